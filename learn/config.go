@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+// Input is one source of examples. The command opens it (local file, HDFS,
+// stdin, decompressed, cut to this rank's shard); the learner only reads text.
+type Input struct {
+	// Name is what messages call it: a path, or "stdin".
+	Name string
+	// Identity changes when the content does (path, size, modification time,
+	// shard): the cache is rebuilt when it differs. Empty: never cached.
+	Identity string
+	// Open starts reading at the first line of this rank's part.
+	Open func() (io.ReadCloser, error)
+}
+
+// Output is a file that appears under its final name only when it is whole.
+type Output interface {
+	io.Writer
+	// Commit makes the file durable under its final name.
+	Commit() error
+	// Abort removes what was written. After Commit it does nothing.
+	Abort() error
+}
+
+// Config says what to train, on what, and what to leave behind. The zero
+// value of a field means what its comment says; Defaults fills the rest.
+type Config struct {
+	// Data and passes.
+	Inputs         []Input // examples, in order; none: the cache alone
+	Cache          string  // cache file; empty: none
+	KillCache      bool    // rebuild the cache even if it is valid
+	Passes         int     // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
+	TestOnly       bool    // -t: predict, learn nothing
+	HoldoutOff     bool    // no holdout set
+	HoldoutPeriod  int     // every n-th example is held out when Passes > 1; 0: 10
+	HoldoutAfter   int     // examples after the n-th are held out; 0: by period
+	EarlyTerminate int     // passes without a better holdout loss before the end; 0: 3
+
+	// Features.
+	Bits         uint     // log2 of the number of weights; 0: 18 (or what the loaded model has)
+	BitsSet      bool     // -b was given: a model of other bits is refused
+	HashAll      bool     // --hash all
+	HashSeed     uint32   // --hash_seed
+	NoConstant   bool     // no constant feature
+	Interactions []string // -q pairs, two bytes each; ':' is a wildcard
+
+	// The update rule (SGD).
+	SGD, Adaptive, Normalized, Invariant bool    // as given; none: the default rule (all but SGD)
+	LearningRate                         float32 // --learning_rate; LearningRateSet false: vw's default for the rule
+	LearningRateSet                      bool
+	PowerT                               float32 // exponent of the learning rate's decay; PowerTSet false: 0.5
+	PowerTSet                            bool
+	InitialT                             float32 // --initial_t; InitialTSet false: vw's default for the rule
+	InitialTSet                          bool
+	DecayLearningRate                    float32 // factor on the learning rate after each pass; 0: 1
+	L2                                   float64 // λ of SGD, or of L-BFGS (and phase 2 of the hybrid)
+	SGDL2                                float64 // λ of phase 1 of the hybrid
+
+	// Loss and link.
+	Loss   string // squared or logistic; empty: squared
+	Link   string // identity, logistic, glf1 or poisson; empty: identity
+	Binary bool   // predict -1 or 1 and report 0/1 loss
+
+	// L-BFGS and the hybrid.
+	BFGS           bool
+	Mem            int     // pairs kept; MemSet false: 15
+	MemSet         bool    //
+	Termination    float64 // relative decrease of the loss that ends it; TerminationSet false: 0.001
+	TerminationSet bool
+	Hybrid         *Hybrid // SGD, then L-BFGS; nil: no
+
+	// Models.
+	InitialModel  string // -i, for messages; its bytes come from OpenModel
+	OpenModel     func(name string) (io.ReadCloser, error)
+	FinalModel    string // -f; empty: none
+	PredictOnly   bool   // --predict_only_model: no resume state
+	ReadableModel string // --readable_model; empty: none
+
+	// Predictions, and where files go.
+	Predictions    string // -p; empty: none
+	RawPredictions string // -r; empty: none
+	Create         func(name string) (Output, error)
+
+	// Talk.
+	Talk     io.Writer    // vw's table and summary (stderr); nil: nowhere
+	Quiet    bool         // no table, no summary
+	Log      *slog.Logger // warnings and progress of the cluster; nil: discarded
+	Progress string       // -P: integer step or factor with a point; empty: 2.0
+
+	// Cluster. nil: alone. Cluster makes the group when the first step's work
+	// is done; the digest and the shard's identity come from the learner.
+	Cluster *allreduce.Config
+}
+
+// Hybrid is --hybrid P:Q: P passes of SGD, then up to Q passes of L-BFGS (the
+// curvature pass counts), in one process with one cache.
+type Hybrid struct {
+	SGDPasses   int // P ≥ 1
+	LBFGSPasses int // Q ≥ 2
+}
