@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// options is the canonical text of every option on which all ranks must agree.
+// The server compares it when a rank joins, and a refusal names the first one
+// that differs. What concerns one rank alone (data, cache, files, -P) is not
+// in it.
+func (c *Config) options(rule sgd.Config) string {
+	var b strings.Builder
+	add := func(name string, value any) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s=%v", name, value)
+	}
+	method := "sgd"
+	switch {
+	case c.TestOnly:
+		method = "test"
+	case c.Hybrid != nil:
+		method = fmt.Sprintf("hybrid:%d:%d", c.Hybrid.SGDPasses, c.Hybrid.LBFGSPasses)
+	case c.BFGS:
+		method = "bfgs"
+	}
+	add("method", method)
+	add("bits", c.Bits)
+	add("passes", c.Passes)
+	add("loss_function", c.Loss)
+	add("link", c.Link)
+	add("binary", c.Binary)
+	add("hash_all", c.HashAll)
+	add("hash_seed", c.HashSeed)
+	add("noconstant", c.NoConstant)
+	add("quadratic", strings.Join(c.Interactions, ","))
+	if c.BFGS || c.Hybrid != nil {
+		add("l2", c.L2)
+		add("mem", c.Mem)
+		add("termination", c.Termination)
+	}
+	if !c.BFGS {
+		add("rule", fmt.Sprintf("adaptive:%t,normalized:%t,invariant:%t", rule.Adaptive, rule.Normalized, rule.Invariant))
+		add("learning_rate", rule.LearningRate)
+		add("power_t", rule.PowerT)
+		add("initial_t", rule.InitialT)
+		add("decay_learning_rate", rule.DecayLearningRate)
+		add("sgd_l2", rule.L2)
+	}
+	if c.HoldoutOff || c.TestOnly {
+		add("holdout", "off")
+	} else {
+		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.HoldoutPeriod, c.HoldoutAfter, c.EarlyTerminate))
+	}
+	add("initial_model", c.InitialModel != "")
+	return b.String()
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import "fmt"
+
+// UsageError is a fault in what the caller asked for: options that contradict
+// each other, or that do not fit the model.
+type UsageError struct {
+	Option string // vw's spelling, with dashes; may be empty
+	Text   string // what is wrong and what to do
+}
+
+func (e *UsageError) Error() string {
+	if e.Option == "" {
+		return e.Text
+	}
+	return e.Option + ": " + e.Text
+}
+
+func usage(option, format string, args ...any) error {
+	return &UsageError{Option: option, Text: fmt.Sprintf(format, args...)}
+}
+
+// DataError is a fault in what was read: a model that another program wrote,
+// say, or no examples at all.
+type DataError struct {
+	Name string // the file
+	Text string
+}
+
+func (e *DataError) Error() string { return e.Name + ": " + e.Text }

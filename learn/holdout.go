@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+// holdout decides which examples are held out, and when training has stopped
+// to improve on them.
+type holdout struct {
+	on       bool
+	period   int // every period-th example of a pass is held out; with after: unused
+	after    int // examples after this one are held out; 0: by period
+	patience int // passes without a better loss before the end
+
+	best     float64 // the best mean loss of a pass; meaningless while known is false
+	known    bool
+	bestPass int
+	without  int // passes since
+	stopped  bool
+}
+
+func newHoldout(c *Config) holdout {
+	return holdout{
+		on:       !c.HoldoutOff && !c.TestOnly && (c.Passes > 1 || c.HoldoutAfter > 0),
+		period:   c.HoldoutPeriod,
+		after:    c.HoldoutAfter,
+		patience: c.EarlyTerminate,
+	}
+}
+
+// held reports whether the n-th example of a pass (from 1) is held out.
+func (h *holdout) held(n int) bool {
+	if !h.on {
+		return false
+	}
+	if h.after > 0 {
+		return n > h.after
+	}
+	return n%h.period == 0
+}
+
+// endPass compares the pass's mean holdout loss with the best one so far.
+func (h *holdout) endPass(loss, weight float64, pass int) (better, stop bool) {
+	if !h.on {
+		return false, false
+	}
+	if weight > 0 {
+		if mean := loss / weight; !h.known || mean < h.best {
+			h.best, h.known, h.bestPass, h.without = mean, true, pass, 0
+			return true, false
+		}
+	}
+	h.without++
+	h.stopped = h.without >= h.patience
+	return false, h.stopped
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// online is the machine of passes of stochastic gradient descent. A step is one
+// pass over the shard; its exchange averages the weights of all ranks, weighted
+// by the adaptive sums where the rule is adaptive (vw's pass end).
+type online struct {
+	s       *session
+	learner *sgd.Learner
+	rule    sgd.Config
+	passes  int // to do
+	done    int
+	stop    bool // the holdout loss no longer improves
+
+	best    []float32 // the weights with the best holdout loss; nil: none kept
+	scratch []float32 // one slot of all weights, for the maximum of N
+}
+
+var _ allreduce.Machine = (*online)(nil)
+
+// Next names the next step.
+func (m *online) Next() (string, bool) {
+	if m.stop || m.done >= m.passes {
+		return "", false
+	}
+	return fmt.Sprintf("SGD pass %d of %d", m.done+1, m.passes), true
+}
+
+// Work learns from every example of the shard.
+func (m *online) Work(ctx context.Context) error {
+	s := m.s
+	learn := !s.cfg.TestOnly && m.rule.LearningRate != 0
+	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
+		s.observe(ex)
+		m.learner.Range = s.seen
+		var raw, clipped, l float32
+		fs := b.FeaturesOf(ex)
+		if learn && !held {
+			raw, clipped, l = m.learner.Learn(fs, ex)
+		} else {
+			raw, clipped = m.learner.Predict(fs, ex.Initial)
+			if ex.Labeled() {
+				l = s.loss.Loss(s.seen, clipped, ex.Label)
+			}
+		}
+		return s.account(b, ex, held, raw, clipped, l)
+	})
+}
+
+// Exchange averages the weights and gathers the records.
+func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
+	s := m.s
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	if g.Size() > 1 && !s.cfg.TestOnly {
+		m.learner.Materialize()
+		if err := m.average(ctx, g); err != nil {
+			return err
+		}
+	}
+	sc := m.learner.Scalars()
+	return s.share(ctx, record{Nsx: sc.Nsx - s.base.Nsx, TotalWeight: sc.TotalWeight - s.base.TotalWeight})
+}
+
+// average does vw's accumulate_avg or accumulate_weighted_avg.
+// Beyond vw, the normalised rule without adaptive sums agrees on N, the
+// largest value seen of each feature: vw leaves it local and so disagrees with
+// itself when it resumes.
+func (m *online) average(ctx context.Context, g *allreduce.Group) error {
+	w, stride := m.learner.Weights(), m.learner.Stride()
+	switch {
+	case m.rule.Adaptive && m.rule.Normalized:
+		return g.AccumulateWeightedAvg(ctx, w, stride, 2)
+	case m.rule.Adaptive:
+		return g.AccumulateWeightedAvg(ctx, w, stride, 0)
+	}
+	if err := g.AccumulateAvg(ctx, w, stride, 0); err != nil {
+		return err
+	}
+	if !m.rule.Normalized || g.Stream() {
+		return nil
+	}
+	const slot = 1 // N of the normalised rule
+	if m.scratch == nil {
+		m.scratch = make([]float32, len(w)/stride)
+	}
+	for i := range m.scratch {
+		m.scratch[i] = w[i*stride+slot]
+	}
+	if err := g.AllReduce(ctx, allreduce.Vec(m.scratch).Named("largest feature values"), allreduce.Max); err != nil {
+		return err
+	}
+	for i, v := range m.scratch {
+		w[i*stride+slot] = v
+	}
+	return nil
+}
+
+// Commit ends the pass: the learning rate decays, and the holdout loss says
+// whether to go on.
+func (m *online) Commit() error {
+	better, stop := m.s.endPass()
+	m.stop = stop
+	m.learner.EndPass()
+	m.done++
+	if better && m.done < m.passes {
+		m.learner.Materialize()
+		m.best = append(m.best[:0], m.learner.Weights()...)
+	}
+	m.s.report("SGD")
+	return nil
+}
+
+// finish leaves the final weights in the learner. Training that stopped
+// early goes back to the best pass, as vw does; otherwise the last one stays.
+func (m *online) finish() {
+	m.learner.Materialize()
+	if m.stop && m.best != nil {
+		copy(m.learner.Weights(), m.best)
+	}
+	m.best, m.scratch = nil, nil
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"math"
+	"strconv"
+)
+
+// predictions writes one line per example, as vw's -p and -r do: the number,
+// then the tag. The file appears under its name only when it is delivered.
+type predictions struct {
+	name string
+	out  Output
+	w    *bufio.Writer
+	sum  hash.Hash // of the bytes written: the digest that the server is told
+	buf  []byte
+}
+
+func newPredictions(create func(string) (Output, error), name string) (*predictions, error) {
+	out, err := create(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &predictions{name: name, out: out, sum: sha256.New()}
+	p.w = bufio.NewWriterSize(p, 1<<16)
+	return p, nil
+}
+
+// Write is the buffer's way to the file: it keeps the digest.
+func (p *predictions) Write(b []byte) (int, error) {
+	p.sum.Write(b)
+	return p.out.Write(b)
+}
+
+func (p *predictions) add(value float32, tag []byte) error {
+	b := appendPrediction(p.buf[:0], value)
+	if len(tag) > 0 {
+		b = append(b, ' ')
+		b = append(b, tag...)
+	}
+	p.buf = append(b, '\n')
+	_, err := p.w.Write(p.buf)
+	return err
+}
+
+// appendPrediction formats as vw does: six decimals, none for a whole number.
+func appendPrediction(b []byte, v float32) []byte {
+	f := float64(v)
+	if f == math.Trunc(f) {
+		if f == 0 {
+			f = 0 // vw prints no minus sign before a zero without decimals
+		}
+		return strconv.AppendFloat(b, f, 'f', 0, 64)
+	}
+	return strconv.AppendFloat(b, f, 'f', 6, 64)
+}
+
+// deliver makes the file final and returns the digest of its bytes.
+func (p *predictions) deliver() ([32]byte, error) {
+	var digest [32]byte
+	if err := p.w.Flush(); err != nil {
+		return digest, fmt.Errorf("cannot write predictions: %w", err)
+	}
+	if err := p.out.Commit(); err != nil {
+		return digest, fmt.Errorf("cannot write predictions: %w", err)
+	}
+	p.sum.Sum(digest[:0])
+	return digest, nil
+}
+
+// abort removes what was written.
+func (p *predictions) abort() {
+	if p != nil {
+		_ = p.out.Abort() // the run has failed already; its error is the one to tell
+	}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/loss"
+)
+
+// record is what one rank tells all others at the end of each step: everything
+// that vw keeps local to a rank and that the model file, the summary or a
+// common decision needs. It holds what this rank added in this run; what came
+// with a loaded model is the same on all ranks and is counted once.
+//
+//	offset  size  field, little-endian
+//	     0     4  recordVersion
+//	     4     4  flags: bit 0 Labels.More
+//	     8  8·11  the float64 of fields(), in that order
+//	    96   4·4  range min, range max, first label, second label (float32)
+//	   112   8·2  examples, features (uint64)
+type record struct {
+	Stats       Stats
+	Nsx         float64 // Σ weight·Σ(x/N)², of the normalised rule
+	TotalWeight float64 // weight of the examples in Nsx
+	Range       loss.Range
+}
+
+const (
+	recordVersion = 1
+	recordSize    = 128
+)
+
+func (r *record) fields() [11]*float64 {
+	s, h := &r.Stats, &r.Stats.Holdout
+	return [11]*float64{
+		&s.Labeled, &s.Unlabeled, &s.Labels, &s.Loss, &s.T,
+		&h.Weight, &h.Loss, &h.PassWeight, &h.PassLoss,
+		&r.Nsx, &r.TotalWeight,
+	}
+}
+
+func (r *record) floats() [4]*float32 {
+	return [4]*float32{&r.Range.Min, &r.Range.Max, &r.Stats.Seen.First, &r.Stats.Seen.Second}
+}
+
+// appendTo appends the wire form of r.
+func (r *record) appendTo(dst []byte) []byte {
+	var flags uint32
+	if r.Stats.Seen.More {
+		flags |= 1
+	}
+	le := binary.LittleEndian
+	dst = le.AppendUint32(dst, recordVersion)
+	dst = le.AppendUint32(dst, flags)
+	for _, f := range r.fields() {
+		dst = le.AppendUint64(dst, math.Float64bits(*f))
+	}
+	for _, f := range r.floats() {
+		dst = le.AppendUint32(dst, math.Float32bits(*f))
+	}
+	dst = le.AppendUint64(dst, r.Stats.Examples)
+	return le.AppendUint64(dst, r.Stats.Features)
+}
+
+// decode reads the record that rank sent.
+func (r *record) decode(rank int, b []byte) error {
+	le := binary.LittleEndian
+	if len(b) != recordSize {
+		return fmt.Errorf("learn: record of rank %d: got %d bytes, want %d: do all ranks run the same gvw?", rank, len(b), recordSize)
+	}
+	if v := le.Uint32(b); v != recordVersion {
+		return fmt.Errorf("learn: record of rank %d: got version %d, want %d: do all ranks run the same gvw?", rank, v, recordVersion)
+	}
+	r.Stats.Seen.More = le.Uint32(b[4:])&1 != 0
+	b = b[8:]
+	for _, f := range r.fields() {
+		*f, b = math.Float64frombits(le.Uint64(b)), b[8:]
+	}
+	for _, f := range r.floats() {
+		*f, b = math.Float32frombits(le.Uint32(b)), b[4:]
+	}
+	r.Stats.Examples = le.Uint64(b)
+	r.Stats.Features = le.Uint64(b[8:])
+	return nil
+}
+
+// merge adds the record of the next rank.
+func (r *record) merge(o *record) {
+	r.Stats.merge(&o.Stats)
+	r.Nsx += o.Nsx
+	r.TotalWeight += o.TotalWeight
+	r.Range.Min = min(r.Range.Min, o.Range.Min)
+	r.Range.Max = max(r.Range.Max, o.Range.Max)
+}

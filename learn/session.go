@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// session is what one rank holds during a run, whatever it trains: the data,
+// the sums, the files under way and the group.
+type session struct {
+	cfg   Config // with defaults, and with what the loaded model brought
+	group *allreduce.Group
+	data  *stream.Dataset
+	log   *slog.Logger
+
+	loss  loss.Loss
+	link  loss.Link
+	seen  loss.Range // the label range; fixed for the logistic loss
+	fixed bool       // seen does not follow the labels
+
+	stats   Stats  // what this rank saw in this run
+	all     record // what all ranks saw, after the last step
+	base    carried
+	passes  int // passes over the data so far
+	holdout holdout
+	wired   bool // the group knows this rank's shard
+
+	table *table
+	preds *predictions // -p; nil: none
+	raw   *predictions // -r; nil: none
+
+	buf      []byte   // this rank's record
+	gathered [][]byte // the records of all ranks
+}
+
+// carried is what a loaded model brings along besides its weights.
+type carried struct{ Nsx, TotalWeight, T float64 }
+
+// pass reads the shard once, in order, and calls f for each example. held says
+// that the example is held out: to be predicted, not learned from.
+func (s *session) pass(ctx context.Context, f func(b *feature.Batch, ex *feature.Example, held bool) error) (err error) {
+	p, err := s.data.Pass(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	for n := 0; ; {
+		b, err := p.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, w := range b.Warnings {
+			s.log.Warn(w.Text, "line", w.Line)
+		}
+		for i := range b.Examples {
+			n++
+			ex := &b.Examples[i]
+			if err := f(b, ex, s.holdout.held(n)); err != nil {
+				return err
+			}
+		}
+		p.Recycle(b)
+	}
+}
+
+// observe lets the label range follow a label, and counts it.
+func (s *session) observe(ex *feature.Example) {
+	if !ex.Labeled() {
+		return
+	}
+	s.stats.Seen.see(ex.Label)
+	if !s.fixed {
+		s.seen.Min = min(s.seen.Min, ex.Label)
+		s.seen.Max = max(s.seen.Max, ex.Label)
+	}
+}
+
+// account books one predicted example: sums, predictions, table. raw is the
+// sum over features, clipped the same within the range, l the unweighted loss.
+func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
+	p := s.link.Apply(clipped)
+	l *= ex.Weight
+	if s.cfg.Binary {
+		p, l = binary(clipped, ex)
+	}
+	features := int(ex.FeatHi - ex.FeatLo)
+	s.stats.add(ex, held, l, features)
+	if s.preds != nil {
+		if err := s.preds.add(p, b.TagOf(ex)); err != nil {
+			return err
+		}
+	}
+	if s.raw != nil {
+		if err := s.raw.add(raw, b.TagOf(ex)); err != nil {
+			return err
+		}
+	}
+	return s.table.row(&s.stats, s.holdout.on && s.passes > 0, ex.Label, p, features)
+}
+
+// binary is vw's --binary: the sign as the prediction, the weight of the
+// example as its loss when the sign is wrong.
+func binary(p float32, ex *feature.Example) (prediction, l float32) {
+	prediction = -1
+	if p > 0 {
+		prediction = 1
+	}
+	if ex.Labeled() && ex.Label != prediction {
+		l = ex.Weight
+	}
+	return prediction, l
+}
+
+// ready tells the group what this rank has read, once: the job is wired when
+// all ranks have done the work of their first step.
+func (s *session) ready(ctx context.Context) error {
+	if s.wired {
+		return nil
+	}
+	examples, bytes, crc := s.data.Shard()
+	if err := s.group.Ready(ctx, spantree.Shard{Examples: examples, Bytes: bytes, CRC: crc}); err != nil {
+		return err
+	}
+	s.wired = true
+	if s.group.Stream() {
+		return s.checkStream()
+	}
+	return nil
+}
+
+// share gathers the records of all ranks into s.all: the last collective of
+// every step. In a job with vw workers there is no such call, and a rank keeps
+// to its own sums.
+func (s *session) share(ctx context.Context, own record) error {
+	own.Stats, own.Range = s.stats, s.seen
+	if s.group.Size() == 1 {
+		s.all = own
+		return nil
+	}
+	if s.group.Stream() {
+		s.all = own
+		return s.shareHoldout(ctx)
+	}
+	s.buf = own.appendTo(s.buf[:0])
+	var err error
+	if s.gathered, err = s.group.AllGatherV(ctx, s.gathered, s.buf); err != nil {
+		return err
+	}
+	for rank, b := range s.gathered {
+		var r record
+		if err := r.decode(rank, b); err != nil {
+			return err
+		}
+		if rank == 0 {
+			s.all = r
+		} else {
+			s.all.merge(&r)
+		}
+	}
+	return nil
+}
+
+// endPass closes a pass over the data on this rank, after share.
+func (s *session) endPass() (better, stop bool) {
+	h := &s.all.Stats.Holdout
+	better, stop = s.holdout.endPass(h.PassLoss, h.PassWeight, s.passes)
+	s.stats.Holdout.PassLoss, s.stats.Holdout.PassWeight = 0, 0
+	if !s.fixed && !s.group.Stream() {
+		s.seen = s.all.Range
+	}
+	s.passes++
+	return better, stop
+}
+
+// report tells the server how far this rank is.
+func (s *session) report(step string) {
+	s.group.Report(spantree.Progress{
+		Pass:     uint32(s.passes),
+		Examples: s.stats.Examples,
+		Loss:     s.stats.AverageLoss(),
+		Step:     step,
+	})
+}
+
+// checkStream refuses what vw's sequence of calls has no place for.
+func (s *session) checkStream() error {
+	if s.cfg.Hybrid != nil {
+		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
+			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
+	}
+	return nil
+}
+
+// say prints to the table's place, unless the run is quiet.
+func (s *session) say(text []byte) error {
+	if s.table.out == nil || len(text) == 0 {
+		return nil
+	}
+	_, err := s.table.out.Write(text)
+	return err
+}

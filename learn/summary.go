@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// Report is what a run comes to.
+type Report struct {
+	Stats   Stats    // over all ranks
+	Passes  int      // passes over the data
+	Digest  [32]byte // SHA-256 of the model's bytes
+	Holdout bool     // a holdout set was kept; then:
+	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
+	HoldoutLoss float64
+	LossName    string
+}
+
+// AverageLoss is the loss that vw's summary shows.
+func (r *Report) AverageLoss() float64 {
+	if r.Holdout {
+		return r.HoldoutLoss
+	}
+	return r.Stats.AverageLoss()
+}
+
+// Summary is the text that vw prints at the end of a run.
+func (r *Report) Summary() string {
+	var b strings.Builder
+	s := &r.Stats
+	b.WriteString("\nfinished run\n")
+	if r.Passes <= 1 {
+		fmt.Fprintf(&b, "number of examples = %d\n", s.Examples)
+	} else {
+		fmt.Fprintf(&b, "number of examples per pass = %d\n", s.Examples/uint64(r.Passes))
+		fmt.Fprintf(&b, "passes used = %d\n", r.Passes)
+	}
+	fmt.Fprintf(&b, "weighted example sum = %f\n", s.Weighted())
+	fmt.Fprintf(&b, "weighted label sum = %f\n", s.Labels)
+	b.WriteString("average loss = ")
+	switch v := r.AverageLoss(); {
+	case r.Holdout && math.IsNaN(v):
+		b.WriteString("undefined (no holdout)\n")
+	case math.IsNaN(v):
+		b.WriteString("n.a.\n")
+	case r.Holdout:
+		fmt.Fprintf(&b, "%f h\n", v)
+	default:
+		fmt.Fprintf(&b, "%f\n", v)
+	}
+	seen := loss.LabelStats{
+		Weight: s.Labeled, Sum: s.Labels,
+		First: s.Seen.First, Second: s.Seen.Second, More: s.Seen.More,
+		None: feature.NoLabel,
+	}
+	if c, l, ok := loss.BestConstant(r.LossName, seen); ok {
+		fmt.Fprintf(&b, "best constant = %f\n", c)
+		if !math.IsNaN(float64(l)) {
+			fmt.Fprintf(&b, "best constant's loss = %f\n", l)
+		}
+	}
+	fmt.Fprintf(&b, "total feature number = %d\n", s.Features)
+	return b.String()
+}

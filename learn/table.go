@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// table prints vw 9's progress table, byte for byte. A row is due when the
+// weight of the examples reaches next, which then doubles (or grows as
+// --progress says).
+type table struct {
+	out io.Writer // nil: print nothing
+
+	next float64 // weight at which the next row is due
+	add  bool    // step is added, not multiplied
+	step float64
+
+	// What the last row knew, for the column "since last".
+	loss, labeled              float64
+	holdoutLoss, holdoutWeight float64
+	buf                        []byte
+}
+
+const tableHead = "average  since         example        example        current        current  current\n" +
+	"loss     last          counter         weight          label        predict features\n"
+
+// newTable parses vw's -P: an integer is added, a number with a point
+// multiplies. Empty: 2.0.
+func newTable(out io.Writer, progress string) (*table, error) {
+	t := &table{out: out, next: 1, step: 2}
+	if progress == "" {
+		return t, nil
+	}
+	v, err := strconv.ParseFloat(progress, 64)
+	if err != nil || math.IsNaN(v) {
+		return nil, usage("--progress", "%q is not a number", progress)
+	}
+	t.step = v
+	if strings.ContainsAny(progress, ".") {
+		if v <= 1 {
+			return nil, usage("--progress", "the factor %s must be above 1", progress)
+		}
+		return t, nil
+	}
+	if v < 1 {
+		return nil, usage("--progress", "the step %s must be at least 1", progress)
+	}
+	t.add, t.next = true, v
+	return t, nil
+}
+
+func (t *table) head() error {
+	if t.out == nil {
+		return nil
+	}
+	_, err := io.WriteString(t.out, tableHead)
+	return err
+}
+
+// row prints a row if one is due. holdout says that holdout losses are shown,
+// as they are from the second pass on.
+func (t *table) row(s *Stats, holdout bool, label, prediction float32, features int) error {
+	weighted := s.Weighted()
+	if weighted < t.next || t.out == nil {
+		return nil
+	}
+	b := t.buf[:0]
+	if holdout {
+		h := &s.Holdout
+		b = appendMean(b, h.Loss, h.Weight, "unknown")
+		b = appendMean(b, h.Loss-t.holdoutLoss, h.Weight-t.holdoutWeight, "unknown")
+		t.holdoutLoss, t.holdoutWeight = h.Loss, h.Weight
+	} else {
+		b = appendMean(b, s.Loss, s.Labeled, "n.a.")
+		b = appendMean(b, s.Loss-t.loss, s.Labeled-t.labeled, "n.a.")
+	}
+	b = append(b, ' ')
+	b = appendRight(b, strconv.FormatUint(s.Examples, 10), 12)
+	b = append(b, ' ')
+	b = appendRight(b, strconv.FormatFloat(weighted, 'f', 1, 64), 14)
+	b = append(b, ' ')
+	if label == feature.NoLabel {
+		b = appendRight(b, "unknown", 14)
+	} else {
+		b = appendRight(b, strconv.FormatFloat(float64(label), 'f', 4, 32), 14)
+	}
+	b = append(b, ' ')
+	b = appendRight(b, strconv.FormatFloat(float64(prediction), 'f', 4, 32), 14)
+	b = append(b, ' ')
+	b = appendRight(b, strconv.Itoa(features), 8)
+	if holdout {
+		b = append(b, " h"...)
+	}
+	b = append(b, '\n')
+	t.buf = b
+
+	t.loss, t.labeled = s.Loss, s.Labeled
+	if t.add {
+		t.next = weighted + t.step
+	} else {
+		t.next = weighted * t.step
+	}
+	_, err := t.out.Write(b)
+	return err
+}
+
+// appendMean writes sum/weight in a column of 8, cut to it as vw does,
+// with a space before all but the first column.
+func appendMean(b []byte, sum, weight float64, none string) []byte {
+	if len(b) > 0 {
+		b = append(b, ' ')
+	}
+	text := none
+	if weight > 0 {
+		text = strconv.FormatFloat(sum/weight, 'f', 6, 64)
+	}
+	if len(text) > 8 {
+		text = strings.TrimSuffix(text[:8], ".")
+	}
+	b = append(b, text...)
+	for i := len(text); i < 8; i++ {
+		b = append(b, ' ')
+	}
+	return b
+}
+
+// appendRight right-aligns text; what is too wide is cut, and vw says so
+// with four points.
+func appendRight(b []byte, text string, width int) []byte {
+	if len(text) > width {
+		text = text[:width-4] + "...."
+	}
+	for i := len(text); i < width; i++ {
+		b = append(b, ' ')
+	}
+	return append(b, text...)
+}
+
+// banner is the list of settings before the table.
+type banner struct{ lines []string }
+
+func (b *banner) addf(format string, args ...any) {
+	b.lines = append(b.lines, fmt.Sprintf(format, args...))
+}
+
+func (b *banner) print(w io.Writer) error {
+	if w == nil || len(b.lines) == 0 {
+		return nil
+	}
+	_, err := io.WriteString(w, strings.Join(b.lines, "\n")+"\n")
+	return err
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+
+	"github.com/gvw-project/gvw/loss"
+)
+
+// withDefaults fills what the caller left at zero.
+func (c Config) withDefaults() Config {
+	if c.Bits == 0 {
+		c.Bits = 18
+	}
+	if c.Passes == 0 {
+		c.Passes = 1
+	}
+	if c.HoldoutPeriod == 0 {
+		c.HoldoutPeriod = 10
+	}
+	if c.EarlyTerminate == 0 {
+		c.EarlyTerminate = 3
+	}
+	if c.DecayLearningRate == 0 {
+		c.DecayLearningRate = 1
+	}
+	if c.Loss == "" {
+		c.Loss = "squared"
+	}
+	if c.Link == "" {
+		c.Link = "identity"
+	}
+	if !c.MemSet {
+		c.Mem = 15
+	}
+	if !c.TerminationSet {
+		c.Termination = 0.001
+	}
+	return c
+}
+
+// Validate reports every fault of the configuration at once.
+func (c *Config) Validate() error {
+	var faults []error
+	fault := func(option, format string, args ...any) {
+		faults = append(faults, usage(option, format, args...))
+	}
+	d := c.withDefaults()
+	if d.Bits < 1 || d.Bits > 32 {
+		fault("--bit_precision", "%d bits: gvw keeps 2^b weights with b from 1 to 32", d.Bits)
+	}
+	if d.Passes < 1 {
+		fault("--passes", "%d passes: at least one is needed", d.Passes)
+	}
+	if d.HoldoutPeriod < 1 {
+		fault("--holdout_period", "every %d-th example cannot be held out", d.HoldoutPeriod)
+	}
+	if d.HoldoutAfter < 0 {
+		fault("--holdout_after", "%d is no number of examples", d.HoldoutAfter)
+	}
+	if d.EarlyTerminate < 1 {
+		fault("--early_terminate", "%d passes: at least one is needed", d.EarlyTerminate)
+	}
+	if d.L2 < 0 {
+		fault("--l2", "%g is negative", d.L2)
+	}
+	if d.SGDL2 < 0 {
+		fault("--sgd_l2", "%g is negative", d.SGDL2)
+	}
+	if _, err := loss.New(d.Loss); err != nil {
+		fault("--loss_function", "%v", err)
+	}
+	if _, err := loss.NewLink(d.Link); err != nil {
+		fault("--link", "%v", err)
+	}
+	if len(d.Inputs) == 0 && d.Cache == "" {
+		fault("--data", "there is nothing to read: give -d FILE, a cache, or text on stdin")
+	}
+	if d.TestOnly && (d.BFGS || d.Hybrid != nil) && d.OpenModel == nil {
+		fault("--testonly", "nothing to test: give the model with -i")
+	}
+	if d.Hybrid != nil {
+		if d.BFGS {
+			fault("--hybrid", "it runs L-BFGS by itself: leave --bfgs out")
+		}
+		if d.Hybrid.SGDPasses < 1 || d.Hybrid.LBFGSPasses < 2 {
+			fault("--hybrid", "%d:%d: at least 1 pass of SGD and 2 of L-BFGS are needed (the curvature pass counts)", d.Hybrid.SGDPasses, d.Hybrid.LBFGSPasses)
+		}
+	} else if d.SGDL2 != 0 {
+		fault("--sgd_l2", "it belongs to phase 1 of --hybrid; without --hybrid use --l2")
+	}
+	if d.BFGS && !d.TestOnly && d.Passes < 2 {
+		fault("--bfgs", "at least 2 passes must be used: give --passes N (each pass over the data counts, the curvature pass too)")
+	}
+	if (d.BFGS || d.Hybrid != nil) && d.Mem < 1 {
+		fault("--mem", "%d pairs: gvw does not support conjugate gradient (--mem 0) yet", d.Mem)
+	}
+	if d.Termination < 0 {
+		fault("--termination", "%g is negative", d.Termination)
+	}
+	if (d.FinalModel != "" || d.ReadableModel != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
+		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
+	}
+	if d.InitialModel != "" && d.OpenModel == nil {
+		faults = append(faults, errors.New("learn: Config.OpenModel is needed for a model to read"))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tests holds the end-to-end tests: the two programs as a user runs
+// them, against recorded outputs of the real vw (testdata/golden), against a
+// live vw where one is installed, and against each other.
+//
+//	golden_test.go   predictions, weights, tables and traces of vw, case by case
+//	cluster_test.go  four ranks through our server, against vw's four
+//	mixed_test.go    vw workers and gvw workers in one job
+//	faults_test.go   bad input, bad flags, damaged files, dead peers
+//	real_test.go     real data sets, against the scores others reach
+//
+// A test that needs what a bare clone lacks (the sets beside the repository, a
+// Python with vowpalwabbit) skips and says why; with REQUIRE_SHARED=1 or
+// REQUIRE_ALL=1 it fails instead.
+package tests
