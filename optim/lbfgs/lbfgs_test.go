@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lbfgs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gvw-project/gvw/optim"
+)
+
+// randomPoints makes points over n weights, the last of which is the constant.
+func randomPoints(seed uint64, count, n int, label func(z float64, r *rand.Rand) float32) []point {
+	r := rand.New(rand.NewPCG(seed, 1))
+	truth := make([]float64, n)
+	for i := range truth {
+		truth[i] = r.NormFloat64()
+	}
+	points := make([]point, count)
+	for k := range points {
+		p := &points[k]
+		p.weight = 0.5 + r.Float32()
+		var z float64
+		for i := range n {
+			if i < n-1 && r.Float64() < 0.5 {
+				continue
+			}
+			v := float32(1)
+			if i < n-1 {
+				v = float32(r.NormFloat64())
+			}
+			p.index = append(p.index, uint32(i))
+			p.value = append(p.value, v)
+			z += truth[i] * float64(v)
+		}
+		p.label = label(z, r)
+	}
+	return points
+}
+
+func sign(z float64, r *rand.Rand) float32 {
+	if z+r.NormFloat64() > 0 {
+		return 1
+	}
+	return -1
+}
+
+func noisy(z float64, r *rand.Rand) float32 { return float32(z + 0.3*r.NormFloat64()) }
+
+// optimumCases are convex problems of 30 weights.
+var optimumCases = []struct {
+	name  string
+	loss  lossFunc
+	label func(float64, *rand.Rand) float32
+	l2    float64
+}{
+	{"logistic", logistic, sign, 0.5},
+	{"squared", squared, noisy, 2},
+	{"squared, no regulariser", squared, noisy, 0},
+}
+
+// forEachOptimum minimises each case and compares the weights with those that
+// find returns.
+func forEachOptimum(t *testing.T, find func(t *testing.T, points []point, loss lossFunc, l2 float64, n int) []float64) {
+	const n = 30
+	for _, tc := range optimumCases {
+		t.Run(tc.name, func(t *testing.T) {
+			points := randomPoints(7, 400, n, tc.label)
+			s, err := New(Config{Mem: 10, L2: tc.l2, Termination: 1e-12, MaxPasses: 200}, make([]float32, n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			obj := objective(points, tc.loss, math.Inf(-1), math.Inf(1))
+			if _, err := optim.Minimize(context.Background(), obj, s, nil); err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range find(t, points, tc.loss, tc.l2, n) {
+				if got := float64(s.Weights()[i]); math.Abs(got-w) > 1e-4*max(1, math.Abs(w)) {
+					t.Errorf("weight %d: got %v, want %v", i, got, w)
+				}
+			}
+		})
+	}
+}
+
+// value returns f, its gradient and, if h is not nil, its Hessian at x, in
+// float64.
+func value(points []point, loss lossFunc, l2 float64, x []float64, h *mat.SymDense) (f float64, g []float64) {
+	g = make([]float64, len(x))
+	for k := range points {
+		p := &points[k]
+		w := float64(p.weight)
+		var z float64
+		for i, j := range p.index {
+			z += x[j] * float64(p.value[i])
+		}
+		l, d1, d2 := loss(z, float64(p.label))
+		f += w * l
+		for i, j := range p.index {
+			v := float64(p.value[i])
+			g[j] += w * d1 * v
+			for a := 0; h != nil && a <= i; a++ {
+				b := int(p.index[a])
+				h.SetSym(int(j), b, h.At(int(j), b)+w*d2*v*float64(p.value[a]))
+			}
+		}
+	}
+	for i, v := range x {
+		f += l2 / 2 * v * v
+		g[i] += l2 * v
+		if h != nil {
+			h.SetSym(i, i, h.At(i, i)+l2)
+		}
+	}
+	return f, g
+}
+
+// TestFindsTheOptimum compares with Newton's method on the whole Hessian.
+func TestFindsTheOptimum(t *testing.T) {
+	forEachOptimum(t, func(t *testing.T, points []point, loss lossFunc, l2 float64, n int) []float64 {
+		x := make([]float64, n)
+		for range 50 {
+			h := mat.NewSymDense(n, nil)
+			_, g := value(points, loss, l2, x, h)
+			var chol mat.Cholesky
+			if !chol.Factorize(h) {
+				t.Fatal("the Hessian is not positive definite")
+			}
+			var step mat.VecDense
+			if err := chol.SolveVecTo(&step, mat.NewVecDense(n, g)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range x {
+				x[i] -= step.AtVec(i)
+			}
+			if mat.Norm(&step, 2) < 1e-12 {
+				return x
+			}
+		}
+		t.Fatal("Newton's method did not converge")
+		return nil
+	})
+}
+
+// TestObjectiveByDifferences holds the test objective itself to finite
+// differences: what the other tests rest on.
+func TestObjectiveByDifferences(t *testing.T) {
+	const n = 12
+	r := rand.New(rand.NewPCG(3, 3))
+	for name, loss := range map[string]lossFunc{"logistic": logistic, "squared": squared} {
+		obj := objective(randomPoints(11, 60, n, sign), loss, math.Inf(-1), math.Inf(1))
+		x, d := make([]float32, n), make([]float32, n)
+		for i := range x {
+			x[i], d[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+		}
+		ask := func(kind optim.Kind, x []float32) *optim.Sums {
+			s := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
+			if err := obj(context.Background(), optim.Request{Kind: kind, X: x, Dir: d}, s); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		const h = 1.0 / 256
+		at := func(h float32) []float32 {
+			v := slices.Clone(x)
+			addScaled(v, x, h, d)
+			return v
+		}
+		up, down, mid := ask(optim.Gradient, at(h)), ask(optim.Gradient, at(-h)), ask(optim.First, x)
+		near := func(what string, got, want float64) {
+			if math.Abs(got-want) > 2e-3*max(1, math.Abs(want)) {
+				t.Errorf("%s: %s is %v, differences say %v", name, what, got, want)
+			}
+		}
+		near("g'd", dot(mid.Gradient, d), (up.Loss-down.Loss)/(2*h))
+		near("d'Hd", ask(optim.Curvature, x).Curvature, (dot(up.Gradient, d)-dot(down.Gradient, d))/(2*h))
+	}
+}
+
+// TestStateContinues stops after every pass, carries a copy of the state to a
+// new solver, and gets the same bits as the undisturbed run.
+func TestStateContinues(t *testing.T) {
+	const n = 40
+	points := randomPoints(5, 300, n, sign)
+	obj := objective(points, logistic, -50, 50)
+	cfg := Config{Mem: 3, L2: 0.1, MaxPasses: 14}
+	run := func(carry bool) (*Solver, []byte) {
+		s, err := New(cfg, make([]float32, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trace []byte
+		for {
+			req, ok := s.Request()
+			if !ok {
+				return s, trace
+			}
+			// Vectors of its own: Work must leave the state alone.
+			sums := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
+			if err := obj(context.Background(), req, sums); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Accept(sums); err != nil {
+				t.Fatal(err)
+			}
+			trace = optim.AppendRow(trace, s.Row())
+			if carry {
+				old := s.State()
+				st := newState(cfg.Mem, make([]float32, n))
+				st.Head = old.Head
+				st.Rho = slices.Clone(old.Rho)
+				to := st.Vectors()
+				for i, v := range old.Vectors() {
+					copy(to[i], v)
+					for j := range v {
+						v[j] = float32(math.NaN()) // whoever still reads it fails
+					}
+				}
+				if s, err = Restore(cfg, st); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	a, traceA := run(false)
+	b, traceB := run(true)
+	if !bytes.Equal(traceA, traceB) {
+		t.Errorf("traces differ:\n%s\n%s", traceA, traceB)
+	}
+	if d := cmp.Diff(a.State(), b.State()); d != "" {
+		t.Errorf("states differ (-undisturbed +carried):\n%s", d)
+	}
+	if a.Status() != optim.PassLimit || a.State().Older != cfg.Mem-1 {
+		t.Errorf("status %v with %d older pairs: the run does not test what it should", a.Status(), a.State().Older)
+	}
+}
+
+// TestInPlaceEqualsApart accepts sums in the solver's own vectors and in
+// others: same bits.
+func TestInPlaceEqualsApart(t *testing.T) {
+	const n = 25
+	obj := objective(randomPoints(6, 200, n, sign), logistic, -50, 50)
+	run := func(sums *optim.Sums) []float32 {
+		s, err := New(Config{Mem: 4, L2: 1, MaxPasses: 9}, make([]float32, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sums == nil {
+			sums = s.InPlace()
+		}
+		for req, ok := s.Request(); ok; req, ok = s.Request() {
+			_ = obj(context.Background(), req, sums)
+			if err := s.Accept(sums); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Weights()
+	}
+	apart := run(&optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)})
+	if d := cmp.Diff(apart, run(nil)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestStepBack starts where the parabola of the first pass promises too much:
+// the step is halved until the loss falls, and the weights land exactly on
+// start + step·direction.
+func TestStepBack(t *testing.T) {
+	// f(x) = √(1+x²) from x = 2: the curvature there is small and the first
+	// step passes the minimum by far.
+	obj := optim.ObjectiveFunc(func(_ context.Context, req optim.Request, dst *optim.Sums) error {
+		x := float64(req.X[0])
+		q := math.Sqrt(1 + x*x)
+		h := 1 / (q * q * q)
+		dst.Loss, dst.Weight = q, 1
+		if req.Kind == optim.Curvature {
+			d := float64(req.Dir[0])
+			dst.Curvature = h * d * d
+			return nil
+		}
+		dst.Gradient[0] = float32(x / q)
+		if req.Kind == optim.First {
+			dst.Diagonal[0] = float32(h)
+		}
+		return nil
+	})
+	s, err := New(Config{Mem: 2, MaxPasses: 30, Termination: 1e-6}, []float32{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []optim.Row
+	res, err := optim.Minimize(context.Background(), obj, s, optim.RecorderFunc(func(r optim.Row) { rows = append(rows, r) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	revised := 0
+	for i, r := range rows {
+		if r.Move != optim.Revise {
+			continue
+		}
+		revised++
+		if r.Step != rows[i-1].Step/2 {
+			t.Errorf("pass %d: step %v after %v, want half of it", r.Pass, r.Step, rows[i-1].Step)
+		}
+		if line := string(optim.AppendRow(nil, r)); !strings.HasSuffix(line, "\t          \t          \t(revise x 0.5)\t"+strings.Split(line, "\t")[8]) {
+			t.Errorf("pass %d prints %q", r.Pass, line)
+		}
+	}
+	if revised == 0 {
+		t.Error("no step was revised")
+	}
+	if x := s.Weights()[0]; math.Abs(float64(x)) > 1e-2 || res.Status != optim.Converged {
+		t.Errorf("ended %v at %v after %d passes, want converged near 0", res.Status, x, res.Passes)
+	}
+}
+
+// TestEnds reaches every way to stop.
+func TestEnds(t *testing.T) {
+	parabola := func(scale float64) optim.ObjectiveFunc {
+		return func(_ context.Context, req optim.Request, dst *optim.Sums) error {
+			dst.Loss, dst.Weight, dst.Curvature = 0, 2, 0
+			for i, x := range req.X {
+				e := float64(x) - 3
+				dst.Loss += scale / 2 * e * e
+				if req.Kind == optim.Curvature {
+					dst.Curvature += scale * float64(req.Dir[i]) * float64(req.Dir[i])
+					continue
+				}
+				dst.Gradient[i] = float32(scale * e)
+				if req.Kind == optim.First {
+					dst.Diagonal[i] = float32(scale)
+				}
+			}
+			return nil
+		}
+	}
+	// |x − 3| smoothed nowhere: linear, no curvature at all.
+	linear := optim.ObjectiveFunc(func(_ context.Context, req optim.Request, dst *optim.Sums) error {
+		dst.Loss, dst.Weight, dst.Curvature = 3-float64(req.X[0]), 1, 0
+		dst.Gradient[0], dst.Diagonal[0] = -1, 1
+		return nil
+	})
+	for _, tc := range []struct {
+		name   string
+		obj    optim.Objective
+		x      []float32
+		passes int
+		want   optim.Status
+		at     int
+		last   float32
+	}{
+		{"the start is the minimum", parabola(1), []float32{3}, 10, optim.ZeroDerivative, 2, 3},
+		{"no curvature along the first direction", linear, []float32{0}, 10, optim.NoCurvature, 2, 0},
+		{"out of passes in the curvature pass", parabola(2), []float32{0}, 2, optim.PassLimit, 2, 3},
+		{"the first step is exact", parabola(2), []float32{1}, 10, optim.ZeroDerivative, 4, 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, err := New(Config{Mem: 5, MaxPasses: tc.passes}, tc.x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := optim.Minimize(context.Background(), tc.obj, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Status != tc.want || res.Passes != tc.at || s.Weights()[0] != tc.last {
+				t.Errorf("%v after %d passes at %v, want %v after %d at %v",
+					res.Status, res.Passes, s.Weights()[0], tc.want, tc.at, tc.last)
+			}
+			if err := s.Accept(s.InPlace()); err == nil {
+				t.Error("sums were accepted after the end")
+			}
+		})
+	}
+}
+
+// TestRefusals: sums that no step can be made of leave the state as it was.
+func TestRefusals(t *testing.T) {
+	s, err := New(Config{Mem: 1, MaxPasses: 2}, make([]float32, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok := func() *optim.Sums {
+		return &optim.Sums{Loss: 1, Weight: 1, Gradient: make([]float32, 2), Diagonal: make([]float32, 2)}
+	}
+	for want, spoil := range map[string]func(*optim.Sums){
+		"the gradient has 1 elements, the weights have 2": func(s *optim.Sums) { s.Gradient = s.Gradient[:1] },
+		"the diagonal has 0 elements":                     func(s *optim.Sums) { s.Diagonal = nil },
+		"there is nothing to learn from":                  func(s *optim.Sums) { s.Weight = 0 },
+		"the loss at the start is NaN":                    func(s *optim.Sums) { s.Loss = math.NaN() },
+	} {
+		sums := ok()
+		spoil(sums)
+		if err := s.Accept(sums); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
+	}
+	if s.State().Pass != 0 {
+		t.Errorf("a refused pass was counted")
+	}
+	if err := s.Accept(ok()); err != nil {
+		t.Errorf("sound sums after refused ones: %v", err)
+	}
+	if err := s.Accept(&optim.Sums{Curvature: math.Inf(1)}); err == nil || !strings.Contains(err.Error(), "curvature") {
+		t.Errorf("infinite curvature: got error %v", err)
+	}
+}
+
+func TestMinimizeStops(t *testing.T) {
+	boom := errors.New("boom")
+	s, _ := New(Config{Mem: 1, MaxPasses: 5}, make([]float32, 1))
+	_, err := optim.Minimize(context.Background(), optim.ObjectiveFunc(func(context.Context, optim.Request, *optim.Sums) error { return boom }), s, nil)
+	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "pass 1 (first gradient)") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := optim.Minimize(ctx, nil, s, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want a cancellation", err)
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	err := Config{Mem: 0, L2: -1, Termination: math.NaN(), MaxPasses: 1}.Validate()
+	if err == nil {
+		t.Fatal("a faulty configuration was accepted")
+	}
+	for _, want := range []string{"conjugate gradients", "l2 regularisation is -1", "threshold is NaN", "at least 2"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+	if err := (Config{Mem: DefaultMem, Termination: DefaultTermination, MaxPasses: 2}).Validate(); err != nil {
+		t.Error(err)
+	}
+	if _, err := New(Config{Mem: -1, MaxPasses: 2}, nil); err == nil {
+		t.Error("a memory of -1 pairs was accepted")
+	}
+}
+
+func TestRestoreChecks(t *testing.T) {
+	cfg := Config{Mem: 2, MaxPasses: 5}
+	for want, spoil := range map[string]func(*State){
+		"memory slots, want 2":           func(st *State) { st.Y = st.Y[:1] },
+		"vector 1 has 3 elements":        func(st *State) { st.Dir = st.Dir[:3] },
+		"2 pairs, want 0 to 1":           func(st *State) { st.Older = 2 },
+		"origin 2, want 0 to 1":          func(st *State) { st.Origin = 2 },
+		"pass 1 and first gradient":      func(st *State) { st.Pass = 1 },
+		"next Kind(9)":                   func(st *State) { st.Next = 9 },
+		"want 2\nlbfgs: state: origin 7": func(st *State) { st.Rho = nil; st.Origin = 7 },
+	} {
+		st := newState(cfg.Mem, make([]float32, 4))
+		spoil(&st)
+		if _, err := Restore(cfg, st); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lbfgs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gvw-project/gvw/optim"
+)
+
+// Head holds the numbers of a solver's state.
+type Head struct {
+	Next   optim.Kind   // what the next sums answer
+	Status optim.Status // Running, or why it stopped
+	Pass   int          // passes accepted
+	Weight float64      // sum of importance weights, from pass 1
+	Loss   float64      // f where the line search began
+	Step   float64      // step taken last
+	Older  int          // pairs in the memory; the pair in the making is not one of them
+	Origin int          // ring slot of the pair in the making
+	Rho    []float64    // 1/y's of the pairs, newest first
+}
+
+// State is everything that a solver knows between two passes.
+type State struct {
+	Head
+	X       []float32 // weights at which the next sums are taken
+	Dir     []float32 // direction
+	Precond []float32 // C
+
+	// Mem is the ring of slots: Y[Origin], S[Origin] hold the gradient and the
+	// weights where the line search began, Y[(Origin+j)%m], S[…] the j-th
+	// newest pair.
+	Y, S [][]float32
+}
+
+// Vectors lists the vectors of the state in a fixed order, for whoever ships
+// or stores them.
+func (st *State) Vectors() [][]float32 {
+	vs := [][]float32{st.X, st.Dir, st.Precond}
+	for i := range st.Y {
+		vs = append(vs, st.Y[i], st.S[i])
+	}
+	return vs
+}
+
+// newState returns the state of a solver that has seen nothing, with x for
+// its weights.
+func newState(mem int, x []float32) State {
+	n := len(x)
+	st := State{
+		Head:    Head{Next: optim.First, Rho: make([]float64, mem)},
+		X:       x,
+		Dir:     make([]float32, n),
+		Precond: make([]float32, n),
+		Y:       make([][]float32, mem),
+		S:       make([][]float32, mem),
+	}
+	for i := range mem {
+		st.Y[i] = make([]float32, n)
+		st.S[i] = make([]float32, n)
+	}
+	return st
+}
+
+// check reports what in the state cannot have come from a solver with c.
+func (st *State) check(c Config) error {
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("lbfgs: state: "+format, args...)) }
+	if len(st.Y) != c.Mem || len(st.S) != c.Mem || len(st.Rho) != c.Mem {
+		fault("%d, %d and %d memory slots, want %d", len(st.Y), len(st.S), len(st.Rho), c.Mem)
+	}
+	for i, v := range st.Vectors() {
+		if len(v) != len(st.X) {
+			fault("vector %d has %d elements, the weights have %d", i, len(v), len(st.X))
+		}
+	}
+	if st.Older < 0 || st.Older >= max(1, c.Mem) {
+		fault("%d pairs, want 0 to %d", st.Older, c.Mem-1)
+	}
+	if st.Origin < 0 || st.Origin >= c.Mem {
+		fault("origin %d, want 0 to %d", st.Origin, c.Mem-1)
+	}
+	if st.Next > optim.Curvature || st.Status > optim.PassLimit || st.Pass < 0 {
+		fault("next %v, status %v, pass %d", st.Next, st.Status, st.Pass)
+	}
+	if (st.Pass == 0) != (st.Next == optim.First) {
+		fault("pass %d and %v next do not go together", st.Pass, st.Next)
+	}
+	return errors.Join(errs...)
+}
