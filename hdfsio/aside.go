@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// Create starts a file beside name, in the same folder, so that the rename at
+// Commit stays within one file system. A name that is a link means the file it
+// points to. What is no regular file (a pipe, /dev/null) cannot be replaced: it
+// is written to directly.
+func (Local) Create(name string) (File, error) {
+	if name == "" {
+		return nil, newError("create", `""`, fs.ErrInvalid, "give a file name")
+	}
+	target := name
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		target = real
+	}
+	if fi, err := os.Stat(target); err == nil && !fi.Mode().IsRegular() {
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, newError("write to", name, err, "")
+		}
+		return &localFile{f: f, name: name}, nil
+	}
+	dir, base := filepath.Split(target)
+	for {
+		aside := fmt.Sprintf("%s.%s.writing-%d-%08x", dir, base, os.Getpid(), rand.Uint32())
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		switch {
+		case err == nil:
+			return &localFile{f: f, name: name, aside: aside, target: target}, nil
+		case errors.Is(err, fs.ErrExist):
+			continue // another writer drew the same number
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, newError("create", name, err, "its folder does not exist: create it first")
+		default:
+			return nil, newError("create", name, err, "")
+		}
+	}
+}
+
+// localFile is a file under way.
+type localFile struct {
+	f             *os.File
+	name          string
+	aside, target string // aside empty: written directly
+	err           error  // the first failed write: such a file is never committed
+	ended         bool
+}
+
+func (w *localFile) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.f.Write(p)
+	if err != nil {
+		w.err = newError("write", w.name, err, "")
+		err = w.err
+	}
+	return n, err
+}
+
+func (w *localFile) Commit() error {
+	if w.ended {
+		return nil
+	}
+	if w.err != nil {
+		return errors.Join(w.err, w.Abort())
+	}
+	if w.aside == "" {
+		w.ended = true
+		if err := w.f.Close(); err != nil {
+			return newError("write", w.name, err, "")
+		}
+		return nil
+	}
+	if err := w.f.Sync(); err != nil {
+		return errors.Join(newError("write", w.name, err, ""), w.Abort())
+	}
+	w.ended = true
+	if err := w.f.Close(); err != nil {
+		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
+	}
+	if err := os.Rename(w.aside, w.target); err != nil {
+		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
+	}
+	if err := syncDir(filepath.Dir(w.target)); err != nil {
+		return newError("sync the folder of", w.name, err, "")
+	}
+	return nil
+}
+
+func (w *localFile) Abort() error {
+	if w.ended {
+		return nil
+	}
+	w.ended = true
+	err := w.f.Close()
+	if w.aside != "" {
+		err = errors.Join(err, os.Remove(w.aside))
+	}
+	if err != nil {
+		return newError("remove what was written of", w.name, err, "")
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"io"
+	"path"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Sizes of reading. A megabyte keeps the cost of a read call out of the
+// profile; the window is what `zstd --long=27` asks for, and bounds memory.
+const (
+	bufferSize = 1 << 20
+	maxWindow  = 1 << 27
+)
+
+// format is a compression format, known by its first bytes.
+type format struct {
+	name   string
+	suffix string
+	magic  func(head []byte) bool
+	open   func(r io.Reader) (io.ReadCloser, error)
+}
+
+// magicLen bytes are enough for every format's magic.
+const magicLen = 10
+
+var formats = []format{
+	{
+		"gzip", ".gz",
+		func(h []byte) bool { return bytes.HasPrefix(h, []byte{0x1f, 0x8b, 8}) },
+		func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+	},
+	{
+		"zstd", ".zst",
+		// A frame, or a skippable one as pzstd writes first.
+		func(h []byte) bool {
+			return bytes.HasPrefix(h, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+				len(h) >= 4 && h[0]&0xf0 == 0x50 && h[1] == 0x2a && h[2] == 0x4d && h[3] == 0x18
+		},
+		func(r io.Reader) (io.ReadCloser, error) {
+			d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow))
+			if err != nil {
+				return nil, err
+			}
+			return d.IOReadCloser(), nil
+		},
+	},
+	{
+		"bzip2", ".bz2",
+		// "BZh9" could begin a line of text; the block's magic after it cannot.
+		func(h []byte) bool {
+			return len(h) >= 10 && string(h[:3]) == "BZh" &&
+				(string(h[4:10]) == "1AY&SY" || string(h[4:10]) == "\x17rE8P\x90")
+		},
+		func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil },
+	},
+}
+
+// Open reads a file as text: what is compressed is decompressed.
+func Open(fsys FS, name string) (io.ReadCloser, error) {
+	r, err := fsys.Open(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	r, _, err = decompress(name, r)
+	return r, err
+}
+
+// Decompress does for any reader what [Open] does for a file; name is for
+// messages. Closing the result closes r; so does an error.
+func Decompress(name string, r io.ReadCloser) (io.ReadCloser, error) {
+	r, _, err := decompress(name, r)
+	return r, err
+}
+
+func decompress(name string, r io.ReadCloser) (text io.ReadCloser, compressed bool, err error) {
+	head := make([]byte, magicLen)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		_ = r.Close() // the read error is the one to tell
+		return nil, false, err
+	}
+	head = head[:n]
+	src := &prefixed{head: head, r: r}
+	for i := range formats {
+		if f := &formats[i]; f.magic(head) {
+			d, err := newDecoder(name, f, src)
+			return d, true, err
+		}
+	}
+	for i := range formats {
+		if f := &formats[i]; n > 0 && path.Ext(name) == f.suffix {
+			_ = r.Close()
+			return nil, false, &DataError{Name: name, Text: "not " + f.name + " data, though its name says so: rename it, or fetch it again"}
+		}
+	}
+	return src, false, nil
+}
+
+// prefixed gives back the bytes that were read to recognise a format. Reads
+// beyond them go straight through: plain text is not copied again.
+type prefixed struct {
+	head []byte
+	r    io.ReadCloser
+	err  error // what reading ended with, EOF excepted
+}
+
+func (p *prefixed) Read(b []byte) (int, error) {
+	if len(p.head) > 0 {
+		n := copy(b, p.head)
+		p.head = p.head[n:]
+		return n, nil
+	}
+	n, err := p.r.Read(b)
+	if err != nil && err != io.EOF {
+		p.err = err
+	}
+	return n, err
+}
+
+func (p *prefixed) Close() error { return p.r.Close() }
+
+// decoder is decompressed text whose errors name the file.
+type decoder struct {
+	name   string
+	format *format
+	src    *prefixed
+	r      io.ReadCloser
+}
+
+func newDecoder(name string, f *format, src *prefixed) (*decoder, error) {
+	d := &decoder{name: name, format: f, src: src}
+	r, err := f.open(bufio.NewReaderSize(src, bufferSize))
+	if err != nil {
+		_ = src.Close() // the decoder's error is the one to tell
+		return nil, d.explain(err)
+	}
+	d.r = r
+	return d, nil
+}
+
+func (d *decoder) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = d.explain(err)
+	}
+	return n, err
+}
+
+// explain tells a failing disk from damaged data.
+func (d *decoder) explain(err error) error {
+	switch {
+	case d.src.err != nil:
+		return d.src.err
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return &DataError{Name: d.name, Text: "the " + d.format.name + " data ends too early: the file is cut short, fetch it again", Err: err}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return &DataError{Name: d.name, Text: "the zstd data asks for a window over 128 MiB: compress it with --long=27 or less", Err: err}
+	}
+	return &DataError{Name: d.name, Text: "the " + d.format.name + " data is damaged (" + err.Error() + "): fetch the file again", Err: err}
+}
+
+func (d *decoder) Close() error {
+	return errors.Join(d.r.Close(), d.src.Close())
+}

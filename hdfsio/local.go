@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// Local is the machine's own file system.
+type Local struct{}
+
+var _ FS = Local{}
+
+// Open reads a file from offset on. What cannot seek (a pipe) opens at 0 only.
+func (Local) Open(name string, offset int64) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, newError("open", name, err, "")
+	}
+	// Opening a folder works; reading it fails later, with less to say.
+	if fi, err := f.Stat(); err == nil && fi.IsDir() {
+		_ = f.Close() // opened for reading: nothing can be lost
+		return nil, newError("open", name, &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}, "")
+	}
+	if offset != 0 {
+		if _, err := f.Seek(offset, io.SeekStart); err != nil {
+			_ = f.Close()
+			return nil, newError("seek in", name, err, "")
+		}
+	}
+	return &localReader{f: f, name: name}, nil
+}
+
+// localReader is a file whose errors carry advice.
+type localReader struct {
+	f    *os.File
+	name string
+}
+
+func (r *localReader) Read(p []byte) (int, error) {
+	n, err := r.f.Read(p)
+	if err != nil && err != io.EOF {
+		err = newError("read", r.name, err, "")
+	}
+	return n, err
+}
+
+func (r *localReader) Close() error { return r.f.Close() }
+
+// Stat describes a file or folder.
+func (Local) Stat(name string) (Info, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return Info{}, newError("open", name, err, "")
+	}
+	return info(name, fi), nil
+}
+
+func info(name string, fi fs.FileInfo) Info {
+	return Info{Name: name, Size: fi.Size(), Modified: fi.ModTime(), Mode: fi.Mode()}
+}
+
+// List returns what matches a pattern, sorted by name.
+func (l Local) List(pattern string) ([]Info, error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, newError("list", pattern, err, "check the brackets")
+	}
+	infos := make([]Info, 0, len(names))
+	for _, name := range names {
+		in, err := l.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, in)
+	}
+	return infos, nil
+}
+
+// Remove removes a file or an empty folder.
+func (Local) Remove(name string) error {
+	if err := os.Remove(name); err != nil {
+		return newError("remove", name, err, "")
+	}
+	return nil
+}
+
+// Mkdir makes a folder and its missing parents.
+func (Local) Mkdir(name string) error {
+	if err := os.MkdirAll(name, 0o777); err != nil {
+		return newError("make folder", name, err, "")
+	}
+	return nil
+}
+
+// syncDir makes a rename in a folder durable. Windows cannot open folders, and
+// needs no such call.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

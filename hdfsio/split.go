@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Part is one file's share of a rank's input.
+type Part struct {
+	// Name is the file's, with the share if it is not all of it.
+	Name string
+	// Identity changes when the text of the part does. Empty: it cannot be read
+	// twice (a pipe).
+	Identity string
+
+	open func() (io.ReadCloser, error)
+}
+
+// Open reads the part's text from its first line on.
+func (p Part) Open() (io.ReadCloser, error) { return p.open() }
+
+// Split gives a rank its parts of some files, in order. There is always at
+// least one part, which may be empty.
+func Split(fsys FS, names []string, s Shard) ([]Part, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	infos := make([]Info, len(names))
+	var faults []error
+	for i, name := range names {
+		var err error
+		infos[i], err = fsys.Stat(name)
+		switch {
+		case err != nil:
+			faults = append(faults, err)
+		case s.Kind != Whole && !infos[i].Mode.IsRegular():
+			faults = append(faults, newError("share", name, errors.New("not a regular file"), "give a file, or one part per rank"))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, errors.New("hdfsio: there is no file to read")
+	}
+	switch s.Kind {
+	case Bytes:
+		return splitBytes(fsys, infos, s)
+	case Lines:
+		return splitLines(fsys, infos, names, s), nil
+	}
+	parts := make([]Part, len(infos))
+	for i, in := range infos {
+		parts[i] = Part{Name: in.Name, open: func() (io.ReadCloser, error) { return Open(fsys, in.Name) }}
+		if in.Mode.IsRegular() {
+			parts[i].Identity = identity(infos[i:i+1], s, "")
+		}
+	}
+	return parts, nil
+}
+
+// identity digests what decides a part's text: the files it depends on, the
+// share, and where.
+func identity(infos []Info, s Shard, where string) string {
+	h := sha256.New()
+	for _, in := range infos {
+		fmt.Fprintf(h, "%q %d %d\n", in.Name, in.Size, in.Modified.UnixNano())
+	}
+	fmt.Fprintf(h, "%v %s\n", s, where)
+	last := infos[len(infos)-1]
+	return fmt.Sprintf("%s %v %x", last.Name, s, h.Sum(nil)[:16])
+}
+
+func splitLines(fsys FS, infos []Info, names []string, s Shard) []Part {
+	counts := &lineCounts{fsys: fsys, names: names}
+	parts := make([]Part, len(infos))
+	for i, in := range infos {
+		parts[i] = Part{
+			Name: fmt.Sprintf("%s (lines of rank %d of %d)", in.Name, s.Rank, s.Total),
+			// Whose a file's first line is depends on the files before it.
+			Identity: identity(infos[:i+1], s, ""),
+			open: func() (io.ReadCloser, error) {
+				before, err := counts.before(i)
+				if err != nil {
+					return nil, err
+				}
+				r, err := Open(fsys, in.Name)
+				if err != nil {
+					return nil, err
+				}
+				return &dealReader{
+					r: r, rank: int64(s.Rank), total: int64(s.Total), line: before,
+					counted: func(lines int64) { counts.set(i, lines) },
+				}, nil
+			},
+		}
+	}
+	return parts
+}
+
+func splitBytes(fsys FS, infos []Info, s Shard) ([]Part, error) {
+	type text struct {
+		size       int64
+		compressed bool
+	}
+	var total int64
+	texts := make([]text, len(infos))
+	for i, in := range infos {
+		size, compressed, err := textSize(fsys, in)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text{size, compressed}
+		total += size
+	}
+	lo, hi := s.cut(total)
+	var parts []Part
+	for i, in := range infos {
+		t := texts[i]
+		a, b := min(max(lo, 0), t.size), min(max(hi, 0), t.size)
+		lo, hi = lo-t.size, hi-t.size
+		if a >= b {
+			continue
+		}
+		part := Part{Name: in.Name, Identity: identity(infos[i:i+1], s, fmt.Sprint(a, b))}
+		if a > 0 || b < t.size {
+			part.Name = fmt.Sprintf("%s (bytes %d-%d)", in.Name, a, b)
+		}
+		part.open = func() (io.ReadCloser, error) { return openCut(fsys, in.Name, t.compressed, a, b) }
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		parts = append(parts, Part{
+			Name:     fmt.Sprintf("%s (no bytes)", infos[0].Name),
+			Identity: identity(infos, s, "none"),
+			open:     func() (io.ReadCloser, error) { return nothing{}, nil },
+		})
+	}
+	return parts, nil
+}
+
+// nothing is a part of a text that has fewer bytes than the job has ranks.
+type nothing struct{}
+
+func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
+func (nothing) Close() error             { return nil }
+
+// textSize is the number of bytes of text in a file.
+func textSize(fsys FS, in Info) (size int64, compressed bool, err error) {
+	raw, err := fsys.Open(in.Name, 0)
+	if err != nil {
+		return 0, false, err
+	}
+	r, compressed, err := decompress(in.Name, raw)
+	if err != nil {
+		return 0, false, err
+	}
+	size = in.Size
+	if compressed {
+		size, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, r, make([]byte, bufferSize))
+	}
+	if err != nil {
+		_ = r.Close() // the read error is the one to tell
+		return 0, compressed, err
+	}
+	return size, compressed, r.Close()
+}
+
+// openCut opens the lines that begin in [lo, hi).
+func openCut(fsys FS, name string, compressed bool, lo, hi int64) (io.ReadCloser, error) {
+	if !compressed {
+		pos := max(lo-1, 0)
+		r, err := fsys.Open(name, pos)
+		if err != nil {
+			return nil, err
+		}
+		return newCutReader(r, pos, lo, hi), nil
+	}
+	r, err := Open(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return newCutReader(r, 0, lo, hi), nil
+}
