@@ -40,6 +40,7 @@ type Config struct {
 	Passes         int     // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
 	TestOnly       bool    // -t: predict, learn nothing
 	HoldoutOff     bool    // no holdout set
+	HoldoutAsked   bool    // a holdout option was given: without one the hybrid holds nothing out
 	HoldoutPeriod  int     // every n-th example is held out when Passes > 1; 0: 10
 	HoldoutAfter   int     // examples after the n-th are held out; 0: by period
 	EarlyTerminate int     // passes without a better holdout loss before the end; 0: 3

@@ -36,9 +36,10 @@ type session struct {
 	holdout holdout
 	wired   bool // the group knows this rank's shard
 
-	table *table
-	preds *predictions // -p; nil: none
-	raw   *predictions // -r; nil: none
+	table  *table
+	preds  *predictions // -p; nil: none
+	raw    *predictions // -r; nil: none
+	silent bool         // write no predictions: phase 2 of the hybrid
 
 	buf      []byte   // this rank's record
 	gathered [][]byte // the records of all ranks
@@ -99,12 +100,12 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	}
 	features := int(ex.FeatHi - ex.FeatLo)
 	s.stats.add(ex, held, l, features)
-	if s.preds != nil {
+	if s.preds != nil && !s.silent {
 		if err := s.preds.add(p, b.TagOf(ex)); err != nil {
 			return err
 		}
 	}
-	if s.raw != nil {
+	if s.raw != nil && !s.silent {
 		if err := s.raw.add(raw, b.TagOf(ex)); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@
 package learn
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -141,19 +140,4 @@ func appendRight(b []byte, text string, width int) []byte {
 		b = append(b, ' ')
 	}
 	return append(b, text...)
-}
-
-// banner is the list of settings before the table.
-type banner struct{ lines []string }
-
-func (b *banner) addf(format string, args ...any) {
-	b.lines = append(b.lines, fmt.Sprintf(format, args...))
-}
-
-func (b *banner) print(w io.Writer) error {
-	if w == nil || len(b.lines) == 0 {
-		return nil
-	}
-	_, err := io.WriteString(w, strings.Join(b.lines, "\n")+"\n")
-	return err
 }

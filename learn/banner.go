@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gvw-project/gvw/optim"
+)
+
+// banner is the list of settings that vw prints before it starts.
+type banner []string
+
+func (b *banner) addf(format string, args ...any) { *b = append(*b, fmt.Sprintf(format, args...)) }
+
+func (b banner) print(w io.Writer) error {
+	if w == nil {
+		return nil
+	}
+	_, err := io.WriteString(w, strings.Join(b, "\n")+"\n")
+	return err
+}
+
+// banner says what is about to happen, in vw's words and order.
+func (r *runner) banner() banner {
+	var b banner
+	c := &r.session.cfg
+	if len(c.Interactions) > 0 {
+		b.addf("creating quadratic features for pairs: %s", strings.Join(c.Interactions, " "))
+	}
+	if c.L2 != 0 {
+		b.addf("using l2 regularization = %g", float32(c.L2))
+	}
+	if c.TestOnly {
+		b.addf("only testing")
+	}
+	if c.FinalModel != "" {
+		b.addf("final_regressor = %s", c.FinalModel)
+	}
+	if c.Predictions != "" {
+		b.addf("predictions = %s", c.Predictions)
+	}
+	if c.RawPredictions != "" {
+		b.addf("raw predictions = %s", c.RawPredictions)
+	}
+	learner := "gd"
+	if c.BFGS && c.Hybrid == nil {
+		learner = "bfgs"
+		if !c.TestOnly {
+			b.addf("enabling BFGS based optimization **without** curvature calculation")
+			b.addf("m = %d", c.Mem)
+			b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
+		}
+	}
+	b.addf("%s", r.session.data.Plan())
+	if len(c.Inputs) > 0 {
+		names := make([]string, len(c.Inputs))
+		for i, in := range c.Inputs {
+			names[i] = in.Name
+		}
+		b.addf("Reading datafile = %s", strings.Join(names, ", "))
+	}
+	b.addf("num sources = %d", max(1, len(c.Inputs)))
+	b.addf("Num weight bits = %d", c.Bits)
+	b.addf("learning rate = %.6g", r.rule.LearningRate)
+	b.addf("initial_t = %.6g", r.startT())
+	b.addf("power_t = %.6g", r.rule.PowerT)
+	if c.Passes > 1 || c.Hybrid != nil {
+		b.addf("decay_learning_rate = %.6g", c.DecayLearningRate)
+	}
+	link := "scorer-" + c.Link
+	if c.Binary {
+		link += ", binary"
+	}
+	b.addf("Enabled learners: %s, %s, count_label", learner, link)
+	b.addf("Input label = SIMPLE")
+	b.addf("Output pred = SCALAR")
+	return b
+}
+
+// startT is the t at which training starts: the loaded model's, or --initial_t.
+func (r *runner) startT() float64 {
+	if r.initial != nil && r.initial.resume {
+		return r.initial.base.T
+	}
+	return float64(r.rule.InitialT)
+}

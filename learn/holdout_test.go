@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import "testing"
+
+func TestHeldOut(t *testing.T) {
+	by10 := newHoldout(&Config{Passes: 2, HoldoutPeriod: 10, EarlyTerminate: 3})
+	after := newHoldout(&Config{Passes: 1, HoldoutPeriod: 10, HoldoutAfter: 80, EarlyTerminate: 3})
+	off := newHoldout(&Config{Passes: 2, HoldoutPeriod: 10, HoldoutOff: true})
+	single := newHoldout(&Config{Passes: 1, HoldoutPeriod: 10})
+	for n := 1; n <= 100; n++ {
+		if got, want := by10.held(n), n%10 == 0; got != want {
+			t.Errorf("every tenth: example %d: held out %v", n, got)
+		}
+		if got, want := after.held(n), n > 80; got != want {
+			t.Errorf("after 80: example %d: held out %v", n, got)
+		}
+		if off.held(n) || single.held(n) {
+			t.Errorf("example %d is held out, and there is no holdout set", n)
+		}
+	}
+}
+
+// Three passes without a better loss end the training; the curvature pass of
+// L-BFGS, which sees the same weights as the one before, is one of them.
+func TestHoldoutPatience(t *testing.T) {
+	h := newHoldout(&Config{Passes: 9, HoldoutPeriod: 10, EarlyTerminate: 3})
+	for pass, c := range []struct {
+		loss         float64
+		better, stop bool
+	}{{0.5, true, false}, {0.5, false, false}, {0.4, true, false}, {0.41, false, false}, {0.42, false, false}, {0.4, false, true}} {
+		better, stop := h.endPass(c.loss*3, 3, pass)
+		if better != c.better || stop != c.stop {
+			t.Errorf("pass %d: better %v, stop %v", pass, better, stop)
+		}
+	}
+	if h.best != 0.4 && h.bestPass != 2 {
+		t.Errorf("best loss %v in pass %d, want 0.4 in pass 2", h.best, h.bestPass)
+	}
+}
+
+// A pass without held-out examples is no better, and no reason to stop at once.
+func TestHoldoutOfNothing(t *testing.T) {
+	h := newHoldout(&Config{Passes: 9, HoldoutPeriod: 10, EarlyTerminate: 2})
+	if better, stop := h.endPass(0, 0, 0); better || stop {
+		t.Errorf("better %v, stop %v", better, stop)
+	}
+	if _, stop := h.endPass(0, 0, 1); !stop {
+		t.Error("no end after two passes")
+	}
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gvw-project/gvw/model"
+)
+
+// keptOptions are the options that a model keeps, as vw keeps them: what shapes
+// features and predictions always, the update rule only with resume state.
+func (c *Config) keptOptions(resume bool) []model.Option {
+	var kept []model.Option
+	flag := func(on bool, name string) {
+		if on {
+			kept = append(kept, model.Option{Name: name})
+		}
+	}
+	for _, pair := range c.Interactions {
+		kept = append(kept, model.Option{Name: "quadratic", Value: pair})
+	}
+	if c.HashAll {
+		kept = append(kept, model.Option{Name: "hash", Value: "all"})
+	}
+	if c.HashSeed != 0 {
+		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.HashSeed), 10)})
+	}
+	if c.Link != "identity" {
+		kept = append(kept, model.Option{Name: "link", Value: c.Link})
+	}
+	flag(c.NoConstant, "noconstant")
+	flag(c.Binary, "binary")
+	flag(c.BFGS || c.Hybrid != nil, "bfgs")
+	if !resume {
+		return kept
+	}
+	flag(c.SGD, "sgd")
+	flag(c.Adaptive, "adaptive")
+	flag(c.Normalized, "normalized")
+	flag(c.Invariant, "invariant")
+	if c.LearningRateSet {
+		kept = append(kept, model.FloatOption("learning_rate", c.LearningRate))
+	}
+	if c.PowerTSet {
+		kept = append(kept, model.FloatOption("power_t", c.PowerT))
+	}
+	return kept
+}
+
+// takeOptions merges what a model kept into c. As in vw the command line's
+// learning rate, power_t and interactions replace the model's; other scalars
+// must agree.
+func (c *Config) takeOptions(name string, h *model.Header) error {
+	if h.LDA != 0 || len(h.NGrams) > 0 || len(h.Skips) > 0 {
+		return &DataError{Name: name, Text: "the model was trained with topics or n-grams, which gvw does not support yet"}
+	}
+	quadratic := c.Interactions
+	var pairs []string
+	for _, o := range h.Options {
+		if err := c.takeOption(name, o, &pairs); err != nil {
+			return err
+		}
+	}
+	if len(quadratic) == 0 {
+		c.Interactions = pairs
+	}
+	return nil
+}
+
+func (c *Config) takeOption(name string, o model.Option, pairs *[]string) error {
+	disagree := func(given string) error {
+		return usage("--"+o.Name, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
+	}
+	switch o.Name {
+	case "quadratic":
+		*pairs = append(*pairs, o.Value)
+	case "hash":
+		c.HashAll = o.Value == "all"
+	case "hash_seed":
+		seed, err := strconv.ParseUint(o.Value, 10, 32)
+		if err != nil {
+			return &DataError{Name: name, Text: fmt.Sprintf("kept option --hash_seed %q is no number", o.Value)}
+		}
+		if c.HashSeed != 0 && c.HashSeed != uint32(seed) {
+			return disagree(strconv.FormatUint(uint64(c.HashSeed), 10))
+		}
+		c.HashSeed = uint32(seed)
+	case "link":
+		if c.Link != "identity" && c.Link != o.Value {
+			return disagree(c.Link)
+		}
+		c.Link = o.Value
+	case "noconstant":
+		c.NoConstant = true
+	case "binary":
+		c.Binary = true
+	case "bfgs":
+		c.BFGS = c.Hybrid == nil
+	case "sgd":
+		c.SGD = true
+	case "adaptive":
+		c.Adaptive = true
+	case "normalized":
+		c.Normalized = true
+	case "invariant":
+		c.Invariant = true
+	case "learning_rate", "power_t":
+		v, err := strconv.ParseFloat(o.Value, 32)
+		if err != nil {
+			return &DataError{Name: name, Text: fmt.Sprintf("kept option --%s %q is no number", o.Name, o.Value)}
+		}
+		if o.Name == "power_t" && !c.PowerTSet {
+			c.PowerT, c.PowerTSet = float32(v), true
+		}
+		if o.Name == "learning_rate" && !c.LearningRateSet {
+			c.LearningRate, c.LearningRateSet = float32(v), true
+		}
+	default:
+		return &DataError{Name: name, Text: fmt.Sprintf("the model was trained with --%s, which gvw does not support yet", o.Name)}
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// initial is a loaded model: its header is read when the run begins, its
+// weights when there is a place for them.
+type initial struct {
+	name   string
+	file   io.Closer
+	dec    *model.Decoder
+	labels loss.Range
+	resume bool    // it carries resume state
+	base   carried // of that
+}
+
+// loadModel opens the initial model and merges what it keeps into cfg.
+func loadModel(cfg *Config) (_ *initial, err error) {
+	name := cfg.InitialModel
+	f, err := cfg.OpenModel(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the initial model: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	dec, err := model.NewDecoder(f, model.Limits{Bits: 32})
+	if err != nil {
+		return nil, fmt.Errorf("initial model %s: %w", name, err)
+	}
+	h := &dec.Header
+	if cfg.BitsSet && cfg.Bits != h.Bits {
+		return nil, usage("--bit_precision", "%s was trained with -b %d, but -b %d was given: leave -b away", name, h.Bits, cfg.Bits)
+	}
+	cfg.Bits = h.Bits
+	if err := cfg.takeOptions(name, h); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	in := &initial{name: name, file: f, dec: dec, labels: loss.Range{Min: h.MinLabel, Max: h.MaxLabel}}
+	if s := dec.Resume; s != nil {
+		in.resume = true
+		in.base = carried{Nsx: s.NormNormalizer, TotalWeight: s.TotalWeight, T: s.T}
+	}
+	return in, nil
+}
+
+// weights reads the weights into dst and closes the file.
+func (in *initial) weights(dst model.View) error {
+	_, err := in.dec.Weights(dst)
+	if err != nil {
+		err = fmt.Errorf("initial model %s: %w", in.name, err)
+	}
+	return errors.Join(err, in.file.Close())
+}
+
+// intoLearner puts the model into a learner: its weights, and if it has resume
+// state also the adaptive and normalised sums.
+func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) error {
+	if err := in.weights(view(l, rule)); err != nil {
+		return err
+	}
+	if !in.resume {
+		return nil
+	}
+	sc := l.Scalars()
+	sc.Nsx, sc.TotalWeight, sc.T = in.base.Nsx, in.base.TotalWeight, in.base.T
+	sc.Gravity, sc.Contraction = in.dec.Resume.Gravity, in.dec.Resume.Contraction
+	if s.cfg.L2 == 0 && sc.Contraction == 0 {
+		sc.Contraction = 1 // versions before 9.0.0 do not keep it
+	}
+	l.SetScalars(sc)
+	s.base = in.base
+	l.Materialize()
+	return nil
+}
+
+// view shows model the floats that a file keeps of each weight, in vw's order.
+func view(l *sgd.Learner, rule sgd.Config) model.View {
+	v := model.View{Data: l.Weights(), Stride: l.Stride(), Slots: []int{0}}
+	if rule.Adaptive {
+		v.Slots = append(v.Slots, 1)
+	}
+	if rule.Normalized {
+		v.Slots = append(v.Slots, len(v.Slots))
+	}
+	return v
+}
+
+// trained is what a run ends with: a model ready to be written.
+type trained struct{ reg *model.Regressor }
+
+// plain returns the weights alone.
+func (t trained) plain() []float32 {
+	v := t.reg.Weights
+	if v.Stride == 1 {
+		return v.Data
+	}
+	w := make([]float32, len(v.Data)/v.Stride)
+	for i := range w {
+		w[i] = v.Data[i*v.Stride]
+	}
+	return w
+}
+
+// header is what both kinds of models begin with.
+func (s *session) header(resume bool) model.Header {
+	r := s.all.Range
+	return model.Header{MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, Options: s.cfg.keptOptions(resume)}
+}
+
+// onlineModel is the model of an SGD run. Its resume state holds sums over all
+// ranks, so that every rank writes the same bytes; what concerns only the
+// progress table of one rank is set as if a row had just been printed.
+func onlineModel(s *session, l *sgd.Learner, rule sgd.Config) trained {
+	resume := !s.cfg.PredictOnly
+	reg := &model.Regressor{Header: s.header(resume), Weights: view(l, rule)}
+	if resume {
+		st, sc := &s.all.Stats, l.Scalars()
+		reg.Resume = &model.Resume{
+			InitialT:             rule.InitialT,
+			NormNormalizer:       s.base.Nsx + s.all.Nsx,
+			T:                    max(s.base.T, float64(rule.InitialT)) + st.T,
+			SumLoss:              st.Loss,
+			SumLossSinceLastDump: 0,
+			DumpInterval:         float32(2 * st.Weighted()),
+			MinLabel:             s.all.Range.Min,
+			MaxLabel:             s.all.Range.Max,
+			WeightedLabeled:      st.Labeled,
+			WeightedLabels:       st.Labels,
+			WeightedUnlabeled:    st.Unlabeled,
+			ExampleNumber:        st.Examples,
+			TotalFeatures:        st.Features,
+			TotalWeight:          s.base.TotalWeight + s.all.TotalWeight,
+			OldWeightedLabeled:   st.Labeled,
+			CurrentPass:          uint64(s.passes),
+			Gravity:              sc.Gravity,
+			Contraction:          sc.Contraction,
+		}
+	}
+	return trained{reg}
+}
+
+// batchModel is the model of an L-BFGS run: for prediction only, as vw's.
+func batchModel(s *session, w []float32) trained {
+	return trained{&model.Regressor{Header: s.header(false), Weights: model.View{Data: w}}}
+}
+
+// The files that a run may owe, as the server is told.
+const (
+	owesModel    = "model"
+	owesReadable = "readable model"
+	owesPredict  = "predictions"
+	owesRaw      = "raw predictions"
+)
+
+// openModels starts the files of the final model, so that a folder that does
+// not exist is noticed before the training and not after it.
+func (r *runner) openModels() (err error) {
+	c := &r.session.cfg
+	if c.FinalModel != "" {
+		if r.modelFile, err = c.Create(c.FinalModel); err != nil {
+			return err
+		}
+	}
+	if c.ReadableModel != "" {
+		if r.readableFile, err = c.Create(c.ReadableModel); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) abortModels() {
+	for _, f := range []Output{r.modelFile, r.readableFile} {
+		if f != nil {
+			_ = f.Abort() // after Commit this does nothing; before it the run's error is the one to tell
+		}
+	}
+	if r.initial != nil {
+		_ = r.initial.file.Close() // only read from
+	}
+}
+
+// deliver ends the job: all ranks compare the digests of their models, then
+// each writes what it owes. It returns the digest.
+func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
+	s := r.session
+	digest, err := model.WriteDigest(io.Discard, r.model.reg)
+	if err != nil {
+		return digest, err
+	}
+	var owes []string
+	add := func(owed bool, what string) {
+		if owed {
+			owes = append(owes, what)
+		}
+	}
+	add(r.modelFile != nil, owesModel)
+	add(r.readableFile != nil, owesReadable)
+	add(s.preds != nil, owesPredict)
+	add(s.raw != nil, owesRaw)
+	return digest, s.group.Finish(ctx, digest, owes, func(_ context.Context, what string) ([32]byte, error) {
+		switch what {
+		case owesModel:
+			return commit(r.modelFile, r.model.reg, model.WriteDigest)
+		case owesReadable:
+			return commit(r.readableFile, r.model.reg, writeReadable)
+		case owesPredict:
+			return s.preds.deliver()
+		case owesRaw:
+			return s.raw.deliver()
+		}
+		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
+	})
+}
+
+func commit(f Output, reg *model.Regressor, write func(io.Writer, *model.Regressor) (model.Digest, error)) ([32]byte, error) {
+	digest, err := write(f, reg)
+	if err != nil {
+		return digest, err
+	}
+	return digest, f.Commit()
+}
+
+// writeReadable is model.WriteReadable with the digest of what it wrote.
+func writeReadable(w io.Writer, reg *model.Regressor) (model.Digest, error) {
+	h := sha256.New()
+	if err := model.WriteReadable(io.MultiWriter(w, h), reg); err != nil {
+		return model.Digest{}, err
+	}
+	return model.Digest(h.Sum(nil)), nil
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
+)
+
+func drawRecord(t *rapid.T) record {
+	f := rapid.Float64Range(-1e12, 1e12)
+	g := rapid.Float32Range(-1e6, 1e6)
+	n := rapid.Uint64()
+	return record{
+		Stats: Stats{
+			Examples: n.Draw(t, "examples"), Features: n.Draw(t, "features"),
+			Labeled: f.Draw(t, "labeled"), Unlabeled: f.Draw(t, "unlabeled"), Labels: f.Draw(t, "labels"),
+			Loss: f.Draw(t, "loss"), T: f.Draw(t, "t"),
+			Holdout: Holdout{Weight: f.Draw(t, "hw"), Loss: f.Draw(t, "hl"), PassWeight: f.Draw(t, "pw"), PassLoss: f.Draw(t, "pl")},
+			Seen:    Labels{First: g.Draw(t, "first"), Second: g.Draw(t, "second"), More: rapid.Bool().Draw(t, "more")},
+		},
+		Nsx: f.Draw(t, "nsx"), TotalWeight: f.Draw(t, "tw"),
+		Range: loss.Range{Min: g.Draw(t, "min"), Max: g.Draw(t, "max")},
+	}
+}
+
+func TestRecordRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawRecord(t)
+		b := want.appendTo(nil)
+		if len(b) != recordSize {
+			t.Fatalf("got %d bytes, want %d", len(b), recordSize)
+		}
+		var got record
+		if err := got.decode(0, b); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("record (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestRecordOfAnotherVersion(t *testing.T) {
+	var r record
+	b := r.appendTo(nil)
+	if err := r.decode(3, b[:len(b)-1]); err == nil {
+		t.Error("a short record was accepted")
+	}
+	b[0]++
+	if err := r.decode(3, b); err == nil {
+		t.Error("a record of another version was accepted")
+	}
+}
+
+func FuzzRecord(f *testing.F) {
+	var r record
+	f.Add(r.appendTo(nil))
+	f.Add([]byte{1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r record
+		if err := r.decode(0, b); err != nil {
+			return
+		}
+		if diff := cmp.Diff(b[8:], r.appendTo(nil)[8:]); diff != "" {
+			t.Errorf("decode and append (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Which labels are first follows from the order of the ranks.
+func TestLabelsMerge(t *testing.T) {
+	none := newStats().Seen
+	a, b := none, none
+	a.see(1)
+	b.see(-1)
+	b.see(1)
+	got := none
+	got.merge(a)
+	got.merge(b)
+	if want := (Labels{First: 1, Second: -1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	b.see(2)
+	got.merge(b)
+	if !got.More {
+		t.Error("a third label went unnoticed")
+	}
+	got = none
+	got.merge(none)
+	if got != (Labels{First: feature.NoLabel, Second: feature.NoLabel}) {
+		t.Errorf("nothing seen became %+v", got)
+	}
+}

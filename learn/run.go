@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"path/filepath"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/lbfgs"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// Run trains, or tests, as cfg says. When it returns without error, every file
+// that cfg names is complete under its name; when it returns an error, none
+// that it wrote is there. On a cluster every rank gets the same root cause.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	r, err := newRunner(ctx, cfg.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	report, err := r.run(ctx)
+	if err != nil {
+		r.session.group.Fail(ctx, err)
+	}
+	return report, errors.Join(err, r.close())
+}
+
+// runner is a run from its first line of talk to its last.
+type runner struct {
+	session *session
+	rule    sgd.Config
+	initial *initial // the loaded model; nil: none
+
+	model                   trained // what the run ends with
+	modelFile, readableFile Output  // where it goes; nil: nowhere
+}
+
+func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &runner{session: &session{log: cfg.Log}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	if cfg.InitialModel != "" {
+		if r.initial, err = loadModel(&cfg); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Hybrid != nil && !cfg.HoldoutAsked {
+		cfg.HoldoutOff = true
+	}
+	s := r.session
+	s.cfg = cfg
+	if s.loss, err = loss.New(cfg.Loss); err != nil {
+		return nil, err
+	}
+	if s.link, err = loss.NewLink(cfg.Link); err != nil {
+		return nil, err
+	}
+	s.seen, s.fixed = loss.DefaultRange(s.loss)
+	if r.initial != nil && !s.fixed {
+		s.seen = r.initial.labels
+	}
+	s.fixed = s.fixed || cfg.TestOnly
+	s.stats = newStats()
+	s.holdout = newHoldout(&cfg)
+	if r.rule, err = updateRule(&cfg); err != nil {
+		return nil, err
+	}
+	talk := cfg.Talk
+	if cfg.Quiet {
+		talk = nil
+	}
+	if s.table, err = newTable(talk, cfg.Progress); err != nil {
+		return nil, err
+	}
+	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
+		return nil, err
+	}
+	if cfg.Predictions != "" {
+		if s.preds, err = newPredictions(cfg.Create, cfg.Predictions); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.RawPredictions != "" {
+		if s.raw, err = newPredictions(cfg.Create, cfg.RawPredictions); err != nil {
+			return nil, err
+		}
+	}
+	if err = r.openModels(); err != nil {
+		return nil, err
+	}
+	if err = r.join(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// join makes this process a rank of its job.
+func (r *runner) join(ctx context.Context) (err error) {
+	s := r.session
+	if s.cfg.Cluster == nil {
+		s.group = allreduce.Local()
+		return nil
+	}
+	c := *s.cfg.Cluster
+	c.Options = s.cfg.options(r.rule)
+	if c.Log == nil {
+		c.Log = s.log
+	}
+	s.group, err = allreduce.Join(ctx, c)
+	return err
+}
+
+// dataset says how the data is to be read.
+func dataset(cfg *Config) stream.Config {
+	passes := cfg.Passes
+	if cfg.Hybrid != nil {
+		passes = cfg.Hybrid.SGDPasses + cfg.Hybrid.LBFGSPasses
+	}
+	d := stream.Config{
+		Feature: feature.Config{
+			Bits:         cfg.Bits,
+			HashAll:      cfg.HashAll,
+			HashSeed:     cfg.HashSeed,
+			NoConstant:   cfg.NoConstant,
+			Interactions: cfg.Interactions,
+		},
+		Cache:     cfg.Cache,
+		KillCache: cfg.KillCache,
+		Passes:    passes,
+	}
+	for _, in := range cfg.Inputs {
+		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open})
+	}
+	return d
+}
+
+func (r *runner) run(ctx context.Context) (*Report, error) {
+	s := r.session
+	if err := r.banner().print(s.table.out); err != nil {
+		return nil, err
+	}
+	var err error
+	switch {
+	case s.cfg.Hybrid != nil && !s.cfg.TestOnly:
+		err = r.hybrid(ctx)
+	case s.cfg.BFGS && !s.cfg.TestOnly:
+		var w []float32
+		if w, err = r.weights(); err == nil {
+			err = r.batch(ctx, w, s.cfg.Passes)
+		}
+	default:
+		err = r.online(ctx, s.cfg.Passes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.group.Stream() {
+		if err := s.shareStats(ctx); err != nil {
+			return nil, err
+		}
+	}
+	digest, err := r.deliver(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{
+		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
+		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), LossName: s.cfg.Loss,
+	}
+	if s.holdout.known {
+		report.HoldoutLoss = s.holdout.best
+	}
+	return report, s.say([]byte(report.Summary()))
+}
+
+// online trains by SGD, or tests.
+func (r *runner) online(ctx context.Context, passes int) error {
+	s := r.session
+	learner, err := sgd.New(r.rule, s.loss)
+	if err != nil {
+		return err
+	}
+	if r.initial != nil {
+		if err := r.initial.intoLearner(learner, s, r.rule); err != nil {
+			return err
+		}
+	}
+	if !s.cfg.BFGS {
+		if err := s.table.head(); err != nil {
+			return err
+		}
+	}
+	m := &online{s: s, learner: learner, rule: r.rule, passes: passes}
+	if err := s.group.Run(ctx, m); err != nil {
+		return err
+	}
+	m.finish()
+	r.model = onlineModel(s, learner, r.rule)
+	return nil
+}
+
+// weights are where a batch solver starts: at the loaded model, or at zero.
+func (r *runner) weights() ([]float32, error) {
+	w := make([]float32, 1<<r.session.cfg.Bits)
+	if r.initial == nil {
+		return w, nil
+	}
+	return w, r.initial.weights(model.View{Data: w})
+}
+
+// batch trains by L-BFGS from the weights w, which it changes.
+func (r *runner) batch(ctx context.Context, w []float32, passes int) error {
+	s := r.session
+	solver, err := lbfgs.New(lbfgs.Config{
+		Mem: s.cfg.Mem, L2: s.cfg.L2, Termination: s.cfg.Termination, MaxPasses: passes,
+	}, w)
+	if err != nil {
+		return err
+	}
+	s.table.next = math.Inf(1) // no rows of progress: the trace takes their place
+	m := &batch{s: s, solver: solver, sums: solver.InPlace()}
+	if err := s.group.Run(ctx, m); err != nil {
+		return err
+	}
+	if err := m.finish(solver.Weights(), s.cfg.Termination); err != nil {
+		return err
+	}
+	r.model = batchModel(s, solver.Weights())
+	return nil
+}
+
+// hybrid is vw's two calls in one process: SGD, then L-BFGS from its weights.
+// Nothing but the weights and the label range goes from one to the other.
+func (r *runner) hybrid(ctx context.Context) error {
+	s := r.session
+	if err := r.online(ctx, s.cfg.Hybrid.SGDPasses); err != nil {
+		return err
+	}
+	w := r.model.plain()
+	r.model = trained{}
+	s.silent = true // -p has phase 1's progressive predictions
+	s.holdout = newHoldout(&s.cfg)
+	s.holdout.on = !s.cfg.HoldoutOff
+	if err := s.say(optim.AppendHeader(nil)); err != nil {
+		return err
+	}
+	return r.batch(ctx, w, s.cfg.Hybrid.LBFGSPasses)
+}
+
+// close ends the group and removes what a failed run has written.
+func (r *runner) close() error {
+	s := r.session
+	s.preds.abort()
+	s.raw.abort()
+	r.abortModels()
+	if s.group == nil {
+		return nil
+	}
+	return s.group.Close()
+}
