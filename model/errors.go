@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with a file. Errors of reading match one of these with
+// errors.Is, unless they come from the reader itself.
+var (
+	// ErrNotModel: the file does not begin as a regressor does.
+	ErrNotModel = errors.New("not a vw model")
+	// ErrVersion: a version of vw whose layout is not known here.
+	ErrVersion = errors.New("unsupported version")
+	// ErrTruncated: the file ends too early.
+	ErrTruncated = errors.New("truncated")
+	// ErrDamaged: the content contradicts itself.
+	ErrDamaged = errors.New("damaged")
+	// ErrLimit: more than the limits allow.
+	ErrLimit = errors.New("over the limit")
+)
+
+// FormatError says where and why a file could not be read.
+type FormatError struct {
+	Offset int64  // byte at which the field begins
+	Field  string // what was being read
+	Kind   error  // one of the Err values of this package, or the reader's error
+	Detail string // got, want, what to do; may be empty
+}
+
+// Error returns all of it in one line.
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("model: %s at byte %d: %v", e.Field, e.Offset, e.Kind)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// Unwrap returns Kind.
+func (e *FormatError) Unwrap() error { return e.Kind }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// WriteReadable writes the text of --readable_model. What it keeps is what
+// Write keeps.
+func WriteReadable(w io.Writer, r *Regressor) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	bw := bufio.NewWriterSize(w, 1<<16)
+	if _, err := bw.Write(r.readableHead()); err != nil {
+		return fmt.Errorf("model: cannot write the readable model: %w", err)
+	}
+	v := r.saved()
+	var line []byte
+	for i := 0; i < len(v.Data); i += v.Stride {
+		weight := v.Data[i : i+v.Stride]
+		if !v.any(weight) {
+			continue
+		}
+		line = strconv.AppendInt(line[:0], int64(i/v.Stride), 10)
+		for k, s := range v.Slots {
+			line = append(line, ": "[min(k, 1)])
+			line = appendFloat(line, float64(weight[s]))
+		}
+		line = append(line, '\n')
+		if _, err := bw.Write(line); err != nil {
+			return fmt.Errorf("model: cannot write the readable model: %w", err)
+		}
+	}
+	if err := bw.Flush(); err != nil {
+		return fmt.Errorf("model: cannot write the readable model: %w", err)
+	}
+	return nil
+}
+
+// readableHead returns all that comes before the weights. Its checksum is that
+// of the text: vw chains it over the pieces that it prints one by one, from
+// the id on.
+func (r *Regressor) readableHead() []byte {
+	h := &r.Header
+	b := fmt.Appendf(nil, "Version %s\n", Version)
+	var sum uint32
+	printed := len(b)
+	piece := func() {
+		sum = murmur3(sum, b[printed:])
+		printed = len(b)
+	}
+	b = fmt.Appendf(b, "Id %s\n", h.ID)
+	piece()
+	b = append(appendFloat(append(b, "Min label:"...), float64(h.MinLabel)), '\n')
+	piece()
+	b = append(appendFloat(append(b, "Max label:"...), float64(h.MaxLabel)), '\n')
+	piece()
+	b = fmt.Appendf(b, "bits:%d\n", h.Bits)
+	piece()
+	b = fmt.Appendf(b, "lda:%d\n", h.LDA)
+	piece()
+	for _, list := range []struct {
+		name   string
+		values []string
+	}{{"ngram", h.NGrams}, {"skip", h.Skips}} {
+		b = fmt.Appendf(b, "%d %s:", len(list.values), list.name)
+		piece()
+		for _, v := range list.values {
+			b = append(append(b, v...), ' ')
+			piece()
+		}
+		b = append(b, '\n')
+		piece()
+	}
+	b = append(AppendOptions(append(b, "options:"...), h.Options), '\n')
+	piece()
+	b = fmt.Appendf(b, "Checksum: %d\n", sum)
+	if r.Resume == nil {
+		return append(b, ":0\n"...)
+	}
+	b = append(b, ":1\n"...)
+	for _, f := range r.Resume.fields() {
+		b = append(append(b, f.name...), ' ')
+		switch v := f.value.(type) {
+		case *float32:
+			b = appendFloat(b, float64(*v))
+		case *float64:
+			b = appendFloat(b, *v)
+		case *uint64:
+			b = strconv.AppendUint(b, *v, 10)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// appendFloat appends v with six significant digits, as C++ streams do.
+func appendFloat(dst []byte, v float64) []byte {
+	switch {
+	case math.IsInf(v, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(v, -1):
+		return append(dst, "-inf"...)
+	case math.IsNaN(v):
+		return append(dst, "nan"...)
+	}
+	return strconv.AppendFloat(dst, v, 'g', 6, 64)
+}

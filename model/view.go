@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "fmt"
+
+// View is weights within a strided array: float k of weight i is
+// Data[i*Stride+Slots[k]]. Slot 0 is the weight itself; the others are what
+// the update rule keeps beside it (adaptive: the sum of squared gradients G;
+// normalised: the scale N; both: G, N).
+type View struct {
+	Data   []float32
+	Stride int   // floats per weight in Data; 0: 1
+	Slots  []int // offsets within a weight's floats; nil: the weight alone at 0
+}
+
+// maxFloats bounds the floats kept per weight.
+const maxFloats = 8
+
+var firstSlot = []int{0}
+
+// fill replaces zero values by what they mean.
+func (v View) fill() View {
+	if v.Stride == 0 {
+		v.Stride = 1
+	}
+	if v.Slots == nil {
+		v.Slots = firstSlot
+	}
+	return v
+}
+
+// check returns what is wrong with a filled view of 2^bits weights.
+func (v View) check(bits uint) error {
+	if bits > maxBits || v.Stride < 1 || int64(len(v.Data)) != int64(v.Stride)<<bits {
+		return fmt.Errorf("model: a view of %d floats with stride %d does not hold 2^%d weights", len(v.Data), v.Stride, bits)
+	}
+	if len(v.Slots) == 0 || len(v.Slots) > maxFloats {
+		return fmt.Errorf("model: %d slots per weight, want 1 to %d", len(v.Slots), maxFloats)
+	}
+	for _, s := range v.Slots {
+		if s < 0 || s >= v.Stride {
+			return fmt.Errorf("model: slot %d lies outside the stride of %d", s, v.Stride)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Weights reads the weights into dst, which holds 2^Header.Bits of them, and
+// returns how many the file has. dst needs as many slots as it wants floats:
+// what the file has beyond them is dropped, slots beyond the file's floats and
+// weights that the file has not are left as they are. It can be called once.
+func (d *Decoder) Weights(dst View) (int, error) {
+	if d.done {
+		return 0, fmt.Errorf("model: the weights were read already")
+	}
+	dst = dst.fill()
+	if err := dst.check(d.Header.Bits); err != nil {
+		return 0, err
+	}
+	if d.Floats < 1 || d.Floats > maxFloats {
+		return 0, fmt.Errorf("model: %d floats per weight, want 1 to %d", d.Floats, maxFloats)
+	}
+	d.done = true
+	indexSize := 4
+	if wide(d.Header.Bits) {
+		indexSize = 8
+	}
+	size := indexSize + 4*d.Floats
+	slots := dst.Slots[:min(len(dst.Slots), d.Floats)]
+	count := uint64(1) << d.Header.Bits
+	n := 0
+	// Whole records straight from the reader's buffer: nothing is allocated
+	// and nothing copied but the floats.
+	for {
+		buf, err := d.r.Peek(size)
+		if len(buf) < size {
+			if err == io.EOF && len(buf) == 0 {
+				return n, nil
+			}
+			if err == io.EOF {
+				return n, fail(d.offset, "weights", ErrTruncated, "%d bytes follow %d weights of %d bytes: the file was not written or copied to its end, or it keeps another number of floats than %d per weight", len(buf), n, size, d.Floats)
+			}
+			return n, fail(d.offset, "weights", err, "")
+		}
+		buf, _ = d.r.Peek(d.r.Buffered() / size * size)
+		for rec := buf; len(rec) > 0; rec = rec[size:] {
+			i := uint64(binary.LittleEndian.Uint32(rec))
+			if indexSize == 8 {
+				i = binary.LittleEndian.Uint64(rec)
+			}
+			if i >= count {
+				at := d.offset + int64(len(buf)-len(rec))
+				return n, fail(at, "weights", ErrDamaged, "weight %d has index %d, but the model has 2^%d weights", n+1, i, d.Header.Bits)
+			}
+			w := dst.Data[int(i)*dst.Stride:][:dst.Stride]
+			for k, s := range slots {
+				w[s] = math.Float32frombits(binary.LittleEndian.Uint32(rec[indexSize+4*k:]))
+			}
+			n++
+		}
+		if _, err := d.r.Discard(len(buf)); err != nil {
+			panic(fmt.Sprintf("BUG: model: cannot discard what was peeked: %v", err))
+		}
+		d.offset += int64(len(buf))
+	}
+}
