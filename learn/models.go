@@ -125,8 +125,8 @@ func (s *session) header(resume bool) model.Header {
 }
 
 // onlineModel is the model of an SGD run. Its resume state holds sums over all
-// ranks, so that every rank writes the same bytes; what concerns only the
-// progress table of one rank is set as if a row had just been printed.
+// ranks, so that every rank writes the same bytes; what concerns the progress
+// table of one rank is then set as if a row had just been printed.
 func onlineModel(s *session, l *sgd.Learner, rule sgd.Config) trained {
 	resume := !s.cfg.PredictOnly
 	reg := &model.Regressor{Header: s.header(resume), Weights: view(l, rule)}
@@ -151,6 +151,11 @@ func onlineModel(s *session, l *sgd.Learner, rule sgd.Config) trained {
 			CurrentPass:          uint64(s.passes),
 			Gravity:              sc.Gravity,
 			Contraction:          sc.Contraction,
+		}
+		if s.group.Size() == 1 || s.group.Stream() {
+			reg.Resume.SumLossSinceLastDump = st.Loss - s.table.loss
+			reg.Resume.DumpInterval = float32(s.table.next)
+			reg.Resume.OldWeightedLabeled = s.table.labeled
 		}
 	}
 	return trained{reg}

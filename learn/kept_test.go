@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/model"
+)
+
+// What a model keeps comes back when it is loaded.
+func TestKeptOptionsRoundTrip(t *testing.T) {
+	want := Config{
+		Interactions: []string{"ab", "::"}, HashAll: true, HashSeed: 7, Link: "glf1", NoConstant: true, Binary: true,
+		SGD: true, LearningRate: 0.25, LearningRateSet: true, PowerT: 0.4, PowerTSet: true,
+	}
+	h := model.Header{Options: want.keptOptions(true)}
+	text := string(model.AppendOptions(nil, h.Options))
+	// As vw 9.11.9 writes it.
+	const vw = " --binary --hash all --hash_seed 7 --learning_rate 0.25 --link glf1 --noconstant --power_t 0.400000005960464 --quadratic ab --quadratic :: --sgd"
+	if diff := cmp.Diff(vw, text); diff != "" {
+		t.Errorf("kept options (-want +got):\n%s", diff)
+	}
+	got := Config{Link: "identity"}
+	if err := got.takeOptions("m", &h); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+// The rule of the update is of no use to somebody who only predicts.
+func TestPredictOnlyKeepsNoRule(t *testing.T) {
+	c := Config{Link: "identity", SGD: true, LearningRate: 1, LearningRateSet: true, BFGS: true}
+	if diff := cmp.Diff([]model.Option{{Name: "bfgs"}}, c.keptOptions(false)); diff != "" {
+		t.Errorf("kept options (-want +got):\n%s", diff)
+	}
+}
+
+func TestCommandLineAndModelMeet(t *testing.T) {
+	kept := model.Header{Options: []model.Option{
+		{Name: "learning_rate", Value: "0.3"}, {Name: "quadratic", Value: "ab"}, {Name: "link", Value: "logistic"}, {Name: "hash_seed", Value: "7"},
+	}}
+	given := Config{Link: "identity", LearningRate: 2, LearningRateSet: true, Interactions: []string{"aa"}}
+	if err := given.takeOptions("m", &kept); err != nil {
+		t.Fatal(err)
+	}
+	want := Config{Link: "logistic", HashSeed: 7, LearningRate: 2, LearningRateSet: true, Interactions: []string{"aa"}}
+	if diff := cmp.Diff(want, given); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+
+	var fault *UsageError
+	other := Config{Link: "glf1"}
+	if err := other.takeOptions("m", &kept); !errors.As(err, &fault) {
+		t.Errorf("two links: got %v, want a usage error", err)
+	}
+	var data *DataError
+	oaa := model.Header{Options: []model.Option{{Name: "oaa", Value: "3"}}}
+	if err := other.takeOptions("m", &oaa); !errors.As(err, &data) {
+		t.Errorf("--oaa: got %v, want a data error", err)
+	}
+	ngrams := model.Header{NGrams: []string{"2"}}
+	if err := other.takeOptions("m", &ngrams); !errors.As(err, &data) {
+		t.Errorf("n-grams: got %v, want a data error", err)
+	}
+}
