@@ -121,14 +121,11 @@ func (d *Decoder) text(field string, limit int) (string, error) {
 
 func (d *Decoder) version(Limits) error {
 	text, err := d.text("version", maxVersionText)
-	var ok bool
-	if err == nil {
-		d.ver, ok = parseVersion(text)
+	if err != nil && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrDamaged) {
+		return err // the reader's own
 	}
-	if err != nil || !ok {
-		if fe := (*FormatError)(nil); errors.As(err, &fe) && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrDamaged) {
-			return err // the reader's own
-		}
+	var ok bool
+	if d.ver, ok = parseVersion(text); err != nil || !ok {
 		return fail(0, "version", ErrNotModel, "it does not begin with the version of vw: is it a data file, a cache, or compressed?")
 	}
 	d.Header.Version = text

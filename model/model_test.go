@@ -159,6 +159,28 @@ func TestOldResume(t *testing.T) {
 	}
 }
 
+// TestVersion8 reads the layout of 8.0.3 to 8.11: that of 9 without the last
+// two numbers of the resume block.
+func TestVersion8(t *testing.T) {
+	want := sample(true)
+	want.Resume.CurrentPass = 3
+	file := encoded(t, want)
+	d, err := NewDecoder(bytes.NewReader(file), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = bytes.Replace(file, []byte(Version), []byte("8.11.0"), 1)
+	file = append(file[:d.offset-16], file[d.offset:]...)
+	got, err := Read(bytes.NewReader(file), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Version = "8.11.0"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestReadableFloats(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 1: "1", -50: "-50", 0.0001: "0.0001", 0.00001: "1e-05", 123456: "123456", 1234567: "1.23457e+06",

@@ -4,6 +4,7 @@ package lbfgs
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"io"
@@ -31,14 +32,13 @@ type point struct {
 // together with that one would be a poor solver.
 func readPoints(t testing.TB, name string, bits uint) []point {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
+	file, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		file = shared(t, name)
 	}
-	defer f.Close()
-	var r io.Reader = f
+	var r io.Reader = bytes.NewReader(file)
 	if strings.HasSuffix(name, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
+		if r, err = gzip.NewReader(r); err != nil {
 			t.Fatal(err)
 		}
 	}
