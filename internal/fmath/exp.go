@@ -28,7 +28,7 @@ func Exp(x float64) float64 {
 	}
 	k := int(float64(x*math.Log2E) + math.Copysign(0.5, x)) // nearest, ties away from 0
 	hi := x - float64(float64(k)*ln2Hi)
-	lo := float64(k) * ln2Lo
+	lo := float64(float64(k) * ln2Lo)
 	r := hi - lo
 
 	// (e**r - 1 - r)/r², by pairs of coefficients to keep the chain short.

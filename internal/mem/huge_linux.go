@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mem
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// adviseHuge asks for huge pages under s. It is advice: a kernel without them
+// refuses, and the table works as well, only slower at first.
+func adviseHuge(s []float32) {
+	// Madvise takes bytes. The Go runtime aligns an object of this size to its
+	// own pages of 8 KiB, a multiple of the kernel's 4 KiB; with larger kernel
+	// pages the start may be unaligned and the call fails, harmlessly.
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), 4*len(s))
+	_ = syscall.Madvise(b, syscall.MADV_HUGEPAGE)
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mem
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestFloat32sIsZeroed(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, hugeFrom/4 - 1, hugeFrom / 4, 3<<20 + 5} {
+		for range 2 { // the second time the memory may be used memory
+			s := Float32s(n)
+			if len(s) != n {
+				t.Fatalf("Float32s(%d) has %d elements", n, len(s))
+			}
+			for i := range s {
+				if s[i] != 0 {
+					t.Fatalf("Float32s(%d)[%d] = %v, want 0", n, i, s[i])
+				}
+				s[i] = 1
+			}
+		}
+	}
+}
+
+func TestCellsShareMemory(t *testing.T) {
+	s := Float32s(12)
+	c := Cells(s)
+	if len(c) != 3 {
+		t.Fatalf("12 floats make %d cells, want 3", len(c))
+	}
+	c[1][2] = 7
+	s[11] = 8
+	if s[6] != 7 || c[2][3] != 8 {
+		t.Errorf("floats %v and cells %v differ", s, c)
+	}
+	if c := Cells(nil); len(c) != 0 {
+		t.Errorf("no floats make %d cells", len(c))
+	}
+}
+
+func TestCellsRefusesTorsos(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("6 floats made cells of 4")
+		}
+	}()
+	Cells(make([]float32, 6))
+}
+
+var sink float32
+
+// BenchmarkFirstTouch is a learner's first pass over a fresh table: allocation
+// and a million random updates.
+func BenchmarkFirstTouch(b *testing.B) {
+	for _, alloc := range []struct {
+		name string
+		f    func(int) []float32
+	}{
+		{"make", func(n int) []float32 { return make([]float32, n) }},
+		{"Float32s", Float32s},
+	} {
+		for _, mib := range []int{16, 64, 256} {
+			b.Run(fmt.Sprintf("%s/%dMiB", alloc.name, mib), func(b *testing.B) {
+				n := mib << 18
+				rng := rand.New(rand.NewPCG(1, 2))
+				at := make([]uint32, 1<<20)
+				for i := range at {
+					at[i] = uint32(rng.IntN(n))
+				}
+				for b.Loop() {
+					s := alloc.f(n)
+					for _, i := range at {
+						s[i]++
+					}
+					sink += s[0]
+				}
+			})
+		}
+	}
+}
