@@ -44,8 +44,9 @@ func (e *Example) Labeled() bool { return e.Label != NoLabel }
 
 // Warning is a recovery of the parser from a malformed line.
 type Warning struct {
-	Line int64  // 1-based number within its input
-	Text string // what was wrong and what was done about it
+	Source string // name of the input; empty where the reader knows of one only
+	Line   int64  // 1-based number within its input
+	Text   string // what was wrong and what was done about it
 }
 
 // Batch is a run of consecutive examples in flat arrays. A batch is filled,
