@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary is its own worker and its own launcher: a role in the
+// environment says which.
+const envRole = "LAUNCH_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(envRole); role != "" {
+		os.Exit(play(strings.Fields(role)))
+	}
+	os.Exit(m.Run())
+}
+
+// play is a worker's life.
+func play(role []string) int {
+	atoi := func(s string) int {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			panic(err)
+		}
+		return n
+	}
+	switch role[0] {
+	case "exit": // exit CODE MILLISECONDS
+		time.Sleep(time.Duration(atoi(role[2])) * time.Millisecond)
+		return atoi(role[1])
+	case "obey": // end when the launcher says so, or is gone
+		gone := make(chan struct{})
+		Watch(os.NewFile(uintptr(atoi(os.Getenv(EnvLifeline))), "launcher"), func() { close(gone) })
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		if len(role) > 1 {
+			if err := os.WriteFile(role[1], []byte(strconv.Itoa(os.Getpid())), 0o644); err != nil {
+				panic(err)
+			}
+		}
+		select {
+		case <-gone:
+			return 3
+		case <-term:
+			return 143
+		}
+	case "defy": // SIGTERM means nothing to it
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("defying")
+		time.Sleep(time.Minute)
+		return 0
+	case "die":
+		p, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			panic(err)
+		}
+		if err := p.Kill(); err != nil {
+			panic(err)
+		}
+		time.Sleep(time.Minute)
+		return 0
+	case "launch": // a launcher of workers that note their pids in a folder
+		var cmds []*exec.Cmd
+		for i := range 3 {
+			cmds = append(cmds, worker("obey "+filepath.Join(role[1], strconv.Itoa(i))))
+		}
+		if _, _, err := (Job{}).Run(context.Background(), cmds); err != nil {
+			panic(err)
+		}
+		return 0
+	}
+	panic("BUG: no such role: " + role[0])
+}
+
+func worker(role string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envRole+"="+role)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func workers(roles ...string) []*exec.Cmd {
+	cmds := make([]*exec.Cmd, len(roles))
+	for i, r := range roles {
+		cmds[i] = worker(r)
+	}
+	return cmds
+}
+
+var symptoms = func(code int) bool { return code == 3 }
+
+func TestAllDone(t *testing.T) {
+	results, root, err := Job{}.Run(t.Context(), workers("exit 0 0", "exit 0 20"))
+	if err != nil || root != -1 {
+		t.Fatalf("root %d, error %v", root, err)
+	}
+	for rank, r := range results {
+		if r.Rank != rank || r.failed() || r.Ended {
+			t.Errorf("rank %d: %+v", rank, r)
+		}
+	}
+}
+
+// The first failure is the cause; the others are ended at once, not waited for.
+func TestFirstFailureIsTheCause(t *testing.T) {
+	began := time.Now()
+	results, root, err := Job{}.Run(t.Context(), workers("obey", "exit 0 0", "exit 2 100", "obey"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root != 2 || results[2].Code != 2 {
+		t.Errorf("root %d with %+v, want rank 2 with code 2", root, results[2])
+	}
+	for _, rank := range []int{0, 3} {
+		if r := results[rank]; !r.Ended || r.Code != 143 {
+			t.Errorf("rank %d: %+v, want it ended", rank, r)
+		}
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+// Who lost a peer may be seen to end before the peer does.
+func TestSymptomsWaitForTheirCause(t *testing.T) {
+	results, root, err := Job{Symptom: symptoms}.Run(t.Context(), workers("exit 3 0", "exit 3 50", "exit 5 300"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root != 2 || results[2].Code != 5 {
+		t.Errorf("root %d, want rank 2: %+v", root, results)
+	}
+}
+
+func TestASymptomAloneIsTheCause(t *testing.T) {
+	_, root, err := Job{Symptom: symptoms, Settle: 50 * time.Millisecond}.Run(t.Context(), workers("obey", "exit 3 0"))
+	if err != nil || root != 1 {
+		t.Errorf("root %d, want 1; %v", root, err)
+	}
+}
+
+func TestKilledWorkerIsNamed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals on windows")
+	}
+	results, root, err := Job{Symptom: symptoms}.Run(t.Context(), workers("obey", "die"))
+	if err != nil || root != 1 {
+		t.Fatalf("root %d, want 1; %v", root, err)
+	}
+	if r := results[1]; r.Signal != syscall.SIGKILL || r.Code != 137 || r.Ended {
+		t.Errorf("%+v, want killed", r)
+	}
+}
+
+func TestWhoCannotStartIsTheCause(t *testing.T) {
+	cmds := workers("obey", "obey")
+	cmds[1].Path = filepath.Join(t.TempDir(), "none")
+	results, root, err := Job{}.Run(t.Context(), cmds)
+	if err != nil || root != 1 || results[1].Err == nil {
+		t.Errorf("root %d, %+v; %v", root, results, err)
+	}
+}
+
+// Who does not listen is killed after the grace.
+func TestDefiantWorkerIsKilled(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGTERM on windows")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cmds := workers("defy")
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmds[0].Stdout = in
+	go func() {
+		// It defies from its first word on.
+		buf := make([]byte, 16)
+		_, _ = out.Read(buf)
+		cancel(errors.New("enough"))
+	}()
+	results, root, err := Job{Grace: 100 * time.Millisecond}.Run(ctx, cmds)
+	in.Close()
+	if err != nil || root != -1 {
+		t.Errorf("root %d, %v", root, err)
+	}
+	if r := results[0]; r.Signal != syscall.SIGKILL || !r.Ended {
+		t.Errorf("%+v, want it killed on our wish", r)
+	}
+}
+
+func wait(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return
+		}
+	}
+	t.Fatalf("waited 10 s for %s", what)
+}
+
+func TestWatch(t *testing.T) {
+	r, w := io.Pipe()
+	called := false
+	done := Watch(r, func() { called = true })
+	select {
+	case <-done:
+		t.Fatal("it ended before the pipe did")
+	case <-time.After(10 * time.Millisecond):
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if !called {
+		t.Error("nobody was told")
+	}
+}
+
+// fixed is a source that knows.
+type fixed Place
+
+func (f fixed) Place(func(string) (string, bool)) (Place, bool, error) { return Place(f), true, nil }
+
+func TestDetect(t *testing.T) {
+	batch := fixed{Rank: 1, Total: 4, From: "the batch system"}
+	for name, c := range map[string]struct {
+		sources []Source
+		want    Place
+		ok      bool
+		says    string
+	}{
+		"nobody knows":  {[]Source{Flags{}}, Place{}, false, ""},
+		"flags":         {[]Source{Flags{true, 2, 3}}, Place{2, 3, "--node and --total"}, true, ""},
+		"both agree":    {[]Source{Flags{true, 1, 4}, batch}, Place{1, 4, "--node and --total"}, true, ""},
+		"environment":   {[]Source{Flags{}, batch}, Place(batch), true, ""},
+		"they disagree": {[]Source{Flags{true, 0, 4}, batch}, Place{}, false, "the batch system"},
+		"out of range":  {[]Source{Flags{true, 4, 4}}, Place{}, false, "from 0 to total-1"},
+	} {
+		got, ok, err := Detect(os.LookupEnv, c.sources...)
+		if got != c.want || ok != c.ok || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %+v, %v, %v", name, got, ok, err)
+		}
+	}
+}

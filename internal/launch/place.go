@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import "fmt"
+
+// Place is where a process stands in its job.
+type Place struct {
+	Rank, Total int
+	From        string // who says so, for messages
+}
+
+// Source knows a process's place, or does not. lookup reads the environment.
+type Source interface {
+	Place(lookup func(string) (string, bool)) (p Place, ok bool, err error)
+}
+
+// Detect asks every source. Those that know must agree; ok is false if none
+// does.
+func Detect(lookup func(string) (string, bool), sources ...Source) (p Place, ok bool, err error) {
+	for _, s := range sources {
+		q, known, err := s.Place(lookup)
+		if err != nil {
+			return Place{}, false, err
+		}
+		switch {
+		case !known:
+		case q.Total < 1 || q.Rank < 0 || q.Rank >= q.Total:
+			return Place{}, false, fmt.Errorf("%s: rank %d of %d: ranks go from 0 to total-1", q.From, q.Rank, q.Total)
+		case !ok:
+			p, ok = q, true
+		case p.Rank != q.Rank || p.Total != q.Total:
+			return Place{}, false, fmt.Errorf("%s: rank %d of %d, but %s: rank %d of %d", p.From, p.Rank, p.Total, q.From, q.Rank, q.Total)
+		}
+	}
+	return p, ok, nil
+}
+
+// Flags is the place that the command line gives.
+type Flags struct {
+	Given       bool
+	Rank, Total int
+}
+
+var _ Source = Flags{}
+
+// Place returns what was given.
+func (f Flags) Place(func(string) (string, bool)) (Place, bool, error) {
+	return Place{Rank: f.Rank, Total: f.Total, From: "--node and --total"}, f.Given, nil
+}
