@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/gvw-project/gvw/feature"
 )
 
 // Limits bound what a file may make a reader allocate.
@@ -88,7 +90,7 @@ func (d *Decoder) fill(p []byte, field string) error {
 	}
 	d.offset += int64(n)
 	if n > 0 {
-		d.sum = murmur3(d.sum, p)
+		d.sum = feature.Murmur3(p, d.sum)
 	}
 	return nil
 }

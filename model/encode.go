@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/gvw-project/gvw/feature"
 )
 
 // Regressor is a model: a header, weights, and perhaps the state with which
@@ -138,7 +140,7 @@ func appendHeader(dst []byte, h *Header) []byte {
 	piece := func(p ...byte) {
 		dst = append(dst, p...)
 		if len(p) > 0 {
-			sum = murmur3(sum, p)
+			sum = feature.Murmur3(p, sum)
 		}
 	}
 	word := func(v uint32) { piece(le.AppendUint32(nil, v)...) }

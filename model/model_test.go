@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	twmb "github.com/twmb/murmur3"
 	"pgregory.net/rapid"
 )
 
@@ -209,16 +208,6 @@ func TestDigest(t *testing.T) {
 	if d != again || d == other || len(d.String()) != 64 {
 		t.Errorf("digests %v %v %v", d, again, other)
 	}
-}
-
-func TestMurmur(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		seed := rapid.Uint32().Draw(t, "seed")
-		p := rapid.SliceOf(rapid.Byte()).Draw(t, "p")
-		if got, want := murmur3(seed, p), twmb.SeedSum32(seed, p); got != want {
-			t.Fatalf("got %08x, want %08x", got, want)
-		}
-	})
 }
 
 func benchModel() *Regressor {

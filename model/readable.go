@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/gvw-project/gvw/feature"
 )
 
 // WriteReadable writes the text of --readable_model. What it keeps is what
@@ -52,7 +54,7 @@ func (r *Regressor) readableHead() []byte {
 	var sum uint32
 	printed := len(b)
 	piece := func() {
-		sum = murmur3(sum, b[printed:])
+		sum = feature.Murmur3(b[printed:], sum)
 		printed = len(b)
 	}
 	b = fmt.Appendf(b, "Id %s\n", h.ID)
