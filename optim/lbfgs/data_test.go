@@ -3,7 +3,6 @@
 package lbfgs
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -11,12 +10,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/twmb/murmur3"
-
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/optim"
 )
 
@@ -27,77 +24,52 @@ type point struct {
 	value         []float32
 }
 
-// readPoints reads the simple part of vw's text format that the golden inputs
-// use. Package feature has the real parser; a solver that is right only
-// together with that one would be a poor solver.
+// readPoints reads vw text from testdata or from the reference data.
 func readPoints(t testing.TB, name string, bits uint) []point {
 	t.Helper()
 	file, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		file = shared(t, name)
 	}
-	var r io.Reader = bytes.NewReader(file)
 	if strings.HasSuffix(name, ".gz") {
-		if r, err = gzip.NewReader(r); err != nil {
+		r, err := gzip.NewReader(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file, err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	float := func(s string) float32 {
-		v, err := strconv.ParseFloat(s, 32)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return float32(v)
-	}
-	mask := uint32(1)<<bits - 1
-	var points []point
-	sc := bufio.NewScanner(r)
-	for sc.Scan() {
-		head, rest, _ := strings.Cut(sc.Text(), "|")
-		p := point{weight: 1}
-		words := strings.Fields(head)
-		p.label = float(words[0])
-		if len(words) > 1 {
-			if w, err := strconv.ParseFloat(words[1], 32); err == nil {
-				p.weight = float32(w)
-			}
-		}
-		for _, part := range strings.Split(rest, "|") {
-			words := strings.Fields(part)
-			var ns uint32
-			scale := float32(1)
-			if !strings.HasPrefix(part, " ") {
-				name, value, ok := strings.Cut(words[0], ":")
-				if ok {
-					scale = float(value)
-				}
-				ns, words = murmur3.SeedSum32(0, []byte(name)), words[1:]
-			}
-			for _, w := range words {
-				feature, value, ok := strings.Cut(w, ":")
-				x := float32(1)
-				if ok {
-					x = float(value)
-				}
-				h := murmur3.SeedSum32(ns, []byte(feature))
-				if n, err := strconv.ParseUint(feature, 10, 32); err == nil {
-					h = uint32(n) + ns
-				}
-				p.index = append(p.index, h&mask)
-				p.value = append(p.value, scale*x)
-			}
-		}
-		p.index = append(p.index, 11650396&mask)
-		p.value = append(p.value, 1)
-		points = append(points, p)
-	}
-	if err := sc.Err(); err != nil {
+	p, err := feature.NewParser(feature.Config{Bits: bits})
+	if err != nil {
 		t.Fatal(err)
+	}
+	var (
+		b      feature.Batch
+		points []point
+		number int64
+	)
+	for line := range bytes.Lines(file) {
+		number++
+		b.Reset()
+		if err := p.AppendLine(&b, bytes.TrimSuffix(line, []byte("\n")), number); err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Examples {
+			ex := &b.Examples[i]
+			q := point{label: ex.Label, weight: ex.Weight}
+			for _, f := range b.FeaturesOf(ex) {
+				q.index = append(q.index, f.Index)
+				q.value = append(q.value, f.Value)
+			}
+			points = append(points, q)
+		}
 	}
 	return points
 }
 
-// lossFunc returns a loss and its two derivatives with respect to p.
+// lossFunc returns a loss and its two derivatives with respect to p, in
+// float64: the optima that other methods find are computed with the same.
 type lossFunc func(p, y float64) (l, d1, d2 float64)
 
 func logistic(p, y float64) (l, d1, d2 float64) {
