@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topo
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+// None is the parent of a root and the child that a rank lacks.
+const None = -1
+
+// MaxSize is the largest number of ranks a tree may have. It bounds what a
+// number from the network can make this package allocate.
+const MaxSize = 1 << 20
+
+// Tree is an in-order binary tree over the ranks 0 … Size()-1. The zero
+// Tree has no ranks.
+type Tree struct {
+	root                int32
+	parent, left, right []int32
+}
+
+// Binary returns the balanced tree of n ranks: floor(log2(n)) edges from the
+// root to the farthest leaf, which no binary tree can beat.
+func Binary(n int) Tree {
+	return build(n, func(count int) int { return count / 2 })
+}
+
+// VW returns the tree of Vowpal Wabbit's spanning_tree for n positions
+// (spanning_tree.cc, build_tree): the left subtree of every node is as large
+// as a complete tree can be, the right one takes what is left. With n a
+// power of two the root has one child.
+func VW(n int) Tree {
+	return build(n, func(count int) int { return 1<<(bits.Len(uint(count))-1) - 1 })
+}
+
+// build makes the in-order tree in which a subtree of count ranks has
+// left(count) of them on its left side.
+func build(n int, left func(count int) int) Tree {
+	if n < 0 || n > MaxSize {
+		panic(fmt.Sprintf("BUG: topo: a tree of %d ranks was asked for, the bounds are 0 and %d", n, MaxSize))
+	}
+	t := Tree{root: None, parent: make([]int32, n), left: make([]int32, n), right: make([]int32, n)}
+	var grow func(lo, hi, parent int) int32
+	grow = func(lo, hi, parent int) int32 {
+		if lo == hi {
+			return None
+		}
+		node := lo + left(hi-lo)
+		t.parent[node] = int32(parent)
+		t.left[node] = grow(lo, node, node)
+		t.right[node] = grow(node+1, hi, node)
+		return int32(node)
+	}
+	t.root = grow(0, n, None)
+	return t
+}
+
+// Size is the number of ranks.
+func (t Tree) Size() int { return len(t.parent) }
+
+// Root is the rank without a parent, None in a tree without ranks.
+func (t Tree) Root() int {
+	if t.Size() == 0 {
+		return None
+	}
+	return int(t.root)
+}
+
+// Parent is the rank above, None for the root.
+func (t Tree) Parent(rank int) int { return int(t.parent[rank]) }
+
+// Children are the ranks below: left is lower, right is higher than rank,
+// None where there is none.
+func (t Tree) Children(rank int) (left, right int) {
+	return int(t.left[rank]), int(t.right[rank])
+}
+
+// Degree is the number of children of rank: 0, 1 or 2.
+func (t Tree) Degree(rank int) int {
+	d := 0
+	if t.left[rank] != None {
+		d++
+	}
+	if t.right[rank] != None {
+		d++
+	}
+	return d
+}
+
+// Depth is the number of edges from the root to the farthest leaf.
+func (t Tree) Depth() int {
+	var below func(rank int32) int
+	below = func(rank int32) int {
+		if rank == None {
+			return -1
+		}
+		return 1 + max(below(t.left[rank]), below(t.right[rank]))
+	}
+	return max(0, below(int32(t.Root())))
+}
+
+// Validate checks that the tree is one: every rank hangs on the root exactly
+// once, parents and children agree, and lower ranks are on the left. It
+// reports all faults.
+func (t Tree) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("topo: "+format, args...))
+	}
+	n := t.Size()
+	if len(t.left) != n || len(t.right) != n {
+		fault("%d parents, %d left and %d right children: they must be equally many", n, len(t.left), len(t.right))
+		return errors.Join(faults...)
+	}
+	next, seen := 0, make([]bool, n)
+	var walk func(rank, parent int32)
+	walk = func(rank, parent int32) {
+		switch {
+		case rank == None:
+			return
+		case rank < 0 || int(rank) >= n:
+			fault("rank %d hangs below rank %d: ranks are 0 to %d", rank, parent, n-1)
+			return
+		case seen[rank]:
+			fault("rank %d hangs in the tree twice, the second time below rank %d", rank, parent)
+			return
+		}
+		seen[rank] = true
+		if t.parent[rank] != parent {
+			fault("rank %d is a child of rank %d, yet says that its parent is %d", rank, parent, t.parent[rank])
+		}
+		walk(t.left[rank], rank)
+		if int(rank) != next {
+			fault("in-order place %d holds rank %d", next, rank)
+		}
+		next++
+		walk(t.right[rank], rank)
+	}
+	walk(int32(t.Root()), None)
+	for rank, ok := range seen {
+		if !ok {
+			fault("rank %d does not hang below the root", rank)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Digest identifies the shape: two trees have equal digests exactly when
+// every rank has the same parent and the same sides in both.
+func (t Tree) Digest() [32]byte {
+	buf := binary.LittleEndian.AppendUint32([]byte("gvw tree\x00"), uint32(t.Size()))
+	for rank := range t.parent {
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(t.left[rank]))
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(t.right[rank]))
+	}
+	return sha256.Sum256(buf)
+}
+
+// String draws the tree lying on its side, the root at the left edge and
+// the highest rank on top.
+func (t Tree) String() string {
+	var b strings.Builder
+	// prefix is what stands left of the rank's own line, above and below of
+	// the lines of its two subtrees.
+	var draw func(rank int32, prefix, above, below string)
+	draw = func(rank int32, prefix, above, below string) {
+		if rank == None {
+			return
+		}
+		draw(t.right[rank], above+"┌─ ", above+"   ", above+"│  ")
+		fmt.Fprintf(&b, "%s%d\n", prefix, rank)
+		draw(t.left[rank], below+"└─ ", below+"│  ", below+"   ")
+	}
+	draw(int32(t.Root()), "", "", "")
+	return b.String()
+}
