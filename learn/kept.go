@@ -11,6 +11,8 @@ import (
 
 // keptOptions are the options that a model keeps, as vw keeps them: what shapes
 // features and predictions always, the update rule only with resume state.
+// Unlike vw they leave --bfgs out, which vw 9 cannot load without further
+// options: a model predicts the same however it was trained.
 func (c *Config) keptOptions(resume bool) []model.Option {
 	var kept []model.Option
 	flag := func(on bool, name string) {
@@ -32,7 +34,6 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	}
 	flag(c.NoConstant, "noconstant")
 	flag(c.Binary, "binary")
-	flag(c.BFGS || c.Hybrid != nil, "bfgs")
 	if !resume {
 		return kept
 	}
