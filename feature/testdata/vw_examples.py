@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes lines.vw and what the real vw makes of it, to the last bit.
+
+    pip install vowpalwabbit==9.11.9
+    python vw_examples.py
+
+lines.vw: every rule of the text format, then lines drawn from a grammar that
+prefers the corners. examples-NAME.txt: vw's own cache of that file, decoded,
+with the options in the first line. An example a line:
+
+    label weight initial tag newline | namespace index:value ... | ...
+
+floats as the hexadecimal of their bits, tag and namespace in hexadecimal.
+
+interactions.txt: index:value of all features in vw's order, as --audit shows
+them, for some lines and sets of -q, tab-separated: options, line, features.
+"""
+import os, random, struct, subprocess, sys, tempfile
+
+RULES = b"""1 | a b c
+|a x
+1 |a x |b y |a z
+|a x |b y |a z |b w:2 |c |a :3 :4
+|a x |a y |b z |a w |a v
+|a :2 :3 :0 :4 |a :5
+| a  b	c 	 d
+1 2 0.5 'tag | x
+1 2 0.5 tag| x
+1 tag| x
+1 'tag| x
+'tag | x
+tag| x
+' | x
+1 tag
+1 
+ 1
+  
+1 2 3 4 | x
+1 2 3 4 'tag | x
+abc | x
+1 abc | x
+1abc 2x 3e| x
+1abc 2x 3e | x
+nan | x
+1 nan | x
+-1 -2 -3 | x
++1 +2 +.5 | x
+0x10 1e1 1e-1 | x
+inf -inf inf | x
+3.4028235e38 | x
+1 0 | x
+junk	1 | x
+1	| x
+1	2	3 | x
+a	b	1 2 'tag	x | x
+1 | x	y
+|
+||
+|||a x||b y
+| 
+|a
+|a 
+|a:2
+|a:2 x
+|a:2 x:3 y:
+|a: 2 x
+|a:  x
+|a:abc x
+|a:nan x:2
+|a:-1 x:2 s:blue t:
+|a:0 x
+|a:inf x:0 y
+|a:2:3 x
+|a:2|b:3 x
+|a:0x2 x
+|a:+2 x
+|a:1e1 x
+|:3 x
+|a x |: y |b z
+|ab x |ac y
+|12 3 |012 3 |1a 3
+| 12 0012 5:2 12a 4294967295 4294967296 18446744073709551616 99999999999999999999999
+| x:1:2 y
+| x:1abc y |b z
+| x:1.2.3 y
+| x:1x:2 y
+| x:abc y:1
+| x:y:z w
+| :abc :2 : :
+| x::3 y
+| x: y z
+| x: 3 y
+| x:  3 y
+| x:	y z
+| x:	 3 y
+| x: |b y
+| x:
+| x: 
+| x:	
+| x:|b y
+| x|b y
+| x:1|b y:abc|c z
+| x:nan y:NaN z:-nan w:nan(123) v:nan(_a) u:nan( t:nanx s
+| x:inf y:-inf z:INF w:infinity v:Infinity u:infinite t:+inf
+| x:0 y:-0 z:0.0 w:1e-50 v:.0 u:- t:. s:-. r:e q:-e5
+| x:1e3 y:1e+3 z:1e-3 w:1E3 v:1e u:1e- t:1e+ s:1.e2 r:.5e1 q:1ee
+| x:1e400 y:1e256 z:1e300 w:1e38 v:1e39 u:1e-37 t:1e-38 s:1e-45 r:1e4294967296 q:1e99999999999
+| x:0x10 y:0x z:0x.8 w:0x1p4 v:0X1.8P-1 u:0x1p t:0xg s:-0x2 r:0x1.p1 q:0x.p1
+| x:+1 y:+ z:+-1 w:-+1 v:--1 u:+.5 t:-.5 s:+0x1 r:+abc
+| x:16777216 y:16777217 z:16777217123 w:123456789 v:123456789012345678901234567890 u:1234567890123456789012345678901234567890
+| x:0.1 y:0.12 z:0.123 w:0.1234 v:0.12345 u:0.123456 t:0.1234567 s:0.12345678 r:0.123456789 q:0.1234567890123456
+| x:12345.678 y:1234567.8 z:12345678.9 w:9999999 v:99999999 u:0.00000001 t:0000000001 s:00000000.00000001
+| x:0.00000000000000000000000000000000000000001 y:0.000000000000000000000000000000000001234567890123 z:3.4028236e38
+| x:1,5 y:1_000 z:1f w:1L v:0b1 u:1e5e5 t:1-2 s:1+2
+| x:2x y
+| x:2 y:3z w
+| a^b:2 a,b a=b a*b:1 \xc3\xa9:2 \xe6\xbc\xa2\xe5\xad\x97 \xff
+|\xc3\xa9 x |\xc3\xa8 y
+| averyveryverylongname:2 sevench:1 eightchr:1 ninechars:1 sixchr:1 f:1 ab:1 abc:1 abcd:1
+| x:2 |b y:0.5	z:.25 |c w:1 
+1 | a\rb c
+1 | a:1\rb c
+1 | a:\rb c
+1 |a\rb c
+1 | a: \r b
+\xef\xbb\xbf1 | a
+\xef\xbb\xbf
+\xef\xbb\xbf\xef\xbb\xbf1 | a
+1 | x\x01:2 \x01\x02 5\x01 \x015 \x7f
+1 | a\x0bb:\x0b3 c:\x0c4
+1 |a\x01 x |\x01a y
+1 \x01| x
+1 | a""".split(b"\n")
+
+VALUES = b"1 0 2.5 -1 .5 0.125 1e3 1e-3 +1 nan inf abc 0x1p3 12345678 0.123456789 -0 3. 1: 1:2 1a - .".split()
+NAMES = b"a b x yy foo word1234 longerthan8 12 007 9x \xc3\xa9 a:b 0".split()
+SPACES = (b"n ns size a b 12 \xc3\xa9 ~ :").split()
+
+
+def drawn(rng):
+    line = rng.choice([b"", b"1 ", b"-1 ", b"1 2 ", b"0 .5 .25 ", b"1 'tag ", b"'t", b"tag", b"junk\t1 ", b" "])
+    for _ in range(rng.randint(0, 6)):
+        line += b"|" + rng.choice(SPACES + [b""] * 3)
+        if rng.random() < 0.2:
+            line += b":" + rng.choice(VALUES)
+        for _ in range(rng.randint(0, 5)):
+            line += rng.choice([b" "] * 8 + [b"\t", b"  "]) + rng.choice(NAMES + [b""])
+            if rng.random() < 0.5:
+                line += b":" + rng.choice(VALUES + [b""])
+        line += rng.choice([b" "] * 4 + [b""])
+    return line
+
+
+def decode(cache):
+    at = 0
+
+    def take(form):
+        nonlocal at
+        value = struct.unpack_from("<" + form, cache, at)[0]
+        at += struct.calcsize("<" + form)
+        return value
+
+    at = 8 + take("Q")
+    assert take("c") == b"c"
+    mask = (1 << take("I")) - 1
+    while at < len(cache):
+        take("Q")
+        head = [take("I") for _ in range(3)]
+        size = take("Q")
+        tag, at = cache[at : at + size], at + size
+        newline = take("c").decode()
+        out = ["%08x %08x %08x %s %s" % (*head, tag.hex() or "-", newline)]
+        for _ in range(take("B")):
+            ns, end = take("B"), take("Q") + at
+            index, features = 0, []
+            while at < end:
+                code = shift = 0
+                while True:
+                    byte = take("B")
+                    code |= (byte & 127) << shift
+                    shift += 7
+                    if byte < 128:
+                        break
+                kind, delta = code & 3, code >> 2
+                index += -(delta >> 1) - 1 if delta & 1 else delta >> 1
+                value = {0: 0x3F800000, 1: 0xBF800000}.get(kind)
+                features.append("%x:%08x" % (index & mask, take("I") if value is None else value))
+            out.append("%02x %s" % (ns, " ".join(features)))
+        yield " | ".join(out)
+
+
+rng = random.Random(3)
+lines = RULES + [drawn(rng) for _ in range(400)]
+with open("lines.vw", "wb") as f:
+    f.write(b"\n".join(lines) + b"\n")
+CASES = {"default": "-b 18", "seed": "-b 22 --hash_seed 7", "all": "-b 24 --hash all", "allseed": "-b 31 --hash all --hash_seed 7", "small": "-b 1"}
+cache = os.path.join(tempfile.mkdtemp(), "lines.cache")
+for name, options in CASES.items():
+    command = ["-d", "lines.vw", "--cache_file", cache, "-k", "-t", "--quiet"] + options.split()
+    subprocess.run([sys.executable, "-m", "vowpalwabbit"] + command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(cache, "rb") as f, open("examples-%s.txt" % name, "w") as out:
+        print("vw 9.11.9", options, file=out)
+        for line in decode(f.read()):
+            print(line, file=out)
+
+PAIRS = ["-q ab", "-q ba", "-q aa", "-q ba -q ab -q bb -q aa", "-q cb -q ba -q ac", "-q ::", "-q a:", "-q :a", "-q b: -q :a", "-q :a -q cb",
+         "-q ab -q ab", "-q xy", "-q ab --noconstant", "-q ab --hash all --hash_seed 7", "-q :: -b 5", "-q :: -b 31"]
+LINES = ["1 |b x y |a z | d |\u00e9 u |B1 v", "1 |a x:2 y:3 |b z:.5 w", "1 |a x |b y |a z |c :2 :3 |a", "1 |c w", "1 |a x x:2", "1 | a b c:-1 |b 1 2 3:4", "1"]
+with open("interactions.txt", "w") as out:
+    one = cache + ".vw"
+    for options in PAIRS:
+        for line in LINES:
+            with open(one, "w") as f:
+                print(line, file=f)
+            command = [sys.executable, "-m", "vowpalwabbit", "-d", one, "--audit", "-t", "--quiet"] + options.split()
+            audit = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")[1]
+            # name:index:value:weight, and @adaptive behind the weight
+            features = [":".join(f.rsplit(":", 3)[1:3]) for f in audit.split("\t") if f]
+            print(options, line, " ".join(features), sep="\t", file=out)
