@@ -2,6 +2,12 @@
 
 package loss
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Range is the range of predictions: the labels seen (squared loss), or fixed
 // (logistic: -50 to 50).
 type Range struct{ Min, Max float32 }
@@ -17,6 +23,11 @@ func (r Range) Clip(p float32) float32 {
 		return r.Max
 	}
 	return p
+}
+
+// Include widens the range to hold the label y.
+func (r Range) Include(y float32) Range {
+	return Range{Min: min(r.Min, y), Max: max(r.Max, y)}
 }
 
 // Loss is a loss function of a raw prediction p and a label y, with the
@@ -38,4 +49,44 @@ type Loss interface {
 	// First and Second are derivatives with respect to p.
 	First(r Range, p, y float32) float32
 	Second(r Range, p, y float32) float32
+}
+
+// bounded is a loss whose range of predictions does not follow the labels.
+type bounded interface{ bounds() Range }
+
+// DefaultRange is the range of predictions before the first example. Unless it
+// is fixed it follows the labels; it always contains 0, as vw's.
+func DefaultRange(l Loss) (r Range, fixed bool) {
+	if b, ok := l.(bounded); ok {
+		return b.bounds(), true
+	}
+	return Range{}, false
+}
+
+var (
+	losses  = []Loss{squared{}, logistic{}}
+	foreign = []string{"classic", "expectile", "hinge", "poisson", "quantile"} // vw has them
+)
+
+// New returns the loss function that vw calls name.
+func New(name string) (Loss, error) {
+	names := make([]string, len(losses))
+	for i, l := range losses {
+		if l.Name() == name {
+			return l, nil
+		}
+		names[i] = l.Name()
+	}
+	have := strings.Join(names, " and ")
+	if slices.Contains(foreign, name) {
+		return nil, fmt.Errorf("loss: %s is a loss function of vw that gvw does not support yet (nor %s): use %s",
+			name, strings.Join(without(foreign, name), ", "), have)
+	}
+	return nil, fmt.Errorf("loss: there is no loss function %q: use %s (vw's %s are not supported yet)",
+		name, have, strings.Join(foreign, ", "))
+}
+
+// without returns names without name.
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == name })
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/internal/fmath"
+)
+
+// Config is the effective update rule: every default is already in it.
+// [Flags.Config] makes one from what a vw user gives.
+type Config struct {
+	Bits       uint // log2 of the number of weights, 1 to 32
+	Adaptive   bool // a learning rate per weight, by the sum of its squared gradients
+	Normalized bool // indifferent to the scale of features
+	Invariant  bool // importance-invariant updates; false: plain gradient steps
+
+	LearningRate      float32 // eta; for the rules without Adaptive and Normalized, InitialT**PowerT is in it. 0: weights stay as they are
+	PowerT            float32 // exponent of the rate's decay; 0: none
+	InitialT          float32 // what t starts at; with Adaptive, every weight starts as if it had seen this sum of squared gradients
+	DecayLearningRate float32 // factor on the learning rate at the end of each pass; 1: none
+
+	L1, L2     float64 // regularisation, per update; 0: none. vw keeps them in float32, and so they are used
+	FixedRange bool    // predictions are limited to the range they start with; false: it follows the labels
+}
+
+// Validate reports every fault of the configuration at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("sgd: "+format, args...))
+		}
+	}
+	check(c.Bits >= 1 && c.Bits <= 32, "%d bits: there must be 2^1 to 2^32 weights", c.Bits)
+	check(finite(c.LearningRate) && c.LearningRate >= 0, "learning rate %v: it must be a finite number, 0 or more", c.LearningRate)
+	check(finite(c.PowerT), "power_t %v: it must be a finite number", c.PowerT)
+	check(finite(c.InitialT) && c.InitialT >= 0, "initial_t %v: it must be a finite number, 0 or more", c.InitialT)
+	check(finite(c.DecayLearningRate) && c.DecayLearningRate >= 0, "decay_learning_rate %v: it must be a finite number, 0 or more (1 for no decay)", c.DecayLearningRate)
+	check(c.L1 >= 0, "l1 %v: it must be 0 or more", c.L1)
+	check(c.L2 >= 0, "l2 %v: it must be 0 or more", c.L2)
+	return errors.Join(faults...)
+}
+
+// Stride is the number of floats that the rule keeps per weight.
+func (c *Config) Stride() int {
+	if c.Adaptive || c.Normalized {
+		return 4
+	}
+	return 1
+}
+
+// plain reports whether the rule keeps nothing but the weights.
+func (c *Config) plain() bool { return !c.Adaptive && !c.Normalized }
+
+// squareRoot reports whether rates are inverse square roots, which are exact
+// and need no powers.
+func (c *Config) squareRoot() bool { return c.PowerT == 0.5 }
+
+// fakeWeight is the weight of the examples that the normalised rule pretends
+// to have seen before the first one, all of norm 1: InitialT, unless it is the
+// 1 that the plain rules start at by default.
+func (c *Config) fakeWeight() float64 {
+	if c.plain() && c.InitialT == 1 {
+		return 0
+	}
+	return float64(c.InitialT)
+}
+
+// Flags is what a vw user gives, options left out included.
+type Flags struct {
+	Bits uint // 0: 18, as vw
+
+	// The rules, in any combination. None given: all of Adaptive, Normalized
+	// and Invariant. SGD alone is the plain gradient step; beside another rule
+	// it adds nothing.
+	SGD, Adaptive, Normalized, Invariant bool
+
+	LearningRate, PowerT, InitialT          float32
+	LearningRateSet, PowerTSet, InitialTSet bool // given; if not, the value beside it is ignored
+
+	DecayLearningRate float32 // 0: 1
+	L1, L2            float64
+	FixedRange        bool // a test run, or a range given by the user
+}
+
+// Config resolves vw's defaults:
+//
+//	learning rate  0.5; 10 if a rule was given, but not both --adaptive and --normalized
+//	power_t        0.5
+//	initial_t      0; 1 for the rules without --adaptive and --normalized,
+//	               whose learning rate is then multiplied by initial_t**power_t
+func (f Flags) Config() Config {
+	c := Config{
+		Bits:     f.Bits,
+		Adaptive: f.Adaptive, Normalized: f.Normalized, Invariant: f.Invariant,
+		LearningRate: 0.5, PowerT: 0.5, InitialT: 0,
+		DecayLearningRate: f.DecayLearningRate,
+		L1:                f.L1, L2: f.L2,
+		FixedRange: f.FixedRange,
+	}
+	if c.Bits == 0 {
+		c.Bits = 18
+	}
+	if c.DecayLearningRate == 0 {
+		c.DecayLearningRate = 1
+	}
+	given := f.SGD || f.Adaptive || f.Normalized || f.Invariant
+	if !given {
+		c.Adaptive, c.Normalized, c.Invariant = true, true, true
+	}
+	if given && !(f.Adaptive && f.Normalized) {
+		c.LearningRate = 10
+	}
+	if c.plain() {
+		c.InitialT = 1
+	}
+	if f.LearningRateSet {
+		c.LearningRate = f.LearningRate
+	}
+	if f.PowerTSet {
+		c.PowerT = f.PowerT
+	}
+	if f.InitialTSet {
+		c.InitialT = f.InitialT
+	}
+	if c.plain() {
+		c.LearningRate *= fmath.Pow32(c.InitialT, c.PowerT)
+	}
+	return c
+}
+
+// finite reports whether x is neither infinite nor NaN. It looks at the bits,
+// since of x-x a compiler that fuses may make anything.
+func finite(x float32) bool { return math.Float32bits(x)&signless < 0x7f800000 }

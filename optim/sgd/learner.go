@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import (
+	"math"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/fmath"
+	"github.com/gvw-project/gvw/internal/mem"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// Learner is vw's online learner. It is for one goroutine at a time.
+type Learner struct {
+	// Range limits predictions. It follows the labels unless Config.FixedRange
+	// or the loss function fixes it; the caller may set it at any time.
+	Range loss.Range
+
+	cfg   Config
+	loss  loss.Loss
+	fixed bool // Range does not follow the labels
+	t     table
+	rule  kernels
+
+	eta                  float32
+	nsx, totalWeight     float64
+	time                 float64 // vw's t
+	gravity, contraction float64
+}
+
+// Scalars is all of a learner's state outside the weights. Weights and Scalars
+// together are the learner: a copy that is given both continues exactly
+// as the original would.
+type Scalars struct {
+	Nsx         float64 // Σ weight·Σ(x/N)² over the examples learned from (normalised rule)
+	TotalWeight float64 // the weight of the examples in Nsx
+	T           float64 // InitialT and the weight of all labeled examples since
+	Gravity     float64 // what l1 still has to take from every weight; 0: nothing
+	Contraction float64 // the factor of l2 that every weight still has to take; 1: none
+
+	LearningRate float32 // after the decay of the passes so far
+	Range        loss.Range
+}
+
+// New returns a learner of loss l with weights of zero.
+func New(cfg Config, l loss.Loss) (*Learner, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	stride := cfg.Stride()
+	r, fixed := loss.DefaultRange(l)
+	lr := &Learner{
+		Range:       r,
+		cfg:         cfg,
+		loss:        l,
+		fixed:       fixed || cfg.FixedRange,
+		t:           newTable(&cfg, mem.Float32s(stride<<cfg.Bits)),
+		rule:        kernelsFor(&cfg),
+		eta:         cfg.LearningRate,
+		nsx:         cfg.fakeWeight(),
+		totalWeight: cfg.fakeWeight(),
+		time:        float64(cfg.InitialT),
+		contraction: 1,
+	}
+	if cfg.Adaptive && cfg.InitialT > 0 {
+		for i := range lr.t.cells {
+			lr.t.cells[i][adaptive] = cfg.InitialT
+		}
+	}
+	return lr, nil
+}
+
+// Weights are the floats of all weights, Stride of them each, in vw's order:
+//
+//	neither                  w
+//	adaptive                 w G rate -    G: sum of squared gradients
+//	normalized               w N rate -    N: greatest |x|
+//	adaptive and normalized  w G N rate    rate: scratch of the last update
+//
+// The caller may change them between examples, to average or to load a model.
+func (l *Learner) Weights() []float32 { return l.t.w }
+
+// Stride is the number of floats per weight, 1 or 4.
+func (l *Learner) Stride() int { return l.cfg.Stride() }
+
+// Scalars returns the state outside the weights.
+func (l *Learner) Scalars() Scalars {
+	return Scalars{
+		Nsx: l.nsx, TotalWeight: l.totalWeight, T: l.time,
+		Gravity: l.gravity, Contraction: l.contraction,
+		LearningRate: l.eta, Range: l.Range,
+	}
+}
+
+// SetScalars puts back what Scalars returned, or sets it from a model file.
+func (l *Learner) SetScalars(s Scalars) {
+	l.nsx, l.totalWeight, l.time = s.Nsx, s.TotalWeight, s.T
+	l.gravity, l.contraction = s.Gravity, s.Contraction
+	l.eta, l.Range = s.LearningRate, s.Range
+}
+
+// Predict returns the score of the features, raw and limited to the range.
+func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped float32) {
+	raw = l.rule.dot(&l.t, fs, initial, float32(l.gravity)) * float32(l.contraction)
+	return raw, l.Range.Clip(raw)
+}
+
+// Learn predicts the example, then learns from it if it has a label and a
+// weight above 0. It returns the prediction before the update and its loss,
+// unweighted; 0 for an example without a label.
+//
+// An example without loss changes nothing, not even the sums of the adaptive
+// and normalised rules, as in vw. Neither does one whose update is not a finite
+// number, as the infinite feature x:inf makes it.
+func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
+	if !ex.Labeled() {
+		raw, clipped = l.Predict(fs, ex.Initial)
+		return raw, clipped, 0
+	}
+	if !l.fixed {
+		l.Range = l.Range.Include(ex.Label)
+	}
+	raw, clipped = l.Predict(fs, ex.Initial)
+	loss = l.loss.Loss(l.Range, clipped, ex.Label)
+	if ex.Weight > 0 {
+		if loss > 0 {
+			l.update(fs, clipped, ex.Label, ex.Weight)
+		}
+		l.time += float64(ex.Weight)
+	}
+	return raw, clipped, loss
+}
+
+// update moves the weights of fs after the prediction p for the label y.
+func (l *Learner) update(fs []feature.Feature, p, y, weight float32) {
+	scale := l.eta * weight
+	if !l.cfg.Adaptive {
+		scale *= fmath.Pow32(float32(l.time+float64(weight)), -l.cfg.PowerT)
+	}
+	g2 := float32(0)
+	if !l.cfg.plain() {
+		g2 = weight * l.loss.SquareGrad(p, y)
+		if g2 == 0 { // a soft label met: vw's update is then rounding error
+			return
+		}
+	}
+	perUpdate, norm := l.rule.sense(&l.t, fs, g2)
+	mult := float32(1)
+	if l.cfg.Normalized {
+		l.nsx += float64(float64(weight) * float64(norm))
+		l.totalWeight += float64(weight)
+		mult = l.averageScale()
+		perUpdate *= mult
+	}
+	var u float32
+	if l.cfg.Invariant {
+		u = l.loss.Update(p, y, scale, perUpdate)
+	} else {
+		u = l.loss.UnsafeUpdate(p, y, scale)
+	}
+	if l.cfg.regular() {
+		u = l.regularize(u, p, y)
+	}
+	u *= mult
+	if u == 0 || !finite(u) {
+		return
+	}
+	l.rule.apply(&l.t, fs, u)
+	l.settle()
+}
+
+// averageScale is the factor of the normalised rule on all rates: by the mean of
+// Σ(x/N)² over the examples so far.
+func (l *Learner) averageScale() float32 {
+	tw, nsx := float32(l.totalWeight), float32(l.nsx)
+	switch {
+	case !l.cfg.squareRoot():
+		return fmath.Pow32(nsx/tw, l.t.normPower)
+	case l.cfg.Adaptive:
+		return sqrt(tw / nsx)
+	}
+	return tw / nsx
+}
+
+// EndPass lets the learning rate decay.
+func (l *Learner) EndPass() { l.eta *= l.cfg.DecayLearningRate }
+
+// sqrt is correctly rounded: the square root in float64 has digits enough that
+// rounding it again does no harm. Compilers make one instruction of it.
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

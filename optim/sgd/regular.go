@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import "math"
+
+// Regularisation is lazy: l1 and l2 act on every weight at every update, but
+// the table is left alone. Two numbers stand for what is due to all weights: a
+// weight counts as trunc(w, gravity)·contraction, trunc moving it towards 0 by
+// gravity.
+
+// regular reports whether there is any regularisation at all.
+func (c *Config) regular() bool { return c.L1 != 0 || c.L2 != 0 }
+
+const (
+	minContraction = 1e-9 // beyond these limits the due is paid at once,
+	maxGravity     = 1e3  // before float32 loses the weights beside it
+)
+
+// regularize books what an update u owes to the regularisers and returns the
+// update in terms of the stored weights. The step size is taken from the
+// update itself, which the invariant rule has made shorter than eta·weight.
+func (l *Learner) regularize(u, p, y float32) float32 {
+	if math.Abs(float64(u)) <= 1e-8 || !finite(u) {
+		return u
+	}
+	if d := float64(l.loss.First(l.Range, p, y)); math.Abs(d) > 1e-8 {
+		step := -float64(u) / d
+		l.contraction *= 1 - float64(float64(float32(l.cfg.L2))*step)
+		l.gravity += float64(step * float64(float32(l.cfg.L1)))
+	}
+	return u / float32(l.contraction)
+}
+
+// settle keeps gravity and contraction within their limits.
+func (l *Learner) settle() {
+	if l.contraction < minContraction || l.gravity > maxGravity {
+		l.Materialize()
+	}
+}
+
+// Materialize brings gravity and contraction into the weights. Call it before
+// the weights are averaged, saved, or handed to another solver.
+func (l *Learner) Materialize() {
+	if l.gravity == 0 && l.contraction == 1 {
+		return
+	}
+	gravity, contraction := float32(l.gravity), float32(l.contraction)
+	for i, stride := 0, l.Stride(); i < len(l.t.w); i += stride {
+		l.t.w[i] = truncate(l.t.w[i], gravity) * contraction
+	}
+	l.gravity, l.contraction = 0, 1
+}
+
+// truncate moves w towards 0 by gravity, and not beyond.
+func truncate(w, gravity float32) float32 {
+	switch {
+	case w > 0 && w > gravity:
+		return w - gravity
+	case w < 0 && -w > gravity:
+		return w + gravity
+	}
+	return 0
+}
