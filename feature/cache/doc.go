@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cache keeps examples in a file, so that passes after the first one
+// need not parse text.
+//
+// A cache holds what a parser made of the text, without interactions: labels,
+// weights, tags, namespaces and features. It is valid for one input and one way
+// of reading it, its [Key]. Writing and reading:
+//
+//	w, err := cache.Create(path, key) // writes aside
+//	enc := cache.NewEncoder(key.Features.Bits)
+//	block, err := enc.Append(nil, &batch)
+//	err = w.Append(block)   // in order; encoding may be parallel
+//	err = w.Commit(text)    // only now the file has its name
+//
+//	r, err := cache.Open(path, key)
+//	dec := cache.NewDecoder(key.Features.Bits)
+//	for {
+//		block, err := r.Next(buf) // io.EOF after the last one
+//		err = dec.Decode(&batch, block) // may be parallel, too
+//	}
+//
+// # File
+//
+// All numbers are little endian, all checksums CRC-32C.
+//
+//	offset size
+//	0      8    magic "gvwcache"
+//	8      4    version, 1
+//	12     4    length k of the key
+//	16     k    the key as lines of text, name=value
+//	16+k   4    checksum of all before
+//	then the blocks:
+//	0      4    magic "blok"
+//	4      4    length n of the payload
+//	8      4    examples in it
+//	12     4    features in it
+//	16     4    checksum of the 16 bytes before and the payload
+//	20     n    payload
+//	and at the end, 52 bytes:
+//	0      4    magic "last"
+//	4      8    blocks
+//	12     8    examples
+//	20     8    features
+//	28     8    bytes of the text that was read
+//	36     4    checksum of that text
+//	40     4    checksum of the blocks' checksums, in order
+//	44     4    checksum of the 44 bytes before
+//	48     4    magic "gvwc"
+//
+// The payload, example after example (v: a varint as in encoding/binary):
+//
+//	1      what follows: 1 label, 2 weight, 4 initial prediction, 8 tag
+//	4,4,4  those of label, weight and initial prediction that are there; absent
+//	       ones are no label, 1 and 0
+//	v,…    length of the tag, if there is one, and its bytes
+//	v      namespaces, and for each:
+//	1      its first byte
+//	1      1: all values are 1; 2: the indices are those of the namespace's
+//	       last occurrence in this block
+//	v      features
+//	w·n    indices, unless 2, each in w = ⌈bits/8⌉ bytes
+//	4·n    values, unless 1, as float32
+//
+// Hashed indices have nothing to compress in them, so a fixed width beats
+// variable lengths; the indices of dense data repeat, so they are not stored
+// again. Compression on top costs more time than it saves (see BenchmarkBlock).
+//
+// # Contract
+//
+// A file under its final name is whole, unless the machine damaged it; then
+// opening or reading it is a [*CorruptError], never a wrong example. A file made
+// from another input or with other options is a [*StaleError] when it is opened.
+package cache

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cache
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// Key says of what a cache is the cache: what shapes its bytes.
+type Key struct {
+	// Features is how text becomes features. Interactions and MaxLine play no
+	// part.
+	Features feature.Config
+	// Input identifies the text: names, sizes, times of change. Empty when
+	// creating: not known. Empty when opening: whatever it is.
+	Input string
+}
+
+// noInput stands in the file for an input that is not known.
+const noInput = "unknown"
+
+func (k *Key) text() string {
+	c := &k.Features
+	hash := "strings"
+	if c.HashAll {
+		hash = "all"
+	}
+	input := noInput
+	if k.Input != "" {
+		input = fmt.Sprintf("%x", sha256.Sum256([]byte(k.Input)))
+	}
+	return fmt.Sprintf("bits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\ninput=%s\n", c.Bits, hash, c.HashSeed, !c.NoConstant, input)
+}
+
+// compare returns what differs between the text of the key in a file and k; nil
+// if the file will do.
+func (k *Key) compare(file, text string) error {
+	have := parts(text)
+	for line := range strings.Lines(k.text()) {
+		name, want, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if got := have[name]; got != want && !(name == "input" && k.Input == "") {
+			return &StaleError{File: file, Part: name, Have: got, Want: want}
+		}
+	}
+	return nil
+}
+
+func parts(text string) map[string]string {
+	all := make(map[string]string)
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		all[name] = value
+	}
+	return all
+}
+
+// A StaleError is a sound cache of something else than what was asked for.
+type StaleError struct {
+	File       string
+	Part       string // bits, hash, hash_seed, constant or input
+	Have, Want string
+}
+
+func (e *StaleError) Error() string { return fmt.Sprintf("cache %s: %s", e.File, e.Reason()) }
+
+// Reason is what differs, without the file's name.
+func (e *StaleError) Reason() string {
+	if e.Part == "input" {
+		return "it was made from other data, or the data has changed since"
+	}
+	return fmt.Sprintf("it was made with %s=%s, not %s", e.Part, e.Have, e.Want)
+}
+
+// A CorruptError is a file that is not a whole cache.
+type CorruptError struct {
+	File   string
+	Block  int64 // counted from 0; -1: outside the blocks
+	Offset int64 // of the block, or of what is wrong
+	What   string
+}
+
+func (e *CorruptError) Error() string {
+	where := fmt.Sprintf("byte %d", e.Offset)
+	if e.Block >= 0 {
+		where = fmt.Sprintf("block %d at byte %d", e.Block, e.Offset)
+	}
+	return fmt.Sprintf("cache %s is damaged: %s: %s: delete it, or build it again with -k", e.File, where, e.What)
+}

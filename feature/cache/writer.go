@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+)
+
+const (
+	fileMagic   = "gvwcache"
+	version     = 1
+	maxKey      = 4096
+	lastMagic   = "last"
+	endMagic    = "gvwc"
+	trailerSize = 52
+)
+
+// Totals is what the trailer of a cache says of the whole.
+type Totals struct {
+	Blocks, Examples, Features uint64
+	Text                       Text
+	sums                       uint32 // checksum of the blocks' checksums
+}
+
+// Text identifies the text that was read, whatever the files were called.
+type Text struct {
+	Bytes uint64
+	CRC   uint32 // CRC-32C
+}
+
+// A Writer writes a cache aside, as PATH.writing-PID-N, until Commit gives it
+// its name. It does not sync: a cache that a crash of the machine spoils is
+// noticed and can be built again.
+type Writer struct {
+	path   string
+	file   *os.File
+	totals Totals
+}
+
+// Create begins a cache that will be called path.
+func Create(path string, key Key) (*Writer, error) {
+	if err := key.Features.Validate(); err != nil {
+		return nil, err
+	}
+	f, err := createAside(path)
+	if err != nil {
+		return nil, fmt.Errorf("cache: cannot create %s: %w", path, err)
+	}
+	w := &Writer{path: path, file: f}
+	if err := w.write(header(&key)); err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
+}
+
+func createAside(path string) (*os.File, error) {
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("%s.writing-%d-%d", path, os.Getpid(), n)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) || n == 1000 {
+			return f, err
+		}
+	}
+}
+
+func header(key *Key) []byte {
+	text := key.text()
+	b := append([]byte(nil), fileMagic...)
+	b = le.AppendUint32(b, version)
+	b = le.AppendUint32(b, uint32(len(text)))
+	b = append(b, text...)
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func (w *Writer) write(b []byte) error {
+	if w.file == nil {
+		panic("BUG: cache: write after Commit or Abort")
+	}
+	if _, err := w.file.Write(b); err != nil {
+		return fmt.Errorf("cache: cannot write %s: %w", w.path, err)
+	}
+	return nil
+}
+
+// Append adds the next block, as an Encoder made it.
+func (w *Writer) Append(block []byte) error {
+	t := &w.totals
+	t.Blocks++
+	t.Examples += uint64(le.Uint32(block[8:]))
+	t.Features += uint64(le.Uint32(block[12:]))
+	t.sums = crc32.Update(t.sums, castagnoli, block[16:20])
+	return w.write(block)
+}
+
+// Commit ends the file and gives it its name, in place of an older one. On an
+// error the file is removed.
+func (w *Writer) Commit(text Text) error {
+	w.totals.Text = text
+	if err := w.write(trailer(&w.totals)); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	name := w.file.Name()
+	err := w.file.Close()
+	w.file = nil
+	if err == nil {
+		err = os.Rename(name, w.path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cache: cannot finish %s: %w", w.path, err), os.Remove(name))
+	}
+	return nil
+}
+
+// Abort removes what was written. After Commit or Abort it does nothing.
+func (w *Writer) Abort() error {
+	if w.file == nil {
+		return nil
+	}
+	name := w.file.Name()
+	err := errors.Join(w.file.Close(), os.Remove(name))
+	w.file = nil
+	return err
+}
+
+func trailer(t *Totals) []byte {
+	b := append(make([]byte, 0, trailerSize), lastMagic...)
+	b = le.AppendUint64(b, t.Blocks)
+	b = le.AppendUint64(b, t.Examples)
+	b = le.AppendUint64(b, t.Features)
+	b = le.AppendUint64(b, t.Text.Bytes)
+	b = le.AppendUint32(b, t.Text.CRC)
+	b = le.AppendUint32(b, t.sums)
+	b = le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return append(b, endMagic...)
+}
