@@ -58,6 +58,7 @@ func (c *Config) options(rule sgd.Config) string {
 	} else {
 		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.HoldoutPeriod, c.HoldoutAfter, c.EarlyTerminate))
 	}
+	add("predict_only_model", c.PredictOnly)
 	add("initial_model", c.InitialModel != "")
 	return b.String()
 }

@@ -80,9 +80,9 @@ func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) erro
 	}
 	sc := l.Scalars()
 	sc.Nsx, sc.TotalWeight, sc.T = in.base.Nsx, in.base.TotalWeight, in.base.T
-	sc.Gravity, sc.Contraction = in.dec.Resume.Gravity, in.dec.Resume.Contraction
-	if s.cfg.L2 == 0 && sc.Contraction == 0 {
-		sc.Contraction = 1 // versions before 9.0.0 do not keep it
+	sc.Gravity = in.dec.Resume.Gravity
+	if c := in.dec.Resume.Contraction; c != 0 { // versions before 9.0.0 do not keep it
+		sc.Contraction = c
 	}
 	l.SetScalars(sc)
 	s.base = in.base

@@ -5,10 +5,8 @@ package learn
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"math"
-	"path/filepath"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
@@ -81,7 +79,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	s.fixed = s.fixed || cfg.TestOnly
 	s.stats = newStats()
 	s.holdout = newHoldout(&cfg)
-	if r.rule, err = updateRule(&cfg); err != nil {
+	if r.rule, err = cfg.updateRule(); err != nil {
 		return nil, err
 	}
 	talk := cfg.Talk
@@ -195,12 +193,16 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 // online trains by SGD, or tests.
 func (r *runner) online(ctx context.Context, passes int) error {
 	s := r.session
-	learner, err := sgd.New(r.rule, s.loss)
+	rule := r.rule
+	if s.cfg.TestOnly && !s.cfg.keeps() {
+		rule, s.cfg.PredictOnly = forTesting(rule), true
+	}
+	learner, err := sgd.New(rule, s.loss)
 	if err != nil {
 		return err
 	}
 	if r.initial != nil {
-		if err := r.initial.intoLearner(learner, s, r.rule); err != nil {
+		if err := r.initial.intoLearner(learner, s, rule); err != nil {
 			return err
 		}
 	}
@@ -209,12 +211,12 @@ func (r *runner) online(ctx context.Context, passes int) error {
 			return err
 		}
 	}
-	m := &online{s: s, learner: learner, rule: r.rule, passes: passes}
+	m := &online{s: s, learner: learner, rule: rule, passes: passes}
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
 	m.finish()
-	r.model = onlineModel(s, learner, r.rule)
+	r.model = onlineModel(s, learner, rule)
 	return nil
 }
 

@@ -5,7 +5,6 @@ package learn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -96,7 +95,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	p := s.link.Apply(clipped)
 	l *= ex.Weight
 	if s.cfg.Binary {
-		p, l = binary(clipped, ex)
+		p, l = signOf(clipped, ex)
 	}
 	features := int(ex.FeatHi - ex.FeatLo)
 	s.stats.add(ex, held, l, features)
@@ -113,9 +112,9 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	return s.table.row(&s.stats, s.holdout.on && s.passes > 0, ex.Label, p, features)
 }
 
-// binary is vw's --binary: the sign as the prediction, the weight of the
+// signOf is vw's --binary: the sign as the prediction, the weight of the
 // example as its loss when the sign is wrong.
-func binary(p float32, ex *feature.Example) (prediction, l float32) {
+func signOf(p float32, ex *feature.Example) (prediction, l float32) {
 	prediction = -1
 	if p > 0 {
 		prediction = 1

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import "github.com/gvw-project/gvw/optim/sgd"
+
+// updateRule is the rule of SGD, with vw's defaults for what was not given.
+func (c *Config) updateRule() (sgd.Config, error) {
+	f := sgd.Flags{
+		Bits: c.Bits,
+		SGD:  c.SGD, Adaptive: c.Adaptive, Normalized: c.Normalized, Invariant: c.Invariant,
+		LearningRate: c.LearningRate, LearningRateSet: c.LearningRateSet,
+		PowerT: c.PowerT, PowerTSet: c.PowerTSet,
+		InitialT: c.InitialT, InitialTSet: c.InitialTSet,
+		DecayLearningRate: c.DecayLearningRate,
+		L2:                c.L2,
+		FixedRange:        true, // the session follows the labels: it sees the held-out ones too
+	}
+	if c.Hybrid != nil {
+		f.L2 = c.SGDL2 // --l2 is phase 2's
+	}
+	rule := f.Config()
+	return rule, rule.Validate()
+}
+
+// keeps reports whether a run ends with a model that somebody will read. On a
+// cluster that may be another rank.
+func (c *Config) keeps() bool {
+	return c.FinalModel != "" || c.ReadableModel != "" || c.Cluster != nil
+}
+
+// forTesting is the rule with nothing but weights: all that predicting needs.
+func forTesting(rule sgd.Config) sgd.Config {
+	rule.Adaptive, rule.Normalized = false, false
+	return rule
+}
