@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+)
+
+// run reads the command line and does what it says.
+func (p *program) run(ctx context.Context) error {
+	command, args := "", p.args
+	if len(args) > 0 && slices.Contains([]string{"run", "version", "help"}, args[0]) {
+		command, args = args[0], args[1:]
+	}
+	switch command {
+	case "version":
+		return p.print(version() + "\n")
+	case "help":
+		return p.print(learnHelp(len(args) > 0))
+	case "run":
+		return p.runCommand(ctx, args)
+	}
+	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.has("help"):
+		return p.print(learnHelp(len(s.words) > 0 && s.words[0] == "all"))
+	case s.has("version"):
+		return p.print(version() + "\n")
+	}
+	if err := takeData(s); err != nil {
+		return err
+	}
+	if err := checkLearn(s); err != nil {
+		return err
+	}
+	return p.dispatch(ctx, s.args(), learnFlags, p.learn)
+}
+
+// runCommand is gvw run.
+func (p *program) runCommand(ctx context.Context, args []string) error {
+	s, err := normalise(runFlags, args, p.env, os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.has("help"):
+		return p.print(runHelp())
+	case len(s.words) > 0:
+		return usageErrorf("%q: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw", s.words[0])
+	case s.rest == nil:
+		return usageErrorf("gvw run: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw")
+	case !s.has("workers"):
+		return usageErrorf("gvw run: -n is missing: how many worker processes?")
+	}
+	job, err := normalise(learnFlags, s.rest, p.env, os.ReadFile)
+	if err != nil {
+		return err
+	}
+	if job.has("help") || job.has("version") {
+		return usageErrorf("gvw run: --help and --version come before --")
+	}
+	if err := takeData(job); err != nil {
+		return err
+	}
+	return p.dispatch(ctx, s.args(), runFlags, func(c *cli.Context) error { return p.launch(c, s.has("shard"), job) })
+}
+
+// dispatch hands canonical arguments to urfave, which makes typed values of
+// them. Printing and exit codes stay ours.
+func (p *program) dispatch(ctx context.Context, args []string, specs []*spec, action cli.ActionFunc) error {
+	app := &cli.App{
+		Name:                      "gvw",
+		Flags:                     cliFlags(specs),
+		Action:                    action,
+		HideHelp:                  true,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		Writer:                    io.Discard,
+		ErrWriter:                 io.Discard,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+			// The normaliser lets nothing through that urfave would refuse.
+			return fmt.Errorf("BUG: canonical arguments are refused: %w", err)
+		},
+	}
+	return app.RunContext(ctx, append([]string{"gvw"}, args...))
+}
+
+// print writes what was asked for to stdout.
+func (p *program) print(s string) error {
+	_, err := io.WriteString(p.stdout, s)
+	return err
+}

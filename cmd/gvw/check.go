@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// An option that would be ignored is an error: a user who gives it expects it to
+// do something. These tables say which options need which, and which exclude
+// each other; checkLearn applies them.
+
+// needs says that an option does nothing without one of others.
+type needs struct {
+	option string
+	one    []string
+	why    string
+}
+
+var learnNeeds = []needs{
+	{"kill_cache", []string{"cache", "cache_file"}, "there is no cache to make anew"},
+	{"mem", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
+	{"termination", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
+	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
+	{"predict_only_model", []string{"final_regressor", "readable_model", "span_server"}, "no model is written"},
+	{"early_terminate", []string{"passes", "hybrid", "holdout_after"}, "it counts passes"},
+	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
+}
+
+// excludes says that an option does nothing, or means two things, beside one of
+// others.
+type excludes struct {
+	option string
+	others []string
+	why    string
+}
+
+var learnExcludes = []excludes{
+	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
+	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},
+	{"hybrid", []string{"testonly"}, "nothing is learned"},
+	{"bfgs", []string{"sgd", "adaptive", "normalized", "invariant", "learning_rate", "power_t", "initial_t", "decay_learning_rate"}, "L-BFGS has no such setting"},
+	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
+	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
+	{"testonly", []string{"holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
+	{"quiet", []string{"progress"}, "there is no table"},
+}
+
+// clusterNeeded are the options that make a process a rank, all or none;
+// clusterExtra belong to them.
+var (
+	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "heartbeat", "lost_after", "start_timeout"}
+)
+
+// checkLearn finds what is missing, what contradicts and what would be ignored,
+// all of it at once.
+func checkLearn(s *settings) error {
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, usageErrorf(format, args...)) }
+
+	for _, r := range learnNeeds {
+		if !s.has(r.option) || hasAny(s, r.one) {
+			continue
+		}
+		// A loaded model may bring --bfgs along.
+		if r.one[0] == "bfgs" && s.has("initial_regressor") {
+			continue
+		}
+		fault("--%s would be ignored without --%s: %s", r.option, strings.Join(r.one, " or --"), r.why)
+	}
+	for _, r := range learnExcludes {
+		if !s.has(r.option) {
+			continue
+		}
+		for _, other := range r.others {
+			if s.has(other) {
+				fault("--%s cannot go with --%s: %s", other, r.option, r.why)
+			}
+		}
+	}
+	errs = append(errs, checkCluster(s)...)
+	if s.has("hybrid") {
+		if _, err := parseHybrid(s.get("hybrid")); err != nil {
+			fault("--hybrid: %w", err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func hasAny(s *settings, names []string) bool {
+	for _, n := range names {
+		if s.has(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkCluster holds that a process is a rank of a job or is not.
+func checkCluster(s *settings) []error {
+	var given string
+	var missing []string
+	for _, n := range slices.Concat(clusterNeeded, clusterExtra) {
+		if s.has(n) && given == "" {
+			given = n
+		}
+	}
+	if given == "" {
+		return nil
+	}
+	for _, n := range clusterNeeded {
+		if !s.has(n) {
+			missing = append(missing, "--"+n)
+		}
+	}
+	if len(missing) > 0 {
+		return []error{usageErrorf("--%s was given, so this is a rank of a job; missing: %s (one machine needs none of them: gvw run -n 4 -- OPTIONS)",
+			given, strings.Join(missing, ", "))}
+	}
+	if node, total := s.number("node"), s.number("total"); node >= total {
+		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
+	}
+	return nil
+}
+
+// takeData makes what no option took the data, as vw does: one file, and not
+// beside -d, where vw would silently prefer the one to the other.
+func takeData(s *settings) error {
+	words := slices.Concat(s.words, s.rest)
+	s.words, s.rest = nil, nil
+	switch {
+	case len(words) == 0:
+		return nil
+	case len(words) > 1:
+		return usageErrorf("%q and %q: vw would read the first only; give one -d for each file", words[0], words[1])
+	case s.has("data"):
+		return usageErrorf("%q: what no option takes is data, but -d %s was given: vw would read %s only; give one -d for each file", words[0], s.get("data"), words[0])
+	}
+	s.set("data", words[0])
+	return nil
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheckLearn(t *testing.T) {
+	const rank = " --span_server h --unique_id 1 --total 2 --node 0"
+	for line, want := range map[string]string{
+		"-d x":                                                 "",
+		"-d x --passes 3 -c -k":                                "",
+		"-d x -k":                                              "--kill_cache would be ignored without --cache or --cache_file",
+		"-d x --mem 3":                                         "--mem would be ignored without --bfgs or --hybrid",
+		"-d x --mem 3 -i m":                                    "",
+		"-d x --bfgs --passes 3 -c --mem 3":                    "",
+		"-d x --termination 0.1":                               "--termination would be ignored",
+		"-d x --sgd_l2 1":                                      "--sgd_l2 would be ignored without --hybrid",
+		"-d x --predict_only_model":                            "no model is written",
+		"-d x --predict_only_model -f m":                       "",
+		"-d x --predict_only_model" + rank:                     "",
+		"-d x --holdout_period 5":                              "--holdout_period would be ignored without --passes or --hybrid",
+		"-d x --hybrid 2:20 -c":                                "",
+		"-d x --hybrid 2:20 --bfgs":                            "--bfgs cannot go with --hybrid",
+		"-d x --hybrid 2:20 --passes 3":                        "--passes cannot go with --hybrid",
+		"-d x --hybrid 2":                                      `--hybrid: "2" is not P:Q`,
+		"-d x --hybrid 0:5":                                    "is not P:Q",
+		"-d x --hybrid 1:1":                                    "Q ≥ 2",
+		"-d x --bfgs --passes 3 -l 0.5":                        "--learning_rate cannot go with --bfgs",
+		"-d x --holdout_off --early_terminate 2":               "cannot go with --holdout_off",
+		"-d x --holdout_after 5 --holdout_period 3 --passes 2": "cannot go with --holdout_after",
+		"-d x --quiet -P 3":                                    "--progress cannot go with --quiet",
+		"-d x" + rank:                                          "",
+		"-d x --total 2":                                       "--total was given, so this is a rank of a job; missing: --span_server, --unique_id, --node",
+		"-d x --span_server h --node 1":                        "missing: --unique_id, --total",
+		"-d x --shard lines":                                   "--shard was given",
+		"-d x --heartbeat 3":                                   "--heartbeat was given",
+		"-d x --span_server h --unique_id 1 --total 2 --node 2": "--node 2: the ranks of --total 2 are 0 to 1",
+	} {
+		s, err := parse(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		err = checkLearn(s)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
+		}
+	}
+}
+
+// The tables name options that exist.
+func TestCheckTables(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range learnFlags {
+		known[s.name] = true
+	}
+	var names []string
+	for _, n := range learnNeeds {
+		names = append(append(names, n.option), n.one...)
+	}
+	for _, e := range learnExcludes {
+		names = append(append(names, e.option), e.others...)
+	}
+	for _, n := range append(append(names, clusterNeeded...), clusterExtra...) {
+		if !known[n] {
+			t.Errorf("--%s is no option", n)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Gvw learns linear models as Vowpal Wabbit does, alone or on a cluster.
+//
+//	gvw -d train.vw -f model [OPTIONS]           train
+//	gvw -d test.vw -t -i model -p predictions    predict
+//	gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
+//	gvw version
+//
+// The command line is vw's: options, short forms, attached values, lists,
+// repeats. gvw --help shows it on one screen, gvw --help all in full. What vw
+// leaves to chance is an error here: an option that would be ignored, a
+// misspelling, an abbreviation, an option of vw that gvw lacks.
+//
+// # From arguments to a run
+//
+// One table of flags (flags.go) makes the parser, the help and urfave's flags.
+// The arguments pass
+//
+//	@file expansion → vw's grammar and the environment → consistency → urfave → learn.Config
+//	argfile.go        vwargs.go, values.go              check.go        app.go   options.go
+//
+// and [learn.Run] does the rest.
+//
+// # gvw run
+//
+// The launcher divides the job (plan.go: a pure function from settings to
+// settings), starts a server in its own process and one gvw per rank, each
+// with the cluster options of its rank (launcher.go), and puts the ranks'
+// predictions together in the order of the data (gather.go).
+//
+//   - The data is shared out by bytes or by lines, or each rank has files of its
+//     own: -d 'part.{rank}'.
+//   - Rank 0 writes the model, unless its name has {rank}; caches get the rank
+//     appended: FILE.2.
+//   - Each rank's talk goes to a log; rank 0's also to the terminal.
+//   - The rank that failed first is named with the end of its log; its exit code
+//     is the launcher's. The others are ended. Workers hold a pipe of the
+//     launcher: if it dies, they end too.
+//
+// # Exit codes
+//
+//	0 done   1 usage   2 data   3 peer lost   4 deadline   5 input or output
+//	6 refused   130 SIGINT   143 SIGTERM
+//
+// The last line of a failed run says what, where, why and what to do.
+// Predictions go to stdout if asked to; talk always goes to stderr.
+package main

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/feature/cache"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/model"
+)
+
+// Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
+const (
+	exitUsage    = 1
+	exitData     = 2
+	exitLost     = 3
+	exitDeadline = 4
+	exitIO       = 5
+	exitRefused  = 6
+)
+
+// exitCode tells scripts what kind of failure this was. An error may be several
+// things (damaged data found while reading a file); the first that fits counts.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*interruption](err); ok {
+		return e.code
+	}
+	if e, ok := errors.AsType[*workerError](err); ok {
+		return e.code
+	}
+	for _, k := range []struct {
+		is   func(error) bool
+		code int
+	}{
+		{is[*usageError], exitUsage},
+		{is[*learn.UsageError], exitUsage},
+		{is[*spantree.RefusedError], exitRefused},
+		{is[*allreduce.MismatchError], exitRefused},
+		{is[*hdfsio.DataError], exitData},
+		{is[*allreduce.LostError], exitLost},
+		{is[*spantree.LostError], exitLost},
+		{is[*allreduce.DeadlineError], exitDeadline},
+		{is[*hdfsio.Error], exitIO},
+		{is[*fs.PathError], exitIO},
+		{is[*learn.DataError], exitData},
+		{is[*model.FormatError], exitData},
+		{is[*cache.FormatError], exitData},
+		{is[*stream.DataError], exitData},
+		{is[*net.OpError], exitIO},
+		{is[*os.SyscallError], exitIO},
+		{is[syscall.Errno], exitIO},
+	} {
+		if k.is(err) {
+			return k.code
+		}
+	}
+	return exitIO
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}

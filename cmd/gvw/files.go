@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// Names that mean a stream of the process. vw knows "stdout" for predictions.
+var (
+	stdinNames  = []string{"-", "/dev/stdin"}
+	stdoutNames = []string{"-", "stdout", "/dev/stdout"}
+)
+
+// cacheName is the file that -c or --cache_file names; empty: no cache. Ranks
+// that share one input do not share one cache.
+func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
+	data := c.StringSlice("data")
+	switch files := c.StringSlice("cache_file"); {
+	case len(files) > 0:
+		return files[0], nil
+	case !c.Bool("cache"):
+		return "", nil
+	case len(data) == 0 || slices.Contains(stdinNames, data[0]):
+		return "", usageErrorf("--cache: data from stdin has no name for its cache: give --cache_file FILE")
+	case shard.Kind != hdfsio.Whole:
+		return fmt.Sprintf("%s.cache.%d", data[0], shard.Rank), nil
+	}
+	return data[0] + ".cache", nil
+}
+
+// inputs are the rank's parts of the data. Without -d the data is on stdin, as
+// in vw, unless the cache has it.
+func (p *program) inputs(fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
+	if len(data) == 0 {
+		if cache != "" {
+			if _, err := fsys.Stat(cache); err == nil {
+				return nil, nil
+			}
+		}
+		if terminal(p.stdin) {
+			return nil, usageErrorf("there is no data: give -d FILE, or text on stdin (gvw --help says more)")
+		}
+		data = stdinNames[:1]
+	}
+	if slices.ContainsFunc(data, func(name string) bool { return slices.Contains(stdinNames, name) }) {
+		switch {
+		case len(data) > 1:
+			return nil, usageErrorf("--data: stdin cannot stand beside files: join them before the pipe")
+		case shard.Kind != hdfsio.Whole:
+			return nil, usageErrorf("--shard: stdin is this rank's alone: give a file that every rank can open, or leave --shard out")
+		}
+		return []learn.Input{{Name: "stdin", Open: p.openStdin()}}, nil
+	}
+	names, err := hdfsio.Expand(fsys, data)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := hdfsio.Split(fsys, names, shard)
+	if err != nil {
+		return nil, err
+	}
+	inputs := make([]learn.Input, len(parts))
+	for i, part := range parts {
+		inputs[i] = learn.Input{Name: part.Name, Identity: part.Identity, Open: part.Open}
+	}
+	return inputs, nil
+}
+
+// openStdin opens stdin, once.
+func (p *program) openStdin() func() (io.ReadCloser, error) {
+	opened := false
+	return func() (io.ReadCloser, error) {
+		if opened {
+			return nil, usageErrorf("stdin can be read only once: more passes need --cache_file FILE")
+		}
+		opened = true
+		return hdfsio.Decompress("stdin", io.NopCloser(p.stdin))
+	}
+}
+
+// terminal reports whether a person sits at f. A terminal is a character
+// device; so is /dev/null, where nobody sits.
+func terminal(f *os.File) bool {
+	fi, err := f.Stat()
+	if err != nil || fi.Mode()&fs.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(fi, null)
+}
+
+// opener opens models.
+func opener(fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(fsys, name) }
+}
+
+// creator creates the files that a run leaves behind.
+func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
+	return func(name string) (learn.Output, error) {
+		if slices.Contains(stdoutNames, name) {
+			return &stream{w: p.stdout}, nil
+		}
+		return fsys.Create(name)
+	}
+}
+
+// stream is an output that has no name to appear under.
+type stream struct {
+	w   io.Writer
+	err error
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	s.err = errors.Join(s.err, err)
+	return n, err
+}
+
+func (s *stream) Commit() error { return s.err }
+func (s *stream) Abort() error  { return nil }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// kind is what a flag takes.
+type kind uint8
+
+const (
+	boolean  kind = iota // nothing
+	text                 // one word
+	list                 // one word, then all up to the next option, as vw's vectors
+	integer              // a whole number, base 10
+	float                // a float32, as vw has it
+	duration             // 10s, 1m30s, or a number of seconds
+)
+
+// spec is one flag. The parser, the help and the documentation are made from
+// the table of these; nothing about a flag is written anywhere else but what it
+// does.
+type spec struct {
+	name     string // long name, with underscores
+	short    string // one letter; empty: none
+	kind     kind
+	category string
+	arg      string   // what help calls the value
+	help     string   // one line
+	def      string   // the default, for people; empty: none
+	choices  []string // text: one of these
+	max      uint64   // integer: the largest; 0: what fits 31 bits
+	positive bool     // numbers: above 0
+	repeat   bool     // text: several different values are fine
+	single   bool     // list: vw's grammar takes several, but only one makes sense
+	more     bool     // not on the first screen of help
+}
+
+// env is the environment variable that sets the flag.
+func (s *spec) env() string { return "GVW_" + strings.ToUpper(s.name) }
+
+// spelled is the flag as messages name it.
+func (s *spec) spelled() string { return "--" + s.name }
+
+// Categories, in the order of help.
+const (
+	catInput   = "Input"
+	catFeature = "Features"
+	catModel   = "Model"
+	catUpdate  = "Learning"
+	catBatch   = "L-BFGS and hybrid"
+	catOutput  = "Output"
+	catCluster = "Cluster"
+	catRun     = "Local cluster"
+	catOther   = "Other"
+)
+
+// learnFlags are the options of the learner.
+var learnFlags = []*spec{
+	{name: "data", short: "d", kind: text, category: catInput, arg: "FILE", repeat: true, help: "examples: a file, 'pattern*' or -; repeatable"},
+	{name: "passes", kind: integer, positive: true, category: catInput, arg: "N", def: "1", help: "passes; more than one needs a cache"},
+	{name: "cache", short: "c", kind: boolean, category: catInput, help: "keep the parsed examples in DATA.cache"},
+	{name: "cache_file", kind: list, single: true, category: catInput, arg: "FILE", help: "keep the parsed examples in FILE"},
+	{name: "kill_cache", short: "k", kind: boolean, category: catInput, help: "make the cache anew, even if it is valid"},
+	{name: "testonly", short: "t", kind: boolean, category: catInput, help: "predict only, learn nothing"},
+	{name: "holdout_off", kind: boolean, category: catInput, more: true, help: "learn from every example in several passes"},
+	{name: "holdout_period", kind: integer, positive: true, category: catInput, arg: "N", def: "10", more: true, help: "hold out every N-th example"},
+	{name: "holdout_after", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},
+	{name: "early_terminate", kind: integer, positive: true, category: catInput, arg: "N", def: "3", more: true, help: "passes without improvement before the end"},
+
+	{name: "bit_precision", short: "b", kind: integer, positive: true, category: catFeature, arg: "B", def: "18", help: "2^B weights"},
+	{name: "quadratic", short: "q", kind: list, category: catFeature, arg: "AB", help: "cross namespaces A and B; ':' is any"},
+	{name: "noconstant", kind: boolean, category: catFeature, more: true, help: "no constant feature"},
+	{name: "hash", kind: text, category: catFeature, arg: "HOW", choices: []string{"all", "strings"}, def: "strings", more: true, help: "how to hash names; all: numbers too"},
+	{name: "hash_seed", kind: integer, max: 1<<32 - 1, category: catFeature, arg: "N", def: "0", more: true, help: "seed of the hash"},
+
+	{name: "final_regressor", short: "f", kind: text, category: catModel, arg: "FILE", help: "write the model"},
+	{name: "initial_regressor", short: "i", kind: list, single: true, category: catModel, arg: "FILE", help: "start from a model"},
+	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
+	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
+
+	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared or logistic"},
+	{name: "learning_rate", short: "l", kind: float, category: catUpdate, arg: "X", def: "0.5", help: "learning rate"},
+	{name: "power_t", kind: float, category: catUpdate, arg: "X", def: "0.5", more: true, help: "exponent of the learning rate's decay"},
+	{name: "initial_t", kind: float, category: catUpdate, arg: "X", more: true, help: "start of the decay"},
+	{name: "decay_learning_rate", kind: float, positive: true, category: catUpdate, arg: "X", def: "1", more: true, help: "factor between passes"},
+	{name: "l2", kind: float, category: catUpdate, arg: "X", def: "0", help: "L2 regularisation"},
+	{name: "sgd", kind: boolean, category: catUpdate, more: true, help: "plain SGD: none of the next three by itself"},
+	{name: "adaptive", kind: boolean, category: catUpdate, more: true, help: "a learning rate for each feature"},
+	{name: "normalized", kind: boolean, category: catUpdate, more: true, help: "updates that do not depend on a feature's scale"},
+	{name: "invariant", kind: boolean, category: catUpdate, more: true, help: "updates that respect importance weights"},
+
+	{name: "bfgs", kind: boolean, category: catBatch, help: "learn by L-BFGS, over --passes"},
+	{name: "hybrid", kind: text, category: catBatch, arg: "P:Q", help: "P passes of SGD, then up to Q passes of L-BFGS"},
+	{name: "mem", kind: integer, category: catBatch, arg: "M", def: "15", more: true, help: "pairs that L-BFGS remembers"},
+	{name: "termination", kind: float, category: catBatch, arg: "X", def: "0.001", more: true, help: "least relative decrease of the loss"},
+	{name: "sgd_l2", kind: float, category: catBatch, arg: "X", def: "0", more: true, help: "L2 regularisation of the hybrid's SGD"},
+
+	{name: "predictions", short: "p", kind: text, category: catOutput, arg: "FILE", help: "write predictions; stdout is one place"},
+	{name: "raw_predictions", short: "r", kind: text, category: catOutput, arg: "FILE", more: true, help: "write predictions before the link"},
+	{name: "link", kind: text, category: catOutput, arg: "LINK", choices: []string{"identity", "logistic", "glf1", "poisson"}, def: "identity", help: "logistic: probabilities"},
+	{name: "binary", kind: boolean, category: catOutput, more: true, help: "predict -1 or 1"},
+	{name: "progress", short: "P", kind: text, category: catOutput, arg: "N|X", def: "2.0", help: "row every N, or X.0 times, examples"},
+	{name: "quiet", kind: boolean, category: catOutput, help: "errors only"},
+
+	{name: "span_server", kind: text, category: catCluster, arg: "HOST", help: "host of the spanning_tree server"},
+	{name: "span_server_port", kind: integer, max: 65535, category: catCluster, arg: "PORT", def: "26543", more: true, help: "its port"},
+	{name: "unique_id", kind: integer, max: 1<<64 - 1, category: catCluster, arg: "N", more: true, help: "the job's number, equal on all ranks"},
+	{name: "total", kind: integer, positive: true, category: catCluster, arg: "N", more: true, help: "ranks of the job"},
+	{name: "node", kind: integer, category: catCluster, arg: "N", more: true, help: "this rank, from 0"},
+	{name: "shard", kind: text, category: catCluster, arg: "HOW", choices: []string{"bytes", "lines"}, help: "share out one input: contiguous parts, or lines"},
+	{name: "run_id", kind: text, category: catCluster, arg: "NAME", more: true, help: "the run's name: its end is remembered under it"},
+	{name: "heartbeat", kind: duration, category: catCluster, arg: "T", def: "1s", more: true, help: "time between signs of life"},
+	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
+	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
+
+	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page; --help all for every option"},
+	{name: "version", kind: boolean, category: catOther, more: true, help: "the version"},
+}
+
+// runFlags are the options of `gvw run`, before the "--".
+var runFlags = []*spec{
+	{name: "workers", short: "n", kind: integer, positive: true, max: 4096, category: catRun, arg: "N", help: "worker processes on this machine"},
+	{name: "shard", kind: text, category: catRun, arg: "HOW", choices: []string{"bytes", "lines"}, def: "bytes", help: "contiguous parts, or line n to rank (n-1) mod N"},
+	{name: "log_dir", kind: text, category: catRun, arg: "DIR", help: "folder for one log per rank; a new one if left out"},
+	{name: "port", kind: integer, max: 65535, category: catRun, arg: "PORT", help: "the server's port; a free one if left out"},
+	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
+}
+
+// cliFlags makes urfave's flags. What arrives there has been normalised:
+// numbers are in base 10, a duration has a unit.
+func cliFlags(specs []*spec) []cli.Flag {
+	flags := make([]cli.Flag, len(specs))
+	for i, s := range specs {
+		usage := s.help
+		switch s.kind {
+		case boolean:
+			flags[i] = &cli.BoolFlag{Name: s.name, Category: s.category, Usage: usage}
+		case integer:
+			flags[i] = &cli.Uint64Flag{Name: s.name, Category: s.category, Usage: usage}
+		case float:
+			flags[i] = &cli.Float64Flag{Name: s.name, Category: s.category, Usage: usage}
+		case duration:
+			flags[i] = &cli.DurationFlag{Name: s.name, Category: s.category, Usage: usage}
+		default:
+			if s.kind == list || s.repeat {
+				flags[i] = &cli.StringSliceFlag{Name: s.name, Category: s.category, Usage: usage}
+			} else {
+				flags[i] = &cli.StringFlag{Name: s.name, Category: s.category, Usage: usage}
+			}
+		}
+	}
+	return flags
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// launch is gvw run: a server in this process, n workers on this machine.
+func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err error) {
+	ctx := c.Context
+	job := localJob{
+		workers:    int(c.Uint64("workers")),
+		shard:      "bytes",
+		shardGiven: shardGiven,
+		id:         fmt.Sprintf("%016x", rand.Uint64()),
+		uniqueID:   rand.Uint64(),
+		serverPort: int(c.Uint64("port")),
+	}
+	if shardGiven {
+		job.shard = c.String("shard")
+	}
+	// Faults of the command line first: before a port or a folder is taken.
+	if _, err := makePlan(job, s); err != nil {
+		return err
+	}
+	fsys := hdfsio.Local{}
+	if err := expandData(fsys, s, job.workers); err != nil {
+		return err
+	}
+	if job.logDir, err = logDir(c.String("log_dir")); err != nil {
+		return err
+	}
+	logs, err := openLogs(job.logDir, job.workers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, logs.close()) }()
+	server, err := startServer(ctx, job.serverPort, slog.New(slog.NewTextHandler(logs.server, nil)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	job.serverPort = server.port
+
+	pl, err := makePlan(job, s)
+	if err != nil {
+		return err
+	}
+	if !s.has("quiet") {
+		fmt.Fprintf(p.stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s\n", job.workers, job.serverPort, job.logDir)
+	}
+	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
+	if err := p.runWorkers(ctx, pl, logs); err != nil {
+		return err
+	}
+	return p.gatherAll(fsys, pl)
+}
+
+// expandData replaces patterns by files and looks whether all are there: better
+// here than N times in N logs.
+func expandData(fsys hdfsio.FS, s *settings, workers int) error {
+	var files []string
+	for _, name := range s.all("data") {
+		if strings.Contains(name, rankMark) {
+			files = append(files, name)
+			for rank := range workers {
+				if _, err := hdfsio.Split(fsys, []string{strings.ReplaceAll(name, rankMark, strconv.Itoa(rank))}, hdfsio.Shard{}); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		found, err := hdfsio.Expand(fsys, []string{name})
+		if err != nil {
+			return err
+		}
+		if _, err := hdfsio.Split(fsys, found, hdfsio.Shard{}); err != nil {
+			return err
+		}
+		files = append(files, found...)
+	}
+	s.set("data", files...)
+	return nil
+}
+
+// logDir makes the folder of the logs; without a name, a fresh one.
+func logDir(name string) (string, error) {
+	if name == "" {
+		dir, err := os.MkdirTemp("", "gvw-run-")
+		if err != nil {
+			return "", fmt.Errorf("cannot make a folder for the logs (give one by --log_dir): %w", err)
+		}
+		return dir, nil
+	}
+	return name, hdfsio.Local{}.Mkdir(name)
+}
+
+// runWorkers runs this program once per rank until all have ended.
+func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program to start workers: %w", err)
+	}
+	env := workerEnv(p.env)
+	cmds := make([]*exec.Cmd, len(pl.workers))
+	for rank, w := range pl.workers {
+		cmd := exec.Command(self, w.args()...)
+		cmd.Env = env[:len(env):len(env)]
+		log := logs.ranks[rank]
+		cmd.Stdout = log
+		if rank == 0 {
+			cmd.Stderr = io.MultiWriter(log, p.stderr)
+		} else {
+			cmd.Stderr = log
+		}
+		cmds[rank] = cmd
+	}
+	job := launch.Job{Symptom: func(code int) bool { return code == exitLost || code == exitDeadline }}
+	results, root, err := job.Run(ctx, cmds)
+	if err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if root >= 0 {
+		return p.blame(results[root], logs)
+	}
+	return nil
+}
+
+// workerEnv is the environment without the variables that set options: what
+// they say is in the workers' arguments, divided among the ranks.
+func workerEnv(env []string) []string {
+	options := map[string]bool{}
+	for _, s := range allSpecs() {
+		options[s.env()] = true
+	}
+	var out []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// workerError is the failure of a worker that failed first.
+type workerError struct {
+	text string
+	code int
+}
+
+func (e *workerError) Error() string { return e.text }
+
+// blame shows the end of the log of the rank that failed first.
+func (p *program) blame(r launch.Result, logs *logs) error {
+	name := logs.name(r.Rank)
+	lines := lastLines(name, 10)
+	if r.Rank != 0 && len(lines) > 0 { // rank 0's are on the terminal
+		fmt.Fprintf(p.stderr, "gvw run: rank %d failed first; the end of %s:\n", r.Rank, name)
+		for _, l := range lines {
+			fmt.Fprintf(p.stderr, "  | %s\n", l)
+		}
+	}
+	e := &workerError{code: r.Code}
+	how := fmt.Sprintf("exit code %d", r.Code)
+	switch {
+	case r.Err != nil:
+		e.code = exitIO
+		how = r.Err.Error()
+	case r.Signal != nil:
+		e.code = exitLost
+		how = fmt.Sprintf("ended by signal %d, %v", r.Code-128, r.Signal)
+		if r.Code == 137 {
+			how += ": out of memory?"
+		}
+	case len(lines) > 0:
+		how += ": " + strings.TrimPrefix(lines[len(lines)-1], "gvw: ")
+	}
+	e.text = fmt.Sprintf("rank %d failed first, after %.1f s (%s); logs in %s", r.Rank, r.After.Seconds(), how, filepath.Dir(name))
+	return e
+}
+
+// gatherAll puts predictions together.
+func (p *program) gatherAll(fsys hdfsio.FS, pl *plan) error {
+	if len(pl.gathered) == 0 {
+		return nil
+	}
+	order, err := pl.order(fsys)
+	if err != nil {
+		return err
+	}
+	for _, g := range pl.gathered {
+		if err := p.gatherOne(fsys, g, order); err != nil {
+			return fmt.Errorf("cannot put together %s: %w", g.name, err)
+		}
+	}
+	return nil
+}
+
+// order says how predictions stand in the data; nil: rank after rank, whole
+// pieces, for which nothing has to be counted.
+func (pl *plan) order(fsys hdfsio.FS) (*dealt, error) {
+	w := pl.workers[0]
+	h := w.get("hybrid")
+	onePass := !w.has("passes") && h == "" || w.get("passes") == "1" || strings.HasPrefix(h, "1:")
+	if onePass && pl.kind != hdfsio.Lines {
+		return nil, nil
+	}
+	files := make([][]string, len(pl.workers))
+	for rank, w := range pl.workers {
+		files[rank] = w.all("data")
+	}
+	d, err := deal(fsys, pl.kind, files)
+	return &d, err
+}
+
+func (p *program) gatherOne(fsys hdfsio.FS, g gathering, order *dealt) (err error) {
+	pieces := make([]io.Reader, len(g.pieces))
+	for rank, name := range g.pieces {
+		r, oerr := fsys.Open(name, 0)
+		if oerr != nil {
+			return oerr
+		}
+		defer func() { err = errors.Join(err, r.Close()) }()
+		pieces[rank] = r
+	}
+	out, err := p.creator(fsys)(g.name)
+	if err != nil {
+		return err
+	}
+	if order == nil {
+		_, err = io.Copy(out, io.MultiReader(pieces...))
+	} else {
+		err = gatherPieces(out, pieces, *order)
+	}
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+// removePieces removes what workers have left, those of a failed run too.
+func (pl *plan) removePieces(fsys hdfsio.FS) error {
+	var errs []error
+	for _, g := range pl.gathered {
+		for _, name := range g.pieces {
+			if err := fsys.Remove(name); !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

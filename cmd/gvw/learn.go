@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"log/slog"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// learn is gvw OPTIONS: train or predict, alone or as one rank of a job.
+func (p *program) learn(c *cli.Context) error {
+	cfg, err := learnConfig(c)
+	if err != nil {
+		return err
+	}
+	at, isRank, err := place(c)
+	if err != nil {
+		return err
+	}
+	shard := hdfsio.Shard{}
+	if isRank {
+		if cfg.Cluster, err = clusterConfig(c, at); err != nil {
+			return err
+		}
+		if c.IsSet("shard") {
+			kind, err := hdfsio.ParseKind(c.String("shard"))
+			if err != nil {
+				return usageErrorf("--shard: %w", err)
+			}
+			shard = hdfsio.Shard{Kind: kind, Rank: at.Rank, Total: at.Total}
+		}
+	}
+	fsys := hdfsio.Local{}
+	if cfg.Cache, err = cacheName(c, shard); err != nil {
+		return err
+	}
+	if cfg.Inputs, err = p.inputs(fsys, c.StringSlice("data"), cfg.Cache, shard); err != nil {
+		return err
+	}
+	cfg.OpenModel = opener(fsys)
+	cfg.Create = p.creator(fsys)
+	cfg.Talk = p.stderr
+	cfg.Log = p.logger(cfg.Quiet, isRank)
+	_, err = learn.Run(c.Context, cfg)
+	return err
+}
+
+// logger writes warnings, and what a rank has to say, to stderr. Times are of
+// use only where several processes write.
+func (p *program) logger(quiet, isRank bool) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if quiet {
+		opts.Level = slog.LevelError
+	}
+	if !isRank {
+		opts.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, opts))
+}

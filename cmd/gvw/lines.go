@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "strings"
+
+// errorLines are the messages of an error, one per fault. Errors are joined with
+// the one that matters first and what went wrong after it next; people read the
+// last line, so the order is turned.
+func errorLines(err error) []string {
+	var lines []string
+	for _, e := range joined(err) {
+		text := strings.Join(strings.Fields(e.Error()), " ")
+		lines = append([]string{text}, lines...)
+	}
+	return lines
+}
+
+// joined takes errors.Join apart; wrapping around it is left alone.
+func joined(err error) []error {
+	j, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	texts := make([]string, len(j.Unwrap()))
+	var all []error
+	for i, e := range j.Unwrap() {
+		texts[i] = e.Error()
+		all = append(all, joined(e)...)
+	}
+	if err.Error() != strings.Join(texts, "\n") {
+		return []error{err}
+	}
+	return all
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// logs are the files of a local job: one per rank, one of the server.
+type logs struct {
+	dir    string
+	width  int // digits of a rank
+	ranks  []*os.File
+	server *os.File
+}
+
+func openLogs(dir string, n int) (*logs, error) {
+	l := &logs{dir: dir, width: max(2, len(fmt.Sprint(n-1)))}
+	open := func(name string) (*os.File, error) {
+		f, err := os.Create(name)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("cannot write logs: %w", err), l.close())
+		}
+		return f, nil
+	}
+	var err error
+	if l.server, err = open(filepath.Join(dir, "server.log")); err != nil {
+		return nil, err
+	}
+	for rank := range n {
+		f, err := open(l.name(rank))
+		if err != nil {
+			return nil, err
+		}
+		l.ranks = append(l.ranks, f)
+	}
+	return l, nil
+}
+
+// name is the file of a rank.
+func (l *logs) name(rank int) string {
+	return filepath.Join(l.dir, fmt.Sprintf("rank-%0*d.log", l.width, rank))
+}
+
+func (l *logs) close() error {
+	var errs []error
+	for _, f := range append(l.ranks, l.server) {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lastLines returns up to n lines of the end of a file. It serves messages: what
+// cannot be read is not there.
+func lastLines(name string, n int) []string {
+	const enough = 16 << 10
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err == nil && fi.Size() > enough {
+		if _, err := f.Seek(-enough, io.SeekEnd); err != nil {
+			return nil
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, enough))
+	if err != nil {
+		return nil
+	}
+	text := strings.TrimRight(string(b), "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	return lines[max(0, len(lines)-n):]
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	p := &program{
+		args: os.Args[1:], env: os.Environ(),
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+	}
+	os.Exit(p.main())
+}
+
+// program is a call of gvw: what the process was given.
+type program struct {
+	args, env      []string
+	stdin          *os.File
+	stdout, stderr io.Writer
+}
+
+// main runs the command and returns the exit code. What it prints last, if the
+// command fails, says what, where, why and what to do.
+func (p *program) main() int {
+	ctx, stop := interruptible(context.Background(), p.stderr)
+	defer stop()
+	if err := watchLauncher(p.env, stop); err != nil {
+		return p.fail(err)
+	}
+	err := p.run(ctx)
+	if err == nil {
+		return 0
+	}
+	// What broke because the process was told to end is no news.
+	if cause, ok := context.Cause(ctx).(*interruption); ok {
+		err = cause
+	}
+	return p.fail(err)
+}
+
+func (p *program) fail(err error) int {
+	for _, line := range errorLines(err) {
+		fmt.Fprintln(p.stderr, "gvw: "+line)
+	}
+	return exitCode(err)
+}

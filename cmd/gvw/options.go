@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// learnConfig is the learner's configuration for a command line: everything
+// but files and talk.
+func learnConfig(c *cli.Context) (learn.Config, error) {
+	// vw's numbers are float32.
+	f32 := func(name string) float32 { return float32(c.Float64(name)) }
+	whole := func(name string) int { return int(c.Uint64(name)) }
+	cfg := learn.Config{
+		KillCache:      c.Bool("kill_cache"),
+		Passes:         whole("passes"),
+		TestOnly:       c.Bool("testonly"),
+		HoldoutOff:     c.Bool("holdout_off"),
+		HoldoutAsked:   c.IsSet("holdout_off") || c.IsSet("holdout_period") || c.IsSet("holdout_after") || c.IsSet("early_terminate"),
+		HoldoutPeriod:  whole("holdout_period"),
+		HoldoutAfter:   whole("holdout_after"),
+		EarlyTerminate: whole("early_terminate"),
+
+		Bits:         uint(c.Uint64("bit_precision")),
+		BitsSet:      c.IsSet("bit_precision"),
+		HashAll:      c.String("hash") == "all",
+		HashSeed:     uint32(c.Uint64("hash_seed")),
+		NoConstant:   c.Bool("noconstant"),
+		Interactions: c.StringSlice("quadratic"),
+
+		SGD:               c.Bool("sgd"),
+		Adaptive:          c.Bool("adaptive"),
+		Normalized:        c.Bool("normalized"),
+		Invariant:         c.Bool("invariant"),
+		LearningRate:      f32("learning_rate"),
+		LearningRateSet:   c.IsSet("learning_rate"),
+		PowerT:            f32("power_t"),
+		PowerTSet:         c.IsSet("power_t"),
+		InitialT:          f32("initial_t"),
+		InitialTSet:       c.IsSet("initial_t"),
+		DecayLearningRate: f32("decay_learning_rate"),
+		L2:                float64(f32("l2")),
+		SGDL2:             float64(f32("sgd_l2")),
+
+		Loss:   c.String("loss_function"),
+		Link:   c.String("link"),
+		Binary: c.Bool("binary"),
+
+		BFGS:           c.Bool("bfgs"),
+		Mem:            whole("mem"),
+		MemSet:         c.IsSet("mem"),
+		Termination:    float64(f32("termination")),
+		TerminationSet: c.IsSet("termination"),
+
+		FinalModel:     c.String("final_regressor"),
+		PredictOnly:    c.Bool("predict_only_model"),
+		ReadableModel:  c.String("readable_model"),
+		Predictions:    c.String("predictions"),
+		RawPredictions: c.String("raw_predictions"),
+
+		Quiet:    c.Bool("quiet"),
+		Progress: c.String("progress"),
+	}
+	if models := c.StringSlice("initial_regressor"); len(models) > 0 {
+		cfg.InitialModel = models[0]
+	}
+	if c.IsSet("hybrid") {
+		h, err := parseHybrid(c.String("hybrid"))
+		if err != nil {
+			return learn.Config{}, usageErrorf("--hybrid: %w", err)
+		}
+		cfg.Hybrid = h
+	}
+	return cfg, nil
+}
+
+// parseHybrid reads P:Q.
+func parseHybrid(s string) (*learn.Hybrid, error) {
+	p, q, found := strings.Cut(s, ":")
+	sgd, err1 := strconv.ParseUint(p, 10, 31)
+	lbfgs, err2 := strconv.ParseUint(q, 10, 31)
+	if !found || err1 != nil || err2 != nil || sgd < 1 || lbfgs < 2 {
+		return nil, fmt.Errorf("%q is not P:Q, like 2:20: P ≥ 1 passes of SGD, then up to Q ≥ 2 of L-BFGS (the curvature pass counts)", s)
+	}
+	return &learn.Hybrid{SGDPasses: int(sgd), LBFGSPasses: int(lbfgs)}, nil
+}
+
+// place finds this process's rank, if it has one.
+func place(c *cli.Context) (launch.Place, bool, error) {
+	p, ok, err := launch.Detect(os.LookupEnv, launch.Flags{
+		Given: c.IsSet("node"), Rank: int(c.Uint64("node")), Total: int(c.Uint64("total")),
+	})
+	if err != nil {
+		return p, ok, usageErrorf("%w", err)
+	}
+	return p, ok, nil
+}
+
+// clusterConfig says how to join the job.
+func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
+	host := c.String("span_server")
+	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return nil, usageErrorf("--span_server %s: give the host alone, and its port by --span_server_port", host)
+	}
+	port := uint64(defaultServerPort)
+	if c.IsSet("span_server_port") {
+		port = c.Uint64("span_server_port")
+	}
+	return &allreduce.Config{
+		Server:       net.JoinHostPort(host, strconv.FormatUint(port, 10)),
+		Job:          spantree.Job{UniqueID: c.Uint64("unique_id"), RunKey: c.String("run_id")},
+		Rank:         p.Rank,
+		Total:        p.Total,
+		StartTimeout: c.Duration("start_timeout"),
+		Heartbeat:    c.Duration("heartbeat"),
+		LostAfter:    c.Duration("lost_after"),
+	}, nil
+}
+
+// defaultServerPort is vw's.
+const defaultServerPort = 26543

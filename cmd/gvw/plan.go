@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+// rankMark in a file name stands for a worker's rank.
+const rankMark = "{rank}"
+
+// localJob is what gvw run was asked for.
+type localJob struct {
+	workers    int
+	shard      string // bytes or lines
+	shardGiven bool
+	id         string // of this run
+	uniqueID   uint64
+	serverPort int
+	logDir     string
+}
+
+// plan is what each worker is told, and what is left to do with what they leave.
+type plan struct {
+	workers  []*settings // by rank
+	own      bool        // each rank has files of its own ({rank} in -d)
+	kind     hdfsio.Kind // otherwise: how the data is shared out
+	gathered []gathering
+}
+
+// gathering is a file of predictions to be put together.
+type gathering struct {
+	name   string   // as the user has it
+	pieces []string // by rank
+}
+
+// makePlan divides a job among workers. It touches no file.
+func makePlan(j localJob, s *settings) (*plan, error) {
+	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id"}) {
+		if s.has(name) {
+			if name == "shard" {
+				return nil, usageErrorf("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
+			}
+			return nil, usageErrorf("--%s is set by gvw run itself: leave it out", name)
+		}
+	}
+	p := &plan{}
+	if err := p.divideData(j, s); err != nil {
+		return nil, err
+	}
+	for rank := range j.workers {
+		w := s.clone()
+		w.set("span_server", "127.0.0.1")
+		w.set("span_server_port", strconv.Itoa(j.serverPort))
+		w.set("unique_id", strconv.FormatUint(j.uniqueID, 10))
+		w.set("total", strconv.Itoa(j.workers))
+		w.set("node", strconv.Itoa(rank))
+		w.set("run_id", j.id)
+		if !p.own {
+			w.set("shard", p.kind.String())
+		}
+		p.nameCache(w, rank)
+		for _, model := range []string{"final_regressor", "readable_model"} {
+			if rank > 0 && w.has(model) && !strings.Contains(w.get(model), rankMark) {
+				w.set(model) // all ranks have the same model; one writes it
+			}
+		}
+		for _, name := range []string{"data", "initial_regressor", "cache_file", "final_regressor", "readable_model", "predictions", "raw_predictions"} {
+			values := w.all(name)
+			for i, v := range values {
+				values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(rank))
+			}
+		}
+		p.workers = append(p.workers, w)
+	}
+	for _, name := range []string{"predictions", "raw_predictions"} {
+		if file := s.get(name); file != "" && !strings.Contains(file, rankMark) {
+			p.gather(j, name, file)
+		}
+	}
+	if err := checkLearn(p.workers[0]); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// divideData decides whose data is whose.
+func (p *plan) divideData(j localJob, s *settings) error {
+	data := s.all("data")
+	marked := 0
+	for _, name := range data {
+		if slices.Contains(stdinNames, name) {
+			return usageErrorf("gvw run: workers cannot share stdin: give files by -d")
+		}
+		if strings.Contains(name, rankMark) {
+			marked++
+		}
+	}
+	switch {
+	case len(data) == 0:
+		return usageErrorf("gvw run: there is no data: give files by -d (several workers cannot share stdin)")
+	case marked > 0 && marked < len(data):
+		return usageErrorf("gvw run: some of -d have {rank} and some have not: either each rank has its own files, or all are shared out")
+	case marked > 0 && j.shardGiven:
+		return usageErrorf("--shard %s would be ignored: with {rank} in -d each rank reads its own file whole", j.shard)
+	case marked > 0:
+		p.own = true
+		return nil
+	}
+	kind, err := hdfsio.ParseKind(j.shard)
+	if err != nil {
+		return usageErrorf("--shard: %w", err)
+	}
+	p.kind = kind
+	return nil
+}
+
+// nameCache gives each rank a cache of its own.
+func (p *plan) nameCache(w *settings, rank int) {
+	switch file := w.get("cache_file"); {
+	case file != "" && !strings.Contains(file, rankMark):
+		w.set("cache_file", fmt.Sprintf("%s.%d", file, rank))
+	case file == "" && w.has("cache") && !p.own:
+		w.set("cache_file", fmt.Sprintf("%s.cache.%d", w.get("data"), rank))
+		w.set("cache")
+	}
+}
+
+// gather lets every rank write its predictions to a piece beside the file.
+func (p *plan) gather(j localJob, option, file string) {
+	dir, base := filepath.Split(file)
+	if slices.Contains(stdoutNames, file) {
+		dir, base = j.logDir+string(filepath.Separator), option
+	}
+	g := gathering{name: file}
+	for rank, w := range p.workers {
+		piece := fmt.Sprintf("%s%s.%s.%d", dir, base, j.id, rank)
+		w.set(option, piece)
+		g.pieces = append(g.pieces, piece)
+	}
+	p.gathered = append(p.gathered, g)
+}

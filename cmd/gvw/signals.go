@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// lastOrders is the time that a run has to remove its files after it was told
+// to end. Then, or at a second signal, the process ends as it is; files under
+// their final names are whole at any time.
+const lastOrders = 5 * time.Second
+
+// interruption is why a run was told to end from outside.
+type interruption struct {
+	text string
+	code int
+}
+
+func (e *interruption) Error() string { return e.text }
+
+// interruptible returns a context that ends at SIGINT, SIGTERM, or a call of
+// stop with a cause. stop without one releases the handler, once the run is over.
+func interruptible(parent context.Context, stderr io.Writer) (ctx context.Context, stop func(cause ...*interruption)) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
+	die := func(why *interruption) {
+		fmt.Fprintln(stderr, "gvw: "+why.text)
+		os.Exit(why.code)
+	}
+	// It ends with the process: its work is to end the process.
+	go func() {
+		var why *interruption
+		select {
+		case sig := <-signals:
+			why = signalled(sig)
+			cancel(why)
+		case <-ctx.Done():
+			var ok bool
+			if why, ok = context.Cause(ctx).(*interruption); !ok {
+				return
+			}
+		}
+		select {
+		case <-over:
+			return
+		case <-signals:
+		case <-time.After(lastOrders):
+		}
+		die(why)
+	}()
+	var once sync.Once
+	return ctx, func(cause ...*interruption) {
+		for _, c := range cause {
+			cancel(c)
+			return
+		}
+		once.Do(func() {
+			signal.Stop(signals)
+			close(over)
+			cancel(nil)
+		})
+	}
+}
+
+func signalled(sig os.Signal) *interruption {
+	if sig == os.Interrupt {
+		return &interruption{"interrupted (SIGINT); no file was left half written", 130}
+	}
+	return &interruption{"told to end (SIGTERM); no file was left half written", 143}
+}
+
+// watchLauncher ends the run when the launcher that started this process dies.
+func watchLauncher(env []string, stop func(...*interruption)) error {
+	for _, kv := range env {
+		value, found := strings.CutPrefix(kv, launch.EnvLifeline+"=")
+		if !found || value == "" {
+			continue
+		}
+		fd, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return usageErrorf("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvLifeline, value)
+		}
+		launch.Watch(os.NewFile(uintptr(fd), "launcher"), func() {
+			stop(&interruption{launch.ErrLauncherGone.Error() + ": ended, and left no file half written", 3})
+		})
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+)
+
+// unknown refuses a long option that is none of ours.
+func (n *normaliser) unknown(spelled, name string) {
+	if isOther(name) {
+		n.unsupported(spelled, name)
+		return
+	}
+	var full []string
+	for _, s := range n.specs {
+		if strings.HasPrefix(s.name, name) && name != "" {
+			full = append(full, s.spelled())
+		}
+	}
+	switch best := n.closest(name); {
+	case len(full) > 0:
+		n.fault("%s: options cannot be abbreviated: write %s", spelled, strings.Join(full, " or "))
+	case best != "":
+		n.fault("%s is no option: did you mean %s?", spelled, best)
+	default:
+		for _, s := range allSpecs() {
+			if s.name == name {
+				n.fault("%s is no option here: %s", spelled, elsewhere(n.specs))
+				return
+			}
+		}
+		n.fault("%s is no option; see gvw --help all", spelled)
+	}
+}
+
+// elsewhere says where an option of the other command belongs.
+func elsewhere(specs []*spec) string {
+	if len(specs) == len(runFlags) {
+		return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
+	}
+	return "it belongs to gvw run, before the --"
+}
+
+// unsupported refuses an option that vw has.
+func (n *normaliser) unsupported(spelled, name string) {
+	text := spelled + " is a vw option that gvw does not support yet"
+	if advice := instead[name]; advice != "" {
+		text += ": " + advice
+	}
+	n.fault("%s", text)
+}
+
+// closest is the option that a misspelled one was meant to be; empty: none is
+// close.
+func (n *normaliser) closest(name string) string {
+	best, limit := "", max(1, len(name)/3)
+	for _, s := range n.specs {
+		if d := distance(name, s.name); d <= limit {
+			best, limit = s.spelled(), d-1
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete, change or swap with their
+// neighbour that make a into b.
+func distance(a, b string) int {
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	before, above, row := rows[0], rows[1], rows[2]
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, above, row = above, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

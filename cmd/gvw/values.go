@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// canonical checks a value and spells it in the one way in which values are
+// compared and passed on.
+func (s *spec) canonical(value string) (string, error) {
+	switch s.kind {
+	case integer:
+		return s.canonicalInteger(value)
+	case float:
+		// A number beyond float32 is a number that vw refuses.
+		f, err := strconv.ParseFloat(strings.TrimSpace(value), 32)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(value, "xX_") {
+			return "", fmt.Errorf("%q is not a number that fits a float", value)
+		}
+		if s.positive && f <= 0 {
+			return "", fmt.Errorf("%s: a number above 0 is needed", value)
+		}
+		return strconv.FormatFloat(f, 'g', -1, 32), nil
+	case duration:
+		return canonicalDuration(value)
+	}
+	switch {
+	case value == "":
+		return "", errors.New("the value is empty")
+	case s.name == "quadratic" && len(value) != 2:
+		return "", fmt.Errorf("%q is not a pair of namespaces, like ab (the option takes all words up to the next one, as in vw; data is given by -d)", value)
+	case s.choices != nil && !slices.Contains(s.choices, value):
+		return "", fmt.Errorf("%q is not one of %s", value, strings.Join(s.choices, ", "))
+	}
+	return value, nil
+}
+
+// canonicalInteger reads base 10, whatever a leading zero means elsewhere.
+func (s *spec) canonicalInteger(value string) (string, error) {
+	limit := s.max
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	least := uint64(0)
+	if s.positive {
+		least = 1
+	}
+	u, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(value), "+"), 10, 64)
+	if errors.Is(err, strconv.ErrRange) || err == nil && u > limit {
+		return "", fmt.Errorf("%s is too large: at most %d", value, limit)
+	}
+	if err != nil || u < least {
+		return "", fmt.Errorf("%q is not a whole number from %d on", value, least)
+	}
+	return strconv.FormatUint(u, 10), nil
+}
+
+// canonicalDuration reads 1m30s, or seconds without a unit.
+func canonicalDuration(value string) (string, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		seconds, serr := strconv.ParseFloat(value, 64)
+		if serr != nil || !(seconds < math.MaxInt64/1e9) {
+			return "", fmt.Errorf("%q is no time: write it like 10s or 1m30s", value)
+		}
+		d = time.Duration(seconds * float64(time.Second))
+	}
+	if d <= 0 {
+		return "", fmt.Errorf("%q: a time above 0 is needed", value)
+	}
+	return d.String(), nil
+}

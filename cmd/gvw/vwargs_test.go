@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func noFiles(name string) ([]byte, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// parse normalises a command line cut at blanks.
+func parse(line string, env ...string) (*settings, error) {
+	return normalise(learnFlags, strings.Fields(line), env, noFiles)
+}
+
+// What vw 9.11 takes is taken the same way. Every line was given to the real vw
+// (python -m vowpalwabbit, 9.11.9), which accepted it with this meaning, unless
+// the comment says otherwise.
+func TestArguments(t *testing.T) {
+	for line, want := range map[string]string{
+		"-b 18":                            "--bit_precision=18",
+		"-b18":                             "--bit_precision=18",
+		"--bit_precision 18":               "--bit_precision=18",
+		"--bit_precision=18":               "--bit_precision=18",
+		"--bit-precision 18":               "--bit_precision=18", // vw: unrecognised
+		"-b 010":                           "--bit_precision=10",
+		"-b +5":                            "--bit_precision=5",
+		"-b 1 -b 1":                        "--bit_precision=1",
+		"-b 1 -b 01":                       "--bit_precision=1",
+		"-l0.3":                            "--learning_rate=0.3",
+		"-l -0.5":                          "--learning_rate=-0.5",
+		"-l-0.5":                           "--learning_rate=-0.5",
+		"-l +0.5":                          "--learning_rate=0.5",
+		"-l .5":                            "--learning_rate=0.5",
+		"-l 1e-3":                          "--learning_rate=0.001",
+		"--learning_rate=0.3 -l 0.30":      "--learning_rate=0.3",
+		"--l2=1e-3":                        "--l2=0.001",
+		"--l2 1e-8":                        "--l2=1e-08",
+		"-qab":                             "--quadratic=ab",
+		"-q ab":                            "--quadratic=ab",
+		"-q ab cd":                         "--quadratic=ab --quadratic=cd",
+		"-q ab cd -t":                      "--testonly --quadratic=ab --quadratic=cd",
+		"-q ab -q cd":                      "--quadratic=ab --quadratic=cd",
+		"-qab cd":                          "--quadratic=ab --quadratic=cd",
+		"--quadratic=ab cd":                "--quadratic=ab --quadratic=cd",
+		"-q ab -q ab":                      "--quadratic=ab",
+		"-q ::":                            "--quadratic=::",
+		"-q a,":                            "--quadratic=a,",
+		"-q=a":                             "--quadratic==a",
+		"-q -b 10":                         "--quadratic=-b --quadratic=10",
+		"-t -t":                            "--testonly",
+		"-d a.vw -d a.vw":                  "--data=a.vw",
+		"-d a.vw -d b.vw":                  "--data=a.vw --data=b.vw", // vw: Disagreeing option values
+		"-d -":                             "--data=-",
+		"-p stdout":                        "--predictions=stdout",
+		"-P 30":                            "--progress=30",
+		"-P 3.0":                           "--progress=3.0",
+		"--hash all":                       "--hash=all",
+		"--cache_file x -k -c":             "--cache --cache_file=x --kill_cache",
+		"--unique_id 18446744073709551615": "--unique_id=18446744073709551615",
+		"--lost_after 90":                  "--lost_after=1m30s",
+		"--lost_after 1m30s":               "--lost_after=1m30s",
+	} {
+		s, err := parse(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if got := strings.Join(s.args(), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
+// What vw refuses is refused, and what it silently takes for something else.
+func TestRefusedArguments(t *testing.T) {
+	for line, want := range map[string]string{
+		"-b 1 -b 2":                        "Disagreeing option values for 'bit_precision': '1' vs '2'",
+		"-l 0.3 --l2 0 -l 0.4":             "Disagreeing option values for 'learning_rate': '0.3' vs '0.4'",
+		"-f a -f b":                        "Disagreeing option values for 'final_regressor': 'a' vs 'b'",
+		"-b=18":                            "write -b 18 or --bit_precision=18",
+		"-b 0x10":                          `"0x10" is not a whole number`,
+		"-b abc":                           `-b: "abc" is not a whole number from 1 on`,
+		"-b -3":                            `"-3" is not a whole number from 1 on`,
+		"-b 0":                             `"0" is not a whole number from 1 on`,
+		"-b":                               "-b needs a value: B",
+		"-b --quiet":                       "-b needs a value: B",
+		"-f -t":                            "-f needs a value: FILE",
+		"--passes --":                      "--passes needs a value: N",
+		"--bit_precision=":                 `"" is not a whole number`,
+		"--hash_seed -1":                   "is not a whole number",
+		"--hash_seed 4294967296":           "at most 4294967295",
+		"--unique_id 99999999999999999999": "is too large",
+		"-l nan":                           "is not a number",
+		"-l inf":                           "is not a number",
+		"-l 1e400":                         "is not a number",
+		"-l 1x":                            "is not a number",
+		"-l 0x1p3":                         "is not a number",
+		"--decay_learning_rate 0":          "above 0",
+		"-f=m":                             "write -f m or --final_regressor=m",
+		"--final_regressor=":               "the value is empty",
+		"-passes 3":                        "write --passes (vw would read it as -p asses)",
+		"-bfgs":                            "write --bfgs",
+		"-ck":                              "-c takes no value; give each option its own dash",
+		"--testonly=1":                     `--testonly takes no value, but "1" was given`,
+		"-q":                               "-q needs a value: AB",
+		"-q abc":                           "is not a pair of namespaces",
+		"-q ab train.vw":                   `"train.vw" is not a pair of namespaces`,
+		"-i a b":                           "one value only, but a and b were given",
+		"-i a -i b":                        "one value only, but a and b were given",
+		"--hash foo":                       `"foo" is not one of all, strings`,
+		"--pass 1":                         "options cannot be abbreviated: write --passes",
+		"--holdout":                        "write --holdout_off or --holdout_period or --holdout_after",
+		"--pases 3":                        "--pases is no option: did you mean --passes?",
+		"--sparse_l2 3":                    "--sparse_l2 is a vw option that gvw does not support yet",
+		"--ngram 2":                        "--ngram is a vw option that gvw does not support yet",
+		"--math-mode 2":                    "--math-mode is a vw option that gvw does not support yet",
+		"-a":                               "-a is a vw option that gvw does not support yet",
+		"-C 3":                             "-C is a vw option that gvw does not support yet",
+		"--conjugate_gradient":             "--conjugate_gradient is a vw option that gvw does not support yet",
+		"-z":                               "-z is no option",
+		"--xyzzy":                          "--xyzzy is no option; see gvw --help all",
+		"--workers 3":                      "it belongs to gvw run, before the --",
+		"--start_timeout 0":                "a time above 0",
+		"--start_timeout soon":             "is no time",
+	} {
+		_, err := parse(line)
+		if _, ok := errors.AsType[*usageError](err); !ok && err != nil {
+			if j := joined(err); len(j) < 2 {
+				t.Errorf("%s: %T is no usage error", line, err)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
+		}
+	}
+}
+
+// All faults of a line are told at once.
+func TestAllFaultsAreTold(t *testing.T) {
+	_, err := parse("-b x --pases 3 -d a.vw --ngram 2 -l y")
+	for _, want := range []string{"-b", "--pases", "--ngram", "-l"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+}
+
+func TestPositionalData(t *testing.T) {
+	for line, want := range map[string]string{
+		"train.vw -b 10 --passes 3": "--data=train.vw --passes=3 --bit_precision=10",
+		"-b 10 train.vw":            "--data=train.vw --bit_precision=10",
+		"-b 10 -- -odd-name":        "--data=-odd-name --bit_precision=10",
+		"-":                         "--data=-",
+		"-5":                        "--data=-5",
+		"-t":                        "--testonly",
+	} {
+		s, err := parse(line)
+		if err == nil {
+			err = takeData(s)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if got := strings.Join(s.args(), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	// vw reads one file only, and does not say which.
+	for _, line := range []string{"a.vw b.vw", "-d a.vw b.vw", "-d a.vw -- b.vw", "a.vw -- b.vw"} {
+		s, err := parse(line)
+		if err == nil {
+			err = takeData(s)
+		}
+		if err == nil || !strings.Contains(err.Error(), "one -d for each file") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	for name, c := range map[string]struct {
+		line string
+		env  []string
+		want string
+		err  string
+	}{
+		"sets a flag":            {"", []string{"GVW_BIT_PRECISION=020"}, "--bit_precision=20", ""},
+		"command line first":     {"-b 3", []string{"GVW_BIT_PRECISION=20"}, "--bit_precision=3", ""},
+		"boolean":                {"", []string{"GVW_QUIET=1", "GVW_BFGS=0"}, "--quiet", ""},
+		"boolean that is none":   {"", []string{"GVW_QUIET=loud"}, "", `GVW_QUIET: "loud" is neither 1 nor 0`},
+		"list":                   {"", []string{"GVW_QUADRATIC=ab cd"}, "--quadratic=ab --quadratic=cd", ""},
+		"file with a blank":      {"", []string{"GVW_DATA=my data.vw"}, "--data=my data.vw", ""},
+		"data by position first": {"x.vw", []string{"GVW_DATA=y.vw"}, "", ""},
+		"empty is unset":         {"", []string{"GVW_PASSES="}, "", ""},
+		"bad value":              {"", []string{"GVW_PASSES=x"}, "", `GVW_PASSES: "x" is not a whole number`},
+		"misspelled":             {"", []string{"GVW_PASES=3"}, "", "GVW_PASES: no option of this name: did you mean GVW_PASSES?"},
+		"of another command":     {"", []string{"GVW_WORKERS=3", "GVW_LOG_DIR=x"}, "", ""},
+		"not an option":          {"", []string{"GVW_FAULT=x", "GVW_LAUNCHER_FD=0", "GVW_SOMETHING=3", "HOME=/"}, "", ""},
+		"no help from there":     {"", []string{"GVW_HELP=1"}, "", ""},
+	} {
+		s, err := parse(c.line, c.env...)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v, want %s", name, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := strings.Join(s.args(), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestArgumentFiles(t *testing.T) {
+	files := map[string]string{
+		"a":      "-b 18 # bits\n# a whole line\n-f 'my model' --quiet @b\n",
+		"b":      "-l\n0.5\r\n-q \"ab\"'' c\"d\"",
+		"circle": "@circle",
+		"open":   "-f\n'x",
+	}
+	read := func(name string) ([]byte, error) {
+		text, ok := files[name]
+		if !ok {
+			return noFiles(name)
+		}
+		return []byte(text), nil
+	}
+	s, err := normalise(learnFlags, []string{"-d", "x", "@a"}, nil, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"--data=x", "--bit_precision=18", "--quadratic=ab", "--quadratic=cd", "--final_regressor=my model", "--learning_rate=0.5", "--quiet"}
+	if diff := cmp.Diff(want, s.args()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for arg, want := range map[string]string{
+		"@circle": "over 10 levels", "@open": "argument file open: line 2: the quote ' is not closed", "@none": "cannot read the argument file none",
+	} {
+		if _, err := normalise(learnFlags, []string{arg}, nil, read); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", arg, err, want)
+		}
+	}
+	if _, err := normalise(learnFlags, []string{"@none"}, nil, read); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// What the normaliser writes, it reads back as the same.
+func TestCanonicalIsAFixedPoint(t *testing.T) {
+	words := []string{
+		"-b18", "-l", "0.5", "-0.5", "-q", "ab", "::", "cd", "-d", "x.vw", "--", "-t", "--passes=3", "--hash", "all", "-k", "--quiet",
+		"--lost_after", "5", "--termination", "1e-9", "y", "--hybrid=2:20", "-p", "stdout", "=", "-", "--holdout-off", "-C", "--nope",
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		line := rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(rt, "line")
+		s, err := normalise(learnFlags, line, nil, noFiles)
+		if err != nil {
+			return
+		}
+		again, err := normalise(learnFlags, s.args(), nil, noFiles)
+		if err != nil {
+			rt.Fatalf("%q: canonical %q: %v", line, s.args(), err)
+		}
+		if !slices.Equal(s.args(), again.args()) {
+			rt.Fatalf("%q: %q, then %q", line, s.args(), again.args())
+		}
+	})
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"passes", "pases", 1}, {"passes", "psases", 1}, {"data", "date", 1}, {"abc", "cab", 2}, {"kitten", "sitting", 3}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+		if got := distance(c.b, c.a); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.b, c.a, got, c.want)
+		}
+	}
+}
+
+// The tables hold together: no name, letter or variable twice, and no option
+// that is both ours and not supported.
+func TestTables(t *testing.T) {
+	for _, specs := range [][]*spec{learnFlags, runFlags} {
+		seen := map[string]bool{}
+		for _, s := range specs {
+			for _, n := range []string{s.name, s.short, s.env()} {
+				if n != "" && seen[n] {
+					t.Errorf("%s is there twice", n)
+				}
+				seen[n] = true
+			}
+			// vw's --port is the daemon's.
+			if isOther(s.name) && s.name != "port" {
+				t.Errorf("%s is in the table of what gvw lacks", s.name)
+			}
+			if otherShorts[s.short] != "" {
+				t.Errorf("-%s is in the table of what gvw lacks", s.short)
+			}
+			if (s.arg == "") != (s.kind == boolean) {
+				t.Errorf("%s: arg %q does not fit its kind", s.name, s.arg)
+			}
+			if s.def != "" {
+				if _, err := s.canonical(s.def); err != nil {
+					t.Errorf("%s: its default: %v", s.name, err)
+				}
+			}
+		}
+	}
+	for name := range instead {
+		if !isOther(name) {
+			t.Errorf("there is advice on %s, which is no option of vw", name)
+		}
+	}
+}
