@@ -215,8 +215,9 @@ func senseNormalized(t *table, fs []feature.Feature, _ float32) (perUpdate, norm
 	return perUpdate, norm
 }
 
-// sensePower serves the rules with sums for any power_t. It is the definition
-// of which the loops above are the fast cases.
+// sensePower serves the rules with sums for any power_t. The loops above are
+// its cases for 0.5, except that vw takes 1/N² as the rate of the normalised rule
+// without adaptive sums there, where this formula says 1/N.
 func sensePower(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm float32) {
 	for i := range fs {
 		c := &t.cells[fs[i].Index]
