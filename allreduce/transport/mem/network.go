@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// buffer is how much a connection holds in each direction, as a socket does.
+const buffer = 64 << 10
+
+// backlog is how many connections wait for Accept.
+const backlog = 128
+
+// Network is a set of hosts that reach each other. It is itself the host "mem".
+type Network struct {
+	mu        sync.Mutex
+	listeners map[string]*listener
+	conns     map[*conn]struct{}
+	held      map[string]bool
+	port      int // the last port given out
+}
+
+var (
+	_ transport.Network = (*Network)(nil)
+	_ transport.Network = (*Host)(nil)
+)
+
+// New returns a network without listeners or connections.
+func New() *Network {
+	return &Network{
+		listeners: map[string]*listener{},
+		conns:     map[*conn]struct{}{},
+		held:      map[string]bool{},
+		port:      32768,
+	}
+}
+
+// Listen announces on addr at the host "mem".
+func (n *Network) Listen(ctx context.Context, addr string) (net.Listener, error) {
+	return n.Host("mem").Listen(ctx, addr)
+}
+
+// Dial connects from the host "mem".
+func (n *Network) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	return n.Host("mem").Dial(ctx, addr)
+}
+
+// Host is the network as the host name sees it.
+func (n *Network) Host(name string) *Host { return &Host{n, name} }
+
+// Cut breaks every connection of the host, on both ends, and loses the bytes
+// under way. It returns how many there were. Listeners stay.
+func (n *Network) Cut(host string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	cut := 0
+	for c := range n.conns {
+		if c.local.host == host || c.remote.host == host {
+			c.in.abort(syscall.ECONNRESET)
+			c.out.abort(syscall.ECONNRESET)
+			cut++
+		}
+	}
+	return cut / 2 // both ends were counted
+}
+
+// Hold stops the bytes to and from the host, or lets them move again: what
+// is written is accepted until the buffer is full, and read by nobody.
+// Connections made while it is held are held as well.
+func (n *Network) Hold(host string, held bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held[host] = held
+	for c := range n.conns {
+		if c.local.host == host || c.remote.host == host {
+			h := n.held[c.local.host] || n.held[c.remote.host]
+			c.in.hold(h)
+			c.out.hold(h)
+		}
+	}
+}
+
+func (n *Network) forget(c *conn) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.conns, c)
+}
+
+// Host is one host's view of a network.
+type Host struct {
+	n    *Network
+	name string
+}
+
+// Listen announces on addr. An empty host in it is this host, port 0 a free one.
+func (h *Host) Listen(ctx context.Context, addr string) (net.Listener, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("listen %s: %w", addr, err)
+	}
+	a, err := h.resolve(addr)
+	if err != nil {
+		return nil, &net.OpError{Op: "listen", Net: "mem", Err: err}
+	}
+	n := h.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a.port == 0 {
+		n.port++
+		a.port = n.port
+	}
+	if n.listeners[a.String()] != nil {
+		return nil, &net.OpError{Op: "listen", Net: "mem", Addr: a, Err: syscall.EADDRINUSE}
+	}
+	l := &listener{n: n, addr: a, queue: make(chan *conn, backlog), closed: make(chan struct{})}
+	n.listeners[a.String()] = l
+	return l, nil
+}
+
+// Dial connects to addr. An empty host in it is this host.
+func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	remote, err := h.resolve(addr)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: "mem", Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, &net.OpError{Op: "dial", Net: "mem", Addr: remote, Err: err}
+	}
+	n := h.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.listeners[remote.String()]
+	if l == nil {
+		return nil, &net.OpError{Op: "dial", Net: "mem", Addr: remote, Err: syscall.ECONNREFUSED}
+	}
+	n.port++
+	local := address{h.name, n.port}
+	up, down := newPipe(), newPipe()
+	held := n.held[h.name] || n.held[remote.host]
+	up.hold(held)
+	down.hold(held)
+	near := newConn(n, down, up, local, remote)
+	far := newConn(n, up, down, remote, local)
+	select {
+	case l.queue <- far:
+	default:
+		return nil, &net.OpError{Op: "dial", Net: "mem", Addr: remote, Err: errors.New("too many connections wait for Accept")}
+	}
+	n.conns[near] = struct{}{}
+	n.conns[far] = struct{}{}
+	return near, nil
+}
+
+func (h *Host) resolve(addr string) (address, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return address{}, err
+	}
+	p, err := strconv.Atoi(port)
+	if err != nil || p < 0 {
+		return address{}, fmt.Errorf("address %q: got port %q, want a number", addr, port)
+	}
+	if host == "" {
+		host = h.name
+	}
+	return address{host, p}, nil
+}
+
+// address is a host's name and a port.
+type address struct {
+	host string
+	port int
+}
+
+func (a address) Network() string { return "mem" }
+func (a address) String() string  { return net.JoinHostPort(a.host, strconv.Itoa(a.port)) }
+
+// listener hands out the far ends of dialled connections.
+type listener struct {
+	n      *Network
+	addr   address
+	queue  chan *conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case <-l.closed:
+	default:
+		select {
+		case c := <-l.queue:
+			return c, nil
+		case <-l.closed:
+		}
+	}
+	return nil, &net.OpError{Op: "accept", Net: "mem", Addr: l.addr, Err: net.ErrClosed}
+}
+
+func (l *listener) Addr() net.Addr { return l.addr }
+
+// Close ends Accept and refuses the connections that wait for it.
+func (l *listener) Close() error {
+	l.once.Do(func() {
+		l.n.mu.Lock()
+		delete(l.n.listeners, l.addr.String())
+		l.n.mu.Unlock()
+		close(l.closed)
+		for {
+			select {
+			case c := <-l.queue:
+				c.in.abort(syscall.ECONNRESET)
+				c.out.abort(syscall.ECONNRESET)
+				l.n.forget(c)
+			default:
+				return
+			}
+		}
+	})
+	return nil
+}
