@@ -3,8 +3,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,125 +28,189 @@ func parse(line string, env ...string) (*settings, error) {
 	return normalise(learnFlags, strings.Fields(line), env, noFiles)
 }
 
-// What vw 9.11 takes is taken the same way. Every line was given to the real vw
-// (python -m vowpalwabbit, 9.11.9), which accepted it with this meaning, unless
-// the comment says otherwise.
+// What vw takes is taken the same way: canonical arguments for a command line.
+var accepted = map[string]string{
+	"-b 18":                       "--bit_precision=18",
+	"-b18":                        "--bit_precision=18",
+	"--bit_precision 18":          "--bit_precision=18",
+	"--bit_precision=18":          "--bit_precision=18",
+	"-b 010":                      "--bit_precision=10",
+	"-b +5":                       "--bit_precision=5",
+	"-b 1 -b 1":                   "--bit_precision=1",
+	"-b 1 -b 01":                  "--bit_precision=1",
+	"-l0.3":                       "--learning_rate=0.3",
+	"-l -0.5":                     "--learning_rate=-0.5",
+	"-l-0.5":                      "--learning_rate=-0.5",
+	"-l +0.5":                     "--learning_rate=0.5",
+	"-l .5":                       "--learning_rate=0.5",
+	"-l 1e-3":                     "--learning_rate=0.001",
+	"--learning_rate=0.3 -l 0.30": "--learning_rate=0.3",
+	"--l2=1e-3":                   "--l2=0.001",
+	"--l2 1e-8":                   "--l2=1e-08",
+	"-qab":                        "--quadratic=ab",
+	"-q ab":                       "--quadratic=ab",
+	"-q ab cd":                    "--quadratic=ab --quadratic=cd",
+	"-q ab cd -t":                 "--testonly --quadratic=ab --quadratic=cd",
+	"-q ab -q cd":                 "--quadratic=ab --quadratic=cd",
+	"-qab cd":                     "--quadratic=ab --quadratic=cd",
+	"--quadratic=ab cd":           "--quadratic=ab --quadratic=cd",
+	"-q ab -q ab":                 "--quadratic=ab",
+	"-q ::":                       "--quadratic=::",
+	"-q a,":                       "--quadratic=a,",
+	"-q=a":                        "--quadratic==a",
+	"-q -b 10":                    "--quadratic=-b --quadratic=10",
+	"-t -t":                       "--testonly",
+	"-d a.vw -d a.vw":             "--data=a.vw",
+	"-p stdout":                   "--predictions=stdout",
+	"-P 30":                       "--progress=30",
+	"-P 3.0":                      "--progress=3.0",
+	"--hash all":                  "--hash=all",
+}
+
+// What vw does not take, or not so.
+var acceptedHere = map[string]string{
+	"--unique_id 18446744073709551615": "--unique_id=18446744073709551615",
+	"--bit-precision 18":               "--bit_precision=18",
+	"-d a.vw -d b.vw":                  "--data=a.vw --data=b.vw",
+	"-d -":                             "--data=-",
+	"--cache_file x -k -c":             "--cache --cache_file=x --kill_cache",
+	"--lost_after 90":                  "--lost_after=1m30s",
+	"--lost_after 1m30s":               "--lost_after=1m30s",
+}
+
+// What vw refuses is refused, with words of our own.
+var refused = map[string]string{
+	"-b 1 -b 2":                        "Disagreeing option values for 'bit_precision': '1' vs '2'",
+	"-f a -f b":                        "Disagreeing option values for 'final_regressor': 'a' vs 'b'",
+	"-b=18":                            "write -b 18 or --bit_precision=18",
+	"-b 0x10":                          `"0x10" is not a whole number`,
+	"-b abc":                           `-b: "abc" is not a whole number from 1 on`,
+	"-b -3":                            `"-3" is not a whole number from 1 on`,
+	"-b":                               "-b needs a value: B",
+	"-b --quiet":                       "-b needs a value: B",
+	"--passes --":                      "--passes needs a value: N",
+	"--bit_precision=":                 `"" is not a whole number`,
+	"--hash_seed 4294967296":           "at most 4294967295",
+	"--unique_id 99999999999999999999": "is too large",
+	"-l nan":                           "is not a number",
+	"-l inf":                           "is not a number",
+	"-l 1e400":                         "is not a number",
+	"-l 1x":                            "is not a number",
+	"-l 0x1p3":                         "is not a number",
+	"--final_regressor=":               "the value is empty",
+	"-bfgs":                            "write --bfgs",
+	"-ck":                              "-c takes no value; give each option its own dash",
+	"--testonly=1":                     `--testonly takes no value, but "1" was given`,
+	"-q":                               "-q needs a value: AB",
+	"-q abc":                           "is not a pair of namespaces",
+	"-q ab train.vw":                   `"train.vw" is not a pair of namespaces`,
+	"--hash foo":                       `"foo" is not one of all, strings`,
+	"--pass 1":                         "options cannot be abbreviated: write --passes",
+	"--holdout":                        "write --holdout_off or --holdout_period or --holdout_after",
+	"--pases 3":                        "--pases is no option: did you mean --passes?",
+	"-z":                               "-z is no option",
+	"--xyzzy":                          "--xyzzy is no option; see gvw --help all",
+	"--workers 3":                      "it belongs to gvw run, before the --",
+	"--start_timeout 0":                "a time above 0",
+	"--start_timeout soon":             "is no time",
+}
+
+// What vw takes for something that nobody means, or has and gvw has not.
+var refusedHere = map[string]string{
+	"-i a -i b":               "one value only, but a and b were given",
+	"-i a b":                  "one value only, but a and b were given",
+	"-passes 3":               "write --passes (vw would read it as -p asses)",
+	"--conjugate_gradient":    "--conjugate_gradient is a vw option that gvw does not support yet",
+	"-l 0.3 --l2 0 -l 0.4":    "Disagreeing option values for 'learning_rate': '0.3' vs '0.4'",
+	"-b 0":                    `"0" is not a whole number from 1 on`,
+	"-f -t":                   "-f needs a value: FILE",
+	"--hash_seed -1":          "is not a whole number",
+	"--decay_learning_rate 0": "above 0",
+	"-f=m":                    "write -f m or --final_regressor=m",
+	"--sparse_l2 3":           "--sparse_l2 is a vw option that gvw does not support yet",
+	"--ngram 2":               "--ngram is a vw option that gvw does not support yet",
+	"--math-mode 2":           "--math-mode is a vw option that gvw does not support yet",
+	"-a":                      "-a is a vw option that gvw does not support yet",
+	"-C 3":                    "-C is a vw option that gvw does not support yet",
+}
+
 func TestArguments(t *testing.T) {
-	for line, want := range map[string]string{
-		"-b 18":                            "--bit_precision=18",
-		"-b18":                             "--bit_precision=18",
-		"--bit_precision 18":               "--bit_precision=18",
-		"--bit_precision=18":               "--bit_precision=18",
-		"--bit-precision 18":               "--bit_precision=18", // vw: unrecognised
-		"-b 010":                           "--bit_precision=10",
-		"-b +5":                            "--bit_precision=5",
-		"-b 1 -b 1":                        "--bit_precision=1",
-		"-b 1 -b 01":                       "--bit_precision=1",
-		"-l0.3":                            "--learning_rate=0.3",
-		"-l -0.5":                          "--learning_rate=-0.5",
-		"-l-0.5":                           "--learning_rate=-0.5",
-		"-l +0.5":                          "--learning_rate=0.5",
-		"-l .5":                            "--learning_rate=0.5",
-		"-l 1e-3":                          "--learning_rate=0.001",
-		"--learning_rate=0.3 -l 0.30":      "--learning_rate=0.3",
-		"--l2=1e-3":                        "--l2=0.001",
-		"--l2 1e-8":                        "--l2=1e-08",
-		"-qab":                             "--quadratic=ab",
-		"-q ab":                            "--quadratic=ab",
-		"-q ab cd":                         "--quadratic=ab --quadratic=cd",
-		"-q ab cd -t":                      "--testonly --quadratic=ab --quadratic=cd",
-		"-q ab -q cd":                      "--quadratic=ab --quadratic=cd",
-		"-qab cd":                          "--quadratic=ab --quadratic=cd",
-		"--quadratic=ab cd":                "--quadratic=ab --quadratic=cd",
-		"-q ab -q ab":                      "--quadratic=ab",
-		"-q ::":                            "--quadratic=::",
-		"-q a,":                            "--quadratic=a,",
-		"-q=a":                             "--quadratic==a",
-		"-q -b 10":                         "--quadratic=-b --quadratic=10",
-		"-t -t":                            "--testonly",
-		"-d a.vw -d a.vw":                  "--data=a.vw",
-		"-d a.vw -d b.vw":                  "--data=a.vw --data=b.vw", // vw: Disagreeing option values
-		"-d -":                             "--data=-",
-		"-p stdout":                        "--predictions=stdout",
-		"-P 30":                            "--progress=30",
-		"-P 3.0":                           "--progress=3.0",
-		"--hash all":                       "--hash=all",
-		"--cache_file x -k -c":             "--cache --cache_file=x --kill_cache",
-		"--unique_id 18446744073709551615": "--unique_id=18446744073709551615",
-		"--lost_after 90":                  "--lost_after=1m30s",
-		"--lost_after 1m30s":               "--lost_after=1m30s",
-	} {
-		s, err := parse(line)
-		if err != nil {
-			t.Errorf("%s: %v", line, err)
-			continue
-		}
-		if got := strings.Join(s.args(), " "); got != want {
-			t.Errorf("%s: %s, want %s", line, got, want)
+	for _, table := range []map[string]string{accepted, acceptedHere} {
+		for line, want := range table {
+			s, err := parse(line)
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+				continue
+			}
+			if got := strings.Join(s.args(), " "); got != want {
+				t.Errorf("%s: %s, want %s", line, got, want)
+			}
 		}
 	}
 }
 
-// What vw refuses is refused, and what it silently takes for something else.
 func TestRefusedArguments(t *testing.T) {
-	for line, want := range map[string]string{
-		"-b 1 -b 2":                        "Disagreeing option values for 'bit_precision': '1' vs '2'",
-		"-l 0.3 --l2 0 -l 0.4":             "Disagreeing option values for 'learning_rate': '0.3' vs '0.4'",
-		"-f a -f b":                        "Disagreeing option values for 'final_regressor': 'a' vs 'b'",
-		"-b=18":                            "write -b 18 or --bit_precision=18",
-		"-b 0x10":                          `"0x10" is not a whole number`,
-		"-b abc":                           `-b: "abc" is not a whole number from 1 on`,
-		"-b -3":                            `"-3" is not a whole number from 1 on`,
-		"-b 0":                             `"0" is not a whole number from 1 on`,
-		"-b":                               "-b needs a value: B",
-		"-b --quiet":                       "-b needs a value: B",
-		"-f -t":                            "-f needs a value: FILE",
-		"--passes --":                      "--passes needs a value: N",
-		"--bit_precision=":                 `"" is not a whole number`,
-		"--hash_seed -1":                   "is not a whole number",
-		"--hash_seed 4294967296":           "at most 4294967295",
-		"--unique_id 99999999999999999999": "is too large",
-		"-l nan":                           "is not a number",
-		"-l inf":                           "is not a number",
-		"-l 1e400":                         "is not a number",
-		"-l 1x":                            "is not a number",
-		"-l 0x1p3":                         "is not a number",
-		"--decay_learning_rate 0":          "above 0",
-		"-f=m":                             "write -f m or --final_regressor=m",
-		"--final_regressor=":               "the value is empty",
-		"-passes 3":                        "write --passes (vw would read it as -p asses)",
-		"-bfgs":                            "write --bfgs",
-		"-ck":                              "-c takes no value; give each option its own dash",
-		"--testonly=1":                     `--testonly takes no value, but "1" was given`,
-		"-q":                               "-q needs a value: AB",
-		"-q abc":                           "is not a pair of namespaces",
-		"-q ab train.vw":                   `"train.vw" is not a pair of namespaces`,
-		"-i a b":                           "one value only, but a and b were given",
-		"-i a -i b":                        "one value only, but a and b were given",
-		"--hash foo":                       `"foo" is not one of all, strings`,
-		"--pass 1":                         "options cannot be abbreviated: write --passes",
-		"--holdout":                        "write --holdout_off or --holdout_period or --holdout_after",
-		"--pases 3":                        "--pases is no option: did you mean --passes?",
-		"--sparse_l2 3":                    "--sparse_l2 is a vw option that gvw does not support yet",
-		"--ngram 2":                        "--ngram is a vw option that gvw does not support yet",
-		"--math-mode 2":                    "--math-mode is a vw option that gvw does not support yet",
-		"-a":                               "-a is a vw option that gvw does not support yet",
-		"-C 3":                             "-C is a vw option that gvw does not support yet",
-		"--conjugate_gradient":             "--conjugate_gradient is a vw option that gvw does not support yet",
-		"-z":                               "-z is no option",
-		"--xyzzy":                          "--xyzzy is no option; see gvw --help all",
-		"--workers 3":                      "it belongs to gvw run, before the --",
-		"--start_timeout 0":                "a time above 0",
-		"--start_timeout soon":             "is no time",
-	} {
-		_, err := parse(line)
-		if _, ok := errors.AsType[*usageError](err); !ok && err != nil {
-			if j := joined(err); len(j) < 2 {
-				t.Errorf("%s: %T is no usage error", line, err)
+	for _, table := range []map[string]string{refused, refusedHere} {
+		for line, want := range table {
+			_, err := parse(line)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
+				continue
+			}
+			for _, e := range joined(err) {
+				if _, ok := errors.AsType[*usageError](e); !ok {
+					t.Errorf("%s: %T is no usage error", line, e)
+				}
 			}
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
+	}
+}
+
+// The tables say what the real vw does.
+func TestTablesAgainstVW(t *testing.T) {
+	python := os.Getenv("GVW_VW_PYTHON")
+	if python == "" {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatal("no real vw: set GVW_VW_PYTHON to a python that has vowpalwabbit 9.11.9")
+		}
+		t.Skip("no real vw to compare with: set GVW_VW_PYTHON to a python that has vowpalwabbit 9.11.9")
+	}
+	probe, err := filepath.Abs(filepath.Join("testdata", "probe_vw.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte("1 | a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, table := range map[string]map[string]string{"ok": accepted, "error": refused} {
+		var stdin bytes.Buffer
+		var lines []string
+		for line := range table {
+			if strings.Contains(line, ".vw") {
+				continue // those name their own data
+			}
+			b, err := json.Marshal(append([]string{"-d", "x.vw"}, strings.Fields(line)...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, line)
+			stdin.Write(append(b, '\n'))
+		}
+		cmd := exec.CommandContext(t.Context(), python, probe)
+		cmd.Dir, cmd.Stdin, cmd.Stderr = dir, &stdin, os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := regexp.MustCompile("(?m)^(ok|error)\\b.*$").FindAllString(string(out), -1)
+		if len(answers) != len(lines) {
+			t.Fatalf("%d answers to %d lines:\n%s", len(answers), len(lines), out)
+		}
+		for i, a := range answers {
+			if !strings.HasPrefix(a, want) {
+				t.Errorf("vw on %s: %s, the table says %s", lines[i], a, want)
+			}
 		}
 	}
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be gvw: scripts call it, and gvw run calls it
+// again for its workers.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gvw": main})
+}
+
+// The contract of the command line: what goes to stdout, what to stderr, and
+// the exit codes. Each script is a story that a user could type.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":     scriptCode,
+			"lastline": scriptLastLine,
+		},
+	})
+}
+
+// scriptCode runs a program and wants an exit code: code 5 gvw -d missing.vw
+func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		e, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// scriptLastLine wants words in the last line of stderr.
+func scriptLastLine(ts *testscript.TestScript, neg bool, args []string) {
+	lines := strings.Split(strings.TrimRight(ts.ReadFile("stderr"), "\n"), "\n")
+	last := lines[len(lines)-1]
+	if !strings.HasPrefix(last, "gvw: ") {
+		ts.Fatalf("the last line is not gvw's verdict: %q", last)
+	}
+	for _, word := range args {
+		if strings.Contains(last, word) == neg {
+			ts.Fatalf("last line %q: contains %q: %v", last, word, !neg)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// endless starts a local job that would train for hours, and waits until every
+// worker has begun.
+func endless(t *testing.T, dir string) (launcher *exec.Cmd, stderr *bytes.Buffer, workers []int) {
+	t.Helper()
+	data := filepath.Join(dir, "x.vw")
+	if err := os.WriteFile(data, []byte(strings.Repeat("1 |a x y\n-1 |a z\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stderr = &bytes.Buffer{}
+	launcher = exec.Command("gvw", "run", "-n", "3", "--log_dir", "logs", "--",
+		"-d", "x.vw", "-f", "m", "-p", "p", "--passes", "1000000000", "--holdout_off", "-k", "--cache_file", "c")
+	launcher.Dir, launcher.Stderr = dir, stderr
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range 3 {
+		eventually(t, fmt.Sprintf("rank %d to make its cache", rank), func() bool {
+			_, err := os.Stat(filepath.Join(dir, fmt.Sprintf("c.%d", rank)))
+			return err == nil
+		})
+	}
+	out, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(launcher.Process.Pid)).Output()
+	if err != nil {
+		t.Skipf("no ps that lists children: %v", err)
+	}
+	for pid := range strings.FieldsSeq(string(out)) {
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers = append(workers, n)
+	}
+	if len(workers) != 3 {
+		t.Fatalf("%d workers, want 3: %s", len(workers), out)
+	}
+	return launcher, stderr, workers
+}
+
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if f() {
+			return
+		}
+	}
+	t.Fatalf("waited 20 s for %s", what)
+}
+
+// gone waits until a process has ended; a zombie has.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("process %d to end", pid), func() bool {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return true
+		}
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && strings.Contains(string(b), ") Z ")
+	})
+}
+
+// nothingFinal checks that a run that was ended left no output, whole or half.
+func nothingFinal(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if n := e.Name(); n == "m" || n == "p" || strings.HasPrefix(n, "p.") || strings.Contains(n, "writing") {
+			t.Errorf("left behind: %s", n)
+		}
+	}
+}
+
+// Ctrl-C and SIGTERM end every worker; the exit code is a shell's.
+func TestSignalsEndEveryWorker(t *testing.T) {
+	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		t.Run(sig.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			launcher, stderr, workers := endless(t, dir)
+			if err := launcher.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			err := launcher.Wait()
+			if got := launcher.ProcessState.ExitCode(); got != code {
+				t.Errorf("exit code %d, want %d: %v\n%s", got, code, err, stderr)
+			}
+			for _, pid := range workers {
+				gone(t, pid)
+			}
+			lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, "gvw: ") || !strings.Contains(last, "SIG") {
+				t.Errorf("last line: %q", last)
+			}
+			nothingFinal(t, dir)
+		})
+	}
+}
+
+// A launcher that dies without a word takes its workers along.
+func TestDeadLauncherLeavesNoOrphans(t *testing.T) {
+	dir := t.TempDir()
+	launcher, _, workers := endless(t, dir)
+	if err := launcher.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = launcher.Wait() // killed: it has no other way to end
+	for _, pid := range workers {
+		gone(t, pid)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "logs", "rank-01.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, "launcher is gone") {
+		t.Errorf("rank 1's last words: %q", last)
+	}
+	nothingFinal(t, dir)
+}
+
+// A worker that is killed is named as the root cause, with exit code 3.
+func TestKilledWorkerIsTheRootCause(t *testing.T) {
+	dir := t.TempDir()
+	launcher, stderr, workers := endless(t, dir)
+	if err := syscall.Kill(workers[1], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	err := launcher.Wait()
+	if got := launcher.ProcessState.ExitCode(); got != 3 {
+		t.Errorf("exit code %d, want 3: %v\n%s", got, err, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, "failed first") || !strings.Contains(last, "signal 9") {
+		t.Errorf("last line: %q", last)
+	}
+	for _, pid := range workers {
+		gone(t, pid)
+	}
+	nothingFinal(t, dir)
+}
