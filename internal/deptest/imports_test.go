@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deptest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// bottom may be imported by everybody, and imports nobody but itself.
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem"}
+
+// wires are the packages under the collectives' public API.
+var wires = []string{"allreduce/schedule", "allreduce/topo", "allreduce/transport"}
+
+// layer says which of our packages a package may import, and why not others.
+// The longest matching pkg holds; every package needs one. "=x" is package x
+// without what lies below it.
+type layer struct {
+	pkg string
+	may []string
+	why string
+}
+
+var layers = []layer{
+	{"internal/fault", bottom, "the bottom: everybody imports it, so it imports nobody"},
+	{"internal/invariant", bottom, "the bottom: everybody imports it, so it imports nobody"},
+	{"internal/fmath", bottom, "the bottom: everybody imports it, so it imports nobody"},
+	{"internal/mem", bottom, "the bottom: everybody imports it, so it imports nobody"},
+
+	{"loss", bottom, "formulas of a prediction and a label know neither examples nor learners"},
+	{"feature", slices.Concat(bottom, []string{"feature"}), "text becomes numbers here; what is learned from them is not its business"},
+	{"allreduce/topo", bottom, "a tree is a value, useful without any wire"},
+	{"allreduce/transport", slices.Concat(bottom, []string{"allreduce/transport"}), "drivers move bytes and know no schedule, no server, no job"},
+	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
+
+	{"allreduce/spantree", slices.Concat(bottom, wires), "the server knows jobs and trees, not the group that uses them"},
+	{"allreduce/verbs", slices.Concat(bottom, wires), "a driver beside the others"},
+
+	{"optim", slices.Concat(bottom, []string{"optim", "loss", "feature"}),
+		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run"},
+	{"allreduce", slices.Concat(bottom, wires, []string{"allreduce/spantree", "allreduce/verbs"}),
+		"collectives are useful without a learner: nothing here may know what is learned"},
+
+	{"hdfsio", bottom, "files know nothing of what is in them"},
+	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
+	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
+	{"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/hadoop", "internal/launch", "internal/status"}),
+		"the training loop knows everything below it; nobody below knows it"},
+
+	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
+	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
+	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
+
+	{"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/hadoop", "internal/launch", "internal/status"}),
+		"programs put the packages together; nobody imports a program"},
+	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
+	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
+	{"tests", nil, "end-to-end tests run the programs as a user does"},
+	{"internal/testsum", nil, "a tool of the house, not of the product"},
+	{"internal/deptest", nil, "a tool of the house, not of the product"},
+}
+
+// foreign says which packages may import a module that is not ours, and why.
+type foreign struct {
+	path string
+	may  []string // nil: tests alone
+	why  string
+}
+
+var foreigners = []foreign{
+	{"github.com/urfave/cli", []string{"cmd"}, "flags belong to programs; a library takes a Config"},
+	{"github.com/colinmarc/hdfs", []string{"hdfsio"}, "one package knows HDFS, behind one FS interface"},
+	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
+	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn"}, "kernels for vectors; formulas that must have fixed bits are ours"},
+	{"golang.org/x/sys", []string{"hdfsio", "feature/cache", "internal/mem", "internal/launch", "allreduce", "cmd"}, "system calls stay at the rim"},
+	{"github.com/google/go-cmp", nil, "for tests"},
+	{"github.com/rogpeppe/go-internal", nil, "for tests"},
+	{"github.com/twmb/murmur3", nil, "for tests: the oracle of our own hash"},
+	{"pgregory.net/rapid", nil, "for tests"},
+}
+
+// special says the same of packages of the standard library that are allowed
+// in few places only.
+var special = []foreign{
+	{"C", []string{"allreduce/verbs"}, "cgo is for verbs alone, behind the build tag rdma: everything else cross-compiles"},
+	{"unsafe", []string{"=allreduce", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it (a third talks to C); the rest is memory-safe by construction"},
+	{"log", nil, "library packages log to an injected slog.Logger"},
+	{"math/rand", nil, "randomness comes from seeded math/rand/v2 generators, the same on every machine"},
+}
+
+// faults returns what is wrong with an import of path by a package.
+func faults(pkg, path string, test bool) string {
+	if rel, ours := strings.CutPrefix(path, module+"/"); ours {
+		return ourFault(pkg, rel, test)
+	}
+	for _, f := range slices.Concat(foreigners, special) {
+		if path == f.path || !std(f.path) && within(path, f.path) {
+			if test && f.path != "C" || withinAny(pkg, f.may) {
+				return ""
+			}
+			if f.may == nil {
+				return "only tests may: " + f.why
+			}
+			return "only " + strings.Join(f.may, ", ") + " may: " + f.why
+		}
+	}
+	if !std(path) {
+		return "no row of the table names this module: say who may import it and why"
+	}
+	return ""
+}
+
+// std reports whether the import path is the standard library's: its first
+// element is no host name.
+func std(path string) bool {
+	host, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(host, ".")
+}
+
+func ourFault(pkg, rel string, test bool) string {
+	l, ok := layerOf(pkg)
+	switch {
+	case !ok:
+		return "no layer holds package " + pkg + ": give it a row in the table"
+	case rel == pkg, withinAny(rel, l.may):
+		return ""
+	case test && within(pkg, "optim") && within(rel, "allreduce"):
+		return l.why
+	case test:
+		return "" // a test may use neighbours as examples and oracles
+	}
+	return l.why
+}
+
+// layerOf returns the row with the longest prefix of pkg.
+func layerOf(pkg string) (layer, bool) {
+	best, found := layer{}, false
+	for _, l := range layers {
+		if within(pkg, l.pkg) && len(l.pkg) >= len(best.pkg) {
+			best, found = l, true
+		}
+	}
+	return best, found
+}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	for _, s := range allSources(t) {
+		for _, spec := range s.file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if why := faults(s.dir, path, s.test); why != "" {
+				t.Errorf("%s:%d: %s imports %s: %s", s.path, s.line(spec.Pos()), s.dir, path, why)
+			}
+		}
+	}
+}
+
+// The table itself: what it forbids, and what it allows.
+func TestTheTable(t *testing.T) {
+	for _, c := range []struct {
+		pkg, path string
+		test      bool
+		ok        bool
+	}{
+		{"optim/sgd", module + "/loss", false, true},
+		{"optim/sgd", module + "/allreduce", false, false},
+		{"optim/lbfgs", module + "/allreduce/topo", true, false},
+		{"optim/lbfgs", module + "/learn", true, true},
+		{"feature", module + "/optim", false, false},
+		{"feature/stream", module + "/feature/cache", false, true},
+		{"allreduce", module + "/allreduce/spantree", false, true},
+		{"allreduce/spantree", module + "/allreduce", false, false},
+		{"allreduce/topo", module + "/allreduce/schedule", false, false},
+		{"learn", module + "/cmd/gvw", false, false},
+		{"learn", module + "/model", false, true},
+		{"model", module + "/learn", false, false},
+		{"model", module + "/allreduce", false, false},
+		{"cmd/gvw", module + "/learn", false, true},
+		{"internal/fmath", module + "/loss", false, false},
+		{"nowhere", module + "/loss", false, false},
+		{"learn", "github.com/urfave/cli/v2", false, false},
+		{"cmd/gvw", "github.com/urfave/cli/v2", false, true},
+		{"optim", "pgregory.net/rapid", false, false},
+		{"optim", "pgregory.net/rapid", true, true},
+		{"feature", "unsafe", false, false},
+		{"allreduce", "unsafe", false, true},
+		{"allreduce/spantree", "unsafe", false, false},
+		{"hdfsio", "C", true, false},
+		{"learn", "log", false, false},
+		{"learn", "log/slog", false, true},
+		{"learn", "math/rand", false, false},
+		{"learn", "math/rand/v2", false, true},
+		{"learn", "example.org/unknown", true, false},
+		{"learn", "fmt", false, true},
+	} {
+		if why := faults(c.pkg, c.path, c.test); (why == "") != c.ok {
+			t.Errorf("%s imports %s (test: %v): %q, want allowed: %v", c.pkg, c.path, c.test, why, c.ok)
+		}
+	}
+}
+
+func TestEveryRowHasAReason(t *testing.T) {
+	for _, l := range layers {
+		if l.why == "" {
+			t.Errorf("layer %s has no reason", l.pkg)
+		}
+	}
+	for _, f := range slices.Concat(foreigners, special) {
+		if f.why == "" {
+			t.Errorf("%s has no reason", f.path)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deptest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/gvw-project/gvw"
+)
+
+// source is one Go file of the repository. Files behind build tags are
+// sources like all others: the rules hold for every platform.
+type source struct {
+	path string // from the repository's root, with slashes
+	dir  string // the package's folder, "" for the root
+	test bool
+	text string
+	file *ast.File
+	fset *token.FileSet
+}
+
+// command reports whether the file belongs to a program.
+func (s *source) command() bool { return s.file.Name.Name == "main" }
+
+// line is where pos is.
+func (s *source) line(pos token.Pos) int { return s.fset.Position(pos).Line }
+
+// skipped folders: not ours, or not part of the module.
+func skipped(name string) bool {
+	return name == "testdata" || name == "tools" || name == "bin" || (strings.HasPrefix(name, ".") && name != "." && name != "..")
+}
+
+// sources parses the repository's Go files, once for all tests.
+var sources = sync.OnceValues(func() ([]*source, error) {
+	var all []*source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if path != root && skipped(d.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		s := &source{path: filepath.ToSlash(rel), test: strings.HasSuffix(path, "_test.go"), text: string(text), fset: token.NewFileSet()}
+		if i := strings.LastIndexByte(s.path, '/'); i >= 0 {
+			s.dir = s.path[:i]
+		}
+		s.file, err = parser.ParseFile(s.fset, s.path, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+		return nil
+	})
+	return all, err
+})
+
+func allSources(t *testing.T) []*source {
+	t.Helper()
+	all, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d Go files under %s: this is not the repository", len(all), root)
+	}
+	return all
+}
+
+// within reports whether path is the folder or module prefix, or lies below it.
+func within(path, prefix string) bool {
+	return path == prefix || strings.HasPrefix(path, prefix+"/")
+}
+
+// withinAny reports whether one of the prefixes holds path. A prefix that
+// begins with "=" means that one package alone.
+func withinAny(path string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if exact, ok := strings.CutPrefix(p, "="); ok && path == exact || !ok && within(path, p) {
+			return true
+		}
+	}
+	return false
+}

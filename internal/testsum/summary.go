@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// outcome is how one test of one run ended.
+type outcome struct {
+	run    string // name of the run: the recording's file name
+	pkg    string
+	test   string // empty: the package itself
+	action string // pass, fail or skip
+	reason string // of a skip
+}
+
+// name is what the report calls the test.
+func (o outcome) name() string {
+	if o.test == "" {
+		return o.pkg
+	}
+	return o.pkg + " " + o.test
+}
+
+// ledger collects the ends of tests.
+type ledger struct {
+	ends   []outcome
+	output map[[3]string][]string // of tests under way
+}
+
+// add takes the next event of a run.
+func (l *ledger) add(run string, e event) {
+	if l.output == nil {
+		l.output = map[[3]string][]string{}
+	}
+	key := [3]string{run, e.Package, e.Test}
+	switch e.Action {
+	case "output":
+		l.output[key] = append(l.output[key], e.Output)
+	case "pass", "fail", "skip":
+		if e.Test == "" && e.Action != "fail" {
+			return // a package that passed, or that has no tests
+		}
+		o := outcome{run: run, pkg: e.Package, test: e.Test, action: e.Action}
+		if e.Action == "skip" {
+			o.reason = reason(l.output[key])
+		}
+		l.ends = append(l.ends, o)
+		delete(l.output, key)
+	}
+}
+
+// sum is what a report says.
+type sum struct {
+	passed          int
+	failed, skipped []outcome
+}
+
+// sum counts by the rules of the package's documentation.
+func (l *ledger) sum() sum {
+	// What lies below: parents[run, pkg, test] is true for tests with subtests,
+	// and failedBelow for those (and packages) below which something failed.
+	type key = [3]string
+	parents, failedBelow, passed := map[key]bool{}, map[key]bool{}, map[[2]string]bool{}
+	for _, o := range l.ends {
+		if o.action == "pass" {
+			passed[[2]string{o.pkg, o.test}] = true
+		}
+		for above, more := o.test, o.test != ""; more; {
+			i := strings.LastIndexByte(above, '/')
+			if more = i >= 0; more {
+				above = above[:i]
+			} else {
+				above = "" // the package
+			}
+			parents[key{o.run, o.pkg, above}] = true
+			if o.action == "fail" {
+				failedBelow[key{o.run, o.pkg, above}] = true
+			}
+		}
+	}
+	var s sum
+	for _, o := range l.ends {
+		k := key{o.run, o.pkg, o.test}
+		switch o.action {
+		case "pass":
+			if !parents[k] {
+				s.passed++
+			}
+		case "fail":
+			if !failedBelow[k] {
+				s.failed = append(s.failed, o)
+			}
+		case "skip":
+			if !passed[[2]string{o.pkg, o.test}] {
+				s.skipped = append(s.skipped, o)
+			}
+		}
+	}
+	byName := func(a, b outcome) int {
+		return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test), cmp.Compare(a.run, b.run))
+	}
+	slices.SortFunc(s.failed, byName)
+	slices.SortFunc(s.skipped, byName)
+	// A test that is skipped in two runs is one skip.
+	s.skipped = slices.CompactFunc(s.skipped, func(a, b outcome) bool { return a.pkg == b.pkg && a.test == b.test })
+	return s
+}

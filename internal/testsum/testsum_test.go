@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stream makes what `go test -json` prints of "action package test output"…
+func stream(t *testing.T, lines ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, line := range lines {
+		f := strings.SplitN(line, " ", 4)
+		for len(f) < 4 {
+			f = append(f, "")
+		}
+		e := event{Action: f[0], Package: f[1], Test: f[2]}
+		if f[3] != "" {
+			e.Output = f[3] + "\n"
+		}
+		if err := json.NewEncoder(&b).Encode(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// sumUp records each stream as a run of its own and reports them all.
+func sumUp(t *testing.T, requireAll bool, streams ...string) (talk, report string, ok bool) {
+	t.Helper()
+	dir := t.TempDir()
+	var files []string
+	var out bytes.Buffer
+	for i, s := range streams {
+		file := filepath.Join(dir, string(rune('a'+i))+".json")
+		if _, err := recordFile(strings.NewReader(s), &out, file); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	var rep bytes.Buffer
+	ok, err := reportFiles(&rep, files, requireAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), rep.String(), ok
+}
+
+func TestSubtestsCountThroughThemselves(t *testing.T) {
+	_, got, ok := sumUp(t, false, stream(t,
+		"pass p TestA/x", "pass p TestA/y", "pass p TestA", "pass p TestB", "pass p"))
+	if want := "3 passed, 0 failed, 0 skipped\n"; got != want || !ok {
+		t.Errorf("ok %v, report %q, want %q", ok, got, want)
+	}
+}
+
+func TestAFailureCountsOnceAndIsPrinted(t *testing.T) {
+	talk, got, ok := sumUp(t, false, stream(t,
+		"output p TestA/x a_test.go:3: got 1, want 2", "fail p TestA/x", "fail p TestA", "pass p TestB", "fail p"))
+	if want := "failed   a: p TestA/x\n1 passed, 1 failed, 0 skipped\n"; got != want || ok {
+		t.Errorf("ok %v, report %q, want %q", ok, got, want)
+	}
+	if !strings.Contains(talk, "got 1, want 2") {
+		t.Errorf("the failure's text is not printed: %q", talk)
+	}
+}
+
+func TestAParentThatFailsAloneCounts(t *testing.T) {
+	_, got, _ := sumUp(t, false, stream(t, "pass p TestA/x", "fail p TestA", "fail p"))
+	if want := "failed   a: p TestA\n1 passed, 1 failed, 0 skipped\n"; got != want {
+		t.Errorf("report %q, want %q", got, want)
+	}
+}
+
+func TestAPackageThatDoesNotBuildCounts(t *testing.T) {
+	in := `{"ImportPath":"p","Action":"build-output","Output":"p/x.go:1:1: syntax error\n"}` + "\n" +
+		`{"ImportPath":"p","Action":"build-fail"}` + "\n" + stream(t, "output p  FAIL p [build failed]", "fail p")
+	talk, got, ok := sumUp(t, false, in)
+	if want := "failed   a: p\n0 passed, 1 failed, 0 skipped\n"; got != want || ok {
+		t.Errorf("ok %v, report %q, want %q", ok, got, want)
+	}
+	if !strings.Contains(talk, "syntax error") {
+		t.Errorf("the compiler's words are not printed: %q", talk)
+	}
+}
+
+func TestSkipsAreListedWithTheirReason(t *testing.T) {
+	in := stream(t, "output p TestA === RUN   TestA", "output p TestA a_test.go:7: needs a server: port 1",
+		"output p TestA --- SKIP: TestA (0.00s)", "skip p TestA", "pass p")
+	for _, all := range []bool{false, true} {
+		_, got, ok := sumUp(t, all, in)
+		if !strings.HasPrefix(got, "skipped  p TestA: needs a server: port 1\n") || !strings.HasSuffix(got, "\n0 passed, 0 failed, 1 skipped\n") {
+			t.Errorf("report %q", got)
+		}
+		if ok == all {
+			t.Errorf("require-all %v: ok %v", all, ok)
+		}
+	}
+}
+
+func TestASkipThatAnotherRunMadeUpForDoesNotCount(t *testing.T) {
+	_, got, ok := sumUp(t, true, stream(t, "pass p TestA", "pass p"), stream(t, "skip p TestA", "pass p"))
+	if want := "1 passed, 0 failed, 0 skipped\n"; got != want || !ok {
+		t.Errorf("ok %v, report %q, want %q", ok, got, want)
+	}
+}
+
+func TestASkipInTwoRunsIsOne(t *testing.T) {
+	s := stream(t, "skip p TestA", "pass p")
+	_, got, _ := sumUp(t, false, s, s)
+	if want := "skipped  p TestA: no reason given\n0 passed, 0 failed, 1 skipped\n"; got != want {
+		t.Errorf("report %q, want %q", got, want)
+	}
+}
+
+func TestLinesThatAreNoEventsPassThrough(t *testing.T) {
+	talk, _, _ := sumUp(t, false, "go: downloading x\n{broken\n"+stream(t, "output p  ok  	p	0.1s", "pass p"))
+	if want := "go: downloading x\n{broken\nok  	p	0.1s\n"; talk != want {
+		t.Error(cmp.Diff(want, talk))
+	}
+}
+
+func TestAMissingRecordingIsAnError(t *testing.T) {
+	if _, err := reportFiles(&bytes.Buffer{}, []string{filepath.Join(t.TempDir(), "none")}, false); !os.IsNotExist(err) {
+		t.Errorf("error %v, want that the file does not exist", err)
+	}
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sets up the real vw for the tests that compare with it: a Python virtual
+# environment in .venv with the vowpalwabbit wheel. Prints the path of its
+# python on stdout, everything else on stderr. Fails when it cannot be had.
+#
+#   GVW_PYTHON   the Python to build on (default: the first that works)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=9.11.9
+venv=$PWD/.venv
+
+works() {
+	"$1" -c "import importlib.metadata as m; assert m.version('vowpalwabbit') == '$version'; import vowpalwabbit" 2>/dev/null
+}
+
+say() { echo "setup-vw: $*" >&2; }
+
+if [ -x "$venv/bin/python" ] && works "$venv/bin/python"; then
+	echo "$venv/bin/python"
+	exit 0
+fi
+
+# A Debian without python3-venv makes no environments. Where we may install,
+# we do.
+if ! python3 -c 'import venv, ensurepip' 2>/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+	say "installing python3-venv"
+	apt-get install -y -q python3 python3-venv >&2 ||
+		{ apt-get update -q >&2 && apt-get install -y -q python3 python3-venv >&2; } ||
+		say "cannot install python3-venv"
+fi
+
+for python in ${GVW_PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
+	command -v "$python" >/dev/null || continue
+	rm -rf "$venv"
+	say "trying $("$python" --version 2>&1)"
+	if "$python" -m venv "$venv" >&2 &&
+		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check "vowpalwabbit==$version" >&2 &&
+		works "$venv/bin/python"; then
+		echo "$venv/bin/python"
+		exit 0
+	fi
+	rm -rf "$venv"
+done
+say "no Python here can install vowpalwabbit $version"
+say "what to do: install Python 3.10 to 3.13 with venv and pip, or set GVW_VW_PYTHON to a python that has it"
+exit 1

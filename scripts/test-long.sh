@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is too slow for every run: tests behind the build tag "long", and each
+# fuzz target for FUZZTIME (default 30s).
+set -uo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+go test -tags long -timeout 60m ./... || failed=1
+for dir in $(go list -f '{{.Dir}}' ./...); do
+	for target in $(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //'); do
+		echo "== $dir $target"
+		(cd "$dir" && go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-30s}" .) || failed=1
+	done
+done
+exit $failed

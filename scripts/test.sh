@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Everything that must hold before a commit lands, in the order in which a
+# mistake is cheapest to find. `make test` calls it; so does every CI.
+#
+#   REQUIRE_ALL=1      what tests need must be there: a skip is a failure
+#   REQUIRE_SHARED=1   the data sets beside the repository must be there
+#   GVW_VW_PYTHON      a python that has vowpalwabbit (else .venv is set up)
+#
+# A step that fails does not stop the ones after it; the report at the end
+# lists all failures and all skips with their reasons.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+module=github.com/gvw-project/gvw
+log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
+trap 'rm -rf "$log"' EXIT
+go build -o "$log/testsum" ./internal/testsum || exit 1
+begun=$(date +%s)
+
+heading() { printf '\n== %s (%d s)\n' "$1" "$(($(date +%s) - begun))"; }
+
+# note ACTION NAME [REASON] records the end of a step that is not a Go test.
+note() {
+	if [ -n "${3:-}" ]; then
+		printf '{"Action":"output","Package":"step","Test":"%s","Output":"%s"}\n' "$2" "$3" >>"$log/make-test.json"
+	fi
+	printf '{"Action":"%s","Package":"step","Test":"%s"}\n' "$1" "$2" >>"$log/make-test.json"
+}
+
+# step NAME COMMAND… passes when the command succeeds.
+step() {
+	local name=$1
+	shift
+	heading "$name"
+	if "$@"; then note pass "$name"; else note fail "$name"; fi
+}
+
+# silent COMMAND… succeeds when the command succeeds and prints nothing: the
+# convention of gofmt -l and its kin.
+silent() {
+	local out
+	out=$("$@" 2>&1) || { echo "$out"; return 1; }
+	[ -z "$out" ] || { echo "$out"; return 1; }
+}
+
+# gotest RUN ARGS… runs go test and records it under the name RUN. Failures of
+# tests are in the recording; a go command that fails without one is noted.
+gotest() {
+	local run=$1 ends
+	shift
+	go test -json -timeout 15m "$@" 2>&1 | "$log/testsum" -record "$log/$run.json"
+	ends="${PIPESTATUS[*]}"
+	case $ends in
+	"0 0" | *" 1") ;;
+	*) note fail "$run" ;;
+	esac
+}
+
+# present PATTERN… prints those package patterns whose folder exists.
+present() {
+	local p
+	for p in "$@"; do
+		[ -d "${p%/...}" ] && echo "$p"
+	done
+}
+
+tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff); }
+
+builds() {
+	local target ok=0
+	for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
+		echo "$target"
+		GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build ./... || ok=1
+	done
+	return $ok
+}
+
+step gofmt silent gofmt -l .
+step vet go vet ./...
+step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
+step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
+step tidy tidy
+step builds builds
+
+heading "the real vw"
+if [ -n "${GVW_VW_PYTHON:-}" ] || GVW_VW_PYTHON=$(scripts/setup-vw.sh); then
+	export GVW_VW_PYTHON
+	echo "$GVW_VW_PYTHON"
+	note pass real-vw
+else
+	echo "NO REAL VW: the comparisons with it are left out."
+	note skip real-vw "vowpalwabbit could not be installed (see above); the comparisons with it were left out"
+fi
+
+heading "unit tests"
+# shellcheck disable=SC2046
+gotest unit $(go list ./... | grep -v "^$module/tests")
+
+heading "race tests of the concurrent packages"
+if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
+	# shellcheck disable=SC2046
+	gotest race -race -short $(present ./allreduce/... ./feature/stream/... ./learn/... ./cmd/...)
+else
+	echo "NO C COMPILER: the race detector needs one; race tests are left out."
+	note skip race-tests "the race detector needs cgo and a C compiler"
+fi
+
+heading "end-to-end tests"
+gotest e2e -count=1 ./tests/...
+
+heading "report"
+all=false
+[ "${REQUIRE_ALL:-}" = 1 ] && all=true
+"$log/testsum" -report -require-all="$all" "$log"/*.json
