@@ -54,7 +54,7 @@ func (m *batch) Work(ctx context.Context) error {
 	}
 	err := s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if s.passes == 0 {
-			s.observe(ex)
+			s.observe(ex, held)
 		}
 		fs := b.FeaturesOf(ex)
 		raw := ex.Initial + float32(dot(req.X, fs))

@@ -39,13 +39,12 @@ func (m *online) Next() (string, bool) {
 // Work learns from every example of the shard.
 func (m *online) Work(ctx context.Context) error {
 	s := m.s
-	learn := !s.cfg.TestOnly && m.rule.LearningRate != 0
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
-		s.observe(ex)
+		s.observe(ex, held)
 		m.learner.Range = s.seen
 		var raw, clipped, l float32
 		fs := b.FeaturesOf(ex)
-		if learn && !held {
+		if !s.cfg.TestOnly && !held {
 			raw, clipped, l = m.learner.Learn(fs, ex)
 		} else {
 			raw, clipped = m.learner.Predict(fs, ex.Initial)

@@ -77,15 +77,15 @@ func (s *session) pass(ctx context.Context, f func(b *feature.Batch, ex *feature
 	}
 }
 
-// observe lets the label range follow a label, and counts it.
-func (s *session) observe(ex *feature.Example) {
+// observe counts a label, and lets the label range follow it unless the example
+// is held out, as vw has it.
+func (s *session) observe(ex *feature.Example, held bool) {
 	if !ex.Labeled() {
 		return
 	}
 	s.stats.Seen.see(ex.Label)
-	if !s.fixed {
-		s.seen.Min = min(s.seen.Min, ex.Label)
-		s.seen.Max = max(s.seen.Max, ex.Label)
+	if !s.fixed && !held {
+		s.seen = s.seen.Include(ex.Label)
 	}
 }
 
