@@ -92,9 +92,9 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	where := "an example"
+	where := ""
 	if e.Line > 0 {
-		where = fmt.Sprintf("line %d", e.Line)
+		where = fmt.Sprintf("line %d: ", e.Line)
 	}
-	return fmt.Sprintf("%s: %d features with interactions, the limit is %d: use fewer interactions or shorter lines", where, e.Features, MaxFeatures)
+	return fmt.Sprintf("%s%d features with interactions, the limit is %d: use fewer interactions or shorter lines", where, e.Features, MaxFeatures)
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/cache"
+)
+
+const defaultChunk = 256 << 10
+
+// Source is one input of text.
+type Source struct {
+	// Name is what messages call it: a path, or "stdin".
+	Name string
+	// Identity changes when the text does: a cache of another identity is made
+	// anew. Empty: not known, the source can be read only once.
+	Identity string
+	// Open begins to read at the first line.
+	Open func() (io.ReadCloser, error)
+}
+
+// Config says what to read, and how.
+type Config struct {
+	// Feature is how text becomes features.
+	Feature feature.Config
+	// Sources are read one after the other. None: the cache alone.
+	Sources []Source
+	// Cache is the cache's path. Empty: none, each pass reads the text.
+	Cache string
+	// KillCache makes the cache anew even if there is a valid one.
+	KillCache bool
+	// Passes is how many passes will be asked for, at most. 0: 1.
+	Passes int
+	// Workers is how many goroutines parse. 0: GOMAXPROCS. More than the
+	// machine has cores does not help; the results are the same.
+	Workers int
+	// ChunkSize is the bytes of text that a worker gets at a time. 0: 256 KiB,
+	// which fits a core's own cache with the features it becomes. Memory is
+	// some ten chunks a worker.
+	ChunkSize int
+}
+
+// Validate reports every fault of c at once.
+func (c *Config) Validate() error {
+	errs := []error{c.Feature.Validate()}
+	fault := func(format string, args ...any) {
+		errs = append(errs, &UsageError{Reason: fmt.Sprintf(format, args...)})
+	}
+	if len(c.Sources) == 0 && c.Cache == "" {
+		fault("no data: give a file, stdin or a cache")
+	}
+	if len(c.Sources) == 0 && c.Cache != "" && c.KillCache {
+		fault("cache %s cannot be made anew (-k) without data to make it from", c.Cache)
+	}
+	for _, s := range c.Sources {
+		if s.Open == nil {
+			panic("BUG: stream: source " + s.Name + " has no Open")
+		}
+		if s.Identity == "" && c.Passes > 1 && c.Cache == "" {
+			fault("%s can be read only once: %d passes need a cache (-c or --cache_file)", s.Name, c.Passes)
+		}
+	}
+	if c.Passes < 0 {
+		fault("%d passes: want 0 (one pass) or more", c.Passes)
+	}
+	if c.Workers < 0 {
+		fault("%d workers: want 0 (as many as cores) or more", c.Workers)
+	}
+	if c.ChunkSize < 0 {
+		fault("chunks of %d bytes: want 0 (%d) or more", c.ChunkSize, defaultChunk)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) workers() int {
+	if c.Workers == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return c.Workers
+}
+
+func (c *Config) chunk() int {
+	if c.ChunkSize == 0 {
+		return defaultChunk
+	}
+	return c.ChunkSize
+}
+
+// key is what the cache must be a cache of.
+func (c *Config) key() cache.Key {
+	key := cache.Key{Features: c.Feature}
+	if c.anonymous() {
+		return key
+	}
+	var b strings.Builder
+	for _, s := range c.Sources {
+		b.WriteString(strconv.Itoa(len(s.Identity)))
+		b.WriteByte(' ')
+		b.WriteString(s.Identity)
+	}
+	key.Input = b.String()
+	return key
+}
+
+// anonymous reports whether it is not known what the sources hold.
+func (c *Config) anonymous() bool {
+	for _, s := range c.Sources {
+		if s.Identity == "" {
+			return true
+		}
+	}
+	return len(c.Sources) == 0
+}
+
+// A UsageError is something that was asked for and cannot be done.
+type UsageError struct{ Reason string }
+
+func (e *UsageError) Error() string { return e.Reason }
+
+// A DataError is text that cannot be used.
+type DataError struct {
+	Source string
+	Line   int64 // 1-based within the source; 0: not known
+	Err    error
+}
+
+func (e *DataError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.Source, e.Err)
+	}
+	return fmt.Sprintf("%s, line %d: %v", e.Source, e.Line, e.Err)
+}
+
+func (e *DataError) Unwrap() error { return e.Err }

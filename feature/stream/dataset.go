@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync/atomic"
+
+	"github.com/gvw-project/gvw/feature/cache"
+)
+
+// Dataset is data that can be read in passes.
+type Dataset struct {
+	cfg    Config
+	origin origin // of the next pass
+	note   string // why a cache is made that seems to be there
+
+	active atomic.Bool // a pass is open
+	passes int         // complete ones
+	shard  shard       // valid when passes > 0
+}
+
+// origin is where the examples of a pass come from.
+type origin int
+
+const (
+	fromText   origin = iota // without a cache
+	makeCache                // from the text, writing the cache
+	fromCache                // from the cache
+	cacheAlone               // from the cache, and there is no text
+)
+
+// shard identifies what was read.
+type shard struct {
+	examples uint64
+	text     cache.Text
+}
+
+// NewDataset looks at the cache, and decides what passes will read. It opens no
+// source.
+func NewDataset(cfg Config) (*Dataset, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	d := &Dataset{cfg: cfg}
+	switch {
+	case cfg.Cache == "":
+		d.origin = fromText
+	case len(cfg.Sources) == 0:
+		d.origin = cacheAlone
+	case cfg.KillCache:
+		d.origin = makeCache
+	case cfg.anonymous():
+		d.origin = makeCache
+		d.note = "whether an older one fits cannot be known of data that has no name"
+	default:
+		d.origin = fromCache
+	}
+	if d.origin == fromCache || d.origin == cacheAlone {
+		if err := d.probe(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// probe looks whether the cache is there and valid. If it is not, and there is
+// text, the next pass makes it; a damaged one is an error, as something is
+// wrong with the disk or with the name.
+func (d *Dataset) probe() error {
+	r, err := cache.Open(d.cfg.Cache, d.cfg.key())
+	if err == nil {
+		return r.Close()
+	}
+	if d.origin == cacheAlone {
+		return err
+	}
+	stale, ok := errors.AsType[*cache.StaleError](err)
+	switch {
+	case ok:
+		d.note = "the old one does not fit: " + stale.Reason()
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	d.origin = makeCache
+	return nil
+}
+
+// Plan is what the next pass will do, in vw's words; one or two lines.
+func (d *Dataset) Plan() string {
+	switch d.origin {
+	case makeCache:
+		plan := "creating cache_file = " + d.cfg.Cache
+		if d.note != "" {
+			plan += "\n" + d.note
+		}
+		return plan
+	case fromCache:
+		return "using cache_file = " + d.cfg.Cache + "\nignoring text input in favor of cache input"
+	case cacheAlone:
+		return "using cache_file = " + d.cfg.Cache
+	}
+	return "using no cache"
+}
+
+// Shard identifies the data: how many examples, and length and CRC-32C of the
+// text. Valid after a complete pass. It is the same whether the pass read the
+// text or a cache of it.
+func (d *Dataset) Shard() (examples, bytes uint64, crc uint32) {
+	return d.shard.examples, d.shard.text.Bytes, d.shard.text.CRC
+}
+
+// Pass begins a pass over all examples. The one before must be closed. When ctx
+// ends the pass does.
+func (d *Dataset) Pass(ctx context.Context) (*Pass, error) {
+	if !d.active.CompareAndSwap(false, true) {
+		panic("BUG: stream: a pass begins before the one before it is closed")
+	}
+	p, err := d.start(ctx)
+	if err != nil {
+		d.active.Store(false)
+		return nil, err
+	}
+	return p, nil
+}
+
+// complete takes note of a pass that was read to its end. Text that changed
+// since the pass before would make the passes disagree about the examples.
+func (d *Dataset) complete(s shard) error {
+	if d.passes > 0 && s != d.shard {
+		name := d.cfg.Cache
+		if d.origin == fromText || d.origin == makeCache {
+			name = d.cfg.Sources[0].Name
+			if n := len(d.cfg.Sources); n > 1 {
+				name = fmt.Sprintf("%s and %d more", name, n-1)
+			}
+		}
+		return &DataError{Source: name, Err: fmt.Errorf("the data changed between two passes: %d examples in %d bytes, before %d in %d: leave it alone while it is read, or use a cache",
+			s.examples, s.text.Bytes, d.shard.examples, d.shard.text.Bytes)}
+	}
+	d.shard = s
+	d.passes++
+	if d.origin == makeCache {
+		d.origin = fromCache
+	}
+	return nil
+}

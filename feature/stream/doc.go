@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stream reads examples, pass after pass, from text or from a cache.
+//
+//	data, err := stream.NewDataset(stream.Config{
+//		Feature: feature.Config{Bits: 18},
+//		Sources: []stream.Source{{Name: "train.vw", Identity: id, Open: open}},
+//		Cache:   "train.vw.cache",
+//		Passes:  3,
+//	})
+//	for range 3 {
+//		pass, err := data.Pass(ctx)
+//		for {
+//			b, err := pass.Next() // io.EOF at the end
+//			learn(b)
+//			pass.Recycle(b)
+//		}
+//		err = pass.Close()
+//	}
+//
+// (every err is to be looked at). The first pass reads the text and writes the
+// cache on the way, if one is wanted and there is no valid one; later passes
+// read the cache, or the text again without one.
+//
+// # Inside a pass
+//
+//	reader ──chunks cut at line ends──▶ workers ──batches──▶ Next
+//	   └─────────the same chunks, in order──────────────────▶
+//
+// One goroutine reads chunks (of text, or blocks of the cache), workers parse
+// or decode them and add the interactions, each chunk on its own; Next takes the
+// results in the order of the chunks. A queue of bounded length holds the reader
+// back. While a cache is made, workers also encode their chunk and one more
+// goroutine writes the blocks, in order again.
+//
+// # Contract
+//
+// Examples come in the order of the sources and of their lines, whatever the
+// number of workers. A pass belongs to one goroutine, Close aside; a Dataset has
+// one pass at a time. A batch is the caller's until Recycle. Close may come at any time, and
+// joins all goroutines; a pass that was not read to its end leaves no cache.
+//
+// What is wrong with the data is a [*DataError], a [*cache.CorruptError] or a
+// [*cache.StaleError]; what is wrong with files wraps what Open or Read
+// returned; what was asked for and cannot be had is a [*UsageError].
+package stream

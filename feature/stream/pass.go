@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/cache"
+)
+
+// Pass is one pass over the examples.
+type Pass struct {
+	data   *Dataset
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup // workers and writer
+	read   chan struct{}  // closed when the reader is done
+
+	order chan *job            // to Next, in the order of the data
+	work  chan *job            // the same jobs, to the workers
+	jobs  free[*job]           // to be used again
+	spare free[*feature.Batch] // likewise
+
+	input  input      // what is open for reading
+	writer *writer    // nil: no cache is made
+	now    *job       // whose batches Next delivers
+	shard  shard      // what was read so far; text by the reader
+	err    error      // what Next returns from now on
+	ending sync.Mutex // held while the cache gets its name, or is removed
+	closed sync.Once
+	result error // of Close
+}
+
+// job is a chunk on its way: of text or of the cache, then batches, then a
+// block of the cache to be made.
+type job struct {
+	// From the reader.
+	source string
+	line   int64       // number of the first line
+	text   []byte      // whole lines
+	block  cache.Block // instead of text
+	err    error       // instead of both: the pass ends here
+
+	// From the worker: batches, then the end, when encoded and err are set.
+	out     chan *feature.Batch
+	encoded []byte
+}
+
+var errClosed = errors.New("stream: the pass is closed")
+
+func (d *Dataset) start(ctx context.Context) (*Pass, error) {
+	workers := d.cfg.workers()
+	queue := 2*workers + 2
+	p := &Pass{
+		data:  d,
+		order: make(chan *job, queue),
+		work:  make(chan *job, queue),
+		read:  make(chan struct{}),
+		jobs:  make(free[*job], 2*queue),
+		spare: make(free[*feature.Batch], 2*queue),
+	}
+	var read func() error // the reader's work
+	if d.origin == fromText || d.origin == makeCache {
+		read = (&textReader{p: p, cfg: &d.cfg}).run
+	} else {
+		r, err := cache.Open(d.cfg.Cache, d.cfg.key())
+		if err != nil {
+			return nil, err
+		}
+		p.input.set(r)
+		p.shard.text = r.Totals().Text
+		read = func() error { return p.readCache(r) }
+	}
+	if d.origin == makeCache {
+		w, err := cache.Create(d.cfg.Cache, d.cfg.key())
+		if err != nil {
+			return nil, err
+		}
+		p.writer = newWriter(w, queue)
+	}
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	if p.writer != nil {
+		p.wg.Go(func() { p.writer.run(p) })
+	}
+	go func() { // joined by Close through p.read
+		defer close(p.read)
+		defer close(p.order)
+		defer close(p.work)
+		if err := read(); err != nil {
+			p.hand(&job{err: err})
+		}
+	}()
+	for range workers {
+		w := newWorker(p)
+		p.wg.Go(w.run)
+	}
+	return p, nil
+}
+
+// hand gives a job from the reader to Next and to the workers. False: the pass
+// has ended.
+func (p *Pass) hand(j *job) bool {
+	j.out = make(chan *feature.Batch, 1)
+	if j.err != nil {
+		close(j.out)
+	}
+	select {
+	case p.order <- j:
+	case <-p.ctx.Done():
+		return false
+	}
+	if j.err != nil {
+		return false
+	}
+	select {
+	case p.work <- j:
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}
+
+// Next returns the next examples, at least one, with their interactions; io.EOF
+// after the last ones. They are the caller's until it gives them to Recycle.
+func (p *Pass) Next() (*feature.Batch, error) {
+	for p.err == nil {
+		if p.ctx.Err() != nil {
+			p.err = context.Cause(p.ctx)
+			continue
+		}
+		if p.now == nil {
+			select {
+			case j, ok := <-p.order:
+				if !ok {
+					p.err = p.finish()
+					continue
+				}
+				p.now = j
+			case <-p.ctx.Done():
+				p.err = context.Cause(p.ctx)
+				continue
+			}
+		}
+		select {
+		case b, ok := <-p.now.out:
+			if ok {
+				p.shard.examples += uint64(len(b.Examples))
+				return b, nil
+			}
+			p.err = p.retire(p.now)
+			p.now = nil
+		case <-p.ctx.Done():
+			p.err = context.Cause(p.ctx)
+		}
+	}
+	return nil, p.err
+}
+
+// retire sees a job off whose batches are delivered.
+func (p *Pass) retire(j *job) error {
+	if j.err != nil {
+		return j.err
+	}
+	if p.writer == nil {
+		p.jobs.put(j)
+		return nil
+	}
+	select {
+	case p.writer.jobs <- j:
+		return nil
+	case <-p.ctx.Done():
+		return context.Cause(p.ctx)
+	}
+}
+
+// finish ends a pass that was read to its end.
+func (p *Pass) finish() error {
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	if p.ctx.Err() != nil { // the reader ended because ctx did
+		return context.Cause(p.ctx)
+	}
+	if p.writer != nil {
+		if err := p.writer.commit(p.shard.text); err != nil {
+			return err
+		}
+	}
+	if err := p.data.complete(p.shard); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// Recycle gives a batch back, to be filled again.
+func (p *Pass) Recycle(b *feature.Batch) {
+	b.Reset()
+	p.spare.put(b)
+}
+
+// Close ends the pass, also in its middle, and waits for its goroutines. It may
+// be called more than once, and from another goroutine than Next, which then
+// returns.
+//
+// A reader that hangs in its input (a pipe that nobody writes to) is waited for
+// for a second; then the input is closed. Should even that not wake it, Close
+// says so and leaves that one goroutine behind.
+func (p *Pass) Close() error {
+	p.closed.Do(func() {
+		p.cancel(errClosed)
+		p.wg.Wait()
+		errIn := p.join()
+		p.ending.Lock()
+		defer p.ending.Unlock()
+		var errOut error
+		if p.writer != nil {
+			if err := p.writer.file.Abort(); err != nil {
+				errOut = fmt.Errorf("cannot remove the unfinished cache: %w", err)
+			}
+		}
+		p.result = errors.Join(errIn, errOut)
+		p.data.active.Store(false)
+	})
+	return p.result
+}
+
+// patience is how long Close waits for the reader before it closes the input,
+// and again after it has.
+const patience = time.Second
+
+// join waits for the reader and closes the input.
+func (p *Pass) join() error {
+	if !p.gone() {
+		err := p.input.end()
+		if !p.gone() {
+			return errors.Join(err, fmt.Errorf("the input still waits for data, and cannot be interrupted; %v after the end of the pass its reader is left behind", 2*patience))
+		}
+		return err
+	}
+	return p.input.end()
+}
+
+func (p *Pass) gone() bool {
+	select {
+	case <-p.read:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// textReader cuts the sources into chunks at line ends.
+type textReader struct {
+	p     *Pass
+	cfg   *Config
+	line  int64  // number of the next line of the source
+	carry []byte // the beginning of the line that the last chunk cut off
+}
+
+func (t *textReader) run() error {
+	for i := range t.cfg.Sources {
+		if err := t.source(&t.cfg.Sources[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *textReader) source(s *Source) error {
+	in, err := s.Open()
+	if err != nil {
+		return fmt.Errorf("cannot open %s: %w", s.Name, err)
+	}
+	if !t.p.input.set(in) {
+		return in.Close()
+	}
+	t.line, t.carry = 1, t.carry[:0]
+	for {
+		j, ok := t.p.jobs.take()
+		if !ok {
+			j = new(job)
+		}
+		text, last, err := t.fill(j.text, in)
+		if err != nil {
+			if t.p.ctx.Err() != nil {
+				return nil // it may be Close that closed the input under our hands
+			}
+			line := t.line + int64(bytes.Count(text, []byte{'\n'}))
+			if err == errLong {
+				return &DataError{Source: s.Name, Line: line, Err: tooLong(t.cfg.Feature.LineLimit())}
+			}
+			return fmt.Errorf("cannot read %s, line %d: %w", s.Name, line, err)
+		}
+		if len(text) > 0 {
+			lines := bytes.Count(text, []byte{'\n'})
+			*j = job{source: s.Name, line: t.line, text: text, encoded: j.encoded}
+			t.line += int64(lines)
+			if !t.p.hand(j) {
+				return nil
+			}
+		}
+		if last {
+			return t.p.input.done()
+		}
+	}
+}
+
+// fill puts the next chunk, whole lines, into buf. last: it is the source's
+// last one, which need not end in a line feed.
+func (t *textReader) fill(buf []byte, in io.Reader) (text []byte, last bool, err error) {
+	size := max(t.cfg.chunk(), 2*len(t.carry))
+	buf = append(slices.Grow(buf[:0], size), t.carry...)
+	t.carry = t.carry[:0]
+	for idle := 0; ; {
+		n, err := in.Read(buf[len(buf):cap(buf)])
+		fresh := buf[len(buf) : len(buf)+n]
+		buf = buf[:len(buf)+n]
+		text := &t.p.shard.text
+		text.Bytes += uint64(n)
+		text.CRC = crc32.Update(text.CRC, castagnoli, fresh)
+		if err == io.EOF {
+			return buf, true, nil
+		}
+		if err != nil {
+			return buf, false, err
+		}
+		if n == 0 {
+			if idle++; idle == 100 {
+				return buf, false, io.ErrNoProgress
+			}
+			continue
+		}
+		idle = 0
+		if len(buf) < cap(buf) {
+			continue
+		}
+		if cut := bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {
+			t.carry = append(t.carry, buf[cut:]...)
+			return buf[:cut], false, nil
+		}
+		if len(buf) > t.cfg.Feature.LineLimit() {
+			return nil, false, errLong
+		}
+		buf = slices.Grow(buf, len(buf)) // one line fills the chunk
+	}
+}
+
+var errLong = errors.New("line too long")
+
+func tooLong(limit int) error {
+	return fmt.Errorf("longer than %d bytes: is this text? If so, raise the limit", limit)
+}
