@@ -33,7 +33,7 @@ type Config struct {
 	// interactions. Doubles are dropped, also in the other order ("ab", "ba").
 	Interactions []string
 	// MaxLine is the longest line, in bytes, that a reader accepts.
-	// 0: DefaultMaxLine. A line takes up to six times its length in memory.
+	// 0: DefaultMaxLine. A line may take ten times its length in memory.
 	MaxLine int
 }
 

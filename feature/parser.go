@@ -157,22 +157,22 @@ func (p *Parser) head(dst *Batch, ex *Example, head []byte) {
 		return
 	}
 	if count > 0 {
-		ex.Label = p.number32(dst, words[0])
+		ex.Label = p.labelNumber(dst, words[0])
 	}
 	if count > 1 {
-		ex.Weight = p.number32(dst, words[1])
+		ex.Weight = p.labelNumber(dst, words[1])
 		if ex.Weight < 0 {
 			p.warn(dst, "invalid importance weight (%g); importance weights must be non-negative; the example is predicted, not learned from", ex.Weight)
 			ex.Weight = 0
 		}
 	}
 	if count > 2 {
-		ex.Initial = p.number32(dst, words[2])
+		ex.Initial = p.labelNumber(dst, words[2])
 	}
 }
 
-// number32 reads one number of the label.
-func (p *Parser) number32(dst *Batch, word []byte) float32 {
+// labelNumber reads one number of the label.
+func (p *Parser) labelNumber(dst *Batch, word []byte) float32 {
 	v, n := ParseFloat(word)
 	if n == 0 || v != v {
 		p.warn(dst, "%q is not a good float, replacing with 0", clip(word))
@@ -205,7 +205,7 @@ func (p *Parser) namespaces(dst *Batch, line []byte) {
 		}
 		lo := uint32(len(dst.Features))
 		i = p.features(dst, line, i, salt, factor)
-		p.close(dst, ns, lo)
+		p.endNamespace(dst, ns, lo)
 		if i < len(line) && line[i] != '|' {
 			if line[i] != '\r' {
 				p.malformed(dst, "'|',space, or EOL", i)
@@ -241,8 +241,8 @@ func endsName(line []byte, i int) bool {
 	return false
 }
 
-// close ends one occurrence of a namespace, whose features lie from lo on.
-func (p *Parser) close(dst *Batch, ns byte, lo uint32) {
+// endNamespace ends one occurrence of a namespace, whose features lie from lo on.
+func (p *Parser) endNamespace(dst *Batch, ns byte, lo uint32) {
 	hi := uint32(len(dst.Features))
 	if lo == hi {
 		return // vw does not know a namespace without features

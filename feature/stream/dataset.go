@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync/atomic"
 
 	"github.com/gvw-project/gvw/feature/cache"
@@ -55,7 +56,9 @@ func NewDataset(cfg Config) (*Dataset, error) {
 		d.origin = makeCache
 	case cfg.anonymous():
 		d.origin = makeCache
-		d.note = "whether an older one fits cannot be known of data that has no name"
+		if _, err := os.Stat(cfg.Cache); err == nil {
+			d.note = "whether the old one fits cannot be known of data that has no name"
+		}
 	default:
 		d.origin = fromCache
 	}

@@ -337,6 +337,9 @@ func TestAStreamIsCachedButNeverCompared(t *testing.T) {
 	cfg := stream.Config{Feature: bits18, Sources: []stream.Source{stdin}, Cache: filepath.Join(t.TempDir(), "c"), Passes: 3}
 	for round := range 2 {
 		d := dataset(t, cfg)
+		if plan := d.Plan(); !strings.HasPrefix(plan, "creating cache_file") || strings.Contains(plan, "the old one") != (round > 0) {
+			t.Errorf("round %d: plan %q", round, plan)
+		}
 		for range 3 {
 			if n := len(mustPass(t, d).Examples); n != 2 {
 				t.Errorf("%d examples", n)
