@@ -64,7 +64,7 @@ func (s *session) pass(ctx context.Context, f func(b *feature.Batch, ex *feature
 			return err
 		}
 		for _, w := range b.Warnings {
-			s.log.Warn(w.Text, "line", w.Line)
+			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
 		}
 		for i := range b.Examples {
 			n++
