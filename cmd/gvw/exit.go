@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
@@ -43,6 +44,7 @@ func exitCode(err error) int {
 	}{
 		{is[*usageError], exitUsage},
 		{is[*learn.UsageError], exitUsage},
+		{is[*stream.UsageError], exitUsage},
 		{is[*spantree.RefusedError], exitRefused},
 		{is[*allreduce.MismatchError], exitRefused},
 		{is[*hdfsio.DataError], exitData},
@@ -53,7 +55,9 @@ func exitCode(err error) int {
 		{is[*fs.PathError], exitIO},
 		{is[*learn.DataError], exitData},
 		{is[*model.FormatError], exitData},
-		{is[*cache.FormatError], exitData},
+		{is[*cache.CorruptError], exitData},
+		{is[*cache.StaleError], exitData},
+		{is[*feature.LimitError], exitData},
 		{is[*stream.DataError], exitData},
 		{is[*net.OpError], exitIO},
 		{is[*os.SyscallError], exitIO},

@@ -109,23 +109,23 @@ func opener(fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
 func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
 	return func(name string) (learn.Output, error) {
 		if slices.Contains(stdoutNames, name) {
-			return &stream{w: p.stdout}, nil
+			return &stdoutFile{w: p.stdout}, nil
 		}
 		return fsys.Create(name)
 	}
 }
 
-// stream is an output that has no name to appear under.
-type stream struct {
+// stdoutFile is an output that has no name to appear under.
+type stdoutFile struct {
 	w   io.Writer
 	err error
 }
 
-func (s *stream) Write(b []byte) (int, error) {
+func (s *stdoutFile) Write(b []byte) (int, error) {
 	n, err := s.w.Write(b)
 	s.err = errors.Join(s.err, err)
 	return n, err
 }
 
-func (s *stream) Commit() error { return s.err }
-func (s *stream) Abort() error  { return nil }
+func (s *stdoutFile) Commit() error { return s.err }
+func (s *stdoutFile) Abort() error  { return nil }

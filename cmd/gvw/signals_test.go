@@ -39,21 +39,40 @@ func endless(t *testing.T, dir string) (launcher *exec.Cmd, stderr *bytes.Buffer
 			return err == nil
 		})
 	}
-	out, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(launcher.Process.Pid)).Output()
-	if err != nil {
-		t.Skipf("no ps that lists children: %v", err)
-	}
-	for pid := range strings.FieldsSeq(string(out)) {
-		n, err := strconv.Atoi(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		workers = append(workers, n)
-	}
+	workers = children(t, launcher.Process.Pid)
 	if len(workers) != 3 {
-		t.Fatalf("%d workers, want 3: %s", len(workers), out)
+		t.Fatalf("%d workers, want 3: %v", len(workers), workers)
 	}
 	return launcher, stderr, workers
+}
+
+// children lists the processes whose parent is pid.
+func children(t *testing.T, pid int) []int {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(stats) == 0 {
+		t.Skip("no /proc that lists processes")
+	}
+	var pids []int
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		// pid (name) state parent ...
+		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if len(f) > 1 && f[1] == strconv.Itoa(pid) {
+			n, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, n)
+		}
+	}
+	return pids
 }
 
 func eventually(t *testing.T, what string, f func() bool) {

@@ -201,6 +201,12 @@ func (n *normaliser) parseShort(word string, args []string) []string {
 		n.unsupported("-"+letter, otherShorts[letter])
 		return args
 	case s == nil:
+		for _, other := range allSpecs() {
+			if other.short == letter {
+				n.fault("-%s is no option here: %s", letter, elsewhere(n.specs))
+				return args
+			}
+		}
 		n.fault("-%s is no option; see gvw --help", letter)
 		return args
 	case s.kind == boolean && attached != "":

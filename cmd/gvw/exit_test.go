@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/cache"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/model"
+)
+
+func TestExitCodes(t *testing.T) {
+	missing := &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"usage":                          {usageErrorf("x"), 1},
+		"the learner's usage":            {&learn.UsageError{Text: "x"}, 1},
+		"the reader's usage":             {&stream.UsageError{Reason: "x"}, 1},
+		"data":                           {&learn.DataError{Name: "x"}, 2},
+		"a damaged model":                {&model.FormatError{Kind: io.ErrUnexpectedEOF}, 2},
+		"a damaged cache":                {&cache.CorruptError{}, 2},
+		"a stale cache":                  {&cache.StaleError{}, 2},
+		"a line":                         {&stream.DataError{Err: &feature.LimitError{}}, 2},
+		"compressed data":                {&stream.DataError{Err: &hdfsio.DataError{}}, 2},
+		"a lost peer":                    {&spantree.LostError{}, 3},
+		"a lost peer, seen by a link":    {&allreduce.LostError{}, 3},
+		"a deadline":                     {&allreduce.DeadlineError{}, 4},
+		"a missing file":                 {&hdfsio.Error{Err: missing}, 5},
+		"a file that cannot be read":     {&stream.DataError{Err: &hdfsio.Error{Err: syscall.EIO}}, 5},
+		"a model that cannot be read":    {&model.FormatError{Kind: &hdfsio.Error{Err: syscall.EIO}}, 5},
+		"a path":                         {missing, 5},
+		"a refused connection":           {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, 5},
+		"refused":                        {&spantree.RefusedError{}, 6},
+		"ranks that do not agree":        {&allreduce.MismatchError{}, 6},
+		"SIGINT":                         {signalled(os.Interrupt), 130},
+		"SIGTERM":                        {signalled(syscall.SIGTERM), 143},
+		"a worker's":                     {&workerError{code: 4}, 4},
+		"anything":                       {errors.New("x"), 5},
+		"the cause, not the cleaning up": {errors.Join(usageErrorf("x"), missing), 1},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+		if got := exitCode(fmt.Errorf("while learning: %w", c.err)); got != c.want {
+			t.Errorf("%s, wrapped: %d, want %d", name, got, c.want)
+		}
+	}
+}

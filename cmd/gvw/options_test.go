@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// withContext hands the typed options of a command line to f.
+func withContext(t *testing.T, line string, f func(*program, *cli.Context)) {
+	t.Helper()
+	s, err := parse(line)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	p := &program{stdout: io.Discard, stderr: io.Discard}
+	if p.stdin, err = os.Open(os.DevNull); err != nil {
+		t.Fatal(err)
+	}
+	defer p.stdin.Close()
+	err = p.dispatch(t.Context(), s.args(), learnFlags, func(c *cli.Context) error {
+		f(p, c)
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+}
+
+// Every option arrives in the field that it is for.
+func TestLearnConfig(t *testing.T) {
+	f32 := func(x float32) float64 { return float64(x) }
+	for line, want := range map[string]learn.Config{
+		"":                                {},
+		"-k --passes 3 -t":                {KillCache: true, Passes: 3, TestOnly: true},
+		"--holdout_off":                   {HoldoutOff: true, HoldoutAsked: true},
+		"--holdout_period 5":              {HoldoutPeriod: 5, HoldoutAsked: true},
+		"--holdout_after 6":               {HoldoutAfter: 6, HoldoutAsked: true},
+		"--early_terminate 7":             {EarlyTerminate: 7, HoldoutAsked: true},
+		"-b 20 --hash all":                {Bits: 20, BitsSet: true, HashAll: true},
+		"--hash strings":                  {},
+		"--hash_seed 4294967295":          {HashSeed: 1<<32 - 1},
+		"--noconstant -q ab -q a,":        {NoConstant: true, Interactions: []string{"ab", "a,"}},
+		"--sgd --adaptive":                {SGD: true, Adaptive: true},
+		"--normalized --invariant":        {Normalized: true, Invariant: true},
+		"-l 0 --power_t 0 --initial_t 0":  {LearningRateSet: true, PowerTSet: true, InitialTSet: true},
+		"-l 0.1 --decay_learning_rate .9": {LearningRate: 0.1, LearningRateSet: true, DecayLearningRate: 0.9},
+		"--power_t 0.3 --initial_t 2":     {PowerT: 0.3, PowerTSet: true, InitialT: 2, InitialTSet: true},
+		"--l2 1e-3 --sgd_l2 1e-4":         {L2: f32(1e-3), SGDL2: f32(1e-4)},
+		"--loss_function logistic":        {Loss: "logistic"},
+		"--link glf1 --binary":            {Link: "glf1", Binary: true},
+		"--bfgs --mem 0":                  {BFGS: true, MemSet: true},
+		"--mem 7 --termination 0.01":      {Mem: 7, MemSet: true, Termination: f32(0.01), TerminationSet: true},
+		"--hybrid 2:20":                   {Hybrid: &learn.Hybrid{SGDPasses: 2, LBFGSPasses: 20}},
+		"-f m -i n --readable_model r":    {FinalModel: "m", InitialModel: "n", ReadableModel: "r"},
+		"--predict_only_model":            {PredictOnly: true},
+		"-p p -r r":                       {Predictions: "p", RawPredictions: "r"},
+		"--quiet -P 10":                   {Quiet: true, Progress: "10"},
+	} {
+		withContext(t, line, func(_ *program, c *cli.Context) {
+			got, err := learnConfig(c)
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", line, diff)
+			}
+		})
+	}
+}
+
+func TestClusterConfig(t *testing.T) {
+	const rank = " --unique_id 18446744073709551615 --total 4 --node 3"
+	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m"+rank, func(_ *program, c *cli.Context) {
+		at, ok, err := place(c)
+		if err != nil || !ok || at.Rank != 3 || at.Total != 4 {
+			t.Fatalf("%+v, %v, %v", at, ok, err)
+		}
+		cfg, err := clusterConfig(c, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Server != "[::1]:99" || cfg.Job.UniqueID != 1<<64-1 || cfg.Job.RunKey != "r" || cfg.Rank != 3 || cfg.Total != 4 ||
+			cfg.StartTimeout.Seconds() != 5 || cfg.Heartbeat.Seconds() != 2 || cfg.LostAfter.Minutes() != 1 {
+			t.Errorf("%+v", cfg)
+		}
+	})
+	withContext(t, "--span_server gateway"+rank, func(_ *program, c *cli.Context) {
+		at, _, _ := place(c)
+		if cfg, err := clusterConfig(c, at); err != nil || cfg.Server != "gateway:26543" {
+			t.Errorf("%+v, %v", cfg, err)
+		}
+	})
+	withContext(t, "--span_server gateway:99"+rank, func(_ *program, c *cli.Context) {
+		at, _, _ := place(c)
+		if _, err := clusterConfig(c, at); err == nil || !strings.Contains(err.Error(), "--span_server_port") {
+			t.Errorf("a port in the host: %v", err)
+		}
+	})
+}
+
+func TestCacheName(t *testing.T) {
+	for line, want := range map[string]string{
+		"-d x":                   "",
+		"-d x -c":                "x.cache",
+		"-d x -d y -c":           "x.cache",
+		"-d x -c --cache_file f": "f",
+		"--cache_file f":         "f",
+		"-c":                     "--cache: data from stdin has no name",
+		"-d - -c":                "--cache: data from stdin has no name",
+	} {
+		withContext(t, line, func(_ *program, c *cli.Context) {
+			got, err := cacheName(c, hdfsio.Shard{})
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("%s: %q, want %q", line, got, want)
+			}
+		})
+	}
+	withContext(t, "-d x -c", func(_ *program, c *cli.Context) {
+		if got, err := cacheName(c, hdfsio.Shard{Kind: hdfsio.Lines, Rank: 3, Total: 4}); got != "x.cache.3" || err != nil {
+			t.Errorf("of a shard: %q, %v", got, err)
+		}
+	})
+}
+
+func TestInputs(t *testing.T) {
+	dir := t.TempDir()
+	file, cache := filepath.Join(dir, "x.vw"), filepath.Join(dir, "cache")
+	for _, name := range []string{file, cache} {
+		if err := os.WriteFile(name, []byte("1 | a\n-1 | b\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &program{}
+	var err error
+	if p.stdin, err = os.Open(file); err != nil {
+		t.Fatal(err)
+	}
+	defer p.stdin.Close()
+	fsys := hdfsio.Local{}
+
+	in, err := p.inputs(fsys, []string{file, file}, "", hdfsio.Shard{})
+	if err != nil || len(in) != 2 || in[0].Name != file || in[0].Identity == "" {
+		t.Errorf("two files: %+v, %v", in, err)
+	}
+	if in, err = p.inputs(fsys, nil, cache, hdfsio.Shard{}); err != nil || in != nil {
+		t.Errorf("a cache alone: %+v, %v", in, err)
+	}
+	in, err = p.inputs(fsys, nil, filepath.Join(dir, "none"), hdfsio.Shard{})
+	if err != nil || len(in) != 1 || in[0].Name != "stdin" || in[0].Identity != "" {
+		t.Fatalf("stdin: %+v, %v", in, err)
+	}
+	r, err := in[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r); err != nil || string(b) != "1 | a\n-1 | b\n" {
+		t.Errorf("stdin: %q, %v", b, err)
+	}
+	if _, err := in[0].Open(); !is[*usageError](err) {
+		t.Errorf("stdin a second time: %v", err)
+	}
+	for _, c := range []struct {
+		data  []string
+		shard hdfsio.Shard
+	}{{[]string{"-", file}, hdfsio.Shard{}}, {[]string{"-"}, hdfsio.Shard{Kind: hdfsio.Bytes, Total: 2}}} {
+		if _, err := p.inputs(fsys, c.data, "", c.shard); !is[*usageError](err) {
+			t.Errorf("%v by %v: %v", c.data, c.shard, err)
+		}
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if terminal(f) {
+		t.Error("nobody sits at the null device")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if terminal(f) {
+		t.Error("nobody sits at a closed file")
+	}
+}
+
+// Predictions to stdout are no file of that name, whatever stdout is.
+func TestCreatorKnowsStdout(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	create := (&program{stdout: &b}).creator(hdfsio.Local{})
+	for _, name := range stdoutNames {
+		f, err := create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, name); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Commit(), f.Abort()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.String(); got != strings.Join(stdoutNames, "") {
+		t.Errorf("stdout: %q", got)
+	}
+}
