@@ -16,7 +16,7 @@ build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
 
 quickstart: build
-	quickstart/run.sh
+	go run ./quickstart
 
 test:
 	scripts/test.sh

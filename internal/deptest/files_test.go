@@ -5,6 +5,7 @@ package deptest
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,14 +28,14 @@ func TestScriptsNameTheLicence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
+		for _, file := range paths {
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			head := text[:min(len(text), 200)]
 			if !strings.Contains(string(head), "# "+spdx) {
-				t.Errorf("%s: no line %q at the top", path, "# "+spdx)
+				t.Errorf("%s: no line %q at the top", file, "# "+spdx)
 			}
 		}
 	}
@@ -58,13 +59,20 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 			continue
 		}
 		where[s.dir] = s.path
-		if s.file.Doc != nil && (strings.HasPrefix(s.file.Doc.Text(), "Package "+s.file.Name.Name) || s.command() && strings.HasPrefix(s.file.Doc.Text(), "Command ")) {
+		begin := "Package " + s.file.Name.Name + " "
+		if s.command() {
+			begin = "Command " + path.Base(s.dir) + " "
+		}
+		// A command may also begin with its name, as the go command's own do.
+		name := path.Base(s.dir) + " "
+		doc := s.file.Doc.Text()
+		if strings.HasPrefix(doc, begin) || s.command() && strings.EqualFold(doc[:min(len(doc), len(name))], name) {
 			documented[s.dir] = true
 		}
 	}
-	for dir, path := range where {
+	for dir, file := range where {
 		if !documented[dir] {
-			t.Errorf("package %s (%s) has no comment that begins with Package or Command and its name", dir, path)
+			t.Errorf("package %s (%s) has no comment that begins with Package or Command and its name", dir, file)
 		}
 	}
 }
@@ -89,8 +97,8 @@ func TestNoCommittedFileIsHuge(t *testing.T) {
 		t.Skipf("needs git and a clone: %v", err)
 	}
 	const limit = 3 << 20
-	for path := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		info, err := os.Stat(filepath.Join(root, path))
+	for file := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		info, err := os.Stat(filepath.Join(root, file))
 		if os.IsNotExist(err) {
 			continue // deleted, not committed
 		}
@@ -98,7 +106,7 @@ func TestNoCommittedFileIsHuge(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info.Size() > limit {
-			t.Errorf("%s has %d bytes, more than %d", path, info.Size(), limit)
+			t.Errorf("%s has %d bytes, more than %d", file, info.Size(), limit)
 		}
 	}
 }
