@@ -80,23 +80,30 @@ func expandData(fsys hdfsio.FS, s *settings, workers int) error {
 		if strings.Contains(name, rankMark) {
 			files = append(files, name)
 			for rank := range workers {
-				if _, err := hdfsio.Split(fsys, []string{strings.ReplaceAll(name, rankMark, strconv.Itoa(rank))}, hdfsio.Shard{}); err != nil {
-					return err
+				own := strings.ReplaceAll(name, rankMark, strconv.Itoa(rank))
+				if err := look(fsys, own); err != nil {
+					return fmt.Errorf("rank %d: %w", rank, err)
 				}
 			}
 			continue
 		}
 		found, err := hdfsio.Expand(fsys, []string{name})
-		if err != nil {
-			return err
+		if err == nil {
+			err = look(fsys, found...)
 		}
-		if _, err := hdfsio.Split(fsys, found, hdfsio.Shard{}); err != nil {
+		if err != nil {
 			return err
 		}
 		files = append(files, found...)
 	}
 	s.set("data", files...)
 	return nil
+}
+
+// look makes sure that files are there.
+func look(fsys hdfsio.FS, names ...string) error {
+	_, err := hdfsio.Split(fsys, names, hdfsio.Shard{})
+	return err
 }
 
 // logDir makes the folder of the logs; without a name, a fresh one.
