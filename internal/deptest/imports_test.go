@@ -39,23 +39,31 @@ var layers = []layer{
 	{"allreduce/spantree", slices.Concat(bottom, wires), "the server knows jobs and trees, not the group that uses them"},
 	{"allreduce/verbs", slices.Concat(bottom, wires), "a driver beside the others"},
 
-	{"optim", slices.Concat(bottom, []string{"optim", "loss", "feature"}),
-		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run"},
-	{"allreduce", slices.Concat(bottom, wires, []string{"allreduce/spantree", "allreduce/verbs"}),
-		"collectives are useful without a learner: nothing here may know what is learned"},
+	{
+		"optim", slices.Concat(bottom, []string{"optim", "loss", "feature"}),
+		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
+	},
+	{
+		"allreduce", slices.Concat(bottom, wires, []string{"allreduce/spantree", "allreduce/verbs"}),
+		"collectives are useful without a learner: nothing here may know what is learned",
+	},
 
 	{"hdfsio", bottom, "files know nothing of what is in them"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
 	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
-	{"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/hadoop", "internal/launch", "internal/status"}),
-		"the training loop knows everything below it; nobody below knows it"},
+	{
+		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/hadoop", "internal/launch", "internal/status"}),
+		"the training loop knows everything below it; nobody below knows it",
+	},
 
 	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
-	{"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/hadoop", "internal/launch", "internal/status"}),
-		"programs put the packages together; nobody imports a program"},
+	{
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/hadoop", "internal/launch", "internal/status"}),
+		"programs put the packages together; nobody imports a program",
+	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
 	{"tests", nil, "end-to-end tests run the programs as a user does"},
