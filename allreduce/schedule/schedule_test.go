@@ -118,6 +118,27 @@ func TestPhasedSendsNothingDownBeforeAllIsUp(t *testing.T) {
 	}
 }
 
+// TestResultWaitsUntilItsPlaceIsFree: what comes down overwrites what was sent up,
+// so it is not received before that send is over.
+func TestResultWaitsUntilItsPlaceIsFree(t *testing.T) {
+	var f AllReduce
+	f.Start(PlaceIn(balanced(3), 0), 8, Options{})
+	if _, ok := f.Expect(Up); ok {
+		t.Error("the result is expected before anything was sent")
+	}
+	a, ok := f.Next(Self)
+	if want := (Action{Verb: Send, Edge: Up, Part: Part{0, 0, 8}, Own: true}); !ok || a != want {
+		t.Fatalf("got %+v, %v; want %+v", a, ok, want)
+	}
+	if _, ok := f.Expect(Up); ok {
+		t.Error("the result is expected while the send is under way")
+	}
+	f.Done(a)
+	if r, ok := f.Expect(Up); !ok || r.Slot != Straight {
+		t.Errorf("after the send: got %+v, %v; want the result straight into its place", r, ok)
+	}
+}
+
 func TestBroadcastReachesAll(t *testing.T) {
 	forAll(t, func(t fatal, c scenario) {
 		root := int(c.seed % uint64(c.tree.Size()))

@@ -71,6 +71,7 @@ type node struct {
 	slots [Edges]map[int][]string
 	got   [Edges]int
 	held  [Edges + 1]*Action // what Self (0) and the readers are in the middle of
+	over  [Edges + 1]bool    // it is carried out, but Done has not been called
 }
 
 // sim runs the flows of all ranks over queues of bounded length, one event at a
@@ -102,15 +103,19 @@ func (s *sim) run() {
 			}
 		}
 	}
-	for {
+	for slow := true; ; {
 		moved := false
 		s.rng.Shuffle(len(actors), func(i, j int) { actors[i], actors[j] = actors[j], actors[i] })
 		for _, a := range actors {
+			if slow && s.rng.IntN(2) == 0 {
+				continue
+			}
 			moved = s.step(a.rank, a.by) || moved
 		}
-		if !moved {
+		if !moved && !slow {
 			return
 		}
+		slow = moved // when nobody moved, everybody gets a chance
 	}
 }
 
@@ -119,14 +124,18 @@ func (s *sim) run() {
 func (s *sim) step(rank, by int) bool {
 	n := s.nodes[rank]
 	if held := n.held[by+1]; held != nil {
-		if !s.carryOut(n, *held) {
-			return false // the queue is full
+		if !n.over[by+1] {
+			n.over[by+1] = s.carryOut(n, *held)
+			return n.over[by+1] // false: the queue is full
 		}
-		n.held[by+1] = nil
+		n.held[by+1], n.over[by+1] = nil, false
 		n.flow.Done(*held)
 		return true
 	}
 	if a, ok := n.flow.Next(by); ok {
+		if by == Up && (a.Verb == Combine || a.Edge == Up) {
+			s.t.Fatalf("the reader of rank %d's parent is told to do %+v: only what goes down is its own", rank, a)
+		}
 		n.held[by+1] = &a
 		return true
 	}
@@ -180,7 +189,7 @@ func (s *sim) receive(n *node, edge int) bool {
 	}
 	if r.Slot == Straight {
 		for by, a := range n.held {
-			if a != nil && a.Part.Lo < r.Part.Hi && r.Part.Lo < a.Part.Hi && (a.Edge == edge || a.Verb == Combine) {
+			if a != nil && a.Part.Lo < r.Part.Hi && r.Part.Lo < a.Part.Hi && (a.Edge == Up || a.Verb == Combine) {
 				s.t.Fatalf("rank %d receives %+v from edge %d while %d still does %+v", n.place.Rank, r.Part, edge, by-1, *a)
 			}
 		}
