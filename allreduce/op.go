@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Op is how a reduction joins two operands. Its numbers are part of the protocol.
+//
+// The order of the operands is fixed (package schedule), so floating-point sums
+// have the same bits in every run. Integers wrap around. For floats Min and Max
+// are those of the language: any NaN makes the result NaN, and -0 is less than
+// +0. Sum follows IEEE 754: a NaN operand or the sum of opposite infinities is
+// NaN (whose payload is not specified), and -0 + -0 is -0.
+type Op uint8
+
+// The operations.
+const (
+	Sum Op = 1
+	Min Op = 2
+	Max Op = 3
+)
+
+func (o Op) String() string {
+	switch o {
+	case Sum:
+		return "sum"
+	case Min:
+		return "min"
+	case Max:
+		return "max"
+	}
+	return fmt.Sprintf("op %d", uint8(o))
+}
+
+// number is what can be reduced.
+type number interface {
+	float32 | float64 | int32 | int64 | uint32 | uint64
+}
+
+// combine sets dst[i] = a[i] op b[i] over whole vectors of bytes of one length.
+// dst may be a or b.
+func combine(kind Kind, op Op, dst, a, b []byte) {
+	switch kind {
+	case Float32:
+		reduce(op, view[float32](dst), view[float32](a), view[float32](b))
+	case Float64:
+		reduce(op, view[float64](dst), view[float64](a), view[float64](b))
+	case Int32:
+		reduce(op, view[int32](dst), view[int32](a), view[int32](b))
+	case Int64:
+		reduce(op, view[int64](dst), view[int64](a), view[int64](b))
+	case Uint32:
+		reduce(op, view[uint32](dst), view[uint32](a), view[uint32](b))
+	case Uint64:
+		reduce(op, view[uint64](dst), view[uint64](a), view[uint64](b))
+	default:
+		panic(fmt.Sprintf("BUG: allreduce: %v of %v", op, kind))
+	}
+}
+
+func reduce[T number](op Op, dst, a, b []T) {
+	switch op {
+	case Sum:
+		add(dst, a, b)
+	case Min:
+		for i := range dst {
+			dst[i] = min(a[i], b[i])
+		}
+	case Max:
+		for i := range dst {
+			dst[i] = max(a[i], b[i])
+		}
+	default:
+		panic(fmt.Sprintf("BUG: allreduce: %v", op))
+	}
+}
+
+// add is
+//
+//	for i := range dst {
+//		dst[i] = a[i] + b[i]
+//	}
+//
+// In place, which is nearly always, floats go through gonum's vector kernel: one
+// times an operand is exact, so the bits are those of the loop.
+func add[T number](dst, a, b []T) {
+	if len(dst) == 0 {
+		return
+	}
+	if &dst[0] == &a[0] {
+		a, b = b, a
+	}
+	if &dst[0] == &b[0] {
+		switch dst := any(dst).(type) {
+		case []float32:
+			blas32.Axpy(1, vector32(any(a).([]float32)), vector32(dst))
+			return
+		case []float64:
+			blas64.Axpy(1, vector64(any(a).([]float64)), vector64(dst))
+			return
+		}
+	}
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] + b[i]
+	}
+}
+
+func vector32(s []float32) blas32.Vector { return blas32.Vector{N: len(s), Inc: 1, Data: s} }
+func vector64(s []float64) blas64.Vector { return blas64.Vector{N: len(s), Inc: 1, Data: s} }
