@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// refusal is a no with its reason. It is a value, so that both protocols
+// share the rules and each says no in its own way.
+type refusal struct {
+	code   Code
+	reason string
+	model  [32]byte
+}
+
+func refuse(code Code, format string, args ...any) *refusal {
+	return &refusal{code: code, reason: fmt.Sprintf(format, args...)}
+}
+
+// onVWHello answers ok at once, 1 or 0, as vw's server does.
+func (m *machine) onVWHello(ev vwHello) {
+	j, no := m.seatVW(ev)
+	if no != nil {
+		m.log(slog.LevelWarn, "vw worker refused", slog.String("from", ev.from.host), slog.Uint64("unique_id", ev.unique),
+			slog.Uint64("rank", ev.rank), slog.Uint64("total", ev.total), slog.String("reason", no.reason))
+		m.do(sendBytes{ev.conn, []byte{0, 0, 0, 0}})
+		m.do(hangUp{ev.conn})
+		return
+	}
+	a := &attempt{conn: ev.conn, job: j, rank: int(ev.rank), vw: true, from: ev.from, host: ev.from.host}
+	m.tell(a, 1, 0, 0, 0)
+	m.admit(a)
+	m.wire(j)
+}
+
+// seatVW finds the job for a vw worker, or says why there is none.
+func (m *machine) seatVW(ev vwHello) (*job, *refusal) {
+	if no := m.checkPlace(ev.rank, ev.total); no != nil {
+		return nil, no
+	}
+	if _, ok := ipv4(ev.from.host); !ok {
+		return nil, refuse(NoIPv4, "the vw protocol knows IPv4 addresses alone, this worker comes from %s", ev.from.host)
+	}
+	// vw knows no run key: the nonce must fit exactly one job that is filling.
+	var fits []*job
+	running := false
+	for _, j := range m.order {
+		switch {
+		case j.id.UniqueID != ev.unique:
+		case j.state == filling:
+			fits = append(fits, j)
+		case j.id.RunKey == "" || j.streams:
+			running = true
+		}
+	}
+	total := int(ev.total)
+	switch {
+	case len(fits) > 1:
+		return nil, refuse(Malformed, "%d jobs with unique_id %d are filling (%v, %v, …): give this one a unique_id of its own", len(fits), ev.unique, fits[0].id, fits[1].id)
+	case len(fits) == 0 && running:
+		return nil, refuse(RankHeld, "job %d is running", ev.unique)
+	case len(fits) == 0:
+		return m.open(Job{UniqueID: ev.unique}, total, 0)
+	}
+	j := fits[0]
+	if no := j.checkSeat(int(ev.rank), total); no != nil {
+		return nil, no
+	}
+	for _, a := range j.members() {
+		if !a.vw && !hasIPv4(a.advertise, a.from.host) {
+			return nil, refuse(NoIPv4, "rank %d (%s) of the job has no IPv4 address, so vw workers cannot reach it", a.rank, a.host)
+		}
+	}
+	return j, nil
+}
+
+// onJoin lets an attempt of the native protocol in, or refuses it.
+func (m *machine) onJoin(ev arrived) {
+	f := ev.join
+	j, no := m.seatNative(ev)
+	if no != nil {
+		m.log(slog.LevelWarn, "rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
+			slog.Uint64("rank", uint64(f.Rank)), slog.String("reason", no.reason))
+		m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
+		m.do(hangUp{ev.conn})
+		return
+	}
+	a := &attempt{
+		conn: ev.conn, job: j, rank: int(f.Rank), number: f.Attempt, from: ev.from, host: f.Host,
+		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
+		heard: m.now, lostAfter: f.LostAfter,
+	}
+	if a.host == "" {
+		a.host = ev.from.host
+	}
+	if a.lostAfter == 0 {
+		a.lostAfter = m.lostAfter
+	}
+	// A rank cannot be lost between two of its own heartbeats.
+	a.lostAfter = max(a.lostAfter, 2*f.Heartbeat)
+	if j.native == 0 {
+		j.options, j.digest, j.generation = f.Options, f.OptionsSHA256, f.Generation
+		m.rename(j, Job{f.UniqueID, f.RunKey})
+	}
+	m.admit(a)
+	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(ev.from.host, maxHost)})
+}
+
+// seatNative finds the job for a JOIN, or says why there is none.
+func (m *machine) seatNative(ev arrived) (*job, *refusal) {
+	f := ev.join
+	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
+		return nil, refuse(Malformed, "options_sha256 is not the digest of the options %q", clip(f.Options, 200))
+	}
+	if no := m.checkPlace(uint64(f.Rank), uint64(f.Total)); no != nil {
+		return nil, no
+	}
+	if no := m.checkFinished(f); no != nil {
+		return nil, no
+	}
+	j := m.jobs[Job{f.UniqueID, f.RunKey}]
+	if j == nil && f.RunKey != "" {
+		// vw workers that were earlier may have opened the job without its key.
+		if k := m.jobs[Job{UniqueID: f.UniqueID}]; k != nil && k.state == filling && k.native == 0 {
+			j = k
+		}
+	}
+	if j != nil && j.native > 0 && f.Generation != j.generation {
+		if no := m.fence(j, f.Generation); no != nil {
+			return nil, no
+		}
+		j = nil
+	}
+	if j == nil {
+		return m.open(Job{f.UniqueID, f.RunKey}, int(f.Total), f.Generation)
+	}
+	if no := j.checkSeat(int(f.Rank), int(f.Total)); no != nil {
+		return nil, no
+	}
+	if j.native > 0 && j.digest != f.OptionsSHA256 {
+		return nil, refuse(OptionsDiffer, "options differ from those of the job's other ranks: %s", diffOptions(f.Options, j.options))
+	}
+	if j.mixed() && !hasIPv4(f.AdvertiseHost, ev.from.host) {
+		return nil, refuse(NoIPv4, "vw workers are in the job, which need an IPv4 address to reach this rank")
+	}
+	return j, nil
+}
+
+// checkPlace refuses what vw's server crashes on.
+func (m *machine) checkPlace(rank, total uint64) *refusal {
+	switch {
+	case total == 0:
+		return refuse(RankInvalid, "total is 0: a job has at least one rank")
+	case total > uint64(m.maxRanks):
+		return refuse(RankInvalid, "total %d is over this server's bound of %d ranks per job", total, m.maxRanks)
+	case rank >= total:
+		return refuse(RankInvalid, "rank %d of a job of %d ranks: ranks are 0 to %d", rank, total, total-1)
+	}
+	return nil
+}
+
+// checkFinished refuses attempts of runs that are over.
+func (m *machine) checkFinished(f *joinFrame) *refusal {
+	done := m.finished.by[f.RunKey]
+	switch {
+	case f.RunKey == "" || done == nil:
+		return nil
+	case done.Options != f.OptionsSHA256:
+		return refuse(OptionsDiffer, "run %s has finished %v ago with other options: give this run another key", f.RunKey, m.now.Sub(done.At).Round(time.Second))
+	}
+	no := refuse(JobFinished, "run %s has finished %v ago with model %x…", f.RunKey, m.now.Sub(done.At).Round(time.Second), done.Model[:6])
+	no.model = done.Model
+	return no
+}
+
+// fence ends the generation that runs if the one that arrives is newer.
+func (m *machine) fence(j *job, generation uint32) *refusal {
+	switch {
+	case generation < j.generation:
+		return refuse(AttemptFenced, "generation %d of the job runs, this attempt is of generation %d", j.generation, generation)
+	case j.state == ending:
+		return refuse(RankHeld, "generation %d of the job is delivering its model", j.generation)
+	}
+	m.fail(j, cause{Kind: causeRefused, Code: AttemptFenced, Rank: -1, Why: fmt.Sprintf("generation %d of the job has started", generation)})
+	return nil
+}
+
+// checkSeat refuses who does not fit into a job that exists.
+func (j *job) checkSeat(rank, total int) *refusal {
+	if total != j.total {
+		return refuse(TotalDiffers, "total %d differs from that of the job, %d", total, j.total)
+	}
+	if a := j.seats[rank]; a != nil {
+		return refuse(RankHeld, "rank %d of job %v is held by another attempt, on %s", rank, j.id, a.host)
+	}
+	if j.state != filling {
+		return refuse(RankHeld, "job %v is running: rank %d cannot join it any more", j.id, rank)
+	}
+	return nil
+}
+
+// open makes a job.
+func (m *machine) open(id Job, total int, generation uint32) (*job, *refusal) {
+	switch {
+	case m.draining:
+		return nil, refuse(ServerDraining, "the server is going down and takes no new jobs")
+	case len(m.jobs) >= m.maxJobs:
+		return nil, refuse(ServerFull, "the server has %d jobs, its bound", len(m.jobs))
+	}
+	j := &job{
+		id: id, total: total, generation: generation, created: m.now,
+		seats: map[int]*attempt{}, gone: map[int]farewell{},
+		nextReport: m.now.Add(firstReport), reportGap: firstReport,
+	}
+	m.jobs[id] = j
+	m.order = append(m.order, j)
+	m.log(slog.LevelInfo, "job opened", slog.String("job", id.String()), slog.Int("total", total))
+	return j, nil
+}
+
+// rename gives a job that vw workers opened its full name.
+func (m *machine) rename(j *job, id Job) {
+	delete(m.jobs, j.id)
+	j.id = id
+	m.jobs[id] = j
+}
+
+// admit seats an attempt.
+func (m *machine) admit(a *attempt) {
+	j := a.job
+	a.joined = m.now
+	j.seats[a.rank] = a
+	delete(j.gone, a.rank)
+	j.changed++
+	if !a.vw {
+		j.native++
+	}
+	m.conns[a.conn] = a
+	m.log(slog.LevelInfo, "rank joined", append(a.attrs(), slog.Bool("vw", a.vw), slog.Int("joined", len(j.seats)), slog.Int("total", j.total))...)
+}
+
+// forget takes an attempt out of its job.
+func (m *machine) forget(a *attempt) {
+	j := a.job
+	delete(m.conns, a.conn)
+	delete(j.seats, a.rank)
+	j.changed++
+	if !a.vw {
+		j.native--
+		if a.ready {
+			j.ready--
+		}
+	}
+}
+
+// remove ends a job: everything but finished runs is forgotten.
+func (m *machine) remove(j *job) {
+	for _, a := range j.members() {
+		m.do(hangUp{a.conn})
+		m.forget(a)
+	}
+	if m.jobs[j.id] == j {
+		delete(m.jobs, j.id)
+	}
+	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
+}
+
+// lose handles an attempt that is gone, or as good as gone.
+func (m *machine) lose(a *attempt, why string) {
+	j := a.job
+	switch {
+	case j.state == filling:
+		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
+		m.leaveFilling(a, why)
+	case j.state == ending && a.complete && len(a.owes) == 0:
+		// It has nothing to do any more but to wait for the others.
+		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
+		m.do(hangUp{a.conn})
+		m.forget(a)
+		m.conclude(j)
+	default:
+		m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
+		m.fail(j, cause{Kind: causeLost, Rank: a.rank, Host: a.host, Why: why})
+	}
+}
+
+// leaveFilling frees a seat. The wiring is not undone: another attempt of the
+// rank gets the same place in the tree.
+func (m *machine) leaveFilling(a *attempt, why string) {
+	j := a.job
+	m.do(hangUp{a.conn})
+	m.forget(a)
+	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
+	if len(j.seats) == 0 {
+		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
+		m.remove(j)
+	}
+}
+
+// fail ends a job for all its members, with one cause.
+func (m *machine) fail(j *job, why cause) {
+	why.Host, why.Why = clip(why.Host, maxHost), clip(why.Why, maxWords)
+	j.state = failed
+	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
+	over := &overFrame{Epoch: j.epoch, Final: true, Cause: why}
+	for _, a := range j.members() {
+		if !a.vw {
+			m.send(a, over)
+		}
+	}
+	m.remove(j)
+}
+
+// onLeave lets an attempt go in peace. In a job with vw workers that is how
+// native ranks end: nobody there could tell COMPLETE.
+func (m *machine) onLeave(a *attempt, f *leaveFrame) {
+	j := a.job
+	m.send(a, &byeFrame{Epoch: j.epoch})
+	if !j.streams {
+		why := "it left"
+		if f.Reason != "" {
+			why += ": " + f.Reason
+		}
+		m.lose(a, why)
+		return
+	}
+	m.log(slog.LevelInfo, "rank leaves", append(a.attrs(), slog.String("reason", f.Reason))...)
+	m.do(hangUp{a.conn})
+	m.forget(a)
+	if j.native == 0 {
+		m.log(slog.LevelInfo, "job ended", slog.String("job", j.id.String()))
+		m.remove(j)
+	}
+}
+
+// onFail ends the job for everybody, with the last words of the rank that
+// gives up as the cause.
+func (m *machine) onFail(a *attempt, f *failFrame) {
+	m.log(slog.LevelWarn, "rank gives up", append(a.attrs(), slog.String("reason", f.Reason))...)
+	if a.job.receipt != 0 {
+		m.lose(a, f.Reason) // too late: all duties are done
+		return
+	}
+	m.fail(a.job, cause{Kind: causeGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason})
+}
+
+func (m *machine) onBeat(a *attempt, f *beatFrame) {
+	a.waits = f.Waits
+	m.send(a, &beatenFrame{Seq: f.Seq})
+	if j := a.job; j.state == filling && a.told != j.changed {
+		m.sendWaiting(a)
+	}
+}
+
+func (m *machine) sendWaiting(a *attempt) {
+	j := a.job
+	a.told = j.changed
+	vws := len(j.seats) - j.native // a vw worker is ready when it joins
+	m.send(a, &waitingFrame{Joined: uint32(len(j.seats)), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: j.report(m.now)})
+}
+
+// hostPort writes an address, IPv6 in brackets.
+func hostPort(host string, port uint16) string {
+	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port)))
+}

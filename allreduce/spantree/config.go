@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// ServerConfig says how a server works. The zero value is a good server
+// without a journal.
+type ServerConfig struct {
+	// StateFile is the journal, created if it does not exist. "": none, and
+	// a restarted server knows nothing of runs that have finished.
+	StateFile string
+
+	// MaxJobs bounds the jobs that are filling or running; 0 is 1000.
+	MaxJobs int
+	// MaxRanks bounds the ranks of a job; 0 is 16384, the most 32768.
+	MaxRanks int
+	// MaxPending bounds the connections from one address that have not said
+	// yet what they want; 0 is 1024. A host that starts more workers than
+	// that in the same second has the others try again.
+	MaxPending int
+	// MaxFrame bounds the payload, in bytes, of a frame from a rank; 0 is
+	// 65536, the least 32768, which a JOIN may need.
+	MaxFrame int
+	// MaxFinished bounds the finished runs that are remembered; 0 is 10,000.
+	MaxFinished int
+	// FinishedAge is how long they are remembered; 0 is 24 h.
+	FinishedAge time.Duration
+
+	// HandshakeTimeout is how long a connection may take to say what it
+	// wants; 0 is 10 s.
+	HandshakeTimeout time.Duration
+	// WriteTimeout is how long a client may take to read what it is sent;
+	// 0 is 10 s. Nobody else waits for it meanwhile.
+	WriteTimeout time.Duration
+	// PortTimeout is how long a vw worker may take to answer with its port
+	// once its job is complete; 0 is 60 s.
+	PortTimeout time.Duration
+	// LostAfter is the silence after which a native rank is lost that does
+	// not say otherwise; 0 is 10 s.
+	LostAfter time.Duration
+
+	// Version is the program's, shown to clients.
+	Version string
+	// Log gets what happens; nil discards it.
+	Log *slog.Logger
+}
+
+// maxRanksLimit is what the members of a job may need in one START.
+const maxRanksLimit = 32768
+
+func (c ServerConfig) withDefaults() ServerConfig {
+	def(&c.MaxJobs, 1000)
+	def(&c.MaxRanks, 16384)
+	def(&c.MaxPending, 1024)
+	def(&c.MaxFrame, 64<<10)
+	def(&c.MaxFinished, 10_000)
+	def(&c.FinishedAge, 24*time.Hour)
+	def(&c.HandshakeTimeout, 10*time.Second)
+	def(&c.WriteTimeout, 10*time.Second)
+	def(&c.PortTimeout, 60*time.Second)
+	def(&c.LostAfter, 10*time.Second)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func def[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c ServerConfig) Validate() error {
+	c = c.withDefaults()
+	var faults []error
+	between := func(name string, v, low, high int) {
+		if v < low || v > high {
+			faults = append(faults, fmt.Errorf("spantree: %s is %d, want %d to %d", name, v, low, high))
+		}
+	}
+	between("MaxJobs", c.MaxJobs, 1, 1<<20)
+	between("MaxRanks", c.MaxRanks, 1, maxRanksLimit)
+	between("MaxPending", c.MaxPending, 1, 1<<20)
+	between("MaxFrame", c.MaxFrame, frameKinds[typeJoin].limit, bigFrame)
+	between("MaxFinished", c.MaxFinished, 1, 1<<20)
+	for name, d := range map[string]time.Duration{
+		"FinishedAge": c.FinishedAge, "HandshakeTimeout": c.HandshakeTimeout, "WriteTimeout": c.WriteTimeout,
+		"PortTimeout": c.PortTimeout, "LostAfter": c.LostAfter,
+	} {
+		if d < 0 {
+			faults = append(faults, fmt.Errorf("spantree: %s is %v, want a positive duration", name, d))
+		}
+	}
+	faults = append(faults, checkText("Version", c.Version, maxVersion))
+	return errors.Join(faults...)
+}
+
+func checkText(name, s string, limit int) error {
+	if len(s) > limit {
+		return fmt.Errorf("spantree: %s has %d bytes, the limit is %d", name, len(s), limit)
+	}
+	if toUTF8(s) != s {
+		return fmt.Errorf("spantree: %s %q is not UTF-8", name, s)
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// maxQueued bounds what waits for a client that does not read.
+	maxQueued = 256
+	// linger is how long a connection that was hung up may take to close its
+	// end. Closed at once, with bytes of the client unread, the connection
+	// would be reset, and the client could lose the reason it was just sent.
+	linger = 2 * time.Second
+)
+
+// serverConn is a client's connection: a reader, which is serve, and a writer.
+type serverConn struct {
+	s        *Server
+	id       connID
+	nc       net.Conn
+	from     endpoint
+	listener net.Listener
+	known    bool // guarded by s.mu
+
+	mu      sync.Mutex
+	out     [][]byte // nil: hang up
+	ended   bool     // nothing is queued any more
+	pending chan struct{}
+	stop    chan struct{} // closed when the reader is through
+	once    sync.Once
+}
+
+func newServerConn(s *Server, id connID, nc net.Conn, from endpoint, l net.Listener) *serverConn {
+	return &serverConn{s: s, id: id, nc: nc, from: from, listener: l, pending: make(chan struct{}, 1), stop: make(chan struct{})}
+}
+
+// queue hands bytes to the writer; nil hangs up after what is queued. It
+// never waits. Who has let too much pile up is cut off.
+func (c *serverConn) queue(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	if len(c.out) >= maxQueued {
+		c.ended = true
+		c.abort()
+		return
+	}
+	c.ended = b == nil
+	c.out = append(c.out, b)
+	select {
+	case c.pending <- struct{}{}:
+	default:
+	}
+}
+
+// abort closes the connection at once.
+func (c *serverConn) abort() {
+	c.once.Do(func() { _ = c.nc.Close() }) // the reader notices and cleans up
+}
+
+// serve reads until the connection ends. It owns the writer.
+func (c *serverConn) serve() {
+	var writer sync.WaitGroup
+	writer.Go(c.write)
+	err := c.read()
+	c.s.apply(closed{c.id, why(err)})
+	close(c.stop)
+	c.abort()
+	writer.Wait()
+	c.s.forget(c)
+}
+
+// why says what ended a connection.
+func why(err error) string {
+	switch {
+	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed"
+	case errors.Is(err, net.ErrClosed):
+		return "the server closed the connection"
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err // without the addresses, which everybody knows
+	}
+	return "connection lost: " + err.Error()
+}
+
+// write sends what is queued. A client that does not read costs its own
+// connection, and nobody else anything.
+func (c *serverConn) write() {
+	for {
+		select {
+		case <-c.pending:
+		case <-c.stop:
+			return
+		}
+		c.mu.Lock()
+		out := c.out
+		c.out = nil
+		c.mu.Unlock()
+		for _, b := range out {
+			if b == nil {
+				c.hangUp()
+				return
+			}
+			_ = c.nc.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
+			if _, err := c.nc.Write(b); err != nil {
+				c.s.warn(c, "client does not read", err)
+				c.abort()
+				return
+			}
+		}
+	}
+}
+
+// hangUp ends our direction; the reader goes on for a while, see linger.
+func (c *serverConn) hangUp() {
+	if half, ok := c.nc.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // a client that is gone already is no fault
+	}
+	_ = c.nc.SetReadDeadline(time.Now().Add(linger))
+}
+
+// read tells the two protocols apart and follows the one it finds.
+func (c *serverConn) read() error {
+	_ = c.nc.SetReadDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout))
+	var hello [helloSize]byte
+	if n, err := io.ReadFull(c.nc, hello[:]); err != nil {
+		return c.mute(fmt.Sprintf("%d of the %d bytes of a registration", n, helloSize), err)
+	}
+	first := binary.LittleEndian.Uint64(hello[:])
+	second := binary.LittleEndian.Uint64(hello[8:])
+	third := binary.LittleEndian.Uint64(hello[16:])
+	if first == helloMagic && second == helloTotal && third == helloRank {
+		return c.readNative()
+	}
+	return c.readVW(first, second, third)
+}
+
+// mute logs a client that went or kept silent before it said what it wants: a
+// port scanner, a health probe, a telnet.
+func (c *serverConn) mute(said string, err error) error {
+	if c.s.ended() {
+		return err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("nothing more within %v", c.s.cfg.HandshakeTimeout)
+	}
+	c.s.warn(c, "client without a registration", fmt.Errorf("%s, then: %w", said, err))
+	return err
+}
+
+// readVW follows a vw worker: its registration, its port, its end.
+func (c *serverConn) readVW(unique, total, rank uint64) error {
+	c.s.known(c)
+	_ = c.nc.SetReadDeadline(time.Time{}) // the job may take hours to fill
+	c.s.apply(vwHello{c.id, c.from, unique, total, rank})
+	var port [2]byte
+	if _, err := io.ReadFull(c.nc, port[:]); err != nil {
+		return err
+	}
+	c.s.apply(vwPort{c.id, binary.BigEndian.Uint16(port[:])})
+	// It has nothing more to say; what is of interest is when it goes.
+	_, err := io.Copy(io.Discard, c.nc)
+	return err
+}
+
+// readNative follows a client that speaks frames.
+func (c *serverConn) readNative() error {
+	welcome, err := appendFrame(nil, &welcomeFrame{
+		Term: c.s.mind.term, Incarnation: c.s.mind.incarnation,
+		MaxFrame: uint32(c.s.cfg.MaxFrame), MaxRanks: uint32(c.s.cfg.MaxRanks), Version: c.s.cfg.Version,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: spantree: %v", err))
+	}
+	c.queue(welcome)
+	frames := frameReader{r: c.nc, limit: c.s.cfg.MaxFrame}
+	f, err := frames.next()
+	if _, ok := errors.AsType[*FrameError](err); err != nil && !ok {
+		return c.mute("the hello of the native protocol", err)
+	}
+	if err != nil {
+		return c.refuse(err)
+	}
+	c.s.known(c)
+	switch f := f.(type) {
+	case *joinFrame:
+		_ = c.nc.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
+		c.s.apply(arrived{c.id, c.from, f})
+	case *statusFrame:
+		c.s.apply(asked{c.id})
+	default:
+		return c.refuse(&FrameError{Type: typeOf(f), Err: errors.New("a connection begins with JOIN or STATUS")})
+	}
+	for {
+		f, err := frames.next()
+		if err != nil {
+			return c.refuse(err)
+		}
+		c.s.apply(received{c.id, f})
+	}
+}
+
+// refuse answers bytes that are no frame, and ends the connection.
+func (c *serverConn) refuse(err error) error {
+	fault, ok := errors.AsType[*FrameError](err)
+	if !ok {
+		return err
+	}
+	c.s.warn(c, "client refused", fault)
+	b, err := appendFrame(nil, &refusedFrame{Code: Malformed, Reason: clip(fault.Error(), maxWords)})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: spantree: %v", err))
+	}
+	c.queue(b)
+	c.s.apply(closed{c.id, fault.Error()})
+	c.queue(nil)
+	_, _ = io.Copy(io.Discard, c.nc) // until the client has closed, or linger is over
+	return fault
+}

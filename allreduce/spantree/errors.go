@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"fmt"
+	"time"
+)
+
+// LostError says that a rank's end has ended the epoch. Every rank of the
+// job gets the same one.
+type LostError struct {
+	Job  Job
+	Rank int    // the rank that was lost
+	Host string // where it ran
+	Why  string // "connection closed", "silent for 10 s", or its own last words
+	// GaveUp tells that the rank itself said Why, and did not just vanish.
+	GaveUp bool
+}
+
+func (e *LostError) Error() string {
+	verb := "was lost"
+	if e.GaveUp {
+		verb = "gave up"
+	}
+	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, e.Host, verb, e.Why)
+}
+
+// RefusedError is a server's no.
+type RefusedError struct {
+	Server string // host:port
+	Code   Code
+	Reason string
+	// Model is the digest of the finished run's model, with Code JobFinished.
+	Model [32]byte
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, e.Reason, e.Code)
+}
+
+// StartError says that a job was not complete in time.
+type StartError struct {
+	Job    Job
+	After  time.Duration
+	Report string // the server's words: k of N, missing ranks …
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("job %v did not start within %v: %s", e.Job, e.After, e.Report)
+}
+
+// Timeout makes a StartError a timeout in the sense of net.Error.
+func (e *StartError) Timeout() bool { return true }
+
+// ServerError says that the server could not be reached, or has gone.
+type ServerError struct {
+	Server string // host:port
+	Doing  string // what the rank wanted of it
+	Err    error
+}
+
+func (e *ServerError) Error() string {
+	return fmt.Sprintf("cannot %s with the server %s: %v", e.Doing, e.Server, e.Err)
+}
+
+func (e *ServerError) Unwrap() error { return e.Err }

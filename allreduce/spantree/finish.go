@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The end of a native job: COMPLETE by all, with one digest; DELIVER to all,
+// with the files that each owes; DONE for every file; the record of the
+// finished run, on disk; BYE. A rank that is lost on the way and whose duty
+// is done is not missed.
+
+func (m *machine) onComplete(a *attempt, f *completeFrame) {
+	j := a.job
+	if j.streams || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
+		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
+		return
+	}
+	j.state = ending
+	a.complete, a.model, a.owes = true, f.Model, f.Owes
+	m.conclude(j)
+}
+
+func (m *machine) onDone(a *attempt, f *doneFrame) {
+	j := a.job
+	i := slices.Index(a.owes, f.File)
+	if !j.deliver || f.Epoch != j.epoch || f.Attempt != a.number || i < 0 {
+		m.log(slog.LevelWarn, "DONE for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
+		return
+	}
+	a.owes = slices.Delete(a.owes, i, i+1)
+	d := deliveredFile{Rank: a.rank, File: f.File, SHA256: f.SHA256}
+	j.files = append(j.files, d)
+	if j.id.RunKey != "" {
+		m.do(persist{record: &deliveredRecord{RunKey: j.id.RunKey, Epoch: j.epoch, File: d}})
+	}
+	m.log(slog.LevelInfo, "file delivered", append(a.attrs(), slog.String("file", f.File))...)
+	m.conclude(j)
+}
+
+// conclude goes as far towards the end as the members allow.
+func (m *machine) conclude(j *job) {
+	if j.state != ending || j.receipt != 0 {
+		return
+	}
+	all := j.members()
+	if !j.deliver {
+		if slices.ContainsFunc(all, func(a *attempt) bool { return !a.complete }) {
+			return
+		}
+		if why := odd(all); why != "" {
+			m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: why})
+			return
+		}
+		j.deliver = true
+		if len(all) > 0 {
+			j.model = all[0].model
+		}
+		for _, a := range all {
+			m.send(a, &deliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
+		}
+	}
+	if slices.ContainsFunc(all, func(a *attempt) bool { return len(a.owes) > 0 }) {
+		return
+	}
+	if j.id.RunKey == "" {
+		m.bye(j)
+		return
+	}
+	m.receipts++
+	j.receipt = m.receipts
+	m.awaiting[j.receipt] = j
+	m.do(persist{receipt: j.receipt, record: j.finished(m.now)})
+}
+
+// odd names the ranks whose model differs from that of most others.
+func odd(all []*attempt) string {
+	by := map[[32]byte][]int{}
+	for _, a := range all {
+		by[a.model] = append(by[a.model], a.rank)
+	}
+	if len(by) <= 1 {
+		return ""
+	}
+	var groups [][]int
+	for _, group := range by {
+		groups = append(groups, group)
+	}
+	slices.SortFunc(groups, func(a, b []int) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return a[0] - b[0]
+	})
+	model := func(rank int) string {
+		i := slices.IndexFunc(all, func(a *attempt) bool { return a.rank == rank })
+		return hex.EncodeToString(all[i].model[:6])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the ranks hold different models: %s hold %s", ranks(groups[0]), model(groups[0][0]))
+	for i, g := range groups[1:] {
+		if i == 3 {
+			fmt.Fprintf(&b, ", … (%d models in all)", len(groups))
+			break
+		}
+		fmt.Fprintf(&b, ", %s %s", ranks(g), model(g[0]))
+	}
+	return b.String()
+}
+
+// finished is the record of a run whose files are all delivered.
+func (j *job) finished(now time.Time) *finishedRecord {
+	return &finishedRecord{Job: j.id, Generation: j.generation, Total: uint32(j.total), Options: j.digest, Model: j.model, At: now, Files: j.files}
+}
+
+func (m *machine) onPersisted(ev persisted) {
+	j := m.awaiting[ev.receipt]
+	delete(m.awaiting, ev.receipt)
+	switch {
+	case j == nil || j.state != ending:
+	case ev.err != nil:
+		m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.err)})
+	default:
+		m.finished.add(j.finished(m.now))
+		m.bye(j)
+	}
+}
+
+// bye ends a job that has finished.
+func (m *machine) bye(j *job) {
+	for _, a := range j.members() {
+		m.send(a, &byeFrame{Epoch: j.epoch, Model: j.model})
+	}
+	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.model[:6])), slog.Int("files", len(j.files)))
+	m.remove(j)
+}
+
+// memory holds the runs that have finished, so that a late attempt of one is
+// told so.
+type memory struct {
+	by    map[string]*finishedRecord // by run key
+	queue []*finishedRecord          // oldest first
+	limit int
+	age   time.Duration
+}
+
+func (f *memory) add(r *finishedRecord) {
+	f.by[r.Job.RunKey] = r
+	f.queue = append(f.queue, r)
+	for len(f.queue) > f.limit {
+		f.drop()
+	}
+}
+
+func (f *memory) expire(now time.Time) {
+	for len(f.queue) > 0 && now.Sub(f.queue[0].At) > f.age {
+		f.drop()
+	}
+}
+
+func (f *memory) drop() {
+	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
+		delete(f.by, r.Job.RunKey)
+	}
+	f.queue = f.queue[1:]
+}

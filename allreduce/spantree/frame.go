@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A frame on the wire:
+//
+//	 0      4     5       6      8
+//	┌──────┬─────┬───────┬──────┬─────────┐
+//	│length│type │version│flags │ payload │
+//	└──────┴─────┴───────┴──────┴─────────┘
+//
+// All numbers are little endian. length counts the bytes after itself, 4 or
+// more; so a stream of frames never begins with the four zero bytes by which
+// vw's own server refuses. docs/protocol.md has the payloads.
+const (
+	frameHeader = 8
+	// protocolVersion is the version of a frame. It is raised when fields are
+	// appended to one; whoever knows fewer fields skips the rest.
+	protocolVersion = 1
+)
+
+// The hello of the native protocol, three u64: magic, 1, 1. vw's server
+// takes it for rank 1 of a job with 1 rank and refuses it.
+const (
+	helloSize = 24
+	// helloMagic reads "\x89gvw\r\n\x1a\n" on the wire.
+	helloMagic = 0x0a1a0a0d77766789
+	helloTotal = 1
+	helloRank  = 1
+)
+
+func appendHello(dst []byte) []byte {
+	for _, v := range [3]uint64{helloMagic, helloTotal, helloRank} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	return dst
+}
+
+// frameType is the fifth byte of a frame. A receiver refuses what it does
+// not know below optionalFrames and ignores it from there on.
+type frameType uint8
+
+// Frames from a rank have numbers below 64, those from the server from 64 on.
+const (
+	typeJoin     frameType = 1
+	typeReady    frameType = 2
+	typeBeat     frameType = 3
+	typeReport   frameType = 4
+	typeAsk      frameType = 5
+	typeAt       frameType = 6
+	typeComplete frameType = 7
+	typeDone     frameType = 8
+	typeLeave    frameType = 9
+	typeFail     frameType = 10
+	typeStatus   frameType = 11
+
+	typeWelcome  frameType = 64
+	typeJoined   frameType = 65
+	typeRefused  frameType = 66
+	typeWaiting  frameType = 67
+	typeBeaten   frameType = 68
+	typeStart    frameType = 69
+	typeWire     frameType = 70
+	typeOver     frameType = 71
+	typeDeciding frameType = 72
+	typeFenced   frameType = 73
+	typeStandBy  frameType = 74
+	typeDeliver  frameType = 75
+	typeBye      frameType = 76
+	typeJobs     frameType = 77
+
+	optionalFrames frameType = 128
+)
+
+// frame is a message of the native protocol.
+type frame interface {
+	code(*coder)
+}
+
+// frameKind says what there is to know about a type.
+type frameKind struct {
+	name  string
+	limit int // bytes of payload
+	fresh func() frame
+}
+
+const (
+	smallFrame = 4 << 10
+	bigFrame   = 16 << 20 // from the server alone: the members of a job, the listing of jobs
+)
+
+var frameKinds = map[frameType]frameKind{
+	typeJoin:     {"JOIN", 32 << 10, func() frame { return new(joinFrame) }},
+	typeReady:    {"READY", smallFrame, func() frame { return new(readyFrame) }},
+	typeBeat:     {"BEAT", smallFrame, func() frame { return new(beatFrame) }},
+	typeReport:   {"REPORT", smallFrame, func() frame { return new(reportFrame) }},
+	typeAsk:      {"ASK", smallFrame, func() frame { return new(askFrame) }},
+	typeAt:       {"AT", smallFrame, func() frame { return new(atFrame) }},
+	typeComplete: {"COMPLETE", 32 << 10, func() frame { return new(completeFrame) }},
+	typeDone:     {"DONE", smallFrame, func() frame { return new(doneFrame) }},
+	typeLeave:    {"LEAVE", smallFrame, func() frame { return new(leaveFrame) }},
+	typeFail:     {"FAIL", smallFrame, func() frame { return new(failFrame) }},
+	typeStatus:   {"STATUS", smallFrame, func() frame { return new(statusFrame) }},
+	typeWelcome:  {"WELCOME", smallFrame, func() frame { return new(welcomeFrame) }},
+	typeJoined:   {"JOINED", smallFrame, func() frame { return new(joinedFrame) }},
+	typeRefused:  {"REFUSED", smallFrame, func() frame { return new(refusedFrame) }},
+	typeWaiting:  {"WAITING", smallFrame, func() frame { return new(waitingFrame) }},
+	typeBeaten:   {"BEATEN", smallFrame, func() frame { return new(beatenFrame) }},
+	typeStart:    {"START", bigFrame, func() frame { return new(startFrame) }},
+	typeWire:     {"WIRE", smallFrame, func() frame { return new(wireFrame) }},
+	typeOver:     {"OVER", smallFrame, func() frame { return new(overFrame) }},
+	typeDeciding: {"DECIDING", smallFrame, func() frame { return new(decidingFrame) }},
+	typeFenced:   {"FENCED", smallFrame, func() frame { return new(fencedFrame) }},
+	typeStandBy:  {"STANDBY", smallFrame, func() frame { return new(standByFrame) }},
+	typeDeliver:  {"DELIVER", 32 << 10, func() frame { return new(deliverFrame) }},
+	typeBye:      {"BYE", smallFrame, func() frame { return new(byeFrame) }},
+	typeJobs:     {"JOBS", bigFrame, func() frame { return new(jobsFrame) }},
+}
+
+func (t frameType) String() string {
+	if k, ok := frameKinds[t]; ok {
+		return k.name
+	}
+	return fmt.Sprintf("frame type %d", uint8(t))
+}
+
+// typeOf is the type whose payload f is.
+func typeOf(f frame) frameType {
+	switch f.(type) {
+	case *joinFrame:
+		return typeJoin
+	case *readyFrame:
+		return typeReady
+	case *beatFrame:
+		return typeBeat
+	case *reportFrame:
+		return typeReport
+	case *askFrame:
+		return typeAsk
+	case *atFrame:
+		return typeAt
+	case *completeFrame:
+		return typeComplete
+	case *doneFrame:
+		return typeDone
+	case *leaveFrame:
+		return typeLeave
+	case *failFrame:
+		return typeFail
+	case *statusFrame:
+		return typeStatus
+	case *welcomeFrame:
+		return typeWelcome
+	case *joinedFrame:
+		return typeJoined
+	case *refusedFrame:
+		return typeRefused
+	case *waitingFrame:
+		return typeWaiting
+	case *beatenFrame:
+		return typeBeaten
+	case *startFrame:
+		return typeStart
+	case *wireFrame:
+		return typeWire
+	case *overFrame:
+		return typeOver
+	case *decidingFrame:
+		return typeDeciding
+	case *fencedFrame:
+		return typeFenced
+	case *standByFrame:
+		return typeStandBy
+	case *deliverFrame:
+		return typeDeliver
+	case *byeFrame:
+		return typeBye
+	case *jobsFrame:
+		return typeJobs
+	}
+	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
+}
+
+// appendFrame appends f as it goes over the wire. It fails if a field is over
+// its limit.
+func appendFrame(dst []byte, f frame) ([]byte, error) {
+	t := typeOf(f)
+	start := len(dst)
+	c := coder{mode: put, buf: append(dst, 0, 0, 0, 0, byte(t), protocolVersion, 0, 0)}
+	f.code(&c)
+	n := len(c.buf) - start - frameHeader
+	if c.err == nil && n > frameKinds[t].limit {
+		c.err = fmt.Errorf("its payload has %d bytes, the limit is %d", n, frameKinds[t].limit)
+	}
+	if c.err != nil {
+		return dst, fmt.Errorf("spantree: cannot write a %v frame: %w", t, c.err)
+	}
+	binary.LittleEndian.PutUint32(c.buf[start:], uint32(n+frameHeader-4))
+	return c.buf, nil
+}
+
+// A FrameError says what is wrong with bytes that should be a frame.
+type FrameError struct {
+	Type frameType // 0: it did not come so far
+	Err  error
+}
+
+func (e *FrameError) Error() string {
+	if e.Type == 0 {
+		return fmt.Sprintf("no frame of the native protocol: %v", e.Err)
+	}
+	return fmt.Sprintf("malformed %v frame: %v", e.Type, e.Err)
+}
+
+func (e *FrameError) Unwrap() error { return e.Err }
+
+// decodeHeader returns type, version and size of the payload of the frame
+// that begins with these 8 bytes.
+func decodeHeader(h [frameHeader]byte, limit int) (t frameType, version uint8, size int, err error) {
+	length := binary.LittleEndian.Uint32(h[:])
+	t, version = frameType(h[4]), h[5]
+	kind, known := frameKinds[t]
+	switch {
+	case length < frameHeader-4:
+		return 0, 0, 0, &FrameError{Err: fmt.Errorf("length %d, at least %d is needed", length, frameHeader-4)}
+	case version == 0:
+		return 0, 0, 0, &FrameError{Type: t, Err: errors.New("version 0")}
+	case !known && t < optionalFrames:
+		return 0, 0, 0, &FrameError{Type: t, Err: fmt.Errorf("version %d of the protocol lacks it", protocolVersion)}
+	}
+	if known {
+		limit = min(limit, kind.limit)
+	} else {
+		limit = min(limit, smallFrame)
+	}
+	if length-(frameHeader-4) > uint32(limit) {
+		return 0, 0, 0, &FrameError{Type: t, Err: fmt.Errorf("its payload has %d bytes, the limit is %d", length-(frameHeader-4), limit)}
+	}
+	return t, version, int(length) - (frameHeader - 4), nil
+}
+
+// decodePayload decodes a frame of a known type.
+func decodePayload(t frameType, version uint8, payload []byte) (frame, error) {
+	f := frameKinds[t].fresh()
+	c := coder{mode: take, buf: payload}
+	f.code(&c)
+	if c.err == nil && len(c.buf) > 0 && version <= protocolVersion {
+		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
+	}
+	if c.err != nil {
+		return nil, &FrameError{Type: t, Err: c.err}
+	}
+	return f, nil
+}
+
+// frameReader reads frames of at most limit bytes of payload. It skips the
+// optional ones that it does not know.
+type frameReader struct {
+	r     io.Reader
+	limit int
+	buf   []byte // reused: frames hold copies
+}
+
+// next returns the next frame; io.EOF at the end of the stream, a *FrameError
+// for bytes that are none.
+func (r *frameReader) next() (frame, error) {
+	for {
+		var h [frameHeader]byte
+		if _, err := io.ReadFull(r.r, h[:]); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = &FrameError{Err: errShort}
+			}
+			return nil, err
+		}
+		t, version, size, err := decodeHeader(h, r.limit)
+		if err != nil {
+			return nil, err
+		}
+		if cap(r.buf) < size {
+			r.buf = make([]byte, size)
+		}
+		r.buf = r.buf[:size]
+		if _, err := io.ReadFull(r.r, r.buf); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = &FrameError{Type: t, Err: errShort}
+			}
+			return nil, err
+		}
+		if _, known := frameKinds[t]; !known {
+			continue
+		}
+		f, err := decodePayload(t, version, r.buf)
+		if size > smallFrame {
+			r.buf = nil // big frames are rare: do not keep room for them
+		}
+		return f, err
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import "time"
+
+// Limits on the texts in frames, in bytes.
+const (
+	maxHost    = 255
+	maxRunKey  = 255
+	maxVersion = 64
+	maxOptions = 16 << 10
+	maxWords   = 2048 // sentences for people: reasons, reports
+	maxWaits   = 512
+	maxFile    = 1024
+	maxFiles   = 16
+	maxStep    = 64
+)
+
+// attemptState is how far an attempt is, in a JOIN. A server that has just
+// started learns from it what it has forgotten.
+type attemptState uint8
+
+const (
+	stateJoined attemptState = iota
+	stateReady
+	stateComplete
+	stateDone
+)
+
+// joinFrame is the first frame of an attempt of a rank.
+type joinFrame struct {
+	UniqueID      uint64
+	Rank, Total   uint32
+	Generation    uint32
+	State         attemptState
+	Attempt       uint64
+	Epoch         Epoch // it is wired in; zero: none yet
+	Capabilities  uint64
+	Heartbeat     time.Duration // it will send one this often
+	LostAfter     time.Duration // of silence; 0: the server's default
+	OptionsSHA256 [32]byte
+	Port          uint16 // of its data listener
+	AdvertiseHost string // "": where the connection comes from
+	Host          string // its name, in messages; "": where the connection comes from
+	RunKey        string
+	Options       string // "bits=18 loss=logistic …"
+	Version       string // of the program
+}
+
+func (f *joinFrame) code(c *coder) {
+	c.u64("unique_id", &f.UniqueID)
+	c.u32("rank", &f.Rank)
+	c.u32("total", &f.Total)
+	c.u32("generation", &f.Generation)
+	c.u8("state", (*uint8)(&f.State))
+	c.u64("attempt", &f.Attempt)
+	c.epoch("epoch", &f.Epoch)
+	c.u64("capabilities", &f.Capabilities)
+	c.millis("heartbeat", &f.Heartbeat)
+	c.millis("lost_after", &f.LostAfter)
+	c.raw("options_sha256", f.OptionsSHA256[:])
+	c.u16("port", &f.Port)
+	c.text("advertise_host", maxHost, &f.AdvertiseHost)
+	c.text("host", maxHost, &f.Host)
+	c.text("run_key", maxRunKey, &f.RunKey)
+	c.text("options", maxOptions, &f.Options)
+	c.text("version", maxVersion, &f.Version)
+}
+
+// readyFrame: the shard is read and the work before the first collective done.
+type readyFrame struct {
+	Epoch Epoch
+	Shard Shard
+}
+
+func (f *readyFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.u64("examples", &f.Shard.Examples)
+	c.u64("bytes", &f.Shard.Bytes)
+	c.u32("crc", &f.Shard.CRC)
+	c.nanos("took", &f.Shard.Took)
+}
+
+// beatFrame is a heartbeat.
+type beatFrame struct {
+	Seq        uint64
+	Epoch      Epoch
+	WaitsFor   int    // a rank, -1: nobody in particular
+	Collective uint64 // it is in, 0: none
+	Waits      string // for what, in words
+}
+
+func (f *beatFrame) code(c *coder) {
+	c.u64("seq", &f.Seq)
+	c.epoch("epoch", &f.Epoch)
+	c.rank("waits_for", &f.WaitsFor)
+	c.u64("collective", &f.Collective)
+	c.text("waits", maxWaits, &f.Waits)
+}
+
+// reportFrame is progress.
+type reportFrame struct {
+	Epoch    Epoch
+	Progress Progress
+}
+
+func (f *reportFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.u32("pass", &f.Progress.Pass)
+	c.u64("number", &f.Progress.Number)
+	c.u64("examples", &f.Progress.Examples)
+	c.f64("loss", &f.Progress.Loss)
+	c.nanos("step_took", &f.Progress.StepTook)
+	c.text("step", maxStep, &f.Progress.Step)
+}
+
+// askFrame asks the server to judge an edge of the tree.
+type askFrame struct {
+	Epoch      Epoch
+	Peer       int // at its other end
+	Collective uint64
+	Fault      uint8 // 1 stalls, 2 broke, 3 fails a checksum
+	Detail     string
+}
+
+func (f *askFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.rank("peer", &f.Peer)
+	c.u64("collective", &f.Collective)
+	c.u8("fault", &f.Fault)
+	c.text("detail", maxWords, &f.Detail)
+}
+
+// atFrame answers OVER.
+type atFrame struct {
+	Epoch     Epoch  // that is over
+	Completed Epoch  // and step, the newest this rank has completed
+	Step      uint64 // 0: none
+	Work      bool   // a contribution to the next step is in hand
+	WaitsFor  int    // whom it waited for, -1: nobody
+}
+
+func (f *atFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.epoch("completed", &f.Completed)
+	c.u64("step", &f.Step)
+	c.flag("work", &f.Work)
+	c.rank("waits_for", &f.WaitsFor)
+}
+
+// completeFrame: the last step is completed.
+type completeFrame struct {
+	Epoch Epoch
+	Step  uint64
+	Model [32]byte // SHA-256
+	Owes  []string // files
+}
+
+func (f *completeFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.u64("step", &f.Step)
+	c.raw("model_sha256", f.Model[:])
+	c.texts("owes", maxFiles, maxFile, &f.Owes)
+}
+
+// doneFrame: a file is delivered.
+type doneFrame struct {
+	Epoch   Epoch
+	Attempt uint64
+	SHA256  [32]byte
+	File    string
+}
+
+func (f *doneFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.u64("attempt", &f.Attempt)
+	c.raw("sha256", f.SHA256[:])
+	c.text("file", maxFile, &f.File)
+}
+
+// leaveFrame: the attempt goes, without a complaint.
+type leaveFrame struct {
+	Epoch  Epoch
+	Reason string
+}
+
+func (f *leaveFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.text("reason", maxWords, &f.Reason)
+}
+
+// failFrame: the rank gives up, and the job with it.
+type failFrame struct {
+	Epoch  Epoch
+	Reason string
+}
+
+func (f *failFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.text("reason", maxWords, &f.Reason)
+}
+
+// statusFrame asks for the listing of jobs. It is the only frame of its
+// connection.
+type statusFrame struct{}
+
+func (f *statusFrame) code(*coder) {}

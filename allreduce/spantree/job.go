@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// jobState is where a job is: filling → wired → ending → gone. A job that
+// has finished or failed is forgotten, but for its record in memory.
+type jobState int
+
+const (
+	filling jobState = iota // ranks join; while vw workers are wired, too
+	wired                   // everybody knows everybody
+	ending                  // a rank is COMPLETE
+	failed                  // OVER was sent
+)
+
+func (s jobState) String() string { return [...]string{"filling", "wired", "ending", "failed"}[s] }
+
+// The log has a line about a filling job after 10 s, then ever less often.
+const (
+	firstReport  = 10 * time.Second
+	maxReportGap = 10 * time.Minute
+)
+
+// job is a job that has at least one member.
+type job struct {
+	id         Job
+	generation uint32
+	total      int
+	state      jobState
+	epoch      Epoch
+	created    time.Time
+
+	seats   map[int]*attempt // by rank
+	gone    map[int]farewell // ranks that left while the job was filling
+	changed int              // counts changes of seats, ready and gone
+
+	native, ready int // members that speak the native protocol, and those of them that are ready
+	options       string
+	digest        [32]byte // of options
+	streams       bool     // wired, and vw's stream is spoken
+	deliver       bool     // DELIVER was sent
+	model         [32]byte // then: the digest all agree on
+	receipt       uint64   // of its finished record, 0: not written yet
+	files         []deliveredFile
+	nextReport    time.Time
+	reportGap     time.Duration
+	sentence      string // the newest report, made when changed was sentenceOf
+	sentenceOf    int
+	sentenceAt    time.Time
+}
+
+// farewell is why an attempt of a rank is gone.
+type farewell struct {
+	host, why string
+	at        time.Time
+}
+
+// attempt is a member of a job: one process that claims one rank.
+type attempt struct {
+	conn   connID
+	job    *job
+	rank   int
+	vw     bool
+	number uint64
+	from   endpoint
+	host   string // for people
+	joined time.Time
+
+	// Native members.
+	advertise    string // host, "": where it comes from
+	capabilities uint64
+	version      string
+	heard        time.Time
+	lostAfter    time.Duration
+	ready        bool
+	shard        Shard
+	told         int // the job's changed when it was last told about it
+	progress     Progress
+	waits        string
+	complete     bool
+	model        [32]byte
+	owes         []string // not delivered yet
+
+	// port of the data listener: from JOIN, or of a vw worker once hasPort.
+	port              uint16
+	kidsSent, hasPort bool
+	kidsAt            time.Time
+}
+
+func (a *attempt) attrs() []slog.Attr {
+	return []slog.Attr{slog.String("job", a.job.id.String()), slog.Int("rank", a.rank), slog.String("host", a.host)}
+}
+
+// members are the attempts of a job by rank.
+func (j *job) members() []*attempt {
+	all := make([]*attempt, 0, len(j.seats))
+	for _, a := range j.seats {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *attempt) int { return a.rank - b.rank })
+	return all
+}
+
+// mixed tells that the job speaks vw's stream.
+func (j *job) mixed() bool { return j.native < len(j.seats) }
+
+// addressOf is where others reach the data listener of a.
+//
+// A rank on the gateway itself connects from the loopback, which leads others
+// to themselves. So where any member comes from elsewhere, such a rank is
+// given the address by which that member found the gateway.
+func (j *job) addressOf(a *attempt, outside string) string {
+	switch {
+	case a.advertise != "":
+		return a.advertise
+	case outside != "" && isLoopback(a.from.host):
+		return outside
+	}
+	return a.from.host
+}
+
+// outside is the gateway's address as the first member from elsewhere sees
+// it, "" if all are on the gateway.
+func outside(members []*attempt) string {
+	for _, a := range members {
+		if !isLoopback(a.from.host) {
+			return a.from.local
+		}
+	}
+	return ""
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// ipv4 is the address in the four bytes that vw sends.
+func ipv4(host string) (ip [4]byte, ok bool) {
+	addr, err := netip.ParseAddr(host)
+	if err != nil || !addr.Unmap().Is4() {
+		return ip, false
+	}
+	return addr.Unmap().As4(), true
+}
+
+// hasIPv4 tells that a vw worker could be sent to this member.
+func hasIPv4(advertise, from string) bool {
+	host := from
+	if advertise != "" {
+		host = advertise
+	}
+	_, ok := ipv4(host)
+	return ok
+}
+
+// report says how far a filling job is, in one sentence.
+func (j *job) report(now time.Time) string {
+	// Every member asks for it once a second: one sentence serves them all.
+	if j.sentence != "" && j.sentenceOf == j.changed && now.Sub(j.sentenceAt) < time.Second {
+		return j.sentence
+	}
+	var b strings.Builder
+	if n := len(j.seats); n < j.total {
+		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, j.total, ranks(j.missing()))
+		j.farewells(&b, now)
+	} else if slow := j.notReady(); len(slow) > 0 {
+		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", j.total, ranks(slow))
+	} else {
+		fmt.Fprintf(&b, "all %d ranks have joined and are being wired", j.total)
+	}
+	j.sentence, j.sentenceOf, j.sentenceAt = clip(b.String(), maxWords), j.changed, now
+	return j.sentence
+}
+
+// maxNamed is how many ranks a sentence names.
+const maxNamed = 8
+
+// farewells adds what is known of missing ranks.
+func (j *job) farewells(b *strings.Builder, now time.Time) {
+	named := 0
+	for _, r := range j.missing() {
+		f, ok := j.gone[r]
+		if !ok {
+			continue
+		}
+		if named++; named > maxNamed {
+			b.WriteString("; …")
+			return
+		}
+		fmt.Fprintf(b, "; rank %d (%s) was here %v ago: %s", r, f.host, now.Sub(f.at).Round(time.Second), f.why)
+	}
+}
+
+func (j *job) missing() []int {
+	var missing []int
+	for r := range j.total {
+		if j.seats[r] == nil {
+			missing = append(missing, r)
+		}
+	}
+	return missing
+}
+
+func (j *job) notReady() []int {
+	var slow []int
+	for _, a := range j.members() {
+		if !a.vw && !a.ready {
+			slow = append(slow, a.rank)
+		}
+	}
+	return slow
+}
+
+// describe says the state in a few words.
+func (j *job) describe(now time.Time) string {
+	switch j.state {
+	case filling:
+		return j.report(now)
+	case wired:
+		return fmt.Sprintf("wired, epoch %v", j.epoch)
+	}
+	return j.state.String()
+}
+
+// ranks writes "rank 3" or "ranks 1, 2, 5-9".
+func ranks(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	var b strings.Builder
+	b.WriteString("ranks")
+	for i, sep := 0, " "; i < len(list); sep = ", " {
+		last := i
+		for last+1 < len(list) && list[last+1] == list[last]+1 {
+			last++
+		}
+		if b.Len() > 200 {
+			fmt.Fprintf(&b, ", … (%d in all)", len(list))
+			break
+		}
+		b.WriteString(sep)
+		switch last - i {
+		case 0:
+			fmt.Fprint(&b, list[i])
+		case 1:
+			fmt.Fprintf(&b, "%d, %d", list[i], list[last])
+		default:
+			fmt.Fprintf(&b, "%d-%d", list[i], list[last])
+		}
+		i = last + 1
+	}
+	return b.String()
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// JoinConfig says which rank of which job this is, and where the server is.
+type JoinConfig struct {
+	// Network makes the connection; nil is transport.TCP.
+	Network transport.Network
+	// Server is the server's address, host:port.
+	Server string
+	// Job names the job.
+	Job Job
+	// Rank is 0 to Total-1, Total the number of ranks, the same everywhere.
+	Rank, Total int
+	// Generation counts a launcher's restarts of the whole job. A higher one
+	// ends a lower one.
+	Generation uint32
+	// Attempt tells attempts of a rank apart; 0: drawn.
+	Attempt uint64
+	// Advertise is the host:port of this rank's data listener. With an empty
+	// host others use the address that the server sees.
+	Advertise string
+	// Host is this machine's name for messages; "": the address that the
+	// server sees.
+	Host string
+	// Capabilities are what data transports this rank has, one bit each.
+	Capabilities uint64
+	// Options are what all ranks must share, as words "bits=18 loss=logistic".
+	// A rank whose options differ is refused, and told which.
+	Options string
+	// Version is the program's.
+	Version string
+
+	DialTimeout   time.Duration // to reach the server, trying once a second; 0 is 100 s, as vw
+	StartTimeout  time.Duration // until all ranks have joined; 0 is 10 min
+	Heartbeat     time.Duration // 0 is 1 s
+	LostAfter     time.Duration // of silence this rank is lost; 0 is 10 s
+	ServerTimeout time.Duration // of silence the server is away; 0 is 10 min
+
+	// Waiting is sampled at each heartbeat: what this rank waits for, "" is
+	// nothing. nil: never anything.
+	Waiting func() string
+	// Log gets what a person who waits wants to know; nil discards it.
+	Log *slog.Logger
+}
+
+// Intervals of a client.
+const (
+	dialPause   = time.Second      // between attempts to reach the server, as vw
+	dialOnce    = 10 * time.Second // for one attempt
+	reportEvery = 10 * time.Second // the log says what a rank waits for
+	writeWithin = 10 * time.Second
+	farewellFor = time.Second // Close waits so long for the server to answer
+)
+
+func (c JoinConfig) withDefaults() JoinConfig {
+	if c.Network == nil {
+		c.Network = transport.TCP
+	}
+	def(&c.DialTimeout, 100*time.Second)
+	def(&c.StartTimeout, 10*time.Minute)
+	def(&c.Heartbeat, time.Second)
+	def(&c.LostAfter, 10*time.Second)
+	def(&c.ServerTimeout, 10*time.Minute)
+	if c.Waiting == nil {
+		c.Waiting = func() string { return "" }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c JoinConfig) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("spantree: "+format, args...)) }
+	if _, _, err := net.SplitHostPort(c.Server); err != nil {
+		fault("server %q is not host:port: %w", c.Server, err)
+	}
+	switch {
+	case c.Total < 1 || c.Total > topo.MaxSize:
+		fault("total is %d, want 1 to %d", c.Total, topo.MaxSize)
+	case c.Rank < 0 || c.Rank >= c.Total:
+		fault("rank is %d, want 0 to %d", c.Rank, c.Total-1)
+	}
+	if host, _, err := splitAdvertise(c.Advertise); err != nil {
+		fault("the advertised address %q is not host:port: %w", c.Advertise, err)
+	} else {
+		faults = append(faults, checkText("the advertised host", host, maxHost))
+	}
+	faults = append(faults, checkText("Host", c.Host, maxHost), checkText("the run key", c.Job.RunKey, maxRunKey),
+		checkText("Options", c.Options, maxOptions), checkText("Version", c.Version, maxVersion))
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"DialTimeout", c.DialTimeout},
+		{"StartTimeout", c.StartTimeout},
+		{"Heartbeat", c.Heartbeat},
+		{"LostAfter", c.LostAfter},
+		{"ServerTimeout", c.ServerTimeout},
+	} {
+		if d.value < 0 {
+			fault("%s is %v, want a positive duration", d.name, d.value)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func splitAdvertise(s string) (host string, port uint16, err error) {
+	if s == "" {
+		return "", 0, nil
+	}
+	host, p, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := strconv.ParseUint(p, 10, 16)
+	return host, uint16(n), err
+}
+
+// Join registers a rank. It keeps trying to reach the server until
+// DialTimeout, as vw workers do; a refusal, a *RefusedError, is final.
+//
+// vw's own server is recognised by its answer. It learns of this rank when
+// [Member.Ready] is called, as of any vw worker.
+func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	for cfg.Attempt == 0 {
+		var b [8]byte
+		random(b[:])
+		cfg.Attempt = binary.LittleEndian.Uint64(b[:])
+	}
+	var m *Member
+	err := retry(ctx, cfg, func(ctx context.Context) (err error) {
+		m, err = joinOnce(ctx, cfg)
+		return err
+	})
+	return m, err
+}
+
+// retry tries to reach the server once a second until DialTimeout.
+func retry(ctx context.Context, cfg JoinConfig, reach func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, cfg.DialTimeout)
+	defer cancel()
+	for tries := 1; ; tries++ {
+		err := reach(within)
+		if _, final := errors.AsType[*RefusedError](err); err == nil || final {
+			return err
+		}
+		if tries == 1 {
+			cfg.Log.Warn("cannot reach the server, trying on", "server", cfg.Server, "for", cfg.DialTimeout, "error", err)
+		}
+		select {
+		case <-time.After(dialPause):
+			continue
+		case <-within.Done():
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return &ServerError{Server: cfg.Server, Doing: "join a job", Err: fmt.Errorf(
+			"tried %d times in %v (is spanning_tree running there?): %w", tries, cfg.DialTimeout, err)}
+	}
+}
+
+// errVWServer says that the far end is vw's own spanning_tree.
+var errVWServer = errors.New("vw's own server")
+
+// joinOnce makes one attempt.
+func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
+	var joined *joinedFrame
+	conn, frames, err := converse(ctx, cfg.Network, cfg.Server, func(c net.Conn, r *frameReader) (err error) {
+		joined, err = register(c, r, cfg)
+		return err
+	})
+	if errors.Is(err, errVWServer) {
+		cfg.Log.Info("the server is vw's own: joining as a vw worker", "server", cfg.Server)
+		return &Member{cfg: cfg, over: make(chan struct{}), foreign: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newMember(cfg, conn, frames, joined), nil
+}
+
+// converse connects to a server, says hello, and lets talk go on. All of it
+// ends with ctx; the connection that is returned does not.
+func converse(ctx context.Context, network transport.Network, server string, talk func(net.Conn, *frameReader) error) (net.Conn, *frameReader, error) {
+	dial, cancel := context.WithTimeout(ctx, dialOnce)
+	defer cancel()
+	conn, err := network.Dial(dial, server)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	frames, err := hello(conn)
+	if err == nil {
+		err = talk(conn, frames)
+	}
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = conn.Close() // err says more
+		return nil, nil, err
+	}
+	return conn, frames, nil
+}
+
+// hello sends the hello and reads the answer: frames from WELCOME on, or the
+// four zero bytes of vw's server.
+func hello(conn net.Conn) (*frameReader, error) {
+	if _, err := conn.Write(appendHello(nil)); err != nil {
+		return nil, err
+	}
+	var ok [4]byte
+	if _, err := io.ReadFull(conn, ok[:]); err != nil {
+		return nil, fmt.Errorf("no answer to the hello: %w", err)
+	}
+	if ok == [4]byte{} {
+		return nil, errVWServer
+	}
+	frames := &frameReader{r: conn, limit: bigFrame}
+	f, err := (&frameReader{r: io.MultiReader(bytes.NewReader(ok[:]), conn), limit: bigFrame}).next()
+	if err != nil {
+		return nil, fmt.Errorf("no server of the native protocol: %w", err)
+	}
+	if no, ok := f.(*refusedFrame); ok {
+		return nil, &RefusedError{Server: conn.RemoteAddr().String(), Code: no.Code, Reason: no.Reason}
+	}
+	if _, ok := f.(*welcomeFrame); !ok {
+		return nil, &FrameError{Type: typeOf(f), Err: errors.New("a server begins with WELCOME")}
+	}
+	return frames, nil
+}
+
+// register sends JOIN and reads the answer.
+func register(conn net.Conn, frames *frameReader, cfg JoinConfig) (*joinedFrame, error) {
+	host, port, err := splitAdvertise(cfg.Advertise)
+	if err != nil {
+		return nil, err
+	}
+	b, err := appendFrame(nil, &joinFrame{
+		UniqueID: cfg.Job.UniqueID, RunKey: cfg.Job.RunKey, Rank: uint32(cfg.Rank), Total: uint32(cfg.Total),
+		Generation: cfg.Generation, Attempt: cfg.Attempt, Capabilities: cfg.Capabilities,
+		Heartbeat: cfg.Heartbeat, LostAfter: cfg.LostAfter, Options: cfg.Options, OptionsSHA256: sha256.Sum256([]byte(cfg.Options)),
+		Port: port, AdvertiseHost: host, Host: cfg.Host, Version: cfg.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Write(b); err != nil {
+		return nil, err
+	}
+	f, err := frames.next()
+	if err != nil {
+		return nil, fmt.Errorf("no answer to JOIN: %w", err)
+	}
+	switch f := f.(type) {
+	case *joinedFrame:
+		return f, nil
+	case *refusedFrame:
+		return nil, &RefusedError{Server: cfg.Server, Code: f.Code, Reason: f.Reason, Model: f.Model}
+	}
+	return nil, &FrameError{Type: typeOf(f), Err: errors.New("a server answers JOIN by JOINED or REFUSED")}
+}

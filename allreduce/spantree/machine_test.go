@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts of testdata/machine")
+
+// A transcript is a story told to the machine. A line at the margin is an
+// event, "5s" and the like let time pass before it; the indented lines below
+// it are what the machine does about it, written by go test -update and read
+// by whoever reviews the change.
+func TestMachineTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/machine/*.txt")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d transcripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := tell(t, string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
+				t.Errorf("%s, -want +got (go test -update accepts it):\n%s", file, d)
+			}
+		})
+	}
+}
+
+// testRules are small enough to be reached.
+var testRules = rules{
+	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute,
+	remember: 2, rememberFor: time.Hour, version: "test",
+}
+
+var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// constant stands in for randomness.
+func constant(b []byte) {
+	for i := range b {
+		b[i] = 0x77
+	}
+}
+
+// tell plays a transcript and returns it with what the machine does.
+func tell(t *testing.T, text string) string {
+	t.Helper()
+	m, now := newMachine(testRules, 5, 0xabc, constant), birth
+	var out strings.Builder
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		fmt.Fprintln(&out, line)
+		words := split(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if d, err := time.ParseDuration(words[0]); err == nil {
+			now, words = now.Add(d), words[1:]
+		}
+		ev, err := parseEvent(m, words)
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		for _, a := range m.step(now, ev) {
+			fmt.Fprintf(&out, "  %s\n", show(a))
+		}
+		checkMachine(t, m)
+	}
+	return out.String()
+}
+
+// split cuts a line into words; quotes hold several together.
+func split(line string) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
+}
+
+// args are the "name=value" words of an event.
+type args map[string]string
+
+func (a args) num(name string) uint64 {
+	n, err := strconv.ParseUint(a[name], 0, 64)
+	if err != nil && a[name] != "" {
+		panic(fmt.Sprintf("BUG: %s=%q", name, a[name]))
+	}
+	return n
+}
+
+func (a args) list(name string) []string {
+	if a[name] == "" {
+		return nil
+	}
+	return strings.Split(a[name], ",")
+}
+
+func parseEvent(m *machine, words []string) (event, error) {
+	verb, a := words[0], args{}
+	conn := connID(0)
+	for _, w := range words[1:] {
+		name, value, found := strings.Cut(w, "=")
+		if n, err := strconv.Atoi(w); err == nil && !found {
+			conn = connID(n)
+			continue
+		}
+		a[name] = strings.Trim(value, `"`)
+	}
+	from := endpoint{host: a["from"], local: "10.0.0.100"}
+	if from.host == "" {
+		from.host = fmt.Sprintf("10.0.0.%d", conn)
+	}
+	if isLoopback(from.host) {
+		from.local = from.host
+	}
+	epoch := Epoch{}
+	if at := m.conns[conn]; at != nil {
+		epoch = at.job.epoch
+	}
+	hear := func(f frame) (event, error) { return received{conn, f}, nil }
+	switch verb {
+	case "vw":
+		return vwHello{conn, from, a.num("job"), a.num("total"), a.num("rank")}, nil
+	case "port":
+		return vwPort{conn, uint16(a.num("is"))}, nil
+	case "join":
+		id, key, _ := strings.Cut(a["job"], "/")
+		unique, err := strconv.ParseUint(id, 10, 64)
+		f := &joinFrame{
+			UniqueID: unique, RunKey: key, Rank: uint32(a.num("rank")), Total: uint32(a.num("total")),
+			Generation: uint32(a.num("gen")), Attempt: uint64(conn), Heartbeat: time.Second, Port: 26544,
+			AdvertiseHost: a["advertise"], Host: a["host"], Options: a["options"],
+			OptionsSHA256: sha256.Sum256([]byte(a["options"])), Version: "9",
+		}
+		if a["digest"] == "wrong" {
+			f.OptionsSHA256[0]++
+		}
+		return arrived{conn, from, f}, err
+	case "ready":
+		return hear(&readyFrame{Shard: Shard{Examples: 10}})
+	case "beat":
+		return hear(&beatFrame{Seq: a.num("seq"), Waits: a["waits"]})
+	case "report":
+		return hear(&reportFrame{Epoch: epoch, Progress: Progress{Pass: 3, Loss: 0.25}})
+	case "complete":
+		f := &completeFrame{Epoch: epoch, Owes: a.list("owes")}
+		f.Model[0] = byte(a.num("model"))
+		if a["epoch"] == "old" {
+			f.Epoch.N--
+		}
+		return hear(f)
+	case "done":
+		return hear(&doneFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
+	case "leave":
+		return hear(&leaveFrame{Reason: a["why"]})
+	case "fail":
+		return hear(&failFrame{Reason: a["why"]})
+	case "ask":
+		return hear(&askFrame{Peer: 1, Detail: "slow"})
+	case "at":
+		return hear(&atFrame{})
+	case "bye":
+		return hear(&byeFrame{})
+	case "status":
+		return asked{conn}, nil
+	case "close":
+		return closed{conn, "connection closed"}, nil
+	case "tick":
+		return ticked{}, nil
+	case "drain":
+		return drained{}, nil
+	case "persisted":
+		var err error
+		if a["error"] != "" {
+			err = errors.New(a["error"])
+		}
+		return persisted{a.num("receipt"), err}, nil
+	}
+	return nil, fmt.Errorf("unknown event %q", verb)
+}
+
+// show writes an action as a line of a transcript.
+func show(a action) string {
+	switch a := a.(type) {
+	case sendFrame:
+		return fmt.Sprintf("%d <- %v%s", a.conn, typeOf(a.frame), fields(a.frame))
+	case sendBytes:
+		return fmt.Sprintf("%d <- % x", a.conn, a.bytes)
+	case hangUp:
+		return fmt.Sprintf("%d hang up", a.conn)
+	case persist:
+		s := fmt.Sprintf("journal %T%s", a.record, fields(a.record))
+		if a.receipt != 0 {
+			s += fmt.Sprintf(" receipt %d", a.receipt)
+		}
+		return strings.ReplaceAll(s, "*spantree.", "")
+	case note:
+		s := fmt.Sprintf("log %v %s", a.level, a.text)
+		for _, attr := range a.attrs {
+			s += fmt.Sprintf(" %s=%q", attr.Key, attr.Value.String())
+		}
+		return s
+	}
+	return fmt.Sprintf("%#v", a)
+}
+
+// fields lists what is not zero in a frame or record.
+func fields(f any) string {
+	var b strings.Builder
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		field, name := v.Field(i), v.Type().Field(i).Name
+		if field.IsZero() {
+			continue
+		}
+		switch x := field.Interface().(type) {
+		case [32]byte:
+			fmt.Fprintf(&b, " %s=%x…", name, x[:2])
+		case [16]byte:
+			fmt.Fprintf(&b, " %s=%x…", name, x[:2])
+		case string:
+			fmt.Fprintf(&b, " %s=%q", name, x)
+		case Epoch:
+			fmt.Fprintf(&b, " %s=%v.%x", name, x, x.Incarnation)
+		case cause:
+			fmt.Fprintf(&b, " cause=%d code=%d rank=%d host=%q why=%q", x.Kind, x.Code, x.Rank, x.Host, x.Why)
+		case deliveredFile:
+			fmt.Fprintf(&b, " rank %d delivered %q", x.Rank, x.File)
+		case []deliveredFile:
+			for _, d := range x {
+				fmt.Fprintf(&b, " rank %d delivered %q", d.Rank, d.File)
+			}
+		default:
+			fmt.Fprintf(&b, " %s=%+v", name, x)
+		}
+	}
+	return b.String()
+}
+
+// checkMachine holds what is true between any two events.
+func checkMachine(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, m *machine,
+) {
+	t.Helper()
+	seated := 0
+	if len(m.order) != len(m.jobs) {
+		t.Fatalf("%d jobs in order, %d by name", len(m.order), len(m.jobs))
+	}
+	for _, j := range m.order {
+		native, ready := 0, 0
+		for r, a := range j.seats {
+			if a.rank != r || a.job != j || r < 0 || r >= j.total || m.conns[a.conn] != a {
+				t.Fatalf("job %v: seat %d is not what it should be: %+v", j.id, r, a)
+			}
+			if !a.vw {
+				native++
+			}
+			if a.ready {
+				ready++
+			}
+		}
+		seated += len(j.seats)
+		switch {
+		case m.jobs[j.id] != j:
+			t.Fatalf("job %v is known by another name", j.id)
+		case native != j.native || ready != j.ready:
+			t.Fatalf("job %v counts %d native and %d ready members, there are %d and %d", j.id, j.native, j.ready, native, ready)
+		case j.state == failed:
+			t.Fatalf("job %v has failed and is still there", j.id)
+		case len(j.seats) == 0 && j.receipt == 0:
+			t.Fatalf("job %v has no members", j.id)
+		}
+	}
+	if seated != len(m.conns) {
+		t.Fatalf("%d connections, %d of them in jobs", len(m.conns), seated)
+	}
+}

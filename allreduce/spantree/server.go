@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"context"
+	crand "crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// tick is how often the server looks for who has been silent for too long.
+const tick = 200 * time.Millisecond
+
+// Server serves jobs. Make one with [NewServer]; several goroutines may use it.
+type Server struct {
+	cfg     ServerConfig
+	journal *journal
+
+	mu        sync.Mutex
+	mind      *machine
+	conns     map[connID]*serverConn
+	listeners map[net.Listener]bool
+	pending   map[string]int // connections that have not said what they want, by address
+	last      connID
+	closed    bool
+	draining  bool
+	encoded   []byte // of encodedOf: one START goes to many
+	encodedOf frame
+
+	journalMu sync.Mutex    // guards writes to journal; taken after mu is free
+	done      chan struct{} // closed by Close, and when a drained server is idle
+	endOnce   sync.Once
+	serving   sync.WaitGroup // calls of Serve
+}
+
+// NewServer prepares a server; with a StateFile it reads and locks the journal.
+// Close must be called in the end, whether it has served or not.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	s := &Server{
+		cfg: cfg, conns: map[connID]*serverConn{}, listeners: map[net.Listener]bool{}, pending: map[string]int{},
+		done: make(chan struct{}),
+	}
+	term, runs := uint32(1), []*finishedRecord(nil)
+	if cfg.StateFile != "" {
+		var err error
+		if s.journal, term, runs, err = openJournal(cfg.StateFile, cfg.MaxFinished, cfg.FinishedAge, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	var incarnation [8]byte
+	random(incarnation[:])
+	s.mind = newMachine(rules{
+		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout,
+		remember: cfg.MaxFinished, rememberFor: cfg.FinishedAge, version: cfg.Version,
+	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
+	for _, r := range runs {
+		s.mind.finished.add(r)
+	}
+	return s, nil
+}
+
+// random fills b with random bytes. crypto/rand does not fail: it ends the
+// program where the operating system has no randomness.
+func random(b []byte) { _, _ = crand.Read(b) }
+
+// Serve accepts connections until ctx ends, Close is called, or a server that
+// was told to [Server.Drain] has no job left. It returns nil then, after its
+// connections are closed and their goroutines have ended. It closes l. A
+// server may serve several listeners at a time.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if !s.open(l) {
+		return errors.Join(net.ErrClosed, l.Close())
+	}
+	defer s.serving.Done()
+	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.mind.term, "protocols", "vw, native 1")
+	ctx, cancel := context.WithCancel(ctx)
+	var watcher, clients sync.WaitGroup
+	watcher.Go(func() { s.watch(ctx, l) })
+	err := s.accept(ctx, l, &clients)
+	cancel()
+	watcher.Wait()
+	s.hangUpAll(l)
+	clients.Wait()
+	return err
+}
+
+func (s *Server) open(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.listeners[l] = true
+	s.serving.Add(1)
+	return true
+}
+
+// watch keeps the server's time, and closes the listener at its end.
+func (s *Server) watch(ctx context.Context, l net.Listener) {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			s.apply(ticked{})
+			continue
+		case <-ctx.Done():
+		case <-s.done:
+		}
+		_ = l.Close() // it may be closed already
+		return
+	}
+}
+
+// accept serves every connection on its own goroutine.
+func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitGroup) error {
+	pause := time.Duration(0)
+	for {
+		c, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			if sc := s.take(c, l); sc != nil {
+				clients.Go(sc.serve)
+			}
+			continue
+		case ctx.Err() != nil || s.ended():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("spantree: cannot accept connections any more: %w", err)
+		}
+		// Out of file descriptors, most likely: some come free again.
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		s.cfg.Log.Warn("cannot accept a connection, trying again", "error", err, "in", pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		case <-s.done:
+		}
+	}
+}
+
+func (s *Server) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// take registers a connection; nil if it is one too many.
+func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
+	from := endpointOf(nc)
+	s.mu.Lock()
+	if s.closed || s.pending[from.host] >= s.cfg.MaxPending {
+		full := !s.closed
+		s.mu.Unlock()
+		if full {
+			s.cfg.Log.Warn("connection closed: too many from this address have not said what they want", "from", from.host, "bound", s.cfg.MaxPending)
+		}
+		_ = nc.Close()
+		return nil
+	}
+	s.pending[from.host]++
+	s.last++
+	c := newServerConn(s, s.last, nc, from, l)
+	s.conns[c.id] = c
+	s.mu.Unlock()
+	return c
+}
+
+func endpointOf(c net.Conn) endpoint {
+	host := func(a net.Addr) string {
+		h, _, err := net.SplitHostPort(a.String())
+		if err != nil {
+			return a.String()
+		}
+		return h
+	}
+	return endpoint{host: host(c.RemoteAddr()), local: host(c.LocalAddr())}
+}
+
+// known counts a connection that has said what it wants.
+func (s *Server) known(c *serverConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.known {
+		c.known = true
+		if s.pending[c.from.host]--; s.pending[c.from.host] == 0 {
+			delete(s.pending, c.from.host)
+		}
+	}
+}
+
+// forget ends a connection's registration.
+func (s *Server) forget(c *serverConn) {
+	s.known(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.id)
+}
+
+// apply tells the machine what happened and does what it says. Nothing here
+// waits for a client: what is sent is queued for the connection's writer.
+// The journal is written, and the log, after the machine is free again.
+func (s *Server) apply(ev event) {
+	for ev != nil {
+		var after []action
+		s.mu.Lock()
+		for _, a := range s.mind.step(time.Now(), ev) {
+			switch a := a.(type) {
+			case sendFrame:
+				s.send(a)
+			case sendBytes:
+				if c := s.conns[a.conn]; c != nil {
+					c.queue(a.bytes)
+				}
+			case hangUp:
+				if c := s.conns[a.conn]; c != nil {
+					c.queue(nil)
+				}
+			default:
+				after = append(after, a)
+			}
+		}
+		if s.draining && s.mind.idle() {
+			s.end()
+		}
+		s.mu.Unlock()
+		ev = s.afterwards(after)
+	}
+}
+
+// afterwards does what can take time. At most one of the actions of an event
+// needs an answer, which it returns.
+func (s *Server) afterwards(actions []action) (answer event) {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case note:
+			s.cfg.Log.LogAttrs(context.Background(), a.level, a.text, a.attrs...)
+		case persist:
+			err := s.write(a)
+			if err != nil {
+				s.cfg.Log.Error("cannot write the journal", "file", s.cfg.StateFile, "error", err)
+			}
+			if a.receipt != 0 {
+				answer = persisted{a.receipt, err}
+			}
+		default:
+			panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
+		}
+	}
+	return answer
+}
+
+func (s *Server) write(a persist) error {
+	s.journalMu.Lock()
+	defer s.journalMu.Unlock()
+	return s.journal.append(a.record, a.receipt != 0)
+}
+
+// send queues a frame. A job's START is one frame for thousands of ranks: it
+// is encoded once.
+func (s *Server) send(a sendFrame) {
+	c := s.conns[a.conn]
+	if c == nil {
+		return
+	}
+	if s.encodedOf != a.frame {
+		b, err := appendFrame(nil, a.frame)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: spantree: the server made a frame over its limits: %v", err))
+		}
+		s.encoded, s.encodedOf = b, a.frame
+	}
+	c.queue(s.encoded)
+}
+
+// Drain takes no new jobs from now on; when those there are have ended,
+// Serve returns. Draining twice is no different from once.
+func (s *Server) Drain() {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	s.apply(drained{})
+}
+
+// end makes every Serve return.
+func (s *Server) end() { s.endOnce.Do(func() { close(s.done) }) }
+
+// hangUpAll closes the connections that came from a listener, those that have
+// something to read left first.
+func (s *Server) hangUpAll(l net.Listener) {
+	s.mu.Lock()
+	delete(s.listeners, l)
+	for _, c := range s.conns {
+		if c.listener != l {
+			continue
+		}
+		if s.draining && !s.closed {
+			c.queue(nil) // a last BYE may still be under way
+		} else {
+			c.abort()
+		}
+	}
+	s.mu.Unlock()
+}
+
+// Close ends Serve and all connections, and waits for them. Jobs that run are
+// left to themselves. Close is idempotent.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		s.serving.Wait()
+		return nil
+	}
+	s.closed = true
+	s.end()
+	for l := range s.listeners {
+		_ = l.Close() // its Serve reports what matters
+	}
+	for _, c := range s.conns {
+		c.abort()
+	}
+	s.mu.Unlock()
+	s.serving.Wait()
+	return s.journal.close()
+}
+
+// Status is what a client would be told by [Status].
+func (s *Server) Status() ServerStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mind.now = time.Now()
+	return s.mind.status()
+}
+
+// warn logs what a connection did wrong.
+func (s *Server) warn(c *serverConn, text string, err error) {
+	s.cfg.Log.LogAttrs(context.Background(), slog.LevelWarn, text, slog.String("from", c.from.host), slog.Any("error", err))
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"encoding/binary"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
+)
+
+func (m *machine) onReady(a *attempt, f *readyFrame) {
+	if a.job.state != filling || a.ready {
+		return
+	}
+	a.ready, a.shard = true, f.Shard
+	a.job.ready++
+	a.job.changed++
+	m.wire(a.job)
+	if a.job.state == filling {
+		m.sendWaiting(a)
+	}
+}
+
+// wire goes as far with the wiring of a job as its members allow. With vw
+// workers it takes two rounds: each is told its number of children, each
+// answers with the port on which it listens for them, and when all have
+// answered everybody is told the parent to connect to.
+//
+// A rank that is lost between the rounds just leaves its seat: the place in
+// the tree follows from the rank, so what was said to others stays true.
+func (m *machine) wire(j *job) {
+	if j.state != filling || len(j.seats) < j.total || j.ready < j.native {
+		return
+	}
+	if !j.mixed() {
+		m.start(j)
+		return
+	}
+	tree := topo.VW(j.total)
+	all := j.members()
+	complete := true
+	for _, a := range all {
+		if a.vw && !a.kidsSent {
+			a.kidsSent, a.kidsAt = true, m.now
+			m.tell(a, byte(tree.Degree(a.rank)), 0)
+		}
+		complete = complete && a.hasPort
+	}
+	if complete {
+		m.startStream(j, tree, all)
+	}
+}
+
+func (m *machine) onVWPort(ev vwPort) {
+	a := m.conns[ev.conn]
+	if a == nil || !a.vw || a.hasPort {
+		return
+	}
+	if !a.kidsSent {
+		m.lose(a, "it sent a port before it was asked for one")
+		return
+	}
+	a.port, a.hasPort = ev.port, true
+	m.wire(a.job)
+}
+
+// begin numbers the epoch.
+func (m *machine) begin(j *job) (token [16]byte) {
+	j.state = wired
+	j.epoch = Epoch{Term: m.term, N: j.epoch.N + 1, Incarnation: m.incarnation}
+	j.changed++
+	m.random(token[:])
+	m.log(slog.LevelInfo, "job wired", slog.String("job", j.id.String()), slog.Int("total", j.total),
+		slog.String("epoch", j.epoch.String()), slog.Bool("vw", j.mixed()))
+	return token
+}
+
+// start wires a job of native ranks. One frame serves them all.
+func (m *machine) start(j *job) {
+	f := &startFrame{Token: m.begin(j), Epoch: j.epoch}
+	all := j.members()
+	out := outside(all)
+	for _, a := range all {
+		f.Members = append(f.Members, member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)})
+	}
+	for _, a := range all {
+		m.send(a, f)
+	}
+}
+
+// startStream tells everybody the parent. vw workers close their connection
+// to the server then; native ranks keep theirs.
+func (m *machine) startStream(j *job, tree topo.Tree, all []*attempt) {
+	token := m.begin(j)
+	j.streams = true
+	out := outside(all)
+	for _, a := range all {
+		parent := tree.Parent(a.rank)
+		switch {
+		case a.vw && parent == topo.None:
+			// vw's server sends the root eight bytes, its workers read six.
+			m.tell(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+		case a.vw:
+			p := all[parent]
+			ip, _ := ipv4(j.addressOf(p, out))
+			m.tell(a, binary.BigEndian.AppendUint16(ip[:], p.port)...)
+		default:
+			f := &wireFrame{Epoch: j.epoch, Token: token, Kids: uint8(tree.Degree(a.rank))}
+			if parent != topo.None {
+				f.ParentHost, f.ParentPort = j.addressOf(all[parent], out), all[parent].port
+			}
+			m.send(a, f)
+		}
+	}
+	for _, a := range all {
+		if a.vw {
+			m.do(hangUp{a.conn})
+			m.forget(a)
+		}
+	}
+	if j.native == 0 {
+		m.log(slog.LevelInfo, "job handed over to its vw workers", slog.String("job", j.id.String()))
+		m.remove(j)
+	}
+}
