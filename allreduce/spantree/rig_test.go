@@ -16,7 +16,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
 )
 
 // patience is how long a test over real sockets waits for what should take
@@ -249,5 +248,3 @@ func as[E error](t *testing.T, err error) E {
 	}
 	return e
 }
-
-

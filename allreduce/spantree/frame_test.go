@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// draw fills v with anything that a frame can hold.
+func drawValue(t *rapid.T, v reflect.Value) {
+	switch x := v.Addr().Interface().(type) {
+	case *time.Duration:
+		*x = time.Duration(rapid.IntRange(0, math.MaxUint32).Draw(t, "ms")) * time.Millisecond
+		return
+	case *string:
+		*x = rapid.StringN(-1, -1, maxStep).Draw(t, "text")
+		return
+	case *int: // a rank
+		*x = rapid.IntRange(-1, math.MaxInt32).Draw(t, "rank")
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			drawValue(t, v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			drawValue(t, v.Index(i))
+		}
+	case reflect.Slice:
+		if n := rapid.IntRange(0, 4).Draw(t, "length"); n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+			for i := range n {
+				drawValue(t, v.Index(i))
+			}
+		}
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "flag"))
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(rapid.Uint64Max(1<<v.Type().Bits()-1).Draw(t, "number"))
+	case reflect.Float64:
+		v.SetFloat(rapid.Float64().Draw(t, "real"))
+	default:
+		t.Fatalf("no value for a %v", v.Type())
+	}
+}
+
+func TestFramesComeBackAsTheyWere(t *testing.T) {
+	for kind, k := range frameKinds {
+		t.Run(k.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				f := k.fresh()
+				if typeOf(f) != kind {
+					t.Fatalf("a fresh %s is of type %v", k.name, typeOf(f))
+				}
+				drawValue(t, reflect.ValueOf(f).Elem())
+				b, err := appendFrame([]byte("before"), f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := frameReader{r: iotest.OneByteReader(bytes.NewReader(b[6:])), limit: bigFrame}
+				got, err := r.next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(f, got); d != "" {
+					t.Fatalf("-sent +received:\n%s", d)
+				}
+				if _, err := r.next(); err != io.EOF {
+					t.Fatalf("after the frame: %v, want io.EOF", err)
+				}
+			})
+		})
+	}
+}
+
+// Every prefix of a frame is the end of the stream or an error that says so.
+func TestTornFrames(t *testing.T) {
+	for _, f := range samples() {
+		b, err := appendFrame(nil, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range len(b) {
+			_, err := (&frameReader{r: bytes.NewReader(b[:n]), limit: bigFrame}).next()
+			fault, ok := errors.AsType[*FrameError](err)
+			switch {
+			case n == 0 && err != io.EOF:
+				t.Errorf("%v: nothing: %v, want io.EOF", typeOf(f), err)
+			case n > 0 && (!ok || !errors.Is(fault, errShort)):
+				t.Errorf("%v: %d of %d bytes: %v", typeOf(f), n, len(b), err)
+			}
+		}
+	}
+}
+
+// samples are frames with something in every field.
+func samples() []frame {
+	e := Epoch{Term: 2, N: 3, Incarnation: 0x0123456789abcdef}
+	m := [32]byte{0xaa, 31: 0xbb}
+	return []frame{
+		&joinFrame{
+			UniqueID: 7, Rank: 3, Total: 4, Generation: 1, State: stateReady, Attempt: 9, Epoch: e, Capabilities: 1, Heartbeat: time.Second,
+			LostAfter: 10 * time.Second, OptionsSHA256: sum("bits=18"), Port: 26544, AdvertiseHost: "10.0.0.3", Host: "h3",
+			RunKey: "run", Options: "bits=18", Version: "1.0",
+		},
+		&readyFrame{Epoch: e, Shard: Shard{Examples: 100, Bytes: 5000, CRC: 0xcafe, Took: time.Second}},
+		&beatFrame{Seq: 5, Epoch: e, WaitsFor: 1, Collective: 17, Waits: "all-reduce #17"},
+		&reportFrame{Epoch: e, Progress: Progress{Pass: 2, Number: 8, Examples: 300, Loss: 0.25, StepTook: time.Second, Step: "gradient"}},
+		&askFrame{Epoch: e, Peer: 1, Collective: 17, Fault: 1, Detail: "no byte for 60 s"},
+		&atFrame{Epoch: e, Completed: e, Step: 8, Work: true, WaitsFor: -1},
+		&completeFrame{Epoch: e, Step: 9, Model: m, Owes: []string{"model", "predictions"}},
+		&doneFrame{Epoch: e, Attempt: 9, SHA256: m, File: "model"},
+		&leaveFrame{Epoch: e, Reason: "SIGTERM"},
+		&failFrame{Epoch: e, Reason: "part.3:17: no label"},
+		&statusFrame{},
+		&welcomeFrame{Term: 2, Incarnation: e.Incarnation, MaxFrame: 65536, MaxRanks: 16384, Version: "1.0"},
+		&joinedFrame{Attempt: 9, LostAfter: 10 * time.Second, Joined: 2, Seen: "10.0.0.3"},
+		&refusedFrame{Code: OptionsDiffer, Model: m, Reason: "bits=20 here, bits=18 there"},
+		&waitingFrame{Joined: 2, Ready: 1, Total: 4, Report: "2 of 4 ranks have joined, missing ranks 1, 2"},
+		&beatenFrame{Seq: 5},
+		&startFrame{
+			Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 8,
+			Members: []member{{Rank: 0, Capabilities: 1, Port: 26544, Host: "h0"}, {Rank: 1, Port: 26545, Host: "fe80::1"}},
+			Lacks:   []lack{{Rank: 1, Source: 0, What: 2}},
+		},
+		&wireFrame{Epoch: e, Token: [16]byte{1, 15: 16}, Kids: 2, ParentPort: 26544, ParentHost: "10.0.0.1"},
+		&overFrame{Epoch: e, Final: true, Cause: cause{Kind: causeLost, Code: 0, Rank: 2, Host: "h2", Why: "connection closed"}},
+		&decidingFrame{Epoch: e, Peer: 1},
+		&fencedFrame{Epoch: e, Reason: "silent for 12s"},
+		&standByFrame{Holder: 8, Host: "h3b"},
+		&deliverFrame{Epoch: e, Files: []string{"model"}},
+		&byeFrame{Epoch: e, Model: m},
+		&jobsFrame{JSON: `{"jobs":[]}`},
+	}
+}
+
+func TestSamplesHaveEveryKind(t *testing.T) {
+	seen := map[frameType]bool{}
+	for _, f := range samples() {
+		seen[typeOf(f)] = true
+	}
+	for kind := range frameKinds {
+		if !seen[kind] {
+			t.Errorf("no sample of %v", kind)
+		}
+	}
+}
+
+func TestMalformedFrames(t *testing.T) {
+	head := func(length uint32, kind frameType, version byte) []byte {
+		return append(binary.LittleEndian.AppendUint32(nil, length), byte(kind), version, 0, 0)
+	}
+	beaten := func(seq ...byte) []byte { return append(head(uint32(4+len(seq)), typeBeaten, 1), seq...) }
+	text := func(n uint32, s string) []byte {
+		b := append(make([]byte, 16), binary.LittleEndian.AppendUint32(nil, n)...)
+		b = append(b, s...)
+		return append(head(uint32(4+len(b)), typeLeave, 1), b...)
+	}
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want string
+	}{
+		{"length 0", head(0, typeBeat, 1), "length 0, at least 4"},
+		{"length 3", head(3, typeBeat, 1), "length 3, at least 4"},
+		{"version 0", head(4, typeBeat, 0), "malformed BEAT frame: version 0"},
+		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 1 of the protocol lacks it"},
+		{"big", head(math.MaxUint32, typeStart, 1), "malformed START frame: its payload has 4294967291 bytes, the limit is 16777216"},
+		{"big for its kind", head(5000, typeBeat, 1), "its payload has 4996 bytes, the limit is 4096"},
+		{"big optional", head(5000, optionalFrames, 1), "its payload has 4996 bytes, the limit is 4096"},
+		{"short field", beaten(1, 2, 3), "malformed BEATEN frame: field seq: it ends within a field"},
+		{"long", beaten(1, 2, 3, 4, 5, 6, 7, 8, 9), "1 bytes too many"},
+		{"text over its limit", text(maxWords+1, strings.Repeat("x", maxWords+1)), "field reason: 2049 bytes, the limit is 2048"},
+		{"text over the end", text(5, "four"), "field reason: it ends within a field"},
+		{"text with a huge length", text(math.MaxUint32, "four"), "field reason: 4294967295 bytes, the limit is 2048"},
+		{"no UTF-8", text(2, "\xff\xfe"), "field reason: it is not UTF-8"},
+		{"list longer than the frame", append(append(head(4+84, typeStart, 1), make([]byte, 56)...), "\x00\x00\x01\x00"+strings.Repeat("x", 24)...), "field members: it ends within a field"},
+		{"flag 2", append(append(head(4+45, typeAt, 1), make([]byte, 40)...), 2, 0, 0, 0, 0), "field work: 2 is neither 0 nor 1"},
+		{"no rank", append(append(head(4+45, typeAt, 1), make([]byte, 41)...), 0, 0, 0, 0x80), "field waits_for: 2147483648 is no rank"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := (&frameReader{r: bytes.NewReader(c.in), limit: bigFrame}).next()
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want it to say %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A newer peer may append fields and send frames that can be done without.
+func TestNewerFrames(t *testing.T) {
+	b, err := appendFrame(nil, &beatenFrame{Seq: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := append(bytes.Clone(b), 1, 2, 3)
+	newer[0] += 3
+	newer[5] = 2
+	optional := []byte{6, 0, 0, 0, 200, 9, 0, 0, 0xff, 0xff}
+	r := frameReader{r: bytes.NewReader(bytes.Join([][]byte{optional, newer, optional, b}, nil)), limit: bigFrame}
+	for range 2 {
+		f, err := r.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(&beatenFrame{Seq: 5}, f); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestFieldsOverTheirLimitsAreNotSent(t *testing.T) {
+	long := strings.Repeat("x", 20_000)
+	for _, f := range []frame{
+		&joinFrame{Options: long}, &joinFrame{RunKey: long}, &leaveFrame{Reason: long},
+		&completeFrame{Owes: make([]string, maxFiles+1)}, &doneFrame{File: long},
+	} {
+		if b, err := appendFrame([]byte("x"), f); err == nil || string(b) != "x" {
+			t.Errorf("%v: %d bytes, %v; want an error and dst as it was", typeOf(f), len(b), err)
+		}
+	}
+}
+
+func TestHelloIsWhatVWRefuses(t *testing.T) {
+	hello := appendHello(nil)
+	if got, want := hex.EncodeToString(hello), "896776770d0a1a0a"+"0100000000000000"+"0100000000000000"; got != want {
+		t.Errorf("hello is %s, want %s", got, want)
+	}
+	total, rank := binary.LittleEndian.Uint64(hello[8:]), binary.LittleEndian.Uint64(hello[16:])
+	if rank < total {
+		t.Errorf("vw's server would take rank %d of %d", rank, total)
+	}
+}
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"short", 10, "short"},
+		{"exactly ten", 11, "exactly ten"},
+		{"too long a text", 10, "too lon…"},
+		{"äöüäöü", 8, "äö…"},
+		{"\xff", 10, `"\xff"`},
+	} {
+		if got := clip(c.in, c.limit); got != c.want || len(got) > c.limit {
+			t.Errorf("clip(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// fuzzPayload holds that a decoder takes any bytes without a panic, and that
+// what it understands is encoded to the same bytes again.
+func fuzzPayload(f *testing.F, t frameType) {
+	for _, s := range samples() {
+		if typeOf(s) == t {
+			b, err := appendFrame(nil, s)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b[frameHeader:])
+		}
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(tt *testing.T, payload []byte) {
+		if len(payload) > frameKinds[t].limit {
+			return
+		}
+		got, err := decodePayload(t, protocolVersion, payload)
+		if err != nil {
+			return
+		}
+		again, err := appendFrame(nil, got)
+		if err != nil {
+			tt.Fatalf("a frame that was decoded cannot be encoded: %v", err)
+		}
+		if !bytes.Equal(again[frameHeader:], payload) {
+			// Durations over 292 years are cut off: then the values must be equal.
+			second, err := decodePayload(t, protocolVersion, again[frameHeader:])
+			if d := cmp.Diff(got, second, cmpopts.EquateNaNs()); err != nil || d != "" {
+				tt.Fatalf("%v, -first +second:\n%s", err, d)
+			}
+		}
+	})
+}
+
+func FuzzJoin(f *testing.F)     { fuzzPayload(f, typeJoin) }
+func FuzzReady(f *testing.F)    { fuzzPayload(f, typeReady) }
+func FuzzBeat(f *testing.F)     { fuzzPayload(f, typeBeat) }
+func FuzzReport(f *testing.F)   { fuzzPayload(f, typeReport) }
+func FuzzAsk(f *testing.F)      { fuzzPayload(f, typeAsk) }
+func FuzzAt(f *testing.F)       { fuzzPayload(f, typeAt) }
+func FuzzComplete(f *testing.F) { fuzzPayload(f, typeComplete) }
+func FuzzDone(f *testing.F)     { fuzzPayload(f, typeDone) }
+func FuzzLeave(f *testing.F)    { fuzzPayload(f, typeLeave) }
+func FuzzFail(f *testing.F)     { fuzzPayload(f, typeFail) }
+func FuzzStatus(f *testing.F)   { fuzzPayload(f, typeStatus) }
+func FuzzWelcome(f *testing.F)  { fuzzPayload(f, typeWelcome) }
+func FuzzJoined(f *testing.F)   { fuzzPayload(f, typeJoined) }
+func FuzzRefused(f *testing.F)  { fuzzPayload(f, typeRefused) }
+func FuzzWaiting(f *testing.F)  { fuzzPayload(f, typeWaiting) }
+func FuzzBeaten(f *testing.F)   { fuzzPayload(f, typeBeaten) }
+func FuzzStart(f *testing.F)    { fuzzPayload(f, typeStart) }
+func FuzzWire(f *testing.F)     { fuzzPayload(f, typeWire) }
+func FuzzOver(f *testing.F)     { fuzzPayload(f, typeOver) }
+func FuzzDeciding(f *testing.F) { fuzzPayload(f, typeDeciding) }
+func FuzzFenced(f *testing.F)   { fuzzPayload(f, typeFenced) }
+func FuzzStandBy(f *testing.F)  { fuzzPayload(f, typeStandBy) }
+func FuzzDeliver(f *testing.F)  { fuzzPayload(f, typeDeliver) }
+func FuzzBye(f *testing.F)      { fuzzPayload(f, typeBye) }
+func FuzzJobs(f *testing.F)     { fuzzPayload(f, typeJobs) }
+
+// FuzzFrames reads a stream of anything, as the server does.
+func FuzzFrames(f *testing.F) {
+	var all []byte
+	for _, s := range samples() {
+		b, err := appendFrame(nil, s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	f.Add(all)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := frameReader{r: bytes.NewReader(b), limit: 64 << 10}
+		for {
+			if _, err := r.next(); err != nil {
+				return
+			}
+		}
+	})
+}
+
+// FuzzJournal reads a file of anything: never a panic, and what is read is
+// read again after it was written.
+func FuzzJournal(f *testing.F) {
+	f.Add(journalOf(f, &termRecord{Term: 1, At: birth}, sampleRun("a"), &deliveredRecord{RunKey: "b"}))
+	f.Add([]byte(journalMagic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		records, err := readJournal("fuzz", b)
+		if err != nil {
+			return
+		}
+		again, err := readJournal("fuzz", journalOf(t, records...))
+		if d := cmp.Diff(records, again); err != nil || d != "" {
+			t.Fatalf("%v, -first +second:\n%s", err, d)
+		}
+	})
+}
+
+// journalOf is a journal with these records.
+func journalOf(t testing.TB, records ...record) []byte {
+	t.Helper()
+	b := []byte(journalMagic)
+	for _, r := range records {
+		var err error
+		if b, err = appendEntry(b, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func sampleRun(key string) *finishedRecord {
+	return &finishedRecord{
+		Job: Job{7, key}, Generation: 1, Total: 2, Options: sum("o"), Model: sum("m"), At: birth.Local(),
+		Files: []deliveredFile{{Rank: 0, SHA256: sum("m"), File: "model"}},
+	}
+}
+
+// FuzzMachine plays events that the bytes choose. It must not panic, and
+// between any two events what it keeps must add up.
+func FuzzMachine(f *testing.F) {
+	f.Add([]byte("\x00\x01\x02\x03\x00\x11\x12\x13\x20\x21\x30\x31\x40\x41\x50\x51\x60\x70"))
+	f.Add([]byte{0, 1, 16, 17, 32, 33, 48, 49, 64, 65, 80, 81, 96, 97, 112, 113, 128, 129, 144, 145})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		playMachine(t, script)
+	})
+}
+
+// playMachine plays a script, two bytes an event: what, and who.
+func playMachine(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, script []byte,
+) {
+	t.Helper()
+	m, now := newMachine(testRules, 1, 1, constant), birth
+	known, gone := map[connID]bool{}, map[connID]bool{}
+	for i := 0; i+1 < len(script); i += 2 {
+		what, who := script[i], script[i+1]
+		conn := connID(who)
+		ev := scripted(m, what, who)
+		switch ev.(type) {
+		case arrived, vwHello, asked:
+			if known[conn] {
+				continue // a connection says once what it wants
+			}
+		}
+		known[conn] = true
+		now = now.Add(time.Duration(what>>4) * time.Second)
+		for _, a := range m.step(now, ev) {
+			switch a := a.(type) {
+			case sendFrame:
+				if gone[a.conn] {
+					t.Fatalf("%v is sent to connection %d after it was hung up", typeOf(a.frame), a.conn)
+				}
+				if _, err := appendFrame(nil, a.frame); err != nil {
+					t.Fatalf("%v", err)
+				}
+			case sendBytes:
+				if gone[a.conn] {
+					t.Fatalf("% x is sent to connection %d after it was hung up", a.bytes, a.conn)
+				}
+			case hangUp:
+				gone[a.conn] = true
+			case persist:
+				if _, err := appendEntry(nil, a.record); err != nil {
+					t.Fatalf("%v", err)
+				}
+			}
+		}
+		checkMachine(t, m)
+	}
+}
+
+// scripted makes an event of two bytes. Eight connections share two ids.
+func scripted(m *machine, what, who byte) event {
+	conn := connID(who)
+	epoch := Epoch{}
+	if a := m.conns[conn]; a != nil {
+		epoch = a.job.epoch
+	}
+	from := endpoint{host: "10.0.0.1", local: "10.0.0.9"}
+	unique, rank, total := uint64(who>>2&1), uint64(who&3), uint64(2+who>>5&1)
+	switch what & 15 {
+	case 0, 1:
+		return vwHello{conn, from, unique, total, rank}
+	case 2, 3, 4:
+		return arrived{conn, from, &joinFrame{
+			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
+			OptionsSHA256: sum(""), Attempt: uint64(conn),
+		}}
+	case 5:
+		return vwPort{conn, uint16(who)}
+	case 6, 7:
+		return received{conn, &readyFrame{}}
+	case 8:
+		return received{conn, &completeFrame{Epoch: epoch, Owes: [][]string{nil, {"f"}}[who>>6&1]}}
+	case 9:
+		return received{conn, &doneFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
+	case 10:
+		return received{conn, &beatFrame{}}
+	case 11:
+		return []event{received{conn, &leaveFrame{}}, received{conn, &failFrame{Reason: "x"}}}[what>>7]
+	case 12:
+		return closed{conn, "closed"}
+	case 13:
+		return persisted{receipt: uint64(who & 3)}
+	case 14:
+		return asked{conn}
+	}
+	return ticked{}
+}
+
+// The same as a property test, so that every run of the tests plays some.
+func TestMachineAddsUp(t *testing.T) {
+	seed := uint64(1)
+	for range 3000 {
+		script := make([]byte, 120)
+		for i := 0; i < len(script); i += 8 {
+			seed = seed*6364136223846793005 + 1442695040888963407
+			binary.LittleEndian.PutUint64(script[i:], seed>>3)
+		}
+		// Few connections, so that they meet.
+		for i := 1; i < len(script); i += 2 {
+			script[i] &= 0x6f
+		}
+		playMachine(t, script)
+	}
+}
