@@ -64,24 +64,28 @@ type journal struct {
 // openJournal opens or creates a journal, and reads it. It keeps what later
 // starts need, the term and the newest limit runs not older than age, and
 // drops the rest from the file.
-func openJournal(path string, limit int, age time.Duration, now time.Time) (j *journal, term uint32, runs []*finishedRecord, err error) {
+func openJournal(path string, limit int, age time.Duration, now time.Time) (*journal, uint32, []*finishedRecord, error) {
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("cannot lock the journal %s: %w", path, err)
 	}
-	j = &journal{path: path, lock: lock}
-	defer func() {
-		if err != nil {
-			j.close()
-		}
-	}()
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, 0, nil, fmt.Errorf("cannot read the journal: %w", err)
-	}
-	records, err := readJournal(path, old)
+	j := &journal{path: path, lock: lock}
+	term, runs, err := j.load(limit, age, now)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, nil, errors.Join(err, j.close())
+	}
+	return j, term, runs, nil
+}
+
+// load reads the file, and leaves in it what later starts need.
+func (j *journal) load(limit int, age time.Duration, now time.Time) (term uint32, runs []*finishedRecord, err error) {
+	old, err := os.ReadFile(j.path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, nil, fmt.Errorf("cannot read the journal: %w", err)
+	}
+	records, err := readJournal(j.path, old)
+	if err != nil {
+		return 0, nil, err
 	}
 	for _, r := range records {
 		switch r := r.(type) {
@@ -99,7 +103,7 @@ func openJournal(path string, limit int, age time.Duration, now time.Time) (j *j
 	for _, r := range runs {
 		keep = append(keep, r)
 	}
-	return j, term, runs, j.rewrite(keep)
+	return term, runs, j.rewrite(keep)
 }
 
 // readJournal decodes the records of a journal. A torn last one is left out.
@@ -114,10 +118,13 @@ func readJournal(path string, data []byte) ([]record, error) {
 	var records []record
 	for at := n; at < len(data); {
 		rest := data[at:]
-		if len(rest) < journalHeader || len(bytes.Trim(rest, "\x00")) == 0 {
-			break // torn; some file systems fill up with zeros
+		// After a crash some file systems have the new size, with zeros where
+		// the bytes did not come so far.
+		written := len(bytes.TrimRight(rest, "\x00"))
+		if written < journalHeader && (len(rest) < journalHeader || !journalHeaderOK(rest)) {
+			break // torn
 		}
-		if crc32.Checksum(rest[:8], castagnoli) != binary.LittleEndian.Uint32(rest[8:]) {
+		if !journalHeaderOK(rest) {
 			return damage(at, errors.New("the header of a record fails its checksum"))
 		}
 		size := int64(binary.LittleEndian.Uint32(rest))
@@ -126,8 +133,8 @@ func readJournal(path string, data []byte) ([]record, error) {
 		}
 		payload := rest[journalHeader : journalHeader+size]
 		if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(rest[4:]) {
-			if int64(len(rest)) == journalHeader+size {
-				break // torn: the last record
+			if int64(written) <= journalHeader+size {
+				break // torn: it is the last record
 			}
 			return damage(at, errors.New("a record fails its checksum"))
 		}
@@ -139,6 +146,10 @@ func readJournal(path string, data []byte) ([]record, error) {
 		at += journalHeader + int(size)
 	}
 	return records, nil
+}
+
+func journalHeaderOK(b []byte) bool {
+	return crc32.Checksum(b[:8], castagnoli) == binary.LittleEndian.Uint32(b[8:])
 }
 
 // appendEntry appends a record as it is in the file.
