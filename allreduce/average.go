@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+)
+
+// The accumulations of vw (accumulate.cc): sums and averages over one slot, or all
+// slots, of an array of weights. A weight is stride consecutive floats.
+
+// AccumulateScalar is the sum of the x of all ranks.
+func (g *Group) AccumulateScalar(ctx context.Context, name string, x float32) (float32, error) {
+	g.scalar[0] = x
+	err := g.AllReduce(ctx, Vec(g.scalar[:]).Named(name), Sum)
+	return g.scalar[0], err
+}
+
+// Accumulate replaces slot offset of every weight by its sum over all ranks.
+func (g *Group) Accumulate(ctx context.Context, w []float32, stride, offset int) error {
+	sum, err := g.sumOfSlot(ctx, w, stride, offset, "weights")
+	if err != nil {
+		return err
+	}
+	for i, v := range sum {
+		w[i*stride+offset] = v
+	}
+	return nil
+}
+
+// AccumulateAvg replaces slot offset of every weight by its mean over all ranks.
+func (g *Group) AccumulateAvg(ctx context.Context, w []float32, stride, offset int) error {
+	sum, err := g.sumOfSlot(ctx, w, stride, offset, "weights")
+	if err != nil {
+		return err
+	}
+	ranks := float32(g.cfg.Total)
+	for i, v := range sum {
+		w[i*stride+offset] = v / ranks
+	}
+	return nil
+}
+
+// AccumulateWeightedAvg averages weights, each rank's share weighted by its adaptive
+// sum, slot 1: with G the sum of the g of all ranks,
+//
+//	w := Σ w·g/G    g := Σ g·g/G    normalised slot := Σ n·g/G
+//
+// and every other slot is summed. Where G is not positive, the weight is 0.
+// normalizedSlot is the slot of the largest feature values, 0 if there is none.
+func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, normalizedSlot int) error {
+	const weight, adaptive = 0, 1
+	if stride <= adaptive || normalizedSlot < 0 || normalizedSlot >= stride {
+		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d and normalised slot %d", stride, normalizedSlot))
+	}
+	total, err := g.sumOfSlot(ctx, w, stride, adaptive, "adaptive sums")
+	if err != nil {
+		return err
+	}
+	for i, sum := range total {
+		slots := w[i*stride : (i+1)*stride]
+		if sum <= 0 {
+			slots[weight] = 0
+			continue
+		}
+		ratio := slots[adaptive] / sum
+		slots[weight] *= ratio
+		slots[adaptive] *= ratio
+		if normalizedSlot > 0 {
+			slots[normalizedSlot] *= ratio
+		}
+	}
+	return g.AllReduce(ctx, Vec(w).Named("weights"), Sum)
+}
+
+// sumOfSlot is the sum over all ranks of one slot of every weight. It is the
+// group's own memory, made at the first call.
+func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, name string) ([]float32, error) {
+	if stride < 1 || offset < 0 || offset >= stride || len(w)%stride != 0 {
+		panic(fmt.Sprintf("BUG: allreduce: slot %d of weights of %d floats, in an array of %d", offset, stride, len(w)))
+	}
+	n := len(w) / stride
+	if cap(g.scratch) < n {
+		g.scratch = make([]float32, n)
+	}
+	sum := g.scratch[:n]
+	for i := range sum {
+		sum[i] = w[i*stride+offset]
+	}
+	return sum, g.AllReduce(ctx, Vec(sum).Named(name), Sum)
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// Config says which rank of which job this process is. The zero value of a field
+// means what its comment says.
+type Config struct {
+	// Server is the spanning-tree server, host:port. Required.
+	Server string
+	// Job names the job: vw's unique_id, and the run key of a launcher.
+	Job spantree.Job
+	// Rank is this process's number, 0 to Total-1. Total is how many there are.
+	Rank, Total int
+	// Generation counts a launcher's restarts of the whole job; a higher one fences
+	// the lower ones.
+	Generation uint32
+	// Options is the canonical text of all options on which the ranks must agree;
+	// the server refuses a rank whose text differs, and says where.
+	Options string
+	// Version is the program's, for the server's log.
+	Version string
+
+	// Listen is where other ranks reach this one; "" is ":0", any free port.
+	Listen string
+	// Advertise is what they are told: host or host:port. "": the address from
+	// which the server sees this rank, and the port of Listen.
+	Advertise string
+	// Host is this machine's name in messages; "": its address.
+	Host string
+	// Network carries everything; nil is transport.TCP.
+	Network transport.Network
+
+	// StartTimeout is how long to wait until all ranks have joined; 0 is 10 min.
+	StartTimeout time.Duration
+	// Heartbeat is the interval of signs of life to the server; 0 is 1 s.
+	Heartbeat time.Duration
+	// LostAfter is the silence after which the server gives a rank up; 0 is 10 s.
+	LostAfter time.Duration
+	// ServerTimeout is the silence after which a rank gives the server up; 0 is 10 min.
+	ServerTimeout time.Duration
+	// DialTimeout is how long to try to reach the server, and then the
+	// neighbours; 0 is 100 s, as in vw.
+	DialTimeout time.Duration
+	// Stall ends the job when no byte has moved for so long between two ranks that
+	// both are in a collective; 0 is 60 s. Links slower than Chunk per Stall count
+	// as stalled.
+	Stall time.Duration
+	// MaxWait ends the job when a rank has not entered a collective for so long; 0
+	// is no limit, as long as it sends signs of life.
+	MaxWait time.Duration
+
+	// Chunk is how many bytes travel at once, a multiple of 8 up to 16 MiB; 0 is
+	// 256 KiB, the best on loopback; 16 to 64 KiB suit 1 to 10 Gbit/s.
+	// All ranks use the same.
+	Chunk int
+	// NoChecksum leaves out the CRC-32C of each chunk: some per cent faster, and
+	// a bit that flips on the way goes into the model.
+	NoChecksum bool
+
+	// Log hears of long waits and refused connections; nil discards it.
+	Log *slog.Logger
+}
+
+const (
+	defaultStall       = time.Minute
+	defaultDialTimeout = 100 * time.Second
+	defaultChunk       = 256 << 10
+
+	// streamChunk is how vw cuts its stream. No byte depends on it.
+	streamChunk = 64 << 10
+)
+
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = ":0"
+	}
+	if c.Network == nil {
+		c.Network = transport.TCP
+	}
+	if c.DialTimeout == 0 {
+		c.DialTimeout = defaultDialTimeout
+	}
+	if c.Stall == 0 {
+		c.Stall = defaultStall
+	}
+	if c.Chunk == 0 {
+		c.Chunk = defaultChunk
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Validate reports everything that is wrong with c.
+func (c Config) Validate() error {
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("allreduce: "+format, args...)) }
+	if _, _, err := net.SplitHostPort(c.Server); err != nil {
+		fault("Server: got %q, want host:port", c.Server)
+	}
+	if c.Total < 1 {
+		fault("Total: got %d, want at least 1", c.Total)
+	}
+	if c.Rank < 0 || c.Rank >= max(c.Total, 1) {
+		fault("Rank: got %d, want 0 to Total-1 = %d", c.Rank, c.Total-1)
+	}
+	if c.Chunk < 0 || c.Chunk > maxChunk || c.Chunk%8 != 0 {
+		fault("Chunk: got %d, want a multiple of 8 up to %d", c.Chunk, maxChunk)
+	}
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{
+		{"StartTimeout", c.StartTimeout},
+		{"Heartbeat", c.Heartbeat},
+		{"LostAfter", c.LostAfter},
+		{"ServerTimeout", c.ServerTimeout},
+		{"DialTimeout", c.DialTimeout},
+		{"Stall", c.Stall},
+		{"MaxWait", c.MaxWait},
+	} {
+		if d.d < 0 {
+			fault("%s: got %v, want 0 or more", d.name, d.d)
+		}
+	}
+	if !littleEndian {
+		fault("this machine is big-endian: vectors cross the wire as they lie in memory, little-endian")
+	}
+	return errors.Join(errs...)
+}
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// advertised is what the server tells others, for a listener at addr.
+func (c Config) advertised(addr net.Addr) (string, error) {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return "", fmt.Errorf("allreduce: the listener's address %v: %w", addr, err)
+	}
+	if c.Advertise == "" {
+		return net.JoinHostPort("", port), nil
+	}
+	if host, p, err := net.SplitHostPort(c.Advertise); err == nil {
+		return net.JoinHostPort(host, p), nil
+	}
+	return net.JoinHostPort(c.Advertise, port), nil
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrClosed is what collectives of a closed group return.
+	ErrClosed = errors.New("allreduce: the group is closed")
+	// ErrLeft says that a vw worker ended after the job's last pass, without the
+	// totals that the vw program exchanges then: a normal leave (see Leaving).
+	ErrLeft = errors.New("allreduce: a vw worker left after the last pass")
+)
+
+// Where is what a rank was doing when its job failed.
+type Where struct {
+	Rank     int
+	Call     string        // "all-reduce #17 (gradient, 64 MiB)"; "" between collectives
+	Elapsed  time.Duration // since it entered the collective
+	Received int64         // bytes, in this collective
+}
+
+func (w Where) String() string {
+	if w.Call == "" {
+		return fmt.Sprintf("rank %d", w.Rank)
+	}
+	return fmt.Sprintf("rank %d: %s: %s, %s received", w.Rank, w.Call, seconds(w.Elapsed), byteCount(w.Received))
+}
+
+// seconds is d as people read it: 0.12 s, 3 s, 2m5s.
+func seconds(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.3g ms", d.Seconds()*1000)
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2g s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// LostError says that a rank was lost, or gave up. All ranks of a job name
+// the same one.
+type LostError struct {
+	Where  Where  // of the rank that returns the error
+	Rank   int    // the rank that was lost
+	Host   string // its host, or its address
+	Why    string // "its connection ended", or its last words
+	GaveUp bool   // it said so itself
+	Err    error  // the server's verdict, a *spantree.LostError; or the local cause
+}
+
+func (e *LostError) Error() string {
+	verb := "lost"
+	if e.GaveUp {
+		verb = "given up by"
+	}
+	return fmt.Sprintf("%v: %s %s: %s", e.Where, verb, rankAt(e.Rank, e.Host), e.Why)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// DeadlineError says that a collective made no progress for too long.
+type DeadlineError struct {
+	Where   Where         // of the rank that returns the error
+	By      int           // the rank that waited in vain
+	Rank    int           // whom it waited for
+	Host    string        // that rank's address
+	Entered bool          // it had entered the collective; else MaxWait was exceeded
+	Idle    time.Duration // how long nothing moved
+}
+
+func (e *DeadlineError) Error() string {
+	if !e.Entered {
+		return fmt.Sprintf("%v: rank %d waited %s for %s, which has not entered the collective (limit: MaxWait)",
+			e.Where, e.By, seconds(e.Idle), rankAt(e.Rank, e.Host))
+	}
+	return fmt.Sprintf("%v: no byte moved for %s between rank %d and %s, both in the collective (limit: Stall): "+
+		"is that process stopped, or the network between them broken?", e.Where, seconds(e.Idle), e.By, rankAt(e.Rank, e.Host))
+}
+
+// Timeout makes a DeadlineError a timeout in the sense of net.Error.
+func (e *DeadlineError) Timeout() bool { return true }
+
+// Side is one of two ranks that disagree.
+type Side struct {
+	Rank int
+	Call string // what it called, in detail
+}
+
+// MismatchError says that two ranks made different calls where all must make
+// the same.
+type MismatchError struct {
+	Where Where
+	A, B  Side
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("rank %d: ranks disagree: rank %d calls %s; rank %d calls %s. All ranks must make the same calls in the same order",
+		e.Where.Rank, e.A.Rank, e.A.Call, e.B.Rank, e.B.Call)
+}
+
+// rankAt names a rank: rank 7 (h7:26550).
+func rankAt(rank int, host string) string {
+	if rank == unknownRank {
+		return "the peer at " + host
+	}
+	if host == "" {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return fmt.Sprintf("rank %d (%s)", rank, host)
+}
+
+// public is the failure as the error that a rank returns.
+func (f *failure) public(w Where) error {
+	switch f.code {
+	case faultStalled:
+		return &DeadlineError{Where: w, By: f.by, Rank: f.rank, Host: f.host, Entered: f.entered, Idle: f.idle}
+	case faultMismatch:
+		return &MismatchError{
+			Where: w,
+			A:     Side{f.by, f.calls[0].detail()},
+			B:     Side{f.rank, f.calls[1].detail()},
+		}
+	case faultLeft:
+		return fmt.Errorf("rank %d: %s: %w", w.Rank, rankAt(f.rank, f.host), ErrLeft)
+	case faultGaveUp:
+		if f.rank == w.Rank && f.err != nil {
+			return fmt.Errorf("%v: %w", w, f.err)
+		}
+		return &LostError{Where: w, Rank: f.rank, Host: f.host, Why: f.text, GaveUp: true, Err: f.err}
+	}
+	return &LostError{Where: w, Rank: f.rank, Host: f.host, Why: f.text, Err: f.err}
+}
+
+// reason is the failure in words, for the server and through it for all ranks.
+func (f *failure) reason() string {
+	switch f.code {
+	case faultLost:
+		return fmt.Sprintf("lost %s: %s", rankAt(f.rank, f.host), f.text)
+	case faultGaveUp:
+		return f.text
+	}
+	return strings.TrimPrefix(f.public(Where{Rank: f.by}).Error(), fmt.Sprintf("rank %d: ", f.by))
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// Report tells the server how far this rank is, for its log and for those who ask.
+func (g *Group) Report(p spantree.Progress) {
+	if g.member != nil {
+		g.member.Report(p)
+	}
+}
+
+// Leaving says, in a job with vw workers, that the job's last pass-end reduction is
+// behind us. The vw program then exchanges six totals; the vw of the Python
+// package just leaves. So from here on a connection that ends before a byte of the
+// first total has come is no loss: the next collective returns ErrLeft, and this
+// rank ends its other connections in the tree, so that its neighbours see the same.
+// In other jobs it does nothing.
+func (g *Group) Leaving() {
+	if !g.Stream() {
+		return
+	}
+	en := &g.engine
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	en.leaving = true
+}
+
+// Finish ends the job: it waits until all ranks have completed it with the same
+// digest of the model, then calls deliver for each file of owes that the server
+// wants from this rank, and returns when all files of all ranks are delivered.
+// deliver makes the file final and returns the SHA-256 of its bytes.
+//
+// In a job with vw workers, who know no such end, and in a Local one, there
+// is nobody to wait for. After Finish the group has no collectives any more.
+func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deliver func(ctx context.Context, file string) ([32]byte, error)) error {
+	if g.isClosed() {
+		return ErrClosed
+	}
+	if g.member == nil {
+		for _, file := range owes {
+			if _, err := deliver(ctx, file); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := g.ready(ctx); err != nil {
+		return err
+	}
+	if err := g.unwatch(); err != nil {
+		return err
+	}
+	files, err := g.member.Complete(ctx, digest, owes)
+	if err != nil {
+		return g.atTheEnd("waiting for all ranks to complete the job", err)
+	}
+	for _, file := range files {
+		sum, err := deliver(ctx, file)
+		if err != nil {
+			return err
+		}
+		if err := g.member.Done(ctx, file, sum); err != nil {
+			return g.atTheEnd("telling the server that "+file+" is delivered", err)
+		}
+	}
+	if g.Stream() {
+		g.engine.closeEdges() // as vw does
+	}
+	if err := g.member.Bye(ctx); err != nil {
+		return g.atTheEnd("waiting until all files are delivered", err)
+	}
+	return nil
+}
+
+// unwatch stops watching the edges: from here on they may end.
+func (g *Group) unwatch() error {
+	en := &g.engine
+	en.mu.Lock()
+	f := en.failure
+	if f == nil {
+		en.ending = true
+	}
+	en.mu.Unlock()
+	if f == nil || f.code == faultLeft {
+		return nil
+	}
+	return g.failed()
+}
+
+// atTheEnd is an error of the server's client in this package's words.
+func (g *Group) atTheEnd(doing string, err error) error {
+	w := Where{Rank: g.cfg.Rank}
+	if lost, ok := err.(*spantree.LostError); ok {
+		return &LostError{Where: w, Rank: lost.Rank, Host: lost.Host, Why: lost.Why, GaveUp: lost.GaveUp, Err: err}
+	}
+	return fmt.Errorf("%v: %s: %w", w, doing, err)
+}

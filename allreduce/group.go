@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// Group is one rank's hold on its job. Its collectives are called by one goroutine
+// at a time, the same ones in the same order on all ranks.
+type Group struct {
+	cfg      Config
+	log      *slog.Logger
+	member   membership   // nil: Local
+	listener net.Listener // until the job is wired
+
+	wiring  *spantree.Wiring // nil: not wired yet
+	broken  error            // why it never will be
+	busy    atomic.Bool      // a collective is under way
+	engine  engine
+	flows   flows
+	scratch []float32 // one slot of all weights
+	scalar  [1]float32
+	records records
+
+	mu      sync.Mutex
+	closed  bool
+	verdict *failure      // why the job has failed
+	settled chan struct{} // closed when verdict stands, after engine.failed
+	closing chan struct{} // closed by Close
+	work    sync.WaitGroup
+}
+
+// flows are the machines of package schedule, kept so that no call allocates.
+type flows struct {
+	reduce    schedule.AllReduce
+	broadcast schedule.Broadcast
+	gather    schedule.Gather
+}
+
+// Local is a job of one rank, without a server: collectives return what they
+// were given.
+func Local() *Group {
+	g := newGroup(Config{Total: 1}.withDefaults())
+	g.wiring = &spantree.Wiring{}
+	return g
+}
+
+func newGroup(cfg Config) *Group {
+	g := &Group{cfg: cfg, log: cfg.Log, settled: make(chan struct{}), closing: make(chan struct{})}
+	g.engine = engine{
+		rank:   cfg.Rank,
+		opt:    schedule.Options{PartSize: cfg.Chunk},
+		noSum:  cfg.NoChecksum,
+		limits: limits{stall: cfg.Stall, maxWait: cfg.MaxWait},
+		log:    cfg.Log,
+		failed: make(chan struct{}),
+		onFail: func(f *failure) { g.work.Go(func() { g.settle(f) }) },
+	}
+	return g
+}
+
+// Join makes this process a rank of a job: it listens for other ranks and
+// registers at the server. The job is wired later, by Ready or the first
+// collective.
+func Join(ctx context.Context, cfg Config) (*Group, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	g := newGroup(cfg)
+	var err error
+	if g.listener, err = cfg.Network.Listen(ctx, cfg.Listen); err != nil {
+		return nil, fmt.Errorf("allreduce: rank %d: cannot listen for other ranks: %w", cfg.Rank, err)
+	}
+	advertise, err := cfg.advertised(g.listener.Addr())
+	if err != nil {
+		g.listener.Close()
+		return nil, err
+	}
+	member, err := spantree.Join(ctx, spantree.JoinConfig{
+		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job,
+		Rank: cfg.Rank, Total: cfg.Total, Generation: cfg.Generation,
+		Advertise: advertise, Host: cfg.Host, Options: cfg.Options, Version: cfg.Version,
+		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Heartbeat: cfg.Heartbeat,
+		LostAfter: cfg.LostAfter, ServerTimeout: cfg.ServerTimeout,
+		Waiting: g.waiting, Log: cfg.Log,
+	})
+	if err != nil {
+		g.listener.Close()
+		return nil, fmt.Errorf("allreduce: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, err)
+	}
+	g.member = member
+	return g, nil
+}
+
+// Ready says what this rank has read, and waits until all ranks are ready and the
+// job is wired: the connections to this rank's neighbours in the tree are open
+// then. The first collective calls it with a zero shard if nobody has. A second
+// call does nothing.
+func (g *Group) Ready(ctx context.Context, s spantree.Shard) error {
+	if g.isClosed() {
+		return ErrClosed
+	}
+	if g.wiring == nil && g.broken == nil {
+		g.broken = g.wire(ctx, s)
+	}
+	return g.broken
+}
+
+func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
+	w, err := g.member.Ready(ctx, s)
+	if err != nil {
+		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
+	}
+	within, cancel := context.WithTimeoutCause(ctx, g.cfg.DialTimeout,
+		fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
+	defer cancel()
+	wr := newWirer(g.cfg.Network, g.listener, g.cfg.Rank, g.cfg.Total, w, g.member.Over(), g.log)
+	if err := wr.connect(within); err != nil {
+		if errors.Is(err, errOver) {
+			return fmt.Errorf("rank %d: wiring: %w", g.cfg.Rank, g.member.Cause())
+		}
+		return err
+	}
+	g.start(w, wr)
+	return nil
+}
+
+// start takes over the edges of a wired job.
+func (g *Group) start(w *spantree.Wiring, wr *wirer) {
+	en := &g.engine
+	en.stream, en.place = w.Stream, wr.place
+	if w.Stream {
+		en.opt = schedule.Options{PartSize: streamChunk, Phased: true}
+	}
+	for i, c := range wr.conns {
+		if c == nil {
+			continue
+		}
+		rank := unknownRank
+		if !w.Stream {
+			rank = wr.place.Peer[i]
+		}
+		en.edges[i] = newEdge(en, i, rank, wr.hosts[i], c)
+	}
+	g.mu.Lock()
+	g.wiring = w
+	g.mu.Unlock()
+	en.start()
+	en.readers.Go(func() { en.watch(g.closing) })
+	g.work.Go(g.watchOver)
+}
+
+// watchOver fails the job when the server says that the epoch is over.
+func (g *Group) watchOver() {
+	select {
+	case <-g.member.Over():
+	case <-g.closing:
+		return
+	}
+	en := &g.engine
+	en.mu.Lock()
+	// At the end of a job with vw workers ranks leave one by one, and what
+	// matters is seen on the connections.
+	leaving := en.stream && en.leaving
+	en.mu.Unlock()
+	if !leaving {
+		en.fail(verdictOf(g.member.Cause()), nil)
+	}
+}
+
+// verdictOf is the server's verdict as a failure.
+func verdictOf(cause error) *failure {
+	f := &failure{code: faultGaveUp, by: serverItself, rank: serverItself, text: cause.Error(), err: cause}
+	if lost, ok := errors.AsType[*spantree.LostError](cause); ok {
+		f.rank, f.host, f.text = lost.Rank, lost.Host, lost.Why
+		if !lost.GaveUp {
+			f.code = faultLost
+		}
+	}
+	return f
+}
+
+// Rank is this process's number.
+func (g *Group) Rank() int { return g.cfg.Rank }
+
+// Size is the number of ranks.
+func (g *Group) Size() int { return g.cfg.Total }
+
+// Stream tells that vw workers are in the job, so that vw's raw stream is spoken
+// and only the calls exist that vw makes. It is known after Ready.
+func (g *Group) Stream() bool { return g.wiring != nil && g.wiring.Stream }
+
+// waiting is what a heartbeat tells the server.
+func (g *Group) waiting() string {
+	g.mu.Lock()
+	wired := g.wiring != nil
+	g.mu.Unlock()
+	if !wired {
+		return ""
+	}
+	en := &g.engine
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	if !en.active || time.Since(en.call.started) < watchTick {
+		return ""
+	}
+	return en.waitText()
+}
+
+func (g *Group) isClosed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed
+}
+
+// Close ends this rank's part in the job and joins everything it started. Before
+// the end of the job that is the loss of a rank to the others; Fail tells them
+// why. Close may be called again.
+func (g *Group) Close() error {
+	g.mu.Lock()
+	first := !g.closed
+	g.closed = true
+	if first {
+		close(g.closing)
+	}
+	wired := g.wiring != nil
+	g.mu.Unlock()
+	if first && g.busy.Load() {
+		g.engine.fail(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: "its group was closed in the middle of a collective", err: ErrClosed}, nil)
+	}
+	var err error
+	if first && g.listener != nil {
+		g.listener.Close() // may be closed already, by the wiring
+	}
+	if wired {
+		g.engine.finish()
+	}
+	if first && g.member != nil {
+		err = g.member.Close()
+	}
+	g.work.Wait()
+	return err
+}
+
+// finish ends the edges: from here on nothing is a failure.
+func (en *engine) finish() {
+	en.mu.Lock()
+	en.ending = true
+	for _, e := range en.edges {
+		if e != nil && e.parked {
+			e.parked = false
+			e.wake <- struct{}{}
+		}
+	}
+	en.mu.Unlock()
+	en.closeEdges()
+	en.readers.Wait()
+}

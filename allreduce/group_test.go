@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+var ctx = context.Background()
+
+// contribution is what rank has in a test: normal numbers whose sum depends on the
+// order of additions.
+func contribution(rank, n int) []float32 {
+	rng := rand.New(rand.NewPCG(uint64(rank), 11))
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(rng.NormFloat64() * math.Exp2(float64(rng.IntN(20))))
+	}
+	return v
+}
+
+// treeSum is the sum in the order that the tree prescribes: left, own, right.
+func treeSum(t topo.Tree, rank, n int) []float32 {
+	sum := contribution(rank, n)
+	left, right := t.Children(rank)
+	if left != topo.None {
+		for i, v := range treeSum(t, left, n) {
+			sum[i] = v + sum[i]
+		}
+	}
+	if right != topo.None {
+		for i, v := range treeSum(t, right, n) {
+			sum[i] += v
+		}
+	}
+	return sum
+}
+
+func sumOfAll(ranks, n int) []float32 {
+	t := topo.Binary(ranks)
+	return treeSum(t, t.Root(), n)
+}
+
+// checkCollectives runs every kind of collective and checks the results on all
+// ranks.
+func checkCollectives(t *testing.T, j *testJob, elements int) {
+	t.Helper()
+	n := j.total
+	want := sumOfAll(n, elements)
+	j.each(func(rank int) error {
+		g := j.groups[rank]
+		if g.Rank() != rank || g.Size() != n || g.Stream() {
+			return fmt.Errorf("got rank %d of %d, stream %v", g.Rank(), g.Size(), g.Stream())
+		}
+		own := contribution(rank, elements)
+		v := slices.Clone(own)
+		if err := g.AllReduce(ctx, Vec(v).Named("gradient"), Sum); err != nil {
+			return err
+		}
+		if !sameBits(v, want) {
+			return fmt.Errorf("the sum differs from that in the tree's order")
+		}
+		into := make([]float32, elements)
+		if err := g.AllReduceInto(ctx, Vec(into), Vec(own), Sum); err != nil {
+			return err
+		}
+		if !sameBits(into, want) {
+			return fmt.Errorf("AllReduceInto: the sum differs")
+		}
+		if !sameBits(own, contribution(rank, elements)) {
+			return fmt.Errorf("AllReduceInto has changed the contribution")
+		}
+		for root := range n {
+			b := contribution(rank, elements)
+			if err := g.Broadcast(ctx, Vec(b), root); err != nil {
+				return err
+			}
+			if !sameBits(b, contribution(root, elements)) {
+				return fmt.Errorf("broadcast from rank %d: other bits", root)
+			}
+		}
+		ints := []int64{int64(rank), -int64(rank)}
+		if err := g.AllReduce(ctx, Vec(ints), Max); err != nil {
+			return err
+		}
+		if d := cmp.Diff([]int64{int64(n - 1), 0}, ints); d != "" {
+			return fmt.Errorf("max: %s", d)
+		}
+		if err := g.AllReduce(ctx, Vec(ints[:0]), Sum); err != nil {
+			return fmt.Errorf("nothing at all: %w", err)
+		}
+		var records [][]byte
+		for round := range 3 {
+			var err error
+			if records, err = g.AllGatherV(ctx, records, record(rank, round)); err != nil {
+				return err
+			}
+			for r, got := range records {
+				if d := cmp.Diff(string(record(r, round)), string(got)); d != "" {
+					return fmt.Errorf("record of rank %d: %s", r, d)
+				}
+			}
+		}
+		x, err := g.AccumulateScalar(ctx, "loss", 1.5)
+		if err != nil {
+			return err
+		}
+		if x != 1.5*float32(n) {
+			return fmt.Errorf("scalar: got %v, want %v", x, 1.5*float32(n))
+		}
+		return g.Barrier(ctx)
+	})
+}
+
+// record is a record of some length, in some rounds none.
+func record(rank, round int) []byte {
+	return slices.Repeat([]byte{byte(rank), byte(round)}, (rank*37+round*101)%173)
+}
+
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+func TestCollectivesInMemory(t *testing.T) {
+	for n := 1; n <= 16; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			inBubble(t, n, Config{Chunk: 1 << 10}, func(t *testing.T, j *testJob, _ *mem.Network) {
+				checkCollectives(t, j, 1000)
+			})
+		})
+	}
+}
+
+func TestCollectivesOverLoopback(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5, 8} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			// Long enough that sockets fill up.
+			checkCollectives(t, newTCPJob(t, n, Config{Chunk: 64 << 10}), 300_000)
+		})
+	}
+}
+
+// TestSameBits: neither the transport, nor the size of chunks, nor the number of
+// processors, nor who comes first changes a bit.
+func TestSameBits(t *testing.T) {
+	const n, elements = 7, 5000
+	want := sumOfAll(n, elements)
+	check := func(t *testing.T, j *testJob) {
+		t.Helper()
+		j.ready()
+		for range 5 {
+			order := rand.Perm(n)
+			gates := make([]chan struct{}, n+1)
+			for i := range gates {
+				gates[i] = make(chan struct{})
+			}
+			close(gates[0])
+			j.each(func(rank int) error {
+				<-gates[order[rank]] // one after the other, in any order
+				close(gates[order[rank]+1])
+				v := contribution(rank, elements)
+				if err := j.groups[rank].AllReduce(ctx, Vec(v), Sum); err != nil {
+					return err
+				}
+				if !sameBits(v, want) {
+					return fmt.Errorf("other bits")
+				}
+				return nil
+			})
+		}
+	}
+	for _, chunk := range []int{64, 4096, 0} {
+		t.Run(fmt.Sprintf("memory, chunk %d", chunk), func(t *testing.T) {
+			inBubble(t, n, Config{Chunk: chunk}, func(t *testing.T, j *testJob, _ *mem.Network) { check(t, j) })
+		})
+		t.Run(fmt.Sprintf("loopback, chunk %d, no checksums", chunk), func(t *testing.T) {
+			check(t, newTCPJob(t, n, Config{Chunk: chunk, NoChecksum: true}))
+		})
+	}
+	t.Run("one processor", func(t *testing.T) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		check(t, newTCPJob(t, n, Config{Chunk: 512}))
+	})
+}
+
+func TestLocal(t *testing.T) {
+	g := Local()
+	src, dst := []float32{1, 2, 3}, make([]float32, 3)
+	if err := g.AllReduceInto(ctx, Vec(dst), Vec(src), Sum); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(src, dst); d != "" {
+		t.Error(d)
+	}
+	records, err := g.AllGatherV(ctx, nil, []byte("me"))
+	if err != nil || len(records) != 1 || string(records[0]) != "me" {
+		t.Errorf("got %q, %v", records, err)
+	}
+	if err := g.Broadcast(ctx, Vec(dst), 0); err != nil {
+		t.Error(err)
+	}
+	if err := g.Barrier(ctx); err != nil {
+		t.Error(err)
+	}
+	if x, err := g.AccumulateScalar(ctx, "loss", 2.5); x != 2.5 || err != nil {
+		t.Errorf("got %v, %v", x, err)
+	}
+	delivered := ""
+	err = g.Finish(ctx, [32]byte{}, []string{"model"}, func(_ context.Context, file string) ([32]byte, error) {
+		delivered += file
+		return [32]byte{}, nil
+	})
+	if delivered != "model" || err != nil {
+		t.Errorf("delivered %q, %v", delivered, err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if err := g.Barrier(ctx); err != ErrClosed {
+		t.Errorf("after Close: got %v, want ErrClosed", err)
+	}
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
+
+const (
+	watchTick = time.Second      // how often a collective is looked at, at most
+	sayEvery  = 10 * time.Second // how often a long wait is logged
+)
+
+// waitOrder is the order in which a rank names those it waits for: first those
+// that it needs to go on.
+var waitOrder = [...]int{schedule.Left, schedule.Right, schedule.Up}
+
+// watchdog is what the engine's watch keeps of the collective under way.
+type watchdog struct {
+	seq   uint64    // the collective
+	noted time.Time // when neighbours were told last
+	said  time.Time // when the log was
+}
+
+// idleFor is since when nothing has moved on an edge.
+type idleFor struct {
+	in, out int64
+	first   int64 // of in, when the collective was first looked at
+	since   time.Time
+}
+
+// watch looks at the collective that is under way, until the job ends. It keeps
+// two clocks. Waiting for a rank that has not entered the collective has no
+// limit (but MaxWait). Once both have entered, no byte moved for Stall is the end.
+//
+// So that a rank which waits for others is not taken for a dead one, ranks
+// that wait tell their neighbours that they live: first, with the collective's
+// header, that they have entered it, then by notes, which also carry
+// whom they wait for along the tree.
+func (en *engine) watch(stop <-chan struct{}) {
+	ticker := time.NewTicker(min(watchTick, en.limits.stall/4))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-en.failed:
+			return
+		case now := <-ticker.C:
+			if f := en.look(now); f != nil {
+				en.fail(f, nil)
+				return
+			}
+		}
+	}
+}
+
+// look checks the clocks once, and tells the neighbours and the log what is due.
+func (en *engine) look(now time.Time) *failure {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	if !en.active || en.stopped() {
+		return nil
+	}
+	d, c := &en.dog, &en.call
+	if d.seq != c.id.seq {
+		d.seq, d.noted, d.said = c.id.seq, now, c.started
+		for _, e := range en.edges {
+			if e != nil {
+				e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: c.started}
+			}
+		}
+	}
+	for _, e := range en.edges {
+		if e == nil {
+			continue
+		}
+		if in, out := e.in.Load(), e.out.Load(); in != e.idle.in || out != e.idle.out {
+			e.idle.in, e.idle.out, e.idle.since = in, out, now
+		}
+		if f := en.overdue(e, now); f != nil {
+			return f
+		}
+	}
+	if now.Sub(d.said) >= sayEvery {
+		d.said = now
+		en.log.Info(en.waitText())
+	}
+	if !en.stream {
+		due := now.Sub(d.noted) >= en.limits.stall/4
+		if due {
+			d.noted = now
+		}
+		en.tell(due)
+	}
+	return nil
+}
+
+// overdue says that e has kept this rank waiting for too long.
+func (en *engine) overdue(e *edge, now time.Time) *failure {
+	if !en.waitsOn(e) {
+		return nil
+	}
+	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e)}
+	limit := en.limits.maxWait
+	f.idle = now.Sub(en.call.started)
+	if f.entered {
+		limit, f.idle = en.limits.stall, now.Sub(e.idle.since)
+	}
+	if limit > 0 && f.idle >= limit {
+		return f
+	}
+	return nil
+}
+
+// waitsOn says whether bytes to or from e could move, if the peer did its part.
+func (en *engine) waitsOn(e *edge) bool {
+	_, expected := en.call.flow.Expect(e.index)
+	return expected || e.writing.Load()
+}
+
+// entered says whether the peer is known to be in the collective. vw's stream
+// tells it only by its bytes.
+func (en *engine) entered(e *edge) bool {
+	if en.stream {
+		return e.in.Load() > e.idle.first
+	}
+	return e.entered >= en.call.id.seq
+}
+
+// waitsFor is the end of the chain that this rank waits for, as far as it is
+// known: a neighbour, or whom that one waits for.
+func (en *engine) waitsFor() (e *edge, far note) {
+	for _, i := range waitOrder {
+		if e := en.edges[i]; e != nil && en.waitsOn(e) {
+			far = note{seq: en.call.id.seq, rank: int32(e.rank), entered: en.entered(e)}
+			if e.note.seq == far.seq && e.note.rank >= 0 && int(e.note.rank) != en.rank {
+				far = e.note
+			}
+			return e, far
+		}
+	}
+	return nil, note{seq: en.call.id.seq, rank: unknownRank}
+}
+
+// waitText is the wait in words, under the lock: all-reduce #17 (gradient,
+// 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received.
+func (en *engine) waitText() string {
+	w := en.here()
+	e, far := en.waitsFor()
+	if e == nil {
+		return w.String()
+	}
+	text := fmt.Sprintf("rank %d: %s: %s, waiting for %s", w.Rank, w.Call, seconds(w.Elapsed), rankAt(e.rank, e.host))
+	if int(far.rank) != e.rank {
+		text += fmt.Sprintf(", which waits for rank %d", far.rank)
+	}
+	if !far.entered {
+		text += ", which has not entered it"
+	}
+	return fmt.Sprintf("%s, %s received", text, byteCount(w.Received))
+}
+
+// tell lets the neighbours know that this rank is in the collective: each of
+// them once, by its header, and if notes are due those that are in it too.
+// Writes may block, so each has its own goroutine.
+func (en *engine) tell(due bool) {
+	seq := en.call.id.seq
+	wire := slices.Clone(en.call.wire)
+	_, far := en.waitsFor()
+	for _, e := range en.edges {
+		if e == nil || !e.wmu.TryLock() {
+			continue // in the middle of a frame, which tells as much
+		}
+		var b []byte
+		switch {
+		case e.begun < seq:
+			e.begun = seq
+			b = appendFrame(nil, frameCall, wire)
+		case due && e.entered >= seq:
+			b = appendFrame(nil, frameNote, far.appendTo(nil))
+		}
+		if b == nil || e.shut {
+			e.wmu.Unlock()
+			continue
+		}
+		en.readers.Go(func() {
+			defer e.wmu.Unlock()
+			if _, err := e.conn.Write(b); err != nil {
+				e.breaks()
+			}
+		})
+	}
+}
