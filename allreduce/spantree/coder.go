@@ -119,7 +119,7 @@ func (c *coder) f64(name string, v *float64) {
 // millis is a duration of 0 ms to 49 days. What is longer is written as the
 // longest, what is negative as 0.
 func (c *coder) millis(name string, v *time.Duration) {
-	if b := c.fixed(name, "u32 ms", 4); b != nil {
+	if b := c.fixed(name, "ms", 4); b != nil {
 		if c.mode == put {
 			binary.LittleEndian.PutUint32(b, uint32(min(max(v.Milliseconds(), 0), math.MaxUint32)))
 		} else {
@@ -130,7 +130,7 @@ func (c *coder) millis(name string, v *time.Duration) {
 
 // nanos is a duration of 0 ns to 292 years.
 func (c *coder) nanos(name string, v *time.Duration) {
-	if b := c.fixed(name, "u64 ns", 8); b != nil {
+	if b := c.fixed(name, "ns", 8); b != nil {
 		if c.mode == put {
 			binary.LittleEndian.PutUint64(b, uint64(max(*v, 0)))
 		} else {
@@ -140,7 +140,7 @@ func (c *coder) nanos(name string, v *time.Duration) {
 }
 
 func (c *coder) flag(name string, v *bool) {
-	if b := c.fixed(name, "u8 0 or 1", 1); b != nil {
+	if b := c.fixed(name, "flag", 1); b != nil {
 		switch {
 		case c.mode == put && *v:
 			b[0] = 1
@@ -158,7 +158,7 @@ const noRank = math.MaxUint32
 
 // rank is a rank, or -1 for nobody.
 func (c *coder) rank(name string, v *int) {
-	if b := c.fixed(name, "u32, 2³²-1 nobody", 4); b != nil {
+	if b := c.fixed(name, "rank", 4); b != nil {
 		if c.mode == put {
 			binary.LittleEndian.PutUint32(b, uint32(*v))
 			return
@@ -183,6 +183,10 @@ func (c *coder) raw(name string, v []byte) {
 }
 
 func (c *coder) epoch(name string, e *Epoch) {
+	if c.mode == draw {
+		c.fields = append(c.fields, field{name, 16, "epoch"})
+		return
+	}
 	c.u32(name+".term", &e.Term)
 	c.u32(name+".n", &e.N)
 	c.u64(name+".incarnation", &e.Incarnation)
