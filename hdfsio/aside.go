@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Create starts a file beside name, in the same folder, so that the rename at
@@ -32,7 +33,7 @@ func (Local) Create(name string) (File, error) {
 	}
 	dir, base := filepath.Split(target)
 	for {
-		aside := fmt.Sprintf("%s.%s.writing-%d-%08x", dir, base, os.Getpid(), rand.Uint32())
+		aside := fmt.Sprintf("%s%08x", asidePrefix(dir, base, os.Getpid()), rand.Uint32())
 		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
 		case err == nil:
@@ -45,6 +46,33 @@ func (Local) Create(name string) (File, error) {
 			return nil, newError("create", name, err, "")
 		}
 	}
+}
+
+// asidePrefix is what the names of files under way begin with; who wrote one
+// can be seen from outside.
+func asidePrefix(dir, base string, pid int) string {
+	return fmt.Sprintf("%s.%s.writing-%d-", dir, base, pid)
+}
+
+// RemoveAside removes what a process that was killed has left of name.
+func (Local) RemoveAside(name string, pid int) error {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
+	dir, base := filepath.Split(name)
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if err != nil {
+		return newError("list the folder of", name, err, "")
+	}
+	var errs []error
+	for _, e := range entries {
+		if aside := dir + e.Name(); strings.HasPrefix(aside, asidePrefix(dir, base, pid)) {
+			if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, newError("remove", aside, err, ""))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // localFile is a file under way.

@@ -242,6 +242,34 @@ func TestCreateThroughALink(t *testing.T) {
 	}
 }
 
+// What a killed writer leaves is told from what others are writing.
+func TestRemoveAside(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "model")
+	for _, n := range []string{".model.writing-7-00000001", ".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"} {
+		writeFile(t, filepath.Join(dir, n), nil)
+	}
+	if err := (Local{}).RemoveAside(name, 7); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"}, entries(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	f, err := Local{}.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (Local{}).RemoveAside(name, os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	if got := entries(t, dir); len(got) != 3 {
+		t.Errorf("our own file under way is still there: %v", got)
+	}
+	if err := f.(*localFile).f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // /dev/null must survive being the place of predictions.
 func TestCreateOnADevice(t *testing.T) {
 	if runtime.GOOS == "windows" {

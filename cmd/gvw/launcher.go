@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,13 +144,30 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs) error {
 	if err != nil {
 		return err
 	}
+	var left error
+	for rank, r := range results {
+		if r.Signal != nil {
+			left = errors.Join(left, removeLeft(pl.workers[rank], cmds[rank].Process.Pid))
+		}
+	}
 	if cause := context.Cause(ctx); cause != nil {
-		return cause
+		return errors.Join(cause, left)
 	}
 	if root >= 0 {
-		return p.blame(results[root], logs)
+		return errors.Join(p.blame(results[root], logs), left)
 	}
-	return nil
+	return left
+}
+
+// removeLeft removes the files that a killed worker was writing.
+func removeLeft(w *settings, pid int) error {
+	var errs []error
+	for _, option := range []string{"final_regressor", "readable_model", "predictions", "raw_predictions"} {
+		if name := w.get(option); name != "" && !slices.Contains(stdoutNames, name) {
+			errs = append(errs, hdfsio.Local{}.RemoveAside(name, pid))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // workerEnv is the environment without the variables that set options: what

@@ -36,6 +36,9 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A reader that goes away (a pipe to head, a launcher) makes a write fail; it
+	// must not end the process before its files are removed.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	over := make(chan struct{})
 	die := func(why *interruption) {
 		fmt.Fprintln(stderr, "gvw: "+why.text)
