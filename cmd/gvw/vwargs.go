@@ -216,7 +216,7 @@ func (n *normaliser) parseShort(word string, args []string) []string {
 		n.fault("%s: vw would take %q as the value: write -%s %s or %s", word, attached, letter, attached[1:], s.spelled()+attached)
 		return args
 	}
-	return n.take(s, "-"+letter, attached, attached != "", args)
+	return n.take(s, "-"+letter+"/"+s.spelled(), attached, attached != "", args)
 }
 
 // take gives option s its value: the attached one, or the words that follow.

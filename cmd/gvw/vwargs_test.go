@@ -84,10 +84,10 @@ var refused = map[string]string{
 	"-f a -f b":                        "Disagreeing option values for 'final_regressor': 'a' vs 'b'",
 	"-b=18":                            "write -b 18 or --bit_precision=18",
 	"-b 0x10":                          `"0x10" is not a whole number`,
-	"-b abc":                           `-b: "abc" is not a whole number from 1 on`,
+	"-b abc":                           `-b/--bit_precision: "abc" is not a whole number from 1 on`,
 	"-b -3":                            `"-3" is not a whole number from 1 on`,
-	"-b":                               "-b needs a value: B",
-	"-b --quiet":                       "-b needs a value: B",
+	"-b":                               "-b/--bit_precision needs a value: B",
+	"-b --quiet":                       "-b/--bit_precision needs a value: B",
 	"--passes --":                      "--passes needs a value: N",
 	"--bit_precision=":                 `"" is not a whole number`,
 	"--hash_seed 4294967296":           "at most 4294967295",
@@ -101,7 +101,7 @@ var refused = map[string]string{
 	"-bfgs":                            "write --bfgs",
 	"-ck":                              "-c takes no value; give each option its own dash",
 	"--testonly=1":                     `--testonly takes no value, but "1" was given`,
-	"-q":                               "-q needs a value: AB",
+	"-q":                               "-q/--quadratic needs a value: AB",
 	"-q abc":                           "is not a pair of namespaces",
 	"-q ab train.vw":                   `"train.vw" is not a pair of namespaces`,
 	"--hash foo":                       `"foo" is not one of all, strings`,
@@ -123,7 +123,7 @@ var refusedHere = map[string]string{
 	"--conjugate_gradient":    "--conjugate_gradient is a vw option that gvw does not support yet",
 	"-l 0.3 --l2 0 -l 0.4":    "Disagreeing option values for 'learning_rate': '0.3' vs '0.4'",
 	"-b 0":                    `"0" is not a whole number from 1 on`,
-	"-f -t":                   "-f needs a value: FILE",
+	"-f -t":                   "-f/--final_regressor needs a value: FILE",
 	"--hash_seed -1":          "is not a whole number",
 	"--decay_learning_rate 0": "above 0",
 	"-f=m":                    "write -f m or --final_regressor=m",
@@ -218,7 +218,7 @@ func TestTablesAgainstVW(t *testing.T) {
 // All faults of a line are told at once.
 func TestAllFaultsAreTold(t *testing.T) {
 	_, err := parse("-b x --pases 3 -d a.vw --ngram 2 -l y")
-	for _, want := range []string{"-b", "--pases", "--ngram", "-l"} {
+	for _, want := range []string{"-b/", "--pases", "--ngram", "-l/"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}
