@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"testing"
+)
+
+// A run allocates for batches, tables and files, never for an example: twenty
+// times the examples cost a few allocations more, for batches in flight.
+func TestNoAllocationPerExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts allocations of whole runs; the race detector adds its own")
+	}
+	run := func(text string, change func(*Config)) float64 {
+		c := Config{Inputs: []Input{textInput("text", text)}, Bits: 10, Loss: "logistic", HoldoutOff: true, Interactions: []string{"ff"}}
+		change(&c)
+		return testing.AllocsPerRun(3, func() {
+			if _, err := Run(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	small, large := randomText(500), randomText(10_000)
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+	}{
+		{"sgd", func(c *Config) { c.Passes = 2 }},
+		{"l-bfgs", func(c *Config) { c.Passes, c.BFGS, c.L2, c.Termination, c.TerminationSet = 4, true, 1, 0, true }},
+		{"test", func(c *Config) { c.TestOnly = true }},
+	} {
+		few, many := run(small, c.change), run(large, c.change)
+		if grown := many - few; grown > 2000 {
+			t.Errorf("%s: 9,500 examples more cost %v allocations more, want at most 2000", c.name, grown)
+		}
+	}
+}
