@@ -99,7 +99,6 @@ func (s *settings) args() []string {
 type normaliser struct {
 	specs []*spec
 	out   *settings
-	given map[string][]string // the values of scalars, canonical, for the comparison of repeats
 	errs  []error
 }
 

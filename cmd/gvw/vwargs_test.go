@@ -203,7 +203,7 @@ func TestTablesAgainstVW(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers := regexp.MustCompile("(?m)^(ok|error)\\b.*$").FindAllString(string(out), -1)
+		answers := regexp.MustCompile(`(?m)^(ok|error)\b.*$`).FindAllString(string(out), -1)
 		if len(answers) != len(lines) {
 			t.Fatalf("%d answers to %d lines:\n%s", len(answers), len(lines), out)
 		}

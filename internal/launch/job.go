@@ -85,10 +85,7 @@ func (s *supervisor) start(lifeline *os.File) {
 	s.results = make([]Result, len(s.cmds))
 	for rank, cmd := range s.cmds {
 		cmd.Stdin = lifeline
-		if cmd.Env == nil {
-			cmd.Env = os.Environ()
-		}
-		cmd.Env = append(cmd.Env, EnvLifeline+"=0")
+		cmd.Env = append(cmd.Environ(), EnvLifeline+"=0")
 		s.running++
 		if err := cmd.Start(); err != nil {
 			s.ended <- Result{Rank: rank, Code: 126, Err: fmt.Errorf("cannot start: %w", err)}
