@@ -30,7 +30,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{"conjugate gradient", nil, "-d good.vw --conjugate_gradient --passes 3 -k --cache_file c -f m", 1, []string{"--conjugate_gradient"}},
 		{"bfgs without memory", nil, "-d good.vw --bfgs --mem 0 --passes 3 -k --cache_file c -f m", 1, []string{"--mem"}},
 		{"one pass of bfgs", nil, "-d good.vw --bfgs -f m", 1, []string{"--bfgs", "passes"}},
-		{"bad number", nil, "-d good.vw -l x -f m", 1, []string{"learning_rate", "x"}},
+		{"bad number", nil, "-d good.vw -l x -f m", 1, []string{"-l", "x"}},
 		{"unknown loss", nil, "-d good.vw --loss_function cubic -f m", 1, []string{"--loss_function", "cubic"}},
 		{"cluster without server", nil, "-d good.vw --total 2 --node 0 -f m", 1, []string{"--span_server"}},
 		{"missing data", nil, "-d missing.vw -f m", 5, []string{"missing.vw"}},
@@ -194,7 +194,11 @@ func TestDeadPeer(t *testing.T) {
 				t.Errorf("the survivors took %v to end, want at most 5 s", d)
 			}
 			for i := range ps {
-				nothingLeft(t, dir, fmt.Sprintf("m%d", i))
+				if i != victim { // who is killed cannot clear up
+					nothingLeft(t, dir, fmt.Sprintf("m%d", i))
+				} else if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("m%d", i))); err == nil {
+					t.Errorf("the killed rank %d left a model", i)
+				}
 			}
 		})
 	}

@@ -128,7 +128,8 @@ func compareTable(t *testing.T, got, want string) {
 	}
 }
 
-// tableLines are the rows of the table and the lines of the summary.
+// tableLines are the rows of the table and the lines of the summary, without
+// what vw says about the cluster in between.
 func tableLines(text string) []string {
 	_, after, ok := strings.Cut(text, "predict features\n")
 	if !ok {
@@ -136,7 +137,10 @@ func tableLines(text string) []string {
 	}
 	var lines []string
 	for line := range strings.Lines(after) {
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		first, _, _ := strings.Cut(line, " ")
+		_, err := strconv.ParseFloat(first, 64)
+		if err == nil || first == "n.a." || first != "[info]" && strings.Contains(line, " = ") {
 			lines = append(lines, line)
 		}
 	}

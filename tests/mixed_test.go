@@ -4,7 +4,6 @@ package tests
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,16 +65,13 @@ func mixed(t *testing.T, dir, port string, id int, parts, vw []string, isVW func
 
 func compareModels(t *testing.T, what string, got, want map[uint32]float64) {
 	t.Helper()
-	worst, at := 0.0, uint32(0)
 	for _, m := range []map[uint32]float64{got, want} {
 		for i := range m {
-			if d := math.Abs(got[i] - want[i]); d > worst {
-				worst, at = d, i
+			if !near(got[i], want[i], tolWeight) {
+				t.Errorf("%s: weight %d: got %v, want %v", what, i, got[i], want[i])
+				return
 			}
 		}
-	}
-	if worst > 1e-4 {
-		t.Errorf("%s: weight %d: got %v, want %v", what, at, got[at], want[at])
 	}
 	if len(want) == 0 {
 		t.Errorf("%s: the model to compare with is empty", what)
