@@ -105,15 +105,22 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// callDigest is the digest in the wire form of a callID.
+// checkCall checks the length of the wire form of a callID. What it says is compared
+// by its digest, and decoded only to tell how it differs.
+func checkCall(wire []byte) error {
+	if len(wire) < callFixed || len(wire) > callMax || len(wire) != callFixed+int(wire[44]) {
+		return fmt.Errorf("the header of a collective has %d bytes, want %d and a name of at most %d", len(wire), callFixed, callName)
+	}
+	return nil
+}
+
+func callSeq(wire []byte) uint64    { return binary.LittleEndian.Uint64(wire[16:]) }
 func callDigest(wire []byte) uint64 { return binary.LittleEndian.Uint64(wire[48:]) }
 
-// decodeCall reads a callID. The name is the part of it that crossed the wire.
-func decodeCall(b []byte) (callID, error) {
+// decodeCall reads a callID that checkCall has passed. The name is the part of it that
+// crossed the wire.
+func decodeCall(b []byte) callID {
 	le := binary.LittleEndian
-	if len(b) < callFixed || len(b) != callFixed+int(b[44]) || len(b) > callMax {
-		return callID{}, fmt.Errorf("the header of a collective has %d bytes, want %d and a name of at most %d", len(b), callFixed, callName)
-	}
 	return callID{
 		epoch:  spantree.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])},
 		seq:    le.Uint64(b[16:]),
@@ -124,7 +131,7 @@ func decodeCall(b []byte) (callID, error) {
 		length: le.Uint64(b[32:]),
 		root:   int32(le.Uint32(b[40:])),
 		name:   strings.ToValidUTF8(string(b[callFixed:]), "?"),
-	}, nil
+	}
 }
 
 // size is the vector's length in bytes.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -54,9 +53,9 @@ type edge struct {
 	idle    idleFor // of the watchdog
 
 	// The writer.
-	writing atomic.Bool // data is being written
-	wmu     sync.Mutex
-	head    []byte // frames to write
+	writing atomic.Bool   // data is being written
+	gate    chan struct{} // capacity 1; who has put something in may write
+	head    []byte        // frames to write
 	pair    [2][]byte
 	bufs    net.Buffers
 	begun   uint64 // the newest collective whose header has been written
@@ -67,7 +66,7 @@ type edge struct {
 const unknownRank = -1
 
 func newEdge(en *engine, index, rank int, host string, conn net.Conn) *edge {
-	e := &edge{en: en, index: index, rank: rank, host: host, conn: conn, wake: make(chan struct{}, 1)}
+	e := &edge{en: en, index: index, rank: rank, host: host, conn: conn, wake: make(chan struct{}, 1), gate: make(chan struct{}, 1)}
 	e.br = bufio.NewReaderSize(countingReader{e}, readBuffer)
 	e.scrap = make([]byte, frameSize+callMax)
 	e.head = make([]byte, 0, 2*frameSize+callMax+copyLimit)
@@ -107,8 +106,8 @@ func (e *edge) serve() {
 // send writes data, and before the first data of a collective the
 // collective's header. False: the edge is broken.
 func (e *edge) send(data []byte, sum uint32) bool {
-	e.wmu.Lock()
-	defer e.wmu.Unlock()
+	e.gate <- struct{}{}
+	defer func() { <-e.gate }()
 	b := e.head[:0]
 	if !e.en.stream {
 		b = e.appendHeader(b)
@@ -165,15 +164,17 @@ func (e *edge) breaks() {
 	}
 }
 
-// sendFault tells the peer why this rank gives up, if the edge is free.
+// sendFault tells the peer why this rank gives up. If the edge is in the middle of a
+// frame for too long, the end of the stream must do.
 func (e *edge) sendFault(f *failure) {
-	if !e.wmu.TryLock() {
-		return // in the middle of a frame: the end of the stream must do
-	}
-	defer e.wmu.Unlock()
-	if e.shut {
+	patience := time.NewTimer(faultPatience)
+	defer patience.Stop()
+	select {
+	case e.gate <- struct{}{}:
+	case <-patience.C:
 		return
 	}
+	defer func() { <-e.gate }()
 	e.shut = true
 	e.conn.SetWriteDeadline(time.Now().Add(faultPatience))
 	// What cannot be said is seen: the connection ends anyway.

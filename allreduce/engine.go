@@ -267,15 +267,23 @@ func (en *engine) fail(f *failure, from *edge) {
 	en.where = en.here()
 	close(en.failed)
 	en.mu.Unlock()
-	for _, e := range en.edges {
-		if e != nil && e != from && !en.stream {
-			e.sendFault(f)
-		}
-	}
 	if en.stream {
 		en.closeEdges() // it is all the news that vw understands
+	} else {
+		en.spread(f, from)
 	}
 	en.onFail(f)
+}
+
+// spread tells the other neighbours, all at once.
+func (en *engine) spread(f *failure, from *edge) {
+	var told sync.WaitGroup
+	for _, e := range en.edges {
+		if e != nil && e != from {
+			told.Go(func() { e.sendFault(f) })
+		}
+	}
+	told.Wait() // bounded: faultPatience, twice
 }
 
 // here is what this rank is doing; under the lock.

@@ -175,9 +175,21 @@ func (g *Group) watchOver() {
 	// matters is seen on the connections.
 	leaving := en.stream && en.leaving
 	en.mu.Unlock()
-	if !leaving {
-		en.fail(verdictOf(g.member.Cause()), nil)
+	if leaving {
+		return
 	}
+	v := verdictOf(g.member.Cause())
+	if v.code == faultGaveUp && !en.stream {
+		// The rank that gave up has told its neighbours too, in more detail.
+		timer := time.NewTimer(detailWithin)
+		defer timer.Stop()
+		select {
+		case <-en.failed:
+		case <-timer.C:
+		case <-g.closing:
+		}
+	}
+	en.fail(v, nil)
 }
 
 // verdictOf is the server's verdict as a failure.

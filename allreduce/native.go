@@ -20,11 +20,10 @@ func (e *edge) readFrames() *failure {
 			return e.unexpected()
 		}
 		wire := e.scrap[frameSize : frameSize+f.length]
-		theirs, err := decodeCall(wire)
-		if err != nil {
+		if err := checkCall(wire); err != nil {
 			return e.garbled(err)
 		}
-		parts, fault := e.en.meet(e, theirs, callDigest(wire))
+		parts, fault := e.en.meet(e, wire)
 		if fault != nil {
 			return fault
 		}
@@ -139,10 +138,11 @@ func (e *edge) unexpected() *failure {
 
 // meet compares the collective that the peer has entered with this rank's, once
 // it is there too, and says how many parts will follow.
-func (en *engine) meet(e *edge, theirs callID, digest uint64) (parts int, fault *failure) {
+func (en *engine) meet(e *edge, theirs []byte) (parts int, fault *failure) {
+	seq, digest := callSeq(theirs), callDigest(theirs)
 	en.mu.Lock()
 	defer en.mu.Unlock()
-	e.entered = max(e.entered, theirs.seq)
+	e.entered = max(e.entered, seq)
 	for {
 		if en.stopped() {
 			return 0, nil // and the next read ends the reader
@@ -155,13 +155,13 @@ func (en *engine) meet(e *edge, theirs callID, digest uint64) (parts int, fault 
 		}
 		ours := &en.call.id
 		switch {
-		case theirs.seq < ours.seq:
+		case seq < ours.seq:
 			return 0, nil // a header that crossed with ours; data after it would be unexpected
-		case theirs.seq == ours.seq && digest != callDigest(en.call.wire):
-			return 0, &failure{code: faultMismatch, by: en.rank, rank: e.rank, host: e.host, calls: [2]callID{*ours, theirs}}
-		case theirs.seq == ours.seq && en.active:
+		case seq == ours.seq && digest != callDigest(en.call.wire):
+			return 0, &failure{code: faultMismatch, by: en.rank, rank: e.rank, host: e.host, calls: [2]callID{*ours, decodeCall(theirs)}}
+		case seq == ours.seq && en.active:
 			return en.call.flow.Incoming(e.index), nil
-		case theirs.seq == ours.seq:
+		case seq == ours.seq:
 			return 0, nil
 		}
 		en.park(e)

@@ -44,7 +44,32 @@ type number interface {
 
 // combine sets dst[i] = a[i] op b[i] over whole vectors of bytes of one length.
 // dst may be a or b.
+//
+// Sums of floats in place, which is nearly all there is to do, go through gonum's
+// vector kernel: one times an operand is exact, so the bits are those of the loop.
 func combine(kind Kind, op Op, dst, a, b []byte) {
+	switch {
+	case len(dst) == 0:
+	case kind == Float32 && op == Sum && inPlace(dst, a, b):
+		blas32.Axpy(1, vector32(view[float32](other(dst, a, b))), vector32(view[float32](dst)))
+	case kind == Float64 && op == Sum && inPlace(dst, a, b):
+		blas64.Axpy(1, vector64(view[float64](other(dst, a, b))), vector64(view[float64](dst)))
+	default:
+		combineKind(kind, op, dst, a, b)
+	}
+}
+
+func inPlace(dst, a, b []byte) bool { return &dst[0] == &a[0] || &dst[0] == &b[0] }
+
+// other is the operand that is not dst.
+func other(dst, a, b []byte) []byte {
+	if &dst[0] == &a[0] {
+		return b
+	}
+	return a
+}
+
+func combineKind(kind Kind, op Op, dst, a, b []byte) {
 	switch kind {
 	case Float32:
 		reduce(op, view[float32](dst), view[float32](a), view[float32](b))
@@ -64,9 +89,12 @@ func combine(kind Kind, op Op, dst, a, b []byte) {
 }
 
 func reduce[T number](op Op, dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
 	switch op {
 	case Sum:
-		add(dst, a, b)
+		for i := range dst {
+			dst[i] = a[i] + b[i]
+		}
 	case Min:
 		for i := range dst {
 			dst[i] = min(a[i], b[i])
@@ -77,37 +105,6 @@ func reduce[T number](op Op, dst, a, b []T) {
 		}
 	default:
 		panic(fmt.Sprintf("BUG: allreduce: %v", op))
-	}
-}
-
-// add is
-//
-//	for i := range dst {
-//		dst[i] = a[i] + b[i]
-//	}
-//
-// In place, which is nearly always, floats go through gonum's vector kernel: one
-// times an operand is exact, so the bits are those of the loop.
-func add[T number](dst, a, b []T) {
-	if len(dst) == 0 {
-		return
-	}
-	if &dst[0] == &a[0] {
-		a, b = b, a
-	}
-	if &dst[0] == &b[0] {
-		switch dst := any(dst).(type) {
-		case []float32:
-			blas32.Axpy(1, vector32(any(a).([]float32)), vector32(dst))
-			return
-		case []float64:
-			blas64.Axpy(1, vector64(any(a).([]float64)), vector64(dst))
-			return
-		}
-	}
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] + b[i]
 	}
 }
 

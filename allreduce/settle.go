@@ -14,6 +14,8 @@ const (
 	serverItself = -1
 	// verdictWithin is how long a rank waits for the server to say who is to blame.
 	verdictWithin = 2 * time.Second
+	// detailWithin is how long a rank waits for the details of such a verdict.
+	detailWithin = 200 * time.Millisecond
 	// tellWithin is how long it tries to tell the server.
 	tellWithin = time.Second
 )
@@ -83,14 +85,15 @@ func (g *Group) awaitVerdict(within time.Duration) bool {
 }
 
 // weigh chooses between what was seen here, or heard from a neighbour, and the
-// server's verdict. The verdict wins, unless it only repeats what the rank said
-// from which this one has it, in more detail.
+// server's verdict. The verdict wins, unless it only repeats, with less detail, what
+// was found by the rank from which this one has it, or by the other of two ranks
+// that disagree.
 func (g *Group) weigh(f *failure) *failure {
 	if g.member == nil || !g.isOver() {
 		return f
 	}
 	v := verdictOf(g.member.Cause())
-	if v.rank == f.by && v.code == faultGaveUp {
+	if v.code == faultGaveUp && (v.rank == f.by || f.code == faultMismatch && v.rank == f.rank) {
 		return f
 	}
 	return v

@@ -173,7 +173,12 @@ func (en *engine) tell(due bool) {
 	wire := slices.Clone(en.call.wire)
 	_, far := en.waitsFor()
 	for _, e := range en.edges {
-		if e == nil || !e.wmu.TryLock() {
+		if e == nil {
+			continue
+		}
+		select {
+		case e.gate <- struct{}{}:
+		default:
 			continue // in the middle of a frame, which tells as much
 		}
 		var b []byte
@@ -185,11 +190,11 @@ func (en *engine) tell(due bool) {
 			b = appendFrame(nil, frameNote, far.appendTo(nil))
 		}
 		if b == nil || e.shut {
-			e.wmu.Unlock()
+			<-e.gate
 			continue
 		}
 		en.readers.Go(func() {
-			defer e.wmu.Unlock()
+			defer func() { <-e.gate }()
 			if _, err := e.conn.Write(b); err != nil {
 				e.breaks()
 			}

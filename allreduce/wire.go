@@ -293,10 +293,10 @@ func decodeFailure(b []byte) (*failure, error) {
 		return f, nil
 	}
 	for i := range f.calls {
-		var err error
-		if f.calls[i], err = decodeCall(fields[2+i]); err != nil {
+		if err := checkCall(fields[2+i]); err != nil {
 			return nil, err
 		}
+		f.calls[i] = decodeCall(fields[2+i])
 	}
 	return f, nil
 }

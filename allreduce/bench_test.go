@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestSteadyStateAllocatesNothing: after the first calls of a size, no collective
+// allocates, on any rank.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const n, elements, runs = 4, 100_000, 50
+	j := newTCPJob(t, n, Config{Chunk: 64 << 10})
+	j.ready()
+	type rankState struct {
+		small, large, into []float32
+		ints               []int64
+		records            [][]byte
+		own                []byte
+		weights            []float32
+	}
+	states := make([]rankState, n)
+	for i := range states {
+		states[i] = rankState{
+			small: make([]float32, 1), large: make([]float32, elements), into: make([]float32, elements),
+			ints: make([]int64, 10), own: make([]byte, 128), weights: make([]float32, 4*1000),
+		}
+	}
+	for _, c := range []struct {
+		name string
+		call func(g *Group, s *rankState) error
+	}{
+		{"all-reduce of 4 B", func(g *Group, s *rankState) error { return g.AllReduce(ctx, Vec(s.small).Named("loss"), Sum) }},
+		{"all-reduce of 400 KB", func(g *Group, s *rankState) error { return g.AllReduce(ctx, Vec(s.large), Sum) }},
+		{"all-reduce into", func(g *Group, s *rankState) error { return g.AllReduceInto(ctx, Vec(s.into), Vec(s.large), Sum) }},
+		{"maximum of integers", func(g *Group, s *rankState) error { return g.AllReduce(ctx, Vec(s.ints), Max) }},
+		{"broadcast", func(g *Group, s *rankState) error { return g.Broadcast(ctx, Vec(s.large), 1) }},
+		{"barrier", func(g *Group, _ *rankState) error { return g.Barrier(ctx) }},
+		{"all-gather", func(g *Group, s *rankState) (err error) {
+			s.records, err = g.AllGatherV(ctx, s.records, s.own)
+			return err
+		}},
+		{"weighted average", func(g *Group, s *rankState) error { return g.AccumulateWeightedAvg(ctx, s.weights, 4, 2) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// AllocsPerRun counts what the whole process allocates: all ranks. It
+			// calls runs+1 times.
+			done := make(chan error, n)
+			for rank := 1; rank < n; rank++ {
+				go func() {
+					for range 20 + runs + 1 {
+						if err := c.call(j.groups[rank], &states[rank]); err != nil {
+							done <- err
+							return
+						}
+					}
+					done <- nil
+				}()
+			}
+			call := func() {
+				if err := c.call(j.groups[0], &states[0]); err != nil {
+					t.Error(err)
+				}
+			}
+			for range 20 {
+				call()
+			}
+			// Below 1: heartbeats go on meanwhile.
+			if got := testing.AllocsPerRun(runs, call); got >= 1 {
+				t.Errorf("got %v allocations per call, want 0", got)
+			}
+			for range n - 1 {
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAllReduce(b *testing.B) {
+	for _, n := range []int{2, 4} {
+		for _, size := range []int{4, 64 << 10, 1 << 20, 16 << 20} {
+			b.Run(fmt.Sprintf("N=%d/%s", n, byteCount(int64(size))), func(b *testing.B) {
+				j := newTCPJob(b, n, Config{})
+				benchmark(b, j, size)
+			})
+		}
+	}
+}
+
+func BenchmarkAllReduceNoChecksum(b *testing.B) {
+	for _, size := range []int{4, 16 << 20} {
+		b.Run(byteCount(int64(size)), func(b *testing.B) {
+			j := newTCPJob(b, 4, Config{NoChecksum: true})
+			benchmark(b, j, size)
+		})
+	}
+}
+
+func BenchmarkChunk(b *testing.B) {
+	for chunk := 32 << 10; chunk <= 1<<20; chunk *= 2 {
+		b.Run(byteCount(int64(chunk)), func(b *testing.B) {
+			j := newTCPJob(b, 4, Config{Chunk: chunk})
+			benchmark(b, j, 16<<20)
+		})
+	}
+}
+
+// benchmark is b.N all-reduces of size bytes on all ranks of j, after a few more.
+func benchmark(b *testing.B, j *testJob, size int) {
+	j.ready()
+	vs := make([][]float32, j.total)
+	for i := range vs {
+		vs[i] = make([]float32, size/4)
+	}
+	run := func(calls int) {
+		j.each(func(rank int) error {
+			for range calls {
+				if err := j.groups[rank].AllReduce(ctx, Vec(vs[rank]), Sum); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	run(3)
+	b.SetBytes(int64(size))
+	b.ResetTimer()
+	run(b.N)
+	b.StopTimer()
+}

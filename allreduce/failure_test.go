@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// forever calls AllReduce until it fails.
+func forever(g *Group, elements int) error {
+	v := make([]float32, elements)
+	for {
+		if err := g.AllReduce(ctx, Vec(v).Named("gradient"), Sum); err != nil {
+			return err
+		}
+	}
+}
+
+// checkLost demands that all ranks but those of dead return the loss of rank.
+func checkLost(t *testing.T, errs []error, rank int, dead ...int) {
+	t.Helper()
+	for r, err := range errs {
+		if slicesHas(dead, r) {
+			continue
+		}
+		lost, ok := errors.AsType[*LostError](err)
+		if !ok || lost.Rank != rank {
+			t.Errorf("rank %d: got %v, want the loss of rank %d", r, err, rank)
+		}
+	}
+}
+
+func slicesHas(s []int, v int) bool {
+	for _, x := range s {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLossIsNamedByAll: whoever dies, wherever it stands in the tree, every
+// survivor returns its name at once, also those far from it.
+func TestLossIsNamedByAll(t *testing.T) {
+	const n = 7
+	for dead := range n {
+		t.Run(fmt.Sprintf("rank %d", dead), func(t *testing.T) {
+			inBubble(t, n, Config{}, func(t *testing.T, j *testJob, net *mem.Network) {
+				j.ready()
+				start := time.Now()
+				errs := j.all(func(rank int) error {
+					if rank == dead {
+						time.Sleep(3 * time.Second) // the others wait in the collective
+						net.Cut(fmt.Sprintf("h%d", dead))
+						return nil
+					}
+					return forever(j.groups[rank], 1000)
+				})
+				checkLost(t, errs, dead, dead)
+				if took := time.Since(start) - 3*time.Second; took > time.Second {
+					t.Errorf("it took %v after the death", took)
+				}
+				for rank, err := range errs {
+					if rank == dead {
+						continue
+					}
+					if !strings.HasPrefix(err.Error(), fmt.Sprintf("rank %d: all-reduce #1 (gradient, 3.9 KiB): ", rank)) {
+						t.Errorf("rank %d: the error does not say what it was doing: %v", rank, err)
+					}
+					if again := j.groups[rank].Barrier(ctx); again == nil || !strings.Contains(again.Error(), fmt.Sprintf("lost rank %d", dead)) {
+						t.Errorf("rank %d: the next collective: %v", rank, again)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestLossWithoutServer: when the server is away, neighbours tell each other.
+func TestLossWithoutServer(t *testing.T) {
+	const n, dead = 7, 6
+	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, net *mem.Network) {
+		j.ready()
+		net.Cut("server")
+		start := time.Now()
+		errs := j.all(func(rank int) error {
+			if rank == dead {
+				time.Sleep(time.Second)
+				net.Cut(fmt.Sprintf("h%d", dead))
+				return nil
+			}
+			return forever(j.groups[rank], 1000)
+		})
+		checkLost(t, errs, dead, dead)
+		if took := time.Since(start) - time.Second; took > 5*time.Second {
+			t.Errorf("it took %v after the death", took)
+		}
+	})
+}
+
+// killable is a network whose connections end all at once, as those of a process
+// that is killed.
+type killable struct {
+	transport.Network
+	mu    sync.Mutex
+	conns []net.Conn
+	dead  bool
+}
+
+func (k *killable) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	c, err := k.Network.Dial(ctx, addr)
+	return k.track(c), err
+}
+
+func (k *killable) Listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := k.Network.Listen(ctx, addr)
+	return &killableListener{l, k}, err
+}
+
+func (k *killable) track(c net.Conn) net.Conn {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c != nil {
+		k.conns = append(k.conns, c)
+		if k.dead {
+			c.Close()
+		}
+	}
+	return c
+}
+
+func (k *killable) kill() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dead = true
+	for _, c := range k.conns {
+		c.Close()
+	}
+}
+
+type killableListener struct {
+	net.Listener
+	k *killable
+}
+
+func (l *killableListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return l.k.track(c), err
+}
+
+// TestDeathAtAnyTime kills a rank over loopback in the middle of whatever it does:
+// all survivors name it, soon, and leave no goroutine behind.
+func TestDeathAtAnyTime(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	before := runtime.NumGoroutine()
+	worst := time.Duration(0)
+	for round := range rounds {
+		n := 2 + rand.IntN(6)
+		dead := rand.IntN(n)
+		elements := []int{1, 1000, 300_000, 2_000_000}[round%4]
+		name := fmt.Sprintf("round %d: %d ranks, rank %d dies, %d elements", round, n, dead, elements)
+		nets := make([]*killable, n)
+		for i := range nets {
+			nets[i] = &killable{Network: transport.TCP}
+		}
+		ok := t.Run(name, func(t *testing.T) {
+			j := newJob(t, n, Config{Listen: "127.0.0.1:0"}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
+			j.ready()
+			var died time.Time
+			var mu sync.Mutex
+			time.AfterFunc(time.Duration(rand.IntN(100))*time.Millisecond, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				died = time.Now()
+				nets[dead].kill()
+			})
+			var corpse sync.WaitGroup
+			corpse.Go(func() { forever(j.groups[dead], elements) })
+			errs := j.all(func(rank int) error {
+				if rank == dead {
+					return nil
+				}
+				return forever(j.groups[rank], elements)
+			})
+			mu.Lock()
+			took := time.Since(died)
+			mu.Unlock()
+			j.groups[dead].Close()
+			corpse.Wait()
+			worst = max(worst, took)
+			checkLost(t, errs, dead, dead)
+			if took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+		if !ok {
+			break
+		}
+	}
+	t.Logf("slowest: %v after the death", worst)
+	for wait := 0; runtime.NumGoroutine() > before; wait++ {
+		if wait == 100 {
+			buf := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines are left, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestIdleDeathIsNoticed: a peer's death is noticed also when no collective is
+// under way, and ends the Work of a step.
+func TestIdleDeathIsNoticed(t *testing.T) {
+	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, net *mem.Network) {
+		j.ready()
+		start := time.Now()
+		time.AfterFunc(time.Second, func() { net.Cut("h2") })
+		errs := j.all(func(rank int) error {
+			if rank == 2 {
+				return nil
+			}
+			return j.groups[rank].Run(ctx, &idler{})
+		})
+		checkLost(t, errs, 2, 2)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("it took %v, the death was after 1 s", took)
+		}
+		if !strings.HasPrefix(errs[0].Error(), "a long pass: rank 0: lost rank 2") {
+			t.Errorf("got %v", errs[0])
+		}
+	})
+}
+
+// idler is a machine whose Work lasts until it is told to end.
+type idler struct{}
+
+func (*idler) Next() (string, bool)           { return "a long pass", true }
+func (*idler) Work(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+func (*idler) Exchange(context.Context, *Group) error {
+	return errors.New("there was no exchange to make")
+}
+func (*idler) Commit() error { return errors.New("there was nothing to commit") }
+
+// TestDisagreement: ranks that make different calls get an error at once, which
+// shows both, and so do all others.
+func TestDisagreement(t *testing.T) {
+	x := make([]float32, 8)
+	for _, c := range []struct {
+		name      string
+		odd, even func(g *Group) error
+		want      []string // in the error
+	}{
+		{
+			"length",
+			func(g *Group) error { return g.AllReduce(ctx, Vec(x[:4]), Sum) },
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 8)), Sum) },
+			[]string{"all-reduce #1 of 4 float32", "all-reduce #1 of 8 float32"},
+		},
+		{
+			"kind",
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]int32, 4)), Sum) },
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 4)), Sum) },
+			[]string{"of 4 int32", "of 4 float32"},
+		},
+		{
+			"operation",
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]int32, 4)), Min) },
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]int32, 4)), Max) },
+			[]string{"min", "max"},
+		},
+		{
+			"name",
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 4)).Named("loss"), Sum) },
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 4)).Named("curvature"), Sum) },
+			[]string{`"loss"`, `"curvature"`},
+		},
+		{
+			"collective",
+			func(g *Group) error { return g.Barrier(ctx) },
+			func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 4)), Sum) },
+			[]string{"barrier #1", "all-reduce #1"},
+		},
+		{
+			"root",
+			func(g *Group) error { return g.Broadcast(ctx, Vec(make([]float32, 4)), 0) },
+			func(g *Group) error { return g.Broadcast(ctx, Vec(make([]float32, 4)), 3) },
+			[]string{"from rank 0", "from rank 3"},
+		},
+		{
+			"number of calls",
+			func(g *Group) error {
+				if err := g.Barrier(ctx); err != nil {
+					return err
+				}
+				_, err := g.AllGatherV(ctx, nil, nil)
+				return err
+			},
+			func(g *Group) error {
+				if err := g.Barrier(ctx); err != nil {
+					return err
+				}
+				return g.Barrier(ctx)
+			},
+			[]string{"barrier #2", "all-gather #2"},
+		},
+	} {
+		for _, who := range []struct {
+			name  string
+			odd   func(rank int) bool
+			shown int // ranks that must return a MismatchError
+		}{
+			{"one rank", func(rank int) bool { return rank == 0 }, 2},
+			{"every second rank", func(rank int) bool { return rank%2 == 1 }, 1},
+		} {
+			t.Run(c.name+", "+who.name, func(t *testing.T) {
+				inBubble(t, 5, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+					j.ready()
+					start := time.Now()
+					shown := 0
+					for rank, err := range j.all(func(rank int) error {
+						g := j.groups[rank]
+						call := c.even
+						if who.odd(rank) {
+							call = c.odd
+						}
+						if err := call(g); err != nil {
+							return err
+						}
+						return g.Barrier(ctx) // the root of a broadcast may be done before anybody disagrees
+					}) {
+						for _, w := range c.want {
+							if err == nil || !strings.Contains(err.Error(), w) {
+								t.Errorf("rank %d: got %v, want %s in it", rank, err, w)
+							}
+						}
+						if m, ok := errors.AsType[*MismatchError](err); ok {
+							shown++
+							if who.odd(m.A.Rank) == who.odd(m.B.Rank) {
+								t.Errorf("rank %d: ranks %d and %d do not disagree", rank, m.A.Rank, m.B.Rank)
+							}
+						}
+					}
+					if shown < who.shown {
+						t.Errorf("%d ranks return a MismatchError, want at least %d", shown, who.shown)
+					}
+					if took := time.Since(start); took > 3*time.Second {
+						t.Errorf("it took %v", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestChunksMustAgree(t *testing.T) {
+	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		j.groups[1].engine.opt.PartSize = 4096
+		for rank, err := range j.all(func(rank int) error { return forever(j.groups[rank], 10) }) {
+			if err == nil || !strings.Contains(err.Error(), "chunk 4 KiB") || !strings.Contains(err.Error(), "chunk 256 KiB") {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+		}
+	})
+}
+
+// TestStall: a rank whose process is stopped in the middle of a collective, or cut
+// off without a word, is named after Stall.
+func TestStall(t *testing.T) {
+	const n, stopped, late = 7, 5, 0
+	inBubble(t, n, Config{Stall: 4 * time.Second}, func(t *testing.T, j *testJob, net *mem.Network) {
+		j.ready()
+		time.AfterFunc(20*time.Second, func() { net.Hold(fmt.Sprintf("h%d", stopped), true) })
+		time.AfterFunc(26*time.Second, func() { net.Hold(fmt.Sprintf("h%d", stopped), false) }) // so that it can end
+		start := time.Now()
+		errs := j.all(func(rank int) error {
+			if rank == late {
+				time.Sleep(time.Hour) // has not entered; that is no fault
+			}
+			return forever(j.groups[rank], 1000)
+		})
+		if took := time.Since(start); took < time.Hour {
+			t.Errorf("it took %v: the rank that comes late was not waited for", took)
+		}
+		found := 0
+		for rank, err := range errs {
+			if rank == stopped {
+				continue
+			}
+			if d, ok := errors.AsType[*DeadlineError](err); ok {
+				found++
+				if d.Rank != stopped || !d.Entered || d.Idle < 4*time.Second || d.Idle > 6*time.Second {
+					t.Errorf("rank %d: got %v", rank, err)
+				}
+				if d.Where.Elapsed > 30*time.Second {
+					t.Errorf("rank %d noticed after %v", rank, d.Where.Elapsed)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("rank %d (h%d:", stopped, stopped)) {
+				t.Errorf("rank %d: got %v, want rank %d named", rank, err, stopped)
+			}
+		}
+		if found == 0 {
+			t.Error("no rank returns a DeadlineError")
+		}
+	})
+}
+
+// TestLateRankIsNoFault: a rank may take an hour to enter a collective; the others
+// say in their logs and heartbeats whom they wait for.
+func TestLateRankIsNoFault(t *testing.T) {
+	const n, late = 6, 5
+	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		j.each(func(rank int) error {
+			g := j.groups[rank]
+			if rank == late {
+				time.Sleep(30 * time.Minute)
+				if got, want := j.groups[4].waiting(), "which has not entered it"; !strings.Contains(got, "rank 5 (h5:") || !strings.Contains(got, want) {
+					t.Errorf("rank 4's heartbeat says %q, want %q", got, want)
+				}
+				if got, want := j.groups[0].waiting(), "which waits for rank 5"; !strings.Contains(got, want) {
+					t.Errorf("rank 0's heartbeat says %q, want %q", got, want)
+				}
+				time.Sleep(30 * time.Minute)
+			}
+			return g.AllReduce(ctx, Vec(make([]float32, 500_000)).Named("gradient"), Sum)
+		})
+		log := j.logs[3].String()
+		if got := strings.Count(log, "rank 3: all-reduce #1 (gradient, 1.9 MiB): "); got < 300 || got > 370 {
+			t.Errorf("rank 3 logged its wait %d times in an hour, want every 10 s:\n%.500s", got, log)
+		}
+		for rank := range n {
+			if got := j.groups[rank].waiting(); got != "" {
+				t.Errorf("rank %d still says %q", rank, got)
+			}
+		}
+	})
+}
+
+func TestMaxWait(t *testing.T) {
+	const n, late = 5, 1
+	inBubble(t, n, Config{MaxWait: time.Minute}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		errs := j.all(func(rank int) error {
+			if rank == late {
+				time.Sleep(2 * time.Minute)
+			}
+			return j.groups[rank].Barrier(ctx)
+		})
+		named := 0
+		for rank, err := range errs {
+			if err == nil || !strings.Contains(err.Error(), "rank 1 (h1:") && rank != late {
+				t.Errorf("rank %d: got %v, want rank 1 named", rank, err)
+			}
+			if d, ok := errors.AsType[*DeadlineError](err); ok && d.Rank == late && !d.Entered {
+				named++
+			}
+		}
+		if named == 0 {
+			t.Error("no rank returns a DeadlineError about rank 1")
+		}
+	})
+}
+
+// TestCancel: a cancelled context ends the job; the others learn who and why.
+func TestCancel(t *testing.T) {
+	inBubble(t, 4, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		errs := j.all(func(rank int) error {
+			switch rank {
+			case 0:
+				time.Sleep(time.Minute)
+				return j.groups[rank].Barrier(ctx)
+			case 2:
+				c, cancel := context.WithTimeoutCause(ctx, time.Second, errors.New("interrupted by the user"))
+				defer cancel()
+				return j.groups[rank].Barrier(c)
+			}
+			return j.groups[rank].Barrier(ctx)
+		})
+		checkLost(t, errs, 2, 2)
+		for rank, err := range errs {
+			if !strings.Contains(err.Error(), "interrupted by the user") {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+		}
+		if lost, ok := errors.AsType[*LostError](errs[1]); !ok || !lost.GaveUp {
+			t.Errorf("got %v, want that rank 2 gave up", errs[1])
+		}
+	})
+}
+
+// TestFailTellsTheOthers: the last words of a rank are everybody's error.
+func TestFailTellsTheOthers(t *testing.T) {
+	inBubble(t, 6, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		why := errors.New("shard.4: line 17: a weight is not a number")
+		errs := j.all(func(rank int) error {
+			if rank == 4 {
+				time.Sleep(time.Second)
+				j.groups[rank].Fail(ctx, why)
+				return why
+			}
+			return forever(j.groups[rank], 10)
+		})
+		checkLost(t, errs, 4, 4)
+		for rank, err := range errs {
+			if !strings.Contains(err.Error(), why.Error()) {
+				t.Errorf("rank %d: got %v, want %v in it", rank, err, why)
+			}
+		}
+	})
+}
+
+// TestFailBeforeTheStart: those that wait for the job to start learn it too.
+func TestFailBeforeTheStart(t *testing.T) {
+	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		for rank, err := range j.all(func(rank int) error {
+			if rank == 1 {
+				time.Sleep(time.Second)
+				j.groups[rank].Fail(ctx, errors.New("no such file"))
+				return nil
+			}
+			return j.groups[rank].Ready(ctx, spantree.Shard{})
+		}) {
+			if rank != 1 && (err == nil || !strings.Contains(err.Error(), "no such file")) {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+		}
+	})
+}
+
+// flipper is a network that flips one bit, late in the stream of what it dials.
+type flipper struct {
+	transport.Network
+	at int
+}
+
+func (f *flipper) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	c, err := f.Network.Dial(ctx, addr)
+	if err != nil || strings.HasPrefix(addr, "server") {
+		return c, err
+	}
+	return &flippingConn{Conn: c, left: f.at}, nil
+}
+
+type flippingConn struct {
+	net.Conn
+	left int
+}
+
+func (c *flippingConn) Write(b []byte) (int, error) {
+	if c.left >= 0 && c.left < len(b) {
+		b = append([]byte(nil), b...)
+		b[c.left] ^= 4
+	}
+	c.left -= len(b)
+	return c.Conn.Write(b)
+}
+
+// TestFlippedBit: a bit that flips on the way ends the job, not the model.
+func TestFlippedBit(t *testing.T) {
+	for _, at := range []int{helloSize + frameSize + 20, 3000, 3500} { // in a header, in data
+		inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
+			old := j.groups[2].cfg.Network
+			j.groups[2].cfg.Network = &flipper{Network: old, at: at}
+			j.ready()
+			for rank, err := range j.all(func(rank int) error { return forever(j.groups[rank], 200) }) {
+				if err == nil || !strings.Contains(err.Error(), "a bit was flipped on the way") {
+					t.Errorf("byte %d, rank %d: got %v", at, rank, err)
+				}
+			}
+		})
+	}
+}
