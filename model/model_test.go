@@ -18,8 +18,17 @@ import (
 // and layout of weights.
 func TestRoundTrip(t *testing.T) {
 	options := []Option{
-		{"adaptive", ""}, {"binary", ""}, FloatOption("learning_rate", 0.3), {"link", "logistic"}, {"noconstant", ""},
-		{"normalized", ""}, {"quadratic", "ab"}, {"quadratic", "aa"}, {"sgd", ""}, {"ignore", "c"}, {"keep", "ab"},
+		{"adaptive", ""},
+		{"binary", ""},
+		FloatOption("learning_rate", 0.3),
+		{"link", "logistic"},
+		{"noconstant", ""},
+		{"normalized", ""},
+		{"quadratic", "ab"},
+		{"quadratic", "aa"},
+		{"sgd", ""},
+		{"ignore", "c"},
+		{"keep", "ab"},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		short := rapid.StringMatching(`[a-z]?[1-9]`)

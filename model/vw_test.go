@@ -114,8 +114,10 @@ func TestWeWriteVWReads(t *testing.T) {
 		h.Options = options
 		return h
 	}
-	resume := &Resume{NormNormalizer: 12, T: 3, TotalWeight: 3, WeightedLabeled: 3, WeightedLabels: 1, ExampleNumber: 3,
-		TotalFeatures: 12, DumpInterval: 4, MinLabel: -100, MaxLabel: 100, CurrentPass: 1, Contraction: 1}
+	resume := &Resume{
+		NormNormalizer: 12, T: 3, TotalWeight: 3, WeightedLabeled: 3, WeightedLabels: 1, ExampleNumber: 3,
+		TotalFeatures: 12, DumpInterval: 4, MinLabel: -100, MaxLabel: 100, CurrentPass: 1, Contraction: 1,
+	}
 	halved := *resume
 	halved.Contraction = 0.5
 	for name, tc := range map[string]struct {

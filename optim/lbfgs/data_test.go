@@ -112,10 +112,8 @@ func objective(points []point, loss lossFunc, lo, hi float64) optim.ObjectiveFun
 				diag[j] += w * d2 * v * v
 			}
 		}
-		if grad != nil {
-			for j, v := range grad {
-				dst.Gradient[j] = float32(v)
-			}
+		for j, v := range grad {
+			dst.Gradient[j] = float32(v)
 		}
 		if req.Kind == optim.First {
 			for j, v := range diag {
