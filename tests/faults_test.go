@@ -158,47 +158,56 @@ func TestMalformedLines(t *testing.T) {
 	}
 }
 
-// TestDeadPeer kills and stops one of four ranks in the middle of a long job.
-// Every survivor names it and exits soon.
+// TestDeadPeer kills or stops one of four ranks in the middle of a long job.
+// Every survivor names it and exits soon: at once when its connections close,
+// after --lost_after when it is only silent.
 func TestDeadPeer(t *testing.T) {
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
-	for _, victim := range []int{0, 1, 3} {
-		t.Run(fmt.Sprintf("rank%d", victim), func(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		victim int
+		within time.Duration // at least five times what is normal
+	}{
+		{"killed root", syscall.SIGKILL, 3, 5 * time.Second},
+		{"killed parent", syscall.SIGKILL, 1, 5 * time.Second},
+		{"killed leaf", syscall.SIGKILL, 0, 5 * time.Second},
+		{"stopped parent", syscall.SIGSTOP, 1, 10 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			port := startServer(t)
 			dir := t.TempDir()
 			parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), 4)
 			ps := make([]*process, len(parts))
 			for i, part := range parts {
 				args := append(clusterArgs(port, 5, i, 4), "-d", part, "-f", fmt.Sprintf("m%d", i), "-k", "--cache_file", fmt.Sprintf("c%d", i),
-					"--passes", "100000", "--holdout_off", "--loss_function", "logistic")
+					"--passes", "100000", "--holdout_off", "--loss_function", "logistic", "--heartbeat", "200ms", "--lost_after", "2s")
 				ps[i] = start(t, dir, gvwBin, args...)
 			}
 			time.Sleep(2 * time.Second) // some passes
-			if err := ps[victim].cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			if err := ps[c.victim].cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
-			killed := time.Now()
+			struck := time.Now()
 			for i, p := range ps {
-				r := p.wait()
-				if i == victim {
+				if i == c.victim {
 					continue
 				}
+				r := p.wait()
 				if r.code != 3 {
 					t.Errorf("rank %d: exit code %d, want 3\n%s", i, r.code, tail(r.stderr, 10))
 				}
-				if last := tail(r.stderr, 1); !strings.Contains(last, fmt.Sprintf("rank %d", victim)) {
-					t.Errorf("rank %d does not name the lost rank %d: %q", i, victim, last)
+				if last := tail(r.stderr, 1); !strings.Contains(last, fmt.Sprintf("rank %d", c.victim)) {
+					t.Errorf("rank %d does not name the lost rank %d: %q", i, c.victim, last)
 				}
+				nothingLeft(t, dir, fmt.Sprintf("m%d", i))
 			}
-			if d := time.Since(killed); d > 5*time.Second {
-				t.Errorf("the survivors took %v to end, want at most 5 s", d)
+			if d := time.Since(struck); d > c.within {
+				t.Errorf("the survivors took %v to end, want at most %v", d, c.within)
 			}
-			for i := range ps {
-				if i != victim { // who is killed cannot clear up
-					nothingLeft(t, dir, fmt.Sprintf("m%d", i))
-				} else if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("m%d", i))); err == nil {
-					t.Errorf("the killed rank %d left a model", i)
-				}
+			// Who is killed cannot clear up what it wrote aside; a model it must not leave.
+			if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("m%d", c.victim))); err == nil {
+				t.Errorf("the lost rank %d left a model", c.victim)
 			}
 		})
 	}
