@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// A Go program cannot fork; it starts itself anew, in a session of its own,
+// with a pipe on which the child says that it listens. Until then the command
+// stays, so that the user's terminal and the caller's $? learn of failures.
+
+// readyEnv tells a process that it is the child, and readyFD is its pipe.
+const (
+	readyEnv = "GVW_SPANNING_TREE_READY"
+	readyFD  = 3
+	readyIn  = 30 * time.Second
+)
+
+// startDaemon returns when the server in the background listens, with code 0,
+// or when it has failed, with its exit code; it has said why then.
+func startDaemon(args []string) (code int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("cannot find this program to start it in the background: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, fmt.Errorf("cannot start the server in the background: %w", err)
+	}
+	defer r.Close()
+	cmd := &exec.Cmd{
+		Path: self, Args: append([]string{os.Args[0]}, args...), Env: append(os.Environ(), readyEnv+"=1"),
+		// As vw's daemon it keeps stderr. Stdout would do no good: it would only
+		// keep $(spanning_tree) from returning.
+		Stderr:     os.Stderr,
+		ExtraFiles: []*os.File{w}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	err = cmd.Start()
+	_ = w.Close() // the child has its own
+	if err != nil {
+		return 0, fmt.Errorf("cannot start the server in the background: %w", err)
+	}
+	if err := r.SetReadDeadline(time.Now().Add(readyIn)); err != nil {
+		return 0, err
+	}
+	switch _, err := io.ReadFull(r, make([]byte, 1)); {
+	case err == nil:
+		return 0, cmd.Process.Release()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return 0, errors.Join(&deadlineError{readyIn}, cmd.Process.Kill(), cmd.Process.Release())
+	}
+	err = cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		return exit.ExitCode(), nil
+	}
+	return 0, fmt.Errorf("the server in the background has ended: %v", cmd.ProcessState)
+}
+
+// daemonChild tells whether this process is the child, and how it says that
+// it is ready.
+func daemonChild() (ready func(), child bool) {
+	if os.Getenv(readyEnv) == "" {
+		return func() {}, false
+	}
+	pipe := os.NewFile(readyFD, "ready")
+	return func() {
+		_, _ = pipe.Write([]byte{1}) // a parent that is gone does not matter
+		_ = pipe.Close()
+	}, true
+}
+
+// ignoreBrokenPipes keeps the server alive when who reads its log has gone: Go
+// ends a program that writes to a closed stderr.
+func ignoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+const help = `usage: spanning_tree [options] [pid_file]
+
+The server through which the workers of cluster jobs (vw and gvw) find each other.
+
+  -p, --port N      listen on port N (default 26543; 0: any free one, see the log)
+      --bind ADDR   listen on this address alone (default: all)
+      --state FILE  remember finished runs in FILE, so that a restarted server
+                    knows them (default: only while it runs)
+      --nondaemon   stay in the foreground
+      --version     print the version
+  -h, --help        print this text
+
+The process id is written to pid_file, which goes when the server ends.
+SIGTERM ends it when its jobs have ended; SIGINT, or a second SIGTERM, at once.
+`
+
+// options are what the command line says.
+type options struct {
+	port          uint16
+	bind          string
+	state         string
+	pidFile       string
+	nondaemon     bool
+	help, version bool
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...) + " (--help shows what there is)"}
+}
+
+// parse reads a command line. Options may come in any order, with one dash or
+// two, with "=" or a word for the value; underscores and dashes are the same.
+func parse(args []string) (options, error) {
+	o := options{port: spantree.DefaultPort}
+	words := false // "--" ends the options
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if words || !strings.HasPrefix(arg, "-") || arg == "-" {
+			if o.pidFile != "" {
+				return o, usage("two pid files, %q and %q", o.pidFile, arg)
+			}
+			if arg == "" || arg == "-" {
+				return o, usage("%q is no name for a pid file", arg)
+			}
+			o.pidFile = arg
+			continue
+		}
+		if arg == "--" {
+			words = true
+			continue
+		}
+		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name = strings.ReplaceAll(name, "-", "_")
+		if port, ok := strings.CutPrefix(name, "p"); ok && !strings.HasPrefix(arg, "--") && !given && isNumber(port) {
+			name, value, given = "p", port, true // -p26544
+		}
+		if flag := o.flag(name); flag != nil {
+			if given {
+				return o, usage("--%s takes no value", name)
+			}
+			*flag = true
+			continue
+		}
+		set, ok := o.setter(name)
+		if !ok {
+			return o, usage("unknown option %s%s", arg, suggest(name))
+		}
+		if !given {
+			if i++; i == len(args) {
+				return o, usage("--%s lacks its value", name)
+			}
+			value = args[i]
+		}
+		if err := set(value); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}
+
+// flag is where an option without a value is kept, nil if there is no such.
+func (o *options) flag(name string) *bool {
+	switch name {
+	case "nondaemon":
+		return &o.nondaemon
+	case "help", "h":
+		return &o.help
+	case "version":
+		return &o.version
+	}
+	return nil
+}
+
+// setter takes an option's value.
+func (o *options) setter(name string) (func(string) error, bool) {
+	text := func(to *string) func(string) error {
+		return func(value string) error {
+			if value == "" {
+				return usage("--%s is empty", name)
+			}
+			*to = value
+			return nil
+		}
+	}
+	switch name {
+	case "port", "p":
+		return func(value string) error {
+			n, err := strconv.ParseUint(value, 10, 16)
+			if err != nil {
+				return usage("--port %s: a port is a number from 0 to 65535", value)
+			}
+			o.port = uint16(n)
+			return nil
+		}, true
+	case "bind":
+		return text(&o.bind), true
+	case "state":
+		return text(&o.state), true
+	}
+	return nil, false
+}
+
+// suggest offers the option that a wrong one may have meant.
+func suggest(name string) string {
+	if name == "" {
+		return ""
+	}
+	for _, known := range []string{"port", "bind", "state", "nondaemon", "help", "version"} {
+		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == known {
+			return ", did you mean --" + known + "?"
+		}
+	}
+	return ""
+}
+
+// version is what the build knows about itself.
+func version() string {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return "spanning_tree " + v
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
+const (
+	exitUsage    = 1
+	exitData     = 2
+	exitDeadline = 4
+	exitIO       = 5
+	exitINT      = 130
+	exitTERM     = 143
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the command; it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	switch {
+	case err != nil:
+		return fail(stderr, err)
+	case o.help:
+		fmt.Fprint(stdout, help)
+		return 0
+	case o.version:
+		fmt.Fprintln(stdout, version())
+		return 0
+	}
+	ready, child := daemonChild()
+	if !o.nondaemon && !child {
+		code, err := startDaemon(args)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		return code
+	}
+	code, err := serve(o, stderr, ready)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return code
+}
+
+// fail says what went wrong and returns the exit code.
+func fail(stderr io.Writer, err error) int {
+	fmt.Fprintln(stderr, "spanning_tree: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*spantree.JournalError](err); ok {
+		return exitData
+	}
+	if _, ok := errors.AsType[*deadlineError](err); ok {
+		return exitDeadline
+	}
+	return exitIO
+}
+
+// serve runs the server until it is told to end. It calls ready once it listens.
+func serve(o options, stderr io.Writer, ready func()) (code int, err error) {
+	lines := newLossyWriter(stderr)
+	defer lines.close()
+	log := slog.New(slog.NewTextHandler(lines, nil))
+
+	s, err := spantree.NewServer(spantree.ServerConfig{StateFile: o.state, Version: version(), Log: log})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	l, err := listen(o)
+	if err != nil {
+		return 0, err
+	}
+	if o.pidFile != "" {
+		if err := writePID(o.pidFile); err != nil {
+			return 0, errors.Join(err, l.Close())
+		}
+		defer removePID(o.pidFile, log)
+	}
+	stop := make(chan os.Signal, 4)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(stop)
+	ignoreBrokenPipes()
+
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(context.Background(), l) }()
+	ready()
+	code = watch(s, stop, served, log)
+	if code != 0 {
+		err = s.Close() // it ends Serve
+	}
+	return code, errors.Join(err, <-served)
+}
+
+// watch waits for signals. served keeps its value for the caller.
+func watch(s *spantree.Server, stop <-chan os.Signal, served chan error, log *slog.Logger) int {
+	draining := false
+	for {
+		select {
+		case err := <-served:
+			served <- err
+			return 0
+		case sig := <-stop:
+			switch {
+			case sig == os.Interrupt:
+				log.Info("SIGINT: stopping at once")
+				return exitINT
+			case draining:
+				log.Warn("second SIGTERM: stopping at once")
+				return exitTERM
+			}
+			draining = true
+			log.Info("SIGTERM: stopping when the jobs have ended; a second one stops at once")
+			s.Drain()
+		}
+	}
+}
+
+// listen opens the port.
+func listen(o options) (net.Listener, error) {
+	addr := net.JoinHostPort(strings.Trim(o.bind, "[]"), strconv.Itoa(int(o.port)))
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("cannot listen on %s: the port is in use, most likely by another server; --port chooses another", addr)
+		}
+		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
+	}
+	return l, nil
+}
+
+func writePID(path string) error {
+	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
+		return fmt.Errorf("cannot write the pid file: %w", err)
+	}
+	return nil
+}
+
+// removePID removes the pid file, unless another server has written it since.
+func removePID(path string, log *slog.Logger) {
+	b, err := os.ReadFile(path)
+	if err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(os.Getpid()) {
+		err = os.Remove(path)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		log.Warn("cannot remove the pid file", "error", err)
+	}
+}
+
+// deadlineError is a server in the background that does not come up.
+type deadlineError struct{ after time.Duration }
+
+func (e *deadlineError) Error() string {
+	return fmt.Sprintf("the server in the background has not come up within %v; try --nondaemon", e.after)
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	for line, want := range map[string]options{
+		"":                                 {port: 26543},
+		"-p 5 --nondaemon x.pid":           {port: 5, nondaemon: true, pidFile: "x.pid"},
+		"x.pid -p5":                        {port: 5, pidFile: "x.pid"},
+		"--port=0 --bind ::1 --state=/s":   {bind: "::1", state: "/s"},
+		"-port 7 -- -x":                    {port: 7, pidFile: "-x"},
+		"--version":                        {port: 26543, version: true},
+		"-h":                               {port: 26543, help: true},
+		"--bind 10.0.0.1 --bind 127.0.0.1": {port: 26543, bind: "127.0.0.1"},
+	} {
+		got, err := parse(strings.Fields(line))
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(options{})); err != nil || d != "" {
+			t.Errorf("%q: %v, -want +got:\n%s", line, err, d)
+		}
+	}
+}
+
+// stuck is a terminal on which somebody has pressed Ctrl-S.
+type stuck struct {
+	free chan struct{}
+	buf  bytes.Buffer
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	<-s.free
+	return s.buf.Write(b)
+}
+
+func TestLogNeverBlocks(t *testing.T) {
+	w := &stuck{free: make(chan struct{})}
+	l := newLossyWriter(w)
+	const n = lineRoom + 500
+	for i := range n {
+		if _, err := fmt.Fprintf(l, "line %d\n", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(w.free)
+	l.close()
+	got := w.buf.String()
+	// One line may be with the writer while the others wait.
+	if kept := strings.Count(got, "line "); kept < lineRoom || kept > lineRoom+1 {
+		t.Errorf("%d lines were kept, want %d", kept, lineRoom)
+	}
+	if !strings.HasPrefix(got, "line 0\n") && !strings.Contains(got, "\nline 0\n") {
+		t.Error("the oldest line is not there")
+	}
+	if !strings.Contains(got, " lines of the log were lost: nobody read them\n") {
+		t.Error("nothing says that lines were lost")
+	}
+}
+
+func TestUsageErrorsExitWith1(t *testing.T) {
+	var stderr bytes.Buffer
+	if code := run([]string{"--bogus"}, io.Discard, &stderr); code != 1 || !strings.HasPrefix(stderr.String(), "spanning_tree: unknown option --bogus") {
+		t.Errorf("exit code %d, %q", code, &stderr)
+	}
+}

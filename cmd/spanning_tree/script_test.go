@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be spanning_tree, also when it starts itself
+// in the background.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"spanning_tree": main})
+}
+
+// patience is how long a script waits for what should take milliseconds.
+const patience = 20 * time.Second
+
+// The contract of the command line; each script is a story that a user could type.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[workersKey{}] = workers{}
+			env.Defer(func() { killLeft(env.WorkDir) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":     scriptCode,
+			"port":     scriptPort,
+			"await":    scriptAwait,
+			"register": scriptRegister,
+			"hangup":   scriptHangUp,
+			"signal":   scriptSignal,
+			"endof":    scriptEndOf,
+		},
+	})
+}
+
+// killLeft ends servers that a script which failed has left in the background.
+func killLeft(dir string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "pid*")) // the pattern is good
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil {
+			if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// scriptCode runs a program and wants an exit code: code 5 spanning_tree ...
+func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		e, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+var servingAt = regexp.MustCompile(`msg=serving addr=\S*:(\d+)`)
+
+// scriptPort reads the port from a server's log once it is there: port VAR log
+func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: port VAR log")
+	}
+	ts.Setenv(args[0], waitFor(ts, args[1], servingAt)[1])
+}
+
+// scriptAwait waits for words in a file: await file regexp
+func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await file regexp")
+	}
+	waitFor(ts, args[0], regexp.MustCompile("(?m)"+args[1]))
+}
+
+func waitFor(ts *testscript.TestScript, file string, words *regexp.Regexp) []string {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		b, err := os.ReadFile(ts.MkAbs(file))
+		if m := words.FindStringSubmatch(string(b)); m != nil {
+			return m
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s has no %v (%v):\n%s", file, words, err, b)
+		}
+	}
+}
+
+// workers are the connections of a script's vw workers, by name.
+type workers map[string]net.Conn
+
+type workersKey struct{}
+
+// scriptRegister registers as a vw worker does, stays, and wants an answer:
+// register name port unique_id total rank answer
+func scriptRegister(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 6 {
+		ts.Fatalf("usage: register name port unique_id total rank answer")
+	}
+	c, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", args[1]), patience)
+	ts.Check(err)
+	ts.Defer(func() { c.Close() })
+	ts.Check(c.SetDeadline(time.Now().Add(patience)))
+	var hello []byte
+	for _, a := range args[2:5] {
+		n, err := strconv.ParseUint(a, 10, 64)
+		ts.Check(err)
+		hello = binary.LittleEndian.AppendUint64(hello, n)
+	}
+	_, err = c.Write(hello)
+	ts.Check(err)
+	got := make([]byte, len(args[5])/2)
+	_, err = io.ReadFull(c, got)
+	ts.Check(err)
+	if hex.EncodeToString(got) != args[5] {
+		ts.Fatalf("%s got % x, want %s", args[0], got, args[5])
+	}
+	ts.Value(workersKey{}).(workers)[args[0]] = c
+}
+
+// scriptHangUp ends a worker: hangup name
+func scriptHangUp(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Value(workersKey{}).(workers)[args[0]].Close())
+}
+
+// process finds the process of a pid file.
+func process(ts *testscript.TestScript, file string) *os.Process {
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(file)))
+	ts.Check(err)
+	p, err := os.FindProcess(pid)
+	ts.Check(err)
+	return p
+}
+
+// scriptSignal sends a signal: signal TERM pidfile
+func scriptSignal(ts *testscript.TestScript, _ bool, args []string) {
+	sig := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT}[args[0]]
+	ts.Check(process(ts, args[1]).Signal(sig))
+}
+
+// scriptEndOf waits for the end of a process in the background, which takes
+// its pid file with it: endof pidfile
+func scriptEndOf(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(file); os.IsNotExist(err) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s is still there", filepath.Base(file))
+		}
+	}
+}
