@@ -14,10 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
-var ctx = context.Background()
+var (
+	ctx        = context.Background()
+	tcpNetwork = transport.TCP
+)
 
 // contribution is what rank has in a test: normal numbers whose sum depends on the
 // order of additions.

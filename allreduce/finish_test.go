@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// TestFinish: nobody returns before every file of every rank is delivered.
+func TestFinish(t *testing.T) {
+	const n = 4
+	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		var mu sync.Mutex
+		var delivered []string
+		j.each(func(rank int) error {
+			g := j.groups[rank]
+			if err := g.Barrier(ctx); err != nil {
+				return err
+			}
+			g.Report(spantree.Progress{Pass: 1, Step: "SGD"})
+			owes := []string{fmt.Sprintf("predictions.%d", rank)}
+			if rank == 0 {
+				owes = append(owes, "model")
+			}
+			err := g.Finish(ctx, [32]byte{1}, owes, func(_ context.Context, file string) ([32]byte, error) {
+				time.Sleep(time.Duration(rank) * time.Second)
+				mu.Lock()
+				defer mu.Unlock()
+				delivered = append(delivered, file)
+				return [32]byte{2}, nil
+			})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			done := len(delivered)
+			mu.Unlock()
+			if done != n+1 {
+				return fmt.Errorf("returned when %d of %d files were delivered", done, n+1)
+			}
+			// The others may go now, in any order.
+			time.Sleep(time.Duration(n-rank) * time.Second)
+			return g.Close()
+		})
+		slices.Sort(delivered)
+		want := []string{"model", "predictions.0", "predictions.1", "predictions.2", "predictions.3"}
+		if d := cmp.Diff(want, delivered); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// TestFinishComparesModels: ranks with different models do not deliver.
+func TestFinishComparesModels(t *testing.T) {
+	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		for rank, err := range j.all(func(rank int) error {
+			digest := [32]byte{1}
+			if rank == 1 {
+				digest[0] = 2
+			}
+			return j.groups[rank].Finish(ctx, digest, []string{"model"}, func(context.Context, string) ([32]byte, error) {
+				return [32]byte{}, errors.New("delivered in spite of it")
+			})
+		}) {
+			if err == nil || !strings.Contains(err.Error(), "different models") {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+		}
+	})
+}
+
+// TestFailedDelivery: who cannot deliver tells the others, who wait for it.
+func TestFailedDelivery(t *testing.T) {
+	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		for rank, err := range j.all(func(rank int) error {
+			g := j.groups[rank]
+			var owes []string
+			if rank == 0 {
+				owes = []string{"model"}
+			}
+			err := g.Finish(ctx, [32]byte{1}, owes, func(context.Context, string) ([32]byte, error) {
+				return [32]byte{}, errors.New("the disk is full")
+			})
+			if rank == 0 {
+				g.Fail(ctx, err)
+			}
+			return err
+		}) {
+			if err == nil || !strings.Contains(err.Error(), "the disk is full") {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+			if lost, ok := errors.AsType[*LostError](err); rank != 0 && (!ok || lost.Rank != 0 || !lost.GaveUp) {
+				t.Errorf("rank %d: got %v, want that rank 0 gave up", rank, err)
+			}
+		}
+	})
+}
+
+// counter is a machine of three steps that adds numbers of all ranks.
+type counter struct {
+	rank, steps int
+	own, sum    []float32
+	total       float32
+	trace       []string
+}
+
+func (c *counter) Next() (string, bool) { return fmt.Sprintf("step %d", c.steps+1), c.steps < 3 }
+
+func (c *counter) Work(context.Context) error {
+	c.trace = append(c.trace, "work")
+	c.own[0] = float32(c.rank + c.steps)
+	return nil
+}
+
+func (c *counter) Exchange(ctx context.Context, g *Group) error {
+	c.trace = append(c.trace, "exchange")
+	return g.AllReduceInto(ctx, Vec(c.sum), Vec(c.own), Sum)
+}
+
+func (c *counter) Commit() error {
+	c.trace = append(c.trace, "commit")
+	c.total += c.sum[0]
+	c.steps++
+	return nil
+}
+
+func TestRunDrivesAllSteps(t *testing.T) {
+	const n = 3
+	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.each(func(rank int) error {
+			c := &counter{rank: rank, own: make([]float32, 1), sum: make([]float32, 1)}
+			if err := j.groups[rank].Run(ctx, c); err != nil {
+				return err
+			}
+			if want := float32(3*(0+1+2) + n*(0+1+2)); c.total != want {
+				return fmt.Errorf("got %v, want %v", c.total, want)
+			}
+			if d := cmp.Diff(slices.Repeat([]string{"work", "exchange", "commit"}, 3), c.trace); d != "" {
+				return errors.New(d)
+			}
+			return nil
+		})
+	})
+}
+
+// TestStrangersAreDropped: whoever connects to a rank's port without the token is
+// dropped with a line in the log, and holds up nobody.
+func TestStrangersAreDropped(t *testing.T) {
+	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
+		// The parent is the rank that listens: in a tree of two it is rank 1.
+		addr := j.groups[1].listener.Addr().String()
+		for _, words := range [][]byte{
+			[]byte("GET / HTTP/1.1\r\nHost: a port scanner, with many words to say\r\n\r\n"),
+			hello{token: [16]byte{1}, from: 0, to: 1, total: 2}.appendTo(nil),
+			nil, // silent
+		} {
+			c, err := n.Host("stranger").Dial(ctx, addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := c.Write(words); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := time.Now()
+		checkCollectives(t, j, 10)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("the strangers held up the job for %v", took)
+		}
+		log := j.logs[1].String()
+		for _, want := range []string{"no rank of a gvw job", "the token of another epoch"} {
+			if !strings.Contains(log, want) {
+				t.Errorf("the log lacks %q:\n%s", want, log)
+			}
+		}
+	})
+}
