@@ -54,7 +54,7 @@ type RankStatus struct {
 
 func (m *machine) onStatus(ev asked) {
 	m.do(sendFrame{ev.conn, &jobsFrame{JSON: m.statusJSON()}})
-	m.do(hangUp{ev.conn})
+	m.do(hangUp(ev))
 }
 
 // statusJSON is the status as one frame can hold it.
