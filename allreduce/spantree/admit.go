@@ -258,6 +258,10 @@ func (m *machine) forget(a *attempt) {
 		if a.ready {
 			j.ready--
 		}
+		if a.complete {
+			j.completed--
+			j.owed -= len(a.owes)
+		}
 	}
 }
 
@@ -362,9 +366,9 @@ func (m *machine) onBeat(a *attempt, f *beatFrame) {
 
 func (m *machine) sendWaiting(a *attempt) {
 	j := a.job
-	a.told = j.changed
 	vws := len(j.seats) - j.native // a vw worker is ready when it joins
 	m.send(a, &waitingFrame{Joined: uint32(len(j.seats)), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: j.report(m.now)})
+	a.told = j.sentenceOf
 }
 
 // hostPort writes an address, IPv6 in brackets.

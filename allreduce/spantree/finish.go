@@ -24,6 +24,8 @@ func (m *machine) onComplete(a *attempt, f *completeFrame) {
 	}
 	j.state = ending
 	a.complete, a.model, a.owes = true, f.Model, f.Owes
+	j.completed++
+	j.owed += len(f.Owes)
 	m.conclude(j)
 }
 
@@ -35,6 +37,7 @@ func (m *machine) onDone(a *attempt, f *doneFrame) {
 		return
 	}
 	a.owes = slices.Delete(a.owes, i, i+1)
+	j.owed--
 	d := deliveredFile{Rank: a.rank, File: f.File, SHA256: f.SHA256}
 	j.files = append(j.files, d)
 	if j.id.RunKey != "" {
@@ -49,11 +52,11 @@ func (m *machine) conclude(j *job) {
 	if j.state != ending || j.receipt != 0 {
 		return
 	}
-	all := j.members()
+	if j.completed < len(j.seats) {
+		return
+	}
 	if !j.deliver {
-		if slices.ContainsFunc(all, func(a *attempt) bool { return !a.complete }) {
-			return
-		}
+		all := j.members()
 		if why := odd(all); why != "" {
 			m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: why})
 			return
@@ -66,7 +69,7 @@ func (m *machine) conclude(j *job) {
 			m.send(a, &deliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
 		}
 	}
-	if slices.ContainsFunc(all, func(a *attempt) bool { return len(a.owes) > 0 }) {
+	if j.owed > 0 {
 		return
 	}
 	if j.id.RunKey == "" {

@@ -48,6 +48,8 @@ type job struct {
 	digest        [32]byte // of options
 	streams       bool     // wired, and vw's stream is spoken
 	deliver       bool     // DELIVER was sent
+	completed     int      // members that are COMPLETE
+	owed          int      // files that members still owe
 	model         [32]byte // then: the digest all agree on
 	receipt       uint64   // of its finished record, 0: not written yet
 	files         []deliveredFile
@@ -165,8 +167,10 @@ func hasIPv4(advertise, from string) bool {
 
 // report says how far a filling job is, in one sentence.
 func (j *job) report(now time.Time) string {
-	// Every member asks for it once a second: one sentence serves them all.
-	if j.sentence != "" && j.sentenceOf == j.changed && now.Sub(j.sentenceAt) < time.Second {
+	// Every member asks for it once a second, and a big job changes with each
+	// that joins: one sentence serves them all for a while.
+	same := j.sentenceOf == j.changed || j.total > bigJob
+	if j.sentence != "" && same && now.Sub(j.sentenceAt) < time.Second {
 		return j.sentence
 	}
 	var b strings.Builder
@@ -181,6 +185,9 @@ func (j *job) report(now time.Time) string {
 	j.sentence, j.sentenceOf, j.sentenceAt = clip(b.String(), maxWords), j.changed, now
 	return j.sentence
 }
+
+// bigJob is how many ranks a job may have whose every change is told at once.
+const bigJob = 64
 
 // maxNamed is how many ranks a sentence names.
 const maxNamed = 8

@@ -279,7 +279,7 @@ func checkMachine(t interface {
 		t.Fatalf("%d jobs in order, %d by name", len(m.order), len(m.jobs))
 	}
 	for _, j := range m.order {
-		native, ready := 0, 0
+		native, ready, completed, owed := 0, 0, 0, 0
 		for r, a := range j.seats {
 			if a.rank != r || a.job != j || r < 0 || r >= j.total || m.conns[a.conn] != a {
 				t.Fatalf("job %v: seat %d is not what it should be: %+v", j.id, r, a)
@@ -290,6 +290,10 @@ func checkMachine(t interface {
 			if a.ready {
 				ready++
 			}
+			if a.complete {
+				completed++
+			}
+			owed += len(a.owes)
 		}
 		seated += len(j.seats)
 		switch {
@@ -297,6 +301,8 @@ func checkMachine(t interface {
 			t.Fatalf("job %v is known by another name", j.id)
 		case native != j.native || ready != j.ready:
 			t.Fatalf("job %v counts %d native and %d ready members, there are %d and %d", j.id, j.native, j.ready, native, ready)
+		case completed != j.completed || owed != j.owed:
+			t.Fatalf("job %v counts %d complete members that owe %d files, there are %d and %d", j.id, j.completed, j.owed, completed, owed)
 		case j.state == failed:
 			t.Fatalf("job %v has failed and is still there", j.id)
 		case len(j.seats) == 0 && j.receipt == 0:
