@@ -94,6 +94,7 @@ func TestLossWithoutServer(t *testing.T) {
 	const n, dead = 7, 6
 	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, net *mem.Network) {
 		j.ready()
+		net.Hold("server", true) // so that it tells nobody whom it loses first
 		net.Cut("server")
 		start := time.Now()
 		errs := j.all(func(rank int) error {

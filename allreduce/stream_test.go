@@ -379,17 +379,18 @@ func TestMixedJob(t *testing.T) {
 		{"the last of 4", 4, func(r int) bool { return r == 3 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			want := make([]float64, elements)
+			want, scale := make([]float64, elements), make([]float64, elements)
 			for r := range c.total {
 				for i, x := range contribution(r, elements) {
 					want[i] += float64(x)
+					scale[i] += math.Abs(float64(x))
 				}
 			}
 			var mu sync.Mutex
 			var first []float32
 			check := func(v []float32, scalar float32) error {
 				for i := range v {
-					if math.Abs(float64(v[i])-want[i]) > 1e-5*(1+math.Abs(want[i])+1e6) {
+					if math.Abs(float64(v[i])-want[i]) > 1e-5*(1+scale[i]) {
 						return fmt.Errorf("element %d: got %v, want %v", i, v[i], want[i])
 					}
 				}
