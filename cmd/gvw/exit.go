@@ -51,6 +51,8 @@ func exitCode(err error) int {
 		{is[*allreduce.LostError], exitLost},
 		{is[*spantree.LostError], exitLost},
 		{is[*allreduce.DeadlineError], exitDeadline},
+		{is[*spantree.StartError], exitDeadline},
+		{is[*spantree.ServerError], exitLost},
 		{is[*hdfsio.Error], exitIO},
 		{is[*fs.PathError], exitIO},
 		{is[*learn.DataError], exitData},
