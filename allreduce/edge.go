@@ -41,6 +41,7 @@ type edge struct {
 	// Of the reader, which works in stream.go or native.go.
 	slots  [2][]byte // parts that wait to be combined
 	scrap  []byte    // a frame's header and its small payload
+	stale  []byte    // the last callID that came when its call was over here
 	served uint64    // stream: the last collective whose parts have all arrived
 
 	// Under the engine's lock.

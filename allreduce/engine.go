@@ -35,7 +35,8 @@ type engine struct {
 	readers sync.WaitGroup
 
 	mu      sync.Mutex
-	call    call // the one that is active, or the last one
+	call    call   // the one that is active, or the last one
+	before  callID // the one before it
 	active  bool
 	leaving bool // the next collective is the first after the job's last pass
 	working bool // the rank is in a step's Work: it needs all its peers again
@@ -91,6 +92,7 @@ func (en *engine) run(ctx context.Context, id callID, flow schedule.Flow, dst, s
 		return errStopped
 	}
 	id.seq = c.id.seq + 1
+	en.before = c.id
 	c.id, c.flow, c.dst, c.src = id, flow, dst, src
 	c.started, c.received = time.Now(), 0
 	if !en.stream {

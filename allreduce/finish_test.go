@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
@@ -157,6 +159,14 @@ func TestRunDrivesAllSteps(t *testing.T) {
 	})
 }
 
+// slow is a network on which a connection takes a second to make.
+type slow struct{ transport.Network }
+
+func (s slow) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	time.Sleep(time.Second)
+	return s.Network.Dial(ctx, addr)
+}
+
 // TestStrangersAreDropped: whoever connects to a rank's port without the token is
 // dropped with a line in the log, and holds up nobody.
 func TestStrangersAreDropped(t *testing.T) {
@@ -177,9 +187,10 @@ func TestStrangersAreDropped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		j.groups[0].cfg.Network = slow{j.groups[0].cfg.Network} // so that the strangers are first
 		start := time.Now()
 		checkCollectives(t, j, 10)
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 2*time.Second {
 			t.Errorf("the strangers held up the job for %v", took)
 		}
 		log := j.logs[1].String()

@@ -133,6 +133,12 @@ func (e *edge) drain(n int64) *failure {
 // unexpected is the failure that the peer sends data which this rank's calls
 // have no place for.
 func (e *edge) unexpected() *failure {
+	en := e.en
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	if len(e.stale) > 0 {
+		return en.mismatch(e, en.call.id, e.stale)
+	}
 	return e.garbled(errors.New("a frame that has no place in this rank's collectives: do all ranks make the same calls in the same order?"))
 }
 
@@ -156,15 +162,28 @@ func (en *engine) meet(e *edge, theirs []byte) (parts int, fault *failure) {
 		ours := &en.call.id
 		switch {
 		case seq < ours.seq:
-			return 0, nil // a header that crossed with ours; data after it would be unexpected
+			// A header that crossed with ours, for a call that was over here.
+			e.stale = append(e.stale[:0], theirs...)
+			if en.before.seq == seq && digest != callDigest(en.before.appendTo(nil)) {
+				return 0, en.mismatch(e, en.before, theirs)
+			}
+			return 0, nil
 		case seq == ours.seq && digest != callDigest(en.call.wire):
-			return 0, &failure{code: faultMismatch, by: en.rank, rank: e.rank, host: e.host, calls: [2]callID{*ours, decodeCall(theirs)}}
+			return 0, en.mismatch(e, *ours, theirs)
 		case seq == ours.seq && en.active:
 			return en.call.flow.Incoming(e.index), nil
 		case seq == ours.seq:
 			return 0, nil
 		}
 		en.park(e)
+	}
+}
+
+// mismatch is the failure that this rank and its peer make different calls.
+func (en *engine) mismatch(e *edge, ours callID, theirs []byte) *failure {
+	return &failure{
+		code: faultMismatch, by: en.rank, rank: e.rank, host: e.host,
+		calls: [2]callID{ours, decodeCall(theirs)},
 	}
 }
 
