@@ -50,7 +50,7 @@
 //
 // in words such as
 //
-//	rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, 41 MiB received: lost rank 7 (h7): connection closed
+//	rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received: lost rank 7 (h7): connection lost
 //
 // A cancelled context in the middle of a collective fails the job too: the others
 // wait for this rank's bytes. After a failure all further collectives return

@@ -295,6 +295,7 @@ func (en *engine) here() Where {
 		w.Call = en.call.id.String()
 		w.Elapsed = time.Since(en.call.started)
 		w.Received = en.call.received
+		w.Waiting = en.waitText()
 	}
 	return w
 }

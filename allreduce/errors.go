@@ -22,6 +22,7 @@ type Where struct {
 	Rank     int
 	Call     string        // "all-reduce #17 (gradient, 64 MiB)"; "" between collectives
 	Elapsed  time.Duration // since it entered the collective
+	Waiting  string        // for whom: "rank 7 (h7:26550)"; "" if that is not known
 	Received int64         // bytes, in this collective
 }
 
@@ -29,7 +30,11 @@ func (w Where) String() string {
 	if w.Call == "" {
 		return fmt.Sprintf("rank %d", w.Rank)
 	}
-	return fmt.Sprintf("rank %d: %s: %s, %s received", w.Rank, w.Call, seconds(w.Elapsed), byteCount(w.Received))
+	text := fmt.Sprintf("rank %d: %s: %s, ", w.Rank, w.Call, seconds(w.Elapsed))
+	if w.Waiting != "" {
+		text += "waiting for " + w.Waiting + ", "
+	}
+	return text + byteCount(w.Received) + " received"
 }
 
 // seconds is d as people read it: 0.12 s, 3 s, 2m5s.

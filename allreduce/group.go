@@ -228,7 +228,7 @@ func (g *Group) waiting() string {
 	if !en.active || time.Since(en.call.started) < watchTick {
 		return ""
 	}
-	return en.waitText()
+	return en.here().String()
 }
 
 func (g *Group) isClosed() bool {

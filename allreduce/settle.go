@@ -110,7 +110,7 @@ func (g *Group) failed() error {
 	g.mu.Unlock()
 	en.mu.Lock()
 	w := en.where
-	en.where.Call = "" // a later collective did not fail in this one
+	en.where = Where{Rank: w.Rank} // a later collective did not fail in this one
 	en.mu.Unlock()
 	return f.public(w)
 }

@@ -88,7 +88,7 @@ func (en *engine) look(now time.Time) *failure {
 	}
 	if now.Sub(d.said) >= sayEvery {
 		d.said = now
-		en.log.Info(en.waitText())
+		en.log.Info(en.here().String())
 	}
 	if !en.stream {
 		due := now.Sub(d.noted) >= en.limits.stall/4
@@ -147,22 +147,20 @@ func (en *engine) waitsFor() (e *edge, far note) {
 	return nil, note{seq: en.call.id.seq, rank: unknownRank}
 }
 
-// waitText is the wait in words, under the lock: all-reduce #17 (gradient,
-// 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received.
+// waitText says for whom this rank waits, as far along the tree as is known.
 func (en *engine) waitText() string {
-	w := en.here()
 	e, far := en.waitsFor()
 	if e == nil {
-		return w.String()
+		return ""
 	}
-	text := fmt.Sprintf("rank %d: %s: %s, waiting for %s", w.Rank, w.Call, seconds(w.Elapsed), rankAt(e.rank, e.host))
+	text := rankAt(e.rank, e.host)
 	if int(far.rank) != e.rank {
 		text += fmt.Sprintf(", which waits for rank %d", far.rank)
 	}
 	if !far.entered {
 		text += ", which has not entered it"
 	}
-	return fmt.Sprintf("%s, %s received", text, byteCount(w.Received))
+	return text
 }
 
 // tell lets the neighbours know that this rank is in the collective: each of

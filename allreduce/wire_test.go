@@ -87,7 +87,10 @@ func TestFailureOnTheWire(t *testing.T) {
 }
 
 func TestErrorsSayWhatHappened(t *testing.T) {
-	w := Where{Rank: 3, Call: "all-reduce #17 (gradient, 64 MiB)", Elapsed: 12 * time.Second, Received: 41 << 20}
+	w := Where{
+		Rank: 3, Call: "all-reduce #17 (gradient, 64 MiB)", Elapsed: 12 * time.Second,
+		Waiting: "rank 7 (h7:26550)", Received: 41 << 20,
+	}
 	a, b := testCall(), testCall()
 	b.name, b.verb = "", verbBarrier
 	for _, c := range []struct {
@@ -96,16 +99,16 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 	}{
 		{
 			&failure{code: faultLost, by: 3, rank: 7, host: "h7:26550", text: "its connection ended"},
-			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, 41 MiB received: lost rank 7 (h7:26550): its connection ended",
+			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received: lost rank 7 (h7:26550): its connection ended",
 		},
 		{
 			&failure{code: faultStalled, by: 3, rank: 7, host: "h7:26550", entered: true, idle: time.Minute},
-			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, 41 MiB received: no byte moved for 60 s between rank 3 and rank 7 (h7:26550), " +
+			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received: no byte moved for 60 s between rank 3 and rank 7 (h7:26550), " +
 				"both in the collective (limit: Stall): is that process stopped, or the network between them broken?",
 		},
 		{
 			&failure{code: faultStalled, by: 5, rank: 7, host: "h7:26550", idle: 5 * time.Minute},
-			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, 41 MiB received: rank 5 waited 5m0s for rank 7 (h7:26550), which has not entered the collective (limit: MaxWait)",
+			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received: rank 5 waited 5m0s for rank 7 (h7:26550), which has not entered the collective (limit: MaxWait)",
 		},
 		{
 			&failure{code: faultMismatch, by: 5, rank: 7, calls: [2]callID{a, b}},
@@ -114,7 +117,7 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		},
 		{
 			&failure{code: faultGaveUp, by: 7, rank: 7, host: "h7", text: "no such file"},
-			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, 41 MiB received: given up by rank 7 (h7): no such file",
+			"rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received: given up by rank 7 (h7): no such file",
 		},
 	} {
 		if got := c.f.public(w).Error(); got != c.want {

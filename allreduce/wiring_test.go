@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// walled is a network on which other ranks cannot be reached.
+type walled struct{ transport.Network }
+
+func (walled) Dial(context.Context, string) (net.Conn, error) {
+	return nil, errors.New("no route to host")
+}
+
+// TestWiringNamesTheMissing: when neighbours cannot reach each other, both ends
+// say whom they miss, within DialTimeout.
+func TestWiringNamesTheMissing(t *testing.T) {
+	inBubble(t, 3, Config{DialTimeout: 5 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.groups[2].cfg.Network = walled{j.groups[2].cfg.Network}
+		start := time.Now()
+		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, spantree.Shard{}) })
+		if errs[0] != nil {
+			t.Errorf("rank 0, which is connected: %v", errs[0])
+		}
+		for rank, want := range map[int]string{1: "waiting for [rank 2 (h2:", 2: "waiting for [rank 1 (h1:"} {
+			if err := errs[rank]; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "no answer within 5s") {
+				t.Errorf("rank %d: got %v, want %q", rank, err, want)
+			}
+			if again := j.groups[rank].Barrier(ctx); again == nil || again.Error() != errs[rank].Error() {
+				t.Errorf("rank %d, once more: got %v", rank, again)
+			}
+		}
+		if took := time.Since(start); took > 6*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if log := j.logs[2].String(); !strings.Contains(log, "cannot reach the parent") || !strings.Contains(log, "no route to host") {
+			t.Errorf("the log of rank 2 does not say why:\n%s", log)
+		}
+	})
+}
+
+// TestLossDuringWiring: who is lost before the edges are open is named as well.
+func TestLossDuringWiring(t *testing.T) {
+	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
+		j.groups[2].cfg.Network = walled{j.groups[2].cfg.Network}
+		time.AfterFunc(3*time.Second, func() { j.groups[2].Fail(ctx, errors.New("the cable is out")) })
+		c, cancel := context.WithTimeout(ctx, 4*time.Second)
+		defer cancel()
+		errs := j.all(func(rank int) error {
+			if rank == 2 {
+				return j.groups[rank].Ready(c, spantree.Shard{})
+			}
+			if err := j.groups[rank].Ready(ctx, spantree.Shard{}); err != nil {
+				return err
+			}
+			return j.groups[rank].Barrier(ctx)
+		})
+		for rank, err := range errs[:2] {
+			if err == nil || !strings.Contains(err.Error(), "the cable is out") {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+		}
+	})
+}
+
+func TestAdvertise(t *testing.T) {
+	at := &net.TCPAddr{IP: net.IPv6unspecified, Port: 4711}
+	for advertise, want := range map[string]string{
+		"":            ":4711",
+		"h7":          "h7:4711",
+		"h7:80":       "h7:80",
+		"::1":         "[::1]:4711",
+		"10.0.0.1":    "10.0.0.1:4711",
+		"[fe80::1]:9": "[fe80::1]:9",
+	} {
+		got, err := Config{Advertise: advertise}.advertised(at)
+		if err != nil || got != want {
+			t.Errorf("%q: got %q, %v; want %q", advertise, got, err, want)
+		}
+	}
+}
+
+func TestLongRecordsAreRefused(t *testing.T) {
+	g := Local()
+	if _, err := g.AllGatherV(ctx, nil, make([]byte, MaxRecord+1)); err == nil || !strings.Contains(err.Error(), "65537 bytes, the limit is 65536") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestJoinRefusesNonsense(t *testing.T) {
+	if _, err := Join(ctx, Config{}); err == nil {
+		t.Error("no server, no total: got no error")
+	}
+	n := mem.New()
+	start := time.Now()
+	_, err := Join(ctx, Config{Server: "nobody:1", Total: 1, Network: n, DialTimeout: 50 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "rank 0: cannot join job") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
