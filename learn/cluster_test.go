@@ -148,6 +148,9 @@ func TestRanksAgree(t *testing.T) {
 		{"l-bfgs", func(c *Config) { c.Passes, c.BFGS, c.L2 = 12, true, 1 }},
 		{"l-bfgs, squared", func(c *Config) { c.Passes, c.BFGS, c.L2, c.Loss = 12, true, 1, "squared" }},
 		{"hybrid", func(c *Config) { c.Hybrid, c.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1 }},
+		{"hybrid with holdout", func(c *Config) {
+			c.Hybrid, c.L2, c.HoldoutOff, c.HoldoutAsked = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1, false, true
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var digests [][32]byte

@@ -7,6 +7,9 @@
 //	golden_test.go   predictions, weights, tables and traces of vw, case by case
 //	cluster_test.go  four ranks through our server, against vw's four
 //	mixed_test.go    vw workers and gvw workers in one job
+//	vwserver_test.go gvw workers at vw's own server
+//	run_test.go      gvw run: determinism, agreement with one process, root cause
+//	models_test.go   model files, both ways between gvw and vw
 //	faults_test.go   bad input, bad flags, damaged files, dead peers
 //	real_test.go     real data sets, against the scores others reach
 //
