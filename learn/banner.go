@@ -30,6 +30,9 @@ func (r *runner) banner() banner {
 	if len(c.Interactions) > 0 {
 		b.addf("creating quadratic features for pairs: %s", strings.Join(c.Interactions, " "))
 	}
+	if c.L1 != 0 {
+		b.addf("using l1 regularization = %g", float32(c.L1))
+	}
 	if c.L2 != 0 {
 		b.addf("using l2 regularization = %g", float32(c.L2))
 	}

@@ -62,11 +62,12 @@ type Config struct {
 	InitialT                             float32 // --initial_t; InitialTSet false: vw's default for the rule
 	InitialTSet                          bool
 	DecayLearningRate                    float32 // factor on the learning rate after each pass; 0: 1
+	L1                                   float64 // gravity of SGD; L-BFGS has none
 	L2                                   float64 // λ of SGD, or of L-BFGS (and phase 2 of the hybrid)
 	SGDL2                                float64 // λ of phase 1 of the hybrid
 
 	// Loss and link.
-	Loss   string // squared or logistic; empty: squared
+	Loss   string // squared, classic, hinge or logistic; empty: squared
 	Link   string // identity, logistic, glf1 or poisson; empty: identity
 	Binary bool   // predict -1 or 1 and report 0/1 loss
 

@@ -51,6 +51,7 @@ func (c *Config) options(rule sgd.Config) string {
 		add("power_t", rule.PowerT)
 		add("initial_t", rule.InitialT)
 		add("decay_learning_rate", rule.DecayLearningRate)
+		add("l1", rule.L1)
 		add("sgd_l2", rule.L2)
 	}
 	if c.HoldoutOff || c.TestOnly {

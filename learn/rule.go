@@ -13,6 +13,7 @@ func (c *Config) updateRule() (sgd.Config, error) {
 		PowerT: c.PowerT, PowerTSet: c.PowerTSet,
 		InitialT: c.InitialT, InitialTSet: c.InitialTSet,
 		DecayLearningRate: c.DecayLearningRate,
+		L1:                c.L1,
 		L2:                c.L2,
 		FixedRange:        true, // the session follows the labels: it sees the held-out ones too
 	}

@@ -62,6 +62,9 @@ func (c *Config) Validate() error {
 	if d.EarlyTerminate < 1 {
 		fault("--early_terminate", "%d passes: at least one is needed", d.EarlyTerminate)
 	}
+	if d.L1 < 0 {
+		fault("--l1", "%g is negative", d.L1)
+	}
 	if d.L2 < 0 {
 		fault("--l2", "%g is negative", d.L2)
 	}

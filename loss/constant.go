@@ -52,8 +52,17 @@ func BestConstant(name string, s LabelStats) (c, loss float32, ok bool) {
 		r = r.Include(lo).Include(hi)
 	}
 	switch l.(type) {
-	case squared:
+	case squared, classic:
 		c = float32(s.Sum / s.Weight)
+	case hinge:
+		if s.More {
+			return 0, 0, false
+		}
+		lo, hi = -1, 1
+		c = 1
+		if nhi <= nlo {
+			c = -1
+		}
 	case logistic:
 		if s.More {
 			return 0, 0, false

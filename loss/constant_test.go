@@ -29,7 +29,9 @@ func TestBestConstantAsVW(t *testing.T) {
 		{"logistic", "0 1 0", LabelStats{Weight: 3, Sum: 1, First: 0, Second: 1}, "-0.693147 0.636514"},
 		{"logistic", "0.5 0 0.3", LabelStats{Weight: 3, Sum: 0.8, First: 0.5, Second: 0, More: true}, ""},
 		{"logistic", "1000 of -1 and 1", LabelStats{Weight: 1000, Sum: -18, First: -1, Second: 1}, "-0.036004 0.692985"},
-		{"hinge", "1 -1", LabelStats{Weight: 2, Sum: 0, First: 1, Second: -1}, ""},
+		{"hinge", "1 -1", LabelStats{Weight: 2, Sum: 0, First: 1, Second: -1}, "-1.000000 1.000000"},
+		{"hinge", "1 1 -1", LabelStats{Weight: 3, Sum: 1, First: 1, Second: -1}, "1.000000 0.666667"},
+		{"poisson", "1 2", LabelStats{Weight: 2, Sum: 3, First: 1, Second: 2}, ""},
 	} {
 		c.s.None = none
 		got := ""

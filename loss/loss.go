@@ -64,8 +64,8 @@ func DefaultRange(l Loss) (r Range, fixed bool) {
 }
 
 var (
-	losses  = []Loss{squared{}, logistic{}}
-	foreign = []string{"classic", "expectile", "hinge", "poisson", "quantile"} // vw has them
+	losses  = []Loss{squared{}, classic{}, hinge{}, logistic{}}
+	foreign = []string{"expectile", "poisson", "quantile"} // vw has them
 )
 
 // New returns the loss function that vw calls name.
@@ -77,7 +77,8 @@ func New(name string) (Loss, error) {
 		}
 		names[i] = l.Name()
 	}
-	have := strings.Join(names, " and ")
+	last := len(names) - 1
+	have := strings.Join(names[:last], ", ") + " or " + names[last]
 	if slices.Contains(foreign, name) {
 		return nil, fmt.Errorf("loss: %s is a loss function of vw that gvw does not support yet (nor %s): use %s",
 			name, strings.Join(without(foreign, name), ", "), have)

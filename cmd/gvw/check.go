@@ -41,7 +41,7 @@ var learnExcludes = []excludes{
 	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
 	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},
 	{"hybrid", []string{"testonly"}, "nothing is learned"},
-	{"bfgs", []string{"sgd", "adaptive", "normalized", "invariant", "learning_rate", "power_t", "initial_t", "decay_learning_rate"}, "L-BFGS has no such setting"},
+	{"bfgs", []string{"l1", "sgd", "adaptive", "normalized", "invariant", "learning_rate", "power_t", "initial_t", "decay_learning_rate"}, "L-BFGS has no such setting"},
 	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
 	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
 	{"testonly", []string{"holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},

@@ -82,11 +82,12 @@ var learnFlags = []*spec{
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
 	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
 
-	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared or logistic"},
+	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, classic, hinge or logistic"},
 	{name: "learning_rate", short: "l", kind: float, category: catUpdate, arg: "X", def: "0.5", help: "learning rate"},
 	{name: "power_t", kind: float, category: catUpdate, arg: "X", def: "0.5", more: true, help: "exponent of the learning rate's decay"},
 	{name: "initial_t", kind: float, category: catUpdate, arg: "X", more: true, help: "start of the decay"},
 	{name: "decay_learning_rate", kind: float, positive: true, category: catUpdate, arg: "X", def: "1", more: true, help: "factor between passes"},
+	{name: "l1", kind: float, category: catUpdate, arg: "X", def: "0", more: true, help: "L1 regularisation of SGD"},
 	{name: "l2", kind: float, category: catUpdate, arg: "X", def: "0", help: "L2 regularisation"},
 	{name: "sgd", kind: boolean, category: catUpdate, more: true, help: "plain SGD: none of the next three by itself"},
 	{name: "adaptive", kind: boolean, category: catUpdate, more: true, help: "a learning rate for each feature"},

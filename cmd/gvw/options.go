@@ -51,6 +51,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		InitialT:          f32("initial_t"),
 		InitialTSet:       c.IsSet("initial_t"),
 		DecayLearningRate: f32("decay_learning_rate"),
+		L1:                float64(f32("l1")),
 		L2:                float64(f32("l2")),
 		SGDL2:             float64(f32("sgd_l2")),
 

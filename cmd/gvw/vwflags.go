@@ -32,7 +32,7 @@ const otherFlags = `
 	ignore_features_dsjson_experimental ignore_linear indexing initial_denominator initial_epsilon
 	initial_numerator initial_pass_length initial_weight inpass input_feature_regularizer interact
 	interaction interaction_type interaction_update interactions invert_hash json kary_tree keep kernel
-	ksvm l1 l1_state l2_state lambda lambda_scheme large_action_space las_hint_explicit_simd lda lda_D
+	ksvm l1_state l2_state lambda lambda_scheme large_action_space las_hint_explicit_simd lda lda_D
 	lda_alpha lda_epsilon lda_rho ldf_override leaf_example_multiplier learn learn_at_leaf
 	learning_rate_cnt leave_duplicate_interactions limit_output log_level log_multi log_output
 	logistic_max logistic_min loss0 loss1 loss_01_ratio loss_option loss_report lr_multiplier lrq
