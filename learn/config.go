@@ -67,9 +67,13 @@ type Config struct {
 	SGDL2                                float64 // λ of phase 1 of the hybrid
 
 	// Loss and link.
-	Loss   string // squared, classic, hinge or logistic; empty: squared
-	Link   string // identity, logistic, glf1 or poisson; empty: identity
-	Binary bool   // predict -1 or 1 and report 0/1 loss
+	Loss                               string  // squared, classic, hinge, logistic, quantile or expectile; empty: squared
+	QuantileTau                        float32 // τ of the quantile loss; 0: 0.5
+	ExpectileQ                         float32 // q of the expectile loss
+	MinPrediction, MaxPrediction       float32 // limits of predictions, where Set
+	MinPredictionSet, MaxPredictionSet bool    // given; either of them fixes the range, which else follows the labels
+	Link                               string  // identity, logistic, glf1 or poisson; empty: identity
+	Binary                             bool    // predict -1 or 1 and report 0/1 loss
 
 	// L-BFGS and the hybrid.
 	BFGS           bool

@@ -34,6 +34,13 @@ func (c *Config) options(rule sgd.Config) string {
 	add("bits", c.Bits)
 	add("passes", c.Passes)
 	add("loss_function", c.Loss)
+	if c.Loss == "quantile" || c.Loss == "expectile" {
+		add("quantile_tau", c.QuantileTau)
+		add("expectile_q", c.ExpectileQ)
+	}
+	if c.MinPredictionSet || c.MaxPredictionSet {
+		add("prediction_range", fmt.Sprintf("%v:%v,%v:%v", c.MinPredictionSet, c.MinPrediction, c.MaxPredictionSet, c.MaxPrediction))
+	}
 	add("link", c.Link)
 	add("binary", c.Binary)
 	add("hash_all", c.HashAll)

@@ -2,7 +2,10 @@
 
 package learn
 
-import "github.com/gvw-project/gvw/optim/sgd"
+import (
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
 
 // updateRule is the rule of SGD, with vw's defaults for what was not given.
 func (c *Config) updateRule() (sgd.Config, error) {
@@ -22,6 +25,27 @@ func (c *Config) updateRule() (sgd.Config, error) {
 	}
 	rule := f.Config()
 	return rule, rule.Validate()
+}
+
+// newLoss is the loss function with its parameters.
+func (c *Config) newLoss() (loss.Loss, error) {
+	return loss.NewWith(c.Loss, loss.Params{Tau: c.QuantileTau, Expectile: c.ExpectileQ})
+}
+
+// labelRange is the range of predictions before the first example, and whether
+// it stays as it is.
+func (c *Config) labelRange(l loss.Loss, in *initial) (r loss.Range, fixed bool) {
+	r, fixed = loss.DefaultRange(l)
+	if in != nil && !fixed {
+		r = in.labels
+	}
+	if c.MinPredictionSet {
+		r.Min = c.MinPrediction
+	}
+	if c.MaxPredictionSet {
+		r.Max = c.MaxPrediction
+	}
+	return r, fixed || c.TestOnly || c.MinPredictionSet || c.MaxPredictionSet
 }
 
 // keeps reports whether a run ends with a model that somebody will read. On a

@@ -66,17 +66,13 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	}
 	s := r.session
 	s.cfg = cfg
-	if s.loss, err = loss.New(cfg.Loss); err != nil {
+	if s.loss, err = cfg.newLoss(); err != nil {
 		return nil, err
 	}
 	if s.link, err = loss.NewLink(cfg.Link); err != nil {
 		return nil, err
 	}
-	s.seen, s.fixed = loss.DefaultRange(s.loss)
-	if r.initial != nil && !s.fixed {
-		s.seen = r.initial.labels
-	}
-	s.fixed = s.fixed || cfg.TestOnly
+	s.seen, s.fixed = cfg.labelRange(s.loss, r.initial)
 	s.stats = newStats()
 	s.holdout = newHoldout(&cfg)
 	if r.rule, err = cfg.updateRule(); err != nil {
@@ -182,7 +178,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	}
 	report := &Report{
 		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
-		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), LossName: s.cfg.Loss,
+		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss,
 	}
 	if s.holdout.known {
 		report.HoldoutLoss = s.holdout.best

@@ -19,7 +19,7 @@ type Report struct {
 	Holdout bool     // a holdout set was kept; then:
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
-	LossName    string
+	Loss        loss.Loss
 }
 
 // AverageLoss is the loss that vw's summary shows.
@@ -59,7 +59,7 @@ func (r *Report) Summary() string {
 		First: s.Seen.First, Second: s.Seen.Second, More: s.Seen.More,
 		None: feature.NoLabel,
 	}
-	if c, l, ok := loss.BestConstant(r.LossName, seen); ok {
+	if c, l, ok := loss.BestConstant(r.Loss, seen); ok {
 		fmt.Fprintf(&b, "best constant = %f\n", c)
 		if !math.IsNaN(float64(l)) {
 			fmt.Fprintf(&b, "best constant's loss = %f\n", l)

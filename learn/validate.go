@@ -71,8 +71,17 @@ func (c *Config) Validate() error {
 	if d.SGDL2 < 0 {
 		fault("--sgd_l2", "%g is negative", d.SGDL2)
 	}
-	if _, err := loss.New(d.Loss); err != nil {
+	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)
+	}
+	if d.QuantileTau != 0 && d.Loss != "quantile" {
+		fault("--quantile_tau", "it would be ignored without --loss_function quantile")
+	}
+	if d.ExpectileQ != 0 && d.Loss != "expectile" {
+		fault("--expectile_q", "it would be ignored without --loss_function expectile")
+	}
+	if d.MinPredictionSet && d.MaxPredictionSet && d.MinPrediction > d.MaxPrediction {
+		fault("--min_prediction", "%g is above --max_prediction %g", d.MinPrediction, d.MaxPrediction)
 	}
 	if _, err := loss.NewLink(d.Link); err != nil {
 		fault("--link", "%v", err)

@@ -23,7 +23,7 @@ type LabelStats struct {
 //
 // As vw it derives the counts of the two labels from the sums; a single label
 // is paired with 0, so labels that are all 0 have no best constant.
-func BestConstant(name string, s LabelStats) (c, loss float32, ok bool) {
+func BestConstant(l Loss, s LabelStats) (c, loss float32, ok bool) {
 	if s.First == s.None || s.Weight <= 0 {
 		return 0, 0, false
 	}
@@ -43,15 +43,11 @@ func BestConstant(name string, s LabelStats) (c, loss float32, ok bool) {
 		return 0, 0, false
 	}
 
-	l, err := New(name)
-	if err != nil {
-		return 0, 0, false
-	}
 	r, fixed := DefaultRange(l)
 	if !fixed {
 		r = r.Include(lo).Include(hi)
 	}
-	switch l.(type) {
+	switch q := l.(type) {
 	case squared, classic:
 		c = float32(s.Sum / s.Weight)
 	case hinge:
@@ -75,6 +71,14 @@ func BestConstant(name string, s LabelStats) (c, loss float32, ok bool) {
 			c = -1
 		default:
 			c = fmath.Log32(nhi / nlo)
+		}
+	case quantile:
+		if s.More {
+			return 0, 0, false
+		}
+		c = lo
+		if q.tau*(nlo+nhi) < nhi {
+			c = hi
 		}
 	default:
 		return 0, 0, false

@@ -31,11 +31,17 @@ func TestBestConstantAsVW(t *testing.T) {
 		{"logistic", "1000 of -1 and 1", LabelStats{Weight: 1000, Sum: -18, First: -1, Second: 1}, "-0.036004 0.692985"},
 		{"hinge", "1 -1", LabelStats{Weight: 2, Sum: 0, First: 1, Second: -1}, "-1.000000 1.000000"},
 		{"hinge", "1 1 -1", LabelStats{Weight: 3, Sum: 1, First: 1, Second: -1}, "1.000000 0.666667"},
-		{"poisson", "1 2", LabelStats{Weight: 2, Sum: 3, First: 1, Second: 2}, ""},
+		{"quantile", "1 1 3", LabelStats{Weight: 3, Sum: 5, First: 1, Second: 3}, "3.000000 0.933333"},
+		{"quantile", "1 3 3 3", LabelStats{Weight: 4, Sum: 10, First: 1, Second: 3}, "3.000000 0.350000"},
+		{"expectile", "1 2", LabelStats{Weight: 2, Sum: 3, First: 1, Second: 2}, ""},
 	} {
 		c.s.None = none
 		got := ""
-		if b, l, ok := BestConstant(c.loss, c.s); ok {
+		fn, err := NewWith(c.loss, Params{Tau: 0.3, Expectile: 0.3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, l, ok := BestConstant(fn, c.s); ok {
 			got = fmt.Sprintf("%f %f", b, l)
 		}
 		if got != c.want {

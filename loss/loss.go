@@ -63,31 +63,54 @@ func DefaultRange(l Loss) (r Range, fixed bool) {
 	return Range{}, false
 }
 
+// Params are what some losses need besides a name.
+type Params struct {
+	// Tau is the quantile loss's: the share of labels to leave below the
+	// prediction, above 0 and below 1. 0: 0.5.
+	Tau float32
+	// Expectile is the expectile loss's weight of predictions above the label,
+	// above 0 and at most 0.5. It has no default.
+	Expectile float32
+}
+
 var (
-	losses  = []Loss{squared{}, classic{}, hinge{}, logistic{}}
-	foreign = []string{"expectile", "poisson", "quantile"} // vw has them
+	names   = []string{"squared", "classic", "hinge", "logistic", "quantile", "expectile"}
+	foreign = []string{"poisson"} // vw has it
 )
 
-// New returns the loss function that vw calls name.
-func New(name string) (Loss, error) {
-	names := make([]string, len(losses))
-	for i, l := range losses {
-		if l.Name() == name {
-			return l, nil
+// New returns the loss function that vw calls name, if it needs no parameters.
+func New(name string) (Loss, error) { return NewWith(name, Params{}) }
+
+// NewWith returns the loss function that vw calls name.
+func NewWith(name string, p Params) (Loss, error) {
+	switch name {
+	case "squared":
+		return squared{}, nil
+	case "classic":
+		return classic{}, nil
+	case "hinge":
+		return hinge{}, nil
+	case "logistic":
+		return logistic{}, nil
+	case "quantile":
+		if p.Tau == 0 {
+			p.Tau = 0.5
 		}
-		names[i] = l.Name()
+		if !(p.Tau > 0 && p.Tau < 1) {
+			return nil, fmt.Errorf("loss: quantile: tau is %v, want more than 0 and less than 1 (--quantile_tau)", p.Tau)
+		}
+		return quantile{p.Tau}, nil
+	case "expectile":
+		if !(p.Expectile > 0 && p.Expectile <= 0.5) {
+			return nil, fmt.Errorf("loss: expectile: q is %v, want more than 0 and at most 0.5 (--expectile_q)", p.Expectile)
+		}
+		return expectile{p.Expectile}, nil
 	}
 	last := len(names) - 1
 	have := strings.Join(names[:last], ", ") + " or " + names[last]
 	if slices.Contains(foreign, name) {
-		return nil, fmt.Errorf("loss: %s is a loss function of vw that gvw does not support yet (nor %s): use %s",
-			name, strings.Join(without(foreign, name), ", "), have)
+		return nil, fmt.Errorf("loss: %s is a loss function of vw that gvw does not support yet: use %s", name, have)
 	}
-	return nil, fmt.Errorf("loss: there is no loss function %q: use %s (vw's %s are not supported yet)",
+	return nil, fmt.Errorf("loss: there is no loss function %q: use %s (vw's %s is not supported yet)",
 		name, have, strings.Join(foreign, ", "))
-}
-
-// without returns names without name.
-func without(names []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == name })
 }

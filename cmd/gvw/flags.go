@@ -82,7 +82,11 @@ var learnFlags = []*spec{
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
 	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
 
-	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, classic, hinge or logistic"},
+	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, logistic, hinge, quantile and others"},
+	{name: "quantile_tau", kind: float, positive: true, category: catUpdate, arg: "X", def: "0.5", more: true, help: "share of labels below the prediction, for the quantile loss"},
+	{name: "expectile_q", kind: float, positive: true, category: catUpdate, arg: "X", more: true, help: "weight of predictions above the label, for the expectile loss"},
+	{name: "min_prediction", kind: float, category: catUpdate, arg: "X", more: true, help: "smallest prediction; the smallest label seen if not given"},
+	{name: "max_prediction", kind: float, category: catUpdate, arg: "X", more: true, help: "largest prediction; the largest label seen if not given"},
 	{name: "learning_rate", short: "l", kind: float, category: catUpdate, arg: "X", def: "0.5", help: "learning rate"},
 	{name: "power_t", kind: float, category: catUpdate, arg: "X", def: "0.5", more: true, help: "exponent of the learning rate's decay"},
 	{name: "initial_t", kind: float, category: catUpdate, arg: "X", more: true, help: "start of the decay"},
@@ -105,7 +109,7 @@ var learnFlags = []*spec{
 	{name: "link", kind: text, category: catOutput, arg: "LINK", choices: []string{"identity", "logistic", "glf1", "poisson"}, def: "identity", help: "logistic: probabilities"},
 	{name: "binary", kind: boolean, category: catOutput, more: true, help: "predict -1 or 1"},
 	{name: "progress", short: "P", kind: text, category: catOutput, arg: "N|X", def: "2.0", help: "row every N, or X.0 times, examples"},
-	{name: "quiet", kind: boolean, category: catOutput, help: "errors only"},
+	{name: "quiet", kind: boolean, category: catOutput, more: true, help: "errors only"},
 
 	{name: "span_server", kind: text, category: catCluster, arg: "HOST", help: "host of the spanning_tree server"},
 	{name: "span_server_port", kind: integer, max: 65535, category: catCluster, arg: "PORT", def: "26543", more: true, help: "its port"},

@@ -24,7 +24,7 @@ const otherFlags = `
 	dump_json_weights_include_extra_online_state_experimental
 	dump_json_weights_include_feature_names_experimental ect elim emt emt_initial emt_leaf emt_router
 	emt_scorer emt_tree epoch_size epsilon epsilon_decay epsilon_decay_audit
-	epsilon_decay_significance_level error eval example_queue_limit examples exclude_eval expectile_q
+	epsilon_decay_significance_level error eval example_queue_limit examples exclude_eval 
 	experimental_full_name_interactions experimental_igl explore_eval extra_metrics feature_limit
 	feature_mask fepsilon first first_only fixed_significance_level flatbuffer flip_loss_sign
 	flipschitz_const foreground freegrad ftrl ftrl_alpha ftrl_beta gamma gamma_exponent gamma_scale
@@ -37,15 +37,15 @@ const otherFlags = `
 	learning_rate_cnt leave_duplicate_interactions limit_output log_level log_multi log_output
 	logistic_max logistic_min loss0 loss1 loss_01_ratio loss_option loss_report lr_multiplier lrq
 	lrqdropout lrqfa marginal math_mode max_actions max_candidates max_depth max_labels
-	max_number_of_labels max_prediction max_value meanfield mellowness memory_tree metrics
-	min_champ_examples min_labels min_prediction min_scope min_value minibatch model_count
+	max_number_of_labels max_value meanfield mellowness memory_tree metrics
+	min_champ_examples min_labels min_scope min_value minibatch model_count
 	multilabel_oaa multiplier multitask multiworld_test named_labels new_mf ngram nn
 	no_bias_regularization no_daemon no_predict no_progress no_stdin node_only noop normal_weights
 	normalize nounif num_children oaa oaa_subsample oas online opt_func oracle_type oracular ot
 	output_feature_regularizer_binary output_feature_regularizer_text overwrite_label para_active
 	per_model_save_load permutations pid_file pistol plt plt_force_load_legacy_model pmf_to_pdf policy
 	pool_greedy pool_size port port_file preserve_performance_counters print priority_challengers
-	priority_type probabilities project psi quantile_tau radius random_init random_seed random_weights
+	priority_type probabilities project psi radius random_init random_seed random_weights
 	randomized_routing range_c rank rank_all recall_tree redefine regcb regcbopt replay_b
 	replay_b_count replay_c replay_c_count replay_m replay_m_count reprocess restart reward_as_cost
 	ring_size rnd rnd_alpha rnd_invlambda sample_pdf save_per_pass save_resume sched_exponent scores
