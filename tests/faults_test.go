@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // TestFaultsAreNamed feeds the learner what is wrong and looks at what the user
@@ -184,7 +186,11 @@ func TestDeadPeer(t *testing.T) {
 					"--passes", "100000", "--holdout_off", "--loss_function", "logistic", "--heartbeat", "200ms", "--lost_after", "2s")
 				ps[i] = start(t, dir, gvwBin, args...)
 			}
-			time.Sleep(2 * time.Second) // some passes
+			waitFor(t, "the job to have done three passes", func() bool {
+				st, err := spantree.Status(t.Context(), nil, "127.0.0.1:"+port)
+				return err == nil && len(st.Jobs) == 1 && len(st.Jobs[0].Ranks) == 4 &&
+					!slices.ContainsFunc(st.Jobs[0].Ranks, func(r spantree.RankStatus) bool { return r.Pass < 3 })
+			})
 			if err := ps[c.victim].cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
