@@ -10,16 +10,14 @@ type holdout struct {
 	after    int // examples after this one are held out; 0: by period
 	patience int // passes without a better loss before the end
 
-	best     float64 // the best mean loss of a pass; meaningless while known is false
-	known    bool
-	bestPass int
-	without  int // passes since
-	stopped  bool
+	best    float64 // the best mean loss of a pass; meaningless while known is false
+	known   bool
+	without int // passes since
 }
 
 func newHoldout(c *Config) holdout {
 	return holdout{
-		on:       !c.HoldoutOff && !c.TestOnly && (c.Passes > 1 || c.HoldoutAfter > 0),
+		on:       !c.HoldoutOff && !c.TestOnly && (c.Passes > 1 || c.Hybrid != nil || c.HoldoutAfter > 0),
 		period:   c.HoldoutPeriod,
 		after:    c.HoldoutAfter,
 		patience: c.EarlyTerminate,
@@ -38,17 +36,16 @@ func (h *holdout) held(n int) bool {
 }
 
 // endPass compares the pass's mean holdout loss with the best one so far.
-func (h *holdout) endPass(loss, weight float64, pass int) (better, stop bool) {
+func (h *holdout) endPass(loss, weight float64) (better, stop bool) {
 	if !h.on {
 		return false, false
 	}
 	if weight > 0 {
 		if mean := loss / weight; !h.known || mean < h.best {
-			h.best, h.known, h.bestPass, h.without = mean, true, pass, 0
+			h.best, h.known, h.without = mean, true, 0
 			return true, false
 		}
 	}
 	h.without++
-	h.stopped = h.without >= h.patience
-	return false, h.stopped
+	return false, h.without >= h.patience
 }

@@ -30,23 +30,46 @@ func TestHoldoutPatience(t *testing.T) {
 		loss         float64
 		better, stop bool
 	}{{0.5, true, false}, {0.5, false, false}, {0.4, true, false}, {0.41, false, false}, {0.42, false, false}, {0.4, false, true}} {
-		better, stop := h.endPass(c.loss*3, 3, pass)
+		better, stop := h.endPass(c.loss*2, 2)
 		if better != c.better || stop != c.stop {
 			t.Errorf("pass %d: better %v, stop %v", pass, better, stop)
 		}
 	}
-	if h.best != 0.4 && h.bestPass != 2 {
-		t.Errorf("best loss %v in pass %d, want 0.4 in pass 2", h.best, h.bestPass)
+	if h.best != 0.4 {
+		t.Errorf("best loss %v, want 0.4", h.best)
 	}
 }
 
 // A pass without held-out examples is no better, and no reason to stop at once.
 func TestHoldoutOfNothing(t *testing.T) {
 	h := newHoldout(&Config{Passes: 9, HoldoutPeriod: 10, EarlyTerminate: 2})
-	if better, stop := h.endPass(0, 0, 0); better || stop {
+	if better, stop := h.endPass(0, 0); better || stop {
 		t.Errorf("better %v, stop %v", better, stop)
 	}
-	if _, stop := h.endPass(0, 0, 1); !stop {
+	if _, stop := h.endPass(0, 0); !stop {
 		t.Error("no end after two passes")
+	}
+}
+
+// The hybrid holds out the same examples in both phases.
+func TestHybridHoldsOutInBothPhases(t *testing.T) {
+	c := Config{
+		Inputs: []Input{textInput("text", randomText(600))}, Bits: 10, Loss: "logistic",
+		Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 4}, L2: 1, HoldoutAsked: true,
+	}
+	held, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := held.Stats.Examples, uint64(540*held.Passes); got != want || !held.Holdout {
+		t.Errorf("%d examples were learned from in %d passes, want %d", got, held.Passes, want)
+	}
+	c.HoldoutAsked = false
+	all, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := all.Stats.Examples, uint64(600*all.Passes); got != want || all.Holdout {
+		t.Errorf("without a holdout option: %d examples in %d passes, want %d", got, all.Passes, want)
 	}
 }

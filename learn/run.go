@@ -257,7 +257,6 @@ func (r *runner) hybrid(ctx context.Context) error {
 	r.model = trained{}
 	s.silent = true // -p has phase 1's progressive predictions
 	s.holdout = newHoldout(&s.cfg)
-	s.holdout.on = !s.cfg.HoldoutOff
 	if err := s.say(optim.AppendHeader(nil)); err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func (s *session) share(ctx context.Context, own record) error {
 // endPass closes a pass over the data on this rank, after share.
 func (s *session) endPass() (better, stop bool) {
 	h := &s.all.Stats.Holdout
-	better, stop = s.holdout.endPass(h.PassLoss, h.PassWeight, s.passes)
+	better, stop = s.holdout.endPass(h.PassLoss, h.PassWeight)
 	s.stats.Holdout.PassLoss, s.stats.Holdout.PassWeight = 0, 0
 	if !s.fixed && !s.group.Stream() {
 		s.seen = s.all.Range
