@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"net"
@@ -239,35 +240,45 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// A server that comes late is found.
+// A server that comes late is found. Should its port be taken meanwhile by
+// somebody else, another one serves as well.
 func TestServerThatComesLate(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	joined := make(chan error, 1)
-	go func() {
-		m, err := Join(t.Context(), JoinConfig{Server: addr, Total: 1, DialTimeout: patience})
-		if err == nil {
-			err = m.Close()
-		}
-		joined <- err
-	}()
-	time.Sleep(50 * time.Millisecond)
-	if l, err = net.Listen("tcp", addr); err != nil {
-		t.Skipf("the port was taken meanwhile: %v", err)
-	}
-	serveOn(t, ServerConfig{}, l)
-	select {
-	case err := <-joined:
+	for range 5 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-	case <-time.After(patience):
-		t.Error("Join does not return")
+		addr := l.Addr().String()
+		l.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		joined := make(chan error, 1)
+		go func() {
+			m, err := Join(ctx, JoinConfig{Server: addr, Total: 1, DialTimeout: patience})
+			if err == nil {
+				err = m.Close()
+			}
+			joined <- err
+		}()
+		time.Sleep(50 * time.Millisecond)
+		l, err = net.Listen("tcp", addr)
+		if err != nil {
+			cancel()
+			<-joined
+			continue
+		}
+		serveOn(t, ServerConfig{}, l)
+		select {
+		case err := <-joined:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("Join does not return")
+		}
+		cancel()
+		return
 	}
+	t.Fatal("five ports in a row were taken")
 }
 
 // More file descriptors than select() can hold are no bound here.
