@@ -366,8 +366,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// The tables hold together: no name, letter or variable twice, and no option
-// that is both ours and not supported.
+// The tables hold together: no name, letter or variable twice.
 func TestTables(t *testing.T) {
 	for _, specs := range [][]*spec{learnFlags, runFlags} {
 		seen := map[string]bool{}
@@ -377,13 +376,6 @@ func TestTables(t *testing.T) {
 					t.Errorf("%s is there twice", n)
 				}
 				seen[n] = true
-			}
-			// vw's --port is the daemon's.
-			if isOther(s.name) && s.name != "port" {
-				t.Errorf("%s is in the table of what gvw lacks", s.name)
-			}
-			if otherShorts[s.short] != "" {
-				t.Errorf("-%s is in the table of what gvw lacks", s.short)
 			}
 			if (s.arg == "") != (s.kind == boolean) {
 				t.Errorf("%s: arg %q does not fit its kind", s.name, s.arg)

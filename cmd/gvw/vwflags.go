@@ -4,8 +4,8 @@ package main
 
 import "strings"
 
-// otherFlags are the options of vw 9.11 that gvw knows by name only: giving one
-// is an error that says so, instead of "unknown option".
+// otherFlags are options of vw 9.11: giving one that is not in the table of ours,
+// which is asked first, is an error that says so instead of "unknown option".
 const otherFlags = `
 	OjaNewton action_cache_slack active active_cover adax affix alg all_slots_loss alpha alpha_inverse
 	audit audit_regressor autolink automl automl_significance_level bag bandwidth baseline
