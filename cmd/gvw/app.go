@@ -35,6 +35,7 @@ func (p *program) run(ctx context.Context) error {
 	case s.has("version"):
 		return p.print(version() + "\n")
 	}
+	p.note(s)
 	if err := takeData(s); err != nil {
 		return err
 	}
@@ -66,6 +67,7 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 	if job.has("help") || job.has("version") {
 		return usageErrorf("gvw run: --help and --version come before --")
 	}
+	p.note(job)
 	if err := takeData(job); err != nil {
 		return err
 	}
@@ -91,6 +93,16 @@ func (p *program) dispatch(ctx context.Context, args []string, specs []*spec, ac
 		},
 	}
 	return app.RunContext(ctx, append([]string{"gvw"}, args...))
+}
+
+// note says which options did nothing, unless the run is to be quiet.
+func (p *program) note(s *settings) {
+	if s.has("quiet") {
+		return
+	}
+	for _, o := range s.noops {
+		fmt.Fprintf(p.stderr, "gvw: --%s does nothing here: %s\n", o.Name, o.Remark)
+	}
 }
 
 // print writes what was asked for to stdout.

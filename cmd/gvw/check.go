@@ -81,6 +81,9 @@ func checkLearn(s *settings) error {
 			}
 		}
 	}
+	if s.skipped("no_stdin") && !s.has("data") && !s.has("cache_file") {
+		fault("--no_stdin without -d or --cache_file: there is nothing to read")
+	}
 	errs = append(errs, checkCluster(s)...)
 	if s.has("hybrid") {
 		if _, err := parseHybrid(s.get("hybrid")); err != nil {

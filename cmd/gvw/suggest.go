@@ -4,12 +4,14 @@ package main
 
 import (
 	"strings"
+
+	"github.com/gvw-project/gvw/internal/compat"
 )
 
 // unknown refuses a long option that is none of ours.
 func (n *normaliser) unknown(spelled, name string) {
-	if isOther(name) {
-		n.unsupported(spelled, name)
+	if o, ok := compat.Find(name); ok && o.Class != compat.Works && o.Class != compat.NoOp {
+		n.unsupported(spelled, o)
 		return
 	}
 	var full []string
@@ -43,10 +45,13 @@ func elsewhere(specs []*spec) string {
 }
 
 // unsupported refuses an option that vw has.
-func (n *normaliser) unsupported(spelled, name string) {
+func (n *normaliser) unsupported(spelled string, o compat.Option) {
 	text := spelled + " is a vw option that gvw does not support yet"
-	if advice := instead[name]; advice != "" {
-		text += ": " + advice
+	if o.Class == compat.Refused {
+		text = spelled + " is a vw option that gvw does not have"
+	}
+	if o.Remark != "" {
+		text += ": " + o.Remark
 	}
 	n.fault("%s", text)
 }

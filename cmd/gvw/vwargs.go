@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gvw-project/gvw/internal/compat"
 )
 
 // The grammar of vw's command line, which urfave/cli does not speak:
@@ -32,6 +34,7 @@ type settings struct {
 	values map[string][]string // canonical text; for a boolean "true"
 	words  []string            // what no option took
 	rest   []string            // what stood after "--"; nil: there was no "--"
+	noops  []compat.Option     // options of vw that gvw takes and does not need
 }
 
 // has reports whether an option was given, on the command line or by the
@@ -48,6 +51,11 @@ func (s *settings) get(name string) string {
 
 // all returns every value of an option that may be repeated.
 func (s *settings) all(name string) []string { return s.values[name] }
+
+// skipped reports whether an option was given that does nothing here.
+func (s *settings) skipped(name string) bool {
+	return slices.ContainsFunc(s.noops, func(o compat.Option) bool { return o.Name == name })
+}
 
 // number returns an integer option's value; 0 if it was not given.
 func (s *settings) number(name string) uint64 {
@@ -177,6 +185,9 @@ func (n *normaliser) parseLong(word string, args []string) []string {
 	name, value, attached := strings.Cut(word[2:], "=")
 	s := n.long(underscored(name))
 	if s == nil {
+		if o, ok := compat.Find(underscored(name)); ok && o.Class == compat.NoOp && n.learns() {
+			return n.skip(o, "--"+name, attached, args)
+		}
 		n.unknown("--"+name, underscored(name))
 		// What stands before the next option was meant for it.
 		for !attached && len(args) > 0 && !optionLike(args[0]) {
@@ -196,10 +207,11 @@ func (n *normaliser) parseShort(word string, args []string) []string {
 	}
 	s := n.short(letter)
 	switch {
-	case s == nil && otherShorts[letter] != "":
-		n.unsupported("-"+letter, otherShorts[letter])
-		return args
 	case s == nil:
+		if o, ok := compat.FindShort(letter); ok && o.Class != compat.Works {
+			n.unsupported("-"+letter, o)
+			return args
+		}
 		for _, other := range allSpecs() {
 			if other.short == letter {
 				n.fault("-%s is no option here: %s", letter, elsewhere(n.specs))
@@ -242,6 +254,25 @@ func (n *normaliser) take(s *spec, spelled, value string, attached bool, args []
 			n.add(s, spelled, args[0])
 			args = args[1:]
 		}
+	}
+	return args
+}
+
+// learns reports whether the options are the learner's.
+func (n *normaliser) learns() bool { return n.long("data") != nil }
+
+// skip takes an option that does nothing here, and its value.
+func (n *normaliser) skip(o compat.Option, spelled string, attached bool, args []string) []string {
+	switch {
+	case o.Values == compat.None && attached:
+		n.fault("%s takes no value", spelled)
+	case o.Values == compat.One && !attached && (len(args) == 0 || optionLike(args[0])):
+		n.fault("%s needs a value", spelled)
+	case o.Values == compat.One && !attached:
+		args = args[1:]
+	}
+	if !slices.Contains(n.out.noops, o) {
+		n.out.noops = append(n.out.noops, o)
 	}
 	return args
 }

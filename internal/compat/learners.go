@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+// learners are the reductions that gvw has, or will have.
+var learners = []group{
+	{"Importance Weight Classes", []row{
+		{"classweight*", Later, ""},
+	}},
+	{"Binary Loss", []row{
+		{"binary", Works, ""},
+	}},
+	{"Conjugate Gradient", []row{
+		{"conjugate_gradient", Later, "--bfgs solves the same problems"},
+	}},
+	{"Count label", []row{
+		{"dont_output_best_constant", Refused, "the best constant is in the summary alone: use --quiet"},
+	}},
+	{"Debug Metrics", []row{
+		{"extra_metrics=", Refused, "see --metrics and --log_json"},
+	}},
+	{"Follow the Regularized Leader - Coin", []row{
+		{"coin", Later, ""},
+		{"ftrl_alpha=", Later, ""},
+		{"ftrl_beta=", Later, ""},
+	}},
+	{"Follow the Regularized Leader - FTRL", []row{
+		{"ftrl", Later, ""},
+	}},
+	{"Follow the Regularized Leader - Pistol", []row{
+		{"pistol", Later, ""},
+	}},
+	{"Gradient Descent Matrix Factorization", []row{
+		{"rank=", Later, ""},
+	}},
+	{"Gradient Descent", []row{
+		{"sgd", Works, ""},
+		{"adaptive", Works, ""},
+		{"adax", Later, ""},
+		{"invariant", Works, ""},
+		{"normalized", Works, ""},
+		{"sparse_l2=", Refused, "use --l2, which costs nothing on absent features"},
+		{"l1_state=", Later, ""},
+		{"l2_state=", Later, ""},
+		{"per_model_save_load", Later, ""},
+	}},
+	{"LBFGS and Conjugate Gradient", []row{
+		{"bfgs", Works, "with the semantics of vw 7.10"},
+		{"hessian_on", Later, ""},
+		{"mem=", Works, ""},
+		{"termination=", Works, ""},
+	}},
+	{"Latent Dirichlet Allocation", []row{
+		{"lda=", Later, ""},
+		{"lda_alpha=", Later, ""},
+		{"lda_rho=", Later, ""},
+		{"lda_D=", Later, ""},
+		{"lda_epsilon=", Later, ""},
+		{"minibatch=", Later, ""},
+		{"math_mode=", Later, ""},
+		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
+	}},
+	{"Matrix Factorization Reduction", []row{
+		{"new_mf=", Later, ""},
+	}},
+	{"Neural Network", []row{
+		{"nn=", Later, ""},
+		{"inpass", Later, ""},
+		{"multitask", Later, ""},
+		{"dropout", Later, ""},
+		{"meanfield", Later, ""},
+	}},
+	{"One Against All", []row{
+		{"oaa=", Later, ""},
+		{"oaa_subsample=", Later, ""},
+		{"probabilities", Later, ""},
+		{"scores", Later, ""},
+		{"indexing=", Later, ""},
+	}},
+	{"Scorer", []row{
+		{"link=", Works, ""},
+	}},
+}

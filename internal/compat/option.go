@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"slices"
+	"strings"
+)
+
+// Class says what gvw makes of an option.
+type Class uint8
+
+const (
+	Works   Class = iota // as in vw, but for what the remark says
+	NoOp                 // taken and not needed, with a note on stderr
+	Later                // refused today
+	Refused              // refused for good; the remark says what to do instead
+)
+
+func (c Class) String() string {
+	return [...]string{"works", "accepted", "later", "refused"}[c]
+}
+
+// Values says how many values an option takes.
+type Values uint8
+
+const (
+	None Values = iota // a flag
+	One
+	Many // all words up to the next option
+)
+
+// Option is an option of vw's.
+type Option struct {
+	Name   string // long, with underscores
+	Short  string // one letter; empty: none
+	Values Values
+	Group  string // what vw's help has it under
+	Class  Class
+	Remark string // what differs, or what to do instead; may be empty
+}
+
+// group is a section of vw's help.
+type group struct {
+	name string
+	rows []row
+}
+
+// row is an option as the tables have it. The spelling is the name, after the
+// letter and a comma if it has one, before = if it takes a value and * if it
+// takes several.
+type row struct {
+	spelling string
+	class    Class
+	remark   string
+}
+
+// refused are rows of one class and remark.
+func refused(remark, spellings string) []row {
+	var rows []row
+	for s := range strings.FieldsSeq(spellings) {
+		rows = append(rows, row{s, Refused, remark})
+	}
+	return rows
+}
+
+// options is the whole list, in the order of the tables.
+var options = func() []Option {
+	var all []Option
+	for _, g := range slices.Concat(general, learners, others) {
+		for _, r := range g.rows {
+			o := Option{Name: r.spelling, Group: g.name, Class: r.class, Remark: r.remark}
+			if short, name, found := strings.Cut(o.Name, ","); found {
+				o.Short, o.Name = short, name
+			}
+			switch o.Name[len(o.Name)-1] {
+			case '=':
+				o.Values, o.Name = One, o.Name[:len(o.Name)-1]
+			case '*':
+				o.Values, o.Name = Many, o.Name[:len(o.Name)-1]
+			}
+			all = append(all, o)
+		}
+	}
+	return all
+}()
+
+// All returns every option, in vw's order within the general ones and the
+// learners.
+func All() []Option { return slices.Clone(options) }
+
+// Find returns the option of a long name.
+func Find(name string) (Option, bool) {
+	return find(func(o Option) bool { return o.Name == name })
+}
+
+// FindShort returns the option of a letter.
+func FindShort(letter string) (Option, bool) {
+	return find(func(o Option) bool { return o.Short == letter && letter != "" })
+}
+
+func find(is func(Option) bool) (Option, bool) {
+	i := slices.IndexFunc(options, is)
+	if i < 0 {
+		return Option{}, false
+	}
+	return options[i], true
+}
