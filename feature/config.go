@@ -17,7 +17,7 @@ const (
 )
 
 // Config says how text becomes features. All ranks of a job and all runs on one
-// model must agree on everything but MaxLine.
+// model must agree on everything but Strict and MaxLine.
 type Config struct {
 	// Bits is log2 of the number of weights, 1 to 32. vw's default is 18.
 	Bits uint
@@ -32,6 +32,9 @@ type Config struct {
 	// stands for every namespace of the example from ' ' to '~'. None: no
 	// interactions. Doubles are dropped, also in the other order ("ab", "ba").
 	Interactions []string
+	// Strict makes a malformed line an error (--strict_parse). False: vw's
+	// recovery and a warning.
+	Strict bool
 	// MaxLine is the longest line, in bytes, that a reader accepts.
 	// 0: DefaultMaxLine. A line may take ten times its length in memory.
 	MaxLine int

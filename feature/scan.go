@@ -45,7 +45,7 @@ func (p *Parser) features(dst *Batch, line []byte, i int, salt uint32, factor fl
 						i += 1 + k
 						v *= x
 					} else {
-						hash, v, i = p.valued(dst, line, i+1, hash, factor)
+						hash, v, i = p.valued(line, i+1, hash, factor)
 					}
 				}
 				if v != 0 {
@@ -56,7 +56,7 @@ func (p *Parser) features(dst *Batch, line []byte, i int, salt uint32, factor fl
 		}
 		var hash uint32
 		var v float32
-		if hash, v, i = p.feature(dst, line, i, salt, factor, &anonymous); v != 0 {
+		if hash, v, i = p.feature(line, i, salt, factor, &anonymous); v != 0 {
 			fs = append(fs, Feature{Index: hash & mask, Value: v})
 		}
 	}
@@ -65,7 +65,7 @@ func (p *Parser) features(dst *Batch, line []byte, i int, salt uint32, factor fl
 }
 
 // feature reads one feature of any form at line[i]; v is 0 if there is none.
-func (p *Parser) feature(dst *Batch, line []byte, i int, salt uint32, factor float32, anonymous *uint32) (hash uint32, v float32, next int) {
+func (p *Parser) feature(line []byte, i int, salt uint32, factor float32, anonymous *uint32) (hash uint32, v float32, next int) {
 	start := i
 	for !endsName(line, i) && line[i] != ':' {
 		i++
@@ -74,11 +74,11 @@ func (p *Parser) feature(dst *Batch, line []byte, i int, salt uint32, factor flo
 	colon := i < len(line) && line[i] == ':'
 	switch {
 	case len(name) > 0 && colon:
-		return p.valued(dst, line, i+1, p.hash(name, salt), factor)
+		return p.valued(line, i+1, p.hash(name, salt), factor)
 	case len(name) > 0:
 		return p.hash(name, salt), factor, i
 	case colon: // ":2" is numbered from the namespace's hash on, ":red" is text
-		x, text, next := p.value(dst, line, i+1)
+		x, text, next := p.value(line, i+1)
 		if len(text) > 0 {
 			return p.hash(text, p.hash(name, salt)), 1, next
 		}
@@ -95,8 +95,8 @@ func (p *Parser) feature(dst *Batch, line []byte, i int, salt uint32, factor flo
 // valued reads the value, which begins at line[i], of the feature whose name
 // has this hash. Text as a value gives a feature of its own, "color:red", with
 // the value 1, to which vw does not apply the factor.
-func (p *Parser) valued(dst *Batch, line []byte, i int, hash uint32, factor float32) (uint32, float32, int) {
-	x, text, next := p.value(dst, line, i)
+func (p *Parser) valued(line []byte, i int, hash uint32, factor float32) (uint32, float32, int) {
+	x, text, next := p.value(line, i)
 	switch {
 	case len(text) > 0:
 		return p.hash(text, hash), 1, next
@@ -109,11 +109,11 @@ func (p *Parser) valued(dst *Batch, line []byte, i int, hash uint32, factor floa
 // value reads the value of a feature, which begins at line[i], after the ':'. If
 // it is not a number it is text, not nil; the empty text at the end of a line
 // stands for no value.
-func (p *Parser) value(dst *Batch, line []byte, i int) (x float32, text []byte, next int) {
+func (p *Parser) value(line []byte, i int) (x float32, text []byte, next int) {
 	x, n := ParseFloat(line[i:])
 	if n > 0 {
 		if x != x {
-			p.warn(dst, "invalid feature value %q read as NaN, replacing with 0", clip(line[i:i+n]))
+			p.b.Fault(", replacing with 0", "invalid feature value %q read as NaN", clip(line[i:i+n]))
 			x = 0
 		}
 		return x, nil, i + n

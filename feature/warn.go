@@ -9,29 +9,54 @@ const (
 	maxQuote    = 60 // bytes of the text that a warning quotes
 )
 
-// warn notes a recovery in dst.
-func (p *Parser) warn(dst *Batch, format string, args ...any) {
-	p.warned++
+// A MalformedError is a line that cannot be read: a broken line of a format that
+// has no recoveries, or, with Config.Strict, one that vw would recover from.
+type MalformedError struct {
+	Line   int64 // 1-based
+	Column int   // 1-based byte of the line; 0: not known
+	Text   string
+}
+
+func (e *MalformedError) Error() string {
+	if e.Column > 0 {
+		return fmt.Sprintf("column %d: %s", e.Column, e.Text)
+	}
+	return e.Text
+}
+
+// Warn notes a recovery that vw makes in strict mode, too.
+func (b *Builder) Warn(format string, args ...any) {
+	b.warned++
 	switch {
-	case p.warned < maxWarnings:
-		dst.Warnings = append(dst.Warnings, Warning{Line: p.number, Text: fmt.Sprintf(format, args...)})
-	case p.warned == maxWarnings:
-		dst.Warnings = append(dst.Warnings, Warning{Line: p.number, Text: "more is wrong with this line; further warnings are left out"})
+	case b.warned < maxWarnings:
+		b.dst.Warnings = append(b.dst.Warnings, Warning{Line: b.number, Text: fmt.Sprintf(format, args...)})
+	case b.warned == maxWarnings:
+		b.dst.Warnings = append(b.dst.Warnings, Warning{Line: b.number, Text: "more is wrong with this line; further warnings are left out"})
+	}
+}
+
+// Fault notes what is wrong with the line, in strict mode as the error of End;
+// else it is a warning, which says what was done about it.
+func (b *Builder) Fault(recovery, format string, args ...any) {
+	if !b.strict {
+		b.Warn(format+recovery, args...)
+	} else if b.fault == nil {
+		b.fault = &MalformedError{Line: b.number, Text: fmt.Sprintf(format, args...)}
 	}
 }
 
 // malformed warns, in vw's words, that something else was expected at byte i of
 // the features.
-func (p *Parser) malformed(dst *Batch, expected string, i int) {
-	consequence := "the rest of the line is ignored"
+func (p *Parser) malformed(expected string, i int) {
+	recovery := "; the rest of the line is ignored"
 	if expected == "Float" {
-		consequence = "the namespace has no features"
+		recovery = "; the namespace has no features"
 	}
 	before := p.line[:min(i, len(p.line))]
 	if len(before) > maxQuote {
 		before = before[len(before)-maxQuote:]
 	}
-	p.warn(dst, "malformed example! %s expected after : %q; %s", expected, before, consequence)
+	p.b.Fault(recovery, "malformed example! %s expected after : %q", expected, before)
 }
 
 // clip is the beginning of b, short enough for a message.

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature
+
+// Builder puts examples together, whatever they were read from: a format's
+// parser says what stands in a line, in the order of the line, and the builder
+// knows what vw makes of it (hashes, the order of namespaces, the constant,
+// interactions).
+//
+//	b.Begin(&batch, 7)
+//	b.Label([]byte("1 0.5"))
+//	b.Enter(b.Namespace([]byte("size")))
+//	b.Feature([]byte("area"), 120)
+//	b.List('s')
+//	err := b.End()
+//
+// Between Begin and End the batch is the builder's. Not for use by more than one
+// goroutine at a time.
+type Builder struct {
+	hash     func(s []byte, seed uint32) uint32
+	mask     uint32
+	seed     uint32
+	salt     uint32 // hash of the default namespace
+	constant Feature
+	bare     bool // no constant
+	strict   bool
+	inter    *Interactor
+
+	// The example in work.
+	dst    *Batch
+	ex     Example
+	number int64
+	warned int
+	fault  *MalformedError // the first one, where recoveries are errors
+
+	ns   Namespace // of the run in work
+	from uint32    // where the run began
+
+	// seen maps the first byte of a namespace's name to its span, counted from
+	// 1 within the example; 0: not listed.
+	seen      [256]uint32
+	runs      []run
+	regrouped []Feature
+}
+
+// run is a stretch of features of one namespace.
+type run struct {
+	ns     byte
+	lo, hi uint32
+}
+
+// Namespace is a namespace as features need it.
+type Namespace struct {
+	Byte byte   // first byte of its name; ' ' for the default one
+	Salt uint32 // seeds the hashes of its features
+}
+
+// NewBuilder makes a builder.
+func NewBuilder(cfg Config) (*Builder, error) {
+	b := new(Builder)
+	if err := b.init(&cfg); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Builder) init(cfg *Config) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	b.hash = hasher(cfg.HashAll)
+	b.mask = cfg.Mask()
+	b.seed = cfg.HashSeed
+	b.salt = cfg.defaultSalt()
+	b.constant = Feature{Index: ConstantIndex & cfg.Mask(), Value: 1}
+	b.bare = cfg.NoConstant
+	b.strict = cfg.Strict
+	if len(cfg.Interactions) > 0 {
+		b.inter = newInteractor(cfg)
+	}
+	return nil
+}
+
+// Default is the namespace without a name.
+func (b *Builder) Default() Namespace { return Namespace{Byte: ' ', Salt: b.salt} }
+
+// Namespace is the namespace of that name. vw's JSON knows names that are
+// empty; their first byte is 0.
+func (b *Builder) Namespace(name []byte) Namespace {
+	ns := Namespace{Salt: b.hash(name, b.seed)}
+	if len(name) > 0 {
+		ns.Byte = name[0]
+	}
+	return ns
+}
+
+// Hash is vw's hash of a name, not masked.
+func (b *Builder) Hash(name []byte, salt uint32) uint32 { return b.hash(name, salt) }
+
+// Begin starts the example of line n in dst.
+func (b *Builder) Begin(dst *Batch, n int64) {
+	b.dst, b.number, b.warned, b.fault = dst, n, 0, nil
+	b.ex = Example{
+		Label:  NoLabel,
+		Weight: 1,
+		TagLo:  uint32(len(dst.Tags)),
+		SpanLo: uint32(len(dst.Spans)),
+		FeatLo: uint32(len(dst.Features)),
+	}
+	b.from = b.ex.FeatLo
+}
+
+// Tag appends to the tag.
+func (b *Builder) Tag(tag []byte) { b.dst.Tags = append(b.dst.Tags, tag...) }
+
+// Enter says that the features to come are of ns.
+func (b *Builder) Enter(ns Namespace) {
+	b.leave()
+	b.ns = ns
+}
+
+// leave ends the run in work.
+func (b *Builder) leave() {
+	if hi := uint32(len(b.dst.Features)); hi > b.from {
+		b.runs = append(b.runs, run{ns: b.ns.Byte, lo: b.from, hi: hi})
+		b.from = hi
+	}
+}
+
+// List gives the namespaces that begin with c their place in the order of
+// namespaces: behind those that are listed. Every namespace with features must
+// be listed before End, once or more.
+func (b *Builder) List(c byte) {
+	if b.seen[c] == 0 {
+		b.dst.Spans = append(b.dst.Spans, Span{NS: c})
+		b.seen[c] = uint32(len(b.dst.Spans)) - b.ex.SpanLo
+	}
+}
+
+// Feature adds a feature of the namespace entered. The value 0 is no feature.
+func (b *Builder) Feature(name []byte, value float32) { b.Add(b.hash(name, b.ns.Salt), value) }
+
+// TextFeature adds a feature whose value is text: "color:red", with the value 1.
+func (b *Builder) TextFeature(name, text []byte) {
+	b.Add(b.hash(text, b.hash(name, b.ns.Salt)), 1)
+}
+
+// Add adds the feature of that hash to the namespace entered, unless its value
+// is 0.
+func (b *Builder) Add(hash uint32, value float32) {
+	if value != 0 {
+		b.dst.Features = append(b.dst.Features, Feature{Index: hash & b.mask, Value: value})
+	}
+}
+
+// Cancel takes the example back.
+func (b *Builder) Cancel() {
+	dst, ex := b.dst, &b.ex
+	b.clean()
+	dst.Features = dst.Features[:ex.FeatLo]
+	dst.Spans = dst.Spans[:ex.SpanLo]
+	dst.Tags = dst.Tags[:ex.TagLo]
+}
+
+// clean forgets the namespaces of the example.
+func (b *Builder) clean() {
+	for _, s := range b.dst.Spans[b.ex.SpanLo:] {
+		b.seen[s.NS] = 0
+	}
+	b.runs = b.runs[:0]
+	b.dst = nil
+}
+
+// End completes the example. On error, a *LimitError or a *MalformedError, there
+// is none.
+func (b *Builder) End() error {
+	b.leave()
+	dst, ex := b.dst, &b.ex
+	if b.fault != nil {
+		b.Cancel()
+		return b.fault
+	}
+	if !b.place() {
+		b.regroup()
+	}
+	b.clean()
+	if !b.bare {
+		k := uint32(len(dst.Features))
+		dst.Features = append(dst.Features, b.constant)
+		dst.Spans = append(dst.Spans, Span{NS: ConstantNamespace, Lo: k, Hi: k + 1})
+	}
+	ex.TagHi = uint32(len(dst.Tags))
+	ex.SpanHi = uint32(len(dst.Spans))
+	if n := len(dst.Features) - int(ex.FeatLo); n > MaxFeatures {
+		return b.tooMany(dst, &LimitError{Features: uint64(n)})
+	}
+	if b.inter != nil {
+		if err := b.inter.add(dst, dst.Features, dst.Spans[ex.SpanLo:]); err != nil {
+			return b.tooMany(dst, err)
+		}
+	}
+	ex.FeatHi = uint32(len(dst.Features))
+	dst.Examples = append(dst.Examples, *ex)
+	return nil
+}
+
+func (b *Builder) tooMany(dst *Batch, err *LimitError) error {
+	err.Line = b.number
+	b.dst = dst
+	b.Cancel()
+	return err
+}
+
+// place sets the bounds of the spans where the runs lie in the order of the
+// namespaces, as they nearly always do; false: they do not.
+func (b *Builder) place() bool {
+	spans := b.dst.Spans[b.ex.SpanLo:]
+	last := uint32(0)
+	for _, r := range b.runs {
+		k := b.seen[r.ns]
+		switch {
+		case k == last+1:
+			spans[last].Lo = r.lo
+		case k != last || k == 0:
+			return false
+		}
+		spans[k-1].Hi = r.hi
+		last = k
+	}
+	return true
+}
+
+// regroup brings the runs of each namespace together, in the order of the
+// namespaces.
+func (b *Builder) regroup() {
+	fs, spans := b.dst.Features[b.ex.FeatLo:], b.dst.Spans[b.ex.SpanLo:]
+	for i := range spans {
+		spans[i].Hi = 0
+	}
+	for _, r := range b.runs {
+		k := b.seen[r.ns]
+		if k == 0 {
+			panic("BUG: feature: a namespace with features was not listed")
+		}
+		spans[k-1].Hi += r.hi - r.lo
+	}
+	at := b.ex.FeatLo
+	for i := range spans {
+		spans[i].Lo, at = at, at+spans[i].Hi
+		spans[i].Hi = spans[i].Lo // grows to its end below
+	}
+	b.regrouped = append(b.regrouped[:0], fs...)
+	for _, r := range b.runs {
+		s := &spans[b.seen[r.ns]-1]
+		copy(b.dst.Features[s.Hi:], b.regrouped[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
+		s.Hi += r.hi - r.lo
+	}
+}
