@@ -67,9 +67,11 @@ type Config struct {
 	SGDL2                                float64 // λ of phase 1 of the hybrid
 
 	// Loss and link.
-	Loss                               string  // squared, classic, hinge, logistic, quantile or expectile; empty: squared
+	Loss                               string  // squared, classic, hinge, logistic, quantile, expectile or poisson; empty: squared
 	QuantileTau                        float32 // τ of the quantile loss; 0: 0.5
 	ExpectileQ                         float32 // q of the expectile loss
+	LogisticMin, LogisticMax           float32 // labels of the logistic loss's classes, where Set; else -1 and 1
+	LogisticMinSet, LogisticMaxSet     bool
 	MinPrediction, MaxPrediction       float32 // limits of predictions, where Set
 	MinPredictionSet, MaxPredictionSet bool    // given; either of them fixes the range, which else follows the labels
 	Link                               string  // identity, logistic, glf1 or poisson; empty: identity

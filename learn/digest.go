@@ -38,6 +38,9 @@ func (c *Config) options(rule sgd.Config) string {
 		add("quantile_tau", c.QuantileTau)
 		add("expectile_q", c.ExpectileQ)
 	}
+	if c.LogisticMinSet || c.LogisticMaxSet {
+		add("logistic_range", fmt.Sprintf("%v:%v,%v:%v", c.LogisticMinSet, c.LogisticMin, c.LogisticMaxSet, c.LogisticMax))
+	}
 	if c.MinPredictionSet || c.MaxPredictionSet {
 		add("prediction_range", fmt.Sprintf("%v:%v,%v:%v", c.MinPredictionSet, c.MinPrediction, c.MaxPredictionSet, c.MaxPrediction))
 	}

@@ -29,7 +29,14 @@ func (c *Config) updateRule() (sgd.Config, error) {
 
 // newLoss is the loss function with its parameters.
 func (c *Config) newLoss() (loss.Loss, error) {
-	return loss.NewWith(c.Loss, loss.Params{Tau: c.QuantileTau, Expectile: c.ExpectileQ})
+	classes := loss.Range{Min: -1, Max: 1}
+	if c.LogisticMinSet {
+		classes.Min = c.LogisticMin
+	}
+	if c.LogisticMaxSet {
+		classes.Max = c.LogisticMax
+	}
+	return loss.NewWith(c.Loss, loss.Params{Tau: c.QuantileTau, Expectile: c.ExpectileQ, Logistic: classes})
 }
 
 // labelRange is the range of predictions before the first example, and whether

@@ -69,6 +69,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if s.loss, err = cfg.newLoss(); err != nil {
 		return nil, err
 	}
+	s.odd = newOddLabels(s.loss)
 	if s.link, err = loss.NewLink(cfg.Link); err != nil {
 		return nil, err
 	}

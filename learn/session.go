@@ -24,6 +24,7 @@ type session struct {
 	log   *slog.Logger
 
 	loss  loss.Loss
+	odd   oddLabels
 	link  loss.Link
 	seen  loss.Range // the label range; fixed for the logistic loss
 	fixed bool       // seen does not follow the labels
@@ -84,6 +85,9 @@ func (s *session) observe(ex *feature.Example, held bool) {
 		return
 	}
 	s.stats.Seen.see(ex.Label)
+	if s.odd.first && !s.odd.fits(ex.Label) {
+		s.odd.warn(s, ex.Label)
+	}
 	if !s.fixed && !held {
 		s.seen = s.seen.Include(ex.Label)
 	}

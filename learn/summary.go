@@ -47,12 +47,12 @@ func (r *Report) Summary() string {
 	switch v := r.AverageLoss(); {
 	case r.Holdout && math.IsNaN(v):
 		b.WriteString("undefined (no holdout)\n")
-	case math.IsNaN(v):
+	case math.IsNaN(v) && s.Labeled <= 0:
 		b.WriteString("n.a.\n")
 	case r.Holdout:
-		fmt.Fprintf(&b, "%f h\n", v)
+		fmt.Fprintf(&b, "%s h\n", formatMean(v))
 	default:
-		fmt.Fprintf(&b, "%f\n", v)
+		fmt.Fprintf(&b, "%s\n", formatMean(v))
 	}
 	seen := loss.LabelStats{
 		Weight: s.Labeled, Sum: s.Labels,

@@ -118,7 +118,7 @@ func appendMean(b []byte, sum, weight float64, none string) []byte {
 	}
 	text := none
 	if weight > 0 {
-		text = strconv.FormatFloat(sum/weight, 'f', 6, 64)
+		text = formatMean(sum / weight)
 	}
 	if len(text) > 8 {
 		text = strings.TrimSuffix(text[:8], ".")
@@ -140,4 +140,13 @@ func appendRight(b []byte, text string, width int) []byte {
 		b = append(b, ' ')
 	}
 	return append(b, text...)
+}
+
+// formatMean spells a loss as vw does. A loss that is no number, which a label
+// makes that the loss function is not for, is "-nan" there.
+func formatMean(v float64) string {
+	if math.IsNaN(v) {
+		return "-nan"
+	}
+	return strconv.FormatFloat(v, 'f', 6, 64)
 }

@@ -77,6 +77,9 @@ func (c *Config) Validate() error {
 	if d.QuantileTau != 0 && d.Loss != "quantile" {
 		fault("--quantile_tau", "it would be ignored without --loss_function quantile")
 	}
+	if (d.LogisticMinSet || d.LogisticMaxSet) && d.Loss != "logistic" {
+		fault("--logistic_min", "it would be ignored without --loss_function logistic (so would --logistic_max)")
+	}
 	if d.ExpectileQ != 0 && d.Loss != "expectile" {
 		fault("--expectile_q", "it would be ignored without --loss_function expectile")
 	}

@@ -4,14 +4,16 @@ package loss
 
 import "github.com/gvw-project/gvw/internal/fmath"
 
-// logistic is log(1+e**(-y·p)) for labels -1 and 1. Any other label is, as in
-// vw, a mixture of these two: y counts as 1 with the share m = (y+1)/2 and as
-// -1 with the share 1-m, so a label between them is a soft one.
-type logistic struct{}
+// logistic is log(1+e**(-y·p)) for the classes -1 and 1, whose labels are lo and
+// hi. Any other label is, as in vw, a mixture of these two: it counts as 1 with
+// the share m = (y-lo)/(hi-lo) and as -1 with the share 1-m, so a label
+// between them is a soft one.
+type logistic struct{ lo, hi float32 }
 
 var (
 	_ Loss    = logistic{}
 	_ bounded = logistic{}
+	_ picky   = logistic{}
 )
 
 func (logistic) Name() string { return "logistic" }
@@ -19,31 +21,41 @@ func (logistic) Name() string { return "logistic" }
 // bounds are vw's: e**50 is still finite in float32.
 func (logistic) bounds() Range { return Range{Min: -50, Max: 50} }
 
-// hard reports whether y is one of the two classes.
-func hard(y float32) bool { return y == 1 || y == -1 }
+func (l logistic) labels() Range { return Range{Min: l.lo, Max: l.hi} }
+
+// class returns -1 or 1 for a label that is one of the two classes, else 0.
+func (l logistic) class(y float32) float32 {
+	switch y {
+	case l.hi:
+		return 1
+	case l.lo:
+		return -1
+	}
+	return 0
+}
 
 // mix returns m·positive + (1-m)·negative for the share m of the label y.
-func mix(y, positive, negative float32) float32 {
-	m := float32((y + 1) / 2)
+func (l logistic) mix(y, positive, negative float32) float32 {
+	m := (y - l.lo) / (l.hi - l.lo)
 	return float32(m*positive) + float32((1-m)*negative)
 }
 
-func (logistic) Loss(_ Range, p, y float32) float32 {
-	if hard(y) {
-		return logLoss(p, y)
+func (l logistic) Loss(_ Range, p, y float32) float32 {
+	if c := l.class(y); c != 0 {
+		return logLoss(p, c)
 	}
-	return mix(y, logLoss(p, 1), logLoss(p, -1))
+	return l.mix(y, logLoss(p, 1), logLoss(p, -1))
 }
 
 // logLoss is in float32 as vw's: 0 from y·p = 16.6 on, where 1+e**(-y·p) rounds
 // to 1.
 func logLoss(p, y float32) float32 { return fmath.Log32(1 + fmath.Exp32(-y*p)) }
 
-func (logistic) Update(p, y, scale, perUpdate float32) float32 {
-	if hard(y) {
-		return logUpdate(p, y, scale, perUpdate)
+func (l logistic) Update(p, y, scale, perUpdate float32) float32 {
+	if c := l.class(y); c != 0 {
+		return logUpdate(p, c, scale, perUpdate)
 	}
-	return mix(y, logUpdate(p, 1, scale, perUpdate), logUpdate(p, -1, scale, perUpdate))
+	return l.mix(y, logUpdate(p, 1, scale, perUpdate), logUpdate(p, -1, scale, perUpdate))
 }
 
 // logUpdate solves the invariant update's equation: with d = e**(y·p) and
@@ -76,8 +88,8 @@ func lambert(x32 float32) float32 {
 }
 
 func (l logistic) UnsafeUpdate(p, y, scale float32) float32 {
-	if hard(y) {
-		return y * scale / (1 + fmath.Exp32(y*p))
+	if c := l.class(y); c != 0 {
+		return c * scale / (1 + fmath.Exp32(c*p))
 	}
 	return -l.First(Range{}, p, y) * scale
 }
@@ -87,11 +99,11 @@ func (l logistic) SquareGrad(p, y float32) float32 {
 	return d * d
 }
 
-func (logistic) First(_ Range, p, y float32) float32 {
-	if hard(y) {
-		return logFirst(p, y)
+func (l logistic) First(_ Range, p, y float32) float32 {
+	if c := l.class(y); c != 0 {
+		return logFirst(p, c)
 	}
-	return mix(y, logFirst(p, 1), logFirst(p, -1))
+	return l.mix(y, logFirst(p, 1), logFirst(p, -1))
 }
 
 func logFirst(p, y float32) float32 { return -y / (1 + fmath.Exp32(y*p)) }

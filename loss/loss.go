@@ -4,7 +4,6 @@ package loss
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -63,6 +62,18 @@ func DefaultRange(l Loss) (r Range, fixed bool) {
 	return Range{}, false
 }
 
+// picky is a loss that makes sense for some labels only.
+type picky interface{ labels() Range }
+
+// Labels is the range of labels that the loss is made for; false: any. Labels
+// outside are computed with all the same, as in vw.
+func Labels(l Loss) (r Range, ok bool) {
+	if p, ok := l.(picky); ok {
+		return p.labels(), true
+	}
+	return Range{}, false
+}
+
 // Params are what some losses need besides a name.
 type Params struct {
 	// Tau is the quantile loss's: the share of labels to leave below the
@@ -71,12 +82,12 @@ type Params struct {
 	// Expectile is the expectile loss's weight of predictions above the label,
 	// above 0 and at most 0.5. It has no default.
 	Expectile float32
+	// Logistic holds the labels of the logistic loss's two classes, Min below
+	// Max. Zero: -1 and 1.
+	Logistic Range
 }
 
-var (
-	names   = []string{"squared", "classic", "hinge", "logistic", "quantile", "expectile"}
-	foreign = []string{"poisson"} // vw has it
-)
+var names = []string{"squared", "classic", "hinge", "logistic", "quantile", "expectile", "poisson"}
 
 // New returns the loss function that vw calls name, if it needs no parameters.
 func New(name string) (Loss, error) { return NewWith(name, Params{}) }
@@ -91,7 +102,15 @@ func NewWith(name string, p Params) (Loss, error) {
 	case "hinge":
 		return hinge{}, nil
 	case "logistic":
-		return logistic{}, nil
+		if p.Logistic == (Range{}) {
+			p.Logistic = Range{Min: -1, Max: 1}
+		}
+		if !(p.Logistic.Min < p.Logistic.Max) {
+			return nil, fmt.Errorf("loss: logistic: the labels of the two classes are %v and %v, want the first below the second (--logistic_min, --logistic_max)", p.Logistic.Min, p.Logistic.Max)
+		}
+		return logistic{p.Logistic.Min, p.Logistic.Max}, nil
+	case "poisson":
+		return poisson{}, nil
 	case "quantile":
 		if p.Tau == 0 {
 			p.Tau = 0.5
@@ -108,9 +127,5 @@ func NewWith(name string, p Params) (Loss, error) {
 	}
 	last := len(names) - 1
 	have := strings.Join(names[:last], ", ") + " or " + names[last]
-	if slices.Contains(foreign, name) {
-		return nil, fmt.Errorf("loss: %s is a loss function of vw that gvw does not support yet: use %s", name, have)
-	}
-	return nil, fmt.Errorf("loss: there is no loss function %q: use %s (vw's %s is not supported yet)",
-		name, have, strings.Join(foreign, ", "))
+	return nil, fmt.Errorf("loss: there is no loss function %q: use %s", name, have)
 }

@@ -12,7 +12,7 @@ import (
 var wide = Range{Min: -50, Max: 50}
 
 // losses are all of them.
-var losses = []Loss{squared{}, classic{}, hinge{}, logistic{}, quantile{0.3}, expectile{0.3}}
+var losses = []Loss{squared{}, classic{}, hinge{}, logistic{-1, 1}, quantile{0.3}, expectile{0.3}, poisson{}}
 
 // draw returns a prediction and a label that l may meet.
 func draw(l Loss, rng *rand.Rand) (p, y float32) {
@@ -20,6 +20,9 @@ func draw(l Loss, rng *rand.Rand) (p, y float32) {
 	y = float32(rng.NormFloat64() * 3)
 	if l.Name() == "expectile" {
 		p, y = p/3, y/3 // smaller losses, finer differences in float32
+	}
+	if l.Name() == "poisson" {
+		p, y = p/3, float32(rng.IntN(4))
 	}
 	if l.Name() == "logistic" || l.Name() == "hinge" {
 		y = float32(1 - 2*rng.IntN(2))
@@ -45,9 +48,8 @@ func TestNewKnowsWhatExists(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, want string }{
-		{"poisson", "poisson is a loss function of vw that gvw does not support yet"},
 		{"expectile", "q is 0, want more than 0"},
-		{"sqared", `there is no loss function "sqared": use squared, classic, hinge, logistic, quantile or expectile`},
+		{"sqared", `there is no loss function "sqared": use squared, classic, hinge, logistic, quantile, expectile or poisson`},
 		{"", "there is no loss function"},
 	} {
 		_, err := New(c.name)
@@ -61,7 +63,7 @@ func TestDefaultRange(t *testing.T) {
 	if r, fixed := DefaultRange(squared{}); r != (Range{}) || fixed {
 		t.Errorf("squared: %v, %v", r, fixed)
 	}
-	if r, fixed := DefaultRange(logistic{}); r != wide || !fixed {
+	if r, fixed := DefaultRange(logistic{-1, 1}); r != wide || !fixed {
 		t.Errorf("logistic: %v, %v", r, fixed)
 	}
 }
@@ -91,6 +93,9 @@ func TestDerivativesAreThoseOfTheLoss(t *testing.T) {
 			}
 			up, at, down := float64(l.Loss(wide, p+h, y)), float64(l.Loss(wide, p, y)), float64(l.Loss(wide, p-h, y))
 			first, second := (up-down)/(2*h), (up-2*at+down)/(h*h)
+			if l.Name() == "poisson" {
+				first, second = first/2, second/2 // vw's derivatives are those of half the deviance
+			}
 			if got := float64(l.First(wide, p, y)); !near(got, first, 2e-3, 2e-3) {
 				t.Fatalf("%s.First(%v, %v) = %v, differences say %v", l.Name(), p, y, got, first)
 			}
@@ -114,7 +119,7 @@ func TestLogisticSecondIsSigmoidTimesComplement(t *testing.T) {
 	for p := -30.0; p <= 30; p += 0.37 {
 		s := 1 / (1 + math.Exp(-p))
 		want := s * (1 - s)
-		if got := (logistic{}).Second(wide, float32(p), 1); !near(float64(got), want, 1.2e-7, 1e-5) {
+		if got := (logistic{-1, 1}).Second(wide, float32(p), 1); !near(float64(got), want, 1.2e-7, 1e-5) {
 			t.Errorf("Second(%v) = %v, want %v", p, got, want)
 		}
 	}
@@ -139,7 +144,7 @@ func TestInvariantUpdatesCompose(t *testing.T) {
 		}
 		for range 3000 {
 			p, y := draw(l, rng)
-			if l.Name() == "logistic" && !hard(y) {
+			if l.Name() == "logistic" && float32(math.Abs(float64(y))) != 1 {
 				continue // vw mixes the updates of both classes, which do not commute
 			}
 			a, b := rng.Float32()*3+0.01, rng.Float32()*3+0.01
@@ -159,15 +164,18 @@ func TestInvariantUpdatesCompose(t *testing.T) {
 func TestInvariantUpdateFollowsTheGradientFlow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	slope := func(l Loss, p float64, y float32) float64 {
+		if l.Name() == "poisson" {
+			return float64(y) - math.Exp(p)
+		}
 		if l.Name() == "squared" {
 			return 2 * (float64(y) - p)
 		}
 		return float64(y) / (1 + math.Exp(float64(y)*p))
 	}
-	for _, l := range []Loss{squared{}, logistic{}} { // the smooth ones
+	for _, l := range []Loss{squared{}, logistic{-1, 1}, poisson{}} { // the smooth ones
 		for range 300 {
 			p, y := draw(l, rng)
-			if l.Name() == "logistic" && !hard(y) {
+			if l.Name() == "logistic" && float32(math.Abs(float64(y))) != 1 {
 				continue
 			}
 			scale, q := rng.Float64()*2, math.Exp(rng.NormFloat64())
@@ -204,6 +212,9 @@ func TestInvariantUpdateDoesNotOvershoot(t *testing.T) {
 // Where the closed form gives way to the plain step, both must agree.
 func TestUpdateIsContinuousAtTheSwitch(t *testing.T) {
 	for _, l := range losses {
+		if l.Name() == "poisson" {
+			continue // one form for all steps
+		}
 		for _, p := range []float32{-2, -0.3, 0.1, 4} {
 			below := l.Update(p, 1, 0.999e-6, 1)
 			plain := l.UnsafeUpdate(p, 1, 0.999e-6)
@@ -242,19 +253,19 @@ func TestSquaredLossOutsideTheRange(t *testing.T) {
 
 // vw's loss is in float32, so a sure and right prediction has none at all.
 func TestLogisticLossVanishes(t *testing.T) {
-	if got := (logistic{}).Loss(wide, 17, 1); got != 0 {
+	if got := (logistic{-1, 1}).Loss(wide, 17, 1); got != 0 {
 		t.Errorf("loss at y·p = 17 is %v, want 0", got)
 	}
-	if got := (logistic{}).Loss(wide, 16, 1); got <= 0 {
+	if got := (logistic{-1, 1}).Loss(wide, 16, 1); got <= 0 {
 		t.Errorf("loss at y·p = 16 is %v, want more than 0", got)
 	}
-	if got := (logistic{}).Loss(wide, -50, 1); !near(float64(got), 50, 0, 1e-6) {
+	if got := (logistic{-1, 1}).Loss(wide, -50, 1); !near(float64(got), 50, 0, 1e-6) {
 		t.Errorf("loss at y·p = -50 is %v, want 50", got)
 	}
 }
 
 func TestSoftLabelsMixTheClasses(t *testing.T) {
-	var l logistic
+	l := logistic{-1, 1}
 	for _, p := range []float32{-2, 0.5} {
 		want := 0.75*l.Loss(wide, p, 1) + 0.25*l.Loss(wide, p, -1)
 		if got := l.Loss(wide, p, 0.5); !near(float64(got), float64(want), 0, 1e-6) {

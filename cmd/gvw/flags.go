@@ -82,9 +82,11 @@ var learnFlags = []*spec{
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
 	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
 
-	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, logistic, hinge, quantile and others"},
+	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, logistic, hinge, poisson and others"},
 	{name: "quantile_tau", kind: float, positive: true, category: catUpdate, arg: "X", def: "0.5", more: true, help: "share of labels below the prediction, for the quantile loss"},
 	{name: "expectile_q", kind: float, positive: true, category: catUpdate, arg: "X", more: true, help: "weight of predictions above the label, for the expectile loss"},
+	{name: "logistic_min", kind: float, category: catUpdate, arg: "X", def: "-1", more: true, help: "label of the negative class, for the logistic loss"},
+	{name: "logistic_max", kind: float, category: catUpdate, arg: "X", def: "1", more: true, help: "label of the positive class, for the logistic loss"},
 	{name: "min_prediction", kind: float, category: catUpdate, arg: "X", more: true, help: "smallest prediction; the smallest label seen if not given"},
 	{name: "max_prediction", kind: float, category: catUpdate, arg: "X", more: true, help: "largest prediction; the largest label seen if not given"},
 	{name: "learning_rate", short: "l", kind: float, category: catUpdate, arg: "X", def: "0.5", help: "learning rate"},

@@ -61,3 +61,17 @@ func scale(y float64, k int) float64 {
 
 // Exp32 is Exp for float32, as C's expf.
 func Exp32(x float32) float32 { return float32(Exp(float64(x))) }
+
+// small is where 1+x begins to lose so many digits of x that two terms of the
+// series are the better way: the rest of the series, and what is lost, are both
+// below 2⁻³³ of x there.
+const small = 1e-5
+
+// Expm132 is e**x - 1 as C's expm1f.
+func Expm132(x float32) float32 {
+	d := float64(x)
+	if -small < d && d < small {
+		return float32(d + float64(d*d)/2)
+	}
+	return float32(Exp(d) - 1)
+}

@@ -227,3 +227,20 @@ func BenchmarkMathLog(b *testing.B) {
 		x = 1.5 - x
 	}
 }
+
+// Expm132 and Log1p32 round once, also where 1+x loses all of x.
+func TestDifferencesFromOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		x := float32(math.Exp(rng.Float64()*50-48)) * float32(1-2*rng.IntN(2))
+		if got, want := float64(Expm132(x)), math.Expm1(float64(x)); math.Abs(got-want) > 0.501*math.Abs(want)*0x1p-23 {
+			t.Fatalf("Expm132(%v) = %v, want %v", x, got, want)
+		}
+		if x <= -1 {
+			continue
+		}
+		if got, want := float64(Log1p32(x)), math.Log1p(float64(x)); math.Abs(got-want) > 0.501*math.Abs(want)*0x1p-23 {
+			t.Fatalf("Log1p32(%v) = %v, want %v", x, got, want)
+		}
+	}
+}

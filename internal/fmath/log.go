@@ -66,3 +66,12 @@ func Pow32(x, y float32) float32 {
 	}
 	return float32(Exp(float64(y) * Log(float64(x))))
 }
+
+// Log1p32 is ln(1+x) as C's log1pf.
+func Log1p32(x float32) float32 {
+	d := float64(x)
+	if -small < d && d < small {
+		return float32(d - float64(d*d)/2)
+	}
+	return float32(Log(1 + d))
+}
