@@ -18,6 +18,8 @@ type Part struct {
 	Identity string
 
 	open func() (io.ReadCloser, error)
+	// header is nil where the part begins with the file's first line.
+	header func(limit int) (line []byte, own bool, err error)
 }
 
 // Open reads the part's text from its first line on.
@@ -97,6 +99,14 @@ func splitLines(fsys FS, infos []Info, names []string, s Shard) []Part {
 					counted: func(lines int64) { counts.set(i, lines) },
 				}, nil
 			},
+			header: func(limit int) ([]byte, bool, error) {
+				before, err := counts.before(i)
+				if err != nil || before%int64(s.Total) == int64(s.Rank) {
+					return nil, err == nil, err
+				}
+				line, err := firstLine(fsys, in.Name, limit)
+				return line, false, err
+			},
 		}
 	}
 	return parts
@@ -131,6 +141,12 @@ func splitBytes(fsys FS, infos []Info, s Shard) ([]Part, error) {
 			part.Name = fmt.Sprintf("%s (bytes %d-%d)", in.Name, a, b)
 		}
 		part.open = func() (io.ReadCloser, error) { return openCut(fsys, in.Name, t.compressed, a, b) }
+		if a > 0 {
+			part.header = func(limit int) ([]byte, bool, error) {
+				line, err := firstLine(fsys, in.Name, limit)
+				return line, false, err
+			}
+		}
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {

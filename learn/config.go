@@ -19,6 +19,10 @@ type Input struct {
 	Identity string
 	// Open starts reading at the first line of this rank's part.
 	Open func() (io.ReadCloser, error)
+	// Header returns the first line of the file that the part is of, at most
+	// limit bytes, for formats that have headers; own, and no line: the part
+	// itself begins with it. nil: it does.
+	Header func(limit int) (line []byte, own bool, err error)
 }
 
 // Output is a file that appears under its final name only when it is whole.

@@ -143,7 +143,7 @@ func dataset(cfg *Config) stream.Config {
 		Passes:    passes,
 	}
 	for _, in := range cfg.Inputs {
-		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open})
+		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header})
 	}
 	return d
 }

@@ -72,7 +72,7 @@ func (p *program) inputs(fsys hdfsio.FS, data []string, cache string, shard hdfs
 	}
 	inputs := make([]learn.Input, len(parts))
 	for i, part := range parts {
-		inputs[i] = learn.Input{Name: part.Name, Identity: part.Identity, Open: part.Open}
+		inputs[i] = learn.Input{Name: part.Name, Identity: part.Identity, Open: part.Open, Header: part.Header}
 	}
 	return inputs, nil
 }

@@ -13,15 +13,19 @@ import (
 // Key says of what a cache is the cache: what shapes its bytes.
 type Key struct {
 	// Features is how text becomes features. Interactions and MaxLine play no
-	// part.
+	// part. A cache made with Strict serves without, but not the other way round.
 	Features feature.Config
+	// Format names the format of the text and its options. Empty: vw's.
+	Format string
 	// Input identifies the text: names, sizes, times of change. Empty when
 	// creating: not known. Empty when opening: whatever it is.
 	Input string
 }
 
-// noInput stands in the file for an input that is not known.
-const noInput = "unknown"
+const (
+	noInput  = "unknown" // stands in the file for an input that is not known
+	noFormat = "text"    // for vw's own
+)
 
 func (k *Key) text() string {
 	c := &k.Features
@@ -33,7 +37,15 @@ func (k *Key) text() string {
 	if k.Input != "" {
 		input = fmt.Sprintf("%x", sha256.Sum256([]byte(k.Input)))
 	}
-	return fmt.Sprintf("bits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\ninput=%s\n", c.Bits, hash, c.HashSeed, !c.NoConstant, input)
+	format := noFormat
+	if k.Format != "" {
+		format = k.Format
+	}
+	text := fmt.Sprintf("format=%s\nbits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\ninput=%s\n", format, c.Bits, hash, c.HashSeed, !c.NoConstant, input)
+	if c.Strict {
+		text += "strict=true\n"
+	}
+	return text
 }
 
 // compare returns what differs between the text of the key in a file and k; nil
@@ -61,7 +73,7 @@ func parts(text string) map[string]string {
 // A StaleError is a sound cache of something else than what was asked for.
 type StaleError struct {
 	File       string
-	Part       string // bits, hash, hash_seed, constant or input
+	Part       string // format, bits, hash, hash_seed, constant, input or strict
 	Have, Want string
 }
 
@@ -71,6 +83,9 @@ func (e *StaleError) Error() string { return fmt.Sprintf("cache %s: %s", e.File,
 func (e *StaleError) Reason() string {
 	if e.Part == "input" {
 		return "it was made from other data, or the data has changed since"
+	}
+	if e.Have == "" {
+		return fmt.Sprintf("it was made without %s=%s", e.Part, e.Want)
 	}
 	return fmt.Sprintf("it was made with %s=%s, not %s", e.Part, e.Have, e.Want)
 }

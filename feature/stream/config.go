@@ -25,12 +25,18 @@ type Source struct {
 	Identity string
 	// Open begins to read at the first line.
 	Open func() (io.ReadCloser, error)
+	// Header returns the header of the file that the source is a part of, at
+	// most limit bytes and a line end, for formats that have headers; own, and no line: the
+	// source itself begins with it. nil: it does.
+	Header func(limit int) (line []byte, own bool, err error)
 }
 
 // Config says what to read, and how.
 type Config struct {
 	// Feature is how text becomes features.
 	Feature feature.Config
+	// Format is how lines become examples. The zero value: vw's text.
+	Format Format
 	// Sources are read one after the other. None: the cache alone.
 	Sources []Source
 	// Cache is the cache's path. Empty: none, each pass reads the text.
@@ -68,6 +74,9 @@ func (c *Config) Validate() error {
 			fault("%s can be read only once: %d passes need a cache (-c or --cache_file)", s.Name, c.Passes)
 		}
 	}
+	if c.Format.New == nil && (c.Format.Name != "" || c.Format.Header) {
+		panic("BUG: stream: format " + c.Format.Name + " has no New")
+	}
 	if c.Passes < 0 {
 		fault("%d passes: want 0 (one pass) or more", c.Passes)
 	}
@@ -96,7 +105,7 @@ func (c *Config) chunk() int {
 
 // key is what the cache must be a cache of.
 func (c *Config) key() cache.Key {
-	key := cache.Key{Features: c.Feature}
+	key := cache.Key{Features: c.Feature, Format: c.Format.Name}
 	if c.anonymous() {
 		return key
 	}

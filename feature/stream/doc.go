@@ -33,6 +33,15 @@
 // back. While a cache is made, workers also encode their chunk and one more
 // goroutine writes the blocks, in order again.
 //
+// # Formats
+//
+// Config.Format turns lines into examples; its zero value is vw's text. A format
+// is a function that makes a [Lines] for each worker; the formats in the
+// packages beside this one do not know that there are workers. Where files begin
+// with a header ([HeaderLines]), the reader takes it off the first chunk or, for
+// a share of a file that does not begin with it, asks the source for it; every
+// worker learns it before the first line of that file.
+//
 // # Contract
 //
 // Examples come in the order of the sources and of their lines, whatever the

@@ -43,6 +43,8 @@ type job struct {
 	// From the reader.
 	source string
 	line   int64       // number of the first line
+	header *header     // of the file; nil: the format has none
+	first  bool        // of the source's jobs
 	text   []byte      // whole lines
 	block  cache.Block // instead of text
 	err    error       // instead of both: the pass ends here

@@ -39,7 +39,13 @@ func (t *textReader) source(s *Source) error {
 		return in.Close()
 	}
 	t.line, t.carry = 1, t.carry[:0]
-	for {
+	var head *header
+	if t.cfg.Format.Header {
+		if head, err = t.header(s); err != nil {
+			return err
+		}
+	}
+	for first := true; ; {
 		j, ok := t.p.jobs.take()
 		if !ok {
 			j = new(job)
@@ -51,22 +57,55 @@ func (t *textReader) source(s *Source) error {
 			}
 			line := t.line + int64(bytes.Count(text, []byte{'\n'}))
 			if err == errLong {
-				return &DataError{Source: s.Name, Line: line, Err: tooLong(t.cfg.Feature.LineLimit())}
+				return &DataError{Source: s.Name, Line: line, Err: lengthError(text, t.cfg.Feature.LineLimit())}
 			}
 			return fmt.Errorf("cannot read %s, line %d: %w", s.Name, line, err)
 		}
+		if first && head != nil && head.own {
+			if text, err = t.takeHeader(s, head, text); err != nil {
+				return err
+			}
+		}
 		if len(text) > 0 {
 			lines := bytes.Count(text, []byte{'\n'})
-			*j = job{source: s.Name, line: t.line, text: text, encoded: j.encoded}
+			*j = job{source: s.Name, line: t.line, header: head, first: first, text: text, encoded: j.encoded}
 			t.line += int64(lines)
 			if !t.p.hand(j) {
 				return nil
 			}
 		}
+		first = false
 		if last {
 			return t.p.input.done()
 		}
 	}
+}
+
+// header is the header of the source's file; its line is still to come if the
+// source begins with it.
+func (t *textReader) header(s *Source) (*header, error) {
+	if s.Header == nil {
+		return &header{own: true}, nil
+	}
+	line, own, err := s.Header(t.cfg.Feature.LineLimit())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the header of %s: %w", s.Name, err)
+	}
+	return &header{line: line, own: own}, nil
+}
+
+// takeHeader takes the header off the first chunk of a source.
+func (t *textReader) takeHeader(s *Source, head *header, text []byte) ([]byte, error) {
+	n := bytes.IndexByte(text, '\n') + 1
+	if n == 0 {
+		n = len(text)
+	}
+	if limit := t.cfg.Feature.LineLimit(); tooLong(text[:n], limit) {
+		return nil, &DataError{Source: s.Name, Line: t.line, Err: lengthError(text[:n], limit)}
+	}
+	head.line = bytes.Clone(text[:n])
+	t.line++
+	return text[n:], nil
 }
 
 // fill puts the next chunk, whole lines, into buf. last: it is the source's
@@ -103,7 +142,7 @@ func (t *textReader) fill(buf []byte, in io.Reader) (text []byte, last bool, err
 			return buf[:cut], false, nil
 		}
 		if len(buf) > t.cfg.Feature.LineLimit() {
-			return nil, false, errLong
+			return buf, false, errLong
 		}
 		buf = slices.Grow(buf, len(buf)) // one line fills the chunk
 	}
@@ -111,6 +150,14 @@ func (t *textReader) fill(buf []byte, in io.Reader) (text []byte, last bool, err
 
 var errLong = errors.New("line too long")
 
-func tooLong(limit int) error {
-	return fmt.Errorf("longer than %d bytes: is this text? If so, raise the limit", limit)
+// tooLong reports whether a line is longer than the limit, its line feed aside.
+func tooLong(line []byte, limit int) bool {
+	n := len(line)
+	return n > limit && (n > limit+1 || line[n-1] != '\n')
+}
+
+// lengthError says how long a line is, or the beginning of one.
+func lengthError(line []byte, limit int) error {
+	n := len(bytes.TrimSuffix(line, []byte{'\n'}))
+	return fmt.Errorf("at least %d bytes long, and the limit is %d: is this text? If so, raise the limit (--max_line)", n, limit)
 }

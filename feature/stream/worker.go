@@ -15,7 +15,8 @@ const batchFeatures = 1 << 18
 // worker turns chunks into batches.
 type worker struct {
 	p       *Pass
-	parser  *feature.Parser
+	format  Lines
+	header  *header             // which format knows
 	inter   *feature.Interactor // nil: no interactions
 	encoder *cache.Encoder      // nil: no cache is made
 	decoder *cache.Decoder
@@ -34,7 +35,7 @@ func newWorker(p *Pass) *worker {
 		}
 	}
 	cfg.Interactions = nil // they come after the cache
-	if w.parser, err = feature.NewParser(cfg); err != nil {
+	if w.format, err = p.data.cfg.Format.lines(cfg); err != nil {
 		panic("BUG: stream: " + err.Error())
 	}
 	if p.writer != nil {
@@ -107,16 +108,19 @@ func (w *worker) send(j *job, b *feature.Batch) bool {
 
 func (w *worker) parse(b *feature.Batch, j *job) error {
 	w.lines = w.lines[:0]
+	if err := w.takeHeader(b, j); err != nil {
+		return err
+	}
 	line := j.line
 	for rest := j.text; len(rest) > 0; line++ {
 		n := bytes.IndexByte(rest, '\n') + 1
 		if n == 0 {
 			n = len(rest)
 		}
-		if n > w.limit && (n > w.limit+1 || rest[n-1] != '\n') {
-			return &DataError{Source: j.source, Line: line, Err: tooLong(w.limit)}
+		if tooLong(rest[:n], w.limit) {
+			return &DataError{Source: j.source, Line: line, Err: lengthError(rest[:n], w.limit)}
 		}
-		if err := w.parser.AppendLine(b, rest[:n], line); err != nil {
+		if err := w.format.AppendLine(b, rest[:n], line); err != nil {
 			return &DataError{Source: j.source, Line: line, Err: err}
 		}
 		rest = rest[n:]
@@ -129,6 +133,22 @@ func (w *worker) parse(b *feature.Batch, j *job) error {
 	}
 	for i := range b.Warnings {
 		b.Warnings[i].Source = j.source
+	}
+	return nil
+}
+
+// takeHeader tells the format the header of the file that j is of. What is to be
+// said about it is said once a file.
+func (w *worker) takeHeader(b *feature.Batch, j *job) error {
+	if j.header == nil || j.header == w.header && !j.first {
+		return nil
+	}
+	w.header = j.header
+	if err := w.format.(HeaderLines).Header(b, j.header.line); err != nil {
+		return &DataError{Source: j.source, Line: 1, Err: err}
+	}
+	if !j.first || !j.header.own {
+		b.Warnings = b.Warnings[:0]
 	}
 	return nil
 }

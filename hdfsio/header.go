@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Header returns the first line of the file that the part is of, with its end,
+// for formats whose files begin with a header. own: the part itself begins with
+// it, so that there is no need to read it here; line is then empty. A line
+// longer than limit bytes is an error.
+func (p Part) Header(limit int) (line []byte, own bool, err error) {
+	if p.header == nil {
+		return nil, true, nil
+	}
+	return p.header(limit)
+}
+
+// firstLine reads the first line of a file, line feed included.
+func firstLine(fsys FS, name string, limit int) (line []byte, err error) {
+	r, err := Open(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for b := bufio.NewReader(r); ; {
+		piece, err := b.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case len(line) > limit+1:
+			return nil, &DataError{Name: name, Text: fmt.Sprintf("line 1: at least %d bytes long, and the limit is %d: is this text? If so, raise the limit (--max_line)", len(line), limit)}
+		case err == nil || err == io.EOF:
+			return line, nil
+		case err != bufio.ErrBufferFull:
+			return nil, err
+		}
+	}
+}
