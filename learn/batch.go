@@ -137,6 +137,7 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := m.s.ready(ctx); err != nil {
 		return err
 	}
+	m.solver.Prepare(m.sums)
 	if g.Size() > 1 {
 		req, _ := m.solver.Request()
 		if err := m.reduce(ctx, g, req.Kind); err != nil {

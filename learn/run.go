@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/lbfgs"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
@@ -230,7 +231,7 @@ func (r *runner) weights() ([]float32, error) {
 func (r *runner) batch(ctx context.Context, w []float32, passes int) error {
 	s := r.session
 	solver, err := lbfgs.New(lbfgs.Config{
-		Mem: s.cfg.Mem, L2: s.cfg.L2, Termination: s.cfg.Termination, MaxPasses: passes,
+		Mem: s.cfg.Mem, Penalty: descent.Penalty{L2: s.cfg.L2}, Termination: s.cfg.Termination, MaxPasses: passes,
 	}, w)
 	if err != nil {
 		return err

@@ -77,6 +77,9 @@ type Solver interface {
 	// Request returns what to evaluate next; false when Status is no longer
 	// Running.
 	Request() (Request, bool)
+	// Prepare makes of one rank's sums what the ranks add. Whoever adds sums
+	// calls it before, and whoever has one rank's alone calls it, too.
+	Prepare(*Sums)
 	// Accept takes the sums that answer the request, and moves on. After an
 	// error the state is what it was before the call. The vectors of the sums
 	// may be those of InPlace, but must not overlap others of the solver.
@@ -128,6 +131,7 @@ func Minimize(ctx context.Context, obj Objective, s Solver, rec Recorder) (Resul
 		if err := obj.Evaluate(ctx, req, sums); err != nil {
 			return res, fmt.Errorf("optim: pass %d (%v): %w", res.Passes+1, req.Kind, err)
 		}
+		s.Prepare(sums)
 		if err := s.Accept(sums); err != nil {
 			return res, fmt.Errorf("optim: pass %d (%v): %w", res.Passes+1, req.Kind, err)
 		}

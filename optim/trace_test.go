@@ -99,6 +99,7 @@ type scripted struct{ pass, passes int }
 func (s *scripted) Request() (Request, bool) {
 	return Request{Kind: Gradient, X: []float32{0}}, s.pass < s.passes
 }
+func (s *scripted) Prepare(*Sums)  {}
 func (s *scripted) InPlace() *Sums { return &Sums{Gradient: []float32{0}} }
 func (s *scripted) Row() Row       { return Row{Pass: s.pass, Kind: Gradient, Loss: 1 / float64(s.pass)} }
 

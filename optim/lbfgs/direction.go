@@ -2,73 +2,99 @@
 
 package lbfgs
 
-// slot returns the j-th newest pair (y, s); 0 is the slot of the pair in the
-// making.
-func (s *Solver) slot(j int) (y, d []float32) {
-	i := (s.st.Origin + j) % s.cfg.Mem
-	return s.st.Y[i], s.st.S[i]
+import (
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/vector"
+)
+
+// ring is the memory of pairs; the fields are those of State.
+type ring struct {
+	y, s          [][]float32
+	rho           []float64
+	older, origin int
+	alpha         []float64 // scratch of the two-loop recursion
 }
 
-// direct completes the newest pair and computes the next direction by the
+var _ descent.Method = (*ring)(nil)
+
+// slot returns the j-th newest pair (y, s); 0 is the slot of the pair in the
+// making.
+func (r *ring) slot(j int) (y, s []float32) {
+	i := (r.origin + j) % len(r.y)
+	return r.y[i], r.s[i]
+}
+
+// Origin returns the slot of the pair in the making.
+func (r *ring) Origin() (x, g []float32) {
+	y, s := r.slot(0)
+	return s, y
+}
+
+// Direct completes the newest pair and computes the next direction by the
 // two-loop recursion of Nocedal (1980), with γC for the initial matrix. Then
 // it opens the next slot of the ring, which drops the oldest pair when all are
 // in use. It reports false, with nothing opened, when the pair shows no
 // positive curvature.
-func (s *Solver) direct() bool {
-	st := &s.st
-	y0, s0 := s.slot(0)
+func (r *ring) Direct(p *descent.Point) (mix float64, ok bool) {
+	y, s := r.slot(0)
 	// The slot holds gradient and weights from before the step: turn them
 	// into differences.
-	for i, g := range s.grad {
-		y0[i] = g - y0[i]
-		s0[i] = st.X[i] - s0[i]
-	}
-	copy(st.Dir, s.grad)
-	ys := dot(y0, s0)
-	yCy := dotC(y0, st.Precond, y0)
+	vector.Each(len(y), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			g := p.Gradient[i]
+			y[i] = g - y[i]
+			s[i] = p.X[i] - s[i]
+			p.Dir[i] = g
+		}
+	})
+	ys := vector.Dot(y, s)
+	yCy := vector.DotDiag(y, p.Precond, y)
 	if !(ys > 0) || !(yCy > 0) {
-		return false
+		return 0, false
 	}
-	st.Rho[0] = 1 / ys
-	gamma := float32(ys / yCy)
-	s.recurse(gamma)
+	r.rho[0] = 1 / ys
+	r.recurse(p, float32(ys/yCy))
 
-	st.Older = min(st.Older+1, s.cfg.Mem-1)
-	copy(st.Rho[1:st.Older+1], st.Rho[:st.Older])
-	st.Origin = (st.Origin + s.cfg.Mem - 1) % s.cfg.Mem
-	s.markStart()
-	return true
+	mem := len(r.y)
+	r.older = min(r.older+1, mem-1)
+	copy(r.rho[1:r.older+1], r.rho[:r.older])
+	r.origin = (r.origin + mem - 1) % mem
+	return 0, true
 }
 
 // recurse turns the gradient in Dir into the direction. Each step over the
 // pairs changes Dir and takes the dot product that the next step needs in one
 // sweep over memory.
-func (s *Solver) recurse(gamma float32) {
-	st, dir := &s.st, s.st.Dir
-	last := st.Older // index of the oldest pair, counted from the newest
-	_, sj := s.slot(0)
-	sq := dot(sj, dir)
-	for j := 0; j < last; j++ {
-		s.alpha[j] = st.Rho[j] * sq
-		yj, _ := s.slot(j)
-		_, sj = s.slot(j + 1)
-		sq = addScaledDot(dir, -float32(s.alpha[j]), yj, sj)
+func (r *ring) recurse(p *descent.Point, gamma float32) {
+	dir, alpha := p.Dir, r.alpha
+	last := r.older // index of the oldest pair, counted from the newest
+	_, sj := r.slot(0)
+	sq := vector.Dot(sj, dir)
+	for j := range last {
+		alpha[j] = r.rho[j] * sq
+		yj, _ := r.slot(j)
+		_, sj = r.slot(j + 1)
+		sq = vector.AddScaledDot(dir, -float32(alpha[j]), yj, sj)
 	}
-	s.alpha[last] = st.Rho[last] * sq
-	y, _ := s.slot(last)
-	addScaled(dir, dir, -float32(s.alpha[last]), y)
-	for i, c := range st.Precond {
-		dir[i] *= float32(gamma * c)
-	}
-	yr := dot(y, dir)
+	alpha[last] = r.rho[last] * sq
+	y, _ := r.slot(last)
+	vector.AddScaled(dir, dir, -float32(alpha[last]), y)
+	vector.Each(len(dir), func(lo, hi int) {
+		for i, c := range p.Precond[lo:hi] {
+			dir[lo+i] *= float32(gamma * c)
+		}
+	})
+	yr := vector.Dot(y, dir)
 	for j := last; j > 0; j-- {
-		_, sj = s.slot(j)
-		y, _ = s.slot(j - 1)
-		yr = addScaledDot(dir, float32(s.alpha[j]-float64(st.Rho[j]*yr)), sj, y)
+		_, sj = r.slot(j)
+		y, _ = r.slot(j - 1)
+		yr = vector.AddScaledDot(dir, float32(alpha[j]-float64(r.rho[j]*yr)), sj, y)
 	}
-	_, sj = s.slot(0)
-	a := float32(s.alpha[0] - float64(st.Rho[0]*yr))
-	for i, d := range dir {
-		dir[i] = -d - float32(a*sj[i])
-	}
+	_, s0 := r.slot(0)
+	a := float32(alpha[0] - float64(r.rho[0]*yr))
+	vector.Each(len(dir), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dir[i] = -dir[i] - float32(a*s0[i])
+		}
+	})
 }

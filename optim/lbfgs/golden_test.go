@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/optimtest"
 )
 
 const goldenBits = 18
@@ -21,18 +23,18 @@ const goldenBits = 18
 type goldenRun struct {
 	name   string
 	data   string
-	loss   lossFunc
+	loss   optimtest.LossFunc
 	clip   bool // predictions are clipped to the labels' range, not to ±50
 	cfg    Config
 	status optim.Status
 }
 
 var goldenRuns = []goldenRun{
-	{"bfgs710_l2", "s1000.vw.gz", logistic, false, Config{Mem: 15, L2: 1, Termination: 0.001, MaxPasses: 15}, optim.Converged},
-	{"bfgs710_nol2", "s1000.vw.gz", logistic, false, Config{Mem: 15, Termination: 0.001, MaxPasses: 10}, optim.PassLimit},
-	{"bfgs710_sq", "reg500.vw", squared, true, Config{Mem: 15, L2: 0.1, Termination: 0.001, MaxPasses: 15}, optim.Converged},
+	{"bfgs710_l2", "s1000.vw.gz", optimtest.Logistic, false, Config{Mem: 15, Penalty: descent.Penalty{L2: 1}, Termination: 0.001, MaxPasses: 15}, optim.Converged},
+	{"bfgs710_nol2", "s1000.vw.gz", optimtest.Logistic, false, Config{Mem: 15, Termination: 0.001, MaxPasses: 10}, optim.PassLimit},
+	{"bfgs710_sq", "reg500.vw", optimtest.Squared, true, Config{Mem: 15, Penalty: descent.Penalty{L2: 0.1}, Termination: 0.001, MaxPasses: 15}, optim.Converged},
 	// Four ranks of vw: one process that sees all shards must do the same.
-	{"cluster/bfgs", "data/a9a/train.vw.gz", logistic, false, Config{Mem: 10, L2: 1, Termination: 0.001, MaxPasses: 20}, optim.Converged},
+	{"cluster/bfgs", "data/a9a/train.vw.gz", optimtest.Logistic, false, Config{Mem: 10, Penalty: descent.Penalty{L2: 1}, Termination: 0.001, MaxPasses: 20}, optim.Converged},
 }
 
 // TestGoldenTraces compares pass after pass and the final weights with what
@@ -43,7 +45,7 @@ func TestGoldenTraces(t *testing.T) {
 			points := readPoints(t, g.data, goldenBits)
 			lo, hi := -50.0, 50.0
 			if g.clip {
-				lo, hi = labelRange(points)
+				lo, hi = optimtest.LabelRange(points)
 			}
 			s, err := New(g.cfg, make([]float32, 1<<goldenBits))
 			if err != nil {
@@ -51,7 +53,7 @@ func TestGoldenTraces(t *testing.T) {
 			}
 			trace := optim.AppendHeader(nil)
 			rec := optim.RecorderFunc(func(r optim.Row) { trace = optim.AppendRow(trace, r) })
-			res, err := optim.Minimize(context.Background(), objective(points, g.loss, lo, hi), s, rec)
+			res, err := optim.Minimize(context.Background(), optimtest.Objective(points, g.loss, lo, hi), s, rec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,192 +7,24 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/optimtest"
 )
-
-// randomPoints makes points over n weights, the last of which is the constant.
-func randomPoints(seed uint64, count, n int, label func(z float64, r *rand.Rand) float32) []point {
-	r := rand.New(rand.NewPCG(seed, 1))
-	truth := make([]float64, n)
-	for i := range truth {
-		truth[i] = r.NormFloat64()
-	}
-	points := make([]point, count)
-	for k := range points {
-		p := &points[k]
-		p.weight = 0.5 + r.Float32()
-		var z float64
-		for i := range n {
-			if i < n-1 && r.Float64() < 0.5 {
-				continue
-			}
-			v := float32(1)
-			if i < n-1 {
-				v = float32(r.NormFloat64())
-			}
-			p.index = append(p.index, uint32(i))
-			p.value = append(p.value, v)
-			z += truth[i] * float64(v)
-		}
-		p.label = label(z, r)
-	}
-	return points
-}
-
-func sign(z float64, r *rand.Rand) float32 {
-	if z+r.NormFloat64() > 0 {
-		return 1
-	}
-	return -1
-}
-
-func noisy(z float64, r *rand.Rand) float32 { return float32(z + 0.3*r.NormFloat64()) }
-
-// optimumCases are convex problems of 30 weights.
-var optimumCases = []struct {
-	name  string
-	loss  lossFunc
-	label func(float64, *rand.Rand) float32
-	l2    float64
-}{
-	{"logistic", logistic, sign, 0.5},
-	{"squared", squared, noisy, 2},
-	{"squared, no regulariser", squared, noisy, 0},
-}
-
-// forEachOptimum minimises each case and compares the weights with those that
-// find returns.
-func forEachOptimum(t *testing.T, find func(t *testing.T, points []point, loss lossFunc, l2 float64, n int) []float64) {
-	const n = 30
-	for _, tc := range optimumCases {
-		t.Run(tc.name, func(t *testing.T) {
-			points := randomPoints(7, 400, n, tc.label)
-			s, err := New(Config{Mem: 10, L2: tc.l2, Termination: 1e-12, MaxPasses: 200}, make([]float32, n))
-			if err != nil {
-				t.Fatal(err)
-			}
-			obj := objective(points, tc.loss, math.Inf(-1), math.Inf(1))
-			if _, err := optim.Minimize(context.Background(), obj, s, nil); err != nil {
-				t.Fatal(err)
-			}
-			for i, w := range find(t, points, tc.loss, tc.l2, n) {
-				if got := float64(s.Weights()[i]); math.Abs(got-w) > 1e-4*max(1, math.Abs(w)) {
-					t.Errorf("weight %d: got %v, want %v", i, got, w)
-				}
-			}
-		})
-	}
-}
-
-// value returns f, its gradient and, if h is not nil, its Hessian at x, in
-// float64.
-func value(points []point, loss lossFunc, l2 float64, x []float64, h *mat.SymDense) (f float64, g []float64) {
-	g = make([]float64, len(x))
-	for k := range points {
-		p := &points[k]
-		w := float64(p.weight)
-		var z float64
-		for i, j := range p.index {
-			z += x[j] * float64(p.value[i])
-		}
-		l, d1, d2 := loss(z, float64(p.label))
-		f += w * l
-		for i, j := range p.index {
-			v := float64(p.value[i])
-			g[j] += w * d1 * v
-			for a := 0; h != nil && a <= i; a++ {
-				b := int(p.index[a])
-				h.SetSym(int(j), b, h.At(int(j), b)+w*d2*v*float64(p.value[a]))
-			}
-		}
-	}
-	for i, v := range x {
-		f += l2 / 2 * v * v
-		g[i] += l2 * v
-		if h != nil {
-			h.SetSym(i, i, h.At(i, i)+l2)
-		}
-	}
-	return f, g
-}
-
-// TestFindsTheOptimum compares with Newton's method on the whole Hessian.
-func TestFindsTheOptimum(t *testing.T) {
-	forEachOptimum(t, func(t *testing.T, points []point, loss lossFunc, l2 float64, n int) []float64 {
-		x := make([]float64, n)
-		for range 50 {
-			h := mat.NewSymDense(n, nil)
-			_, g := value(points, loss, l2, x, h)
-			var chol mat.Cholesky
-			if !chol.Factorize(h) {
-				t.Fatal("the Hessian is not positive definite")
-			}
-			var step mat.VecDense
-			if err := chol.SolveVecTo(&step, mat.NewVecDense(n, g)); err != nil {
-				t.Fatal(err)
-			}
-			for i := range x {
-				x[i] -= step.AtVec(i)
-			}
-			if mat.Norm(&step, 2) < 1e-12 {
-				return x
-			}
-		}
-		t.Fatal("Newton's method did not converge")
-		return nil
-	})
-}
-
-// TestObjectiveByDifferences holds the test objective itself to finite
-// differences: what the other tests rest on.
-func TestObjectiveByDifferences(t *testing.T) {
-	const n = 12
-	r := rand.New(rand.NewPCG(3, 3))
-	for name, loss := range map[string]lossFunc{"logistic": logistic, "squared": squared} {
-		obj := objective(randomPoints(11, 60, n, sign), loss, math.Inf(-1), math.Inf(1))
-		x, d := make([]float32, n), make([]float32, n)
-		for i := range x {
-			x[i], d[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
-		}
-		ask := func(kind optim.Kind, x []float32) *optim.Sums {
-			s := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
-			if err := obj(context.Background(), optim.Request{Kind: kind, X: x, Dir: d}, s); err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		const h = 1.0 / 256
-		at := func(h float32) []float32 {
-			v := slices.Clone(x)
-			addScaled(v, x, h, d)
-			return v
-		}
-		up, down, mid := ask(optim.Gradient, at(h)), ask(optim.Gradient, at(-h)), ask(optim.First, x)
-		near := func(what string, got, want float64) {
-			if math.Abs(got-want) > 2e-3*max(1, math.Abs(want)) {
-				t.Errorf("%s: %s is %v, differences say %v", name, what, got, want)
-			}
-		}
-		near("g'd", dot(mid.Gradient, d), (up.Loss-down.Loss)/(2*h))
-		near("d'Hd", ask(optim.Curvature, x).Curvature, (dot(up.Gradient, d)-dot(down.Gradient, d))/(2*h))
-	}
-}
 
 // TestStateContinues stops after every pass, carries a copy of the state to a
 // new solver, and gets the same bits as the undisturbed run.
 func TestStateContinues(t *testing.T) {
 	const n = 40
-	points := randomPoints(5, 300, n, sign)
-	obj := objective(points, logistic, -50, 50)
-	cfg := Config{Mem: 3, L2: 0.1, MaxPasses: 14}
+	points := optimtest.RandomPoints(5, 300, n, optimtest.Sign)
+	obj := optimtest.Objective(points, optimtest.Logistic, -50, 50)
+	cfg := Config{Mem: 3, Penalty: descent.Penalty{L2: 0.1}, MaxPasses: 14}
 	run := func(carry bool) (*Solver, []byte) {
 		s, err := New(cfg, make([]float32, n))
 		if err != nil {
@@ -216,7 +48,7 @@ func TestStateContinues(t *testing.T) {
 			if carry {
 				old := s.State()
 				st := newState(cfg.Mem, make([]float32, n))
-				st.Head = old.Head
+				st.Head, st.Older, st.Origin = old.Head, old.Older, old.Origin
 				st.Rho = slices.Clone(old.Rho)
 				to := st.Vectors()
 				for i, v := range old.Vectors() {
@@ -248,9 +80,9 @@ func TestStateContinues(t *testing.T) {
 // others: same bits.
 func TestInPlaceEqualsApart(t *testing.T) {
 	const n = 25
-	obj := objective(randomPoints(6, 200, n, sign), logistic, -50, 50)
+	obj := optimtest.Objective(optimtest.RandomPoints(6, 200, n, optimtest.Sign), optimtest.Logistic, -50, 50)
 	run := func(sums *optim.Sums) []float32 {
-		s, err := New(Config{Mem: 4, L2: 1, MaxPasses: 9}, make([]float32, n))
+		s, err := New(Config{Mem: 4, Penalty: descent.Penalty{L2: 1}, MaxPasses: 9}, make([]float32, n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +228,7 @@ func TestRefusals(t *testing.T) {
 		"the gradient has 1 elements, the weights have 2": func(s *optim.Sums) { s.Gradient = s.Gradient[:1] },
 		"the diagonal has 0 elements":                     func(s *optim.Sums) { s.Diagonal = nil },
 		"there is nothing to learn from":                  func(s *optim.Sums) { s.Weight = 0 },
-		"the loss at the start is NaN":                    func(s *optim.Sums) { s.Loss = math.NaN() },
+		"the loss is NaN":                                 func(s *optim.Sums) { s.Loss = math.NaN() },
 	} {
 		sums := ok()
 		spoil(sums)
@@ -430,7 +262,7 @@ func TestMinimizeStops(t *testing.T) {
 }
 
 func TestConfigFaults(t *testing.T) {
-	err := Config{Mem: 0, L2: -1, Termination: math.NaN(), MaxPasses: 1}.Validate()
+	err := (&Config{Mem: 0, Penalty: descent.Penalty{L2: -1}, Termination: math.NaN(), MaxPasses: 1}).Validate(3)
 	if err == nil {
 		t.Fatal("a faulty configuration was accepted")
 	}
@@ -439,7 +271,7 @@ func TestConfigFaults(t *testing.T) {
 			t.Errorf("%q does not say %q", err, want)
 		}
 	}
-	if err := (Config{Mem: DefaultMem, Termination: DefaultTermination, MaxPasses: 2}).Validate(); err != nil {
+	if err := (&Config{Mem: DefaultMem, Termination: DefaultTermination, MaxPasses: 2}).Validate(0); err != nil {
 		t.Error(err)
 	}
 	if _, err := New(Config{Mem: -1, MaxPasses: 2}, nil); err == nil {
@@ -450,13 +282,13 @@ func TestConfigFaults(t *testing.T) {
 func TestRestoreChecks(t *testing.T) {
 	cfg := Config{Mem: 2, MaxPasses: 5}
 	for want, spoil := range map[string]func(*State){
-		"memory slots, want 2":           func(st *State) { st.Y = st.Y[:1] },
-		"vector 1 has 3 elements":        func(st *State) { st.Dir = st.Dir[:3] },
-		"2 pairs, want 0 to 1":           func(st *State) { st.Older = 2 },
-		"origin 2, want 0 to 1":          func(st *State) { st.Origin = 2 },
-		"pass 1 and first gradient":      func(st *State) { st.Pass = 1 },
-		"next Kind(9)":                   func(st *State) { st.Next = 9 },
-		"want 2\nlbfgs: state: origin 7": func(st *State) { st.Rho = nil; st.Origin = 7 },
+		"memory slots, want 2":      func(st *State) { st.Y = st.Y[:1] },
+		"vector 1 has 3 elements":   func(st *State) { st.Dir = st.Dir[:3] },
+		"2 pairs, want 0 to 1":      func(st *State) { st.Older = 2 },
+		"origin 2, want 0 to 1":     func(st *State) { st.Origin = 2 },
+		"pass 1 and first gradient": func(st *State) { st.Pass = 1 },
+		"next Kind(9)":              func(st *State) { st.Next = 9 },
+		"want 2\norigin 7":          func(st *State) { st.Rho = nil; st.Origin = 7 },
 	} {
 		st := newState(cfg.Mem, make([]float32, 4))
 		spoil(&st)

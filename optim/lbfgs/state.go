@@ -7,30 +7,22 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/descent"
 )
-
-// Head holds the numbers of a solver's state.
-type Head struct {
-	Next   optim.Kind   // what the next sums answer
-	Status optim.Status // Running, or why it stopped
-	Pass   int          // passes accepted
-	Weight float64      // sum of importance weights, from pass 1
-	Loss   float64      // f where the line search began
-	Step   float64      // step taken last
-	Older  int          // pairs in the memory; the pair in the making is not one of them
-	Origin int          // ring slot of the pair in the making
-	Rho    []float64    // 1/y's of the pairs, newest first
-}
 
 // State is everything that a solver knows between two passes.
 type State struct {
-	Head
+	descent.Head
+	Older  int       // pairs in the memory; the pair in the making is not one of them
+	Origin int       // ring slot of the pair in the making
+	Rho    []float64 // 1/y's of the pairs, newest first
+
 	X       []float32 // weights at which the next sums are taken
 	Dir     []float32 // direction
 	Precond []float32 // C
 
-	// Mem is the ring of slots: Y[Origin], S[Origin] hold the gradient and the
-	// weights where the line search began, Y[(Origin+j)%m], S[…] the j-th
+	// Y and S are the ring of slots: Y[Origin], S[Origin] hold the gradient and
+	// the weights where the line search began, Y[(Origin+j)%m], S[…] the j-th
 	// newest pair.
 	Y, S [][]float32
 }
@@ -39,7 +31,7 @@ type State struct {
 // or stores them.
 func (st *State) Vectors() [][]float32 {
 	vs := [][]float32{st.X, st.Dir, st.Precond}
-	for i := range st.Y {
+	for i := range min(len(st.Y), len(st.S)) {
 		vs = append(vs, st.Y[i], st.S[i])
 	}
 	return vs
@@ -50,7 +42,8 @@ func (st *State) Vectors() [][]float32 {
 func newState(mem int, x []float32) State {
 	n := len(x)
 	st := State{
-		Head:    Head{Next: optim.First, Rho: make([]float64, mem)},
+		Head:    descent.Head{Next: optim.First},
+		Rho:     make([]float64, mem),
 		X:       x,
 		Dir:     make([]float32, n),
 		Precond: make([]float32, n),
@@ -65,9 +58,9 @@ func newState(mem int, x []float32) State {
 }
 
 // check reports what in the state cannot have come from a solver with c.
-func (st *State) check(c Config) error {
-	var errs []error
-	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("lbfgs: state: "+format, args...)) }
+func (st *State) check(c *Config) error {
+	errs := []error{st.Head.Check()}
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if len(st.Y) != c.Mem || len(st.S) != c.Mem || len(st.Rho) != c.Mem {
 		fault("%d, %d and %d memory slots, want %d", len(st.Y), len(st.S), len(st.Rho), c.Mem)
 	}
@@ -82,11 +75,8 @@ func (st *State) check(c Config) error {
 	if st.Origin < 0 || st.Origin >= c.Mem {
 		fault("origin %d, want 0 to %d", st.Origin, c.Mem-1)
 	}
-	if st.Next > optim.Curvature || st.Status > optim.PassLimit || st.Pass < 0 {
-		fault("next %v, status %v, pass %d", st.Next, st.Status, st.Pass)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("lbfgs: state: %w", err)
 	}
-	if (st.Pass == 0) != (st.Next == optim.First) {
-		fault("pass %d and %v next do not go together", st.Pass, st.Next)
-	}
-	return errors.Join(errs...)
+	return nil
 }
