@@ -36,8 +36,12 @@ type Example struct {
 
 	TagLo, TagHi   uint32 // Batch.Tags[TagLo:TagHi]
 	SpanLo, SpanHi uint32 // Batch.Spans[SpanLo:SpanHi], in the order of first appearance
+	Hidden         uint32 // features just before FeatLo, of namespaces that only interact: counted, not summed
 	FeatLo, FeatHi uint32 // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
 }
+
+// Count is the number of features as vw counts them.
+func (e *Example) Count() int { return int(e.FeatHi - e.FeatLo + e.Hidden) }
 
 // Labeled reports whether the example has a label.
 func (e *Example) Labeled() bool { return e.Label != NoLabel }
@@ -58,6 +62,17 @@ type Batch struct {
 	Features []Feature
 	Tags     []byte
 	Warnings []Warning
+
+	// Names are those of Features, one each, in NameText; both are empty unless
+	// Config.Names is set.
+	Names    []Name
+	NameText []byte
+}
+
+// Name is where the name of a feature lies in Batch.NameText.
+type Name struct {
+	Lo, Hi         uint32 // all of it, as vw writes it: "place^north", "a^x*b^y"
+	LeafLo, LeafHi uint32 // the part that n-grams are named by: "north"
 }
 
 // Reset empties the batch and keeps its memory.
@@ -67,6 +82,8 @@ func (b *Batch) Reset() {
 	b.Features = b.Features[:0]
 	b.Tags = b.Tags[:0]
 	b.Warnings = b.Warnings[:0]
+	b.Names = b.Names[:0]
+	b.NameText = b.NameText[:0]
 }
 
 // FeaturesOf returns the features of ex, in the order in which vw sums them.
@@ -77,3 +94,11 @@ func (b *Batch) TagOf(ex *Example) []byte { return b.Tags[ex.TagLo:ex.TagHi] }
 
 // SpansOf returns the namespaces of ex.
 func (b *Batch) SpansOf(ex *Example) []Span { return b.Spans[ex.SpanLo:ex.SpanHi] }
+
+// NameOf returns the name of Features[i]; nil where names are not kept.
+func (b *Batch) NameOf(i int) []byte {
+	if i >= len(b.Names) {
+		return nil
+	}
+	return b.NameText[b.Names[i].Lo:b.Names[i].Hi]
+}

@@ -24,7 +24,9 @@ type Builder struct {
 	constant Feature
 	bare     bool // no constant
 	strict   bool
-	inter    *Interactor
+	named    bool // names are kept
+	shape    *shape
+	inter    *Interactor // nil: neither interactions nor hidden namespaces
 
 	// The example in work.
 	dst    *Batch
@@ -38,9 +40,13 @@ type Builder struct {
 
 	// seen maps the first byte of a namespace's name to its span, counted from
 	// 1 within the example; 0: not listed.
-	seen      [256]uint32
-	runs      []run
-	regrouped []Feature
+	seen    [256]uint32
+	runs    []run
+	offsets []int // of an n-gram's features
+
+	old      []Feature // where features are moved from
+	oldNames []Name
+	oldSpans []Span
 }
 
 // run is a stretch of features of one namespace.
@@ -53,6 +59,7 @@ type run struct {
 type Namespace struct {
 	Byte byte   // first byte of its name; ' ' for the default one
 	Salt uint32 // seeds the hashes of its features
+	Name []byte // for the names of features
 }
 
 // NewBuilder makes a builder.
@@ -75,7 +82,12 @@ func (b *Builder) init(cfg *Config) error {
 	b.constant = Feature{Index: ConstantIndex & cfg.Mask(), Value: 1}
 	b.bare = cfg.NoConstant
 	b.strict = cfg.Strict
-	if len(cfg.Interactions) > 0 {
+	b.named = cfg.Names
+	var err error
+	if b.shape, err = newShape(cfg); err != nil {
+		return err
+	}
+	if cfg.Expands() {
 		b.inter = newInteractor(cfg)
 	}
 	return nil
@@ -87,10 +99,16 @@ func (b *Builder) Default() Namespace { return Namespace{Byte: ' ', Salt: b.salt
 // Namespace is the namespace of that name. vw's JSON knows names that are
 // empty; their first byte is 0.
 func (b *Builder) Namespace(name []byte) Namespace {
-	ns := Namespace{Salt: b.hash(name, b.seed)}
+	ns := Namespace{Salt: b.hash(name, b.seed), Name: name}
 	if len(name) > 0 {
 		ns.Byte = name[0]
 	}
+	return ns
+}
+
+// Redefine is ns under --redefine. vw does so in text alone.
+func (b *Builder) Redefine(ns Namespace) Namespace {
+	ns.Byte = b.shape.redefine[ns.Byte]
 	return ns
 }
 
@@ -138,18 +156,28 @@ func (b *Builder) List(c byte) {
 }
 
 // Feature adds a feature of the namespace entered. The value 0 is no feature.
-func (b *Builder) Feature(name []byte, value float32) { b.Add(b.hash(name, b.ns.Salt), value) }
+func (b *Builder) Feature(name []byte, value float32) {
+	b.AddNamed(name, nil, b.hash(name, b.ns.Salt), value)
+}
 
 // TextFeature adds a feature whose value is text: "color:red", with the value 1.
 func (b *Builder) TextFeature(name, text []byte) {
-	b.Add(b.hash(text, b.hash(name, b.ns.Salt)), 1)
+	b.AddNamed(name, text, b.hash(text, b.hash(name, b.ns.Salt)), 1)
 }
 
-// Add adds the feature of that hash to the namespace entered, unless its value
-// is 0.
-func (b *Builder) Add(hash uint32, value float32) {
-	if value != 0 {
-		b.dst.Features = append(b.dst.Features, Feature{Index: hash & b.mask, Value: value})
+// Add adds the feature of that hash, which has no name, to the namespace
+// entered, unless its value is 0.
+func (b *Builder) Add(hash uint32, value float32) { b.AddNamed(nil, nil, hash, value) }
+
+// AddNamed adds the feature of that hash to the namespace entered, unless its
+// value is 0. The name and the text that is its value are for people.
+func (b *Builder) AddNamed(name, text []byte, hash uint32, value float32) {
+	if value == 0 {
+		return
+	}
+	b.dst.Features = append(b.dst.Features, Feature{Index: hash & b.mask, Value: value})
+	if b.named {
+		b.dst.appendName(b.ns.Name, name, text)
 	}
 }
 
@@ -160,6 +188,9 @@ func (b *Builder) Cancel() {
 	dst.Features = dst.Features[:ex.FeatLo]
 	dst.Spans = dst.Spans[:ex.SpanLo]
 	dst.Tags = dst.Tags[:ex.TagLo]
+	if b.named {
+		dst.Names = dst.Names[:ex.FeatLo]
+	}
 }
 
 // clean forgets the namespaces of the example.
@@ -184,24 +215,57 @@ func (b *Builder) End() error {
 		b.regroup()
 	}
 	b.clean()
-	if !b.bare {
+	if b.shape.reduces {
+		if err := b.reshape(dst); err != nil {
+			return b.tooMany(dst, err)
+		}
+	}
+	if !b.bare && b.shape.limit[ConstantNamespace] > 0 {
 		k := uint32(len(dst.Features))
 		dst.Features = append(dst.Features, b.constant)
 		dst.Spans = append(dst.Spans, Span{NS: ConstantNamespace, Lo: k, Hi: k + 1})
+		if b.named {
+			dst.appendName(nil, []byte("Constant"), nil)
+		}
 	}
 	ex.TagHi = uint32(len(dst.Tags))
 	ex.SpanHi = uint32(len(dst.Spans))
+	ex.FeatHi = uint32(len(dst.Features))
 	if n := len(dst.Features) - int(ex.FeatLo); n > MaxFeatures {
 		return b.tooMany(dst, &LimitError{Features: uint64(n)})
 	}
 	if b.inter != nil {
-		if err := b.inter.add(dst, dst.Features, dst.Spans[ex.SpanLo:]); err != nil {
+		if err := b.expand(dst); err != nil {
 			return b.tooMany(dst, err)
 		}
 	}
-	ex.FeatHi = uint32(len(dst.Features))
 	dst.Examples = append(dst.Examples, *ex)
 	return nil
+}
+
+// expand replaces the example, at the end of dst, by one with interactions.
+func (b *Builder) expand(dst *Batch) *LimitError {
+	ex := &b.ex
+	b.setAside(dst)
+	base := ex.FeatLo
+	b.oldSpans = b.oldSpans[:0]
+	for _, s := range dst.Spans[ex.SpanLo:] {
+		b.oldSpans = append(b.oldSpans, Span{NS: s.NS, Lo: s.Lo - base, Hi: s.Hi - base})
+	}
+	dst.Features = dst.Features[:base]
+	dst.Spans = dst.Spans[:ex.SpanLo]
+	if b.named {
+		dst.Names = dst.Names[:base]
+	}
+	return b.inter.expand(dst, ex, b.old, b.oldSpans, b.oldNames)
+}
+
+// setAside copies the features of the example to where they can be moved from.
+func (b *Builder) setAside(dst *Batch) {
+	b.old = append(b.old[:0], dst.Features[b.ex.FeatLo:]...)
+	if b.named {
+		b.oldNames = append(b.oldNames[:0], dst.Names[b.ex.FeatLo:]...)
+	}
 }
 
 func (b *Builder) tooMany(dst *Batch, err *LimitError) error {
@@ -233,7 +297,7 @@ func (b *Builder) place() bool {
 // regroup brings the runs of each namespace together, in the order of the
 // namespaces.
 func (b *Builder) regroup() {
-	fs, spans := b.dst.Features[b.ex.FeatLo:], b.dst.Spans[b.ex.SpanLo:]
+	spans := b.dst.Spans[b.ex.SpanLo:]
 	for i := range spans {
 		spans[i].Hi = 0
 	}
@@ -249,10 +313,13 @@ func (b *Builder) regroup() {
 		spans[i].Lo, at = at, at+spans[i].Hi
 		spans[i].Hi = spans[i].Lo // grows to its end below
 	}
-	b.regrouped = append(b.regrouped[:0], fs...)
+	b.setAside(b.dst)
 	for _, r := range b.runs {
 		s := &spans[b.seen[r.ns]-1]
-		copy(b.dst.Features[s.Hi:], b.regrouped[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
+		copy(b.dst.Features[s.Hi:], b.old[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
+		if b.named {
+			copy(b.dst.Names[s.Hi:], b.oldNames[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
+		}
 		s.Hi += r.hi - r.lo
 	}
 }

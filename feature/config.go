@@ -5,6 +5,8 @@ package feature
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Limits on what one line may become.
@@ -28,10 +30,50 @@ type Config struct {
 	HashSeed uint32
 	// NoConstant leaves the constant feature out.
 	NoConstant bool
-	// Interactions are pairs of namespaces, two bytes each, by first byte; ':'
-	// stands for every namespace of the example from ' ' to '~'. None: no
-	// interactions. Doubles are dropped, also in the other order ("ab", "ba").
+	// Interactions are sets of two or more namespaces, by first byte; ':' stands
+	// for every namespace of the example from ' ' to '~', \xHH for any byte. None:
+	// no interactions. Of sets with the same namespaces ("ab", "ba") one is kept.
 	Interactions []string
+	// Permutations crosses a namespace with itself in every order ("aa" gives
+	// x·y and y·x). False: each combination once, with repetition.
+	Permutations bool
+	// LeaveDuplicates keeps all sets of Interactions.
+	LeaveDuplicates bool
+
+	// Ignore are the first bytes of namespaces that are dropped.
+	Ignore []string
+	// IgnoreLinear are the first bytes of namespaces that only interact: their
+	// own features are counted and not summed.
+	IgnoreLinear []string
+	// Keep are the first bytes of the only namespaces to keep; it overrides
+	// Ignore. None: all.
+	Keep []string
+	// Redefine are rules "N:=S": namespaces whose names begin with a byte of S
+	// (':' in S: any) count as namespace N (empty: the default one) in all options
+	// that name namespaces. Hashes stay those of the written name.
+	Redefine []string
+
+	// NGrams adds n-grams of neighbouring features: "2" in all namespaces, "a2"
+	// in those that begin with a. Those of lower order come along.
+	NGrams []string
+	// Skips are how many features an n-gram may skip, written like NGrams.
+	Skips []string
+	// Limits are how many different features a namespace may have, written like
+	// NGrams; those with the lowest numbers stay.
+	Limits []string
+	// Affix adds prefixes and suffixes of names: "+2a,-3" the first two bytes in
+	// namespaces a…, the last three in the default one.
+	Affix string
+	// Spelling are namespaces, by first byte ('_' for the default one), whose names
+	// add a feature for the kinds of their letters.
+	Spelling []string
+	// ChainHash is for JSON, where a text value is hashed in two steps only if it
+	// is set; in text it always is.
+	ChainHash bool
+
+	// Names keeps the name of every feature in Batch.Names. It costs time and
+	// memory, and a cache has no room for names.
+	Names bool
 	// Strict makes a malformed line an error (--strict_parse). False: vw's
 	// recovery and a warning.
 	Strict bool
@@ -47,9 +89,12 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("feature: %d bits: want 1 to 32", c.Bits))
 	}
 	for _, q := range c.Interactions {
-		if len(q) != 2 {
-			errs = append(errs, fmt.Errorf("feature: interaction %q: want two namespaces, by the first byte of their names (\"ab\"), got %d bytes", q, len(q)))
+		if n := len(Unescape(q)); n < 2 || n > maxOrder {
+			errs = append(errs, fmt.Errorf("feature: interaction %q: want 2 to %d namespaces, by the first byte of their names (\"ab\"), got %d", q, maxOrder, n))
 		}
+	}
+	if _, err := newShape(c); err != nil {
+		errs = append(errs, err)
 	}
 	if c.MaxLine < 0 {
 		errs = append(errs, fmt.Errorf("feature: longest line of %d bytes: want 0 (%d) or more", c.MaxLine, DefaultMaxLine))
@@ -79,6 +124,62 @@ func (c *Config) Index(namespace, name string) uint32 {
 	return hash([]byte(name), salt) & c.Mask()
 }
 
+// Setting is an option under vw's name, and its value as one word; empty: as if it
+// were not given.
+type Setting struct{ Name, Value string }
+
+// Shaping are the options that shape examples before their interactions: what a
+// cache must agree on, Bits, HashAll, HashSeed and NoConstant aside.
+func (c *Config) Shaping() []Setting {
+	chain := ""
+	if c.ChainHash {
+		chain = "on"
+	}
+	return []Setting{
+		{"ignore", Namespaces(c.Ignore)},
+		{"keep", Namespaces(c.Keep)},
+		{"redefine", words(c.Redefine)},
+		{"ngram", words(c.NGrams)},
+		{"skips", words(c.Skips)},
+		{"feature_limit", words(c.Limits)},
+		{"affix", Escape(Unescape(c.Affix))},
+		{"spelling", words(c.Spelling)},
+		{"chain_hash", chain},
+	}
+}
+
+// Expanding are the options that say what interactions do to an example.
+func (c *Config) Expanding() []Setting {
+	how := ""
+	if c.Permutations {
+		how = "permutations"
+	}
+	if c.LeaveDuplicates {
+		how += "+duplicates"
+	}
+	return []Setting{
+		{"interactions", words(c.Interactions)},
+		{"ignore_linear", Namespaces(c.IgnoreLinear)},
+		{"combinations", how},
+	}
+}
+
+func words(list []string) string {
+	escaped := make([]string, len(list))
+	for i, s := range list {
+		escaped[i] = Escape(Unescape(s))
+	}
+	return strings.Join(escaped, ",")
+}
+
+// Namespaces joins lists of first bytes as vw keeps them: sorted, each once,
+// those that do not print as \xHH.
+func Namespaces(lists []string) string {
+	all := []byte(Unescape(strings.Join(lists, "")))
+	slices.Sort(all)
+	return Escape(string(slices.Compact(all)))
+}
+
 // defaultSalt is the hash of the default namespace: vw hashes its empty name
 // with murmur whatever --hash says, but only when there is a seed.
 func (c *Config) defaultSalt() uint32 {
@@ -91,7 +192,7 @@ func (c *Config) defaultSalt() uint32 {
 // A LimitError is an example that would have more than MaxFeatures features.
 type LimitError struct {
 	Line     int64  // 1-based number of the line; 0: not known
-	Features uint64 // how many it would have
+	Features uint64 // how many it would have, at least
 }
 
 func (e *LimitError) Error() string {
@@ -99,5 +200,5 @@ func (e *LimitError) Error() string {
 	if e.Line > 0 {
 		where = fmt.Sprintf("line %d: ", e.Line)
 	}
-	return fmt.Sprintf("%s%d features with interactions, the limit is %d: use fewer interactions or shorter lines", where, e.Features, MaxFeatures)
+	return fmt.Sprintf("%s%d features with interactions, the limit is %d: use fewer interactions or n-grams, or shorter lines", where, e.Features, MaxFeatures)
 }

@@ -38,19 +38,35 @@
 // each other. The constant feature (number [ConstantIndex], value 1) is added to
 // each example after all others.
 //
+// # Namespaces
+//
+// Options name namespaces by the first bytes of their names. In this order, a
+// parser redefines namespaces (Config.Redefine), makes features of names on the
+// side (Affix, Spelling; they are namespaces of their own), drops namespaces
+// (Ignore, Keep), adds n-grams (NGrams, Skips), adds the constant and limits the
+// number of features (Limits).
+//
 // # Interactions
 //
-// Config.Interactions names pairs of namespaces, by the first bytes of their
-// names. Each feature of the first meets each of the second: the product of the
-// values under a hash of both numbers. AppendLine adds them after the constant;
-// [Interactor] adds them to examples that were read without, as a cache holds
-// them.
+// Config.Interactions names sets of namespaces. Each feature of the first meets
+// each of the second, and so on: the product of the values under a hash of all
+// numbers. AppendLine adds them after the constant; [Interactor] adds them to
+// examples that were read without, as a cache holds them. Features of
+// Config.IgnoreLinear take part in this alone: they lie before the example's own
+// (Example.Hidden).
+//
+// # Names
+//
+// With Config.Names each feature keeps its name as vw writes it: place^north,
+// color^red (text as a value), a^foo^bar (an n-gram), a^x*b^y. Without, nothing is
+// done for them.
 //
 // # Contract
 //
 // The text, the hashes and the order of features are those of Vowpal Wabbit 9,
 // to the letter, malformed lines included: what vw drops is dropped here, with
-// a [Warning] in the batch. Numbers are read as vw reads them, in float32.
+// a [Warning] in the batch. (One thing differs: under Limits, n-grams, affixes
+// and nameless features that share a number count as one feature.) Numbers are read as vw reads them, in float32.
 // Nothing here does I/O, logs or keeps a reference to a line. A Parser or an
 // Interactor belongs to one goroutine; batches of one input may be made by many
 // and put in order afterwards, as package stream does.

@@ -37,19 +37,41 @@ func TestInteractionsAreThoseOfVW(t *testing.T) {
 	}
 }
 
-// fromOptions reads the options that interactions.txt uses.
+// fromOptions reads the options that interactions.txt and options.txt use.
 func fromOptions(t *testing.T, options string) feature.Config {
 	cfg := feature.Config{Bits: 18}
 	args := strings.Fields(options)
 	for len(args) > 0 {
-		if args[0] == "--noconstant" {
-			cfg.NoConstant = true
+		if on, ok := map[string]*bool{
+			"--noconstant": &cfg.NoConstant, "--permutations": &cfg.Permutations,
+			"--leave_duplicate_interactions": &cfg.LeaveDuplicates, "--chain_hash": &cfg.ChainHash,
+		}[args[0]]; ok {
+			*on = true
 			args = args[1:]
 			continue
 		}
+		add := func(list *[]string) { *list = append(*list, args[1]) }
 		switch args[0] {
-		case "-q":
-			cfg.Interactions = append(cfg.Interactions, args[1])
+		case "-q", "--cubic", "--interactions":
+			add(&cfg.Interactions)
+		case "--ignore":
+			add(&cfg.Ignore)
+		case "--ignore_linear":
+			add(&cfg.IgnoreLinear)
+		case "--keep":
+			add(&cfg.Keep)
+		case "--redefine":
+			add(&cfg.Redefine)
+		case "--ngram":
+			add(&cfg.NGrams)
+		case "--skips":
+			add(&cfg.Skips)
+		case "--feature_limit":
+			add(&cfg.Limits)
+		case "--spelling":
+			add(&cfg.Spelling)
+		case "--affix":
+			cfg.Affix = args[1]
 		case "-b":
 			scan(t, args[1], &cfg.Bits)
 		case "--hash":
@@ -91,7 +113,7 @@ func expanded(t testing.TB, cfg feature.Config, lines ...string) *feature.Batch 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Interactions = nil
+	cfg.Interactions, cfg.IgnoreLinear = nil, nil
 	var b feature.Batch
 	if err := x.Expand(&b, parse(t, cfg, lines...)); err != nil {
 		t.Fatal(err)

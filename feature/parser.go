@@ -14,7 +14,10 @@ type Parser struct {
 	hashAll bool
 	mask    uint32
 
+	slow bool   // names, affixes or spellings are wanted: no short cuts
 	line []byte // the one in work, from the first '|' on, for warnings
+	text []byte // the value of the last feature whose value is text
+	side side
 }
 
 // NewParser makes a parser.
@@ -24,6 +27,7 @@ func NewParser(cfg Config) (*Parser, error) {
 		return nil, err
 	}
 	p.hash, p.mask = p.b.hash, p.b.mask
+	p.slow = cfg.Names || p.b.shape.sides
 	return p, nil
 }
 
@@ -49,7 +53,7 @@ func (p *Parser) AppendLine(dst *Batch, line []byte, n int64) error {
 		p.head(head)
 	}
 	p.namespaces(dst, body)
-	p.line = nil
+	p.line, p.text = nil, nil
 	return p.b.End()
 }
 
@@ -114,16 +118,23 @@ func (p *Parser) namespaces(dst *Batch, line []byte) {
 			for !endsName(line, i) && line[i] != ':' {
 				i++
 			}
-			ns = p.b.Namespace(line[start:i])
+			ns = p.b.Redefine(p.b.Namespace(line[start:i]))
 			if i < len(line) && line[i] == ':' {
 				i, factor = p.factor(line, i+1)
 			}
 		}
 		p.b.Enter(ns)
 		before := len(dst.Features)
-		i = p.features(dst, line, i, ns.Salt, factor)
+		if p.slow {
+			i = p.featuresInFull(dst, line, i, ns, factor)
+		} else {
+			i = p.features(dst, line, i, ns.Salt, factor)
+		}
 		if len(dst.Features) > before { // vw does not know a namespace without features
 			p.b.List(ns.Byte)
+		}
+		if p.slow {
+			p.endSides(dst)
 		}
 		if i < len(line) && line[i] != '|' {
 			if line[i] != '\r' {

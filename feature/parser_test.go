@@ -101,11 +101,11 @@ func TestIndexIsThatOfTheParser(t *testing.T) {
 }
 
 func TestConfigReportsAllFaults(t *testing.T) {
-	cfg := feature.Config{Bits: 33, Interactions: []string{"ab", "abc", ""}, MaxLine: -1}
+	cfg := feature.Config{Bits: 33, Interactions: []string{"ab", "abc", "a", ""}, MaxLine: -1}
 	_, err := feature.NewParser(cfg)
 	want := `feature: 33 bits: want 1 to 32
-feature: interaction "abc": want two namespaces, by the first byte of their names ("ab"), got 3 bytes
-feature: interaction "": want two namespaces, by the first byte of their names ("ab"), got 0 bytes
+feature: interaction "a": want 2 to 32 namespaces, by the first byte of their names ("ab"), got 1
+feature: interaction "": want 2 to 32 namespaces, by the first byte of their names ("ab"), got 0
 feature: longest line of -1 bytes: want 0 (67108864) or more`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

@@ -80,6 +80,7 @@ func (p *Parser) feature(line []byte, i int, salt uint32, factor float32, anonym
 	case colon: // ":2" is numbered from the namespace's hash on, ":red" is text
 		x, text, next := p.value(line, i+1)
 		if len(text) > 0 {
+			p.text = text
 			return p.hash(text, p.hash(name, salt)), 1, next
 		}
 		hash = salt + *anonymous
@@ -99,6 +100,7 @@ func (p *Parser) valued(line []byte, i int, hash uint32, factor float32) (uint32
 	x, text, next := p.value(line, i)
 	switch {
 	case len(text) > 0:
+		p.text = text
 		return p.hash(text, hash), 1, next
 	case text != nil:
 		return hash, 1, next

@@ -12,8 +12,9 @@ import (
 
 // Key says of what a cache is the cache: what shapes its bytes.
 type Key struct {
-	// Features is how text becomes features. Interactions and MaxLine play no
-	// part. A cache made with Strict serves without, but not the other way round.
+	// Features is how text becomes features. What is done to examples that the
+	// cache gave back (Expanding) and MaxLine play no part. A cache made with
+	// Strict serves without, but not the other way round.
 	Features feature.Config
 	// Format names the format of the text and its options. Empty: vw's.
 	Format string
@@ -41,11 +42,16 @@ func (k *Key) text() string {
 	if k.Format != "" {
 		format = k.Format
 	}
-	text := fmt.Sprintf("format=%s\nbits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\ninput=%s\n", format, c.Bits, hash, c.HashSeed, !c.NoConstant, input)
-	if c.Strict {
-		text += "strict=true\n"
+	var b strings.Builder
+	fmt.Fprintf(&b, "format=%s\nbits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\n", format, c.Bits, hash, c.HashSeed, !c.NoConstant)
+	for _, s := range c.Shaping() {
+		fmt.Fprintf(&b, "%s=%s\n", s.Name, s.Value)
 	}
-	return text
+	fmt.Fprintf(&b, "input=%s\n", input)
+	if c.Strict {
+		b.WriteString("strict=true\n")
+	}
+	return b.String()
 }
 
 // compare returns what differs between the text of the key in a file and k; nil
@@ -73,7 +79,7 @@ func parts(text string) map[string]string {
 // A StaleError is a sound cache of something else than what was asked for.
 type StaleError struct {
 	File       string
-	Part       string // format, bits, hash, hash_seed, constant, input or strict
+	Part       string // format, bits, hash, hash_seed, constant, input, strict, or one of feature.Config.Shaping
 	Have, Want string
 }
 
@@ -84,8 +90,11 @@ func (e *StaleError) Reason() string {
 	if e.Part == "input" {
 		return "it was made from other data, or the data has changed since"
 	}
-	if e.Have == "" {
+	switch {
+	case e.Have == "":
 		return fmt.Sprintf("it was made without %s=%s", e.Part, e.Want)
+	case e.Want == "":
+		return fmt.Sprintf("it was made with %s=%s", e.Part, e.Have)
 	}
 	return fmt.Sprintf("it was made with %s=%s, not %s", e.Part, e.Have, e.Want)
 }

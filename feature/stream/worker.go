@@ -29,12 +29,12 @@ func newWorker(p *Pass) *worker {
 	cfg := p.data.cfg.Feature
 	w := &worker{p: p, limit: cfg.LineLimit(), decoder: cache.NewDecoder(cfg.Bits), silent: p.data.passes > 0}
 	var err error
-	if len(cfg.Interactions) > 0 {
+	if cfg.Expands() {
 		if w.inter, err = feature.NewInteractor(cfg); err != nil {
 			panic("BUG: stream: " + err.Error()) // NewDataset validates it
 		}
 	}
-	cfg.Interactions = nil // they come after the cache
+	cfg.Interactions, cfg.IgnoreLinear = nil, nil // they come after the cache
 	if w.format, err = p.data.cfg.Format.lines(cfg); err != nil {
 		panic("BUG: stream: " + err.Error())
 	}

@@ -217,3 +217,47 @@ with open("interactions.txt", "w") as out:
             # name:index:value:weight, and @adaptive behind the weight
             features = [":".join(f.rsplit(":", 3)[1:3]) for f in audit.split("\t") if f]
             print(options, line, " ".join(features), sep="\t", file=out)
+
+# options.txt: the same with names, for every option on namespaces: first the options, then their lines.
+OPTIONS = """
+--cubic abc|--cubic aab|--cubic bba|--cubic aaa|--cubic bca --cubic cab|--cubic aab --permutations|--cubic aaa --permutations
+-q aa --permutations|-q ab -q ba --leave_duplicate_interactions|-q aa -q aa --leave_duplicate_interactions
+-q :: --leave_duplicate_interactions|-q :: --permutations|--cubic :::|--cubic a::|--cubic :a:|--cubic ::b --leave_duplicate_interactions
+--cubic ::: --leave_duplicate_interactions|--cubic ::: --permutations|--interactions ab|--interactions abca|--interactions aaaa|--interactions baba
+--interactions a:b:|--interactions ::::|--interactions abb --interactions ba --cubic bab -q aa|--interactions ccbba --permutations
+--interactions abc -q :a --cubic cba|-q \\x61b|-q \\x20a|-q a\\x84 --affix +1a|-q \\x85\\x84 --affix +1,-1a --spelling a|-q :: --affix +1a
+--ignore a|--ignore a --ignore b|--ignore abc|--keep a|--keep ab --ignore b|--ignore a -q ab|--keep \\x20|--ignore \\x20b
+--ignore_linear a|--ignore_linear a -q ab|--ignore_linear ab -q ab -q aa|--ignore_linear b -q :: --ignore c|--ignore_linear a --keep ab -q ab
+--redefine b:=a|--redefine b:=a -q bb|--redefine :=a|--redefine x:=:|--redefine x:=: --redefine b:=b -q xb|--redefine a:=b --ignore a
+--redefine b:=a --redefine a:=b -q ab|--redefine :=ab -q \\x20c
+--ngram 2|--ngram 3|--ngram a2|--ngram a3 --ngram b2|--ngram 2 --skips 1|--ngram 3 --skips 2|--ngram a3 --skips a1|--ngram 4 --skips b2
+--ngram 2 --skips 1 -q ab|--ngram 2 --affix +1a --spelling b|--ngram b3 --redefine b:=a|--ngram 2 --ignore a|--ngram a2 --hash all
+--affix +1|--affix -1|--affix +2a,-3a|--affix +2a,-3a,+1,-1b,2c|--affix +7,-7a --hash all|--affix +3a,+3a,+3a|--affix -2 --hash_seed 7
+--affix +1b --redefine b:=a|--affix +1a --ignore a|--affix +2a --spelling a --ignore \\x85
+--spelling a|--spelling _|--spelling a --spelling b --spelling _|--spelling a --affix +1a,-2a|--spelling a --hash all|--spelling b -q b\\x85
+--feature_limit 1|--feature_limit 2|--feature_limit a2|--feature_limit a0|--feature_limit 0|--feature_limit a1 --feature_limit b2 -q ab
+--feature_limit 3 --ngram 2|--feature_limit 2 --affix +1,-1a|--feature_limit a3 --ngram a2 --skips 1 -q aa|--feature_limit 2 -b 3 -q ::
+--noconstant -q ab --ngram 2|-b 31 --cubic abc --ngram 3 --affix +1a|-b 5 --interactions abcc --spelling b --ngram 2 --skips 1
+--hash_seed 9 --hash all --ngram 2 --affix +1,-1b --spelling a --spelling _ -q :: --ignore_linear b --feature_limit 4
+--chain_hash -q ab
+""".replace("\n", "|").strip("|").split("|")
+OPTION_LINES = """1 |a x y z |b p q |c u
+-1 |a foo bar:2 :3 s:blue |b x y:0.5
+|b y |a bar 12 | k zip.Code-9
+1 |ab zip:.5 |a foo |b q |ab foo
+| abcdefgh:2 ab 1 |c x:-1 |a x:2 x:2 x:1 x :7 |b
+1 'tag |a s:t s: |b r:0 :0 :1 |d w
+1 |b1 a:3 |\u00e9 b
+1""".split("\n")
+with open("options.txt", "w") as out:
+    one = cache + ".vw"
+    with open(one, "w") as f:
+        print(*OPTION_LINES, sep="\n", file=f)
+    for options in OPTIONS:
+        command = [sys.executable, "-m", "vowpalwabbit", "-d", one, "--audit", "-t", "--quiet"] + options.split()
+        audit = subprocess.run(command, check=True, capture_output=True).stdout.decode("latin-1").split("\n")
+        while not audit[0][0].isdigit():
+            audit.pop(0)  # [info] on stdout
+        print("#", options, file=out)
+        for line, shown in zip(OPTION_LINES, audit[1::2], strict=True):
+            print(line, " ".join(f.rsplit(":", 1)[0] for f in shown.encode("latin-1").decode().split("\t") if f), sep="\t", file=out)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// TestOptionsAreThoseOfVW compares names, indices, values and order with what the
+// real vw shows in --audit (testdata/options.txt, by vw_examples.py) for every
+// option on namespaces, where names are kept and where they are not, and where
+// interactions come at once and where they come after the cache.
+func TestOptionsAreThoseOfVW(t *testing.T) {
+	golden, err := os.ReadFile("testdata/options.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set := range strings.SplitSeq(strings.TrimPrefix(string(golden), "# "), "\n# ") {
+		options, rows, _ := strings.Cut(set, "\n")
+		t.Run(options, func(t *testing.T) {
+			cfg := fromOptions(t, options)
+			for row := range strings.Lines(rows) {
+				line, want, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+				compareWithVW(t, cfg, line, strings.Fields(want))
+			}
+		})
+	}
+}
+
+func compareWithVW(t *testing.T, cfg feature.Config, line string, want []string) {
+	t.Helper()
+	bare := make([]string, len(want)) // without names
+	for i, f := range want {
+		part := strings.Split(f, ":")
+		bare[i] = strings.Join(part[len(part)-2:], ":")
+	}
+	cfg.Names = true
+	named := map[string]*feature.Batch{"inline": parse(t, cfg, line), "expanded": expanded(t, cfg, line)}
+	cfg.Names = false
+	plain := map[string]*feature.Batch{"inline, no names": parse(t, cfg, line), "expanded, no names": expanded(t, cfg, line)}
+	for name, b := range named {
+		if diff := cmp.Diff(want, audit(b)); diff != "" {
+			t.Errorf("%s: %q (-vw +gvw):\n%s", name, line, diff)
+		}
+	}
+	for name, b := range plain {
+		if diff := cmp.Diff(bare, audit(b)); diff != "" {
+			t.Errorf("%s: %q (-vw +gvw):\n%s", name, line, diff)
+		}
+	}
+}
+
+// audit lists the features of the only example as vw's --audit does: hidden ones
+// in their place, then the interactions.
+func audit(b *feature.Batch) []string {
+	ex := &b.Examples[0]
+	all := []string{}
+	show := func(i uint32) {
+		f, name := b.Features[i], ""
+		if n := b.NameOf(int(i)); n != nil {
+			name = string(n) + ":"
+		}
+		all = append(all, fmt.Sprintf("%s%d:%.6g", name, f.Index, f.Value))
+	}
+	rest := ex.FeatLo - ex.Hidden
+	for _, s := range b.SpansOf(ex) {
+		for i := s.Lo; i < s.Hi; i++ {
+			show(i)
+		}
+		rest += s.Hi - s.Lo
+	}
+	for ; rest < ex.FeatHi; rest++ {
+		show(rest)
+	}
+	return all
+}
