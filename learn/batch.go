@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim"
 )
 
@@ -144,7 +145,23 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 			return err
 		}
 	}
-	return m.s.share(ctx, record{})
+	if err := m.s.share(ctx, record{}); err != nil {
+		return err
+	}
+	req, _ := m.solver.Request()
+	if req.Kind == optim.Curvature {
+		return nil // of the same weights as the pass before
+	}
+	if err := m.s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
+		raw = initial + float32(dot(req.X, fs))
+		return raw, r.Clip(raw)
+	}); err != nil {
+		return err
+	}
+	if m.s.valid.improves() {
+		m.best = append(m.best[:0], req.X...)
+	}
+	return nil
 }
 
 func (m *batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
@@ -212,16 +229,15 @@ func (m *batch) Commit() error {
 		return err
 	}
 	req, more := m.solver.Request()
-	if better && more {
+	if better && more && s.valid == nil {
 		m.best = append(m.best[:0], req.X...)
 	}
 	if m.stop = stop; stop {
-		if err := s.say([]byte("Early termination reached w.r.t. holdout set error")); err != nil {
+		if err := s.say([]byte("Early termination reached w.r.t. " + s.stoppedBy() + " set error")); err != nil {
 			return err
 		}
 	}
-	s.report("L-BFGS")
-	return nil
+	return s.report("L-BFGS")
 }
 
 // finish prints why the solver stopped, and puts the final weights into w, the

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/metric"
 )
 
 // Input is one source of examples. The command opens it (local file, HDFS,
@@ -100,6 +101,12 @@ type Config struct {
 	Predictions    string // -p; empty: none
 	RawPredictions string // -r; empty: none
 	Create         func(name string) (Output, error)
+
+	// Measures.
+	Metrics     metric.Set // what to measure; empty: nothing
+	MetricsFile string     // JSON with the measures of the model; empty: none
+	Valid       []Input    // measured after each pass, and early stop goes by it; none: no
+	PassLog     io.Writer  // gets one line of JSON a pass; nil: none
 
 	// Talk.
 	Talk     io.Writer    // vw's table and summary (stderr); nil: nowhere

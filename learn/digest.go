@@ -69,6 +69,12 @@ func (c *Config) options(rule sgd.Config) string {
 	} else {
 		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.HoldoutPeriod, c.HoldoutAfter, c.EarlyTerminate))
 	}
+	if len(c.Metrics) > 0 {
+		add("metrics", strings.Join(c.Metrics, ","))
+	}
+	if len(c.Valid) > 0 {
+		add("valid", fmt.Sprintf("early:%d", c.EarlyTerminate))
+	}
 	add("predict_only_model", c.PredictOnly)
 	add("initial_model", c.InitialModel != "")
 	return b.String()

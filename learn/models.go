@@ -172,6 +172,7 @@ const (
 	owesReadable = "readable model"
 	owesPredict  = "predictions"
 	owesRaw      = "raw predictions"
+	owesMetrics  = "metrics"
 )
 
 // openModels starts the files of the final model, so that a folder that does
@@ -188,11 +189,16 @@ func (r *runner) openModels() (err error) {
 			return err
 		}
 	}
+	if c.MetricsFile != "" {
+		if r.metricsFile, err = c.Create(c.MetricsFile); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 func (r *runner) abortModels() {
-	for _, f := range []Output{r.modelFile, r.readableFile} {
+	for _, f := range []Output{r.modelFile, r.readableFile, r.metricsFile} {
 		if f != nil {
 			_ = f.Abort() // after Commit this does nothing; before it the run's error is the one to tell
 		}
@@ -220,6 +226,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	add(r.readableFile != nil, owesReadable)
 	add(s.preds != nil, owesPredict)
 	add(s.raw != nil, owesRaw)
+	add(r.metricsFile != nil, owesMetrics)
 	return digest, s.group.Finish(ctx, digest, owes, func(_ context.Context, what string) ([32]byte, error) {
 		switch what {
 		case owesModel:
@@ -230,6 +237,8 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 			return s.preds.deliver()
 		case owesRaw:
 			return s.raw.deliver()
+		case owesMetrics:
+			return s.measures.deliver(r.metricsFile)
 		}
 		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -69,7 +70,13 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 		}
 	}
 	sc := m.learner.Scalars()
-	return s.share(ctx, record{Nsx: sc.Nsx - s.base.Nsx, TotalWeight: sc.TotalWeight - s.base.TotalWeight})
+	if err := s.share(ctx, record{Nsx: sc.Nsx - s.base.Nsx, TotalWeight: sc.TotalWeight - s.base.TotalWeight}); err != nil {
+		return err
+	}
+	return s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
+		m.learner.Range = r
+		return m.learner.Predict(fs, initial)
+	})
 }
 
 // average does vw's accumulate_avg or accumulate_weighted_avg.
@@ -117,8 +124,7 @@ func (m *online) Commit() error {
 		m.learner.Materialize()
 		m.best = append(m.best[:0], m.learner.Weights()...)
 	}
-	m.s.report("SGD")
-	return nil
+	return m.s.report("SGD")
 }
 
 // finish leaves the final weights in the learner. Training that stopped

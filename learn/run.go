@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
@@ -45,6 +46,7 @@ type runner struct {
 
 	model                   trained // what the run ends with
 	modelFile, readableFile Output  // where it goes; nil: nowhere
+	metricsFile             Output  // --metrics_file; nil: none
 }
 
 func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
@@ -65,6 +67,9 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if cfg.Hybrid != nil && !cfg.HoldoutAsked {
 		cfg.HoldoutOff = true
 	}
+	if len(cfg.Valid) > 0 {
+		cfg.HoldoutOff = true // one set to stop by is enough
+	}
 	s := r.session
 	s.cfg = cfg
 	if s.loss, err = cfg.newLoss(); err != nil {
@@ -77,6 +82,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	s.seen, s.fixed = cfg.labelRange(s.loss, r.initial)
 	s.stats = newStats()
 	s.holdout = newHoldout(&cfg)
+	s.begun = time.Now()
 	if r.rule, err = cfg.updateRule(); err != nil {
 		return nil, err
 	}
@@ -88,6 +94,12 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
+		return nil, err
+	}
+	if s.measures, err = newMeasures(&cfg); err != nil {
+		return nil, err
+	}
+	if s.valid, err = newValidation(&cfg); err != nil {
 		return nil, err
 	}
 	if cfg.Predictions != "" {
@@ -182,10 +194,19 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
 		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss,
 	}
+	if m := s.measures.last; m != nil {
+		report.Measures = m.Values
+	}
 	if s.holdout.known {
 		report.HoldoutLoss = s.holdout.best
 	}
-	return report, s.say([]byte(report.Summary()))
+	if err := s.sayValid(); err != nil {
+		return nil, err
+	}
+	if err := s.say([]byte(report.Summary())); err != nil {
+		return nil, err
+	}
+	return report, s.say(s.measures.summary())
 }
 
 // online trains by SGD, or tests.
@@ -259,6 +280,9 @@ func (r *runner) hybrid(ctx context.Context) error {
 	r.model = trained{}
 	s.silent = true // -p has phase 1's progressive predictions
 	s.holdout = newHoldout(&s.cfg)
+	if s.valid != nil {
+		s.valid.stop = newStop(&s.cfg)
+	}
 	if err := s.say(optim.AppendHeader(nil)); err != nil {
 		return err
 	}

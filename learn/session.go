@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
@@ -35,11 +36,17 @@ type session struct {
 	passes  int // passes over the data so far
 	holdout holdout
 	wired   bool // the group knows this rank's shard
+	begun   time.Time
 
 	table  *table
 	preds  *predictions // -p; nil: none
 	raw    *predictions // -r; nil: none
 	silent bool         // write no predictions: phase 2 of the hybrid
+
+	midLine  bool // what was said last is no whole line
+	measures measures
+	passed   passed      // the pass that ended last
+	valid    *validation // --valid; nil: none
 
 	buf      []byte   // this rank's record
 	gathered [][]byte // the records of all ranks
@@ -103,6 +110,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	}
 	features := int(ex.FeatHi - ex.FeatLo)
 	s.stats.add(ex, held, l, features)
+	s.measures.add(s, ex, held, clipped, p)
 	if s.preds != nil && !s.silent {
 		if err := s.preds.add(p, b.TagOf(ex)); err != nil {
 			return err
@@ -151,6 +159,9 @@ func (s *session) ready(ctx context.Context) error {
 // to its own sums.
 func (s *session) share(ctx context.Context, own record) error {
 	own.Stats, own.Range = s.stats, s.seen
+	if err := s.measures.share(ctx, s.group); err != nil {
+		return err
+	}
 	if s.group.Size() == 1 {
 		s.all = own
 		return nil
@@ -181,7 +192,13 @@ func (s *session) share(ctx context.Context, own record) error {
 // endPass closes a pass over the data on this rank, after share.
 func (s *session) endPass() (better, stop bool) {
 	h := &s.all.Stats.Holdout
-	better, stop = s.holdout.endPass(h.PassLoss, h.PassWeight)
+	switch v := s.valid; {
+	case v == nil:
+		better, stop = s.holdout.endPass(h.PassLoss, h.PassWeight)
+	case v.fresh:
+		better, stop = v.stop.endPass(v.loss, v.weight)
+	}
+	s.endMeasures(better, stop)
 	s.stats.Holdout.PassLoss, s.stats.Holdout.PassWeight = 0, 0
 	if !s.fixed && !s.group.Stream() {
 		s.seen = s.all.Range
@@ -190,18 +207,25 @@ func (s *session) endPass() (better, stop bool) {
 	return better, stop
 }
 
-// report tells the server how far this rank is.
-func (s *session) report(step string) {
+// report tells the server, and the log of passes, how far this rank is.
+func (s *session) report(step string) error {
 	s.group.Report(spantree.Progress{
 		Pass:     uint32(s.passes),
 		Examples: s.stats.Examples,
 		Loss:     s.stats.AverageLoss(),
 		Step:     step,
 	})
+	return s.logPass(step)
 }
 
 // checkStream refuses what vw's sequence of calls has no place for.
 func (s *session) checkStream() error {
+	switch {
+	case len(s.cfg.Metrics) > 0:
+		return usage("--metrics", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, with -t -i")
+	case len(s.cfg.Valid) > 0:
+		return usage("--valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
+	}
 	if s.cfg.Hybrid != nil {
 		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
 			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
@@ -214,6 +238,7 @@ func (s *session) say(text []byte) error {
 	if s.table.out == nil || len(text) == 0 {
 		return nil
 	}
+	s.midLine = text[len(text)-1] != '\n'
 	_, err := s.table.out.Write(text)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/loss"
 )
 
@@ -20,6 +21,9 @@ type Report struct {
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
 	Loss        loss.Loss
+	// Measures are those of Config.Metrics over the last pass, or over the pass
+	// whose weights an early stop went back to.
+	Measures []metric.Value
 }
 
 // AverageLoss is the loss that vw's summary shows.

@@ -114,6 +114,7 @@ func (c *Config) Validate() error {
 	if d.Termination < 0 {
 		fault("--termination", "%g is negative", d.Termination)
 	}
+	d.validateMeasures(fault)
 	if (d.FinalModel != "" || d.ReadableModel != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
 		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
 	}

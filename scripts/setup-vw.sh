@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sets up the real vw for the tests that compare with it: a Python virtual
-# environment in .venv with the vowpalwabbit wheel. Prints the path of its
-# python on stdout, everything else on stderr. Fails when it cannot be had.
+# environment in .venv with the vowpalwabbit wheel, and with scikit-learn, which
+# measures predictions. Prints the path of its python on stdout, everything else on
+# stderr. Fails when vw cannot be had.
 #
 #   GVW_PYTHON   the Python to build on (default: the first that works)
 set -euo pipefail
@@ -18,7 +19,14 @@ works() {
 
 say() { echo "setup-vw: $*" >&2; }
 
+sklearn() {
+	"$1" -c "import sklearn" 2>/dev/null ||
+		"$1" -m pip install --quiet --disable-pip-version-check scikit-learn >&2 ||
+		say "no scikit-learn: the comparisons with it are left out"
+}
+
 if [ -x "$venv/bin/python" ] && works "$venv/bin/python"; then
+	sklearn "$venv/bin/python"
 	echo "$venv/bin/python"
 	exit 0
 fi
@@ -39,6 +47,7 @@ for python in ${GVW_PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}
 	if "$python" -m venv "$venv" >&2 &&
 		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check "vowpalwabbit==$version" >&2 &&
 		works "$venv/bin/python"; then
+		sklearn "$venv/bin/python"
 		echo "$venv/bin/python"
 		exit 0
 	fi

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/gvw-project/gvw/learn/metric"
 )
 
 // An option that would be ignored is an error: a user who gives it expects it to
@@ -26,6 +28,7 @@ var learnNeeds = []needs{
 	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
 	{"predict_only_model", []string{"final_regressor", "readable_model", "span_server"}, "no model is written"},
 	{"early_terminate", []string{"passes", "hybrid", "holdout_after"}, "it counts passes"},
+	{"metrics_file", []string{"metrics"}, "nothing is measured"},
 	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
 }
 
@@ -45,6 +48,8 @@ var learnExcludes = []excludes{
 	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
 	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
 	{"testonly", []string{"holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
+	{"testonly", []string{"valid"}, "nothing is learned: give the file by -d"},
+	{"valid", []string{"holdout_period", "holdout_after"}, "it takes the place of the holdout set"},
 	{"quiet", []string{"progress"}, "there is no table"},
 }
 
@@ -85,6 +90,9 @@ func checkLearn(s *settings) error {
 		fault("--no_stdin without -d or --cache_file: there is nothing to read")
 	}
 	errs = append(errs, checkCluster(s)...)
+	if _, err := metric.Parse(s.get("metrics")); s.has("metrics") && err != nil {
+		fault("--metrics: %w", err)
+	}
 	if s.has("hybrid") {
 		if _, err := parseHybrid(s.get("hybrid")); err != nil {
 			fault("--hybrid: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -62,7 +63,28 @@ func (p *program) inputs(fsys hdfsio.FS, data []string, cache string, shard hdfs
 		}
 		return []learn.Input{{Name: "stdin", Open: p.openStdin()}}, nil
 	}
-	names, err := hdfsio.Expand(fsys, data)
+	return fileInputs(fsys, data, shard)
+}
+
+// validInputs are the rank's parts of the files of --valid, which all ranks
+// share.
+func validInputs(fsys hdfsio.FS, files []string, at launch.Place) ([]learn.Input, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if slices.ContainsFunc(files, func(name string) bool { return slices.Contains(stdinNames, name) }) {
+		return nil, usageErrorf("--valid: stdin can be read only once, and it is measured after each pass: give a file")
+	}
+	shard := hdfsio.Shard{}
+	if at.Total > 1 {
+		shard = hdfsio.Shard{Kind: hdfsio.Bytes, Rank: at.Rank, Total: at.Total}
+	}
+	return fileInputs(fsys, files, shard)
+}
+
+// fileInputs are the rank's parts of files.
+func fileInputs(fsys hdfsio.FS, files []string, shard hdfsio.Shard) ([]learn.Input, error) {
+	names, err := hdfsio.Expand(fsys, files)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +98,24 @@ func (p *program) inputs(fsys hdfsio.FS, data []string, cache string, shard hdfs
 	}
 	return inputs, nil
 }
+
+// passLog opens the file of --log_json, which grows line by line while the run
+// goes on.
+func (p *program) passLog(name string) (io.WriteCloser, error) {
+	if slices.Contains(stdoutNames, name) {
+		return nopCloser{p.stdout}, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, fmt.Errorf("--log_json: %w", err)
+	}
+	return f, nil
+}
+
+// nopCloser is a stream of the process, which stays open.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
 
 // openStdin opens stdin, once.
 func (p *program) openStdin() func() (io.ReadCloser, error) {

@@ -71,6 +71,8 @@ var learnFlags = []*spec{
 	{name: "holdout_after", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},
 	{name: "early_terminate", kind: integer, positive: true, category: catInput, arg: "N", def: "3", more: true, help: "passes without improvement before the end"},
 
+	{name: "valid", kind: text, category: catInput, arg: "FILE", repeat: true, more: true, help: "stop when the loss on FILE no longer falls"},
+
 	{name: "bit_precision", short: "b", kind: integer, positive: true, category: catFeature, arg: "B", def: "18", help: "2^B weights"},
 	{name: "quadratic", short: "q", kind: list, category: catFeature, arg: "AB", help: "cross namespaces A and B; ':' is any"},
 	{name: "noconstant", kind: boolean, category: catFeature, more: true, help: "no constant feature"},
@@ -111,6 +113,9 @@ var learnFlags = []*spec{
 	{name: "link", kind: text, category: catOutput, arg: "LINK", choices: []string{"identity", "logistic", "glf1", "poisson"}, def: "identity", help: "logistic: probabilities"},
 	{name: "binary", kind: boolean, category: catOutput, more: true, help: "predict -1 or 1"},
 	{name: "progress", short: "P", kind: text, category: catOutput, arg: "N|X", def: "2.0", help: "row every N, or X.0 times, examples"},
+	{name: "metrics", kind: text, category: catOutput, arg: "LIST", more: true, help: "measure logloss,accuracy,auc,auprc,rmse,calibration"},
+	{name: "metrics_file", kind: text, category: catOutput, arg: "FILE", more: true, help: "write the measures as JSON"},
+	{name: "log_json", kind: text, category: catOutput, arg: "FILE", more: true, help: "write one line of JSON a pass"},
 	{name: "quiet", kind: boolean, category: catOutput, more: true, help: "errors only"},
 
 	{name: "span_server", kind: text, category: catCluster, arg: "HOST", help: "host of the spanning_tree server"},

@@ -98,7 +98,14 @@ func expandData(fsys hdfsio.FS, s *settings, workers int) error {
 		files = append(files, found...)
 	}
 	s.set("data", files...)
-	return nil
+	if !s.has("valid") {
+		return nil
+	}
+	valid, err := hdfsio.Expand(fsys, s.all("valid"))
+	if err != nil {
+		return err
+	}
+	return look(fsys, valid...)
 }
 
 // look makes sure that files are there.
@@ -162,7 +169,7 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs) error {
 // removeLeft removes the files that a killed worker was writing.
 func removeLeft(w *settings, pid int) error {
 	var errs []error
-	for _, option := range []string{"final_regressor", "readable_model", "predictions", "raw_predictions"} {
+	for _, option := range []string{"final_regressor", "readable_model", "metrics_file", "predictions", "raw_predictions"} {
 		if name := w.get(option); name != "" && !slices.Contains(stdoutNames, name) {
 			errs = append(errs, hdfsio.Local{}.RemoveAside(name, pid))
 		}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/urfave/cli/v2"
@@ -12,7 +13,7 @@ import (
 )
 
 // learn is gvw OPTIONS: train or predict, alone or as one rank of a job.
-func (p *program) learn(c *cli.Context) error {
+func (p *program) learn(c *cli.Context) (err error) {
 	cfg, err := learnConfig(c)
 	if err != nil {
 		return err
@@ -40,6 +41,17 @@ func (p *program) learn(c *cli.Context) error {
 	}
 	if cfg.Inputs, err = p.inputs(fsys, c.StringSlice("data"), cfg.Cache, shard); err != nil {
 		return err
+	}
+	if cfg.Valid, err = validInputs(fsys, c.StringSlice("valid"), at); err != nil {
+		return err
+	}
+	if name := c.String("log_json"); name != "" {
+		log, err := p.passLog(name)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+		cfg.PassLog = log
 	}
 	cfg.OpenModel = opener(fsys)
 	cfg.Create = p.creator(fsys)

@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/learn/metric"
 )
 
 // learnConfig is the learner's configuration for a command line: everything
@@ -80,9 +81,17 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		ReadableModel:  c.String("readable_model"),
 		Predictions:    c.String("predictions"),
 		RawPredictions: c.String("raw_predictions"),
+		MetricsFile:    c.String("metrics_file"),
 
 		Quiet:    c.Bool("quiet"),
 		Progress: c.String("progress"),
+	}
+	if c.IsSet("metrics") {
+		set, err := metric.Parse(c.String("metrics"))
+		if err != nil {
+			return learn.Config{}, usageErrorf("--metrics: %w", err)
+		}
+		cfg.Metrics = set
 	}
 	if models := c.StringSlice("initial_regressor"); len(models) > 0 {
 		cfg.InitialModel = models[0]

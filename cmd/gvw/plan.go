@@ -15,6 +15,9 @@ import (
 // rankMark in a file name stands for a worker's rank.
 const rankMark = "{rank}"
 
+// onceFiles are the options of files that would be the same of every rank.
+var onceFiles = []string{"final_regressor", "readable_model", "metrics_file", "log_json"}
+
 // localJob is what gvw run was asked for.
 type localJob struct {
 	workers    int
@@ -66,12 +69,12 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			w.set("shard", p.kind.String())
 		}
 		p.nameCache(w, rank)
-		for _, model := range []string{"final_regressor", "readable_model"} {
+		for _, model := range onceFiles {
 			if rank > 0 && w.has(model) && !strings.Contains(w.get(model), rankMark) {
-				w.set(model) // all ranks have the same model; one writes it
+				w.set(model) // all ranks have the same; one writes it
 			}
 		}
-		for _, name := range []string{"data", "initial_regressor", "cache_file", "final_regressor", "readable_model", "predictions", "raw_predictions"} {
+		for _, name := range []string{"data", "initial_regressor", "cache_file", "final_regressor", "readable_model", "metrics_file", "log_json", "predictions", "raw_predictions"} {
 			values := w.all(name)
 			for i, v := range values {
 				values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(rank))

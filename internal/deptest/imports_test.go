@@ -58,6 +58,7 @@ var layers = []layer{
 
 	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
+	{"learn/metric", bottom, "a measure is made of predictions and labels; where they come from is not its business"},
 	{"internal/compat", nil, "a list of vw's options, for the command and its documentation; it needs nobody"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// measures are the metrics of --metrics: over the held-out examples where there
+// are any, else over all, each predicted before it is learned from; pass by
+// pass, over all ranks.
+type measures struct {
+	scale scale
+	own   *metric.Sums // of this rank's examples, in the pass under way; nil: none
+	all   *metric.Sums // of all ranks', after the pass
+
+	last, best *result // of the last pass, and of the one with the best model
+}
+
+// result are the measures of a pass.
+type result struct {
+	Pass   int
+	Values []metric.Value
+	Curve  []metric.Bin // nil: calibration is not measured
+}
+
+func newMeasures(c *Config) (measures, error) {
+	m := measures{}
+	if len(c.Metrics) == 0 && len(c.Valid) == 0 {
+		return m, nil
+	}
+	var err error
+	if m.scale, err = newScale(c); err != nil {
+		return m, err
+	}
+	if len(c.Metrics) > 0 {
+		m.own, m.all = metric.NewSums(c.Metrics), metric.NewSums(c.Metrics)
+	}
+	return m, nil
+}
+
+// add measures an example of a pass.
+func (m *measures) add(s *session, ex *feature.Example, held bool, clipped, prediction float32) {
+	if m.own == nil || !ex.Labeled() || ex.Weight <= 0 || held != s.holdout.on {
+		return
+	}
+	m.own.Add(m.scale.caseOf(ex, clipped, prediction))
+}
+
+// share adds the sums of all ranks.
+func (m *measures) share(ctx context.Context, g *allreduce.Group) error {
+	if m.own == nil || g.Stream() {
+		return nil // checkStream has refused them in a job with vw workers
+	}
+	if g.Size() == 1 {
+		copy(m.all.Vector(), m.own.Vector())
+		return nil
+	}
+	return g.AllReduceInto(ctx, allreduce.Vec(m.all.Vector()).Named("metrics"), allreduce.Vec(m.own.Vector()), allreduce.Sum)
+}
+
+// endPass notes the measures of the pass. better says that its weights are the
+// best so far, stop that training goes back to those.
+func (m *measures) endPass(pass int, better, stop bool) {
+	if m.own == nil {
+		return
+	}
+	r := &result{Pass: pass, Values: m.all.Values()}
+	if m.all.Set().Has(metric.Calibration) {
+		r.Curve = m.all.Curve()
+	}
+	m.own.Reset()
+	m.last = r
+	if better {
+		m.best = r
+	}
+	if stop && m.best != nil {
+		m.last = m.best
+	}
+}
+
+// summary are the lines after vw's summary.
+func (m *measures) summary() []byte {
+	var b []byte
+	if m.last == nil {
+		return b
+	}
+	for _, v := range m.last.Values {
+		b = fmt.Appendf(b, "%s = %s\n", v.Name, measured(v.Value))
+	}
+	return b
+}
+
+// measured is a measure as people read it.
+func measured(v float64) string {
+	if math.IsNaN(v) {
+		return "n.a."
+	}
+	return fmt.Sprintf("%.6f", v)
+}
+
+// deliver writes the file of --metrics_file and returns its digest.
+func (m *measures) deliver(out Output) ([32]byte, error) {
+	type bin struct {
+		Above     float64  `json:"above"`
+		UpTo      float64  `json:"up_to"`
+		Weight    float64  `json:"weight"`
+		Predicted *float64 `json:"predicted"`
+		Positive  *float64 `json:"positive"`
+	}
+	file := struct {
+		Pass    int                 `json:"pass"`
+		Metrics map[string]*float64 `json:"metrics"`
+		Curve   []bin               `json:"calibration_curve,omitempty"`
+	}{Metrics: map[string]*float64{}}
+	if r := m.last; r != nil {
+		file.Pass = r.Pass
+		for _, v := range r.Values {
+			file.Metrics[v.Name] = number(v.Value)
+		}
+		for _, b := range r.Curve {
+			file.Curve = append(file.Curve, bin{b.Above, b.UpTo, b.Weight, number(b.Predicted), number(b.Positive)})
+		}
+	}
+	text, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("cannot write the metrics: %w", err)
+	}
+	text = append(text, '\n')
+	if _, err := out.Write(text); err != nil {
+		return [32]byte{}, err
+	}
+	return sha256.Sum256(text), out.Commit()
+}
+
+// number is v for JSON, where what is no number is null.
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// scale turns what the learner predicts into what is measured.
+type scale struct {
+	sigmoid       loss.Link // makes a probability of a score
+	probabilities bool      // scores are those of a logistic model
+}
+
+func newScale(c *Config) (scale, error) {
+	sigmoid, err := loss.NewLink("logistic")
+	return scale{sigmoid, c.Loss == "logistic" || c.Link == "logistic"}, err
+}
+
+// caseOf measures one example. prediction is what -p writes.
+func (sc *scale) caseOf(ex *feature.Example, clipped, prediction float32) metric.Case {
+	q := float32(math.NaN())
+	if sc.probabilities {
+		q = sc.sigmoid.Apply(clipped)
+	}
+	return metric.Case{Label: ex.Label, Weight: ex.Weight, Score: clipped, Prediction: prediction, Probability: q}
+}
+
+// validateMeasures looks whether what is to be measured can be.
+func (c *Config) validateMeasures(fault func(option, format string, args ...any)) {
+	if c.MetricsFile != "" && len(c.Metrics) == 0 {
+		fault("--metrics_file", "it would be empty without --metrics")
+	}
+	if p := c.Metrics.Probabilities(); len(p) > 0 && c.Loss != "logistic" && c.Link != "logistic" {
+		fault("--metrics", "%s needs probabilities: --loss_function logistic or --link logistic", p[0])
+	}
+	if p := c.Metrics.Signs(); len(p) > 0 && c.Loss != "logistic" && c.Loss != "hinge" && c.Link != "logistic" && !c.Binary {
+		fault("--metrics", "%s needs two classes: --loss_function logistic or hinge, --link logistic or --binary", p[0])
+	}
+	if len(c.Valid) > 0 && c.TestOnly {
+		fault("--valid", "nothing is learned: give the file by -d")
+	}
+}

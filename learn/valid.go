@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// validation is the file of --valid: after each pass all ranks measure the
+// weights on it, each on its part, and training stops when its loss no longer
+// falls.
+type validation struct {
+	data *stream.Dataset
+	own  *metric.Sums
+	all  *metric.Sums
+	stop holdout
+
+	loss, weight float64 // of the pass, over all ranks
+	fresh        bool    // they are of the pass under way
+	lines        []byte  // to be told when the trace is at the start of a line
+}
+
+func newValidation(c *Config) (*validation, error) {
+	if len(c.Valid) == 0 {
+		return nil, nil
+	}
+	d := dataset(c)
+	d.Cache, d.KillCache, d.Sources = "", false, nil
+	for _, in := range c.Valid {
+		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open})
+	}
+	data, err := stream.NewDataset(d)
+	if err != nil {
+		return nil, err
+	}
+	set := c.Metrics
+	if !set.Has(metric.AUC) {
+		set = append(slices.Clone(set), metric.AUC)
+	}
+	return &validation{data: data, own: metric.NewSums(set), all: metric.NewSums(set), stop: newStop(c)}, nil
+}
+
+// newStop counts passes as the holdout does.
+func newStop(c *Config) holdout { return holdout{on: true, patience: c.EarlyTerminate} }
+
+// improves reports whether the weights that were just measured are the best.
+func (v *validation) improves() bool {
+	return v != nil && v.fresh && (!v.stop.known || v.loss/v.weight < v.stop.best)
+}
+
+// stoppedBy names the set that training is stopped by.
+func (s *session) stoppedBy() string {
+	if s.valid != nil {
+		return "validation"
+	}
+	return "holdout"
+}
+
+// validate measures the weights with which predict predicts. It belongs to a
+// step's exchange, since all ranks need the sums of all.
+func (s *session) validate(ctx context.Context, predict func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32)) error {
+	v := s.valid
+	if v == nil {
+		return nil
+	}
+	r := s.seen
+	if !s.fixed {
+		r = s.all.Range
+	}
+	v.own.Reset()
+	var sums [2]float64 // loss, weight
+	err := eachExample(ctx, v.data, func(b *feature.Batch, ex *feature.Example) {
+		if !ex.Labeled() || ex.Weight <= 0 {
+			return
+		}
+		_, clipped := predict(b.FeaturesOf(ex), ex.Initial, r)
+		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
+		if s.cfg.Binary {
+			p, l = signOf(clipped, ex)
+		}
+		sums[0] += float64(l)
+		sums[1] += float64(ex.Weight)
+		v.own.Add(s.measures.scale.caseOf(ex, clipped, p))
+	})
+	if err != nil {
+		return fmt.Errorf("--valid: %w", err)
+	}
+	g := s.group
+	copy(v.all.Vector(), v.own.Vector())
+	if g.Size() > 1 {
+		if err := g.AllReduce(ctx, allreduce.Vec(sums[:]).Named("validation loss"), allreduce.Sum); err != nil {
+			return err
+		}
+		if err := g.AllReduce(ctx, allreduce.Vec(v.all.Vector()).Named("validation metrics"), allreduce.Sum); err != nil {
+			return err
+		}
+	}
+	v.loss, v.weight, v.fresh = sums[0], sums[1], true
+	if v.weight == 0 {
+		return &DataError{Name: s.cfg.Valid[0].Name, Text: "no example of it has a label: --valid has nothing to go by"}
+	}
+	return nil
+}
+
+// eachExample reads data once, in order.
+func eachExample(ctx context.Context, data *stream.Dataset, f func(b *feature.Batch, ex *feature.Example)) (err error) {
+	p, err := data.Pass(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	for {
+		b, err := p.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range b.Examples {
+			f(b, &b.Examples[i])
+		}
+		p.Recycle(b)
+	}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// sklearn measures raw predictions (from the file named first) against the
+// labels of a vw file: one JSON object.
+const sklearn = `
+import gzip, json, sys
+import numpy as np
+from sklearn import metrics
+from sklearn.calibration import calibration_curve
+score = np.loadtxt(sys.argv[1], usecols=0)
+label = np.array([float(l.split(b" ", 1)[0]) for l in gzip.open(sys.argv[2])])
+y, p = label > 0, 1 / (1 + np.exp(-score))
+weight = np.bincount(np.searchsorted(np.linspace(0, 1, 11)[1:-1], p), minlength=10)
+share, mean = calibration_curve(y, p, n_bins=10)
+print(json.dumps({
+    "logloss": metrics.log_loss(y, p),
+    "accuracy": metrics.accuracy_score(y, score > 0),
+    "auc": metrics.roc_auc_score(y, score),
+    "auprc": metrics.average_precision_score(y, score),
+    "rmse": metrics.root_mean_squared_error(label, score),
+    "calibration": float(np.sum(weight[weight > 0] * np.abs(share - mean)) / len(y)),
+}))
+`
+
+// TestMetricsAreScikitLearns measures real sets on three ranks and has
+// scikit-learn measure the same predictions.
+func TestMetricsAreScikitLearns(t *testing.T) {
+	python := learnedPython(t)
+	for _, set := range []string{"rcv1-mini", "a9a", "w8a", "cocoa-text", "higgs-mini"} {
+		t.Run(set, func(t *testing.T) {
+			data := shared(t, "data", set, "train.vw.gz")
+			test := shared(t, "data", set, "test.vw.gz")
+			dir := t.TempDir()
+			gvw(t, dir, "-d", data, "-f", "model", "--loss_function", "logistic", "--quiet")
+			gvw(t, dir, "run", "-n", "3", "--log_dir", "logs", "--", "-d", test, "-t", "-i", "model", "--loss_function", "logistic",
+				"-r", "raw", "--quiet", "--metrics", "logloss,accuracy,auc,auprc,rmse,calibration", "--metrics_file", "metrics")
+			var got struct{ Metrics map[string]float64 }
+			if err := json.Unmarshal([]byte(readFile(t, filepath.Join(dir, "metrics"))), &got); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), python, "-c", sklearn, "raw", test)
+			cmd.Dir = dir
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("scikit-learn: %v", err)
+			}
+			var want map[string]float64
+			if err := json.Unmarshal(out, &want); err != nil {
+				t.Fatal(err)
+			}
+			for name, w := range want {
+				g, ok := got.Metrics[name]
+				if !ok || !(math.Abs(g-w) <= 1e-3) {
+					t.Errorf("%s: %v, scikit-learn says %v", name, g, w)
+				}
+			}
+			t.Logf("%v", got.Metrics)
+		})
+	}
+}
+
+// learnedPython is a Python that has scikit-learn, or the test is skipped.
+func learnedPython(t *testing.T) string {
+	t.Helper()
+	python := realVW(t)[0]
+	out, err := exec.CommandContext(t.Context(), python, "-c", "import sklearn").CombinedOutput()
+	if err != nil {
+		const need = "needs scikit-learn in the python of GVW_VW_PYTHON (make test sets one up)"
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatalf("REQUIRE_ALL=1: %s: %s", need, out)
+		}
+		t.Skip(need)
+	}
+	return python
+}
