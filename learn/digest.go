@@ -61,6 +61,11 @@ func (c *Config) options(rule sgd.Config) string {
 		add("power_t", rule.PowerT)
 		add("initial_t", rule.InitialT)
 		add("decay_learning_rate", rule.DecayLearningRate)
+		add("adax", rule.Adax)
+		add("masked", rule.Masked)
+		add("sparse_l2", rule.SparseL2)
+		add("l1_state", fmt.Sprintf("%t:%v", c.L1StateSet, c.L1State))
+		add("l2_state", fmt.Sprintf("%t:%v", c.L2StateSet, c.L2State))
 		add("l1", rule.L1)
 		add("sgd_l2", rule.L2)
 	}
@@ -74,6 +79,9 @@ func (c *Config) options(rule sgd.Config) string {
 	}
 	if len(c.Valid) > 0 {
 		add("valid", fmt.Sprintf("early:%d", c.EarlyTerminate))
+	}
+	if c.Start != (sgd.Start{}) {
+		add("initial_weights", fmt.Sprintf("%+v", c.Start))
 	}
 	add("predict_only_model", c.PredictOnly)
 	add("initial_model", c.InitialModel != "")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/model"
 )
 
@@ -34,6 +35,9 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	}
 	flag(c.NoConstant, "noconstant")
 	flag(c.Binary, "binary")
+	if c.Start.Seed != 0 {
+		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Start.Seed), 10)})
+	}
 	if !resume {
 		return kept
 	}
@@ -93,6 +97,14 @@ func (c *Config) takeOption(name string, o model.Option, pairs *[]string) error 
 			return disagree(c.Link)
 		}
 		c.Link = o.Value
+	case "random_seed": // the state of the generator
+		state, err := strconv.ParseUint(o.Value, 10, 64)
+		if err != nil {
+			return &DataError{Name: name, Text: fmt.Sprintf("kept option --random_seed %q is no number", o.Value)}
+		}
+		if c.Start.Seed == 0 {
+			c.Start.Seed = merand.State(state)
+		}
 	case "noconstant":
 		c.NoConstant = true
 	case "binary":

@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -25,9 +26,10 @@ type initial struct {
 	base   carried // of that
 }
 
-// loadModel opens the initial model and merges what it keeps into cfg.
+// loadModel opens the initial model and merges what it keeps into cfg. A
+// feature mask is an initial model, too, but for its options.
 func loadModel(cfg *Config) (_ *initial, err error) {
-	name := cfg.InitialModel
+	name := cmp.Or(cfg.InitialModel, cfg.FeatureMask)
 	f, err := cfg.OpenModel(name)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the initial model: %w", err)
@@ -46,8 +48,10 @@ func loadModel(cfg *Config) (_ *initial, err error) {
 		return nil, usage("--bit_precision", "%s was trained with -b %d, but -b %d was given: leave -b away", name, h.Bits, cfg.Bits)
 	}
 	cfg.Bits = h.Bits
-	if err := cfg.takeOptions(name, h); err != nil {
-		return nil, err
+	if cfg.InitialModel != "" {
+		if err := cfg.takeOptions(name, h); err != nil {
+			return nil, err
+		}
 	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -83,6 +87,12 @@ func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) erro
 	sc.Gravity = in.dec.Resume.Gravity
 	if c := in.dec.Resume.Contraction; c != 0 { // versions before 9.0.0 do not keep it
 		sc.Contraction = c
+	}
+	if s.cfg.L1StateSet {
+		sc.Gravity = s.cfg.L1State
+	}
+	if s.cfg.L2StateSet {
+		sc.Contraction = s.cfg.L2State
 	}
 	l.SetScalars(sc)
 	s.base = in.base

@@ -23,8 +23,9 @@ type online struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
-	best    []float32 // the weights with the best holdout loss; nil: none kept
-	scratch []float32 // one slot of all weights, for the maximum of N
+	best    []float32   // the weights with the best holdout loss; nil: none kept
+	bestDue sgd.Scalars // what regularisation these still have to take
+	scratch []float32   // one slot of all weights, for the maximum of N
 }
 
 var _ allreduce.Machine = (*online)(nil)
@@ -62,6 +63,9 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	s := m.s
 	if err := s.ready(ctx); err != nil {
 		return err
+	}
+	if s.cfg.PredictOnly { // as vw, which else leaves what is due for the next pass
+		m.learner.Materialize()
 	}
 	if g.Size() > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests
 		m.learner.Materialize()
@@ -121,8 +125,8 @@ func (m *online) Commit() error {
 	m.learner.EndPass()
 	m.done++
 	if better && m.done < m.passes {
-		m.learner.Materialize()
 		m.best = append(m.best[:0], m.learner.Weights()...)
+		m.bestDue = m.learner.Scalars()
 	}
 	return m.s.report("SGD")
 }
@@ -130,9 +134,12 @@ func (m *online) Commit() error {
 // finish leaves the final weights in the learner. Training that stopped
 // early goes back to the best pass, as vw does; otherwise the last one stays.
 func (m *online) finish() {
-	m.learner.Materialize()
 	if m.stop && m.best != nil {
 		copy(m.learner.Weights(), m.best)
+		sc := m.learner.Scalars()
+		sc.Gravity, sc.Contraction = m.bestDue.Gravity, m.bestDue.Contraction
+		m.learner.SetScalars(sc)
 	}
+	m.learner.Materialize()
 	m.best, m.scratch = nil, nil
 }

@@ -16,6 +16,9 @@ func (c *Config) updateRule() (sgd.Config, error) {
 		PowerT: c.PowerT, PowerTSet: c.PowerTSet,
 		InitialT: c.InitialT, InitialTSet: c.InitialTSet,
 		DecayLearningRate: c.DecayLearningRate,
+		Adax:              c.Adax,
+		Masked:            c.FeatureMask != "",
+		SparseL2:          c.SparseL2,
 		L1:                c.L1,
 		L2:                c.L2,
 		FixedRange:        true, // the session follows the labels: it sees the held-out ones too
@@ -65,4 +68,16 @@ func (c *Config) keeps() bool {
 func forTesting(rule sgd.Config) sgd.Config {
 	rule.Adaptive, rule.Normalized = false, false
 	return rule
+}
+
+// startStates sets what --l1_state and --l2_state ask for.
+func (c *Config) startStates(l *sgd.Learner) {
+	sc := l.Scalars()
+	if c.L1StateSet {
+		sc.Gravity = c.L1State
+	}
+	if c.L2StateSet {
+		sc.Contraction = c.L2State
+	}
+	l.SetScalars(sc)
 }

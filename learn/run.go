@@ -59,7 +59,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	if cfg.InitialModel != "" {
+	if cfg.InitialModel != "" || cfg.FeatureMask != "" {
 		if r.initial, err = loadModel(&cfg); err != nil {
 			return nil, err
 		}
@@ -220,10 +220,13 @@ func (r *runner) online(ctx context.Context, passes int) error {
 	if err != nil {
 		return err
 	}
+	s.cfg.Start.Seed = s.cfg.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
 	if r.initial != nil {
 		if err := r.initial.intoLearner(learner, s, rule); err != nil {
 			return err
 		}
+	} else {
+		s.cfg.startStates(learner)
 	}
 	if !s.cfg.BFGS {
 		if err := s.table.head(); err != nil {
@@ -242,6 +245,9 @@ func (r *runner) online(ctx context.Context, passes int) error {
 // weights are where a batch solver starts: at the loaded model, or at zero.
 func (r *runner) weights() ([]float32, error) {
 	w := make([]float32, 1<<r.session.cfg.Bits)
+	const pitch = 4 // of vw's L-BFGS
+	c := &r.session.cfg
+	c.Start.Seed = c.Start.Fill(w, 1, pitch)
 	if r.initial == nil {
 		return w, nil
 	}

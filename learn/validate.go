@@ -71,6 +71,12 @@ func (c *Config) Validate() error {
 	if d.SGDL2 < 0 {
 		fault("--sgd_l2", "%g is negative", d.SGDL2)
 	}
+	if d.Adax && !d.Adaptive && (d.SGD || d.Normalized || d.Invariant) {
+		fault("--adax", "it changes the sums of --adaptive, which the given rule has not: add --adaptive")
+	}
+	if d.InitialModel != "" && d.FeatureMask != "" && d.InitialModel != d.FeatureMask {
+		fault("--feature_mask", "beside -i %s it would be ignored: a weight is masked where training starts at 0; name the same file, or leave -i out to start from %s", d.InitialModel, d.FeatureMask)
+	}
 	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)
 	}

@@ -44,12 +44,14 @@ func isName(s string) bool {
 func isFlag(s string) bool { return strings.HasPrefix(s, "--") && isName(s[2:]) }
 
 // vwOrder is the order in which vw keeps options: by name, but those that
-// filter namespaces at the end.
+// filter namespaces, and the state of its random numbers, at the end.
 func vwOrder(a, b Option) int {
 	late := func(o Option) int {
 		switch o.Name {
 		case "ignore", "ignore_linear", "keep":
 			return 1
+		case "random_seed":
+			return 2
 		}
 		return 0
 	}

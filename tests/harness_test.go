@@ -239,7 +239,7 @@ func weights(t *testing.T, text string) map[uint32]float64 {
 	}
 	for line := range strings.Lines(body) {
 		index, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok {
+		if !ok || strings.HasPrefix(line, "sd::") {
 			continue // a line of the resume state
 		}
 		value, _, _ = strings.Cut(value, " ")

@@ -71,9 +71,25 @@ func writeOptions(b *strings.Builder, specs []*spec, all bool) {
 			}
 		}
 		if len(more) > 0 {
-			writeWords(b, 2, 2, strings.Join(more, " "))
+			writeWords(b, 2, 2, oneLine(more))
 		}
 	}
+}
+
+// oneLine is as many of the names as fit a line, and how many more there are.
+func oneLine(names []string) string {
+	line := ""
+	for i, name := range names {
+		rest := fmt.Sprintf(" and %d more", len(names)-i-1)
+		if i == len(names)-1 {
+			rest = ""
+		}
+		if 2+len(line)+1+len(name)+len(rest) > helpWidth {
+			return fmt.Sprintf("%s and %d more", line, len(names)-i)
+		}
+		line = strings.TrimPrefix(line+" "+name, " ")
+	}
+	return line
 }
 
 func writeOption(b *strings.Builder, s *spec, all bool) {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The first page of help is one screen; every option is on both pages.
+// The first page of help is one screen; every option is on the whole one.
 func TestHelpIsOneScreen(t *testing.T) {
 	first, all := learnHelp(false), learnHelp(true)
 	if n := strings.Count(first, "\n"); n > 52 {
@@ -23,6 +23,9 @@ func TestHelpIsOneScreen(t *testing.T) {
 	}
 	for _, s := range learnFlags {
 		for name, page := range map[string]string{"first": first, "whole": all} {
+			if s.more && name == "first" {
+				continue // named there while there is room
+			}
 			if !strings.Contains(page, s.spelled()) {
 				t.Errorf("%s is not on the %s page", s.spelled(), name)
 			}

@@ -14,8 +14,10 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim/sgd"
 )
 
 // learnConfig is the learner's configuration for a command line: everything
@@ -62,9 +64,23 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		MinPredictionSet:  c.IsSet("min_prediction"),
 		MaxPrediction:     f32("max_prediction"),
 		MaxPredictionSet:  c.IsSet("max_prediction"),
-		L1:                float64(f32("l1")),
-		L2:                float64(f32("l2")),
-		SGDL2:             float64(f32("sgd_l2")),
+		Adax:              c.Bool("adax"),
+		SparseL2:          f32("sparse_l2"),
+		L1State:           float64(f32("l1_state")),
+		L1StateSet:        c.IsSet("l1_state"),
+		L2State:           float64(f32("l2_state")),
+		L2StateSet:        c.IsSet("l2_state"),
+		FeatureMask:       c.String("feature_mask"),
+		Start: sgd.Start{
+			Weight:    f32("initial_weight"),
+			Random:    c.Bool("random_weights"),
+			Normal:    c.Bool("normal_weights"),
+			Truncated: c.Bool("truncated_normal_weights"),
+			Seed:      merand.State(c.Uint64("random_seed")),
+		},
+		L1:    float64(f32("l1")),
+		L2:    float64(f32("l2")),
+		SGDL2: float64(f32("sgd_l2")),
 
 		Loss:   c.String("loss_function"),
 		Link:   c.String("link"),

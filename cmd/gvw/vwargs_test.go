@@ -127,7 +127,7 @@ var refusedHere = map[string]string{
 	"--hash_seed -1":          "is not a whole number",
 	"--decay_learning_rate 0": "above 0",
 	"-f=m":                    "write -f m or --final_regressor=m",
-	"--sparse_l2 3":           "--sparse_l2 is a vw option that gvw does not have: use --l2",
+	"--csoaa 3":               "--csoaa is a vw option that gvw does not have: --oaa learns classes",
 	"--ngram 2":               "--ngram is a vw option that gvw does not support yet",
 	"--math-mode 2":           "--math-mode is a vw option that gvw does not support yet",
 	"-a":                      "-a is a vw option that gvw does not support yet",

@@ -36,12 +36,12 @@ var learners = []group{
 	{"Gradient Descent", []row{
 		{"sgd", Works, ""},
 		{"adaptive", Works, ""},
-		{"adax", Later, ""},
+		{"adax", Works, ""},
 		{"invariant", Works, ""},
 		{"normalized", Works, ""},
-		{"sparse_l2=", Refused, "use --l2, which costs nothing on absent features"},
-		{"l1_state=", Later, ""},
-		{"l2_state=", Later, ""},
+		{"sparse_l2=", Works, ""},
+		{"l1_state=", Works, ""},
+		{"l2_state=", Works, ""},
 		{"per_model_save_load", Later, ""},
 	}},
 	{"LBFGS and Conjugate Gradient", []row{

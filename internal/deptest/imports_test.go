@@ -10,7 +10,7 @@ import (
 )
 
 // bottom may be imported by everybody, and imports nobody but itself.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem"}
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand"}
 
 // wires are the packages under the collectives' public API.
 var wires = []string{"allreduce/schedule", "allreduce/topo", "allreduce/transport"}
@@ -28,6 +28,7 @@ var layers = []layer{
 	{"internal/fault", bottom, "the bottom: everybody imports it, so it imports nobody"},
 	{"internal/invariant", bottom, "the bottom: everybody imports it, so it imports nobody"},
 	{"internal/fmath", bottom, "the bottom: everybody imports it, so it imports nobody"},
+	{"internal/merand", bottom, "the bottom: everybody imports it, so it imports nobody"},
 	{"internal/mem", bottom, "the bottom: everybody imports it, so it imports nobody"},
 
 	{"loss", bottom, "formulas of a prediction and a label know neither examples nor learners"},

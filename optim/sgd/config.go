@@ -23,6 +23,10 @@ type Config struct {
 	InitialT          float32 // what t starts at; with Adaptive, every weight starts as if it had seen this sum of squared gradients
 	DecayLearningRate float32 // factor on the learning rate at the end of each pass; 1: none
 
+	Adax   bool // Adaptive sums x² instead of g²·x²
+	Masked bool // weights of 0 stay 0: those that start at another value are the mask
+
+	SparseL2   float32 // L2 regularisation of the weights of the example at hand, by its prediction; 0: none
 	L1, L2     float64 // regularisation, per update; 0: none. vw keeps them in float32, and so they are used
 	FixedRange bool    // predictions are limited to the range they start with; false: it follows the labels
 }
@@ -40,6 +44,8 @@ func (c *Config) Validate() error {
 	check(finite(c.PowerT), "power_t %v: it must be a finite number", c.PowerT)
 	check(finite(c.InitialT) && c.InitialT >= 0, "initial_t %v: it must be a finite number, 0 or more", c.InitialT)
 	check(finite(c.DecayLearningRate) && c.DecayLearningRate >= 0, "decay_learning_rate %v: it must be a finite number, 0 or more (1 for no decay)", c.DecayLearningRate)
+	check(c.Adaptive || !c.Adax, "adax without adaptive: there are no sums for it to change")
+	check(finite(c.SparseL2), "sparse_l2 %v: it must be a finite number", c.SparseL2)
 	check(c.L1 >= 0, "l1 %v: it must be 0 or more", c.L1)
 	check(c.L2 >= 0, "l2 %v: it must be 0 or more", c.L2)
 	return errors.Join(faults...)
@@ -83,6 +89,9 @@ type Flags struct {
 	LearningRateSet, PowerTSet, InitialTSet bool // given; if not, the value beside it is ignored
 
 	DecayLearningRate float32 // 0: 1
+	Adax              bool
+	Masked            bool
+	SparseL2          float32
 	L1, L2            float64
 	FixedRange        bool // a test run, or a range given by the user
 }
@@ -99,6 +108,9 @@ func (f Flags) Config() Config {
 		Adaptive: f.Adaptive, Normalized: f.Normalized, Invariant: f.Invariant,
 		LearningRate: 0.5, PowerT: 0.5, InitialT: 0,
 		DecayLearningRate: f.DecayLearningRate,
+		Adax:              f.Adax,
+		Masked:            f.Masked,
+		SparseL2:          f.SparseL2,
 		L1:                f.L1, L2: f.L2,
 		FixedRange: f.FixedRange,
 	}

@@ -24,6 +24,8 @@ type Learner struct {
 	rule  kernels
 
 	eta                  float32
+	mult                 float32 // of the last update
+	unmasked             []feature.Feature
 	nsx, totalWeight     float64
 	time                 float64 // vw's t
 	gravity, contraction float64
@@ -62,6 +64,7 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 		totalWeight: cfg.fakeWeight(),
 		time:        float64(cfg.InitialT),
 		contraction: 1,
+		mult:        1,
 	}
 	if cfg.Adaptive && cfg.InitialT > 0 {
 		for i := range lr.t.cells {
@@ -124,8 +127,8 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 	raw, clipped = l.Predict(fs, ex.Initial)
 	loss = l.loss.Loss(l.Range, clipped, ex.Label)
 	if ex.Weight > 0 {
-		if loss > 0 {
-			l.update(fs, clipped, ex.Label, ex.Weight)
+		if loss > 0 || l.cfg.SparseL2 != 0 {
+			l.update(fs, clipped, ex.Label, ex.Weight, loss)
 		}
 		l.time += float64(ex.Weight)
 	}
@@ -133,25 +136,50 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 }
 
 // update moves the weights of fs after the prediction p for the label y.
-func (l *Learner) update(fs []feature.Feature, p, y, weight float32) {
+func (l *Learner) update(fs []feature.Feature, p, y, weight, loss float32) {
+	open := fs
+	if l.cfg.Masked {
+		open = l.unmask(fs)
+	}
+	u := float32(0)
+	if loss > 0 {
+		u = l.step(fs, open, p, y, weight)
+	}
+	if l.cfg.SparseL2 != 0 { // without a loss, too: along the rates of the last step
+		u -= float32(l.cfg.SparseL2 * p)
+	}
+	u *= l.mult
+	if u == 0 || !finite(u) {
+		return
+	}
+	l.rule.apply(&l.t, open, u)
+	l.settle()
+}
+
+// step adds the example to the sums of the rule, of the features in open only,
+// and returns how far to go.
+func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32 {
 	scale := l.eta * weight
 	if !l.cfg.Adaptive {
 		scale *= fmath.Pow32(float32(l.time+float64(weight)), -l.cfg.PowerT)
 	}
 	g2 := float32(0)
 	if !l.cfg.plain() {
-		g2 = weight * l.loss.SquareGrad(p, y)
+		fs = open
+		g2 = weight
+		if !l.cfg.Adax {
+			g2 *= l.loss.SquareGrad(p, y)
+		}
 		if g2 == 0 { // a soft label met: vw's update is then rounding error
-			return
+			return 0
 		}
 	}
 	perUpdate, norm := l.rule.sense(&l.t, fs, g2)
-	mult := float32(1)
 	if l.cfg.Normalized {
 		l.nsx += float64(float64(weight) * float64(norm))
 		l.totalWeight += float64(weight)
-		mult = l.averageScale()
-		perUpdate *= mult
+		l.mult = l.averageScale()
+		perUpdate *= l.mult
 	}
 	var u float32
 	if l.cfg.Invariant {
@@ -162,12 +190,19 @@ func (l *Learner) update(fs []feature.Feature, p, y, weight float32) {
 	if l.cfg.regular() {
 		u = l.regularize(u, p, y)
 	}
-	u *= mult
-	if u == 0 || !finite(u) {
-		return
+	return u
+}
+
+// unmask returns the features whose weights are not 0.
+func (l *Learner) unmask(fs []feature.Feature) []feature.Feature {
+	l.unmasked = l.unmasked[:0]
+	stride := l.cfg.Stride()
+	for _, f := range fs {
+		if l.t.w[int(f.Index)*stride] != 0 {
+			l.unmasked = append(l.unmasked, f)
+		}
 	}
-	l.rule.apply(&l.t, fs, u)
-	l.settle()
+	return l.unmasked
 }
 
 // averageScale is the factor of the normalised rule on all rates: by the mean of

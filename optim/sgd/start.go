@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import (
+	"math"
+
+	"github.com/gvw-project/gvw/internal/fmath"
+	"github.com/gvw-project/gvw/internal/merand"
+)
+
+// Start says which weights training starts from. At most one field but Seed
+// counts, in this order; the zero value is weights of zero.
+type Start struct {
+	Weight    float32      // every weight; 0: not this way
+	Random    bool         // drawn evenly from -0.5 to 0.5
+	Normal    bool         // drawn from the normal distribution
+	Truncated bool         // as Normal, none further than two standard deviations from 0
+	Seed      merand.State // of Random; vw draws the normal ones by their place alone
+}
+
+// Fill sets the first of each stride floats of w, and returns the state of the
+// generator after that. All are those of vw, where a weight's place is counted
+// in floats, pitch of them a weight.
+func (s Start) Fill(w []float32, stride, pitch int) merand.State {
+	state := s.Seed
+	switch {
+	case s.Weight != 0:
+		for i := 0; i < len(w); i += stride {
+			w[i] = s.Weight
+		}
+	case s.Random:
+		for i := 0; i < len(w); i += stride {
+			w[i] = state.Float() - 0.5
+		}
+	case s.Normal, s.Truncated:
+		for i := 0; i < len(w); i += stride {
+			w[i] = normal(merand.State(i / stride * pitch))
+		}
+		if s.Truncated {
+			truncateNormal(w, stride)
+		}
+	}
+	return state
+}
+
+// normal draws by Marsaglia's polar method, from a generator of its own for
+// each weight.
+func normal(s merand.State) float32 {
+	for {
+		x1 := 2*s.Float() - 1
+		x2 := 2*s.Float() - 1
+		if t := float32(x1*x1) + float32(x2*x2); t > 0 && t < 1 {
+			return x1 * sqrt(-2*fmath.Log32(t)/t)
+		}
+	}
+}
+
+// truncateNormal folds what lies beyond two standard deviations back into them.
+func truncateNormal(w []float32, stride int) {
+	var sum, squares float64
+	n := float64(len(w) / stride)
+	for i := 0; i < len(w); i += stride {
+		sum += float64(w[i])
+		squares += float64(float32(w[i] * w[i]))
+	}
+	mean := sum / n
+	limit := 2 * math.Sqrt(squares/n-float64(mean*mean))
+	for i := 0; i < len(w); i += stride {
+		if math.Abs(float64(w[i])) > limit {
+			w[i] = float32(math.Remainder(float64(w[i]), limit))
+		}
+	}
+}
