@@ -58,11 +58,10 @@ func (g *Group) Broadcast(ctx context.Context, v Vector, root int) error {
 	if g.cfg.Total == 1 {
 		return nil
 	}
-	en, f, b := &g.engine, &g.flows.broadcast, v.bytes()
-	f.Start(en.place, root, len(b), en.opt)
+	b := v.bytes()
 	id := g.call(verbBroadcast, v, 0)
 	id.root = int32(root)
-	return g.run(ctx, id, f, b, b)
+	return g.run(ctx, id, g.progs.broadcast(root, len(b)), b, b)
 }
 
 // Barrier returns when all ranks have called it.
@@ -137,9 +136,7 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 		r.all = r.all[:total]
 	}
 	copy(r.all[r.offsets[g.cfg.Rank]:], src)
-	f := &g.flows.gather
-	f.Start(g.engine.place, r.offsets, g.engine.opt)
-	return g.run(ctx, g.call(verbGather, Vec(r.all).Named("records"), 0), f, r.all, r.all)
+	return g.run(ctx, g.call(verbGather, Vec(r.all).Named("records"), 0), g.progs.gather(r.offsets), r.all, r.all)
 }
 
 // enter begins a collective: the job is wired if it was not yet, and the
@@ -173,18 +170,16 @@ func (g *Group) ready(ctx context.Context) error {
 func (g *Group) call(verb verb, v Vector, op Op) callID {
 	return callID{
 		epoch: g.wiring.Epoch, verb: verb, kind: v.kind, op: op,
-		part: uint32(g.engine.opt.PartSize), length: uint64(v.n), root: -1, name: v.name,
+		part: uint32(g.engine.part), length: uint64(v.n), root: -1, name: v.name,
 	}
 }
 
 func (g *Group) reduce(ctx context.Context, id callID, dst, src []byte) error {
-	f := &g.flows.reduce
-	f.Start(g.engine.place, len(dst), g.engine.opt)
-	return g.run(ctx, id, f, dst, src)
+	return g.run(ctx, id, g.progs.allReduce(len(dst)), dst, src)
 }
 
-func (g *Group) run(ctx context.Context, id callID, f schedule.Flow, dst, src []byte) error {
-	if g.engine.run(ctx, id, f, dst, src) == nil {
+func (g *Group) run(ctx context.Context, id callID, p *schedule.Program, dst, src []byte) error {
+	if g.engine.run(ctx, id, p, dst, src) == nil {
 		return nil
 	}
 	return g.failed()

@@ -12,38 +12,58 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
-// engine carries out the collectives of one epoch, one after the other: it is
-// the driver of package schedule's flows over net.Conn.
-//
-// Each edge has a reader, which watches it also when nothing is pending. Work
-// is done where it turns up: the reader that brings the last missing part adds it
-// and sends the sum on, so a small message crosses a rank without
-// changing goroutines. The caller of the collective does what can be done without
-// anybody's bytes, then waits.
+// engine carries out the collectives of one epoch, one after the other. What a
+// rank has to do is a program of package schedule; the engine keeps its state
+// under one lock, takes the frames of the edges apart and puts them together.
+// The bytes themselves are moved by a driver, which knows neither.
 type engine struct {
 	rank   int
 	stream bool // vw's raw stream
-	place  schedule.Place
-	opt    schedule.Options
+	part   int  // bytes that travel at once
 	noSum  bool
 	limits limits
 	log    *slog.Logger
 	failed chan struct{}  // closed with the first failure
 	onFail func(*failure) // called once, after that
-
-	edges   [schedule.Edges]*edge // nil: not there
-	readers sync.WaitGroup
+	reach  func(rank int) // starts to open the edge to a rank, if that is our part
+	peers  []string       // addresses by rank; nil in a job with vw workers
+	driver driver
+	dog    watchdog
+	watchs sync.WaitGroup // the watch
 
 	mu      sync.Mutex
-	call    call   // the one that is active, or the last one
-	before  callID // the one before it
+	edges   map[int]*edge // by the rank at the other end
+	open    []*edge       // those that are open, in the order in which they opened
+	call    call          // the one that is active, or the last one
+	before  callID        // the one before it
 	active  bool
 	leaving bool // the next collective is the first after the job's last pass
 	working bool // the rank is in a step's Work: it needs all its peers again
 	ending  bool // edges may end from now on
 	failure *failure
 	where   Where // at the time of the failure
-	dog     watchdog
+}
+
+// driver moves the bytes of all edges of an engine, also while no collective is
+// under way: then it looks for edges that end.
+//
+// What to write it gets from edge.compose, and where to read to from edge.space;
+// edge.wrote and edge.filled say that it is done.
+type driver interface {
+	// attach takes an edge over, which has just opened.
+	attach(e *edge)
+	// carry does the caller's share of the collective that has begun. It returns when
+	// that is finished, or the job has failed.
+	carry(ctx context.Context)
+	// nudge: there may be something new to write on e, or room for what comes.
+	// It is called under the engine's lock.
+	nudge(e *edge)
+	// farewell writes the faults that edges hold, all at once, and ends the writing.
+	// It takes at most faultPatience.
+	farewell()
+	// stop ends the edges, and touches no memory of the caller's after wait.
+	stop()
+	wait()
 }
 
 // limits are the clocks of a collective.
@@ -56,205 +76,134 @@ type limits struct {
 type call struct {
 	id       callID
 	wire     []byte // id, encoded
-	flow     schedule.Flow
+	prog     *schedule.Program
+	run      schedule.Run
+	edges    []*edge // by the index of the peer in the program
 	dst, src []byte
-	sums     []partSum // of the parts of the result
+	sums     sums
 	started  time.Time
 	received int64
 	done     chan struct{} // capacity 1: it is finished
 }
 
-// partSum is the checksum of a part that is sent more than once.
-type partSum struct {
-	known bool
-	sum   uint32
-}
-
-// errStopped tells a goroutine of the engine that it is all over.
+// errStopped tells the caller of a collective that it is all over.
 var errStopped = errors.New("allreduce: the engine has stopped")
 
-func (en *engine) start() {
-	en.call.done = make(chan struct{}, 1)
-	for _, e := range en.edges {
-		if e != nil {
-			en.readers.Go(e.serve)
-		}
+// attach opens the edge to a rank. False: it is open already, or it is too late.
+func (en *engine) attach(rank int, l link) bool {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	e := en.edge(rank)
+	if e.linked || en.stopped() {
+		return false
 	}
+	e.link = l
+	e.linked = true
+	en.open = append(en.open, e)
+	en.driver.attach(e)
+	return true
 }
 
-// run carries out one collective: flow over dst, with this rank's contribution
+// edge is the edge to a rank, made when it is first asked for; under the lock.
+func (en *engine) edge(rank int) *edge {
+	e := en.edges[rank]
+	if e == nil {
+		e = newEdge(en, rank)
+		en.edges[rank] = e
+	}
+	return e
+}
+
+// run carries out one collective: prog over dst, with this rank's contribution
 // in src, which may be dst. It returns errStopped when the job fails.
-func (en *engine) run(ctx context.Context, id callID, flow schedule.Flow, dst, src []byte) error {
-	c := &en.call
+func (en *engine) run(ctx context.Context, id callID, prog *schedule.Program, dst, src []byte) error {
+	if !en.begin(id, prog, dst, src) {
+		return errStopped
+	}
+	en.driver.carry(ctx)
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	if en.active || en.failure != nil {
+		return errStopped
+	}
+	return nil
+}
+
+// begin makes a collective the active one. False: the job has failed.
+func (en *engine) begin(id callID, prog *schedule.Program, dst, src []byte) bool {
 	en.mu.Lock()
 	if en.stopped() {
 		en.mu.Unlock()
-		return errStopped
+		return false
 	}
+	c := &en.call
 	id.seq = c.id.seq + 1
 	en.before = c.id
-	c.id, c.flow, c.dst, c.src = id, flow, dst, src
+	c.id, c.prog, c.dst, c.src = id, prog, dst, src
 	c.started, c.received = time.Now(), 0
+	c.run.Start(prog, en.part)
 	if !en.stream {
 		c.wire = c.id.appendTo(c.wire[:0])
-		c.resetSums(en.opt.PartSize)
+		c.sums.reset(len(dst), en.part)
+	}
+	for _, e := range c.edges {
+		e.peer = noPeer
+	}
+	c.edges = c.edges[:0]
+	for i, rank := range prog.Peers {
+		e := en.edge(rank)
+		e.peer = i
+		c.edges = append(c.edges, e)
+		if !e.linked && !e.sought {
+			e.sought = true
+			en.reach(rank)
+		}
 	}
 	en.active = true
-	if gone := en.gone(); gone != nil {
+	if gone := en.lostBetween(); gone != nil {
 		en.mu.Unlock()
 		en.fail(gone, nil)
-		return errStopped
+		return false
 	}
-	a, ok := flow.Next(schedule.Self)
+	for _, e := range en.open {
+		en.driver.nudge(e)
+	}
 	en.progress()
 	en.mu.Unlock()
-
-	en.work(schedule.Self, a, ok)
-	select {
-	case <-c.done:
-		return nil
-	case <-en.failed:
-	case <-ctx.Done():
-		en.fail(&failure{code: faultGaveUp, by: en.rank, rank: en.rank, text: context.Cause(ctx).Error(), err: context.Cause(ctx)}, nil)
-	}
-	return errStopped
+	return true
 }
 
-func (c *call) resetSums(part int) {
-	n := max(1, (len(c.dst)+part-1)/part)
-	if cap(c.sums) < n {
-		c.sums = make([]partSum, n)
-	}
-	c.sums = c.sums[:n]
-	clear(c.sums)
-}
-
-// work carries out action a, if ok, and all that by may do after it.
-func (en *engine) work(by int, a schedule.Action, ok bool) {
-	for ok {
-		if !en.carryOut(a) {
-			return
-		}
-		en.mu.Lock()
-		if en.failure != nil {
-			en.mu.Unlock()
-			return
-		}
-		en.call.flow.Done(a)
-		a, ok = en.call.flow.Next(by)
-		en.progress()
-		en.mu.Unlock()
-	}
-}
-
-// progress follows every change of the flow, under the lock: it wakes the readers
-// that wait for one, and the caller at the end.
+// progress follows every change of the run, under the lock: what may be written or
+// read now is, and at the end the caller learns it.
 func (en *engine) progress() {
-	for _, e := range en.edges {
-		if e != nil && e.parked {
-			e.parked = false
-			e.wake <- struct{}{} // capacity 1, and only the parked reader takes it
+	if !en.active {
+		return
+	}
+	for _, e := range en.call.edges {
+		if e.linked {
+			en.driver.nudge(e)
 		}
 	}
-	if en.active && en.call.flow.Finished() {
+	if en.call.run.Finished() {
 		en.active, en.leaving = false, false
 		en.call.done <- struct{}{}
 	}
 }
 
-// carryOut does an action. False: the edge is broken.
-func (en *engine) carryOut(a schedule.Action) bool {
-	c := &en.call
-	e := en.edges[a.Edge]
-	own := c.dst[a.Part.Lo:a.Part.Hi]
-	if a.Own {
-		own = c.src[a.Part.Lo:a.Part.Hi]
-	}
-	if a.Verb == schedule.Send {
-		return e.send(own, en.sumFor(a, own))
-	}
-	dst, received := c.dst[a.Part.Lo:a.Part.Hi], e.slots[a.Slot][:a.Part.Hi-a.Part.Lo]
-	if a.Lower {
-		combine(c.id.kind, c.id.op, dst, received, own)
-	} else {
-		combine(c.id.kind, c.id.op, dst, own, received)
-	}
-	return true
-}
-
-// sumFor is the checksum of a part. What comes down the tree, or is broadcast, is
-// sent on as it came, so its checksum is computed only once.
-func (en *engine) sumFor(a schedule.Action, data []byte) uint32 {
-	if en.noSum || en.stream {
-		return 0
-	}
-	if a.Edge == schedule.Up && en.call.id.verb != verbBroadcast {
-		return checksum(data)
-	}
-	s := &en.call.sums[a.Part.Index]
-	en.mu.Lock()
-	known, sum := s.known, s.sum
-	en.mu.Unlock()
-	if known {
-		return sum
-	}
-	sum = checksum(data)
-	en.mu.Lock()
-	*s = partSum{true, sum}
-	en.mu.Unlock()
-	return sum
-}
-
-// expect waits until the next part of e may come, and says where it goes. The
-// whole of it is buf. False: it is all over, or e is broken.
-func (en *engine) expect(e *edge) (r schedule.Receive, buf []byte, ok bool) {
-	en.mu.Lock()
-	defer en.mu.Unlock()
-	for !en.stopped() && !e.broken {
-		if r, ok = en.call.flow.Expect(e.index); ok {
-			if r.Slot == schedule.Straight {
-				return r, en.call.dst[r.Part.Lo:r.Part.Hi], true
-			}
-			return r, e.slot(r.Slot, en.opt.PartSize)[:r.Part.Hi-r.Part.Lo], true
-		}
-		en.park(e)
-	}
-	return r, nil, false
-}
-
 // stopped says that nothing goes on; under the lock.
 func (en *engine) stopped() bool { return en.failure != nil || en.ending }
 
-// park releases the lock until something has changed.
-func (en *engine) park(e *edge) {
-	e.parked = true
-	en.mu.Unlock()
-	select {
-	case <-e.wake:
-	case <-en.failed:
-	}
+// over is stopped for those who do not hold the lock.
+func (en *engine) over() bool {
 	en.mu.Lock()
-	e.parked = false
+	defer en.mu.Unlock()
+	return en.stopped()
 }
 
-// arrived takes note of a part that the reader of e has put where it belongs, and
-// does what can be done now.
-func (en *engine) arrived(e *edge, r schedule.Receive, sum partSum) {
-	en.mu.Lock()
-	if en.failure != nil {
-		en.mu.Unlock()
-		return
-	}
-	c := &en.call
-	c.received += int64(r.Part.Hi - r.Part.Lo)
-	if sum.known && r.Slot == schedule.Straight && (e.index == schedule.Up || c.id.verb == verbBroadcast) {
-		c.sums[r.Part.Index] = sum
-	}
-	c.flow.Arrived(e.index)
-	a, ok := c.flow.Next(e.index)
-	en.progress()
-	en.mu.Unlock()
-	en.work(e.index, a, ok)
+// giveUp ends the job because the caller's context has ended.
+func (en *engine) giveUp(ctx context.Context) {
+	cause := context.Cause(ctx)
+	en.fail(&failure{code: faultGaveUp, by: en.rank, rank: en.rank, text: cause.Error(), err: cause}, nil)
 }
 
 // fail ends everything, for the first reason that is given. The edge from is the
@@ -268,24 +217,19 @@ func (en *engine) fail(f *failure, from *edge) {
 	en.failure = f
 	en.where = en.here()
 	close(en.failed)
+	for _, e := range en.open {
+		if !en.stream && e != from {
+			e.fault = f
+		}
+		en.driver.nudge(e)
+	}
 	en.mu.Unlock()
 	if en.stream {
-		en.closeEdges() // it is all the news that vw understands
+		en.driver.stop() // it is all the news that vw understands
 	} else {
-		en.spread(f, from)
+		en.driver.farewell()
 	}
 	en.onFail(f)
-}
-
-// spread tells the other neighbours, all at once.
-func (en *engine) spread(f *failure, from *edge) {
-	var told sync.WaitGroup
-	for _, e := range en.edges {
-		if e != nil && e != from {
-			told.Go(func() { e.sendFault(f) })
-		}
-	}
-	told.Wait() // bounded: faultPatience, twice
 }
 
 // here is what this rank is doing; under the lock.
@@ -300,11 +244,20 @@ func (en *engine) here() Where {
 	return w
 }
 
-// closeEdges breaks all connections, which ends the readers.
-func (en *engine) closeEdges() {
-	for _, e := range en.edges {
-		if e != nil {
-			e.close()
-		}
+// finish ends the edges: from here on nothing is a failure.
+func (en *engine) finish() {
+	en.mu.Lock()
+	en.ending = true
+	for _, e := range en.open {
+		en.driver.nudge(e)
 	}
+	en.mu.Unlock()
+	en.driver.stop()
+	en.join()
+}
+
+// join waits until nobody works for the engine any more.
+func (en *engine) join() {
+	en.driver.wait()
+	en.watchs.Wait()
 }

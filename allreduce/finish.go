@@ -71,7 +71,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		}
 	}
 	if g.Stream() {
-		g.engine.closeEdges() // as vw does
+		g.engine.driver.stop() // as vw does
 	}
 	if err := g.member.Bye(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -28,7 +27,8 @@ type Group struct {
 	broken  error            // why it never will be
 	busy    atomic.Bool      // a collective is under way
 	engine  engine
-	flows   flows
+	wirer   *wirer // nil: not wired, or Local
+	progs   programs
 	scratch []float32 // one slot of all weights
 	scalar  [1]float32
 	records records
@@ -39,13 +39,6 @@ type Group struct {
 	settled chan struct{} // closed when verdict stands, after engine.failed
 	closing chan struct{} // closed by Close
 	work    sync.WaitGroup
-}
-
-// flows are the machines of package schedule, kept so that no call allocates.
-type flows struct {
-	reduce    schedule.AllReduce
-	broadcast schedule.Broadcast
-	gather    schedule.Gather
 }
 
 // Local is a job of one rank, without a server: collectives return what they
@@ -60,13 +53,16 @@ func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, settled: make(chan struct{}), closing: make(chan struct{})}
 	g.engine = engine{
 		rank:   cfg.Rank,
-		opt:    schedule.Options{PartSize: cfg.Chunk},
+		part:   cfg.Chunk,
 		noSum:  cfg.NoChecksum,
 		limits: limits{stall: cfg.Stall, maxWait: cfg.MaxWait},
 		log:    cfg.Log,
+		edges:  map[int]*edge{},
 		failed: make(chan struct{}),
 		onFail: func(f *failure) { g.work.Go(func() { g.settle(f) }) },
 	}
+	g.engine.call.done = make(chan struct{}, 1)
+	g.engine.driver = &netConn{en: &g.engine}
 	return g
 }
 
@@ -140,25 +136,19 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 // start takes over the edges of a wired job.
 func (g *Group) start(w *spantree.Wiring, wr *wirer) {
 	en := &g.engine
-	en.stream, en.place = w.Stream, wr.place
+	en.stream, en.peers = w.Stream, w.Peers
 	if w.Stream {
-		en.opt = schedule.Options{PartSize: streamChunk, Phased: true}
+		en.part = streamChunk
 	}
-	for i, c := range wr.conns {
-		if c == nil {
-			continue
-		}
-		rank := unknownRank
-		if !w.Stream {
-			rank = wr.place.Peer[i]
-		}
-		en.edges[i] = newEdge(en, i, rank, wr.hosts[i], c)
+	g.progs = newPrograms(wr.tree, wr.self)
+	en.reach = func(rank int) {
+		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
 	}
 	g.mu.Lock()
-	g.wiring = w
+	g.wirer, g.wiring = wr, w
 	g.mu.Unlock()
-	en.start()
-	en.readers.Go(func() { en.watch(g.closing) })
+	wr.handOver(en.attach)
+	en.watchs.Go(func() { en.watch(g.closing) })
 	g.work.Go(g.watchOver)
 }
 
@@ -256,27 +246,14 @@ func (g *Group) Close() error {
 	if first && g.listener != nil {
 		g.listener.Close() // may be closed already, by the wiring
 	}
-	if wired {
+	if wired && g.wirer != nil {
+		g.wirer.close()
 		g.engine.finish()
+		g.wirer.work.Wait()
 	}
 	if first && g.member != nil {
 		err = g.member.Close()
 	}
 	g.work.Wait()
 	return err
-}
-
-// finish ends the edges: from here on nothing is a failure.
-func (en *engine) finish() {
-	en.mu.Lock()
-	en.ending = true
-	for _, e := range en.edges {
-		if e != nil && e.parked {
-			e.parked = false
-			e.wake <- struct{}{}
-		}
-	}
-	en.mu.Unlock()
-	en.closeEdges()
-	en.readers.Wait()
 }

@@ -40,7 +40,10 @@ func (g *Group) settle(first *failure) {
 	g.mu.Lock()
 	g.verdict = f
 	g.mu.Unlock()
-	g.engine.closeEdges()
+	if g.wirer != nil {
+		g.wirer.close()
+	}
+	g.engine.driver.stop()
 	close(g.settled)
 }
 
@@ -104,7 +107,7 @@ func (g *Group) weigh(f *failure) *failure {
 func (g *Group) failed() error {
 	<-g.settled // bounded: verdictWithin and tellWithin
 	en := &g.engine
-	en.readers.Wait()
+	en.join()
 	g.mu.Lock()
 	f := g.verdict
 	g.mu.Unlock()

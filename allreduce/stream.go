@@ -3,6 +3,7 @@
 package allreduce
 
 import (
+	"bufio"
 	"errors"
 	"io"
 
@@ -15,56 +16,108 @@ import (
 // belong to, so whoever makes other calls makes garbage of them.
 //
 // vw reads nothing from its parent before it has sent all of its vector up. So
-// nothing is sent down before all has come up (schedule.Options.Phased): a rank
-// that did would wait for a vw worker which waits for it.
+// nothing is sent down before all has come up: a rank that did would wait for a vw
+// worker which waits for it.
+//
+// A rank knows its neighbours' places, not their numbers, so the programs of the
+// stream number the ranks as it sees them.
+const (
+	streamLeft   = 0
+	streamSelf   = 1
+	streamRight  = 2
+	streamParent = 3
+)
+
+// streamTree is the tree as a rank of a job with vw workers sees it.
+type streamTree struct {
+	parent bool
+	kids   int
+}
+
+func (t streamTree) Size() int { return streamParent + 1 }
+
+func (t streamTree) Parent(int) int {
+	if t.parent {
+		return streamParent
+	}
+	return schedule.None
+}
+
+func (t streamTree) Children(int) (left, right int) {
+	left, right = schedule.None, schedule.None
+	if t.kids > 0 {
+		left = streamLeft
+	}
+	if t.kids > 1 {
+		right = streamRight
+	}
+	return left, right
+}
+
+// mayNotSend says that e leads down and not all has come up; under the lock.
+func (en *engine) mayNotSend(e *edge) bool {
+	if e == en.edges[streamParent] {
+		return false
+	}
+	for _, child := range [...]int{streamLeft, streamRight} {
+		if e := en.edges[child]; e != nil && e.peer != noPeer {
+			if _, more := en.call.run.Awaits(e.peer); more {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // readStream is the reader of an edge of a job with vw workers.
-func (e *edge) readStream() *failure {
+func (e *edge) readStream(br *bufio.Reader) *failure {
 	for {
 		// Wait for the first byte of a call, so that an end between two calls is
 		// seen as one.
-		if _, err := e.br.Peek(1); err != nil {
+		if _, err := br.Peek(1); err != nil {
 			return e.en.ended(e, err)
 		}
-		parts := e.en.next(e)
-		for range parts {
-			r, buf, ok := e.en.expect(e)
+		for last := false; !last; {
+			m, buf, ok := e.nextStreamed()
 			if !ok {
-				break // over, or broken: the next read says more
+				return nil // it is all over
 			}
-			if _, err := io.ReadFull(e.br, buf); err != nil {
+			if _, err := io.ReadFull(br, buf); err != nil {
 				return e.lost(err)
 			}
-			e.en.served(e, r, parts)
-			e.en.arrived(e, r, partSum{})
-		}
-		if parts == 0 {
-			return nil // it is all over
+			last = m.Last
+			e.inbox.move = m
+			if last {
+				e.en.served(e)
+			}
+			e.received(buf)
 		}
 	}
 }
 
-// next waits for the next call in which bytes come from e, and says in how many
-// parts. 0: it is all over.
-func (en *engine) next(e *edge) int {
+// nextStreamed waits until bytes from e have a place, and says where. False: it is
+// all over.
+func (e *edge) nextStreamed() (m schedule.Move, buf []byte, ok bool) {
+	en := e.en
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	for !en.stopped() {
-		if en.active && en.call.id.seq > e.served {
-			if n := en.call.flow.Incoming(e.index); n > 0 {
-				return n
+		c := &en.call
+		if en.active && e.served < c.id.seq {
+			if m, ok := c.run.NextReceive(e.peer); ok {
+				return m, e.inbox.place(&m, c, en.part), true
 			}
 		}
-		en.park(e)
+		e.waiting = true
+		en.mu.Unlock()
+		e.await(e.readable)
+		en.mu.Lock()
 	}
-	return 0
+	return m, nil, false
 }
 
 // served notes that the last part of the call is in.
-func (en *engine) served(e *edge, r schedule.Receive, parts int) {
-	if r.Part.Index < parts-1 {
-		return
-	}
+func (en *engine) served(e *edge) {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	e.served = en.call.id.seq
@@ -93,10 +146,10 @@ func (en *engine) end(e *edge, err error) *failure {
 	return e.lost(err)
 }
 
-// gone is the failure that an edge ended after the last call; under the lock.
-func (en *engine) gone() *failure {
-	for _, e := range en.edges {
-		if e != nil && e.gone != nil {
+// lostBetween is the failure that an edge ended after the last call; under the lock.
+func (en *engine) lostBetween() *failure {
+	for _, e := range en.open {
+		if e.gone != nil {
 			return en.end(e, e.gone)
 		}
 	}
@@ -107,7 +160,7 @@ func (en *engine) gone() *failure {
 func (en *engine) startWork() {
 	en.mu.Lock()
 	en.working = true
-	f := en.gone()
+	f := en.lostBetween()
 	en.mu.Unlock()
 	if f != nil {
 		en.fail(f, nil)

@@ -4,20 +4,13 @@ package allreduce
 
 import (
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
 const (
 	watchTick = time.Second      // how often a collective is looked at, at most
 	sayEvery  = 10 * time.Second // how often a long wait is logged
 )
-
-// waitOrder is the order in which a rank names those it waits for: first those
-// that it needs to go on.
-var waitOrder = [...]int{schedule.Left, schedule.Right, schedule.Up}
 
 // watchdog is what the engine's watch keeps of the collective under way.
 type watchdog struct {
@@ -69,16 +62,11 @@ func (en *engine) look(now time.Time) *failure {
 	d, c := &en.dog, &en.call
 	if d.seq != c.id.seq {
 		d.seq, d.noted, d.said = c.id.seq, now, c.started
-		for _, e := range en.edges {
-			if e != nil {
-				e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: c.started}
-			}
+		for _, e := range c.edges {
+			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: c.started}
 		}
 	}
-	for _, e := range en.edges {
-		if e == nil {
-			continue
-		}
+	for _, e := range c.edges {
 		if in, out := e.in.Load(), e.out.Load(); in != e.idle.in || out != e.idle.out {
 			e.idle.in, e.idle.out, e.idle.since = in, out, now
 		}
@@ -91,11 +79,7 @@ func (en *engine) look(now time.Time) *failure {
 		en.log.Info(en.here().String())
 	}
 	if !en.stream {
-		due := now.Sub(d.noted) >= en.limits.stall/4
-		if due {
-			d.noted = now
-		}
-		en.tell(due)
+		en.tell(now)
 	}
 	return nil
 }
@@ -119,8 +103,8 @@ func (en *engine) overdue(e *edge, now time.Time) *failure {
 
 // waitsOn says whether bytes to or from e could move, if the peer did its part.
 func (en *engine) waitsOn(e *edge) bool {
-	_, expected := en.call.flow.Expect(e.index)
-	return expected || e.writing.Load()
+	_, expected := en.call.run.NextReceive(e.peer)
+	return expected || e.writing.Load() || !e.linked
 }
 
 // entered says whether the peer is known to be in the collective. vw's stream
@@ -133,18 +117,31 @@ func (en *engine) entered(e *edge) bool {
 }
 
 // waitsFor is the end of the chain that this rank waits for, as far as it is
-// known: a neighbour, or whom that one waits for.
-func (en *engine) waitsFor() (e *edge, far note) {
-	for _, i := range waitOrder {
-		if e := en.edges[i]; e != nil && en.waitsOn(e) {
-			far = note{seq: en.call.id.seq, rank: int32(e.rank), entered: en.entered(e)}
-			if e.note.seq == far.seq && e.note.rank >= 0 && int(e.note.rank) != en.rank {
-				far = e.note
-			}
-			return e, far
+// known: of the neighbours that whose bytes this rank needs first, or whom that one
+// waits for.
+func (en *engine) waitsFor() (first *edge, far note) {
+	far = note{seq: en.call.id.seq, rank: unknownRank}
+	at := len(en.call.prog.Steps)
+	for _, e := range en.call.edges {
+		if !en.waitsOn(e) {
+			continue
+		}
+		step := at
+		if m, ok := en.call.run.Awaits(e.peer); ok {
+			step = m.Step
+		}
+		if first == nil || step < at {
+			first, at = e, step
 		}
 	}
-	return nil, note{seq: en.call.id.seq, rank: unknownRank}
+	if first == nil {
+		return nil, far
+	}
+	if first.note.seq == far.seq && first.note.rank >= 0 && int(first.note.rank) != en.rank {
+		return first, first.note
+	}
+	far.rank, far.entered = int32(first.rank), en.entered(first)
+	return first, far
 }
 
 // waitText says for whom this rank waits, as far along the tree as is known.
@@ -164,38 +161,16 @@ func (en *engine) waitText() string {
 }
 
 // tell lets the neighbours know that this rank is in the collective: each of
-// them once, by its header, and if notes are due those that are in it too.
-// Writes may block, so each has its own goroutine.
-func (en *engine) tell(due bool) {
-	seq := en.call.id.seq
-	wire := slices.Clone(en.call.wire)
-	_, far := en.waitsFor()
-	for _, e := range en.edges {
-		if e == nil {
-			continue
+// them once, by its header, and from time to time by a note.
+func (en *engine) tell(now time.Time) {
+	due := now.Sub(en.dog.noted) >= en.limits.stall/4
+	if due {
+		en.dog.noted = now
+	}
+	for _, e := range en.open {
+		if e.begun < en.call.id.seq || due {
+			e.say = true
+			en.driver.nudge(e)
 		}
-		select {
-		case e.gate <- struct{}{}:
-		default:
-			continue // in the middle of a frame, which tells as much
-		}
-		var b []byte
-		switch {
-		case e.begun < seq:
-			e.begun = seq
-			b = appendFrame(nil, frameCall, wire)
-		case due && e.entered >= seq:
-			b = appendFrame(nil, frameNote, far.appendTo(nil))
-		}
-		if b == nil || e.shut {
-			<-e.gate
-			continue
-		}
-		en.readers.Go(func() {
-			defer func() { <-e.gate }()
-			if _, err := e.conn.Write(b); err != nil {
-				e.breaks()
-			}
-		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // What crosses a connection between two ranks of a native job, little-endian.
-// The child dials and sends a hello; the parent answers with its own. Then
+// Who dials sends a hello; the other answers with its own. Then
 // each direction is a sequence of frames:
 //
 //	offset  size  field
@@ -65,6 +65,13 @@ func (f frame) put(b []byte) {
 	le.PutUint32(b[12:], 0)
 }
 
+// append appends the header.
+func (f frame) append(dst []byte) []byte {
+	dst = append(dst, make([]byte, frameSize)...)
+	f.put(dst[len(dst)-frameSize:])
+	return dst
+}
+
 // decodeFrame reads a frame's header and checks its bounds. Data frames are
 // checked against the part that is expected.
 func decodeFrame(b []byte) (frame, error) {
@@ -91,10 +98,8 @@ func decodeFrame(b []byte) (frame, error) {
 
 // appendFrame appends a whole frame.
 func appendFrame(dst []byte, kind byte, payload []byte) []byte {
-	start := len(dst)
-	dst = append(dst, make([]byte, frameSize)...)
-	frame{kind: kind, flags: flagSum, length: uint32(len(payload)), sum: checksum(payload)}.put(dst[start:])
-	return append(dst, payload...)
+	f := frame{kind: kind, flags: flagSum, length: uint32(len(payload)), sum: checksum(payload)}
+	return append(f.append(dst), payload...)
 }
 
 // note tells a neighbour that the sender is in the collective and waits. It is

@@ -4,10 +4,8 @@ package allreduce
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -19,14 +17,11 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-const (
-	helloPatience = 10 * time.Second       // for a connection to say who it is
-	maxStrangers  = 64                     // connections that have not said so yet
-	redial        = 200 * time.Millisecond // between attempts to reach the parent
-)
+const redial = 200 * time.Millisecond // between attempts to reach a rank
 
-// wirer opens the edges of one epoch: it connects to the parent and accepts the
-// children. Nothing it started is left when connect returns.
+// wirer opens the edges of one epoch: first those of the tree, on which every job
+// rests, later those that a collective needs. Of two ranks the child connects to its
+// parent, and where neither is that, the higher to the lower.
 type wirer struct {
 	net      transport.Network
 	listener net.Listener
@@ -36,55 +31,51 @@ type wirer struct {
 	over     <-chan struct{} // the epoch has ended
 	log      *slog.Logger
 
-	place schedule.Place
+	tree   schedule.Tree // as this rank sees it
+	self   int           // this rank in tree
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
 	mu    sync.Mutex
-	conns [schedule.Edges]net.Conn
-	hosts [schedule.Edges]string
+	links map[int]link // that nobody has taken yet
+	take  func(rank int, l link) bool
 	fault error
-	ready chan struct{} // closed: all are there, or fault
-	done  bool
+	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
 func newWirer(n transport.Network, l net.Listener, rank, total int, w *spantree.Wiring, over <-chan struct{}, log *slog.Logger) *wirer {
-	return &wirer{
+	wr := &wirer{
 		net: n, listener: l, rank: rank, total: total, wiring: w, over: over, log: log,
-		place: placeOf(rank, total, w), ready: make(chan struct{}),
+		tree: topo.Binary(total), self: rank,
+		links: map[int]link{}, ready: make(chan struct{}),
 	}
+	if w.Stream {
+		wr.tree, wr.self = streamTree{w.Parent != "", w.Kids}, streamSelf
+	}
+	wr.ctx, wr.cancel = context.WithCancel(context.Background())
+	return wr
 }
 
-// placeOf is where this rank stands. In a job with vw workers the neighbours'
-// ranks are not known; children stand in the order in which they connect.
-func placeOf(rank, total int, w *spantree.Wiring) schedule.Place {
-	if !w.Stream {
-		return schedule.PlaceIn(topo.Binary(total), rank)
-	}
-	p := schedule.Place{Rank: rank, Size: total, Lo: rank, Hi: rank + 1}
-	for e := range p.Peer {
-		p.Peer[e] = schedule.None
-	}
-	const somebody = 0
-	if w.Parent != "" {
-		p.Peer[schedule.Up] = somebody
-	}
-	if w.Kids > 0 {
-		p.Peer[schedule.Left] = somebody
-	}
-	if w.Kids > 1 {
-		p.Peer[schedule.Right] = somebody
-	}
-	return p
+func (w *wirer) parent() int { return w.tree.Parent(w.self) }
+
+// neighbours are the ranks beside this one in the tree, schedule.None where there is
+// none: the parent, then the children.
+func (w *wirer) neighbours() [3]int {
+	left, right := w.tree.Children(w.self)
+	return [3]int{w.parent(), left, right}
 }
 
-// connect opens all edges, or none.
+// connect opens the edges of the tree, or none.
 func (w *wirer) connect(ctx context.Context) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	var work sync.WaitGroup
 	w.progress(func() {}) // there may be nothing to do
-	work.Go(func() { w.dialParent(ctx) })
-	if !w.wiring.Stream { // a vw worker first connects, then accepts; what matters is that it does not answer before
-		work.Go(func() { w.accept(ctx, &work) })
+	if p := w.parent(); p != schedule.None {
+		w.work.Go(func() { _ = w.dial(ctx, p) }) // missing names whom it has not reached
+	}
+	if w.wiring.Stream { // a vw worker first connects, then accepts; what matters is that it does not answer before
+		w.work.Go(w.acceptStream)
 	} else {
-		work.Go(func() { w.acceptStream(ctx) })
+		w.work.Go(w.accept)
 	}
 	select {
 	case <-w.ready:
@@ -94,34 +85,49 @@ func (w *wirer) connect(ctx context.Context) (err error) {
 	case <-ctx.Done():
 		err = fmt.Errorf("rank %d: wiring: waiting for %s: %w", w.rank, w.missing(), context.Cause(ctx))
 	}
-	cancel()
-	w.listener.Close()
-	w.mu.Lock()
-	w.done = true
-	w.mu.Unlock()
-	work.Wait()
 	if err != nil {
-		for _, c := range w.conns {
-			if c != nil {
-				c.Close()
-			}
-		}
+		w.close()
+		w.work.Wait()
+	} else if w.wiring.Stream {
+		w.listener.Close()
 	}
 	return err
 }
 
 var errOver = errors.New("the epoch has ended")
 
-// progress applies a change, and sees whether all edges are there.
+// handOver gives the links to take, those of today and those to come.
+func (w *wirer) handOver(take func(rank int, l link) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.take = take
+	for rank, l := range w.links {
+		if !take(rank, l) {
+			l.conn.Close()
+		}
+	}
+	clear(w.links)
+}
+
+// close opens no further edges. Those that nobody has taken end.
+func (w *wirer) close() {
+	w.cancel()
+	w.listener.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.take = func(int, link) bool { return false }
+	for _, l := range w.links {
+		l.conn.Close()
+	}
+	clear(w.links)
+}
+
+// progress applies a change, and sees whether all edges of the tree are there.
 func (w *wirer) progress(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change()
-	complete := true
-	for e, c := range w.conns {
-		complete = complete && (c != nil || w.place.Peer[e] == schedule.None)
-	}
-	if complete || w.fault != nil {
+	if w.take == nil && (len(w.lacking()) == 0 || w.fault != nil) {
 		select {
 		case <-w.ready:
 		default:
@@ -130,12 +136,26 @@ func (w *wirer) progress(change func()) {
 	}
 }
 
-// install takes a connection into its place. False: the place is taken, or it is
-// too late.
-func (w *wirer) install(e int, c net.Conn, host string) (ok bool) {
+// lacking are the neighbours in the tree that are not connected yet.
+func (w *wirer) lacking() (ranks []int) {
+	for _, rank := range w.neighbours() {
+		if _, ok := w.links[rank]; rank != schedule.None && !ok {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
+
+// install takes a link into its place. False: the place is taken, or it is too late.
+func (w *wirer) install(rank int, l link) (ok bool) {
 	w.progress(func() {
-		if ok = w.conns[e] == nil && !w.done; ok {
-			w.conns[e], w.hosts[e] = c, host
+		if w.take != nil {
+			ok = w.take(rank, l)
+			return
+		}
+		if _, taken := w.links[rank]; !taken {
+			w.links[rank] = l
+			ok = true
 		}
 	})
 	return ok
@@ -146,13 +166,11 @@ func (w *wirer) missing() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var names []string
-	for e, c := range w.conns {
+	for _, rank := range w.lacking() {
 		switch {
-		case c != nil || w.place.Peer[e] == schedule.None:
 		case !w.wiring.Stream:
-			r := w.place.Peer[e]
-			names = append(names, rankAt(r, w.wiring.Peers[r]))
-		case e == schedule.Up:
+			names = append(names, rankAt(rank, w.wiring.Peers[rank]))
+		case rank == streamParent:
 			names = append(names, "the parent at "+w.wiring.Parent)
 		default:
 			names = append(names, "a child")
@@ -161,166 +179,103 @@ func (w *wirer) missing() string {
 	return fmt.Sprint(names)
 }
 
-// dialParent connects to the parent, trying until ctx ends.
-func (w *wirer) dialParent(ctx context.Context) {
-	if w.place.Peer[schedule.Up] == schedule.None {
-		return
+// dials says whether of two ranks the first one connects to the second.
+func (w *wirer) dials(from, to int) bool {
+	switch {
+	case w.tree.Parent(from) == to:
+		return true
+	case w.tree.Parent(to) == from:
+		return false
 	}
-	addr := w.wiring.Parent
-	if !w.wiring.Stream {
-		addr = w.wiring.Peers[w.place.Peer[schedule.Up]]
+	return from > to
+}
+
+// dial connects to a rank, trying until ctx ends.
+func (w *wirer) dial(ctx context.Context, rank int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.ctx, func() { cancel(errOver) })()
+	l := link{rank: rank, host: w.wiring.Parent}
+	if w.wiring.Stream {
+		l.rank = unknownRank
+	} else {
+		l.host = w.wiring.Peers[rank]
 	}
 	for tries := 1; ; tries++ {
-		c, err := w.net.Dial(ctx, addr)
+		c, err := w.net.Dial(ctx, l.host)
 		if err == nil && !w.wiring.Stream {
-			if err = w.greet(ctx, c); err != nil {
+			if err = w.greet(ctx, c, rank); err != nil {
 				c.Close()
 			}
 		}
 		if err == nil {
-			if !w.install(schedule.Up, c, addr) {
+			if l.conn = c; !w.install(rank, l) {
 				c.Close()
 			}
-			return
+			return nil
 		}
 		if ctx.Err() == nil && tries%25 == 1 {
-			w.log.Warn("cannot reach the parent in the tree yet", "rank", w.rank, "parent", addr, "tries", tries, "error", err)
+			w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.host, "tries", tries, "error", err)
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return fmt.Errorf("%w, and %d tries: %w", context.Cause(ctx), tries, err)
 		case <-time.After(redial):
 		}
 	}
 }
 
-// greet says hello to the parent and hears its answer.
-func (w *wirer) greet(ctx context.Context, c net.Conn) error {
-	parent := w.place.Peer[schedule.Up]
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	c.SetDeadline(time.Now().Add(helloPatience))
-	if _, err := c.Write(w.hello(parent)); err != nil {
-		return err
+func (w *wirer) cannotReach(rank int) string {
+	if rank == w.parent() {
+		return "cannot reach the parent in the tree yet"
 	}
-	h, err := w.heard(c)
-	if err != nil {
-		return err
-	}
-	if int(h.from) != parent {
-		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, parent)
-	}
-	return c.SetDeadline(time.Time{})
+	return fmt.Sprintf("cannot reach rank %d yet", rank)
 }
 
-func (w *wirer) hello(to int) []byte {
-	return hello{
-		token: w.wiring.Token, epoch: w.wiring.Epoch,
-		from: uint32(w.rank), to: uint32(to), total: uint32(w.total),
-	}.appendTo(nil)
-}
-
-// heard reads a hello and checks that it belongs to this epoch and rank.
-func (w *wirer) heard(c net.Conn) (hello, error) {
-	var b [helloSize]byte
-	if _, err := io.ReadFull(c, b[:]); err != nil {
-		return hello{}, err
-	}
-	h, err := decodeHello(b[:])
-	switch {
-	case err != nil:
-		return h, err
-	case subtle.ConstantTimeCompare(h.token[:], w.wiring.Token[:]) != 1 || h.epoch != w.wiring.Epoch:
-		return h, fmt.Errorf("the token of another epoch: got epoch %v, want %v", h.epoch, w.wiring.Epoch)
-	case int(h.to) != w.rank || int(h.total) != w.total:
-		return h, fmt.Errorf("it looks for rank %d of %d, this is rank %d of %d", h.to, h.total, w.rank, w.total)
-	}
-	return h, nil
-}
-
-// accept takes connections until ctx ends, each on its own, so that a silent
-// one holds up nobody.
-func (w *wirer) accept(ctx context.Context, work *sync.WaitGroup) {
-	if w.place.Peer[schedule.Left] == schedule.None && w.place.Peer[schedule.Right] == schedule.None {
+// reach starts to open the edge to a rank that a collective needs, if that is up to
+// this rank, and fails the job when it cannot be opened within patience.
+func (w *wirer) reach(rank int, patience time.Duration, fail func(*failure)) {
+	if !w.dials(w.rank, rank) {
 		return
 	}
-	strangers := make(chan struct{}, maxStrangers)
-	for {
-		c, err := w.listener.Accept()
-		if err != nil {
-			w.acceptFailed(ctx, err)
-			return
+	w.work.Go(func() {
+		ctx, cancel := context.WithTimeoutCause(w.ctx, patience, fmt.Errorf("no answer within %v", patience))
+		defer cancel()
+		if err := w.dial(ctx, rank); err != nil && w.ctx.Err() == nil {
+			fail(&failure{
+				code: faultLost, by: w.rank, rank: rank, host: w.wiring.Peers[rank],
+				text: "it cannot be reached: " + err.Error(), err: err,
+			})
 		}
-		select {
-		case strangers <- struct{}{}:
-		default:
-			w.log.Warn("dropped a connection: too many have not said who they are", "rank", w.rank, "from", c.RemoteAddr(), "limit", maxStrangers)
-			c.Close()
+	})
+}
+
+// acceptStream takes as many connections as there are children: vw's workers do
+// not say who they are.
+func (w *wirer) acceptStream() {
+	for _, child := range w.neighbours() {
+		if child == schedule.None || child == streamParent {
 			continue
 		}
-		work.Go(func() {
-			defer func() { <-strangers }()
-			if err := w.welcome(ctx, c); err != nil {
-				c.Close()
-				if ctx.Err() == nil {
-					w.log.Warn("dropped a connection", "rank", w.rank, "from", c.RemoteAddr(), "error", err)
-				}
-			}
-		})
+		c, err := w.listener.Accept()
+		if err != nil {
+			w.acceptFailed(err)
+			return
+		}
+		if !w.install(child, link{conn: c, rank: unknownRank, host: c.RemoteAddr().String()}) {
+			c.Close()
+		}
 	}
 }
 
-func (w *wirer) acceptFailed(ctx context.Context, err error) {
-	if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+func (w *wirer) acceptFailed(err error) {
+	if w.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 		return
 	}
 	w.progress(func() { w.fault = fmt.Errorf("rank %d: cannot accept connections: %w", w.rank, err) })
 }
 
-// welcome hears who connects and, if it is a child, answers.
-func (w *wirer) welcome(ctx context.Context, c net.Conn) error {
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	c.SetDeadline(time.Now().Add(helloPatience))
-	h, err := w.heard(c)
-	if err != nil {
-		return err
-	}
-	edge := -1
-	for _, e := range [...]int{schedule.Left, schedule.Right} {
-		if int(h.from) == w.place.Peer[e] {
-			edge = e
-		}
-	}
-	if edge < 0 {
-		return fmt.Errorf("rank %d is no child of this rank", h.from)
-	}
-	if _, err := c.Write(w.hello(int(h.from))); err != nil {
-		return err
-	}
-	if !stop() {
-		return context.Cause(ctx)
-	}
-	if err := c.SetDeadline(time.Time{}); err != nil {
-		return err
-	}
-	if !w.install(edge, c, w.wiring.Peers[h.from]) {
-		return fmt.Errorf("rank %d is connected already", h.from)
-	}
-	return nil
-}
-
-// acceptStream takes as many connections as there are children: vw's workers do
-// not say who they are.
-func (w *wirer) acceptStream(ctx context.Context) {
-	for _, e := range []int{schedule.Left, schedule.Right}[:w.wiring.Kids] {
-		c, err := w.listener.Accept()
-		if err != nil {
-			w.acceptFailed(ctx, err)
-			return
-		}
-		if !w.install(e, c, c.RemoteAddr().String()) {
-			c.Close()
-		}
-	}
+// expects says whether a rank has reason to connect to this one.
+func (w *wirer) expects(rank int) bool {
+	return rank >= 0 && rank < w.total && rank != w.rank && w.dials(rank, w.rank)
 }

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
+
+// readAhead holds the frames of small collectives, so that one read brings header and
+// data; of large parts all but their first bytes are read to where they belong.
+const readAhead = 16 << 10
+
+// inbox takes the frames of an edge apart as their bytes come, however they are cut.
+type inbox struct {
+	ahead  []byte // bytes that have been read and not been looked at
+	buf    []byte // their memory
+	frame  frame
+	body   []byte // where the rest of the frame goes
+	got    int    // how much of it is there
+	inBody bool
+	skip   int           // bytes of data that nobody wants
+	drop   bool          // so is the data frame that has begun
+	move   schedule.Move // what the data is for
+	held   []byte        // the header of a collective that this rank has not entered
+	heard  uint64        // the collective that data frames belong to
+	scrap  [callMax]byte // the rest of a small frame
+	slot   []byte        // a part that will be joined
+	stale  []byte        // the last header that came when its call was over here
+}
+
+// space is where the next bytes of the edge go. They are for filled.
+func (e *edge) space() []byte {
+	in := &e.inbox
+	if in.inBody && len(in.ahead) == 0 {
+		return in.body[in.got:]
+	}
+	if in.buf == nil {
+		in.buf = make([]byte, readAhead)
+	}
+	if len(in.ahead) == 0 {
+		in.ahead = in.buf[:0]
+	} else if &in.ahead[0] != &in.buf[0] {
+		in.ahead = in.buf[:copy(in.buf, in.ahead)]
+	}
+	return in.buf[len(in.ahead):]
+}
+
+// filled says that n bytes are there.
+func (e *edge) filled(n int) {
+	in := &e.inbox
+	e.in.Add(int64(n))
+	if in.inBody && len(in.ahead) == 0 {
+		in.got += n
+		return
+	}
+	in.ahead = in.buf[:len(in.ahead)+n]
+}
+
+// digest takes apart what is there. held: this rank's own calls must go on first.
+func (e *edge) digest() (held bool, f *failure) {
+	for {
+		more, held, f := e.digestOne()
+		if held || f != nil || !more {
+			return held, f
+		}
+	}
+}
+
+// digestOne does the next step. more: there may be another one.
+func (e *edge) digestOne() (more, held bool, f *failure) {
+	in := &e.inbox
+	switch {
+	case in.skip > 0:
+		n := min(in.skip, len(in.ahead))
+		in.skip -= n
+		in.ahead = in.ahead[n:]
+		return in.skip == 0, false, nil
+	case in.held != nil:
+		return e.meet()
+	case in.inBody:
+		n := copy(in.body[in.got:], in.ahead)
+		in.got += n
+		in.ahead = in.ahead[n:]
+		if in.got < len(in.body) {
+			return false, false, nil
+		}
+		in.inBody = false
+		return true, false, e.finishFrame()
+	case in.frame.kind == 0:
+		if len(in.ahead) < frameSize {
+			return false, false, nil
+		}
+		var err error
+		if in.frame, err = decodeFrame(in.ahead); err != nil {
+			return false, false, e.garbled(err)
+		}
+		in.ahead = in.ahead[frameSize:]
+	}
+	return e.beginBody()
+}
+
+// beginBody finds out where the rest of the frame goes.
+func (e *edge) beginBody() (more, held bool, f *failure) {
+	in := &e.inbox
+	n := int(in.frame.length)
+	switch {
+	case in.frame.kind == frameData:
+		if more, held, f = e.expect(); !more {
+			return more, held, f
+		}
+		if in.drop {
+			in.drop, in.skip, in.frame.kind = false, n, 0
+			return true, false, nil
+		}
+	case n <= len(in.scrap):
+		in.body = in.scrap[:n]
+	default:
+		in.body = make([]byte, n) // a fault: there is only one
+	}
+	in.got, in.inBody = 0, true
+	return true, false, nil
+}
+
+// expect finds the place of the data frame that has begun, once it may come.
+func (e *edge) expect() (more, held bool, f *failure) {
+	in, en := &e.inbox, e.en
+	n := int(in.frame.length)
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	switch {
+	case en.stopped():
+		e.waiting = true
+		return false, true, nil
+	case e.broken:
+		in.drop = true
+		return true, false, nil
+	case !en.active || e.peer == noPeer || in.heard != en.call.id.seq:
+		return false, false, e.unexpected()
+	}
+	c := &en.call
+	m, ok := c.run.Awaits(e.peer)
+	if !ok {
+		return false, false, e.unexpected()
+	}
+	if n != m.Hi-m.Lo {
+		return false, false, e.garbled(fmt.Errorf("%v: got a part of %d bytes, want %d", &c.id, n, m.Hi-m.Lo))
+	}
+	if _, ok := c.run.NextReceive(e.peer); !ok {
+		e.waiting = true
+		return false, true, nil
+	}
+	in.move, in.body = m, in.place(&m, c, en.part)
+	return true, false, nil
+}
+
+// place is where the part of a move goes: to the result, or where it waits to be
+// joined with it.
+func (in *inbox) place(m *schedule.Move, c *call, part int) []byte {
+	n := m.Hi - m.Lo
+	if m.Act == schedule.Take {
+		return c.dst[m.Lo:m.Hi]
+	}
+	if len(in.slot) < n {
+		in.slot = make([]byte, max(n, min(part, len(c.dst))))
+	}
+	return in.slot[:n]
+}
+
+// finishFrame looks at a frame that is there as a whole.
+func (e *edge) finishFrame() *failure {
+	in := &e.inbox
+	kind, body := in.frame.kind, in.body
+	in.frame.kind, in.body = 0, nil
+	what := "frame"
+	if kind == frameData {
+		what = "part"
+	}
+	if in.frame.flags&flagSum != 0 && checksum(body) != in.frame.sum {
+		return e.garbled(fmt.Errorf("the checksum of a %s is wrong: a bit was flipped on the way", what))
+	}
+	switch kind {
+	case frameData:
+		e.received(body)
+	case frameCall:
+		if err := checkCall(body); err != nil {
+			return e.garbled(err)
+		}
+		in.held = body
+	case frameFault:
+		f, err := decodeFailure(body)
+		if err != nil {
+			return e.garbled(err)
+		}
+		return f
+	case frameNote:
+		n, err := decodeNote(body)
+		if err != nil {
+			return e.garbled(err)
+		}
+		e.en.noted(e, n)
+	}
+	return nil
+}
+
+// received puts a part, whose checksum is right, where it belongs.
+func (e *edge) received(part []byte) {
+	in, en := &e.inbox, e.en
+	c, m := &en.call, in.move
+	dst := c.dst[m.Lo:m.Hi]
+	own := dst
+	if m.Own {
+		own = c.src[m.Lo:m.Hi]
+	}
+	switch m.Act {
+	case schedule.Below:
+		combine(c.id.kind, c.id.op, dst, part, own)
+	case schedule.Above:
+		combine(c.id.kind, c.id.op, dst, own, part)
+	}
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	if en.failure != nil || !en.active {
+		return
+	}
+	c.received += int64(len(dst))
+	if !en.stream && !en.noSum {
+		c.sums.forget(m.Lo, m.Hi)
+		if m.Act == schedule.Take && in.frame.flags&flagSum != 0 {
+			c.sums.set(m.Lo, m.Hi, in.frame.sum)
+		}
+	}
+	c.run.Received(e.peer)
+	en.progress()
+}
+
+// meet compares the collective that the peer has entered with this rank's, once
+// it is there too.
+func (e *edge) meet() (more, held bool, f *failure) {
+	in, en := &e.inbox, e.en
+	theirs := in.held
+	seq, digest := callSeq(theirs), callDigest(theirs)
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	e.entered = max(e.entered, seq)
+	ours := &en.call.id
+	switch {
+	case en.stopped(), seq > ours.seq && !e.broken:
+		e.waiting = true
+		return false, true, nil
+	case seq < ours.seq:
+		// A header that crossed with ours, for a call that was over here.
+		in.stale = append(in.stale[:0], theirs...)
+		if en.before.seq == seq && digest != callDigest(en.before.appendTo(nil)) {
+			return false, false, en.mismatch(e, en.before, theirs)
+		}
+	case seq == ours.seq && digest != callDigest(en.call.wire):
+		return false, false, en.mismatch(e, *ours, theirs)
+	}
+	in.heard, in.held = seq, nil
+	return true, false, nil
+}
+
+// unexpected is the failure that the peer sends data which this rank's calls
+// have no place for; under the lock.
+func (e *edge) unexpected() *failure {
+	if in := &e.inbox; len(in.stale) > 0 {
+		return e.en.mismatch(e, e.en.call.id, in.stale)
+	}
+	return e.garbled(errors.New("a frame that has no place in this rank's collectives: do all ranks make the same calls in the same order?"))
+}
+
+// mismatch is the failure that this rank and its peer make different calls.
+func (en *engine) mismatch(e *edge, ours callID, theirs []byte) *failure {
+	return &failure{
+		code: faultMismatch, by: en.rank, rank: e.rank, host: e.host,
+		calls: [2]callID{ours, decodeCall(theirs)},
+	}
+}
+
+// noted takes a note.
+func (en *engine) noted(e *edge, n note) {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	e.entered = max(e.entered, n.seq)
+	e.note = n
+}
