@@ -18,6 +18,10 @@ type Parser struct {
 	line []byte // the one in work, from the first '|' on, for warnings
 	text []byte // the value of the last feature whose value is text
 	side side
+
+	fast  bool     // use scan, where the processor can
+	marks []uint32 // the places in line where names and values may end, and two behind it
+	mark  int      // how many of them are passed
 }
 
 // NewParser makes a parser.
@@ -28,6 +32,7 @@ func NewParser(cfg Config) (*Parser, error) {
 	}
 	p.hash, p.mask = p.b.hash, p.b.mask
 	p.slow = cfg.Names || p.b.shape.sides
+	p.fast = hasFast && !p.slow
 	return p, nil
 }
 
@@ -49,6 +54,7 @@ func (p *Parser) AppendLine(dst *Batch, line []byte, n int64) error {
 		head, body = line[:bar], line[bar:]
 	}
 	p.line = body
+	p.markLine(body)
 	if len(head) > 0 {
 		p.head(head)
 	}

@@ -30,6 +30,9 @@ func (p *Parser) features(dst *Batch, line []byte, i int, salt uint32, factor fl
 	mask, hashAll := p.mask, p.hashAll
 	var anonymous uint32
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		if p.fast {
+			fs, i = p.scan(fs, line, i, salt, factor)
+		}
 		i++
 		if i+8 <= len(line) {
 			w := binary.LittleEndian.Uint64(line[i:])
