@@ -41,12 +41,14 @@ func (m *online) Next() (string, bool) {
 // Work learns from every example of the shard.
 func (m *online) Work(ctx context.Context) error {
 	s := m.s
+	var next lookahead
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		s.observe(ex, held)
 		m.learner.Range = s.seen
 		var raw, clipped, l float32
 		fs := b.FeaturesOf(ex)
 		if !s.cfg.TestOnly && !held {
+			m.learner.Ahead(next.after(b, ex))
 			raw, clipped, l = m.learner.Learn(fs, ex)
 		} else {
 			raw, clipped = m.learner.Predict(fs, ex.Initial)
@@ -56,6 +58,22 @@ func (m *online) Work(ctx context.Context) error {
 		}
 		return s.account(b, ex, held, raw, clipped, l)
 	})
+}
+
+// lookahead walks through the features of a batch in front of the examples.
+type lookahead struct{ at uint32 }
+
+// after returns the features from where it stopped last to a little behind ex:
+// so far that their weights have come when their example does, and not so far
+// that they are gone again.
+func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Feature {
+	const distance = 128
+	from := max(n.at, ex.FeatHi)
+	if ex.FeatLo == 0 {
+		from = ex.FeatHi // a new batch
+	}
+	n.at = max(from, min(ex.FeatHi+distance, uint32(len(b.Features))))
+	return b.Features[from:n.at]
 }
 
 // Exchange averages the weights and gathers the records.

@@ -23,6 +23,7 @@ type Learner struct {
 	t     table
 	rule  kernels
 
+	ahead                []feature.Feature // see Ahead; nil between calls of Learn
 	eta                  float32
 	mult                 float32 // of the last update
 	unmasked             []feature.Feature
@@ -103,6 +104,19 @@ func (l *Learner) SetScalars(s Scalars) {
 	l.eta, l.Range = s.LearningRate, s.Range
 }
 
+// Ahead names features that come after the next Learn: their weights are fetched
+// while that one keeps the processor busy. It is over with fs when it returns, and
+// its results do not depend on it.
+func (l *Learner) Ahead(fs []feature.Feature) { l.ahead = fs }
+
+// fetch asks for the next n of the weights that Ahead has named.
+func (l *Learner) fetch(n int) {
+	if n = min(n, len(l.ahead)); n > 0 {
+		l.t.prefetch(l.ahead[:n])
+		l.ahead = l.ahead[n:]
+	}
+}
+
 // Predict returns the score of the features, raw and limited to the range.
 func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped float32) {
 	raw = l.rule.dot(&l.t, fs, initial, float32(l.gravity)) * float32(l.contraction)
@@ -117,6 +131,12 @@ func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped f
 // and normalised rules, as in vw. Neither does one whose update is not a finite
 // number, as the infinite feature x:inf makes it.
 func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
+	raw, clipped, loss = l.learn(fs, ex)
+	l.fetch(len(l.ahead))
+	return raw, clipped, loss
+}
+
+func (l *Learner) learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
 	if !ex.Labeled() {
 		raw, clipped = l.Predict(fs, ex.Initial)
 		return raw, clipped, 0
@@ -174,9 +194,10 @@ func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32
 			return 0
 		}
 	}
-	perUpdate, norm := l.rule.sense(&l.t, fs, g2)
+	sum := l.sense(fs, g2)
+	perUpdate := sum.perUpdate
 	if l.cfg.Normalized {
-		l.nsx += float64(float64(weight) * float64(norm))
+		l.nsx += float64(float64(weight) * float64(sum.norm))
 		l.totalWeight += float64(weight)
 		l.mult = l.averageScale()
 		perUpdate *= l.mult
@@ -203,6 +224,19 @@ func (l *Learner) unmask(fs []feature.Feature) []feature.Feature {
 		}
 	}
 	return l.unmasked
+}
+
+// sense runs the rule's loop over fs in blocks, and asks for as many of the
+// weights that come next before each: about as many as a processor can wait
+// for at a time.
+func (l *Learner) sense(fs []feature.Feature, g2 float32) (sum sums) {
+	const block = 16
+	for len(fs) > block {
+		l.fetch(block)
+		sum = l.rule.sense(&l.t, fs[:block], g2, sum)
+		fs = fs[block:]
+	}
+	return l.rule.sense(&l.t, fs, g2, sum)
 }
 
 // averageScale is the factor of the normalised rule on all rates: by the mean of

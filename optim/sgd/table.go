@@ -47,6 +47,9 @@ func newTable(c *Config, w []float32) table {
 	return t
 }
 
+// sums are what an update needs to know of the whole example.
+type sums struct{ perUpdate, norm float32 }
+
 // kernels are the loops of a rule, the whole cost of learning: chosen once, so
 // that nothing is decided per feature. They visit the features three times,
 // in order; only the first visit waits for memory, and its loads do not depend
@@ -54,9 +57,9 @@ func newTable(c *Config, w []float32) table {
 type kernels struct {
 	// dot returns p + Σ w·x, summed in float32 in the order of the features.
 	dot func(t *table, fs []feature.Feature, p, gravity float32) float32
-	// sense adds the example to G and N, stores each weight's rate, and returns
-	// Σ rate·x² and Σ (x/N)².
-	sense func(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm float32)
+	// sense adds features to G and N, stores each weight's rate, and adds to
+	// Σ rate·x² and Σ (x/N)², which it returns.
+	sense func(t *table, fs []feature.Feature, g2 float32, sum sums) sums
 	// apply adds u·rate·x to the weights.
 	apply func(t *table, fs []feature.Feature, u float32)
 }
@@ -110,12 +113,13 @@ func dotTruncated(t *table, fs []feature.Feature, p, gravity float32) float32 {
 }
 
 // squares is sense for the plain rules: the rate is 1.
-func squares(_ *table, fs []feature.Feature, _ float32) (perUpdate, norm float32) {
+func squares(_ *table, fs []feature.Feature, _ float32, sum sums) sums {
+	perUpdate, norm := sum.perUpdate, sum.norm
 	for i := range fs {
 		x := fs[i].Value
 		perUpdate += float32(x * x)
 	}
-	return perUpdate, 0
+	return sums{perUpdate, norm}
 }
 
 const (
@@ -135,7 +139,8 @@ func floor(x float32) float32 {
 }
 
 // senseBoth is the default rule's loop, the one that matters most.
-func senseBoth(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm float32) {
+func senseBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+	perUpdate, norm := sum.perUpdate, sum.norm
 	cells := t.cells
 	for i := range fs {
 		c := &cells[fs[i].Index]
@@ -165,10 +170,11 @@ func senseBoth(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm floa
 		c[normalized+1] = rate
 		perUpdate += float32(x2 * rate)
 	}
-	return perUpdate, norm
+	return sums{perUpdate, norm}
 }
 
-func senseAdaptive(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm float32) {
+func senseAdaptive(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+	perUpdate, norm := sum.perUpdate, sum.norm
 	cells := t.cells
 	for i := range fs {
 		c := &cells[fs[i].Index]
@@ -179,10 +185,11 @@ func senseAdaptive(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm 
 		c[adaptive+1] = rate
 		perUpdate += float32(x2 * rate)
 	}
-	return perUpdate, 0
+	return sums{perUpdate, norm}
 }
 
-func senseNormalized(t *table, fs []feature.Feature, _ float32) (perUpdate, norm float32) {
+func senseNormalized(t *table, fs []feature.Feature, _ float32, sum sums) sums {
+	perUpdate, norm := sum.perUpdate, sum.norm
 	const slot = 1 // of N
 	cells := t.cells
 	for i := range fs {
@@ -212,13 +219,14 @@ func senseNormalized(t *table, fs []feature.Feature, _ float32) (perUpdate, norm
 		c[slot+1] = rate
 		perUpdate += float32(x2 * rate)
 	}
-	return perUpdate, norm
+	return sums{perUpdate, norm}
 }
 
 // sensePower serves the rules with sums for any power_t. The loops above are
 // its cases for 0.5, except that vw takes 1/N² as the rate of the normalised rule
 // without adaptive sums there, where this formula says 1/N.
-func sensePower(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm float32) {
+func sensePower(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+	perUpdate, norm := sum.perUpdate, sum.norm
 	for i := range fs {
 		c := &t.cells[fs[i].Index]
 		x := fs[i].Value
@@ -250,7 +258,7 @@ func sensePower(t *table, fs []feature.Feature, g2 float32) (perUpdate, norm flo
 		c[t.rate] = rate
 		perUpdate += float32(x2 * rate)
 	}
-	return perUpdate, norm
+	return sums{perUpdate, norm}
 }
 
 func apply1(t *table, fs []feature.Feature, u float32) {

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64
+
+package sgd
+
+import "github.com/gvw-project/gvw/feature"
+
+func (t *table) prefetch([]feature.Feature) {}
