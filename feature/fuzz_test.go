@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/internal/featuretest"
 )
 
 // FuzzAppendLine: no line makes the parser panic or leave a batch that does not
@@ -38,7 +39,7 @@ func FuzzAppendLine(f *testing.F) {
 		appendLine(t, p, &one, line)
 		appendLine(t, p, &two, []byte("1 'x |a b |c d |a e"))
 		appendLine(t, p, &two, line)
-		holdsTogether(t, &two, cfg)
+		featuretest.HoldsTogether(t, &two, cfg)
 		if len(one.Examples) == 0 {
 			return
 		}
@@ -58,37 +59,5 @@ func appendLine(t *testing.T, p *feature.Parser, b *feature.Batch, line []byte) 
 	t.Helper()
 	if err := p.AppendLine(b, line, 1); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// holdsTogether checks that the arrays of b are divided among its examples
-// without gaps, and that indices are below 2^Bits.
-func holdsTogether(t *testing.T, b *feature.Batch, cfg feature.Config) {
-	t.Helper()
-	var tag, span, feat uint32
-	for i := range b.Examples {
-		ex := &b.Examples[i]
-		if ex.TagLo != tag || ex.SpanLo != span || ex.FeatLo != feat || ex.TagHi < tag || ex.SpanHi < span || ex.FeatHi < feat {
-			t.Fatalf("example %d: %+v, after tags to %d, spans to %d, features to %d", i, ex, tag, span, feat)
-		}
-		tag, span, feat = ex.TagHi, ex.SpanHi, ex.FeatHi
-		at := ex.FeatLo
-		for _, s := range b.SpansOf(ex) {
-			if s.Lo != at || s.Hi <= s.Lo || s.Hi > ex.FeatHi {
-				t.Fatalf("example %d: span %+v, after features to %d", i, s, at)
-			}
-			at = s.Hi
-		}
-		if len(cfg.Interactions) == 0 && at != ex.FeatHi {
-			t.Fatalf("example %d: features to %d, spans to %d", i, ex.FeatHi, at)
-		}
-	}
-	if int(tag) != len(b.Tags) || int(span) != len(b.Spans) || int(feat) != len(b.Features) {
-		t.Fatalf("examples end at %d, %d, %d of %d, %d, %d", tag, span, feat, len(b.Tags), len(b.Spans), len(b.Features))
-	}
-	for _, f := range b.Features {
-		if f.Index&^cfg.Mask() != 0 || cfg.Mask() == 0 {
-			t.Fatalf("index %d of %d bits", f.Index, cfg.Bits)
-		}
 	}
 }

@@ -4,9 +4,6 @@ package feature_test
 
 import (
 	"bytes"
-	"encoding/hex"
-	"fmt"
-	"math"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/internal/featuretest"
 )
 
 // TestExamplesAreThoseOfVW compares each line of testdata/lines.vw with what the
@@ -37,11 +35,7 @@ func TestExamplesAreThoseOfVW(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden, err := os.ReadFile("testdata/examples-" + name + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := strings.Split(strings.TrimSpace(string(golden)), "\n")[1:]
+			want := featuretest.Recorded(t, "testdata/examples-"+name+".txt")
 			if len(want) != len(lines) {
 				t.Fatalf("%d lines, %d examples of vw", len(lines), len(want))
 			}
@@ -52,7 +46,7 @@ func TestExamplesAreThoseOfVW(t *testing.T) {
 				}
 				got := "an empty line"
 				if len(b.Examples) > 0 {
-					got = inVWsWords(&b)
+					got = featuretest.InVWsWords(&b)
 				} else if strings.HasSuffix(want[i], " 1") {
 					continue
 				}
@@ -62,29 +56,4 @@ func TestExamplesAreThoseOfVW(t *testing.T) {
 			}
 		})
 	}
-}
-
-// inVWsWords prints the one example of b as vw_examples.py prints vw's.
-func inVWsWords(b *feature.Batch) string {
-	ex := &b.Examples[0]
-	weight := fmt.Sprintf("%08x", math.Float32bits(ex.Weight))
-	for _, w := range b.Warnings {
-		var negative float32 // vw keeps it and does not learn, here it is 0
-		if _, err := fmt.Sscanf(w.Text, "invalid importance weight (%g)", &negative); err == nil {
-			weight = fmt.Sprintf("%08x", math.Float32bits(negative))
-		}
-	}
-	tag := hex.EncodeToString(b.TagOf(ex))
-	if tag == "" {
-		tag = "-"
-	}
-	var s strings.Builder
-	fmt.Fprintf(&s, "%08x %s %08x %s 0", math.Float32bits(ex.Label), weight, math.Float32bits(ex.Initial), tag)
-	for _, span := range b.SpansOf(ex) {
-		fmt.Fprintf(&s, " | %02x", span.NS)
-		for _, f := range b.Features[span.Lo:span.Hi] {
-			fmt.Fprintf(&s, " %x:%08x", f.Index, math.Float32bits(f.Value))
-		}
-	}
-	return s.String()
 }

@@ -15,7 +15,9 @@ floats as the hexadecimal of their bits, tag and namespace in hexadecimal.
 interactions.txt: index:value of all features in vw's order, as --audit shows
 them, for some lines and sets of -q, tab-separated: options, line, features.
 """
-import os, random, struct, subprocess, sys, tempfile
+import os, random, subprocess, sys
+
+from vw_cache import record
 
 RULES = b"""1 | a b c
 |a x
@@ -151,63 +153,19 @@ def drawn(rng):
     return line
 
 
-def decode(cache):
-    at = 0
-
-    def take(form):
-        nonlocal at
-        value = struct.unpack_from("<" + form, cache, at)[0]
-        at += struct.calcsize("<" + form)
-        return value
-
-    at = 8 + take("Q")
-    assert take("c") == b"c"
-    mask = (1 << take("I")) - 1
-    while at < len(cache):
-        take("Q")
-        head = [take("I") for _ in range(3)]
-        size = take("Q")
-        tag, at = cache[at : at + size], at + size
-        newline = take("c").decode()
-        out = ["%08x %08x %08x %s %s" % (*head, tag.hex() or "-", newline)]
-        for _ in range(take("B")):
-            ns, end = take("B"), take("Q") + at
-            index, features = 0, []
-            while at < end:
-                code = shift = 0
-                while True:
-                    byte = take("B")
-                    code |= (byte & 127) << shift
-                    shift += 7
-                    if byte < 128:
-                        break
-                kind, delta = code & 3, code >> 2
-                index += -(delta >> 1) - 1 if delta & 1 else delta >> 1
-                value = {0: 0x3F800000, 1: 0xBF800000}.get(kind)
-                features.append("%x:%08x" % (index & mask, take("I") if value is None else value))
-            out.append("%02x %s" % (ns, " ".join(features)))
-        yield " | ".join(out)
-
-
 rng = random.Random(3)
 lines = RULES + [drawn(rng) for _ in range(400)]
 with open("lines.vw", "wb") as f:
     f.write(b"\n".join(lines) + b"\n")
 CASES = {"default": "-b 18", "seed": "-b 22 --hash_seed 7", "all": "-b 24 --hash all", "allseed": "-b 31 --hash all --hash_seed 7", "small": "-b 1"}
-cache = os.path.join(tempfile.mkdtemp(), "lines.cache")
 for name, options in CASES.items():
-    command = ["-d", "lines.vw", "--cache_file", cache, "-k", "-t", "--quiet"] + options.split()
-    subprocess.run([sys.executable, "-m", "vowpalwabbit"] + command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with open(cache, "rb") as f, open("examples-%s.txt" % name, "w") as out:
-        print("vw 9.11.9", options, file=out)
-        for line in decode(f.read()):
-            print(line, file=out)
+    record("lines.vw", "examples-%s.txt" % name, options)
 
 PAIRS = ["-q ab", "-q ba", "-q aa", "-q ba -q ab -q bb -q aa", "-q cb -q ba -q ac", "-q ::", "-q a:", "-q :a", "-q b: -q :a", "-q :a -q cb",
          "-q ab -q ab", "-q xy", "-q ab --noconstant", "-q ab --hash all --hash_seed 7", "-q :: -b 5", "-q :: -b 31"]
 LINES = ["1 |b x y |a z | d |\u00e9 u |B1 v", "1 |a x:2 y:3 |b z:.5 w", "1 |a x |b y |a z |c :2 :3 |a", "1 |c w", "1 |a x x:2", "1 | a b c:-1 |b 1 2 3:4", "1"]
 with open("interactions.txt", "w") as out:
-    one = cache + ".vw"
+    one = "one.vw"
     for options in PAIRS:
         for line in LINES:
             with open(one, "w") as f:
@@ -250,7 +208,7 @@ OPTION_LINES = """1 |a x y z |b p q |c u
 1 |b1 a:3 |\u00e9 b
 1""".split("\n")
 with open("options.txt", "w") as out:
-    one = cache + ".vw"
+    one = "one.vw"
     with open(one, "w") as f:
         print(*OPTION_LINES, sep="\n", file=f)
     for options in OPTIONS:
@@ -261,3 +219,4 @@ with open("options.txt", "w") as out:
         print("#", options, file=out)
         for line, shown in zip(OPTION_LINES, audit[1::2], strict=True):
             print(line, " ".join(f.rsplit(":", 1)[0] for f in shown.encode("latin-1").decode().split("\t") if f), sep="\t", file=out)
+os.remove(one)
