@@ -13,7 +13,7 @@ func TestNoAllocationPerExample(t *testing.T) {
 		t.Skip("counts allocations of whole runs; the race detector adds its own")
 	}
 	run := func(text string, change func(*Config)) float64 {
-		c := Config{Inputs: []Input{textInput("text", text)}, Bits: 10, Loss: "logistic", HoldoutOff: true, Interactions: []string{"ff"}}
+		c := Config{Inputs: []Input{textInput("text", text)}, Bits: 10, Loss: "logistic", HoldoutOff: true, Namespaces: Namespaces{Quadratic: []string{"ff"}}}
 		change(&c)
 		return testing.AllocsPerRun(3, func() {
 			if _, err := Run(t.Context(), c); err != nil {

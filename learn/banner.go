@@ -27,9 +27,7 @@ func (b banner) print(w io.Writer) error {
 func (r *runner) banner() banner {
 	var b banner
 	c := &r.session.cfg
-	if len(c.Interactions) > 0 {
-		b.addf("creating quadratic features for pairs: %s", strings.Join(c.Interactions, " "))
-	}
+	c.Namespaces.say(&b)
 	if c.L1 != 0 {
 		b.addf("using l1 regularization = %g", float32(c.L1))
 	}

@@ -52,12 +52,13 @@ type Config struct {
 	EarlyTerminate int     // passes without a better holdout loss before the end; 0: 3
 
 	// Features.
-	Bits         uint     // log2 of the number of weights; 0: 18 (or what the loaded model has)
-	BitsSet      bool     // -b was given: a model of other bits is refused
-	HashAll      bool     // --hash all
-	HashSeed     uint32   // --hash_seed
-	NoConstant   bool     // no constant feature
-	Interactions []string // -q pairs, two bytes each; ':' is a wildcard
+	Bits       uint    // log2 of the number of weights; 0: 18 (or what the loaded model has)
+	BitsSet    bool    // -b was given: a model of other bits is refused
+	HashAll    bool    // --hash all
+	HashSeed   uint32  // --hash_seed
+	NoConstant bool    // no constant feature
+	Constant   float32 // the weight of the constant feature at the start
+	Namespaces Namespaces
 
 	// The update rule (SGD).
 	SGD, Adaptive, Normalized, Invariant bool    // as given; none: the default rule (all but SGD)

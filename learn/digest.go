@@ -49,7 +49,8 @@ func (c *Config) options(rule sgd.Config) string {
 	add("hash_all", c.HashAll)
 	add("hash_seed", c.HashSeed)
 	add("noconstant", c.NoConstant)
-	add("quadratic", strings.Join(c.Interactions, ","))
+	add("constant", c.Constant)
+	c.namespaceDigest(add)
 	if c.BFGS || c.Hybrid != nil {
 		add("l2", c.L2)
 		add("mem", c.Mem)

@@ -21,9 +21,7 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 			kept = append(kept, model.Option{Name: name})
 		}
 	}
-	for _, pair := range c.Interactions {
-		kept = append(kept, model.Option{Name: "quadratic", Value: pair})
-	}
+	kept = append(kept, c.Namespaces.kept()...)
 	if c.HashAll {
 		kept = append(kept, model.Option{Name: "hash", Value: "all"})
 	}
@@ -58,29 +56,25 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 // learning rate, power_t and interactions replace the model's; other scalars
 // must agree.
 func (c *Config) takeOptions(name string, h *model.Header) error {
-	if h.LDA != 0 || len(h.NGrams) > 0 || len(h.Skips) > 0 {
-		return &DataError{Name: name, Text: "the model was trained with topics or n-grams, which gvw does not support yet"}
+	if h.LDA != 0 {
+		return &DataError{Name: name, Text: "the model was trained with topics, which gvw does not support yet"}
 	}
-	quadratic := c.Interactions
-	var pairs []string
 	for _, o := range h.Options {
-		if err := c.takeOption(name, o, &pairs); err != nil {
+		if isNamespaceOption(o.Name) {
+			continue
+		}
+		if err := c.takeOption(name, o); err != nil {
 			return err
 		}
 	}
-	if len(quadratic) == 0 {
-		c.Interactions = pairs
-	}
-	return nil
+	return c.Namespaces.take(name, h)
 }
 
-func (c *Config) takeOption(name string, o model.Option, pairs *[]string) error {
+func (c *Config) takeOption(name string, o model.Option) error {
 	disagree := func(given string) error {
 		return usage("--"+o.Name, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
 	}
 	switch o.Name {
-	case "quadratic":
-		*pairs = append(*pairs, o.Value)
 	case "hash":
 		c.HashAll = o.Value == "all"
 	case "hash_seed":

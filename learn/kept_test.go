@@ -14,7 +14,7 @@ import (
 // What a model keeps comes back when it is loaded.
 func TestKeptOptionsRoundTrip(t *testing.T) {
 	want := Config{
-		Interactions: []string{"ab", "::"}, HashAll: true, HashSeed: 7, Link: "glf1", NoConstant: true, Binary: true,
+		Namespaces: Namespaces{Quadratic: []string{"ab", "::"}}, HashAll: true, HashSeed: 7, Link: "glf1", NoConstant: true, Binary: true,
 		SGD: true, LearningRate: 0.25, LearningRateSet: true, PowerT: 0.4, PowerTSet: true,
 	}
 	h := model.Header{Options: want.keptOptions(true)}
@@ -45,11 +45,11 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	kept := model.Header{Options: []model.Option{
 		{Name: "learning_rate", Value: "0.3"}, {Name: "quadratic", Value: "ab"}, {Name: "link", Value: "logistic"}, {Name: "hash_seed", Value: "7"},
 	}}
-	given := Config{Link: "identity", LearningRate: 2, LearningRateSet: true, Interactions: []string{"aa"}}
+	given := Config{Link: "identity", LearningRate: 2, LearningRateSet: true, Namespaces: Namespaces{Quadratic: []string{"aa"}}}
 	if err := given.takeOptions("m", &kept); err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Link: "logistic", HashSeed: 7, LearningRate: 2, LearningRateSet: true, Interactions: []string{"aa"}}
+	want := Config{Link: "logistic", HashSeed: 7, LearningRate: 2, LearningRateSet: true, Namespaces: Namespaces{Quadratic: []string{"aa"}}}
 	if diff := cmp.Diff(want, given); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
@@ -63,9 +63,5 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	oaa := model.Header{Options: []model.Option{{Name: "oaa", Value: "3"}}}
 	if err := other.takeOptions("m", &oaa); !errors.As(err, &data) {
 		t.Errorf("--oaa: got %v, want a data error", err)
-	}
-	ngrams := model.Header{NGrams: []string{"2"}}
-	if err := other.takeOptions("m", &ngrams); !errors.As(err, &data) {
-		t.Errorf("n-grams: got %v, want a data error", err)
 	}
 }

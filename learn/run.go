@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
@@ -144,13 +143,7 @@ func dataset(cfg *Config) stream.Config {
 		passes = cfg.Hybrid.SGDPasses + cfg.Hybrid.LBFGSPasses
 	}
 	d := stream.Config{
-		Feature: feature.Config{
-			Bits:         cfg.Bits,
-			HashAll:      cfg.HashAll,
-			HashSeed:     cfg.HashSeed,
-			NoConstant:   cfg.NoConstant,
-			Interactions: cfg.Interactions,
-		},
+		Feature:   cfg.features(),
 		Cache:     cfg.Cache,
 		KillCache: cfg.KillCache,
 		Passes:    passes,
@@ -221,6 +214,7 @@ func (r *runner) online(ctx context.Context, passes int) error {
 		return err
 	}
 	s.cfg.Start.Seed = s.cfg.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
+	s.cfg.startConstant(learner.Weights(), learner.Stride())
 	if r.initial != nil {
 		if err := r.initial.intoLearner(learner, s, rule); err != nil {
 			return err
@@ -248,6 +242,7 @@ func (r *runner) weights() ([]float32, error) {
 	const pitch = 4 // of vw's L-BFGS
 	c := &r.session.cfg
 	c.Start.Seed = c.Start.Fill(w, 1, pitch)
+	c.startConstant(w, 1)
 	if r.initial == nil {
 		return w, nil
 	}

@@ -108,7 +108,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	if s.cfg.Binary {
 		p, l = signOf(clipped, ex)
 	}
-	features := int(ex.FeatHi - ex.FeatLo)
+	features := ex.Count()
 	s.stats.add(ex, held, l, features)
 	s.measures.add(s, ex, held, clipped, p)
 	if s.preds != nil && !s.silent {

@@ -95,6 +95,13 @@ func (c *Config) Validate() error {
 	if _, err := loss.NewLink(d.Link); err != nil {
 		fault("--link", "%v", err)
 	}
+	d.Namespaces.validate(d.InitialModel != "", fault)
+	if err := d.Namespaces.values(); err != nil {
+		fault("", "%v", err)
+	}
+	if d.Constant != 0 && d.NoConstant {
+		fault("--constant", "it would be ignored with --noconstant")
+	}
 	if len(d.Inputs) == 0 && d.Cache == "" {
 		fault("--data", "there is nothing to read: give -d FILE, a cache, or text on stdin")
 	}

@@ -21,7 +21,13 @@ type needs struct {
 	why    string
 }
 
+// brought are the options that a loaded model may bring along.
+var brought = map[string]bool{"bfgs": true, "ngram": true, "quadratic": true}
+
 var learnNeeds = []needs{
+	{"skips", []string{"ngram"}, "n-grams skip features"},
+	{"permutations", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
+	{"leave_duplicate_interactions", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
 	{"kill_cache", []string{"cache", "cache_file"}, "there is no cache to make anew"},
 	{"mem", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
 	{"termination", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
@@ -42,6 +48,7 @@ type excludes struct {
 }
 
 var learnExcludes = []excludes{
+	{"noconstant", []string{"constant"}, "there is no constant feature"},
 	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
 	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},
 	{"hybrid", []string{"testonly"}, "nothing is learned"},
@@ -74,8 +81,7 @@ func checkLearn(s *settings) error {
 		if !s.has(r.option) || hasAny(s, r.one) {
 			continue
 		}
-		// A loaded model may bring --bfgs along.
-		if r.one[0] == "bfgs" && s.has("initial_regressor") {
+		if brought[r.one[0]] && s.has("initial_regressor") {
 			continue
 		}
 		fault("--%s would be ignored without --%s: %s", r.option, strings.Join(r.one, " or --"), r.why)

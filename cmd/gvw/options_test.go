@@ -51,7 +51,7 @@ func TestLearnConfig(t *testing.T) {
 		"-b 20 --hash all":                {Bits: 20, BitsSet: true, HashAll: true},
 		"--hash strings":                  {},
 		"--hash_seed 4294967295":          {HashSeed: 1<<32 - 1},
-		"--noconstant -q ab -q a,":        {NoConstant: true, Interactions: []string{"ab", "a,"}},
+		"--noconstant -q ab -q a,":        {NoConstant: true, Namespaces: learn.Namespaces{Quadratic: []string{"ab", "a,"}}},
 		"--sgd --adaptive":                {SGD: true, Adaptive: true},
 		"--normalized --invariant":        {Normalized: true, Invariant: true},
 		"-l 0 --power_t 0 --initial_t 0":  {LearningRateSet: true, PowerTSet: true, InitialTSet: true},

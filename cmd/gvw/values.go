@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gvw-project/gvw/learn"
 )
 
 // canonical checks a value and spells it in the one way in which values are
@@ -34,12 +36,39 @@ func (s *spec) canonical(value string) (string, error) {
 	switch {
 	case value == "":
 		return "", errors.New("the value is empty")
-	case s.name == "quadratic" && len(value) != 2:
-		return "", fmt.Errorf("%q is not a pair of namespaces, like ab (the option takes all words up to the next one, as in vw; data is given by -d)", value)
 	case s.choices != nil && !slices.Contains(s.choices, value):
 		return "", fmt.Errorf("%q is not one of %s", value, strings.Join(s.choices, ", "))
 	}
-	return value, nil
+	return value, checkNamespaces(s.name, value)
+}
+
+// checkNamespaces checks a value of an option on namespaces.
+func checkNamespaces(name, value string) error {
+	one := []string{value}
+	var n learn.Namespaces
+	switch name {
+	case "quadratic":
+		n.Quadratic = one
+	case "cubic":
+		n.Cubic = one
+	case "interactions":
+		n.Interactions = one
+	case "redefine":
+		n.Redefine = one
+	case "ngram":
+		n.NGrams = one
+	case "skips":
+		n.Skips, n.NGrams = one, []string{"2"}
+	case "feature_limit":
+		n.Limits = one
+	case "affix":
+		n.Affix = value
+	case "spelling":
+		n.Spelling = one
+	default:
+		return nil
+	}
+	return n.Check()
 }
 
 // canonicalInteger reads base 10, whatever a leading zero means elsewhere.

@@ -295,7 +295,8 @@ func (n *normaliser) add(s *spec, spelled, value string) {
 		return
 	}
 	old := n.out.values[s.name]
-	if slices.Contains(old, canonical) {
+	// An interaction given twice may count twice, and rules apply in order.
+	if slices.Contains(old, canonical) && !(s.kind == list && s.category == catFeature) {
 		return
 	}
 	if len(old) > 0 && !s.repeat && s.kind != list {

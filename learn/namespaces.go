@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/model"
+)
+
+// Namespaces are the options on namespaces, as they were given; package feature
+// says what they do.
+type Namespaces struct {
+	Quadratic       []string // -q: pairs, ':' is a wildcard
+	Cubic           []string // --cubic: triples
+	Interactions    []string // --interactions: sets of two and more
+	Permutations    bool
+	LeaveDuplicates bool // --leave_duplicate_interactions
+	Ignore          []string
+	IgnoreLinear    []string
+	Keep            []string
+	Redefine        []string
+	NGrams          []string
+	Skips           []string
+	Limits          []string // --feature_limit
+	Affix           string
+	Spelling        []string
+	ChainHash       bool // --chain_hash: of JSON; in text it is always so
+}
+
+// features is the configuration of the parser.
+func (c *Config) features() feature.Config {
+	n := &c.Namespaces
+	return feature.Config{
+		Bits:            c.Bits,
+		HashAll:         c.HashAll,
+		HashSeed:        c.HashSeed,
+		NoConstant:      c.NoConstant,
+		Interactions:    n.crossed(),
+		Permutations:    n.Permutations,
+		LeaveDuplicates: n.LeaveDuplicates,
+		Ignore:          n.Ignore,
+		IgnoreLinear:    n.IgnoreLinear,
+		Keep:            n.Keep,
+		Redefine:        n.Redefine,
+		NGrams:          n.NGrams,
+		Skips:           n.Skips,
+		Limits:          n.Limits,
+		Affix:           n.Affix,
+		Spelling:        n.Spelling,
+	}
+}
+
+func (n *Namespaces) crossed() []string { return slices.Concat(n.Quadratic, n.Cubic, n.Interactions) }
+
+// validate reports every fault. The command finds most of them before, with the
+// option's name.
+// loads says that a model may still bring options along.
+func (n *Namespaces) validate(loads bool, fault func(option, format string, args ...any)) {
+	for _, s := range n.Quadratic {
+		if len(feature.Unescape(s)) != 2 {
+			fault("--quadratic", "%q is not a pair of namespaces, like ab (the option takes all words up to the next one, as in vw; data is given by -d)", s)
+		}
+	}
+	for _, s := range n.Cubic {
+		if len(feature.Unescape(s)) != 3 {
+			fault("--cubic", "%q is not three namespaces, like abc (the option takes all words up to the next one, as in vw; data is given by -d)", s)
+		}
+	}
+	if crossed := loads || len(n.crossed()) > 0; !crossed {
+		const without = "it would be ignored without interactions (-q, --cubic or --interactions)"
+		if n.Permutations {
+			fault("--permutations", without)
+		}
+		if n.LeaveDuplicates {
+			fault("--leave_duplicate_interactions", without)
+		}
+	}
+	if len(n.Skips) > 0 && len(n.NGrams) == 0 && !loads {
+		fault("--skips", "it would be ignored without --ngram")
+	}
+}
+
+// values reports what is wrong with the values in themselves.
+func (n *Namespaces) values() error {
+	c := Config{Bits: 18, Namespaces: *n}
+	f := c.features()
+	if len(f.NGrams) == 0 {
+		f.Skips = nil
+	}
+	if err := f.Validate(); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "feature: "))
+	}
+	return nil
+}
+
+// Check reports what is wrong with the values, without the names of options.
+func (n *Namespaces) Check() error {
+	var errs []error
+	n.validate(true, func(_, format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) })
+	if len(errs) == 0 {
+		return n.values()
+	}
+	return errors.Join(errs...)
+}
+
+// kept are those that a model keeps among its options, in vw's forms. N-grams
+// and skips have fields of their own; the rest must be given again.
+func (n *Namespaces) kept() []model.Option {
+	var kept []model.Option
+	add := func(name string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				kept = append(kept, model.Option{Name: name, Value: storable(v)})
+			}
+		}
+	}
+	add("quadratic", n.Quadratic...)
+	add("cubic", n.Cubic...)
+	add("interactions", n.Interactions...)
+	add("redefine", n.Redefine...)
+	add("affix", n.Affix)
+	add("spelling", n.Spelling...)
+	if n.ChainHash {
+		kept = append(kept, model.Option{Name: "chain_hash"})
+	}
+	add("ignore", feature.Namespaces(n.Ignore))
+	add("ignore_linear", feature.Namespaces(n.IgnoreLinear))
+	add("keep", feature.Namespaces(n.Keep))
+	return kept
+}
+
+// storable writes blanks in a form that the list of kept options can hold.
+func storable(v string) string {
+	if !strings.ContainsAny(v, " \t\n\x00") {
+		return v
+	}
+	return feature.Escape(v)
+}
+
+// take adds what a model kept, behind what was given, as vw does: lists grow,
+// interactions that were given replace all of the model's.
+func (n *Namespaces) take(name string, h *model.Header) error {
+	if len(n.crossed()) == 0 {
+		n.Quadratic = h.Values("quadratic")
+		n.Cubic = h.Values("cubic")
+		n.Interactions = h.Values("interactions")
+	}
+	n.Ignore = append(n.Ignore, h.Values("ignore")...)
+	n.IgnoreLinear = append(n.IgnoreLinear, h.Values("ignore_linear")...)
+	n.Keep = append(n.Keep, h.Values("keep")...)
+	n.Redefine = append(n.Redefine, h.Values("redefine")...)
+	n.Spelling = append(n.Spelling, h.Values("spelling")...)
+	n.NGrams = append(n.NGrams, h.NGrams...)
+	n.Skips = append(n.Skips, h.Skips...)
+	n.ChainHash = n.ChainHash || h.Has("chain_hash")
+	for _, v := range h.Values("affix") {
+		if n.Affix != "" && n.Affix != v {
+			return usage("--affix", "Disagreeing option values for 'affix': '%s' vs '%s' (of %s)", n.Affix, v, name)
+		}
+		n.Affix = v
+	}
+	var errs []error
+	n.validate(false, func(option, format string, args ...any) { errs = append(errs, usage(option, format, args...)) })
+	return errors.Join(errs...)
+}
+
+// isNamespaceOption reports whether take knows a kept option.
+func isNamespaceOption(name string) bool {
+	switch name {
+	case "quadratic", "cubic", "interactions", "ignore", "ignore_linear", "keep", "redefine", "spelling", "chain_hash", "affix":
+		return true
+	}
+	return false
+}
+
+// digest gives add what ranks must agree on.
+func (c *Config) namespaceDigest(add func(name string, value any)) {
+	f := c.features()
+	for _, s := range slices.Concat(f.Shaping(), f.Expanding()) {
+		if s.Value != "" {
+			add(s.Name, s.Value)
+		}
+	}
+	if c.Namespaces.ChainHash {
+		add("chain_hash", true)
+	}
+}
+
+// say says what the options will do, in vw's words and order.
+func (n *Namespaces) say(b *banner) {
+	counts := func(list []string, format, one, all string) {
+		for _, v := range list {
+			where, number := all, v
+			if v[0] < '0' || v[0] > '9' {
+				where, number = fmt.Sprintf(one, feature.Escape(v[:1])), v[1:]
+			}
+			b.addf(format, number, where)
+		}
+	}
+	sets := func(list []string, text string) {
+		if len(list) > 0 {
+			b.addf("%s: %s", text, strings.Join(list, " "))
+		}
+	}
+	bytes := func(list []string, text string) {
+		if len(list) > 0 {
+			letters := feature.Unescape(feature.Namespaces(list))
+			escaped := make([]string, len(letters))
+			for i := range len(letters) {
+				escaped[i] = feature.Escape(letters[i : i+1])
+			}
+			b.addf("%s: %s", text, strings.Join(escaped, " "))
+		}
+	}
+	counts(n.NGrams, "Generating %s-grams for %s.", "%s namespaces", "all namespaces")
+	counts(n.Skips, "Generating %s-skips for %s.", "%s namespaces", "all namespaces")
+	counts(n.Limits, "limiting to %s features for %s", "namespaces %s", "each namespace")
+	sets(n.Quadratic, "creating quadratic features for pairs")
+	sets(n.Cubic, "creating cubic features for triples")
+	sets(n.Interactions, "creating features for following interactions")
+	bytes(n.Ignore, "ignoring namespaces beginning with")
+	bytes(n.IgnoreLinear, "ignoring linear terms for namespaces beginning with")
+	bytes(n.Keep, "using namespaces beginning with")
+}
+
+// startConstant sets the first of each stride floats for the constant feature.
+func (c *Config) startConstant(w []float32, stride int) {
+	if c.Constant != 0 {
+		f := c.features()
+		w[int(feature.ConstantIndex&f.Mask())*stride] = c.Constant
+	}
+}
