@@ -67,6 +67,9 @@ type Config struct {
 	// Spelling are namespaces, by first byte ('_' for the default one), whose names
 	// add a feature for the kinds of their letters.
 	Spelling []string
+	// ChainHash is for JSON, where a text value is hashed in two steps only if it
+	// is set; in text it always is.
+	ChainHash bool
 
 	// Names keeps the name of every feature in Batch.Names. It costs time and
 	// memory, and a cache has no room for names.
@@ -128,6 +131,10 @@ type Setting struct{ Name, Value string }
 // Shaping are the options that shape examples before their interactions: what a
 // cache must agree on, Bits, HashAll, HashSeed and NoConstant aside.
 func (c *Config) Shaping() []Setting {
+	chain := ""
+	if c.ChainHash {
+		chain = "on"
+	}
 	return []Setting{
 		{"ignore", Namespaces(c.Ignore)},
 		{"keep", Namespaces(c.Keep)},
@@ -137,6 +144,7 @@ func (c *Config) Shaping() []Setting {
 		{"feature_limit", words(c.Limits)},
 		{"affix", Escape(Unescape(c.Affix))},
 		{"spelling", words(c.Spelling)},
+		{"chain_hash", chain},
 	}
 }
 

@@ -44,7 +44,7 @@ func fromOptions(t *testing.T, options string) feature.Config {
 	for len(args) > 0 {
 		if on, ok := map[string]*bool{
 			"--noconstant": &cfg.NoConstant, "--permutations": &cfg.Permutations,
-			"--leave_duplicate_interactions": &cfg.LeaveDuplicates, "--chain_hash": new(bool),
+			"--leave_duplicate_interactions": &cfg.LeaveDuplicates, "--chain_hash": &cfg.ChainHash,
 		}[args[0]]; ok {
 			*on = true
 			args = args[1:]

@@ -52,6 +52,7 @@ func (c *Config) features() feature.Config {
 		Limits:          n.Limits,
 		Affix:           n.Affix,
 		Spelling:        n.Spelling,
+		ChainHash:       n.ChainHash,
 	}
 }
 
@@ -185,9 +186,6 @@ func (c *Config) namespaceDigest(add func(name string, value any)) {
 		if s.Value != "" {
 			add(s.Name, s.Value)
 		}
-	}
-	if c.Namespaces.ChainHash {
-		add("chain_hash", true)
 	}
 }
 
