@@ -15,7 +15,7 @@ import (
 // run reads the command line and does what it says.
 func (p *program) run(ctx context.Context) error {
 	command, args := "", p.args
-	if len(args) > 0 && slices.Contains([]string{"run", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -25,6 +25,8 @@ func (p *program) run(ctx context.Context) error {
 		return p.print(learnHelp(len(args) > 0))
 	case "run":
 		return p.runCommand(ctx, args)
+	case "bench":
+		return p.benchCommand(ctx, args)
 	}
 	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
 	switch {

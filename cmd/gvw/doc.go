@@ -38,6 +38,12 @@
 //     is the launcher's. The others are ended. Workers hold a pipe of the
 //     launcher: if it dies, they end too.
 //
+// # gvw bench
+//
+// gvw bench allreduce measures the collectives over several processes of this
+// machine (bench.go; the method is package bench/collective's). It starts itself
+// as gvw bench rank TASK for each of them.
+//
 // # Exit codes
 //
 //	0 done   1 usage   2 data   3 peer lost   4 deadline   5 input or output

@@ -362,7 +362,7 @@ func (n *normaliser) misspelledVariable(name string) {
 }
 
 // allSpecs are the options of all commands.
-func allSpecs() []*spec { return append(slices.Clone(learnFlags), runFlags...) }
+func allSpecs() []*spec { return slices.Concat(learnFlags, runFlags, benchFlags) }
 
 // usageError is a fault of the command line.
 type usageError struct {

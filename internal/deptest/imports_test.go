@@ -64,10 +64,14 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/compat", "internal/hadoop", "internal/launch", "internal/status", "bench/collective"}),
 		"programs put the packages together; nobody imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
+	{
+		"bench/collective", slices.Concat(bottom, wires, []string{"allreduce", "internal/launch"}),
+		"a library, since gvw bench is a command of the product; it starts ranks as any launcher does",
+	},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
 	{"tests", nil, "end-to-end tests run the programs as a user does"},
 	{"internal/testsum", nil, "a tool of the house, not of the product"},

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collective
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// ours is this repository's all-reduce by one schedule.
+type ours struct {
+	cfg      Config
+	schedule string
+}
+
+// ourName is how the figures call us.
+const ourName = "gvw"
+
+func (o *ours) name() (string, string) { return ourName, o.schedule }
+func (o *ours) close() error           { return nil }
+
+func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
+	network := transport.TCP
+	if o.cfg.Transport == "mem" {
+		network = mem.New()
+	}
+	s, err := serve(ctx, network)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	tasks := make([]task, o.cfg.Ranks)
+	for rank := range tasks {
+		tasks[rank] = task{
+			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
+			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize,
+		}
+	}
+	if o.cfg.Transport == "mem" {
+		return inside(ctx, network, tasks)
+	}
+	return outside(ctx, o.cfg.Self, tasks)
+}
+
+// inside runs the ranks in this process, whose CPU is that of all.
+func inside(ctx context.Context, n transport.Network, tasks []task) (batches []Batch, err error) {
+	errs := make([]error, len(tasks))
+	var ranks sync.WaitGroup
+	for rank, t := range tasks {
+		cpu := func() time.Duration { return 0 }
+		if rank == 0 {
+			cpu = cpuTime
+		}
+		ranks.Go(func() {
+			errs[rank] = t.run(ctx, n, cpu, func(b Batch) error {
+				batches = append(batches, b)
+				return nil
+			})
+		})
+	}
+	ranks.Wait()
+	return batches, errors.Join(errs...)
+}
+
+// outside runs the ranks in processes of their own.
+func outside(ctx context.Context, self []string, tasks []task) ([]Batch, error) {
+	cmds := make([]*exec.Cmd, len(tasks))
+	talks := make([]bytes.Buffer, len(tasks))
+	var out bytes.Buffer
+	for rank, t := range tasks {
+		text, err := json.Marshal(t)
+		if err != nil {
+			return nil, fmt.Errorf("BUG: collective: %w", err)
+		}
+		args := append(slices.Clone(self[1:]), string(text))
+		cmds[rank] = exec.Command(self[0], args...)
+		cmds[rank].Stderr = &talks[rank]
+	}
+	cmds[0].Stdout = &out
+	results, root, err := launch.Job{}.Run(ctx, cmds)
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case root >= 0 && results[root].Err != nil:
+		return nil, fmt.Errorf("rank %d: %w", root, results[root].Err)
+	case root >= 0:
+		return nil, fmt.Errorf("rank %d failed first, exit code %d: %s", root, results[root].Code, lastWords(talks[root].String()))
+	}
+	return parseBatches(out.Bytes())
+}
+
+// parseBatches reads what a rank 0 has reported. Lines that are no objects are a
+// peer's own talk.
+func parseBatches(text []byte) ([]Batch, error) {
+	var batches []Batch
+	for line := range bytes.Lines(text) {
+		if line[0] != '{' {
+			continue
+		}
+		var b Batch
+		if err := json.Unmarshal(line, &b); err != nil {
+			return nil, fmt.Errorf("rank 0 reports %q: %w", bytes.TrimSpace(line), err)
+		}
+		if b.Bytes <= 0 || b.Calls <= 0 || b.US <= 0 || b.CPU < 0 {
+			return nil, fmt.Errorf("rank 0 reports %q: no batch has such figures", bytes.TrimSpace(line))
+		}
+		batches = append(batches, b)
+	}
+	return batches, nil
+}
+
+// lastWords is the end of what a program said, on one line.
+func lastWords(talk string) string {
+	lines := strings.Split(strings.TrimSpace(talk), "\n")
+	const most = 3
+	return strings.Join(lines[max(0, len(lines)-most):], "; ")
+}
+
+// server is a spanning-tree server for one turn.
+type server struct {
+	addr   string
+	job    uint64
+	server *spantree.Server
+	served chan error
+}
+
+func serve(ctx context.Context, n transport.Network) (*server, error) {
+	host := "127.0.0.1"
+	if _, inProcess := n.(*mem.Network); inProcess {
+		host = "mem"
+	}
+	l, err := n.Listen(ctx, net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot start a server: %w", err)
+	}
+	// All ranks come from one address, at the same time.
+	s, err := spantree.NewServer(spantree.ServerConfig{MaxPending: 2 * maxRanks})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	sv := &server{addr: l.Addr().String(), job: rand.Uint64(), server: s, served: make(chan error, 1)}
+	go func() { sv.served <- s.Serve(context.WithoutCancel(ctx), l) }() // joined by stop
+	return sv, nil
+}
+
+func (s *server) stop() error {
+	err := s.server.Close()
+	if serr := <-s.served; serr != nil && !errors.Is(serr, net.ErrClosed) {
+		err = errors.Join(err, serr)
+	}
+	return err
+}

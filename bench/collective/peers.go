@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collective
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// peers are the other systems that this machine has, and those that it lacks.
+func peers(ctx context.Context, cfg Config) (found []system, absent []Absent) {
+	for _, look := range []func(context.Context, Config) (system, error){openMPI, mpich, xgboost, vw} {
+		s, err := look(ctx, cfg)
+		if missing, ok := errors.AsType[*missingError](err); ok {
+			absent = append(absent, Absent{missing.system, missing.why})
+			continue
+		}
+		if err != nil {
+			absent = append(absent, Absent{"a peer", err.Error()})
+			continue
+		}
+		found = append(found, s)
+	}
+	return found, absent
+}
+
+// missingError says how to get a peer.
+type missingError struct{ system, why string }
+
+func (e *missingError) Error() string { return e.system + ": " + e.why }
+
+// speaks finds the first of several programs whose --version has a word in it:
+// mpirun is a name that two systems share.
+func speaks(ctx context.Context, word string, names ...string) (string, bool) {
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		out, err := grouped(exec.CommandContext(ctx, path, "--version")).CombinedOutput()
+		if err == nil && strings.Contains(string(out), word) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// program runs a peer's program to its end and reads the batches that its
+// rank 0 reports.
+func program(ctx context.Context, cmd *exec.Cmd) ([]Batch, error) {
+	var out, talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%w: %s", err, lastWords(talk.String()))
+	}
+	return parseBatches(out.Bytes())
+}
+
+// sizesArg is sizes as a peer's program takes them.
+func sizesArg(sizes []int) string {
+	words := make([]string, len(sizes))
+	for i, n := range sizes {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ",")
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collective
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// Schedules are what Config.Schedules may name.
+func Schedules() []string { return []string{"auto"} }
+
+// task is what one rank is told.
+type task struct {
+	Server     string        `json:"server"`
+	Job        uint64        `json:"job"`
+	Rank       int           `json:"rank"`
+	Total      int           `json:"total"`
+	Schedule   string        `json:"schedule"`
+	NoChecksum bool          `json:"no_checksum,omitempty"`
+	Sizes      []int         `json:"sizes"`
+	PerSize    time.Duration `json:"per_size"`
+}
+
+// Serve is one rank, in a process of its own: it does the task that Run has
+// appended to Config.Self. Rank 0 writes its batches to w.
+func Serve(ctx context.Context, text string, w io.Writer) error {
+	var t task
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return fmt.Errorf("collective: %q is no task of a rank: %w", text, err)
+	}
+	enc := json.NewEncoder(w)
+	return t.run(ctx, nil, cpuTime, func(b Batch) error { return enc.Encode(b) })
+}
+
+// run joins the job and measures every size.
+func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Duration, emit func(Batch) error) (err error) {
+	g, err := allreduce.Join(ctx, t.group(n))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			g.Fail(ctx, err)
+		}
+		if cerr := g.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+		return err
+	}
+	m := meter{group: g, per: t.PerSize, cpu: cpu, emit: emit}
+	for _, bytes := range t.Sizes {
+		if err := m.size(ctx, bytes); err != nil {
+			return err
+		}
+	}
+	return g.Finish(ctx, [32]byte{}, nil, nil)
+}
+
+// group is the configuration of the rank's group. What is measured here and
+// not in training is said here.
+func (t task) group(n transport.Network) allreduce.Config {
+	return allreduce.Config{
+		Server: t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
+		Options: "bench " + t.Schedule, Network: n, NoChecksum: t.NoChecksum,
+		// Thousands of ranks on one machine start slowly and must not be lost.
+		LostAfter: time.Minute,
+	}
+}

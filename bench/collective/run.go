@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collective
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// system is one of those that are compared.
+type system interface {
+	// name is the system and the schedule; a peer's schedule is its own affair.
+	name() (system, schedule string)
+	// turn measures every size it can.
+	turn(ctx context.Context) ([]Batch, error)
+	// close removes what it has made.
+	close() error
+}
+
+// Figure is what a system needs for an all-reduce of one size.
+type Figure struct {
+	System    string  `json:"system"`
+	N         int     `json:"n"`
+	Transport string  `json:"transport"`
+	Schedule  string  `json:"schedule"`
+	Bytes     int     `json:"bytes"`
+	Calls     int     `json:"calls"`     // in all batches together
+	MedianUS  float64 `json:"median_us"` // per call, over the batches
+	BestUS    float64 `json:"best_us"`
+	CPUUS     float64 `json:"cpu_us"` // per call, of all ranks together; median
+}
+
+// Absent is a peer that could not be measured, or not in every turn, and why, or
+// how to get it.
+type Absent struct{ System, Why string }
+
+// Result is what a Run has found.
+type Result struct {
+	Config  Config // with defaults filled in
+	Figures []Figure
+	Absent  []Absent
+}
+
+// Run measures what cfg says. That a peer fails is noted; that ours fails is an
+// error.
+func Run(ctx context.Context, cfg Config) (r *Result, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	r = &Result{Config: cfg}
+	var systems []system
+	for _, s := range cfg.Schedules {
+		systems = append(systems, &ours{cfg: cfg, schedule: s})
+	}
+	if cfg.Peers {
+		var found []system
+		found, r.Absent = peers(ctx, cfg)
+		systems = append(systems, found...)
+	}
+	defer func() {
+		for _, s := range systems {
+			if cerr := s.close(); err == nil {
+				err = cerr
+			}
+		}
+	}()
+	return r, r.measure(ctx, systems)
+}
+
+// measure lets the systems take turns. Of a peer some turns may fail: what the
+// others give stands.
+func (r *Result) measure(ctx context.Context, systems []system) error {
+	cfg := r.Config
+	batches := make([][]Batch, len(systems))
+	failures := make([]int, len(systems))
+	last := make([]error, len(systems))
+	for round := range cfg.Rounds {
+		for i, s := range systems {
+			system, schedule := s.name()
+			cfg.Log.Info("measuring", "round", round+1, "of", cfg.Rounds, "system", system, "schedule", schedule)
+			got, err := take(ctx, s, cfg)
+			if _, own := s.(*ours); err != nil && (own || ctx.Err() != nil) {
+				return fmt.Errorf("collective: %s %s over %s: %w", system, schedule, cfg.Transport, err)
+			}
+			if err != nil {
+				failures[i], last[i] = failures[i]+1, err
+			}
+			batches[i] = append(batches[i], got...)
+		}
+	}
+	for i, s := range systems {
+		r.Figures = append(r.Figures, figures(s, cfg, batches[i])...)
+		if failures[i] > 0 {
+			system, _ := s.name()
+			r.Absent = append(r.Absent, Absent{system, fmt.Sprintf("%d of %d turns failed: %v", failures[i], cfg.Rounds, last[i])})
+		}
+	}
+	return nil
+}
+
+func take(ctx context.Context, s system, cfg Config) ([]Batch, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Patience, fmt.Errorf("not done after %v", cfg.Patience))
+	defer cancel()
+	return s.turn(ctx)
+}
+
+// figures sums batches up, one figure per size.
+func figures(s system, cfg Config, batches []Batch) []Figure {
+	system, schedule := s.name()
+	var out []Figure
+	for _, bytes := range cfg.Sizes {
+		f := Figure{System: system, Schedule: schedule, N: cfg.Ranks, Transport: cfg.Transport, Bytes: bytes}
+		var us, cpu []float64
+		for _, b := range batches {
+			if b.Bytes == bytes {
+				f.Calls += b.Calls
+				us, cpu = append(us, b.US), append(cpu, b.CPU)
+			}
+		}
+		if len(us) == 0 {
+			continue // it cannot do this size
+		}
+		f.MedianUS, f.BestUS, f.CPUUS = median(us), slices.Min(us), median(cpu)
+		out = append(out, f)
+	}
+	return out
+}
+
+// median is the middle of v, or the mean of the two middle ones. It sorts v.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package main
+
+import "context"
+
+func insideNamespace([]string) bool { return false }
+
+func (p *program) inNamespace(context.Context) error {
+	return usageErrorf("--netns: only Linux has network namespaces")
+}
+
+func loopbackUp() error { return nil }
