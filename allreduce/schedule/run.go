@@ -13,6 +13,12 @@ import "math"
 //	         m, ok := run.NextReceive(p); read and join it;   run.Received(p)
 //	until run.Finished()
 //
+// Two ranks that exchange the same bytes each give first and may join only then: if
+// both read nothing before they have sent all, they wait for ever. So a driver
+// reads an operand (Below, Above) as soon as it comes, into a buffer of its own:
+// Awaits says what it is and what of it comes next. NextReceive says when it may be
+// joined, and when a Take may go to its place. One part per peer is enough.
+//
 // Peers are named by their index in Program.Peers. A part of a step is handed out
 // again until Sent or Received says that it is done; sends and receives of all
 // peers may be under way at the same time, under one lock of the driver.
@@ -87,7 +93,11 @@ func (r *Run) next(steps []int32, at int) (Move, bool) {
 	m := r.move(int(steps[at]))
 	for _, i := range r.prog.Steps[m.Step].After {
 		before := &r.prog.Steps[i]
-		if r.past[i] < max(min(m.Hi, before.Hi), before.Lo+1) {
+		need := min(m.Hi, before.Hi)
+		if before.Lo == before.Hi {
+			need = over
+		}
+		if need > before.Lo && r.past[i] < need { // else the part ends before its bytes
 			return Move{}, false
 		}
 	}

@@ -2,6 +2,16 @@
 
 package schedule
 
+import "github.com/gvw-project/gvw/allreduce/topo"
+
+// tree is the shape of the one-tree schedules.
+func (s Spec) tree() Tree {
+	if s.Schedule == VWTree {
+		return topo.VW(s.Size)
+	}
+	return topo.Binary(s.Size)
+}
+
 // PipelinedTree is the all-reduce along a binary tree in the order of the
 // ranks: sums go up, results come down while later ones are still going up. The
 // sum at every rank is (left + own) + right.

@@ -30,5 +30,8 @@
 // use: it wastes a level when n is a power of two, but vw's programs were
 // told so.
 //
+// [Double] returns two trees for the two halves of a vector: a rank with children in
+// one is a leaf of the other, so that all ranks carry about the same load.
+//
 // A Tree is immutable; any number of goroutines may use it.
 package topo

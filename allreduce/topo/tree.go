@@ -28,7 +28,7 @@ type Tree struct {
 // Binary returns the balanced tree of n ranks: floor(log2(n)) edges from the
 // root to the farthest leaf, which no binary tree can beat.
 func Binary(n int) Tree {
-	return build(n, func(count int) int { return count / 2 })
+	return build(n, func(lo, hi int) int { return (lo + hi) / 2 })
 }
 
 // VW returns the tree of Vowpal Wabbit's spanning_tree for n positions
@@ -36,12 +36,37 @@ func Binary(n int) Tree {
 // as a complete tree can be, the right one takes what is left. With n a
 // power of two the root has one child.
 func VW(n int) Tree {
-	return build(n, func(count int) int { return 1<<(bits.Len(uint(count))-1) - 1 })
+	return build(n, func(lo, hi int) int { return lo + 1<<(bits.Len(uint(hi-lo))-1) - 1 })
 }
 
-// build makes the in-order tree in which a subtree of count ranks has
-// left(count) of them on its left side.
-func build(n int, left func(count int) int) Tree {
+// Double returns two trees of n ranks of which no rank has children in both: who
+// is busy in one is a leaf of the other. They are at most two edges deeper
+// than Binary.
+func Double(n int) (a, b Tree) {
+	a = build(n, oddRoot)
+	if n%2 == 0 { // the mirror image: odd ranks are its leaves
+		return a, build(n, func(lo, hi int) int { return n - 1 - oddRoot(n-hi, n-lo) })
+	}
+	// The mirror image would have the same leaves. Rank 0 above the others shifts them.
+	return a, build(n, func(lo, hi int) int {
+		if lo == 0 {
+			return 0
+		}
+		return 1 + oddRoot(lo-1, hi-1)
+	})
+}
+
+// oddRoot is the root of a subtree whose even ranks are leaves. lo is even.
+func oddRoot(lo, hi int) int {
+	if hi-lo == 1 {
+		return lo
+	}
+	return lo + ((hi-lo)/2 - 1 | 1)
+}
+
+// build makes the in-order tree in which the subtree of the ranks lo … hi-1 has
+// its root at root(lo, hi).
+func build(n int, root func(lo, hi int) int) Tree {
 	if n < 0 || n > MaxSize {
 		panic(fmt.Sprintf("BUG: topo: a tree of %d ranks was asked for, the bounds are 0 and %d", n, MaxSize))
 	}
@@ -51,7 +76,7 @@ func build(n int, left func(count int) int) Tree {
 		if lo == hi {
 			return None
 		}
-		node := lo + left(hi-lo)
+		node := root(lo, hi)
 		t.parent[node] = int32(parent)
 		t.left[node] = grow(lo, node, node)
 		t.right[node] = grow(node+1, hi, node)

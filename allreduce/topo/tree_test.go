@@ -54,6 +54,25 @@ func TestVWIsAValidTree(t *testing.T) {
 	})
 }
 
+func TestDoubleTreesShareTheWork(t *testing.T) {
+	for n := range 600 {
+		a, b := Double(n)
+		for name, tree := range map[string]Tree{"first": a, "second": b} {
+			if err := tree.Validate(); err != nil {
+				t.Fatalf("the %s of %d ranks: %v", name, n, err)
+			}
+			if n > 0 && tree.Depth() > Binary(n).Depth()+2 {
+				t.Errorf("the %s tree of %d ranks is %d deep, Binary %d", name, n, tree.Depth(), Binary(n).Depth())
+			}
+		}
+		for rank := range n {
+			if a.Degree(rank) > 0 && b.Degree(rank) > 0 {
+				t.Errorf("rank %d of %d has children in both trees", rank, n)
+			}
+		}
+	}
+}
+
 // The parent and kid_count arrays were read off a running spanning_tree.
 func TestVWShapesAreThoseOfSpanningTree(t *testing.T) {
 	for _, c := range []struct{ parents, kids []int }{

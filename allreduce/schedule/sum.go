@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Sum says how a range of a vector is put together from the contributions.
+type Sum struct {
+	Lo, Hi int // in bytes
+	// Expr is the sum in postfix order: a rank stands for its contribution, Join for
+	// the join of the two operands before it, the first one first.
+	Expr []int32
+}
+
+// Join is the operation in a Sum's Expr.
+const Join int32 = -1
+
+// String writes the sum with parentheses: ((0+1)+2).
+func (s Sum) String() string {
+	var stack []string
+	for _, x := range s.Expr {
+		if x != Join {
+			stack = append(stack, strconv.Itoa(int(x)))
+			continue
+		}
+		top := len(stack) - 1
+		stack[top-1] = "(" + stack[top-1] + "+" + stack[top] + ")"
+		stack = stack[:top]
+	}
+	if len(stack) != 1 {
+		return "no sum"
+	}
+	return stack[0]
+}
+
+func (s Sum) equal(t Sum) bool { return s.Lo == t.Lo && s.Hi == t.Hi && slices.Equal(s.Expr, t.Expr) }
+
+// Sums says how an all-reduce adds: one Sum for each range, together the vector.
+// It is what [Execute] finds out from the programs, without running them. A ring
+// or direct exchange has N sums of N ranks.
+func (s Spec) Sums() []Sum {
+	s = s.checked()
+	if s.Bytes == 0 {
+		return nil
+	}
+	switch s.Schedule {
+	case Doubling, Halving:
+		return s.oneSum(appendFold(nil, foldOf(s.Size), 0, foldOf(s.Size).places))
+	case BinaryTree, VWTree:
+		t := s.tree()
+		return s.oneSum(appendTree(nil, t, rootOf(t)))
+	case DoubleTree:
+		return s.doubleTreeSums()
+	case Ring:
+		return s.segmentSums(appendRing)
+	case Direct:
+		return s.segmentSums(appendDirect)
+	}
+	panic("BUG: schedule: no sums for " + s.Schedule.String())
+}
+
+func (s Spec) oneSum(expr []int32) []Sum { return []Sum{{0, s.Bytes, expr}} }
+
+// segmentSums has one sum per segment, made by expr.
+func (s Spec) segmentSums(expr func(dst []int32, n, k int) []int32) []Sum {
+	if s.Size == 1 {
+		return s.oneSum([]int32{0})
+	}
+	var sums []Sum
+	for k := range s.Size {
+		if lo, hi := s.Cut(k), s.Cut(k+1); lo < hi {
+			sums = append(sums, Sum{lo, hi, expr(make([]int32, 0, 2*s.Size-1), s.Size, k)})
+		}
+	}
+	return merge(sums)
+}
+
+// merge joins neighbours with the same sum.
+func merge(sums []Sum) []Sum {
+	out := sums[:0]
+	for _, x := range sums {
+		if last := len(out) - 1; last >= 0 && out[last].Hi == x.Lo && slices.Equal(out[last].Expr, x.Expr) {
+			out[last].Hi = x.Hi
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// appendFold appends the sum of the places lo … hi-1, a power of two of them.
+func appendFold(dst []int32, f fold, lo, hi int) []int32 {
+	if hi-lo > 1 {
+		dst = appendFold(dst, f, lo, (lo+hi)/2)
+		dst = appendFold(dst, f, (lo+hi)/2, hi)
+		return append(dst, Join)
+	}
+	first := int32(f.first(lo))
+	if f.paired(lo) {
+		return append(dst, first, first+1, Join)
+	}
+	return append(dst, first)
+}
+
+// appendTree appends the sum of rank's subtree.
+func appendTree(dst []int32, t Tree, rank int) []int32 {
+	left, right := t.Children(rank)
+	if left != None {
+		dst = appendTree(dst, t, left)
+	}
+	dst = append(dst, int32(rank))
+	if left != None {
+		dst = append(dst, Join)
+	}
+	if right != None {
+		dst = append(appendTree(dst, t, right), Join)
+	}
+	return dst
+}
+
+func rootOf(t Tree) int {
+	r := 0
+	for t.Parent(r) != None {
+		r = t.Parent(r)
+	}
+	return r
+}
+
+// appendRing appends the sum of segment k: it starts at rank k, and after
+// the last rank goes on at rank 0, whose contribution comes first then.
+func appendRing(dst []int32, n, k int) []int32 {
+	if k > 0 {
+		dst = append(dst, 0)
+	}
+	for r := k; r < n; r++ {
+		dst = append(dst, int32(r))
+		if r > k {
+			dst = append(dst, Join)
+		}
+	}
+	if k > 0 {
+		dst = append(dst, Join)
+	}
+	for r := 1; r < k; r++ {
+		dst = append(dst, int32(r), Join)
+	}
+	return dst
+}
+
+// appendDirect appends the sum that rank k makes of its segment.
+func appendDirect(dst []int32, n, k int) []int32 {
+	for r := range k + 1 {
+		dst = append(dst, int32(r))
+	}
+	for range k {
+		dst = append(dst, Join)
+	}
+	for r := k + 1; r < n; r++ {
+		dst = append(dst, int32(r), Join)
+	}
+	return dst
+}
