@@ -81,3 +81,53 @@ func audit(b *feature.Batch) []string {
 	}
 	return all
 }
+
+// TestOptionsAllocateNothing: a parser or an interactor that has seen such
+// lines needs no more memory for them.
+func TestOptionsAllocateNothing(t *testing.T) {
+	lines := []string{"1 |a x y z |b p q |c u", "-1 'tag |a foo bar:2 :3 s:blue |b x y:0.5 |ab again", "1 |d w | word"}
+	for _, options := range []string{
+		"-q ab -q aa --cubic abc", "-q ::", "--cubic ::: --permutations", "--interactions aabb --ignore_linear a",
+		"--ngram 3 --skips 2 --ignore b", "--affix +2a,-3b,+1 --spelling a --redefine a:=b", "--feature_limit 2 --keep ab",
+	} {
+		cfg := fromOptions(t, options)
+		p, err := feature.NewParser(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b feature.Batch
+		var text []byte
+		parseAll := func() {
+			b.Reset()
+			for i, line := range lines {
+				text = append(text[:0], line...)
+				if err := p.AppendLine(&b, text, int64(i+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		parseAll()
+		if n := testing.AllocsPerRun(20, parseAll); n > 0 {
+			t.Errorf("%s: the parser allocates %.0f times", options, n)
+		}
+		if !cfg.Expands() {
+			continue
+		}
+		x, err := feature.NewInteractor(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Interactions, cfg.IgnoreLinear = nil, nil
+		src := parse(t, cfg, lines...)
+		expand := func() {
+			b.Reset()
+			if err := x.Expand(&b, src); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expand()
+		if n := testing.AllocsPerRun(20, expand); n > 0 {
+			t.Errorf("%s: the interactor allocates %.0f times", options, n)
+		}
+	}
+}
