@@ -42,7 +42,12 @@ func (m *online) Next() (string, bool) {
 func (m *online) Work(ctx context.Context) error {
 	s := m.s
 	var next lookahead
+	fresh := m.done == 0
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if fresh {
+			m.learner.Expect(b.Features)
+			fresh = false
+		}
 		s.observe(ex, held)
 		m.learner.Range = s.seen
 		var raw, clipped, l float32

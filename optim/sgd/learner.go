@@ -58,7 +58,7 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 		cfg:         cfg,
 		loss:        l,
 		fixed:       fixed || cfg.FixedRange,
-		t:           newTable(&cfg, mem.Float32s(stride<<cfg.Bits)),
+		t:           newTable(&cfg, make([]float32, stride<<cfg.Bits)),
 		rule:        kernelsFor(&cfg),
 		eta:         cfg.LearningRate,
 		nsx:         cfg.fakeWeight(),
@@ -102,6 +102,27 @@ func (l *Learner) SetScalars(s Scalars) {
 	l.nsx, l.totalWeight, l.time = s.Nsx, s.TotalWeight, s.T
 	l.gravity, l.contraction = s.Gravity, s.Contraction
 	l.eta, l.Range = s.LearningRate, s.Range
+}
+
+// Expect shows features like those to come to a learner that has learned nothing
+// yet. If they lie all over its table, it asks for huge pages: that saves
+// thousands of page faults, but makes memory resident that a few features would
+// never touch.
+func (l *Learner) Expect(fs []feature.Feature) {
+	const large = 256 << 20 // such a table is not filled by what is shown here, but by what follows
+	cell := 4 * l.Stride()
+	pages := 4*len(l.t.w)/mem.Page + 1
+	seen := make([]bool, pages)
+	touched := 0
+	for i := range fs {
+		if at := &seen[int(fs[i].Index)*cell/mem.Page]; !*at {
+			*at = true
+			touched++
+		}
+	}
+	if 2*touched > pages || 4*len(l.t.w) >= large && 4*touched > len(fs) {
+		mem.Huge(l.t.w)
+	}
 }
 
 // Ahead names features that come after the next Learn: their weights are fetched
@@ -230,7 +251,7 @@ func (l *Learner) unmask(fs []feature.Feature) []feature.Feature {
 // weights that come next before each: about as many as a processor can wait
 // for at a time.
 func (l *Learner) sense(fs []feature.Feature, g2 float32) (sum sums) {
-	const block = 16
+	const block = 8
 	for len(fs) > block {
 		l.fetch(block)
 		sum = l.rule.sense(&l.t, fs[:block], g2, sum)

@@ -328,3 +328,30 @@ func BenchmarkLearn(b *testing.B) {
 		})
 	}
 }
+
+// What the learner is told of features to come changes nothing but its speed.
+func TestExpectAndAheadChangeNoResult(t *testing.T) {
+	cfg := Config{Adaptive: true, Normalized: true, Invariant: true, LearningRate: 0.5, PowerT: 0.5, Bits: 18, DecayLearningRate: 1}
+	rng := rand.New(rand.NewPCG(9, 9))
+	var all []feature.Feature
+	for range 40_000 {
+		all = append(all, feature.Feature{Index: rng.Uint32N(1 << 18), Value: rng.Float32()})
+	}
+	var weights [2][]float32
+	for told := range weights {
+		l := learner(t, cfg, "squared")
+		if told == 1 {
+			l.Expect(all)
+		}
+		for i := 0; i+40 <= len(all); i += 40 {
+			if told == 1 {
+				l.Ahead(all[i+40 : min(i+40+i%90, len(all))])
+			}
+			l.Learn(all[i:i+40], &feature.Example{Label: float32(i % 3), Weight: 1})
+		}
+		weights[told] = l.Weights()
+	}
+	if !slices.Equal(weights[0], weights[1]) {
+		t.Error("weights differ")
+	}
+}
