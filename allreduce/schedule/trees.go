@@ -59,6 +59,7 @@ func TreeBroadcast(t Tree, rank, root, bytes int) *Program {
 func TreeAllGatherV(t Tree, rank int, offsets []int) *Program {
 	n := t.Size()
 	b := newBuilder(n, rank, offsets[n])
+	b.inPlace = true
 	lo, hi := subtree(t, rank)
 	up := t.Parent(rank)
 	left, right := t.Children(rank)
