@@ -20,6 +20,9 @@ type Spec struct {
 	// Chunk is how many bytes travel at once where steps are made per chunk; it
 	// never changes a sum. A multiple of 8. 0: 256 KiB.
 	Chunk int
+	// Ordered keeps the operands of each sum in the order of the ranks, for an operation
+	// that does not commute. false: Auto and ReduceScatter may choose a ring.
+	Ordered bool
 }
 
 // DefaultChunk is the best on loopback.
@@ -33,7 +36,7 @@ func (s Spec) checked() Spec {
 	if s.Chunk == 0 {
 		s.Chunk = DefaultChunk
 	}
-	if s.Size < 1 || s.Bytes < 0 || s.Elem < 0 || s.Bytes%s.Elem != 0 || s.Chunk < 0 || !s.Schedule.Valid() {
+	if s.Size < 1 || s.Bytes < 0 || s.Elem < 0 || s.Bytes%s.Elem != 0 || s.Chunk < 0 || !s.Schedule.Valid() || s.Ordered && s.Schedule == Ring {
 		panic(fmt.Sprintf("BUG: schedule: there are no programs for %+v", s))
 	}
 	if s.Schedule == Auto {
