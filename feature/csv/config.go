@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// Config says how rows become examples, in the words of vw's options.
+type Config struct {
+	// Separator is the character between cells (--csv_separator); \t is a tab.
+	// Empty: a comma. Quotes, bars and colons mean something else.
+	Separator string
+	// Header names the columns in place of the file's header (--csv_header),
+	// always with commas between them. Empty: the file does.
+	Header string
+	// NoFileHeader says that the first line of a file is a row
+	// (--csv_no_file_header); it needs Header. False: it is the header, also
+	// where Header replaces it.
+	NoFileHeader bool
+	// NamespaceValues are factors on the values of namespaces
+	// (--csv_ns_value), like "a:0.5,:8"; no name is the default namespace.
+	// Empty: none.
+	NamespaceValues string
+}
+
+// Validate reports every fault of c at once.
+func (c *Config) Validate() error {
+	var errs []error
+	if _, err := c.separator(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.NoFileHeader && c.Header == "" {
+		errs = append(errs, errors.New("csv: without a header in the file, the columns must be named (--csv_header)"))
+	}
+	factors, err := c.factors()
+	if err != nil {
+		errs = append(errs, err)
+	}
+	if c.Header != "" {
+		t, err := newTable([]byte(c.Header), ',', false)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("csv: --csv_header: %w", err))
+		} else if absent := t.scale(factors); len(absent) > 0 {
+			errs = append(errs, fmt.Errorf("csv: --csv_ns_value would be ignored for namespaces %q: --csv_header has no such columns", absent))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Name names the format and its options.
+func (c Config) Name() string {
+	return fmt.Sprintf("csv separator:%q header:%q file_header:%t values:%q", c.Separator, c.Header, !c.NoFileHeader, c.NamespaceValues)
+}
+
+func (c *Config) separator() (byte, error) {
+	switch s := c.Separator; {
+	case s == "":
+		return ',', nil
+	case s == `\t`:
+		return '\t', nil
+	case len(s) > 1:
+		return 0, fmt.Errorf(`csv: separator %q: one character is needed, or \t for a tab`, s)
+	case strings.Contains("\"|:\r\n", s):
+		return 0, fmt.Errorf("csv: separator %q: quotes, bars, colons and line ends cannot separate cells", s)
+	default:
+		return s[0], nil
+	}
+}
+
+// factor is one of NamespaceValues.
+type factor struct {
+	namespace string
+	value     float32
+}
+
+func (c *Config) factors() ([]factor, error) {
+	if c.NamespaceValues == "" {
+		return nil, nil
+	}
+	var all []factor
+	var errs []error
+	for pair := range strings.SplitSeq(c.NamespaceValues, ",") {
+		name, number, found := strings.Cut(pair, ":")
+		v, n := feature.ParseFloat([]byte(number))
+		if !found || number == "" || n != len(number) || v != v {
+			errs = append(errs, fmt.Errorf("csv: --csv_ns_value: %q is not a namespace and a number, like a:0.5", pair))
+			continue
+		}
+		all = append(all, factor{name, v})
+	}
+	return all, errors.Join(errs...)
+}

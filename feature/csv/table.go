@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package csv
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// table is what a header says: where things are in a row.
+type table struct {
+	width      int // cells of a row
+	label, tag int // columns; -1: none
+	spaces     []space
+}
+
+// space is a namespace and its columns.
+type space struct {
+	name    string
+	ns      feature.Namespace
+	factor  float32
+	columns []column
+}
+
+// column is a column of features.
+type column struct {
+	at   int
+	name []byte
+	hash uint32 // of the name, seeded with the namespace's
+}
+
+// newTable reads a header. Of several labels or tags the first one counts, as in
+// vw. The hashes are still to come.
+func newTable(line []byte, separator byte, quotes bool) (*table, error) {
+	var s splitter
+	cells, err := s.split(line, separator, quotes)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{width: len(cells), label: -1, tag: -1}
+	for i, c := range cells {
+		name := c.text
+		if k := len(name); !c.quoted && k > 1 && name[0] == '"' && name[k-1] == '"' {
+			name = name[1 : k-1] // where quotes mean nothing else
+		}
+		switch string(name) {
+		case "_label":
+			if t.label < 0 {
+				t.label = i
+			}
+			continue
+		case "_tag":
+			if t.tag < 0 {
+				t.tag = i
+			}
+			continue
+		}
+		ns, rest, barred := bytes.Cut(trim(name), []byte{'|'})
+		if bytes.IndexByte(rest, '|') >= 0 {
+			return nil, fmt.Errorf("column %d of the header is %q: want a name, or a namespace and a name with one bar between them", i+1, clip(name))
+		}
+		if !barred {
+			ns, rest = nil, name
+		}
+		sp := t.space(string(ns))
+		sp.columns = append(sp.columns, column{at: i, name: bytes.Clone(rest)})
+	}
+	return t, nil
+}
+
+// space is the namespace of that name.
+func (t *table) space(name string) *space {
+	for i := range t.spaces {
+		if t.spaces[i].name == name {
+			return &t.spaces[i]
+		}
+	}
+	t.spaces = append(t.spaces, space{name: name, factor: 1})
+	return &t.spaces[len(t.spaces)-1]
+}
+
+// hash computes the hashes of all names.
+func (t *table) hash(b *feature.Builder) {
+	for i := range t.spaces {
+		s := &t.spaces[i]
+		s.ns = b.Default()
+		if s.name != "" {
+			s.ns = b.Namespace([]byte(s.name))
+		}
+		for k := range s.columns {
+			c := &s.columns[k]
+			c.hash = b.Hash(c.name, s.ns.Salt)
+		}
+	}
+}
+
+// scale sets the factors, and returns those of namespaces that are not there.
+func (t *table) scale(factors []factor) (absent []string) {
+	for _, f := range factors {
+		found := false
+		for i := range t.spaces {
+			if t.spaces[i].name == f.namespace {
+				t.spaces[i].factor, found = f.value, true
+			}
+		}
+		if !found {
+			absent = append(absent, f.namespace)
+		}
+	}
+	return absent
+}
