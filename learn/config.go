@@ -106,6 +106,7 @@ type Config struct {
 	FinalModel    string // -f; empty: none
 	PredictOnly   bool   // --predict_only_model: no resume state
 	ReadableModel string // --readable_model; empty: none
+	InvertHash    string // --invert_hash: the readable model with names; empty: none
 
 	// Predictions, and where files go.
 	Predictions    string // -p; empty: none
@@ -117,6 +118,9 @@ type Config struct {
 	MetricsFile string     // JSON with the measures of the model; empty: none
 	Valid       []Input    // measured after each pass, and early stop goes by it; none: no
 	PassLog     io.Writer  // gets one line of JSON a pass; nil: none
+
+	// Audit is where each example's features are shown with their weights; nil: nowhere.
+	Audit io.Writer
 
 	// Talk.
 	Talk     io.Writer    // vw's table and summary (stderr); nil: nowhere

@@ -180,6 +180,7 @@ func batchModel(s *session, w []float32) trained {
 const (
 	owesModel    = "model"
 	owesReadable = "readable model"
+	owesInverted = "inverted model"
 	owesPredict  = "predictions"
 	owesRaw      = "raw predictions"
 	owesMetrics  = "metrics"
@@ -199,6 +200,11 @@ func (r *runner) openModels() (err error) {
 			return err
 		}
 	}
+	if c.InvertHash != "" {
+		if r.invertedFile, err = c.Create(c.InvertHash); err != nil {
+			return err
+		}
+	}
 	if c.MetricsFile != "" {
 		if r.metricsFile, err = c.Create(c.MetricsFile); err != nil {
 			return err
@@ -208,7 +214,7 @@ func (r *runner) openModels() (err error) {
 }
 
 func (r *runner) abortModels() {
-	for _, f := range []Output{r.modelFile, r.readableFile, r.metricsFile} {
+	for _, f := range []Output{r.modelFile, r.readableFile, r.invertedFile, r.metricsFile} {
 		if f != nil {
 			_ = f.Abort() // after Commit this does nothing; before it the run's error is the one to tell
 		}
@@ -237,6 +243,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	}
 	add(r.modelFile != nil, owesModel)
 	add(r.readableFile != nil, owesReadable)
+	add(r.invertedFile != nil, owesInverted)
 	add(s.preds != nil, owesPredict)
 	add(s.raw != nil, owesRaw)
 	add(r.metricsFile != nil, owesMetrics)
@@ -245,7 +252,11 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 		case owesModel:
 			return commit(r.modelFile, r.model.reg, model.WriteDigest)
 		case owesReadable:
-			return commit(r.readableFile, r.model.reg, writeReadable)
+			return commit(r.readableFile, r.model.reg, hashed(model.WriteReadable))
+		case owesInverted:
+			return commit(r.invertedFile, r.model.reg, hashed(func(w io.Writer, reg *model.Regressor) error {
+				return model.WriteInverted(w, reg, s.audit.name)
+			}))
 		case owesPredict:
 			return s.preds.deliver()
 		case owesRaw:
@@ -265,11 +276,14 @@ func commit(f Output, reg *model.Regressor, write func(io.Writer, *model.Regress
 	return digest, f.Commit()
 }
 
-// writeReadable is model.WriteReadable with the digest of what it wrote.
-func writeReadable(w io.Writer, reg *model.Regressor) (model.Digest, error) {
-	h := sha256.New()
-	if err := model.WriteReadable(io.MultiWriter(w, h), reg); err != nil {
-		return model.Digest{}, err
+// hashed is a function that writes a model, and returns the digest of what it
+// wrote.
+func hashed(write func(io.Writer, *model.Regressor) error) func(io.Writer, *model.Regressor) (model.Digest, error) {
+	return func(w io.Writer, reg *model.Regressor) (model.Digest, error) {
+		h := sha256.New()
+		if err := write(io.MultiWriter(w, h), reg); err != nil {
+			return model.Digest{}, err
+		}
+		return model.Digest(h.Sum(nil)), nil
 	}
-	return model.Digest(h.Sum(nil)), nil
 }

@@ -53,6 +53,7 @@ func (c *Config) features() feature.Config {
 		Affix:           n.Affix,
 		Spelling:        n.Spelling,
 		ChainHash:       n.ChainHash,
+		Names:           c.named(),
 	}
 }
 

@@ -52,6 +52,7 @@ func (m *online) Work(ctx context.Context) error {
 		m.learner.Range = s.seen
 		var raw, clipped, l float32
 		fs := b.FeaturesOf(ex)
+		s.audit.look(b, ex, m.learner)
 		if !s.cfg.TestOnly && !held {
 			m.learner.Ahead(next.after(b, ex))
 			raw, clipped, l = m.learner.Learn(fs, ex)
@@ -60,6 +61,9 @@ func (m *online) Work(ctx context.Context) error {
 			if ex.Labeled() {
 				l = s.loss.Loss(s.seen, clipped, ex.Label)
 			}
+		}
+		if err := s.audit.show(clipped, b.TagOf(ex)); err != nil {
+			return err
 		}
 		return s.account(b, ex, held, raw, clipped, l)
 	})
@@ -74,7 +78,7 @@ type lookahead struct{ at uint32 }
 func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Feature {
 	const distance = 128
 	from := max(n.at, ex.FeatHi)
-	if ex.FeatLo == 0 {
+	if ex.FeatLo == ex.Hidden {
 		from = ex.FeatHi // a new batch
 	}
 	n.at = max(from, min(ex.FeatHi+distance, uint32(len(b.Features))))

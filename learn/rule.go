@@ -61,7 +61,7 @@ func (c *Config) labelRange(l loss.Loss, in *initial) (r loss.Range, fixed bool)
 // keeps reports whether a run ends with a model that somebody will read. On a
 // cluster that may be another rank.
 func (c *Config) keeps() bool {
-	return c.FinalModel != "" || c.ReadableModel != "" || c.Cluster != nil
+	return c.FinalModel != "" || c.ReadableModel != "" || c.InvertHash != "" || c.Cluster != nil
 }
 
 // forTesting is the rule with nothing but weights: all that predicting needs.

@@ -45,7 +45,8 @@ type runner struct {
 
 	model                   trained // what the run ends with
 	modelFile, readableFile Output  // where it goes; nil: nowhere
-	metricsFile             Output  // --metrics_file; nil: none
+	invertedFile            Output
+	metricsFile             Output // --metrics_file; nil: none
 }
 
 func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
@@ -92,6 +93,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if s.table, err = newTable(talk, cfg.Progress); err != nil {
 		return nil, err
 	}
+	s.audit = newAudit(&cfg)
 	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
@@ -227,8 +229,11 @@ func (r *runner) online(ctx context.Context, passes int) error {
 			return err
 		}
 	}
+	if s.audit != nil {
+		s.audit.sums = rule.Adaptive && !s.cfg.TestOnly
+	}
 	m := &online{s: s, learner: learner, rule: rule, passes: passes}
-	if err := s.group.Run(ctx, m); err != nil {
+	if err := errors.Join(s.group.Run(ctx, m), s.audit.flush()); err != nil {
 		return err
 	}
 	m.finish()

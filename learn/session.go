@@ -39,6 +39,7 @@ type session struct {
 	begun   time.Time
 
 	table  *table
+	audit  *audit       // --audit and --invert_hash; nil: neither
 	preds  *predictions // -p; nil: none
 	raw    *predictions // -r; nil: none
 	silent bool         // write no predictions: phase 2 of the hybrid

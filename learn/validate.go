@@ -95,6 +95,7 @@ func (c *Config) Validate() error {
 	if _, err := loss.NewLink(d.Link); err != nil {
 		fault("--link", "%v", err)
 	}
+	d.validateNames(fault)
 	d.Namespaces.validate(d.InitialModel != "", fault)
 	if err := d.Namespaces.values(); err != nil {
 		fault("", "%v", err)
@@ -128,7 +129,7 @@ func (c *Config) Validate() error {
 		fault("--termination", "%g is negative", d.Termination)
 	}
 	d.validateMeasures(fault)
-	if (d.FinalModel != "" || d.ReadableModel != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
+	if (d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
 		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
 	}
 	if d.InitialModel != "" && d.OpenModel == nil {

@@ -195,11 +195,11 @@ func TestReadableFloats(t *testing.T) {
 		1e10: "1e+10", 0.333333333: "0.333333", 1e-300: "1e-300", 100000: "100000", 999999.5: "1e+06",
 		math.Inf(1): "inf", math.Inf(-1): "-inf",
 	} {
-		if got := string(appendFloat(nil, v)); got != want {
+		if got := string(AppendFloat(nil, v)); got != want {
 			t.Errorf("%v: got %q, want %q", v, got, want)
 		}
 	}
-	if got := string(appendFloat(nil, math.NaN())); got != "nan" {
+	if got := string(AppendFloat(nil, math.NaN())); got != "nan" {
 		t.Errorf("NaN: got %q", got)
 	}
 }

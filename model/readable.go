@@ -15,6 +15,12 @@ import (
 // WriteReadable writes the text of --readable_model. What it keeps is what
 // Write keeps.
 func WriteReadable(w io.Writer, r *Regressor) error {
+	return WriteInverted(w, r, func(uint32) (string, bool) { return "", false })
+}
+
+// WriteInverted writes the text of --invert_hash: the readable model, with the
+// name of each weight whose name is known.
+func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, bool)) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -29,10 +35,14 @@ func WriteReadable(w io.Writer, r *Regressor) error {
 		if !v.any(weight) {
 			continue
 		}
-		line = strconv.AppendInt(line[:0], int64(i/v.Stride), 10)
+		line = line[:0]
+		if n, known := name(uint32(i / v.Stride)); known {
+			line = append(append(line, n...), ':')
+		}
+		line = strconv.AppendInt(line, int64(i/v.Stride), 10)
 		for k, s := range v.Slots {
 			line = append(line, ": "[min(k, 1)])
-			line = appendFloat(line, float64(weight[s]))
+			line = AppendFloat(line, float64(weight[s]))
 		}
 		line = append(line, '\n')
 		if _, err := bw.Write(line); err != nil {
@@ -59,9 +69,9 @@ func (r *Regressor) readableHead() []byte {
 	}
 	b = fmt.Appendf(b, "Id %s\n", h.ID)
 	piece()
-	b = append(appendFloat(append(b, "Min label:"...), float64(h.MinLabel)), '\n')
+	b = append(AppendFloat(append(b, "Min label:"...), float64(h.MinLabel)), '\n')
 	piece()
-	b = append(appendFloat(append(b, "Max label:"...), float64(h.MaxLabel)), '\n')
+	b = append(AppendFloat(append(b, "Max label:"...), float64(h.MaxLabel)), '\n')
 	piece()
 	b = fmt.Appendf(b, "bits:%d\n", h.Bits)
 	piece()
@@ -91,9 +101,9 @@ func (r *Regressor) readableHead() []byte {
 		b = append(append(b, f.name...), ' ')
 		switch v := f.value.(type) {
 		case *float32:
-			b = appendFloat(b, float64(*v))
+			b = AppendFloat(b, float64(*v))
 		case *float64:
-			b = appendFloat(b, *v)
+			b = AppendFloat(b, *v)
 		case *uint64:
 			b = strconv.AppendUint(b, *v, 10)
 		}
@@ -102,8 +112,8 @@ func (r *Regressor) readableHead() []byte {
 	return b
 }
 
-// appendFloat appends v with six significant digits, as C++ streams do.
-func appendFloat(dst []byte, v float64) []byte {
+// AppendFloat appends v with six significant digits, as C++ streams do.
+func AppendFloat(dst []byte, v float64) []byte {
 	switch {
 	case math.IsInf(v, 1):
 		return append(dst, "inf"...)

@@ -33,7 +33,7 @@ var learnNeeds = []needs{
 	{"termination", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
 	{"random_seed", []string{"random_weights"}, "nothing is drawn by it (vw's normal weights have no seed)"},
 	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
-	{"predict_only_model", []string{"final_regressor", "readable_model", "span_server"}, "no model is written"},
+	{"predict_only_model", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
 	{"early_terminate", []string{"passes", "hybrid", "holdout_after"}, "it counts passes"},
 	{"metrics_file", []string{"metrics"}, "nothing is measured"},
 	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
@@ -48,6 +48,8 @@ type excludes struct {
 }
 
 var learnExcludes = []excludes{
+	{"audit", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has"},
+	{"invert_hash", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has: train first, then write it with -t -i MODEL"},
 	{"noconstant", []string{"constant"}, "there is no constant feature"},
 	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
 	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},

@@ -97,6 +97,7 @@ var learnFlags = []*spec{
 	{name: "final_regressor", short: "f", kind: text, category: catModel, arg: "FILE", help: "write the model"},
 	{name: "initial_regressor", short: "i", kind: list, single: true, category: catModel, arg: "FILE", help: "start from a model"},
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
+	{name: "invert_hash", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text, with names"},
 	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
 
 	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, logistic, hinge and others"},
@@ -141,6 +142,7 @@ var learnFlags = []*spec{
 	{name: "metrics", kind: text, category: catOutput, arg: "LIST", more: true, help: "measure logloss,accuracy,auc,auprc,rmse,calibration"},
 	{name: "metrics_file", kind: text, category: catOutput, arg: "FILE", more: true, help: "write the measures as JSON"},
 	{name: "log_json", kind: text, category: catOutput, arg: "FILE", more: true, help: "write one line of JSON a pass"},
+	{name: "audit", short: "a", kind: boolean, category: catOutput, more: true, help: "write each example's features and weights to stdout"},
 	{name: "quiet", kind: boolean, category: catOutput, more: true, help: "errors only"},
 
 	{name: "span_server", kind: text, category: catCluster, arg: "HOST", help: "host of the spanning_tree server"},

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -56,6 +57,12 @@ func (p *program) learn(c *cli.Context) (err error) {
 	cfg.OpenModel = opener(fsys)
 	cfg.Create = p.creator(fsys)
 	cfg.Talk = p.stderr
+	if c.Bool("audit") {
+		if slices.Contains(stdoutNames, cfg.Predictions) || slices.Contains(stdoutNames, cfg.RawPredictions) {
+			return usageErrorf("--audit: it writes to stdout, so predictions need a file of their own")
+		}
+		cfg.Audit = p.stdout
+	}
 	cfg.Log = p.logger(cfg.Quiet, isRank)
 	_, err = learn.Run(c.Context, cfg)
 	return err

@@ -112,6 +112,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		FinalModel:     c.String("final_regressor"),
 		PredictOnly:    c.Bool("predict_only_model"),
 		ReadableModel:  c.String("readable_model"),
+		InvertHash:     c.String("invert_hash"),
 		Predictions:    c.String("predictions"),
 		RawPredictions: c.String("raw_predictions"),
 		MetricsFile:    c.String("metrics_file"),

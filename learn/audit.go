@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// audit is --audit and --invert_hash: it looks at the features of each example
+// by name, before the example is learned from. A nil one does nothing.
+type audit struct {
+	out   *bufio.Writer     // nil: shows nothing
+	sums  bool              // shows the adaptive sums, too
+	names map[uint32]string // of weights, the first name seen; nil: not kept
+
+	line  []byte
+	items []auditItem
+}
+
+// auditItem is a feature as it is shown, in audit.line.
+type auditItem struct {
+	lo, hi int
+	size   float32 // |weight·value|
+}
+
+// newAudit returns nil where names are of no use.
+func newAudit(c *Config) *audit {
+	if !c.named() {
+		return nil
+	}
+	a := &audit{}
+	if c.Audit != nil {
+		a.out = bufio.NewWriterSize(c.Audit, 1<<16)
+	}
+	if c.InvertHash != "" {
+		a.names = make(map[uint32]string)
+	}
+	return a
+}
+
+// named reports whether features need their names.
+func (c *Config) named() bool { return c.Audit != nil || c.InvertHash != "" }
+
+// validateNames reports where names cannot be had.
+func (c *Config) validateNames(fault func(option, format string, args ...any)) {
+	if !c.named() {
+		return
+	}
+	option := "--audit"
+	if c.Audit == nil {
+		option = "--invert_hash"
+	}
+	switch {
+	case c.Cache != "":
+		fault(option, "a cache has no names: leave it out; several passes then read the text again")
+	case c.Cluster != nil:
+		fault(option, "a rank knows the names of its own share only: train first, then show the model in one process (-t -i MODEL)")
+	case (c.BFGS || c.Hybrid != nil) && !c.TestOnly:
+		fault(option, "it follows SGD from example to example: train first, then show the model (-t -i MODEL)")
+	}
+}
+
+// look notes names, and what there is to show.
+func (a *audit) look(b *feature.Batch, ex *feature.Example, l *sgd.Learner) {
+	if a == nil {
+		return
+	}
+	a.line, a.items = a.line[:0], a.items[:0]
+	rest := ex.FeatLo - ex.Hidden // behind the namespaces: interactions
+	for _, s := range b.SpansOf(ex) {
+		for i := s.Lo; i < s.Hi; i++ {
+			a.feature(b, i, l)
+		}
+		rest += s.Hi - s.Lo
+	}
+	for ; rest < ex.FeatHi; rest++ {
+		a.feature(b, rest, l)
+	}
+}
+
+// feature takes a look at Features[i]: name:index:value:weight@sum.
+func (a *audit) feature(b *feature.Batch, i uint32, l *sgd.Learner) {
+	f, name := b.Features[i], b.NameOf(int(i))
+	if a.names != nil {
+		if _, ok := a.names[f.Index]; !ok {
+			a.names[f.Index] = string(name)
+		}
+	}
+	if a.out == nil {
+		return
+	}
+	lo := len(a.line)
+	line := append(a.line, name...)
+	line = strconv.AppendUint(append(line, ':'), uint64(f.Index), 10)
+	line = model.AppendFloat(append(line, ':'), float64(f.Value))
+	line = model.AppendFloat(append(line, ':'), float64(l.At(f.Index)))
+	w := l.Weights()[int(f.Index)*l.Stride():]
+	if a.sums {
+		line = model.AppendFloat(append(line, '@'), float64(w[1]))
+	}
+	a.line = line
+	a.items = append(a.items, auditItem{lo: lo, hi: len(line), size: float32(math.Abs(float64(w[0] * f.Value)))})
+}
+
+// show prints the prediction, and the features by their part in it.
+func (a *audit) show(prediction float32, tag []byte) error {
+	if a == nil || a.out == nil {
+		return nil
+	}
+	slices.SortStableFunc(a.items, func(x, y auditItem) int {
+		switch {
+		case x.size > y.size:
+			return -1
+		case x.size < y.size:
+			return 1
+		}
+		return 0
+	})
+	if err := appendTagged(a.out, prediction, tag); err != nil {
+		return err
+	}
+	for _, item := range a.items {
+		if err := a.out.WriteByte('\t'); err != nil {
+			return err
+		}
+		if _, err := a.out.Write(a.line[item.lo:item.hi]); err != nil {
+			return err
+		}
+	}
+	return a.out.WriteByte('\n')
+}
+
+// appendTagged writes a line of predictions.
+func appendTagged(w io.Writer, value float32, tag []byte) error {
+	b := appendPrediction(make([]byte, 0, 64), value)
+	if len(tag) > 0 {
+		b = append(append(b, ' '), tag...)
+	}
+	_, err := w.Write(append(b, '\n'))
+	return err
+}
+
+// flush writes what was shown so far.
+func (a *audit) flush() error {
+	if a == nil || a.out == nil {
+		return nil
+	}
+	return a.out.Flush()
+}
+
+// name is what is known of weight i.
+func (a *audit) name(i uint32) (name string, known bool) {
+	name, known = a.names[i]
+	return name, known
+}
