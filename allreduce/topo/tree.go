@@ -40,7 +40,7 @@ func VW(n int) Tree {
 }
 
 // Double returns two trees of n ranks of which no rank has children in both: who
-// is busy in one is a leaf of the other. They are at most two edges deeper
+// is busy in one is a leaf of the other. They are at most one edge deeper
 // than Binary.
 func Double(n int) (a, b Tree) {
 	a = build(n, oddRoot)

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// Model is a place where ranks run, in numbers, to predict how long an all-reduce
+// takes there.
+type Model struct {
+	// Name of the place.
+	Name string
+	// Alpha is the time from a write to the other end's read of an empty message.
+	Alpha time.Duration
+	// Overhead is the processor time of a message, per side.
+	Overhead time.Duration
+	// Beta is the time per byte, in ns: on the wire, of each direction; with Cores
+	// the processor time of moving it from rank to rank.
+	Beta float64
+	// Gamma is the time to add a byte, in ns.
+	Gamma float64
+	// Chunk is how many bytes travel at once.
+	Chunk int
+	// Cores is how many processors all ranks share. 0: each rank has its own host, so
+	// that the wire is what they wait for.
+	Cores int
+}
+
+// The two places that Auto has in mind. All constants of the cost model are here.
+var (
+	// Network is a switch of 10 Gbit/s with one rank per host.
+	Network = Model{
+		Name: "10 Gbit/s", Alpha: 30 * time.Microsecond, Overhead: 5 * time.Microsecond,
+		Beta: 0.8, Gamma: 0.125, Chunk: 64 << 10,
+	}
+	// OneHost is TCP within one host whose two processors all ranks share.
+	OneHost = Model{
+		Name: "one host", Alpha: 2600 * time.Nanosecond, Overhead: 450 * time.Nanosecond,
+		Beta: 0.35, Gamma: 0.05, Chunk: DefaultChunk, Cores: 2,
+	}
+)
+
+// load is what a schedule asks of a job, in units of the vector and of messages.
+type load struct {
+	hops     int     // messages one after the other
+	fills    int     // of them, those that carry a chunk while a pipeline fills
+	wire     float64 // vectors through the busiest rank's wire, per direction
+	adds     float64 // vectors that the busiest rank adds, while others wait
+	messages float64 // of all ranks
+	moved    float64 // vectors from rank to rank, of all ranks
+	burst    int     // messages that one rank sends at once, beyond the hops
+}
+
+// loadOf is what the schedule needs for size ranks.
+func loadOf(name Name, size int) load {
+	n, places := float64(size), 1<<(bits.Len(uint(size))-1)
+	levels := bits.Len(uint(size)) - 1
+	p, extra := float64(places), float64(size-places)
+	folded := min(1, size-places)
+	switch name {
+	case Doubling:
+		w := float64(levels + 2*folded)
+		m := p*float64(levels) + 2*extra
+		return load{hops: levels + 2*folded, wire: w, adds: float64(levels + folded), messages: m, moved: m}
+	case Halving:
+		m := 2*p*float64(levels)*float64(1+folded) + 4*extra // with a fold, the two halves apart
+		return load{hops: 2 * (levels + folded), wire: 2*(p-1)/p + float64(folded), adds: (p - 1) / p, messages: m, moved: 2 * (n - 1)}
+	case Ring:
+		return load{hops: 2 * (size - 1), wire: 2 * (n - 1) / n, adds: 1 / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1)}
+	case BinaryTree, VWTree:
+		return load{hops: 2 * levels, fills: 2 * levels, wire: treeLoad(size), messages: 2 * (n - 1), moved: 2 * (n - 1)}
+	case DoubleTree:
+		depth := levels + size%2
+		return load{hops: 2 * depth, fills: 2 * depth, wire: min(2, treeLoad(size)/2+0.5), messages: 4 * (n - 1), moved: 2 * (n - 1)}
+	case Direct:
+		return load{hops: 2, burst: 2 * (size - 2), wire: 2 * (n - 1) / n, adds: (n - 1) / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1)}
+	}
+	panic("BUG: schedule: no cost of " + name.String())
+}
+
+// treeLoad is how many edges the busiest rank of a binary tree has.
+func treeLoad(size int) float64 {
+	switch {
+	case size == 2:
+		return 1
+	case size < 6:
+		return 2
+	}
+	return 3
+}
+
+// Predict is how long an all-reduce of s takes at m.
+func (m Model) Predict(s Spec) time.Duration {
+	s = s.checked()
+	if s.Size == 1 {
+		return 0
+	}
+	return time.Duration(m.predict(s.Schedule, s.Size, s.Bytes))
+}
+
+// predict is the time in ns.
+func (m Model) predict(name Name, size, bytes int) float64 {
+	l, n := loadOf(name, size), float64(bytes)
+	alpha, o := float64(m.Alpha), float64(m.Overhead)
+	if m.Cores > 0 {
+		chunks := math.Max(1, n/float64(m.Chunk)/float64(size))
+		work := l.messages*2*o*chunks + l.moved*n*(m.Beta+m.Gamma/2)
+		return float64(l.hops)*alpha + work/float64(m.Cores)
+	}
+	fill := math.Min(float64(m.Chunk), n) * 2 * m.Beta
+	return float64(l.hops)*(alpha+2*o) + float64(l.burst)*2*o + float64(l.fills)*fill + l.wire*n*m.Beta + l.adds*n*m.Gamma
+}
+
+// choices are what Auto chooses from, the simple before the elaborate. Direct
+// exchange is not among them: it is predicted to be close to halving at best, and
+// all ranks send to one at the same time, which the model does not know to be slow.
+var choices = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree}
+
+// margin is how much better a choice must be than one before it.
+const margin = 0.97
+
+// Pick is the schedule that Auto stands for. As it decides the order of additions
+// it is a function of Size and Bytes (and Ordered) alone: nobody asks where
+// the ranks are. It is the schedule whose worst ratio to the best one, on a network
+// and on one host, is the least.
+func (s Spec) Pick() Name {
+	size := max(2, s.Size)
+	best, least := Doubling, math.Inf(1)
+	for _, name := range choices {
+		if s.Ordered && !name.Ordered() {
+			continue
+		}
+		worst := 0.0
+		for _, m := range [...]*Model{&Network, &OneHost} {
+			worst = max(worst, m.predict(name, size, s.Bytes)/m.best(size, s.Bytes))
+		}
+		if worst < margin*least {
+			best, least = name, worst
+		}
+	}
+	return best
+}
+
+// best is the least time that any choice is predicted to take, in ns.
+func (m *Model) best(size, bytes int) float64 {
+	t := math.Inf(1)
+	for _, name := range choices {
+		t = min(t, m.predict(name, size, bytes))
+	}
+	return t
+}
