@@ -16,7 +16,11 @@ func (p *Pass) readCache(r *cache.Reader) error {
 		if !ok {
 			j = new(job)
 		}
-		block, err := r.Next(j.block.Data)
+		buf := j.block.Data
+		if buf == nil {
+			buf = j.text
+		}
+		block, err := r.Next(buf)
 		if err == io.EOF {
 			return p.input.done()
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
@@ -19,9 +20,24 @@ type Dataset struct {
 	origin origin // of the next pass
 	note   string // why a cache is made that seems to be there
 
+	pool   *pool
 	active atomic.Bool // a pass is open
 	passes int         // complete ones
 	shard  shard       // valid when passes > 0
+}
+
+// pool is memory that one pass leaves to the next.
+type pool struct {
+	jobs  free[*job]
+	spare free[*feature.Batch]
+}
+
+// pooled is the memory of the passes so far, room for n jobs and as many batches.
+func (d *Dataset) pooled(n int) *pool {
+	if d.pool == nil {
+		d.pool = &pool{make(free[*job], n), make(free[*feature.Batch], n)}
+	}
+	return d.pool
 }
 
 // origin is where the examples of a pass come from.

@@ -22,10 +22,9 @@ type Pass struct {
 	wg     sync.WaitGroup // workers and writer
 	read   chan struct{}  // closed when the reader is done
 
-	order chan *job            // to Next, in the order of the data
-	work  chan *job            // the same jobs, to the workers
-	jobs  free[*job]           // to be used again
-	spare free[*feature.Batch] // likewise
+	order chan *job // to Next, in the order of the data
+	work  chan *job // the same jobs, to the workers
+	*pool
 
 	input  input      // what is open for reading
 	writer *writer    // nil: no cache is made
@@ -64,8 +63,7 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 		order: make(chan *job, queue),
 		work:  make(chan *job, queue),
 		read:  make(chan struct{}),
-		jobs:  make(free[*job], 2*queue),
-		spare: make(free[*feature.Batch], 2*queue),
+		pool:  d.pooled(2 * queue),
 	}
 	var read func() error // the reader's work
 	if d.origin == fromText || d.origin == makeCache {

@@ -4,13 +4,15 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
-// batchFeatures ends a batch early when interactions make it large: 2 MiB.
-const batchFeatures = 1 << 18
+// batchFeatures ends a batch early when interactions make it large: 256 KiB, which
+// the learner finds in its cache.
+const batchFeatures = 1 << 15
 
 // worker turns chunks into batches.
 type worker struct {
@@ -73,6 +75,7 @@ func (w *worker) job(j *job) error {
 		j.encoded = j.encoded[:0]
 		if w.encoder != nil && len(b.Examples) > 0 {
 			var err error
+			j.encoded = slices.Grow(j.encoded, len(j.text)) // a block is shorter than its text, as a rule
 			if j.encoded, err = w.encoder.Append(j.encoded, b); err != nil {
 				return &DataError{Source: j.source, Line: j.line, Err: err}
 			}

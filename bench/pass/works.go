@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// work is one row of the table.
+type work struct {
+	name string
+	// before is run once per program, unmeasured: it makes what args need. In
+	// both, CACHE and MODEL are files of the program's own.
+	before []string
+	args   []string
+}
+
+// quadratic is how many lines are enough where each has a thousand features.
+const quadratic = 8000
+
+// works are the rows; dir is for what they need besides the data.
+func works(data, dir string) ([]work, error) {
+	sparse, dense := filepath.Join(data, "sparse.vw"), filepath.Join(data, "dense.vw")
+	short := filepath.Join(dir, "short.vw")
+	if err := firstLines(short, sparse, quadratic); err != nil {
+		return nil, err
+	}
+	rule := "--loss_function logistic -b 22"
+	row := func(name, file, before, args string) work {
+		w := work{name: name, args: words("-d "+file, rule, args)}
+		if before != "" {
+			w.before = words("-d "+file, rule, before)
+		}
+		return w
+	}
+	return []work{
+		row("sparse text", sparse, "", ""),
+		row("dense text", dense, "", ""),
+		row("sparse cache", sparse, "-k --cache_file CACHE", "--cache_file CACHE"),
+		row("dense cache", dense, "-k --cache_file CACHE", "--cache_file CACHE"),
+		row("sparse, 5 passes", sparse, "", "-k --cache_file CACHE --passes 5 --holdout_off"),
+		row("dense, 5 passes", dense, "", "-k --cache_file CACHE --passes 5 --holdout_off"),
+		row(fmt.Sprintf("-q uv, %d lines", quadratic), short, "", "-q uv"),
+		row("predict sparse", sparse, "-f MODEL", "-t -i MODEL"),
+		row("predict dense", dense, "-f MODEL", "-t -i MODEL"),
+	}, nil
+}
+
+func words(lines ...string) []string { return strings.Fields(strings.Join(lines, " ")) }
+
+// firstLines copies the first n lines of a file.
+func firstLines(dst, src string, n int) error {
+	in, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(dst)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	r := bufio.NewReader(in)
+	for range n {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return fmt.Errorf("%s: want %d lines: %w", src, n, err)
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
