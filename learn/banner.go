@@ -50,7 +50,15 @@ func (r *runner) banner() banner {
 	if c.BFGS && c.Hybrid == nil {
 		learner = "bfgs"
 		if !c.TestOnly {
-			b.addf("enabling BFGS based optimization **without** curvature calculation")
+			with := "**without** curvature calculation"
+			if c.mixes() || c.HessianOn {
+				with = "with curvature calculation"
+			}
+			if c.mixes() {
+				b.addf("enabling conjugate gradient optimization via BFGS %s", with)
+			} else {
+				b.addf("enabling BFGS based optimization %s", with)
+			}
 			b.addf("m = %d", c.Mem)
 			b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
 		}

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -12,20 +13,19 @@ import (
 	"github.com/gvw-project/gvw/optim"
 )
 
-// batch is the machine of passes of a batch solver (L-BFGS). A step is one
+// batch is the machine of passes of a batch solver (L-BFGS, CG). A step is one
 // pass over the shard, which adds up what the solver asked for; its exchange
 // adds the sums of all ranks; its commit hands them to the solver, which takes
 // the same decision on every rank.
 type batch struct {
 	s      *session
-	solver optim.Solver
+	solver batchSolver
+	acc    summation
 
 	sums *optim.Sums // the solver's own vectors
 	row  []byte
 
-	// Sums over examples accumulate here, in float64, before they become the
-	// float32 that ranks exchange.
-	gradient, diagonal []float64
+	hessian bool // a last pass is to find the diagonal of the Hessian at the end
 
 	best []float32 // the weights with the best holdout loss; nil: none kept
 	stop bool      // the holdout loss no longer improves
@@ -35,101 +35,39 @@ var _ allreduce.Machine = (*batch)(nil)
 
 // Next names the next step.
 func (m *batch) Next() (string, bool) {
+	name, pass := m.s.cfg.solverName(), m.solver.Row().Pass+1
 	req, ok := m.solver.Request()
-	if !ok || m.stop {
+	switch {
+	case m.stop:
 		return "", false
+	case ok:
+		return fmt.Sprintf("%s pass %d (%v)", name, pass, req.Kind), true
+	case m.hessian:
+		return fmt.Sprintf("%s pass %d (Hessian at the end)", name, pass), true
 	}
-	return fmt.Sprintf("L-BFGS pass %d (%v)", m.solver.Row().Pass+1, req.Kind), true
+	return "", false
 }
 
 // Work answers the solver's request over this rank's shard.
 func (m *batch) Work(ctx context.Context) error {
-	req, _ := m.solver.Request()
-	s, sums := m.s, m.sums
-	sums.Loss, sums.Weight, sums.Curvature = 0, 0, 0
-	if req.Kind != optim.Curvature {
-		m.gradient = zeroed(m.gradient, len(req.X))
-	}
-	if req.Kind == optim.First {
-		m.diagonal = zeroed(m.diagonal, len(req.X))
-	}
-	err := s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
-		if s.passes == 0 {
-			s.observe(ex, held)
-		}
-		fs := b.FeaturesOf(ex)
-		raw := ex.Initial + float32(dot(req.X, fs))
-		p := s.seen.Clip(raw)
-		var l float32
-		if ex.Labeled() {
-			l = s.loss.Loss(s.seen, p, ex.Label)
-			if !held && ex.Weight > 0 {
-				m.add(req, ex, fs, p, l)
-			}
-		}
-		return s.account(b, ex, held, raw, p, l)
-	})
-	if err != nil {
+	m.acc.begin(m.request(), m.sums, m.solver.Row().Pass+1)
+	if err := m.s.pass(ctx, m.acc.example); err != nil {
 		return err
 	}
-	if req.Kind != optim.Curvature {
-		narrow(sums.Gradient, m.gradient)
+	if err := m.acc.end(); err != nil {
+		return err
 	}
-	if req.Kind == optim.First {
-		narrow(sums.Diagonal, m.diagonal)
-		m.diagonal = nil
-	}
+	m.solver.Prepare(m.sums)
 	return nil
 }
 
-// add adds one example to the sums.
-func (m *batch) add(req optim.Request, ex *feature.Example, fs []feature.Feature, p, l float32) {
-	s, sums := m.s, m.sums
-	w := float64(ex.Weight)
-	if req.Kind == optim.Curvature {
-		d := dot(req.Dir, fs)
-		sums.Curvature += float64(w * float64(s.loss.Second(s.seen, p, ex.Label)) * d * d)
-		return
+// request is what this pass evaluates: what the solver asks for, or at the end
+// the Hessian for the regulariser to be kept.
+func (m *batch) request() optim.Request {
+	if req, ok := m.solver.Request(); ok {
+		return req
 	}
-	sums.Loss += float64(w * float64(l))
-	sums.Weight += w
-	// float32 as vw has them: their product with a value is then exact in
-	// float64, and no fused multiply-add can change the sum.
-	first := s.loss.First(s.seen, p, ex.Label) * ex.Weight
-	g := m.gradient
-	for _, f := range fs {
-		g[f.Index] += float64(first) * float64(f.Value)
-	}
-	if req.Kind != optim.First {
-		return
-	}
-	second := s.loss.Second(s.seen, p, ex.Label) * ex.Weight
-	for _, f := range fs {
-		m.diagonal[f.Index] += float64(second) * float64(f.Value*f.Value)
-	}
-}
-
-// dot is Σ w·x in float64: each product is exact there.
-func dot(w []float32, fs []feature.Feature) float64 {
-	var sum float64
-	for _, f := range fs {
-		sum += float64(w[f.Index]) * float64(f.Value)
-	}
-	return sum
-}
-
-func zeroed(v []float64, n int) []float64 {
-	if v == nil {
-		return make([]float64, n)
-	}
-	clear(v)
-	return v
-}
-
-func narrow(dst []float32, src []float64) {
-	for i, v := range src {
-		dst[i] = float32(v)
-	}
+	return optim.Request{Kind: optim.First, X: m.solver.Weights()}
 }
 
 // Exchange adds the sums of all ranks, in vw's order: diagonal, importance,
@@ -138,18 +76,16 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := m.s.ready(ctx); err != nil {
 		return err
 	}
-	m.solver.Prepare(m.sums)
 	if g.Size() > 1 {
-		req, _ := m.solver.Request()
-		if err := m.reduce(ctx, g, req.Kind); err != nil {
+		if err := m.reduce(ctx, g, m.request().Kind); err != nil {
 			return err
 		}
 	}
 	if err := m.s.share(ctx, record{}); err != nil {
 		return err
 	}
-	req, _ := m.solver.Request()
-	if req.Kind == optim.Curvature {
+	req, more := m.solver.Request()
+	if !more || req.Kind == optim.Curvature {
 		return nil // of the same weights as the pass before
 	}
 	if err := m.s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
@@ -214,7 +150,14 @@ func (m *batch) Commit() error {
 	s := m.s
 	h := s.all.Stats.Holdout
 	better, stop := s.endPass()
+	if _, ok := m.solver.Request(); !ok {
+		m.hessian = false
+		return s.report(s.cfg.solverName())
+	}
 	if err := m.solver.Accept(m.sums); err != nil {
+		if _, ok := errors.AsType[*optim.DivergeError](err); ok {
+			return s.divergence(err)
+		}
 		return err
 	}
 	row := m.solver.Row()
@@ -237,21 +180,21 @@ func (m *batch) Commit() error {
 			return err
 		}
 	}
-	return s.report("L-BFGS")
+	return s.report(s.cfg.solverName())
 }
 
-// finish prints why the solver stopped, and puts the final weights into w, the
-// solver's weights: those of the best pass if the holdout loss stopped
-// it, as vw does, else the last ones.
-func (m *batch) finish(w []float32, termination float64) error {
-	m.gradient, m.diagonal = nil, nil
+// finish prints why the solver stopped, and leaves the final weights in the
+// solver: those of the best pass if the holdout loss stopped it, as vw does,
+// else the last ones.
+func (m *batch) finish() error {
+	m.acc = summation{}
 	if m.stop {
 		if m.best != nil {
-			copy(w, m.best)
+			copy(m.solver.Weights(), m.best)
 			m.best = nil
 		}
 		return nil
 	}
 	m.best = nil
-	return m.s.say(optim.AppendVerdict(nil, m.solver.Status(), m.solver.Row(), termination))
+	return m.s.say(optim.AppendVerdict(nil, m.solver.Status(), m.solver.Row(), m.s.cfg.Termination, m.s.cfg.Semantics))
 }

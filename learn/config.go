@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -92,13 +93,20 @@ type Config struct {
 	Link                               string  // identity, logistic, glf1 or poisson; empty: identity
 	Binary                             bool    // predict -1 or 1 and report 0/1 loss
 
-	// L-BFGS and the hybrid.
-	BFGS           bool
-	Mem            int     // pairs kept; MemSet false: 15
-	MemSet         bool    //
-	Termination    float64 // relative decrease of the loss that ends it; TerminationSet false: 0.001
-	TerminationSet bool
-	Hybrid         *Hybrid // SGD, then L-BFGS; nil: no
+	// L-BFGS, conjugate gradients and the hybrid.
+	BFGS                 bool
+	ConjugateGradient    bool    // as BFGS with Mem 0, and no Termination unless set
+	Mem                  int     // pairs kept, 0: conjugate gradients; MemSet false: 15
+	MemSet               bool    //
+	HessianOn            bool    // a curvature pass along every direction finds the step
+	Termination          float64 // relative decrease of the loss that ends it; TerminationSet false: 0.001
+	TerminationSet       bool
+	NoBiasRegularization bool            // L2 spares the constant
+	Semantics            optim.Semantics // which vw to agree with; zero: 7.10
+	InputRegularizer     string          // file with a λ and a centre of each weight, in the place of L2 and InitialModel; empty: none. OpenModel opens it
+	OutputRegularizer    string          // file to write such a thing to, from the Hessian at the end; empty: none
+	OutputRegularizerTxt string          // the same as text
+	Hybrid               *Hybrid         // SGD, then L-BFGS; nil: no
 
 	// Models.
 	InitialModel  string // -i, for messages; its bytes come from OpenModel

@@ -27,6 +27,8 @@ func (c *Config) options(rule sgd.Config) string {
 		method = "test"
 	case c.Hybrid != nil:
 		method = fmt.Sprintf("hybrid:%d:%d", c.Hybrid.SGDPasses, c.Hybrid.LBFGSPasses)
+	case c.BFGS && c.mixes():
+		method = "conjugate_gradient"
 	case c.BFGS:
 		method = "bfgs"
 	}
@@ -55,6 +57,11 @@ func (c *Config) options(rule sgd.Config) string {
 		add("l2", c.L2)
 		add("mem", c.Mem)
 		add("termination", c.Termination)
+		add("hessian_on", c.HessianOn)
+		add("no_bias_regularization", c.NoBiasRegularization)
+		add("input_feature_regularizer", c.InputRegularizer != "")
+		add("output_feature_regularizer", c.keepsHessian())
+		add("bfgs_semantics", c.Semantics)
 	}
 	if !c.BFGS {
 		add("rule", fmt.Sprintf("adaptive:%t,normalized:%t,invariant:%t", rule.Adaptive, rule.Normalized, rule.Invariant))

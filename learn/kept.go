@@ -105,6 +105,8 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		c.Binary = true
 	case "bfgs":
 		c.BFGS = c.Hybrid == nil
+	case "conjugate_gradient":
+		c.ConjugateGradient = c.Hybrid == nil
 	case "sgd":
 		c.SGD = true
 	case "adaptive":

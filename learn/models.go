@@ -184,6 +184,8 @@ const (
 	owesPredict  = "predictions"
 	owesRaw      = "raw predictions"
 	owesMetrics  = "metrics"
+	owesRegular  = "regularisers"
+	owesRegText  = "regularisers as text"
 )
 
 // openModels starts the files of the final model, so that a folder that does
@@ -210,11 +212,11 @@ func (r *runner) openModels() (err error) {
 			return err
 		}
 	}
-	return nil
+	return r.openRegularizers()
 }
 
 func (r *runner) abortModels() {
-	for _, f := range []Output{r.modelFile, r.readableFile, r.invertedFile, r.metricsFile} {
+	for _, f := range []Output{r.modelFile, r.readableFile, r.invertedFile, r.metricsFile, r.regularizerFile, r.regularizerText} {
 		if f != nil {
 			_ = f.Abort() // after Commit this does nothing; before it the run's error is the one to tell
 		}
@@ -244,6 +246,8 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	add(r.modelFile != nil, owesModel)
 	add(r.readableFile != nil, owesReadable)
 	add(r.invertedFile != nil, owesInverted)
+	add(r.regularizerFile != nil, owesRegular)
+	add(r.regularizerText != nil, owesRegText)
 	add(s.preds != nil, owesPredict)
 	add(s.raw != nil, owesRaw)
 	add(r.metricsFile != nil, owesMetrics)
@@ -257,6 +261,10 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 			return commit(r.invertedFile, r.model.reg, hashed(func(w io.Writer, reg *model.Regressor) error {
 				return model.WriteInverted(w, reg, s.audit.name)
 			}))
+		case owesRegular:
+			return commitRegularizer(r.regularizerFile, r.regularizer, model.WriteRegularizer)
+		case owesRegText:
+			return commitRegularizer(r.regularizerText, r.regularizer, model.WriteRegularizerText)
 		case owesPredict:
 			return s.preds.deliver()
 		case owesRaw:

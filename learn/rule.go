@@ -43,11 +43,11 @@ func (c *Config) newLoss() (loss.Loss, error) {
 }
 
 // labelRange is the range of predictions before the first example, and whether
-// it stays as it is.
-func (c *Config) labelRange(l loss.Loss, in *initial) (r loss.Range, fixed bool) {
+// it stays as it is. loaded is what a loaded file knows of it, or nil.
+func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixed bool) {
 	r, fixed = loss.DefaultRange(l)
-	if in != nil && !fixed {
-		r = in.labels
+	if loaded != nil && !fixed {
+		r = *loaded
 	}
 	if c.MinPredictionSet {
 		r.Min = c.MinPrediction

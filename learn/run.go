@@ -5,6 +5,7 @@ package learn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"time"
@@ -15,8 +16,8 @@ import (
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
-	"github.com/gvw-project/gvw/optim/lbfgs"
 	"github.com/gvw-project/gvw/optim/sgd"
+	"github.com/gvw-project/gvw/optim/vector"
 )
 
 // Run trains, or tests, as cfg says. When it returns without error, every file
@@ -43,10 +44,14 @@ type runner struct {
 	rule    sgd.Config
 	initial *initial // the loaded model; nil: none
 
-	model                   trained // what the run ends with
-	modelFile, readableFile Output  // where it goes; nil: nowhere
-	invertedFile            Output
-	metricsFile             Output // --metrics_file; nil: none
+	prior                   descent.Penalty    // --input_feature_regularizer; zero: none
+	model                   trained            // what the run ends with
+	regularizer             *model.Regularizer // likewise; nil: not asked for
+	modelFile, readableFile Output             // where it goes; nil: nowhere
+	invertedFile            Output             // --invert_hash; nil: nowhere
+	metricsFile             Output             // --metrics_file; nil: none
+
+	regularizerFile, regularizerText Output
 }
 
 func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
@@ -64,7 +69,18 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 			return nil, err
 		}
 	}
-	if cfg.Hybrid != nil && !cfg.HoldoutAsked {
+	var labels *loss.Range // of what is loaded
+	if r.initial != nil {
+		labels = &r.initial.labels
+	}
+	if cfg.InputRegularizer != "" {
+		var seen loss.Range
+		if r.prior, seen, err = loadRegularizer(&cfg); err != nil {
+			return nil, err
+		}
+		labels = &seen
+	}
+	if (cfg.Hybrid != nil || cfg.keepsHessian()) && !cfg.HoldoutAsked {
 		cfg.HoldoutOff = true
 	}
 	if len(cfg.Valid) > 0 {
@@ -79,7 +95,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if s.link, err = loss.NewLink(cfg.Link); err != nil {
 		return nil, err
 	}
-	s.seen, s.fixed = cfg.labelRange(s.loss, r.initial)
+	s.seen, s.fixed = cfg.labelRange(s.loss, labels)
 	s.stats = newStats()
 	s.holdout = newHoldout(&cfg)
 	s.begun = time.Now()
@@ -249,29 +265,36 @@ func (r *runner) weights() ([]float32, error) {
 	c.Start.Seed = c.Start.Fill(w, 1, pitch)
 	c.startConstant(w, 1)
 	if r.initial == nil {
+		copy(w, r.prior.Mean)
 		return w, nil
 	}
 	return w, r.initial.weights(model.View{Data: w})
 }
 
-// batch trains by L-BFGS from the weights w, which it changes.
+// batch trains by L-BFGS or conjugate gradients from the weights w, which it
+// changes.
 func (r *runner) batch(ctx context.Context, w []float32, passes int) error {
 	s := r.session
-	solver, err := lbfgs.New(lbfgs.Config{
-		Mem: s.cfg.Mem, Penalty: descent.Penalty{L2: s.cfg.L2}, Termination: s.cfg.Termination, MaxPasses: passes,
-	}, w)
+	if i := vector.FirstWild(w); i >= 0 {
+		return s.divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
+			s.cfg.solverName(), w[i], i))
+	}
+	solver, err := s.cfg.newSolver(w, passes, r.prior)
 	if err != nil {
 		return err
 	}
 	s.table.next = math.Inf(1) // no rows of progress: the trace takes their place
-	m := &batch{s: s, solver: solver, sums: solver.InPlace()}
+	m := &batch{s: s, solver: solver, sums: solver.InPlace(), acc: summation{s: s}, hessian: s.cfg.keepsHessian()}
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
-	if err := m.finish(solver.Weights(), s.cfg.Termination); err != nil {
+	if err := m.finish(); err != nil {
 		return err
 	}
 	r.model = batchModel(s, solver.Weights())
+	if s.cfg.keepsHessian() {
+		r.regularizer = s.regularizer(solver.Weights(), m.sums.Diagonal, r.prior)
+	}
 	return nil
 }
 

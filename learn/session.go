@@ -231,6 +231,9 @@ func (s *session) checkStream() error {
 		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
 			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
 	}
+	if s.cfg.keepsHessian() {
+		return usage("--output_feature_regularizer_binary", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
+	}
 	return nil
 }
 

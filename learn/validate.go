@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/lbfgs"
 )
 
 // withDefaults fills what the caller left at zero.
@@ -31,11 +33,15 @@ func (c Config) withDefaults() Config {
 	if c.Link == "" {
 		c.Link = "identity"
 	}
+	if c.ConjugateGradient {
+		c.BFGS, c.Mem, c.MemSet = c.Hybrid == nil, 0, true
+		c.TerminationSet = true // at what it is: 0 if not given
+	}
 	if !c.MemSet {
-		c.Mem = 15
+		c.Mem = lbfgs.DefaultMem
 	}
 	if !c.TerminationSet {
-		c.Termination = 0.001
+		c.Termination = descent.DefaultTermination
 	}
 	return c
 }
@@ -122,17 +128,12 @@ func (c *Config) Validate() error {
 	if d.BFGS && !d.TestOnly && d.Passes < 2 {
 		fault("--bfgs", "at least 2 passes must be used: give --passes N (each pass over the data counts, the curvature pass too)")
 	}
-	if (d.BFGS || d.Hybrid != nil) && d.Mem < 1 {
-		fault("--mem", "%d pairs: gvw does not support conjugate gradient (--mem 0) yet", d.Mem)
-	}
-	if d.Termination < 0 {
-		fault("--termination", "%g is negative", d.Termination)
-	}
+	d.validateBatch(fault)
 	d.validateMeasures(fault)
-	if (d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
+	if (d.OutputRegularizer != "" || d.OutputRegularizerTxt != "" || d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
 		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
 	}
-	if d.InitialModel != "" && d.OpenModel == nil {
+	if d.InitialModel+d.InputRegularizer != "" && d.OpenModel == nil {
 		faults = append(faults, errors.New("learn: Config.OpenModel is needed for a model to read"))
 	}
 	return errors.Join(faults...)

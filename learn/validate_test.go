@@ -10,7 +10,7 @@ import (
 func TestValidateReportsAllFaults(t *testing.T) {
 	c := Config{
 		Bits: 40, Passes: -1, HoldoutPeriod: -1, EarlyTerminate: -2, L2: -1, SGDL2: 1, Loss: "cubic", Link: "none",
-		BFGS: true, Mem: 0, MemSet: true, Termination: -1, TerminationSet: true, FinalModel: "m",
+		BFGS: true, Mem: -1, MemSet: true, Termination: -1, TerminationSet: true, FinalModel: "m",
 		QuantileTau: 0.3, ExpectileQ: 0.3, MinPrediction: 2, MinPredictionSet: true, MaxPrediction: 1, MaxPredictionSet: true,
 	}
 	err := c.Validate()

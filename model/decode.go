@@ -35,6 +35,8 @@ type Decoder struct {
 	// Floats is how many floats a weight has in the file. It follows from the
 	// kept options; set it before Weights where you know better.
 	Floats int
+	// Regularizer says that this is no model: ReadRegularizer reads it.
+	Regularizer bool
 
 	r      *bufio.Reader
 	offset int64
@@ -268,8 +270,9 @@ func (d *Decoder) resume(Limits) error {
 		return nil
 	case p[0] != 1:
 		return fail(at, "resume flag", ErrDamaged, "%d, want 0 or 1", p[0])
-	case d.Header.Kind() == BFGS:
-		return fail(at, "resume flag", ErrVersion, "per-feature regularisers of --bfgs are not read here")
+	case d.Header.Kind() == BFGS: // which has no resume state
+		d.Regularizer = true
+		return nil
 	case d.Header.Has("per_model_save_load"):
 		return fail(at, "resume flag", ErrVersion, "the resume state of --per_model_save_load is not read here: train without it or with --predict_only_model")
 	}

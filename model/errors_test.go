@@ -154,7 +154,7 @@ func TestLimitBits(t *testing.T) {
 }
 
 func TestUnreadResume(t *testing.T) {
-	for name, want := range map[string]string{"per_model_save_load": "--per_model_save_load", "bfgs": "--bfgs"} {
+	for name, want := range map[string]string{"per_model_save_load": "--per_model_save_load"} {
 		head := appendHeader(nil, &Header{Bits: 3, Options: []Option{{name, ""}}})
 		if _, err := NewDecoder(bytes.NewReader(append(head, 1)), Limits{}); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)

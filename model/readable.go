@@ -55,12 +55,33 @@ func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, b
 	return nil
 }
 
-// readableHead returns all that comes before the weights. Its checksum is that
-// of the text: vw chains it over the pieces that it prints one by one, from
-// the id on.
+// readableHead returns all that comes before the weights.
 func (r *Regressor) readableHead() []byte {
-	h := &r.Header
-	b := fmt.Appendf(nil, "Version %s\n", Version)
+	b := appendReadableHeader(nil, &r.Header)
+	if r.Resume == nil {
+		return append(b, ":0\n"...)
+	}
+	b = append(b, ":1\n"...)
+	for _, f := range r.Resume.fields() {
+		b = append(append(b, f.name...), ' ')
+		switch v := f.value.(type) {
+		case *float32:
+			b = AppendFloat(b, float64(*v))
+		case *float64:
+			b = AppendFloat(b, *v)
+		case *uint64:
+			b = strconv.AppendUint(b, *v, 10)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// appendReadableHeader appends the header up to its checksum, which is that of
+// the text: vw chains it over the pieces that it prints one by one, from the id
+// on.
+func appendReadableHeader(b []byte, h *Header) []byte {
+	b = fmt.Appendf(b, "Version %s\n", Version)
 	var sum uint32
 	printed := len(b)
 	piece := func() {
@@ -92,24 +113,7 @@ func (r *Regressor) readableHead() []byte {
 	}
 	b = append(AppendOptions(append(b, "options:"...), h.Options), '\n')
 	piece()
-	b = fmt.Appendf(b, "Checksum: %d\n", sum)
-	if r.Resume == nil {
-		return append(b, ":0\n"...)
-	}
-	b = append(b, ":1\n"...)
-	for _, f := range r.Resume.fields() {
-		b = append(append(b, f.name...), ' ')
-		switch v := f.value.(type) {
-		case *float32:
-			b = AppendFloat(b, float64(*v))
-		case *float64:
-			b = AppendFloat(b, *v)
-		case *uint64:
-			b = strconv.AppendUint(b, *v, 10)
-		}
-		b = append(b, '\n')
-	}
-	return b
+	return fmt.Appendf(b, "Checksum: %d\n", sum)
 }
 
 // AppendFloat appends v with six significant digits, as C++ streams do.

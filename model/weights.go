@@ -17,6 +17,9 @@ func (d *Decoder) Weights(dst View) (int, error) {
 	if d.done {
 		return 0, fmt.Errorf("model: the weights were read already")
 	}
+	if d.Regularizer {
+		return 0, fail(d.offset, "resume flag", ErrNotModel, "this is a file of per-feature regularisers, and no model: load it with --input_feature_regularizer")
+	}
 	dst = dst.fill()
 	if err := dst.check(d.Header.Bits); err != nil {
 		return 0, err

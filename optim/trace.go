@@ -127,8 +127,9 @@ func blank(dst []byte) []byte { return append(dst, "          \t"...) }
 
 // AppendVerdict appends what vw says at the end of a run, in whole lines;
 // nothing while it runs. last is the row of the last pass, termination the
-// threshold that Converged refers to.
-func AppendVerdict(dst []byte, s Status, last Row, termination float64) []byte {
+// threshold that Converged refers to; vw 9 words the end of the passes otherwise.
+func AppendVerdict(dst []byte, s Status, last Row, termination float64, semantics Semantics) []byte {
+	open := last.Kind == Gradient && last.Move == Await // the row awaits its curvature
 	switch s {
 	case Converged:
 		dst = append(dst, "\nTermination condition reached in pass "...)
@@ -136,17 +137,24 @@ func AppendVerdict(dst []byte, s Status, last Row, termination float64) []byte {
 		dst = fmt.Appendf(dst, ": decrease in loss less than %.3f%%.\n", termination*100)
 		dst = append(dst, "If you want to optimize further, decrease termination threshold.\n"...)
 	case ZeroDerivative:
-		if last.Kind == Gradient {
+		if open {
 			dst = append(dst, '\n')
 		}
 		dst = append(dst, "Derivative 0 detected.\n"...)
 	case NoCurvature:
+		if open {
+			dst = append(dst, '\n')
+		}
 		dst = append(dst, "Zero or negative curvature detected.\n"+
 			"To increase curvature you can increase regularization or rescale features.\n"+
 			"It is also possible that you have reached numerical accuracy\n"+
 			"and further decrease in the objective cannot be reliably detected.\n"...)
 	case PassLimit:
-		dst = append(dst, "Maximum number of passes reached. If you want to optimize further, increase the number of passes\n"...)
+		dst = append(dst, "Maximum number of passes reached. "...)
+		if semantics == VW9 {
+			return append(dst, "To optimize further, increase the number of passes\n"...)
+		}
+		dst = append(dst, "If you want to optimize further, increase the number of passes\n"...)
 	}
 	return dst
 }

@@ -73,11 +73,11 @@ func TestVerdicts(t *testing.T) {
 		PassLimit:      "Maximum number of passes reached. If you want to optimize further, increase the number of passes\n",
 		ZeroDerivative: "\nDerivative 0 detected.\n",
 	} {
-		if d := cmp.Diff(want, string(AppendVerdict(nil, s, row, 0.001))); d != "" {
+		if d := cmp.Diff(want, string(AppendVerdict(nil, s, row, 0.001, VW7))); d != "" {
 			t.Errorf("%v (-want +got)\n%s", s, d)
 		}
 	}
-	if got := string(AppendVerdict(nil, NoCurvature, row, 0)); !strings.HasPrefix(got, "Zero or negative curvature detected.\n") || !strings.HasSuffix(got, "\n") {
+	if got := string(AppendVerdict(nil, NoCurvature, row, 0, VW7)); !strings.HasPrefix(got, "\nZero or negative curvature detected.\n") || !strings.HasSuffix(got, "\n") {
 		t.Errorf("NoCurvature says %q", got)
 	}
 }

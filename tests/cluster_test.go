@@ -89,6 +89,7 @@ func TestClusterGolden(t *testing.T) {
 		{"sgd_plain", "a9a", "--passes 2 --sgd -l 0.05 --loss_function logistic --holdout_off --predict_only_model"},
 		{"sgd_adaptive", "rcv1-mini", "--passes 4 --adaptive --loss_function logistic --holdout_off --predict_only_model"},
 		{"bfgs", "a9a", "--bfgs --mem 10 --l2 1 --passes 20 --loss_function logistic --holdout_off"},
+		{"cg", "a9a", "--bfgs --mem 0 --l2 1 --passes 15 --loss_function logistic --holdout_off"},
 		{"hybrid", "rcv1-mini", "--hybrid 2:20 --mem 5 --l2 0.1 --loss_function logistic"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

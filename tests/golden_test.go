@@ -21,8 +21,9 @@ const (
 	tolWolfe1 = 2e-3
 )
 
-// TestGolden trains and tests every recorded option set of vw 9.11.2 (SGD) and
-// of vw 7.10 (L-BFGS), and compares all that vw left behind.
+// TestGolden trains and tests every recorded option set of vw 9.11.2 (SGD, and
+// L-BFGS as it has it) and of vw 7.10 (L-BFGS), and compares all that vw left
+// behind.
 func TestGolden(t *testing.T) {
 	cases := 0
 	for line := range strings.Lines(readFile(t, "testdata/golden/INDEX.tsv")) {
@@ -34,7 +35,14 @@ func TestGolden(t *testing.T) {
 		cases++
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			golden(t, name, input, options, version == "vw-7.10")
+			if slices.Contains(options, "--bfgs") || slices.Contains(options, "--conjugate_gradient") {
+				if version != "vw-7.10" {
+					options = append(options, "--bfgs_semantics", "vw9")
+				}
+				golden(t, name, input, options, true)
+				return
+			}
+			golden(t, name, input, options, false)
 		})
 	}
 	if cases < 15 {
@@ -54,7 +62,9 @@ func golden(t *testing.T, name, input string, options []string, trace bool) {
 	gvw(t, dir, "-d", input, "-t", "-i", "m", "-p", "test.pred", "--quiet")
 
 	comparePredictions(t, "train.pred", readFile(t, filepath.Join(dir, "train.pred")), readFile(t, goldenPath(name, "train.pred")))
-	comparePredictions(t, "test.pred", readFile(t, filepath.Join(dir, "test.pred")), readFile(t, goldenPath(name, "test.pred")))
+	if want := readFile(t, goldenPath(name, "test.pred")); want != "" { // vw 9 does not load all that it writes
+		comparePredictions(t, "test.pred", readFile(t, filepath.Join(dir, "test.pred")), want)
+	}
 	if _, err := os.Stat(goldenPath(name, "rm")); err == nil {
 		compareWeights(t, readFile(t, filepath.Join(dir, "rm")), readFile(t, goldenPath(name, "rm")))
 	}

@@ -30,7 +30,13 @@ var learnNeeds = []needs{
 	{"leave_duplicate_interactions", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
 	{"kill_cache", []string{"cache", "cache_file"}, "there is no cache to make anew"},
 	{"mem", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
-	{"termination", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
+	{"termination", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
+	{"hessian_on", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
+	{"no_bias_regularization", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
+	{"input_feature_regularizer", []string{"bfgs", "conjugate_gradient"}, "it is L-BFGS's"},
+	{"output_feature_regularizer_binary", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
+	{"output_feature_regularizer_text", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
+	{"bfgs_semantics", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
 	{"random_seed", []string{"random_weights"}, "nothing is drawn by it (vw's normal weights have no seed)"},
 	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
 	{"predict_only_model", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
@@ -47,6 +53,11 @@ type excludes struct {
 	why    string
 }
 
+var (
+	sgdOnly    = []string{"l1", "l1_state", "l2_state", "sparse_l2", "adax", "feature_mask", "sgd", "adaptive", "normalized", "invariant", "learning_rate", "power_t", "initial_t", "decay_learning_rate"}
+	holdoutSet = []string{"holdout_period", "holdout_after", "early_terminate", "valid"}
+)
+
 var learnExcludes = []excludes{
 	{"audit", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has"},
 	{"invert_hash", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has: train first, then write it with -t -i MODEL"},
@@ -54,7 +65,12 @@ var learnExcludes = []excludes{
 	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
 	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},
 	{"hybrid", []string{"testonly"}, "nothing is learned"},
-	{"bfgs", []string{"l1", "l1_state", "l2_state", "sparse_l2", "adax", "feature_mask", "sgd", "adaptive", "normalized", "invariant", "learning_rate", "power_t", "initial_t", "decay_learning_rate"}, "L-BFGS has no such setting"},
+	{"bfgs", sgdOnly, "L-BFGS has no such setting"},
+	{"conjugate_gradient", sgdOnly, "conjugate gradients have no such setting"},
+	{"conjugate_gradient", []string{"bfgs", "hybrid"}, "--mem 0 makes conjugate gradients of those"},
+	{"testonly", []string{"output_feature_regularizer_binary", "output_feature_regularizer_text", "input_feature_regularizer"}, "nothing is learned"},
+	{"output_feature_regularizer_binary", holdoutSet, "the Hessian is that of all examples"},
+	{"output_feature_regularizer_text", holdoutSet, "the Hessian is that of all examples"},
 	{"initial_weight", []string{"random_weights", "normal_weights", "truncated_normal_weights"}, "there is one start"},
 	{"random_weights", []string{"normal_weights", "truncated_normal_weights"}, "there is one start"},
 	{"normal_weights", []string{"truncated_normal_weights"}, "there is one start"},

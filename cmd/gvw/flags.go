@@ -129,9 +129,16 @@ var learnFlags = []*spec{
 	{name: "invariant", kind: boolean, category: catUpdate, more: true, help: "updates that respect importance weights"},
 
 	{name: "bfgs", kind: boolean, category: catBatch, help: "learn by L-BFGS, over --passes"},
+	{name: "conjugate_gradient", kind: boolean, category: catBatch, more: true, help: "learn by conjugate gradients, over --passes"},
 	{name: "hybrid", kind: text, category: catBatch, arg: "P:Q", help: "P passes of SGD, then up to Q passes of L-BFGS"},
-	{name: "mem", kind: integer, category: catBatch, arg: "M", def: "15", more: true, help: "pairs that L-BFGS remembers"},
+	{name: "mem", kind: integer, category: catBatch, arg: "M", def: "15", more: true, help: "pairs that L-BFGS remembers; 0: conjugate gradients"},
+	{name: "hessian_on", kind: boolean, category: catBatch, more: true, help: "find every step by a curvature pass"},
 	{name: "termination", kind: float, category: catBatch, arg: "X", def: "0.001", more: true, help: "least relative decrease of the loss"},
+	{name: "no_bias_regularization", kind: boolean, category: catBatch, more: true, help: "--l2 spares the constant"},
+	{name: "input_feature_regularizer", kind: text, category: catBatch, arg: "FILE", more: true, help: "start from these weights, and regularise each by its own λ"},
+	{name: "output_feature_regularizer_binary", kind: text, category: catBatch, arg: "FILE", more: true, help: "write such a file, from the Hessian at the end"},
+	{name: "output_feature_regularizer_text", kind: text, category: catBatch, arg: "FILE", more: true, help: "the same as text"},
+	{name: "bfgs_semantics", kind: text, category: catBatch, arg: "S", choices: []string{"vw7", "vw9"}, def: "vw7", more: true, help: "vw9: the preconditioner of vw 8.2 and later, for jobs with its workers"},
 	{name: "sgd_l2", kind: float, category: catBatch, arg: "X", def: "0", more: true, help: "L2 regularisation of the hybrid's SGD"},
 
 	{name: "predictions", short: "p", kind: text, category: catOutput, arg: "FILE", help: "write predictions; stdout is one place"},

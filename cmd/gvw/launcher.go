@@ -169,7 +169,7 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs) error {
 // removeLeft removes the files that a killed worker was writing.
 func removeLeft(w *settings, pid int) error {
 	var errs []error
-	for _, option := range []string{"final_regressor", "readable_model", "metrics_file", "predictions", "raw_predictions"} {
+	for _, option := range slices.Concat(onceFiles, []string{"predictions", "raw_predictions"}) {
 		if name := w.get(option); name != "" && !slices.Contains(stdoutNames, name) {
 			errs = append(errs, hdfsio.Local{}.RemoveAside(name, pid))
 		}

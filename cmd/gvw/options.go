@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -103,11 +104,17 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		Link:   c.String("link"),
 		Binary: c.Bool("binary"),
 
-		BFGS:           c.Bool("bfgs"),
-		Mem:            whole("mem"),
-		MemSet:         c.IsSet("mem"),
-		Termination:    float64(f32("termination")),
-		TerminationSet: c.IsSet("termination"),
+		BFGS:                 c.Bool("bfgs"),
+		ConjugateGradient:    c.Bool("conjugate_gradient"),
+		HessianOn:            c.Bool("hessian_on"),
+		NoBiasRegularization: c.Bool("no_bias_regularization"),
+		InputRegularizer:     c.String("input_feature_regularizer"),
+		OutputRegularizer:    c.String("output_feature_regularizer_binary"),
+		OutputRegularizerTxt: c.String("output_feature_regularizer_text"),
+		Mem:                  whole("mem"),
+		MemSet:               c.IsSet("mem"),
+		Termination:          float64(f32("termination")),
+		TerminationSet:       c.IsSet("termination"),
 
 		FinalModel:     c.String("final_regressor"),
 		PredictOnly:    c.Bool("predict_only_model"),
@@ -129,6 +136,13 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 	}
 	if models := c.StringSlice("initial_regressor"); len(models) > 0 {
 		cfg.InitialModel = models[0]
+	}
+	if c.IsSet("bfgs_semantics") {
+		semantics, err := optim.ParseSemantics(c.String("bfgs_semantics"))
+		if err != nil {
+			return learn.Config{}, usageErrorf("--bfgs_semantics: %w", err)
+		}
+		cfg.Semantics = semantics
 	}
 	if c.IsSet("hybrid") {
 		h, err := parseHybrid(c.String("hybrid"))

@@ -16,7 +16,7 @@ import (
 const rankMark = "{rank}"
 
 // onceFiles are the options of files that would be the same of every rank.
-var onceFiles = []string{"final_regressor", "readable_model", "metrics_file", "log_json"}
+var onceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
 
 // localJob is what gvw run was asked for.
 type localJob struct {
@@ -79,7 +79,7 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 				w.set(model) // all ranks have the same; one writes it
 			}
 		}
-		for _, name := range []string{"data", "initial_regressor", "cache_file", "final_regressor", "readable_model", "metrics_file", "log_json", "predictions", "raw_predictions"} {
+		for _, name := range slices.Concat(onceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"}) {
 			values := w.all(name)
 			for i, v := range values {
 				values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(rank))

@@ -120,7 +120,6 @@ var refusedHere = map[string]string{
 	"-i a -i b":               "one value only, but a and b were given",
 	"-i a b":                  "one value only, but a and b were given",
 	"-passes 3":               "write --passes (vw would read it as -p asses)",
-	"--conjugate_gradient":    "--conjugate_gradient is a vw option that gvw does not support yet",
 	"-l 0.3 --l2 0 -l 0.4":    "Disagreeing option values for 'learning_rate': '0.3' vs '0.4'",
 	"-b 0":                    `"0" is not a whole number from 1 on`,
 	"-f -t":                   "-f/--final_regressor needs a value: FILE",

@@ -30,7 +30,7 @@ var general = []group{
 		{"logistic_max=", Works, ""},
 		{"l1=", Works, ""},
 		{"l2=", Works, ""},
-		{"no_bias_regularization", Later, ""},
+		{"no_bias_regularization", Works, ""},
 		{"named_labels=", Later, ""},
 	}},
 	{"Feature", []row{
@@ -102,8 +102,8 @@ var general = []group{
 		{"save_resume", NoOp, "models keep what training needs to go on, as vw 9.11's do"},
 		{"preserve_performance_counters", Later, ""},
 		{"save_per_pass", Later, ""},
-		{"output_feature_regularizer_binary=", Later, ""},
-		{"output_feature_regularizer_text=", Later, ""},
+		{"output_feature_regularizer_binary=", Works, ""},
+		{"output_feature_regularizer_text=", Works, ""},
 		{"id=", Later, ""},
 	}},
 	{"Parallelization", []row{
@@ -139,6 +139,6 @@ var general = []group{
 		{"normal_weights", Works, ""},
 		{"truncated_normal_weights", Works, ""},
 		{"sparse_weights", NoOp, "the table of weights is dense, but the system gives it memory only where it is touched; the model is the same, sorted"},
-		{"input_feature_regularizer=", Later, ""},
+		{"input_feature_regularizer=", Works, ""},
 	}},
 }

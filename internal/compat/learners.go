@@ -11,7 +11,7 @@ var learners = []group{
 		{"binary", Works, ""},
 	}},
 	{"Conjugate Gradient", []row{
-		{"conjugate_gradient", Later, "--bfgs solves the same problems"},
+		{"conjugate_gradient", Works, ""},
 	}},
 	{"Count label", []row{
 		{"dont_output_best_constant", Refused, "the best constant is in the summary alone: use --quiet"},
@@ -46,7 +46,7 @@ var learners = []group{
 	}},
 	{"LBFGS and Conjugate Gradient", []row{
 		{"bfgs", Works, "with the semantics of vw 7.10"},
-		{"hessian_on", Later, ""},
+		{"hessian_on", Works, ""},
 		{"mem=", Works, ""},
 		{"termination=", Works, ""},
 	}},

@@ -121,6 +121,9 @@ func (s *Search) request() optim.Request {
 // Prepare makes of one rank's sums what the ranks add.
 func (s *Search) Prepare(sums *optim.Sums) {
 	if s.cfg.Semantics == optim.VW9 && s.Next == optim.First {
+		for i, lambda := range s.cfg.Penalty.Precision {
+			sums.Diagonal[i] += lambda // vw 9 counts a weight's own λ twice here
+		}
 		s.cfg.Penalty.precondition(sums.Diagonal, sums.Diagonal, false)
 	}
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/cg"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/lbfgs"
+)
+
+// batchSolver is a solver whose weights can be taken.
+type batchSolver interface {
+	optim.Solver
+	Weights() []float32
+}
+
+// mixes reports whether the batch solver is conjugate gradients.
+func (c *Config) mixes() bool { return c.Mem == 0 }
+
+// solverName is what messages call the batch solver.
+func (c *Config) solverName() string {
+	if c.mixes() {
+		return "CG"
+	}
+	return "L-BFGS"
+}
+
+// newSolver returns a solver that starts at w and takes it over.
+func (c *Config) newSolver(w []float32, passes int, prior descent.Penalty) (batchSolver, error) {
+	p := prior
+	if p.Precision == nil {
+		p.L2 = c.L2
+	}
+	if c.NoBiasRegularization {
+		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Bits-1)}
+	}
+	if c.mixes() {
+		return cg.New(cg.Config{Penalty: p, Termination: c.Termination, MaxPasses: passes, Semantics: c.Semantics}, w)
+	}
+	return lbfgs.New(lbfgs.Config{
+		Mem: c.Mem, Penalty: p, Termination: c.Termination, MaxPasses: passes,
+		HessianOn: c.HessianOn, Semantics: c.Semantics,
+	}, w)
+}
+
+// validateBatch reports the faults in what batch solvers are told.
+func (c *Config) validateBatch(fault func(option, format string, args ...any)) {
+	batch := c.BFGS || c.Hybrid != nil
+	if batch && c.Mem < 0 {
+		fault("--mem", "%d pairs: 0 for conjugate gradients, or more", c.Mem)
+	}
+	if c.Termination < 0 {
+		fault("--termination", "%g is negative", c.Termination)
+	}
+	if c.NoBiasRegularization && c.NoConstant {
+		fault("--no_bias_regularization", "with --noconstant there is no constant to spare")
+	}
+	if c.InputRegularizer != "" {
+		if c.L2 != 0 {
+			fault("--input_feature_regularizer", "it brings a regulariser of each weight: leave --l2 out")
+		}
+		if c.InitialModel != "" {
+			fault("--input_feature_regularizer", "training starts at the weights that it holds: leave -i out")
+		}
+		if c.Hybrid != nil {
+			fault("--input_feature_regularizer", "L-BFGS would have to start at the weights that it holds, not at those of SGD: leave --hybrid out")
+		}
+	}
+	if c.OutputRegularizer+c.OutputRegularizerTxt != "" && c.Semantics == optim.VW9 {
+		fault("--output_feature_regularizer_binary", "vw 9 keeps nothing of the Hessian to write: leave --bfgs_semantics out")
+	}
+}

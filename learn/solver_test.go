@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/optimtest"
+)
+
+// pointsText writes points as vw text whose features hash to their numbers.
+func pointsText(points []optimtest.Point) string {
+	var b strings.Builder
+	for _, p := range points {
+		fmt.Fprintf(&b, "%v %v |", p.Label, p.Weight)
+		for i, j := range p.Index {
+			fmt.Fprintf(&b, " %d:%s", j, strconv.FormatFloat(float64(p.Value[i]), 'f', -1, 32))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// trainedPrior runs c to its end and returns the regulariser of each weight
+// that it leaves, whose centres are the weights.
+func trainedPrior(t *testing.T, c Config) *model.Regularizer {
+	t.Helper()
+	var out files
+	c.Create, c.OutputRegularizer = out.create, "r"
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	r, err := model.ReadRegularizer(bytes.NewReader(out.m["r"]), model.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// batchMethods are the solvers as options choose them.
+var batchMethods = map[string]func(*Config){
+	"L-BFGS":                func(c *Config) { c.BFGS = true },
+	"L-BFGS with curvature": func(c *Config) { c.BFGS, c.HessianOn = true, true },
+	"CG":                    func(c *Config) { c.ConjugateGradient = true },
+	"memory 0":              func(c *Config) { c.BFGS, c.MemSet = true, true },
+}
+
+// TestBatchFindsTheOptimum trains from text and compares the weights with
+// Newton's: what holds the sums over examples, and the losses that they use, to
+// the function that is to be minimised.
+func TestBatchFindsTheOptimum(t *testing.T) {
+	const n = 12
+	for _, tc := range []struct {
+		loss  string
+		exact optimtest.LossFunc
+		label func(float64, *rand.Rand) float32
+		// scale is what exact has against the function that is minimised: that
+		// of the poisson loss is half of vw's deviance.
+		scale float64
+	}{
+		{"logistic", optimtest.Logistic, optimtest.Sign, 1},
+		{"squared", optimtest.Squared, optimtest.Noisy, 1},
+		{"poisson", optimtest.Poisson, optimtest.Count, 2},
+	} {
+		points := optimtest.RandomPoints(3, 200, n, tc.label)
+		problem := optimtest.Problem{Points: points, Loss: tc.exact, Lambda: make([]float64, n)}
+		for i := range problem.Lambda {
+			problem.Lambda[i] = 2 * tc.scale
+		}
+		want, err := problem.Newton()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, method := range batchMethods {
+			c := Config{
+				Inputs: []Input{textInput("points", pointsText(points))}, Bits: 4, NoConstant: true,
+				Loss: tc.loss, L2: 2, Passes: 120, TerminationSet: true,
+				MinPrediction: -50, MinPredictionSet: true, MaxPrediction: 50, MaxPredictionSet: true,
+			}
+			method(&c)
+			got := trainedPrior(t, c)
+			for i, w := range want {
+				if g := float64(got.Mean[i]); !(math.Abs(g-w) <= 2e-4*max(1, math.Abs(w))) {
+					t.Errorf("%s, %s: weight %d is %v, want %v", tc.loss, name, i, g, w)
+				}
+			}
+		}
+	}
+}
+
+// TestBatchOnRanksIsBatchOnOne: ranks take the path that one process takes over
+// all examples, and all end with the same model.
+func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
+	text := randomText(600)
+	for name, method := range batchMethods {
+		setup := func(c *Config) {
+			c.Passes, c.L2, c.NoBiasRegularization = 9, 1, true
+			method(c)
+		}
+		var out files
+		reports, errs := runRanks(t, deal(text, 3), func(rank int, c *Config) {
+			setup(c)
+			c.Create, c.OutputRegularizer = out.create, fmt.Sprint(rank)
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		alone := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: "logistic"}
+		setup(&alone)
+		want := trainedPrior(t, alone)
+		for rank, r := range reports {
+			if r.Digest != reports[0].Digest || !bytes.Equal(out.m[fmt.Sprint(rank)], out.m["0"]) {
+				t.Errorf("%s: rank %d ends with another model than rank 0", name, rank)
+			}
+		}
+		got, err := model.ReadRegularizer(bytes.NewReader(out.m["0"]), model.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range want.Mean {
+			if !(math.Abs(float64(got.Mean[i]-w)) <= 1e-4*max(1, math.Abs(float64(w)))) {
+				t.Errorf("%s: weight %d: %v on three ranks, %v on one", name, i, got.Mean[i], w)
+			}
+			if h := want.Precision[i]; !(math.Abs(float64(got.Precision[i]-h)) <= 1e-4*max(1, float64(h))) {
+				t.Errorf("%s: regulariser %d: %v on three ranks, %v on one", name, i, got.Precision[i], h)
+			}
+		}
+	}
+}
+
+// TestNoBiasSparesTheConstant: as λ grows all weights vanish but the free one,
+// which then is the log-odds of the labels.
+func TestNoBiasSparesTheConstant(t *testing.T) {
+	text := strings.Repeat("1 |f a\n", 30) + strings.Repeat("-1 |f b\n", 10)
+	c := Config{
+		Inputs: []Input{textInput("x", text)}, Bits: 10, Loss: "logistic", BFGS: true, Passes: 30,
+		L2: 1e4, NoBiasRegularization: true, TerminationSet: true,
+	}
+	r := trainedPrior(t, c)
+	bias := feature.ConstantIndex & (1<<10 - 1)
+	if got, want := float64(r.Mean[bias]), math.Log(3); math.Abs(got-want) > 1e-3 {
+		t.Errorf("the constant is %v, want %v", got, want)
+	}
+	for i, w := range r.Mean {
+		if uint32(i) != bias && math.Abs(float64(w)) > 1e-3 {
+			t.Errorf("weight %d is %v beside a λ of 1e4", i, w)
+		}
+	}
+}
+
+// TestRegulariserCarriesData: with squared loss and one feature an example, the
+// regulariser that a first set leaves says all there is to say of it: a training
+// on a second set that starts from it ends where one on both ends.
+func TestRegulariserCarriesData(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	lines := func(n int) string {
+		var b strings.Builder
+		for range n {
+			fmt.Fprintf(&b, "%.3f | %d:%.3f\n", r.NormFloat64(), r.IntN(8), r.NormFloat64())
+		}
+		return b.String()
+	}
+	first, second := lines(60), lines(40)
+	config := func(text string) Config {
+		return Config{
+			Inputs: []Input{textInput("x", text)}, Bits: 3, NoConstant: true, BFGS: true, Passes: 40, TerminationSet: true,
+			MinPrediction: -50, MinPredictionSet: true, MaxPrediction: 50, MaxPredictionSet: true,
+		}
+	}
+	a := config(first)
+	a.L2 = 0.5
+	var file bytes.Buffer
+	if err := model.WriteRegularizer(&file, trainedPrior(t, a)); err != nil {
+		t.Fatal(err)
+	}
+	b := config(second)
+	b.InputRegularizer, b.OpenModel = "prior", opens(file.Bytes())
+	both := config(first + second)
+	both.L2 = 0.5
+	got, want := trainedPrior(t, b), trainedPrior(t, both)
+	for i := range want.Mean {
+		if d := math.Abs(float64(got.Mean[i] - want.Mean[i])); !(d < 1e-4) {
+			t.Errorf("weight %d: %v after one another, %v together", i, got.Mean[i], want.Mean[i])
+		}
+		if d := math.Abs(float64(got.Precision[i] - want.Precision[i])); !(d < 1e-3) {
+			t.Errorf("regulariser %d: %v after one another, %v together", i, got.Precision[i], want.Precision[i])
+		}
+	}
+	c := config(second)
+	c.InputRegularizer, c.OpenModel = "prior", opens(encodedModel(t))
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "load it with -i") {
+		t.Errorf("a model for a regulariser: got %v", err)
+	}
+}
+
+// TestDivergenceIsNamed: what no step can be made of ends the run, with the
+// pass and the example or the weight, on every rank.
+func TestDivergenceIsNamed(t *testing.T) {
+	sound := "1 | a:1 b:2\n-1 | a:1\n"
+	for _, tc := range []struct{ name, line, loss, want string }{
+		{"loss", "1e30 tag| a\n", "squared", "pass 1, example 3 (tag tag): its loss is +Inf (prediction 0, label 1e+30"},
+		{"gradient", "1 1e38 | a:1e3\n", "logistic", "pass 1: the gradient at weight "},
+		{"diagonal", "1 | a:1e30\n", "logistic", "pass 1: the diagonal of the Hessian at weight "},
+	} {
+		for name, method := range batchMethods {
+			c := Config{Inputs: []Input{textInput("bad.vw", sound+tc.line)}, Bits: 10, Loss: tc.loss, HoldoutOff: true, Passes: 5}
+			method(&c)
+			_, err := Run(t.Context(), c)
+			if e, ok := errors.AsType[*DataError](err); !ok || e.Name != "bad.vw" || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s, %s: got %v, want a fault of bad.vw with %q", tc.name, name, err, tc.want)
+			}
+		}
+	}
+	// Each rank's gradient is finite, their sum is not.
+	_, errs := runRanks(t, []string{"1 3e38 | a:1.3\n", "1 3e38 | a:1.3\n"}, func(_ int, c *Config) {
+		c.BFGS, c.Passes, c.NoConstant = true, 5, true
+	})
+	if _, ok := errors.AsType[*DataError](errors.Join(errs...)); !ok {
+		t.Errorf("got %v, want a fault of the data", errs)
+	}
+	for rank, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "pass 1: the gradient at weight ") {
+			t.Errorf("rank %d got %v, want the weight at which the sum over the ranks is infinite", rank, err)
+		}
+	}
+	nan := []float32{1, float32(math.NaN())}
+	c := Config{Inputs: []Input{textInput("x", sound)}, Loss: "logistic"}.withDefaults()
+	r := &runner{session: &session{cfg: c}}
+	if err := r.batch(t.Context(), nan, 5); err == nil || !strings.Contains(err.Error(), "cannot start at a weight of NaN (number 1)") {
+		t.Errorf("a weight that is no number: got %v", err)
+	}
+}
+
+// TestSemanticsDiffer: without a regulariser the preconditioner of vw 9 is 0
+// after pass 1, so the run ends in pass 3; that of 7.10 goes on.
+func TestSemanticsDiffer(t *testing.T) {
+	for semantics, want := range map[optim.Semantics]int{optim.VW7: 10, optim.VW9: 3} {
+		c := Config{
+			Inputs: []Input{textInput("x", randomText(100))}, Bits: 10, Loss: "logistic", BFGS: true, Passes: 10,
+			HoldoutOff: true, TerminationSet: true, Semantics: semantics,
+		}
+		r, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Passes != want {
+			t.Errorf("%v: %d passes, want %d", semantics, r.Passes, want)
+		}
+	}
+}
+
+func opens(file []byte) func(string) (io.ReadCloser, error) {
+	return func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file)), nil }
+}
+
+func encodedModel(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	reg := &model.Regressor{Header: model.Header{Bits: 3}, Weights: model.View{Data: make([]float32, 8)}}
+	if err := model.Write(&b, reg); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
