@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/sgd"
@@ -51,6 +52,12 @@ type Config struct {
 	HoldoutPeriod  int     // every n-th example is held out when Passes > 1; 0: 10
 	HoldoutAfter   int     // examples after the n-th are held out; 0: by period
 	EarlyTerminate int     // passes without a better holdout loss before the end; 0: 3
+
+	// How the data is written.
+	Format  string     // json, csv or libsvm; empty: vw's text
+	CSV     csv.Config // options of csv
+	Strict  bool       // a malformed line is an error; false: vw's recovery and a warning
+	MaxLine int        // longest line, in bytes; 0: feature.DefaultMaxLine
 
 	// Features.
 	Bits       uint    // log2 of the number of weights; 0: 18 (or what the loaded model has)

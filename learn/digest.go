@@ -48,6 +48,9 @@ func (c *Config) options(rule sgd.Config) string {
 	}
 	add("link", c.Link)
 	add("binary", c.Binary)
+	if c.Format != "" {
+		add("format", c.DataFormat().Name)
+	}
 	add("hash_all", c.HashAll)
 	add("hash_seed", c.HashSeed)
 	add("noconstant", c.NoConstant)

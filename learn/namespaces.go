@@ -54,6 +54,8 @@ func (c *Config) features() feature.Config {
 		Spelling:        n.Spelling,
 		ChainHash:       n.ChainHash,
 		Names:           c.named(),
+		Strict:          c.Strict,
+		MaxLine:         c.MaxLine,
 	}
 }
 

@@ -162,12 +162,13 @@ func dataset(cfg *Config) stream.Config {
 	}
 	d := stream.Config{
 		Feature:   cfg.features(),
+		Format:    cfg.DataFormat(),
 		Cache:     cfg.Cache,
 		KillCache: cfg.KillCache,
 		Passes:    passes,
 	}
 	for _, in := range cfg.Inputs {
-		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header})
+		d.Sources = append(d.Sources, in.source())
 	}
 	return d
 }

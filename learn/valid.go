@@ -37,7 +37,7 @@ func newValidation(c *Config) (*validation, error) {
 	d := dataset(c)
 	d.Cache, d.KillCache, d.Sources = "", false, nil
 	for _, in := range c.Valid {
-		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open})
+		d.Sources = append(d.Sources, in.source())
 	}
 	data, err := stream.NewDataset(d)
 	if err != nil {

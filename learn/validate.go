@@ -68,6 +68,7 @@ func (c *Config) Validate() error {
 	if d.EarlyTerminate < 1 {
 		fault("--early_terminate", "%d passes: at least one is needed", d.EarlyTerminate)
 	}
+	d.validateFormat(fault)
 	if d.L1 < 0 {
 		fault("--l1", "%g is negative", d.L1)
 	}

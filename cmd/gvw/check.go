@@ -25,6 +25,10 @@ type needs struct {
 var brought = map[string]bool{"bfgs": true, "ngram": true, "quadratic": true}
 
 var learnNeeds = []needs{
+	{"csv_separator", []string{"csv"}, "the data is not CSV"},
+	{"csv_no_file_header", []string{"csv"}, "the data is not CSV"},
+	{"csv_header", []string{"csv"}, "the data is not CSV"},
+	{"csv_ns_value", []string{"csv"}, "the data is not CSV"},
 	{"skips", []string{"ngram"}, "n-grams skip features"},
 	{"permutations", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
 	{"leave_duplicate_interactions", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
@@ -45,6 +49,8 @@ var learnNeeds = []needs{
 	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
 }
 
+const onlyText = "as in vw, it is for vw's text alone"
+
 // excludes says that an option does nothing, or means two things, beside one of
 // others.
 type excludes struct {
@@ -61,6 +67,11 @@ var (
 var learnExcludes = []excludes{
 	{"audit", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has"},
 	{"invert_hash", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has: train first, then write it with -t -i MODEL"},
+	{"json", []string{"csv", "libsvm"}, "data has one format"},
+	{"csv", []string{"libsvm"}, "data has one format"},
+	{"json", []string{"redefine", "affix", "spelling"}, onlyText},
+	{"csv", []string{"redefine", "affix", "spelling"}, onlyText},
+	{"libsvm", []string{"redefine", "affix", "spelling"}, onlyText},
 	{"noconstant", []string{"constant"}, "there is no constant feature"},
 	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
 	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},

@@ -73,6 +73,16 @@ var learnFlags = []*spec{
 
 	{name: "valid", kind: text, category: catInput, arg: "FILE", repeat: true, more: true, help: "stop when the loss on FILE no longer falls"},
 
+	{name: "json", kind: boolean, category: catInput, more: true, help: "examples are JSON objects, one a line"},
+	{name: "csv", kind: boolean, category: catInput, more: true, help: "examples are rows of CSV"},
+	{name: "csv_separator", kind: text, category: catInput, arg: "C", def: ",", more: true, help: "character between cells; \\t is a tab"},
+	{name: "csv_no_file_header", kind: boolean, category: catInput, more: true, help: "the first line of a file is a row"},
+	{name: "csv_header", kind: text, category: catInput, arg: "NAMES", more: true, help: "names of the columns, instead of the file's: _label,a|x,y"},
+	{name: "csv_ns_value", kind: text, category: catInput, arg: "LIST", more: true, help: "factors on namespaces: a:0.5,:8"},
+	{name: "libsvm", kind: boolean, category: catInput, more: true, help: "examples are lines of LIBSVM's: label index:value .."},
+	{name: "strict_parse", kind: boolean, category: catInput, more: true, help: "a malformed line is an error"},
+	{name: "max_line", kind: integer, positive: true, category: catInput, arg: "BYTES", def: "67108864", more: true, help: "longest line"},
+
 	{name: "bit_precision", short: "b", kind: integer, positive: true, category: catFeature, arg: "B", def: "18", help: "2^B weights"},
 	{name: "quadratic", short: "q", kind: list, category: catFeature, arg: "AB", help: "cross namespaces A and B; ':' is any"},
 	{name: "cubic", kind: list, category: catFeature, arg: "ABC", more: true, help: "cross three namespaces"},

@@ -4,12 +4,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
-
-	"github.com/gvw-project/gvw/hdfsio"
 )
 
 // Predictions of several ranks become one file in the order of the data, as one
@@ -102,83 +98,6 @@ func copyLine(w io.Writer, r *bufio.Reader) error {
 			return errUneven
 		default:
 			return err
-		}
-	}
-}
-
-// deal reads the data again, to learn which rank's examples are where: line n
-// of all files goes to rank (n-1) mod total, contiguous parts go rank after
-// rank, and own files are each rank's. Blank lines are no examples.
-func deal(fsys hdfsio.FS, kind hdfsio.Kind, files [][]string) (dealt, error) {
-	total := len(files)
-	d := dealt{counts: make([]int, total)}
-	if kind == hdfsio.Lines {
-		// All ranks have the same list; every line is looked at once.
-		d.owners = []uint16{}
-		n := 0
-		err := eachLine(fsys, files[0], hdfsio.Shard{}, func(blank bool) {
-			if !blank {
-				d.owners = append(d.owners, uint16(n%total))
-				d.counts[n%total]++
-			}
-			n++
-		})
-		return d, err
-	}
-	for rank := range total {
-		err := eachLine(fsys, files[rank], hdfsio.Shard{Kind: kind, Rank: rank, Total: total}, func(blank bool) {
-			if !blank {
-				d.counts[rank]++
-			}
-		})
-		if err != nil {
-			return d, err
-		}
-	}
-	return d, nil
-}
-
-// eachLine calls f for every line of a shard.
-func eachLine(fsys hdfsio.FS, files []string, s hdfsio.Shard, f func(blank bool)) error {
-	parts, err := hdfsio.Split(fsys, files, s)
-	if err != nil {
-		return err
-	}
-	buf := bufio.NewReaderSize(nil, 1<<20)
-	for _, p := range parts {
-		r, err := p.Open()
-		if err != nil {
-			return err
-		}
-		buf.Reset(r)
-		err = errors.Join(lines(buf, f), r.Close())
-		if err != nil {
-			return fmt.Errorf("cannot read the data again to order the predictions: %w", err)
-		}
-	}
-	return nil
-}
-
-// lines calls f for every line. What is blank to the parser is blank here: at
-// most a byte order mark and a carriage return.
-func lines(r *bufio.Reader, f func(blank bool)) error {
-	inside := false // a line longer than the buffer is under way
-	for {
-		b, err := r.ReadSlice('\n')
-		switch {
-		case err == bufio.ErrBufferFull:
-			inside = true
-		case err != nil && err != io.EOF:
-			return err
-		case len(b) > 0 || inside:
-			b = bytes.TrimPrefix(b, []byte("\ufeff"))
-			b = bytes.TrimSuffix(b, []byte("\n"))
-			b = bytes.TrimSuffix(b, []byte("\r"))
-			f(len(b) == 0 && !inside)
-			inside = false
-		}
-		if err == io.EOF {
-			return nil
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
@@ -84,7 +85,7 @@ func TestGatheredIsInOrder(t *testing.T) {
 			}
 			pieces[rank] = strings.NewReader(strings.Repeat(pass.String(), passes))
 		}
-		d, err := deal(fsys, kind, lists)
+		d, err := deal(fsys, kind, lists, stream.Format{})
 		if err != nil {
 			rt.Fatal(err)
 		}

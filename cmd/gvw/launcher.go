@@ -260,7 +260,7 @@ func (pl *plan) order(fsys hdfsio.FS) (*dealt, error) {
 	for rank, w := range pl.workers {
 		files[rank] = w.all("data")
 	}
-	d, err := deal(fsys, pl.kind, files)
+	d, err := deal(fsys, pl.kind, files, dataFormat(w))
 	return &d, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/learn"
@@ -36,6 +37,15 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		HoldoutPeriod:  whole("holdout_period"),
 		HoldoutAfter:   whole("holdout_after"),
 		EarlyTerminate: whole("early_terminate"),
+
+		CSV: csv.Config{
+			Separator:       c.String("csv_separator"),
+			Header:          c.String("csv_header"),
+			NoFileHeader:    c.Bool("csv_no_file_header"),
+			NamespaceValues: c.String("csv_ns_value"),
+		},
+		Strict:  c.Bool("strict_parse"),
+		MaxLine: whole("max_line"),
 
 		Bits:       uint(c.Uint64("bit_precision")),
 		BitsSet:    c.IsSet("bit_precision"),
@@ -133,6 +143,11 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 			return learn.Config{}, usageErrorf("--metrics: %w", err)
 		}
 		cfg.Metrics = set
+	}
+	for _, format := range learn.Formats {
+		if c.Bool(format) {
+			cfg.Format = format
+		}
 	}
 	if models := c.StringSlice("initial_regressor"); len(models) > 0 {
 		cfg.InitialModel = models[0]

@@ -28,10 +28,10 @@ func TestConfigReportsAllFaults(t *testing.T) {
 		{csv.Config{}, nil},
 		{csv.Config{Separator: `\t`, Header: "a|b,_label", NoFileHeader: true, NamespaceValues: "a:1e1"}, nil},
 		{csv.Config{Separator: ";;", NoFileHeader: true, NamespaceValues: "a,b:x,c:,d:nan,e:1"}, []string{
-			`separator ";;": one character is needed`, "(--csv_header)",
+			`--csv_separator ";;": one character is needed`, "named by --csv_header",
 			`"a" is not`, `"b:x" is not`, `"c:" is not`, `"d:nan" is not`,
 		}},
-		{csv.Config{Separator: ":"}, []string{`separator ":": quotes, bars, colons and line ends cannot`}},
+		{csv.Config{Separator: ":"}, []string{`--csv_separator ":": quotes, bars, colons and line ends cannot`}},
 		{csv.Config{Header: "a|b|c,d"}, []string{`--csv_header: column 1 of the header is "a|b|c"`}},
 		{csv.Config{Header: "a|b", NamespaceValues: "b:1,:2"}, []string{`would be ignored for namespaces ["b" ""]`}},
 	} {

@@ -9,6 +9,9 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
+// Name names the format.
+const Name = "json"
+
 // MaxDepth is how many objects and arrays may lie in each other.
 const MaxDepth = 1000
 
