@@ -152,3 +152,16 @@ func (m *Model) best(size, bytes int) float64 {
 	}
 	return t
 }
+
+// Resolve is s with its defaults and with what Auto stands for.
+func (s Spec) Resolve() Spec { return s.checked() }
+
+// Steps is about how many steps the programs of all ranks have.
+func (s Spec) Steps() int {
+	s = s.checked()
+	chunks := 1.0
+	if s.Schedule == DoubleTree {
+		chunks = 1 + float64(s.Bytes/s.Chunk)/2
+	}
+	return int(2 * chunks * loadOf(s.Schedule, max(2, s.Size)).messages)
+}

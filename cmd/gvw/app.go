@@ -15,7 +15,7 @@ import (
 // run reads the command line and does what it says.
 func (p *program) run(ctx context.Context) error {
 	command, args := "", p.args
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "topo", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -27,6 +27,8 @@ func (p *program) run(ctx context.Context) error {
 		return p.runCommand(ctx, args)
 	case "bench":
 		return p.benchCommand(ctx, args)
+	case "topo":
+		return p.topoCommand(ctx, args)
 	}
 	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
 	switch {

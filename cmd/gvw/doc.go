@@ -44,6 +44,11 @@
 // machine (bench.go; the method is package bench/collective's). It starts itself
 // as gvw bench rank TASK for each of them.
 //
+// # gvw topo
+//
+// gvw topo draws who sends what to whom in an all-reduce, and the order of its
+// additions (topo.go): as text, for Graphviz, or as SVG.
+//
 // # Exit codes
 //
 //	0 done   1 usage   2 data   3 peer lost   4 deadline   5 input or output

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/compat"
@@ -28,7 +29,7 @@ func (n *normaliser) unknown(spelled, name string) {
 	default:
 		for _, s := range allSpecs() {
 			if s.name == name {
-				n.fault("%s is no option here: %s", spelled, elsewhere(n.specs))
+				n.fault("%s is no option here: %s", spelled, elsewhere(n.specs, s))
 				return
 			}
 		}
@@ -36,10 +37,19 @@ func (n *normaliser) unknown(spelled, name string) {
 	}
 }
 
-// elsewhere says where an option of the other command belongs.
-func elsewhere(specs []*spec) string {
-	if len(specs) == len(runFlags) {
-		return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
+// elsewhere says where an option of another command belongs.
+func elsewhere(specs []*spec, s *spec) string {
+	if slices.Contains(learnFlags, s) {
+		if len(specs) == len(runFlags) {
+			return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
+		}
+		return "it is the learner's, as in: gvw -d train.vw " + s.spelled()
+	}
+	switch {
+	case slices.Contains(benchFlags, s):
+		return "it belongs to gvw bench allreduce"
+	case slices.Contains(topoFlags, s):
+		return "it belongs to gvw topo"
 	}
 	return "it belongs to gvw run, before the --"
 }

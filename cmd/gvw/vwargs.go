@@ -214,7 +214,7 @@ func (n *normaliser) parseShort(word string, args []string) []string {
 		}
 		for _, other := range allSpecs() {
 			if other.short == letter {
-				n.fault("-%s is no option here: %s", letter, elsewhere(n.specs))
+				n.fault("-%s is no option here: %s", letter, elsewhere(n.specs, other))
 				return args
 			}
 		}
@@ -362,7 +362,7 @@ func (n *normaliser) misspelledVariable(name string) {
 }
 
 // allSpecs are the options of all commands.
-func allSpecs() []*spec { return slices.Concat(learnFlags, runFlags, benchFlags) }
+func allSpecs() []*spec { return slices.Concat(learnFlags, runFlags, benchFlags, topoFlags) }
 
 // usageError is a fault of the command line.
 type usageError struct {
