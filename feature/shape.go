@@ -17,9 +17,12 @@ const (
 	spellingNamespace byte = 133
 )
 
-// maxGram is the longest n-gram and the most skips: a model's header has room
-// for two characters of each.
-const maxGram = 99
+// The longest n-gram and the most skips: a model's header has room for two
+// characters of each option.
+const (
+	maxGram     = 99 // of all namespaces
+	maxGramOfNS = 9  // of one, which takes a character
+)
 
 // shape is Config's options on namespaces, by first byte.
 type shape struct {
@@ -68,16 +71,16 @@ func newShape(c *Config) (*shape, error) {
 		check(s.addRedefine(v))
 	}
 	for _, v := range c.NGrams {
-		check(each("n-gram", Unescape(v), 2, maxGram, func(ns byte, n uint32) { s.grams[ns] = uint16(n) }))
+		check(each("n-gram", Unescape(v), 2, maxGram, maxGramOfNS, func(ns byte, n uint32) { s.grams[ns] = uint16(n) }))
 	}
 	for _, v := range c.Skips {
-		check(each("skip", Unescape(v), 1, maxGram, func(ns byte, n uint32) { s.skips[ns] = uint16(n) }))
+		check(each("skip", Unescape(v), 1, maxGram, maxGramOfNS, func(ns byte, n uint32) { s.skips[ns] = uint16(n) }))
 	}
 	if len(c.Skips) > 0 && len(c.NGrams) == 0 {
 		check(errors.New("feature: skips are of n-grams, and there are none"))
 	}
 	for _, v := range c.Limits {
-		check(each("feature limit", v, 0, math.MaxInt32, func(ns byte, n uint32) { s.limit[ns] = n }))
+		check(each("feature limit", v, 0, math.MaxInt32, math.MaxInt32, func(ns byte, n uint32) { s.limit[ns] = n }))
 	}
 	check(s.addAffixes(Unescape(c.Affix)))
 	for _, v := range c.Spelling {
@@ -103,11 +106,11 @@ func set(to *[256]bool, namespaces string, v bool) {
 	}
 }
 
-// each reads "3", which is for every namespace, or "a3".
-func each(what, v string, least, most uint32, f func(ns byte, n uint32)) error {
+// each reads "3", which is for every namespace, or "a3", which is for one.
+func each(what, v string, least, most, mostOfNS uint32, f func(ns byte, n uint32)) error {
 	number, from, to := v, 0, 255
 	if v != "" && (v[0] < '0' || v[0] > '9') {
-		number, from, to = v[1:], int(v[0]), int(v[0])
+		number, from, to, most = v[1:], int(v[0]), int(v[0]), mostOfNS
 	}
 	n, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || uint32(n) < least || uint32(n) > most {

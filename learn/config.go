@@ -63,7 +63,9 @@ type Config struct {
 	Bits       uint    // log2 of the number of weights; 0: 18 (or what the loaded model has)
 	BitsSet    bool    // -b was given: a model of other bits is refused
 	HashAll    bool    // --hash all
+	HashSet    bool    // --hash was given: a model keeps it, whatever it is
 	HashSeed   uint32  // --hash_seed
+	SeedSet    bool    // --hash_seed was given
 	NoConstant bool    // no constant feature
 	Constant   float32 // the weight of the constant feature at the start
 	Namespaces Namespaces

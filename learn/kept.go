@@ -22,10 +22,10 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 		}
 	}
 	kept = append(kept, c.Namespaces.kept()...)
-	if c.HashAll {
-		kept = append(kept, model.Option{Name: "hash", Value: "all"})
+	if c.HashAll || c.HashSet {
+		kept = append(kept, model.Option{Name: "hash", Value: c.hash()})
 	}
-	if c.HashSeed != 0 {
+	if c.HashSeed != 0 || c.SeedSet {
 		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.HashSeed), 10)})
 	}
 	if c.Link != "identity" {
@@ -52,6 +52,14 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	return kept
 }
 
+// hash is the value of --hash.
+func (c *Config) hash() string {
+	if c.HashAll {
+		return "all"
+	}
+	return "strings"
+}
+
 // takeOptions merges what a model kept into c. As in vw the command line's
 // learning rate, power_t and interactions replace the model's; other scalars
 // must agree.
@@ -76,16 +84,19 @@ func (c *Config) takeOption(name string, o model.Option) error {
 	}
 	switch o.Name {
 	case "hash":
-		c.HashAll = o.Value == "all"
+		if c.HashSet && c.hash() != o.Value {
+			return disagree(c.hash())
+		}
+		c.HashAll, c.HashSet = o.Value == "all", true
 	case "hash_seed":
 		seed, err := strconv.ParseUint(o.Value, 10, 32)
 		if err != nil {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --hash_seed %q is no number", o.Value)}
 		}
-		if c.HashSeed != 0 && c.HashSeed != uint32(seed) {
+		if c.SeedSet && c.HashSeed != uint32(seed) {
 			return disagree(strconv.FormatUint(uint64(c.HashSeed), 10))
 		}
-		c.HashSeed = uint32(seed)
+		c.HashSeed, c.SeedSet = uint32(seed), true
 	case "link":
 		if c.Link != "identity" && c.Link != o.Value {
 			return disagree(c.Link)

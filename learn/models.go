@@ -131,7 +131,7 @@ func (t trained) plain() []float32 {
 // header is what both kinds of models begin with.
 func (s *session) header(resume bool) model.Header {
 	r := s.all.Range
-	return model.Header{MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, NGrams: s.cfg.Namespaces.NGrams, Skips: s.cfg.Namespaces.Skips, Options: s.cfg.keptOptions(resume)}
+	return model.Header{MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, NGrams: plainWords(s.cfg.Namespaces.NGrams), Skips: plainWords(s.cfg.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
 }
 
 // onlineModel is the model of an SGD run. Its resume state holds sums over all

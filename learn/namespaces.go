@@ -138,6 +138,15 @@ func (n *Namespaces) kept() []model.Option {
 	return kept
 }
 
+// plainWords are the forms that a header has room for.
+func plainWords(list []string) []string {
+	var plain []string
+	for _, v := range list {
+		plain = append(plain, feature.Unescape(v))
+	}
+	return plain
+}
+
 // storable writes blanks in a form that the list of kept options can hold.
 func storable(v string) string {
 	if !strings.ContainsAny(v, " \t\n\x00") {

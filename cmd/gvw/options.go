@@ -50,7 +50,9 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		Bits:       uint(c.Uint64("bit_precision")),
 		BitsSet:    c.IsSet("bit_precision"),
 		HashAll:    c.String("hash") == "all",
+		HashSet:    c.IsSet("hash"),
 		HashSeed:   uint32(c.Uint64("hash_seed")),
+		SeedSet:    c.IsSet("hash_seed"),
 		NoConstant: c.Bool("noconstant"),
 		Constant:   f32("constant"),
 		Namespaces: learn.Namespaces{

@@ -52,22 +52,29 @@ func InVWsWords(b *feature.Batch) string {
 }
 
 // HoldsTogether checks that the arrays of b are divided among its examples
-// without gaps, and that indices are below 2^Bits.
+// without gaps, hidden features before the others, and that indices are below 2^Bits.
 func HoldsTogether(t testing.TB, b *feature.Batch, cfg feature.Config) {
 	t.Helper()
 	var tag, span, feat uint32
 	for i := range b.Examples {
 		ex := &b.Examples[i]
-		if ex.TagLo != tag || ex.SpanLo != span || ex.FeatLo != feat || ex.TagHi < tag || ex.SpanHi < span || ex.FeatHi < feat {
+		if ex.TagLo != tag || ex.SpanLo != span || ex.FeatLo != feat+ex.Hidden || ex.TagHi < tag || ex.SpanHi < span || ex.FeatHi < feat {
 			t.Fatalf("example %d: %+v, after tags to %d, spans to %d, features to %d", i, ex, tag, span, feat)
 		}
 		tag, span, feat = ex.TagHi, ex.SpanHi, ex.FeatHi
-		at := ex.FeatLo
+		hidden, at := ex.FeatLo-ex.Hidden, ex.FeatLo
 		for _, s := range b.SpansOf(ex) {
-			if s.Lo != at || s.Hi <= s.Lo || s.Hi > ex.FeatHi {
-				t.Fatalf("example %d: span %+v, after features to %d", i, s, at)
+			next := &at
+			if s.Lo < ex.FeatLo {
+				next = &hidden
 			}
-			at = s.Hi
+			if s.Lo != *next || s.Hi <= s.Lo || s.Hi > ex.FeatHi {
+				t.Fatalf("example %d: span %+v, after features to %d", i, s, *next)
+			}
+			*next = s.Hi
+		}
+		if hidden != ex.FeatLo {
+			t.Fatalf("example %d: hidden features to %d, spans to %d", i, ex.FeatLo, hidden)
 		}
 		if len(cfg.Interactions) == 0 && at != ex.FeatHi {
 			t.Fatalf("example %d: features to %d, spans to %d", i, ex.FeatHi, at)
