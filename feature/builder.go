@@ -25,8 +25,11 @@ type Builder struct {
 	bare     bool // no constant
 	strict   bool
 	named    bool // names are kept
-	shape    *shape
-	inter    *Interactor // nil: neither interactions nor hidden namespaces
+	classes  bool // labels are those of classes
+	// classNames are the numbers of those with names.
+	classNames map[string]float32
+	shape      *shape
+	inter      *Interactor // nil: neither interactions nor hidden namespaces
 
 	// The example in work.
 	dst    *Batch
@@ -83,6 +86,8 @@ func (b *Builder) init(cfg *Config) error {
 	b.bare = cfg.NoConstant
 	b.strict = cfg.Strict
 	b.named = cfg.Names
+	b.classes = cfg.Classes
+	b.classNames = numbered(cfg.ClassNames)
 	var err error
 	if b.shape, err = newShape(cfg); err != nil {
 		return err

@@ -71,6 +71,13 @@ type Config struct {
 	// is set; in text it always is.
 	ChainHash bool
 
+	// Classes reads labels as those of classes: whole numbers, followed by the
+	// importance weight alone. False: vw's simple label.
+	Classes bool
+	// ClassNames are the labels of the classes 1, 2, …, where they are words.
+	// None: they are numbers.
+	ClassNames []string
+
 	// Names keeps the name of every feature in Batch.Names. It costs time and
 	// memory, and a cache has no room for names.
 	Names bool
@@ -145,6 +152,7 @@ func (c *Config) Shaping() []Setting {
 		{"affix", Escape(Unescape(c.Affix))},
 		{"spelling", words(c.Spelling)},
 		{"chain_hash", chain},
+		{"labels", c.labels()},
 	}
 }
 

@@ -54,8 +54,13 @@ func nextWord(text []byte, i int) (word []byte, next int) {
 	return text[start:i], i
 }
 
-// simpleLabel reads the first words of text, of which it has count.
+// simpleLabel reads a label, of the configured kind, from the first words of
+// text, of which it has count.
 func (b *Builder) simpleLabel(words *[labelWords][]byte, count int, text []byte) {
+	if b.classes {
+		b.classLabel(words, count, text)
+		return
+	}
 	if count > labelWords {
 		b.Warn("%d is too many tokens for a simple label: %q; the example has no label", count, clip(text))
 		return

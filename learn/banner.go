@@ -79,13 +79,29 @@ func (r *runner) banner() banner {
 	if c.Passes > 1 || c.Hybrid != nil {
 		b.addf("decay_learning_rate = %.6g", c.DecayLearningRate)
 	}
+	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Link
+	if c.OAA > 0 {
+		label, prediction = "MULTICLASS", "MULTICLASS"
+		link += ", oaa"
+		switch {
+		case c.Probabilities:
+			link, prediction = link+"-prob", "SCALARS"
+		case c.Scores:
+			link, prediction = link+"-scores", "SCALARS"
+		case c.RawPredictions != "":
+			link += "-raw"
+		}
+	}
 	if c.Binary {
 		link += ", binary"
 	}
-	b.addf("Enabled learners: %s, %s, count_label", learner, link)
-	b.addf("Input label = SIMPLE")
-	b.addf("Output pred = SCALAR")
+	if c.OAA == 0 {
+		link += ", count_label"
+	}
+	b.addf("Enabled learners: %s, %s", learner, link)
+	b.addf("Input label = %s", label)
+	b.addf("Output pred = %s", prediction)
 	return b
 }
 

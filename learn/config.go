@@ -102,6 +102,15 @@ type Config struct {
 	Link                               string  // identity, logistic, glf1 or poisson; empty: identity
 	Binary                             bool    // predict -1 or 1 and report 0/1 loss
 
+	// One against all.
+	OAA           int    // --oaa: classes; 0: one model of simple labels
+	OAASubsample  int    // classes that learn from an example that is not theirs; 0: all
+	Probabilities bool   // predict the probability of every class
+	Scores        bool   // predict the score of every class
+	Indexing      int    // label of the first class, 0 or 1; IndexingSet false: the data decides
+	IndexingSet   bool   //
+	NamedLabels   string // names of the classes, separated by commas; empty: numbers
+
 	// L-BFGS, conjugate gradients and the hybrid.
 	BFGS                 bool
 	ConjugateGradient    bool    // as BFGS with Mem 0, and no Termination unless set

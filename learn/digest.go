@@ -46,6 +46,12 @@ func (c *Config) options(rule sgd.Config) string {
 	if c.MinPredictionSet || c.MaxPredictionSet {
 		add("prediction_range", fmt.Sprintf("%v:%v,%v:%v", c.MinPredictionSet, c.MinPrediction, c.MaxPredictionSet, c.MaxPrediction))
 	}
+	if c.OAA > 0 {
+		add("oaa", c.OAA)
+		add("oaa_subsample", c.OAASubsample)
+		add("indexing", fmt.Sprintf("%t:%d", c.IndexingSet, c.Indexing))
+		add("probabilities", c.Probabilities)
+	}
 	add("link", c.Link)
 	add("binary", c.Binary)
 	if c.Format != "" {

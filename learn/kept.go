@@ -33,6 +33,16 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	}
 	flag(c.NoConstant, "noconstant")
 	flag(c.Binary, "binary")
+	if c.OAA > 0 {
+		kept = append(kept, model.Option{Name: "oaa", Value: strconv.Itoa(c.OAA)})
+		flag(resume, "per_model_save_load")
+		if c.IndexingSet {
+			kept = append(kept, model.Option{Name: "indexing", Value: strconv.Itoa(c.Indexing)})
+		}
+		if c.NamedLabels != "" {
+			kept = append(kept, model.Option{Name: "named_labels", Value: c.NamedLabels})
+		}
+	}
 	if c.Start.Seed != 0 {
 		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Start.Seed), 10)})
 	}
@@ -102,6 +112,29 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree(c.Link)
 		}
 		c.Link = o.Value
+	case "oaa":
+		k, err := strconv.Atoi(o.Value)
+		if err != nil || k < 1 {
+			return &DataError{Name: name, Text: fmt.Sprintf("kept option --oaa %q is no number of classes", o.Value)}
+		}
+		if c.OAA != 0 && c.OAA != k {
+			return disagree(strconv.Itoa(c.OAA))
+		}
+		c.OAA = k
+	case "per_model_save_load": // as gvw always does
+	case "indexing":
+		if c.IndexingSet && strconv.Itoa(c.Indexing) != o.Value {
+			return disagree(strconv.Itoa(c.Indexing))
+		}
+		c.Indexing, c.IndexingSet = 1, true
+		if o.Value == "0" {
+			c.Indexing = 0
+		}
+	case "named_labels":
+		if c.NamedLabels != "" && c.NamedLabels != o.Value {
+			return disagree(c.NamedLabels)
+		}
+		c.NamedLabels = o.Value
 	case "random_seed": // the state of the generator
 		state, err := strconv.ParseUint(o.Value, 10, 64)
 		if err != nil {

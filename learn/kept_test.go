@@ -60,8 +60,8 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 		t.Errorf("two links: got %v, want a usage error", err)
 	}
 	var data *DataError
-	oaa := model.Header{Options: []model.Option{{Name: "oaa", Value: "3"}}}
-	if err := other.takeOptions("m", &oaa); !errors.As(err, &data) {
-		t.Errorf("--oaa: got %v, want a data error", err)
+	costs := model.Header{Options: []model.Option{{Name: "csoaa", Value: "3"}}}
+	if err := other.takeOptions("m", &costs); !errors.As(err, &data) {
+		t.Errorf("--csoaa: got %v, want a data error", err)
 	}
 }

@@ -53,7 +53,7 @@ func loadModel(cfg *Config) (_ *initial, err error) {
 			return nil, err
 		}
 	}
-	if err := cfg.Validate(); err != nil {
+	if err := errors.Join(cfg.Validate(), cfg.checkUseless()); err != nil {
 		return nil, err
 	}
 	in := &initial{name: name, file: f, dec: dec, labels: loss.Range{Min: h.MinLabel, Max: h.MaxLabel}}

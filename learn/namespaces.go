@@ -40,6 +40,8 @@ func (c *Config) features() feature.Config {
 		HashAll:         c.HashAll,
 		HashSeed:        c.HashSeed,
 		NoConstant:      c.NoConstant,
+		Classes:         c.OAA > 0,
+		ClassNames:      c.classNames(),
 		Interactions:    n.crossed(),
 		Permutations:    n.Permutations,
 		LeaveDuplicates: n.LeaveDuplicates,

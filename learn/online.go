@@ -23,6 +23,9 @@ type online struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
+	// also is a collective of every exchange, before the records; nil: none.
+	also func(context.Context, *allreduce.Group) error
+
 	best    []float32   // the weights with the best holdout loss; nil: none kept
 	bestDue sgd.Scalars // what regularisation these still have to take
 	scratch []float32   // one slot of all weights, for the maximum of N
@@ -97,6 +100,11 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if g.Size() > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests
 		m.learner.Materialize()
 		if err := m.average(ctx, g); err != nil {
+			return err
+		}
+	}
+	if m.also != nil {
+		if err := m.also(ctx, g); err != nil {
 			return err
 		}
 	}

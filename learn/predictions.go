@@ -38,7 +38,11 @@ func (p *predictions) Write(b []byte) (int, error) {
 }
 
 func (p *predictions) add(value float32, tag []byte) error {
-	b := appendPrediction(p.buf[:0], value)
+	return p.addLine(appendPrediction(p.buf[:0], value), tag)
+}
+
+// addLine is add for a prediction of any form. b may be the predictions' buffer.
+func (p *predictions) addLine(b, tag []byte) error {
 	if len(tag) > 0 {
 		b = append(b, ' ')
 		b = append(b, tag...)

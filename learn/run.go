@@ -42,6 +42,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 type runner struct {
 	session *session
 	rule    sgd.Config
+	logLoss float64  // of --oaa --probabilities; NaN: none
 	initial *initial // the loaded model; nil: none
 
 	prior                   descent.Penalty    // --input_feature_regularizer; zero: none
@@ -58,7 +59,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &runner{session: &session{log: cfg.Log}}
+	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -187,6 +188,8 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 		if w, err = r.weights(); err == nil {
 			err = r.batch(ctx, w, s.cfg.Passes)
 		}
+	case s.cfg.OAA > 0:
+		err = r.classes(ctx)
 	default:
 		err = r.online(ctx, s.cfg.Passes)
 	}
@@ -204,7 +207,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	}
 	report := &Report{
 		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
-		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss,
+		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss, LogLoss: r.logLoss,
 	}
 	if m := s.measures.last; m != nil {
 		report.Measures = m.Values

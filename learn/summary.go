@@ -21,6 +21,8 @@ type Report struct {
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
 	Loss        loss.Loss
+	// LogLoss is the mean log-loss of --oaa --probabilities; NaN: not known.
+	LogLoss float64
 	// Measures are those of Config.Metrics over the last pass, or over the pass
 	// whose weights an early stop went back to.
 	Measures []metric.Value
@@ -57,6 +59,13 @@ func (r *Report) Summary() string {
 		fmt.Fprintf(&b, "%s h\n", formatMean(v))
 	default:
 		fmt.Fprintf(&b, "%s\n", formatMean(v))
+	}
+	if !math.IsNaN(r.LogLoss) {
+		held := ""
+		if r.Holdout {
+			held = " h"
+		}
+		fmt.Fprintf(&b, "average multiclass log loss = %f%s\n", r.LogLoss, held)
 	}
 	seen := loss.LabelStats{
 		Weight: s.Labeled, Sum: s.Labels,

@@ -66,10 +66,22 @@ func (t *table) head() error {
 // row prints a row if one is due. holdout says that holdout losses are shown,
 // as they are from the second pass on.
 func (t *table) row(s *Stats, holdout bool, label, prediction float32, features int) error {
-	weighted := s.Weighted()
-	if weighted < t.next || t.out == nil {
+	if !t.due(s) {
 		return nil
 	}
+	shown := "unknown"
+	if label != feature.NoLabel {
+		shown = strconv.FormatFloat(float64(label), 'f', 4, 32)
+	}
+	return t.print(s, holdout, shown, strconv.FormatFloat(float64(prediction), 'f', 4, 32), features)
+}
+
+// due reports whether the example that was counted last has a row.
+func (t *table) due(s *Stats) bool { return t.out != nil && s.Weighted() >= t.next }
+
+// print prints a row.
+func (t *table) print(s *Stats, holdout bool, label, prediction string, features int) error {
+	weighted := s.Weighted()
 	b := t.buf[:0]
 	if holdout {
 		h := &s.Holdout
@@ -85,13 +97,9 @@ func (t *table) row(s *Stats, holdout bool, label, prediction float32, features 
 	b = append(b, ' ')
 	b = appendRight(b, strconv.FormatFloat(weighted, 'f', 1, 64), 14)
 	b = append(b, ' ')
-	if label == feature.NoLabel {
-		b = appendRight(b, "unknown", 14)
-	} else {
-		b = appendRight(b, strconv.FormatFloat(float64(label), 'f', 4, 32), 14)
-	}
+	b = appendRight(b, label, 14)
 	b = append(b, ' ')
-	b = appendRight(b, strconv.FormatFloat(float64(prediction), 'f', 4, 32), 14)
+	b = appendRight(b, prediction, 14)
 	b = append(b, ' ')
 	b = appendRight(b, strconv.Itoa(features), 8)
 	if holdout {

@@ -273,11 +273,16 @@ func (d *Decoder) resume(Limits) error {
 	case d.Header.Kind() == BFGS: // which has no resume state
 		d.Regularizer = true
 		return nil
-	case d.Header.Has("per_model_save_load"):
-		return fail(at, "resume flag", ErrVersion, "the resume state of --per_model_save_load is not read here: train without it or with --predict_only_model")
 	}
 	d.Floats = d.Header.floats()
 	d.Resume = &Resume{Contraction: 1}
+	if d.Header.Has("per_model_save_load") {
+		n, ok := d.Header.models()
+		if !ok {
+			return fail(at, "resume flag", ErrDamaged, "the file keeps --per_model_save_load, but of how many models is not known")
+		}
+		d.Resume.Models = make([]ModelSums, n)
+	}
 	for _, f := range d.Resume.fields() {
 		if d.ver.less(f.since) {
 			continue

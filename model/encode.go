@@ -31,6 +31,13 @@ func (r *Regressor) check() error {
 		errs = append(errs, err)
 	}
 	if r.Resume != nil {
+		n := 0
+		if r.Has("per_model_save_load") {
+			n, _ = r.models()
+		}
+		if len(r.Resume.Models) != n {
+			errs = append(errs, fmt.Errorf("model: the sums of %d models, but the kept options ask for %d", len(r.Resume.Models), n))
+		}
 		if r.Kind() == BFGS {
 			errs = append(errs, errors.New("model: vw refuses a model of --bfgs with resume state: drop the state or the option"))
 		}

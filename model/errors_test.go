@@ -154,10 +154,10 @@ func TestLimitBits(t *testing.T) {
 }
 
 func TestUnreadResume(t *testing.T) {
-	for name, want := range map[string]string{"per_model_save_load": "--per_model_save_load"} {
-		head := appendHeader(nil, &Header{Bits: 3, Options: []Option{{name, ""}}})
-		if _, err := NewDecoder(bytes.NewReader(append(head, 1)), Limits{}); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", name, err)
+	for _, k := range []string{"many", "0", "99999999"} {
+		head := appendHeader(nil, &Header{Bits: 3, Options: []Option{{"oaa", k}, {"per_model_save_load", ""}}})
+		if _, err := NewDecoder(bytes.NewReader(append(head, 1)), Limits{}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "--per_model_save_load") {
+			t.Errorf("sums of %s models: got %v", k, err)
 		}
 	}
 }

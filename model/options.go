@@ -147,3 +147,16 @@ func (h *Header) floats() int {
 	}
 	return n
 }
+
+// maxModels bounds the sums that a file may make a reader allocate.
+const maxModels = 1 << 20
+
+// models returns how many models the table holds: as many as --oaa has classes.
+func (h *Header) models() (int, bool) {
+	values := h.Values("oaa")
+	if len(values) == 0 {
+		return 1, true
+	}
+	n, err := strconv.Atoi(values[0])
+	return n, err == nil && n >= 1 && n <= maxModels
+}

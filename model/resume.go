@@ -2,7 +2,10 @@
 
 package model
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Resume is what a file keeps besides the weights so that training can go on.
 type Resume struct {
@@ -23,7 +26,14 @@ type Resume struct {
 	CurrentPass          uint64
 	Gravity              float64 // l1_state: 0 without --l1
 	Contraction          float64 // l2_state: 1 without --l2
+	// Models are the sums of the models that a file of --per_model_save_load keeps,
+	// of each class of --oaa, in place of NormNormalizer and TotalWeight. nil: one
+	// model.
+	Models []ModelSums
 }
+
+// ModelSums is what several models in one file do not share.
+type ModelSums struct{ NormNormalizer, TotalWeight float64 }
 
 // resumeField is a number of the block: where it is, how vw names it, and
 // since which version it is there.
@@ -35,9 +45,11 @@ type resumeField struct {
 
 // fields lists the block in the order of the file.
 func (r *Resume) fields() []resumeField {
-	return []resumeField{
+	norm := r.each("norm normalizer", version{}, &r.NormNormalizer, func(m *ModelSums) *float64 { return &m.NormNormalizer })
+	total := r.each("total_weight", version{7, 10, 1}, &r.TotalWeight, func(m *ModelSums) *float64 { return &m.TotalWeight })
+	return slices.Concat([]resumeField{
 		{"initial_t", version{}, &r.InitialT},
-		{"norm normalizer", version{}, &r.NormNormalizer},
+	}, norm, []resumeField{
 		{"t", version{}, &r.T},
 		{"sum_loss", version{}, &r.SumLoss},
 		{"sum_loss_since_last_dump", version{}, &r.SumLossSinceLastDump},
@@ -49,12 +61,24 @@ func (r *Resume) fields() []resumeField {
 		{"weighted_unlabeled_examples", version{}, &r.WeightedUnlabeled},
 		{"example_number", version{}, &r.ExampleNumber},
 		{"total_features", version{}, &r.TotalFeatures},
-		{"total_weight", version{7, 10, 1}, &r.TotalWeight},
+	}, total, []resumeField{
 		{"sd::oec.weighted_labeled_examples", version{7, 10, 1}, &r.OldWeightedLabeled},
 		{"current_pass", version{7, 10, 1}, &r.CurrentPass},
 		{"l1_state", version{9, 0, 0}, &r.Gravity},
 		{"l2_state", version{9, 0, 0}, &r.Contraction},
+	})
+}
+
+// each is a number that every model has its own of.
+func (r *Resume) each(name string, since version, one *float64, of func(*ModelSums) *float64) []resumeField {
+	if r.Models == nil {
+		return []resumeField{{name, since, one}}
 	}
+	var fields []resumeField
+	for i := range r.Models {
+		fields = append(fields, resumeField{fmt.Sprintf("%s_%d", name, i), since, of(&r.Models[i])})
+	}
+	return fields
 }
 
 // version is a version of vw.

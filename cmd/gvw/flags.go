@@ -138,6 +138,13 @@ var learnFlags = []*spec{
 	{name: "normalized", kind: boolean, category: catUpdate, more: true, help: "updates that do not depend on a feature's scale"},
 	{name: "invariant", kind: boolean, category: catUpdate, more: true, help: "updates that respect importance weights"},
 
+	{name: "oaa", kind: integer, positive: true, category: catUpdate, arg: "K", help: "K classes, one against all, for labels 1 to K"},
+	{name: "probabilities", kind: boolean, category: catUpdate, more: true, help: "with --oaa: predict every class's probability"},
+	{name: "scores", kind: boolean, category: catUpdate, more: true, help: "with --oaa: predict every class's score"},
+	{name: "indexing", kind: text, category: catUpdate, arg: "N", choices: []string{"0", "1"}, more: true, help: "with --oaa: the first label; by the data if not given"},
+	{name: "named_labels", kind: text, category: catUpdate, arg: "A,B,C", more: true, help: "with --oaa: labels are these names"},
+	{name: "oaa_subsample", kind: integer, positive: true, category: catUpdate, arg: "N", more: true, help: "with --oaa: only N of the other classes learn from an example"},
+
 	{name: "bfgs", kind: boolean, category: catBatch, help: "learn by L-BFGS, over --passes"},
 	{name: "conjugate_gradient", kind: boolean, category: catBatch, more: true, help: "learn by conjugate gradients, over --passes"},
 	{name: "hybrid", kind: text, category: catBatch, arg: "P:Q", help: "P passes of SGD, then up to Q passes of L-BFGS"},

@@ -112,6 +112,14 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		L2:    float64(f32("l2")),
 		SGDL2: float64(f32("sgd_l2")),
 
+		OAA:           whole("oaa"),
+		OAASubsample:  whole("oaa_subsample"),
+		Probabilities: c.Bool("probabilities"),
+		Scores:        c.Bool("scores"),
+		Indexing:      indexing(c.String("indexing")),
+		IndexingSet:   c.IsSet("indexing"),
+		NamedLabels:   c.String("named_labels"),
+
 		Loss:   c.String("loss_function"),
 		Link:   c.String("link"),
 		Binary: c.Bool("binary"),
@@ -169,6 +177,14 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		cfg.Hybrid = h
 	}
 	return cfg, nil
+}
+
+// indexing is the number of the first label.
+func indexing(value string) int {
+	if value == "1" {
+		return 1
+	}
+	return 0
 }
 
 // parseHybrid reads P:Q.

@@ -31,7 +31,7 @@ var general = []group{
 		{"l1=", Works, ""},
 		{"l2=", Works, ""},
 		{"no_bias_regularization", Works, ""},
-		{"named_labels=", Later, ""},
+		{"named_labels=", Works, ""},
 	}},
 	{"Feature", []row{
 		{"hash=", Works, ""},

@@ -42,7 +42,7 @@ var learners = []group{
 		{"sparse_l2=", Works, ""},
 		{"l1_state=", Works, ""},
 		{"l2_state=", Works, ""},
-		{"per_model_save_load", Later, ""},
+		{"per_model_save_load", NoOp, "models of --oaa always keep what each class needs to go on"},
 	}},
 	{"LBFGS and Conjugate Gradient", []row{
 		{"bfgs", Works, "with the semantics of vw 7.10"},
@@ -71,11 +71,11 @@ var learners = []group{
 		{"meanfield", Later, ""},
 	}},
 	{"One Against All", []row{
-		{"oaa=", Later, ""},
-		{"oaa_subsample=", Later, ""},
-		{"probabilities", Later, ""},
-		{"scores", Later, ""},
-		{"indexing=", Later, ""},
+		{"oaa=", Works, ""},
+		{"oaa_subsample=", Works, ""},
+		{"probabilities", Works, ""},
+		{"scores", Works, ""},
+		{"indexing=", Works, ""},
 	}},
 	{"Scorer", []row{
 		{"link=", Works, ""},

@@ -43,6 +43,14 @@
 // predictions, and reaches the weights when [Learner.Materialize] is called:
 // before averaging, saving, or handing the weights to another solver.
 //
+// # One against all
+//
+// [Classes] are K such learners in one table, each telling one class from the
+// others:
+//
+//	lr, err := sgd.NewClasses(cfg, l, K)
+//	scores := lr.Learn(b.FeaturesOf(ex), ex, class) // class from 0
+//
 // # Arithmetic
 //
 // It is vw's: float32, summed in the order of the features, with an exact

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature
+
+import "strings"
+
+// labels says in a cache which labels it holds; empty: simple ones.
+func (c *Config) labels() string {
+	switch {
+	case !c.Classes:
+		return ""
+	case len(c.ClassNames) == 0:
+		return "classes"
+	}
+	return "classes:" + strings.Join(c.ClassNames, ",")
+}
+
+// classLabel reads the label of a class: [class [weight]].
+func (b *Builder) classLabel(words *[labelWords][]byte, count int, text []byte) {
+	if count > 2 {
+		b.Fault("; the example has no label", "%d is too many tokens for the label of a class: %q", count, clip(text))
+		return
+	}
+	if count > 1 {
+		b.SetWeight(b.labelNumber(words[1]))
+	}
+	if count > 0 {
+		b.ex.Label = b.class(words[0])
+	}
+}
+
+// class is the number of a class; vw takes -1 for an example without a label.
+func (b *Builder) class(word []byte) float32 {
+	if len(b.classNames) > 0 {
+		n, ok := b.classNames[string(word)]
+		if !ok {
+			b.Fault("; the example has no label", "%q is none of --named_labels", clip(word))
+			return NoLabel
+		}
+		return n
+	}
+	n := uint32(0)
+	for i, c := range word {
+		if c < '0' || c > '9' || n > maxClass {
+			if i > 0 || string(word) != "-1" {
+				b.Fault("; the example has no label", "%q is not the number of a class", clip(word))
+			}
+			return NoLabel
+		}
+		n = n*10 + uint32(c-'0')
+	}
+	return float32(min(n, maxClass))
+}
+
+// maxClass is the largest number that labels tell from the next one.
+const maxClass = 1 << 24
+
+// numbered are the numbers of named classes, from 1.
+func numbered(names []string) map[string]float32 {
+	m := make(map[string]float32, len(names))
+	for i, name := range names {
+		m[name] = float32(i + 1)
+	}
+	return m
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/fmath"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// classes is the machine of one against all: passes as online's, whose examples
+// teach the learners of all classes in one table. Weights are averaged as
+// online's; what each class keeps besides is added up over the ranks.
+type classes struct {
+	online
+	learner *sgd.Classes
+	labels  classLabels
+
+	base   []sgd.ClassSums // of the loaded model
+	all    []sgd.ClassSums // of the job so far, without base
+	sums   classLoss
+	shared classLoss // over all ranks
+	probs  []float32 // of the example at hand
+	vector []float64 // what ranks add up
+}
+
+// classLoss sums the log-losses of --probabilities.
+type classLoss struct{ trained, held float64 }
+
+// noClass is the log-loss of an example whose class had no probability at all,
+// whatever its weight, as vw has it.
+const noClass = 999
+
+// Work predicts every example of the shard, and learns from it.
+func (m *classes) Work(ctx context.Context) error {
+	s := m.s
+	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
+		m.learner.Range = s.seen
+		fs := b.FeaturesOf(ex)
+		shown := m.labels // vw decides what label 0 means after the prediction
+		var scores []float32
+		if !s.cfg.TestOnly && !held && ex.Labeled() {
+			if err := m.labels.decide(s, ex.Label); err != nil {
+				return err
+			}
+			right := m.labels.class(ex.Label)
+			if s.cfg.OAASubsample > 0 {
+				scores = m.learner.LearnSample(fs, ex, right)
+			} else {
+				scores = m.learner.Learn(fs, ex, right)
+			}
+			s.seen = m.learner.Range
+		} else {
+			scores = m.learner.Predict(fs, ex.Initial)
+		}
+		return m.account(b, ex, held, scores, &shown)
+	})
+}
+
+// highest is the class with the highest score, the first of several.
+func highest(scores []float32) int {
+	best := 0
+	for i, v := range scores {
+		if v > scores[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// account books one example.
+func (m *classes) account(b *feature.Batch, ex *feature.Example, held bool, scores []float32, shown *classLabels) error {
+	s := m.s
+	best, right := highest(scores), shown.class(ex.Label)
+	l := float32(0)
+	counted := *ex
+	if ex.Labeled() {
+		counted.Label = 0 // numbers of classes are not summed
+		if best != right {
+			l = ex.Weight
+		}
+	}
+	features := int(ex.FeatHi - ex.FeatLo)
+	s.stats.add(&counted, held, l, features)
+	if s.cfg.Probabilities {
+		m.probs = probabilities(m.probs[:0], scores)
+		scores = m.probs
+		m.addLogLoss(ex, held, right)
+	}
+	if err := m.write(b.TagOf(ex), scores, best, shown); err != nil {
+		return err
+	}
+	if !s.table.due(&s.stats) {
+		return nil
+	}
+	prediction := shown.text(best)
+	if s.cfg.Probabilities {
+		prediction = fmt.Sprintf("%s(%.0f%%)", prediction, scores[best]*100)
+	}
+	return s.table.print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
+}
+
+// addLogLoss adds the example's to the sums.
+func (m *classes) addLogLoss(ex *feature.Example, held bool, right int) {
+	if !ex.Labeled() {
+		return
+	}
+	l := float32(noClass)
+	if right >= 0 && right < len(m.probs) && m.probs[right] > 0 {
+		l = -fmath.Log32(m.probs[right]) * ex.Weight
+	}
+	if held {
+		m.sums.held += float64(l)
+	} else {
+		m.sums.trained += float64(l)
+	}
+}
+
+// probabilities appends the share that each score's sigmoid has in their sum.
+func probabilities(dst, scores []float32) []float32 {
+	sum := float32(0)
+	for _, v := range scores {
+		p := 1 / (1 + fmath.Exp32(-v))
+		sum += p
+		dst = append(dst, p)
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+	return dst
+}
+
+// shareSums adds up what the classes keep and the log-losses over all ranks: a
+// collective of the step's exchange, before the records.
+func (m *classes) shareSums(ctx context.Context, g *allreduce.Group) error {
+	v := m.vector[:0]
+	for i, s := range m.learner.Sums() {
+		v = append(v, s.Nsx-m.base[i].Nsx, s.TotalWeight-m.base[i].TotalWeight)
+	}
+	v = append(v, m.sums.trained, m.sums.held)
+	m.vector = v
+	if g.Size() > 1 && !g.Stream() { // vw has no such call
+		if err := g.AllReduce(ctx, allreduce.Vec(v).Named("sums of the classes"), allreduce.Sum); err != nil {
+			return err
+		}
+	}
+	for i := range m.all {
+		m.all[i] = sgd.ClassSums{Nsx: v[2*i], TotalWeight: v[2*i+1]}
+	}
+	m.shared = classLoss{v[2*len(m.all)], v[2*len(m.all)+1]}
+	return nil
+}
+
+// logLoss is the mean of vw's summary; NaN where it is not kept.
+func (m *classes) logLoss() float64 {
+	s := m.s
+	switch {
+	case !s.cfg.Probabilities:
+		return math.NaN()
+	case s.holdout.on:
+		return m.shared.held / s.all.Stats.Holdout.Weight
+	}
+	return m.shared.trained / s.all.Stats.Labeled
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// classLabels maps labels to classes, which count from 0: the labels 1 to k, or 0
+// to k-1, or names.
+type classLabels struct {
+	k       int
+	first   int  // the label of the first class: 1 or 0
+	decided bool // first is known; otherwise the data decides
+	names   []string
+	warned  bool // of a label outside
+}
+
+func newClassLabels(c *Config) classLabels {
+	l := classLabels{k: c.OAA, first: 1, names: c.classNames()}
+	l.decided = c.IndexingSet || l.names != nil
+	if c.IndexingSet {
+		l.first = c.Indexing
+	}
+	return l
+}
+
+// class is the number of the label's class, from 0; out of range if the label is
+// no class's.
+func (l *classLabels) class(label float32) int {
+	if label == feature.NoLabel {
+		return -1
+	}
+	return int(label) - l.first
+}
+
+// decide looks at a label that is about to be learned. As in vw the first label
+// 0 says that labels count from 0, the first label k that they count from 1. On
+// a cluster ranks could decide differently, so there they count from 1.
+func (l *classLabels) decide(s *session, label float32) error {
+	switch {
+	case label == 0 && !l.decided && s.cfg.Cluster != nil:
+		return &DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of --oaa %d: on a cluster they count from 1 unless told otherwise: give --indexing 0", l.k)}
+	case label == 0 && !l.decided:
+		l.first, l.decided = 0, true
+		s.log.Info("label 0 found: labels count from 0 from here on (--indexing 0)")
+	case int(label) == l.k && !l.decided:
+		l.decided = true
+		if s.cfg.Cluster == nil {
+			s.log.Info(fmt.Sprintf("label %d found: labels count from 1 (--indexing 1)", l.k))
+		}
+	}
+	if c := l.class(label); (c < 0 || c >= l.k) && !l.warned {
+		l.warned = true
+		s.log.Warn(fmt.Sprintf("label %g is none of %d to %d: every class learns that it is not its own (further ones are not shown)",
+			label, l.first, l.first+l.k-1), "example", s.stats.Examples+1)
+	}
+	return nil
+}
+
+// text is the label of a class, as people write it.
+func (l *classLabels) text(class int) string {
+	if l.names != nil {
+		return l.names[class]
+	}
+	return strconv.Itoa(class + l.first)
+}
+
+// label is a label of the data as people write it, also one that is no class's.
+func (l *classLabels) label(label float32) string {
+	switch c := l.class(label); {
+	case label == feature.NoLabel:
+		return "unknown"
+	case l.names != nil && c >= 0 && c < l.k:
+		return l.names[c]
+	}
+	return strconv.FormatFloat(float64(label), 'f', 0, 32)
+}
+
+// classNames are the names of --named_labels; nil: labels are numbers.
+func (c *Config) classNames() []string {
+	if c.NamedLabels == "" {
+		return nil
+	}
+	return strings.Split(c.NamedLabels, ",")
+}
+
+// checkUseless finds options that need --oaa, when it is known that it is not
+// there.
+func (c *Config) checkUseless() error {
+	if c.OAA > 0 {
+		return nil
+	}
+	for _, o := range []struct {
+		given bool
+		name  string
+	}{
+		{c.OAASubsample != 0, "--oaa_subsample"},
+		{c.Probabilities, "--probabilities"},
+		{c.Scores, "--scores"},
+		{c.IndexingSet, "--indexing"},
+		{c.NamedLabels != "", "--named_labels"},
+	} {
+		if o.given {
+			return usage(o.name, "it would be ignored without --oaa K")
+		}
+	}
+	return nil
+}
+
+// validateClasses looks whether the options of one against all make sense.
+func (c *Config) validateClasses(fault func(option, format string, args ...any)) {
+	if c.OAA == 0 {
+		if c.InitialModel != "" { // which may bring --oaa along
+			return
+		}
+		if err := c.checkUseless(); err != nil {
+			fault("", "%v", err)
+		}
+		return
+	}
+	names := c.classNames()
+	if c.BFGS || c.Hybrid != nil {
+		fault("--oaa", "L-BFGS learns one model: leave --bfgs and --hybrid out")
+	}
+	if c.Binary || c.Link != "identity" {
+		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
+	}
+	if len(c.Metrics) > 0 || len(c.Valid) > 0 {
+		fault("--oaa", "--metrics and --valid measure one score: leave them out")
+	}
+	if c.Bits < 32 && c.OAA > 1<<c.Bits {
+		fault("--oaa", "%d classes do not fit 2^%d weights: give a larger -b", c.OAA, c.Bits)
+	}
+	if c.Probabilities && c.Scores {
+		fault("--scores", "beside --probabilities it would be ignored")
+	}
+	if (c.Probabilities || c.Scores) && c.RawPredictions != "" {
+		fault("--raw_predictions", "with --probabilities or --scores the file would be empty, as vw's: -p has the numbers")
+	}
+	if c.OAASubsample >= c.OAA {
+		fault("--oaa_subsample", "%d of the other classes: there are only %d", c.OAASubsample, c.OAA-1)
+	}
+	if c.IndexingSet && c.Indexing != 0 && c.Indexing != 1 {
+		fault("--indexing", "%d: labels count from 0 or from 1", c.Indexing)
+	}
+	if names != nil && c.IndexingSet {
+		fault("--indexing", "it would be ignored: --named_labels are no numbers")
+	}
+	if names != nil && len(names) != c.OAA {
+		fault("--named_labels", "there are %d named labels, and --oaa has %d classes", len(names), c.OAA)
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if n == "" || seen[n] || strings.ContainsAny(n, " \t:|") {
+			fault("--named_labels", "%q: want different words without blanks, ':' and '|', separated by commas", n)
+		}
+		seen[n] = true
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
+)
+
+func classLearner(t testing.TB, cfg Config, k int) *Classes {
+	t.Helper()
+	l, err := loss.New("logistic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewClasses(cfg, l, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Each class is a learner of its own: its weights, and its sums, have the bits of a
+// learner that sees nothing but "mine" and "not mine". (With l1 and l2 the classes
+// share what is due, so it is not so then.)
+func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
+	const k, width = 5, 8
+	for name, cfg := range rules() {
+		if cfg.L1 != 0 {
+			continue
+		}
+		all := classLearner(t, cfg, k)
+		b := batch(200, 20, cfg.Bits-3) // the weights of no two features overlap
+		single := make([]*Learner, k)
+		for class := range single {
+			single[class] = learner(t, cfg, "logistic")
+		}
+		for i := range b.Examples {
+			ex := &b.Examples[i]
+			fs := b.FeaturesOf(ex)
+			right := i * 7 % (k + 1) // k: no class's
+			scores := slices.Clone(all.Learn(fs, ex, right))
+			for class, lr := range single {
+				own := *ex
+				own.Label = -1
+				if class == right {
+					own.Label = 1
+				}
+				if _, p, _ := lr.Learn(fs, &own); p != scores[class] {
+					t.Fatalf("%s: example %d: score of class %d is %v, alone %v", name, i, class, scores[class], p)
+				}
+			}
+		}
+		stride := all.Stride()
+		for class, lr := range single {
+			sc := lr.Scalars()
+			if got := all.Sums()[class]; got != (ClassSums{sc.Nsx, sc.TotalWeight}) {
+				t.Errorf("%s: sums of class %d are %v, alone %v and %v", name, class, got, sc.Nsx, sc.TotalWeight)
+			}
+			for i := range 1 << (cfg.Bits - 3) {
+				got := all.Weights()[(i*width+class)*stride:][:stride]
+				if want := lr.Weights()[i*stride:][:stride]; !slices.Equal(got, want) {
+					t.Fatalf("%s: class %d: weight %d is %v, alone %v", name, class, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// With more classes than weights a feature, the features share, as their hashes do.
+func TestClassesShareTheTable(t *testing.T) {
+	cfg := Flags{Bits: 3}.Config()
+	c := classLearner(t, cfg, 5)
+	ex := feature.Example{Label: 1, Weight: 1}
+	c.Learn([]feature.Feature{{Index: 6, Value: 1}}, &ex, 0)
+	for i := range 8 {
+		if w := c.Weights()[4*i]; (w != 0) != (i < 5) {
+			t.Errorf("weight %d is %v", i, w)
+		}
+	}
+	for _, k := range []int{0, 9} {
+		if _, err := NewClasses(cfg, c.loss, k); err == nil {
+			t.Errorf("%d classes in 8 weights are accepted", k)
+		}
+	}
+}
+
+// A sample visits every class as often as any other, the right one aside, and
+// weighs them so that the sum stays.
+func TestSubsampleGoesRound(t *testing.T) {
+	const k, n = 6, 2
+	c := classLearner(t, Flags{Bits: 6, Normalized: true, Invariant: true}.Config(), k)
+	if _, err := c.Subsample(k, 0); err == nil {
+		t.Error("a sample of all classes is accepted")
+	}
+	if _, err := c.Subsample(n, 0); err != nil {
+		t.Fatal(err)
+	}
+	ex := feature.Example{Label: 1, Weight: 1}
+	for range 30 {
+		c.LearnSample([]feature.Feature{{Index: 1, Value: 1}}, &ex, -1)
+	}
+	for class, s := range c.Sums() {
+		if math.Abs(s.TotalWeight-30) > 1e-3 { // 10 visits of weight k/n
+			t.Errorf("class %d learned a weight of %v, want 30", class, s.TotalWeight)
+		}
+	}
+}
+
+func TestClassesDoNotAllocate(t *testing.T) {
+	cfg := Flags{Bits: 12}.Config()
+	c := classLearner(t, cfg, 10)
+	b := batch(50, 30, 8)
+	i := 0
+	if n := testing.AllocsPerRun(200, func() {
+		ex := &b.Examples[i%len(b.Examples)]
+		c.Learn(b.FeaturesOf(ex), ex, i%10)
+		i++
+	}); n != 0 {
+		t.Errorf("%v allocations an example", n)
+	}
+}
+
+func BenchmarkClasses(b *testing.B) {
+	cfg := Flags{Bits: 20}.Config()
+	c := classLearner(b, cfg, 10)
+	data := batch(2000, 75, 16)
+	i := 0
+	for b.Loop() {
+		ex := &data.Examples[i%len(data.Examples)]
+		c.Learn(data.FeaturesOf(ex), ex, i%10)
+		i++
+	}
+}
