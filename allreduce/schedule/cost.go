@@ -122,10 +122,14 @@ var choices = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree}
 // margin is how much better a choice must be than one before it.
 const margin = 0.97
 
+// crowd is up to how many ranks Pick thinks of OneHost: more do not share two
+// processors.
+const crowd = 16
+
 // Pick is the schedule that Auto stands for. As it decides the order of additions
 // it is a function of Size and Bytes (and Ordered) alone: nobody asks where
 // the ranks are. It is the schedule whose worst ratio to the best one, on a network
-// and on one host, is the least.
+// and on one host, is the least; with many ranks, on a network alone.
 func (s Spec) Pick() Name {
 	size := max(2, s.Size)
 	best, least := Doubling, math.Inf(1)
@@ -133,9 +137,9 @@ func (s Spec) Pick() Name {
 		if s.Ordered && !name.Ordered() {
 			continue
 		}
-		worst := 0.0
-		for _, m := range [...]*Model{&Network, &OneHost} {
-			worst = max(worst, m.predict(name, size, s.Bytes)/m.best(size, s.Bytes))
+		worst := Network.predict(name, size, s.Bytes) / Network.best(size, s.Bytes)
+		if size <= crowd {
+			worst = max(worst, OneHost.predict(name, size, s.Bytes)/OneHost.best(size, s.Bytes))
 		}
 		if worst < margin*least {
 			best, least = name, worst

@@ -80,6 +80,9 @@ func TestPick(t *testing.T) {
 			return
 		}
 		for _, m := range []*Model{&Network, &OneHost} {
+			if m == &OneHost && n > crowd {
+				continue
+			}
 			if ratio := m.predict(name, n, bytes) / m.best(n, bytes); ratio > worstRatio {
 				t.Fatalf("%d ranks, %d bytes, %s: %v takes %.2f times as long as the best", n, bytes, m.Name, name, ratio)
 			}
@@ -88,7 +91,7 @@ func TestPick(t *testing.T) {
 }
 
 // worstRatio is where the two places differ most: docs/schedules.md names it.
-const worstRatio = 2.3
+const worstRatio = 1.72
 
 func TestNamesAreParsed(t *testing.T) {
 	for _, name := range append([]Name{Auto}, Names...) {

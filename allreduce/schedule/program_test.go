@@ -5,33 +5,39 @@ package schedule
 import (
 	"math/rand/v2"
 	"testing"
-
-	"github.com/gvw-project/gvw/allreduce/topo"
 )
 
-// Whatever arrives first, every rank ends with the sum of all, also of an empty vector.
-func TestProgramsOfATreeSum(t *testing.T) {
-	for n := 2; n <= 40; n++ {
-		for _, size := range []int{0, 1, 7, 64} {
-			rng := rand.New(rand.NewPCG(uint64(n), uint64(size)))
-			ranks := make([]*simulated, n)
-			for r := range ranks {
-				ranks[r] = &simulated{vec: make([]uint64, size), links: map[int][][]uint64{}}
-				for i := range ranks[r].vec {
-					ranks[r].vec[i] = uint64(1)<<r | uint64(i)<<48
-				}
-				ranks[r].run.Start(PipelinedTree(topo.Binary(n), r, size), 1+rng.IntN(9))
+// Whatever arrives first and however a step is cut into parts, every rank ends
+// with the sum of all, also of an empty vector.
+func TestProgramsSumInAnyOrder(t *testing.T) {
+	for _, name := range Names {
+		for n := 2; n <= 12; n++ {
+			for _, size := range []int{0, 1, 7, 64} {
+				sumShaken(t, Spec{Schedule: name, Size: n, Bytes: size, Chunk: 2})
 			}
-			shake(t, ranks, rng)
-			for r, s := range ranks {
-				if !s.run.Finished() {
-					t.Fatalf("n %d, size %d: rank %d is not finished", n, size, r)
-				}
-				for i, got := range s.vec {
-					if want := uint64(1)<<n - 1 + uint64(n*i)<<48; got != want {
-						t.Fatalf("n %d: rank %d: element %d is %x, want %x", n, r, i, got, want)
-					}
-				}
+		}
+	}
+}
+
+func sumShaken(t *testing.T, s Spec) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(s.Size), uint64(s.Bytes)))
+	ranks := make([]*simulated, s.Size)
+	for r := range ranks {
+		ranks[r] = &simulated{vec: make([]uint64, s.Bytes), links: map[int][][]uint64{}}
+		for i := range ranks[r].vec {
+			ranks[r].vec[i] = uint64(1)<<r | uint64(i)<<48
+		}
+		ranks[r].run.Start(s.AllReduce(r), 1+rng.IntN(9))
+	}
+	shake(t, ranks, rng)
+	for r, x := range ranks {
+		if !x.run.Finished() {
+			t.Fatalf("%+v: rank %d is not finished", s, r)
+		}
+		for i, got := range x.vec {
+			if want := uint64(1)<<s.Size - 1 + uint64(s.Size*i)<<48; got != want {
+				t.Fatalf("%+v: rank %d: element %d is %x, want %x", s, r, i, got, want)
 			}
 		}
 	}
@@ -47,7 +53,7 @@ type simulated struct {
 // shake lets random ranks do random things until nothing moves.
 func shake(t *testing.T, ranks []*simulated, rng *rand.Rand) {
 	t.Helper()
-	for idle := 0; idle < 50*len(ranks); idle++ {
+	for idle := 0; idle < 600*len(ranks); idle++ {
 		r := rng.IntN(len(ranks))
 		s := ranks[r]
 		p := rng.IntN(len(s.run.prog.Peers))

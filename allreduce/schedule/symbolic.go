@@ -93,6 +93,8 @@ func (m *machine) matchEdge(p *Program, at int, peer *Program) error {
 	var takes []int32
 	if back, ok := slices.BinarySearch(peer.Peers, p.Rank); ok {
 		takes = peer.receives[back]
+	} else if n := len(p.receives[at]); n > 0 { // no edge of the peer's will show it
+		return fmt.Errorf("schedule: rank %d gives rank %d 0 times, which expects %d", peer.Rank, p.Rank, n)
 	}
 	if len(gives) != len(takes) {
 		return fmt.Errorf("schedule: rank %d gives rank %d %d times, which expects %d", p.Rank, peer.Rank, len(gives), len(takes))
