@@ -45,7 +45,7 @@ var learners = []group{
 		{"per_model_save_load", NoOp, "models of --oaa always keep what each class needs to go on"},
 	}},
 	{"LBFGS and Conjugate Gradient", []row{
-		{"bfgs", Works, "with the semantics of vw 7.10"},
+		{"bfgs", Works, "as vw 7.10 does; --bfgs_semantics vw9 as 9 does (bfgs.md)"},
 		{"hessian_on", Works, ""},
 		{"mem=", Works, ""},
 		{"termination=", Works, ""},
