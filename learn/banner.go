@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // banner is the list of settings that vw prints before it starts.
@@ -62,6 +63,9 @@ func (r *runner) banner() banner {
 			b.addf("m = %d", c.Mem)
 			b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
 		}
+	}
+	if c.FTRL != ftrl.None {
+		learner = r.followBanner(&b)
 	}
 	b.addf("%s", r.session.data.Plan())
 	if len(c.Inputs) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -101,6 +102,10 @@ type Config struct {
 	MinPredictionSet, MaxPredictionSet bool    // given; either of them fixes the range, which else follows the labels
 	Link                               string  // identity, logistic, glf1 or poisson; empty: identity
 	Binary                             bool    // predict -1 or 1 and report 0/1 loss
+
+	// The FTRL family: a learner of its own, for one process.
+	FTRL                ftrl.Rule // none: SGD
+	FTRLAlpha, FTRLBeta float32   // its α and β; 0: vw's defaults
 
 	// One against all.
 	OAA           int    // --oaa: classes; 0: one model of simple labels

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // keptOptions are the options that a model keeps, as vw keeps them: what shapes
@@ -33,6 +34,7 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	}
 	flag(c.NoConstant, "noconstant")
 	flag(c.Binary, "binary")
+	flag(c.FTRL != ftrl.None, c.FTRL.String())
 	if c.OAA > 0 {
 		kept = append(kept, model.Option{Name: "oaa", Value: strconv.Itoa(c.OAA)})
 		flag(resume, "per_model_save_load")
@@ -112,6 +114,12 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree(c.Link)
 		}
 		c.Link = o.Value
+	case "ftrl", "pistol", "coin":
+		rule, _ := ftrl.Named(o.Name)
+		if c.FTRL != ftrl.None && c.FTRL != rule {
+			return usage(c.follower(), "%s was trained with --%s", name, o.Name)
+		}
+		c.FTRL = rule
 	case "oaa":
 		k, err := strconv.Atoi(o.Value)
 		if err != nil || k < 1 {

@@ -134,41 +134,48 @@ func (s *session) header(resume bool) model.Header {
 	return model.Header{MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, NGrams: plainWords(s.cfg.Namespaces.NGrams), Skips: plainWords(s.cfg.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
 }
 
-// onlineModel is the model of an SGD run. Its resume state holds sums over all
-// ranks, so that every rank writes the same bytes; what concerns the progress
-// table of one rank is then set as if a row had just been printed.
+// onlineModel is the model of an SGD run.
 func onlineModel(s *session, l *sgd.Learner, rule sgd.Config) trained {
 	resume := !s.cfg.PredictOnly
 	reg := &model.Regressor{Header: s.header(resume), Weights: view(l, rule)}
 	if resume {
-		st, sc := &s.all.Stats, l.Scalars()
-		reg.Resume = &model.Resume{
-			InitialT:             rule.InitialT,
-			NormNormalizer:       s.base.Nsx + s.all.Nsx,
-			T:                    max(s.base.T, float64(rule.InitialT)) + st.T,
-			SumLoss:              st.Loss,
-			SumLossSinceLastDump: 0,
-			DumpInterval:         float32(2 * st.Weighted()),
-			MinLabel:             s.all.Range.Min,
-			MaxLabel:             s.all.Range.Max,
-			WeightedLabeled:      st.Labeled,
-			WeightedLabels:       st.Labels,
-			WeightedUnlabeled:    st.Unlabeled,
-			ExampleNumber:        st.Examples,
-			TotalFeatures:        st.Features,
-			TotalWeight:          s.base.TotalWeight + s.all.TotalWeight,
-			OldWeightedLabeled:   st.Labeled,
-			CurrentPass:          uint64(s.passes),
-			Gravity:              sc.Gravity,
-			Contraction:          sc.Contraction,
-		}
-		if s.group.Size() == 1 || s.group.Stream() {
-			reg.Resume.SumLossSinceLastDump = st.Loss - s.table.loss
-			reg.Resume.DumpInterval = float32(s.table.next)
-			reg.Resume.OldWeightedLabeled = s.table.labeled
-		}
+		sc := l.Scalars()
+		reg.Resume = s.resume(rule)
+		reg.Resume.Gravity, reg.Resume.Contraction = sc.Gravity, sc.Contraction
 	}
 	return trained{reg}
+}
+
+// resume is what training needs to go on, but for what regularisation is due. It
+// holds sums over all ranks, so that every rank writes the same bytes; what
+// concerns the progress table of one rank is then set as if a row had just been
+// printed.
+func (s *session) resume(rule sgd.Config) *model.Resume {
+	st := &s.all.Stats
+	r := &model.Resume{
+		InitialT:             rule.InitialT,
+		NormNormalizer:       s.base.Nsx + s.all.Nsx,
+		T:                    max(s.base.T, float64(rule.InitialT)) + st.T,
+		SumLoss:              st.Loss,
+		SumLossSinceLastDump: 0,
+		DumpInterval:         float32(2 * st.Weighted()),
+		MinLabel:             s.all.Range.Min,
+		MaxLabel:             s.all.Range.Max,
+		WeightedLabeled:      st.Labeled,
+		WeightedLabels:       st.Labels,
+		WeightedUnlabeled:    st.Unlabeled,
+		ExampleNumber:        st.Examples,
+		TotalFeatures:        st.Features,
+		TotalWeight:          s.base.TotalWeight + s.all.TotalWeight,
+		OldWeightedLabeled:   st.Labeled,
+		CurrentPass:          uint64(s.passes),
+	}
+	if s.group.Size() == 1 || s.group.Stream() {
+		r.SumLossSinceLastDump = st.Loss - s.table.loss
+		r.DumpInterval = float32(s.table.next)
+		r.OldWeightedLabeled = s.table.labeled
+	}
+	return r
 }
 
 // batchModel is the model of an L-BFGS run: for prediction only, as vw's.

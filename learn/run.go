@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 	"github.com/gvw-project/gvw/optim/vector"
 )
@@ -188,6 +189,8 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 		if w, err = r.weights(); err == nil {
 			err = r.batch(ctx, w, s.cfg.Passes)
 		}
+	case s.cfg.FTRL != ftrl.None:
+		err = r.follow(ctx)
 	case s.cfg.OAA > 0:
 		err = r.classes(ctx)
 	default:

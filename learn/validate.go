@@ -85,6 +85,7 @@ func (c *Config) Validate() error {
 		fault("--feature_mask", "beside -i %s it would be ignored: a weight is masked where training starts at 0; name the same file, or leave -i out to start from %s", d.InitialModel, d.FeatureMask)
 	}
 	d.validateClasses(fault)
+	d.validateFTRL(fault)
 	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)
 	}

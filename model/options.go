@@ -132,8 +132,16 @@ func (h *Header) Float(name string) (float32, bool) {
 
 // floats returns how many floats per weight a file with resume state keeps:
 // the weight, G if the rule is adaptive, N if it is normalised. Without any of
-// the four options the rule is both.
+// the four options the rule is both. The FTRL family has sums of its own.
 func (h *Header) floats() int {
+	switch {
+	case h.Has("coin"):
+		return 6
+	case h.Has("pistol"):
+		return 4
+	case h.Has("ftrl"):
+		return 3
+	}
 	adaptive, normalized := h.Has("adaptive"), h.Has("normalized")
 	if !adaptive && !normalized && !h.Has("sgd") && !h.Has("invariant") {
 		return 3

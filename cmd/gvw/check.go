@@ -64,6 +64,9 @@ var (
 	holdoutSet = []string{"holdout_period", "holdout_after", "early_terminate", "valid"}
 )
 
+// notFTRL are options of SGD's rules.
+var notFTRL = []string{"learning_rate", "power_t", "initial_t", "decay_learning_rate", "sgd", "adaptive", "normalized", "invariant"}
+
 var learnExcludes = []excludes{
 	{"audit", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has"},
 	{"invert_hash", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has: train first, then write it with -t -i MODEL"},
@@ -85,6 +88,11 @@ var learnExcludes = []excludes{
 	{"initial_weight", []string{"random_weights", "normal_weights", "truncated_normal_weights"}, "there is one start"},
 	{"random_weights", []string{"normal_weights", "truncated_normal_weights"}, "there is one start"},
 	{"normal_weights", []string{"truncated_normal_weights"}, "there is one start"},
+	{"ftrl", []string{"pistol", "coin"}, "they are three learners"},
+	{"pistol", []string{"coin"}, "they are three learners"},
+	{"ftrl", notFTRL, "it has no such setting"},
+	{"pistol", notFTRL, "it has no such setting"},
+	{"coin", notFTRL, "it has no such setting"},
 	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
 	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
 	{"testonly", []string{"valid"}, "nothing is learned: give the file by -d"},

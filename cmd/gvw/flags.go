@@ -138,6 +138,11 @@ var learnFlags = []*spec{
 	{name: "normalized", kind: boolean, category: catUpdate, more: true, help: "updates that do not depend on a feature's scale"},
 	{name: "invariant", kind: boolean, category: catUpdate, more: true, help: "updates that respect importance weights"},
 
+	{name: "ftrl", kind: boolean, category: catUpdate, more: true, help: "follow the proximally regularised leader; one process"},
+	{name: "pistol", kind: boolean, category: catUpdate, more: true, help: "PiSTOL, which needs no learning rate; one process"},
+	{name: "coin", kind: boolean, category: catUpdate, more: true, help: "coin betting, which needs no learning rate; one process"},
+	{name: "ftrl_alpha", kind: float, positive: true, category: catUpdate, arg: "X", more: true, help: "α of the three: 0.5, 1 and 4 if not given"},
+	{name: "ftrl_beta", kind: float, positive: true, category: catUpdate, arg: "X", more: true, help: "β of the three: 1, 0.5 and 1 if not given"},
 	{name: "oaa", kind: integer, positive: true, category: catUpdate, arg: "K", help: "K classes, one against all, for labels 1 to K"},
 	{name: "probabilities", kind: boolean, category: catUpdate, more: true, help: "with --oaa: predict every class's probability"},
 	{name: "scores", kind: boolean, category: catUpdate, more: true, help: "with --oaa: predict every class's score"},

@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -112,6 +113,10 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		L2:    float64(f32("l2")),
 		SGDL2: float64(f32("sgd_l2")),
 
+		FTRL:      follower(c),
+		FTRLAlpha: f32("ftrl_alpha"),
+		FTRLBeta:  f32("ftrl_beta"),
+
 		OAA:           whole("oaa"),
 		OAASubsample:  whole("oaa_subsample"),
 		Probabilities: c.Bool("probabilities"),
@@ -177,6 +182,16 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		cfg.Hybrid = h
 	}
 	return cfg, nil
+}
+
+// follower is the rule of the FTRL family that was asked for.
+func follower(c *cli.Context) ftrl.Rule {
+	for _, rule := range []ftrl.Rule{ftrl.Proximal, ftrl.Pistol, ftrl.Coin} {
+		if c.Bool(rule.String()) {
+			return rule
+		}
+	}
+	return ftrl.None
 }
 
 // indexing is the number of the first label.

@@ -20,15 +20,15 @@ var learners = []group{
 		{"extra_metrics=", Refused, "see --metrics and --log_json"},
 	}},
 	{"Follow the Regularized Leader - Coin", []row{
-		{"coin", Later, ""},
-		{"ftrl_alpha=", Later, ""},
-		{"ftrl_beta=", Later, ""},
+		{"coin", Works, ""},
+		{"ftrl_alpha=", Works, ""},
+		{"ftrl_beta=", Works, ""},
 	}},
 	{"Follow the Regularized Leader - FTRL", []row{
-		{"ftrl", Later, ""},
+		{"ftrl", Works, ""},
 	}},
 	{"Follow the Regularized Leader - Pistol", []row{
-		{"pistol", Later, ""},
+		{"pistol", Works, ""},
 	}},
 	{"Gradient Descent Matrix Factorization", []row{
 		{"rank=", Later, ""},

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
+)
+
+// leader is the machine of passes of the FTRL family. It is for one process: an
+// exchange has nothing but the record.
+type leader struct {
+	s       *session
+	learner *ftrl.Learner
+	passes  int // to do
+	done    int
+	stop    bool // the holdout loss no longer improves
+
+	best []float32 // the weights with the best holdout loss; nil: none kept
+}
+
+var _ allreduce.Machine = (*leader)(nil)
+
+// Next names the next step.
+func (m *leader) Next() (string, bool) {
+	if m.stop || m.done >= m.passes {
+		return "", false
+	}
+	return fmt.Sprintf("pass %d of %d of --%v", m.done+1, m.passes, m.learner.Config().Rule), true
+}
+
+// Work learns from every example.
+func (m *leader) Work(ctx context.Context) error {
+	s := m.s
+	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
+		m.learner.Shown = s.seen
+		s.observe(ex, held)
+		m.learner.Range = s.seen
+		var raw, clipped, l float32
+		fs := b.FeaturesOf(ex)
+		if !s.cfg.TestOnly && !held {
+			raw, clipped, l = m.learner.Learn(fs, ex)
+		} else {
+			raw, clipped = m.learner.Predict(fs, ex.Initial)
+			if ex.Labeled() {
+				l = s.loss.Loss(s.seen, clipped, ex.Label)
+			}
+		}
+		return s.account(b, ex, held, raw, clipped, l)
+	})
+}
+
+// Exchange notes the record.
+func (m *leader) Exchange(ctx context.Context, _ *allreduce.Group) error {
+	s := m.s
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	sums := m.learner.Sums()
+	if err := s.share(ctx, record{Nsx: sums.Norm - s.base.Nsx, TotalWeight: sums.TotalWeight - s.base.TotalWeight}); err != nil {
+		return err
+	}
+	return s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
+		m.learner.Range = r
+		return m.learner.Predict(fs, initial)
+	})
+}
+
+// Commit ends the pass; the holdout loss says whether to go on.
+func (m *leader) Commit() error {
+	better, stop := m.s.endPass()
+	m.stop = stop
+	m.done++
+	if better && m.done < m.passes {
+		m.best = append(m.best[:0], m.learner.Weights()...)
+	}
+	return m.s.report("FTRL")
+}
+
+// follow trains by the FTRL family, or tests.
+func (r *runner) follow(ctx context.Context) error {
+	s := r.session
+	c := &s.cfg
+	learner, err := ftrl.New(ftrl.Config{
+		Rule: c.FTRL, Bits: c.Bits, Alpha: c.FTRLAlpha, Beta: c.FTRLBeta,
+		L1: float32(c.L1), L2: float32(c.L2),
+	}, s.loss)
+	if err != nil {
+		return err
+	}
+	c.Start.Seed = c.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
+	v := model.View{Data: learner.Weights(), Stride: learner.Stride(), Slots: learner.Slots()}
+	if r.initial != nil {
+		if err := r.initial.weights(v); err != nil {
+			return err
+		}
+		if r.initial.resume {
+			s.base = r.initial.base
+			learner.SetSums(ftrl.Sums{Norm: s.base.Nsx, TotalWeight: s.base.TotalWeight})
+		}
+	}
+	if err := s.table.head(); err != nil {
+		return err
+	}
+	m := &leader{s: s, learner: learner, passes: c.Passes}
+	if err := s.group.Run(ctx, m); err != nil {
+		return err
+	}
+	if m.stop && m.best != nil {
+		copy(learner.Weights(), m.best)
+	}
+	reg := &model.Regressor{Header: s.header(!c.PredictOnly), Weights: v}
+	if !c.PredictOnly {
+		reg.Resume = s.resume(r.rule)
+		reg.Resume.Contraction = 1
+	}
+	r.model = trained{reg}
+	return nil
+}
+
+// follower is the FTRL rule that a kept option or the command line names.
+func (c *Config) follower() string { return "--" + c.FTRL.String() }
+
+// validateFTRL looks whether the options of the FTRL family make sense.
+func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
+	if c.FTRL == ftrl.None {
+		if (c.FTRLAlpha != 0 || c.FTRLBeta != 0) && c.InitialModel == "" {
+			fault("--ftrl_alpha", "it would be ignored without --ftrl, --pistol or --coin (so would --ftrl_beta)")
+		}
+		return
+	}
+	name := c.follower()
+	if c.Cluster != nil {
+		fault(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
+	}
+	if c.BFGS || c.Hybrid != nil || c.OAA > 0 {
+		fault(name, "it is a learner of its own: leave --bfgs, --hybrid and --oaa out")
+	}
+	if c.FTRL != ftrl.Proximal && (c.L1 != 0 || c.L2 != 0) {
+		fault(name, "--l1 and --l2 would be ignored: of the three --ftrl has them")
+	}
+	if c.SGD || c.Adaptive || c.Normalized || c.Invariant || c.Adax || c.SparseL2 != 0 || c.FeatureMask != "" || c.L1StateSet || c.L2StateSet || c.DecayLearningRate != 1 {
+		fault(name, "options of SGD's update rules would be ignored: leave them out (--ftrl_alpha and --ftrl_beta are the ones it has)")
+	}
+}
+
+// followBanner adds vw's lines on the family, and returns the learner's name.
+func (r *runner) followBanner(b *banner) string {
+	c := &r.session.cfg
+	name := map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}[c.FTRL]
+	alpha, beta := c.FTRL.Defaults()
+	b.addf("Algorithm used: %s", name)
+	b.addf("ftrl_alpha = %.6g", cmp.Or(c.FTRLAlpha, alpha))
+	b.addf("ftrl_beta = %.6g", cmp.Or(c.FTRLBeta, beta))
+	return "ftrl-" + name
+}

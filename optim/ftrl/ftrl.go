@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ftrl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// Rule is a member of the family.
+type Rule uint8
+
+const (
+	None Rule = iota
+	Proximal
+	Pistol
+	Coin
+)
+
+// names are vw's options, of the rules in their order.
+var names = []string{"", "ftrl", "pistol", "coin"}
+
+// String is vw's option, without dashes; empty for None.
+func (r Rule) String() string { return names[r] }
+
+// Named is the rule of vw's option.
+func Named(name string) (Rule, bool) {
+	for i, n := range names {
+		if n == name && i > 0 {
+			return Rule(i), true
+		}
+	}
+	return None, false
+}
+
+// Defaults are vw's α and β.
+func (r Rule) Defaults() (alpha, beta float32) {
+	switch r {
+	case Pistol:
+		return 1, 0.5
+	case Coin:
+		return 4, 1
+	}
+	return 0.5, 1
+}
+
+// Config is a rule and its numbers.
+type Config struct {
+	Rule        Rule    // not None
+	Bits        uint    // log2 of the number of weights, 1 to 32
+	Alpha, Beta float32 // of the formulas; 0: vw's default for the rule
+	L1, L2      float32 // of Proximal; 0: none
+}
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("ftrl: "+format, args...))
+		}
+	}
+	check(c.Rule > None && int(c.Rule) < len(names), "rule %d: want Proximal, Pistol or Coin", c.Rule)
+	check(c.Bits >= 1 && c.Bits <= 32, "%d bits: there must be 2^1 to 2^32 weights", c.Bits)
+	check(c.Alpha >= 0 && c.Alpha <= math.MaxFloat32, "alpha %v: want a number above 0 (0: the default)", c.Alpha)
+	check(c.Beta >= 0 && c.Beta <= math.MaxFloat32, "beta %v: want a number above 0 (0: the default)", c.Beta)
+	check(c.L1 >= 0 && c.L2 >= 0, "l1 %v, l2 %v: want 0 or more", c.L1, c.L2)
+	check(c.Rule == Proximal || c.L1 == 0 && c.L2 == 0, "l1 %v, l2 %v: only Proximal has them", c.L1, c.L2)
+	return errors.Join(faults...)
+}
+
+// Learner learns by one of the rules. It is for one goroutine at a time.
+type Learner struct {
+	// Range limits predictions; the caller lets it follow the labels, the one of
+	// the example at hand included. Shown is the range before that label: it
+	// limits the prediction that Learn returns, but for Pistol, as in vw.
+	Range, Shown loss.Range
+
+	cfg  Config
+	loss loss.Loss
+	w    []float32
+	sums Sums
+}
+
+// Sums are a learner's state outside the weights, Coin's alone.
+type Sums struct {
+	Norm        float64 // Σ weight·Σ(x/m)²
+	TotalWeight float64
+}
+
+// New returns a learner with weights of zero.
+func New(cfg Config, l loss.Loss) (*Learner, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	alpha, beta := cfg.Rule.Defaults()
+	if cfg.Alpha == 0 {
+		cfg.Alpha = alpha
+	}
+	if cfg.Beta == 0 {
+		cfg.Beta = beta
+	}
+	lr := &Learner{cfg: cfg, loss: l}
+	lr.Range, _ = loss.DefaultRange(l)
+	lr.Shown = lr.Range
+	lr.w = make([]float32, lr.Stride()<<cfg.Bits)
+	return lr, nil
+}
+
+// Config returns the configuration, the defaults filled in.
+func (l *Learner) Config() Config { return l.cfg }
+
+// Weights are the floats of all weights, Stride of them each.
+func (l *Learner) Weights() []float32 { return l.w }
+
+// Stride is the number of floats per weight: 4, Coin's 8.
+func (l *Learner) Stride() int {
+	if l.cfg.Rule == Coin {
+		return 8
+	}
+	return 4
+}
+
+// Slots are the floats of a weight that a model keeps: w and the sums.
+func (l *Learner) Slots() []int {
+	switch l.cfg.Rule {
+	case Pistol:
+		return []int{0, 1, 2, 3}
+	case Coin:
+		return []int{0, 1, 2, 3, 4, 5}
+	}
+	return []int{0, 1, 2}
+}
+
+// Sums returns the state outside the weights.
+func (l *Learner) Sums() Sums { return l.sums }
+
+// SetSums puts back what Sums returned, or sets it from a model.
+func (l *Learner) SetSums(s Sums) { l.sums = s }
+
+// Predict returns the score of the features by the weights, raw and limited to
+// the range.
+func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped float32) {
+	raw = l.dot(fs, initial)
+	return raw, l.Range.Clip(raw)
+}
+
+func (l *Learner) dot(fs []feature.Feature, p float32) float32 {
+	stride := l.Stride()
+	for _, f := range fs {
+		p += float32(l.w[int(f.Index)*stride] * f.Value)
+	}
+	return p
+}
+
+// Learn predicts the example, then learns from it if it has a label and a
+// weight above 0. It returns the prediction before the update and the unweighted
+// loss; 0 without a label.
+func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
+	if !ex.Labeled() || ex.Weight <= 0 {
+		raw, clipped = l.Predict(fs, ex.Initial)
+		if ex.Labeled() {
+			loss = l.loss.Loss(l.Range, clipped, ex.Label)
+		}
+		return raw, clipped, loss
+	}
+	switch l.cfg.Rule {
+	case Proximal:
+		raw, p := l.Predict(fs, ex.Initial)
+		l.proximal(fs, l.slope(p, ex))
+		return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
+	case Pistol:
+		raw = l.lead(fs)
+		clipped = l.Range.Clip(raw)
+		l.pistol(fs, l.slope(clipped, ex))
+		return raw, clipped, l.loss.Loss(l.Range, clipped, ex.Label)
+	}
+	raw = l.dot(fs, ex.Initial)
+	p, average := l.bet(fs, ex.Weight)
+	p = l.Range.Clip(p)
+	l.coin(fs, l.slope(p, ex), average)
+	return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
+}
+
+// slope is the weighted derivative of the loss at the prediction p.
+func (l *Learner) slope(p float32, ex *feature.Example) float32 {
+	return l.loss.First(l.Range, p, ex.Label) * ex.Weight
+}
