@@ -19,7 +19,8 @@
 //	…  // d.Header.Bits, d.Resume, d.Floats
 //	n, err := d.Weights(model.View{Data: weights, Stride: 4, Slots: []int{0, 1, 2}})
 //
-// [Read] does both into an array of its own.
+// [Read] does both into an array of its own. [ReadText] reads the text of
+// --readable_model and of --invert_hash, [WriteExact] writes one that loses nothing.
 //
 // # The file
 //

@@ -12,20 +12,31 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// WriteReadable writes the text of --readable_model. What it keeps is what
-// Write keeps.
-func WriteReadable(w io.Writer, r *Regressor) error {
-	return WriteInverted(w, r, func(uint32) (string, bool) { return "", false })
-}
+// WriteReadable writes the text of --readable_model, with vw's six digits. What
+// it keeps is what Write keeps.
+func WriteReadable(w io.Writer, r *Regressor) error { return writeText(w, r, nameless, appendRounded) }
+
+// WriteExact is WriteReadable with all digits: ReadText makes of it the model
+// that it was written from.
+func WriteExact(w io.Writer, r *Regressor) error { return writeText(w, r, nameless, appendExact) }
+
+func nameless(uint32) (string, bool) { return "", false }
 
 // WriteInverted writes the text of --invert_hash: the readable model, with the
 // name of each weight whose name is known.
 func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, bool)) error {
+	return writeText(w, r, name, appendRounded)
+}
+
+// appender appends a number of so many bits.
+type appender func(dst []byte, v float64, bits int) []byte
+
+func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool), float appender) error {
 	if err := r.check(); err != nil {
 		return err
 	}
 	bw := bufio.NewWriterSize(w, 1<<16)
-	if _, err := bw.Write(r.readableHead()); err != nil {
+	if _, err := bw.Write(r.readableHead(float)); err != nil {
 		return fmt.Errorf("model: cannot write the readable model: %w", err)
 	}
 	v := r.saved()
@@ -42,7 +53,7 @@ func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, b
 		line = strconv.AppendInt(line, int64(i/v.Stride), 10)
 		for k, s := range v.Slots {
 			line = append(line, ": "[min(k, 1)])
-			line = AppendFloat(line, float64(weight[s]))
+			line = float(line, float64(weight[s]), 32)
 		}
 		line = append(line, '\n')
 		if _, err := bw.Write(line); err != nil {
@@ -56,8 +67,8 @@ func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, b
 }
 
 // readableHead returns all that comes before the weights.
-func (r *Regressor) readableHead() []byte {
-	b := appendReadableHeader(nil, &r.Header)
+func (r *Regressor) readableHead(float appender) []byte {
+	b := appendReadableHeader(nil, &r.Header, float)
 	if r.Resume == nil {
 		return append(b, ":0\n"...)
 	}
@@ -66,9 +77,9 @@ func (r *Regressor) readableHead() []byte {
 		b = append(append(b, f.name...), ' ')
 		switch v := f.value.(type) {
 		case *float32:
-			b = AppendFloat(b, float64(*v))
+			b = float(b, float64(*v), 32)
 		case *float64:
-			b = AppendFloat(b, *v)
+			b = float(b, *v, 64)
 		case *uint64:
 			b = strconv.AppendUint(b, *v, 10)
 		}
@@ -80,7 +91,7 @@ func (r *Regressor) readableHead() []byte {
 // appendReadableHeader appends the header up to its checksum, which is that of
 // the text: vw chains it over the pieces that it prints one by one, from the id
 // on.
-func appendReadableHeader(b []byte, h *Header) []byte {
+func appendReadableHeader(b []byte, h *Header, float appender) []byte {
 	b = fmt.Appendf(b, "Version %s\n", Version)
 	var sum uint32
 	printed := len(b)
@@ -90,9 +101,9 @@ func appendReadableHeader(b []byte, h *Header) []byte {
 	}
 	b = fmt.Appendf(b, "Id %s\n", h.ID)
 	piece()
-	b = append(AppendFloat(append(b, "Min label:"...), float64(h.MinLabel)), '\n')
+	b = append(float(append(b, "Min label:"...), float64(h.MinLabel), 32), '\n')
 	piece()
-	b = append(AppendFloat(append(b, "Max label:"...), float64(h.MaxLabel)), '\n')
+	b = append(float(append(b, "Max label:"...), float64(h.MaxLabel), 32), '\n')
 	piece()
 	b = fmt.Appendf(b, "bits:%d\n", h.Bits)
 	piece()
@@ -117,7 +128,14 @@ func appendReadableHeader(b []byte, h *Header) []byte {
 }
 
 // AppendFloat appends v with six significant digits, as C++ streams do.
-func AppendFloat(dst []byte, v float64) []byte {
+func AppendFloat(dst []byte, v float64) []byte { return appendDigits(dst, v, 6, 64) }
+
+func appendRounded(dst []byte, v float64, _ int) []byte { return AppendFloat(dst, v) }
+
+// appendExact appends v with as many digits as it takes to read it back.
+func appendExact(dst []byte, v float64, bits int) []byte { return appendDigits(dst, v, -1, bits) }
+
+func appendDigits(dst []byte, v float64, digits, bits int) []byte {
 	switch {
 	case math.IsInf(v, 1):
 		return append(dst, "inf"...)
@@ -126,5 +144,5 @@ func AppendFloat(dst []byte, v float64) []byte {
 	case math.IsNaN(v):
 		return append(dst, "nan"...)
 	}
-	return strconv.AppendFloat(dst, v, 'g', 6, 64)
+	return strconv.AppendFloat(dst, v, 'g', digits, bits)
 }

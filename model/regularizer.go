@@ -92,7 +92,7 @@ func WriteRegularizerText(w io.Writer, r *Regularizer) error {
 	}
 	bw := bufio.NewWriterSize(w, 1<<16)
 	h := r.head()
-	line := append(appendReadableHeader(nil, &h), ":1\n"...)
+	line := append(appendReadableHeader(nil, &h, appendRounded), ":1\n"...)
 	if _, err := bw.Write(line); err != nil {
 		return fmt.Errorf("model: cannot write the header: %w", err)
 	}

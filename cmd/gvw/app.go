@@ -15,6 +15,11 @@ import (
 // run reads the command line and does what it says.
 func (p *program) run(ctx context.Context) error {
 	command, args := "", p.args
+	if len(args) > 0 {
+		if t := toolNamed(args[0]); t != nil {
+			return p.toolCommand(ctx, t, args[1:])
+		}
+	}
 	if len(args) > 0 && slices.Contains([]string{"run", "bench", "topo", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}

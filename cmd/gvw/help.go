@@ -19,6 +19,7 @@ func learnHelp(all bool) string {
 		"  gvw -d test.vw -t -i model -p predictions    predict\n" +
 		"  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes\n" +
 		"  gvw topo -n 8                                draw an all-reduce of 8 ranks\n" +
+		"  gvw inspect | diff | convert                 look at models; --help of each\n" +
 		"  gvw version\n")
 	writeOptions(&b, learnFlags, all)
 	if all {
@@ -44,6 +45,15 @@ func runHelp() string {
 		"process's number, from 0. Without it the data is shared out, rank 0 writes the\n" +
 		"model, predictions are put together in the order of the data, and caches get the\n" +
 		"rank appended.\n")
+	return b.String()
+}
+
+// help is the tool's help.
+func (t *tool) help() string {
+	var b strings.Builder
+	b.WriteString("gvw " + t.name + " " + t.does + ".\n\n  " + t.usage() + " [OPTIONS]\n")
+	writeOptions(&b, t.specs, true)
+	b.WriteString("\n" + t.more)
 	return b.String()
 }
 

@@ -40,10 +40,15 @@ func (n *normaliser) unknown(spelled, name string) {
 // elsewhere says where an option of another command belongs.
 func elsewhere(specs []*spec, s *spec) string {
 	if slices.Contains(learnFlags, s) {
-		if len(specs) == len(runFlags) {
+		if &specs[0] == &runFlags[0] {
 			return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
 		}
 		return "it is the learner's, as in: gvw -d train.vw " + s.spelled()
+	}
+	for _, t := range tools {
+		if slices.Contains(t.specs, s) {
+			return "it belongs to gvw " + t.name
+		}
 	}
 	switch {
 	case slices.Contains(benchFlags, s):

@@ -362,7 +362,13 @@ func (n *normaliser) misspelledVariable(name string) {
 }
 
 // allSpecs are the options of all commands.
-func allSpecs() []*spec { return slices.Concat(learnFlags, runFlags, benchFlags, topoFlags) }
+func allSpecs() []*spec {
+	all := slices.Concat(learnFlags, runFlags, benchFlags, topoFlags)
+	for _, t := range tools {
+		all = append(all, t.specs...)
+	}
+	return all
+}
 
 // usageError is a fault of the command line.
 type usageError struct {

@@ -94,7 +94,7 @@ var general = []group{
 		{"f,final_regressor=", Works, "written aside and renamed"},
 		{"readable_model=", Works, ""},
 		{"invert_hash=", Works, "in one process, without a cache; of SGD, and of any model under -t -i"},
-		{"hexfloat_weights", Refused, "the binary model (-f) has the exact weights; gvw convert reads it"},
+		{"hexfloat_weights", Refused, "the binary model (-f) has the exact weights; gvw convert --to text shows them all"},
 		{"dump_json_weights_experimental=", Refused, "use --readable_model, or gvw inspect"},
 		{"dump_json_weights_include_feature_names_experimental", Refused, "use --invert_hash"},
 		{"dump_json_weights_include_extra_online_state_experimental", Refused, "use --readable_model"},

@@ -51,6 +51,7 @@ var layers = []layer{
 
 	{"hdfsio", bottom, "files know nothing of what is in them"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
+	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
 	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/hadoop", "internal/launch", "internal/status"}),

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/model"
+)
+
+// AppendDiff appends how model b differs from a: header, weights as a whole, and
+// the n weights that differ most (n < 0: all that differ). names may be nil.
+func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
+	before := len(dst)
+	dst = appendHeaders(dst, a, b)
+	if a.Bits != b.Bits {
+		return append(dst, "weights    cannot be compared: their numbers mean other features\n"...)
+	}
+	type row struct {
+		index uint32
+		a, b  float32
+	}
+	values := map[uint32]*row{}
+	var rows []*row
+	at := func(i uint32) *row {
+		if values[i] == nil {
+			values[i] = &row{index: i}
+			rows = append(rows, values[i])
+		}
+		return values[i]
+	}
+	weights(a, func(i uint32, w float32) { at(i).a = w })
+	weights(b, func(i uint32, w float32) { at(i).b = w })
+	slices.SortFunc(rows, func(x, y *row) int { return cmp.Compare(x.index, y.index) })
+
+	var onlyA, onlyB, differ int
+	var distance, aa, bb, ab float64
+	for _, x := range rows {
+		va, vb := float64(x.a), float64(x.b)
+		aa, bb, ab = aa+va*va, bb+vb*vb, ab+va*vb
+		distance += (va - vb) * (va - vb)
+		switch {
+		case x.b == 0:
+			onlyA++
+		case x.a == 0:
+			onlyB++
+		case x.a != x.b:
+			differ++
+		}
+	}
+	if onlyA+onlyB+differ == 0 {
+		if len(dst) == before {
+			return append(dst, "the models are the same\n"...)
+		}
+		return append(dst, "weights    the same\n"...)
+	}
+	dst = fmt.Appendf(dst, "weights    %d differ, %d are not 0 in the first alone, %d in the second alone, %d are the same\n",
+		differ, onlyA, onlyB, len(rows)-differ-onlyA-onlyB)
+	dst = fmt.Appendf(dst, "distance   %.6g", math.Sqrt(distance))
+	if aa > 0 && bb > 0 {
+		dst = fmt.Appendf(dst, ", cosine %.6f", ab/math.Sqrt(aa*bb))
+	}
+	dst = append(dst, '\n')
+
+	rows = slices.DeleteFunc(rows, func(x *row) bool { return x.a == x.b })
+	slices.SortStableFunc(rows, func(x, y *row) int { return -cmp.Compare(abs(x.a-x.b), abs(y.a-y.b)) })
+	if n >= 0 {
+		rows = rows[:min(n, len(rows))]
+	}
+	if len(rows) == 0 {
+		return dst
+	}
+	dst = fmt.Appendf(dst, "\n%12s %12s %12s %10s", "first", "second", "difference", "index")
+	if names != nil {
+		dst = append(dst, "  name"...)
+	}
+	dst = append(dst, '\n')
+	for _, x := range rows {
+		dst = fmt.Appendf(dst, "%12.6g %12.6g %12.6g %10d", x.a, x.b, x.b-x.a, x.index)
+		if shared := names.of(x.index); len(shared) > 0 {
+			var list []string
+			for _, f := range shared {
+				list = append(list, f.Name)
+			}
+			dst = append(append(dst, "  "...), strings.Join(list, ", ")...)
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// appendHeaders appends what differs besides the weights.
+func appendHeaders(dst []byte, a, b *model.Regressor) []byte {
+	line := func(what string, a, b string) {
+		if a != b {
+			dst = fmt.Appendf(dst, "%-10s %s | %s\n", what, a, b)
+		}
+	}
+	state := func(r *model.Regressor) string {
+		if r.Resume == nil {
+			return "none"
+		}
+		return fmt.Sprintf("t = %g", r.Resume.T)
+	}
+	options := func(r *model.Regressor) string {
+		return strings.TrimSpace(string(model.AppendOptions(nil, r.Options)))
+	}
+	line("version", a.Version, b.Version)
+	line("id", a.ID, b.ID)
+	line("bits", fmt.Sprint(a.Bits), fmt.Sprint(b.Bits))
+	line("labels", fmt.Sprintf("%g to %g", a.MinLabel, a.MaxLabel), fmt.Sprintf("%g to %g", b.MinLabel, b.MaxLabel))
+	line("options", options(a), options(b))
+	line("ngram", strings.Join(a.NGrams, " "), strings.Join(b.NGrams, " "))
+	line("skips", strings.Join(a.Skips, " "), strings.Join(b.Skips, " "))
+	line("state", state(a), state(b))
+	return dst
+}

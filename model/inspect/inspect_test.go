@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/model"
+)
+
+// small is a model of 8 weights.
+func small(weights ...float32) *model.Regressor {
+	r := &model.Regressor{
+		Header:  model.Header{Version: "9.11.9", MinLabel: -1, MaxLabel: 1, Bits: 3, Options: []model.Option{{Name: "quadratic", Value: "ab"}}},
+		Weights: model.View{Data: make([]float32, 8), Stride: 1},
+	}
+	copy(r.Weights.Data, weights)
+	return r
+}
+
+func TestModelAndTop(t *testing.T) {
+	names := NewNames()
+	names.Note(2, "a^x")
+	names.Note(4, "a^x*b^y")
+	names.Note(4, "plain")
+	names.Note(5, "Constant")
+	r := small(0, 0.5, -2, 0, 1)
+	r.ID = "mine"
+	got := string(AppendModel(nil, "m", r)) + "\n" + string(AppendTop(nil, r, names, 2)) + "\n" + string(AppendNamespaces(nil, r, names))
+	want := `model      m, of version 9.11.9
+id         mine
+bits       3
+labels     -1 to 1
+options    --quadratic ab
+state      none: to predict with
+weights    3 of 8 are not 0, from -2 to 1
+size       sum of |w| 3.5, root of the sum of w² 2.29129
+
+      weight  relative      index  name
+          -2  -100.00%          2  a^x
+           1    50.00%          4  a^x*b^y  (2 names share this weight)
+           1    50.00%          4  plain  (2 names share this weight)
+
+  features      not 0   sum of |w|  largest |w|  namespace
+         1          1            2            2  a
+         1          1            1            1  (default)
+         1          1            1            1  a*b
+         1          0            0            0  Constant
+2 of 4 names share their weight with others: more bits (-b) would part them
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := string(AppendTop(nil, small(), nil, 5)); got != "all weights are 0\n" {
+		t.Errorf("a model of nothing: %q", got)
+	}
+	if got := string(AppendTop(nil, r, nil, -1)); strings.Count(got, "\n") != 4 || strings.Contains(got, "name") {
+		t.Errorf("all weights, without names:\n%s", got)
+	}
+}
+
+// Data tells names, counts and ranges.
+func TestSeeData(t *testing.T) {
+	cfg := feature.Config{Bits: 3, Names: true, NoConstant: true}
+	p, err := feature.NewParser(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b feature.Batch
+	for i, line := range []string{"1 |a x:2", "1 |a x:-1 y", "| plain"} {
+		if err := p.AppendLine(&b, []byte(line), int64(i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := NewNames()
+	names.See(&b)
+	var got []Feature
+	for _, f := range names.all() {
+		got = append(got, *f)
+	}
+	want := []Feature{
+		{Name: "a^x", Index: cfg.Index("a", "x"), Count: 2, Min: -1, Max: 2},
+		{Name: "a^y", Index: cfg.Index("a", "y"), Count: 1, Min: 1, Max: 1},
+		{Name: "plain", Index: cfg.Index("", "plain"), Count: 1, Min: 1, Max: 1},
+	}
+	byName := func(fs []Feature) map[string]Feature {
+		m := map[string]Feature{}
+		for _, f := range fs {
+			m[f.Name] = f
+		}
+		return m
+	}
+	if diff := cmp.Diff(byName(want), byName(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r := small()
+	r.Weights.Data[cfg.Index("a", "x")] = 3
+	if text := string(AppendTop(nil, r, names, 1)); !strings.Contains(text, "        2          -1           2  a^x") {
+		t.Errorf("no count and range:\n%s", text)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	a, b := small(0, 1, 2, 3), small(0, 1, 2.5, 0, 7)
+	b.Options = nil
+	names := NewNames()
+	names.Note(4, "new")
+	want := `options    --quadratic ab | 
+weights    1 differ, 1 are not 0 in the first alone, 1 in the second alone, 1 are the same
+distance   7.63217, cosine 0.213809
+
+       first       second   difference      index  name
+           0            7            7          4  new
+           3            0           -3          3
+`
+	if diff := cmp.Diff(want, string(AppendDiff(nil, a, b, names, 2))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := string(AppendDiff(nil, a, a, nil, 5)); got != "the models are the same\n" {
+		t.Errorf("a model and itself: %q", got)
+	}
+	c := small()
+	c.Bits = 4
+	if got := string(AppendDiff(nil, a, c, nil, 5)); !strings.Contains(got, "bits       3 | 4\n") || !strings.Contains(got, "cannot be compared") {
+		t.Errorf("models of other sizes:\n%s", got)
+	}
+}
