@@ -60,6 +60,16 @@ type Config struct {
 	Strict  bool       // a malformed line is an error; false: vw's recovery and a warning
 	MaxLine int        // longest line, in bytes; 0: feature.DefaultMaxLine
 
+	// ClassWeights multiply the importance of examples by label; none: 1. The
+	// validation set keeps its own.
+	ClassWeights []ClassWeight
+	// Shuffle reads the examples in a random order from the second pass on, drawn
+	// from ShuffleSeed, rank and pass. A shard that takes more than ShuffleMemory
+	// bytes is shuffled piece by piece; 0: 512 MiB.
+	Shuffle       bool
+	ShuffleSeed   uint64
+	ShuffleMemory int
+
 	// Features.
 	Bits       uint    // log2 of the number of weights; 0: 18 (or what the loaded model has)
 	BitsSet    bool    // -b was given: a model of other bits is refused
@@ -136,6 +146,7 @@ type Config struct {
 	OpenModel     func(name string) (io.ReadCloser, error)
 	FinalModel    string // -f; empty: none
 	PredictOnly   bool   // --predict_only_model: no resume state
+	ID            string // --id, written into the model; empty: that of the loaded one
 	ReadableModel string // --readable_model; empty: none
 	InvertHash    string // --invert_hash: the readable model with names; empty: none
 
@@ -163,6 +174,9 @@ type Config struct {
 	// is done; the digest and the shard's identity come from the learner.
 	Cluster *allreduce.Config
 }
+
+// ClassWeight is the weight of a label.
+type ClassWeight struct{ Label, Weight float32 }
 
 // Hybrid is --hybrid P:Q: P passes of SGD, then up to Q passes of L-BFGS (the
 // curvature pass counts), in one process with one cache.

@@ -91,6 +91,15 @@ func (c *Config) options(rule sgd.Config) string {
 	} else {
 		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.HoldoutPeriod, c.HoldoutAfter, c.EarlyTerminate))
 	}
+	if len(c.ClassWeights) > 0 {
+		add("classweight", c.ClassWeights)
+	}
+	if c.Shuffle {
+		add("shuffle", fmt.Sprintf("%d:%d", c.ShuffleSeed, c.ShuffleMemory))
+	}
+	if c.ID != "" {
+		add("id", c.ID)
+	}
 	if len(c.Metrics) > 0 {
 		add("metrics", strings.Join(c.Metrics, ","))
 	}

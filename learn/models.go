@@ -49,6 +49,9 @@ func loadModel(cfg *Config) (_ *initial, err error) {
 	}
 	cfg.Bits = h.Bits
 	if cfg.InitialModel != "" {
+		if cfg.ID == "" {
+			cfg.ID = h.ID
+		}
 		if err := cfg.takeOptions(name, h); err != nil {
 			return nil, err
 		}
@@ -131,7 +134,7 @@ func (t trained) plain() []float32 {
 // header is what both kinds of models begin with.
 func (s *session) header(resume bool) model.Header {
 	r := s.all.Range
-	return model.Header{MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, NGrams: plainWords(s.cfg.Namespaces.NGrams), Skips: plainWords(s.cfg.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
+	return model.Header{ID: s.cfg.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, NGrams: plainWords(s.cfg.Namespaces.NGrams), Skips: plainWords(s.cfg.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
 }
 
 // onlineModel is the model of an SGD run.

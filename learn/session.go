@@ -4,8 +4,6 @@ package learn
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
 	"time"
 
@@ -55,36 +53,6 @@ type session struct {
 
 // carried is what a loaded model brings along besides its weights.
 type carried struct{ Nsx, TotalWeight, T float64 }
-
-// pass reads the shard once, in order, and calls f for each example. held says
-// that the example is held out: to be predicted, not learned from.
-func (s *session) pass(ctx context.Context, f func(b *feature.Batch, ex *feature.Example, held bool) error) (err error) {
-	p, err := s.data.Pass(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	for n := 0; ; {
-		b, err := p.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, w := range b.Warnings {
-			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
-		}
-		for i := range b.Examples {
-			n++
-			ex := &b.Examples[i]
-			if err := f(b, ex, s.holdout.held(n)); err != nil {
-				return err
-			}
-		}
-		p.Recycle(b)
-	}
-}
 
 // observe counts a label, and lets the label range follow it unless the example
 // is held out, as vw has it.

@@ -133,6 +133,14 @@ func (c *Config) Validate() error {
 	}
 	d.validateBatch(fault)
 	d.validateMeasures(fault)
+	if d.ShuffleMemory < 0 {
+		fault("--shuffle_memory", "%d bytes is negative", d.ShuffleMemory)
+	}
+	for _, c := range d.ClassWeights {
+		if !(c.Weight >= 0) {
+			fault("--classweight", "%g:%g: a weight of 0 or more is needed", c.Label, c.Weight)
+		}
+	}
 	if (d.OutputRegularizer != "" || d.OutputRegularizerTxt != "" || d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
 		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
 	}

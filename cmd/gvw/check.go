@@ -41,10 +41,13 @@ var learnNeeds = []needs{
 	{"output_feature_regularizer_binary", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
 	{"output_feature_regularizer_text", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
 	{"bfgs_semantics", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"random_seed", []string{"random_weights", "oaa_subsample"}, "nothing is drawn by it (vw's normal weights have no seed)"},
+	{"random_seed", []string{"shuffle", "random_weights", "oaa_subsample"}, "nothing is drawn by it (vw's normal weights have no seed)"},
 	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
 	{"predict_only_model", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
 	{"early_terminate", []string{"passes", "hybrid", "holdout_after"}, "it counts passes"},
+	{"shuffle", []string{"passes", "hybrid"}, "the first pass is read as it stands"},
+	{"shuffle_memory", []string{"shuffle"}, "nothing is shuffled"},
+	{"id", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
 	{"metrics_file", []string{"metrics"}, "nothing is measured"},
 	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
 }
@@ -96,6 +99,9 @@ var learnExcludes = []excludes{
 	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
 	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
 	{"testonly", []string{"valid"}, "nothing is learned: give the file by -d"},
+	{"shuffle", []string{"bfgs"}, "L-BFGS sums over all examples, in any order"},
+	{"shuffle", []string{"testonly"}, "nothing is learned"},
+	{"shuffle", []string{"predictions", "raw_predictions", "audit"}, "they would not be in the order of the data"},
 	{"valid", []string{"holdout_period", "holdout_after"}, "it takes the place of the holdout set"},
 	{"testonly", []string{"adax", "sparse_l2", "feature_mask", "holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
 	{"quiet", []string{"progress"}, "there is no table"},
@@ -137,6 +143,9 @@ func checkLearn(s *settings) error {
 		fault("--no_stdin without -d or --cache_file: there is nothing to read")
 	}
 	errs = append(errs, checkCluster(s)...)
+	if _, err := classWeights(s.all("classweight")); err != nil {
+		fault("--classweight: %w", err)
+	}
 	if _, err := metric.Parse(s.get("metrics")); s.has("metrics") && err != nil {
 		fault("--metrics: %w", err)
 	}

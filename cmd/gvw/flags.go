@@ -35,6 +35,7 @@ type spec struct {
 	max      uint64   // integer: the largest; 0: what fits 31 bits
 	positive bool     // numbers: above 0
 	repeat   bool     // text: several different values are fine
+	alias    string   // another long name; empty: none
 	single   bool     // list: vw's grammar takes several, but only one makes sense
 	more     bool     // not on the first screen of help
 }
@@ -71,6 +72,9 @@ var learnFlags = []*spec{
 	{name: "holdout_after", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},
 	{name: "early_terminate", kind: integer, positive: true, category: catInput, arg: "N", def: "3", more: true, help: "passes without improvement before the end"},
 
+	{name: "shuffle", kind: boolean, category: catInput, more: true, help: "read the examples in a random order from pass 2 on"},
+	{name: "shuffle_memory", kind: integer, positive: true, category: catInput, arg: "MiB", def: "512", more: true, help: "what is shuffled as a whole"},
+	{name: "classweight", alias: "class_weights", kind: list, category: catInput, arg: "CLASS:W", more: true, help: "weights of classes, like 1:3,-1:0.5; also --class_weights"},
 	{name: "valid", kind: text, category: catInput, arg: "FILE", repeat: true, more: true, help: "stop when the loss on FILE no longer falls"},
 
 	{name: "json", kind: boolean, category: catInput, more: true, help: "examples are JSON objects, one a line"},
@@ -108,6 +112,7 @@ var learnFlags = []*spec{
 	{name: "initial_regressor", short: "i", kind: list, single: true, category: catModel, arg: "FILE", help: "start from a model"},
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
 	{name: "invert_hash", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text, with names"},
+	{name: "id", kind: text, category: catModel, arg: "TEXT", more: true, help: "a text to know the model by, kept in it"},
 	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
 
 	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, logistic, hinge and others"},

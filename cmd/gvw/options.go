@@ -4,8 +4,10 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +35,9 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		KillCache:      c.Bool("kill_cache"),
 		Passes:         whole("passes"),
 		TestOnly:       c.Bool("testonly"),
+		Shuffle:        c.Bool("shuffle"),
+		ShuffleSeed:    c.Uint64("random_seed"),
+		ShuffleMemory:  whole("shuffle_memory") << 20,
 		HoldoutOff:     c.Bool("holdout_off"),
 		HoldoutAsked:   c.IsSet("holdout_off") || c.IsSet("holdout_period") || c.IsSet("holdout_after") || c.IsSet("early_terminate"),
 		HoldoutPeriod:  whole("holdout_period"),
@@ -143,6 +148,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 
 		FinalModel:     c.String("final_regressor"),
 		PredictOnly:    c.Bool("predict_only_model"),
+		ID:             c.String("id"),
 		ReadableModel:  c.String("readable_model"),
 		InvertHash:     c.String("invert_hash"),
 		Predictions:    c.String("predictions"),
@@ -152,6 +158,11 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		Quiet:    c.Bool("quiet"),
 		Progress: c.String("progress"),
 	}
+	weights, err := classWeights(c.StringSlice("classweight"))
+	if err != nil {
+		return learn.Config{}, usageErrorf("--classweight: %w", err)
+	}
+	cfg.ClassWeights = weights
 	if c.IsSet("metrics") {
 		set, err := metric.Parse(c.String("metrics"))
 		if err != nil {
@@ -200,6 +211,29 @@ func indexing(value string) int {
 		return 1
 	}
 	return 0
+}
+
+// classWeights reads lists like 1:3,-1:0.5; of a class that is there twice the
+// last weight counts, as in vw.
+func classWeights(lists []string) ([]learn.ClassWeight, error) {
+	var all []learn.ClassWeight
+	for _, list := range lists {
+		for pair := range strings.SplitSeq(list, ",") {
+			class, weight, found := strings.Cut(pair, ":")
+			label, err1 := strconv.ParseInt(class, 10, 32)
+			w, err2 := strconv.ParseFloat(weight, 32)
+			if !found || err1 != nil || err2 != nil || !(w >= 0) || math.IsInf(w, 0) {
+				return nil, fmt.Errorf("%q is not CLASS:WEIGHT, like -1:0.5: a whole number, and a weight of 0 or more", pair)
+			}
+			i := slices.IndexFunc(all, func(c learn.ClassWeight) bool { return c.Label == float32(label) })
+			if i < 0 {
+				i = len(all)
+				all = append(all, learn.ClassWeight{Label: float32(label)})
+			}
+			all[i].Weight = float32(w)
+		}
+	}
+	return all, nil
 }
 
 // parseHybrid reads P:Q.

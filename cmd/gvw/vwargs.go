@@ -133,7 +133,7 @@ func (n *normaliser) fault(format string, args ...any) {
 // long finds an option by its long name.
 func (n *normaliser) long(name string) *spec {
 	for _, s := range n.specs {
-		if s.name == name {
+		if s.name == name || s.alias == name && name != "" {
 			return s
 		}
 	}

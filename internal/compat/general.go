@@ -104,7 +104,7 @@ var general = []group{
 		{"save_per_pass", Later, ""},
 		{"output_feature_regularizer_binary=", Works, ""},
 		{"output_feature_regularizer_text=", Works, ""},
-		{"id=", Later, ""},
+		{"id=", Works, ""},
 	}},
 	{"Parallelization", []row{
 		{"span_server=", Works, "without --unique_id, --total and --node it is an error"},

@@ -5,7 +5,7 @@ package compat
 // learners are the reductions that gvw has, or will have.
 var learners = []group{
 	{"Importance Weight Classes", []row{
-		{"classweight*", Later, ""},
+		{"classweight*", Works, "also --class_weights; several after one name stand with commas"},
 	}},
 	{"Binary Loss", []row{
 		{"binary", Works, ""},

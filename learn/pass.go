@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+)
+
+// visit is what a pass does with an example. held says that it is held out: to
+// be predicted, not learned from.
+type visit func(b *feature.Batch, ex *feature.Example, held bool) error
+
+// pass reads the shard once and calls f for each example: in order, or with
+// --shuffle from the second pass on in a random one.
+func (s *session) pass(ctx context.Context, f visit) (err error) {
+	p, err := s.data.Pass(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	f = s.weighted(f)
+	var w *window
+	if s.shuffles() {
+		w = newWindow(&s.cfg, s.group.Rank(), s.passes)
+	}
+	for n := 0; ; {
+		b, err := p.Next()
+		if err == io.EOF {
+			return w.flush(p, f)
+		}
+		if err != nil {
+			return err
+		}
+		for _, w := range b.Warnings {
+			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
+		}
+		for i := range b.Examples {
+			n++
+			ex, held := &b.Examples[i], s.holdout.held(n)
+			if w == nil {
+				err = f(b, ex, held)
+			} else {
+				err = w.add(p, b, ex, held, f)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if w == nil {
+			p.Recycle(b)
+		}
+	}
+}
+
+// weighted is f for examples whose weights are those of their classes.
+func (s *session) weighted(f visit) visit {
+	weights := s.cfg.ClassWeights
+	if len(weights) == 0 {
+		return f
+	}
+	return func(b *feature.Batch, ex *feature.Example, held bool) error {
+		own := *ex // the batch stays as it is
+		for _, c := range weights {
+			if own.Label == c.Label {
+				own.Weight *= c.Weight
+				break
+			}
+		}
+		return f(b, &own, held)
+	}
+}
+
+// shuffles reports whether the pass under way is shuffled: the first one is
+// read as it stands, since it makes the cache and its losses are those of the
+// data's order, and L-BFGS has no use for it.
+func (s *session) shuffles() bool { return s.cfg.Shuffle && s.passes > 0 && !s.silent }
+
+// recycler takes batches back.
+type recycler interface{ Recycle(b *feature.Batch) }
+
+var _ recycler = (*stream.Pass)(nil)
