@@ -41,7 +41,7 @@ var learnNeeds = []needs{
 	{"output_feature_regularizer_binary", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
 	{"output_feature_regularizer_text", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
 	{"bfgs_semantics", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"random_seed", []string{"shuffle", "random_weights", "oaa_subsample"}, "nothing is drawn by it (vw's normal weights have no seed)"},
+	{"random_seed", []string{"random_weights", "oaa_subsample", "shuffle"}, "nothing is drawn by it (vw's normal weights have no seed)"},
 	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
 	{"predict_only_model", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
 	{"early_terminate", []string{"passes", "hybrid", "holdout_after"}, "it counts passes"},

@@ -190,6 +190,7 @@ var learnFlags = []*spec{
 	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
 	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
 
+	{name: "dry_run", kind: boolean, category: catOther, more: true, help: "say what a run would take, and end"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page; --help all for every option"},
 	{name: "version", kind: boolean, category: catOther, more: true, help: "the version"},
 }

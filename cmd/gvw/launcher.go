@@ -44,6 +44,13 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if err := expandData(fsys, s, job.workers); err != nil {
 		return err
 	}
+	if s.has("dry_run") {
+		pl, err := makePlan(job, s)
+		if err != nil {
+			return err
+		}
+		return p.dispatch(ctx, pl.workers[0].args(), learnFlags, p.learn)
+	}
 	if job.logDir, err = logDir(c.String("log_dir")); err != nil {
 		return err
 	}

@@ -46,6 +46,11 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if cfg.Valid, err = validInputs(fsys, c.StringSlice("valid"), at); err != nil {
 		return err
 	}
+	cfg.OpenModel = opener(fsys)
+	cfg.Create = p.creator(fsys)
+	if c.Bool("dry_run") {
+		return p.dryRun(fsys, c.StringSlice("data"), &cfg)
+	}
 	if name := c.String("log_json"); name != "" {
 		log, err := p.passLog(name)
 		if err != nil {
@@ -54,8 +59,6 @@ func (p *program) learn(c *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, log.Close()) }()
 		cfg.PassLog = log
 	}
-	cfg.OpenModel = opener(fsys)
-	cfg.Create = p.creator(fsys)
 	cfg.Talk = p.stderr
 	if c.Bool("audit") {
 		if slices.Contains(stdoutNames, cfg.Predictions) || slices.Contains(stdoutNames, cfg.RawPredictions) {

@@ -196,6 +196,9 @@ func readModel(name string, tell func(index uint32, name string)) (r *model.Regr
 // names adds what --names and --data say to what the model's own text said; nil:
 // no name is known.
 func (p *program) names(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
+	if r.Has("oaa") && (s.has("names") || s.has("data")) {
+		return nil, usageErrorf("%s: in a model of --oaa each class has weights of its own for a feature: leave --data and --names out", file)
+	}
 	if s.has("names") {
 		inverted, err := readModel(s.get("names"), names.Note)
 		switch {

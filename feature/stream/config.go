@@ -14,7 +14,9 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
-const defaultChunk = 256 << 10
+// DefaultChunk is the bytes of text that a worker gets at a time unless ChunkSize
+// says otherwise.
+const DefaultChunk = 256 << 10
 
 // Source is one input of text.
 type Source struct {
@@ -84,7 +86,7 @@ func (c *Config) Validate() error {
 		fault("%d workers: want 0 (as many as cores) or more", c.Workers)
 	}
 	if c.ChunkSize < 0 {
-		fault("chunks of %d bytes: want 0 (%d) or more", c.ChunkSize, defaultChunk)
+		fault("chunks of %d bytes: want 0 (%d) or more", c.ChunkSize, DefaultChunk)
 	}
 	return errors.Join(errs...)
 }
@@ -98,7 +100,7 @@ func (c *Config) workers() int {
 
 func (c *Config) chunk() int {
 	if c.ChunkSize == 0 {
-		return defaultChunk
+		return DefaultChunk
 	}
 	return c.ChunkSize
 }

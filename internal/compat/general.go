@@ -8,7 +8,7 @@ var general = []group{
 		{"version", Works, ""},
 		{"a,audit", Works, "in one process, without a cache; of SGD, and of any model under -t -i"},
 		{"P,progress=", Works, ""},
-		{"dry_run", Later, ""},
+		{"dry_run", Works, "prints what a run would read, allocate and send"},
 		{"h,help", Works, "--help all for every option"},
 	}},
 	{"Example", []row{

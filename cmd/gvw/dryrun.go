@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// dryRun prints what a run would take.
+func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config) error {
+	plan, err := cfg.Plan()
+	if err != nil {
+		return err
+	}
+	text := fmt.Appendf(nil, "would %s", plan.Method)
+	if plan.Passes > 1 {
+		text = fmt.Appendf(text, ", in up to %d passes", plan.Passes)
+	}
+	if plan.Ranks > 1 {
+		text = fmt.Appendf(text, ", as one of %d ranks", plan.Ranks)
+	}
+	text = append(text, "\n\nto read:\n"...)
+	files, err := dataSizes(fsys, data)
+	if err != nil {
+		return err
+	}
+	text = appendAmounts(text, files)
+	text = append(append(text, plan.Reads...), '\n')
+	text = append(text, "\nmemory of each rank, about:\n"...)
+	text = appendAmounts(text, plan.Memory)
+	if plan.Ranks > 1 {
+		text = append(text, "\nadded to the other ranks' in each pass (a rank sends and receives about twice that):\n"...)
+		text = appendAmounts(text, plan.Wire)
+	}
+	text = append(text, "\nnothing was read, allocated or written\n"...)
+	return p.print(string(text))
+}
+
+// dataSizes are the files' sizes as they are stored.
+func dataSizes(fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
+	var sizes []learn.Amount
+	for _, name := range data {
+		if slices.Contains(stdinNames, name) {
+			continue
+		}
+		names, err := hdfsio.Expand(fsys, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			info, err := fsys.Stat(n)
+			if err != nil {
+				return nil, err
+			}
+			sizes = append(sizes, learn.Amount{What: n, Bytes: uint64(info.Size)})
+		}
+	}
+	return sizes, nil
+}
+
+// appendAmounts appends a line for each amount, and their sum.
+func appendAmounts(dst []byte, amounts []learn.Amount) []byte {
+	for _, a := range amounts {
+		dst = fmt.Appendf(dst, "%12s  %s\n", size(a.Bytes), a.What)
+	}
+	if len(amounts) > 1 {
+		dst = fmt.Appendf(dst, "%12s  together\n", size(learn.Total(amounts)))
+	}
+	return dst
+}
+
+// size is a number of bytes for people.
+func size(n uint64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	f, i := float64(n), 0
+	for f >= 1024 && i < len(units)-1 {
+		f, i = f/1024, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, units[i])
+}

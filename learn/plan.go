@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/metric"
+)
+
+// Plan is what a run would take, before it takes it.
+type Plan struct {
+	Method string   // what it would do, in words
+	Passes int      // at most
+	Ranks  int      // of the job
+	Reads  string   // what passes read, in vw's words
+	Memory []Amount // of each rank: what stays allocated, in its larger phase
+	Wire   []Amount // vectors that each rank adds to those of the others in a pass
+}
+
+// Amount is a number of bytes, and of what.
+type Amount struct {
+	What  string
+	Bytes uint64
+}
+
+// Total is the sum of amounts.
+func Total(amounts []Amount) uint64 {
+	var sum uint64
+	for _, a := range amounts {
+		sum += a.Bytes
+	}
+	return sum
+}
+
+// Plan looks at the configuration, at the header of the loaded model and at the
+// cache, and says what Run would take. It reads no examples, joins no job and
+// allocates no weights.
+func (c Config) Plan() (_ *Plan, err error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	if c.InitialModel != "" {
+		in, err := loadModel(&c)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.file.Close(); err != nil {
+			return nil, err
+		}
+	}
+	rule, err := c.updateRule()
+	if err != nil {
+		return nil, err
+	}
+	data, err := stream.NewDataset(dataset(&c))
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Passes: c.Passes, Ranks: 1, Reads: data.Plan()}
+	if c.Cluster != nil {
+		p.Ranks = c.Cluster.Total
+	}
+	weights := uint64(4) << c.Bits // bytes of one float each
+	stride := uint64(rule.Stride())
+	batch := []Amount{
+		{"solver: weights, gradient, direction, preconditioner", 4 * weights},
+		{"sums of the gradient and of the diagonal in float64", 4 * weights},
+	}
+	if c.Mem > 0 {
+		batch = append(batch, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Mem), 2 * uint64(c.Mem) * weights})
+	} else {
+		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})
+	}
+	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	gradient := []Amount{{"gradient (with the diagonal in the first pass: twice)", weights}}
+	average := []Amount{{"weights", weights}}
+	if rule.Adaptive {
+		average = []Amount{{"adaptive sums", weights}, {"weights and sums", stride * weights}}
+	}
+	switch {
+	case c.TestOnly:
+		p.Method, p.Memory = "predict", []Amount{{fmt.Sprintf("weights: 2^%d of 1 float", c.Bits), weights}}
+	case c.Hybrid != nil:
+		p.Method = fmt.Sprintf("learn by SGD for %d passes, then by L-BFGS for up to %d", c.Hybrid.SGDPasses, c.Hybrid.LBFGSPasses)
+		p.Passes = c.Hybrid.SGDPasses + c.Hybrid.LBFGSPasses
+		p.Memory, p.Wire = larger(online, batch), larger(average, gradient)
+	case c.BFGS:
+		p.Method, p.Memory, p.Wire = "learn by L-BFGS", batch, gradient
+	default:
+		p.Method, p.Memory, p.Wire = "learn by SGD", online, average
+	}
+	if !c.TestOnly && p.Passes > 1 && (!c.HoldoutOff && (c.Hybrid == nil || c.HoldoutAsked) || len(c.Valid) > 0) {
+		p.Memory = append(p.Memory, Amount{"the best weights so far", p.Memory[0].Bytes})
+	}
+	if c.Shuffle {
+		limit := c.ShuffleMemory
+		if limit == 0 {
+			limit = defaultShuffleMemory
+		}
+		p.Memory = append(p.Memory, Amount{"examples to shuffle, at most", uint64(limit)})
+	}
+	workers := runtime.GOMAXPROCS(0)
+	p.Memory = append(p.Memory, Amount{fmt.Sprintf("examples under way, with %d cores", workers), uint64(workers) * 10 * stream.DefaultChunk})
+	if len(c.Metrics) > 0 {
+		n := uint64(8 * len(metric.NewSums(c.Metrics).Vector()))
+		p.Memory = append(p.Memory, Amount{"sums of the metrics", 2 * n})
+		p.Wire = append(p.Wire, Amount{"sums of the metrics", n})
+	}
+	p.Wire = append(p.Wire, Amount{"records", recordSize})
+	if p.Ranks == 1 {
+		p.Wire = nil
+	}
+	return p, nil
+}
+
+func larger(a, b []Amount) []Amount {
+	if Total(a) > Total(b) {
+		return a
+	}
+	return b
+}
