@@ -165,14 +165,22 @@ type Config struct {
 	Audit io.Writer
 
 	// Talk.
-	Talk     io.Writer    // vw's table and summary (stderr); nil: nowhere
-	Quiet    bool         // no table, no summary
-	Log      *slog.Logger // warnings and progress of the cluster; nil: discarded
-	Progress string       // -P: integer step or factor with a point; empty: 2.0
+	Talk     io.Writer      // vw's table and summary (stderr); nil: nowhere
+	Quiet    bool           // no table, no summary
+	Log      *slog.Logger   // warnings and progress of the cluster; nil: discarded
+	Watch    func(Progress) // is told how far the run is, every some thousand examples; nil: nobody
+	Progress string         // -P: integer step or factor with a point; empty: 2.0
 
 	// Cluster. nil: alone. Cluster makes the group when the first step's work
 	// is done; the digest and the shard's identity come from the learner.
 	Cluster *allreduce.Config
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Pass, Passes int // the pass under way, and how many there will be at most
+	Examples     int // read in this pass, on this rank
+	Of           int // of so many; 0: not known yet
 }
 
 // ClassWeight is the weight of a label.

@@ -31,6 +31,7 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 	for n := 0; ; {
 		b, err := p.Next()
 		if err == io.EOF {
+			s.perPass = n
 			return w.flush(p, f)
 		}
 		if err != nil {
@@ -53,6 +54,9 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 		}
 		if w == nil {
 			p.Recycle(b)
+		}
+		if s.cfg.Watch != nil {
+			s.cfg.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: n, Of: s.perPass})
 		}
 	}
 }

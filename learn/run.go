@@ -156,18 +156,22 @@ func (r *runner) join(ctx context.Context) (err error) {
 	return err
 }
 
+// maxPasses is how many passes there are, if none stops early.
+func (c *Config) maxPasses() int {
+	if c.Hybrid != nil {
+		return c.Hybrid.SGDPasses + c.Hybrid.LBFGSPasses
+	}
+	return c.Passes
+}
+
 // dataset says how the data is to be read.
 func dataset(cfg *Config) stream.Config {
-	passes := cfg.Passes
-	if cfg.Hybrid != nil {
-		passes = cfg.Hybrid.SGDPasses + cfg.Hybrid.LBFGSPasses
-	}
 	d := stream.Config{
 		Feature:   cfg.features(),
 		Format:    cfg.DataFormat(),
 		Cache:     cfg.Cache,
 		KillCache: cfg.KillCache,
-		Passes:    passes,
+		Passes:    cfg.maxPasses(),
 	}
 	for _, in := range cfg.Inputs {
 		d.Sources = append(d.Sources, in.source())

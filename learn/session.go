@@ -35,6 +35,7 @@ type session struct {
 	holdout holdout
 	wired   bool // the group knows this rank's shard
 	begun   time.Time
+	perPass int // examples of this rank in a pass; 0: not known yet
 
 	table  *table
 	audit  *audit       // --audit and --invert_hash; nil: neither

@@ -5,7 +5,9 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"os"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -52,12 +54,22 @@ func (p *program) learn(c *cli.Context) (err error) {
 		return p.dryRun(fsys, c.StringSlice("data"), &cfg)
 	}
 	if name := c.String("log_json"); name != "" {
-		log, err := p.passLog(name)
-		if err != nil {
-			return err
+		log, oerr := p.passLog(name)
+		if oerr != nil {
+			return oerr
 		}
 		defer func() { err = errors.Join(err, log.Close()) }()
 		cfg.PassLog = log
+	}
+	if f, ok := p.stderr.(*os.File); ok && terminal(f) && !cfg.Quiet {
+		left := newRemaining(p.stderr, time.Now, textSize(fsys, c.StringSlice("data")))
+		defer left.end()
+		for i, in := range cfg.Inputs {
+			cfg.Inputs[i] = left.count(in)
+		}
+		cfg.Watch = left.watch
+		p.stderr = left
+		defer func() { p.stderr = f }()
 	}
 	cfg.Talk = p.stderr
 	if c.Bool("audit") {
