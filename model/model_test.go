@@ -199,8 +199,8 @@ func TestReadableFloats(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", v, got, want)
 		}
 	}
-	if got := string(AppendFloat(nil, math.NaN())); got != "nan" {
-		t.Errorf("NaN: got %q", got)
+	if got := string(AppendFloat(AppendFloat(nil, math.Copysign(math.NaN(), 1)), math.Copysign(math.NaN(), -1))); got != "nan-nan" {
+		t.Errorf("NaN of both signs: got %q", got)
 	}
 }
 

@@ -141,6 +141,8 @@ func appendDigits(dst []byte, v float64, digits, bits int) []byte {
 		return append(dst, "inf"...)
 	case math.IsInf(v, -1):
 		return append(dst, "-inf"...)
+	case math.IsNaN(v) && math.Signbit(v): // inf·0 on a PC
+		return append(dst, "-nan"...)
 	case math.IsNaN(v):
 		return append(dst, "nan"...)
 	}
