@@ -4,6 +4,7 @@ package learn
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -32,11 +33,11 @@ type auditItem struct {
 }
 
 // newAudit returns nil where names are of no use.
-func newAudit(c *Config) *audit {
+func newAudit(c *Config, sums bool) *audit {
 	if !c.named() {
 		return nil
 	}
-	a := &audit{}
+	a := &audit{sums: sums}
 	if c.Audit != nil {
 		a.out = bufio.NewWriterSize(c.Audit, 1<<16)
 	}
@@ -70,28 +71,51 @@ func (c *Config) validateNames(fault func(option, format string, args ...any)) {
 
 // look notes names, and what there is to show.
 func (a *audit) look(b *feature.Batch, ex *feature.Example, l *sgd.Learner) {
-	if a == nil {
-		return
+	if a != nil {
+		a.lookAt(b, ex, l, func(i uint32) uint32 { return i }, "")
 	}
+}
+
+// classes looks at the features once for each class, and shows them.
+func (a *audit) classes(b *feature.Batch, ex *feature.Example, c *sgd.Classes) error {
+	if a == nil {
+		return nil
+	}
+	for k, p := range c.Predict(b.FeaturesOf(ex), ex.Initial) {
+		suffix := "" // as vw tells classes in --invert_hash
+		if k > 0 {
+			suffix = fmt.Sprintf("[%d]", k)
+		}
+		a.lookAt(b, ex, c.Learner, func(i uint32) uint32 { return c.Place(i, k) }, suffix)
+		if err := a.show(p, b.TagOf(ex)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAt looks at weights that lie where place says; suffix ends their names.
+func (a *audit) lookAt(b *feature.Batch, ex *feature.Example, l *sgd.Learner, place func(uint32) uint32, suffix string) {
 	a.line, a.items = a.line[:0], a.items[:0]
 	rest := ex.FeatLo - ex.Hidden // behind the namespaces: interactions
 	for _, s := range b.SpansOf(ex) {
 		for i := s.Lo; i < s.Hi; i++ {
-			a.feature(b, i, l)
+			a.feature(b, i, l, place(b.Features[i].Index), suffix)
 		}
 		rest += s.Hi - s.Lo
 	}
 	for ; rest < ex.FeatHi; rest++ {
-		a.feature(b, rest, l)
+		a.feature(b, rest, l, place(b.Features[rest].Index), suffix)
 	}
 }
 
-// feature takes a look at Features[i]: name:index:value:weight@sum.
-func (a *audit) feature(b *feature.Batch, i uint32, l *sgd.Learner) {
-	f, name := b.Features[i], b.NameOf(int(i))
+// feature takes a look at Features[i], whose weight lies at index:
+// name:index:value:weight@sum.
+func (a *audit) feature(b *feature.Batch, i uint32, l *sgd.Learner, index uint32, suffix string) {
+	value, name := b.Features[i].Value, b.NameOf(int(i))
 	if a.names != nil {
-		if _, ok := a.names[f.Index]; !ok {
-			a.names[f.Index] = string(name)
+		if _, ok := a.names[index]; !ok {
+			a.names[index] = string(name) + suffix
 		}
 	}
 	if a.out == nil {
@@ -99,15 +123,15 @@ func (a *audit) feature(b *feature.Batch, i uint32, l *sgd.Learner) {
 	}
 	lo := len(a.line)
 	line := append(a.line, name...)
-	line = strconv.AppendUint(append(line, ':'), uint64(f.Index), 10)
-	line = model.AppendFloat(append(line, ':'), float64(f.Value))
-	line = model.AppendFloat(append(line, ':'), float64(l.At(f.Index)))
-	w := l.Weights()[int(f.Index)*l.Stride():]
+	line = strconv.AppendUint(append(line, ':'), uint64(index), 10)
+	line = model.AppendFloat(append(line, ':'), float64(value))
+	line = model.AppendFloat(append(line, ':'), float64(l.At(index)))
+	w := l.Weights()[int(index)*l.Stride():]
 	if a.sums {
 		line = model.AppendFloat(append(line, '@'), float64(w[1]))
 	}
 	a.line = line
-	a.items = append(a.items, auditItem{lo: lo, hi: len(line), size: float32(math.Abs(float64(w[0] * f.Value)))})
+	a.items = append(a.items, auditItem{lo: lo, hi: len(line), size: float32(math.Abs(float64(w[0] * value)))})
 }
 
 // show prints the prediction, and the features by their part in it.

@@ -42,6 +42,9 @@ func (m *classes) Work(ctx context.Context) error {
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		m.learner.Range = s.seen
 		fs := b.FeaturesOf(ex)
+		if err := s.audit.classes(b, ex, m.learner); err != nil {
+			return err
+		}
 		shown := m.labels // vw decides what label 0 means after the prediction
 		var scores []float32
 		if !s.cfg.TestOnly && !held && ex.Labeled() {
@@ -85,7 +88,7 @@ func (m *classes) account(b *feature.Batch, ex *feature.Example, held bool, scor
 			l = ex.Weight
 		}
 	}
-	features := int(ex.FeatHi - ex.FeatLo)
+	features := ex.Count()
 	s.stats.add(&counted, held, l, features)
 	if s.cfg.Probabilities {
 		m.probs = probabilities(m.probs[:0], scores)

@@ -111,7 +111,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if s.table, err = newTable(talk, cfg.Progress); err != nil {
 		return nil, err
 	}
-	s.audit = newAudit(&cfg)
+	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly)
 	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	default:
 		err = r.online(ctx, s.cfg.Passes)
 	}
-	if err != nil {
+	if err := errors.Join(err, s.audit.flush()); err != nil {
 		return nil, err
 	}
 	if s.group.Stream() {
@@ -256,11 +256,8 @@ func (r *runner) online(ctx context.Context, passes int) error {
 			return err
 		}
 	}
-	if s.audit != nil {
-		s.audit.sums = rule.Adaptive && !s.cfg.TestOnly
-	}
 	m := &online{s: s, learner: learner, rule: rule, passes: passes}
-	if err := errors.Join(s.group.Run(ctx, m), s.audit.flush()); err != nil {
+	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
 	m.finish()

@@ -23,11 +23,16 @@ func TestNamesAreThoseOfVW(t *testing.T) {
 		"--sgd -l 0.05 -q ab --feature_limit 3",
 		"--l1 1e-4 --l2 1e-4 --loss_function logistic --link logistic",
 		"-b 8 -q :: --normalized -l 0.5",
+		"--oaa 3 -q ab --ignore_linear b --ngram a2",
 	} {
 		t.Run(options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			writeFile(t, filepath.Join(dir, "x.vw"), text)
+			data := text
+			if strings.HasPrefix(options, "--oaa") {
+				data = classText(text)
+			}
+			writeFile(t, filepath.Join(dir, "x.vw"), data)
 			args := append(strings.Fields("-d x.vw -a --quiet --predict_only_model"), strings.Fields(options)...)
 			got := gvw(t, dir, append(args, "--invert_hash", "ours")...)
 			want := realRun(t, dir, vw, append(args, "--invert_hash", "theirs")...)
@@ -40,6 +45,18 @@ func TestNamesAreThoseOfVW(t *testing.T) {
 			compareAudit(t, read("ours"), read("theirs"))
 		})
 	}
+}
+
+// classText has the classes 1, 2, 3, 1, … as labels.
+func classText(text string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		_, rest, _ := strings.Cut(line, " ")
+		b.WriteString(strconv.Itoa(1+n%3) + " " + rest)
+		n++
+	}
+	return b.String()
 }
 
 // info is what vw says on stdout before the first example.
