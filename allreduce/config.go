@@ -69,9 +69,26 @@ type Config struct {
 	// a bit that flips on the way goes into the model.
 	NoChecksum bool
 
+	// Driver says how bytes are moved between ranks; the results are the same. 0
+	// chooses: ranks with different drivers work together.
+	Driver Driver
+
 	// Log hears of long waits and refused connections; nil discards it.
 	Log *slog.Logger
 }
+
+// Driver is a way to move bytes between ranks.
+type Driver uint8
+
+// The drivers.
+const (
+	// DriverAuto is DriverPoll where it works, else DriverConn.
+	DriverAuto Driver = iota
+	// DriverPoll lets who calls a collective move its bytes: on Linux over bare TCP.
+	DriverPoll
+	// DriverConn has two goroutines for each connection. It works everywhere.
+	DriverConn
+)
 
 const (
 	defaultStall       = time.Minute
@@ -135,6 +152,9 @@ func (c Config) Validate() error {
 		if d.d < 0 {
 			fault("%s: got %v, want 0 or more", d.name, d.d)
 		}
+	}
+	if c.Driver > DriverConn {
+		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)
 	}
 	if !littleEndian {
 		fault("this machine is big-endian: vectors cross the wire as they lie in memory, little-endian")

@@ -60,6 +60,7 @@ type edge struct {
 	writing atomic.Bool // a frame is being written
 	inbox   inbox       // of who reads
 	outbox  outbox      // of who writes
+	polled              // of a pollLoop
 }
 
 func newEdge(en *engine, rank int) *edge {

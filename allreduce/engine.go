@@ -5,6 +5,7 @@ package allreduce
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -51,7 +52,7 @@ type engine struct {
 // edge.wrote and edge.filled say that it is done.
 type driver interface {
 	// attach takes an edge over, which has just opened.
-	attach(e *edge)
+	attach(e *edge) error
 	// carry does the caller's share of the collective that has begun. It returns when
 	// that is finished, or the job has failed.
 	carry(ctx context.Context)
@@ -89,19 +90,24 @@ type call struct {
 // errStopped tells the caller of a collective that it is all over.
 var errStopped = errors.New("allreduce: the engine has stopped")
 
-// attach opens the edge to a rank. False: it is open already, or it is too late.
-func (en *engine) attach(rank int, l link) bool {
+// attach opens the edge to a rank.
+func (en *engine) attach(rank int, l link) error {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	e := en.edge(rank)
-	if e.linked || en.stopped() {
-		return false
+	switch {
+	case e.linked:
+		return fmt.Errorf("rank %d is connected already", rank)
+	case en.stopped():
+		return errStopped
 	}
 	e.link = l
+	if err := en.driver.attach(e); err != nil {
+		return err
+	}
 	e.linked = true
 	en.open = append(en.open, e)
-	en.driver.attach(e)
-	return true
+	return nil
 }
 
 // edge is the edge to a rank, made when it is first asked for; under the lock.
@@ -198,6 +204,13 @@ func (en *engine) over() bool {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	return en.stopped()
+}
+
+// underWay says that a collective is.
+func (en *engine) underWay() bool {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	return en.active && en.failure == nil
 }
 
 // giveUp ends the job because the caller's context has ended.

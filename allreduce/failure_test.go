@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"runtime"
@@ -117,7 +118,7 @@ func TestLossWithoutServer(t *testing.T) {
 type killable struct {
 	transport.Network
 	mu    sync.Mutex
-	conns []net.Conn
+	conns []io.Closer
 	dead  bool
 }
 
@@ -135,9 +136,9 @@ func (k *killable) track(c net.Conn) net.Conn {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c != nil {
-		k.conns = append(k.conns, c)
+		k.conns = append(k.conns, tap(c))
 		if k.dead {
-			c.Close()
+			k.conns[len(k.conns)-1].Close()
 		}
 	}
 	return c

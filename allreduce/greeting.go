@@ -113,8 +113,5 @@ func (w *wirer) welcome(c net.Conn) error {
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	if !w.install(from, link{conn: c, rank: from, host: w.wiring.Peers[from]}) {
-		return fmt.Errorf("rank %d is connected already", from)
-	}
-	return nil
+	return w.install(from, link{conn: c, rank: from, host: w.wiring.Peers[from]})
 }

@@ -129,12 +129,11 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 		}
 		return err
 	}
-	g.start(w, wr)
-	return nil
+	return g.start(w, wr)
 }
 
 // start takes over the edges of a wired job.
-func (g *Group) start(w *spantree.Wiring, wr *wirer) {
+func (g *Group) start(w *spantree.Wiring, wr *wirer) error {
 	en := &g.engine
 	en.stream, en.peers = w.Stream, w.Peers
 	if w.Stream {
@@ -144,12 +143,27 @@ func (g *Group) start(w *spantree.Wiring, wr *wirer) {
 	en.reach = func(rank int) {
 		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
 	}
+	if d := g.cfg.Driver; d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
+		poll, err := newPollLoop(en)
+		switch {
+		case err == nil:
+			en.driver = poll
+		case d == DriverPoll:
+			wr.end()
+			return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
+		}
+	}
 	g.mu.Lock()
 	g.wirer, g.wiring = wr, w
 	g.mu.Unlock()
-	wr.handOver(en.attach)
+	if err := wr.handOver(en.attach); err != nil {
+		wr.end()
+		en.finish()
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
+	}
 	en.watchs.Go(func() { en.watch(g.closing) })
 	g.work.Go(g.watchOver)
+	return nil
 }
 
 // watchOver fails the job when the server says that the epoch is over.
@@ -249,7 +263,7 @@ func (g *Group) Close() error {
 	if wired && g.wirer != nil {
 		g.wirer.close()
 		g.engine.finish()
-		g.wirer.work.Wait()
+		g.wirer.end()
 	}
 	if first && g.member != nil {
 		err = g.member.Close()

@@ -22,7 +22,7 @@ type netConn struct {
 	writers sync.WaitGroup
 }
 
-func (d *netConn) attach(e *edge) {
+func (d *netConn) attach(e *edge) error {
 	e.readable, e.writable = make(chan struct{}, 1), make(chan struct{}, 1)
 	if d.en.stream {
 		br := bufio.NewReaderSize(countingReader{e}, readAhead)
@@ -31,6 +31,7 @@ func (d *netConn) attach(e *edge) {
 		d.readers.Go(func() { d.end(e, e.readFrames()) })
 	}
 	d.writers.Go(e.write)
+	return nil
 }
 
 func (d *netConn) end(e *edge, f *failure) {

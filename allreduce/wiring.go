@@ -39,7 +39,7 @@ type wirer struct {
 
 	mu    sync.Mutex
 	links map[int]link // that nobody has taken yet
-	take  func(rank int, l link) bool
+	take  func(rank int, l link) error
 	fault error
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
@@ -86,8 +86,7 @@ func (w *wirer) connect(ctx context.Context) (err error) {
 		err = fmt.Errorf("rank %d: wiring: waiting for %s: %w", w.rank, w.missing(), context.Cause(ctx))
 	}
 	if err != nil {
-		w.close()
-		w.work.Wait()
+		w.end()
 	} else if w.wiring.Stream {
 		w.listener.Close()
 	}
@@ -97,16 +96,31 @@ func (w *wirer) connect(ctx context.Context) (err error) {
 var errOver = errors.New("the epoch has ended")
 
 // handOver gives the links to take, those of today and those to come.
-func (w *wirer) handOver(take func(rank int, l link) bool) {
+func (w *wirer) handOver(take func(rank int, l link) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.take = take
+	var errs []error
 	for rank, l := range w.links {
-		if !take(rank, l) {
+		if err := take(rank, l); err != nil {
+			errs = append(errs, err)
 			l.conn.Close()
 		}
 	}
 	clear(w.links)
+	return errors.Join(errs...)
+}
+
+// plain says that all links are bare TCP.
+func (w *wirer) plain() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.links {
+		if _, ok := l.conn.(*net.TCPConn); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // close opens no further edges. Those that nobody has taken end.
@@ -115,11 +129,17 @@ func (w *wirer) close() {
 	w.listener.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.take = func(int, link) bool { return false }
+	w.take = func(int, link) error { return errOver }
 	for _, l := range w.links {
 		l.conn.Close()
 	}
 	clear(w.links)
+}
+
+// end is close, and waits until nobody works for w any more.
+func (w *wirer) end() {
+	w.close()
+	w.work.Wait()
 }
 
 // progress applies a change, and sees whether all edges of the tree are there.
@@ -146,19 +166,20 @@ func (w *wirer) lacking() (ranks []int) {
 	return ranks
 }
 
-// install takes a link into its place. False: the place is taken, or it is too late.
-func (w *wirer) install(rank int, l link) (ok bool) {
+// install takes a link into its place.
+func (w *wirer) install(rank int, l link) (err error) {
 	w.progress(func() {
-		if w.take != nil {
-			ok = w.take(rank, l)
-			return
-		}
-		if _, taken := w.links[rank]; !taken {
+		_, taken := w.links[rank]
+		switch {
+		case w.take != nil:
+			err = w.take(rank, l)
+		case taken:
+			err = fmt.Errorf("rank %d is connected already", rank)
+		default:
 			w.links[rank] = l
-			ok = true
 		}
 	})
-	return ok
+	return err
 }
 
 // missing names the neighbours that are not connected yet.
@@ -209,10 +230,11 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 			}
 		}
 		if err == nil {
-			if l.conn = c; !w.install(rank, l) {
+			l.conn = c
+			if err = w.install(rank, l); err != nil {
 				c.Close()
 			}
-			return nil
+			return err
 		}
 		if ctx.Err() == nil && tries%25 == 1 {
 			w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.host, "tries", tries, "error", err)
@@ -262,8 +284,8 @@ func (w *wirer) acceptStream() {
 			w.acceptFailed(err)
 			return
 		}
-		if !w.install(child, link{conn: c, rank: unknownRank, host: c.RemoteAddr().String()}) {
-			c.Close()
+		if w.install(child, link{conn: c, rank: unknownRank, host: c.RemoteAddr().String()}) != nil {
+			c.Close() // it came too late
 		}
 	}
 }

@@ -102,7 +102,7 @@ var foreigners = []foreign{
 // in few places only.
 var special = []foreign{
 	{"C", []string{"allreduce/verbs"}, "cgo is for verbs alone, behind the build tag rdma: everything else cross-compiles"},
-	{"unsafe", []string{"=allreduce", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it (a third talks to C); the rest is memory-safe by construction"},
+	{"unsafe", []string{"=allreduce", "allreduce/transport", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it, one hands buffers to the system, one talks to C; the rest is memory-safe by construction"},
 	{"log", nil, "library packages log to an injected slog.Logger"},
 	{"math/rand", nil, "randomness comes from seeded math/rand/v2 generators, the same on every machine"},
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// keep watches the edges while no collective is under way, so that an end or
+// a fault is noticed also then. It asks for the edges only when nobody uses them,
+// and waits without having them: a collective that begins never waits for it.
+func (d *pollLoop) keep() {
+	en := d.en
+	var poll transport.Poller
+	pause := keepTick
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-en.failed:
+			return
+		}
+		timer.Reset(pause)
+		if en.over() {
+			return
+		}
+		if !d.io.TryLock() {
+			pause = min(2*pause, keepMax)
+			continue
+		}
+		pause = keepTick
+		from, f := d.tend(&poll)
+		d.io.Unlock()
+		if f != nil {
+			en.fail(f, from)
+			return
+		}
+		if !en.over() { // who ends the job rings after that
+			poll.Wait(-1)
+		}
+	}
+}
+
+// tend reads what has come on any edge, until there is nothing more, and prepares
+// the wait for the next bytes.
+func (d *pollLoop) tend(poll *transport.Poller) (from *edge, f *failure) {
+	d.bell.Silence()
+	d.snapshot()
+	for _, e := range d.all {
+		for e.ready = true; e.ready && e.up.Load(); {
+			if _, f := d.pull(e); f != nil {
+				return e, f
+			}
+			if e.held {
+				break
+			}
+		}
+	}
+	poll.Clear()
+	for _, e := range d.all {
+		if e.up.Load() {
+			poll.Add(e.sock.FD(), !e.held, false)
+		}
+	}
+	poll.AddBell(d.bell)
+	return nil, nil
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+const (
+	// spinFor is how long a rank that waits tries again and again, letting
+	// others run in between, before it sleeps: longer than a small message
+	// takes, so that it is met awake; short, so that waiting costs nothing.
+	spinFor = 100 * time.Microsecond
+	// ctxTick is how often a rank asleep in a collective looks at its context.
+	ctxTick = 20 * time.Millisecond
+	// keepTick is how often the keeper looks whether a collective is under way;
+	// keepMax is how often when one is for long.
+	keepTick = 20 * time.Millisecond
+	keepMax  = 200 * time.Millisecond
+)
+
+// pollLoop is the driver over bare sockets: who calls a collective moves its bytes,
+// on all edges, and no other goroutine is woken for it. Between collectives
+// a keeper watches the edges.
+type pollLoop struct {
+	en     *engine
+	bell   *transport.Bell
+	asleep atomic.Bool // the caller: who has news rings
+	keeper sync.WaitGroup
+	kept   bool
+
+	io   sync.Mutex // held by who reads and writes
+	poll transport.Poller
+	all  []*edge // the open edges, as of the last long look
+}
+
+// polled is an edge's share of a pollLoop, of who holds io.
+type polled struct {
+	up      atomic.Bool // sock is there
+	sock    socket
+	place   int  // in the poller
+	ready   bool // there may be something to read
+	held    bool // what has been read waits for this rank's own calls
+	blocked bool // there was no room to write
+	at      int  // how much of the outbox is written
+	full    bool // the outbox is not written yet
+}
+
+// socket is what a loop can drive without ever waiting for it.
+type socket interface {
+	Read(b []byte) (int, error)
+	Write(head, data []byte) (int, error)
+	FD() int // which a poll finds ready
+	Close() error
+}
+
+func newPollLoop(en *engine) (driver, error) {
+	bell, err := transport.NewBell()
+	if err != nil {
+		return nil, err
+	}
+	return &pollLoop{en: en, bell: bell}, nil
+}
+
+func (d *pollLoop) attach(e *edge) error {
+	s, err := transport.NewSocket(e.conn)
+	if err != nil {
+		return fmt.Errorf("the connection to %s: %w", rankAt(e.rank, e.host), err)
+	}
+	e.sock = s
+	e.up.Store(true)
+	if !d.kept {
+		d.kept = true
+		d.keeper.Go(d.keep)
+	}
+	d.bell.Ring() // a new edge to wait for
+	return nil
+}
+
+func (d *pollLoop) nudge(*edge) {
+	if d.asleep.Load() {
+		d.bell.Ring()
+	}
+}
+
+func (d *pollLoop) carry(ctx context.Context) {
+	d.io.Lock()
+	from, f := d.loop(ctx)
+	d.io.Unlock()
+	switch {
+	case f != nil:
+		d.en.fail(f, from)
+	case ctx.Err() != nil && d.en.underWay():
+		d.en.giveUp(ctx)
+	}
+}
+
+// loop moves the bytes of a collective until it is finished, or the job has failed,
+// or ctx has ended.
+func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
+	c := &d.en.call
+	var idle time.Time
+	for {
+		moved, from, f := d.sweep(c.edges)
+		if f != nil {
+			return from, f
+		}
+		select {
+		case <-c.done:
+			return nil, nil
+		case <-d.en.failed:
+			return nil, nil
+		default:
+		}
+		switch {
+		case moved:
+			idle = time.Time{}
+			continue
+		case ctx.Err() != nil:
+			return nil, nil
+		case idle.IsZero():
+			idle = time.Now()
+		case time.Since(idle) > spinFor:
+			if from, f := d.sleep(ctx); f != nil {
+				return from, f
+			}
+			continue
+		}
+		runtime.Gosched() // there may be ranks in this process too
+		transport.Yield()
+		d.glance(c.edges)
+	}
+}
+
+// sweep does once on each edge what can be done now.
+func (d *pollLoop) sweep(edges []*edge) (moved bool, from *edge, f *failure) {
+	for _, e := range edges {
+		if !e.up.Load() {
+			continue
+		}
+		out := d.push(e)
+		in, f := d.pull(e)
+		if f != nil {
+			return moved, e, f
+		}
+		moved = moved || out || in
+	}
+	return moved, nil, nil
+}
+
+// glance finds out which edges can be read or written, without waiting. Where only
+// one can be, trying is cheaper.
+func (d *pollLoop) glance(edges []*edge) {
+	var only *edge
+	waits := 0
+	for _, e := range edges {
+		if e.up.Load() && (!e.held && !e.ready || e.blocked) {
+			only = e
+			waits++
+		}
+	}
+	switch {
+	case waits == 0:
+	case waits == 1 && !only.blocked:
+		only.ready = true
+	default:
+		d.poll.Clear()
+		d.add(edges)
+		d.poll.Wait(0)
+		d.mark(edges)
+	}
+}
+
+func (d *pollLoop) add(edges []*edge) {
+	for _, e := range edges {
+		e.place = -1
+		if e.up.Load() {
+			e.place = d.poll.Add(e.sock.FD(), !e.held && !e.ready, e.blocked)
+		}
+	}
+}
+
+func (d *pollLoop) mark(edges []*edge) {
+	for _, e := range edges {
+		if e.place >= 0 { // else it was not up when the wait began
+			read, write := d.poll.Ready(e.place)
+			e.ready = e.ready || read
+			e.blocked = e.blocked && !write
+		}
+	}
+}
+
+// sleep waits until any edge can be read or written, or the bell rings.
+func (d *pollLoop) sleep(ctx context.Context) (from *edge, f *failure) {
+	d.asleep.Store(true) // from here on news ring, and what was before is seen below
+	defer d.asleep.Store(false)
+	d.snapshot()
+	moved, from, f := d.sweep(d.all)
+	if f != nil || moved || d.en.over() {
+		return from, f
+	}
+	d.poll.Clear()
+	d.add(d.all)
+	d.poll.AddBell(d.bell)
+	wait := time.Duration(-1)
+	if ctx.Done() != nil {
+		wait = ctxTick
+	}
+	d.poll.Wait(int64(wait))
+	d.mark(d.all)
+	d.bell.Silence()
+	return nil, nil
+}
+
+// snapshot takes the list of the edges that are open.
+func (d *pollLoop) snapshot() {
+	d.en.mu.Lock()
+	defer d.en.mu.Unlock()
+	d.all = append(d.all[:0], d.en.open...)
+}
+
+// push writes what e has to write, once. A failed write is no news yet: the next
+// pull says why.
+func (d *pollLoop) push(e *edge) (moved bool) {
+	if e.blocked {
+		return false
+	}
+	o := &e.outbox
+	if !e.full {
+		ok, _ := e.compose()
+		if !ok {
+			return false
+		}
+		e.full, e.at = true, 0
+	}
+	done := min(e.at, len(o.head))
+	head, data := o.head[done:], o.data[e.at-done:]
+	n, err := e.sock.Write(head, data)
+	e.at += n
+	switch {
+	case err == transport.ErrAgain:
+	case err != nil:
+		e.full = false
+		e.breaks()
+		e.ready = true
+		return true
+	case o.part:
+		e.out.Add(int64(n)) // signs of life are no progress
+	}
+	e.full = e.at < len(o.head)+len(o.data)
+	e.blocked = e.full
+	e.writing.Store(e.full)
+	if !e.full {
+		e.wrote()
+	}
+	return n > 0
+}
+
+// pull reads what has come on e, once, and takes it apart.
+func (d *pollLoop) pull(e *edge) (moved bool, f *failure) {
+	if e.held, f = e.digest(); f != nil || e.held || !e.ready {
+		return false, f
+	}
+	b := e.space()
+	n, err := e.sock.Read(b)
+	if n < len(b) {
+		e.ready = false
+	}
+	switch {
+	case err == transport.ErrAgain:
+		return false, nil
+	case err == io.EOF, err != nil:
+		return false, e.lost(err)
+	}
+	e.filled(n)
+	e.held, f = e.digest()
+	return true, f
+}
+
+// farewell writes the faults, and what was begun before them.
+func (d *pollLoop) farewell() {
+	d.bell.Ring()
+	d.io.Lock()
+	defer d.io.Unlock()
+	d.snapshot()
+	deadline := time.Now().Add(faultPatience)
+	for {
+		d.poll.Clear()
+		due := d.all[:0]
+		for _, e := range d.all {
+			if e.fault == nil || e.broken {
+				continue
+			}
+			for d.push(e) && !e.broken {
+			}
+			if e.full {
+				e.place = d.poll.Add(e.sock.FD(), false, true)
+				due = append(due, e)
+			}
+		}
+		left := time.Until(deadline)
+		if d.all = due; len(due) == 0 || left <= 0 {
+			return
+		}
+		d.poll.Wait(int64(left))
+		d.mark(due)
+	}
+}
+
+// stop closes the sockets.
+func (d *pollLoop) stop() {
+	d.bell.Ring()
+	d.io.Lock()
+	defer d.io.Unlock()
+	d.bell.Ring() // for the keeper: the caller may have taken the first for its own
+	d.snapshot()
+	for _, e := range d.all {
+		if e.up.Swap(false) {
+			e.sock.Close()
+		}
+	}
+}
+
+func (d *pollLoop) wait() {
+	d.keeper.Wait()
+	d.bell.Close()
+}
