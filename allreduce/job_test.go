@@ -118,7 +118,13 @@ func (j *testJob) close() {
 // each runs f for all ranks at once and demands success.
 func (j *testJob) each(f func(rank int) error) {
 	j.t.Helper()
-	for rank, err := range j.all(f) {
+	for rank, err := range j.all(func(rank int) error {
+		err := f(rank)
+		if err != nil && j.groups[rank] != nil {
+			j.groups[rank].Fail(ctx, err) // else the others would wait for ever
+		}
+		return err
+	}) {
 		if err != nil {
 			j.t.Fatalf("rank %d: %v", rank, err)
 		}

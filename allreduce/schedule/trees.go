@@ -64,21 +64,21 @@ func TreeAllGatherV(t Tree, rank int, offsets []int) *Program {
 	up := t.Parent(rank)
 	left, right := t.Children(rank)
 	if left != None {
-		b.add(Take, left, offsets[lo], offsets[rank])
+		b.some(Take, left, offsets[lo], offsets[rank])
 	}
 	if right != None {
-		b.add(Take, right, offsets[rank+1], offsets[hi])
+		b.some(Take, right, offsets[rank+1], offsets[hi])
 	}
 	if up != None {
-		b.add(Give, up, offsets[lo], offsets[hi])
-		b.add(Take, up, 0, offsets[lo])
-		b.add(Take, up, offsets[hi], offsets[n])
+		b.some(Give, up, offsets[lo], offsets[hi])
+		b.some(Take, up, 0, offsets[lo])
+		b.some(Take, up, offsets[hi], offsets[n])
 	}
 	for _, child := range [...]int{left, right} {
 		if child != None {
 			lo, hi := subtree(t, child)
-			b.add(Give, child, 0, offsets[lo])
-			b.add(Give, child, offsets[hi], offsets[n])
+			b.some(Give, child, 0, offsets[lo])
+			b.some(Give, child, offsets[hi], offsets[n])
 		}
 	}
 	return b.seal()
