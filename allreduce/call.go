@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -14,40 +15,55 @@ import (
 type verb uint8
 
 const (
-	verbAllReduce verb = 1
-	verbBroadcast verb = 2
-	verbSizes     verb = 3 // the sizes of records, before verbGather
-	verbGather    verb = 4
-	verbBarrier   verb = 5
+	verbAllReduce     verb = 1
+	verbBroadcast     verb = 2
+	verbSizes         verb = 3 // the sizes of records, before verbRecords
+	verbRecords       verb = 4
+	verbBarrier       verb = 5
+	verbReduce        verb = 6
+	verbReduceScatter verb = 7
+	verbAllGather     verb = 8
+	verbGather        verb = 9
+	verbScatter       verb = 10
+	verbSendRecv      verb = 11
 )
 
-func (v verb) String() string {
-	switch v {
-	case verbAllReduce:
-		return "all-reduce"
-	case verbBroadcast:
-		return "broadcast"
-	case verbSizes, verbGather:
-		return "all-gather"
-	case verbBarrier:
-		return "barrier"
-	}
-	return fmt.Sprintf("collective %d", uint8(v))
+var verbNames = [...]string{
+	verbAllReduce: "all-reduce", verbBroadcast: "broadcast", verbSizes: "all-gather", verbRecords: "all-gather",
+	verbBarrier: "barrier", verbReduce: "reduce", verbReduceScatter: "reduce-scatter", verbAllGather: "all-gather",
+	verbGather: "gather", verbScatter: "scatter", verbSendRecv: "send-receive",
 }
+
+func (v verb) String() string {
+	if v == 0 || int(v) >= len(verbNames) {
+		return fmt.Sprintf("collective %d", uint8(v))
+	}
+	return verbNames[v]
+}
+
+// reduces says that the ranks must agree on an operation.
+func (v verb) reduces() bool {
+	return v == verbAllReduce || v == verbReduce || v == verbReduceScatter
+}
+
+// silent says that the vector is none, or each rank's own affair.
+func (v verb) silent() bool { return v == verbBarrier || v == verbSendRecv }
 
 // callID says which collective a rank has entered. Ranks send it to each other
 // before the first byte of the collective, so that two that disagree get an
 // error at once.
 type callID struct {
-	epoch  spantree.Epoch
-	seq    uint64 // number of the collective within the epoch, from 1
-	verb   verb
-	kind   Kind
-	op     Op
-	part   uint32 // bytes that travel at once
-	length uint64 // elements
-	root   int32  // of a broadcast; else -1
-	name   string
+	epoch    spantree.Epoch
+	seq      uint64 // number of the collective within the epoch, from 1
+	verb     verb
+	kind     Kind
+	op       Op
+	schedule schedule.Name // of an all-reduce; else 0
+	part     uint32        // bytes that travel at once
+	length   uint64        // elements
+	root     int32         // -1: there is none
+	name     string
+	own      string // the name of an operation of the program's own; else ""
 }
 
 // A callID on the wire, little-endian:
@@ -60,19 +76,22 @@ type callID struct {
 //	    24     1  verb
 //	    25     1  kind of element
 //	    26     1  operation
-//	    27     1  schedule: 1 the tree of this file's ranks
+//	    27     1  schedule of an all-reduce, as package schedule numbers them
 //	    28     4  part size in bytes
 //	    32     8  elements
 //	    40     4  root, -1: none
 //	    44     1  bytes of the name that follow, at most 40
-//	    45     3  0
-//	    48     8  digest: FNV-1a of the bytes before it and the whole name
-//	    56     …  the name's first bytes, for messages
+//	    45     1  bytes of the operation's name that follow it, at most 32
+//	    46     2  0
+//	    48     8  digest: FNV-1a of the bytes before it, the whole name and
+//	              the operation's name
+//	    56     …  the name's first bytes, for messages, and the operation's name
+//
+// An operation of the program's own is 64 here, whatever number it has on a rank.
 const (
-	callFixed    = 56
-	callName     = 40
-	callMax      = callFixed + callName
-	treeSchedule = 1
+	callFixed = 56
+	callName  = 40
+	callMax   = callFixed + callName + maxOwnName
 )
 
 // appendTo appends the wire form of c.
@@ -83,21 +102,25 @@ func (c *callID) appendTo(dst []byte) []byte {
 	dst = le.AppendUint32(dst, c.epoch.N)
 	dst = le.AppendUint64(dst, c.epoch.Incarnation)
 	dst = le.AppendUint64(dst, c.seq)
-	dst = append(dst, byte(c.verb), byte(c.kind), byte(c.op), treeSchedule)
+	dst = append(dst, byte(c.verb), byte(c.kind), byte(min(c.op, firstOwn)), byte(c.schedule))
 	dst = le.AppendUint32(dst, c.part)
 	dst = le.AppendUint64(dst, c.length)
 	dst = le.AppendUint32(dst, uint32(c.root))
 	short := c.name[:min(len(c.name), callName)]
-	dst = append(dst, byte(len(short)), 0, 0, 0)
-	digest := uint64(fnvOffset)
-	for _, b := range dst[start:] {
-		digest = (digest ^ uint64(b)) * fnvPrime
-	}
-	for i := range len(c.name) {
-		digest = (digest ^ uint64(c.name[i])) * fnvPrime
-	}
+	dst = append(dst, byte(len(short)), byte(len(c.own)), 0, 0)
+	digest := fnv(fnvOffset, dst[start:])
+	digest = fnv(fnv(digest, c.name), c.own)
 	dst = le.AppendUint64(dst, digest)
-	return append(dst, short...)
+	dst = append(dst, short...)
+	return append(dst, c.own...)
+}
+
+// fnv goes on with a digest.
+func fnv[T string | []byte](digest uint64, b T) uint64 {
+	for i := range len(b) {
+		digest = (digest ^ uint64(b[i])) * fnvPrime
+	}
+	return digest
 }
 
 const (
@@ -108,8 +131,8 @@ const (
 // checkCall checks the length of the wire form of a callID. What it says is compared
 // by its digest, and decoded only to tell how it differs.
 func checkCall(wire []byte) error {
-	if len(wire) < callFixed || len(wire) > callMax || len(wire) != callFixed+int(wire[44]) {
-		return fmt.Errorf("the header of a collective has %d bytes, want %d and a name of at most %d", len(wire), callFixed, callName)
+	if len(wire) < callFixed || wire[44] > callName || wire[45] > maxOwnName || len(wire) != callFixed+int(wire[44])+int(wire[45]) {
+		return fmt.Errorf("the header of a collective has %d bytes, want %d, a name of at most %d and an operation's of at most %d", len(wire), callFixed, callName, maxOwnName)
 	}
 	return nil
 }
@@ -121,16 +144,19 @@ func callDigest(wire []byte) uint64 { return binary.LittleEndian.Uint64(wire[48:
 // crossed the wire.
 func decodeCall(b []byte) callID {
 	le := binary.LittleEndian
+	name, own := b[callFixed:callFixed+int(b[44])], b[callFixed+int(b[44]):]
 	return callID{
-		epoch:  spantree.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])},
-		seq:    le.Uint64(b[16:]),
-		verb:   verb(b[24]),
-		kind:   Kind(b[25]),
-		op:     Op(b[26]),
-		part:   le.Uint32(b[28:]),
-		length: le.Uint64(b[32:]),
-		root:   int32(le.Uint32(b[40:])),
-		name:   strings.ToValidUTF8(string(b[callFixed:]), "?"),
+		epoch:    spantree.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])},
+		seq:      le.Uint64(b[16:]),
+		verb:     verb(b[24]),
+		kind:     Kind(b[25]),
+		op:       Op(b[26]),
+		part:     le.Uint32(b[28:]),
+		length:   le.Uint64(b[32:]),
+		root:     int32(le.Uint32(b[40:])),
+		name:     strings.ToValidUTF8(string(name), "?"),
+		own:      strings.ToValidUTF8(string(own), "?"),
+		schedule: schedule.Name(b[27]),
 	}
 }
 
@@ -139,10 +165,13 @@ func (c *callID) size() int64 { return int64(c.length) * int64(c.kind.Size()) }
 
 // String is how messages call a collective: all-reduce #17 (gradient, 64 MiB).
 func (c *callID) String() string {
-	if c.verb == verbBarrier {
+	if c.verb.silent() && c.name == "" {
 		return fmt.Sprintf("%v #%d", c.verb, c.seq)
 	}
-	if c.name == "" {
+	switch {
+	case c.verb.silent():
+		return fmt.Sprintf("%v #%d (%s)", c.verb, c.seq, c.name)
+	case c.name == "":
 		return fmt.Sprintf("%v #%d (%s)", c.verb, c.seq, byteCount(c.size()))
 	}
 	return fmt.Sprintf("%v #%d (%s, %s)", c.verb, c.seq, c.name, byteCount(c.size()))
@@ -155,17 +184,31 @@ func (c *callID) detail() string {
 	if c.name != "" {
 		fmt.Fprintf(&b, " %q", c.name)
 	}
-	if c.verb != verbBarrier {
+	if !c.verb.silent() {
 		fmt.Fprintf(&b, " of %d %v", c.length, c.kind)
 	}
-	if c.verb == verbAllReduce {
+	switch {
+	case c.own != "":
+		fmt.Fprintf(&b, ", %s", c.own)
+	case c.verb.reduces():
 		fmt.Fprintf(&b, ", %v", c.op)
 	}
 	if c.root >= 0 {
-		fmt.Fprintf(&b, " from rank %d", c.root)
+		fmt.Fprintf(&b, ", %s rank %d", rootWord(c.verb), c.root)
+	}
+	if c.schedule != 0 {
+		fmt.Fprintf(&b, ", schedule %v", c.schedule)
 	}
 	fmt.Fprintf(&b, ", chunk %s, epoch %v", byteCount(int64(c.part)), c.epoch)
 	return b.String()
+}
+
+// rootWord says where the root of a collective stands.
+func rootWord(v verb) string {
+	if v == verbReduce || v == verbGather {
+		return "to"
+	}
+	return "from"
 }
 
 // byteCount is n as people read it: 4 B, 64 KiB, 1.5 MiB.

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -68,6 +70,12 @@ type Config struct {
 	// NoChecksum leaves out the CRC-32C of each chunk: some per cent faster, and
 	// a bit that flips on the way goes into the model.
 	NoChecksum bool
+
+	// Schedule is the way of an all-reduce, and with it the order of additions. 0
+	// (schedule.Auto) chooses by the number of ranks and the size of the vector. All
+	// ranks use the same. An operation that does not commute never goes around a ring:
+	// then Auto chooses.
+	Schedule schedule.Name
 
 	// Driver says how bytes are moved between ranks; the results are the same. 0
 	// chooses: ranks with different drivers work together.
@@ -156,10 +164,25 @@ func (c Config) Validate() error {
 	if c.Driver > DriverConn {
 		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)
 	}
+	if !c.Schedule.Valid() {
+		fault("Schedule: got %d, want one of package schedule's", c.Schedule)
+	}
 	if !littleEndian {
 		fault("this machine is big-endian: vectors cross the wire as they lie in memory, little-endian")
 	}
 	return errors.Join(errs...)
+}
+
+// agreed is Options, and what else the ranks must agree on from the start.
+func (c Config) agreed() string {
+	if c.Schedule == schedule.Auto {
+		return c.Options
+	}
+	text := c.Options
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text + "schedule " + c.Schedule.String() + "\n"
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
@@ -426,7 +427,7 @@ func TestStall(t *testing.T) {
 // say in their logs and heartbeats whom they wait for.
 func TestLateRankIsNoFault(t *testing.T) {
 	const n, late = 6, 5
-	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+	inBubble(t, n, Config{Schedule: schedule.BinaryTree}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
 		j.each(func(rank int) error {
 			g := j.groups[rank]

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -28,7 +29,7 @@ type Group struct {
 	busy    atomic.Bool      // a collective is under way
 	engine  engine
 	wirer   *wirer // nil: not wired, or Local
-	progs   programs
+	plans   plans
 	scratch []float32 // one slot of all weights
 	scalar  [1]float32
 	records records
@@ -87,7 +88,7 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 	member, err := spantree.Join(ctx, spantree.JoinConfig{
 		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job,
 		Rank: cfg.Rank, Total: cfg.Total, Generation: cfg.Generation,
-		Advertise: advertise, Host: cfg.Host, Options: cfg.Options, Version: cfg.Version,
+		Advertise: advertise, Host: cfg.Host, Options: cfg.agreed(), Version: cfg.Version,
 		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Heartbeat: cfg.Heartbeat,
 		LostAfter: cfg.LostAfter, ServerTimeout: cfg.ServerTimeout,
 		Waiting: g.waiting, Log: cfg.Log,
@@ -129,6 +130,10 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 		}
 		return err
 	}
+	if w.Stream && g.cfg.Schedule != schedule.Auto {
+		wr.end()
+		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)
+	}
 	return g.start(w, wr)
 }
 
@@ -139,7 +144,7 @@ func (g *Group) start(w *spantree.Wiring, wr *wirer) error {
 	if w.Stream {
 		en.part = streamChunk
 	}
-	g.progs = newPrograms(wr.tree, wr.self)
+	g.plans = newPlans(wr.tree, wr.self, w.Stream)
 	en.reach = func(rank int) {
 		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
 	}

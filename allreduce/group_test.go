@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
@@ -40,26 +40,39 @@ func contribution(rank, n int) []float32 {
 	return v
 }
 
-// treeSum is the sum in the order that the tree prescribes: left, own, right.
-func treeSum(t topo.Tree, rank, n int) []float32 {
-	sum := contribution(rank, n)
-	left, right := t.Children(rank)
-	if left != topo.None {
-		for i, v := range treeSum(t, left, n) {
-			sum[i] = v + sum[i]
-		}
+// evaluate is what an all-reduce of spec must give, by the sums that package schedule
+// promises: value is the contribution of a rank, join the operation.
+func evaluate[T any](spec schedule.Spec, value func(rank int) []T, join func(a, b T) T) []T {
+	ranks := make([][]T, spec.Size)
+	for r := range ranks {
+		ranks[r] = value(r)
 	}
-	if right != topo.None {
-		for i, v := range treeSum(t, right, n) {
-			sum[i] += v
+	if spec.Size == 1 {
+		return ranks[0]
+	}
+	sum := make([]T, len(ranks[0]))
+	for _, s := range spec.Sums() {
+		for i := s.Lo / spec.Elem; i < s.Hi/spec.Elem; i++ {
+			var stack []T
+			for _, x := range s.Expr {
+				if x != schedule.Join {
+					stack = append(stack, ranks[x][i])
+					continue
+				}
+				top := len(stack) - 1
+				stack[top-1] = join(stack[top-1], stack[top])
+				stack = stack[:top]
+			}
+			sum[i] = stack[0]
 		}
 	}
 	return sum
 }
 
-func sumOfAll(ranks, n int) []float32 {
-	t := topo.Binary(ranks)
-	return treeSum(t, t.Root(), n)
+// sumOfAll is the sum of the contributions, in the order of a schedule.
+func sumOfAll(name schedule.Name, ranks, n int) []float32 {
+	spec := schedule.Spec{Schedule: name, Size: ranks, Bytes: 4 * n, Elem: 4}
+	return evaluate(spec, func(r int) []float32 { return contribution(r, n) }, func(a, b float32) float32 { return a + b })
 }
 
 // checkCollectives runs every kind of collective and checks the results on all
@@ -67,7 +80,7 @@ func sumOfAll(ranks, n int) []float32 {
 func checkCollectives(t *testing.T, j *testJob, elements int) {
 	t.Helper()
 	n := j.total
-	want := sumOfAll(n, elements)
+	want := sumOfAll(j.cfg.Schedule, n, elements)
 	j.each(func(rank int) error {
 		g := j.groups[rank]
 		if g.Rank() != rank || g.Size() != n || g.Stream() {
@@ -79,7 +92,7 @@ func checkCollectives(t *testing.T, j *testJob, elements int) {
 			return err
 		}
 		if !sameBits(v, want) {
-			return fmt.Errorf("the sum differs from that in the tree's order")
+			return fmt.Errorf("the sum differs from that in the order of the schedule")
 		}
 		into := make([]float32, elements)
 		if err := g.AllReduceInto(ctx, Vec(into), Vec(own), Sum); err != nil {
@@ -165,7 +178,7 @@ func TestCollectivesOverLoopback(t *testing.T) {
 // processors, nor who comes first changes a bit.
 func TestSameBits(t *testing.T) {
 	const n, elements = 7, 5000
-	want := sumOfAll(n, elements)
+	want := sumOfAll(schedule.Auto, n, elements)
 	check := func(t *testing.T, j *testJob) {
 		t.Helper()
 		j.ready()

@@ -4,9 +4,7 @@ package allreduce
 
 import (
 	"fmt"
-
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
+	"sync"
 )
 
 // Op is how a reduction joins two operands. Its numbers are part of the protocol.
@@ -14,99 +12,100 @@ import (
 // The order of the operands is fixed (package schedule), so floating-point sums
 // have the same bits in every run. Integers wrap around. For floats Min and Max
 // are those of the language: any NaN makes the result NaN, and -0 is less than
-// +0. Sum follows IEEE 754: a NaN operand or the sum of opposite infinities is
-// NaN (whose payload is not specified), and -0 + -0 is -0.
+// +0. Sum and Product follow IEEE 754: a NaN operand, the sum of opposite
+// infinities, or zero times infinity is NaN (whose payload is not specified), and
+// -0 + -0 is -0.
 type Op uint8
 
-// The operations.
+// The operations. Others are made by [NewOp].
 const (
-	Sum Op = 1
-	Min Op = 2
-	Max Op = 3
+	Sum     Op = 1
+	Min     Op = 2
+	Max     Op = 3
+	Product Op = 4
+
+	firstOwn Op = 64
 )
 
+var opNames = [...]string{Sum: "sum", Min: "min", Max: "max", Product: "product"}
+
 func (o Op) String() string {
-	switch o {
-	case Sum:
-		return "sum"
-	case Min:
-		return "min"
-	case Max:
-		return "max"
+	if o == 0 || int(o) >= len(opNames) {
+		if own := o.own(); own != nil {
+			return own.name
+		}
+		return fmt.Sprintf("op %d", uint8(o))
 	}
-	return fmt.Sprintf("op %d", uint8(o))
+	return opNames[o]
 }
 
-// number is what can be reduced.
-type number interface {
-	float32 | float64 | int32 | int64 | uint32 | uint64
+// ownOp is an operation of the program's own.
+type ownOp struct {
+	name     string
+	kind     Kind
+	commutes bool
+	join     func(dst, a, b []byte)
 }
 
-// combine sets dst[i] = a[i] op b[i] over whole vectors of bytes of one length.
-// dst may be a or b.
+var (
+	ownOps   []*ownOp
+	ownMutex sync.RWMutex
+)
+
+// maxOwnName is how many bytes the name of an operation may have.
+const maxOwnName = 32
+
+// NewOp makes an operation of the caller's own, known to all ranks by its name:
+// dst[i] becomes a[i] joined with b[i], where dst may be a or b. It must be
+// associative, as far as it goes: where it is not, quite, as the sum of floats, the
+// result still is the same on all ranks and in every run. If it does not commute,
+// the operands are kept in the order of the ranks, by schedules that do so.
 //
-// Sums of floats in place, which is nearly all there is to do, go through gonum's
-// vector kernel: one times an operand is exact, so the bits are those of the loop.
-func combine(kind Kind, op Op, dst, a, b []byte) {
+// It is called once for each operation, before the first collective that uses it.
+// It panics if the name is taken, too long or empty.
+func NewOp[T number](name string, commutes bool, join func(dst, a, b []T)) Op {
+	own := &ownOp{name: name, kind: kindOf[T](), commutes: commutes, join: func(dst, a, b []byte) {
+		join(view[T](dst), view[T](a), view[T](b))
+	}}
+	ownMutex.Lock()
+	defer ownMutex.Unlock()
+	if name == "" || len(name) > maxOwnName || len(ownOps) == 256-int(firstOwn) {
+		panic(fmt.Sprintf("BUG: allreduce: operation %q: a name has 1 to %d bytes, and there are at most %d operations", name, maxOwnName, 256-int(firstOwn)))
+	}
+	for _, o := range ownOps {
+		if o.name == name {
+			panic(fmt.Sprintf("BUG: allreduce: there is an operation %q already", name))
+		}
+	}
+	ownOps = append(ownOps, own)
+	return firstOwn + Op(len(ownOps)-1)
+}
+
+// own is the operation behind a number of NewOp's; nil: there is none.
+func (o Op) own() *ownOp {
+	if o < firstOwn {
+		return nil
+	}
+	ownMutex.RLock()
+	defer ownMutex.RUnlock()
+	if i := int(o) - int(firstOwn); i >= 0 && i < len(ownOps) {
+		return ownOps[i]
+	}
+	return nil
+}
+
+// commutes says whether the operands may change places.
+func (o Op) commutes() bool {
+	own := o.own()
+	return own == nil || own.commutes
+}
+
+// check panics unless the operation exists for a kind.
+func (o Op) check(kind Kind) {
+	own := o.own()
 	switch {
-	case len(dst) == 0:
-	case kind == Float32 && op == Sum && inPlace(dst, a, b):
-		blas32.Axpy(1, vector32(view[float32](other(dst, a, b))), vector32(view[float32](dst)))
-	case kind == Float64 && op == Sum && inPlace(dst, a, b):
-		blas64.Axpy(1, vector64(view[float64](other(dst, a, b))), vector64(view[float64](dst)))
-	default:
-		combineKind(kind, op, dst, a, b)
+	case own != nil && own.kind == kind:
+	case own != nil, kind == Byte, kind.Size() == 0, o < Sum, o > Product:
+		panic(fmt.Sprintf("BUG: allreduce: %v of %v", o, kind))
 	}
 }
-
-func inPlace(dst, a, b []byte) bool { return &dst[0] == &a[0] || &dst[0] == &b[0] }
-
-// other is the operand that is not dst.
-func other(dst, a, b []byte) []byte {
-	if &dst[0] == &a[0] {
-		return b
-	}
-	return a
-}
-
-func combineKind(kind Kind, op Op, dst, a, b []byte) {
-	switch kind {
-	case Float32:
-		reduce(op, view[float32](dst), view[float32](a), view[float32](b))
-	case Float64:
-		reduce(op, view[float64](dst), view[float64](a), view[float64](b))
-	case Int32:
-		reduce(op, view[int32](dst), view[int32](a), view[int32](b))
-	case Int64:
-		reduce(op, view[int64](dst), view[int64](a), view[int64](b))
-	case Uint32:
-		reduce(op, view[uint32](dst), view[uint32](a), view[uint32](b))
-	case Uint64:
-		reduce(op, view[uint64](dst), view[uint64](a), view[uint64](b))
-	default:
-		panic(fmt.Sprintf("BUG: allreduce: %v of %v", op, kind))
-	}
-}
-
-func reduce[T number](op Op, dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	switch op {
-	case Sum:
-		for i := range dst {
-			dst[i] = a[i] + b[i]
-		}
-	case Min:
-		for i := range dst {
-			dst[i] = min(a[i], b[i])
-		}
-	case Max:
-		for i := range dst {
-			dst[i] = max(a[i], b[i])
-		}
-	default:
-		panic(fmt.Sprintf("BUG: allreduce: %v", op))
-	}
-}
-
-func vector32(s []float32) blas32.Vector { return blas32.Vector{N: len(s), Inc: 1, Data: s} }
-func vector64(s []float64) blas64.Vector { return blas64.Vector{N: len(s), Inc: 1, Data: s} }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
+
+// maxPlans bounds how many programs a rank keeps.
+const maxPlans = 64
+
+// plans makes the programs of a rank, and keeps them, so that a collective
+// allocates nothing when it comes again.
+type plans struct {
+	rank    int
+	tree    schedule.Tree // of records; in a job with vw workers, of everything
+	stream  bool
+	kept    map[planKey]plan
+	offsets []int // of records
+	records *schedule.Program
+}
+
+// planKey is what a program follows from.
+type planKey struct {
+	verb     verb
+	spec     schedule.Spec
+	root     int
+	to, from int // of verbSendRecv: whom to, and how many bytes
+	out, in  int
+}
+
+// plan is a program, and the schedule that an all-reduce has got.
+type plan struct {
+	prog *schedule.Program
+	name schedule.Name
+}
+
+func newPlans(t schedule.Tree, rank int, stream bool) plans {
+	return plans{rank: rank, tree: t, stream: stream, kept: map[planKey]plan{}}
+}
+
+// get is the plan of a key.
+func (p *plans) get(k planKey) plan {
+	if got, ok := p.kept[k]; ok {
+		return got
+	}
+	if len(p.kept) == maxPlans {
+		clear(p.kept) // a job has few sizes; who has many pays for the making
+	}
+	made := p.make(k)
+	p.kept[k] = made
+	return made
+}
+
+func (p *plans) make(k planKey) plan {
+	s := k.spec
+	switch k.verb {
+	case verbAllReduce, verbSizes:
+		if p.stream {
+			return plan{schedule.PipelinedTree(p.tree, p.rank, s.Bytes), schedule.VWTree}
+		}
+		if s.Schedule == schedule.Auto {
+			s.Schedule = s.Pick()
+		}
+		return plan{s.AllReduce(p.rank), s.Schedule}
+	case verbReduce:
+		return plan{prog: s.Reduce(k.root, p.rank)}
+	case verbReduceScatter:
+		return plan{prog: s.ReduceScatter(p.rank)}
+	case verbBroadcast:
+		return plan{prog: s.Broadcast(k.root, p.rank)}
+	case verbAllGather:
+		return plan{prog: s.AllGather(nil, p.rank)}
+	case verbGather:
+		return plan{prog: s.Gather(k.root, nil, p.rank)}
+	case verbScatter:
+		return plan{prog: s.Scatter(k.root, nil, p.rank)}
+	case verbBarrier:
+		return plan{prog: s.Barrier(p.rank)}
+	case verbSendRecv:
+		return plan{prog: schedule.SendRecv(s.Size, p.rank, k.to, k.out, k.from, k.in)}
+	}
+	panic(fmt.Sprintf("BUG: allreduce: no program for %v", k.verb))
+}
+
+// gather is the program of an all-gather of records, along the tree, whose edges are
+// open. Records are often as long as those of the last time.
+func (p *plans) gather(offsets []int) *schedule.Program {
+	if p.records == nil || !slices.Equal(offsets, p.offsets) {
+		p.offsets = append(p.offsets[:0], offsets...)
+		p.records = schedule.TreeAllGatherV(p.tree, p.rank, p.offsets)
+	}
+	return p.records
+}
