@@ -178,11 +178,7 @@ func (c Config) agreed() string {
 	if c.Schedule == schedule.Auto {
 		return c.Options
 	}
-	text := c.Options
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return text + "schedule " + c.Schedule.String() + "\n"
+	return strings.TrimLeft(c.Options+" schedule="+c.Schedule.String(), " ")
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/internal/launch"
@@ -268,6 +269,13 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	if c.IsSet("span_server_port") {
 		port = c.Uint64("span_server_port")
 	}
+	var name schedule.Name
+	if c.IsSet("schedule") {
+		var err error
+		if name, err = schedule.ParseName(c.String("schedule")); err != nil {
+			return nil, usageErrorf("--schedule: %w", err)
+		}
+	}
 	return &allreduce.Config{
 		Server:       net.JoinHostPort(host, strconv.FormatUint(port, 10)),
 		Job:          spantree.Job{UniqueID: c.Uint64("unique_id"), RunKey: c.String("run_id")},
@@ -276,8 +284,18 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		StartTimeout: c.Duration("start_timeout"),
 		Heartbeat:    c.Duration("heartbeat"),
 		LostAfter:    c.Duration("lost_after"),
+		Schedule:     name,
+		NoChecksum:   c.String("checksum") == "off",
 	}, nil
 }
+
+// scheduleNames are the choices of --schedule.
+var scheduleNames = func() (names []string) {
+	for _, n := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
+		names = append(names, n.String())
+	}
+	return names
+}()
 
 // defaultServerPort is vw's.
 const defaultServerPort = 26543
