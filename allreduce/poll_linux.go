@@ -62,11 +62,15 @@ type socket interface {
 	Close() error
 }
 
+// loops is how many there are in this process.
+var loops atomic.Int32
+
 func newPollLoop(en *engine) (driver, error) {
 	bell, err := transport.NewBell()
 	if err != nil {
 		return nil, err
 	}
+	loops.Add(1)
 	return &pollLoop{en: en, bell: bell}, nil
 }
 
@@ -134,7 +138,9 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 			}
 			continue
 		}
-		runtime.Gosched() // there may be ranks in this process too
+		if loops.Load() > 1 {
+			runtime.Gosched() // to other ranks in this process; it wakes a thread, so not without need
+		}
 		transport.Yield()
 		d.glance(c.edges)
 	}
@@ -331,5 +337,7 @@ func (d *pollLoop) stop() {
 
 func (d *pollLoop) wait() {
 	d.keeper.Wait()
-	d.bell.Close()
+	if d.bell.Close() {
+		loops.Add(-1)
+	}
 }

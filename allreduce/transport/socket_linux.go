@@ -152,14 +152,16 @@ func (b *Bell) Silence() {
 	}
 }
 
-// Close frees the bell. Nobody waits for it any more.
-func (b *Bell) Close() {
+// Close frees the bell, for which nobody waits any more. False: it was closed before.
+func (b *Bell) Close() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.fd >= 0 {
-		unix.Close(b.fd)
-		b.fd = -1
+	if b.fd < 0 {
+		return false
 	}
+	unix.Close(b.fd)
+	b.fd = -1
+	return true
 }
 
 // Poller waits for descriptors. A wait has three parts:
