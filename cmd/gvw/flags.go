@@ -189,7 +189,7 @@ var learnFlags = []*spec{
 	{name: "heartbeat", kind: duration, category: catCluster, arg: "T", def: "1s", more: true, help: "time between signs of life"},
 	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
 	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
-	{name: "schedule", kind: text, category: catCluster, arg: "S", def: "auto", choices: scheduleNames, more: true, help: "who adds what to what: equal on all ranks"},
+	{name: "schedule", kind: text, category: catCluster, arg: "S", def: "auto", choices: scheduleNames(), more: true, help: "who adds what to what: equal on all ranks"},
 	{name: "checksum", kind: text, category: catCluster, arg: "C", def: "on", choices: []string{"on", "off"}, more: true, help: "of all that goes between ranks"},
 
 	{name: "dry_run", kind: boolean, category: catOther, more: true, help: "say what a run would take, and end"},

@@ -289,13 +289,5 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	}, nil
 }
 
-// scheduleNames are the choices of --schedule.
-var scheduleNames = func() (names []string) {
-	for _, n := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
-		names = append(names, n.String())
-	}
-	return names
-}()
-
 // defaultServerPort is vw's.
 const defaultServerPort = 26543
