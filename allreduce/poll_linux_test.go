@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+func cpuTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestWaitingCostsNothing: ranks that wait in a collective for long sleep.
+func TestWaitingCostsNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector's goroutines count too")
+	}
+	const pause = 600 * time.Millisecond
+	c, cancel := context.WithCancel(ctx) // one that has to be looked at
+	defer cancel()
+	j := newTCPJob(t, 4, Config{})
+	j.ready()
+	j.each(func(rank int) error { return j.groups[rank].Barrier(c) })
+	before := cpuTime(t)
+	j.each(func(rank int) error {
+		if rank == 3 {
+			time.Sleep(pause)
+		}
+		return j.groups[rank].Barrier(c)
+	})
+	if used := cpuTime(t) - before; used > pause/4 {
+		t.Errorf("three ranks that wait for %v have used %v of processor time", pause, used)
+	}
+}
+
+// TestSleepersAreWoken: whatever ends a collective in which a rank sleeps, the rank
+// notices at once.
+func TestSleepersAreWoken(t *testing.T) {
+	const asleep = 100 * time.Millisecond
+	for _, c := range []struct {
+		name string
+		end  func(g *Group, cancel context.CancelFunc)
+		want string
+	}{
+		{"another rank gives up", func(g *Group, _ context.CancelFunc) { g.Fail(ctx, errors.New("no such file")) }, "no such file"},
+		{"another rank is closed", func(g *Group, _ context.CancelFunc) { g.Close() }, "lost rank 2"},
+		{"the context ends", func(_ *Group, cancel context.CancelFunc) { cancel() }, "context canceled"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := newTCPJob(t, 3, Config{})
+			j.ready()
+			within, cancel := context.WithCancel(ctx)
+			defer cancel()
+			var ended time.Time
+			errs := j.all(func(rank int) error {
+				if rank == 2 {
+					time.Sleep(asleep)
+					ended = time.Now()
+					c.end(j.groups[rank], cancel)
+					return nil
+				}
+				return j.groups[rank].Barrier(within)
+			})
+			if took := time.Since(ended); took > 4*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			for rank, err := range errs[:2] {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("rank %d: got %v, want %q in it", rank, err, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestClosedWhileAsleep: Close ends the collective of its own group, too.
+func TestClosedWhileAsleep(t *testing.T) {
+	j := newTCPJob(t, 2, Config{})
+	j.ready()
+	time.AfterFunc(100*time.Millisecond, func() { j.groups[0].Close() })
+	if err := j.groups[0].Barrier(ctx); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("got %v, want that the group was closed", err)
+	}
+}
+
+// TestKeeperNoticesDeath: over sockets, too, an end is noticed while no collective is
+// under way.
+func TestKeeperNoticesDeath(t *testing.T) {
+	nets := [3]*killable{}
+	for i := range nets {
+		nets[i] = &killable{Network: transport.TCP}
+	}
+	j := newJob(t, 3, Config{Listen: "127.0.0.1:0"}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
+	j.ready()
+	j.each(func(rank int) error { return j.groups[rank].Barrier(ctx) })
+	var died time.Time
+	errs := j.all(func(rank int) error {
+		if rank == 2 {
+			time.Sleep(100 * time.Millisecond)
+			died = time.Now()
+			nets[2].kill()
+			return nil
+		}
+		return j.groups[rank].Run(ctx, &idler{})
+	})
+	checkLost(t, errs, 2, 2)
+	if took := time.Since(died); took > 4*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestDriversDisagreeAtOnce: ranks that make different calls, along edges that one of
+// them does not use, learn it within the watch's tick.
+func TestDriversDisagreeAtOnce(t *testing.T) {
+	j := newTCPJob(t, 5, Config{Schedule: schedule.Ring})
+	j.ready()
+	start := time.Now()
+	for rank, err := range j.all(func(rank int) error {
+		if rank == 1 {
+			return j.groups[rank].Broadcast(ctx, Vec(make([]float32, 100)), 3)
+		}
+		return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 100)), Sum)
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "all-reduce #1 of 100 float32, sum, schedule ring") || !strings.Contains(err.Error(), "broadcast #1 of 100 float32, from rank 3") {
+			t.Errorf("rank %d: got %v", rank, err)
+		}
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestEdgesOpenAtFirstUse: wiring opens the edges of the tree alone; a ring opens
+// those to two neighbours, once.
+func TestEdgesOpenAtFirstUse(t *testing.T) {
+	j := newTCPJob(t, 16, Config{})
+	j.ready()
+	open := func() (most int) {
+		for _, g := range j.groups {
+			g.engine.mu.Lock()
+			most = max(most, len(g.engine.open))
+			g.engine.mu.Unlock()
+		}
+		return most
+	}
+	if got := open(); got > 3 {
+		t.Errorf("after wiring a rank has %d edges, want at most 3", got)
+	}
+	for range 2 {
+		j.each(func(rank int) error {
+			j.groups[rank].cfg.Schedule = schedule.Ring
+			return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 1000)), Sum)
+		})
+		if got := open(); got > 5 {
+			t.Errorf("after a ring a rank has %d edges, want at most 5", got)
+		}
+	}
+}
