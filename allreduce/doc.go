@@ -12,17 +12,32 @@
 //	err = g.AllReduce(ctx, allreduce.Vec(gradient).Named("gradient"), allreduce.Sum)
 //
 // The server (package spantree) brings the ranks of a job together and says who
-// is lost; the vectors never cross it. They go along a tree of connections between
-// the ranks, opened when the job is wired and kept until it ends. A child connects
-// to its parent and both show the token of the epoch; who cannot is dropped,
-// with a line in the log.
+// is lost; the vectors never cross it. They go from rank to rank, over a tree of
+// connections that is opened when the job is wired, and others that open when a
+// collective first needs them: the higher rank connects to the lower. Both ends
+// show the token of the epoch; who cannot is dropped, with a line in the log.
+//
+// # What there is
+//
+//	AllReduce, AllReduceInto     the reduction of all, on all ranks
+//	Reduce                       on one
+//	ReduceScatter                each rank gets its Segment of it
+//	Broadcast                    one rank's vector, to all
+//	AllGather, Gather, Scatter   segments to all, to one, from one
+//	AllGatherV                   a small record of each rank, of any length
+//	SendRecv                     from one rank, to another
+//	Barrier
+//
+// A reduction joins elements by Sum, Product, Min, Max or an operation of the
+// program's own, see [NewOp]. The Accumulate methods are vw's, on top.
 //
 // # Same bits
 //
 // The result of a collective is the same on all ranks, to the last bit, and the same
 // in every run with the same inputs: the order of additions follows from the number
-// of ranks alone (package schedule), not from who comes first, nor from the
-// transport, the chunk size or the number of processors.
+// of ranks, the length of the vector and the schedule alone (package schedule), not
+// from who comes first, nor from the driver, the chunk size or the number of
+// processors. Config.Schedule chooses the schedule.
 //
 // # Nothing is copied, nothing allocated
 //
@@ -30,17 +45,24 @@
 // into it, and lets go of it when it returns, whatever it returns. After the first
 // calls of a size no call allocates.
 //
+// # Who moves the bytes
+//
+// Over TCP on Linux the goroutine that calls a collective moves its bytes itself
+// (DriverPoll): nobody is woken for a message. It tries for a tenth of a millisecond,
+// then sleeps. Elsewhere, and on other networks, each connection has a goroutine that
+// reads and one that writes (DriverConn). Both speak alike, so ranks may differ.
+//
 // # Nobody hangs
 //
-// A group is watched by heartbeats to the server, and by a reader on every
-// connection, also when no collective is under way. Two clocks run in a
+// A group is watched by heartbeats to the server, and on every open connection, also
+// when no collective is under way. Two clocks run in a
 // collective: for a rank that has not entered it there is no limit while it lives
 // (but Config.MaxWait), and every ten seconds the log says who is waited for;
 // once two neighbours are in it, no byte moved between them for Config.Stall is
 // the end.
 //
 // A job fails as a whole. Every rank returns the same root cause: the verdict of the
-// server, which neighbours also pass along the tree. The errors are
+// server, which neighbours also tell each other. The errors are
 //
 //	*LostError      a rank was lost, or gave up (Fail, a cancelled context, …)
 //	*DeadlineError  no progress
