@@ -84,7 +84,7 @@ func checkCombine[T number](t *testing.T, draw func(*rand.Rand) T) {
 		for i := range a {
 			a[i], b[i] = draw(rng), draw(rng)
 		}
-		for _, op := range []Op{Sum, Min, Max} {
+		for _, op := range []Op{Sum, Min, Max, Product} {
 			want := make([]T, n)
 			for i := range want {
 				switch op {
@@ -94,6 +94,8 @@ func checkCombine[T number](t *testing.T, draw func(*rand.Rand) T) {
 					want[i] = min(a[i], b[i])
 				case Max:
 					want[i] = max(a[i], b[i])
+				case Product:
+					want[i] = a[i] * b[i]
 				}
 			}
 			apart, left, right := make([]T, n), append([]T(nil), a...), append([]T(nil), b...)
@@ -127,6 +129,9 @@ func TestFloatCorners(t *testing.T) {
 		{Max, zero, minus, zero},
 		{Max, 1, nan, nan},
 		{Min, nan, 1, nan},
+		{Product, minus, 2, minus},
+		{Product, inf, zero, nan},
+		{Product, nan, zero, nan},
 	} {
 		d64, d32 := []float64{c.b}, []float32{float32(c.b)}
 		combine(Float64, c.op, Vec(d64).bytes(), Vec([]float64{c.a}).bytes(), Vec(d64).bytes())
@@ -135,6 +140,39 @@ func TestFloatCorners(t *testing.T) {
 			if math.IsNaN(c.want) != math.IsNaN(got) || (!math.IsNaN(got) && math.Float64bits(got) != math.Float64bits(c.want)) {
 				t.Errorf("%v of %v and %v: got %v, want %v", c.op, c.a, c.b, got, c.want)
 			}
+		}
+	}
+}
+
+// FuzzCombine compares the vector kernels with the plain loop, whatever bits the
+// operands have: the same bits, but for which NaN it is.
+func FuzzCombine(f *testing.F) {
+	f.Add([]byte{0, 0, 0x80, 0x7f, 0, 0, 0x80, 0xff, 1, 2, 3, 4, 5, 6, 7, 8}, byte(0))
+	f.Add(make([]byte, 8*19), byte(5))
+	f.Fuzz(func(t *testing.T, data []byte, how byte) {
+		fuzzSum(t, data, how, Float32, func(v float32) (uint64, bool) { return uint64(math.Float32bits(v)), v != v })
+		fuzzSum(t, data, how, Float64, func(v float64) (uint64, bool) { return math.Float64bits(v), v != v })
+	})
+}
+
+func fuzzSum[T float32 | float64](t *testing.T, data []byte, how byte, kind Kind, bits func(T) (uint64, bool)) {
+	n := len(data) / 2 / kind.Size()
+	a, b, want, dst := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
+	copy(Vec(a).bytes(), data)
+	copy(Vec(b).bytes(), data[len(data)/2:])
+	combineKind(kind, Sum, Vec(want).bytes(), Vec(a).bytes(), Vec(b).bytes())
+	switch how % 3 {
+	case 0:
+		dst = a
+	case 1:
+		dst = b
+	}
+	combine(kind, Sum, Vec(dst).bytes(), Vec(a).bytes(), Vec(b).bytes())
+	for i := range want {
+		w, wantNaN := bits(want[i])
+		g, gotNaN := bits(dst[i])
+		if wantNaN != gotNaN || !wantNaN && w != g {
+			t.Fatalf("%v %d of %d, form %d: got %x, want %x", kind, i, n, how%3, g, w)
 		}
 	}
 }
