@@ -22,7 +22,9 @@ const (
 	linger = 2 * time.Second
 )
 
-// serverConn is a client's connection: a reader, which is serve, and a writer.
+// serverConn is a client's connection. Its reader is serve; a writer runs while
+// something is to be sent. Thousands of clients may wait for hours, and
+// what each costs meanwhile is one goroutine with a small stack.
 type serverConn struct {
 	s        *Server
 	id       connID
@@ -34,13 +36,14 @@ type serverConn struct {
 	mu      sync.Mutex
 	out     [][]byte // nil: hang up
 	ended   bool     // nothing is queued any more
-	pending chan struct{}
-	stop    chan struct{} // closed when the reader is through
+	over    bool     // nothing is sent any more: the reader is through
+	writing bool     // there is a writer, or it has failed
+	writer  sync.WaitGroup
 	once    sync.Once
 }
 
 func newServerConn(s *Server, id connID, nc net.Conn, from endpoint, l net.Listener) *serverConn {
-	return &serverConn{s: s, id: id, nc: nc, from: from, listener: l, pending: make(chan struct{}, 1), stop: make(chan struct{})}
+	return &serverConn{s: s, id: id, nc: nc, from: from, listener: l}
 }
 
 // queue hands bytes to the writer; nil hangs up after what is queued. It
@@ -58,9 +61,9 @@ func (c *serverConn) queue(b []byte) {
 	}
 	c.ended = b == nil
 	c.out = append(c.out, b)
-	select {
-	case c.pending <- struct{}{}:
-	default:
+	if !c.writing {
+		c.writing = true
+		c.writer.Go(c.write)
 	}
 }
 
@@ -71,14 +74,25 @@ func (c *serverConn) abort() {
 
 // serve reads until the connection ends. It owns the writer.
 func (c *serverConn) serve() {
-	var writer sync.WaitGroup
-	writer.Go(c.write)
 	err := c.read()
-	c.s.apply(closed{c.id, why(err)})
-	close(c.stop)
+	c.apply(closed{c.id, why(err)})
+	c.mu.Lock()
+	c.over, c.ended = true, true
+	c.mu.Unlock()
 	c.abort()
-	writer.Wait()
+	c.writer.Wait()
 	c.s.forget(c)
+}
+
+// apply tells the server's machine what happened.
+func (c *serverConn) apply(ev event) { apart(func() { c.s.apply(ev) }) }
+
+// apart runs f on a stack that ends with it: the reader's own would stay as large
+// as f once needed it, while the reader waits.
+func apart(f func()) {
+	var deep sync.WaitGroup
+	deep.Go(f)
+	deep.Wait()
 }
 
 // why says what ended a connection.
@@ -95,19 +109,10 @@ func why(err error) string {
 	return "connection lost: " + err.Error()
 }
 
-// write sends what is queued. A client that does not read costs its own
-// connection, and nobody else anything.
+// write sends what is queued and ends. A client that does not read costs its
+// own connection, and nobody else anything.
 func (c *serverConn) write() {
-	for {
-		select {
-		case <-c.pending:
-		case <-c.stop:
-			return
-		}
-		c.mu.Lock()
-		out := c.out
-		c.out = nil
-		c.mu.Unlock()
+	for out := c.next(); out != nil; out = c.next() {
 		for _, b := range out {
 			if b == nil {
 				c.hangUp()
@@ -121,6 +126,19 @@ func (c *serverConn) write() {
 			}
 		}
 	}
+}
+
+// next is what is to be sent; nil ends the writer.
+func (c *serverConn) next() [][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.out
+	c.out = nil
+	if c.over {
+		out = nil
+	}
+	c.writing = out != nil
+	return out
 }
 
 // hangUp ends our direction; the reader goes on for a while, see linger.
@@ -164,19 +182,32 @@ func (c *serverConn) mute(said string, err error) error {
 func (c *serverConn) readVW(unique, total, rank uint64) error {
 	c.s.known(c)
 	_ = c.nc.SetReadDeadline(time.Time{}) // the job may take hours to fill
-	c.s.apply(vwHello{c.id, c.from, unique, total, rank})
+	c.apply(vwHello{c.id, c.from, unique, total, rank})
 	var port [2]byte
 	if _, err := io.ReadFull(c.nc, port[:]); err != nil {
 		return err
 	}
-	c.s.apply(vwPort{c.id, binary.BigEndian.Uint16(port[:])})
+	c.apply(vwPort{c.id, binary.BigEndian.Uint16(port[:])})
 	// It has nothing more to say; what is of interest is when it goes.
 	_, err := io.Copy(io.Discard, c.nc)
 	return err
 }
 
 // readNative follows a client that speaks frames.
-func (c *serverConn) readNative() error {
+func (c *serverConn) readNative() (err error) {
+	frames := &frameReader{r: c.nc, limit: c.s.cfg.MaxFrame}
+	apart(func() { err = c.greet(frames) })
+	for err == nil {
+		if err = frames.wait(); err != nil {
+			return c.refuse(err)
+		}
+		apart(func() { err = c.receive(frames) })
+	}
+	return err
+}
+
+// greet answers a client's hello and takes its first frame.
+func (c *serverConn) greet(frames *frameReader) error {
 	welcome, err := appendFrame(nil, &welcomeFrame{
 		Term: c.s.mind.term, Incarnation: c.s.mind.incarnation,
 		MaxFrame: uint32(c.s.cfg.MaxFrame), MaxRanks: uint32(c.s.cfg.MaxRanks), Version: c.s.cfg.Version,
@@ -185,7 +216,6 @@ func (c *serverConn) readNative() error {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
 	c.queue(welcome)
-	frames := frameReader{r: c.nc, limit: c.s.cfg.MaxFrame}
 	f, err := frames.next()
 	if _, ok := errors.AsType[*FrameError](err); err != nil && !ok {
 		return c.mute("the hello of the native protocol", err)
@@ -203,13 +233,17 @@ func (c *serverConn) readNative() error {
 	default:
 		return c.refuse(&FrameError{Type: typeOf(f), Err: errors.New("a connection begins with JOIN or STATUS")})
 	}
-	for {
-		f, err := frames.next()
-		if err != nil {
-			return c.refuse(err)
-		}
-		c.s.apply(received{c.id, f})
+	return nil
+}
+
+// receive takes a frame whose header has come.
+func (c *serverConn) receive(frames *frameReader) error {
+	f, err := frames.next()
+	if err != nil {
+		return c.refuse(err)
 	}
+	c.s.apply(received{c.id, f})
+	return nil
 }
 
 // refuse answers bytes that are no frame, and ends the connection.
@@ -224,7 +258,7 @@ func (c *serverConn) refuse(err error) error {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
 	c.queue(b)
-	c.s.apply(closed{c.id, fault.Error()})
+	c.apply(closed{c.id, fault.Error()})
 	c.queue(nil)
 	_, _ = io.Copy(io.Discard, c.nc) // until the client has closed, or linger is over
 	return fault

@@ -266,20 +266,34 @@ type frameReader struct {
 	r     io.Reader
 	limit int
 	buf   []byte // reused: frames hold copies
+
+	header [frameHeader]byte
+	waited bool // header is that of the frame under way
+}
+
+// wait waits for a frame's header, which next then takes; it needs little stack.
+func (r *frameReader) wait() error {
+	if _, err := io.ReadFull(r.r, r.header[:]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = &FrameError{Err: errShort}
+		}
+		return err
+	}
+	r.waited = true
+	return nil
 }
 
 // next returns the next frame; io.EOF at the end of the stream, a *FrameError
 // for bytes that are none.
 func (r *frameReader) next() (frame, error) {
 	for {
-		var h [frameHeader]byte
-		if _, err := io.ReadFull(r.r, h[:]); err != nil {
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				err = &FrameError{Err: errShort}
+		if !r.waited {
+			if err := r.wait(); err != nil {
+				return nil, err
 			}
-			return nil, err
 		}
-		t, version, size, err := decodeHeader(h, r.limit)
+		r.waited = false
+		t, version, size, err := decodeHeader(r.header, r.limit)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command join measures how a large job starts: how long it takes until all of
+// its ranks are wired, and how much memory the server needs for ranks that
+// wait.
+//
+//	go run ./bench/join -ranks 1000 -waiting 10000
+//
+// The server is spanning_tree, a process of its own; the ranks are goroutines of
+// this one, with real sockets. Each rank that waits is a
+// connection, so -waiting is bounded by the limit of open files.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	ranks := flag.Int("ranks", 1000, "ranks of the job that is wired")
+	waiting := flag.Int("waiting", 10000, "ranks that wait at the server for one that does not come")
+	rounds := flag.Int("rounds", 3, "how often the job is wired")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := bench(ctx, *ranks, *waiting, *rounds, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "join:", err)
+		os.Exit(1)
+	}
+}
+
+// child is the server's process.
+type child struct {
+	cmd  *exec.Cmd
+	addr string
+}
+
+// build makes the server's program in dir.
+func build(ctx context.Context, dir string) (string, error) {
+	bin := filepath.Join(dir, "spanning_tree")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "github.com/gvw-project/gvw/cmd/spanning_tree").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("cannot build the server: %w\n%s", err, out)
+	}
+	return bin, nil
+}
+
+// startServer starts the server on a free port and waits until it listens.
+func startServer(ctx context.Context, bin string) (*child, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, bin, "--nondaemon", "--bind", "127.0.0.1", "--port", strconv.Itoa(addr.Port))
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &child{cmd, addr.String()}
+	for range 100 {
+		probe, err := net.Dial("tcp", c.addr)
+		if err == nil {
+			return c, probe.Close()
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return nil, errors.Join(fmt.Errorf("the server does not listen at %s", c.addr), cmd.Process.Kill(), cmd.Wait())
+}
+
+// stop ends the server. What it exits with on SIGINT does not matter.
+func (c *child) stop() error {
+	err := c.cmd.Process.Signal(os.Interrupt)
+	_ = c.cmd.Wait()
+	return err
+}
+
+// memory is a line of the process's status, in MiB: VmRSS, or VmHWM for the most.
+func (c *child) memory(name string) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var kib float64
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			if _, err := fmt.Sscanf(rest, "%f kB", &kib); err != nil {
+				return 0, err
+			}
+			return kib / 1024, nil
+		}
+	}
+	return 0, fmt.Errorf("no %s in the status of a process", name)
+}
+
+func bench(ctx context.Context, ranks, waiting, rounds int, w io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "gvw-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	bin, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	best := time.Duration(0)
+	var most float64
+	for round := range rounds {
+		took, mib, err := wired(ctx, bin, ranks)
+		if err != nil {
+			return err
+		}
+		if best == 0 || took < best {
+			best = took
+		}
+		most = max(most, mib)
+		fmt.Fprintf(w, "round %d: %d ranks wired in %.2f s\n", round+1, ranks, took.Seconds())
+	}
+	fmt.Fprintf(w, "best: %d ranks wired in %.2f s; the server's memory at most %.1f MiB\n", ranks, best.Seconds(), most)
+	peak, rss, err := held(ctx, bin, waiting)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%d ranks wait: the server's memory %.1f MiB, at most %.1f MiB\n", waiting, rss, peak)
+	return nil
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// atOnce is how many ranks connect at the same time: the server bounds those
+// that have not said what they want.
+const atOnce = 512
+
+// wired starts a job of n ranks and returns how long it took until the last one
+// was wired, and the most memory that the server had.
+func wired(ctx context.Context, bin string, n int) (took time.Duration, mib float64, err error) {
+	s, err := startServer(ctx, bin)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	groups := make([]*allreduce.Group, n)
+	begun := time.Now()
+	err = each(n, n, func(rank int) (err error) {
+		groups[rank], err = allreduce.Join(ctx, allreduce.Config{
+			Server: s.addr, Job: spantree.Job{UniqueID: 1}, Rank: rank, Total: n, Listen: "127.0.0.1:0",
+			LostAfter: time.Minute,
+		})
+		if err != nil {
+			return err
+		}
+		return groups[rank].Ready(ctx, spantree.Shard{})
+	})
+	took = time.Since(begun)
+	if err == nil {
+		err = each(n, n, func(rank int) error { return groups[rank].Finish(ctx, [32]byte{}, nil, nil) })
+	}
+	for _, g := range groups {
+		if g != nil {
+			err = errors.Join(err, g.Close())
+		}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	mib, err = s.memory("VmHWM")
+	return took, mib, err
+}
+
+// held lets n ranks of n+1 join and returns the server's memory while they wait.
+func held(ctx context.Context, bin string, n int) (peak, rss float64, err error) {
+	s, err := startServer(ctx, bin)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	members := make([]*spantree.Member, n)
+	err = each(n, atOnce, func(rank int) (err error) {
+		members[rank], err = spantree.Join(ctx, spantree.JoinConfig{
+			Server: s.addr, Job: spantree.Job{UniqueID: 1}, Rank: rank, Total: n + 1, Advertise: "127.0.0.1:30000",
+			Heartbeat: 5 * time.Second, LostAfter: 10 * time.Minute,
+		})
+		return err
+	})
+	if err == nil {
+		time.Sleep(6 * time.Second) // every rank has sent a sign of life
+		rss, err = s.memory("VmRSS")
+	}
+	if err == nil {
+		peak, err = s.memory("VmHWM")
+	}
+	err = errors.Join(err, each(n, n, func(rank int) error {
+		if members[rank] == nil {
+			return nil
+		}
+		return members[rank].Close()
+	}))
+	return peak, rss, err
+}
+
+// each calls f for 0 to n-1, so many at a time, and returns the first error.
+func each(n, atOnce int, f func(i int) error) error {
+	var work sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	errs := make([]error, n)
+	for i := range n {
+		free <- struct{}{}
+		work.Go(func() {
+			errs[i] = f(i)
+			<-free
+		})
+	}
+	work.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", i, err)
+		}
+	}
+	return nil
+}
