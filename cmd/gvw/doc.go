@@ -38,6 +38,12 @@
 //     is the launcher's. The others are ended. Workers hold a pipe of the
 //     launcher: if it dies, they end too.
 //
+// # gvw allreduce
+//
+// It joins a job as the learner does and reduces what comes on stdin, for shell
+// pipelines and mappers in any language (allreduce.go; package allreduce/pipe does
+// the work).
+//
 // # gvw bench
 //
 // gvw bench allreduce measures the collectives over several processes of this

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/pipe"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
@@ -61,6 +62,7 @@ func exitCode(err error) int {
 		{is[*cache.StaleError], exitData},
 		{is[*feature.LimitError], exitData},
 		{is[*stream.DataError], exitData},
+		{is[*pipe.DataError], exitData},
 		{is[*net.OpError], exitIO},
 		{is[*os.SyscallError], exitIO},
 		{is[syscall.Errno], exitIO},

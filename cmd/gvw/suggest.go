@@ -55,8 +55,10 @@ func elsewhere(specs []*spec, s *spec) string {
 		return "it belongs to gvw bench allreduce"
 	case slices.Contains(topoFlags, s):
 		return "it belongs to gvw topo"
+	case slices.Contains(runFlags, s):
+		return "it belongs to gvw run, before the --"
 	}
-	return "it belongs to gvw run, before the --"
+	return "it belongs to gvw allreduce"
 }
 
 // unsupported refuses an option that vw has.

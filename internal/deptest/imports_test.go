@@ -48,6 +48,7 @@ var layers = []layer{
 		"allreduce", slices.Concat(bottom, wires, []string{"allreduce/spantree", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
+	{"allreduce/pipe", slices.Concat(bottom, wires, []string{"=allreduce"}), "it reduces what a stream brings, by the calls that every program has"},
 
 	{"hdfsio", bottom, "files know nothing of what is in them"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},

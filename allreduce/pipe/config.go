@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+var (
+	// Ops are what Config.Op may be.
+	Ops = []string{"sum", "max", "min", "avg", "weighted_avg", "gather"}
+	// Types are what Config.Type may be.
+	Types = []string{"f32", "f64", "i64", "text"}
+)
+
+// Config says what to do with the vectors.
+type Config struct {
+	// Op is the operation, one of Ops. Required.
+	Op string
+	// Type is the type of the elements, one of Types. "" is f64; text is for
+	// gather alone.
+	Type string
+	// Frames reads and writes length-prefixed binary vectors instead of lines.
+	Frames bool
+	// MaxVector bounds a line or a frame, in bytes; 0 is 1 GiB.
+	MaxVector int
+}
+
+const defaultMaxVector = 1 << 30
+
+func (c Config) withDefaults() Config {
+	if c.Type == "" {
+		c.Type = "f64"
+	}
+	if c.MaxVector == 0 {
+		c.MaxVector = defaultMaxVector
+	}
+	return c
+}
+
+// Validate reports everything that is wrong with c.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var errs []error
+	if !slices.Contains(Ops, c.Op) {
+		errs = append(errs, fmt.Errorf("pipe: Op: got %q, want one of %v", c.Op, Ops))
+	}
+	switch {
+	case !slices.Contains(Types, c.Type):
+		errs = append(errs, fmt.Errorf("pipe: Type: got %q, want one of %v", c.Type, Types))
+	case c.Type == "text" && c.Op != "gather":
+		errs = append(errs, fmt.Errorf("pipe: Type: text can only be gathered, not reduced by %s", c.Op))
+	case c.Type == "i64" && (c.Op == "avg" || c.Op == "weighted_avg"):
+		errs = append(errs, fmt.Errorf("pipe: Type: whole numbers have no %s: want f32 or f64", c.Op))
+	}
+	if c.MaxVector < 0 {
+		errs = append(errs, fmt.Errorf("pipe: MaxVector: got %d, want 0 or more", c.MaxVector))
+	}
+	return errors.Join(errs...)
+}
+
+// DataError says that the input of a rank, or of two, is at fault.
+type DataError struct {
+	Rank int // the rank that returns the error
+	Text string
+}
+
+func (e *DataError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+
+func dataErrorf(rank int, format string, args ...any) error {
+	return &DataError{rank, fmt.Sprintf(format, args...)}
+}

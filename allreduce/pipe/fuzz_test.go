@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+)
+
+// What is read from a line and written is read again as the same numbers.
+func FuzzLine(f *testing.F) {
+	f.Add([]byte("1 -2.5\t3e7"))
+	f.Add([]byte("nan inf -0 0x1p-3"))
+	f.Add([]byte("1 2 x"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		roundTrip[float32](t, line)
+		roundTrip[float64](t, line)
+		roundTrip[int64](t, line)
+	})
+}
+
+func roundTrip[T number](t *testing.T, line []byte) {
+	v, err := parse[T](nil, line)
+	if err != nil {
+		return
+	}
+	text := format(nil, v)
+	again, err := parse[T](nil, text)
+	if err != nil || !slices.EqualFunc(v, again, same) {
+		t.Errorf("%q gives %v, written %q, read %v, %v", line, v, text, again, err)
+	}
+	frame := encode(nil, v)
+	if again, err = decode[T](nil, frame[8:]); err != nil || !slices.EqualFunc(v, again, same) {
+		t.Errorf("%v as a frame gives %v, %v", v, again, err)
+	}
+}
+
+// same counts all NaN as one, and -0 and 0 as two.
+func same[T number](a, b T) bool {
+	return a != a && b != b || a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
+}
+
+// Any stream is a number of vectors within the limit, and then an end or an
+// error.
+func FuzzInput(f *testing.F) {
+	f.Add([]byte("1 2\n3"), false)
+	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00ab\xff"), true)
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xffab"), true)
+	f.Fuzz(func(t *testing.T, b []byte, frames bool) {
+		const most = 100
+		in := newInput(bytes.NewReader(b), Config{Op: "gather", Type: "text", Frames: frames, MaxVector: most})
+		total := 0
+		for {
+			raw, err := in.read()
+			if err != nil {
+				return
+			}
+			if len(raw) > most+2 {
+				t.Fatalf("a vector of %d bytes", len(raw))
+			}
+			if total += len(raw); total > len(b) {
+				t.Fatalf("%d bytes out of %d", total, len(b))
+			}
+		}
+	})
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+var errNoWeight = errors.New("it is empty, where a weight should come first")
+
+// gather writes the vectors of all ranks. They travel as they came, after a look
+// whether they are vectors, in pieces that are no longer than a record may be.
+func (s *stream) gather(ctx context.Context, in vector) error {
+	n := -1
+	if in.err != io.EOF {
+		if err := s.look(in.raw); err != nil {
+			return s.bad(err)
+		}
+		n = len(in.raw)
+	}
+	most, err := s.agree(ctx, n, false)
+	if err != nil {
+		return err
+	}
+	all := make([][]byte, s.group.Size())
+	for rest := in.raw; ; {
+		piece := rest[:min(len(rest), allreduce.MaxRecord)]
+		if s.pieces, err = s.group.AllGatherV(ctx, s.pieces, piece); err != nil {
+			return err
+		}
+		for rank, p := range s.pieces {
+			all[rank] = append(all[rank], p...)
+		}
+		rest = rest[len(piece):]
+		if most -= allreduce.MaxRecord; most <= 0 {
+			break
+		}
+	}
+	s.result = s.result[:0]
+	for _, v := range all {
+		if s.cfg.Frames {
+			s.result = binary.LittleEndian.AppendUint64(s.result, uint64(len(v)))
+			s.result = append(s.result, v...)
+		} else {
+			s.result = append(append(s.result, v...), '\n')
+		}
+	}
+	return s.write(s.result)
+}
+
+// look says whether raw is a vector of the type.
+func (s *stream) look(raw []byte) error {
+	switch s.cfg.Type {
+	case "f32":
+		return check[float32](raw, s.cfg.Frames)
+	case "f64":
+		return check[float64](raw, s.cfg.Frames)
+	case "i64":
+		return check[int64](raw, s.cfg.Frames)
+	}
+	return nil
+}
+
+func check[T number](raw []byte, frames bool) error {
+	var err error
+	if frames {
+		_, err = decode[T](nil, raw)
+	} else {
+		_, err = parse[T](nil, raw)
+	}
+	return err
+}

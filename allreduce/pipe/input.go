@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// input reads one vector after the other.
+type input struct {
+	r      *bufio.Reader
+	frames bool
+	most   int
+	unit   string // line or frame
+	buf    bytes.Buffer
+
+	want chan struct{} // asks for the next one
+	got  chan vector
+}
+
+// vector is what has been read: the bytes stay valid until the next one is asked
+// for.
+type vector struct {
+	raw []byte
+	err error // io.EOF: there is none
+}
+
+func newInput(r io.Reader, cfg Config) *input {
+	in := &input{
+		r: bufio.NewReaderSize(r, 1<<16), frames: cfg.Frames, most: cfg.MaxVector, unit: "line",
+		want: make(chan struct{}), got: make(chan vector, 1),
+	}
+	if in.frames {
+		in.unit = "frame"
+	}
+	return in
+}
+
+// serve reads what it is asked for. A read of a pipe cannot be interrupted: this
+// goroutine ends with close, or, where it waits for input then, with the stream
+// or the process.
+func (in *input) serve() {
+	for range in.want {
+		raw, err := in.read()
+		in.got <- vector{raw, err}
+	}
+}
+
+// next waits for the next vector, or the end of ctx.
+func (in *input) next(ctx context.Context) (v vector, interrupted bool) {
+	in.want <- struct{}{}
+	select {
+	case v := <-in.got:
+		return v, false
+	case <-ctx.Done():
+		return vector{}, true
+	}
+}
+
+func (in *input) read() ([]byte, error) {
+	in.buf.Reset()
+	if in.frames {
+		return in.frame()
+	}
+	for {
+		part, err := in.r.ReadSlice('\n')
+		in.buf.Write(part)
+		switch {
+		case in.buf.Len() > in.most:
+			return nil, fmt.Errorf("it is longer than %d bytes", in.most)
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && in.buf.Len() > 0, err == nil: // the last line needs no end
+			line := bytes.TrimSuffix(in.buf.Bytes(), []byte("\n"))
+			return bytes.TrimSuffix(line, []byte("\r")), nil
+		}
+		return nil, err
+	}
+}
+
+func (in *input) frame() ([]byte, error) {
+	var head [8]byte
+	if _, err := io.ReadFull(in.r, head[:]); err != nil {
+		if err == io.ErrUnexpectedEOF {
+			err = errors.New("the input ends within the length")
+		}
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint64(head[:])
+	if n > uint64(in.most) {
+		return nil, fmt.Errorf("its length is %d bytes, the limit is %d: is this a length, 8 bytes, little-endian?", n, in.most)
+	}
+	// It grows with what comes, whatever the length says.
+	if got, err := io.CopyN(&in.buf, in.r, int64(n)); err != nil {
+		if err == io.EOF {
+			err = fmt.Errorf("the input ends after %d of %d bytes", got, n)
+		}
+		return nil, err
+	}
+	return in.buf.Bytes(), nil
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+// Group is what is needed of a job; *allreduce.Group has it.
+type Group interface {
+	Rank() int
+	Size() int
+	AllReduce(ctx context.Context, v allreduce.Vector, op allreduce.Op) error
+	AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]byte, error)
+	Barrier(ctx context.Context) error
+}
+
+var _ Group = (*allreduce.Group)(nil)
+
+// Run reads vectors from r until its end and writes one result for each to w. It
+// returns a digest of all results, equal on all ranks. After an error the caller tells the job of it (Group.Fail).
+func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (digest [32]byte, err error) {
+	if err := cfg.Validate(); err != nil {
+		return digest, err
+	}
+	cfg = cfg.withDefaults()
+	s := &stream{cfg: cfg, group: g, in: newInput(r, cfg), out: w, sum: sha256.New()}
+	go s.in.serve()
+	defer close(s.in.want)
+	var reduce func(context.Context, vector) error
+	switch {
+	case cfg.Op == "gather":
+		reduce = s.gather
+	case cfg.Type == "f32":
+		reduce = (&lane[float32]{stream: s}).reduce
+	case cfg.Type == "i64":
+		reduce = (&lane[int64]{stream: s}).reduce
+	default:
+		reduce = (&lane[float64]{stream: s}).reduce
+	}
+	for s.number = 1; ; s.number++ {
+		v, interrupted := s.in.next(ctx)
+		if interrupted {
+			return digest, context.Cause(ctx)
+		}
+		if v.err != nil && v.err != io.EOF {
+			return digest, s.bad(v.err)
+		}
+		if err := reduce(ctx, v); err == errEnd {
+			break
+		} else if err != nil {
+			return digest, err
+		}
+	}
+	s.sum.Sum(digest[:0])
+	return digest, nil
+}
+
+// stream is one Run.
+type stream struct {
+	cfg    Config
+	group  Group
+	in     *input
+	out    io.Writer
+	sum    hash.Hash
+	number int // of the line or frame, from 1
+	head   [4]int64
+	result []byte
+	pieces [][]byte
+}
+
+// errEnd says that all inputs have ended.
+var errEnd = fmt.Errorf("pipe: the end")
+
+// bad is a fault of this rank's input.
+func (s *stream) bad(err error) error {
+	return dataErrorf(s.group.Rank(), "%s %d of the input: %v", s.in.unit, s.number, err)
+}
+
+// rankBits is how much of a number in the agreement is a rank.
+const rankBits = 20
+
+// agree compares what the ranks have: n elements, or none since the input has
+// ended (n < 0). It returns the largest n, or errEnd.
+func (s *stream) agree(ctx context.Context, n int, same bool) (most int, err error) {
+	rank := s.group.Rank()
+	h := &s.head
+	// The largest of: a rank that has ended, one that has not, the longest vector
+	// and whose it is, the shortest one (negated) and whose it is.
+	if n < 0 {
+		*h = [4]int64{int64(rank) + 1, 0, math.MinInt64, math.MinInt64}
+	} else {
+		key := int64(n) << rankBits
+		*h = [4]int64{0, int64(rank) + 1, key | int64(rank), -(key | int64(rank))}
+	}
+	if err := s.group.AllReduce(ctx, allreduce.Vec(h[:]).Named("lengths"), allreduce.Max); err != nil {
+		return 0, err
+	}
+	ended, more := int(h[0])-1, int(h[1])-1
+	longest, long := int(h[2]>>rankBits), int(h[2]&(1<<rankBits-1))
+	shortest, short := int(-h[3]>>rankBits), int(-h[3]&(1<<rankBits-1))
+	switch {
+	case more < 0:
+		return 0, errEnd
+	case ended >= 0:
+		return 0, s.agreed(ctx, "the inputs differ in length: that of rank %d ends after %d %ss, that of rank %d goes on", ended, s.number-1, s.in.unit, more)
+	case same && longest != shortest:
+		return 0, s.agreed(ctx, "%s %d: the vectors differ in length: %d elements on rank %d, %d on rank %d", s.in.unit, s.number, longest, long, shortest, short)
+	}
+	return longest, nil
+}
+
+// agreed is a fault that all ranks have found at the same point. None leaves the job
+// before all have: each shall return the fault itself, not that another gave up.
+func (s *stream) agreed(ctx context.Context, format string, args ...any) error {
+	_ = s.group.Barrier(ctx) // if it fails, the fault is still what matters
+	return dataErrorf(s.group.Rank(), format, args...)
+}
+
+// write writes a result and makes it part of the digest.
+func (s *stream) write(result []byte) error {
+	s.sum.Write(result)
+	if _, err := s.out.Write(result); err != nil {
+		return fmt.Errorf("rank %d: cannot write result %d: %w", s.group.Rank(), s.number, err)
+	}
+	return nil
+}
