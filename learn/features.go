@@ -3,17 +3,20 @@
 package learn
 
 import (
-	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/model"
 )
 
-// FeatureConfig says how text becomes the features that a model was trained on,
-// by the options that it keeps. name is the model's, for messages.
-func FeatureConfig(name string, h *model.Header) (feature.Config, error) {
-	c := Config{Bits: h.Bits}
+// NamedData says how to read data of a format (empty: vw's text) with the
+// features that a model was trained on, by the options that it keeps, and with
+// their names. name is the model's, for messages.
+func NamedData(name string, h *model.Header, format string, inputs []Input) (stream.Config, error) {
+	c := Config{Bits: h.Bits, Format: format, Inputs: inputs}
 	c = c.withDefaults()
 	if err := c.takeOptions(name, h); err != nil {
-		return feature.Config{}, err
+		return stream.Config{}, err
 	}
-	return dataset(&c).Feature, nil
+	d := dataset(&c)
+	d.Feature.Names = true
+	return d, nil
 }

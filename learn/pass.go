@@ -11,8 +11,8 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 )
 
-// visit is what a pass does with an example. held says that it is held out: to
-// be predicted, not learned from.
+// visit is what a pass does with an example, which is its own during the call
+// only. held says that it is held out: to be predicted, not learned from.
 type visit func(b *feature.Batch, ex *feature.Example, held bool) error
 
 // pass reads the shard once and calls f for each example: in order, or with
@@ -67,8 +67,9 @@ func (s *session) weighted(f visit) visit {
 	if len(weights) == 0 {
 		return f
 	}
+	var own feature.Example
 	return func(b *feature.Batch, ex *feature.Example, held bool) error {
-		own := *ex // the batch stays as it is
+		own = *ex // the batch stays as it is
 		for _, c := range weights {
 			if own.Label == c.Label {
 				own.Weight *= c.Weight

@@ -34,12 +34,9 @@ func newValidation(c *Config) (*validation, error) {
 	if len(c.Valid) == 0 {
 		return nil, nil
 	}
-	d := dataset(c)
-	d.Cache, d.KillCache, d.Sources = "", false, nil
-	for _, in := range c.Valid {
-		d.Sources = append(d.Sources, in.source())
-	}
-	data, err := stream.NewDataset(d)
+	v := *c
+	v.Inputs, v.Cache, v.KillCache = c.Valid, "", false
+	data, err := stream.NewDataset(dataset(&v))
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type tool struct {
 var nameFlags = []*spec{
 	{name: "top", kind: integer, category: catInspect, arg: "N", def: "20", help: "show the N largest; 0: none"},
 	{name: "data", short: "d", kind: text, category: catInspect, arg: "FILE", repeat: true, help: "names, ranges and counts from examples; repeatable"},
+	{name: "format", kind: text, category: catInspect, arg: "FORMAT", choices: []string{"json", "csv", "libsvm"}, help: "of the examples, if they are not vw's text"},
 	{name: "names", kind: text, category: catInspect, arg: "FILE", help: "names from the text of --invert_hash"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
 }
@@ -211,7 +212,7 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 		}
 	}
 	if s.has("data") {
-		if err := p.seeData(ctx, s.all("data"), file, r, names); err != nil {
+		if err := p.seeData(ctx, s, file, r, names); err != nil {
 			return nil, err
 		}
 	}
@@ -222,19 +223,14 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 }
 
 // seeData reads examples as the model's options say.
-func (p *program) seeData(ctx context.Context, data []string, file string, r *model.Regressor, names *inspect.Names) (err error) {
-	cfg, err := learn.FeatureConfig(file, &r.Header)
+func (p *program) seeData(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
+	inputs, err := p.inputs(hdfsio.Local{}, s.all("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err
 	}
-	cfg.Names = true
-	inputs, err := p.inputs(hdfsio.Local{}, data, "", hdfsio.Shard{})
+	d, err := learn.NamedData(file, &r.Header, s.get("format"), inputs)
 	if err != nil {
 		return err
-	}
-	d := stream.Config{Feature: cfg}
-	for _, in := range inputs {
-		d.Sources = append(d.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header})
 	}
 	set, err := stream.NewDataset(d)
 	if err != nil {
