@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -64,13 +65,22 @@ func (c *Config) validateNames(fault func(option, format string, args ...any)) {
 		fault(option, "a cache has no names: leave it out; several passes then read the text again")
 	case c.Cluster != nil:
 		fault(option, "a rank knows the names of its own share only: train first, then show the model in one process (-t -i MODEL)")
+	case c.Audit != nil && c.FTRL != ftrl.None && !c.TestOnly:
+		fault(option, "it does not follow --ftrl, --pistol and --coin while they learn: train first, then show the model (-t -i MODEL)")
 	case (c.BFGS || c.Hybrid != nil) && !c.TestOnly:
 		fault(option, "it follows SGD from example to example: train first, then show the model (-t -i MODEL)")
 	}
 }
 
+// weighted is a learner whose weights can be looked at.
+type weighted interface {
+	Weights() []float32
+	Stride() int
+	At(i uint32) float32 // what weight i counts in a prediction
+}
+
 // look notes names, and what there is to show.
-func (a *audit) look(b *feature.Batch, ex *feature.Example, l *sgd.Learner) {
+func (a *audit) look(b *feature.Batch, ex *feature.Example, l weighted) {
 	if a != nil {
 		a.lookAt(b, ex, l, func(i uint32) uint32 { return i }, "")
 	}
@@ -95,7 +105,7 @@ func (a *audit) classes(b *feature.Batch, ex *feature.Example, c *sgd.Classes) e
 }
 
 // lookAt looks at weights that lie where place says; suffix ends their names.
-func (a *audit) lookAt(b *feature.Batch, ex *feature.Example, l *sgd.Learner, place func(uint32) uint32, suffix string) {
+func (a *audit) lookAt(b *feature.Batch, ex *feature.Example, l weighted, place func(uint32) uint32, suffix string) {
 	a.line, a.items = a.line[:0], a.items[:0]
 	rest := ex.FeatLo - ex.Hidden // behind the namespaces: interactions
 	for _, s := range b.SpansOf(ex) {
@@ -111,7 +121,7 @@ func (a *audit) lookAt(b *feature.Batch, ex *feature.Example, l *sgd.Learner, pl
 
 // feature takes a look at Features[i], whose weight lies at index:
 // name:index:value:weight@sum.
-func (a *audit) feature(b *feature.Batch, i uint32, l *sgd.Learner, index uint32, suffix string) {
+func (a *audit) feature(b *feature.Batch, i uint32, l weighted, index uint32, suffix string) {
 	value, name := b.Features[i].Value, b.NameOf(int(i))
 	if a.names != nil {
 		if _, ok := a.names[index]; !ok {

@@ -45,6 +45,7 @@ func (m *leader) Work(ctx context.Context) error {
 		m.learner.Range = s.seen
 		var raw, clipped, l float32
 		fs := b.FeaturesOf(ex)
+		s.audit.look(b, ex, m.learner)
 		if !s.cfg.TestOnly && !held {
 			raw, clipped, l = m.learner.Learn(fs, ex)
 		} else {
@@ -52,6 +53,9 @@ func (m *leader) Work(ctx context.Context) error {
 			if ex.Labeled() {
 				l = s.loss.Loss(s.seen, clipped, ex.Label)
 			}
+		}
+		if err := s.audit.show(clipped, b.TagOf(ex)); err != nil {
+			return err
 		}
 		return s.account(b, ex, held, raw, clipped, l)
 	})

@@ -111,7 +111,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if s.table, err = newTable(talk, cfg.Progress); err != nil {
 		return nil, err
 	}
-	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly)
+	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL == ftrl.None)
 	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ package compat
 var general = []group{
 	{"Diagnostic", []row{
 		{"version", Works, ""},
-		{"a,audit", Works, "in one process, without a cache; of SGD, and of any model under -t -i"},
+		{"a,audit", Works, "in one process, without a cache; of SGD and --oaa as they learn, and of any model under -t -i"},
 		{"P,progress=", Works, ""},
 		{"dry_run", Works, "prints what a run would read, allocate and send"},
 		{"h,help", Works, "--help all for every option"},
@@ -93,7 +93,7 @@ var general = []group{
 	{"Output Model", []row{
 		{"f,final_regressor=", Works, "written aside and renamed"},
 		{"readable_model=", Works, ""},
-		{"invert_hash=", Works, "in one process, without a cache; of SGD, and of any model under -t -i"},
+		{"invert_hash=", Works, "in one process, without a cache; not of L-BFGS as it learns, but of any model under -t -i"},
 		{"hexfloat_weights", Refused, "the binary model (-f) has the exact weights; gvw convert --to text shows them all"},
 		{"dump_json_weights_experimental=", Refused, "use --readable_model, or gvw inspect"},
 		{"dump_json_weights_include_feature_names_experimental", Refused, "use --invert_hash"},
