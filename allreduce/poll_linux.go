@@ -19,6 +19,9 @@ const (
 	// others run in between, before it sleeps: longer than a small message
 	// takes, so that it is met awake; short, so that waiting costs nothing.
 	spinFor = 100 * time.Microsecond
+	// tellAfter is how long a rank waits before it tells all its neighbours which
+	// collective it is in: those that are in another one should know soon.
+	tellAfter = 50 * time.Millisecond
 	// ctxTick is how often a rank asleep in a collective looks at its context.
 	ctxTick = 20 * time.Millisecond
 	// keepTick is how often the keeper looks whether a collective is under way;
@@ -112,6 +115,7 @@ func (d *pollLoop) carry(ctx context.Context) {
 func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 	c := &d.en.call
 	var idle time.Time
+	told := false
 	for {
 		moved, from, f := d.sweep(c.edges)
 		if f != nil {
@@ -133,7 +137,11 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 		case idle.IsZero():
 			idle = time.Now()
 		case time.Since(idle) > spinFor:
-			if from, f := d.sleep(ctx); f != nil {
+			if !told && time.Since(idle) > tellAfter {
+				told = true
+				d.en.tellAll()
+			}
+			if from, f := d.sleep(ctx, told); f != nil {
 				return from, f
 			}
 			continue
@@ -205,7 +213,7 @@ func (d *pollLoop) mark(edges []*edge) {
 }
 
 // sleep waits until any edge can be read or written, or the bell rings.
-func (d *pollLoop) sleep(ctx context.Context) (from *edge, f *failure) {
+func (d *pollLoop) sleep(ctx context.Context, told bool) (from *edge, f *failure) {
 	d.asleep.Store(true) // from here on news ring, and what was before is seen below
 	defer d.asleep.Store(false)
 	d.snapshot()
@@ -217,7 +225,7 @@ func (d *pollLoop) sleep(ctx context.Context) (from *edge, f *failure) {
 	d.add(d.all)
 	d.poll.AddBell(d.bell)
 	wait := time.Duration(-1)
-	if ctx.Done() != nil {
+	if ctx.Done() != nil || !told {
 		wait = ctxTick
 	}
 	d.poll.Wait(int64(wait))

@@ -161,7 +161,7 @@ func (en *engine) waitText() string {
 }
 
 // tell lets the neighbours know that this rank is in the collective: each of
-// them once, by its header, and from time to time by a note.
+// them once, by its header, and from time to time by a note. Under the lock.
 func (en *engine) tell(now time.Time) {
 	due := now.Sub(en.dog.noted) >= en.limits.stall/4
 	if due {
@@ -172,5 +172,14 @@ func (en *engine) tell(now time.Time) {
 			e.say = true
 			en.driver.nudge(e)
 		}
+	}
+}
+
+// tellAll lets all neighbours know by the header alone.
+func (en *engine) tellAll() {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	for _, e := range en.open {
+		e.say = e.say || en.active && e.begun < en.call.id.seq
 	}
 }
