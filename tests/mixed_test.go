@@ -33,9 +33,32 @@ func TestMixedJobs(t *testing.T) {
 	}
 }
 
-// mixed runs a job whose ranks are vw where isVW says so and gvw elsewhere. It
-// returns the readable model of each rank.
-func mixed(t *testing.T, dir, port string, id int, parts, vw []string, isVW func(int) bool, options []string) []map[uint32]float64 {
+// TestMixedBatchJobs does the same with L-BFGS and conjugate gradients, as vw
+// has them since 8.2.0.
+func TestMixedBatchJobs(t *testing.T) {
+	vw := realVW(t)
+	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
+	for _, n := range []int{2, 4} {
+		for _, method := range []string{"--bfgs --mem 5", "--conjugate_gradient"} {
+			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(method, " ", "")), func(t *testing.T) {
+				port := startServer(t)
+				dir := t.TempDir()
+				parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), n)
+				options := append(strings.Fields(method), "--l2", "1", "--passes", "7", "--loss_function", "logistic", "--holdout_off")
+
+				alone := mixed(t, dir, port, 100+n, parts, vw, func(int) bool { return true }, options)
+				both := mixed(t, dir, port, 200+n, parts, vw, func(i int) bool { return i%2 == 0 }, options, "--bfgs_semantics", "vw9")
+				for i := range both {
+					compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], alone[0])
+				}
+			})
+		}
+	}
+}
+
+// mixed runs a job whose ranks are vw where isVW says so and gvw elsewhere,
+// with further options of ours. It returns the readable model of each rank.
+func mixed(t *testing.T, dir, port string, id int, parts, vw []string, isVW func(int) bool, options []string, ours ...string) []map[uint32]float64 {
 	t.Helper()
 	ps := make([]*process, len(parts))
 	for i, part := range parts {
@@ -46,7 +69,7 @@ func mixed(t *testing.T, dir, port string, id int, parts, vw []string, isVW func
 			args = append(vw[1:len(vw):len(vw)], args...)
 			ps[i] = start(t, dir, vw[0], args...)
 		} else {
-			ps[i] = start(t, dir, gvwBin, args...)
+			ps[i] = start(t, dir, gvwBin, append(args, ours...)...)
 		}
 	}
 	models := make([]map[uint32]float64, len(ps))
