@@ -51,7 +51,7 @@ func (m *batch) Next() (string, bool) {
 // Work answers the solver's request over this rank's shard.
 func (m *batch) Work(ctx context.Context) error {
 	m.acc.begin(m.request(), m.sums, m.solver.Row().Pass+1)
-	if err := m.s.pass(ctx, m.acc.example); err != nil {
+	if err := m.s.batches(ctx, m.acc.batch); err != nil {
 		return err
 	}
 	if err := m.acc.end(); err != nil {

@@ -70,13 +70,49 @@ func (s *session) weighted(f visit) visit {
 	var own feature.Example
 	return func(b *feature.Batch, ex *feature.Example, held bool) error {
 		own = *ex // the batch stays as it is
-		for _, c := range weights {
-			if own.Label == c.Label {
-				own.Weight *= c.Weight
-				break
-			}
-		}
+		s.cfg.reweigh(&own)
 		return f(b, &own, held)
+	}
+}
+
+// reweigh gives an example the weight of its class.
+func (c *Config) reweigh(ex *feature.Example) {
+	for _, class := range c.ClassWeights {
+		if ex.Label == class.Label {
+			ex.Weight *= class.Weight
+			return
+		}
+	}
+}
+
+// batches reads the shard once, in order, and calls f for each run of examples,
+// with the weights that the data gives them.
+func (s *session) batches(ctx context.Context, f func(b *feature.Batch) error) (err error) {
+	p, err := s.data.Pass(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	for n := 0; ; {
+		b, err := p.Next()
+		if err == io.EOF {
+			s.perPass = n
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, w := range b.Warnings {
+			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
+		}
+		n += len(b.Examples)
+		if err := f(b); err != nil {
+			return err
+		}
+		p.Recycle(b)
+		if s.cfg.Watch != nil {
+			s.cfg.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: n, Of: s.perPass})
+		}
 	}
 }
 

@@ -9,9 +9,12 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/model"
@@ -134,6 +137,61 @@ func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
 			}
 			if h := want.Precision[i]; !(math.Abs(float64(got.Precision[i]-h)) <= 1e-4*max(1, float64(h))) {
 				t.Errorf("%s: regulariser %d: %v on three ranks, %v on one", name, i, got.Precision[i], h)
+			}
+		}
+	}
+}
+
+// TestThreadsDoNotMatter: batches long enough to be shared out give the same
+// bytes for any number of threads, whether the range of predictions is fixed or
+// follows the labels; and the sums are those of one example after the other.
+func TestThreadsDoNotMatter(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	text := randomText(3 * serial / 9) // features of one batch: three times what one thread does alone
+	for _, loss := range []string{"logistic", "squared"} {
+		var want *model.Regularizer
+		for _, threads := range []int{1, 2, 5} {
+			runtime.GOMAXPROCS(threads)
+			c := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: loss, BFGS: true, L2: 1, Passes: 5}
+			got := trainedPrior(t, c)
+			if want == nil {
+				want = got
+			} else if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s: %d threads find other weights than 1 (-1 +%d):\n%s", loss, threads, threads, d)
+			}
+		}
+	}
+}
+
+// TestBatchHasClassWeights: a weight of a class is the weight of its examples.
+func TestBatchHasClassWeights(t *testing.T) {
+	text := randomText(300)
+	config := func(text string) Config {
+		return Config{Inputs: []Input{textInput(text[:20], text)}, Bits: 10, Loss: "logistic", BFGS: true, L2: 1, Passes: 5}
+	}
+	c := config(text)
+	c.ClassWeights = []ClassWeight{{Label: 1, Weight: 3}}
+	got := trainedPrior(t, c)
+	want := trainedPrior(t, config(strings.ReplaceAll("\n"+text, "\n1 |", "\n1 3 |")[1:]))
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-weights of examples +weights of classes)\n%s", d)
+	}
+}
+
+// TestShareCoversAll: each number is in one part.
+func TestShareCoversAll(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 1000} {
+		for threads := 1; threads <= 9; threads++ {
+			seen := make([]int, n)
+			share(n, threads, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					seen[i]++
+				}
+			})
+			for i, c := range seen {
+				if c != 1 {
+					t.Fatalf("%d of %d is in %d parts of %d", i, n, c, threads)
+				}
 			}
 		}
 	}

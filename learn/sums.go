@@ -4,6 +4,9 @@ package learn
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
@@ -11,7 +14,7 @@ import (
 )
 
 // summation adds up what a batch solver asks for, over this rank's examples in
-// their order.
+// their order. The number of threads never changes a bit.
 type summation struct {
 	s    *session
 	sums *optim.Sums
@@ -22,6 +25,11 @@ type summation struct {
 	// Sums over examples accumulate here, in float64, before they become the
 	// float32 that ranks exchange.
 	gradient, diagonal []float64
+
+	// Of a run of examples.
+	examples []feature.Example // with the weights of their classes
+	weighted []feature.Example // room for those
+	terms    []term
 }
 
 // begin clears the sums for a pass.
@@ -36,55 +44,148 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 	}
 }
 
-// example adds one example.
-func (a *summation) example(b *feature.Batch, ex *feature.Example, held bool) error {
+// batch adds a run of examples in three sweeps: what each example says by
+// itself, which several threads share out by examples; the sums of numbers and
+// the table, in order; and the sums of vectors, shared out by weights, so that
+// each weight still adds up in the order of the examples.
+func (a *summation) batch(b *feature.Batch) error {
 	s := a.s
-	a.n++
-	if s.passes == 0 {
-		s.observe(ex, held)
+	a.examples = b.Examples
+	if len(s.cfg.ClassWeights) > 0 {
+		a.weighted = append(a.weighted[:0], b.Examples...) // the batch stays as it is
+		for i := range a.weighted {
+			s.cfg.reweigh(&a.weighted[i])
+		}
+		a.examples = a.weighted
 	}
+	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
+	// While the range of predictions follows the labels, an example's own label
+	// comes before its prediction.
+	alone := s.passes == 0 && !s.fixed
+	if !alone {
+		share(len(a.examples), a.threads(len(b.Features)), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				a.evaluate(b, i)
+			}
+		})
+	}
+	for i := range a.examples {
+		a.n++
+		ex, t := &a.examples[i], &a.terms[i]
+		held := s.holdout.held(a.n)
+		if s.passes == 0 {
+			s.observe(ex, held)
+		}
+		if alone {
+			a.evaluate(b, i)
+		}
+		if held || !ex.Labeled() || !(ex.Weight > 0) {
+			t.first, t.second = 0, 0
+		} else if a.add(ex, t); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
+			return a.diverged(b, ex, t.raw, t.loss)
+		}
+		if err := s.account(b, ex, held, t.raw, t.p, t.loss); err != nil {
+			return err
+		}
+	}
+	if a.req.Kind == optim.Curvature {
+		return nil
+	}
+	share(len(a.gradient), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
+	return nil
+}
+
+// term is what an example says by itself.
+type term struct {
+	raw, p, loss  float32
+	first, second float32 // derivatives times importance
+	along         float64 // direction times example
+}
+
+// evaluate computes the term of example i.
+func (a *summation) evaluate(b *feature.Batch, i int) {
+	s, ex, t := a.s, &a.examples[i], &a.terms[i]
 	fs := b.FeaturesOf(ex)
 	raw := ex.Initial + float32(dot(a.req.X, fs))
-	p := s.seen.Clip(raw)
-	var l float32
-	if ex.Labeled() {
-		l = s.loss.Loss(s.seen, p, ex.Label)
-		if !held && ex.Weight > 0 {
-			if a.add(ex, fs, p, l); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
-				return a.diverged(b, ex, raw, l)
+	*t = term{raw: raw, p: s.seen.Clip(raw)}
+	if !ex.Labeled() {
+		return
+	}
+	t.loss = s.loss.Loss(s.seen, t.p, ex.Label)
+	if a.req.Kind == optim.Curvature {
+		t.second = s.loss.Second(s.seen, t.p, ex.Label)
+		t.along = dot(a.req.Dir, fs)
+		if s.cfg.Semantics == optim.VW9 {
+			t.along += float64(ex.Initial) // vw adds it here, too
+		}
+		return
+	}
+	// float32 as vw has them: their product with a value is then exact in
+	// float64, and no fused multiply-add can change the sum.
+	t.first = s.loss.First(s.seen, t.p, ex.Label) * ex.Weight
+	if a.req.Kind == optim.First {
+		t.second = s.loss.Second(s.seen, t.p, ex.Label) * ex.Weight
+	}
+}
+
+// add adds an example's numbers.
+func (a *summation) add(ex *feature.Example, t *term) {
+	w := float64(ex.Weight)
+	if a.req.Kind == optim.Curvature {
+		a.sums.Curvature += float64(w * float64(t.second) * t.along * t.along)
+		return
+	}
+	a.sums.Loss += float64(w * float64(t.loss))
+	a.sums.Weight += w
+}
+
+// scatter adds the examples' vectors to weights lo to hi.
+func (a *summation) scatter(b *feature.Batch, lo, hi int) {
+	from, span := uint64(lo), uint64(hi-lo)
+	g := a.gradient[lo:hi]
+	var h []float64
+	if a.req.Kind == optim.First {
+		h = a.diagonal[lo:hi]
+	}
+	for i := range b.Examples {
+		t := &a.terms[i]
+		first, second := float64(t.first), float64(t.second)
+		for _, f := range b.FeaturesOf(&b.Examples[i]) {
+			k := uint64(f.Index) - from // wraps below from
+			if k >= span {
+				continue
+			}
+			g[k] += first * float64(f.Value)
+			if h != nil {
+				h[k] += second * float64(f.Value*f.Value)
 			}
 		}
 	}
-	return s.account(b, ex, held, raw, p, l)
 }
 
-func (a *summation) add(ex *feature.Example, fs []feature.Feature, p, l float32) {
-	s, sums := a.s, a.sums
-	w := float64(ex.Weight)
-	if a.req.Kind == optim.Curvature {
-		d := dot(a.req.Dir, fs)
-		if s.cfg.Semantics == optim.VW9 {
-			d += float64(ex.Initial) // vw adds it here, too
-		}
-		sums.Curvature += float64(w * float64(s.loss.Second(s.seen, p, ex.Label)) * d * d)
-		return
+// Work for several threads: below serial features a start costs more than it
+// saves, and beyond maxThreads each would mostly skip what others own.
+const (
+	serial     = 1 << 14
+	maxThreads = 8
+)
+
+func (a *summation) threads(features int) int {
+	if features < serial {
+		return 1
 	}
-	sums.Loss += float64(w * float64(l))
-	sums.Weight += w
-	// float32 as vw has them: their product with a value is then exact in
-	// float64, and no fused multiply-add can change the sum.
-	first := s.loss.First(s.seen, p, ex.Label) * ex.Weight
-	g := a.gradient
-	for _, f := range fs {
-		g[f.Index] += float64(first) * float64(f.Value)
+	return min(runtime.GOMAXPROCS(0), maxThreads)
+}
+
+// share calls f for parts [lo, hi) of n, each in a goroutine of its own but for
+// the last, and returns when all have ended.
+func share(n, threads int, f func(lo, hi int)) {
+	var wg sync.WaitGroup
+	for k := range threads - 1 {
+		wg.Go(func() { f(n*k/threads, n*(k+1)/threads) })
 	}
-	if a.req.Kind != optim.First {
-		return
-	}
-	second := s.loss.Second(s.seen, p, ex.Label) * ex.Weight
-	for _, f := range fs {
-		a.diagonal[f.Index] += float64(second) * float64(f.Value*f.Value)
-	}
+	f(n*(threads-1)/threads, n)
+	wg.Wait()
 }
 
 // end makes the sums ready to be exchanged.
