@@ -99,7 +99,7 @@ var learnExcludes = []excludes{
 	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
 	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
 	{"testonly", []string{"valid"}, "nothing is learned: give the file by -d"},
-	{"shuffle", []string{"bfgs"}, "L-BFGS sums over all examples, in any order"},
+	{"shuffle", []string{"bfgs", "conjugate_gradient"}, "L-BFGS sums over all examples, in any order"},
 	{"shuffle", []string{"testonly"}, "nothing is learned"},
 	{"shuffle", []string{"predictions", "raw_predictions", "audit"}, "they would not be in the order of the data"},
 	{"valid", []string{"holdout_period", "holdout_after"}, "it takes the place of the holdout set"},
