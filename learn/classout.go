@@ -84,16 +84,24 @@ func (r *runner) classes(ctx context.Context) error {
 		all:     make([]sgd.ClassSums, s.cfg.OAA),
 	}
 	m.also = m.shareSums
+	m.made = func() trained { return m.model(rule) }
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
 	m.finish()
+	r.logLoss = m.logLoss()
+	r.model = m.made()
+	return nil
+}
+
+// model is the model as it is.
+func (m *classes) model(rule sgd.Config) trained {
+	s := m.s
 	if m.labels.first == 0 { // a model must say so, or its predictions count from 1
 		s.cfg.Indexing, s.cfg.IndexingSet = 0, true
 	}
-	r.logLoss = m.logLoss()
-	r.model = onlineModel(s, learner.Learner, rule)
-	if res := r.model.reg.Resume; res != nil {
+	t := onlineModel(s, m.learner.Learner, rule)
+	if res := t.reg.Resume; res != nil {
 		for i, b := range m.base {
 			res.Models = append(res.Models, model.ModelSums{
 				NormNormalizer: b.Nsx + m.all[i].Nsx, TotalWeight: b.TotalWeight + m.all[i].TotalWeight,
@@ -101,7 +109,7 @@ func (r *runner) classes(ctx context.Context) error {
 		}
 		res.NormNormalizer, res.TotalWeight = res.Models[0].NormNormalizer, res.Models[0].TotalWeight
 	}
-	return nil
+	return t
 }
 
 // intoSums gives each class the sums that a model kept of it: of a model without

@@ -48,6 +48,7 @@ type Config struct {
 	KillCache      bool    // rebuild the cache even if it is valid
 	Passes         int     // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
 	TestOnly       bool    // -t: predict, learn nothing
+	Examples       int     // examples of each pass, in one process; 0: all
 	HoldoutOff     bool    // no holdout set
 	HoldoutAsked   bool    // a holdout option was given: without one the hybrid holds nothing out
 	HoldoutPeriod  int     // every n-th example is held out when Passes > 1; 0: 10
@@ -149,6 +150,10 @@ type Config struct {
 	ID            string // --id, written into the model; empty: that of the loaded one
 	ReadableModel string // --readable_model; empty: none
 	InvertHash    string // --invert_hash: the readable model with names; empty: none
+	SavePerPass   bool   // also FinalModel.N after pass N
+	// PreserveCounters lets sums and counters go on from the initial model's; else
+	// they start at 0.
+	PreserveCounters bool
 
 	// Predictions, and where files go.
 	Predictions    string // -p; empty: none

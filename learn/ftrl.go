@@ -23,7 +23,8 @@ type leader struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
-	best []float32 // the weights with the best holdout loss; nil: none kept
+	best []float32      // the weights with the best holdout loss; nil: none kept
+	made func() trained // the model as it is
 }
 
 var _ allreduce.Machine = (*leader)(nil)
@@ -47,7 +48,11 @@ func (m *leader) Work(ctx context.Context) error {
 		fs := b.FeaturesOf(ex)
 		s.audit.look(b, ex, m.learner)
 		if !s.cfg.TestOnly && !held {
-			raw, clipped, l = m.learner.Learn(fs, ex)
+			if raw, clipped, l = m.learner.Learn(fs, ex); astray(raw, l) {
+				if err := s.diverged(b, ex, raw, l, m.learner.Weights(), m.learner.Stride()); err != nil {
+					return err
+				}
+			}
 		} else {
 			raw, clipped = m.learner.Predict(fs, ex.Initial)
 			if ex.Labeled() {
@@ -85,6 +90,9 @@ func (m *leader) Commit() error {
 	if better && m.done < m.passes {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 	}
+	if err := m.s.savePass(m.made); err != nil {
+		return err
+	}
 	return m.s.report("FTRL")
 }
 
@@ -108,24 +116,27 @@ func (r *runner) follow(ctx context.Context) error {
 		if r.initial.resume {
 			s.base = r.initial.base
 			learner.SetSums(ftrl.Sums{Norm: s.base.Nsx, TotalWeight: s.base.TotalWeight})
+			s.preserve(r.initial.dec.Resume)
 		}
 	}
 	if err := s.table.head(); err != nil {
 		return err
 	}
-	m := &leader{s: s, learner: learner, passes: c.Passes}
+	m := &leader{s: s, learner: learner, passes: c.Passes, made: func() trained {
+		reg := &model.Regressor{Header: s.header(!c.PredictOnly), Weights: v}
+		if !c.PredictOnly {
+			reg.Resume = s.resume(r.rule)
+			reg.Resume.Contraction = 1
+		}
+		return trained{reg}
+	}}
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
 	if m.stop && m.best != nil {
 		copy(learner.Weights(), m.best)
 	}
-	reg := &model.Regressor{Header: s.header(!c.PredictOnly), Weights: v}
-	if !c.PredictOnly {
-		reg.Resume = s.resume(r.rule)
-		reg.Resume.Contraction = 1
-	}
-	r.model = trained{reg}
+	r.model = m.made()
 	return nil
 }
 

@@ -99,6 +99,7 @@ func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) erro
 	}
 	l.SetScalars(sc)
 	s.base = in.base
+	s.preserve(in.dec.Resume)
 	l.Materialize()
 	return nil
 }

@@ -23,6 +23,8 @@ type online struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
+	made func() trained // the model as it is
+
 	// also is a collective of every exchange, before the records; nil: none.
 	also func(context.Context, *allreduce.Group) error
 
@@ -58,7 +60,11 @@ func (m *online) Work(ctx context.Context) error {
 		s.audit.look(b, ex, m.learner)
 		if !s.cfg.TestOnly && !held {
 			m.learner.Ahead(next.after(b, ex))
-			raw, clipped, l = m.learner.Learn(fs, ex)
+			if raw, clipped, l = m.learner.Learn(fs, ex); astray(raw, l) {
+				if err := s.diverged(b, ex, raw, l, m.learner.Weights(), m.learner.Stride()); err != nil {
+					return err
+				}
+			}
 		} else {
 			raw, clipped = m.learner.Predict(fs, ex.Initial)
 			if ex.Labeled() {
@@ -162,6 +168,9 @@ func (m *online) Commit() error {
 	if better && m.done < m.passes {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 		m.bestDue = m.learner.Scalars()
+	}
+	if err := m.s.savePass(m.made); err != nil {
+		return err
 	}
 	return m.s.report("SGD")
 }

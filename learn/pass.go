@@ -28,7 +28,12 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 	if s.shuffles() {
 		w = newWindow(&s.cfg, s.group.Rank(), s.passes)
 	}
+	limit := s.cfg.Examples
 	for n := 0; ; {
+		if limit > 0 && n >= limit && s.cfg.Cache == "" { // a cache is made of all examples, so the rest is read
+			s.perPass = n
+			return w.flush(p, f)
+		}
 		b, err := p.Next()
 		if err == io.EOF {
 			s.perPass = n
@@ -41,7 +46,11 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
 		}
 		for i := range b.Examples {
+			if limit > 0 && n >= limit {
+				break
+			}
 			n++
+			s.nth = n
 			ex, held := &b.Examples[i], s.holdout.held(n)
 			if w == nil {
 				err = f(b, ex, held)

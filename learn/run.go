@@ -257,6 +257,7 @@ func (r *runner) online(ctx context.Context, passes int) error {
 		}
 	}
 	m := &online{s: s, learner: learner, rule: rule, passes: passes}
+	m.made = func() trained { return onlineModel(s, learner, rule) }
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type session struct {
 	passes  int // passes over the data so far
 	holdout holdout
 	wired   bool // the group knows this rank's shard
+	nth     int  // number of the example at hand, in its pass
 	begun   time.Time
 	perPass int // examples of this rank in a pass; 0: not known yet
 

@@ -86,6 +86,18 @@ func (c *Config) Validate() error {
 	}
 	d.validateClasses(fault)
 	d.validateFTRL(fault)
+	if d.Examples < 0 {
+		fault("--examples", "%d is no number of examples", d.Examples)
+	}
+	if d.Examples > 0 && d.Cluster != nil {
+		fault("--examples", "on a cluster every rank would have first ones of its own: cut the data instead")
+	}
+	if d.SavePerPass && (d.BFGS || d.Hybrid != nil) {
+		fault("--save_per_pass", "only passes of SGD are saved one by one: leave it out")
+	}
+	if d.PreserveCounters && (d.Cluster != nil || d.BFGS || d.Hybrid != nil) {
+		fault("--preserve_performance_counters", "it is for SGD in one process: on a cluster the sums of the model would count once a rank")
+	}
 	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)
 	}

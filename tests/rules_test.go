@@ -4,6 +4,7 @@ package tests
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -101,4 +102,31 @@ func ruleData(t *testing.T, dir string, vw []string) {
 	writeFile(t, filepath.Join(dir, "few.vw"), few.String())
 	realRun(t, dir, vw, "-d", "few.vw", "-f", "MASK", "--quiet")
 	realRun(t, dir, vw, "-d", "few.vw", "-f", "PLAIN", "--quiet", "--sgd", "-l", "0.01")
+}
+
+// What --l1 and --l2 owe is paid before every average: the ranks end with one
+// model (or the job would fail), nothing is due in it, and it is close to that of
+// one process. vw averages first, and leaves each rank a debt of its own.
+func TestRegularisationIsPaidBeforeAverages(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "s.vw"), readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")))
+	options := strings.Fields("-d s.vw --l1 0.0002 --l2 0.0005 --loss_function logistic --passes 4 -c -k --holdout_off")
+	gvw(t, dir, append([]string{"run", "-n", "3", "--shard", "lines", "--"}, append(options, "-f", "three", "--readable_model", "three.rm")...)...)
+	gvw(t, dir, append(options, "-f", "one")...)
+	text := readFile(t, filepath.Join(dir, "three.rm"))
+	if lineWith(text, "l1_state") != "l1_state 0" || lineWith(text, "l2_state") != "l2_state 1" {
+		t.Errorf("something is due in the model: %q, %q", lineWith(text, "l1_state"), lineWith(text, "l2_state"))
+	}
+	losses := map[string]float64{}
+	for _, model := range []string{"three", "one"} {
+		r := gvw(t, dir, strings.Fields("-d s.vw -t --loss_function logistic -i "+model)...)
+		v, err := strconv.ParseFloat(strings.TrimPrefix(lineWith(r.stderr, "average loss = "), "average loss = "), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses[model] = v
+	}
+	if losses["three"] > losses["one"]+0.03 {
+		t.Errorf("losses %v", losses)
+	}
 }

@@ -67,6 +67,7 @@ var learnFlags = []*spec{
 	{name: "cache_file", kind: list, single: true, category: catInput, arg: "FILE", help: "keep the parsed examples in FILE"},
 	{name: "kill_cache", short: "k", kind: boolean, category: catInput, help: "make the cache anew, even if it is valid"},
 	{name: "testonly", short: "t", kind: boolean, category: catInput, help: "predict only, learn nothing"},
+	{name: "examples", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "use only the first N examples"},
 	{name: "holdout_off", kind: boolean, category: catInput, more: true, help: "learn from every example in several passes"},
 	{name: "holdout_period", kind: integer, positive: true, category: catInput, arg: "N", def: "10", more: true, help: "hold out every N-th example"},
 	{name: "holdout_after", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},
@@ -113,6 +114,8 @@ var learnFlags = []*spec{
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
 	{name: "invert_hash", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text, with names"},
 	{name: "id", kind: text, category: catModel, arg: "TEXT", more: true, help: "a text to know the model by, kept in it"},
+	{name: "save_per_pass", kind: boolean, category: catModel, more: true, help: "also write MODEL.N after pass N"},
+	{name: "preserve_performance_counters", kind: boolean, category: catModel, more: true, help: "counters and losses go on from those of -i"},
 	{name: "predict_only_model", kind: boolean, category: catModel, more: true, help: "leave out what training would need to go on"},
 
 	{name: "loss_function", kind: text, category: catUpdate, arg: "LOSS", def: "squared", help: "squared, logistic, hinge and others"},

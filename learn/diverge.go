@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// wild reports whether v is infinite or not a number.
+func wild(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
+
+// astray reports whether training has diverged at an example: its prediction is no
+// finite number, or its loss is infinite. A loss that is no number is none of
+// it: a label makes it that the loss function is not for.
+func astray(raw, l float32) bool { return wild(raw) || wild(l) && l == l }
+
+// diverged is the error of an example that is astray, with the weight that led
+// there. It is nil if the example's own values are not finite: those are no
+// fault of the training, and change nothing.
+func (s *session) diverged(b *feature.Batch, ex *feature.Example, raw, l float32, weights []float32, stride int) error {
+	worst, most := -1, float32(-1)
+	for _, f := range b.FeaturesOf(ex) {
+		w := weights[int(f.Index)*stride]
+		size := float32(math.Abs(float64(w)))
+		if wild(f.Value) {
+			return nil
+		}
+		if wild(w) {
+			size = math.MaxFloat32
+		}
+		if size > most {
+			worst, most = int(f.Index), size
+		}
+	}
+	if wild(ex.Initial) {
+		return nil
+	}
+	tag := ""
+	if t := b.TagOf(ex); len(t) > 0 {
+		tag = fmt.Sprintf(" (tag %s)", t)
+	}
+	what := fmt.Sprintf("the loss of prediction %v for label %v is %v", raw, ex.Label, l)
+	if wild(raw) {
+		what = fmt.Sprintf("the prediction is %v", raw)
+	}
+	weight := ""
+	if worst >= 0 {
+		weight = fmt.Sprintf("; its largest weight is number %d, %v", worst, weights[worst*stride])
+	}
+	which := fmt.Sprintf("example %d", s.nth)
+	if s.shuffles() {
+		which = "an example" // whose number is not kept
+	}
+	return &DataError{Name: s.dataName(), Text: fmt.Sprintf(
+		"pass %d, %s%s: %s%s: the training diverged: give a lower --learning_rate, or look for labels and values out of range",
+		s.passes+1, which, tag, what, weight)}
+}
