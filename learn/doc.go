@@ -19,10 +19,11 @@
 //	Exchange  average weights, or add up sums          the collectives
 //	Commit    decay, holdout, next direction           local and deterministic
 //
-// There are two such machines: online.go (passes of stochastic gradient
-// descent; the exchange averages the weights) and batch.go (passes of a batch
-// solver; the exchange adds losses, gradients and curvatures). The hybrid runs
-// the first, hands its weights to the second, and that is all it does.
+// There are four such machines: online.go (passes of stochastic gradient
+// descent; the exchange averages the weights), classes.go (the same for one
+// against all), batch.go (passes of a batch solver; the exchange adds losses,
+// gradients and curvatures) and ftrl.go (the FTRL family, in one process). The
+// hybrid runs the first, hands its weights to the third, and that is all it does.
 //
 // A run alone is a job of one rank: the same code, with [allreduce.Local].
 //

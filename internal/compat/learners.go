@@ -20,15 +20,15 @@ var learners = []group{
 		{"extra_metrics=", Refused, "see --metrics and --log_json"},
 	}},
 	{"Follow the Regularized Leader - Coin", []row{
-		{"coin", Works, ""},
+		{"coin", Works, "in one process"},
 		{"ftrl_alpha=", Works, ""},
 		{"ftrl_beta=", Works, ""},
 	}},
 	{"Follow the Regularized Leader - FTRL", []row{
-		{"ftrl", Works, ""},
+		{"ftrl", Works, "in one process"},
 	}},
 	{"Follow the Regularized Leader - Pistol", []row{
-		{"pistol", Works, ""},
+		{"pistol", Works, "in one process"},
 	}},
 	{"Gradient Descent Matrix Factorization", []row{
 		{"rank=", Later, ""},
@@ -71,9 +71,9 @@ var learners = []group{
 		{"meanfield", Later, ""},
 	}},
 	{"One Against All", []row{
-		{"oaa=", Works, ""},
+		{"oaa=", Works, "models keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},
 		{"oaa_subsample=", Works, ""},
-		{"probabilities", Works, ""},
+		{"probabilities", Works, "unlabeled examples do not raise the average loss, as they do in vw; with a holdout set the log loss is that of the set"},
 		{"scores", Works, ""},
 		{"indexing=", Works, ""},
 	}},
