@@ -86,12 +86,12 @@ type lookahead struct{ at uint32 }
 // that they are gone again.
 func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Feature {
 	const distance = 128
-	from := max(n.at, ex.FeatHi)
-	if ex.FeatLo == ex.Hidden {
-		from = ex.FeatHi // a new batch
+	from, to := n.at, min(ex.FeatHi+distance, uint32(len(b.Features)))
+	if ex.FeatLo == ex.Hidden || from < ex.FeatHi || from > to {
+		from = ex.FeatHi // a new batch, or shuffled examples
 	}
-	n.at = max(from, min(ex.FeatHi+distance, uint32(len(b.Features))))
-	return b.Features[from:n.at]
+	n.at = to
+	return b.Features[from:to]
 }
 
 // Exchange averages the weights and gathers the records.

@@ -94,3 +94,27 @@ func TestPassesAndSeedsShuffleOtherwise(t *testing.T) {
 		}
 	})
 }
+
+// Over several batches, too, a shuffled run is the same each time, and another
+// than the one in order; in pieces another than as a whole.
+func TestShuffledRuns(t *testing.T) {
+	text := randomText(4200) // a large batch and a small one
+	model := func(change func(*Config)) string {
+		var out files
+		c := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: "logistic", Passes: 3, HoldoutOff: true, PredictOnly: true, FinalModel: "m", Create: out.create}
+		change(&c)
+		if _, err := Run(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		return string(out.m["m"])
+	}
+	plain := model(func(*Config) {})
+	whole := model(func(c *Config) { c.Shuffle = true })
+	pieces := model(func(c *Config) { c.Shuffle, c.ShuffleMemory = true, 100_000 })
+	if len(plain) < 200 || whole == plain || pieces == plain || whole == pieces {
+		t.Error("the orders do not differ")
+	}
+	if again := model(func(c *Config) { c.Shuffle = true }); again != whole {
+		t.Error("the same run gives another model")
+	}
+}
