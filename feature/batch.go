@@ -31,7 +31,7 @@ type Span struct {
 // Example is the head of one example; its parts lie in the arrays of its Batch.
 type Example struct {
 	Label   float32 // NoLabel when there is none
-	Weight  float32 // importance; 0: predict only
+	Weight  float32 // importance; 0 and below: predict only. vw's sums count those below, too
 	Initial float32 // initial prediction, added to the sum over features
 
 	TagLo, TagHi   uint32 // Batch.Tags[TagLo:TagHi]

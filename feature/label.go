@@ -30,10 +30,12 @@ func (b *Builder) SetLabel(v float32) { b.ex.Label = v }
 func (b *Builder) SetInitial(v float32) { b.ex.Initial = v }
 
 // SetWeight sets the importance weight. vw does not learn from an example with
-// a weight below 0.
+// a weight below 0, but counts it.
 func (b *Builder) SetWeight(v float32) {
 	if v < 0 || v != v {
 		b.Fault("; the example is predicted, not learned from", "invalid importance weight (%g); importance weights must be non-negative", v)
+	}
+	if v != v {
 		v = 0
 	}
 	b.ex.Weight = v

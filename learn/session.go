@@ -75,7 +75,7 @@ func (s *session) observe(ex *feature.Example, held bool) {
 // sum over features, clipped the same within the range, l the unweighted loss.
 func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
 	p := s.link.Apply(clipped)
-	l *= ex.Weight
+	l *= max(ex.Weight, 0)
 	if s.cfg.Binary {
 		p, l = signOf(clipped, ex)
 	}

@@ -101,7 +101,7 @@ func TestNegativeWeights(t *testing.T) {
 		if err := parser(t, feature.Config{Bits: 18}).AppendLine(&b, []byte(line), 1); err != nil {
 			t.Fatal(err)
 		}
-		if len(b.Warnings) != 1 || !strings.HasPrefix(b.Warnings[0].Text, want) || b.Examples[0].Weight != 0 {
+		if len(b.Warnings) != 1 || !strings.HasPrefix(b.Warnings[0].Text, want) || b.Examples[0].Weight != -3 {
 			t.Errorf("%s: %+v", line, b)
 		}
 		err := parser(t, feature.Config{Bits: 18, Strict: true}).AppendLine(&b, []byte(line), 1)

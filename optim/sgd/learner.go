@@ -171,8 +171,8 @@ func (l *Learner) learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 		if loss > 0 || l.cfg.SparseL2 != 0 {
 			l.update(fs, clipped, ex.Label, ex.Weight, loss)
 		}
-		l.time += float64(ex.Weight)
 	}
+	l.time += float64(ex.Weight) // also of one below 0, as in vw
 	return raw, clipped, loss
 }
 
