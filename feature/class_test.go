@@ -24,7 +24,7 @@ func TestClassLabels(t *testing.T) {
 		{"2| a", nil, NoLabel, 1, "2", ""},
 		{" | a", nil, NoLabel, 1, "", ""},
 		{"-1 | a", nil, NoLabel, 1, "", ""},
-		{"1 -2 | a", nil, 1, 0, "", "importance weight"},
+		{"1 -2 | a", nil, 1, -2, "", "importance weight"},
 		{"1.5 | a", nil, NoLabel, 1, "", `"1.5" is not the number of a class`},
 		{"dog | a", nil, NoLabel, 1, "", `"dog" is not the number of a class`},
 		{"3x | a", nil, NoLabel, 1, "", `"3x" is not the number of a class`},
