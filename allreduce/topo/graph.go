@@ -3,8 +3,10 @@
 package topo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -19,12 +21,13 @@ type Link struct{ From, To, Messages, Bytes int }
 
 // back is the link the other way.
 func (g Graph) back(l Link) (Link, bool) {
-	for _, b := range g.Links {
-		if b.From == l.To && b.To == l.From {
-			return b, true
-		}
+	at, ok := slices.BinarySearchFunc(g.Links, l, func(x, l Link) int {
+		return cmp.Or(cmp.Compare(x.From, l.To), cmp.Compare(x.To, l.From))
+	})
+	if !ok {
+		return Link{}, false
 	}
-	return Link{}, false
+	return g.Links[at], true
 }
 
 // ASCII writes a line per pair of ranks.
