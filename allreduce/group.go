@@ -240,6 +240,11 @@ func (g *Group) waiting() string {
 	return en.here().String()
 }
 
+// Failed is closed when the job has failed, also between two collectives: for who
+// waits for something else, say for input, and wants to learn it at once. The next
+// collective returns the error.
+func (g *Group) Failed() <-chan struct{} { return g.engine.failed }
+
 func (g *Group) isClosed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -31,6 +31,5 @@
 // vector than another is an error on all of them, which names both; so is that
 // one's input ends where another's goes on. Nobody waits for a rank that has come to
 // its end. A line that is no vector is the error of its rank, and the others name
-// it. A rank that waits for its input learns of a failure with its next line, or its
-// end.
+// it. A rank that waits for its input learns of a failure at once.
 package pipe

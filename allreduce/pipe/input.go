@@ -5,7 +5,6 @@ package pipe
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -49,17 +48,6 @@ func (in *input) serve() {
 	for range in.want {
 		raw, err := in.read()
 		in.got <- vector{raw, err}
-	}
-}
-
-// next waits for the next vector, or the end of ctx.
-func (in *input) next(ctx context.Context) (v vector, interrupted bool) {
-	in.want <- struct{}{}
-	select {
-	case v := <-in.got:
-		return v, false
-	case <-ctx.Done():
-		return vector{}, true
 	}
 }
 

@@ -20,6 +20,7 @@ type Group interface {
 	AllReduce(ctx context.Context, v allreduce.Vector, op allreduce.Op) error
 	AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]byte, error)
 	Barrier(ctx context.Context) error
+	Failed() <-chan struct{}
 }
 
 var _ Group = (*allreduce.Group)(nil)
@@ -46,9 +47,9 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 		reduce = (&lane[float64]{stream: s}).reduce
 	}
 	for s.number = 1; ; s.number++ {
-		v, interrupted := s.in.next(ctx)
-		if interrupted {
-			return digest, context.Cause(ctx)
+		v, err := s.next(ctx)
+		if err != nil {
+			return digest, err
 		}
 		if v.err != nil && v.err != io.EOF {
 			return digest, s.bad(v.err)
@@ -74,6 +75,20 @@ type stream struct {
 	head   [4]int64
 	result []byte
 	pieces [][]byte
+}
+
+// next waits for the next vector, or the end of the job: whoever writes the input
+// may take his time, or wait for a result that will not come.
+func (s *stream) next(ctx context.Context) (vector, error) {
+	s.in.want <- struct{}{}
+	select {
+	case v := <-s.in.got:
+		return v, nil
+	case <-ctx.Done():
+		return vector{}, context.Cause(ctx)
+	case <-s.group.Failed():
+		return vector{}, s.group.Barrier(ctx) // it returns why
+	}
 }
 
 // errEnd says that all inputs have ended.

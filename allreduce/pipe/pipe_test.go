@@ -196,6 +196,18 @@ func TestAWaitingRankIsInterrupted(t *testing.T) {
 	}
 }
 
+// So it does when another rank gives up, though no line has come and none will.
+func TestAWaitingRankLearnsThatTheJobHasFailed(t *testing.T) {
+	done := make(chan struct{})
+	defer close(done)
+	_, errs := job(t, Config{Op: "sum", Type: "i64"}, waits{done}, strings.NewReader("x\n"), waits{done})
+	for rank, err := range errs {
+		if want := `rank 1: line 1 of the input: "x" is no i64`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("rank %d: got %v, want %q", rank, err, want)
+		}
+	}
+}
+
 func TestValidateReportsAllFaults(t *testing.T) {
 	err := Config{Op: "mean", Type: "f16", MaxVector: -1}.Validate()
 	for _, word := range []string{"Op", "Type", "MaxVector"} {
