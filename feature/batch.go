@@ -34,10 +34,11 @@ type Example struct {
 	Weight  float32 // importance; 0 and below: predict only. vw's sums count those below, too
 	Initial float32 // initial prediction, added to the sum over features
 
-	TagLo, TagHi   uint32 // Batch.Tags[TagLo:TagHi]
-	SpanLo, SpanHi uint32 // Batch.Spans[SpanLo:SpanHi], in the order of first appearance
-	Hidden         uint32 // features just before FeatLo, of namespaces that only interact: counted, not summed
-	FeatLo, FeatHi uint32 // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
+	TagLo, TagHi   uint32  // Batch.Tags[TagLo:TagHi]
+	SpanLo, SpanHi uint32  // Batch.Spans[SpanLo:SpanHi], in the order of first appearance
+	Hidden         uint32  // features just before FeatLo, of namespaces that only interact: counted, not summed
+	HiddenSquares  float32 // the sum of their squared values, with which vw's plain rules reckon
+	FeatLo, FeatHi uint32  // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
 }
 
 // Count is the number of features as vw counts them.

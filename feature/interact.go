@@ -162,6 +162,10 @@ func (x *Interactor) copy(dst *Batch, ex *Example, from []Feature, spans []Span,
 		put(true)
 	}
 	ex.Hidden = uint32(len(dst.Features) - base)
+	ex.HiddenSquares = 0
+	for _, f := range dst.Features[base:] {
+		ex.HiddenSquares += float32(f.Value * f.Value)
+	}
 	ex.FeatLo = uint32(len(dst.Features))
 	put(false)
 }

@@ -25,7 +25,7 @@ func TestOptionsOnNamespaces(t *testing.T) {
 		{"-q ab --ignore_linear ab", ""},
 		{"-q ab --ignore_linear a --sgd -l 0.05", ""},
 		{"-q ab --ignore_linear a --invariant -l 0.1", ""},
-		{"--cubic aab --ngram a2 --feature_limit b2 --invariant -l 0.1", "--feature_limit b2"},
+		{"--cubic aab --ngram a2 --invariant -l 0.1", ""},
 		{"--cubic aab --permutations --invariant -l 0.1", "--permutations"},
 		{"-q :: --ignore_linear bc --normalized -l 0.5", ""},
 		{"--redefine x:=ab --redefine :=c -q xx", ""},

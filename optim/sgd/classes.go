@@ -128,6 +128,7 @@ func dots4(scores []float32, cells [][4]float32, fs []feature.Feature) {
 // class is the right one, from 0; a number that is no class's: none is. The
 // scores are those before the updates.
 func (c *Classes) Learn(fs []feature.Feature, ex *feature.Example, class int) []float32 {
+	c.hidden = ex.HiddenSquares
 	scores := c.Predict(fs, ex.Initial)
 	if ex.Weight <= 0 {
 		return scores
@@ -188,6 +189,7 @@ func (c *Classes) Subsample(n int, state merand.State) (merand.State, error) {
 // LearnSample is Learn with the right class and a sample of the others, each of
 // which predicts anew before its own update, as vw does.
 func (c *Classes) LearnSample(fs []feature.Feature, ex *feature.Example, class int) []float32 {
+	c.hidden = ex.HiddenSquares
 	scores := c.Predict(fs, ex.Initial)
 	if ex.Weight <= 0 {
 		return scores

@@ -30,6 +30,8 @@ type Learner struct {
 	nsx, totalWeight     float64
 	time                 float64 // vw's t
 	gravity, contraction float64
+
+	hidden float32 // Σx² of the example's features that are hidden from sums
 }
 
 // Scalars is all of a learner's state outside the weights. Weights and Scalars
@@ -152,6 +154,7 @@ func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped f
 // and normalised rules, as in vw. Neither does one whose update is not a finite
 // number, as the infinite feature x:inf makes it.
 func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
+	l.hidden = ex.HiddenSquares
 	raw, clipped, loss = l.learn(fs, ex)
 	l.fetch(len(l.ahead))
 	return raw, clipped, loss
@@ -217,6 +220,9 @@ func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32
 	}
 	sum := l.sense(fs, g2)
 	perUpdate := sum.perUpdate
+	if l.cfg.plain() {
+		perUpdate += l.hidden
+	}
 	if l.cfg.Normalized {
 		l.nsx += float64(float64(weight) * float64(sum.norm))
 		l.totalWeight += float64(weight)
