@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package learn trains vw's linear learner: online by adaptive gradient
-// descent, by L-BFGS, or by the hybrid of both (Agarwal, Chapelle, Dudík and
+// descent, by L-BFGS or conjugate gradients, or by the hybrid of both (Agarwal, Chapelle, Dudík and
 // Langford, 2014), alone or as one rank of a cluster.
 //
 // [Run] is the whole product behind the command line: it takes a [Config],
