@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -34,10 +36,14 @@ type Config struct {
 	// Version is the program's, for the server's log.
 	Version string
 
-	// Listen is where other ranks reach this one; "" is ":0", any free port.
+	// Listen is where other ranks reach this one, host:port. "" is ":0": all
+	// addresses, any free port. A network like 10.0.0.0/8 in place of the host stands
+	// for this machine's address in it; of a range of ports like 26544-26600 the first
+	// free one is taken.
 	Listen string
-	// Advertise is what they are told: host or host:port. "": the address from
-	// which the server sees this rank, and the port of Listen.
+	// Advertise is what they are told: host or host:port; the host may be a network,
+	// as in Listen. "": the host of Listen, or, where that means all addresses, the one
+	// from which the server sees this rank; and the port that it listens on.
 	Advertise string
 	// Host is this machine's name in messages; "": its address.
 	Host string
@@ -161,6 +167,16 @@ func (c Config) Validate() error {
 			fault("%s: got %v, want 0 or more", d.name, d.d)
 		}
 	}
+	if c.Listen != "" {
+		if _, err := address.Parse(c.Listen); err != nil {
+			fault("Listen: %w", err)
+		}
+	}
+	if c.Advertise != "" {
+		if _, err := parseAdvertise(c.Advertise); err != nil {
+			fault("Advertise: %w", err)
+		}
+	}
 	if c.Driver > DriverConn {
 		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)
 	}
@@ -185,15 +201,37 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // advertised is what the server tells others, for a listener at addr.
 func (c Config) advertised(addr net.Addr) (string, error) {
-	_, port, err := net.SplitHostPort(addr.String())
+	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
 		return "", fmt.Errorf("allreduce: the listener's address %v: %w", addr, err)
 	}
 	if c.Advertise == "" {
-		return net.JoinHostPort("", port), nil
+		if tcp, ok := addr.(*net.TCPAddr); !ok || tcp.IP.IsUnspecified() {
+			host = ""
+		}
+		return net.JoinHostPort(host, port), nil
 	}
-	if host, p, err := net.SplitHostPort(c.Advertise); err == nil {
-		return net.JoinHostPort(host, p), nil
+	a, err := parseAdvertise(c.Advertise)
+	if err == nil && a.Low != 0 {
+		port = strconv.Itoa(int(a.Low))
 	}
-	return net.JoinHostPort(c.Advertise, port), nil
+	if err == nil {
+		host, err = a.Resolve(address.Machine)
+	}
+	if err != nil {
+		return "", fmt.Errorf("allreduce: rank %d: Advertise: %w", c.Rank, err)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// parseAdvertise reads a host, or host:port.
+func parseAdvertise(s string) (address.Address, error) {
+	if _, _, err := net.SplitHostPort(s); err == nil {
+		a, err := address.Parse(s)
+		if err == nil && a.Low != a.High {
+			err = fmt.Errorf("%q: others are told one port, not a range", s)
+		}
+		return a, err
+	}
+	return address.ParseHost(s)
 }

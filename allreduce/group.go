@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
@@ -76,8 +77,11 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 	}
 	cfg = cfg.withDefaults()
 	g := newGroup(cfg)
-	var err error
-	if g.listener, err = cfg.Network.Listen(ctx, cfg.Listen); err != nil {
+	at, err := address.Parse(cfg.Listen)
+	if err == nil {
+		g.listener, err = at.Listen(ctx, cfg.Network, address.Machine)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: cannot listen for other ranks: %w", cfg.Rank, err)
 	}
 	advertise, err := cfg.advertised(g.listener.Addr())
@@ -128,6 +132,8 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 		if errors.Is(err, errOver) {
 			return fmt.Errorf("rank %d: wiring: %w", g.cfg.Rank, g.member.Cause())
 		}
+		// The others wait in vain, and are not to hear just that this rank has gone.
+		g.tellServer(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err})
 		return err
 	}
 	if w.Stream && g.cfg.Schedule != schedule.Auto {

@@ -38,7 +38,8 @@ type wirer struct {
 	work   sync.WaitGroup
 
 	mu    sync.Mutex
-	links map[int]link // that nobody has taken yet
+	links map[int]link  // that nobody has taken yet
+	why   map[int]error // why a neighbour is not reached, so far
 	take  func(rank int, l link) error
 	fault error
 	ready chan struct{} // closed: the tree's edges are there, or fault
@@ -48,7 +49,7 @@ func newWirer(n transport.Network, l net.Listener, rank, total int, w *spantree.
 	wr := &wirer{
 		net: n, listener: l, rank: rank, total: total, wiring: w, over: over, log: log,
 		tree: topo.Binary(total), self: rank,
-		links: map[int]link{}, ready: make(chan struct{}),
+		links: map[int]link{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
 	if w.Stream {
 		wr.tree, wr.self = streamTree{w.Parent != "", w.Kids}, streamSelf
@@ -190,7 +191,7 @@ func (w *wirer) missing() string {
 	for _, rank := range w.lacking() {
 		switch {
 		case !w.wiring.Stream:
-			names = append(names, rankAt(rank, w.wiring.Peers[rank]))
+			names = append(names, w.absent(rank))
 		case rank == streamParent:
 			names = append(names, "the parent at "+w.wiring.Parent)
 		default:
@@ -236,12 +237,17 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 			}
 			return err
 		}
-		if ctx.Err() == nil && tries%25 == 1 {
-			w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.host, "tries", tries, "error", err)
+		if ctx.Err() == nil {
+			if tries%25 == 1 {
+				w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.host, "tries", tries, "error", err)
+			}
+			if done := w.notReached(rank, tries, err); done != nil {
+				return done
+			}
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w, and %d tries: %w", context.Cause(ctx), tries, err)
+			return fmt.Errorf("%w, and %d tries: %w%s", context.Cause(ctx), tries, err, w.advice(rank, w.rank))
 		case <-time.After(redial):
 		}
 	}

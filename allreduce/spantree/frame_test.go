@@ -135,7 +135,7 @@ func samples() []frame {
 		&beatenFrame{Seq: 5},
 		&startFrame{
 			Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 8,
-			Members: []member{{Rank: 0, Capabilities: 1, Port: 26544, Host: "h0"}, {Rank: 1, Port: 26545, Host: "fe80::1"}},
+			Members: []member{{Rank: 0, Capabilities: 1, Port: 26544, Host: "h0"}, {Rank: 1, Port: 26545, Host: "fe80::1", Seen: "10.0.0.2"}},
 			Lacks:   []lack{{Rank: 1, Source: 0, What: 2}},
 		},
 		&wireFrame{Epoch: e, Token: [16]byte{1, 15: 16}, Kids: 2, ParentPort: 26544, ParentHost: "10.0.0.1"},

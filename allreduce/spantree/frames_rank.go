@@ -7,6 +7,7 @@ import "time"
 // Limits on the texts in frames, in bytes.
 const (
 	maxHost    = 255
+	maxSeen    = 64
 	maxRunKey  = 255
 	maxVersion = 64
 	maxOptions = 16 << 10

@@ -92,6 +92,7 @@ type member struct {
 	Capabilities uint64
 	Port         uint16
 	Host         string
+	Seen         string // the address that it comes from; "": Host
 }
 
 // lack is what a member needs before it can resume, and who has it.
@@ -105,11 +106,12 @@ func (f *startFrame) code(c *coder) {
 	c.raw("token", f.Token[:])
 	c.epoch("resume", &f.ResumeEpoch)
 	c.u64("resume_step", &f.ResumeStep)
-	list(c, "members", topo.MaxSize, 18, &f.Members, func(c *coder, m *member) {
+	list(c, "members", topo.MaxSize, 22, &f.Members, func(c *coder, m *member) {
 		c.rank("rank", &m.Rank)
 		c.u64("capabilities", &m.Capabilities)
 		c.u16("port", &m.Port)
 		c.text("host", maxHost, &m.Host)
+		c.text("seen", maxSeen, &m.Seen)
 	})
 	list(c, "lacks", topo.MaxSize, 9, &f.Lacks, func(c *coder, l *lack) {
 		c.rank("rank", &l.Rank)

@@ -77,6 +77,7 @@ func TestLifeOfANativeJob(t *testing.T) {
 	want := &Wiring{
 		Epoch: tokens[0].Epoch, Token: tokens[0].Token,
 		Peers: []string{"127.0.0.1:30000", "127.0.0.1:30001", "127.0.0.1:30002", "127.0.0.1:30003"},
+		Seen:  []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"},
 	}
 	if want.Token == [16]byte{} || want.Epoch.Incarnation == 0 {
 		t.Error("token or incarnation are zero")

@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -18,6 +19,9 @@ type Wiring struct {
 	Token [16]byte
 	// Peers are the data addresses (host:port) of all ranks; nil with Stream.
 	Peers []string
+	// Seen are the addresses, without ports, from which the server sees the ranks;
+	// nil with Stream. Where ranks do not meet, they tell why.
+	Seen []string
 	// Parent, with Stream, is whom this rank connects to, host:port; "": it
 	// is the root. Kids are the children it then accepts.
 	Parent string
@@ -25,10 +29,10 @@ type Wiring struct {
 }
 
 func (f *startFrame) wiring(total int) *Wiring {
-	w := &Wiring{Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total)}
+	w := &Wiring{Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total)}
 	for _, p := range f.Members {
 		if p.Rank >= 0 && p.Rank < total {
-			w.Peers[p.Rank] = hostPort(p.Host, p.Port)
+			w.Peers[p.Rank], w.Seen[p.Rank] = hostPort(p.Host, p.Port), cmp.Or(p.Seen, p.Host)
 		}
 	}
 	return w

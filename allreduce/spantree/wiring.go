@@ -82,7 +82,11 @@ func (m *machine) start(j *job) {
 	all := j.members()
 	out := outside(all)
 	for _, a := range all {
-		f.Members = append(f.Members, member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)})
+		m := member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)}
+		if a.from.host != m.Host {
+			m.Seen = clip(a.from.host, maxSeen)
+		}
+		f.Members = append(f.Members, m)
 	}
 	for _, a := range all {
 		m.send(a, f)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/learn/metric"
 )
 
@@ -114,7 +115,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "heartbeat", "lost_after", "start_timeout", "schedule", "checksum"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "heartbeat", "lost_after", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,
@@ -193,7 +194,34 @@ func checkCluster(s *settings) []error {
 	if node, total := s.number("node"), s.number("total"); node >= total {
 		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
-	return nil
+	return checkAddresses(s)
+}
+
+// checkAddresses holds that hosts and ports can be read. Whether they are there is
+// seen when they are used.
+func checkAddresses(s *settings) (errs []error) {
+	for _, name := range []string{"bind", "advertise"} {
+		if !s.has(name) {
+			continue
+		}
+		a, err := address.ParseHost(s.get(name))
+		switch {
+		case err != nil && name == "bind":
+			errs = append(errs, usageErrorf("--bind: %w; ports are given by --port_range", err))
+		case err != nil:
+			errs = append(errs, usageErrorf("--advertise: %w; the port is the one on which the rank listens", err))
+		case a.Host == "" && !a.Network.IsValid():
+			errs = append(errs, usageErrorf("--%s is empty: give an address, a name or a network, or leave it out", name))
+		}
+	}
+	if s.has("port_range") {
+		if low, _, err := address.ParsePorts(s.get("port_range")); err != nil {
+			errs = append(errs, usageErrorf("--port_range: %w", err))
+		} else if low == 0 {
+			errs = append(errs, usageErrorf("--port_range 0: any free port is what is taken without it: leave it out"))
+		}
+	}
+	return errs
 }
 
 // takeData makes what no option took the data, as vw does: one file, and not

@@ -192,6 +192,9 @@ var learnFlags = []*spec{
 	{name: "heartbeat", kind: duration, category: catCluster, arg: "T", def: "1s", more: true, help: "time between signs of life"},
 	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
 	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
+	{name: "bind", kind: text, category: catCluster, arg: "HOST", more: true, help: "listen there: address, name, or network like 10.0.0.0/8"},
+	{name: "advertise", kind: text, category: catCluster, arg: "HOST", more: true, help: "what other ranks are told, likewise"},
+	{name: "port_range", kind: text, category: catCluster, arg: "A-B", more: true, help: "listen on the first free port of these"},
 	{name: "schedule", kind: text, category: catCluster, arg: "S", def: "auto", choices: scheduleNames(), more: true, help: "who adds what to what: equal on all ranks"},
 	{name: "checksum", kind: text, category: catCluster, arg: "C", def: "on", choices: []string{"on", "off"}, more: true, help: "of all that goes between ranks"},
 

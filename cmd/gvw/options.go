@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net"
@@ -287,9 +288,16 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		StartTimeout: c.Duration("start_timeout"),
 		Heartbeat:    c.Duration("heartbeat"),
 		LostAfter:    c.Duration("lost_after"),
+		Listen:       listenAt(c.String("bind"), c.String("port_range")),
+		Advertise:    c.String("advertise"),
 		Schedule:     name,
 		NoChecksum:   c.String("checksum") == "off",
 	}, nil
+}
+
+// listenAt is where this rank listens for others.
+func listenAt(host, ports string) string {
+	return net.JoinHostPort(strings.Trim(host, "[]"), cmp.Or(ports, "0"))
 }
 
 // defaultServerPort is vw's.

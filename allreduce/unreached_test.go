@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// TestALoopbackAddressIsNamedSoon: who tells ranks on other hosts an address by which
+// they find themselves is named, with what the server sees, long before DialTimeout.
+func TestALoopbackAddressIsNamedSoon(t *testing.T) {
+	inBubble(t, 3, Config{Advertise: "127.0.0.1"}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		start := time.Now()
+		errs := j.all(func(rank int) error {
+			return j.groups[rank].Ready(ctx, spantree.Shard{})
+		})
+		for rank, err := range errs {
+			for _, want := range []string{"at 127.0.0.1:", "where every machine finds itself", "the server sees it at h", "(--advertise)"} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("rank %d: got %v, want %q", rank, err, want)
+				}
+			}
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// TestWiringTellsBothViews: when two neighbours do not meet, each says what the others
+// are told and what the server sees, or hears it of the other.
+func TestWiringTellsBothViews(t *testing.T) {
+	inBubble(t, 2, Config{DialTimeout: 5 * time.Second, Advertise: "10.9.9.9"}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, spantree.Shard{}) })
+		for rank, err := range errs {
+			for _, want := range []string{"others are told to reach rank 1 at 10.9.9.9:", "the server sees it at h1, and rank 0 at h0", "let it advertise h1", "no answer within 5s"} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("rank %d: got %v, want %q", rank, err, want)
+				}
+			}
+			if !strings.Contains(err.Error(), "which has not connected") && !strings.Contains(err.Error(), "which this rank has not reached") {
+				t.Errorf("rank %d: got %v", rank, err)
+			}
+		}
+	})
+}
