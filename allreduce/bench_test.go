@@ -14,8 +14,15 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	const n, elements, runs, tries = 4, 100_000, 20, 3
-	j := newTCPJob(t, n, Config{Chunk: 64 << 10, Heartbeat: time.Minute, LostAfter: 10 * time.Minute}) // which allocate
+	const n = 4
+	cfg := Config{Chunk: 64 << 10, Heartbeat: time.Minute, LostAfter: 10 * time.Minute} // which allocate
+	t.Run("TCP", func(t *testing.T) { allocatesNothing(t, newTCPJob(t, n, cfg)) })
+	t.Run("shared memory", func(t *testing.T) { allocatesNothing(t, newLoopbackJob(t, n, cfg)) }) // where there is
+}
+
+func allocatesNothing(t *testing.T, j *testJob) {
+	const elements, runs, tries = 100_000, 20, 3
+	n := j.total
 	j.ready()
 	type rankState struct {
 		small, large, into []float32

@@ -83,6 +83,11 @@ type Config struct {
 	// then Auto chooses.
 	Schedule schedule.Name
 
+	// NoSharedMemory sends everything over the network also where all ranks run on one
+	// machine. Ranks may differ: if one does not want to, none does. The results
+	// are the same.
+	NoSharedMemory bool
+
 	// Driver says how bytes are moved between ranks; the results are the same. 0
 	// chooses: ranks with different drivers work together.
 	Driver Driver

@@ -27,6 +27,7 @@ type engine struct {
 	failed chan struct{}  // closed with the first failure
 	onFail func(*failure) // called once, after that
 	reach  func(rank int) // starts to open the edge to a rank, if that is our part
+	shared *shared        // nil: the ranks share no memory
 	peers  []string       // addresses by rank; nil in a job with vw workers
 	driver driver
 	dog    watchdog
@@ -65,6 +66,9 @@ type driver interface {
 	// stop ends the edges, and touches no memory of the caller's after wait.
 	stop()
 	wait()
+	// attend looks after the edges in a collective that goes over none of them and
+	// takes long.
+	attend()
 }
 
 // limits are the clocks of a collective.
@@ -85,6 +89,7 @@ type call struct {
 	started  time.Time
 	received int64
 	done     chan struct{} // capacity 1: it is finished
+	shared   bool          // it goes through the segment
 }
 
 // errStopped tells the caller of a collective that it is all over.

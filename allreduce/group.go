@@ -140,7 +140,10 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 		wr.end()
 		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)
 	}
-	return g.start(w, wr)
+	if err := g.start(w, wr); err != nil {
+		return err
+	}
+	return g.share(ctx)
 }
 
 // start takes over the edges of a wired job.
@@ -279,6 +282,12 @@ func (g *Group) Close() error {
 	if wired && g.wirer != nil {
 		g.wirer.close()
 		g.engine.finish()
+		g.engine.mu.Lock()
+		s := g.engine.shared
+		g.engine.mu.Unlock()
+		if s != nil {
+			s.close()
+		}
 		g.wirer.end()
 	}
 	if first && g.member != nil {

@@ -77,8 +77,15 @@ func newMemJob(t testing.TB, total int, cfg Config) (*testJob, *mem.Network) {
 	}), n
 }
 
-// newTCPJob is a job over loopback.
+// newTCPJob is a job over loopback, without shared memory.
 func newTCPJob(t testing.TB, total int, cfg Config) *testJob {
+	t.Helper()
+	cfg.NoSharedMemory = true
+	return newLoopbackJob(t, total, cfg)
+}
+
+// newLoopbackJob is a job over loopback whose ranks may share memory.
+func newLoopbackJob(t testing.TB, total int, cfg Config) *testJob {
 	t.Helper()
 	cfg.Listen = "127.0.0.1:0"
 	return newJob(t, total, cfg, transport.TCP, "127.0.0.1:0", func(int) transport.Network { return transport.TCP })

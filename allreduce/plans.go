@@ -18,6 +18,7 @@ type plans struct {
 	rank    int
 	tree    schedule.Tree // of records; in a job with vw workers, of everything
 	stream  bool
+	shared  bool // sums are wanted
 	kept    map[planKey]plan
 	offsets []int // of records
 	records *schedule.Program
@@ -36,6 +37,7 @@ type planKey struct {
 type plan struct {
 	prog *schedule.Program
 	name schedule.Name
+	sums []schedule.Sum // of an all-reduce, where the ranks share memory
 }
 
 func newPlans(t schedule.Tree, rank int, stream bool) plans {
@@ -60,12 +62,15 @@ func (p *plans) make(k planKey) plan {
 	switch k.verb {
 	case verbAllReduce, verbSizes:
 		if p.stream {
-			return plan{schedule.PipelinedTree(p.tree, p.rank, s.Bytes), schedule.VWTree}
+			return plan{prog: schedule.PipelinedTree(p.tree, p.rank, s.Bytes), name: schedule.VWTree}
 		}
 		if s.Schedule == schedule.Auto {
 			s.Schedule = s.Pick()
 		}
-		return plan{s.AllReduce(p.rank), s.Schedule}
+		if p.shared && s.Bytes > 0 {
+			return plan{name: s.Schedule, sums: s.Sums()}
+		}
+		return plan{prog: s.AllReduce(p.rank), name: s.Schedule}
 	case verbReduce:
 		return plan{prog: s.Reduce(k.root, p.rank)}
 	case verbReduceScatter:

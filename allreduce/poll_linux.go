@@ -98,6 +98,9 @@ func (d *pollLoop) nudge(*edge) {
 	}
 }
 
+// attend wakes the keeper, which may have put an edge aside until this call.
+func (d *pollLoop) attend() { d.bell.Ring() }
+
 func (d *pollLoop) carry(ctx context.Context) {
 	d.io.Lock()
 	from, f := d.loop(ctx)

@@ -135,7 +135,7 @@ func TestDriversDisagreeAtOnce(t *testing.T) {
 		}
 		return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 100)), Sum)
 	}) {
-		if err == nil || !strings.Contains(err.Error(), "all-reduce #1 of 100 float32, sum, schedule ring") || !strings.Contains(err.Error(), "broadcast #1 of 100 float32, from rank 3") {
+		if err == nil || !strings.Contains(err.Error(), "all-reduce #2 of 100 float32, sum, schedule ring") || !strings.Contains(err.Error(), "broadcast #2 of 100 float32, from rank 3") {
 			t.Errorf("rank %d: got %v", rank, err)
 		}
 	}

@@ -17,6 +17,8 @@ type watchdog struct {
 	seq   uint64    // the collective
 	noted time.Time // when neighbours were told last
 	said  time.Time // when the log was
+	moved uint64    // how far the ranks have come in a segment
+	since time.Time // since when
 }
 
 // idleFor is since when nothing has moved on an edge.
@@ -62,6 +64,7 @@ func (en *engine) look(now time.Time) *failure {
 	d, c := &en.dog, &en.call
 	if d.seq != c.id.seq {
 		d.seq, d.noted, d.said = c.id.seq, now, c.started
+		d.moved, d.since = 0, c.started
 		for _, e := range c.edges {
 			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: c.started}
 		}
@@ -71,6 +74,11 @@ func (en *engine) look(now time.Time) *failure {
 			e.idle.in, e.idle.out, e.idle.since = in, out, now
 		}
 		if f := en.overdue(e, now); f != nil {
+			return f
+		}
+	}
+	if c.shared {
+		if f := en.overdueShared(now); f != nil {
 			return f
 		}
 	}
@@ -121,6 +129,11 @@ func (en *engine) entered(e *edge) bool {
 // waits for.
 func (en *engine) waitsFor() (first *edge, far note) {
 	far = note{seq: en.call.id.seq, rank: unknownRank}
+	if en.call.shared {
+		rank, entered := en.shared.lags()
+		far.rank, far.entered = int32(rank), entered
+		return nil, far
+	}
 	at := len(en.call.prog.Steps)
 	for _, e := range en.call.edges {
 		if !en.waitsOn(e) {
@@ -147,6 +160,13 @@ func (en *engine) waitsFor() (first *edge, far note) {
 // waitText says for whom this rank waits, as far along the tree as is known.
 func (en *engine) waitText() string {
 	e, far := en.waitsFor()
+	if en.call.shared && far.rank >= 0 {
+		text := rankAt(int(far.rank), en.hostOf(int(far.rank)))
+		if !far.entered {
+			text += ", which has not entered it"
+		}
+		return text
+	}
 	if e == nil {
 		return ""
 	}

@@ -11,15 +11,15 @@ import (
 )
 
 // Transports are what Config.Transport may be.
-var Transports = []string{"tcp", "mem"}
+var Transports = []string{"tcp", "shm", "mem"}
 
 // Config says what to measure. The zero value of a field means what its
 // comment says.
 type Config struct {
 	// Ranks is how many processes take part, 2 to 4096. Required.
 	Ranks int
-	// Transport carries the bytes: "tcp" over the loopback, or "mem", channels
-	// within one process. "" is tcp.
+	// Transport carries the bytes: "tcp" over the loopback, "shm", memory that the
+	// processes share, or "mem", channels within one process. "" is tcp.
 	Transport string
 	// Sizes are the lengths of the vectors in bytes, multiples of 4. None: 4 B,
 	// 64 KiB, 1 MiB and 16 MiB.

@@ -48,7 +48,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	for rank := range tasks {
 		tasks[rank] = task{
 			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
-			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize,
+			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize,
 		}
 	}
 	if o.cfg.Transport == "mem" {

@@ -10,12 +10,19 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // Schedules are what Config.Schedules may name.
-func Schedules() []string { return []string{"auto"} }
+func Schedules() []string {
+	names := []string{schedule.Auto.String()}
+	for _, n := range schedule.Names {
+		names = append(names, n.String())
+	}
+	return names
+}
 
 // task is what one rank is told.
 type task struct {
@@ -25,6 +32,7 @@ type task struct {
 	Total      int           `json:"total"`
 	Schedule   string        `json:"schedule"`
 	NoChecksum bool          `json:"no_checksum,omitempty"`
+	Shared     bool          `json:"shared,omitempty"` // memory; it must be, or must not
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
 }
@@ -42,7 +50,11 @@ func Serve(ctx context.Context, text string, w io.Writer) error {
 
 // run joins the job and measures every size.
 func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Duration, emit func(Batch) error) (err error) {
-	g, err := allreduce.Join(ctx, t.group(n))
+	cfg, err := t.group(n)
+	if err != nil {
+		return err
+	}
+	g, err := allreduce.Join(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -57,6 +69,9 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
 		return err
 	}
+	if t.Shared && !g.SharedMemory() {
+		return fmt.Errorf("collective: rank %d: the ranks share no memory (the log says why): measure --transport tcp", t.Rank)
+	}
 	m := meter{group: g, per: t.PerSize, cpu: cpu, emit: emit}
 	for _, bytes := range t.Sizes {
 		if err := m.size(ctx, bytes); err != nil {
@@ -68,11 +83,15 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 
 // group is the configuration of the rank's group. What is measured here and
 // not in training is said here.
-func (t task) group(n transport.Network) allreduce.Config {
+func (t task) group(n transport.Network) (allreduce.Config, error) {
+	name, err := schedule.ParseName(t.Schedule)
+	if err != nil {
+		return allreduce.Config{}, fmt.Errorf("collective: %w", err)
+	}
 	return allreduce.Config{
 		Server: t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
-		Options: "bench " + t.Schedule, Network: n, NoChecksum: t.NoChecksum,
+		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared,
 		// Thousands of ranks on one machine start slowly and must not be lost.
 		LostAfter: time.Minute,
-	}
+	}, nil
 }

@@ -22,7 +22,7 @@ const catBench = "What to measure"
 // benchFlags are the options of `gvw bench allreduce`.
 var benchFlags = []*spec{
 	{name: "ranks", short: "n", kind: integer, positive: true, max: 4096, category: catBench, arg: "N", def: "4", help: "processes that take part"},
-	{name: "transport", kind: text, category: catBench, arg: "HOW", choices: collective.Transports, def: "tcp", help: "loopback sockets, or channels in one process"},
+	{name: "transport", kind: text, category: catBench, arg: "HOW", choices: collective.Transports, def: "tcp", help: "loopback sockets, shared memory, or channels in one process"},
 	{name: "sizes", kind: text, category: catBench, arg: "A,B,...", def: "4,65536,1048576,16777216", help: "bytes of a vector, multiples of 4"},
 	{name: "schedule", kind: text, category: catBench, arg: "NAME", choices: append([]string{"all"}, collective.Schedules()...), def: "auto", help: "who sends what to whom; all: each in turn"},
 	{name: "checksum", kind: text, category: catBench, arg: "on|off", choices: []string{"on", "off"}, def: "on", help: "CRC-32C of each chunk, as in training"},
@@ -42,6 +42,7 @@ func benchHelp() string {
 	b.WriteString("gvw bench allreduce measures sums of float32 over several processes of this\n" +
 		"machine. Results are compared with the exact answer before and after.\n\n" +
 		"  gvw bench allreduce -n 4 --sizes 4,65536\n" +
+		"  gvw bench allreduce -n 4 --transport shm --schedule all\n" +
 		"  gvw bench allreduce -n 4 --checksum off --peers --python .venv/bin/python\n")
 	writeOptions(&b, benchFlags, true)
 	return b.String()

@@ -115,7 +115,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "heartbeat", "lost_after", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "heartbeat", "lost_after", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum", "shm"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,

@@ -197,6 +197,7 @@ var learnFlags = []*spec{
 	{name: "port_range", kind: text, category: catCluster, arg: "A-B", more: true, help: "listen on the first free port of these"},
 	{name: "schedule", kind: text, category: catCluster, arg: "S", def: "auto", choices: scheduleNames(), more: true, help: "who adds what to what: equal on all ranks"},
 	{name: "checksum", kind: text, category: catCluster, arg: "C", def: "on", choices: []string{"on", "off"}, more: true, help: "of all that goes between ranks"},
+	{name: "shm", kind: text, category: catCluster, arg: "S", def: "on", choices: []string{"on", "off"}, more: true, help: "shared memory, if all ranks are on one machine"},
 
 	{name: "dry_run", kind: boolean, category: catOther, more: true, help: "say what a run would take, and end"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page; --help all for every option"},

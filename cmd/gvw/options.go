@@ -292,6 +292,8 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		Advertise:    c.String("advertise"),
 		Schedule:     name,
 		NoChecksum:   c.String("checksum") == "off",
+
+		NoSharedMemory: c.String("shm") == "off",
 	}, nil
 }
 

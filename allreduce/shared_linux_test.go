@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
+
+// newSharedJob is a job whose ranks share memory.
+func newSharedJob(t testing.TB, total int, cfg Config) *testJob {
+	t.Helper()
+	j := newLoopbackJob(t, total, cfg)
+	j.ready()
+	for rank, g := range j.groups {
+		if !g.SharedMemory() {
+			t.Fatalf("rank %d shares no memory: %s", rank, j.logs[rank])
+		}
+	}
+	return j
+}
+
+// TestAnySceneInSharedMemory: every schedule has its own bits in shared memory too, for
+// kinds, operations and lengths of all sorts, among collectives over TCP.
+func TestAnySceneInSharedMemory(t *testing.T) {
+	for _, size := range []int{2, 3, 4, 7} {
+		for _, name := range schedule.Names {
+			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
+				j := newSharedJob(t, size, Config{Schedule: name, Chunk: 4 << 10})
+				for seed, count := range []int{1, 13, size + 1, 1009, 2 * sharedSmall, 40_007} {
+					s := scene{size: size, count: count, root: size / 2, cfg: j.cfg, seed: uint64(seed)}
+					j.each(func(rank int) error { return s.play(j.groups[rank]) })
+				}
+			})
+		}
+	}
+}
+
+// TestSharedMemoryHasTheBytesOfTCP, whatever the schedule, over several pieces.
+func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
+	const size, count = 5, (2*sharedPiece + sharedBlock + 12) / 4
+	for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
+		t.Run(name.String(), func(t *testing.T) {
+			var results [2][][]float32
+			for i, j := range []*testJob{
+				newSharedJob(t, size, Config{Schedule: name}), newTCPJob(t, size, Config{Schedule: name}),
+			} {
+				results[i] = make([][]float32, size)
+				j.each(func(rank int) error {
+					v := make([]float32, count)
+					for i := range v {
+						v[i] = float32(math.Sin(float64(i*size+rank))) * float32(int(1)<<(i%20))
+					}
+					results[i][rank] = v
+					return j.groups[rank].AllReduce(ctx, Vec(v), Sum)
+				})
+			}
+			for rank := range size {
+				if !slices.Equal(results[0][rank], results[1][0]) {
+					t.Errorf("rank %d: the bytes differ from those over TCP", rank)
+				}
+			}
+		})
+	}
+}
+
+// TestOneRankRefusesSharedMemory: then nobody has it, and nobody minds.
+func TestOneRankRefusesSharedMemory(t *testing.T) {
+	j := newLoopbackJob(t, 3, Config{})
+	j.groups[1].cfg.NoSharedMemory = true
+	j.each(func(rank int) error {
+		v := []float32{float32(rank)}
+		err := j.groups[rank].AllReduce(ctx, Vec(v), Sum)
+		if err == nil && (v[0] != 3 || j.groups[rank].SharedMemory()) {
+			err = fmt.Errorf("got %v, shared memory %v", v[0], j.groups[rank].SharedMemory())
+		}
+		return err
+	})
+}
+
+// TestMismatchInSharedMemory: all ranks say who makes another call, whether they meet in
+// the segment or one of them waits at its connections.
+func TestMismatchInSharedMemory(t *testing.T) {
+	for what, other := range map[string]func(g *Group) error{
+		"length":     func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 5)), Sum) },
+		"operation":  func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 4)), Max) },
+		"collective": func(g *Group) error { return g.Broadcast(ctx, Vec(make([]float32, 4)), 0) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			j := newSharedJob(t, 3, Config{})
+			for rank, err := range j.all(func(rank int) error {
+				if rank == 2 {
+					return other(j.groups[rank])
+				}
+				return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 4)), Sum)
+			}) {
+				if err == nil || !strings.Contains(err.Error(), "ranks disagree: ") || !strings.Contains(err.Error(), "rank 2 calls ") {
+					t.Errorf("rank %d: got %v, want the mismatch with rank 2", rank, err)
+				}
+			}
+		})
+	}
+}
+
+// TestWaitsInSharedMemoryEnd: by the limit of MaxWait, the end of a context, Close,
+// and the loss of a rank.
+func TestWaitsInSharedMemoryEnd(t *testing.T) {
+	call := func(ctx context.Context, g *Group) error {
+		return g.AllReduce(ctx, Vec(make([]float32, 100_000)).Named("gradient"), Sum)
+	}
+	t.Run("MaxWait", func(t *testing.T) {
+		j := newSharedJob(t, 3, Config{MaxWait: 100 * time.Millisecond, Stall: 4 * time.Second})
+		for _, rank := range []int{0, 2} {
+			defer func() { j.groups[rank].Close() }()
+		}
+		err := call(ctx, j.groups[0])
+		late, ok := errors.AsType[*DeadlineError](err)
+		if !ok || late.Rank != 1 || late.Entered || !strings.Contains(err.Error(), "waiting for rank 1 ") {
+			t.Errorf("got %v, want that rank 1 has not entered", err)
+		}
+	})
+	t.Run("context", func(t *testing.T) {
+		j := newSharedJob(t, 3, Config{})
+		errs := j.all(func(rank int) error {
+			switch rank {
+			case 0:
+				ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+				defer cancel()
+				return call(ctx, j.groups[rank])
+			case 1:
+				return call(ctx, j.groups[rank])
+			}
+			<-j.groups[rank].engine.failed
+			return call(ctx, j.groups[rank])
+		})
+		if !errors.Is(errs[0], context.DeadlineExceeded) {
+			t.Errorf("rank 0: got %v, want the deadline", errs[0])
+		}
+		for _, rank := range []int{1, 2} {
+			if lost, ok := errors.AsType[*LostError](errs[rank]); !ok || lost.Rank != 0 || !lost.GaveUp {
+				t.Errorf("rank %d: got %v, want that rank 0 gave up", rank, errs[rank])
+			}
+		}
+	})
+	t.Run("Close", func(t *testing.T) {
+		j := newSharedJob(t, 3, Config{})
+		errs := j.all(func(rank int) error {
+			if rank == 2 {
+				time.Sleep(30 * time.Millisecond)
+				j.groups[0].Close()
+				return nil
+			}
+			return call(ctx, j.groups[rank])
+		})
+		if !errors.Is(errs[0], ErrClosed) {
+			t.Errorf("rank 0: got %v, want ErrClosed", errs[0])
+		}
+		if lost, ok := errors.AsType[*LostError](errs[1]); !ok || lost.Rank != 0 {
+			t.Errorf("rank 1: got %v, want the loss of rank 0", errs[1])
+		}
+	})
+}

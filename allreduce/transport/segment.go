@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"errors"
+	"sync/atomic"
+	"unsafe"
+)
+
+// ErrNoSegment says that this system shares no memory between processes here.
+var ErrNoSegment = errors.New("transport: memory is shared between processes on Linux alone")
+
+// Segment is memory that processes of one machine share. It has no name: who may open
+// it is told where it is (Where) and what it begins with (Nonce), and finds out by
+// that whether it has opened the right one. It goes when the last process does.
+//
+// Who reads it trusts its length, which is sealed, and nothing else in it.
+type Segment struct {
+	mem   []byte
+	fd    int // of who has made it; -1
+	where Where
+}
+
+// Where is the way to a segment from another process of the machine.
+type Where struct {
+	PID, FD int32
+	Bytes   int64
+	Nonce   [16]byte
+}
+
+// SegmentHead is how many bytes at the beginning of a segment belong to it, a
+// page: what follows is the users'.
+const SegmentHead = 4096
+
+// Where is what others need to open it.
+func (s *Segment) Where() Where { return s.where }
+
+// Bytes is the users' part, zero at the beginning.
+func (s *Segment) Bytes() []byte { return s.mem[SegmentHead:] }
+
+// Flag is a number of 64 bits at an offset of the users' part, a multiple of 8.
+func (s *Segment) Flag(at int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&s.Bytes()[at : at+8][0]))
+}
+
+// Word is a number of 32 bits at an offset of the users' part, a multiple of 4: it
+// can be slept on.
+func (s *Segment) Word(at int) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&s.Bytes()[at : at+4][0]))
+}
