@@ -34,6 +34,7 @@ type Example struct {
 	Weight  float32 // importance; 0 and below: predict only. vw's sums count those below, too
 	Initial float32 // initial prediction, added to the sum over features
 
+	Before         uint32  // empty lines in front of it: no examples, but vw's holdout counts them
 	TagLo, TagHi   uint32  // Batch.Tags[TagLo:TagHi]
 	SpanLo, SpanHi uint32  // Batch.Spans[SpanLo:SpanHi], in the order of first appearance
 	Hidden         uint32  // features just before FeatLo, of namespaces that only interact: counted, not summed

@@ -2,6 +2,8 @@
 
 package learn
 
+import "math"
+
 // holdout decides which examples are held out, and when training has stopped
 // to improve on them.
 type holdout struct {
@@ -12,7 +14,8 @@ type holdout struct {
 
 	best    float64 // the best mean loss of a pass; meaningless while known is false
 	known   bool
-	without int // passes since
+	begun   bool // a pass was compared
+	without int  // passes since
 }
 
 func newHoldout(c *Config) holdout {
@@ -40,11 +43,14 @@ func (h *holdout) endPass(loss, weight float64) (better, stop bool) {
 	if !h.on {
 		return false, false
 	}
+	mean := float64(math.MaxFloat32) / 2 // vw's, where nothing was held out
 	if weight > 0 {
-		if mean := loss / weight; !h.known || mean < h.best {
-			h.best, h.known, h.without = mean, true, 0
-			return true, false
-		}
+		mean = loss / weight
+	}
+	if !h.begun || mean < h.best {
+		h.best, h.begun, h.without = mean, true, 0
+		h.known = weight > 0
+		return true, false
 	}
 	h.without++
 	return false, h.without >= h.patience

@@ -40,14 +40,17 @@ func TestHoldoutPatience(t *testing.T) {
 	}
 }
 
-// A pass without held-out examples is no better, and no reason to stop at once.
+// Passes without held-out examples end training, too: as in vw, the first one
+// counts as better than none.
 func TestHoldoutOfNothing(t *testing.T) {
 	h := newHoldout(&Config{Passes: 9, HoldoutPeriod: 10, EarlyTerminate: 2})
-	if better, stop := h.endPass(0, 0); better || stop {
-		t.Errorf("better %v, stop %v", better, stop)
+	for pass, want := range []struct{ better, stop bool }{{true, false}, {false, false}, {false, true}} {
+		if better, stop := h.endPass(0, 0); better != want.better || stop != want.stop {
+			t.Errorf("pass %d: better %v, stop %v", pass, better, stop)
+		}
 	}
-	if _, stop := h.endPass(0, 0); !stop {
-		t.Error("no end after two passes")
+	if h.known {
+		t.Error("a loss of nothing is known")
 	}
 }
 

@@ -29,6 +29,7 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 		w = newWindow(&s.cfg, s.group.Rank(), s.passes)
 	}
 	limit := s.cfg.Examples
+	place := 0 // among examples and the empty lines between them
 	for n := 0; ; {
 		if limit > 0 && n >= limit && s.cfg.Cache == "" { // a cache is made of all examples, so the rest is read
 			s.perPass = n
@@ -51,7 +52,9 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 			}
 			n++
 			s.nth = n
-			ex, held := &b.Examples[i], s.holdout.held(n)
+			ex := &b.Examples[i]
+			place += int(ex.Before) + 1
+			held := s.holdout.held(place)
 			if w == nil {
 				err = f(b, ex, held)
 			} else {

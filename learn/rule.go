@@ -43,19 +43,25 @@ func (c *Config) newLoss() (loss.Loss, error) {
 }
 
 // labelRange is the range of predictions before the first example, and whether
-// it stays as it is. loaded is what a loaded file knows of it, or nil.
+// it stays as it is. loaded is what a loaded file knows of it, or nil. As in vw
+// that wins over options; and an option wins over the loss function, also at the
+// other end, which is then 0.
 func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixed bool) {
 	r, fixed = loss.DefaultRange(l)
-	if loaded != nil && !fixed {
+	given := c.MinPredictionSet || c.MaxPredictionSet
+	switch {
+	case loaded != nil:
 		r = *loaded
+	case given:
+		r = loss.Range{}
+		if c.MinPredictionSet {
+			r.Min = c.MinPrediction
+		}
+		if c.MaxPredictionSet {
+			r.Max = c.MaxPrediction
+		}
 	}
-	if c.MinPredictionSet {
-		r.Min = c.MinPrediction
-	}
-	if c.MaxPredictionSet {
-		r.Max = c.MaxPrediction
-	}
-	return r, fixed || c.TestOnly || c.MinPredictionSet || c.MaxPredictionSet
+	return r, fixed || c.TestOnly || given
 }
 
 // keeps reports whether a run ends with a model that somebody will read. On a

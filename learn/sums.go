@@ -16,11 +16,12 @@ import (
 // summation adds up what a batch solver asks for, over this rank's examples in
 // their order. The number of threads never changes a bit.
 type summation struct {
-	s    *session
-	sums *optim.Sums
-	req  optim.Request
-	pass int // of the solver, from 1
-	n    int // examples of this pass so far
+	s     *session
+	sums  *optim.Sums
+	req   optim.Request
+	pass  int // of the solver, from 1
+	n     int // examples of this pass so far
+	place int // the same, and the empty lines between them
 
 	// Sums over examples accumulate here, in float64, before they become the
 	// float32 that ranks exchange.
@@ -34,7 +35,7 @@ type summation struct {
 
 // begin clears the sums for a pass.
 func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
-	a.req, a.sums, a.pass, a.n = req, sums, pass, 0
+	a.req, a.sums, a.pass, a.n, a.place = req, sums, pass, 0, 0
 	sums.Loss, sums.Weight, sums.Curvature = 0, 0, 0
 	if req.Kind != optim.Curvature {
 		a.gradient = zeroed(a.gradient, len(req.X))
@@ -72,7 +73,8 @@ func (a *summation) batch(b *feature.Batch) error {
 	for i := range a.examples {
 		a.n++
 		ex, t := &a.examples[i], &a.terms[i]
-		held := s.holdout.held(a.n)
+		a.place += int(ex.Before) + 1
+		held := s.holdout.held(a.place)
 		if s.passes == 0 {
 			s.observe(ex, held)
 		}

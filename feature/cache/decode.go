@@ -104,6 +104,14 @@ func (d *Decoder) example(dst *feature.Batch, in []byte, limit int) ([]byte, boo
 		dst.Tags = append(dst.Tags, in[k:k+int(n)]...)
 		in = in[k+int(n):]
 	}
+	if has&hasBefore != 0 {
+		n, k := binary.Uvarint(in)
+		if k <= 0 || n > math.MaxUint32 {
+			return nil, false
+		}
+		ex.Before = uint32(n)
+		in = in[k:]
+	}
 	ex.TagHi = uint32(len(dst.Tags))
 	spans, k := binary.Uvarint(in)
 	if k <= 0 || spans > maxSpans {

@@ -26,7 +26,7 @@
 //
 //	offset size
 //	0      8    magic "gvwcache"
-//	8      4    version, 1
+//	8      4    version, 2
 //	12     4    length k of the key
 //	16     k    the key as lines of text, name=value
 //	16+k   4    checksum of all before
@@ -50,10 +50,12 @@
 //
 // The payload, example after example (v: a varint as in encoding/binary):
 //
-//	1      what follows: 1 label, 2 weight, 4 initial prediction, 8 tag
+//	1      what follows: 1 label, 2 weight, 4 initial prediction, 8 tag,
+//	       16 empty lines in front
 //	4,4,4  those of label, weight and initial prediction that are there; absent
 //	       ones are no label, 1 and 0
 //	v,…    length of the tag, if there is one, and its bytes
+//	v      how many empty lines, if there are any
 //	v      namespaces, and for each:
 //	1      its first byte
 //	1      1: all values are 1; 2: the indices are those of the namespace's

@@ -29,6 +29,7 @@ const (
 	hasWeight
 	hasInitial
 	hasTag
+	hasBefore
 )
 
 // How a namespace is stored.
@@ -104,6 +105,10 @@ func (e *Encoder) example(dst []byte, b *feature.Batch, ex *feature.Example) []b
 		has |= hasTag
 		dst = binary.AppendUvarint(dst, uint64(len(tag)))
 		dst = append(dst, tag...)
+	}
+	if ex.Before > 0 {
+		has |= hasBefore
+		dst = binary.AppendUvarint(dst, uint64(ex.Before))
 	}
 	dst[at] = has
 

@@ -12,7 +12,7 @@ import (
 
 const (
 	fileMagic   = "gvwcache"
-	version     = 1
+	version     = 2
 	maxKey      = 4096
 	lastMagic   = "last"
 	endMagic    = "gvwc"

@@ -42,6 +42,7 @@ type job struct {
 	// From the reader.
 	source string
 	line   int64       // number of the first line
+	empty  int         // empty lines in front of that, in no job
 	header *header     // of the file; nil: the format has none
 	first  bool        // of the source's jobs
 	text   []byte      // whole lines

@@ -64,12 +64,15 @@ func parsed(t testing.TB, cfg stream.Config, texts ...string) *feature.Batch {
 	}
 	b := new(feature.Batch)
 	for i, s := range texts {
-		n := int64(0)
+		n, empty := int64(0), uint32(0)
 		for line := range strings.Lines(s) {
 			n++
-			before := len(b.Warnings)
+			before, examples := len(b.Warnings), len(b.Examples)
 			if err := p.AppendLine(b, []byte(line), n); err != nil {
 				t.Fatal(err)
+			}
+			if empty++; len(b.Examples) > examples {
+				b.Examples[examples].Before, empty = empty-1, 0
 			}
 			for k := range b.Warnings[before:] {
 				b.Warnings[before+k].Source = cfg.Sources[i].Name

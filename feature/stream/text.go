@@ -18,6 +18,7 @@ type textReader struct {
 	p     *Pass
 	cfg   *Config
 	line  int64  // number of the next line of the source
+	empty int    // lines without anything just before it that are in no chunk
 	carry []byte // the beginning of the line that the last chunk cut off
 }
 
@@ -38,7 +39,7 @@ func (t *textReader) source(s *Source) error {
 	if !t.p.input.set(in) {
 		return in.Close()
 	}
-	t.line, t.carry = 1, t.carry[:0]
+	t.line, t.empty, t.carry = 1, 0, t.carry[:0]
 	var head *header
 	if t.cfg.Format.Header {
 		if head, err = t.header(s); err != nil {
@@ -68,8 +69,9 @@ func (t *textReader) source(s *Source) error {
 		}
 		if len(text) > 0 {
 			lines := bytes.Count(text, []byte{'\n'})
-			*j = job{source: s.Name, line: t.line, header: head, first: first, text: text, encoded: j.encoded}
+			*j = job{source: s.Name, line: t.line, empty: t.empty, header: head, first: first, text: text, encoded: j.encoded}
 			t.line += int64(lines)
+			t.empty = 0
 			if !t.p.hand(j) {
 				return nil
 			}
@@ -138,6 +140,15 @@ func (t *textReader) fill(buf []byte, in io.Reader) (text []byte, last bool, err
 			continue
 		}
 		if cut := bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {
+			// Empty lines go with the example behind them, which counts them.
+			end := len(bytes.TrimRight(buf[:cut], "\r\n"))
+			if end == 0 {
+				n := bytes.Count(buf[:cut], []byte{'\n'})
+				t.empty, t.line = t.empty+n, t.line+int64(n)
+				buf = append(buf[:0], buf[cut:]...)
+				continue
+			}
+			cut = end + bytes.IndexByte(buf[end:], '\n') + 1
 			t.carry = append(t.carry, buf[cut:]...)
 			return buf[:cut], false, nil
 		}

@@ -114,7 +114,7 @@ func (w *worker) parse(b *feature.Batch, j *job) error {
 	if err := w.takeHeader(b, j); err != nil {
 		return err
 	}
-	line := j.line
+	line, empty := j.line, j.empty
 	for rest := j.text; len(rest) > 0; line++ {
 		n := bytes.IndexByte(rest, '\n') + 1
 		if n == 0 {
@@ -123,10 +123,16 @@ func (w *worker) parse(b *feature.Batch, j *job) error {
 		if tooLong(rest[:n], w.limit) {
 			return &DataError{Source: j.source, Line: line, Err: lengthError(rest[:n], w.limit)}
 		}
+		before := len(b.Examples)
 		if err := w.format.AppendLine(b, rest[:n], line); err != nil {
 			return &DataError{Source: j.source, Line: line, Err: err}
 		}
 		rest = rest[n:]
+		if len(b.Examples) > before {
+			b.Examples[before].Before, empty = uint32(empty), 0
+		} else {
+			empty++
+		}
 		if w.inter != nil && len(w.lines) < len(b.Examples) {
 			w.lines = append(w.lines, line)
 		}

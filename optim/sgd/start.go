@@ -26,9 +26,7 @@ func (s Start) Fill(w []float32, stride, pitch int) merand.State {
 	state := s.Seed
 	switch {
 	case s.Weight != 0:
-		for i := 0; i < len(w); i += stride {
-			w[i] = s.Weight
-		}
+		s.Set(w, stride)
 	case s.Random:
 		for i := 0; i < len(w); i += stride {
 			w[i] = state.Float() - 0.5
@@ -42,6 +40,13 @@ func (s Start) Fill(w []float32, stride, pitch int) merand.State {
 		}
 	}
 	return state
+}
+
+// Set sets the first of each stride floats of w to Weight.
+func (s Start) Set(w []float32, stride int) {
+	for i := 0; i < len(w); i += stride {
+		w[i] = s.Weight
+	}
 }
 
 // normal draws by Marsaglia's polar method, from a generator of its own for
