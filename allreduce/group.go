@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // Group is one rank's hold on its job. Its collectives are called by one goroutine
@@ -25,15 +26,16 @@ type Group struct {
 	member   membership   // nil: Local
 	listener net.Listener // until the job is wired
 
-	wiring  *spantree.Wiring // nil: not wired yet
-	broken  error            // why it never will be
-	busy    atomic.Bool      // a collective is under way
-	engine  engine
-	wirer   *wirer // nil: not wired, or Local
-	plans   plans
-	scratch []float32 // one slot of all weights
-	scalar  [1]float32
-	records records
+	wiring   *spantree.Wiring // nil: not wired yet
+	broken   error            // why it never will be
+	busy     atomic.Bool      // a collective is under way
+	engine   engine
+	wirer    *wirer // nil: not wired, or Local
+	plans    plans
+	segments segments
+	scratch  []float32 // one slot of all weights
+	scalar   [1]float32
+	records  records
 
 	mu      sync.Mutex
 	closed  bool
@@ -53,6 +55,7 @@ func Local() *Group {
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, settled: make(chan struct{}), closing: make(chan struct{})}
+	g.segments = segments{transport.NewSegment, transport.OpenSegment}
 	g.engine = engine{
 		rank:   cfg.Rank,
 		part:   cfg.Chunk,

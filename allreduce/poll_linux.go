@@ -15,10 +15,6 @@ import (
 )
 
 const (
-	// spinFor is how long a rank that waits tries again and again, letting
-	// others run in between, before it sleeps: longer than a small message
-	// takes, so that it is met awake; short, so that waiting costs nothing.
-	spinFor = 100 * time.Microsecond
 	// tellAfter is how long a rank waits before it tells all its neighbours which
 	// collective it is in: those that are in another one should know soon.
 	tellAfter = 50 * time.Millisecond

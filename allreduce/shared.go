@@ -13,6 +13,10 @@ import (
 )
 
 const (
+	// spinFor is how long a rank that waits tries again and again, letting
+	// others run in between, before it sleeps: longer than a small message
+	// takes, so that it is met awake; short, so that waiting costs nothing.
+	spinFor = 100 * time.Microsecond
 	// sharedPiece is how much of a vector each rank has in the segment at once: so
 	// little that it stays in a cache, so much that waiting for each other does not count.
 	sharedPiece = 512 << 10

@@ -25,6 +25,12 @@ const (
 	offerWords   = offerNonce + 2
 )
 
+// segments is where segments come from.
+type segments struct {
+	make func(bytes int) (*transport.Segment, error)
+	open func(w transport.Where) (*transport.Segment, error)
+}
+
 // share finds out whether all ranks run on this machine, and if so opens the segment
 // through which they all-reduce. That they do not is no error: then it is TCP.
 //
@@ -102,7 +108,7 @@ func (g *Group) offer(words []uint64) *transport.Segment {
 		return nil
 	}
 	_, bytes := sharedLayout(g.cfg.Total)
-	seg, err := transport.NewSegment(bytes)
+	seg, err := g.segments.make(bytes)
 	if err != nil {
 		g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		return nil
@@ -120,7 +126,7 @@ func (g *Group) open(w transport.Where) (*transport.Segment, error) {
 	if _, bytes := sharedLayout(g.cfg.Total); w.Bytes != int64(bytes)+transport.SegmentHead {
 		return nil, fmt.Errorf("rank 0's segment has %d bytes, want %d: is it another version of this program?", w.Bytes, bytes+transport.SegmentHead)
 	}
-	return transport.OpenSegment(w)
+	return g.segments.open(w)
 }
 
 // whereOf is where the segment is.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // newSharedJob is a job whose ranks share memory.
@@ -76,14 +77,45 @@ func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
 func TestOneRankRefusesSharedMemory(t *testing.T) {
 	j := newLoopbackJob(t, 3, Config{})
 	j.groups[1].cfg.NoSharedMemory = true
-	j.each(func(rank int) error {
-		v := []float32{float32(rank)}
-		err := j.groups[rank].AllReduce(ctx, Vec(v), Sum)
-		if err == nil && (v[0] != 3 || j.groups[rank].SharedMemory()) {
-			err = fmt.Errorf("got %v, shared memory %v", v[0], j.groups[rank].SharedMemory())
-		}
-		return err
-	})
+	j.each(func(rank int) error { return sumOverTCP(j.groups[rank]) })
+}
+
+// TestWithoutSharedMemoryItIsTCP: where rank 0 gets no memory, or another rank cannot
+// open it, the job goes on without, and the log of that rank says why.
+func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
+	full := errors.New("no space left on device")
+	for what, c := range map[string]struct {
+		rank  int
+		broke func(s *segments)
+	}{
+		"make": {0, func(s *segments) { s.make = func(int) (*transport.Segment, error) { return nil, full } }},
+		"open": {2, func(s *segments) { s.open = func(transport.Where) (*transport.Segment, error) { return nil, full } }},
+	} {
+		t.Run(what, func(t *testing.T) {
+			j := newLoopbackJob(t, 3, Config{})
+			c.broke(&j.groups[c.rank].segments)
+			j.each(func(rank int) error { return sumOverTCP(j.groups[rank]) })
+			for rank, log := range j.logs {
+				want := 0
+				if rank == c.rank {
+					want = 1
+				}
+				if got := strings.Count(log.String(), "no shared memory between the ranks, TCP instead"); got != want {
+					t.Errorf("rank %d: %d lines in the log, want %d: %s", rank, got, want, log)
+				}
+			}
+		})
+	}
+}
+
+// sumOverTCP sums the ranks of a job of three that is to share no memory.
+func sumOverTCP(g *Group) error {
+	v := []float32{float32(g.Rank())}
+	err := g.AllReduce(ctx, Vec(v), Sum)
+	if err == nil && (v[0] != 3 || g.SharedMemory()) {
+		err = fmt.Errorf("got %v, shared memory %v", v[0], g.SharedMemory())
+	}
+	return err
 }
 
 // TestMismatchInSharedMemory: all ranks say who makes another call, whether they meet in

@@ -5,6 +5,7 @@ package transport
 import (
 	"errors"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -21,6 +22,9 @@ type Segment struct {
 	fd    int // of who has made it; -1
 	where Where
 }
+
+// DozeMax is how long one Doze may last.
+const DozeMax = 20 * time.Millisecond
 
 // Where is the way to a segment from another process of the machine.
 type Where struct {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -119,9 +118,6 @@ const (
 	futexWait = 0
 	futexWake = 1
 )
-
-// DozeMax is how long one Doze may last.
-const DozeMax = 20 * time.Millisecond
 
 var dozeMax = unix.NsecToTimespec(int64(DozeMax)) // where the system call wants it
 
