@@ -77,7 +77,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	p := s.link.Apply(clipped)
 	l *= max(ex.Weight, 0)
 	if s.cfg.Binary {
-		p, l = signOf(clipped, ex)
+		p, l = signOf(clipped, l, ex)
 	}
 	features := ex.Count()
 	s.stats.add(ex, held, l, features)
@@ -95,17 +95,20 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	return s.table.row(&s.stats, s.holdout.on && s.passes > 0, ex.Label, p, features)
 }
 
-// signOf is vw's --binary: the sign as the prediction, the weight of the
-// example as its loss when the sign is wrong.
-func signOf(p float32, ex *feature.Example) (prediction, l float32) {
+// signOf is vw's --binary: the sign as the prediction, and as the loss the weight
+// of an example whose sign is wrong. l is the loss of one whose label is no sign.
+func signOf(p, l float32, ex *feature.Example) (prediction, loss float32) {
 	prediction = -1
 	if p > 0 {
 		prediction = 1
 	}
-	if ex.Labeled() && ex.Label != prediction {
-		l = ex.Weight
+	switch {
+	case ex.Label != 1 && ex.Label != -1:
+		return prediction, l
+	case ex.Label != prediction:
+		return prediction, ex.Weight
 	}
-	return prediction, l
+	return prediction, 0
 }
 
 // ready tells the group what this rank has read, once: the job is wired when

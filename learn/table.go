@@ -110,9 +110,9 @@ func (t *table) print(s *Stats, holdout bool, label, prediction string, features
 
 	t.loss, t.labeled = s.Loss, s.Labeled
 	if t.add {
-		t.next = weighted + t.step
+		t.next = float64(float32(weighted) + float32(t.step))
 	} else {
-		t.next = weighted * t.step
+		t.next = float64(float32(weighted * t.step)) // a float32 in vw
 	}
 	_, err := t.out.Write(b)
 	return err

@@ -83,7 +83,7 @@ func (s *session) validate(ctx context.Context, predict func(fs []feature.Featur
 		_, clipped := predict(b.FeaturesOf(ex), ex.Initial, r)
 		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
 		if s.cfg.Binary {
-			p, l = signOf(clipped, ex)
+			p, l = signOf(clipped, l, ex)
 		}
 		sums[0] += float64(l)
 		sums[1] += float64(ex.Weight)
