@@ -17,8 +17,8 @@ type task struct {
 	sums     []schedule.Sum
 }
 
-// reduce takes t through the segment. met compares the ranks' calls, once all
-// have arrived. False: the job has failed, or ctx has ended.
+// reduce takes t through the segment. With the first piece the ranks compare their
+// calls. False: the job has failed, or ctx has ended.
 func (s *shared) reduce(ctx context.Context, t *task) bool {
 	for at := 0; at < len(t.dst); at += s.piece {
 		n := min(s.piece, len(t.dst)-at)
