@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -178,7 +177,7 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.Advertise != "" {
-		if _, err := parseAdvertise(c.Advertise); err != nil {
+		if _, err := address.ParseAdvertise(c.Advertise); err != nil {
 			fault("Advertise: %w", err)
 		}
 	}
@@ -206,37 +205,9 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // advertised is what the server tells others, for a listener at addr.
 func (c Config) advertised(addr net.Addr) (string, error) {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return "", fmt.Errorf("allreduce: the listener's address %v: %w", addr, err)
-	}
-	if c.Advertise == "" {
-		if tcp, ok := addr.(*net.TCPAddr); !ok || tcp.IP.IsUnspecified() {
-			host = ""
-		}
-		return net.JoinHostPort(host, port), nil
-	}
-	a, err := parseAdvertise(c.Advertise)
-	if err == nil && a.Low != 0 {
-		port = strconv.Itoa(int(a.Low))
-	}
-	if err == nil {
-		host, err = a.Resolve(address.Machine)
-	}
+	told, err := address.Advertise(c.Advertise, addr, address.Machine)
 	if err != nil {
 		return "", fmt.Errorf("allreduce: rank %d: Advertise: %w", c.Rank, err)
 	}
-	return net.JoinHostPort(host, port), nil
-}
-
-// parseAdvertise reads a host, or host:port.
-func parseAdvertise(s string) (address.Address, error) {
-	if _, _, err := net.SplitHostPort(s); err == nil {
-		a, err := address.Parse(s)
-		if err == nil && a.Low != a.High {
-			err = fmt.Errorf("%q: others are told one port, not a range", s)
-		}
-		return a, err
-	}
-	return address.ParseHost(s)
+	return told, nil
 }

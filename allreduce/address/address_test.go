@@ -182,7 +182,7 @@ func TestAdviceKnowsWhatIsWrong(t *testing.T) {
 		{View{3, "10.9.0.3:7", "10.0.0.3"}, false, []string{"an interface that rank 1 can reach", "advertise 10.0.0.3"}},
 		{View{3, "h3:7", "10.0.0.3"}, false, []string{"h3:7, a name", "know the name"}},
 		{View{3, "10.0.0.3:7", "10.0.0.3"}, false, []string{"firewall", "--port_range"}},
-		{View{3, "10.0.0.100:7", "127.0.0.1"}, false, []string{"server's own machine", "firewall"}},
+		{View{3, "10.0.0.100:7", "127.0.0.1"}, false, []string{"server's own machine", "an address of that machine", "firewall"}},
 		{View{3, "10.0.0.3:7", ""}, false, []string{"reach rank 3 at 10.0.0.3:7"}},
 	} {
 		got := c.v.Advice(from)

@@ -56,6 +56,8 @@ func (v View) Advice(from View) string {
 		return fmt.Sprintf("%s, where every machine finds itself; %s: %s", text, seen, better)
 	case isIP && ip.String() != v.Seen && !loopback(v.Seen):
 		return fmt.Sprintf("%s; %s. Is that an interface that rank %d can reach? Else %s", text, seen, from.Rank, better)
+	case isIP && ip.String() != v.Seen:
+		return fmt.Sprintf("%s; %s. Is that an address of that machine that rank %d can reach, and does a firewall let it in?", text, seen, from.Rank)
 	case !isIP:
 		return fmt.Sprintf("%s, a name; %s. Does rank %d know the name for that address? Else %s", text, seen, from.Rank, better)
 	}

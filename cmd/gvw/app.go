@@ -20,7 +20,7 @@ func (p *program) run(ctx context.Context) error {
 			return p.toolCommand(ctx, t, args[1:])
 		}
 	}
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "topo", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -34,6 +34,8 @@ func (p *program) run(ctx context.Context) error {
 		return p.benchCommand(ctx, args)
 	case "allreduce":
 		return p.allreduceCommand(ctx, args)
+	case "doctor":
+		return p.doctorCommand(ctx, args)
 	case "topo":
 		return p.topoCommand(ctx, args)
 	}

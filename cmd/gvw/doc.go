@@ -50,6 +50,11 @@
 // machine (bench.go; the method is package bench/collective's). It starts itself
 // as gvw bench rank TASK for each of them.
 //
+// # gvw doctor
+//
+// gvw doctor examines the network between the ranks of a job (package
+// allreduce/doctor), or of this machine, and says what is wrong.
+//
 // # gvw topo
 //
 // gvw topo draws who sends what to whom in an all-reduce, and the order of its

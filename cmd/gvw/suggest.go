@@ -55,6 +55,8 @@ func elsewhere(specs []*spec, s *spec) string {
 		return "it belongs to gvw bench allreduce"
 	case slices.Contains(topoFlags, s):
 		return "it belongs to gvw topo"
+	case slices.Contains(doctorFlags, s):
+		return "it belongs to gvw doctor"
 	case slices.Contains(runFlags, s):
 		return "it belongs to gvw run, before the --"
 	}

@@ -49,6 +49,7 @@ var layers = []layer{
 		"allreduce", slices.Concat(bottom, wires, []string{"allreduce/spantree", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
+	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"allreduce/spantree"}), "it looks at what a group stands on, where there may be none"},
 	{"allreduce/pipe", slices.Concat(bottom, wires, []string{"=allreduce"}), "it reduces what a stream brings, by the calls that every program has"},
 
 	{"hdfsio", bottom, "files know nothing of what is in them"},

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// What a connection is for.
+const (
+	forProbes  = 1
+	forControl = 2
+)
+
+const (
+	greetingSize = 16 + 4 + 1 // token, rank of the sender, purpose
+	dialsAtOnce  = 32
+)
+
+// exam is one rank's part in an examination.
+type exam struct {
+	cfg      Config
+	listener net.Listener
+	token    [16]byte
+	ranks    []address.View
+	ways     []Way      // from this rank, by rank
+	conns    []net.Conn // of these ways
+	controls chan arrival
+	work     sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+}
+
+// arrival is a control connection that a rank has opened.
+type arrival struct {
+	rank int
+	conn net.Conn
+}
+
+func newExam(cfg Config, l net.Listener, w *spantree.Wiring) *exam {
+	e := &exam{
+		cfg: cfg, listener: l, token: w.Token, conns: make([]net.Conn, cfg.Total),
+		controls: make(chan arrival, cfg.Total), open: map[net.Conn]bool{},
+	}
+	for rank := range cfg.Total {
+		e.ranks = append(e.ranks, address.View{Rank: rank, Told: w.Peers[rank], Seen: w.Seen[rank]})
+		e.ways = append(e.ways, Way{From: cfg.Rank, To: rank})
+	}
+	e.work.Go(e.accept)
+	return e
+}
+
+// end closes everything and joins who works for e.
+func (e *exam) end() {
+	e.listener.Close()
+	e.mu.Lock()
+	e.closed = true
+	for c := range e.open {
+		c.Close()
+	}
+	e.mu.Unlock()
+	e.work.Wait()
+}
+
+// keep remembers a connection for end.
+func (e *exam) keep(c net.Conn) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		c.Close()
+		return net.ErrClosed
+	}
+	e.open[c] = true
+	return nil
+}
+
+// accept takes connections until the end.
+func (e *exam) accept() {
+	for {
+		c, err := e.listener.Accept()
+		if err != nil {
+			return
+		}
+		e.work.Go(func() {
+			if err := e.welcome(c); err != nil {
+				e.cfg.Log.Debug("a connection has ended", "rank", e.cfg.Rank, "from", c.RemoteAddr(), "error", err)
+				c.Close()
+			}
+		})
+	}
+}
+
+func (e *exam) greeting(purpose byte) []byte {
+	b := binary.LittleEndian.AppendUint32(e.token[:], uint32(e.cfg.Rank))
+	return append(b, purpose)
+}
+
+// heard reads a greeting.
+func (e *exam) heard(c net.Conn) (rank int, purpose byte, err error) {
+	var b [greetingSize]byte
+	if _, err := io.ReadFull(c, b[:]); err != nil {
+		return 0, 0, err
+	}
+	rank = int(binary.LittleEndian.Uint32(b[16:]))
+	if subtle.ConstantTimeCompare(b[:16], e.token[:]) != 1 || rank >= e.cfg.Total {
+		return 0, 0, fmt.Errorf("no rank of this examination is there")
+	}
+	return rank, b[20], nil
+}
+
+// welcome answers a connection, and serves it until its end.
+func (e *exam) welcome(c net.Conn) error {
+	if err := e.keep(c); err != nil {
+		return err
+	}
+	c.SetDeadline(time.Now().Add(e.cfg.Patience))
+	rank, purpose, err := e.heard(c)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Write(e.greeting(purpose)); err != nil {
+		return err
+	}
+	c.SetDeadline(time.Time{})
+	if purpose == forProbes {
+		return serve(c)
+	}
+	select {
+	case e.controls <- arrival{rank, c}:
+		return nil
+	default:
+		return fmt.Errorf("rank %d opens one control connection after the other", rank)
+	}
+}
+
+// dial opens a connection to a rank.
+func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.Patience, fmt.Errorf("no answer within %v", e.cfg.Patience))
+	defer cancel()
+	c, err := e.cfg.Network.Dial(ctx, e.ranks[rank].Told)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, err
+	}
+	if err := e.keep(c); err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
+	_, err = c.Write(e.greeting(purpose))
+	who := rank
+	if err == nil {
+		who, _, err = e.heard(c)
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err == io.EOF:
+		err = fmt.Errorf("who answers there hangs up: no rank of this examination")
+	case err == nil && who != rank:
+		err = fmt.Errorf("rank %d answers there", who)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// reach tries every way from this rank.
+func (e *exam) reach(ctx context.Context) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, dialsAtOnce)
+	for rank := range e.ranks {
+		if rank == e.cfg.Rank {
+			continue
+		}
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			c, err := e.dial(ctx, rank, forProbes)
+			e.conns[rank] = c
+			if err != nil {
+				e.ways[rank].Missing, e.ways[rank].Fault = true, err.Error()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// gauge measures the way to a rank.
+func (e *exam) gauge(rank int) Way {
+	if c := e.conns[rank]; c != nil {
+		measure(c, &e.ways[rank], e.cfg.Long, e.cfg.Patience)
+	}
+	return e.ways[rank]
+}

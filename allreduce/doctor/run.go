@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// Run examines the network together with the other ranks. That something is wrong with
+// it is no error, but in the report.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	at, err := address.Parse(cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("doctor: rank %d: Listen: %w", cfg.Rank, err)
+	}
+	l, err := at.Listen(ctx, cfg.Network, address.Machine)
+	if err != nil {
+		return nil, fmt.Errorf("doctor: rank %d: cannot listen for other ranks: %w", cfg.Rank, err)
+	}
+	defer l.Close()
+	told, err := address.Advertise(cfg.Advertise, l.Addr(), address.Machine)
+	if err != nil {
+		return nil, fmt.Errorf("doctor: rank %d: Advertise: %w", cfg.Rank, err)
+	}
+	m, err := spantree.Join(ctx, spantree.JoinConfig{
+		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job, Rank: cfg.Rank, Total: cfg.Total,
+		Advertise: told, Options: "doctor", Version: cfg.Version,
+		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("doctor: rank %d: %w", cfg.Rank, err)
+	}
+	report, err := attend(ctx, cfg, m, func(w *spantree.Wiring) *exam { return newExam(cfg, l, w) })
+	return report, errors.Join(err, m.Close())
+}
+
+// attend takes part in the examination of a job, from its start to its end.
+func attend(ctx context.Context, cfg Config, m *spantree.Member, begin func(*spantree.Wiring) *exam) (*Report, error) {
+	w, err := m.Ready(ctx, spantree.Shard{})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("doctor: rank %d: the examination does not start: %w", cfg.Rank, err)
+	case w.Stream:
+		return nil, fmt.Errorf("doctor: rank %d: the server at %s is vw's own, which does not tell ranks where the others are: start gvw's spanning_tree", cfg.Rank, cfg.Server)
+	}
+	e := begin(w)
+	defer e.end()
+	ctx, cancel := context.WithTimeout(ctx, cfg.limit())
+	defer cancel()
+	report := e.examine(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("doctor: rank %d: %w", cfg.Rank, err)
+	}
+	// Nobody leaves while others measure. If one is lost, that is seen on its ways.
+	if _, err := m.Complete(ctx, [32]byte{}, nil); err == nil {
+		_ = m.Bye(ctx) // all have completed: what they found stands
+	}
+	return report, nil
+}
+
+// limit bounds the whole: each round measures both directions of a pair.
+func (c Config) limit() time.Duration {
+	return time.Minute + time.Duration(2*c.Total+10)*c.turn()
+}
+
+// turn bounds the measurements of one way.
+func (c Config) turn() time.Duration { return 4*c.Patience + time.Second }
