@@ -200,3 +200,45 @@ func TestWaitsInSharedMemoryEnd(t *testing.T) {
 		}
 	})
 }
+
+// stuckAtOne is a sum that does not go on where there is a one, until it is let go.
+var (
+	letGo      chan struct{}
+	stuckAtOne = NewOp("stuck at one", true, func(dst, a, b []uint32) {
+		if a[0] == 1 {
+			<-letGo
+		}
+		for i := range dst {
+			dst[i] = a[i] + b[i]
+		}
+	})
+)
+
+// TestAStallInSharedMemory: a rank that is in the collective and comes no further is the
+// end of it after Stall, and is named.
+func TestAStallInSharedMemory(t *testing.T) {
+	j := newSharedJob(t, 2, Config{Stall: 200 * time.Millisecond})
+	letGo = make(chan struct{})
+	go func() { // joined by the calls
+		<-j.groups[0].engine.failed
+		close(letGo)
+	}()
+	errs := j.all(func(rank int) error {
+		v := make([]uint32, 10_000) // rank 1 sums the second half
+		for i := range v[5000:] {
+			v[5000+i] = 1
+		}
+		err := j.groups[rank].AllReduce(ctx, Vec(v), stuckAtOne)
+		if rank == 1 && err == nil { // it has all it needs, and may not know yet
+			err = j.groups[rank].Barrier(ctx)
+		}
+		return err
+	})
+	late, ok := errors.AsType[*DeadlineError](errs[0])
+	if !ok || late.Rank != 1 || !late.Entered || !strings.Contains(errs[0].Error(), "waiting for rank 1 ") {
+		t.Errorf("rank 0: got %v, want that rank 1 comes no further", errs[0])
+	}
+	if errs[1] == nil {
+		t.Error("rank 1: got no error")
+	}
+}
