@@ -81,6 +81,9 @@
 //
 //	rank 3: all-reduce #17 (gradient, 64 MiB): 12 s, waiting for rank 7 (h7:26550), 41 MiB received: lost rank 7 (h7): connection lost
 //
+// Who waits for something else between two collectives, say for input, learns of a
+// failure by [Group.Failed].
+//
 // A cancelled context in the middle of a collective fails the job too: the others
 // wait for this rank's bytes. After a failure all further collectives return
 // its error.

@@ -48,7 +48,7 @@ func (v View) Advice(from View) string {
 	better := fmt.Sprintf("let it advertise %s (--advertise), or nothing at all", v.Seen)
 	if loopback(v.Seen) {
 		seen = fmt.Sprintf("it runs on the server's own machine, and rank %d at %s", from.Rank, from.Seen)
-		better = "let it advertise an address of that machine that the others know (--advertise), and bind none of the loopback"
+		better = "let it advertise an address of that machine that the others know (--advertise)"
 	}
 	ip, isIP := v.toldIP()
 	switch {
