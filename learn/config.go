@@ -49,6 +49,7 @@ type Config struct {
 	Passes         int     // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
 	TestOnly       bool    // -t: predict, learn nothing
 	Examples       int     // examples of each pass, in one process; 0: all
+	PassLength     int     // SGD in one process ends its first pass after so many examples, see passLength; 0: no
 	HoldoutOff     bool    // no holdout set
 	HoldoutAsked   bool    // a holdout option was given: without one the hybrid holds nothing out
 	HoldoutPeriod  int     // every n-th example is held out when Passes > 1; 0: 10

@@ -48,10 +48,15 @@ func (m *online) Work(ctx context.Context) error {
 	s := m.s
 	var next lookahead
 	fresh := m.done == 0
+	length := newPassLength(&s.cfg)
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if fresh {
 			m.learner.Expect(b.Features)
 			fresh = false
+		}
+		if length.ends(s.nth) {
+			m.learner.EndPass()
+			s.passes++
 		}
 		s.observe(ex, held)
 		m.learner.Range = s.seen
@@ -164,7 +169,11 @@ func (m *online) Commit() error {
 	better, stop := m.s.endPass()
 	m.stop = stop
 	m.learner.EndPass()
-	m.done++
+	if m.done++; m.done == 1 {
+		if examples, _, _ := m.s.data.Shard(); m.s.cfg.doubles(examples) {
+			m.passes *= 2
+		}
+	}
 	if better && m.done < m.passes {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 		m.bestDue = m.learner.Scalars()

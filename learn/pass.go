@@ -28,7 +28,7 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 	if s.shuffles() {
 		w = newWindow(&s.cfg, s.group.Rank(), s.passes)
 	}
-	limit := s.cfg.Examples
+	limit := s.cfg.perPass()
 	place := 0 // among examples and the empty lines between them
 	for n := 0; ; {
 		if limit > 0 && n >= limit && s.cfg.Cache == "" { // a cache is made of all examples, so the rest is read

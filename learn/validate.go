@@ -92,6 +92,12 @@ func (c *Config) Validate() error {
 	if d.Examples > 0 && d.Cluster != nil {
 		fault("--examples", "on a cluster every rank would have first ones of its own: cut the data instead")
 	}
+	if d.PassLength < 0 {
+		fault("--initial_pass_length", "%d is no number of examples", d.PassLength)
+	}
+	if d.PassLength > 0 && (d.Cluster != nil || d.BFGS || d.Hybrid != nil || d.Shuffle) {
+		fault("--initial_pass_length", "it is for SGD in one process, in the order of the data: leave it out")
+	}
 	if d.SavePerPass && (d.BFGS || d.Hybrid != nil) {
 		fault("--save_per_pass", "only passes of SGD are saved one by one: leave it out")
 	}

@@ -66,6 +66,9 @@ func drawOptions(rng *rand.Rand) optionSet {
 	if one(4) {
 		passes := fmt.Sprintf("-k --cache_file CACHE --passes %d", 2+rng.IntN(3))
 		s.add(passes + pick(" --holdout_off", " --holdout_off", "", " --holdout_period 4", " --early_terminate 1"))
+		if one(8) && !s.family && s.kind != classLabels {
+			s.add(fmt.Sprintf("--initial_pass_length %d", 5+rng.IntN(60)))
+		}
 		if one(3) && !s.family {
 			s.add("--decay_learning_rate " + pick("0.9", "0.5"))
 		}

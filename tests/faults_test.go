@@ -28,9 +28,9 @@ func TestFaultsAreNamed(t *testing.T) {
 		says    []string
 	}{
 		{"unknown flag", nil, "-d good.vw --pases 3 -f m", 1, []string{"--pases", "--passes"}},
-		{"unsupported flag", nil, "-d good.vw --ngram 2 -f m", 1, []string{"--ngram", "not support"}},
-		{"conjugate gradient", nil, "-d good.vw --conjugate_gradient --passes 3 -k --cache_file c -f m", 1, []string{"--conjugate_gradient"}},
-		{"bfgs without memory", nil, "-d good.vw --bfgs --mem 0 --passes 3 -k --cache_file c -f m", 1, []string{"--mem"}},
+		{"unsupported flag", nil, "-d good.vw --lda 3 -f m", 1, []string{"--lda", "not support"}},
+		{"refused flag", nil, "-d good.vw --boosting 3 -f m", 1, []string{"--boosting", "use vw"}},
+		{"two solvers", nil, "-d good.vw --bfgs --conjugate_gradient --passes 3 -k --cache_file c -f m", 1, []string{"--bfgs", "--conjugate_gradient", "--mem 0"}},
 		{"one pass of bfgs", nil, "-d good.vw --bfgs -f m", 1, []string{"--bfgs", "passes"}},
 		{"bad number", nil, "-d good.vw -l x -f m", 1, []string{"-l", "x"}},
 		{"unknown loss", nil, "-d good.vw --loss_function cubic -f m", 1, []string{"--loss_function", "cubic"}},

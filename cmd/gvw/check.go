@@ -99,6 +99,7 @@ var learnExcludes = []excludes{
 	{"ftrl", notFTRL, "it has no such setting"},
 	{"pistol", notFTRL, "it has no such setting"},
 	{"coin", notFTRL, "it has no such setting"},
+	{"initial_pass_length", []string{"bfgs", "conjugate_gradient", "hybrid", "span_server", "shuffle", "oaa", "ftrl", "pistol", "coin"}, "it is for plain SGD in one process"},
 	{"span_server", []string{"examples"}, "every rank would have first ones of its own; cut the data"},
 	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
 	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},

@@ -68,6 +68,7 @@ var learnFlags = []*spec{
 	{name: "kill_cache", short: "k", kind: boolean, category: catInput, help: "make the cache anew, even if it is valid"},
 	{name: "testonly", short: "t", kind: boolean, category: catInput, help: "predict only, learn nothing"},
 	{name: "examples", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "use only the first N examples"},
+	{name: "initial_pass_length", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "end the first pass after N examples"},
 	{name: "holdout_off", kind: boolean, category: catInput, more: true, help: "learn from every example in several passes"},
 	{name: "holdout_period", kind: integer, positive: true, category: catInput, arg: "N", def: "10", more: true, help: "hold out every N-th example"},
 	{name: "holdout_after", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},

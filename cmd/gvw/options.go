@@ -41,6 +41,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		ShuffleSeed:    c.Uint64("random_seed"),
 		ShuffleMemory:  whole("shuffle_memory") << 20,
 		Examples:       whole("examples"),
+		PassLength:     whole("initial_pass_length"),
 		HoldoutOff:     c.Bool("holdout_off"),
 		HoldoutAsked:   c.IsSet("holdout_off") || c.IsSet("holdout_period") || c.IsSet("holdout_after") || c.IsSet("early_terminate"),
 		HoldoutPeriod:  whole("holdout_period"),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+// passLength is vw's --initial_pass_length. What it does depends on whether
+// there is a cache. Without one the data is read once, and passes end in it after
+// n examples, then after 2n+1 more, twice as many and one more again, and so on:
+// the learning rate decays there.
+// With one each pass sees the first n examples alone, and if there are as many,
+// there are twice as many passes as asked for.
+type passLength struct {
+	length int // of the pass under way
+	end    int // examples before its end; 0: it ends with the data
+}
+
+func newPassLength(c *Config) passLength {
+	if c.Cache != "" {
+		return passLength{}
+	}
+	return passLength{c.PassLength, c.PassLength}
+}
+
+// ends reports whether a pass has ended before the n-th example of the data.
+func (p *passLength) ends(n int) bool {
+	if p.end == 0 || n <= p.end {
+		return false
+	}
+	p.length = 2*p.length + 1
+	p.end += p.length
+	return true
+}
+
+// perPass is how many examples a pass has at most; 0: all.
+func (c *Config) perPass() int {
+	if c.PassLength == 0 || c.Cache == "" {
+		return c.Examples
+	}
+	if c.Examples == 0 {
+		return c.PassLength
+	}
+	return min(c.Examples, c.PassLength)
+}
+
+// doubles reports whether there are twice as many passes as asked for, over data
+// of so many examples.
+func (c *Config) doubles(examples uint64) bool {
+	return c.PassLength > 0 && c.Cache != "" && examples >= uint64(c.PassLength)
+}

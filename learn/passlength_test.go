@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"slices"
+	"testing"
+)
+
+// Without a cache passes end as vw's do, at 5, 16 and 39 of 40 examples.
+func TestPassesEndWhereThoseOfVWDo(t *testing.T) {
+	var ends []int
+	p := newPassLength(&Config{PassLength: 5})
+	for n := 1; n <= 40; n++ {
+		if p.ends(n) {
+			ends = append(ends, n-1)
+		}
+	}
+	if want := []int{5, 16, 39}; !slices.Equal(ends, want) {
+		t.Errorf("passes end after %v examples, want %v", ends, want)
+	}
+}
+
+func TestPassesOverACacheDouble(t *testing.T) {
+	c := Config{PassLength: 12, Cache: "c"}
+	for examples, want := range map[uint64]bool{11: false, 12: true, 13: true} {
+		if got := c.doubles(examples); got != want {
+			t.Errorf("%d examples: doubles %t, want %t", examples, got, want)
+		}
+	}
+	p := newPassLength(&c)
+	if p.ends(13) || c.perPass() != 12 {
+		t.Error("a pass over a cache does not end after the first 12 examples alone")
+	}
+}
