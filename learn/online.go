@@ -54,7 +54,7 @@ func (m *online) Work(ctx context.Context) error {
 			m.learner.Expect(b.Features)
 			fresh = false
 		}
-		if length.ends(s.nth) {
+		if length.ends(s.place) {
 			m.learner.EndPass()
 			s.passes++
 		}
@@ -170,7 +170,7 @@ func (m *online) Commit() error {
 	m.stop = stop
 	m.learner.EndPass()
 	if m.done++; m.done == 1 {
-		if examples, _, _ := m.s.data.Shard(); m.s.cfg.doubles(examples) {
+		if m.s.cfg.doubles(m.s.place) {
 			m.passes *= 2
 		}
 	}

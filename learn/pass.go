@@ -29,9 +29,9 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 		w = newWindow(&s.cfg, s.group.Rank(), s.passes)
 	}
 	limit := s.cfg.perPass()
-	place := 0 // among examples and the empty lines between them
+	s.place = 0
 	for n := 0; ; {
-		if limit > 0 && n >= limit && s.cfg.Cache == "" { // a cache is made of all examples, so the rest is read
+		if limit > 0 && s.place >= limit && s.cfg.Cache == "" { // a cache is made of all examples, so the rest is read
 			s.perPass = n
 			return w.flush(p, f)
 		}
@@ -47,14 +47,14 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
 		}
 		for i := range b.Examples {
-			if limit > 0 && n >= limit {
-				break
+			ex := &b.Examples[i]
+			s.place += int(ex.Before) + 1
+			if limit > 0 && s.place > limit {
+				continue
 			}
 			n++
 			s.nth = n
-			ex := &b.Examples[i]
-			place += int(ex.Before) + 1
-			held := s.holdout.held(place)
+			held := s.holdout.held(s.place)
 			if w == nil {
 				err = f(b, ex, held)
 			} else {

@@ -43,6 +43,6 @@ func (c *Config) perPass() int {
 
 // doubles reports whether there are twice as many passes as asked for, over data
 // of so many examples.
-func (c *Config) doubles(examples uint64) bool {
-	return c.PassLength > 0 && c.Cache != "" && examples >= uint64(c.PassLength)
+func (c *Config) doubles(examples int) bool {
+	return c.PassLength > 0 && c.Cache != "" && examples >= c.PassLength
 }

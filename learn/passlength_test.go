@@ -23,7 +23,7 @@ func TestPassesEndWhereThoseOfVWDo(t *testing.T) {
 
 func TestPassesOverACacheDouble(t *testing.T) {
 	c := Config{PassLength: 12, Cache: "c"}
-	for examples, want := range map[uint64]bool{11: false, 12: true, 13: true} {
+	for examples, want := range map[int]bool{11: false, 12: true, 13: true} {
 		if got := c.doubles(examples); got != want {
 			t.Errorf("%d examples: doubles %t, want %t", examples, got, want)
 		}

@@ -35,6 +35,7 @@ type session struct {
 	holdout holdout
 	wired   bool // the group knows this rank's shard
 	nth     int  // number of the example at hand, in its pass
+	place   int  // the same among examples and the empty lines between them, as vw counts
 	begun   time.Time
 	perPass int // examples of this rank in a pass; 0: not known yet
 
