@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -101,7 +100,7 @@ func measure(args []string) (sample, error) {
 	}
 	s := sample{
 		wall: wall, cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
-		memory: float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1000,
+		memory: resident(cmd.ProcessState),
 		loss:   math.NaN(),
 	}
 	for line := range strings.Lines(talk.String()) {

@@ -158,5 +158,5 @@ func (p *Problem) Newton() ([]float64, error) {
 		}
 		x = next
 	}
-	return nil, fmt.Errorf("Newton's method did not converge")
+	return nil, fmt.Errorf("no convergence of Newton's method")
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// resident is the most memory that a process had, in MB.
+func resident(p *os.ProcessState) float64 {
+	return float64(p.SysUsage().(*syscall.Rusage).Maxrss) / 1000 // of KB on Linux
+}
