@@ -16,7 +16,7 @@ import (
 type Report struct {
 	Stats   Stats    // over all ranks
 	Passes  int      // passes over the data
-	Digest  [32]byte // SHA-256 of the model's bytes
+	Digest  [32]byte // SHA-256 of the model's bytes; zero for a rank alone, whom nobody asks
 	Holdout bool     // a holdout set was kept; then:
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
