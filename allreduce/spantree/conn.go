@@ -230,8 +230,10 @@ func (c *serverConn) greet(frames *frameReader) error {
 		c.s.apply(arrived{c.id, c.from, f})
 	case *statusFrame:
 		c.s.apply(asked{c.id})
+	case *cancelFrame:
+		c.s.apply(cancelling{c.id, c.from, f})
 	default:
-		return c.refuse(&FrameError{Type: typeOf(f), Err: errors.New("a connection begins with JOIN or STATUS")})
+		return c.refuse(&FrameError{Type: typeOf(f), Err: errors.New("a connection begins with JOIN, STATUS or CANCEL")})
 	}
 	return nil
 }

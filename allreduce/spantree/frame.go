@@ -60,6 +60,7 @@ const (
 	typeLeave    frameType = 9
 	typeFail     frameType = 10
 	typeStatus   frameType = 11
+	typeCancel   frameType = 12
 
 	typeWelcome  frameType = 64
 	typeJoined   frameType = 65
@@ -75,6 +76,7 @@ const (
 	typeDeliver  frameType = 75
 	typeBye      frameType = 76
 	typeJobs     frameType = 77
+	typePull     frameType = 78
 
 	optionalFrames frameType = 128
 )
@@ -108,6 +110,7 @@ var frameKinds = map[frameType]frameKind{
 	typeLeave:    {"LEAVE", smallFrame, func() frame { return new(leaveFrame) }},
 	typeFail:     {"FAIL", smallFrame, func() frame { return new(failFrame) }},
 	typeStatus:   {"STATUS", smallFrame, func() frame { return new(statusFrame) }},
+	typeCancel:   {"CANCEL", smallFrame, func() frame { return new(cancelFrame) }},
 	typeWelcome:  {"WELCOME", smallFrame, func() frame { return new(welcomeFrame) }},
 	typeJoined:   {"JOINED", smallFrame, func() frame { return new(joinedFrame) }},
 	typeRefused:  {"REFUSED", smallFrame, func() frame { return new(refusedFrame) }},
@@ -122,6 +125,7 @@ var frameKinds = map[frameType]frameKind{
 	typeDeliver:  {"DELIVER", 32 << 10, func() frame { return new(deliverFrame) }},
 	typeBye:      {"BYE", smallFrame, func() frame { return new(byeFrame) }},
 	typeJobs:     {"JOBS", bigFrame, func() frame { return new(jobsFrame) }},
+	typePull:     {"PULL", smallFrame, func() frame { return new(pullFrame) }},
 }
 
 func (t frameType) String() string {
@@ -156,6 +160,8 @@ func typeOf(f frame) frameType {
 		return typeFail
 	case *statusFrame:
 		return typeStatus
+	case *cancelFrame:
+		return typeCancel
 	case *welcomeFrame:
 		return typeWelcome
 	case *joinedFrame:
@@ -184,6 +190,8 @@ func typeOf(f frame) frameType {
 		return typeBye
 	case *jobsFrame:
 		return typeJobs
+	case *pullFrame:
+		return typePull
 	}
 	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
 }

@@ -116,9 +116,9 @@ func samples() []frame {
 		&joinFrame{
 			UniqueID: 7, Rank: 3, Total: 4, Generation: 1, State: stateReady, Attempt: 9, Epoch: e, Capabilities: 1, Heartbeat: time.Second,
 			LostAfter: 10 * time.Second, OptionsSHA256: sum("bits=18"), Port: 26544, AdvertiseHost: "10.0.0.3", Host: "h3",
-			RunKey: "run", Options: "bits=18", Version: "1.0",
+			RunKey: "run", Options: "bits=18", Version: "1.0", OnLoss: lossWait, ReplaceTimeout: time.Minute, SlowFactor: 2, Completed: e, Step: 8,
 		},
-		&readyFrame{Epoch: e, Shard: Shard{Examples: 100, Bytes: 5000, CRC: 0xcafe, Took: time.Second}},
+		&readyFrame{Epoch: e, Shard: Shard{Examples: 100, Bytes: 5000, CRC: 0xcafe, Took: time.Second}, Checkpoint: 6},
 		&beatFrame{Seq: 5, Epoch: e, WaitsFor: 1, Collective: 17, Waits: "all-reduce #17"},
 		&reportFrame{Epoch: e, Progress: Progress{Pass: 2, Number: 8, Examples: 300, Loss: 0.25, StepTook: time.Second, Step: "gradient"}},
 		&askFrame{Epoch: e, Peer: 1, Collective: 17, Fault: 1, Detail: "no byte for 60 s"},
@@ -128,6 +128,7 @@ func samples() []frame {
 		&leaveFrame{Epoch: e, Reason: "SIGTERM"},
 		&failFrame{Epoch: e, Reason: "part.3:17: no label"},
 		&statusFrame{},
+		&cancelFrame{UniqueID: 7, RunKey: "run", Reason: "wrong data"},
 		&welcomeFrame{Term: 2, Incarnation: e.Incarnation, MaxFrame: 65536, MaxRanks: 16384, Version: "1.0"},
 		&joinedFrame{Attempt: 9, LostAfter: 10 * time.Second, Joined: 2, Seen: "10.0.0.3"},
 		&refusedFrame{Code: OptionsDiffer, Model: m, Reason: "bits=20 here, bits=18 there"},
@@ -146,6 +147,7 @@ func samples() []frame {
 		&deliverFrame{Epoch: e, Files: []string{"model"}},
 		&byeFrame{Epoch: e, Model: m},
 		&jobsFrame{JSON: `{"jobs":[]}`},
+		&pullFrame{Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 9, What: lackResults, Source: 2, Port: 26544, Host: "10.0.0.2"},
 	}
 }
 

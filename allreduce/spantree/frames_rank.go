@@ -2,7 +2,10 @@
 
 package spantree
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Limits on the texts in frames, in bytes.
 const (
@@ -47,6 +50,28 @@ type joinFrame struct {
 	RunKey        string
 	Options       string // "bits=18 loss=logistic …"
 	Version       string // of the program
+
+	OnLoss         lossPolicy
+	ReplaceTimeout time.Duration // for a lost rank to be replaced; 0: the server's default
+	SlowFactor     float64       // of the median, from which a rank is handed over; 0: never
+	Completed      Epoch         // and step, the newest this attempt has completed
+	Step           uint64        // 0: none
+}
+
+// lossPolicy is what a job does about the loss of a rank.
+type lossPolicy uint8
+
+const (
+	lossAbort  lossPolicy = iota // the job fails
+	lossWait                     // for another attempt of the rank
+	lossShrink                   // the others go on
+)
+
+func (p lossPolicy) String() string {
+	if p > lossShrink {
+		return fmt.Sprintf("on_loss %d", uint8(p))
+	}
+	return [...]string{"abort", "wait", "shrink"}[p]
 }
 
 func (f *joinFrame) code(c *coder) {
@@ -67,12 +92,18 @@ func (f *joinFrame) code(c *coder) {
 	c.text("run_key", maxRunKey, &f.RunKey)
 	c.text("options", maxOptions, &f.Options)
 	c.text("version", maxVersion, &f.Version)
+	c.u8("on_loss", (*uint8)(&f.OnLoss))
+	c.millis("replace_timeout", &f.ReplaceTimeout)
+	c.f64("slow_factor", &f.SlowFactor)
+	c.epoch("completed", &f.Completed)
+	c.u64("step", &f.Step)
 }
 
 // readyFrame: the shard is read and the work before the first collective done.
 type readyFrame struct {
-	Epoch Epoch
-	Shard Shard
+	Epoch      Epoch
+	Shard      Shard
+	Checkpoint uint64 // step of the checkpoint that rank 0 can read; 0: none
 }
 
 func (f *readyFrame) code(c *coder) {
@@ -81,6 +112,7 @@ func (f *readyFrame) code(c *coder) {
 	c.u64("bytes", &f.Shard.Bytes)
 	c.u32("crc", &f.Shard.CRC)
 	c.nanos("took", &f.Shard.Took)
+	c.u64("checkpoint", &f.Checkpoint)
 }
 
 // beatFrame is a heartbeat.
@@ -207,3 +239,17 @@ func (f *failFrame) code(c *coder) {
 type statusFrame struct{}
 
 func (f *statusFrame) code(*coder) {}
+
+// cancelFrame asks the server to end a job. It is the only frame of its
+// connection.
+type cancelFrame struct {
+	UniqueID uint64
+	RunKey   string
+	Reason   string
+}
+
+func (f *cancelFrame) code(c *coder) {
+	c.u64("unique_id", &f.UniqueID)
+	c.text("run_key", maxRunKey, &f.RunKey)
+	c.text("reason", maxWords, &f.Reason)
+}

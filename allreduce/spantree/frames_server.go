@@ -98,8 +98,15 @@ type member struct {
 // lack is what a member needs before it can resume, and who has it.
 type lack struct {
 	Rank, Source int
-	What         uint8 // 1 the results of the resume step, 2 the state
+	What         uint8
 }
+
+// What a member lacks.
+const (
+	lackResults    uint8 = 1 // of the resume step
+	lackState      uint8 = 2
+	lackCheckpoint uint8 = 3 // it reads its own: Source is the member itself
+)
 
 func (f *startFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
@@ -144,6 +151,8 @@ const (
 	causeLost    causeKind = 1 // a rank went without a word, or left
 	causeGaveUp  causeKind = 2 // a rank said why it fails
 	causeRefused causeKind = 3 // the server fails the job: see Code
+	causeLink    causeKind = 4 // an edge between two live ranks: Rank is the far end
+	causeHanded  causeKind = 5 // a slow rank is handed over to a faster attempt
 )
 
 // cause is why an epoch is over.
@@ -234,3 +243,26 @@ type jobsFrame struct {
 }
 
 func (f *jobsFrame) code(c *coder) { c.text("json", bigFrame-4, &f.JSON) }
+
+// pullFrame tells a rank, in the ending, where to take from what it lacks.
+type pullFrame struct {
+	Epoch       Epoch
+	Token       [16]byte // authenticates the connection to the source
+	ResumeEpoch Epoch    // and step, what the source has completed
+	ResumeStep  uint64
+	What        uint8 // as in a lack: results or state
+	Source      int   // a rank, whose data listener is at
+	Port        uint16
+	Host        string
+}
+
+func (f *pullFrame) code(c *coder) {
+	c.epoch("epoch", &f.Epoch)
+	c.raw("token", f.Token[:])
+	c.epoch("resume", &f.ResumeEpoch)
+	c.u64("resume_step", &f.ResumeStep)
+	c.u8("what", &f.What)
+	c.rank("source", &f.Source)
+	c.u16("port", &f.Port)
+	c.text("host", maxHost, &f.Host)
+}

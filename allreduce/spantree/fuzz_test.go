@@ -72,6 +72,8 @@ func FuzzStandBy(f *testing.F)  { fuzzPayload(f, typeStandBy) }
 func FuzzDeliver(f *testing.F)  { fuzzPayload(f, typeDeliver) }
 func FuzzBye(f *testing.F)      { fuzzPayload(f, typeBye) }
 func FuzzJobs(f *testing.F)     { fuzzPayload(f, typeJobs) }
+func FuzzCancel(f *testing.F)   { fuzzPayload(f, typeCancel) }
+func FuzzPull(f *testing.F)     { fuzzPayload(f, typePull) }
 
 // FuzzFrames reads a stream of anything, as the server does.
 func FuzzFrames(f *testing.F) {

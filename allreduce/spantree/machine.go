@@ -51,6 +51,12 @@ type (
 	}
 	// asked is a STATUS.
 	asked struct{ conn connID }
+	// cancelling is a CANCEL.
+	cancelling struct {
+		conn   connID
+		from   endpoint
+		cancel *cancelFrame
+	}
 	// closed ends a connection. A connection that the machine hung up may
 	// still be closed; the machine does not know it any more.
 	closed struct {
@@ -68,15 +74,16 @@ type (
 	}
 )
 
-func (vwHello) event()   {}
-func (vwPort) event()    {}
-func (arrived) event()   {}
-func (received) event()  {}
-func (asked) event()     {}
-func (closed) event()    {}
-func (ticked) event()    {}
-func (drained) event()   {}
-func (persisted) event() {}
+func (vwHello) event()    {}
+func (vwPort) event()     {}
+func (arrived) event()    {}
+func (received) event()   {}
+func (asked) event()      {}
+func (cancelling) event() {}
+func (closed) event()     {}
+func (ticked) event()     {}
+func (drained) event()    {}
+func (persisted) event()  {}
 
 // action is something the shell has to do, in the order given.
 type action interface{ action() }
@@ -163,6 +170,8 @@ func (m *machine) step(now time.Time, ev event) []action {
 		m.onFrame(ev)
 	case asked:
 		m.onStatus(ev)
+	case cancelling:
+		m.onCancel(ev)
 	case closed:
 		if a := m.conns[ev.conn]; a != nil {
 			m.lose(a, ev.why)

@@ -191,6 +191,10 @@ func parseEvent(m *machine, words []string) (event, error) {
 		return hear(&atFrame{})
 	case "bye":
 		return hear(&byeFrame{})
+	case "cancel":
+		id, key, _ := strings.Cut(a["job"], "/")
+		unique, err := strconv.ParseUint(id, 10, 64)
+		return cancelling{conn, from, &cancelFrame{UniqueID: unique, RunKey: key, Reason: a["why"]}}, err
 	case "status":
 		return asked{conn}, nil
 	case "close":

@@ -79,6 +79,8 @@ const (
 	Unauthorised   Code = 12 // wrong secret or certificate
 	NoIPv4         Code = 13 // vw workers are in the job and this rank has no IPv4 address
 	ServerFault    Code = 14 // the server cannot do its work, say write its journal
+	Cancelled      Code = 15 // a person has ended the job
+	NoSuchJob      Code = 16 // there is nothing to cancel
 )
 
 var codeNames = map[Code]string{
@@ -86,7 +88,7 @@ var codeNames = map[Code]string{
 	TotalDiffers: "total differs", RankInvalid: "rank invalid", RankHeld: "rank held",
 	JobFinished: "job finished", ServerFull: "server full", ServerDraining: "server draining",
 	AttemptFenced: "attempt fenced", ShardDiffers: "shard differs", Unauthorised: "unauthorised",
-	NoIPv4: "no IPv4 address", ServerFault: "server fault",
+	NoIPv4: "no IPv4 address", ServerFault: "server fault", Cancelled: "cancelled", NoSuchJob: "no such job",
 }
 
 func (c Code) String() string {
