@@ -40,6 +40,11 @@ const noClass = 999
 func (m *classes) Work(ctx context.Context) error {
 	s := m.s
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if ex.Weight < 0 { // vw counts it as 0 here, and below 0 where labels are simple
+			none := *ex
+			none.Weight = 0
+			ex = &none
+		}
 		m.learner.Range = s.seen
 		fs := b.FeaturesOf(ex)
 		if err := s.audit.classes(b, ex, m.learner); err != nil {
@@ -47,7 +52,7 @@ func (m *classes) Work(ctx context.Context) error {
 		}
 		shown := m.labels // vw decides what label 0 means after the prediction
 		var scores []float32
-		if !s.cfg.TestOnly && !held && ex.Labeled() {
+		if s.learns(held) && ex.Labeled() {
 			if err := m.labels.decide(s, ex.Label); err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (r *runner) classes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.cfg.Start.Seed = s.cfg.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
+	s.cfg.startWeights(learner.Weights(), learner.Stride(), rule)
 	if n := s.cfg.OAASubsample; n > 0 {
 		var state merand.State
 		if state, err = learner.Subsample(n, s.cfg.Start.Seed); err != nil {

@@ -44,25 +44,7 @@ func (m *leader) Work(ctx context.Context) error {
 		m.learner.Shown = s.seen
 		s.observe(ex, held)
 		m.learner.Range = s.seen
-		var raw, clipped, l float32
-		fs := b.FeaturesOf(ex)
-		s.audit.look(b, ex, m.learner)
-		if !s.cfg.TestOnly && !held {
-			if raw, clipped, l = m.learner.Learn(fs, ex); astray(raw, l) {
-				if err := s.diverged(b, ex, raw, l, m.learner.Weights(), m.learner.Stride()); err != nil {
-					return err
-				}
-			}
-		} else {
-			raw, clipped = m.learner.Predict(fs, ex.Initial)
-			if ex.Labeled() {
-				l = s.loss.Loss(s.seen, clipped, ex.Label)
-			}
-		}
-		if err := s.audit.show(clipped, b.TagOf(ex)); err != nil {
-			return err
-		}
-		return s.account(b, ex, held, raw, clipped, l)
+		return s.meet(m.learner, b, ex, held)
 	})
 }
 

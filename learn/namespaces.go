@@ -239,11 +239,3 @@ func (n *Namespaces) say(b *banner) {
 	bytes(n.IgnoreLinear, "ignoring linear terms for namespaces beginning with")
 	bytes(n.Keep, "using namespaces beginning with")
 }
-
-// startConstant sets the first of each stride floats for the constant feature.
-func (c *Config) startConstant(w []float32, stride int) {
-	if c.Constant != 0 {
-		f := c.features()
-		w[int(feature.ConstantIndex&f.Mask())*stride] = c.Constant
-	}
-}

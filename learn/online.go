@@ -47,7 +47,7 @@ func (m *online) Next() (string, bool) {
 func (m *online) Work(ctx context.Context) error {
 	s := m.s
 	var next lookahead
-	fresh := m.done == 0
+	fresh := m.done == 0 && !s.cfg.TestOnly // of a test no page but those it reads need be there
 	length := newPassLength(&s.cfg)
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if fresh {
@@ -60,26 +60,10 @@ func (m *online) Work(ctx context.Context) error {
 		}
 		s.observe(ex, held)
 		m.learner.Range = s.seen
-		var raw, clipped, l float32
-		fs := b.FeaturesOf(ex)
-		s.audit.look(b, ex, m.learner)
-		if !s.cfg.TestOnly && !held {
+		if s.learns(held) {
 			m.learner.Ahead(next.after(b, ex))
-			if raw, clipped, l = m.learner.Learn(fs, ex); astray(raw, l) {
-				if err := s.diverged(b, ex, raw, l, m.learner.Weights(), m.learner.Stride()); err != nil {
-					return err
-				}
-			}
-		} else {
-			raw, clipped = m.learner.Predict(fs, ex.Initial)
-			if ex.Labeled() {
-				l = s.loss.Loss(s.seen, clipped, ex.Label)
-			}
 		}
-		if err := s.audit.show(clipped, b.TagOf(ex)); err != nil {
-			return err
-		}
-		return s.account(b, ex, held, raw, clipped, l)
+		return s.meet(m.learner, b, ex, held)
 	})
 }
 

@@ -242,10 +242,7 @@ func (r *runner) online(ctx context.Context, passes int) error {
 	if err != nil {
 		return err
 	}
-	s.cfg.Start.Seed = s.cfg.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
-	if rule.Adaptive && rule.InitialT > 0 { // vw sets the sums to InitialT then, and the weights with them
-		sgd.Start{Weight: s.cfg.Start.Weight}.Set(learner.Weights(), learner.Stride())
-	}
+	s.cfg.startWeights(learner.Weights(), learner.Stride(), rule)
 	s.cfg.startConstant(learner.Weights(), learner.Stride())
 	if r.initial != nil {
 		if err := r.initial.intoLearner(learner, s, rule); err != nil {

@@ -27,10 +27,13 @@ func TestClassesAsVW(t *testing.T) {
 		"--oaa 5 --normalized --invariant -l 0.3",
 		"--oaa 5 --l1 0.00001 --l2 0.00001 -r RAW",
 		"--oaa 5 --random_weights --random_seed 5 -b 12",
+		"--oaa 5 --initial_t 1 --random_weights --random_seed 3 -b 12",
+		"--oaa 5 --initial_t 2 --normalized --initial_weight 0.3 -b 12",
 		"--oaa 5 --passes 3 -k --cache_file CACHE",
 		"--oaa 5 --passes 3 -k --cache_file CACHE --holdout_off --loss_function logistic --predict_only_model",
 		"--oaa 5 --oaa_subsample 2 --random_seed 3",
 		"--oaa 5 --oaa_subsample 3 --loss_function logistic",
+		"--oaa 5 --oaa_subsample 1 --sgd -l 0.02",
 		"--oaa 7 --noconstant", // more than there are labels
 	} {
 		t.Run(options, func(t *testing.T) {
@@ -84,8 +87,11 @@ func classData(t *testing.T, dir string, k int) {
 		}
 		class := 1 + min(k-1, max(0, int(math.Floor(label+1))))
 		weight := ""
-		if n%7 == 3 {
+		switch {
+		case n%7 == 3:
 			weight = " 2.5"
+		case n%11 == 5:
+			weight = " -1.5" // counts as 0
 		}
 		fmt.Fprintf(&b, "%d%s x%d|%s", class, weight, n, rest)
 		n++

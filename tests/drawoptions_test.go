@@ -89,6 +89,7 @@ func (s *optionSet) drawClasses(rng *rand.Rand) {
 	s.kind = classLabels
 	s.add("--oaa 3")
 	s.unkept([]string{"--loss_function logistic", "--loss_function hinge", "--loss_function logistic --probabilities", "--scores"}[rng.IntN(4)])
+	s.drawRule(rng)
 }
 
 func (s *optionSet) drawFTRL(rng *rand.Rand) {

@@ -63,8 +63,8 @@ func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 			t.cells = t.cells[i:]
 		}
 		c.tables = append(c.tables, t)
-		c.sums[i] = ClassSums{lr.nsx, lr.totalWeight}
 	}
+	c.sums[0] = ClassSums{lr.nsx, lr.totalWeight} // what InitialT stands for: vw gives it to the first class only
 	return c, nil
 }
 
@@ -126,7 +126,8 @@ func dots4(scores []float32, cells [][4]float32, fs []feature.Feature) {
 
 // Learn predicts the example, then lets every class learn whether it is its own.
 // class is the right one, from 0; a number that is no class's: none is. The
-// scores are those before the updates.
+// scores are those before the updates. An example of no weight, or of one below
+// 0, changes nothing; vw takes the latter as 0 here.
 func (c *Classes) Learn(fs []feature.Feature, ex *feature.Example, class int) []float32 {
 	c.hidden = ex.HiddenSquares
 	scores := c.Predict(fs, ex.Initial)
@@ -187,30 +188,32 @@ func (c *Classes) Subsample(n int, state merand.State) (merand.State, error) {
 }
 
 // LearnSample is Learn with the right class and a sample of the others, each of
-// which predicts anew before its own update, as vw does.
+// which predicts anew before its own update, as vw does. Time stands still: to
+// vw these examples have no label, and its t counts those that have one.
 func (c *Classes) LearnSample(fs []feature.Feature, ex *feature.Example, class int) []float32 {
 	c.hidden = ex.HiddenSquares
 	scores := c.Predict(fs, ex.Initial)
-	if ex.Weight <= 0 {
-		return scores
-	}
 	predict := func(i int) float32 {
 		raw := c.rule.dot(&c.tables[i], c.scaled, ex.Initial, float32(c.gravity)) * float32(c.contraction)
 		return c.Range.Clip(raw)
 	}
+	teach := func(i int, weight float32) {
+		if ex.Weight > 0 {
+			c.teach(i, predict(i), i == class, weight)
+		}
+	}
 	if class >= 0 && class < c.k {
-		c.teach(class, predict(class), true, ex.Weight)
+		teach(class, ex.Weight)
 	}
 	s := c.sample
 	share := ex.Weight * (float32(c.k) / float32(s.n))
-	for done := 0; done < s.n; {
+	for done := 0; done < s.n; { // the turns of an example without weight pass, too
 		i := s.order[s.next]
 		s.next = (s.next + 1) % c.k
 		if i != class {
-			c.teach(i, predict(i), false, share)
+			teach(i, share)
 			done++
 		}
 	}
-	c.time += float64(ex.Weight)
 	return scores
 }

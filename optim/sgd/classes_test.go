@@ -38,6 +38,11 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 		single := make([]*Learner, k)
 		for class := range single {
 			single[class] = learner(t, cfg, "logistic")
+			if class > 0 { // the first alone has what InitialT stands for
+				sc := single[class].Scalars()
+				sc.Nsx, sc.TotalWeight = 0, 0
+				single[class].SetScalars(sc)
+			}
 		}
 		for i := range b.Examples {
 			ex := &b.Examples[i]
@@ -108,6 +113,35 @@ func TestSubsampleGoesRound(t *testing.T) {
 		if math.Abs(s.TotalWeight-30) > 1e-3 { // 10 visits of weight k/n
 			t.Errorf("class %d learned a weight of %v, want 30", class, s.TotalWeight)
 		}
+	}
+}
+
+// An example that has no weight takes its turns and teaches nothing.
+func TestSubsampleTurnsWithoutWeight(t *testing.T) {
+	const k, n = 4, 1
+	c := classLearner(t, Flags{Bits: 6, Normalized: true, Invariant: true}.Config(), k)
+	if _, err := c.Subsample(n, 0); err != nil {
+		t.Fatal(err)
+	}
+	fs := []feature.Feature{{Index: 1, Value: 1}}
+	for i := range 3 * k {
+		ex := feature.Example{Label: 1, Weight: 1}
+		if i%k != 0 {
+			ex.Weight = 0
+		}
+		c.LearnSample(fs, &ex, -1)
+	}
+	learned := 0
+	for _, s := range c.Sums() {
+		if s.TotalWeight > 0 {
+			learned++
+		}
+	}
+	if learned != 1 {
+		t.Errorf("%d classes learned, want the one whose turn falls on every example with weight", learned)
+	}
+	if sc := c.Scalars(); sc.T != 0 {
+		t.Errorf("time is %v, want 0: to vw these examples have no label", sc.T)
 	}
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import "github.com/gvw-project/gvw/feature"
+
+// single is a learner of simple labels: one prediction an example.
+type single interface {
+	weighted
+	Predict(fs []feature.Feature, initial float32) (raw, clipped float32)
+	Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32)
+}
+
+// learns reports whether an example is learned from, not just predicted.
+func (s *session) learns(held bool) bool { return !s.cfg.TestOnly && !held }
+
+// meet lets the learner, whose range is that of the example, predict it and learn
+// from it, and books what it said.
+func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, held bool) error {
+	var raw, clipped, l float32
+	fs := b.FeaturesOf(ex)
+	s.audit.look(b, ex, learner)
+	if s.learns(held) {
+		if raw, clipped, l = learner.Learn(fs, ex); astray(raw, l) {
+			if err := s.diverged(b, ex, raw, l, learner.Weights(), learner.Stride()); err != nil {
+				return err
+			}
+		}
+	} else {
+		raw, clipped = learner.Predict(fs, ex.Initial)
+		if ex.Labeled() {
+			l = s.loss.Loss(s.seen, clipped, ex.Label)
+		}
+	}
+	if err := s.audit.show(clipped, b.TagOf(ex)); err != nil {
+		return err
+	}
+	return s.account(b, ex, held, raw, clipped, l)
+}
