@@ -4,9 +4,7 @@ package allreduce
 
 import (
 	"fmt"
-
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
+	"unsafe"
 )
 
 // number is what can be reduced.
@@ -16,34 +14,17 @@ type number interface {
 
 // combine sets dst[i] = a[i] op b[i] over whole vectors of bytes of one length.
 // dst may be a or b.
-//
-// Sums of floats, which is nearly all there is to do, go through gonum's
-// vector kernel: one times an operand is exact, so the bits are those of the loop.
 func combine(kind Kind, op Op, dst, a, b []byte) {
 	switch {
 	case len(dst) == 0:
-	case op == Sum && kind == Float32:
-		blas32.Axpy(1, vector32(view[float32](addend(dst, a, b))), vector32(view[float32](dst)))
-	case op == Sum && kind == Float64:
-		blas64.Axpy(1, vector64(view[float64](addend(dst, a, b))), vector64(view[float64](dst)))
+	case op == Sum && kind != Byte:
+		to, of := [1]unsafe.Pointer{unsafe.Pointer(&dst[0])}, [2]unsafe.Pointer{unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])}
+		fold(kind, to[:], of[:], len(dst))
 	case op >= firstOwn:
 		op.own().join(dst, a, b)
 	default:
 		combineKind(kind, op, dst, a, b)
 	}
-}
-
-// addend is what is to be added to dst. Where dst is no operand, it becomes the first:
-// two passes of a vector kernel are faster than one of a loop.
-func addend(dst, a, b []byte) []byte {
-	switch {
-	case &dst[0] == &a[0]:
-		return b
-	case &dst[0] == &b[0]:
-		return a
-	}
-	copy(dst, a)
-	return b
 }
 
 func combineKind(kind Kind, op Op, dst, a, b []byte) {
@@ -88,6 +69,3 @@ func reduce[T number](op Op, dst, a, b []T) {
 		panic(fmt.Sprintf("BUG: allreduce: %v", op))
 	}
 }
-
-func vector32(s []float32) blas32.Vector { return blas32.Vector{N: len(s), Inc: 1, Data: s} }
-func vector64(s []float64) blas64.Vector { return blas64.Vector{N: len(s), Inc: 1, Data: s} }

@@ -144,39 +144,6 @@ func TestFloatCorners(t *testing.T) {
 	}
 }
 
-// FuzzCombine compares the vector kernels with the plain loop, whatever bits the
-// operands have: the same bits, but for which NaN it is.
-func FuzzCombine(f *testing.F) {
-	f.Add([]byte{0, 0, 0x80, 0x7f, 0, 0, 0x80, 0xff, 1, 2, 3, 4, 5, 6, 7, 8}, byte(0))
-	f.Add(make([]byte, 8*19), byte(5))
-	f.Fuzz(func(t *testing.T, data []byte, how byte) {
-		fuzzSum(t, data, how, Float32, func(v float32) (uint64, bool) { return uint64(math.Float32bits(v)), v != v })
-		fuzzSum(t, data, how, Float64, func(v float64) (uint64, bool) { return math.Float64bits(v), v != v })
-	})
-}
-
-func fuzzSum[T float32 | float64](t *testing.T, data []byte, how byte, kind Kind, bits func(T) (uint64, bool)) {
-	n := len(data) / 2 / kind.Size()
-	a, b, want, dst := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
-	copy(Vec(a).bytes(), data)
-	copy(Vec(b).bytes(), data[len(data)/2:])
-	combineKind(kind, Sum, Vec(want).bytes(), Vec(a).bytes(), Vec(b).bytes())
-	switch how % 3 {
-	case 0:
-		dst = a
-	case 1:
-		dst = b
-	}
-	combine(kind, Sum, Vec(dst).bytes(), Vec(a).bytes(), Vec(b).bytes())
-	for i := range want {
-		w, wantNaN := bits(want[i])
-		g, gotNaN := bits(dst[i])
-		if wantNaN != gotNaN || !wantNaN && w != g {
-			t.Fatalf("%v %d of %d, form %d: got %x, want %x", kind, i, n, how%3, g, w)
-		}
-	}
-}
-
 func BenchmarkCombine(b *testing.B) {
 	const n = 64 << 10
 	d, x := make([]float32, n), make([]float32, n)
