@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/fault"
 )
 
 // engine carries out the collectives of one epoch, one after the other. What a
@@ -44,6 +46,9 @@ type engine struct {
 	ending  bool // edges may end from now on
 	failure *failure
 	where   Where // at the time of the failure
+	garble  bool  // of a fault: a bit of the next part flips
+
+	mute atomic.Bool // of a fault: nothing goes over the edges any more
 }
 
 // driver moves the bytes of all edges of an engine, also while no collective is
@@ -66,6 +71,8 @@ type driver interface {
 	// stop ends the edges, and touches no memory of the caller's after wait.
 	stop()
 	wait()
+	// cut ends all edges, as if each peer had: a fault.
+	cut()
 	// attend looks after the edges in a collective that goes over none of them and
 	// takes long.
 	attend()
@@ -128,6 +135,7 @@ func (en *engine) edge(rank int) *edge {
 // run carries out one collective: prog over dst, with this rank's contribution
 // in src, which may be dst. It returns errStopped when the job fails.
 func (en *engine) run(ctx context.Context, id callID, prog *schedule.Program, dst, src []byte) error {
+	defer en.suffer(fault.At(en.rank, fault.Op))()
 	if !en.begin(id, prog, dst, src) {
 		return errStopped
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/fault"
 )
 
 // Report tells the server how far this rank is, for its log and for those who ask.
@@ -45,6 +46,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	}
 	if g.member == nil {
 		for _, file := range owes {
+			g.strike(fault.Delivery)
 			if _, err := deliver(ctx, file); err != nil {
 				return err
 			}
@@ -62,6 +64,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		return g.atTheEnd("waiting for all ranks to complete the job", err)
 	}
 	for _, file := range files {
+		g.strike(fault.Delivery)
 		sum, err := deliver(ctx, file)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/fault"
 )
 
 // Group is one rank's hold on its job. Its collectives are called by one goroutine
@@ -127,6 +128,7 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 	if err != nil {
 		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
 	}
+	g.strike(fault.Wiring)
 	within, cancel := context.WithTimeoutCause(ctx, g.cfg.DialTimeout,
 		fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
 	defer cancel()
@@ -146,6 +148,7 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 	if err := g.start(w, wr); err != nil {
 		return err
 	}
+	g.strike(fault.Wiring)
 	return g.share(ctx)
 }
 

@@ -61,6 +61,9 @@ func (e *edge) filled(n int) {
 
 // digest takes apart what is there. held: this rank's own calls must go on first.
 func (e *edge) digest() (held bool, f *failure) {
+	if e.en.mute.Load() {
+		return e.muted(), nil
+	}
 	for {
 		more, held, f := e.digestOne()
 		if held || f != nil || !more {

@@ -5,6 +5,8 @@ package allreduce
 import (
 	"context"
 	"fmt"
+
+	"github.com/gvw-project/gvw/internal/fault"
 )
 
 // Machine is training as a sequence of steps, the same on all ranks. A step is one
@@ -50,6 +52,7 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 		if err := m.Exchange(ctx, g); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
+		g.strike(fault.Commit)
 		if err := m.Commit(); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
@@ -61,6 +64,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	en := &g.engine
 	en.startWork()
 	defer en.endWork()
+	defer g.strike(fault.Work)()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})

@@ -87,6 +87,8 @@ func (d *netConn) stop() {
 	}
 }
 
+func (d *netConn) cut() { d.stop() }
+
 func (d *netConn) wait() {
 	d.readers.Wait()
 	d.writers.Wait()

@@ -25,6 +25,11 @@ func (e *edge) compose() (ok, over bool) {
 	o, en := &e.outbox, e.en
 	*o = outbox{head: o.head[:0]}
 	en.mu.Lock()
+	if en.mute.Load() {
+		defer en.mu.Unlock()
+		e.resting = true
+		return false, en.stopped()
+	}
 	if e.shut || en.ending && e.fault == nil {
 		en.mu.Unlock()
 		return false, true
@@ -50,8 +55,13 @@ func (e *edge) compose() (ok, over bool) {
 	if m.Own {
 		o.data = c.src[m.Lo:m.Hi]
 	}
+	spoil := en.garble && len(o.data) > 0
+	en.garble = en.garble && !spoil
 	if en.stream {
 		en.mu.Unlock()
+		if spoil {
+			o.data = spoilt(o.data)
+		}
 		return true, false
 	}
 	f := frame{kind: frameData, length: uint32(len(o.data))}
@@ -71,6 +81,9 @@ func (e *edge) compose() (ok, over bool) {
 			c.sums.set(m.Lo, m.Hi, f.sum)
 			en.mu.Unlock()
 		}
+	}
+	if spoil {
+		o.data = spoilt(o.data)
 	}
 	o.head = f.append(o.head)
 	return true, false

@@ -58,6 +58,7 @@ type socket interface {
 	Read(b []byte) (int, error)
 	Write(head, data []byte) (int, error)
 	FD() int // which a poll finds ready
+	Shut()   // ends the connection, both ways; the descriptor stays
 	Close() error
 }
 
@@ -338,6 +339,19 @@ func (d *pollLoop) stop() {
 	for _, e := range d.all {
 		if e.up.Swap(false) {
 			e.sock.Close()
+		}
+	}
+}
+
+// cut shuts the connections down; the sockets stay, and read as ended.
+func (d *pollLoop) cut() {
+	d.bell.Ring()
+	d.io.Lock()
+	defer d.io.Unlock()
+	d.snapshot()
+	for _, e := range d.all {
+		if e.up.Load() {
+			e.sock.Shut()
 		}
 	}
 }

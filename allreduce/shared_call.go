@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/fault"
 )
 
 // nothing is the program of a collective that no edge has a part in.
@@ -17,6 +18,7 @@ var nothing = &schedule.Program{}
 // reduceShared is run for an all-reduce in the segment. The edges carry nothing, but
 // are watched as ever: they tell when a rank is lost, or makes another call.
 func (en *engine) reduceShared(ctx context.Context, id callID, t task) error {
+	defer en.suffer(fault.At(en.rank, fault.Op))()
 	s := en.shared
 	s.mu.Lock()
 	defer s.mu.Unlock()

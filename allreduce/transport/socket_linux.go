@@ -106,6 +106,11 @@ func (s *Socket) Write(a, b []byte) (int, error) {
 // FD is the descriptor, for a [Poller].
 func (s *Socket) FD() int { return s.fd }
 
+// Shut ends the connection both ways; the descriptor stays open, and reads as ended.
+func (s *Socket) Shut() {
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // one that has ended is what is wanted
+}
+
 // Close ends the connection.
 func (s *Socket) Close() error {
 	if s.fd < 0 {

@@ -108,6 +108,9 @@ func (p *program) joinGroup(c *cli.Context, options string) (*allreduce.Group, e
 	if err != nil {
 		return nil, err
 	}
+	if err := p.armFaults(at, isRank && c.String("shm") != "off"); err != nil {
+		return nil, err
+	}
 	if !isRank {
 		return allreduce.Local(), nil
 	}

@@ -151,7 +151,11 @@ func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
 		if slices.Contains(stdoutNames, name) {
 			return &stdoutFile{w: p.stdout}, nil
 		}
-		return fsys.Create(name)
+		f, err := fsys.Create(name)
+		if err != nil {
+			return nil, err
+		}
+		return &struckFile{f, p.rank}, nil
 	}
 }
 

@@ -40,6 +40,9 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if _, err := makePlan(job, s); err != nil {
 		return err
 	}
+	if _, err := p.faultPlan(job.workers, s.get("shm") != "off"); err != nil {
+		return err
+	}
 	fsys := hdfsio.Local{}
 	if err := expandData(fsys, s, job.workers); err != nil {
 		return err

@@ -25,6 +25,9 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := p.armFaults(at, isRank && c.String("shm") != "off"); err != nil {
+		return err
+	}
 	shard := hdfsio.Shard{}
 	if isRank {
 		if cfg.Cluster, err = clusterConfig(c, at); err != nil {

@@ -22,6 +22,7 @@ type program struct {
 	args, env      []string
 	stdin          *os.File
 	stdout, stderr io.Writer
+	rank           int // for faults
 }
 
 // main runs the command and returns the exit code. What it prints last, if the

@@ -311,7 +311,7 @@ func (n *normaliser) add(s *spec, spelled, value string) {
 }
 
 // notOptions are variables of the same prefix with other purposes.
-var notOptions = []string{"GVW_FAULT", "GVW_LAUNCHER_FD", "GVW_SHARED", "GVW_VW_PYTHON"}
+var notOptions = []string{"GVW_ATTEMPT", "GVW_FAULT", "GVW_LAUNCHER_FD", "GVW_SHARED", "GVW_VW_PYTHON"}
 
 // environment fills in what the command line left out. Empty is unset.
 func (n *normaliser) environment(env []string) {

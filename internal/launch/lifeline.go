@@ -11,6 +11,10 @@ import (
 // its end of the launcher's pipe.
 const EnvLifeline = "GVW_LAUNCHER_FD"
 
+// EnvAttempt names the variable that tells a process which attempt of its rank it is,
+// from 1, where a launcher starts one again that has died.
+const EnvAttempt = "GVW_ATTEMPT"
+
 // ErrLauncherGone is why a worker ends whose launcher has died.
 var ErrLauncherGone = errors.New("the launcher is gone (gvw run has died)")
 

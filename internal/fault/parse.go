@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxFaults bounds a plan: each fault costs a little at every point.
+const maxFaults = 64
+
+// Parse reads a plan: faults with a semicolon between them, each a list of
+// name:value with commas. It reports everything that is wrong.
+func Parse(text string) (Plan, error) {
+	var p Plan
+	var errs []error
+	for i, part := range strings.Split(text, ";") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		f, err := parseFault(part)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("fault %d, %q: %w", i+1, part, err))
+			continue
+		}
+		p = append(p, f)
+	}
+	switch {
+	case len(errs) > 0:
+		return nil, errors.Join(errs...)
+	case len(p) == 0:
+		return nil, errors.New("there is no fault in it: write one like rank:2,op:17,kind:exit")
+	case len(p) > maxFaults:
+		return nil, fmt.Errorf("%d faults: at most %d", len(p), maxFaults)
+	}
+	return p, nil
+}
+
+func parseFault(text string) (Fault, error) {
+	f := Fault{Rank: Every, Attempt: 1}
+	r := reader{f: &f, seen: map[string]bool{}}
+	for word := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(word), ":")
+		if !found {
+			return f, fmt.Errorf("%q is not name:value, like rank:2", word)
+		}
+		if r.seen[name] {
+			return f, fmt.Errorf("%s is there twice", name)
+		}
+		r.seen[name] = true
+		if err := r.field(name, value); err != nil {
+			return f, err
+		}
+	}
+	return f, r.check()
+}
+
+// reader is what has been read of one fault.
+type reader struct {
+	f    *Fault
+	seen map[string]bool
+	at   string // the name of the point
+}
+
+func (r *reader) field(name, value string) error {
+	for p, d := range Points {
+		if d.Name != name {
+			continue
+		}
+		if r.at != "" {
+			return fmt.Errorf("both %s and %s: a fault strikes at one point", r.at, name)
+		}
+		r.at, r.f.At = name, Point(p)
+		return count(name, value, &r.f.N)
+	}
+	switch name {
+	case "rank":
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return fmt.Errorf("rank:%s: a rank is a number from 0 on; leave it out for all ranks", value)
+		}
+		r.f.Rank = int(n)
+	case "kind":
+		return r.kind(value)
+	case "code":
+		n, err := strconv.ParseUint(value, 10, 8)
+		if err != nil || n == 0 {
+			return fmt.Errorf("code:%s: an exit code is a number from 1 to 255", value)
+		}
+		r.f.Code = int(n)
+	case "slow":
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x > 1) || math.IsInf(x, 0) {
+			return fmt.Errorf("slow:%s: a number above 1 is needed: how many times as long", value)
+		}
+		r.f.Factor = x
+	case "delay":
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("delay:%s: a time above 0 is needed, like 50ms or 2s", value)
+		}
+		r.f.Delay = d
+	case "attempt":
+		if value == "any" {
+			r.f.Attempt = Any
+			return nil
+		}
+		return count(name, value, &r.f.Attempt)
+	default:
+		return fmt.Errorf("%q is unknown: a fault has a point (%s), kind, rank, attempt, code, slow, delay", name, names(Points))
+	}
+	return nil
+}
+
+// count reads a number from 1 on.
+func count(name, value string, to *uint64) error {
+	n, err := strconv.ParseUint(value, 10, 63)
+	if err != nil || n == 0 {
+		return fmt.Errorf("%s:%s: a number from 1 on is needed", name, value)
+	}
+	*to = n
+	return nil
+}
+
+func (r *reader) kind(value string) error {
+	for k, d := range Kinds {
+		if d.Name == value && Kind(k) != None {
+			r.f.Kind = Kind(k)
+			return nil
+		}
+	}
+	return fmt.Errorf("kind:%s: one of %s", value, names(Kinds[Exit:]))
+}
+
+func names(all []Description) string {
+	words := make([]string, len(all))
+	for i, d := range all {
+		words[i] = d.Name
+	}
+	return strings.Join(words, ", ")
+}
+
+// check finds what is missing, and what would be ignored.
+func (r *reader) check() error {
+	f := r.f
+	slow := r.seen["slow"] || r.seen["delay"]
+	if slow && f.Kind == None {
+		f.Kind = Slow
+	}
+	switch {
+	case r.at == "":
+		return fmt.Errorf("it does not say when: add one of %s with a number, like op:17", names(Points))
+	case f.Kind == None:
+		return fmt.Errorf("it does not say what: add kind: and one of %s", names(Kinds[Exit:]))
+	case f.Kind == Slow && !slow:
+		return errors.New("kind:slow does not say how slow: add slow:10 (times as long) or delay:50ms (longer)")
+	case f.Kind != Slow && slow:
+		return fmt.Errorf("slow and delay would be ignored with kind:%v", f.Kind)
+	case r.seen["slow"] && r.seen["delay"]:
+		return errors.New("both slow and delay: one of them says how slow")
+	case r.seen["slow"] && f.At != Work:
+		return fmt.Errorf("slow:%v needs something that takes time, which is work: at %s write delay:T", f.Factor, r.at)
+	case r.seen["code"] && f.Kind != Exit:
+		return fmt.Errorf("code would be ignored with kind:%v", f.Kind)
+	case f.Kind.onConnections() && !f.At.connected():
+		return fmt.Errorf("kind:%v is about connections between ranks, which are not there at %s: strike at op, work or commit", f.Kind, r.at)
+	}
+	if f.Kind == Exit && f.Code == 0 {
+		f.Code = DefaultCode
+	}
+	return nil
+}
