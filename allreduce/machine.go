@@ -4,7 +4,9 @@ package allreduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/gvw-project/gvw/internal/fault"
 )
@@ -21,7 +23,7 @@ import (
 //
 //   - Work and Exchange never write the state; Exchange never writes the
 //     contribution, so scaled copies belong to the results. (A job that ends
-//     with the loss of a rank may do all in place; today every job does.)
+//     with the loss of a rank may do all in place.)
 //   - Work is local. Its context ends when the job fails.
 //   - Exchange calls the same collectives in the same order on all ranks. The last
 //     one, but in a job with vw workers, is AllGatherV of the ranks' records.
@@ -37,6 +39,39 @@ type Machine interface {
 	Exchange(ctx context.Context, g *Group) error
 	Commit() error
 }
+
+// Recoverable is a Machine whose steps can be taken up again after the loss of a
+// rank.
+//
+// Exchange may then be called again for the same step: the epoch ended inside it.
+// It has the same contribution and makes the results anew. Work is called once
+// for each step, unless ReadState has voided it.
+type Recoverable interface {
+	Machine
+	// Keep says before the first step whether the job recovers from losses: then
+	// Work and Exchange leave the state whole. Otherwise all may be done in place.
+	Keep(recovers bool)
+	// WriteState writes what the next step starts from: the part that all ranks
+	// share, and the records of all ranks. Another goroutine may call it while Work
+	// or Exchange is under way, never during Commit or ReadState. Where nothing is
+	// kept it is for the time between Commit and Work.
+	WriteState(w io.Writer) error
+	// ReadState takes over what WriteState wrote on another rank. What this rank had
+	// of Work is void. The machine goes on as if it had done all steps itself: its
+	// Next comes next. After an error the machine is of no use.
+	ReadState(r io.Reader) error
+	// WriteResults writes the results of the step completed last: what Exchange
+	// made. It is valid from Exchange's end until the next Exchange begins, also
+	// during Commit and Work. A machine that came to the step by ReadState has no
+	// results, and says so with ErrNoResults: its state serves as well.
+	WriteResults(w io.Writer) error
+	// ReadResults takes them over in place of an Exchange; Commit follows.
+	ReadResults(r io.Reader) error
+}
+
+// ErrNoResults says that a machine has the state after a step but not the step's
+// results, since it came to it by ReadState.
+var ErrNoResults = errors.New("the results of this step are not here, but the state after it is")
 
 // Run drives m until it has no more steps. An error of a machine's own ends it on
 // this rank only: Fail tells the others.

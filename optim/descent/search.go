@@ -26,6 +26,7 @@ type Head struct {
 	Weight float64      // sum of importance weights, from pass 1
 	Loss   float64      // f where the line search began
 	Step   float64      // step taken last
+	Last   optim.Row    // trace of the pass accepted last
 }
 
 // Check reports what cannot have come from a search.
@@ -69,7 +70,6 @@ type Search struct {
 	Point
 	cfg    Config
 	method Method
-	row    optim.Row // trace of the last pass
 }
 
 // New returns a search that starts at x and takes x over as its weights. The
@@ -95,7 +95,7 @@ func (s *Search) Weights() []float32 { return s.X }
 func (s *Search) Status() optim.Status { return s.Head.Status }
 
 // Row returns the trace of the pass accepted last.
-func (s *Search) Row() optim.Row { return s.row }
+func (s *Search) Row() optim.Row { return s.Last }
 
 // InPlace returns sums whose vectors are the search's own.
 func (s *Search) InPlace() *optim.Sums {
@@ -147,7 +147,7 @@ func (s *Search) Accept(sums *optim.Sums) error {
 	default:
 		panic(fmt.Sprintf("BUG: descent: next is %v", s.Next))
 	}
-	s.row = row
+	s.Last = row
 	s.Pass++
 	if s.Head.Status == optim.Running && s.Pass >= s.cfg.MaxPasses {
 		s.Head.Status = optim.PassLimit

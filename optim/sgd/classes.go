@@ -56,16 +56,29 @@ func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 		sums:   make([]ClassSums, k),
 		scores: make([]float32, k),
 	}
-	for i := range k {
-		t := lr.t
-		t.w = t.w[i*cfg.Stride():]
-		if t.cells != nil {
-			t.cells = t.cells[i:]
-		}
-		c.tables = append(c.tables, t)
+	for range k {
+		c.tables = append(c.tables, lr.t)
 	}
+	c.place()
 	c.sums[0] = ClassSums{lr.nsx, lr.totalWeight} // what InitialT stands for: vw gives it to the first class only
 	return c, nil
+}
+
+// place lets the table of each class begin at its first weight.
+func (c *Classes) place() {
+	for i := range c.tables {
+		t := &c.tables[i]
+		t.w = c.t.w[i*c.cfg.Stride():]
+		if t.cells != nil {
+			t.cells = c.t.cells[i:]
+		}
+	}
+}
+
+// Use makes w the weights of all classes, as Learner.Use does.
+func (c *Classes) Use(w []float32) {
+	c.Learner.Use(w)
+	c.place()
 }
 
 // Sums are the sums of each class. The caller may set them when a model is
@@ -166,6 +179,26 @@ type sample struct {
 	n     int
 	order []int // a permutation of the classes, gone through again and again
 	next  int
+}
+
+// Turn says whose turn it is among the classes that are sampled, for a copy that
+// is to continue exactly as the original would; 0 without Subsample.
+func (c *Classes) Turn() int {
+	if c.sample == nil {
+		return 0
+	}
+	return c.sample.next
+}
+
+// SetTurn puts back what Turn returned.
+func (c *Classes) SetTurn(next int) error {
+	if next < 0 || next >= c.k || c.sample == nil && next != 0 {
+		return fmt.Errorf("sgd: turn %d of %d classes, which cannot be", next, c.k)
+	}
+	if c.sample != nil {
+		c.sample.next = next
+	}
+	return nil
 }
 
 // Subsample lets only n of the classes that an example does not belong to learn

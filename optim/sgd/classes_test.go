@@ -170,3 +170,39 @@ func BenchmarkClasses(b *testing.B) {
 		i++
 	}
 }
+
+// Weights, scalars, sums and the turn are all of the classes: a copy that uses
+// other memory goes on as the original, and leaves the original's memory alone.
+func TestCopiedClassesGoOn(t *testing.T) {
+	for name, cfg := range rules() {
+		make := func() *Classes {
+			c := classLearner(t, cfg, 5)
+			if _, err := c.Subsample(2, 7); err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		b := batch(200, 20, cfg.Bits-3)
+		teach := func(c *Classes, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				c.LearnSample(b.FeaturesOf(&b.Examples[i]), &b.Examples[i], i%6)
+			}
+		}
+		whole, part := make(), make()
+		teach(whole, 0, 101)
+		part.Use(slices.Clone(whole.Weights()))
+		part.SetScalars(whole.Scalars())
+		copy(part.Sums(), whole.Sums())
+		if err := part.SetTurn(whole.Turn()); err != nil {
+			t.Fatal(err)
+		}
+		teach(part, 101, 200)
+		teach(whole, 101, 200)
+		if whole.Scalars() != part.Scalars() || !slices.Equal(whole.Weights(), part.Weights()) || !slices.Equal(whole.Sums(), part.Sums()) {
+			t.Errorf("%s: the copy went another way", name)
+		}
+	}
+	if err := classLearner(t, Flags{Bits: 5}.Config(), 3).SetTurn(1); err == nil {
+		t.Error("a turn was taken where classes are not sampled")
+	}
+}

@@ -113,7 +113,7 @@ func TestInitialT(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.want.Contraction, c.want.LearningRate = 1, cfg.LearningRate
+		c.want.Contraction, c.want.Mult, c.want.LearningRate = 1, 1, cfg.LearningRate
 		if got := lr.Scalars(); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}

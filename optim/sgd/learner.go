@@ -3,6 +3,7 @@
 package sgd
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/gvw-project/gvw/feature"
@@ -43,6 +44,7 @@ type Scalars struct {
 	T           float64 // InitialT and the weight of all labeled examples since
 	Gravity     float64 // what l1 still has to take from every weight; 0: nothing
 	Contraction float64 // the factor of l2 that every weight still has to take; 1: none
+	Mult        float32 // the normalised rule's factor on the last update; 1: there was none
 
 	LearningRate float32 // after the decay of the passes so far
 	Range        loss.Range
@@ -87,6 +89,15 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 // The caller may change them between examples, to average or to load a model.
 func (l *Learner) Weights() []float32 { return l.t.w }
 
+// Use makes w the learner's weights, as many floats as it had. Those that it had
+// are the caller's then.
+func (l *Learner) Use(w []float32) {
+	if len(w) != len(l.t.w) {
+		panic(fmt.Sprintf("BUG: sgd: %d floats for a table of %d", len(w), len(l.t.w)))
+	}
+	l.t.use(w)
+}
+
 // Stride is the number of floats per weight, 1 or 4.
 func (l *Learner) Stride() int { return l.cfg.Stride() }
 
@@ -94,7 +105,7 @@ func (l *Learner) Stride() int { return l.cfg.Stride() }
 func (l *Learner) Scalars() Scalars {
 	return Scalars{
 		Nsx: l.nsx, TotalWeight: l.totalWeight, T: l.time,
-		Gravity: l.gravity, Contraction: l.contraction,
+		Gravity: l.gravity, Contraction: l.contraction, Mult: l.mult,
 		LearningRate: l.eta, Range: l.Range,
 	}
 }
@@ -102,7 +113,7 @@ func (l *Learner) Scalars() Scalars {
 // SetScalars puts back what Scalars returned, or sets it from a model file.
 func (l *Learner) SetScalars(s Scalars) {
 	l.nsx, l.totalWeight, l.time = s.Nsx, s.TotalWeight, s.T
-	l.gravity, l.contraction = s.Gravity, s.Contraction
+	l.gravity, l.contraction, l.mult = s.Gravity, s.Contraction, s.Mult
 	l.eta, l.Range = s.LearningRate, s.Range
 }
 

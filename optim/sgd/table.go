@@ -47,6 +47,14 @@ func newTable(c *Config, w []float32) table {
 	return t
 }
 
+// use puts the table into other memory.
+func (t *table) use(w []float32) {
+	t.w = w
+	if t.cells != nil {
+		t.cells = mem.Cells(w)
+	}
+}
+
 // sums are what an update needs to know of the whole example.
 type sums struct{ perUpdate, norm float32 }
 
