@@ -28,6 +28,7 @@ type inbox struct {
 	heard  uint64        // the collective that data frames belong to
 	scrap  [callMax]byte // the rest of a small frame
 	slot   []byte        // a part that will be joined
+	full   bool          // it is there as a whole, and not joined yet
 	stale  []byte        // the last header that came when its call was over here
 }
 
@@ -83,6 +84,8 @@ func (e *edge) digestOne() (more, held bool, f *failure) {
 		return in.skip == 0, false, nil
 	case in.held != nil:
 		return e.meet()
+	case in.full:
+		return e.settlePart()
 	case in.inBody:
 		n := copy(in.body[in.got:], in.ahead)
 		in.got += n
@@ -91,7 +94,7 @@ func (e *edge) digestOne() (more, held bool, f *failure) {
 			return false, false, nil
 		}
 		in.inBody = false
-		return true, false, e.finishFrame()
+		return e.finishFrame()
 	case in.frame.kind == 0:
 		if len(in.ahead) < frameSize {
 			return false, false, nil
@@ -151,7 +154,9 @@ func (e *edge) expect() (more, held bool, f *failure) {
 	if n != m.Hi-m.Lo {
 		return false, false, e.garbled(fmt.Errorf("%v: got a part of %d bytes, want %d", &c.id, n, m.Hi-m.Lo))
 	}
-	if _, ok := c.run.NextReceive(e.peer); !ok {
+	// An operand is read as it comes, also while its place in the result is still being
+	// sent: two ranks that exchange the same bytes would else wait for each other.
+	if _, ok := c.run.NextReceive(e.peer); !ok && m.Act == schedule.Take {
 		e.waiting = true
 		return false, true, nil
 	}
@@ -173,39 +178,67 @@ func (in *inbox) place(m *schedule.Move, c *call, part int) []byte {
 }
 
 // finishFrame looks at a frame that is there as a whole.
-func (e *edge) finishFrame() *failure {
+func (e *edge) finishFrame() (more, held bool, f *failure) {
 	in := &e.inbox
 	kind, body := in.frame.kind, in.body
-	in.frame.kind, in.body = 0, nil
 	what := "frame"
 	if kind == frameData {
 		what = "part"
 	}
 	if in.frame.flags&flagSum != 0 && checksum(body) != in.frame.sum {
-		return e.garbled(fmt.Errorf("the checksum of a %s is wrong: a bit was flipped on the way", what))
+		return false, false, e.garbled(fmt.Errorf("the checksum of a %s is wrong: a bit was flipped on the way", what))
 	}
+	if kind == frameData {
+		in.full = true
+		return e.settlePart()
+	}
+	in.frame.kind, in.body = 0, nil
 	switch kind {
-	case frameData:
-		e.received(body)
 	case frameCall:
 		if err := checkCall(body); err != nil {
-			return e.garbled(err)
+			return false, false, e.garbled(err)
 		}
 		in.held = body
 	case frameFault:
 		f, err := decodeFailure(body)
 		if err != nil {
-			return e.garbled(err)
+			return false, false, e.garbled(err)
 		}
-		return f
+		return false, false, f
 	case frameNote:
 		n, err := decodeNote(body)
 		if err != nil {
-			return e.garbled(err)
+			return false, false, e.garbled(err)
 		}
 		e.en.noted(e, n)
 	}
-	return nil
+	return true, false, nil
+}
+
+// settlePart joins the part that is there with the result, once that may be written.
+func (e *edge) settlePart() (more, held bool, f *failure) {
+	in, en := &e.inbox, e.en
+	drop := false
+	if in.move.Act != schedule.Take {
+		en.mu.Lock()
+		may := en.active && !en.stopped()
+		if may {
+			_, may = en.call.run.NextReceive(e.peer)
+		}
+		e.waiting = e.waiting || !may
+		broken := e.broken
+		en.mu.Unlock()
+		if !may && !broken {
+			return false, true, nil
+		}
+		drop = !may // it never may; the peer's last words may come after it
+	}
+	part := in.body
+	in.full, in.frame.kind, in.body = false, 0, nil
+	if !drop {
+		e.received(part)
+	}
+	return true, false, nil
 }
 
 // received puts a part, whose checksum is right, where it belongs.

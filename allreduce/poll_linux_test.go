@@ -5,6 +5,7 @@ package allreduce
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -168,5 +169,32 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 		if got := open(); got > 5 {
 			t.Errorf("after a ring a rank has %d edges, want at most 5", got)
 		}
+	}
+}
+
+// TestLargePartsCross: two ranks that exchange parts for which no socket has room do
+// not wait for each other.
+func TestLargePartsCross(t *testing.T) {
+	const bytes = 12 << 20
+	for _, d := range []Driver{DriverPoll, DriverConn} {
+		t.Run(fmt.Sprintf("driver %d", d), func(t *testing.T) {
+			j := newTCPJob(t, 4, Config{Schedule: schedule.Doubling, Chunk: bytes, Stall: 2 * time.Second, Driver: d})
+			j.ready()
+			j.each(func(rank int) error {
+				v := make([]float32, bytes/4)
+				for i := range v {
+					v[i] = float32(rank + i%7)
+				}
+				if err := j.groups[rank].AllReduce(ctx, Vec(v), Sum); err != nil {
+					return err
+				}
+				for i, x := range v {
+					if want := float32(6 + 4*(i%7)); x != want {
+						return fmt.Errorf("element %d: got %v, want %v", i, x, want)
+					}
+				}
+				return nil
+			})
+		})
 	}
 }

@@ -169,6 +169,7 @@ func (w *wirer) lacking() (ranks []int) {
 
 // install takes a link into its place.
 func (w *wirer) install(rank int, l link) (err error) {
+	transport.Tune(l.conn)
 	w.progress(func() {
 		_, taken := w.links[rank]
 		switch {
