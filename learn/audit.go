@@ -82,9 +82,12 @@ type weighted interface {
 // look notes names, and what there is to show.
 func (a *audit) look(b *feature.Batch, ex *feature.Example, l weighted) {
 	if a != nil {
-		a.lookAt(b, ex, l, func(i uint32) uint32 { return i }, "")
+		a.lookAt(b, ex, l, itself, "")
 	}
 }
+
+// itself is where a learner of one prediction has the weight of feature i.
+func itself(i uint32) uint32 { return i }
 
 // classes looks at the features once for each class, and shows them.
 func (a *audit) classes(b *feature.Batch, ex *feature.Example, c *sgd.Classes) error {

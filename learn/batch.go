@@ -88,10 +88,9 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if !more || req.Kind == optim.Curvature {
 		return nil // of the same weights as the pass before
 	}
-	if err := m.s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
-		raw = initial + float32(dot(req.X, fs))
-		return raw, r.Clip(raw)
-	}); err != nil {
+	if err := m.s.validate(ctx, m.s.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
+		return r.Clip(initial + float32(dot(req.X, fs)))
+	})); err != nil {
 		return err
 	}
 	if m.s.valid.improves() {

@@ -10,6 +10,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/fmath"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -62,6 +64,12 @@ func (m *classes) Work(ctx context.Context) error {
 			} else {
 				scores = m.learner.Learn(fs, ex, right)
 			}
+			if k := m.learner.Wild(); k >= 0 {
+				what := fmt.Sprintf("the score of class %s is no finite number", m.labels.text(k))
+				if err := s.diverged(b, ex, what, m.learner, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
+					return err
+				}
+			}
 			s.seen = m.learner.Range
 		} else {
 			scores = m.learner.Predict(fs, ex.Initial)
@@ -100,6 +108,9 @@ func (m *classes) account(b *feature.Batch, ex *feature.Example, held bool, scor
 		scores = m.probs
 		m.addLogLoss(ex, held, right)
 	}
+	if s.measures.counts(s, ex, held) {
+		s.measures.own.AddChoice(m.choice(scores, right, ex.Weight))
+	}
 	if err := m.write(b.TagOf(ex), scores, best, shown); err != nil {
 		return err
 	}
@@ -111,6 +122,36 @@ func (m *classes) account(b *feature.Batch, ex *feature.Example, held bool, scor
 		prediction = fmt.Sprintf("%s(%.0f%%)", prediction, scores[best]*100)
 	}
 	return s.table.print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
+}
+
+// choice is how right the highest of the scores is, which are probabilities
+// where those are asked for.
+func (m *classes) choice(scores []float32, right int, weight float32) metric.Choice {
+	best := highest(scores)
+	c := metric.Choice{Weight: weight, Score: scores[best], Right: best == right, Probability: float32(math.NaN())}
+	if m.s.cfg.Probabilities {
+		c.Probability = 0 // of a label that is no class's
+		if right >= 0 && right < len(scores) {
+			c.Probability = scores[right]
+		}
+	}
+	return c
+}
+
+// judgeClass judges by the class that is chosen: the loss is that of the holdout.
+func (m *classes) judgeClass(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
+	m.learner.Range = r
+	scores := m.learner.Predict(fs, ex.Initial)
+	if m.s.cfg.Probabilities {
+		m.probs = probabilities(m.probs[:0], scores)
+		scores = m.probs
+	}
+	c := m.choice(scores, m.labels.class(ex.Label), ex.Weight)
+	sums.AddChoice(c)
+	if c.Right {
+		return 0
+	}
+	return ex.Weight
 }
 
 // addLogLoss adds the example's to the sums.

@@ -130,9 +130,6 @@ func (c *Config) validateClasses(fault func(option, format string, args ...any))
 	if c.Binary || c.Link != "identity" {
 		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
 	}
-	if len(c.Metrics) > 0 || len(c.Valid) > 0 {
-		fault("--oaa", "--metrics and --valid measure one score: leave them out")
-	}
 	if c.Bits < 32 && c.OAA > 1<<c.Bits {
 		fault("--oaa", "%d classes do not fit 2^%d weights: give a larger -b", c.OAA, c.Bits)
 	}

@@ -85,12 +85,12 @@ func (r *runner) classes(ctx context.Context) error {
 	}
 	m.also = m.shareSums
 	m.made = func() trained { return m.model(rule) }
+	m.judge = m.judgeClass
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
-	m.finish()
+	r.model = m.finish()
 	r.logLoss = m.logLoss()
-	r.model = m.made()
 	return nil
 }
 

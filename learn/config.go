@@ -153,7 +153,7 @@ type Config struct {
 	InvertHash    string // --invert_hash: the readable model with names; empty: none
 	SavePerPass   bool   // also FinalModel.N after pass N
 	// PreserveCounters lets sums and counters go on from the initial model's; else
-	// they start at 0.
+	// they start at 0. A test has those of its own, as in vw.
 	PreserveCounters bool
 
 	// Predictions, and where files go.

@@ -17,13 +17,24 @@ func wild(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 
 // it: a label makes it that the loss function is not for.
 func astray(raw, l float32) bool { return wild(raw) || wild(l) && l == l }
 
+// wrong says what is wrong with an example that is astray.
+func wrong(ex *feature.Example, raw, l float32) string {
+	if wild(raw) {
+		return fmt.Sprintf("the prediction is %v", raw)
+	}
+	return fmt.Sprintf("the loss of prediction %v for label %v is %v", raw, ex.Label, l)
+}
+
 // diverged is the error of an example that is astray, with the weight that led
-// there. It is nil if the example's own values are not finite: those are no
-// fault of the training, and change nothing.
-func (s *session) diverged(b *feature.Batch, ex *feature.Example, raw, l float32, weights []float32, stride int) error {
+// there, the weight of each feature being where place says. It is nil if the
+// example's own values are not finite: those are no fault of the training, and
+// change nothing.
+func (s *session) diverged(b *feature.Batch, ex *feature.Example, what string, learner weighted, place func(uint32) uint32) error {
+	weights, stride := learner.Weights(), learner.Stride()
 	worst, most := -1, float32(-1)
 	for _, f := range b.FeaturesOf(ex) {
-		w := weights[int(f.Index)*stride]
+		at := int(place(f.Index))
+		w := weights[at*stride]
 		size := float32(math.Abs(float64(w)))
 		if wild(f.Value) {
 			return nil
@@ -32,7 +43,7 @@ func (s *session) diverged(b *feature.Batch, ex *feature.Example, raw, l float32
 			size = math.MaxFloat32
 		}
 		if size > most {
-			worst, most = int(f.Index), size
+			worst, most = at, size
 		}
 	}
 	if wild(ex.Initial) {
@@ -41,10 +52,6 @@ func (s *session) diverged(b *feature.Batch, ex *feature.Example, raw, l float32
 	tag := ""
 	if t := b.TagOf(ex); len(t) > 0 {
 		tag = fmt.Sprintf(" (tag %s)", t)
-	}
-	what := fmt.Sprintf("the loss of prediction %v for label %v is %v", raw, ex.Label, l)
-	if wild(raw) {
-		what = fmt.Sprintf("the prediction is %v", raw)
 	}
 	weight := ""
 	if worst >= 0 {

@@ -23,8 +23,9 @@ type leader struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
-	best []float32      // the weights with the best holdout loss; nil: none kept
-	made func() trained // the model as it is
+	best   []float32      // the weights with the best holdout loss; nil: none kept
+	bestAs trained        // their model but for the weights: the counters of their pass
+	made   func() trained // the model as it is
 }
 
 var _ allreduce.Machine = (*leader)(nil)
@@ -58,10 +59,11 @@ func (m *leader) Exchange(ctx context.Context, _ *allreduce.Group) error {
 	if err := s.share(ctx, record{Nsx: sums.Norm - s.base.Nsx, TotalWeight: sums.TotalWeight - s.base.TotalWeight}); err != nil {
 		return err
 	}
-	return s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
+	return s.validate(ctx, s.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
 		m.learner.Range = r
-		return m.learner.Predict(fs, initial)
-	})
+		_, clipped := m.learner.Predict(fs, initial)
+		return clipped
+	}))
 }
 
 // Commit ends the pass; the holdout loss says whether to go on.
@@ -71,6 +73,7 @@ func (m *leader) Commit() error {
 	m.done++
 	if better && m.done < m.passes {
 		m.best = append(m.best[:0], m.learner.Weights()...)
+		m.bestAs = m.made()
 	}
 	if err := m.s.savePass(m.made); err != nil {
 		return err
@@ -115,10 +118,11 @@ func (r *runner) follow(ctx context.Context) error {
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
+	r.model = m.made()
 	if m.stop && m.best != nil {
 		copy(learner.Weights(), m.best)
+		r.model = m.bestAs
 	}
-	r.model = m.made()
 	return nil
 }
 

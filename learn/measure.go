@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -50,10 +51,14 @@ func newMeasures(c *Config) (measures, error) {
 
 // add measures an example of a pass.
 func (m *measures) add(s *session, ex *feature.Example, held bool, clipped, prediction float32) {
-	if m.own == nil || !ex.Labeled() || ex.Weight <= 0 || held != s.holdout.on {
-		return
+	if m.counts(s, ex, held) {
+		m.own.Add(m.scale.caseOf(ex, clipped, prediction))
 	}
-	m.own.Add(m.scale.caseOf(ex, clipped, prediction))
+}
+
+// counts reports whether an example of a pass is measured.
+func (m *measures) counts(s *session, ex *feature.Example, held bool) bool {
+	return m.own != nil && ex.Labeled() && ex.Weight > 0 && held == s.holdout.on
 }
 
 // share adds the sums of all ranks.
@@ -175,13 +180,35 @@ func (c *Config) validateMeasures(fault func(option, format string, args ...any)
 	if c.MetricsFile != "" && len(c.Metrics) == 0 {
 		fault("--metrics_file", "it would be empty without --metrics")
 	}
-	if p := c.Metrics.Probabilities(); len(p) > 0 && c.Loss != "logistic" && c.Link != "logistic" {
-		fault("--metrics", "%s needs probabilities: --loss_function logistic or --link logistic", p[0])
-	}
-	if p := c.Metrics.Signs(); len(p) > 0 && c.Loss != "logistic" && c.Loss != "hinge" && c.Link != "logistic" && !c.Binary {
-		fault("--metrics", "%s needs two classes: --loss_function logistic or hinge, --link logistic or --binary", p[0])
+	if c.InitialModel == "" { // else the model says what is learned
+		if err := c.checkMeasures(); err != nil {
+			fault("", "%v", err)
+		}
 	}
 	if len(c.Valid) > 0 && c.TestOnly {
 		fault("--valid", "nothing is learned: give the file by -d")
 	}
+}
+
+// checkMeasures looks whether what is learned, when it is known, can be measured
+// so.
+func (c *Config) checkMeasures() error {
+	var faults []error
+	fault := func(text, name string) { faults = append(faults, usage("--metrics", text, name)) }
+	if c.OAA > 0 {
+		if m := c.Metrics.Single(); len(m) > 0 {
+			fault("%s is a measure of one score, and --oaa chooses one of several classes: it has logloss and accuracy", m[0])
+		}
+		if c.Metrics.Has(metric.LogLoss) && !c.Probabilities {
+			fault("%s needs probabilities: with --oaa give --probabilities", metric.LogLoss)
+		}
+		return errors.Join(faults...)
+	}
+	if m := c.Metrics.Probabilities(); len(m) > 0 && c.Loss != "logistic" && c.Link != "logistic" {
+		fault("%s needs probabilities: --loss_function logistic or --link logistic", m[0])
+	}
+	if m := c.Metrics.Signs(); len(m) > 0 && c.Loss != "logistic" && c.Loss != "hinge" && c.Link != "logistic" && !c.Binary {
+		fault("%s needs two classes: --loss_function logistic or hinge, --link logistic or --binary", m[0])
+	}
+	return errors.Join(faults...)
 }

@@ -22,7 +22,7 @@ func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, he
 	s.audit.look(b, ex, learner)
 	if s.learns(held) {
 		if raw, clipped, l = learner.Learn(fs, ex); astray(raw, l) {
-			if err := s.diverged(b, ex, raw, l, learner.Weights(), learner.Stride()); err != nil {
+			if err := s.diverged(b, ex, wrong(ex, raw, l), learner, itself); err != nil {
 				return err
 			}
 		}

@@ -56,7 +56,7 @@ func loadModel(cfg *Config) (_ *initial, err error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(cfg.Validate(), cfg.checkUseless()); err != nil {
+	if err := errors.Join(cfg.Validate(), cfg.checkUseless(), cfg.checkMeasures()); err != nil {
 		return nil, err
 	}
 	in := &initial{name: name, file: f, dec: dec, labels: loss.Range{Min: h.MinLabel, Max: h.MaxLabel}}

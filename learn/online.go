@@ -23,13 +23,15 @@ type online struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
-	made func() trained // the model as it is
+	made  func() trained // the model as it is
+	judge judge          // of the validation set
 
 	// also is a collective of every exchange, before the records; nil: none.
 	also func(context.Context, *allreduce.Group) error
 
 	best    []float32   // the weights with the best holdout loss; nil: none kept
 	bestDue sgd.Scalars // what regularisation these still have to take
+	bestAs  trained     // their model but for the weights: the counters of their pass
 	scratch []float32   // one slot of all weights, for the maximum of N
 }
 
@@ -107,10 +109,14 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := s.share(ctx, record{Nsx: sc.Nsx - s.base.Nsx, TotalWeight: sc.TotalWeight - s.base.TotalWeight}); err != nil {
 		return err
 	}
-	return s.validate(ctx, func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32) {
-		m.learner.Range = r
-		return m.learner.Predict(fs, initial)
-	})
+	return s.validate(ctx, m.judge)
+}
+
+// predict predicts by the weights as they are.
+func (m *online) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
+	m.learner.Range = r
+	_, clipped := m.learner.Predict(fs, initial)
+	return clipped
 }
 
 // average does vw's accumulate_avg or accumulate_weighted_avg.
@@ -160,7 +166,7 @@ func (m *online) Commit() error {
 	}
 	if better && m.done < m.passes {
 		m.best = append(m.best[:0], m.learner.Weights()...)
-		m.bestDue = m.learner.Scalars()
+		m.bestDue, m.bestAs = m.learner.Scalars(), m.made()
 	}
 	if err := m.s.savePass(m.made); err != nil {
 		return err
@@ -168,10 +174,12 @@ func (m *online) Commit() error {
 	return m.s.report("SGD")
 }
 
-// finish leaves the final weights in the learner. Training that stopped
-// early goes back to the best pass, as vw does; otherwise the last one stays.
-func (m *online) finish() {
-	if m.stop && m.best != nil {
+// finish leaves the final weights in the learner, and returns their model.
+// Training that stopped early goes back to the best pass, to its counters too, as
+// vw does, whose file is that of the best pass; otherwise the last one stays.
+func (m *online) finish() trained {
+	back := m.stop && m.best != nil
+	if back {
 		copy(m.learner.Weights(), m.best)
 		sc := m.learner.Scalars()
 		sc.Gravity, sc.Contraction = m.bestDue.Gravity, m.bestDue.Contraction
@@ -179,4 +187,12 @@ func (m *online) finish() {
 	}
 	m.learner.Materialize()
 	m.best, m.scratch = nil, nil
+	if !back {
+		return m.made()
+	}
+	if r := m.bestAs.reg.Resume; r != nil { // nothing is due any more
+		sc := m.learner.Scalars()
+		r.Gravity, r.Contraction = sc.Gravity, sc.Contraction
+	}
+	return m.bestAs
 }

@@ -52,7 +52,7 @@ func (s *session) logPass(method string) error {
 	v := s.valid
 	if v != nil {
 		if v.fresh {
-			v.lines = fmt.Appendf(v.lines, "pass %d: validation loss = %.6f, auc = %s\n", s.passes, v.loss/v.weight, measured(v.all.Value(metric.AUC)))
+			v.lines = fmt.Appendf(v.lines, "pass %d: validation loss = %.6f, %s = %s\n", s.passes, v.loss/v.weight, v.also, measured(v.all.Value(v.also)))
 		}
 		defer func() { v.fresh = false }()
 		if !s.midLine {

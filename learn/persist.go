@@ -29,7 +29,7 @@ func (s *session) savePass(made func() trained) error {
 // preserve is --preserve_performance_counters: the sums, counters and table go on
 // where the loaded model's run stopped.
 func (s *session) preserve(r *model.Resume) {
-	if !s.cfg.PreserveCounters || r == nil {
+	if !s.cfg.PreserveCounters || s.cfg.TestOnly || r == nil {
 		return
 	}
 	st := &s.stats

@@ -258,11 +258,11 @@ func (r *runner) online(ctx context.Context, passes int) error {
 	}
 	m := &online{s: s, learner: learner, rule: rule, passes: passes}
 	m.made = func() trained { return onlineModel(s, learner, rule) }
+	m.judge = s.judgeBy(m.predict)
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
-	m.finish()
-	r.model = onlineModel(s, learner, rule)
+	r.model = m.finish()
 	return nil
 }
 

@@ -24,6 +24,7 @@ type validation struct {
 	own  *metric.Sums
 	all  *metric.Sums
 	stop holdout
+	also string // the measure that is told beside the loss
 
 	loss, weight float64 // of the pass, over all ranks
 	fresh        bool    // they are of the pass under way
@@ -40,11 +41,35 @@ func newValidation(c *Config) (*validation, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := c.Metrics
-	if !set.Has(metric.AUC) {
-		set = append(slices.Clone(set), metric.AUC)
+	also := metric.AUC
+	switch {
+	case c.Probabilities:
+		also = metric.LogLoss
+	case c.OAA > 0:
+		also = metric.Accuracy
 	}
-	return &validation{data: data, own: metric.NewSums(set), all: metric.NewSums(set), stop: newStop(c)}, nil
+	set := c.Metrics
+	if !set.Has(also) {
+		set = append(slices.Clone(set), also)
+	}
+	return &validation{data: data, own: metric.NewSums(set), all: metric.NewSums(set), stop: newStop(c), also: also}, nil
+}
+
+// judge predicts an example of the validation set within the range r, adds it to
+// the sums, and returns its loss times its weight.
+type judge func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32
+
+// judgeBy judges examples of simple labels by what predict says.
+func (s *session) judgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) judge {
+	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
+		clipped := predict(fs, ex.Initial, r)
+		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
+		if s.cfg.Binary {
+			p, l = signOf(clipped, l, ex)
+		}
+		sums.Add(s.measures.scale.caseOf(ex, clipped, p))
+		return l
+	}
 }
 
 // newStop counts passes as the holdout does.
@@ -63,9 +88,9 @@ func (s *session) stoppedBy() string {
 	return "holdout"
 }
 
-// validate measures the weights with which predict predicts. It belongs to a
-// step's exchange, since all ranks need the sums of all.
-func (s *session) validate(ctx context.Context, predict func(fs []feature.Feature, initial float32, r loss.Range) (raw, clipped float32)) error {
+// validate measures the weights that judge predicts with. It belongs to a step's
+// exchange, since all ranks need the sums of all.
+func (s *session) validate(ctx context.Context, judge judge) error {
 	v := s.valid
 	if v == nil {
 		return nil
@@ -80,14 +105,8 @@ func (s *session) validate(ctx context.Context, predict func(fs []feature.Featur
 		if !ex.Labeled() || ex.Weight <= 0 {
 			return
 		}
-		_, clipped := predict(b.FeaturesOf(ex), ex.Initial, r)
-		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
-		if s.cfg.Binary {
-			p, l = signOf(clipped, l, ex)
-		}
-		sums[0] += float64(l)
+		sums[0] += float64(judge(v.own, b.FeaturesOf(ex), ex, r))
 		sums[1] += float64(ex.Weight)
-		v.own.Add(s.measures.scale.caseOf(ex, clipped, p))
 	})
 	if err != nil {
 		return fmt.Errorf("--valid: %w", err)

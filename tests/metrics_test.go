@@ -45,29 +45,69 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 			gvw(t, dir, "-d", data, "-f", "model", "--loss_function", "logistic", "--quiet")
 			gvw(t, dir, "run", "-n", "3", "--log_dir", "logs", "--", "-d", test, "-t", "-i", "model", "--loss_function", "logistic",
 				"-r", "raw", "--quiet", "--metrics", "logloss,accuracy,auc,auprc,rmse,calibration", "--metrics_file", "metrics")
-			var got struct{ Metrics map[string]float64 }
-			if err := json.Unmarshal([]byte(readFile(t, filepath.Join(dir, "metrics"))), &got); err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.CommandContext(t.Context(), python, "-c", sklearn, "raw", test)
-			cmd.Dir = dir
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("scikit-learn: %v", err)
-			}
-			var want map[string]float64
-			if err := json.Unmarshal(out, &want); err != nil {
-				t.Fatal(err)
-			}
-			for name, w := range want {
-				g, ok := got.Metrics[name]
-				if !ok || !(math.Abs(g-w) <= 1e-3) {
-					t.Errorf("%s: %v, scikit-learn says %v", name, g, w)
-				}
-			}
-			t.Logf("%v", got.Metrics)
+			compareMeasures(t, dir, python, sklearn, "raw", test)
 		})
 	}
+}
+
+// sklearnClasses measures probabilities of all classes (from the file named first)
+// against the labels of a vw file.
+const sklearnClasses = `
+import gzip, json, sys
+import numpy as np
+from sklearn import metrics
+p = np.array([[float(v.split(":")[1]) for v in l.split() if ":" in v] for l in open(sys.argv[1])])
+label = np.array([int(l.split(b" ", 1)[0]) for l in gzip.open(sys.argv[2])])
+print(json.dumps({
+    "logloss": metrics.log_loss(label, p, labels=range(1, p.shape[1] + 1)),
+    "accuracy": metrics.accuracy_score(label, 1 + p.argmax(axis=1)),
+}))
+`
+
+// TestClassMetricsAreScikitLearns is the same for one against all.
+func TestClassMetricsAreScikitLearns(t *testing.T) {
+	python := learnedPython(t)
+	for set, k := range map[string]string{"20news": "20", "fashion-mini": "10", "dna": "3"} {
+		t.Run(set, func(t *testing.T) {
+			data := shared(t, "data", set, "train.vw.gz")
+			test := shared(t, "data", set, "test.vw.gz")
+			dir := t.TempDir()
+			gvw(t, dir, "-d", data, "-f", "model", "--oaa", k, "--loss_function", "logistic", "--quiet")
+			gvw(t, dir, "run", "-n", "3", "--log_dir", "logs", "--", "-d", test, "-t", "-i", "model", "--loss_function", "logistic", "--probabilities",
+				"-p", "probabilities", "--quiet", "--metrics", "logloss,accuracy", "--metrics_file", "metrics")
+			compareMeasures(t, dir, python, sklearnClasses, "probabilities", test)
+		})
+	}
+}
+
+// compareMeasures runs the script on the arguments and compares the measures that
+// it prints with those in the file metrics.
+func compareMeasures(t *testing.T, dir, python, script string, args ...string) {
+	t.Helper()
+	var got struct{ Metrics map[string]float64 }
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(dir, "metrics"))), &got); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", script}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("scikit-learn: %v", err)
+	}
+	var want map[string]float64
+	if err := json.Unmarshal(out, &want); err != nil {
+		t.Fatal(err)
+	}
+	if len(want) == 0 {
+		t.Fatalf("scikit-learn measures nothing: %s", out)
+	}
+	for name, w := range want {
+		g, ok := got.Metrics[name]
+		if !ok || !(math.Abs(g-w) <= 1e-3) {
+			t.Errorf("%s: %v, scikit-learn says %v", name, g, w)
+		}
+	}
+	t.Logf("%v", got.Metrics)
 }
 
 // learnedPython is a Python that has scikit-learn, or the test is skipped.

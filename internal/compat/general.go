@@ -100,7 +100,7 @@ var general = []group{
 		{"dump_json_weights_include_extra_online_state_experimental", Refused, "use --readable_model"},
 		{"predict_only_model", Works, ""},
 		{"save_resume", NoOp, "models keep what training needs to go on, as vw 9.11's do"},
-		{"preserve_performance_counters", Works, "in one process"},
+		{"preserve_performance_counters", Works, "in one process; a test (-t) has counters of its own, as in vw"},
 		{"save_per_pass", Works, "of SGD and FTRL"},
 		{"output_feature_regularizer_binary=", Works, ""},
 		{"output_feature_regularizer_text=", Works, ""},

@@ -29,6 +29,12 @@
 //
 // A measure of no examples, or AUC without both classes, is NaN.
 //
+// Of examples with more classes than two, [Sums.AddChoice] counts what was chosen;
+// two measures have a meaning there ([Set.Single] names the others):
+//
+//	logloss      mean of -ln of the probability given to the example's own class, which is cut at 2^-52 from 0 and 1
+//	accuracy     share of examples whose own class was chosen
+//
 // # Contract
 //
 // AUC and auPRC come from histograms of 65,536 bins: scores that agree in sign

@@ -215,6 +215,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestChoices(t *testing.T) {
+	s := NewSums(Set{LogLoss, Accuracy})
+	s.AddChoice(Choice{Weight: 3, Right: true, Probability: 0.5})
+	s.AddChoice(Choice{Weight: 1, Probability: 0.25})
+	if got, want := s.Value(LogLoss), (3*math.Ln2+2*math.Ln2)/4; !near(got, want) {
+		t.Errorf("log-loss %v, want %v", got, want)
+	}
+	if got := s.Value(Accuracy); got != 0.75 {
+		t.Errorf("accuracy %v, want 0.75", got)
+	}
+	s.AddChoice(Choice{Weight: 1, Probability: 0}) // of a label that is no class's
+	if got, want := s.Value(LogLoss), (5+52)*math.Ln2/5; !near(got, want) {
+		t.Errorf("log-loss %v, want %v", got, want)
+	}
+	s.AddChoice(Choice{Weight: 1, Score: float32(math.NaN())})
+	if got := s.Value(Accuracy); !math.IsNaN(got) {
+		t.Errorf("accuracy with a score that is no number is %v", got)
+	}
+	if set := Set(Names).Single(); !slices.Equal(set, Set{AUC, AUPRC, RMSE, Calibration}) {
+		t.Errorf("%v need one score", set)
+	}
+}
+
 func TestAddAllocatesNothing(t *testing.T) {
 	s := NewSums(Names)
 	if n := testing.AllocsPerRun(100, func() { s.Add(Case{Label: 1, Weight: 1, Score: 0.3, Probability: 0.6}) }); n != 0 {

@@ -48,6 +48,10 @@ func (s Set) Has(name string) bool { return slices.Contains(s, name) }
 // be positive.
 func (s Set) Probabilities() Set { return s.among(LogLoss, Calibration) }
 
+// Single returns the measures that need one score an example: they have no
+// meaning where one of several classes is chosen.
+func (s Set) Single() Set { return s.among(AUC, AUPRC, RMSE, Calibration) }
+
 // Signs returns the measures that need a score whose sign is the class.
 func (s Set) Signs() Set { return s.among(Accuracy) }
 

@@ -16,6 +16,14 @@ type Case struct {
 	Probability   float32 // that the example is positive; NaN: not known, log-loss and calibration leave it out
 }
 
+// Choice is one labelled example and the class that was chosen for it.
+type Choice struct {
+	Weight      float32
+	Score       float32 // of the chosen class
+	Right       bool    // it is the example's own
+	Probability float32 // of the example's own class; NaN: not known, log-loss leaves it out
+}
+
 // The vector: sums, then the bins of the calibration, then the histograms.
 const (
 	atWeight  = iota // Σ weight
@@ -84,6 +92,28 @@ func (s *Sums) Add(c Case) {
 	}
 }
 
+// AddChoice counts an example of several classes.
+func (s *Sums) AddChoice(c Choice) {
+	v, w := s.vector, float64(c.Weight)
+	v[atWeight] += w
+	if math.IsNaN(float64(c.Score)) {
+		v[atStray] += w
+		return
+	}
+	if c.Right {
+		v[atRight] += w
+	}
+	if q := float64(c.Probability); !math.IsNaN(q) {
+		v[atLoss] += float64(w * surprise(q))
+	}
+}
+
+// surprise is the log-loss of a truth that was given the probability q.
+func surprise(q float64) float64 {
+	const least = 1.0 / (1 << 52)
+	return -fmath.Log(min(max(q, least), 1-least))
+}
+
 func (s *Sums) addProbability(q, w float64, positive bool) {
 	v := s.vector
 	b := v[atBins+3*binOfProbability(q):][:3]
@@ -94,8 +124,7 @@ func (s *Sums) addProbability(q, w float64, positive bool) {
 	} else {
 		q = 1 - q
 	}
-	const least = 1.0 / (1 << 52)
-	v[atLoss] -= float64(w * fmath.Log(min(max(q, least), 1-least)))
+	v[atLoss] += float64(w * surprise(q))
 }
 
 // binOf is the bin of a score: sign, exponent and ten digits of the mantissa.

@@ -34,6 +34,7 @@ type Classes struct {
 
 	scaled []feature.Feature // the example's features, by their first weight
 	scores []float32
+	wild   int     // see Wild
 	sample *sample // nil: every example is learned by every class
 }
 
@@ -103,11 +104,20 @@ func (c *Classes) Predict(fs []feature.Feature, initial float32) []float32 {
 		dots4(c.scores, c.t.cells, c.scaled)
 	}
 	contraction := float32(c.contraction)
+	c.wild = -1
 	for i, p := range c.scores {
-		c.scores[i] = c.Range.Clip(p * contraction)
+		p *= contraction
+		if p-p != 0 && c.wild < 0 { // infinite, or not a number
+			c.wild = i
+		}
+		c.scores[i] = c.Range.Clip(p)
 	}
 	return c.scores
 }
+
+// Wild is the first class whose score in the last prediction was no finite number
+// before it was limited to the range; -1 if there is none.
+func (c *Classes) Wild() int { return c.wild }
 
 // scale notes where the weights of each feature begin.
 func (c *Classes) scale(fs []feature.Feature) {
