@@ -210,6 +210,7 @@ var runFlags = []*spec{
 	{name: "workers", short: "n", kind: integer, positive: true, max: 4096, category: catRun, arg: "N", help: "worker processes on this machine"},
 	{name: "shard", kind: text, category: catRun, arg: "HOW", choices: []string{"bytes", "lines"}, def: "bytes", help: "contiguous parts, or line n to rank (n-1) mod N"},
 	{name: "log_dir", kind: text, category: catRun, arg: "DIR", help: "folder for one log per rank; a new one if left out"},
+	{name: "max_restarts", kind: integer, max: 1000, category: catRun, arg: "N", def: "3", help: "new starts of a worker that dies"},
 	{name: "port", kind: integer, max: 65535, category: catRun, arg: "PORT", help: "the server's port; a free one if left out"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -77,7 +79,12 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		fmt.Fprintf(p.stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s\n", job.workers, job.serverPort, job.logDir)
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
-	if err := p.runWorkers(ctx, pl, logs); err != nil {
+	restarts := defaultRestarts
+	if c.IsSet("max_restarts") {
+		restarts = int(c.Uint64("max_restarts"))
+	}
+	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers)
+	if err := p.runWorkers(ctx, pl, logs, watch, restarts); err != nil {
 		return err
 	}
 	return p.gatherAll(fsys, pl)
@@ -136,8 +143,9 @@ func logDir(name string) (string, error) {
 	return name, hdfsio.Local{}.Mkdir(name)
 }
 
-// runWorkers runs this program once per rank until all have ended.
-func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs) error {
+// runWorkers runs this program once per rank until all have ended. A worker that
+// dies is started again while the job goes on.
+func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *jobWatch, restarts int) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
@@ -156,16 +164,30 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs) error {
 		}
 		cmds[rank] = cmd
 	}
-	job := launch.Job{Symptom: func(code int) bool { return code == exitLost || code == exitDeadline }}
-	results, root, err := job.Run(ctx, cmds)
-	if err != nil {
-		return err
+	symptom := func(code int) bool { return code == exitLost || code == exitDeadline }
+	job := launch.Job{
+		Symptom:  symptom,
+		Restarts: restarts,
+		Again:    func(r launch.Result) bool { return watch.goesOn(symptom(r.Code)) },
+		Hung:     watch.hung,
 	}
 	var left error
-	for rank, r := range results {
-		if r.Signal != nil {
-			left = errors.Join(left, removeLeft(pl.workers[rank], cmds[rank].Process.Pid))
-		}
+	job.Died = func(r launch.Result) {
+		watch.started(r.Rank) // or will be
+		left = errors.Join(left, removeLeft(pl.workers[r.Rank], r.Pid))
+	}
+	job.Restarting = func(r launch.Result, pause time.Duration) {
+		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n",
+			r.Rank, howEnded(r), r.Attempt+1, restarts+1, pause)
+	}
+	looking, enough := context.WithCancel(ctx)
+	var looker sync.WaitGroup
+	looker.Go(func() { watch.follow(looking) })
+	results, root, err := job.Run(ctx, cmds)
+	enough()
+	looker.Wait()
+	if err != nil {
+		return err
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return errors.Join(cause, left)
@@ -187,6 +209,9 @@ func removeLeft(w *settings, pid int) error {
 	return errors.Join(errs...)
 }
 
+// defaultRestarts is how often a worker that dies is started again.
+const defaultRestarts = 3
+
 // workerEnv is the environment without the variables that set options: what
 // they say is in the workers' arguments, divided among the ranks.
 func workerEnv(env []string) []string {
@@ -196,7 +221,7 @@ func workerEnv(env []string) []string {
 	}
 	var out []string
 	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline {
+		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline && name != launch.EnvAttempt {
 			out = append(out, kv)
 		}
 	}
@@ -222,22 +247,35 @@ func (p *program) blame(r launch.Result, logs *logs) error {
 		}
 	}
 	e := &workerError{code: r.Code}
-	how := fmt.Sprintf("exit code %d", r.Code)
+	how := howEnded(r)
 	switch {
 	case r.Err != nil:
 		e.code = exitIO
-		how = r.Err.Error()
 	case r.Signal != nil:
 		e.code = exitLost
-		how = fmt.Sprintf("ended by signal %d, %v", r.Code-128, r.Signal)
-		if r.Code == 137 {
-			how += ": out of memory?"
-		}
 	case len(lines) > 0:
 		how += ": " + strings.TrimPrefix(lines[len(lines)-1], "gvw: ")
 	}
+	if r.Attempt > 1 {
+		how = fmt.Sprintf("attempt %d, %s", r.Attempt, how)
+	}
 	e.text = fmt.Sprintf("rank %d failed first, after %.1f s (%s); logs in %s", r.Rank, r.After.Seconds(), how, filepath.Dir(name))
 	return e
+}
+
+// howEnded says how a worker that failed has ended.
+func howEnded(r launch.Result) string {
+	switch {
+	case r.Err != nil:
+		return r.Err.Error()
+	case r.Hung:
+		return "the server had given it up, but it had not ended: killed"
+	case r.Code == 137 && r.Signal != nil:
+		return fmt.Sprintf("ended by signal 9, %v: out of memory?", r.Signal)
+	case r.Signal != nil:
+		return fmt.Sprintf("ended by signal %d, %v", r.Code-128, r.Signal)
+	}
+	return fmt.Sprintf("exit code %d", r.Code)
 }
 
 // gatherAll puts predictions together.

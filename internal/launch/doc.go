@@ -22,4 +22,9 @@
 // When one fails, the rest are ended: asked first, killed after a grace. No
 // command outlives the call. What failed first is the root cause; a failure
 // that says "I lost a peer" is a symptom, and waits a moment for its cause.
+//
+// With Restarts, a worker that dies is started again after a pause, in an
+// environment where [EnvAttempt] counts, unless its exit code says that it would
+// fail again ([Curable]). Whether the job can still use it, and who hangs, the
+// launcher learns from outside (Again, Hung).
 package launch

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -21,23 +23,43 @@ type Job struct {
 	// Symptom reports whether an exit code says that another worker was lost;
 	// nil: none does.
 	Symptom func(code int) bool
+
+	// Restarts is how often a worker that has failed is started again; 0: never.
+	Restarts int
+	// Again reports whether a new start of a worker that has failed makes sense. It is
+	// asked when the worker has ended, and again when the pause before the start is
+	// over; nil: always.
+	Again func(Result) bool
+	// Restarting hears of a worker that is started again after a pause; nil: nobody does.
+	Restarting func(r Result, pause time.Duration)
+	// Died hears of every worker that has failed, before anything else is done about
+	// it: it may remove what that one left. nil: nobody does.
+	Died func(Result)
+	// Hung brings ranks whose process is to be killed, and started again: somebody
+	// else has found that it hangs. nil: nobody does.
+	Hung <-chan int
 }
 
 // Result is how one worker ended.
 type Result struct {
-	Rank   int
-	Code   int           // 0: done; 128+s: ended by signal s
-	Signal os.Signal     // that signal; nil: it exited
-	Ended  bool          // on the launcher's wish
-	After  time.Duration // since the start
-	Err    error         // the worker could not be started, or waited for
+	Rank    int
+	Attempt int           // from 1
+	Pid     int           // 0: it did not start
+	Code    int           // 0: done; 128+s: ended by signal s
+	Signal  os.Signal     // that signal; nil: it exited
+	Ended   bool          // on the launcher's wish
+	Hung    bool          // it did nothing any more, and was killed for it
+	After   time.Duration // since the start of the job
+	Err     error         // the worker could not be started, or waited for
 }
 
 func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
 
 // Run starts the commands, rank i being cmds[i], and returns when all have
-// ended. root is the rank that failed first, -1 if none did. When ctx ends, so
-// do the workers. The commands' Stdin is taken: it is the launcher's pipe.
+// ended. A command that is started again is a copy of the first, with another number
+// in EnvAttempt. results has the last attempt of each rank; root is the rank that
+// failed first, -1 if none did. When ctx ends, so do the workers. The commands'
+// Stdin is taken: it is the launcher's pipe.
 func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root int, err error) {
 	if j.Grace == 0 {
 		j.Grace = 10 * time.Second
@@ -48,19 +70,17 @@ func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root 
 	if j.Symptom == nil {
 		j.Symptom = func(int) bool { return false }
 	}
-	// Workers inherit the reading end; the writing end closes when exec does.
+	// Workers inherit the reading end; the writing end closes when exec does. It stays
+	// open here for those that are started later.
 	lifeline, mine, err := os.Pipe()
 	if err != nil {
 		return nil, -1, fmt.Errorf("launch: cannot make a pipe: %w", err)
 	}
-	defer func() { err = errors.Join(err, mine.Close()) }()
+	defer func() { err = errors.Join(err, mine.Close(), lifeline.Close()) }()
 
-	s := &supervisor{job: j, cmds: cmds, began: time.Now(), ended: make(chan Result, len(cmds))}
-	s.start(lifeline)
-	if err := lifeline.Close(); err != nil {
-		s.end()
-		s.wait(ctx)
-		return s.results, s.root(), fmt.Errorf("launch: cannot close a pipe: %w", err)
+	s := newSupervisor(j, cmds, lifeline)
+	for rank := range cmds {
+		s.start(rank)
 	}
 	s.wait(ctx)
 	return s.results, s.root(), nil
@@ -68,36 +88,56 @@ func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root 
 
 // supervisor is the state of one Run.
 type supervisor struct {
-	job     Job
-	cmds    []*exec.Cmd
-	began   time.Time
-	ended   chan Result
-	running int
+	job      Job
+	lifeline *os.File
+	first    []*exec.Cmd // what each rank was to run
+	cmds     []*exec.Cmd // what it runs
+	began    time.Time
+	ended    chan Result
+	running  int
 
-	results []Result // by rank
-	order   []int    // ranks in the order of their ends
+	results []Result // by rank, of the last attempt
+	order   []int    // ranks in the order of their last ends
+	pauses  map[int]*time.Timer
+	hung    map[int]bool
+	due     chan int // ranks whose pause is over
 	ending  bool
 	kill    <-chan time.Time // when patience ends
+	settled <-chan time.Time // when a symptom is taken for the cause
 }
 
-// start starts every worker; one that cannot start is a failed one.
-func (s *supervisor) start(lifeline *os.File) {
-	s.results = make([]Result, len(s.cmds))
-	for rank, cmd := range s.cmds {
-		cmd.Stdin = lifeline
-		cmd.Env = append(cmd.Environ(), EnvLifeline+"=0")
-		s.running++
-		if err := cmd.Start(); err != nil {
-			s.ended <- Result{Rank: rank, Code: 126, Err: fmt.Errorf("cannot start: %w", err)}
-			continue
-		}
-		// Joined by wait, which takes one result per worker.
-		go func() { s.ended <- result(rank, cmd, cmd.Wait()) }()
+func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
+	n := len(cmds)
+	return &supervisor{
+		job: j, lifeline: lifeline, first: cmds, cmds: make([]*exec.Cmd, n), began: time.Now(), ended: make(chan Result, n),
+		results: make([]Result, n), pauses: map[int]*time.Timer{}, hung: map[int]bool{}, due: make(chan int, n),
 	}
 }
 
-func result(rank int, cmd *exec.Cmd, err error) Result {
-	r := Result{Rank: rank, Code: cmd.ProcessState.ExitCode()}
+// start starts a worker's next attempt; one that cannot start is a failed one.
+func (s *supervisor) start(rank int) {
+	f := s.first[rank]
+	attempt := s.results[rank].Attempt + 1
+	cmd := &exec.Cmd{
+		Path: f.Path, Args: f.Args, Dir: f.Dir, SysProcAttr: f.SysProcAttr,
+		Stdin: s.lifeline, Stdout: f.Stdout, Stderr: f.Stderr,
+		Env: append(f.Environ(), EnvLifeline+"=0"),
+	}
+	if s.job.Restarts > 0 {
+		cmd.Env = append(cmd.Env, EnvAttempt+"="+strconv.Itoa(attempt))
+	}
+	s.cmds[rank] = cmd
+	s.running++
+	if err := cmd.Start(); err != nil {
+		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, Err: fmt.Errorf("cannot start: %w", err)}
+		return
+	}
+	// Joined by wait, which takes one result per start.
+	go func() { s.ended <- result(rank, attempt, cmd, cmd.Wait()) }()
+}
+
+func result(rank, attempt int, cmd *exec.Cmd, err error) Result {
+	r := Result{Rank: rank, Attempt: attempt, Pid: cmd.Process.Pid, Code: cmd.ProcessState.ExitCode()}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		r.Code, r.Signal = 128+int(ws.Signal()), ws.Signal()
 	}
@@ -110,24 +150,15 @@ func result(rank int, cmd *exec.Cmd, err error) Result {
 // wait takes the workers' ends as they come.
 func (s *supervisor) wait(ctx context.Context) {
 	interrupted := ctx.Done()
-	var settled <-chan time.Time
-	for s.running > 0 {
+	for s.running+len(s.pauses) > 0 {
 		select {
 		case r := <-s.ended:
 			s.running--
-			r.After = time.Since(s.began)
-			r.Ended = s.ending && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
-			s.results[r.Rank] = r
-			s.order = append(s.order, r.Rank)
-			switch {
-			case !r.failed():
-			case !s.job.Symptom(r.Code):
-				s.end()
-			case settled == nil:
-				settled = time.After(s.job.Settle)
-			}
-		case <-settled:
-			settled = nil
+			s.took(r)
+		case rank := <-s.due:
+			s.resume(rank)
+		case <-s.settled:
+			s.settled = nil
 			s.end()
 		case <-interrupted:
 			interrupted = nil
@@ -135,7 +166,38 @@ func (s *supervisor) wait(ctx context.Context) {
 		case <-s.kill:
 			s.kill = nil
 			s.signal(os.Kill)
+		case rank := <-s.job.Hung:
+			s.killHung(rank)
 		}
+	}
+}
+
+// took notes how a worker has ended.
+func (s *supervisor) took(r Result) {
+	r.After = time.Since(s.began)
+	r.Ended = s.ending && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
+	r.Hung = r.Signal != nil && s.hung[r.Rank]
+	delete(s.hung, r.Rank)
+	s.results[r.Rank] = r
+	s.order = append(slices.DeleteFunc(s.order, func(rank int) bool { return rank == r.Rank }), r.Rank)
+	if !r.failed() {
+		return
+	}
+	if s.job.Died != nil {
+		s.job.Died(r)
+	}
+	if !s.pause(r) {
+		s.failed(r)
+	}
+}
+
+// failed ends the job for a failure that nothing is done about.
+func (s *supervisor) failed(r Result) {
+	switch {
+	case !s.job.Symptom(r.Code):
+		s.end()
+	case s.settled == nil:
+		s.settled = time.After(s.job.Settle)
 	}
 }
 
@@ -145,13 +207,14 @@ func (s *supervisor) end() {
 		return
 	}
 	s.ending = true
+	s.cancelPauses()
 	s.kill = time.After(s.job.Grace)
 	s.signal(syscall.SIGTERM)
 }
 
 func (s *supervisor) signal(sig os.Signal) {
 	for _, cmd := range s.cmds {
-		if cmd.Process == nil {
+		if cmd == nil || cmd.Process == nil {
 			continue
 		}
 		// One that has ended already is what we want; one that cannot be asked
@@ -159,6 +222,7 @@ func (s *supervisor) signal(sig os.Signal) {
 		if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			_ = cmd.Process.Kill()
 		}
+		wake(cmd.Process)
 	}
 }
 

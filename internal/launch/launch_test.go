@@ -64,6 +64,29 @@ func play(role []string) int {
 		fmt.Println("defying")
 		time.Sleep(time.Minute)
 		return 0
+	case "heal": // heal ATTEMPT CODE: exit with CODE until the attempt
+		attempt := atoi(os.Getenv(EnvAttempt))
+		if attempt >= atoi(role[1]) {
+			return 0
+		}
+		return atoi(role[2])
+	case "hang": // hang in the first attempt
+		if os.Getenv(EnvAttempt) == "1" {
+			stopSelf()
+		}
+		return 0
+	case "relaunch": // a launcher whose worker obeys from its second attempt on
+		w := worker("heal-obey " + role[1])
+		_, _, err := (Job{Restarts: 1}).Run(context.Background(), []*exec.Cmd{w})
+		if err != nil {
+			panic(err)
+		}
+		return 0
+	case "heal-obey":
+		if os.Getenv(EnvAttempt) == "1" {
+			return 3
+		}
+		return play([]string{"obey", role[1]})
 	case "die":
 		p, err := os.FindProcess(os.Getpid())
 		if err != nil {

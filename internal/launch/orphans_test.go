@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A launcher that is killed outright leaves nobody behind.
@@ -41,6 +42,56 @@ func TestNoOrphans(t *testing.T) {
 		wait(t, "worker process "+strconv.Itoa(pid)+" to end", func() bool { return !running(pid) })
 	}
 }
+
+// So does one that was started again.
+func TestNoOrphansOfALaterAttempt(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pid")
+	launcher := worker("relaunch " + name)
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	wait(t, "the second attempt to start", func() bool {
+		b, err := os.ReadFile(name)
+		if err == nil {
+			pid, err = strconv.Atoi(string(b))
+		}
+		return err == nil
+	})
+	if err := launcher.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = launcher.Wait() // killed: it has no other way to end
+	wait(t, "the worker to end", func() bool { return !running(pid) })
+}
+
+// Who is stopped is killed when somebody finds that it hangs, and started again.
+func TestHungWorkerIsStartedAgain(t *testing.T) {
+	hung := make(chan int, 1)
+	time.AfterFunc(200*time.Millisecond, func() { hung <- 0 })
+	var first Result
+	results, root, err := Job{Restarts: 1, Hung: hung, Died: func(r Result) { first = r }}.Run(t.Context(), workers("hang"))
+	if err != nil || root != -1 || results[0].Attempt != 2 {
+		t.Errorf("root %d, %+v; %v", root, results, err)
+	}
+	if !first.Hung || first.Signal != syscall.SIGKILL {
+		t.Errorf("the first attempt: %+v", first)
+	}
+}
+
+// A stopped worker hears that the job ends.
+func TestStoppedWorkerIsWoken(t *testing.T) {
+	began := time.Now()
+	results, root, err := Job{Restarts: 1}.Run(t.Context(), workers("hang", "exit 2 200"))
+	if err != nil || root != 1 {
+		t.Errorf("root %d, %+v; %v", root, results, err)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func init() { stopSelf = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) } }
 
 // running reports whether a process lives; a zombie, which has ended but whose
 // parent has not asked, does not.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+const (
+	// lookEvery is how often the launcher looks at its job in the server.
+	lookEvery = 200 * time.Millisecond
+	// hungAfter is how long a rank may be without a connection to the server, having
+	// had one, before its process is taken for hung. Workers reconnect once a second.
+	hungAfter = 3 * time.Second
+)
+
+// jobWatch follows a local job in its server: whether it goes on, and whether a rank
+// that the server has given up still has a process, which somebody has stopped.
+type jobWatch struct {
+	status func() spantree.ServerStatus
+	id     uint64   // of the job
+	hung   chan int // ranks to be killed
+
+	mu     sync.Mutex
+	seen   bool // the server has known the job
+	failed bool // and knows it no more
+	ranks  []presence
+}
+
+// presence is whether the process of a rank is connected to the server.
+type presence struct {
+	known bool      // it was, since it started
+	since time.Time // since when it is not; zero: it is
+}
+
+func newJobWatch(status func() spantree.ServerStatus, id uint64, workers int) *jobWatch {
+	return &jobWatch{status: status, id: id, hung: make(chan int, workers), ranks: make([]presence, workers)}
+}
+
+// follow looks until ctx ends.
+func (w *jobWatch) follow(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			w.look(now)
+		}
+	}
+}
+
+// goesOn says whether the job may still end well, after a worker has ended: it was not
+// there yet, or it is. symptom: the worker says that the job has failed, so what
+// fills now is another job, of attempts that came too late to hear of it.
+func (w *jobWatch) goesOn(symptom bool) bool {
+	job := w.look(time.Now())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if symptom && (job == nil || job.State == "filling") || w.seen && job == nil {
+		w.failed = true
+	}
+	return !w.failed
+}
+
+// started says that a rank has a new process.
+func (w *jobWatch) started(rank int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ranks[rank] = presence{}
+}
+
+// look takes the job as the server has it, nil if that has none, and reports ranks
+// that hang.
+func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
+	job := w.find()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if job == nil {
+		return nil
+	}
+	w.seen = true
+	here := make([]bool, len(w.ranks))
+	for _, r := range job.Ranks {
+		if r.Rank < len(here) {
+			here[r.Rank] = true
+		}
+	}
+	for rank := range w.ranks {
+		p := &w.ranks[rank]
+		switch {
+		case here[rank]:
+			*p = presence{known: true}
+		case !p.known:
+		case p.since.IsZero():
+			p.since = now
+		case now.Sub(p.since) >= hungAfter:
+			*p = presence{}
+			select {
+			case w.hung <- rank:
+			default: // it is on its way already
+			}
+		}
+	}
+	return job
+}
+
+func (w *jobWatch) find() *spantree.JobStatus {
+	s := w.status()
+	for i := range s.Jobs {
+		if s.Jobs[i].UniqueID == w.id {
+			return &s.Jobs[i]
+		}
+	}
+	return nil
+}

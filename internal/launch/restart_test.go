@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stopSelf stops a test's worker, where there is such a thing.
+var stopSelf = func() {}
+
+// A worker that dies is started again, with its number, and the others go on.
+func TestWorkersAreStartedAgain(t *testing.T) {
+	var ends []int
+	var pauses []time.Duration
+	j := Job{
+		Restarts:   3,
+		Died:       func(r Result) { ends = append(ends, r.Code) },
+		Restarting: func(_ Result, pause time.Duration) { pauses = append(pauses, pause) },
+	}
+	results, root, err := j.Run(t.Context(), workers("exit 0 50", "heal 3 3"))
+	if err != nil || root != -1 {
+		t.Fatalf("root %d, %v: %+v", root, err, results)
+	}
+	if r := results[1]; r.Attempt != 3 || r.failed() || r.Pid == 0 {
+		t.Errorf("rank 1: %+v, want success in the third attempt", r)
+	}
+	if d := cmp.Diff([]int{3, 3}, ends); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRestartsEnd(t *testing.T) {
+	results, root, err := Job{Restarts: 1}.Run(t.Context(), workers("obey", "heal 9 70"))
+	if err != nil || root != 1 {
+		t.Fatalf("root %d, %v", root, err)
+	}
+	if r := results[1]; r.Attempt != 2 || r.Code != 70 {
+		t.Errorf("rank 1: %+v, want two attempts", r)
+	}
+	if r := results[0]; !r.Ended {
+		t.Errorf("rank 0: %+v, want it ended", r)
+	}
+}
+
+// What will not be better the next time is not tried again.
+func TestIncurableIsNotTriedAgain(t *testing.T) {
+	for _, code := range []string{"1", "2", "6", "130", "143"} {
+		results, root, err := Job{Restarts: 3}.Run(t.Context(), workers("heal 9 "+code))
+		if err != nil || root != 0 || results[0].Attempt != 1 {
+			t.Errorf("code %s: root %d, %+v, %v", code, root, results, err)
+		}
+	}
+	for code, want := range map[int]bool{0: false, 1: false, 2: false, 3: true, 4: true, 5: true, 6: false, 70: true, 130: false, 137: true, 143: false} {
+		if Curable(code) != want {
+			t.Errorf("code %d: curable %v", code, !want)
+		}
+	}
+}
+
+// A job that fails while a worker waits for its next start is over for that one, too,
+// and it is the cause.
+func TestPointlessRestartIsTheCause(t *testing.T) {
+	asked := 0
+	j := Job{Restarts: 3, Symptom: symptoms, Again: func(r Result) bool {
+		asked++
+		return asked == 1 // and no more after the pause
+	}}
+	results, root, err := j.Run(t.Context(), workers("exit 3 150", "exit 70 0", "obey"))
+	if err != nil || root != 1 || results[1].Attempt != 1 {
+		t.Errorf("root %d, %+v, %v", root, results, err)
+	}
+}
+
+// Nobody is started when the launcher is told to end.
+func TestEndCancelsRestarts(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	j := Job{Restarts: 10, Restarting: func(r Result, _ time.Duration) {
+		if r.Attempt == 3 {
+			cancel(errors.New("enough"))
+		}
+	}}
+	results, _, err := j.Run(ctx, workers("heal 99 3", "obey"))
+	if err != nil || results[0].Attempt != 3 {
+		t.Errorf("%+v, %v", results, err)
+	}
+}
+
+func TestPausesGrowToALimit(t *testing.T) {
+	var got []time.Duration
+	for attempt := 1; attempt <= 8; attempt++ {
+		got = append(got, pauseBefore(attempt))
+	}
+	if !slices.IsSorted(got) || got[0] != firstPause || got[7] != longPause || pauseBefore(1000) != longPause {
+		t.Errorf("pauses: %v", got)
+	}
+}
