@@ -105,10 +105,21 @@ func (g *Group) ready(ctx context.Context) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
-	if g.wiring != nil {
+	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+		return err
+	}
+	if !g.steps.recovers {
 		return nil
 	}
-	return g.Ready(ctx, spantree.Shard{})
+	switch {
+	case g.over():
+		return g.overError("a collective")
+	case g.lack != nil:
+		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", g.lack.What)}
+	case !g.linked:
+		return g.connect(ctx)
+	}
+	return nil
 }
 
 // checkRoot panics unless root is a rank.

@@ -49,6 +49,18 @@ type Config struct {
 	// Network carries everything; nil is transport.TCP.
 	Network transport.Network
 
+	// OnLoss says what the job does about the loss of a rank. Abort, the zero value,
+	// ends it. Wait lets another attempt of the rank take its place: see Run. Shrink
+	// goes on without it. All ranks say the same.
+	OnLoss OnLoss
+	// ReplaceTimeout is how long the job waits for another attempt of a lost rank; 0 is
+	// the server's default, 10 min.
+	ReplaceTimeout time.Duration
+	// SlowFactor is how many times the median of all ranks a rank may need for a byte
+	// of its shard before another attempt that stands by takes its place; 0 is as
+	// long as it likes.
+	SlowFactor float64
+
 	// StartTimeout is how long to wait until all ranks have joined; 0 is 10 min.
 	StartTimeout time.Duration
 	// Heartbeat is the interval of signs of life to the server; 0 is 1 s.
@@ -95,6 +107,16 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// OnLoss is what a job does about the loss of a rank.
+type OnLoss = spantree.OnLoss
+
+// What a job may do about it.
+const (
+	Abort  = spantree.Abort
+	Wait   = spantree.Wait
+	Shrink = spantree.Shrink
+)
+
 // Driver is a way to move bytes between ranks.
 type Driver uint8
 
@@ -109,9 +131,10 @@ const (
 )
 
 const (
-	defaultStall       = time.Minute
-	defaultDialTimeout = 100 * time.Second
-	defaultChunk       = 256 << 10
+	defaultStall         = time.Minute
+	defaultServerTimeout = 10 * time.Minute
+	defaultDialTimeout   = 100 * time.Second
+	defaultChunk         = 256 << 10
 
 	// streamChunk is how vw cuts its stream. No byte depends on it.
 	streamChunk = 64 << 10
@@ -166,6 +189,7 @@ func (c Config) Validate() error {
 		{"DialTimeout", c.DialTimeout},
 		{"Stall", c.Stall},
 		{"MaxWait", c.MaxWait},
+		{"ReplaceTimeout", c.ReplaceTimeout},
 	} {
 		if d.d < 0 {
 			fault("%s: got %v, want 0 or more", d.name, d.d)
@@ -180,6 +204,12 @@ func (c Config) Validate() error {
 		if _, err := address.ParseAdvertise(c.Advertise); err != nil {
 			fault("Advertise: %w", err)
 		}
+	}
+	if c.OnLoss > Shrink {
+		fault("OnLoss: got %d, want Abort, Wait or Shrink", c.OnLoss)
+	}
+	if !(c.SlowFactor == 0 || c.SlowFactor > 1) {
+		fault("SlowFactor: got %v, want 0 or more than 1", c.SlowFactor)
 	}
 	if c.Driver > DriverConn {
 		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 const (
@@ -77,7 +79,7 @@ func (e *edge) lost(err error) *failure {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		text = "its connection ended"
 	}
-	return &failure{code: faultLost, by: e.en.rank, rank: e.rank, host: e.host, text: text, err: err}
+	return &failure{code: faultLost, by: e.en.rank, rank: e.rank, host: e.host, text: text, err: err, ask: spantree.EdgeBroke}
 }
 
 // garbled is the failure that the peer sent what makes no sense.
@@ -86,6 +88,8 @@ func (e *edge) garbled(err error) *failure {
 		code: faultGaveUp, by: e.en.rank, rank: e.en.rank,
 		text: fmt.Sprintf("from %s: %v", rankAt(e.rank, e.host), err),
 		err:  fmt.Errorf("from %s: %w", rankAt(e.rank, e.host), err),
+		ask:  spantree.EdgeGarbles,
+		far:  e.rank,
 	}
 }
 

@@ -244,7 +244,7 @@ func (en *engine) fail(f *failure, from *edge) {
 	en.where = en.here()
 	close(en.failed)
 	for _, e := range en.open {
-		if !en.stream && e != from {
+		if !en.stream && e != from && f.code != faultOver {
 			e.fault = f
 		}
 		en.driver.nudge(e)

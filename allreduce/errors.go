@@ -93,6 +93,20 @@ func (e *DeadlineError) Error() string {
 // Timeout makes a DeadlineError a timeout in the sense of net.Error.
 func (e *DeadlineError) Timeout() bool { return true }
 
+// InterruptedError says that the epoch is over, because of a loss from which the job
+// recovers. Run takes the step up again; a program that calls collectives
+// itself cannot.
+type InterruptedError struct {
+	Where Where // of the rank that returns the error
+	Err   error // the server's verdict, mostly a *spantree.LostError
+}
+
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("%v: the epoch is over: %v", e.Where, e.Err)
+}
+
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
 // Side is one of two ranks that disagree.
 type Side struct {
 	Rank int
@@ -133,6 +147,8 @@ func (f *failure) public(w Where) error {
 			A:     Side{f.by, f.calls[0].detail()},
 			B:     Side{f.rank, f.calls[1].detail()},
 		}
+	case faultOver:
+		return &InterruptedError{Where: w, Err: f.err}
 	case faultLeft:
 		return fmt.Errorf("rank %d: %s: %w", w.Rank, rankAt(f.rank, f.host), ErrLeft)
 	case faultGaveUp:

@@ -433,10 +433,10 @@ func TestLateRankIsNoFault(t *testing.T) {
 			g := j.groups[rank]
 			if rank == late {
 				time.Sleep(30 * time.Minute)
-				if got, want := j.groups[4].waiting(), "which has not entered it"; !strings.Contains(got, "rank 5 (h5:") || !strings.Contains(got, want) {
+				if got, want := j.groups[4].waiting().Text, "which has not entered it"; !strings.Contains(got, "rank 5 (h5:") || !strings.Contains(got, want) {
 					t.Errorf("rank 4's heartbeat says %q, want %q", got, want)
 				}
-				if got, want := j.groups[0].waiting(), "which waits for rank 5"; !strings.Contains(got, want) {
+				if got, want := j.groups[0].waiting().Text, "which waits for rank 5"; !strings.Contains(got, want) {
 					t.Errorf("rank 0's heartbeat says %q, want %q", got, want)
 				}
 				time.Sleep(30 * time.Minute)
@@ -448,7 +448,7 @@ func TestLateRankIsNoFault(t *testing.T) {
 			t.Errorf("rank 3 logged its wait %d times in an hour, want every 10 s:\n%.500s", got, log)
 		}
 		for rank := range n {
-			if got := j.groups[rank].waiting(); got != "" {
+			if got := j.groups[rank].waiting().Text; got != "" {
 				t.Errorf("rank %d still says %q", rank, got)
 			}
 		}

@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
@@ -53,8 +54,10 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		}
 		return nil
 	}
-	if err := g.ready(ctx); err != nil {
-		return err
+	if g.wiring == nil {
+		if err := g.ready(ctx); err != nil {
+			return err
+		}
 	}
 	if err := g.unwatch(); err != nil {
 		return err
@@ -65,6 +68,9 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	}
 	for _, file := range files {
 		g.strike(fault.Delivery)
+		if err := g.member.Lease(ctx); err != nil {
+			return g.atTheEnd("waiting for the right to deliver "+file, err)
+		}
 		sum, err := deliver(ctx, file)
 		if err != nil {
 			return err
@@ -94,7 +100,11 @@ func (g *Group) unwatch() error {
 	if f == nil || f.code == faultLeft {
 		return nil
 	}
-	return g.failed()
+	err := g.failed()
+	if _, again := errors.AsType[*InterruptedError](err); again {
+		return nil // all steps are completed: the loss concerns this rank no more
+	}
+	return err
 }
 
 // atTheEnd is an error of the server's client in this package's words.

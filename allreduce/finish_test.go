@@ -172,7 +172,7 @@ func (s slow) Dial(ctx context.Context, addr string) (net.Conn, error) {
 func TestStrangersAreDropped(t *testing.T) {
 	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 		// The parent is the rank that listens: in a tree of two it is rank 1.
-		addr := j.groups[1].listener.Addr().String()
+		addr := j.groups[1].door.listener.Addr().String()
 		for _, words := range [][]byte{
 			[]byte("GET / HTTP/1.1\r\nHost: a port scanner, with many words to say\r\n\r\n"),
 			hello{token: [16]byte{1}, from: 0, to: 1, total: 2}.appendTo(nil),

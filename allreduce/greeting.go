@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 const (
@@ -51,53 +53,27 @@ func (w *wirer) heard(c net.Conn) (hello, error) {
 		return hello{}, err
 	}
 	h, err := decodeHello(b[:])
-	switch {
-	case err != nil:
-		return h, err
-	case subtle.ConstantTimeCompare(h.token[:], w.wiring.Token[:]) != 1 || h.epoch != w.wiring.Epoch:
-		return h, fmt.Errorf("the token of another epoch: got epoch %v, want %v", h.epoch, w.wiring.Epoch)
-	case int(h.to) != w.rank || int(h.total) != w.total:
-		return h, fmt.Errorf("it looks for rank %d of %d, this is rank %d of %d", h.to, h.total, w.rank, w.total)
-	}
-	return h, nil
-}
-
-// accept takes connections until the epoch's end, each on its own, so that a silent
-// one holds up nobody.
-func (w *wirer) accept() {
-	strangers := make(chan struct{}, maxStrangers)
-	for {
-		c, err := w.listener.Accept()
-		if err != nil {
-			w.acceptFailed(err)
-			return
-		}
-		select {
-		case strangers <- struct{}{}:
-		default:
-			w.log.Warn("dropped a connection: too many have not said who they are", "rank", w.rank, "from", c.RemoteAddr(), "limit", maxStrangers)
-			c.Close()
-			continue
-		}
-		w.work.Go(func() {
-			defer func() { <-strangers }()
-			if err := w.welcome(c); err != nil {
-				c.Close()
-				if w.ctx.Err() == nil {
-					w.log.Warn("dropped a connection", "rank", w.rank, "from", c.RemoteAddr(), "error", err)
-				}
-			}
-		})
-	}
-}
-
-// welcome hears who connects and, if that is its part, answers.
-func (w *wirer) welcome(c net.Conn) error {
-	stop := context.AfterFunc(w.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	c.SetDeadline(time.Now().Add(helloPatience))
-	h, err := w.heard(c)
 	if err != nil {
+		return h, err
+	}
+	return h, h.check(w.wiring, w.rank, w.total)
+}
+
+// check says whether the hello belongs to the epoch of w and is for this rank.
+func (h hello) check(w *spantree.Wiring, rank, total int) error {
+	switch {
+	case subtle.ConstantTimeCompare(h.token[:], w.Token[:]) != 1 || h.epoch != w.Epoch:
+		return fmt.Errorf("the token of another epoch: got epoch %v, want %v", h.epoch, w.Epoch)
+	case int(h.to) != rank || int(h.total) != total:
+		return fmt.Errorf("it looks for rank %d of %d, this is rank %d of %d", h.to, h.total, rank, total)
+	}
+	return nil
+}
+
+// welcome answers who has said hello and, if that is its part, makes an edge of the
+// connection. unwatch ends the watch over its deadline.
+func (w *wirer) welcome(c net.Conn, h hello, unwatch func() bool) error {
+	if err := h.check(w.wiring, w.rank, w.total); err != nil {
 		return err
 	}
 	from := int(h.from)
@@ -107,8 +83,8 @@ func (w *wirer) welcome(c net.Conn) error {
 	if _, err := c.Write(w.hello(from)); err != nil {
 		return err
 	}
-	if !stop() {
-		return context.Cause(w.ctx)
+	if !unwatch() {
+		return errOver
 	}
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err

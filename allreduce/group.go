@@ -16,33 +16,31 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/fault"
 )
 
 // Group is one rank's hold on its job. Its collectives are called by one goroutine
 // at a time, the same ones in the same order on all ranks.
 type Group struct {
-	cfg      Config
-	log      *slog.Logger
-	member   membership   // nil: Local
-	listener net.Listener // until the job is wired
+	cfg    Config
+	log    *slog.Logger
+	member membership // nil: Local
+	door   *door      // nil: Local
 
-	wiring   *spantree.Wiring // nil: not wired yet
-	broken   error            // why it never will be
-	busy     atomic.Bool      // a collective is under way
-	engine   engine
-	wirer    *wirer // nil: not wired, or Local
-	plans    plans
+	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
+	broken   error       // why the job never will be wired
+	busy     atomic.Bool // a collective is under way
 	segments segments
 	scratch  []float32 // one slot of all weights
 	scalar   [1]float32
 	records  records
+	steps    steps
 
 	mu      sync.Mutex
 	closed  bool
-	verdict *failure      // why the job has failed
-	settled chan struct{} // closed when verdict stands, after engine.failed
-	closing chan struct{} // closed by Close
+	early   map[*spantree.Wiring][]int // ranks that have got this rank's results before it entered the epoch
+	dead    chan struct{}              // closed when the job has failed
+	died    bool                       // dead is closed
+	closing chan struct{}              // closed by Close
 	work    sync.WaitGroup
 }
 
@@ -55,20 +53,10 @@ func Local() *Group {
 }
 
 func newGroup(cfg Config) *Group {
-	g := &Group{cfg: cfg, log: cfg.Log, settled: make(chan struct{}), closing: make(chan struct{})}
+	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
 	g.segments = segments{transport.NewSegment, transport.OpenSegment}
-	g.engine = engine{
-		rank:   cfg.Rank,
-		part:   cfg.Chunk,
-		noSum:  cfg.NoChecksum,
-		limits: limits{stall: cfg.Stall, maxWait: cfg.MaxWait},
-		log:    cfg.Log,
-		edges:  map[int]*edge{},
-		failed: make(chan struct{}),
-		onFail: func(f *failure) { g.work.Go(func() { g.settle(f) }) },
-	}
-	g.engine.call.done = make(chan struct{}, 1)
-	g.engine.driver = &netConn{en: &g.engine}
+	g.epoch = newEpoch(g)
+	g.steps.group = g
 	return g
 }
 
@@ -81,16 +69,18 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 	}
 	cfg = cfg.withDefaults()
 	g := newGroup(cfg)
+	var listener net.Listener
 	at, err := address.Parse(cfg.Listen)
 	if err == nil {
-		g.listener, err = at.Listen(ctx, cfg.Network, address.Machine)
+		listener, err = at.Listen(ctx, cfg.Network, address.Machine)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: cannot listen for other ranks: %w", cfg.Rank, err)
 	}
-	advertise, err := cfg.advertised(g.listener.Addr())
+	g.door = newDoor(g, listener)
+	advertise, err := cfg.advertised(listener.Addr())
 	if err != nil {
-		g.listener.Close()
+		listener.Close()
 		return nil, err
 	}
 	member, err := spantree.Join(ctx, spantree.JoinConfig{
@@ -99,10 +89,11 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		Advertise: advertise, Host: cfg.Host, Options: cfg.agreed(), Version: cfg.Version,
 		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Heartbeat: cfg.Heartbeat,
 		LostAfter: cfg.LostAfter, ServerTimeout: cfg.ServerTimeout,
-		Waiting: g.waiting, Log: cfg.Log,
+		OnLoss: cfg.OnLoss, ReplaceTimeout: cfg.ReplaceTimeout, SlowFactor: cfg.SlowFactor,
+		Waiting: g.waiting, Place: &g.steps, Log: cfg.Log,
 	})
 	if err != nil {
-		g.listener.Close()
+		listener.Close()
 		return nil, fmt.Errorf("allreduce: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, err)
 	}
 	g.member = member
@@ -117,10 +108,14 @@ func (g *Group) Ready(ctx context.Context, s spantree.Shard) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
-	if g.wiring == nil && g.broken == nil {
-		g.broken = g.wire(ctx, s)
+	if g.wiring != nil || g.broken != nil {
+		return g.broken
 	}
-	return g.broken
+	err := g.wire(ctx, s)
+	if _, again := errors.AsType[*InterruptedError](err); !again {
+		g.broken = err
+	}
+	return err
 }
 
 func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
@@ -128,104 +123,24 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 	if err != nil {
 		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
 	}
-	g.strike(fault.Wiring)
-	within, cancel := context.WithTimeoutCause(ctx, g.cfg.DialTimeout,
-		fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
-	defer cancel()
-	wr := newWirer(g.cfg.Network, g.listener, g.cfg.Rank, g.cfg.Total, w, g.member.Over(), g.log)
-	if err := wr.connect(within); err != nil {
-		if errors.Is(err, errOver) {
-			return fmt.Errorf("rank %d: wiring: %w", g.cfg.Rank, g.member.Cause())
-		}
-		// The others wait in vain, and are not to hear just that this rank has gone.
-		g.tellServer(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err})
-		return err
-	}
 	if w.Stream && g.cfg.Schedule != schedule.Auto {
-		wr.end()
 		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)
 	}
-	if err := g.start(w, wr); err != nil {
-		return err
+	g.steps.recovers = g.cfg.OnLoss != Abort && !w.Stream && g.cfg.Total > 1
+	if g.steps.recovers {
+		g.work.Go(func() { // the job may fail while no epoch is there to notice it
+			select {
+			case <-g.member.Over():
+				g.die()
+			case <-g.closing:
+			}
+		})
 	}
-	g.strike(fault.Wiring)
-	return g.share(ctx)
-}
-
-// start takes over the edges of a wired job.
-func (g *Group) start(w *spantree.Wiring, wr *wirer) error {
-	en := &g.engine
-	en.stream, en.peers = w.Stream, w.Peers
-	if w.Stream {
-		en.part = streamChunk
+	g.turn(w)
+	if w.Lack != nil {
+		return nil // Run gets it before anything else
 	}
-	g.plans = newPlans(wr.tree, wr.self, w.Stream)
-	en.reach = func(rank int) {
-		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
-	}
-	if d := g.cfg.Driver; d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
-		poll, err := newPollLoop(en)
-		switch {
-		case err == nil:
-			en.driver = poll
-		case d == DriverPoll:
-			wr.end()
-			return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
-		}
-	}
-	g.mu.Lock()
-	g.wirer, g.wiring = wr, w
-	g.mu.Unlock()
-	if err := wr.handOver(en.attach); err != nil {
-		wr.end()
-		en.finish()
-		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
-	}
-	en.watchs.Go(func() { en.watch(g.closing) })
-	g.work.Go(g.watchOver)
-	return nil
-}
-
-// watchOver fails the job when the server says that the epoch is over.
-func (g *Group) watchOver() {
-	select {
-	case <-g.member.Over():
-	case <-g.closing:
-		return
-	}
-	en := &g.engine
-	en.mu.Lock()
-	// At the end of a job with vw workers ranks leave one by one, and what
-	// matters is seen on the connections.
-	leaving := en.stream && en.leaving
-	en.mu.Unlock()
-	if leaving {
-		return
-	}
-	v := verdictOf(g.member.Cause())
-	if v.code == faultGaveUp && !en.stream {
-		// The rank that gave up has told its neighbours too, in more detail.
-		timer := time.NewTimer(detailWithin)
-		defer timer.Stop()
-		select {
-		case <-en.failed:
-		case <-timer.C:
-		case <-g.closing:
-		}
-	}
-	en.fail(v, nil)
-}
-
-// verdictOf is the server's verdict as a failure.
-func verdictOf(cause error) *failure {
-	f := &failure{code: faultGaveUp, by: serverItself, rank: serverItself, text: cause.Error(), err: cause}
-	if lost, ok := errors.AsType[*spantree.LostError](cause); ok {
-		f.rank, f.host, f.text = lost.Rank, lost.Host, lost.Why
-		if !lost.GaveUp {
-			f.code = faultLost
-		}
-	}
-	return f
+	return g.connect(ctx)
 }
 
 // Rank is this process's number.
@@ -238,27 +153,51 @@ func (g *Group) Size() int { return g.cfg.Total }
 // and only the calls exist that vw makes. It is known after Ready.
 func (g *Group) Stream() bool { return g.wiring != nil && g.wiring.Stream }
 
-// waiting is what a heartbeat tells the server.
-func (g *Group) waiting() string {
+// now is the epoch for those who are not its caller.
+func (g *Group) now() *epoch {
 	g.mu.Lock()
-	wired := g.wiring != nil
-	g.mu.Unlock()
-	if !wired {
-		return ""
+	defer g.mu.Unlock()
+	return g.epoch
+}
+
+// waiting is what a heartbeat tells the server.
+func (g *Group) waiting() spantree.Waits {
+	w := spantree.Waits{Rank: -1}
+	e := g.now()
+	if e.wiring == nil {
+		return w
 	}
-	en := &g.engine
+	en := &e.engine
 	en.mu.Lock()
 	defer en.mu.Unlock()
-	if !en.active || time.Since(en.call.started) < watchTick {
-		return ""
+	if !en.active {
+		return w
 	}
-	return en.here().String()
+	w.Collective = en.call.id.seq
+	if time.Since(en.call.started) < watchTick {
+		return w
+	}
+	w.Text = en.here().String()
+	if _, far := en.waitsFor(); far.rank >= 0 && !en.stream {
+		w.Rank = int(far.rank)
+	}
+	return w
 }
 
 // Failed is closed when the job has failed, also between two collectives: for who
 // waits for something else, say for input, and wants to learn it at once. The next
 // collective returns the error.
-func (g *Group) Failed() <-chan struct{} { return g.engine.failed }
+func (g *Group) Failed() <-chan struct{} { return g.dead }
+
+// die closes Failed.
+func (g *Group) die() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.died {
+		g.died = true
+		close(g.dead)
+	}
+}
 
 func (g *Group) isClosed() bool {
 	g.mu.Lock()
@@ -276,26 +215,16 @@ func (g *Group) Close() error {
 	if first {
 		close(g.closing)
 	}
-	wired := g.wiring != nil
+	e := g.epoch
 	g.mu.Unlock()
 	if first && g.busy.Load() {
-		g.engine.fail(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: "its group was closed in the middle of a collective", err: ErrClosed}, nil)
+		e.engine.fail(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: "its group was closed in the middle of a collective", err: ErrClosed}, nil)
 	}
 	var err error
-	if first && g.listener != nil {
-		g.listener.Close() // may be closed already, by the wiring
+	if first && g.door != nil {
+		g.door.close()
 	}
-	if wired && g.wirer != nil {
-		g.wirer.close()
-		g.engine.finish()
-		g.engine.mu.Lock()
-		s := g.engine.shared
-		g.engine.mu.Unlock()
-		if s != nil {
-			s.close()
-		}
-		g.wirer.end()
-	}
+	e.end()
 	if first && g.member != nil {
 		err = g.member.Close()
 	}

@@ -75,7 +75,24 @@ var ErrNoResults = errors.New("the results of this step are not here, but the st
 
 // Run drives m until it has no more steps. An error of a machine's own ends it on
 // this rank only: Fail tells the others.
+//
+// Where the job recovers from losses (Config.OnLoss), m must be Recoverable. Then a
+// step whose epoch ends is taken up again in the next one, with the contribution
+// that is there; a rank that comes anew gets the state of another one. A job has one
+// machine: step numbers count from its first step.
 func (g *Group) Run(ctx context.Context, m Machine) error {
+	s := &g.steps
+	if r, ok := m.(Recoverable); ok {
+		keep := g.cfg.OnLoss != Abort && g.cfg.Total > 1
+		r.Keep(keep)
+		if keep {
+			s.state.Lock()
+			s.machine = r
+			s.state.Unlock()
+		}
+	} else if g.cfg.OnLoss != Abort && g.cfg.Total > 1 {
+		return fmt.Errorf("allreduce: rank %d: OnLoss is %v, which needs a machine that is Recoverable, and this one (%T) is not", g.cfg.Rank, g.cfg.OnLoss, m)
+	}
 	for {
 		step, more := m.Next()
 		if !more {
@@ -84,11 +101,8 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 		if err := g.stepWork(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
-		if err := m.Exchange(ctx, g); err != nil {
-			return fmt.Errorf("%s: %w", step, err)
-		}
-		g.strike(fault.Commit)
-		if err := m.Commit(); err != nil {
+		s.inHand()
+		if err := s.follow(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
 	}
@@ -107,7 +121,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	go func() {
 		defer close(watched)
 		select {
-		case <-en.failed:
+		case <-g.dead:
 			cancel(errStopped)
 		case <-done:
 		}
@@ -115,8 +129,11 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	err := m.Work(ctx)
 	close(done)
 	<-watched
-	if err != nil && context.Cause(ctx) == errStopped {
-		return g.failed() // why Work was ended, not that it was
+	switch {
+	case err == nil || context.Cause(ctx) != errStopped:
+		return err
+	case g.steps.recovers:
+		return g.overError("at work")
 	}
-	return err
+	return g.failed() // why Work was ended, not that it was
 }

@@ -11,6 +11,12 @@ import (
 // membership is what a group needs of the server's client.
 type membership interface {
 	Ready(ctx context.Context, s spantree.Shard) (*spantree.Wiring, error)
+	Next(ctx context.Context, after *spantree.Wiring) (*spantree.Wiring, error)
+	Newest() *spantree.Wiring
+	Ended(w *spantree.Wiring) <-chan struct{}
+	EndOf(w *spantree.Wiring) error
+	Ask(ctx context.Context, peer int, collective uint64, fault spantree.EdgeFault, detail string) bool
+	Lease(ctx context.Context) error
 	Over() <-chan struct{}
 	Cause() error
 	Report(p spantree.Progress)

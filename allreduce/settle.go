@@ -16,6 +16,8 @@ const (
 	verdictWithin = 2 * time.Second
 	// detailWithin is how long a rank waits for the details of such a verdict.
 	detailWithin = 200 * time.Millisecond
+	// askAgain is after how long a rank tells the server again of an edge that fails.
+	askAgain = 10 * time.Second
 	// tellWithin is how long it tries to tell the server.
 	tellWithin = time.Second
 )
@@ -23,33 +25,87 @@ const (
 // settle finds the root cause of the first failure that this rank has seen,
 // so that all ranks return the same one: the server's verdict, if there is one in
 // time. Then it ends the edges.
-func (g *Group) settle(first *failure) {
-	f := first
+func (e *epoch) settle(first *failure) {
+	g, f := e.group, first
 	switch {
-	case f.code == faultLeft:
+	case f.code == faultLeft, f.code == faultOver:
+	case g.steps.recovers:
+		f = e.judge(f)
 	case f.by == g.cfg.Rank && f.code != faultLost:
 		// This rank has found it; the server tells everybody.
-		g.tellServer(f)
-		f = g.weigh(f)
-	case !g.awaitVerdict(verdictWithin):
-		g.tellServer(f)
-		f = g.weigh(f)
+		e.tellServer(f)
+		f = e.weigh(f)
+	case !e.awaitVerdict(verdictWithin):
+		e.tellServer(f)
+		f = e.weigh(f)
 	default:
-		f = g.weigh(f)
+		f = e.weigh(f)
 	}
 	g.mu.Lock()
-	g.verdict = f
+	e.verdict = f
 	g.mu.Unlock()
-	if g.wirer != nil {
-		g.wirer.close()
+	if e.wirer != nil {
+		e.wirer.close()
 	}
-	g.engine.driver.stop()
-	close(g.settled)
+	e.engine.driver.stop()
+	if f.code != faultOver {
+		g.die()
+	}
+	close(e.settled)
+}
+
+// judge is settle in a job that recovers: the server decides whether the epoch is
+// over, or the job. What ails an edge is for it to judge, too; it is told again
+// and again, since it may be away.
+func (e *epoch) judge(f *failure) *failure {
+	g := e.group
+	if f.by == g.cfg.Rank && f.ask == 0 {
+		e.tellServer(f) // this rank cannot go on
+		return e.weigh(f)
+	}
+	if e.awaitVerdict(detailWithin) {
+		return e.serversVerdict()
+	}
+	peer := f.rank
+	if f.ask == spantree.EdgeGarbles {
+		peer = f.far
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.patience())
+	defer cancel()
+	for ctx.Err() == nil {
+		if f.ask != 0 && !g.member.Ask(ctx, peer, e.engine.callNumber(), f.ask, f.reason()) {
+			g.log.Warn("the server does not say whether it looks after an edge that fails: it may be away", "rank", g.cfg.Rank, "edge to", peer, "fault", f.reason())
+		}
+		if e.awaitVerdict(askAgain) || g.isClosed() {
+			break
+		}
+	}
+	if g.member.EndOf(e.wiring) == nil {
+		e.tellServer(f) // nobody judges: the job must end
+		return e.weigh(f)
+	}
+	return e.serversVerdict()
+}
+
+// patience is how long a rank waits for the server to end an epoch that has failed.
+func (c Config) patience() time.Duration {
+	if c.ServerTimeout == 0 {
+		return defaultServerTimeout
+	}
+	return c.ServerTimeout
+}
+
+// callNumber is the number of the collective that is under way, or was last.
+func (en *engine) callNumber() uint64 {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	return en.call.id.seq
 }
 
 // tellServer reports a failure, and waits for the verdict that follows it.
-func (g *Group) tellServer(f *failure) {
-	if g.member == nil || g.isOver() {
+func (e *epoch) tellServer(f *failure) {
+	g := e.group
+	if g.member == nil || e.isOver() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
@@ -58,12 +114,13 @@ func (g *Group) tellServer(f *failure) {
 		g.log.Warn("cannot tell the server why this rank gives up", "rank", g.cfg.Rank, "reason", f.reason(), "error", err)
 		return
 	}
-	g.awaitVerdict(tellWithin)
+	e.awaitVerdict(tellWithin)
 }
 
-func (g *Group) isOver() bool {
+// isOver says that the server has ended the job.
+func (e *epoch) isOver() bool {
 	select {
-	case <-g.member.Over():
+	case <-e.group.member.Over():
 		return true
 	default:
 		return false
@@ -71,19 +128,24 @@ func (g *Group) isOver() bool {
 }
 
 // awaitVerdict waits for the server's verdict. vw's own server gives none.
-func (g *Group) awaitVerdict(within time.Duration) bool {
-	if g.member == nil || g.wiring != nil && g.wiring.Epoch == (spantree.Epoch{}) {
+func (e *epoch) awaitVerdict(within time.Duration) bool {
+	g := e.group
+	if g.member == nil || e.wiring != nil && e.wiring.Epoch == (spantree.Epoch{}) {
 		return false
+	}
+	ended := g.member.Over()
+	if e.wiring != nil {
+		ended = g.member.Ended(e.wiring)
 	}
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
-	case <-g.member.Over():
+	case <-ended:
 		return true
 	case <-timer.C:
 		return false
 	case <-g.closing:
-		return g.isOver()
+		return e.isOver()
 	}
 }
 
@@ -91,11 +153,11 @@ func (g *Group) awaitVerdict(within time.Duration) bool {
 // server's verdict. The verdict wins, unless it only repeats, with less detail, what
 // was found by the rank from which this one has it, or by the other of two ranks
 // that disagree.
-func (g *Group) weigh(f *failure) *failure {
-	if g.member == nil || !g.isOver() {
+func (e *epoch) weigh(f *failure) *failure {
+	if e.group.member == nil || !e.isOver() {
 		return f
 	}
-	v := verdictOf(g.member.Cause())
+	v := verdictOf(e.group.member.Cause())
 	if v.code == faultGaveUp && (v.rank == f.by || f.code == faultMismatch && v.rank == f.rank) {
 		return f
 	}
@@ -105,11 +167,12 @@ func (g *Group) weigh(f *failure) *failure {
 // failed is the error that a collective returns after a failure: once the
 // verdict stands and nothing touches the caller's memory any more.
 func (g *Group) failed() error {
-	<-g.settled // bounded: verdictWithin and tellWithin
-	en := &g.engine
+	e := g.epoch
+	<-e.settled // bounded: verdictWithin and tellWithin; in a job that recovers patience
+	en := &e.engine
 	en.join()
 	g.mu.Lock()
-	f := g.verdict
+	f := e.verdict
 	g.mu.Unlock()
 	en.mu.Lock()
 	w := en.where
@@ -124,22 +187,23 @@ func (g *Group) Fail(ctx context.Context, err error) {
 	if g.member == nil || g.isClosed() || err == nil {
 		return
 	}
+	e := g.now()
 	f := &failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err}
-	if g.wiring == nil {
-		g.tellServer(f) // which tells those that wait for the job to start
+	if e.wiring == nil || g.steps.recovers && e.over() {
+		e.tellServer(f) // which tells those that wait for the job to start
 		return
 	}
-	en := &g.engine
+	en := &e.engine
 	en.mu.Lock()
 	ending := en.ending && en.failure == nil
 	en.mu.Unlock()
 	if ending {
-		g.tellServer(f) // the others wait for its BYE, and for nothing else
+		e.tellServer(f) // the others wait for its BYE, and for nothing else
 		return
 	}
 	en.fail(f, nil)
 	select {
-	case <-g.settled:
+	case <-e.settled:
 	case <-ctx.Done():
 	}
 }

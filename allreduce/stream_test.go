@@ -82,6 +82,17 @@ type solitary struct {
 func (s *solitary) Ready(context.Context, spantree.Shard) (*spantree.Wiring, error) {
 	return &s.wiring, nil
 }
+
+func (s *solitary) Next(context.Context, *spantree.Wiring) (*spantree.Wiring, error) {
+	panic("BUG: a job with vw workers has one epoch")
+}
+func (s *solitary) Newest() *spantree.Wiring               { return &s.wiring }
+func (s *solitary) Ended(*spantree.Wiring) <-chan struct{} { return s.over }
+func (s *solitary) EndOf(*spantree.Wiring) error           { return nil }
+func (s *solitary) Ask(context.Context, int, uint64, spantree.EdgeFault, string) bool {
+	return false
+}
+func (s *solitary) Lease(context.Context) error        { return nil }
 func (s *solitary) Over() <-chan struct{}              { return s.over }
 func (s *solitary) Cause() error                       { return nil }
 func (s *solitary) Report(spantree.Progress)           {}
@@ -99,10 +110,11 @@ func streamGroup(t *testing.T, n *mem.Network, rank, total int, parent string, k
 	cfg := Config{Server: "none:1", Rank: rank, Total: total, Network: n.Host(fmt.Sprintf("h%d", rank)), Listen: ":26544"}.withDefaults()
 	g := newGroup(cfg)
 	g.member = &solitary{wiring: spantree.Wiring{Stream: true, Parent: parent, Kids: kids}, over: make(chan struct{})}
-	var err error
-	if g.listener, err = cfg.Network.Listen(ctx, cfg.Listen); err != nil {
+	l, err := cfg.Network.Listen(ctx, cfg.Listen)
+	if err != nil {
 		t.Fatal(err)
 	}
+	g.door = newDoor(g, l)
 	t.Cleanup(func() { g.Close() })
 	return g
 }

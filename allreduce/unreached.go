@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
 )
@@ -35,22 +36,35 @@ func (w *wirer) advice(of, from int) string {
 }
 
 // notReached keeps why a rank is not reached. It returns an error where further
-// attempts are in vain; of a neighbour in the tree the wiring fails with it.
-func (w *wirer) notReached(rank, tries int, err error) error {
+// attempts are in vain: the wiring fails with it, if the rank is a neighbour in the
+// tree. unanswered is since when nobody has answered there; in an epoch that
+// follows another one no other limit is set.
+func (w *wirer) notReached(rank, tries int, unanswered time.Duration, err error) error {
 	final := !w.wiring.Stream && tries >= astrayAfter && w.view(rank).Astray(w.view(w.rank))
+	final = final || w.again && unanswered > unansweredFor
 	if final {
 		err = fmt.Errorf("rank %d: cannot reach rank %d: %w%s", w.rank, rank, err, w.advice(rank, w.rank))
 	}
 	w.progress(func() {
 		w.why[rank] = err
 		if final && w.take == nil {
-			w.fault = err
+			w.fault, w.lost = err, rank
 		}
 	})
 	if final {
 		return err
 	}
 	return nil
+}
+
+// unansweredFor is how long nobody may answer at the address of a rank that lives.
+const unansweredFor = 20 * time.Second
+
+// astray is the rank that the wiring failed at.
+func (w *wirer) astray() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost
 }
 
 // absent names a neighbour that is not connected yet, and says what is known; under

@@ -5,6 +5,8 @@ package allreduce
 import (
 	"fmt"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 const (
@@ -97,7 +99,7 @@ func (en *engine) overdue(e *edge, now time.Time) *failure {
 	if !en.waitsOn(e) {
 		return nil
 	}
-	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e)}
+	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e), ask: spantree.EdgeStalls}
 	limit := en.limits.maxWait
 	f.idle = now.Sub(en.call.started)
 	if f.entered {

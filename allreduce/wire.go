@@ -138,7 +138,8 @@ func decodeNote(b []byte) (note, error) {
 // hello opens a connection between two ranks, in both directions.
 //
 //	offset  size  field
-//	     0     8  "gvwdata" and the version, 1
+//	     0     8  "gvwdata", or "gvwpull" to take results or the state, and the
+//	              version, 1
 //	     8    16  token of the epoch
 //	    24     4  term of the epoch
 //	    28     4  number of the epoch
@@ -151,17 +152,23 @@ type hello struct {
 	token           [16]byte
 	epoch           spantree.Epoch
 	from, to, total uint32
+	pull            bool
 }
 
 const (
 	helloSize  = 56
 	helloMagic = "gvwdata\x01"
+	pullMagic  = "gvwpull\x01"
 )
 
 func (h hello) appendTo(dst []byte) []byte {
 	le := binary.LittleEndian
 	start := len(dst)
-	dst = append(dst, helloMagic...)
+	magic := helloMagic
+	if h.pull {
+		magic = pullMagic
+	}
+	dst = append(dst, magic...)
 	dst = append(dst, h.token[:]...)
 	dst = le.AppendUint32(dst, h.epoch.Term)
 	dst = le.AppendUint32(dst, h.epoch.N)
@@ -177,7 +184,7 @@ func decodeHello(b []byte) (hello, error) {
 	switch {
 	case len(b) != helloSize:
 		return hello{}, fmt.Errorf("a hello has %d bytes, want %d", len(b), helloSize)
-	case string(b[:7]) != helloMagic[:7]:
+	case string(b[:7]) != helloMagic[:7] && string(b[:7]) != pullMagic[:7]:
 		return hello{}, errors.New("no rank of a gvw job: its first bytes are not those of a hello")
 	case b[7] != helloMagic[7]:
 		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d", b[7], helloMagic[7])
@@ -187,6 +194,7 @@ func decodeHello(b []byte) (hello, error) {
 	h := hello{
 		epoch: spantree.Epoch{Term: le.Uint32(b[24:]), N: le.Uint32(b[28:]), Incarnation: le.Uint64(b[32:])},
 		from:  le.Uint32(b[40:]), to: le.Uint32(b[44:]), total: le.Uint32(b[48:]),
+		pull: string(b[:7]) == pullMagic[:7],
 	}
 	copy(h.token[:], b[8:])
 	return h, nil
@@ -201,6 +209,7 @@ const (
 	faultMismatch faultCode = 3 // two ranks made different calls
 	faultGaveUp   faultCode = 4 // a rank said that it cannot go on
 
+	faultOver faultCode = 254 // the epoch is over, and another one follows; never sent
 	faultLeft faultCode = 255 // a vw worker has left as it may; never sent
 )
 
@@ -229,7 +238,9 @@ type failure struct {
 	text    string
 	calls   [2]callID
 
-	err error // on the rank that found it; not sent
+	err error              // on the rank that found it; not sent
+	ask spantree.EdgeFault // it is the fault of an edge, 0: not; not sent
+	far int                // with EdgeGarbles: the rank at the other end
 }
 
 const (

@@ -29,6 +29,7 @@ type wirer struct {
 	total    int
 	wiring   *spantree.Wiring
 	over     <-chan struct{} // the epoch has ended
+	again    bool            // an epoch went before: some ranks may still be at work
 	log      *slog.Logger
 
 	tree   schedule.Tree // as this rank sees it
@@ -42,6 +43,7 @@ type wirer struct {
 	why   map[int]error // why a neighbour is not reached, so far
 	take  func(rank int, l link) error
 	fault error
+	lost  int           // the rank that fault is about
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
@@ -75,8 +77,6 @@ func (w *wirer) connect(ctx context.Context) (err error) {
 	}
 	if w.wiring.Stream { // a vw worker first connects, then accepts; what matters is that it does not answer before
 		w.work.Go(w.acceptStream)
-	} else {
-		w.work.Go(w.accept)
 	}
 	select {
 	case <-w.ready:
@@ -127,7 +127,9 @@ func (w *wirer) plain() bool {
 // close opens no further edges. Those that nobody has taken end.
 func (w *wirer) close() {
 	w.cancel()
-	w.listener.Close()
+	if w.wiring.Stream {
+		w.listener.Close()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.take = func(int, link) error { return errOver }
@@ -224,8 +226,12 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 	} else {
 		l.host = w.wiring.Peers[rank]
 	}
+	reached := time.Now() // there was somebody
 	for tries := 1; ; tries++ {
 		c, err := w.net.Dial(ctx, l.host)
+		if err == nil {
+			reached = time.Now()
+		}
 		if err == nil && !w.wiring.Stream {
 			if err = w.greet(ctx, c, rank); err != nil {
 				c.Close()
@@ -242,7 +248,7 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 			if tries%25 == 1 {
 				w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.host, "tries", tries, "error", err)
 			}
-			if done := w.notReached(rank, tries, err); done != nil {
+			if done := w.notReached(rank, tries, time.Since(reached), err); done != nil {
 				return done
 			}
 		}
@@ -301,7 +307,7 @@ func (w *wirer) acceptFailed(err error) {
 	if w.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 		return
 	}
-	w.progress(func() { w.fault = fmt.Errorf("rank %d: cannot accept connections: %w", w.rank, err) })
+	w.progress(func() { w.fault, w.lost = fmt.Errorf("rank %d: cannot accept connections: %w", w.rank, err), w.rank })
 }
 
 // expects says whether a rank has reason to connect to this one.

@@ -12,7 +12,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	if m.streams() {
 		return owes, nil
 	}
-	if err := m.write(&completeFrame{Epoch: m.epoch(), Model: sha256, Owes: owes}); err != nil {
+	if err := m.declare(&completeFrame{Epoch: m.epoch(), Model: sha256, Owes: owes}); err != nil {
 		return nil, m.failed("complete the job", err)
 	}
 	if err := m.wait(ctx, "complete the job", func() bool { return m.deliver != nil }); err != nil {
@@ -27,7 +27,7 @@ func (m *Member) Done(_ context.Context, file string, sha256 [32]byte) error {
 		return nil
 	}
 	f := &doneFrame{Epoch: m.epoch(), Attempt: m.cfg.Attempt, File: file, SHA256: sha256}
-	if err := m.write(f); err != nil {
+	if err := m.declare(f); err != nil {
 		return m.failed("deliver "+file, err)
 	}
 	return nil

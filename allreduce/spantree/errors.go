@@ -39,6 +39,18 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, e.Reason, e.Code)
 }
 
+// FinishedError says to an attempt that stood by that it is not needed: the job has
+// ended, with this model.
+type FinishedError struct {
+	Job   Job
+	Rank  int
+	Model [32]byte // SHA-256
+}
+
+func (e *FinishedError) Error() string {
+	return fmt.Sprintf("job %v has finished with model %x…: this attempt of rank %d is not needed", e.Job, e.Model[:6], e.Rank)
+}
+
 // StartError says that a job was not complete in time.
 type StartError struct {
 	Job    Job

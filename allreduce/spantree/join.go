@@ -48,6 +48,16 @@ type JoinConfig struct {
 	// Version is the program's.
 	Version string
 
+	// OnLoss says what the job does about the loss of a rank, ReplaceTimeout how long
+	// it waits for another attempt of it (0: the server's default), SlowFactor how many
+	// times the median a rank may take for a byte before a faster attempt takes its
+	// place (0: as long as it likes). All ranks say the same.
+	OnLoss         OnLoss
+	ReplaceTimeout time.Duration
+	SlowFactor     float64
+	// Checkpoint is the step of the checkpoint that this rank can read; 0: none.
+	Checkpoint uint64
+
 	DialTimeout   time.Duration // to reach the server, trying once a second; 0 is 100 s, as vw
 	StartTimeout  time.Duration // until all ranks have joined; 0 is 10 min
 	Heartbeat     time.Duration // 0 is 1 s
@@ -56,10 +66,35 @@ type JoinConfig struct {
 
 	// Waiting is sampled at each heartbeat: what this rank waits for, "" is
 	// nothing. nil: never anything.
-	Waiting func() string
+	Waiting func() Waits
+	// Place is asked how far this rank is, when an epoch ends or a server has to learn
+	// it. nil: at the beginning, for ever.
+	Place Place
 	// Log gets what a person who waits wants to know; nil discards it.
 	Log *slog.Logger
 }
+
+// Place says how far a rank is. Its methods are called by the membership's own
+// goroutine and must return at once.
+type Place interface {
+	// At is how far this rank is.
+	At() At
+	// Fence is At, and ends the epoch on this rank: a step of it that is not completed
+	// yet is not completed in it.
+	Fence(e Epoch) At
+}
+
+// At is how far a rank is.
+type At struct {
+	Completed Point // the newest step; zero: none
+	Work      bool  // it has the contribution to the next one
+	WaitsFor  int   // a rank; -1: for none
+}
+
+type nowhere struct{}
+
+func (nowhere) At() At         { return At{WaitsFor: -1} }
+func (nowhere) Fence(Epoch) At { return At{WaitsFor: -1} }
 
 // Intervals of a client.
 const (
@@ -80,7 +115,10 @@ func (c JoinConfig) withDefaults() JoinConfig {
 	def(&c.LostAfter, 10*time.Second)
 	def(&c.ServerTimeout, 10*time.Minute)
 	if c.Waiting == nil {
-		c.Waiting = func() string { return "" }
+		c.Waiting = func() Waits { return Waits{Rank: -1} }
+	}
+	if c.Place == nil {
+		c.Place = nowhere{}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -192,7 +230,7 @@ var errVWServer = errors.New("vw's own server")
 func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	var joined *joinedFrame
 	conn, frames, err := converse(ctx, cfg.Network, cfg.Server, func(c net.Conn, r *frameReader) (err error) {
-		joined, err = register(c, r, cfg)
+		joined, err = register(c, r, &cfg, cfg.join())
 		return err
 	})
 	if errors.Is(err, errVWServer) {
@@ -256,18 +294,21 @@ func hello(conn net.Conn) (*frameReader, error) {
 	return frames, nil
 }
 
-// register sends JOIN and reads the answer.
-func register(conn net.Conn, frames *frameReader, cfg JoinConfig) (*joinedFrame, error) {
-	host, port, err := splitAdvertise(cfg.Advertise)
-	if err != nil {
-		return nil, err
+// join is the JOIN of an attempt that begins.
+func (c *JoinConfig) join() *joinFrame {
+	host, port, _ := splitAdvertise(c.Advertise) // Validate has looked at it
+	return &joinFrame{
+		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Rank: uint32(c.Rank), Total: uint32(c.Total),
+		Generation: c.Generation, Attempt: c.Attempt, Capabilities: c.Capabilities,
+		Heartbeat: c.Heartbeat, LostAfter: c.LostAfter, Options: c.Options, OptionsSHA256: sha256.Sum256([]byte(c.Options)),
+		Port: port, AdvertiseHost: host, Host: c.Host, Version: c.Version,
+		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
 	}
-	b, err := appendFrame(nil, &joinFrame{
-		UniqueID: cfg.Job.UniqueID, RunKey: cfg.Job.RunKey, Rank: uint32(cfg.Rank), Total: uint32(cfg.Total),
-		Generation: cfg.Generation, Attempt: cfg.Attempt, Capabilities: cfg.Capabilities,
-		Heartbeat: cfg.Heartbeat, LostAfter: cfg.LostAfter, Options: cfg.Options, OptionsSHA256: sha256.Sum256([]byte(cfg.Options)),
-		Port: port, AdvertiseHost: host, Host: cfg.Host, Version: cfg.Version,
-	})
+}
+
+// register sends JOIN and reads the answer.
+func register(conn net.Conn, frames *frameReader, cfg *JoinConfig, join *joinFrame) (*joinedFrame, error) {
+	b, err := appendFrame(nil, join)
 	if err != nil {
 		return nil, err
 	}

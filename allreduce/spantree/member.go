@@ -5,7 +5,6 @@ package spantree
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -15,23 +14,30 @@ import (
 // methods may be called by several goroutines.
 type Member struct {
 	cfg     JoinConfig
-	conn    net.Conn
 	foreign bool          // the server is vw's own
 	over    chan struct{} // see Over
 
 	mu       sync.Mutex
+	conn     net.Conn      // to the server; nil: there is none
 	changed  chan struct{} // closed and replaced when any of the following changes
 	waiting  waitingFrame  // how far the job is
 	short    time.Time     // since when ranks are missing, if any are
-	wiring   *Wiring
-	cause    error
+	wiring   *Wiring       // the newest
+	ended    chan struct{} // closed: it is over, as is why
+	why      error
+	cause    error // the job is over for this rank
 	deliver  *deliverFrame
+	decided  map[int]bool // ranks of whom the server decides, see Ask
 	bye      bool
-	gone     error // the connection to the server has ended
+	model    [32]byte // of bye
+	gone     error    // the server has gone for good
 	heard    time.Time
+	leased   time.Time // when the newest heartbeat was sent that has been answered
+	sent     [8]sentBeat
 	progress Progress
 	reported bool // progress was sent
 	closing  bool
+	standing []frame // what a server must hear again that has forgotten it
 
 	writing sync.Mutex // one frame at a time
 	buf     []byte
@@ -41,20 +47,27 @@ type Member struct {
 }
 
 func newMember(cfg JoinConfig, conn net.Conn, frames *frameReader, joined *joinedFrame) *Member {
+	ctx, cancel := context.WithCancel(context.Background())
 	m := &Member{
 		cfg: cfg, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: waitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not said yet who is missing"},
-		heard:   time.Now(), short: time.Now(),
+		heard:   time.Now(), short: time.Now(), leased: time.Now(), decided: map[int]bool{},
 	}
-	m.work.Go(func() { m.read(frames) })
+	m.work.Go(func() {
+		<-m.stop
+		cancel()
+	})
+	m.work.Go(func() { m.read(ctx, frames) })
 	m.work.Go(m.beat)
 	return m
 }
 
-// Over is closed when the epoch has ended.
+// Over is closed when the job is over for this rank: it has failed, or this attempt
+// is no part of it any more. The end of an epoch that another one follows is not it:
+// see Ended.
 func (m *Member) Over() <-chan struct{} { return m.over }
 
-// Cause is why the epoch has ended, nil while it goes on: a *LostError or a
+// Cause is why the job is over, nil while it goes on: a *LostError or a
 // *RefusedError, with the same root cause on every rank.
 func (m *Member) Cause() error {
 	if m.foreign {
@@ -112,12 +125,22 @@ func (m *Member) Close() error {
 		cancel()
 	}
 	m.stopped.Do(func() { close(m.stop) })
-	err := m.conn.Close()
+	err := m.hangUp()
 	m.work.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}
 	return err
+}
+
+// hangUp closes the connection to the server.
+func (m *Member) hangUp() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.conn == nil {
+		return nil
+	}
+	return m.conn.Close()
 }
 
 func (m *Member) epoch() Epoch {
@@ -166,120 +189,41 @@ func (m *Member) away(doing string, err error) error {
 	return &ServerError{Server: m.cfg.Server, Doing: doing, Err: err}
 }
 
+var errAway = errors.New("the connection to the server has ended")
+
 // write sends a frame.
 func (m *Member) write(f frame) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
+	m.mu.Lock()
+	conn := m.conn
+	m.mu.Unlock()
+	if conn == nil {
+		return errAway
+	}
+	return m.writeTo(conn, f)
+}
+
+// writeTo is write for who holds m.writing.
+func (m *Member) writeTo(conn net.Conn, f frame) error {
 	b, err := appendFrame(m.buf[:0], f)
 	if err != nil {
 		return err
 	}
 	m.buf = b
-	_ = m.conn.SetWriteDeadline(time.Now().Add(writeWithin))
-	_, err = m.conn.Write(b)
+	_ = conn.SetWriteDeadline(time.Now().Add(writeWithin))
+	_, err = conn.Write(b)
 	return err
 }
 
-// read takes what the server says, until the connection ends.
-func (m *Member) read(frames *frameReader) {
-	for {
-		f, err := frames.next()
-		if err != nil {
-			m.lose(err)
-			return
-		}
-		m.take(f)
+// declare sends a frame that a server must know: one that comes back hears it again.
+func (m *Member) declare(f frame) error {
+	m.mu.Lock()
+	m.standing = append(m.standing, f)
+	m.mu.Unlock()
+	err := m.write(f)
+	if m.cfg.reconnects() {
+		return nil // it will be said when the server is back
 	}
-}
-
-// lose notes that the connection to the server has ended. The rank works on:
-// it needs the server again when something is lost, or at the end.
-func (m *Member) lose(err error) {
-	m.update(func() {
-		if m.gone != nil {
-			return
-		}
-		m.gone = err
-		if !m.closing && !m.bye && m.cause == nil {
-			m.cfg.Log.Warn("the server has gone, working on without it", "server", m.cfg.Server, "rank", m.cfg.Rank, "error", err)
-		}
-	})
-}
-
-func (m *Member) take(f frame) {
-	m.update(func() {
-		m.heard = time.Now()
-		switch f := f.(type) {
-		case *waitingFrame:
-			if m.waiting.complete() && !f.complete() {
-				m.short = m.heard
-			}
-			m.waiting = *f
-		case *startFrame:
-			m.wiring = f.wiring(m.cfg.Total)
-		case *wireFrame:
-			m.wiring = f.wiring()
-		case *overFrame:
-			m.end(f.Cause.err(m.cfg))
-		case *refusedFrame:
-			m.end(&RefusedError{Server: m.cfg.Server, Code: f.Code, Reason: f.Reason, Model: f.Model})
-		case *fencedFrame:
-			m.end(&RefusedError{Server: m.cfg.Server, Code: AttemptFenced, Reason: f.Reason})
-		case *deliverFrame:
-			m.deliver = f
-		case *byeFrame:
-			m.bye = true
-		}
-		// BEATEN says no more than that the server lives; DECIDING and STANDBY
-		// are for what a server of this version does not do.
-	})
-}
-
-// end notes the first cause; the lock is held.
-func (m *Member) end(cause error) {
-	if m.cause == nil {
-		m.cause = cause
-		close(m.over)
-	}
-}
-
-// err is the cause as every rank's methods return it.
-func (c cause) err(cfg JoinConfig) error {
-	if c.Kind == causeRefused {
-		return &RefusedError{Server: cfg.Server, Code: c.Code, Reason: c.Why}
-	}
-	return &LostError{Job: cfg.Job, Rank: c.Rank, Host: c.Host, Why: c.Why, GaveUp: c.Kind == causeGaveUp}
-}
-
-// beat sends heartbeats, and progress with them.
-func (m *Member) beat() {
-	t := time.NewTicker(m.cfg.Heartbeat)
-	defer t.Stop()
-	for seq := uint64(1); ; seq++ {
-		select {
-		case <-t.C:
-		case <-m.stop:
-			return
-		}
-		m.mu.Lock()
-		quiet := m.gone != nil || m.cause != nil || m.bye
-		silent, reported, progress := time.Since(m.heard), m.reported, m.progress
-		m.mu.Unlock()
-		if quiet {
-			continue
-		}
-		if silent > m.cfg.ServerTimeout {
-			m.lose(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
-			_ = m.conn.Close()
-			continue
-		}
-		// Whether a write fails is the reader's business: there may be an OVER to read.
-		err := m.write(&beatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: -1, Waits: clip(m.cfg.Waiting(), maxWaits)})
-		if err == nil && !reported && progress != (Progress{}) {
-			m.mu.Lock()
-			m.reported = m.progress == progress
-			m.mu.Unlock()
-			_ = m.write(&reportFrame{Epoch: m.epoch(), Progress: progress})
-		}
-	}
+	return err
 }

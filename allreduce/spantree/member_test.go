@@ -140,7 +140,7 @@ func TestEveryRankLearnsTheSameCause(t *testing.T) {
 	}{
 		{"gives up", func(m *Member) error { return m.Fail(t.Context(), "part.1:17: no label") }, LostError{Why: "part.1:17: no label", GaveUp: true}},
 		{"closes", (*Member).Close, LostError{Why: "it left: closed"}},
-		{"vanishes", func(m *Member) error { return m.conn.Close() }, LostError{Why: "connection closed"}},
+		{"vanishes", (*Member).hangUp, LostError{Why: "connection closed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := serveTCP(t, ServerConfig{})
@@ -285,7 +285,7 @@ func TestStatusShowsJobsAndRanks(t *testing.T) {
 	r := serveTCP(t, ServerConfig{Version: "server 1"})
 	cfg := r.config(Job{UniqueID: 7, RunKey: "run"}, 1, 3)
 	cfg.Heartbeat, cfg.Options, cfg.Version = 10*time.Millisecond, "bits=18", "gvw 1"
-	cfg.Waiting = func() string { return "the server" }
+	cfg.Waiting = func() Waits { return Waits{Text: "the server", Rank: -1} }
 	m := r.member(cfg)
 	m.Report(Progress{Pass: 2, Step: "gradient", Number: 5, Examples: 300, Loss: 0.25})
 	r.vw(7, 3, 0).reads("01000000")

@@ -5,6 +5,7 @@ package spantree
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -22,20 +23,88 @@ type Wiring struct {
 	// Seen are the addresses, without ports, from which the server sees the ranks;
 	// nil with Stream. Where ranks do not meet, they tell why.
 	Seen []string
+	// Resume is where the job goes on: the newest step that any rank has completed.
+	// Its zero value is the beginning.
+	Resume Point
+	// Lack is what this rank lacks of it, nil: nothing. Debts are what others get
+	// from this rank.
+	Lack  *Lack
+	Debts []Lack
+	// Ending tells that the job has no further collectives: this rank takes what it
+	// lacks, and completes the job. There are no Peers then.
+	Ending bool
 	// Parent, with Stream, is whom this rank connects to, host:port; "": it
 	// is the root. Kids are the children it then accepts.
 	Parent string
 	Kids   int
 }
 
-func (f *startFrame) wiring(total int) *Wiring {
-	w := &Wiring{Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total)}
+// Point is a place in a job: a number of completed steps, and the epoch in which the
+// last of them was.
+type Point struct {
+	Epoch Epoch
+	Step  uint64
+}
+
+// What says what a rank lacks. Its numbers are part of the protocol.
+type What uint8
+
+// What a rank may lack.
+const (
+	LacksResults    = What(lackResults)    // of the step at which the job goes on: it has all else
+	LacksState      = What(lackState)      // it is new
+	LacksCheckpoint = What(lackCheckpoint) // it reads its own checkpoint
+)
+
+func (w What) String() string {
+	switch w {
+	case LacksResults:
+		return "results"
+	case LacksState:
+		return "state"
+	case LacksCheckpoint:
+		return "checkpoint"
+	}
+	return fmt.Sprintf("what %d", uint8(w))
+}
+
+// Lack says that a rank lacks something which another one has.
+type Lack struct {
+	Rank, Source int
+	What         What
+	Address      string // of the source's data listener, host:port
+}
+
+func (f *startFrame) wiring(total, rank int) *Wiring {
+	w := &Wiring{
+		Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total),
+		Resume: Point{f.ResumeEpoch, f.ResumeStep},
+	}
 	for _, p := range f.Members {
 		if p.Rank >= 0 && p.Rank < total {
 			w.Peers[p.Rank], w.Seen[p.Rank] = hostPort(p.Host, p.Port), cmp.Or(p.Seen, p.Host)
 		}
 	}
+	for _, l := range f.Lacks {
+		if l.Source < 0 || l.Source >= total {
+			continue
+		}
+		lack := Lack{Rank: l.Rank, Source: l.Source, What: What(l.What), Address: w.Peers[l.Source]}
+		switch {
+		case l.Rank == rank:
+			w.Lack = &lack
+		case l.Source == rank:
+			w.Debts = append(w.Debts, lack)
+		}
+	}
 	return w
+}
+
+func (f *pullFrame) wiring(rank int) *Wiring {
+	return &Wiring{
+		Epoch: f.Epoch, Token: f.Token, Resume: Point{f.ResumeEpoch, f.ResumeStep}, Ending: true,
+		Lack: &Lack{Rank: rank, Source: f.Source, What: What(f.What), Address: hostPort(f.Host, f.Port)},
+	}
 }
 
 func (f *wireFrame) wiring() *Wiring {
@@ -50,31 +119,90 @@ func (f *wireFrame) wiring() *Wiring {
 // done. It returns when the job is wired. While it waits, the log tells every
 // 10 s what it waits for; if not all ranks have joined within StartTimeout, it
 // fails with a *StartError that names the missing. Once all have joined there
-// is no limit: some may have much to read.
+// is no limit: some may have much to read. An attempt that stands by waits until it
+// is needed; a *FinishedError says that it was not.
 func (m *Member) Ready(ctx context.Context, s Shard) (*Wiring, error) {
 	if m.foreign {
 		return m.joinVW(ctx)
 	}
-	if err := m.write(&readyFrame{Shard: s}); err != nil {
+	if err := m.declare(&readyFrame{Shard: s, Checkpoint: m.cfg.Checkpoint}); err != nil {
 		return nil, m.failed("wire the job", err)
 	}
+	return m.await(ctx, nil, "wire the job")
+}
+
+// Next waits for the epoch that follows the one of w, when that is over.
+func (m *Member) Next(ctx context.Context, w *Wiring) (*Wiring, error) {
+	return m.await(ctx, w, "wire the job again")
+}
+
+// Newest is the newest wiring, over or not; nil: none yet.
+func (m *Member) Newest() *Wiring {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.wiring
+}
+
+// Ended is closed when the epoch of w is over, nil and Next before that. EndOf
+// says why it is over: a *LostError, or what Cause says.
+func (m *Member) Ended(w *Wiring) <-chan struct{} {
+	if m.foreign {
+		return m.over // vw's own server never says so
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.wiring != w {
+		return alreadyEnded
+	}
+	return m.ended
+}
+
+var alreadyEnded = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// EndOf is why the epoch of w is over, nil while it is not.
+func (m *Member) EndOf(w *Wiring) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.cause != nil:
+		return m.cause
+	case m.wiring != w:
+		return &LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"}
+	}
+	return m.why
+}
+
+// await waits for a wiring after w that is not over already, but with the job.
+func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, error) {
 	start, logged := time.Now(), time.Now()
 	for {
 		limit := reportEvery - time.Since(logged)
-		if left, limited := m.startLeft(); limited {
+		left, limited := m.startLeft()
+		if limited && w == nil {
 			limit = min(limit, left)
 		}
 		slice, cancel := context.WithTimeout(ctx, limit)
-		err := m.wait(slice, "wire the job", func() bool { return m.wiring != nil })
+		var next *Wiring
+		err := m.wait(slice, doing, func() bool {
+			if m.wiring != nil && m.wiring != w && (m.why == nil || m.cause != nil) {
+				next = m.wiring
+			}
+			return next != nil || m.bye
+		})
 		expired := err != nil && err == context.Cause(slice) && ctx.Err() == nil
 		cancel()
 		switch left, limited := m.startLeft(); {
+		case err == nil && next == nil:
+			return nil, &FinishedError{Job: m.cfg.Job, Rank: m.cfg.Rank, Model: m.model}
 		case err == nil:
-			w := *m.wiring // set once
-			return &w, nil
+			return next, nil
 		case !expired:
 			return nil, err
-		case limited && left <= 0:
+		case limited && left <= 0 && w == nil:
 			return nil, &StartError{Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: m.report()}
 		}
 		if time.Since(logged) >= reportEvery {

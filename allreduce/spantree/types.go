@@ -60,6 +60,17 @@ type Progress struct {
 	StepTook time.Duration
 }
 
+// OnLoss is what a job does about the loss of a rank. Its numbers are part of the
+// protocol.
+type OnLoss = lossPolicy
+
+// What a job may do about it.
+const (
+	Abort  = lossAbort  // it fails
+	Wait   = lossWait   // another attempt of the rank takes its place
+	Shrink = lossShrink // the others go on
+)
+
 // Code says why a server refuses. Its numbers are part of the protocol.
 type Code uint16
 

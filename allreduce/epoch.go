@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/fault"
+)
+
+// epoch is one wiring of the job, from START to OVER: the edges, and what goes over
+// them. A job that does not recover from losses has one.
+type epoch struct {
+	group  *Group
+	wiring *spantree.Wiring // nil: not wired yet
+	lack   *spantree.Lack   // what this rank takes before anything else; nil: nothing
+	wirer  *wirer           // nil: Local, or no edges are needed
+	engine engine
+	plans  plans
+	linked bool  // the tree's edges are open
+	debts  debts // results that others take from here
+	work   sync.WaitGroup
+	ending sync.Once
+
+	verdict *failure      // why it is over; under the group's lock
+	settled chan struct{} // closed when verdict stands, after engine.failed
+	done    chan struct{} // closed by end
+}
+
+func newEpoch(g *Group) *epoch {
+	e := &epoch{group: g, settled: make(chan struct{}), done: make(chan struct{})}
+	e.debts.paid = make(chan struct{})
+	e.engine = engine{
+		rank:   g.cfg.Rank,
+		part:   g.cfg.Chunk,
+		noSum:  g.cfg.NoChecksum,
+		limits: limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait},
+		log:    g.cfg.Log,
+		edges:  map[int]*edge{},
+		failed: make(chan struct{}),
+		onFail: func(f *failure) {
+			if !g.steps.recovers {
+				g.die()
+			}
+			e.work.Go(func() { e.settle(f) })
+		},
+	}
+	e.engine.call.done = make(chan struct{}, 1)
+	e.engine.driver = &netConn{en: &e.engine}
+	return e
+}
+
+// turn makes the epoch of w the one over which collectives go.
+func (g *Group) turn(w *spantree.Wiring) {
+	e := g.epoch
+	if e.wiring != nil {
+		e.end()
+		e = newEpoch(g)
+	}
+	var wr *wirer
+	if !w.Ending {
+		wr = newWirer(g.cfg.Network, g.door.listener, g.cfg.Rank, g.cfg.Total, w, g.member.Ended(w), g.log)
+		wr.again = e != g.epoch
+	}
+	g.mu.Lock()
+	e.wiring, e.lack, e.wirer = w, w.Lack, wr
+	e.debts.incur(w.Debts)
+	g.epoch = e
+	paid := g.early[w]
+	g.early = nil
+	g.mu.Unlock()
+	for _, rank := range paid {
+		e.debts.pay(rank)
+	}
+	if !w.Stream {
+		g.door.open()
+	}
+	if e.lack == nil && !w.Ending {
+		g.steps.enter(w)
+	}
+	e.work.Go(e.watchOver)
+}
+
+// connect opens the edges of the epoch's tree.
+func (g *Group) connect(ctx context.Context) error {
+	e := g.epoch
+	w, wr := e.wiring, e.wirer
+	e.linked = true
+	g.strike(fault.Wiring)
+	within := ctx
+	if !wr.again { // all ranks are here; later some may still be at work
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeoutCause(ctx, g.cfg.DialTimeout, fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
+		defer cancel()
+	}
+	if err := wr.connect(within); err != nil {
+		switch {
+		case errors.Is(err, errOver):
+			return e.overError("wiring")
+		case g.steps.recovers && ctx.Err() == nil:
+			e.engine.fail(&failure{code: faultLost, by: g.cfg.Rank, rank: wr.astray(), text: err.Error(), err: err, ask: spantree.EdgeBroke}, nil)
+			return g.failed()
+		}
+		// The others wait in vain, and are not to hear just that this rank has gone.
+		e.tellServer(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err})
+		return err
+	}
+	if err := e.start(w, wr); err != nil {
+		return err
+	}
+	g.strike(fault.Wiring)
+	return g.share(ctx)
+}
+
+// overError says why the epoch is over, to who has nothing under way.
+func (e *epoch) overError(doing string) error {
+	g := e.group
+	if cause := g.member.Cause(); cause != nil {
+		return fmt.Errorf("rank %d: %s: %w", g.cfg.Rank, doing, cause)
+	}
+	return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: g.member.EndOf(e.wiring)}
+}
+
+// over says that the server has ended the epoch.
+func (e *epoch) over() bool {
+	select {
+	case <-e.group.member.Ended(e.wiring):
+		return true
+	default:
+		return false
+	}
+}
+
+// start takes over the edges of a wired job.
+func (e *epoch) start(w *spantree.Wiring, wr *wirer) error {
+	g, en := e.group, &e.engine
+	en.stream, en.peers = w.Stream, w.Peers
+	if w.Stream {
+		en.part = streamChunk
+	}
+	e.plans = newPlans(wr.tree, wr.self, w.Stream)
+	en.reach = func(rank int) {
+		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
+	}
+	if d := g.cfg.Driver; d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
+		poll, err := newPollLoop(en)
+		switch {
+		case err == nil:
+			en.driver = poll
+		case d == DriverPoll:
+			wr.end()
+			return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
+		}
+	}
+	if err := wr.handOver(en.attach); err != nil {
+		wr.end()
+		en.finish()
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
+	}
+	en.watchs.Go(func() { en.watch(e.done) })
+	return nil
+}
+
+// end ends the edges and joins everything that the epoch has started.
+func (e *epoch) end() {
+	e.ending.Do(func() { close(e.done) })
+	if e.wirer != nil {
+		e.wirer.close()
+		e.engine.finish()
+		e.engine.mu.Lock()
+		s := e.engine.shared
+		e.engine.mu.Unlock()
+		if s != nil {
+			s.close()
+		}
+		e.wirer.end()
+	}
+	e.work.Wait()
+}
+
+// watchOver ends the epoch here when the server says that it is over.
+func (e *epoch) watchOver() {
+	g, en := e.group, &e.engine
+	select {
+	case <-g.member.Ended(e.wiring):
+	case <-e.done:
+		return
+	}
+	en.mu.Lock()
+	// At the end of a job with vw workers ranks leave one by one, and what
+	// matters is seen on the connections.
+	leaving := en.stream && en.leaving
+	en.mu.Unlock()
+	if leaving {
+		return
+	}
+	v := e.serversVerdict()
+	if v.code == faultGaveUp && !en.stream {
+		// The rank that gave up has told its neighbours too, in more detail.
+		timer := time.NewTimer(detailWithin)
+		defer timer.Stop()
+		select {
+		case <-en.failed:
+		case <-timer.C:
+		case <-e.done:
+		}
+	}
+	en.fail(v, nil)
+}
+
+// serversVerdict is why the server has ended the epoch.
+func (e *epoch) serversVerdict() *failure {
+	m := e.group.member
+	if cause := m.Cause(); cause != nil {
+		return verdictOf(cause)
+	}
+	v := verdictOf(m.EndOf(e.wiring))
+	v.code = faultOver
+	return v
+}
+
+// verdictOf is the server's verdict as a failure.
+func verdictOf(cause error) *failure {
+	f := &failure{code: faultGaveUp, by: serverItself, rank: serverItself, text: cause.Error(), err: cause}
+	if lost, ok := errors.AsType[*spantree.LostError](cause); ok {
+		f.rank, f.host, f.text = lost.Rank, lost.Host, lost.Why
+		if !lost.GaveUp {
+			f.code = faultLost
+		}
+	}
+	return f
+}
+
+// debts are the results that other ranks take from this one. Until they have, this
+// rank's next Exchange does not begin: it would write over them.
+type debts struct {
+	mu   sync.Mutex
+	left map[int]bool
+	paid chan struct{} // closed: nothing is left
+}
+
+func (d *debts) incur(all []spantree.Lack) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left = map[int]bool{}
+	for _, l := range all {
+		if l.What == spantree.LacksResults {
+			d.left[l.Rank] = true
+		}
+	}
+	if len(d.left) == 0 {
+		close(d.paid)
+	}
+}
+
+func (d *debts) pay(rank int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.left[rank] {
+		if delete(d.left, rank); len(d.left) == 0 {
+			close(d.paid)
+		}
+	}
+}

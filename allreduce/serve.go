@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// serve sends a rank what it lacks, while this rank's own Work goes on.
+func (s *steps) serve(c net.Conn, h hello) error {
+	g := s.group
+	var b [wantSize]byte
+	if _, err := io.ReadFull(c, b[:]); err != nil {
+		return err
+	}
+	w, asked := g.member.Newest(), decodeWant(b[:])
+	if w == nil {
+		return errNotYet
+	}
+	if err := h.check(w, g.cfg.Rank, g.cfg.Total); err != nil {
+		return err
+	}
+	out := &giveWriter{c: c, patience: g.cfg.Stall}
+	if _, err := c.Write(hello{token: w.Token, epoch: w.Epoch, from: uint32(g.cfg.Rank), to: h.from, total: h.total, pull: true}.appendTo(nil)); err != nil {
+		return err
+	}
+	s.state.RLock() // not during Commit
+	defer s.state.RUnlock()
+	if err := s.fits(asked); err != nil {
+		return errors.Join(errNotYet, out.frame(frameNo, []byte(clip(err.Error(), maxNo))))
+	}
+	write := s.machine.WriteState
+	if asked.what == spantree.LacksResults {
+		write = s.machine.WriteResults
+	}
+	bw := bufio.NewWriterSize(out, takePart)
+	err := write(bw)
+	if errors.Is(err, ErrNoResults) && bw.Buffered() == 0 {
+		return out.frame(frameElse, nil)
+	}
+	if err == nil {
+		err = bw.Flush()
+	}
+	if err == nil {
+		err = out.frame(frameEnd, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("sending the %v of step %d to rank %d: %w", asked.what, asked.at.Step, h.from, err)
+	}
+	g.log.Info("sent what a rank lacked", "rank", g.cfg.Rank, "to", h.from, "what", asked.what, "step", asked.at.Step)
+	if asked.what == spantree.LacksResults {
+		s.paid(w, int(h.from))
+	}
+	return nil
+}
+
+// fits says whether this rank has what is asked for.
+func (s *steps) fits(asked want) error {
+	at := s.at()
+	switch {
+	case s.machine == nil:
+		return errors.New("this rank has no state")
+	case asked.what != spantree.LacksResults && asked.what != spantree.LacksState:
+		return fmt.Errorf("%v cannot be had from here", asked.what)
+	case at != asked.at:
+		return fmt.Errorf("step %d of epoch %v is asked for, this rank is at step %d of epoch %v", asked.at.Step, asked.at.Epoch, at.Step, at.Epoch)
+	}
+	return nil
+}
+
+// paid notes that a rank has this rank's results, for the epoch of w. This rank may
+// still be on its way into that epoch.
+func (s *steps) paid(w *spantree.Wiring, rank int) {
+	g := s.group
+	g.mu.Lock()
+	e := g.epoch
+	early := e.wiring != w
+	if early {
+		if g.early == nil {
+			g.early = map[*spantree.Wiring][]int{}
+		}
+		g.early[w] = append(g.early[w], rank)
+	}
+	g.mu.Unlock()
+	if !early {
+		e.debts.pay(rank)
+	}
+}
+
+// giveWriter writes what it is given as frames.
+type giveWriter struct {
+	c        net.Conn
+	patience time.Duration
+	head     []byte
+}
+
+func (w *giveWriter) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		part := b[n:min(len(b), n+takePart)]
+		if err = w.frame(frameData, part); err == nil {
+			n += len(part)
+		}
+	}
+	return n, err
+}
+
+func (w *giveWriter) frame(kind byte, b []byte) error {
+	f := frame{kind: kind, flags: flagSum, length: uint32(len(b)), sum: checksum(b)}
+	w.head = f.append(w.head[:0])
+	w.c.SetDeadline(time.Now().Add(w.patience))
+	bufs := net.Buffers{w.head, b}
+	_, err := bufs.WriteTo(w.c)
+	return err
+}

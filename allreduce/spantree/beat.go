@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Waits is what a rank waits for.
+type Waits struct {
+	Text       string // in words; "": for nothing
+	Rank       int    // for this rank; -1: for none
+	Collective uint64 // in which it is; 0: in none
+}
+
+// sentBeat is a heartbeat whose answer may still come.
+type sentBeat struct {
+	seq uint64
+	at  time.Time
+}
+
+// beat sends heartbeats, and progress with them.
+func (m *Member) beat() {
+	t := time.NewTicker(m.cfg.Heartbeat)
+	defer t.Stop()
+	for seq := uint64(1); ; seq++ {
+		select {
+		case <-t.C:
+		case <-m.stop:
+			return
+		}
+		m.mu.Lock()
+		quiet := m.gone != nil || m.cause != nil || m.bye || m.conn == nil
+		silent, reported, progress := time.Since(m.heard), m.reported, m.progress
+		m.sent[seq%uint64(len(m.sent))] = sentBeat{seq, time.Now()}
+		m.mu.Unlock()
+		if quiet {
+			continue
+		}
+		if silent > m.cfg.patience() {
+			m.lose(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
+			continue
+		}
+		// Whether a write fails is the reader's business: there may be an OVER to read.
+		w := m.cfg.Waiting()
+		err := m.write(&beatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: clip(w.Text, maxWaits)})
+		if err == nil && !reported && progress != (Progress{}) {
+			m.mu.Lock()
+			m.reported = m.progress == progress
+			m.mu.Unlock()
+			_ = m.write(&reportFrame{Epoch: m.epoch(), Progress: progress})
+		}
+	}
+}
+
+// lease notes the answer to a heartbeat; the lock is held.
+func (m *Member) lease(seq uint64) {
+	if s := m.sent[seq%uint64(len(m.sent))]; s.seq == seq {
+		m.leased = s.at
+	}
+}
+
+// Lease waits until the server is known to count on this rank: a heartbeat that was
+// sent less than LostAfter/2 ago has been answered. Who renames a file to a name that
+// another attempt of the rank would use, too, asks for it first: an attempt that was
+// stopped and counted as lost gets none.
+func (m *Member) Lease(ctx context.Context) error {
+	if m.streams() {
+		return nil
+	}
+	return m.wait(ctx, "hold the lease of the rank", func() bool { return time.Since(m.leased) < m.cfg.LostAfter/2 })
+}
+
+// Ask tells the server that the edge to a neighbour stalls, broke, or fails a
+// checksum. It returns whether the server has said within a second that it decides who
+// is to blame: the end of the epoch follows, or nothing.
+func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault EdgeFault, detail string) bool {
+	if m.streams() {
+		return false
+	}
+	m.update(func() { delete(m.decided, peer) })
+	if m.write(&askFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: uint8(fault), Detail: clip(detail, maxWords)}) != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, decideWithin)
+	defer cancel()
+	return m.wait(ctx, "report a neighbour", func() bool { return m.decided[peer] }) == nil
+}
+
+// EdgeFault is what is wrong with an edge. Its numbers are part of the protocol.
+type EdgeFault uint8
+
+// The faults of an edge.
+const (
+	EdgeStalls  EdgeFault = 1 // no byte moves
+	EdgeBroke   EdgeFault = 2 // it has ended
+	EdgeGarbles EdgeFault = 3 // bytes have changed on the way
+)
+
+const decideWithin = time.Second

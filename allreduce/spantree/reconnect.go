@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+)
+
+// A rank whose server has gone works on. It tries to reach it again once a second: a
+// server that has been restarted learns from JOIN what it has forgotten, and hears
+// again what still holds. Where a job ends with the first loss there is no need: such
+// a rank needs the server at the end alone.
+
+// reconnects tells that a connection that ends is made anew.
+func (c *JoinConfig) reconnects() bool { return c.OnLoss != Abort }
+
+// patience is the silence after which a connection to the server is given up.
+func (c *JoinConfig) patience() time.Duration {
+	if c.reconnects() {
+		return min(c.LostAfter, c.ServerTimeout)
+	}
+	return c.ServerTimeout
+}
+
+// lose ends the connection to the server; the reader does what follows.
+func (m *Member) lose(err error) {
+	if !m.cfg.reconnects() {
+		m.part(err)
+	}
+	_ = m.hangUp()
+}
+
+// part notes that the server has gone for good. The rank works on: it needs the
+// server again when something is lost, or at the end.
+func (m *Member) part(err error) {
+	m.update(func() {
+		if m.gone != nil {
+			return
+		}
+		m.gone = err
+		if !m.closing && !m.bye && m.cause == nil {
+			m.cfg.Log.Warn("the server has gone, working on without it", "server", m.cfg.Server, "rank", m.cfg.Rank, "error", err)
+		}
+	})
+}
+
+// reconnect makes a connection that has ended anew, and returns its frames, or nil
+// when there is nothing more to hear.
+func (m *Member) reconnect(ctx context.Context, ended error) *frameReader {
+	m.mu.Lock()
+	over := m.closing || m.bye || m.cause != nil || m.wiring != nil && m.wiring.Stream
+	m.mu.Unlock()
+	if over || !m.cfg.reconnects() {
+		m.part(ended)
+		return nil
+	}
+	_ = m.hangUp()
+	m.update(func() { m.conn = nil })
+	m.cfg.Log.Warn("the server has gone, working on and trying to reach it again", "server", m.cfg.Server, "rank", m.cfg.Rank,
+		"for", m.cfg.ServerTimeout, "error", ended)
+	within, cancel := context.WithTimeout(ctx, m.cfg.ServerTimeout)
+	defer cancel()
+	for {
+		frames, err := m.rejoin(within)
+		if err == nil {
+			m.cfg.Log.Info("the server is back", "server", m.cfg.Server, "rank", m.cfg.Rank)
+			return frames
+		}
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			m.update(func() { m.end(refused) })
+			return nil
+		}
+		select {
+		case <-time.After(dialPause):
+		case <-within.Done():
+			m.part(err)
+			return nil
+		}
+	}
+}
+
+// rejoin makes one attempt.
+func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
+	cfg := m.cfg
+	at := cfg.Place.At()
+	join := cfg.join()
+	join.Completed, join.Step = at.Completed.Epoch, at.Completed.Step
+	m.mu.Lock()
+	if m.wiring != nil {
+		join.Epoch = m.wiring.Epoch
+	}
+	for _, f := range m.standing {
+		switch f.(type) {
+		case *readyFrame:
+			join.State = max(join.State, stateReady)
+		case *completeFrame:
+			join.State = max(join.State, stateComplete)
+		}
+	}
+	m.mu.Unlock()
+	conn, frames, err := converse(ctx, cfg.Network, cfg.Server, func(c net.Conn, r *frameReader) error {
+		_, err := register(c, r, &cfg, join)
+		return err
+	})
+	if errors.Is(err, errVWServer) {
+		return nil, &RefusedError{Server: cfg.Server, Code: Malformed, Reason: "vw's own server has taken the place of the one that ran this job"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return frames, m.resume(conn)
+}
+
+// resume takes a new connection over, and says again what holds.
+func (m *Member) resume(conn net.Conn) error {
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	m.mu.Lock()
+	standing, closing := m.standing, m.closing
+	m.heard = time.Now()
+	m.conn = conn
+	m.mu.Unlock()
+	if closing {
+		return conn.Close()
+	}
+	for _, f := range standing {
+		if err := m.writeTo(conn, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// read takes what the server says, until the membership ends. A connection that ends
+// is made anew where that makes sense.
+func (m *Member) read(ctx context.Context, frames *frameReader) {
+	for {
+		f, err := frames.next()
+		if err == nil {
+			m.take(f)
+			continue
+		}
+		if frames = m.reconnect(ctx, err); frames == nil {
+			return
+		}
+	}
+}
+
+// take does what a frame of the server's asks for.
+func (m *Member) take(f frame) {
+	switch f := f.(type) {
+	case *overFrame:
+		m.onOver(f)
+		return
+	case *startFrame:
+		m.begin(f.wiring(m.cfg.Total, m.cfg.Rank))
+		return
+	case *wireFrame:
+		m.begin(f.wiring())
+		return
+	case *pullFrame:
+		m.begin(f.wiring(m.cfg.Rank))
+		return
+	}
+	m.update(func() {
+		m.heard = time.Now()
+		switch f := f.(type) {
+		case *waitingFrame:
+			if m.waiting.complete() && !f.complete() {
+				m.short = m.heard
+			}
+			m.waiting = *f
+		case *refusedFrame:
+			m.end(&RefusedError{Server: m.cfg.Server, Code: f.Code, Reason: f.Reason, Model: f.Model})
+		case *fencedFrame:
+			m.end(&RefusedError{Server: m.cfg.Server, Code: AttemptFenced, Reason: f.Reason})
+		case *standByFrame:
+			m.cfg.Log.Info("standing by: another attempt holds the rank", "rank", m.cfg.Rank, "on", f.Host)
+		case *decidingFrame:
+			m.decided[f.Peer] = true
+		case *deliverFrame:
+			m.deliver = f
+		case *byeFrame:
+			m.bye, m.model = true, f.Model
+		case *beatenFrame:
+			m.lease(f.Seq)
+		}
+	})
+}
+
+// onOver ends an epoch on this rank, and says how far it is if another one is to
+// follow.
+func (m *Member) onOver(f *overFrame) {
+	cause := f.Cause.err(m.cfg)
+	if f.Final {
+		m.update(func() {
+			m.heard = time.Now()
+			m.end(cause)
+		})
+		return
+	}
+	at := m.cfg.Place.Fence(f.Epoch)
+	m.update(func() {
+		m.heard = time.Now()
+		m.endEpoch(cause)
+	})
+	_ = m.declare(&atFrame{ // a server that is away asks again
+		Epoch: f.Epoch, Completed: at.Completed.Epoch, Step: at.Completed.Step, Work: at.Work, WaitsFor: at.WaitsFor,
+	})
+}
+
+// begin starts an epoch.
+func (m *Member) begin(w *Wiring) {
+	m.update(func() {
+		m.heard = time.Now()
+		m.endEpoch(&LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
+		m.wiring, m.ended, m.why = w, make(chan struct{}), nil
+		m.standing = slices.DeleteFunc(m.standing, func(f frame) bool { // READY and AT have been heard
+			t := typeOf(f)
+			return t == typeReady || t == typeAt
+		})
+		clear(m.decided)
+	})
+}
+
+// endEpoch ends the newest epoch, if it is not over; the lock is held.
+func (m *Member) endEpoch(cause error) {
+	if m.ended != nil && m.why == nil {
+		m.why = cause
+		close(m.ended)
+	}
+}
+
+// end notes why the job is over; the lock is held.
+func (m *Member) end(cause error) {
+	if m.cause == nil {
+		m.cause = cause
+		m.endEpoch(cause)
+		close(m.over)
+	}
+}
+
+// err is the cause as every rank's methods return it.
+func (c cause) err(cfg JoinConfig) error {
+	if c.Kind == causeRefused {
+		return &RefusedError{Server: cfg.Server, Code: c.Code, Reason: c.Why}
+	}
+	return &LostError{Job: cfg.Job, Rank: c.Rank, Host: c.Host, Why: c.Why, GaveUp: c.Kind == causeGaveUp}
+}

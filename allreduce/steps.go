@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/fault"
+)
+
+// steps is how far a rank is in the steps of its job, and what it needs to go on after
+// a loss.
+//
+// A step is completed here when Exchange has returned before the epoch was fenced;
+// both happen under mu. The server learns from At and Fence how far every rank is, and
+// sends all that live to the newest step that any of them has completed.
+type steps struct {
+	group    *Group
+	recovers bool
+
+	state   sync.RWMutex // held by who changes the state (Commit and its like), and by who sends it
+	machine Recoverable  // whose state it is; nil: none yet
+
+	mu        sync.Mutex
+	completed spantree.Point
+	fenced    spantree.Epoch // that is over for this rank
+	work      bool           // the contribution to the next step is in hand
+}
+
+var _ spantree.Place = (*steps)(nil)
+
+// At says how far this rank is.
+func (s *steps) At() spantree.At {
+	waits := s.group.waiting().Rank
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return spantree.At{Completed: s.completed, Work: s.work, WaitsFor: waits}
+}
+
+// Fence ends an epoch: what is not completed yet is not completed in it.
+func (s *steps) Fence(e spantree.Epoch) spantree.At {
+	s.mu.Lock()
+	s.fenced = e
+	s.mu.Unlock()
+	return s.At()
+}
+
+// enter begins an epoch in which this rank lacks nothing: it is where the others are,
+// which may be numbered otherwise.
+func (s *steps) enter(w *spantree.Wiring) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recovers && w.Resume.Step > 0 {
+		s.completed = w.Resume
+	}
+}
+
+// complete notes that a step is completed, unless its epoch is over.
+func (s *steps) complete(at spantree.Point, in spantree.Epoch) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fenced == in {
+		return false
+	}
+	s.completed, s.work = at, false
+	return true
+}
+
+// inHand notes that Work is done.
+func (s *steps) inHand() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.work = true
+}
+
+// at is the newest completed step.
+func (s *steps) at() spantree.Point {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.completed
+}
+
+// follow exchanges and commits the step whose Work is done, as often as it takes: a
+// loss in between costs the lost rank's Work and nobody else's.
+func (s *steps) follow(ctx context.Context, m Machine) error {
+	for {
+		err := s.exchange(ctx, m)
+		if _, again := errors.AsType[*InterruptedError](err); !again || !s.recovers || s.machine == nil {
+			return err
+		}
+		s.group.log.Warn("the epoch is over, the job goes on", "rank", s.group.cfg.Rank, "step", s.at().Step, "cause", err)
+		if moved, err := s.resume(ctx); moved || err != nil {
+			return err
+		}
+	}
+}
+
+// exchange is one attempt.
+func (s *steps) exchange(ctx context.Context, m Machine) error {
+	g := s.group
+	if err := s.payDebts(ctx); err != nil {
+		return err
+	}
+	if err := m.Exchange(ctx, g); err != nil {
+		return err
+	}
+	if !s.recovers {
+		g.strike(fault.Commit)
+		return m.Commit()
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	if !s.complete(spantree.Point{Epoch: g.wiring.Epoch, Step: s.at().Step + 1}, g.wiring.Epoch) {
+		return g.overError("completing a step")
+	}
+	g.strike(fault.Commit)
+	return m.Commit()
+}
+
+// payDebts waits until those that lack this rank's results have got them.
+func (s *steps) payDebts(ctx context.Context) error {
+	e := s.group.epoch
+	if !s.recovers || e.wiring == nil {
+		return nil
+	}
+	select {
+	case <-e.debts.paid:
+		return nil
+	case <-s.group.member.Ended(e.wiring):
+		return e.overError("sending results")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// resume goes over to the next epoch. moved: the step is behind this rank, since
+// others had completed it, and perhaps further ones.
+func (s *steps) resume(ctx context.Context) (moved bool, err error) {
+	g := s.group
+	for {
+		if g.over() {
+			w, err := g.member.Next(ctx, g.wiring)
+			if err != nil {
+				return false, fmt.Errorf("rank %d: waiting for the job to go on: %w", g.cfg.Rank, err)
+			}
+			g.turn(w)
+		}
+		if g.lack == nil {
+			return false, nil
+		}
+		switch err := s.take(ctx, g.wiring); {
+		case err == nil:
+			g.mu.Lock()
+			g.lack = nil
+			g.mu.Unlock()
+			return true, nil
+		case !g.over():
+			return false, err
+		}
+	}
+}

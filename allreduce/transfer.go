@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// A rank that lacks the results of a step, or the whole state, takes them from one
+// that has them, over a connection of its own. It sends a hello with pullMagic and
+//
+//	offset  size  field
+//	     0     4  term of the epoch in which the step was completed
+//	     4     4  number of the epoch
+//	     8     8  incarnation of the epoch
+//	    16     8  number of the step
+//	    24     1  what: 1 results, 2 state
+//	    25     7  0
+//
+// and gets a hello back, and frames: data, each with its checksum, and at the end one
+// of type end; or one of type no with the reason in words; or one of type else: the
+// source came to the step by taking the state, and that is what it can give.
+const (
+	wantSize = 32
+
+	frameEnd  = 5
+	frameNo   = 6
+	frameElse = 7
+
+	takePart = 256 << 10
+	maxNo    = 512
+)
+
+type want struct {
+	at   spantree.Point
+	what spantree.What
+}
+
+func (w want) appendTo(dst []byte) []byte {
+	le := binary.LittleEndian
+	dst = le.AppendUint32(dst, w.at.Epoch.Term)
+	dst = le.AppendUint32(dst, w.at.Epoch.N)
+	dst = le.AppendUint64(dst, w.at.Epoch.Incarnation)
+	dst = le.AppendUint64(dst, w.at.Step)
+	return append(dst, byte(w.what), 0, 0, 0, 0, 0, 0, 0)
+}
+
+func decodeWant(b []byte) (w want) {
+	le := binary.LittleEndian
+	w.at.Epoch = spantree.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
+	w.at.Step = le.Uint64(b[16:])
+	w.what = spantree.What(b[24])
+	return w
+}
+
+// errElse is the source's answer that it has the state alone.
+var errElse = errors.New("the other rank has the state, and no results")
+
+// errNo is the source's no: it is not there yet, or not any more.
+var errNo = errors.New("the other rank says no")
+
+// take gets what this rank lacks, from whom the server has named, until it has it
+// or the epoch is over.
+func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
+	g := s.group
+	began := time.Now()
+	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Lack.What, "step", w.Resume.Step, "from", rankAt(w.Lack.Source, w.Lack.Address))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := g.member.Ended(w)
+	watched := make(chan struct{})
+	defer func() { <-watched }()
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		defer close(watched)
+		select {
+		case <-ended:
+			cancel(errOver)
+		case <-done:
+		}
+	}()
+	what := w.Lack.What
+	for tries := 1; ; tries++ {
+		err := s.takeOnce(ctx, w, what)
+		var refused *notTaken
+		switch {
+		case errors.Is(err, errElse) && what == spantree.LacksResults:
+			what = spantree.LacksState
+			continue
+		case err == nil:
+			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
+			return nil
+		case errors.As(err, &refused), ctx.Err() != nil:
+			return err
+		case tries%25 == 1:
+			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", rankAt(w.Lack.Source, w.Lack.Address), "tries", tries, "error", err)
+		}
+		select {
+		case <-time.After(redial):
+		case <-ctx.Done():
+			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Lack.What, w.Resume.Step, rankAt(w.Lack.Source, w.Lack.Address), context.Cause(ctx))
+		}
+	}
+}
+
+// notTaken says that the machine cannot use what has come whole.
+type notTaken struct{ err error }
+
+func (e *notTaken) Error() string { return e.err.Error() }
+func (e *notTaken) Unwrap() error { return e.err }
+
+func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.What) error {
+	g := s.group
+	c, err := g.cfg.Network.Dial(ctx, w.Lack.Address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
+	h := hello{token: w.Token, epoch: w.Epoch, from: uint32(g.cfg.Rank), to: uint32(w.Lack.Source), total: uint32(g.cfg.Total), pull: true}
+	c.SetDeadline(time.Now().Add(helloPatience))
+	if _, err := c.Write(want{w.Resume, what}.appendTo(h.appendTo(nil))); err != nil {
+		return err
+	}
+	r := &takeReader{c: c, patience: g.cfg.Stall}
+	s.state.Lock()
+	defer s.state.Unlock()
+	read := s.machine.ReadState
+	if what == spantree.LacksResults {
+		read = s.machine.ReadResults
+	}
+	br := bufio.NewReaderSize(r, takePart)
+	err = read(br)
+	if err == nil {
+		_, err = br.Peek(1)
+		switch {
+		case err == io.EOF:
+			err = nil
+		case err == nil:
+			err = &notTaken{fmt.Errorf("more came than the %v of a step", what)}
+		}
+	}
+	switch {
+	case r.err != nil && r.err != io.EOF:
+		return r.err
+	case err != nil && r.err == io.EOF:
+		return &notTaken{fmt.Errorf("rank %d: the %v of step %d from %s: %w", g.cfg.Rank, what, w.Resume.Step, rankAt(w.Lack.Source, w.Lack.Address), err)}
+	case err != nil:
+		return err
+	}
+	if !s.complete(w.Resume, w.Epoch) {
+		return errOver
+	}
+	if what == spantree.LacksResults {
+		return s.machine.Commit()
+	}
+	return nil
+}
+
+// takeReader reads the frames of a source as the bytes they carry.
+type takeReader struct {
+	c        net.Conn
+	patience time.Duration
+	greeted  bool
+	buf      []byte
+	left     []byte // of the frame at hand
+	err      error  // io.EOF: all has come
+}
+
+func (r *takeReader) Read(b []byte) (int, error) {
+	for len(r.left) == 0 && r.err == nil {
+		r.left, r.err = r.next()
+	}
+	if len(r.left) == 0 {
+		return 0, r.err
+	}
+	n := copy(b, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// next reads a frame.
+func (r *takeReader) next() ([]byte, error) {
+	r.c.SetDeadline(time.Now().Add(r.patience))
+	if !r.greeted {
+		var b [helloSize]byte
+		if _, err := io.ReadFull(r.c, b[:]); err != nil {
+			return nil, err
+		}
+		if _, err := decodeHello(b[:]); err != nil {
+			return nil, err
+		}
+		r.greeted = true
+	}
+	var head [frameSize]byte
+	if _, err := io.ReadFull(r.c, head[:]); err != nil {
+		return nil, noEOF(err)
+	}
+	le := binary.LittleEndian
+	kind, n, sum := head[0], le.Uint32(head[4:]), le.Uint32(head[8:])
+	if n > takePart || kind == frameNo && n > maxNo || kind >= frameElse && n > 0 || kind == frameEnd && n > 0 {
+		return nil, fmt.Errorf("a frame of type %d has %d bytes", kind, n)
+	}
+	if r.buf == nil {
+		r.buf = make([]byte, takePart)
+	}
+	b := r.buf[:n]
+	if _, err := io.ReadFull(r.c, b); err != nil {
+		return nil, noEOF(err)
+	}
+	if checksum(b) != sum {
+		return nil, errors.New("the checksum of a part is wrong: bytes have changed on the way")
+	}
+	switch kind {
+	case frameData:
+		return b, nil
+	case frameEnd:
+		return nil, io.EOF
+	case frameElse:
+		return nil, errElse
+	case frameNo:
+		return nil, fmt.Errorf("%w: %s", errNo, b)
+	}
+	return nil, fmt.Errorf("a frame of unknown type %d", kind)
+}
+
+// noEOF is err where an end is too early.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
