@@ -83,15 +83,17 @@ type callID struct {
 //	    44     1  bytes of the name that follow, at most 40
 //	    45     1  bytes of the operation's name that follow it, at most 32
 //	    46     2  0
-//	    48     8  digest: FNV-1a of the bytes before it, the whole name and
-//	              the operation's name
+//	    48     8  digest: FNV-1a of the bytes before it but the number, the whole
+//	              name and the operation's name, and the number times
+//	              1099511628211, joined by exclusive or
 //	    56     …  the name's first bytes, for messages, and the operation's name
 //
 // An operation of the program's own is 64 here, whatever number it has on a rank.
 const (
-	callFixed = 56
-	callName  = 40
-	callMax   = callFixed + callName + maxOwnName
+	callNumber = 16
+	callFixed  = 56
+	callName   = 40
+	callMax    = callFixed + callName + maxOwnName
 )
 
 // appendTo appends the wire form of c.
@@ -108,11 +110,19 @@ func (c *callID) appendTo(dst []byte) []byte {
 	dst = le.AppendUint32(dst, uint32(c.root))
 	short := c.name[:min(len(c.name), callName)]
 	dst = append(dst, byte(len(short)), byte(len(c.own)), 0, 0)
-	digest := fnv(fnvOffset, dst[start:])
+	digest := fnv(fnv(fnvOffset, dst[start:start+callNumber]), dst[start+callNumber+8:])
 	digest = fnv(fnv(digest, c.name), c.own)
-	dst = le.AppendUint64(dst, digest)
+	dst = le.AppendUint64(dst, digest^c.seq*fnvPrime)
 	dst = append(dst, short...)
 	return append(dst, c.own...)
+}
+
+// renumber makes wire that of the same collective with another number: a program
+// makes the same call again and again.
+func renumber(wire []byte, seq uint64) {
+	le := binary.LittleEndian
+	le.PutUint64(wire[48:], callDigest(wire)^callSeq(wire)*fnvPrime^seq*fnvPrime)
+	le.PutUint64(wire[callNumber:], seq)
 }
 
 // fnv goes on with a digest.
@@ -137,7 +147,7 @@ func checkCall(wire []byte) error {
 	return nil
 }
 
-func callSeq(wire []byte) uint64    { return binary.LittleEndian.Uint64(wire[16:]) }
+func callSeq(wire []byte) uint64    { return binary.LittleEndian.Uint64(wire[callNumber:]) }
 func callDigest(wire []byte) uint64 { return binary.LittleEndian.Uint64(wire[48:]) }
 
 // decodeCall reads a callID that checkCall has passed. The name is the part of it that

@@ -27,6 +27,7 @@ type engine struct {
 	limits limits
 	log    *slog.Logger
 	failed chan struct{}  // closed with the first failure
+	down   atomic.Bool    // it is closed
 	onFail func(*failure) // called once, after that
 	reach  func(rank int) // starts to open the edge to a rank, if that is our part
 	shared *shared        // nil: the ranks share no memory
@@ -96,6 +97,7 @@ type call struct {
 	started  time.Time
 	received int64
 	done     chan struct{} // capacity 1: it is finished
+	finished atomic.Bool   // done holds that
 	shared   bool          // it goes through the segment
 }
 
@@ -156,13 +158,12 @@ func (en *engine) begin(id callID, prog *schedule.Program, dst, src []byte) bool
 		return false
 	}
 	c := &en.call
-	id.seq = c.id.seq + 1
-	en.before = c.id
-	c.id, c.prog, c.dst, c.src = id, prog, dst, src
+	en.number(id)
+	c.prog, c.dst, c.src = prog, dst, src
 	c.started, c.received = time.Now(), 0
+	c.finished.Store(false)
 	c.run.Start(prog, en.part)
-	if !en.stream {
-		c.wire = c.id.appendTo(c.wire[:0])
+	if !en.stream && !en.noSum {
 		c.sums.reset(len(dst), en.part)
 	}
 	for _, e := range c.edges {
@@ -192,20 +193,42 @@ func (en *engine) begin(id callID, prog *schedule.Program, dst, src []byte) bool
 	return true
 }
 
+// number makes id the next collective; under the lock.
+func (en *engine) number(id callID) {
+	c := &en.call
+	en.before = c.id
+	id.seq = c.id.seq + 1
+	c.id.seq = id.seq
+	same := c.id == id && len(c.wire) > 0
+	c.id = id
+	switch {
+	case en.stream:
+	case same:
+		renumber(c.wire, id.seq)
+	default:
+		c.wire = c.id.appendTo(c.wire[:0])
+	}
+}
+
 // progress follows every change of the run, under the lock: what may be written or
 // read now is, and at the end the caller learns it.
 func (en *engine) progress() {
 	if !en.active {
 		return
 	}
-	for _, e := range en.call.edges {
-		if e.linked {
+	c := &en.call
+	for _, e := range c.edges {
+		if !e.linked {
+			continue
+		}
+		if _, ok := c.run.NextSend(e.peer); ok || e.waiting {
 			en.driver.nudge(e)
 		}
 	}
-	if en.call.run.Finished() {
+	if c.run.Finished() {
 		en.active, en.leaving = false, false
-		en.call.done <- struct{}{}
+		c.finished.Store(true)
+		c.done <- struct{}{}
 	}
 }
 
@@ -242,6 +265,7 @@ func (en *engine) fail(f *failure, from *edge) {
 	}
 	en.failure = f
 	en.where = en.here()
+	en.down.Store(true)
 	close(en.failed)
 	for _, e := range en.open {
 		if !en.stream && e != from && f.code != faultOver {

@@ -24,6 +24,14 @@ const (
 	// keepMax is how often when one is for long.
 	keepTick = 20 * time.Millisecond
 	keepMax  = 200 * time.Millisecond
+	// clockTurns is how many turns without news go by between two looks at the clock,
+	// the context and the edges from which nothing is due.
+	clockTurns = 4
+	// fewTries is up to how many tries are cheaper than a poll.
+	fewTries = 4
+	// smallData is up to where data is copied behind its header: one piece of memory
+	// costs the system less than two.
+	smallData = 512
 )
 
 // pollLoop is the driver over bare sockets: who calls a collective moves its bytes,
@@ -45,12 +53,15 @@ type pollLoop struct {
 type polled struct {
 	up      atomic.Bool // sock is there
 	sock    socket
-	place   int  // in the poller
-	ready   bool // there may be something to read
-	held    bool // what has been read waits for this rank's own calls
-	blocked bool // there was no room to write
-	at      int  // how much of the outbox is written
-	full    bool // the outbox is not written yet
+	place   int         // in the poller
+	ready   bool        // there may be something to read
+	held    bool        // what has been read waits for this rank's own calls
+	unsent  atomic.Bool // there may be something new to write
+	freed   atomic.Bool // what is held may go on
+	wanted  bool        // of glance: it is worth a read
+	blocked bool        // there was no room to write
+	at      int         // how much of the outbox is written
+	full    bool        // the outbox is not written yet
 }
 
 // socket is what a loop can drive without ever waiting for it.
@@ -80,6 +91,7 @@ func (d *pollLoop) attach(e *edge) error {
 		return fmt.Errorf("the connection to %s: %w", rankAt(e.rank, e.host), err)
 	}
 	e.sock = s
+	e.unsent.Store(true) // a collective may wait for it
 	e.up.Store(true)
 	if !d.kept {
 		d.kept = true
@@ -89,7 +101,9 @@ func (d *pollLoop) attach(e *edge) error {
 	return nil
 }
 
-func (d *pollLoop) nudge(*edge) {
+func (d *pollLoop) nudge(e *edge) {
+	e.unsent.Store(true)
+	e.freed.Store(true)
 	if d.asleep.Load() {
 		d.bell.Ring()
 	}
@@ -115,23 +129,24 @@ func (d *pollLoop) carry(ctx context.Context) {
 func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 	c := &d.en.call
 	var idle time.Time
-	told := false
+	told, turns := false, 0
 	for {
 		moved, from, f := d.sweep(c.edges)
-		if f != nil {
-			return from, f
-		}
-		select {
-		case <-c.done:
-			return nil, nil
-		case <-d.en.failed:
-			return nil, nil
-		default:
-		}
 		switch {
+		case f != nil:
+			return from, f
+		case c.finished.Load():
+			<-c.done
+			return nil, nil
+		case d.en.down.Load():
+			return nil, nil
 		case moved:
-			idle = time.Time{}
+			idle, turns = time.Time{}, 0
 			continue
+		}
+		turns++
+		switch {
+		case turns%clockTurns != 1: // the clock and the context cost as much as a try
 		case ctx.Err() != nil:
 			return nil, nil
 		case idle.IsZero():
@@ -144,13 +159,14 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 			if from, f := d.sleep(ctx, told); f != nil {
 				return from, f
 			}
+			turns = 0
 			continue
 		}
 		if loops.Load() > 1 {
 			runtime.Gosched() // to other ranks in this process; it wakes a thread, so not without need
 		}
 		transport.Yield()
-		d.glance(c.edges)
+		d.glance(c.edges, turns)
 	}
 }
 
@@ -170,27 +186,42 @@ func (d *pollLoop) sweep(edges []*edge) (moved bool, from *edge, f *failure) {
 	return moved, nil, nil
 }
 
-// glance finds out which edges can be read or written, without waiting. Where only
-// one can be, trying is cheaper.
-func (d *pollLoop) glance(edges []*edge) {
-	var only *edge
-	waits := 0
+// glance says which edges the next sweep tries to read and write. Trying a few is
+// cheaper than asking for them, and most often the parts that may come now are
+// those that come next; all others are tried now and then, and where this rank
+// cannot write: then its peers may be unable, too.
+func (d *pollLoop) glance(edges []*edge, turns int) {
+	all := turns%clockTurns == 0
 	for _, e := range edges {
-		if e.up.Load() && (!e.held && !e.ready || e.blocked) {
-			only = e
-			waits++
+		all = all || e.blocked
+	}
+	tries := 0
+	for _, e := range edges {
+		if e.wanted = e.up.Load() && !e.held && !e.ready && (all || d.due(e)); e.wanted {
+			tries++
+		}
+		if e.blocked {
+			tries++
 		}
 	}
-	switch {
-	case waits == 0:
-	case waits == 1 && !only.blocked:
-		only.ready = true
-	default:
-		d.poll.Clear()
-		d.add(edges)
-		d.poll.Wait(0)
-		d.mark(edges)
+	if tries <= fewTries {
+		for _, e := range edges {
+			e.ready = e.ready || e.wanted
+			e.blocked = false
+		}
+		return
 	}
+	d.poll.Clear()
+	d.add(edges)
+	d.poll.Wait(0)
+	d.mark(edges)
+}
+
+// due says that a part from e may come now. It is for who carries: nobody else
+// changes the run.
+func (d *pollLoop) due(e *edge) bool {
+	_, ok := d.en.call.run.NextReceive(e.peer)
+	return ok
 }
 
 func (d *pollLoop) add(edges []*edge) {
@@ -249,11 +280,18 @@ func (d *pollLoop) push(e *edge) (moved bool) {
 	}
 	o := &e.outbox
 	if !e.full {
-		ok, _ := e.compose()
-		if !ok {
+		if !e.unsent.Load() {
 			return false
 		}
+		e.unsent.Store(false) // before the look: who has news later says so again
+		if ok, _ := e.compose(); !ok {
+			return false
+		}
+		if len(o.data) <= smallData {
+			o.head, o.data = append(o.head, o.data...), nil
+		}
 		e.full, e.at = true, 0
+		e.unsent.Store(!o.part) // after a sign of life there may be more; a part says so itself
 	}
 	done := min(e.at, len(o.head))
 	head, data := o.head[done:], o.data[e.at-done:]
@@ -280,8 +318,18 @@ func (d *pollLoop) push(e *edge) (moved bool) {
 
 // pull reads what has come on e, once, and takes it apart.
 func (d *pollLoop) pull(e *edge) (moved bool, f *failure) {
-	if e.held, f = e.digest(); f != nil || e.held || !e.ready {
-		return false, f
+	if e.held {
+		if !e.freed.Load() {
+			return false, nil
+		}
+		e.freed.Store(false)
+		if e.held, f = e.digest(); f != nil || e.held {
+			return false, f
+		}
+		moved = true
+	}
+	if !e.ready {
+		return moved, nil
 	}
 	b := e.space()
 	n, err := e.sock.Read(b)
@@ -290,7 +338,7 @@ func (d *pollLoop) pull(e *edge) (moved bool, f *failure) {
 	}
 	switch {
 	case err == transport.ErrAgain:
-		return false, nil
+		return moved, nil
 	case err == io.EOF, err != nil:
 		return false, e.lost(err)
 	}

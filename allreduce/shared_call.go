@@ -49,11 +49,9 @@ func (en *engine) beginShared(id callID) bool {
 		return false
 	}
 	c := &en.call
-	id.seq = c.id.seq + 1
-	en.before = c.id
-	c.id, c.prog, c.dst, c.src = id, nothing, nil, nil
+	en.number(id)
+	c.prog, c.dst, c.src = nothing, nil, nil
 	c.started, c.received = time.Now(), 0
-	c.wire = c.id.appendTo(c.wire[:0])
 	for _, e := range c.edges {
 		e.peer = noPeer
 	}

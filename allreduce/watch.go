@@ -202,6 +202,9 @@ func (en *engine) tellAll() {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	for _, e := range en.open {
-		e.say = e.say || en.active && e.begun < en.call.id.seq
+		if en.active && e.begun < en.call.id.seq {
+			e.say = true
+			en.driver.nudge(e)
+		}
 	}
 }

@@ -51,20 +51,23 @@ func NewSocket(c net.Conn) (*Socket, error) {
 }
 
 // Read is one read: into b what is there, ErrAgain if that is nothing, io.EOF at the
-// end.
+// end. As it never waits, the scheduler of goroutines is not told.
 func (s *Socket) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
 	for {
-		n, err := unix.Read(s.fd, b)
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(s.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
 		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN:
 			return 0, ErrAgain
-		case err != nil:
-			return 0, os.NewSyscallError("read", err)
-		case n == 0 && len(b) > 0:
+		case errno != 0:
+			return 0, os.NewSyscallError("read", errno)
+		case n == 0:
 			return 0, io.EOF
 		default:
-			return n, nil
+			return int(n), nil
 		}
 	}
 }
@@ -78,29 +81,41 @@ func (s *Socket) Write(a, b []byte) (int, error) {
 	if len(a) == 0 {
 		return 0, nil
 	}
-	vecs := 1
-	s.iov[0].Base = &a[0]
-	s.iov[0].SetLen(len(a))
 	if len(b) > 0 {
-		vecs = 2
-		s.iov[1].Base = &b[0]
-		s.iov[1].SetLen(len(b))
+		return s.writeBoth(a, b)
 	}
 	for {
-		n, _, errno := unix.Syscall(unix.SYS_WRITEV, uintptr(s.fd), uintptr(unsafe.Pointer(&s.iov[0])), uintptr(vecs))
-		switch errno {
-		case unix.EINTR:
-			continue
-		case 0:
-			s.iov = [2]unix.Iovec{}
-			return int(n), nil
+		n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s.fd), uintptr(unsafe.Pointer(&a[0])), uintptr(len(a)))
+		if errno != unix.EINTR {
+			return written(n, errno)
 		}
-		s.iov = [2]unix.Iovec{}
-		if errno == unix.EAGAIN {
-			return 0, ErrAgain
-		}
-		return 0, os.NewSyscallError("writev", errno)
 	}
+}
+
+// writeBoth writes two pieces of memory at once.
+func (s *Socket) writeBoth(a, b []byte) (int, error) {
+	s.iov[0].Base = &a[0]
+	s.iov[0].SetLen(len(a))
+	s.iov[1].Base = &b[0]
+	s.iov[1].SetLen(len(b))
+	defer func() { s.iov = [2]unix.Iovec{} }() // the memory is not the socket's
+	for {
+		n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(s.fd), uintptr(unsafe.Pointer(&s.iov[0])), 2)
+		if errno != unix.EINTR {
+			return written(n, errno)
+		}
+	}
+}
+
+// written is the outcome of a write.
+func written(n uintptr, errno unix.Errno) (int, error) {
+	switch errno {
+	case 0:
+		return int(n), nil
+	case unix.EAGAIN:
+		return 0, ErrAgain
+	}
+	return 0, os.NewSyscallError("write", errno)
 }
 
 // FD is the descriptor, for a [Poller].
@@ -228,4 +243,4 @@ func (p *Poller) Ready(k int) (read, write bool) {
 }
 
 // Yield lets another thread run, if one is waiting for a processor.
-func Yield() { unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
