@@ -31,13 +31,22 @@ func (g *Group) Accumulate(ctx context.Context, w []float32, stride, offset int)
 
 // AccumulateAvg replaces slot offset of every weight by its mean over all ranks.
 func (g *Group) AccumulateAvg(ctx context.Context, w []float32, stride, offset int) error {
-	sum, err := g.sumOfSlot(ctx, w, stride, offset, "weights")
+	return g.AccumulateAvgInto(ctx, w, w, stride, offset)
+}
+
+// AccumulateAvgInto is AccumulateAvg that leaves src whole. dst is src, or does not
+// overlap it.
+func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, stride, offset int) error {
+	sum, err := g.sumOfSlot(ctx, src, stride, offset, "weights")
 	if err != nil {
 		return err
 	}
+	if stride > 1 {
+		copy(dst, src)
+	}
 	ranks := float32(g.cfg.Total)
 	for i, v := range sum {
-		w[i*stride+offset] = v / ranks
+		dst[i*stride+offset] = v / ranks
 	}
 	return nil
 }
@@ -50,16 +59,31 @@ func (g *Group) AccumulateAvg(ctx context.Context, w []float32, stride, offset i
 // and every other slot is summed. Where G is not positive, the weight is 0.
 // normalizedSlot is the slot of the largest feature values, 0 if there is none.
 func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, normalizedSlot int) error {
+	return g.AccumulateWeightedAvgInto(ctx, w, w, stride, normalizedSlot)
+}
+
+// AccumulateWeightedAvgInto is AccumulateWeightedAvg that leaves src whole. dst is
+// src, or does not overlap it.
+func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float32, stride, normalizedSlot int) error {
 	const weight, adaptive = 0, 1
+	const cell = 4 // floats of a weight of the learner
 	if stride <= adaptive || normalizedSlot < 0 || normalizedSlot >= stride {
 		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d and normalised slot %d", stride, normalizedSlot))
 	}
-	total, err := g.sumOfSlot(ctx, w, stride, adaptive, "adaptive sums")
+	total, err := g.sumOfSlot(ctx, src, stride, adaptive, "adaptive sums")
 	if err != nil {
 		return err
 	}
+	inPlace := &dst[0] == &src[0]
+	if !inPlace && stride != cell {
+		copy(dst, src)
+		inPlace = true
+	}
 	for i, sum := range total {
-		slots := w[i*stride : (i+1)*stride]
+		slots := dst[i*stride : (i+1)*stride]
+		if !inPlace { // in the same sweep
+			*(*[cell]float32)(slots) = [cell]float32(src[i*cell:])
+		}
 		if sum <= 0 {
 			slots[weight] = 0
 			continue
@@ -71,7 +95,7 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, 
 			slots[normalizedSlot] *= ratio
 		}
 	}
-	return g.AllReduce(ctx, Vec(w).Named("weights"), Sum)
+	return g.AllReduce(ctx, Vec(dst).Named("weights"), Sum)
 }
 
 // sumOfSlot is the sum over all ranks of one slot of every weight. It is the

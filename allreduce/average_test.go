@@ -3,6 +3,7 @@
 package allreduce
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -57,6 +58,20 @@ func TestAccumulations(t *testing.T) {
 	at := func(i, slot int) func(rank int) float32 {
 		return func(rank int) float32 { return locals[rank][i*stride+slot] }
 	}
+	// into calls what leaves its source whole, and brings the result to w.
+	into := func(f func(dst, src []float32) error) func(w []float32) error {
+		return func(w []float32) error {
+			dst, before := slices.Repeat([]float32{7}, len(w)), slices.Clone(w)
+			if err := f(dst, w); err != nil {
+				return err
+			}
+			if !slices.Equal(w, before) {
+				return errors.New("the source was changed")
+			}
+			copy(w, dst)
+			return nil
+		}
+	}
 	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		for _, c := range []struct {
 			name string
@@ -82,6 +97,25 @@ func TestAccumulations(t *testing.T) {
 					}
 					return inOrder(n, at(i, slot)) / n
 				},
+			},
+			{
+				"mean of slot 0, into",
+				func(g *Group, w []float32) error {
+					return into(func(dst, src []float32) error { return g.AccumulateAvgInto(ctx, dst, src, stride, 0) })(w)
+				},
+				func(rank, i, slot int) float32 {
+					if slot != 0 {
+						return at(i, slot)(rank)
+					}
+					return inOrder(n, at(i, slot)) / n
+				},
+			},
+			{
+				"weighted, normalised, into",
+				func(g *Group, w []float32) error {
+					return into(func(dst, src []float32) error { return g.AccumulateWeightedAvgInto(ctx, dst, src, stride, 2) })(w)
+				},
+				weightedWant(n, 2, at),
 			},
 			{"weighted, normalised", func(g *Group, w []float32) error { return g.AccumulateWeightedAvg(ctx, w, stride, 2) }, weightedWant(n, 2, at)},
 			{"weighted", func(g *Group, w []float32) error { return g.AccumulateWeightedAvg(ctx, w, stride, 0) }, weightedWant(n, 0, at)},
