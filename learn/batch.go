@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/descent"
 )
 
 // batch is the machine of passes of a batch solver (L-BFGS, CG). A step is one
@@ -22,16 +23,23 @@ type batch struct {
 	solver batchSolver
 	acc    summation
 
-	sums *optim.Sums // the solver's own vectors
+	passes int             // that the solver may take
+	prior  descent.Penalty // --input_feature_regularizer; zero: none
+
+	part *optim.Sums // over this rank's examples
+	sums *optim.Sums // over those of all; the same, but where the state is kept
 	row  []byte
 
-	hessian bool // a last pass is to find the diagonal of the Hessian at the end
+	hessian bool      // a last pass is to find the diagonal of the Hessian at the end
+	final   []float32 // what it has found
 
 	best []float32 // the weights with the best holdout loss; nil: none kept
 	stop bool      // the holdout loss no longer improves
+
+	read solverState // of a state that is being read
 }
 
-var _ allreduce.Machine = (*batch)(nil)
+var _ stage = (*batch)(nil)
 
 // Next names the next step.
 func (m *batch) Next() (string, bool) {
@@ -50,14 +58,16 @@ func (m *batch) Next() (string, bool) {
 
 // Work answers the solver's request over this rank's shard.
 func (m *batch) Work(ctx context.Context) error {
-	m.acc.begin(m.request(), m.sums, m.solver.Row().Pass+1)
+	req := m.request()
+	m.begin(req.Kind)
+	m.acc.begin(req, m.part, m.solver.Row().Pass+1)
 	if err := m.s.batches(ctx, m.acc.batch); err != nil {
 		return err
 	}
 	if err := m.acc.end(); err != nil {
 		return err
 	}
-	m.solver.Prepare(m.sums)
+	m.solver.Prepare(m.part)
 	return nil
 }
 
@@ -76,6 +86,8 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := m.s.ready(ctx); err != nil {
 		return err
 	}
+	m.arrange(m.request().Kind)
+	m.sums.Loss, m.sums.Weight, m.sums.Curvature = m.part.Loss, m.part.Weight, m.part.Curvature
 	if g.Size() > 1 {
 		if err := m.reduce(ctx, g, m.request().Kind); err != nil {
 			return err
@@ -88,21 +100,15 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if !more || req.Kind == optim.Curvature {
 		return nil // of the same weights as the pass before
 	}
-	if err := m.s.validate(ctx, m.s.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
+	return m.s.validate(ctx, m.s.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
 		return r.Clip(initial + float32(dot(req.X, fs)))
-	})); err != nil {
-		return err
-	}
-	if m.s.valid.improves() {
-		m.best = append(m.best[:0], req.X...)
-	}
-	return nil
+	}))
 }
 
 func (m *batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
-	sums := m.sums
+	sums, part := m.sums, m.part
 	if kind == optim.First {
-		if err := g.AllReduce(ctx, allreduce.Vec(sums.Diagonal).Named("diagonal of the Hessian"), allreduce.Sum); err != nil {
+		if err := g.AllReduceInto(ctx, allreduce.Vec(sums.Diagonal).Named("diagonal of the Hessian"), allreduce.Vec(part.Diagonal), allreduce.Sum); err != nil {
 			return err
 		}
 	}
@@ -112,7 +118,7 @@ func (m *batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind)
 	if kind == optim.Curvature {
 		return nil
 	}
-	return g.AllReduce(ctx, allreduce.Vec(sums.Gradient).Named("gradient"), allreduce.Sum)
+	return g.AllReduceInto(ctx, allreduce.Vec(sums.Gradient).Named("gradient"), allreduce.Vec(part.Gradient), allreduce.Sum)
 }
 
 // reduceScalars adds the numbers: one call of float64 among gvw ranks, vw's
@@ -148,9 +154,13 @@ func (m *batch) reduceScalars(ctx context.Context, g *allreduce.Group, kind opti
 func (m *batch) Commit() error {
 	s := m.s
 	h := s.all.Stats.Holdout
+	req, more := m.solver.Request()
+	if more && s.valid.improves() {
+		m.best = append(m.best[:0], req.X...)
+	}
 	better, stop := s.endPass()
-	if _, ok := m.solver.Request(); !ok {
-		m.hessian = false
+	if !more {
+		m.hessian, m.final = false, m.sums.Diagonal
 		return s.report(s.cfg.solverName())
 	}
 	if err := m.solver.Accept(m.sums); err != nil {
@@ -170,7 +180,7 @@ func (m *batch) Commit() error {
 	if err := s.say(m.row); err != nil {
 		return err
 	}
-	req, more := m.solver.Request()
+	req, more = m.solver.Request()
 	if better && more && s.valid == nil {
 		m.best = append(m.best[:0], req.X...)
 	}
@@ -182,18 +192,24 @@ func (m *batch) Commit() error {
 	return s.report(s.cfg.solverName())
 }
 
-// finish prints why the solver stopped, and leaves the final weights in the
-// solver: those of the best pass if the holdout loss stopped it, as vw does,
-// else the last ones.
-func (m *batch) finish() error {
+// finish prints why the solver stopped, and ends training with the weights of the
+// best pass if the holdout loss stopped it, as vw does, else with the last ones.
+func (m *batch) finish(r *runner) error {
+	s := m.s
 	m.acc = summation{}
-	if m.stop {
-		if m.best != nil {
-			copy(m.solver.Weights(), m.best)
-			m.best = nil
+	w := m.solver.Weights()
+	if m.stop && m.best != nil {
+		w = m.best
+	}
+	r.model = batchModel(s, w)
+	if s.cfg.keepsHessian() {
+		if m.final == nil { // the holdout loss stopped it before that pass
+			m.final = m.solver.InPlace().Diagonal
 		}
+		r.regularizer = s.regularizer(w, m.final, r.prior)
+	}
+	if m.stop {
 		return nil
 	}
-	m.best = nil
 	return m.s.say(optim.AppendVerdict(nil, m.solver.Status(), m.solver.Row(), m.s.cfg.Termination, m.s.cfg.Semantics))
 }

@@ -26,7 +26,7 @@ type classes struct {
 	base   []sgd.ClassSums // of the loaded model
 	all    []sgd.ClassSums // of the job so far, without base
 	sums   classLoss
-	shared classLoss // over all ranks
+	total  classLoss // over all ranks
 	probs  []float32 // of the example at hand
 	vector []float64 // what ranks add up
 }
@@ -41,6 +41,8 @@ const noClass = 999
 // Work predicts every example of the shard, and learns from it.
 func (m *classes) Work(ctx context.Context) error {
 	s := m.s
+	m.begin()
+	defer m.end()
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if ex.Weight < 0 { // vw counts it as 0 here, and below 0 where labels are simple
 			none := *ex
@@ -76,6 +78,41 @@ func (m *classes) Work(ctx context.Context) error {
 		}
 		return m.account(b, ex, held, scores, &shown)
 	})
+}
+
+// shared is what all ranks have alike.
+func (m *classes) shared(c *coder) {
+	m.online.shared(c)
+	m.outcome(c)
+}
+
+// own is what this rank alone has.
+func (m *classes) own(c *coder) {
+	m.online.own(c)
+	for i := range m.learner.Sums() {
+		sum := &m.learner.Sums()[i]
+		c.f64("sums of a class", &sum.Nsx)
+		c.f64("sums of a class", &sum.TotalWeight)
+	}
+	c.f64("log-loss", &m.sums.trained)
+	c.f64("log-loss held out", &m.sums.held)
+	turn := m.learner.Turn()
+	if c.number("class whose turn it is", &turn, m.s.cfg.OAA-1); c.reading && c.err == nil {
+		c.err = m.learner.SetTurn(turn)
+	}
+	c.number("label of the first class", &m.labels.first, 1)
+	c.flag("first label known", &m.labels.decided)
+	c.flag("warned of labels outside", &m.labels.warned)
+}
+
+// outcome are the sums of the classes over all ranks.
+func (m *classes) outcome(c *coder) {
+	for i := range m.all {
+		c.f64("sums of the classes", &m.all[i].Nsx)
+		c.f64("sums of the classes", &m.all[i].TotalWeight)
+	}
+	c.f64("log-loss", &m.total.trained)
+	c.f64("log-loss held out", &m.total.held)
 }
 
 // highest is the class with the highest score, the first of several.
@@ -201,7 +238,7 @@ func (m *classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 	for i := range m.all {
 		m.all[i] = sgd.ClassSums{Nsx: v[2*i], TotalWeight: v[2*i+1]}
 	}
-	m.shared = classLoss{v[2*len(m.all)], v[2*len(m.all)+1]}
+	m.total = classLoss{v[2*len(m.all)], v[2*len(m.all)+1]}
 	return nil
 }
 
@@ -212,7 +249,7 @@ func (m *classes) logLoss() float64 {
 	case !s.cfg.Probabilities:
 		return math.NaN()
 	case s.holdout.on:
-		return m.shared.held / s.all.Stats.Holdout.Weight
+		return m.total.held / s.all.Stats.Holdout.Weight
 	}
-	return m.shared.trained / s.all.Stats.Labeled
+	return m.total.trained / s.all.Stats.Labeled
 }

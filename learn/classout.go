@@ -3,7 +3,6 @@
 package learn
 
 import (
-	"context"
 	"slices"
 	"strconv"
 
@@ -16,6 +15,9 @@ import (
 // asked for.
 func (m *classes) write(tag []byte, scores []float32, best int, shown *classLabels) error {
 	s := m.s
+	if s.mute {
+		return nil
+	}
 	if s.preds != nil {
 		line := s.preds.buf[:0]
 		if s.cfg.Probabilities || s.cfg.Scores {
@@ -45,8 +47,8 @@ func (l *classLabels) append(dst []byte, scores []float32) []byte {
 	return dst
 }
 
-// classes trains one against all, or tests it.
-func (r *runner) classes(ctx context.Context) error {
+// classes is training one against all, or testing it.
+func (r *runner) classes() (*classes, error) {
 	s := r.session
 	rule := r.rule
 	rule.FixedRange = s.fixed // labels are -1 and 1, as the learners see them
@@ -55,26 +57,26 @@ func (r *runner) classes(ctx context.Context) error {
 	}
 	learner, err := sgd.NewClasses(rule, s.loss, s.cfg.OAA)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.cfg.startWeights(learner.Weights(), learner.Stride(), rule)
 	if n := s.cfg.OAASubsample; n > 0 {
 		var state merand.State
 		if state, err = learner.Subsample(n, s.cfg.Start.Seed); err != nil {
-			return err
+			return nil, err
 		}
 		s.cfg.Start.Seed = state
 	}
 	if r.initial != nil {
 		if err := r.initial.intoLearner(learner.Learner, s, rule); err != nil {
-			return err
+			return nil, err
 		}
 		r.initial.intoSums(learner.Sums())
 	} else {
 		s.cfg.startStates(learner.Learner)
 	}
 	if err := s.table.head(); err != nil {
-		return err
+		return nil, err
 	}
 	m := &classes{
 		online:  online{s: s, learner: learner.Learner, rule: rule, passes: s.cfg.Passes},
@@ -85,13 +87,14 @@ func (r *runner) classes(ctx context.Context) error {
 	}
 	m.also = m.shareSums
 	m.made = func() trained { return m.model(rule) }
-	m.judge = m.judgeClass
-	if err := s.group.Run(ctx, m); err != nil {
-		return err
-	}
-	r.model = m.finish()
+	m.judge, m.use = m.judgeClass, learner.Use
+	return m, nil
+}
+
+// finish ends training with its model.
+func (m *classes) finish(r *runner) error {
 	r.logLoss = m.logLoss()
-	return nil
+	return m.online.finish(r)
 }
 
 // model is the model as it is.

@@ -19,11 +19,12 @@
 //	Exchange  average weights, or add up sums          the collectives
 //	Commit    decay, holdout, next direction           local and deterministic
 //
-// There are four such machines: online.go (passes of stochastic gradient
+// There are four kinds of stages: online.go (passes of stochastic gradient
 // descent; the exchange averages the weights), classes.go (the same for one
 // against all), batch.go (passes of a batch solver; the exchange adds losses,
-// gradients and curvatures) and ftrl.go (the FTRL family, in one process). The
-// hybrid runs the first, hands its weights to the third, and that is all it does.
+// gradients and curvatures) and ftrl.go (the FTRL family, in one process). A
+// course (course.go) is a training of one of them; the hybrid has two, the first
+// hands its weights to the third, and steps are numbered through.
 //
 // A run alone is a job of one rank: the same code, with [allreduce.Local].
 //
@@ -35,5 +36,25 @@
 // model bytes. In a job with vw workers there are no records; there the ranks
 // keep to vw's own sequence of calls (vwjob.go).
 //
-// The learner updates its weights in place: a lost rank ends the job.
+// # Losses
+//
+// A course is an [allreduce.Recoverable]. Where the job recovers from losses
+// (Keep), the state of a step is left whole until its commit, and another process
+// may take a lost rank's place between any two steps: it reads the state from
+// any rank and goes on as if it had been there all along. The model has the bytes
+// that it would have had.
+//
+//	state         weights, solver, holdout, measures, the records of all ranks
+//	contribution  what Work makes: weights learned in a copy, or sums; and this
+//	              rank's sums, label range and table, which are in its record
+//	results       averaged weights, or sums over all ranks; the records
+//
+// state.go and parcel.go are their form on the way to another rank or into a
+// checkpoint, tables.go and batchstate.go what they are in each stage. Otherwise all
+// is done in place, which takes less memory: [Config.Plan] tells how much.
+//
+// Predictions (-p, -r) are written while a rank works and cannot be had
+// from another one. A process that takes a rank's place has those of the
+// passes it has done itself: the first, and the ones to come. If any lies between
+// it refuses, for its file would look whole and not be.
 package learn

@@ -33,9 +33,15 @@ type online struct {
 	bestDue sgd.Scalars // what regularisation these still have to take
 	bestAs  trained     // their model but for the weights: the counters of their pass
 	scratch []float32   // one slot of all weights, for the maximum of N
+
+	// Where the state is kept: the weights it has, those of this rank's work, and
+	// what is made of those of all ranks. The first state everybody can make.
+	state, work, result []float32
+	use                 func(w []float32) // puts the learner into other memory
+	read                *bestAs           // of a state that is being read
 }
 
-var _ allreduce.Machine = (*online)(nil)
+var _ stage = (*online)(nil)
 
 // Next names the next step.
 func (m *online) Next() (string, bool) {
@@ -51,6 +57,8 @@ func (m *online) Work(ctx context.Context) error {
 	var next lookahead
 	fresh := m.done == 0 && !s.cfg.TestOnly // of a test no page but those it reads need be there
 	length := newPassLength(&s.cfg)
+	m.begin()
+	defer m.end()
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if fresh {
 			m.learner.Expect(b.Features)
@@ -96,7 +104,8 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	}
 	if g.Size() > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests
 		m.learner.Materialize()
-		if err := m.average(ctx, g); err != nil {
+		w := m.learner.Weights()
+		if err := m.average(ctx, g, m.into(w), w); err != nil {
 			return err
 		}
 	}
@@ -108,6 +117,10 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	sc := m.learner.Scalars()
 	if err := s.share(ctx, record{Nsx: sc.Nsx - s.base.Nsx, TotalWeight: sc.TotalWeight - s.base.TotalWeight}); err != nil {
 		return err
+	}
+	if m.keeps() {
+		m.use(m.result)
+		defer m.use(m.work)
 	}
 	return s.validate(ctx, m.judge)
 }
@@ -122,22 +135,22 @@ func (m *online) predict(fs []feature.Feature, initial float32, r loss.Range) fl
 // average does vw's accumulate_avg or accumulate_weighted_avg.
 // Beyond vw, the normalised rule without adaptive sums agrees on N, the
 // largest value seen of each feature: vw leaves it local and so disagrees with
-// itself when it resumes.
-func (m *online) average(ctx context.Context, g *allreduce.Group) error {
-	w, stride := m.learner.Weights(), m.learner.Stride()
+// itself when it resumes. dst is w, or other memory.
+func (m *online) average(ctx context.Context, g *allreduce.Group, dst, w []float32) error {
+	stride := m.learner.Stride()
 	switch {
 	case m.rule.Adaptive && m.rule.Normalized:
-		return g.AccumulateWeightedAvg(ctx, w, stride, 2)
+		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 2)
 	case m.rule.Adaptive:
-		return g.AccumulateWeightedAvg(ctx, w, stride, 0)
+		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 0)
 	}
-	if err := g.AccumulateAvg(ctx, w, stride, 0); err != nil {
+	if err := g.AccumulateAvgInto(ctx, dst, w, stride, 0); err != nil {
 		return err
 	}
 	if !m.rule.Normalized || g.Stream() {
 		return nil
 	}
-	const slot = 1 // N of the normalised rule
+	const slot, rate = 1, 2 // N of the normalised rule, and its scratch
 	if m.scratch == nil {
 		m.scratch = make([]float32, len(w)/stride)
 	}
@@ -148,7 +161,14 @@ func (m *online) average(ctx context.Context, g *allreduce.Group) error {
 		return err
 	}
 	for i, v := range m.scratch {
-		w[i*stride+slot] = v
+		dst[i*stride+slot] = v
+	}
+	if m.rule.SparseL2 != 0 {
+		// An example without loss moves weights by the rate of their last step,
+		// which is one rank's own: none of this pass, none at all.
+		for i := rate; i < len(dst); i += stride {
+			dst[i] = 0
+		}
 	}
 	return nil
 }
@@ -159,6 +179,10 @@ func (m *online) Commit() error {
 	better, stop := m.s.endPass()
 	m.stop = stop
 	m.learner.EndPass()
+	if m.keeps() {
+		m.state, m.result = m.result, m.state
+		m.use(m.state)
+	}
 	if m.done++; m.done == 1 {
 		if m.s.cfg.doubles(m.s.place) {
 			m.passes *= 2
@@ -174,22 +198,29 @@ func (m *online) Commit() error {
 	return m.s.report("SGD")
 }
 
-// finish leaves the final weights in the learner, and returns their model.
+// finish ends training with its model.
+func (m *online) finish(r *runner) error {
+	r.model = m.final()
+	return nil
+}
+
+// final leaves the final weights in the learner, and returns their model.
 // Training that stopped early goes back to the best pass, to its counters too, as
 // vw does, whose file is that of the best pass; otherwise the last one stays.
-func (m *online) finish() trained {
+func (m *online) final() trained {
 	back := m.stop && m.best != nil
 	if back {
-		copy(m.learner.Weights(), m.best)
+		m.use(m.best)
 		sc := m.learner.Scalars()
 		sc.Gravity, sc.Contraction = m.bestDue.Gravity, m.bestDue.Contraction
 		m.learner.SetScalars(sc)
 	}
 	m.learner.Materialize()
-	m.best, m.scratch = nil, nil
+	m.best, m.scratch, m.work = nil, nil, nil
 	if !back {
 		return m.made()
 	}
+	m.bestAs.reg.Weights.Data = m.learner.Weights()
 	if r := m.bestAs.reg.Resume; r != nil { // nothing is due any more
 		sc := m.learner.Scalars()
 		r.Gravity, r.Contraction = sc.Gravity, sc.Contraction

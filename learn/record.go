@@ -21,6 +21,8 @@ import (
 //	     8  8·11  the float64 of fields(), in that order
 //	    96   4·4  range min, range max, first label, second label (float32)
 //	   112   8·2  examples, features (uint64)
+//	   128     …  where the job recovers from losses: what the rank's place needs
+//	              besides (session.codeOwn)
 type record struct {
 	Stats       Stats
 	Nsx         float64 // Σ weight·Σ(x/N)², of the normalised rule
@@ -65,17 +67,17 @@ func (r *record) appendTo(dst []byte) []byte {
 	return le.AppendUint64(dst, r.Stats.Features)
 }
 
-// decode reads the record that rank sent.
-func (r *record) decode(rank int, b []byte) error {
+// decode reads the record that rank sent, and returns what is behind it.
+func (r *record) decode(rank int, b []byte) (rest []byte, err error) {
 	le := binary.LittleEndian
-	if len(b) != recordSize {
-		return fmt.Errorf("learn: record of rank %d: got %d bytes, want %d: do all ranks run the same gvw?", rank, len(b), recordSize)
+	if len(b) < recordSize {
+		return nil, fmt.Errorf("learn: record of rank %d: got %d bytes, want at least %d: do all ranks run the same gvw?", rank, len(b), recordSize)
 	}
 	if v := le.Uint32(b); v != recordVersion {
-		return fmt.Errorf("learn: record of rank %d: got version %d, want %d: do all ranks run the same gvw?", rank, v, recordVersion)
+		return nil, fmt.Errorf("learn: record of rank %d: got version %d, want %d: do all ranks run the same gvw?", rank, v, recordVersion)
 	}
 	r.Stats.Seen.More = le.Uint32(b[4:])&1 != 0
-	b = b[8:]
+	rest, b = b[recordSize:], b[8:]
 	for _, f := range r.fields() {
 		*f, b = math.Float64frombits(le.Uint64(b)), b[8:]
 	}
@@ -84,7 +86,7 @@ func (r *record) decode(rank int, b []byte) error {
 	}
 	r.Stats.Examples = le.Uint64(b)
 	r.Stats.Features = le.Uint64(b[8:])
-	return nil
+	return rest, nil
 }
 
 // merge adds the record of the next rank.

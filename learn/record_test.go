@@ -37,8 +37,9 @@ func TestRecordRoundTrip(t *testing.T) {
 			t.Fatalf("got %d bytes, want %d", len(b), recordSize)
 		}
 		var got record
-		if err := got.decode(0, b); err != nil {
-			t.Fatal(err)
+		rest, err := got.decode(0, append(b, 7, 8))
+		if err != nil || len(rest) != 2 {
+			t.Fatalf("%d bytes are left, error %v; want 2", len(rest), err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("record (-want +got):\n%s", diff)
@@ -49,11 +50,11 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestRecordOfAnotherVersion(t *testing.T) {
 	var r record
 	b := r.appendTo(nil)
-	if err := r.decode(3, b[:len(b)-1]); err == nil {
+	if _, err := r.decode(3, b[:len(b)-1]); err == nil {
 		t.Error("a short record was accepted")
 	}
 	b[0]++
-	if err := r.decode(3, b); err == nil {
+	if _, err := r.decode(3, b); err == nil {
 		t.Error("a record of another version was accepted")
 	}
 }
@@ -64,10 +65,11 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r record
-		if err := r.decode(0, b); err != nil {
+		rest, err := r.decode(0, b)
+		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(b[8:], r.appendTo(nil)[8:]); diff != "" {
+		if diff := cmp.Diff(b[8:len(b)-len(rest)], r.appendTo(nil)[8:]); diff != "" {
 			t.Errorf("decode and append (-want +got):\n%s", diff)
 		}
 	})

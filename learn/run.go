@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -184,25 +185,52 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	if err := r.banner().print(s.table.out); err != nil {
 		return nil, err
 	}
-	var err error
-	switch {
-	case s.cfg.Hybrid != nil && !s.cfg.TestOnly:
-		err = r.hybrid(ctx)
-	case s.cfg.BFGS && !s.cfg.TestOnly:
-		var w []float32
-		if w, err = r.weights(); err == nil {
-			err = r.batch(ctx, w, s.cfg.Passes)
-		}
-	case s.cfg.FTRL != ftrl.None:
-		err = r.follow(ctx)
-	case s.cfg.OAA > 0:
-		err = r.classes(ctx)
-	default:
-		err = r.online(ctx, s.cfg.Passes)
-	}
-	if err := errors.Join(err, s.audit.flush()); err != nil {
+	if err := errors.Join(r.train(ctx), s.audit.flush()); err != nil {
 		return nil, err
 	}
+	return r.end(ctx)
+}
+
+// train leaves the model in r.
+func (r *runner) train(ctx context.Context) error {
+	if r.session.cfg.FTRL != ftrl.None {
+		return r.follow(ctx)
+	}
+	m, err := r.course()
+	if err != nil {
+		return err
+	}
+	if err := r.session.group.Run(ctx, m); err != nil {
+		return err
+	}
+	return m.stage.finish(r)
+}
+
+// course is the machine that does what is asked for.
+func (r *runner) course() (*course, error) {
+	s := r.session
+	switch {
+	case s.cfg.Hybrid != nil && !s.cfg.TestOnly:
+		m, err := r.online(s.cfg.Hybrid.SGDPasses)
+		return newCourse(s, m, r.second), err
+	case s.cfg.BFGS && !s.cfg.TestOnly:
+		w, err := r.weights()
+		if err != nil {
+			return nil, err
+		}
+		m, err := r.batch(w, s.cfg.Passes)
+		return newCourse(s, m, nil), err
+	case s.cfg.OAA > 0:
+		m, err := r.classes()
+		return newCourse(s, m, nil), err
+	}
+	m, err := r.online(s.cfg.Passes)
+	return newCourse(s, m, nil), err
+}
+
+// end delivers what the run owes, and sums it up.
+func (r *runner) end(ctx context.Context) (*Report, error) {
+	s := r.session
 	if s.group.Stream() {
 		if err := s.shareStats(ctx); err != nil {
 			return nil, err
@@ -231,8 +259,8 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	return report, s.say(s.measures.summary())
 }
 
-// online trains by SGD, or tests.
-func (r *runner) online(ctx context.Context, passes int) error {
+// online is training by SGD, or testing.
+func (r *runner) online(passes int) (*online, error) {
 	s := r.session
 	rule := r.rule
 	if s.cfg.TestOnly && !s.cfg.keeps() {
@@ -240,30 +268,26 @@ func (r *runner) online(ctx context.Context, passes int) error {
 	}
 	learner, err := sgd.New(rule, s.loss)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.cfg.startWeights(learner.Weights(), learner.Stride(), rule)
 	s.cfg.startConstant(learner.Weights(), learner.Stride())
 	if r.initial != nil {
 		if err := r.initial.intoLearner(learner, s, rule); err != nil {
-			return err
+			return nil, err
 		}
 	} else {
 		s.cfg.startStates(learner)
 	}
 	if !s.cfg.BFGS {
 		if err := s.table.head(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	m := &online{s: s, learner: learner, rule: rule, passes: passes}
+	m := &online{s: s, learner: learner, rule: rule, passes: passes, use: learner.Use}
 	m.made = func() trained { return onlineModel(s, learner, rule) }
 	m.judge = s.judgeBy(m.predict)
-	if err := s.group.Run(ctx, m); err != nil {
-		return err
-	}
-	r.model = m.finish()
-	return nil
+	return m, nil
 }
 
 // weights are where a batch solver starts: at the loaded model, or at zero.
@@ -280,51 +304,50 @@ func (r *runner) weights() ([]float32, error) {
 	return w, r.initial.weights(model.View{Data: w})
 }
 
-// batch trains by L-BFGS or conjugate gradients from the weights w, which it
+// batch is training by L-BFGS or conjugate gradients from the weights w, which it
 // changes.
-func (r *runner) batch(ctx context.Context, w []float32, passes int) error {
+func (r *runner) batch(w []float32, passes int) (*batch, error) {
 	s := r.session
 	if i := vector.FirstWild(w); i >= 0 {
-		return s.divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
+		return nil, s.divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
 			s.cfg.solverName(), w[i], i))
 	}
 	solver, err := s.cfg.newSolver(w, passes, r.prior)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.table.next = math.Inf(1) // no rows of progress: the trace takes their place
-	m := &batch{s: s, solver: solver, sums: solver.InPlace(), acc: summation{s: s}, hessian: s.cfg.keepsHessian()}
-	if err := s.group.Run(ctx, m); err != nil {
-		return err
-	}
-	if err := m.finish(); err != nil {
-		return err
-	}
-	r.model = batchModel(s, solver.Weights())
-	if s.cfg.keepsHessian() {
-		r.regularizer = s.regularizer(solver.Weights(), m.sums.Diagonal, r.prior)
-	}
-	return nil
+	return &batch{
+		s: s, solver: solver, passes: passes, prior: r.prior,
+		acc: summation{s: s}, hessian: s.cfg.keepsHessian(),
+	}, nil
 }
 
-// hybrid is vw's two calls in one process: SGD, then L-BFGS from its weights.
-// Nothing but the weights and the label range goes from one to the other.
-func (r *runner) hybrid(ctx context.Context) error {
+// second is the hybrid's second stage, which makes it vw's two calls in one
+// process: SGD, then L-BFGS from its weights. Nothing but the weights and the
+// label range goes from one to the other. left nil: a state with them follows.
+func (r *runner) second(left stage) (stage, error) {
 	s := r.session
-	if err := r.online(ctx, s.cfg.Hybrid.SGDPasses); err != nil {
-		return err
+	w := make([]float32, 1<<s.cfg.Bits)
+	if left != nil {
+		if err := left.finish(r); err != nil {
+			return nil, err
+		}
+		w = r.model.plain()
+		if s.keep && r.model.reg.Weights.Stride == 1 {
+			w = slices.Clone(w) // others may still ask for the results of the last step
+		}
+		r.model = trained{}
 	}
-	w := r.model.plain()
-	r.model = trained{}
 	s.silent = true // -p has phase 1's progressive predictions
 	s.holdout = newHoldout(&s.cfg)
 	if s.valid != nil {
 		s.valid.stop = newStop(&s.cfg)
 	}
 	if err := s.say(optim.AppendHeader(nil)); err != nil {
-		return err
+		return nil, err
 	}
-	return r.batch(ctx, w, s.cfg.Hybrid.LBFGSPasses)
+	return r.batch(w, s.cfg.Hybrid.LBFGSPasses)
 }
 
 // close ends the group and removes what a failed run has written.

@@ -51,7 +51,13 @@ type session struct {
 	valid    *validation // --valid; nil: none
 
 	buf      []byte   // this rank's record
+	pieces   [][]byte // of the records of all ranks, where they are long
 	gathered [][]byte // the records of all ranks
+	alone    record   // this rank's, of the last step
+
+	keep bool         // Work and Exchange leave the state whole, so that a lost rank can be replaced
+	own  func(*coder) // what the machine adds to this rank's record then
+	mute bool         // the predictions of this pass are written already
 }
 
 // carried is what a loaded model brings along besides its weights.
@@ -83,12 +89,12 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	features := ex.Count()
 	s.stats.add(ex, held, l, features)
 	s.measures.add(s, ex, held, clipped, p)
-	if s.preds != nil && !s.silent {
+	if s.preds != nil && !s.silent && !s.mute {
 		if err := s.preds.add(p, b.TagOf(ex)); err != nil {
 			return err
 		}
 	}
-	if s.raw != nil && !s.silent {
+	if s.raw != nil && !s.silent && !s.mute {
 		if err := s.raw.add(raw, b.TagOf(ex)); err != nil {
 			return err
 		}
@@ -137,6 +143,7 @@ func (s *session) share(ctx context.Context, own record) error {
 	if err := s.measures.share(ctx, s.group); err != nil {
 		return err
 	}
+	s.alone = own
 	if s.group.Size() == 1 {
 		s.all = own
 		return nil
@@ -145,23 +152,12 @@ func (s *session) share(ctx context.Context, own record) error {
 		s.all = own
 		return s.shareHoldout(ctx)
 	}
-	s.buf = own.appendTo(s.buf[:0])
-	var err error
-	if s.gathered, err = s.group.AllGatherV(ctx, s.gathered, s.buf); err != nil {
+	if err := s.gather(s.encode(own), func(dst [][]byte, src []byte) ([][]byte, error) {
+		return s.group.AllGatherV(ctx, dst, src)
+	}); err != nil {
 		return err
 	}
-	for rank, b := range s.gathered {
-		var r record
-		if err := r.decode(rank, b); err != nil {
-			return err
-		}
-		if rank == 0 {
-			s.all = r
-		} else {
-			s.all.merge(&r)
-		}
-	}
-	return nil
+	return s.merge()
 }
 
 // endPass closes a pass over the data on this rank, after share.

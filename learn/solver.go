@@ -29,6 +29,25 @@ func (c *Config) solverName() string {
 
 // newSolver returns a solver that starts at w and takes it over.
 func (c *Config) newSolver(w []float32, passes int, prior descent.Penalty) (batchSolver, error) {
+	if c.mixes() {
+		return cg.New(c.cg(passes, prior), w)
+	}
+	return lbfgs.New(c.lbfgs(passes, prior), w)
+}
+
+func (c *Config) cg(passes int, prior descent.Penalty) cg.Config {
+	return cg.Config{Penalty: c.penalty(prior), Termination: c.Termination, MaxPasses: passes, Semantics: c.Semantics}
+}
+
+func (c *Config) lbfgs(passes int, prior descent.Penalty) lbfgs.Config {
+	return lbfgs.Config{
+		Mem: c.Mem, Penalty: c.penalty(prior), Termination: c.Termination, MaxPasses: passes,
+		HessianOn: c.HessianOn, Semantics: c.Semantics,
+	}
+}
+
+// penalty is the regulariser, prior where there is one.
+func (c *Config) penalty(prior descent.Penalty) descent.Penalty {
 	p := prior
 	if p.Precision == nil {
 		p.L2 = c.L2
@@ -36,13 +55,7 @@ func (c *Config) newSolver(w []float32, passes int, prior descent.Penalty) (batc
 	if c.NoBiasRegularization {
 		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Bits-1)}
 	}
-	if c.mixes() {
-		return cg.New(cg.Config{Penalty: p, Termination: c.Termination, MaxPasses: passes, Semantics: c.Semantics}, w)
-	}
-	return lbfgs.New(lbfgs.Config{
-		Mem: c.Mem, Penalty: p, Termination: c.Termination, MaxPasses: passes,
-		HessianOn: c.HessianOn, Semantics: c.Semantics,
-	}, w)
+	return p
 }
 
 // validateBatch reports the faults in what batch solvers are told.

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+// course is a whole training as one machine of one stage or, in the hybrid, two:
+// steps are numbered through, and a rank that comes late may enter anywhere.
+//
+// Where a job recovers from losses, what other ranks may ask for is made at once
+// and not touched until the next step has made it anew: the state after each
+// commit, the results after each exchange. So it does not matter what this rank
+// does while it is written.
+type course struct {
+	s     *session
+	stage stage
+	nth   int // stage, from 0
+	// then makes the stage after: from what the first one came to, or with left nil
+	// one whose state will be read. nil: there is none.
+	then func(left stage) (stage, error)
+
+	steps   int  // completed
+	told    int  // of these, the ones whose predictions belong into -p and -r
+	written int  // steps of which this rank has written predictions
+	worked  bool // the work of the step under way is done
+
+	state   parcel // where the job recovers: what the next step starts from
+	results parcel // likewise: of the step completed last
+	known   bool   // results are there
+}
+
+// stage is a machine whose state and results can be told. Its arrays are in one
+// order for writing and reading; which there are may depend on what shared says,
+// which comes before them.
+type stage interface {
+	allreduce.Machine
+	// finish puts what training came to into r.
+	finish(r *runner) error
+
+	// shared is the part of the state that is the same on all ranks, own what a
+	// rank that takes over another one's place needs to know of it besides its
+	// record. For reading, adopt follows when all is read.
+	shared(c *coder)
+	sharedArrays() []array
+	own(c *coder)
+	adopt() error
+
+	// outcome are the results of a step, of which the session's are no part.
+	outcome(c *coder)
+	outcomeArrays() []array
+}
+
+var _ allreduce.Recoverable = (*course)(nil)
+
+func newCourse(s *session, first stage, then func(left stage) (stage, error)) *course {
+	c := &course{s: s, then: then}
+	c.enter(first)
+	return c
+}
+
+func (c *course) enter(st stage) {
+	c.stage = st
+	nth := c.nth
+	c.s.own = func(d *coder) {
+		n := nth
+		if d.number("phase", &n, maxPhase); n != nth { // what the stage before has said
+			d.b = nil
+			return
+		}
+		st.own(d)
+	}
+}
+
+// Keep says whether the job recovers from losses.
+func (c *course) Keep(recovers bool) {
+	s := c.s
+	s.keep = recovers && s.group.Size() > 1
+	if s.keep && s.predicts() && s.cfg.maxPasses() > 1 {
+		s.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (-t -i MODEL)")
+	}
+}
+
+// Next names the next step.
+func (c *course) Next() (string, bool) { return c.stage.Next() }
+
+// Work makes this rank's contribution.
+func (c *course) Work(ctx context.Context) error {
+	if c.worked { // a state was read that this rank had started from itself
+		return nil
+	}
+	c.s.mute = c.steps < c.written
+	if err := c.stage.Work(ctx); err != nil {
+		return err
+	}
+	c.worked, c.written = true, max(c.written, c.steps+1)
+	return nil
+}
+
+// Exchange makes results of the contributions of all ranks.
+func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
+	c.known = false
+	if err := c.stage.Exchange(ctx, g); err != nil {
+		return err
+	}
+	c.keepResults()
+	return nil
+}
+
+// keepResults notes what WriteResults is to write.
+func (c *course) keepResults() {
+	if !c.s.keep {
+		return
+	}
+	w := coder{b: c.results.small[:0]}
+	c.s.outcome(&w)
+	c.stage.outcome(&w)
+	c.results = parcel{c.nth, c.steps + 1, w.b, c.stage.outcomeArrays()}
+	c.known = true
+}
+
+// Commit makes the next state, and goes on to the next stage if this one has no
+// more steps.
+func (c *course) Commit() error {
+	if err := c.stage.Commit(); err != nil {
+		return err
+	}
+	c.worked = false
+	c.steps++
+	if !c.s.silent {
+		c.told++
+	}
+	if _, more := c.stage.Next(); !more && c.then != nil {
+		if err := c.advance(c.stage); err != nil {
+			return err
+		}
+	}
+	if c.s.keep {
+		c.state = c.current(c.state.small)
+	}
+	return nil
+}
+
+// advance enters the next stage.
+func (c *course) advance(left stage) error {
+	st, err := c.then(left)
+	if err != nil {
+		return err
+	}
+	c.nth++
+	c.then = nil
+	c.enter(st)
+	return nil
+}
+
+// current is the state as it is, between two steps. buf is memory for it.
+func (c *course) current(buf []byte) parcel {
+	if c.steps == 0 { // everybody can make that
+		return parcel{}
+	}
+	w := coder{b: buf[:0]}
+	w.number("steps with predictions", &c.told, c.steps)
+	c.s.shared(&w)
+	c.stage.shared(&w)
+	return parcel{c.nth, c.steps, w.b, c.stage.sharedArrays()}
+}
+
+// WriteState writes what the next step starts from.
+func (c *course) WriteState(w io.Writer) error {
+	p := c.state
+	if !c.s.keep {
+		if c.s.group.Size() > 1 {
+			panic("BUG: learn: a rank is asked for its state and was not told to keep it")
+		}
+		p = c.current(nil)
+	}
+	if err := p.write(w, stateMark); err != nil {
+		return fmt.Errorf("cannot write the state after step %d: %w", p.steps, err)
+	}
+	return nil
+}
+
+// ReadState takes over what another rank wrote.
+func (c *course) ReadState(r io.Reader) error {
+	if err := c.readState(r); err != nil {
+		return fmt.Errorf("rank %d: cannot take over a state: %w", c.s.group.Rank(), err)
+	}
+	return nil
+}
+
+func (c *course) readState(r io.Reader) error {
+	p, arrays, err := readParcel(r, stateMark)
+	if err != nil {
+		return err
+	}
+	if p.steps == 0 {
+		if c.steps > 0 || len(p.small) > 0 || arrays > 0 {
+			return fmt.Errorf("it is that of the start, and this rank has done %d steps", c.steps)
+		}
+		return nil // this rank has it, and perhaps the first step's work
+	}
+	if err := c.stageOf(&p); err != nil {
+		return err
+	}
+	d := coder{b: p.small, reading: true}
+	d.number("steps with predictions", &c.told, p.steps)
+	if c.s.predicts() && c.told > c.written {
+		return fmt.Errorf("%d passes are done, and this process has the predictions of %d: the file of -p or -r would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", c.told, c.written)
+	}
+	c.s.shared(&d)
+	c.stage.shared(&d)
+	if err := d.end("the state"); err != nil {
+		return err
+	}
+	if err := readArrays(r, c.stage.sharedArrays(), arrays); err != nil {
+		return err
+	}
+	if err := c.s.adopt(); err != nil {
+		return err
+	}
+	if err := c.stage.adopt(); err != nil {
+		return err
+	}
+	c.steps, c.worked, c.known = p.steps, false, false
+	if c.s.keep {
+		c.state = c.current(c.state.small)
+	}
+	return nil
+}
+
+// stageOf enters the stage that a state belongs to.
+func (c *course) stageOf(p *parcel) error {
+	switch {
+	case p.phase == c.nth:
+		return nil
+	case p.phase != c.nth+1 || c.then == nil:
+		return fmt.Errorf("it is of phase %d, and this rank is in phase %d: do all ranks have the same options?", p.phase+1, c.nth+1)
+	}
+	return c.advance(nil)
+}
+
+// WriteResults writes the results of the step completed last.
+func (c *course) WriteResults(w io.Writer) error {
+	if !c.known {
+		return allreduce.ErrNoResults
+	}
+	if err := c.results.write(w, resultsMark); err != nil {
+		return fmt.Errorf("cannot write the results of step %d: %w", c.results.steps, err)
+	}
+	return nil
+}
+
+// ReadResults takes over another rank's.
+func (c *course) ReadResults(r io.Reader) error {
+	if err := c.readResults(r); err != nil {
+		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.s.group.Rank(), c.steps+1, err)
+	}
+	return nil
+}
+
+func (c *course) readResults(r io.Reader) error {
+	p, arrays, err := readParcel(r, resultsMark)
+	if err != nil {
+		return err
+	}
+	if p.steps != c.steps+1 || p.phase != c.nth {
+		return fmt.Errorf("they are of step %d in phase %d, and this rank wants those of phase %d", p.steps, p.phase+1, c.nth+1)
+	}
+	c.known = false
+	d := coder{b: p.small, reading: true}
+	c.s.outcome(&d)
+	c.stage.outcome(&d)
+	if err := d.end("the results"); err != nil {
+		return err
+	}
+	if err := readArrays(r, c.stage.outcomeArrays(), arrays); err != nil {
+		return err
+	}
+	c.keepResults()
+	return nil
+}

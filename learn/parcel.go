@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// parcel is a state, or the results of a step, on its way to another rank or into
+// a checkpoint: small things, and arrays.
+//
+//	offset  size  field, little-endian
+//	     0     4  "gvwS": a state; "gvwR": results
+//	     4     4  parcelVersion
+//	     8     4  phase, from 0
+//	    12     4  number of arrays
+//	    16     8  steps completed
+//	    24     8  bytes of the small things
+//	    32        small things: what coders write
+//	              arrays: 8 bytes for the number of elements, 4 bytes each
+type parcel struct {
+	phase  int
+	steps  int
+	small  []byte
+	arrays []array
+}
+
+// array is a vector of a parcel, which is somebody else's memory.
+type array struct {
+	name string
+	v    []float32
+}
+
+const (
+	stateMark     = "gvwS"
+	resultsMark   = "gvwR"
+	parcelVersion = 1
+	parcelHead    = 32
+
+	maxPhase  = 16
+	maxArrays = 1 << 16
+	maxSmall  = 1 << 32 // the records of a job of 65,536 ranks at their longest
+)
+
+// write writes the parcel.
+func (p *parcel) write(w io.Writer, mark string) error {
+	var head [parcelHead]byte
+	le := binary.LittleEndian
+	copy(head[:], mark)
+	le.PutUint32(head[4:], parcelVersion)
+	le.PutUint32(head[8:], uint32(p.phase))
+	le.PutUint32(head[12:], uint32(len(p.arrays)))
+	le.PutUint64(head[16:], uint64(p.steps))
+	le.PutUint64(head[24:], uint64(len(p.small)))
+	if _, err := w.Write(head[:]); err != nil {
+		return err
+	}
+	if _, err := w.Write(p.small); err != nil {
+		return err
+	}
+	buf := make([]byte, min(arrayBuffer, 8+4*p.longest()))
+	for _, a := range p.arrays {
+		if err := writeArray(w, a.v, buf); err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+	}
+	return nil
+}
+
+func (p *parcel) longest() int {
+	n := 0
+	for _, a := range p.arrays {
+		n = max(n, len(a.v))
+	}
+	return n
+}
+
+// arrayBuffer is how many bytes of an array are converted at a time.
+const arrayBuffer = 256 << 10
+
+func writeArray(w io.Writer, v []float32, buf []byte) error {
+	le := binary.LittleEndian
+	le.PutUint64(buf, uint64(len(v)))
+	at := 8
+	for {
+		for ; at+4 <= len(buf) && len(v) > 0; at += 4 {
+			le.PutUint32(buf[at:], math.Float32bits(v[0]))
+			v = v[1:]
+		}
+		if _, err := w.Write(buf[:at]); err != nil {
+			return err
+		}
+		if len(v) == 0 {
+			return nil
+		}
+		at = 0
+	}
+}
+
+// readParcel reads the parcel but for its arrays, of which it knows the number.
+func readParcel(r io.Reader, mark string) (p parcel, arrays int, err error) {
+	var head [parcelHead]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return p, 0, cutOff("its head", err)
+	}
+	le := binary.LittleEndian
+	if got := string(head[:4]); got != mark {
+		return p, 0, fmt.Errorf("it begins with %q, want %q", got, mark)
+	}
+	if v := le.Uint32(head[4:]); v != parcelVersion {
+		return p, 0, fmt.Errorf("it has version %d, this gvw reads %d: do all ranks run the same gvw?", v, parcelVersion)
+	}
+	phase, count := le.Uint32(head[8:]), le.Uint32(head[12:])
+	steps, size := le.Uint64(head[16:]), le.Uint64(head[24:])
+	if phase > maxPhase || count > maxArrays || steps > math.MaxInt32 || size > maxSmall {
+		return p, 0, fmt.Errorf("phase %d, %d arrays, %d steps, %d bytes of small things: it is damaged", phase, count, steps, size)
+	}
+	p.phase, p.steps = int(phase), int(steps)
+	var small bytes.Buffer // it grows as bytes come: a length is only a claim
+	if _, err := io.CopyN(&small, r, int64(size)); err != nil {
+		return p, 0, cutOff("its small things", err)
+	}
+	p.small = small.Bytes()
+	return p, int(count), nil
+}
+
+// readArrays reads count arrays into the memory that dst has for them.
+func readArrays(r io.Reader, dst []array, count int) error {
+	if count != len(dst) {
+		return fmt.Errorf("it has %d arrays, want %d (%s): do all ranks have the same options?", count, len(dst), names(dst))
+	}
+	buf := make([]byte, arrayBuffer)
+	for _, a := range dst {
+		if err := readArray(r, a, buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readArray(r io.Reader, a array, buf []byte) error {
+	le := binary.LittleEndian
+	if _, err := io.ReadFull(r, buf[:8]); err != nil {
+		return cutOff(a.name, err)
+	}
+	if n := le.Uint64(buf); n != uint64(len(a.v)) {
+		return fmt.Errorf("%s: got %d numbers, want %d: do all ranks have the same options?", a.name, n, len(a.v))
+	}
+	for v := a.v; len(v) > 0; {
+		b := buf[:min(len(buf), 4*len(v))]
+		if _, err := io.ReadFull(r, b); err != nil {
+			return cutOff(a.name, err)
+		}
+		for i := 0; i < len(b); i += 4 {
+			v[i/4] = math.Float32frombits(le.Uint32(b[i:]))
+		}
+		v = v[len(b)/4:]
+	}
+	return nil
+}
+
+func names(arrays []array) string {
+	var b []byte
+	for i, a := range arrays {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, a.name...)
+	}
+	return string(b)
+}
+
+// cutOff says where a parcel ended too early.
+func cutOff(what string, err error) error {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%s: cut off: %w", what, err)
+}

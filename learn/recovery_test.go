@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// disturbance is what happens to a rank in a step.
+type disturbance struct {
+	kind   string // see disturbances
+	step   int    // from 0
+	victim int
+	source int
+	busy   bool // the source is asked while it works, not after
+	warm   bool // the new machine has done the work of the first step, as an attempt that was ready
+}
+
+// disturbances: Exchange is called again; a fresh machine takes the victim's place
+// by the source's state; and it also gets the step's results from the source,
+// where the machine before it had them from its exchange.
+var disturbances = []string{"again", "replaced", "results"}
+
+// rehearsal is a job in this process whose ranks are disturbed. A rank's machine
+// changes only where all agree that it does.
+type rehearsal struct {
+	t      *testing.T
+	config func(rank int) Config // without a cluster
+	plan   map[int]disturbance   // by step
+
+	began, exchanged map[int]chan *course // the source's, in a step with a disturbance
+	taken            map[int]chan struct{}
+}
+
+func newRehearsal(t *testing.T, config func(rank int) Config, plan ...disturbance) *rehearsal {
+	h := &rehearsal{
+		t: t, config: config, plan: map[int]disturbance{},
+		began: map[int]chan *course{}, exchanged: map[int]chan *course{}, taken: map[int]chan struct{}{},
+	}
+	for _, d := range plan {
+		h.plan[d.step] = d
+		h.began[d.step], h.exchanged[d.step] = make(chan *course, 1), make(chan *course, 1)
+		h.taken[d.step] = make(chan struct{})
+	}
+	return h
+}
+
+// run runs all ranks.
+func (h *rehearsal) run(ranks int) ([]*Report, []error) {
+	h.t.Helper()
+	network := mem.New()
+	server, err := spantree.NewServer(spantree.ServerConfig{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	l, err := network.Listen(ctx, "mem:0")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var serving, running sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(ctx, l) })
+	reports, errs := make([]*Report, ranks), make([]error, ranks)
+	for rank := range ranks {
+		running.Go(func() {
+			cluster := &allreduce.Config{
+				Network: network, Server: l.Addr().String(), Job: spantree.Job{UniqueID: 9},
+				Rank: rank, Total: ranks, Listen: "mem:0",
+			}
+			reports[rank], errs[rank] = h.rank(h.t.Context(), rank, cluster)
+		})
+	}
+	running.Wait()
+	stop()
+	if err := server.Close(); err != nil {
+		h.t.Error(err)
+	}
+	serving.Wait()
+	return reports, errs
+}
+
+// attempt is a rank's runner and machine.
+type attempt struct {
+	r *runner
+	m *course
+}
+
+// first joins the job; another one is in the place of one that had.
+func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Config, g *allreduce.Group) (a attempt, err error) {
+	c := h.config(rank)
+	if g == nil {
+		c.Cluster = cluster
+	}
+	if a.r, err = newRunner(ctx, c.withDefaults()); err != nil {
+		return a, err
+	}
+	if g != nil {
+		a.r.session.cfg.Cluster, a.r.session.group = cluster, g
+	}
+	if a.m, err = a.r.course(); err != nil {
+		return a, err
+	}
+	a.m.Keep(len(h.plan) > 0)
+	return a, nil
+}
+
+// rank is a rank's whole life.
+func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Config) (_ *Report, err error) {
+	a, err := h.attempt(ctx, rank, cluster, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.r.close()) }()
+	g := a.r.session.group
+	for step := 0; ; step++ {
+		if _, more := a.m.Next(); !more {
+			break
+		}
+		d, disturbed := h.plan[step]
+		disturbed = disturbed && d.kind != "again"
+		switch {
+		case disturbed && rank == d.victim:
+			a, err = h.replace(ctx, d, a, cluster)
+		case disturbed && rank == d.source:
+			err = h.serve(ctx, d, a)
+		default:
+			if err = a.m.Work(ctx); err == nil {
+				err = a.m.Exchange(ctx, g)
+			}
+			if h.plan[step].kind == "again" && h.plan[step].step == step && err == nil {
+				err = a.m.Exchange(ctx, g)
+			}
+		}
+		if err == nil {
+			err = a.m.Commit()
+		}
+		if err != nil {
+			g.Fail(ctx, err)
+			return nil, fmt.Errorf("step %d: %w", step, err)
+		}
+		if disturbed && rank == d.source {
+			<-h.taken[step] // no exchange begins while results are asked for
+		}
+	}
+	if err := a.m.stage.finish(a.r); err != nil {
+		return nil, err
+	}
+	return a.r.end(ctx)
+}
+
+// serve is a step of the rank that is asked.
+func (h *rehearsal) serve(ctx context.Context, d disturbance, a attempt) error {
+	if d.busy {
+		h.began[d.step] <- a.m
+	}
+	if err := a.m.Work(ctx); err != nil {
+		return err
+	}
+	if !d.busy {
+		h.began[d.step] <- a.m
+	}
+	if err := a.m.Exchange(ctx, a.r.session.group); err != nil {
+		return err
+	}
+	h.exchanged[d.step] <- a.m
+	return nil
+}
+
+// replace puts a fresh machine in the victim's place, which has done the step but
+// for its commit.
+func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, cluster *allreduce.Config) (a attempt, err error) {
+	defer close(h.taken[d.step])
+	g := old.r.session.group
+	if a, err = h.attempt(ctx, d.victim, cluster, g); err != nil {
+		return a, err
+	}
+	if d.warm {
+		if err := a.m.Work(ctx); err != nil {
+			return a, err
+		}
+	}
+	if err := carry(<-write(ctx, h.began[d.step], (*course).WriteState), a.m.ReadState); err != nil {
+		return a, err
+	}
+	if err := a.m.Work(ctx); err != nil {
+		return a, err
+	}
+	if d.kind == "replaced" {
+		return a, a.m.Exchange(ctx, g)
+	}
+	if err := old.m.Work(ctx); err != nil {
+		return a, err
+	}
+	if err := old.m.Exchange(ctx, g); err != nil {
+		return a, err
+	}
+	return a, carry(<-write(ctx, h.exchanged[d.step], (*course).WriteResults), a.m.ReadResults)
+}
+
+// written is what a machine wrote.
+type written struct {
+	b   []byte
+	err error
+}
+
+// write lets the machine that comes from the channel write, in a goroutine that
+// is not its own.
+func write(ctx context.Context, from <-chan *course, what func(*course, io.Writer) error) <-chan written {
+	out := make(chan written, 1)
+	go func() {
+		select {
+		case m := <-from:
+			var b bytes.Buffer
+			err := what(m, &b)
+			out <- written{b.Bytes(), err}
+		case <-ctx.Done():
+			out <- written{nil, ctx.Err()}
+		}
+	}()
+	return out
+}
+
+func carry(w written, read func(io.Reader) error) error {
+	if w.err != nil {
+		return w.err
+	}
+	r := bytes.NewReader(w.b)
+	if err := read(r); err != nil {
+		return err
+	}
+	if r.Len() > 0 {
+		return fmt.Errorf("%d of %d bytes were not read", r.Len(), len(w.b))
+	}
+	return nil
+}
+
+// method is a way to train, and what it writes besides a model.
+type method struct {
+	name   string
+	change func(*Config)
+}
+
+var recovered = []method{
+	{"default rule", func(c *Config) { c.Passes = 4 }},
+	{"resume", func(c *Config) { c.Passes, c.PredictOnly = 4, false }},
+	{"one pass", func(c *Config) { c.Passes = 1 }},
+	{"plain", func(c *Config) { c.Passes, c.SGD, c.DecayLearningRate = 3, true, 0.5 }},
+	{"adaptive, l1, l2", func(c *Config) { c.Passes, c.Adaptive, c.L1, c.L2 = 4, true, 1e-6, 1e-3 }},
+	{"normalized", func(c *Config) { c.Passes, c.Normalized = 3, true }},
+	{"normalized, sparse l2", func(c *Config) { c.Passes, c.Normalized, c.SparseL2, c.Loss = 3, true, 1e-3, "hinge" }},
+	{"invariant", func(c *Config) { c.Passes, c.Invariant, c.Loss = 3, true, "squared" }},
+	{"adax, power_t", func(c *Config) { c.Passes, c.Adaptive, c.Adax, c.PowerT, c.PowerTSet = 3, true, true, 0.3, true }},
+	{"holdout, early stop", func(c *Config) {
+		c.Passes, c.HoldoutOff, c.EarlyTerminate, c.LearningRate, c.LearningRateSet = 12, false, 2, 8, true
+	}},
+	{"shuffle, metrics", func(c *Config) {
+		c.Passes, c.Shuffle, c.ShuffleSeed, c.Metrics, c.HoldoutOff = 4, true, 7, []string{"auc", "logloss", "calibration"}, false
+	}},
+	{"validation", func(c *Config) {
+		c.Passes, c.Valid, c.EarlyTerminate, c.LearningRate, c.LearningRateSet = 10, []Input{textInput("valid", randomText(50))}, 2, 8, true
+	}},
+	{"classes", func(c *Config) { c.OAA, c.Passes, c.Indexing, c.IndexingSet = 3, 4, 0, true }},
+	{"sampled classes", func(c *Config) {
+		c.OAA, c.OAASubsample, c.Passes, c.HoldoutOff, c.Probabilities, c.Indexing, c.IndexingSet = 5, 2, 4, false, true, 0, true
+	}},
+	{"test", func(c *Config) { c.TestOnly, c.Predictions = true, "p" }},
+	{"l-bfgs", func(c *Config) { c.BFGS, c.Passes, c.L2, c.Mem, c.MemSet = true, 12, 1, 3, true }},
+	{"l-bfgs, holdout", func(c *Config) { c.BFGS, c.Passes, c.L2, c.HoldoutOff, c.EarlyTerminate = true, 20, 1e-3, false, 2 }},
+	{"l-bfgs, validation", func(c *Config) {
+		c.BFGS, c.Passes, c.L2, c.Valid = true, 15, 1e-3, []Input{textInput("valid", randomText(50))}
+	}},
+	{"l-bfgs, hessian on, regularisers", func(c *Config) {
+		c.BFGS, c.Passes, c.L2, c.HessianOn, c.OutputRegularizer = true, 9, 1, true, "regularisers"
+	}},
+	{"conjugate gradients", func(c *Config) {
+		c.BFGS, c.ConjugateGradient, c.Mem, c.MemSet, c.Passes, c.L2 = true, true, 0, true, 12, 1
+	}},
+	{"hybrid", func(c *Config) { c.Hybrid, c.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 9}, 1 }},
+	{"hybrid, plain, holdout", func(c *Config) {
+		c.Hybrid, c.SGD, c.L2, c.HoldoutOff, c.HoldoutAsked = &Hybrid{SGDPasses: 3, LBFGSPasses: 9}, true, 1, false, true
+	}},
+}
+
+// trained with a method, alone or disturbed.
+func rehearse(t *testing.T, m method, ranks int, plan ...disturbance) (files, *Report) {
+	t.Helper()
+	parts := deal(randomText(120*ranks), ranks)
+	var out files
+	h := newRehearsal(t, func(rank int) Config {
+		c := Config{
+			Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), parts[rank])},
+			Bits:   8, Loss: "logistic", HoldoutOff: true, PredictOnly: true,
+			Create: func(name string) (Output, error) { return out.create(fmt.Sprintf("%s %d", name, rank)) },
+		}
+		c.FinalModel = "m"
+		m.change(&c)
+		return c
+	}, plan...)
+	reports, errs := h.run(ranks)
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return files{m: out.m}, reports[0]
+}
+
+// Whatever happens to a rank in a step, and however often, the job ends with the
+// bytes of one to which nothing happened, which keeps nothing.
+func TestDisturbedJobsEndAlike(t *testing.T) {
+	const ranks = 3
+	for i, m := range recovered {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			want, report := rehearse(t, m, ranks)
+			random := rand.New(rand.NewPCG(uint64(i), 3))
+			rounds := 6
+			if testing.Short() {
+				rounds = 2
+			}
+			for range rounds {
+				var plan []disturbance
+				for range 1 + random.IntN(3) {
+					victim := random.IntN(ranks)
+					plan = append(plan, disturbance{
+						kind: disturbances[random.IntN(len(disturbances))], step: random.IntN(report.Passes),
+						victim: victim, source: (victim + 1 + random.IntN(ranks-1)) % ranks,
+						busy: random.IntN(2) == 0, warm: random.IntN(2) == 0,
+					})
+				}
+				got, again := rehearse(t, m, ranks, plan...)
+				if diff := cmp.Diff(want.m, got.m, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%+v: the files differ: %s", plan, diff[:min(len(diff), 400)])
+				}
+				if diff := cmp.Diff(report, again, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Report{}, "Loss")); diff != "" {
+					t.Errorf("%+v: the reports differ: %s", plan, diff)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/model"
+)
+
+// The session's part of the state and of the results. What Work changes (sums,
+// label range, table, measures under way) is a contribution: a rank that takes
+// another one's place finds it in the record that this one sent last.
+
+// maxCount bounds whatever is counted: passes, examples of a table.
+const maxCount = 1 << 62
+
+// shared is what all ranks have alike between two steps.
+func (s *session) shared(c *coder) {
+	c.number("passes", &s.passes, maxCount)
+	s.holdout.code(c)
+	if s.valid != nil {
+		s.valid.stop.code(c)
+	}
+	if s.measures.own != nil {
+		codeResult(c, &s.measures.last)
+		codeResult(c, &s.measures.best)
+	}
+	s.records(c)
+}
+
+// records are those of all ranks, as the last exchange left them.
+func (s *session) records(c *coder) {
+	n := s.group.Size()
+	if n == 1 && !c.reading { // nobody has gathered the only one
+		s.gathered = append(s.gathered[:0], s.encode(s.alone))
+	}
+	c.number("ranks", &n, maxCount)
+	if want := s.group.Size(); c.reading && c.err == nil && n != want {
+		c.fail("it is of a job of %d ranks, and this one has %d", n, want)
+	}
+	for len(s.gathered) < s.group.Size() {
+		s.gathered = append(s.gathered, nil)
+	}
+	for rank := range s.gathered {
+		c.bytes(fmt.Sprintf("record of rank %d", rank), &s.gathered[rank], maxSmall)
+	}
+}
+
+// outcome are the results that every step has.
+func (s *session) outcome(c *coder) {
+	s.records(c)
+	if m := &s.measures; m.own != nil {
+		c.f64s("metrics", m.all.Vector())
+	}
+	if v := s.valid; v != nil {
+		c.flag("validation", &v.fresh)
+		c.f64("validation loss", &v.loss)
+		c.f64("weight of the validation set", &v.weight)
+		c.f64s("validation metrics", v.all.Vector())
+	}
+	if c.reading && c.err == nil {
+		c.err = s.merge()
+	}
+}
+
+// encode is a record as it is sent, with what its rank's place needs where the
+// state is to be taken over.
+func (s *session) encode(r record) []byte {
+	w := coder{b: r.appendTo(s.buf[:0])}
+	if s.keep || s.group.Size() == 1 {
+		s.codeOwn(&w)
+	}
+	s.buf = w.b
+	return w.b
+}
+
+// codeOwn is what the place of a rank needs besides its record.
+func (s *session) codeOwn(c *coder) {
+	t := s.table
+	for _, v := range []*float64{&t.next, &t.loss, &t.labeled, &t.holdoutLoss, &t.holdoutWeight} {
+		c.f64("the progress table", v)
+	}
+	c.flag("warned of labels", &s.odd.first)
+	if s.own != nil {
+		s.own(c)
+	}
+}
+
+// adopt puts this rank where its record says it was.
+func (s *session) adopt() error {
+	if err := s.merge(); err != nil {
+		return err
+	}
+	rank := s.group.Rank()
+	var r record
+	rest, err := r.decode(rank, s.gathered[rank])
+	if err != nil {
+		return err
+	}
+	d := coder{b: rest, reading: true}
+	s.codeOwn(&d)
+	if err := d.end("the record of this rank"); err != nil {
+		return err
+	}
+	s.stats, s.alone = r.Stats, r
+	s.stats.Holdout.PassLoss, s.stats.Holdout.PassWeight = 0, 0
+	if s.seen = r.Range; !s.fixed {
+		s.seen = s.all.Range
+	}
+	s.passed.before = s.all.Stats
+	if s.measures.own != nil {
+		s.measures.own.Reset()
+	}
+	if s.valid != nil {
+		s.valid.fresh = false
+	}
+	return nil
+}
+
+// gather brings the records of all ranks to all. One that is too long for a call
+// comes in pieces; all ranks have records of one length.
+func (s *session) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, error)) error {
+	var err error
+	if len(own) <= allreduce.MaxRecord {
+		s.gathered, err = all(s.gathered, own)
+		return err
+	}
+	whole := make([][]byte, s.group.Size())
+	for len(own) > 0 {
+		n := min(len(own), allreduce.MaxRecord)
+		if s.pieces, err = all(s.pieces, own[:n]); err != nil {
+			return err
+		}
+		for rank, b := range s.pieces {
+			whole[rank] = append(whole[rank], b...)
+		}
+		own = own[n:]
+	}
+	s.gathered = whole
+	return nil
+}
+
+// merge makes the job's record of those of all ranks.
+func (s *session) merge() error {
+	for rank, b := range s.gathered {
+		var r record
+		if _, err := r.decode(rank, b); err != nil {
+			return err
+		}
+		if rank == 0 {
+			s.all = r
+		} else {
+			s.all.merge(&r)
+		}
+	}
+	return nil
+}
+
+func (h *holdout) code(c *coder) {
+	c.f64("best holdout loss", &h.best)
+	c.flag("holdout loss known", &h.known)
+	c.flag("holdout begun", &h.begun)
+	c.number("passes without a better loss", &h.without, maxCount)
+}
+
+// Limits on what a state may claim to hold.
+const (
+	maxMeasures = 64
+	maxName     = 64
+	maxBins     = 1 << 10
+)
+
+// codeResult is the measures of a pass, if there are any.
+func codeResult(c *coder, r **result) {
+	there := *r != nil
+	if c.flag("measures", &there); !there {
+		*r = nil
+		return
+	}
+	if c.reading {
+		*r = &result{}
+	}
+	v := *r
+	c.number("pass of the measures", &v.Pass, maxCount)
+	n := len(v.Values)
+	if c.number("number of measures", &n, maxMeasures); c.reading {
+		v.Values = make([]metric.Value, n)
+	}
+	for i := range v.Values {
+		c.text("name of a measure", &v.Values[i].Name, maxName)
+		c.f64("measure", &v.Values[i].Value)
+	}
+	n = len(v.Curve)
+	if c.number("bins of the calibration", &n, maxBins); c.reading && n > 0 {
+		v.Curve = make([]metric.Bin, n)
+	}
+	for i := range v.Curve {
+		b := &v.Curve[i]
+		for _, x := range []*float64{&b.Above, &b.UpTo, &b.Weight, &b.Predicted, &b.Positive} {
+			c.f64("calibration", x)
+		}
+	}
+}
+
+// codeResume is what a model keeps for training to go on.
+func codeResume(c *coder, r *model.Resume) {
+	for _, v := range []*float64{
+		&r.NormNormalizer, &r.T, &r.SumLoss, &r.SumLossSinceLastDump, &r.WeightedLabeled, &r.WeightedLabels,
+		&r.WeightedUnlabeled, &r.TotalWeight, &r.OldWeightedLabeled, &r.Gravity, &r.Contraction,
+	} {
+		c.f64("counters of the best model", v)
+	}
+	for _, v := range []*float32{&r.InitialT, &r.DumpInterval, &r.MinLabel, &r.MaxLabel} {
+		c.f32("counters of the best model", v)
+	}
+	for _, v := range []*uint64{&r.ExampleNumber, &r.TotalFeatures, &r.CurrentPass} {
+		c.u64("counters of the best model", v)
+	}
+	n := len(r.Models)
+	if c.number("models", &n, maxModels); c.reading && len(c.b) < 16*n {
+		c.fail("models: got %d, there are bytes for fewer", n)
+	} else if c.reading && c.err == nil && n > 0 {
+		r.Models = make([]model.ModelSums, n)
+	}
+	for i := range r.Models {
+		c.f64("sums of a model", &r.Models[i].NormNormalizer)
+		c.f64("sums of a model", &r.Models[i].TotalWeight)
+	}
+}
+
+// maxModels is how many classes there can be.
+const maxModels = 1 << 32
+
+// predicts reports whether predictions are written.
+func (s *session) predicts() bool { return s.preds != nil || s.raw != nil }
