@@ -2,6 +2,8 @@
 
 package feature
 
+import "math"
+
 // Builder puts examples together, whatever they were read from: a format's
 // parser says what stands in a line, in the order of the line, and the builder
 // knows what vw makes of it (hashes, the order of namespaces, the constant,
@@ -50,6 +52,12 @@ type Builder struct {
 	old      []Feature // where features are moved from
 	oldNames []Name
 	oldSpans []Span
+
+	limits   bool     // --feature_limit is set, and numbers are kept whole
+	cut      uint64   // what is kept of them: all, or under Config.Cut the index
+	whole    []uint64 // of the example's features: see limit.go
+	oldWhole []uint64
+	sorted   []wholeFeature
 }
 
 // run is a stretch of features of one namespace.
@@ -92,6 +100,10 @@ func (b *Builder) init(cfg *Config) error {
 	if b.shape, err = newShape(cfg); err != nil {
 		return err
 	}
+	b.limits, b.cut = len(cfg.Limits) > 0, math.MaxUint64
+	if cfg.Cut {
+		b.cut = uint64(b.mask)
+	}
 	if cfg.Expands() {
 		b.inter = newInteractor(cfg)
 	}
@@ -131,6 +143,7 @@ func (b *Builder) Begin(dst *Batch, n int64) {
 		FeatLo: uint32(len(dst.Features)),
 	}
 	b.from = b.ex.FeatLo
+	b.whole = b.whole[:0]
 }
 
 // Tag appends to the tag.
@@ -170,15 +183,24 @@ func (b *Builder) TextFeature(name, text []byte) {
 	b.AddNamed(name, text, b.hash(text, b.hash(name, b.ns.Salt)), 1)
 }
 
-// Add adds the feature of that hash, which has no name, to the namespace
-// entered, unless its value is 0.
-func (b *Builder) Add(hash uint32, value float32) { b.AddNamed(nil, nil, hash, value) }
+// Add adds the feature of that hash, which has no name but its place, to the
+// namespace entered, unless its value is 0. The place is for people.
+func (b *Builder) Add(place []byte, hash uint32, value float32) {
+	b.add(place, nil, hash, whole(hash), value)
+}
 
 // AddNamed adds the feature of that hash to the namespace entered, unless its
 // value is 0. The name and the text that is its value are for people.
 func (b *Builder) AddNamed(name, text []byte, hash uint32, value float32) {
+	b.add(name, text, hash, whole(hash&b.mask), value)
+}
+
+func (b *Builder) add(name, text []byte, hash uint32, number uint64, value float32) {
 	if value == 0 {
 		return
+	}
+	if b.limits {
+		b.whole = append(b.whole, number&b.cut)
 	}
 	b.dst.Features = append(b.dst.Features, Feature{Index: hash & b.mask, Value: value})
 	if b.named {
@@ -271,6 +293,9 @@ func (b *Builder) setAside(dst *Batch) {
 	if b.named {
 		b.oldNames = append(b.oldNames[:0], dst.Names[b.ex.FeatLo:]...)
 	}
+	if b.limits {
+		b.oldWhole = append(b.oldWhole[:0], b.whole...)
+	}
 }
 
 func (b *Builder) tooMany(dst *Batch, err *LimitError) error {
@@ -324,6 +349,9 @@ func (b *Builder) regroup() {
 		copy(b.dst.Features[s.Hi:], b.old[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
 		if b.named {
 			copy(b.dst.Names[s.Hi:], b.oldNames[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
+		}
+		if b.limits {
+			copy(b.whole[s.Hi-b.ex.FeatLo:], b.oldWhole[r.lo-b.ex.FeatLo:r.hi-b.ex.FeatLo])
 		}
 		s.Hi += r.hi - r.lo
 	}

@@ -61,6 +61,10 @@ type Config struct {
 	// Limits are how many different features a namespace may have, written like
 	// NGrams; those with the lowest numbers stay.
 	Limits []string
+	// Cut makes Limits take features as one that share a weight though vw's text
+	// parser tells them apart: those without a name, affixes and spellings. They are
+	// one in what vw reads from its cache.
+	Cut bool
 	// Affix adds prefixes and suffixes of names: "+2a,-3" the first two bytes in
 	// namespaces a…, the last three in the default one.
 	Affix string

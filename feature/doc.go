@@ -65,8 +65,7 @@
 //
 // The text, the hashes and the order of features are those of Vowpal Wabbit 9,
 // to the letter, malformed lines included: what vw drops is dropped here, with
-// a [Warning] in the batch. (One thing differs: under Limits, n-grams, affixes
-// and nameless features that share a number count as one feature.) Numbers are read as vw reads them, in float32.
+// a [Warning] in the batch. Numbers are read as vw reads them, in float32.
 // Nothing here does I/O, logs or keeps a reference to a line. A Parser or an
 // Interactor belongs to one goroutine; batches of one input may be made by many
 // and put in order afterwards, as package stream does.

@@ -5,6 +5,7 @@ package feature
 // side holds what affixes and spellings make of a namespace, until it ends.
 type side struct {
 	affix, spelling           []Feature
+	affixWhole, spellingWhole []uint64 // see limit.go
 	affixNames, spellingNames []Name
 	pattern                   []byte
 }
@@ -27,7 +28,11 @@ func (p *Parser) featuresInFull(dst *Batch, line []byte, i int, in Namespace, fa
 			end++
 		}
 		name := line[start:end]
-		p.b.AddNamed(name, p.text, hash, v)
+		if len(name) == 0 && len(p.text) == 0 {
+			p.b.Add(nil, hash, v)
+		} else {
+			p.b.AddNamed(name, p.text, hash, v)
+		}
 		if code := p.b.shape.affix[in.Byte]; code != 0 && len(name) > 0 {
 			p.affixes(dst, in, name, code, v)
 		}
@@ -50,8 +55,9 @@ func (p *Parser) affixes(dst *Batch, in Namespace, name []byte, code uint64, v f
 				piece = name[:size]
 			}
 		}
-		index := p.hash(piece, in.Salt) * (affixFactor + uint32(code&15)*gram)
-		p.side.affix = append(p.side.affix, Feature{Index: index & p.mask, Value: v})
+		number := wholeAffix(p.hash(piece, in.Salt), code)
+		p.side.affix = append(p.side.affix, Feature{Index: uint32(number) & p.mask, Value: v})
+		p.side.affixWhole = append(p.side.affixWhole, number&p.b.cut)
 		if p.b.named {
 			text := append(in.letter(""), "-+"[code&1], byte('0'+size), '=')
 			dst.appendName([]byte("affix"), append(text, piece...), nil)
@@ -83,6 +89,7 @@ func (p *Parser) spell(dst *Batch, in Namespace, name []byte, v float32) {
 	p.side.pattern = b
 	index := HashStrings(b, in.Salt) // whatever --hash says
 	p.side.spelling = append(p.side.spelling, Feature{Index: index & p.mask, Value: v})
+	p.side.spellingWhole = append(p.side.spellingWhole, whole(index)&p.b.cut)
 	if p.b.named {
 		dst.appendName([]byte("spelling"), append(in.letter("_"), b...), nil)
 		p.side.spellingNames = dst.takeName(p.side.spellingNames)
@@ -113,6 +120,9 @@ func (p *Parser) endSides(dst *Batch) {
 	dst.Features, dst.Names = append(dst.Features, s.affix...), append(dst.Names, s.affixNames...)
 	p.b.Enter(Namespace{Byte: spellingNamespace})
 	dst.Features, dst.Names = append(dst.Features, s.spelling...), append(dst.Names, s.spellingNames...)
-	s.affix, s.affixNames = s.affix[:0], s.affixNames[:0]
-	s.spelling, s.spellingNames = s.spelling[:0], s.spellingNames[:0]
+	if p.b.limits {
+		p.b.whole = append(append(p.b.whole, s.affixWhole...), s.spellingWhole...)
+	}
+	s.affix, s.affixNames, s.affixWhole = s.affix[:0], s.affixNames[:0], s.affixWhole[:0]
+	s.spelling, s.spellingNames, s.spellingWhole = s.spelling[:0], s.spellingNames[:0], s.spellingWhole[:0]
 }

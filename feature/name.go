@@ -56,19 +56,3 @@ func (b *Batch) copyName(src *Batch, i int) Name {
 	b.NameText = append(b.NameText, src.NameText[n.Lo:n.Hi]...)
 	return Name{Lo: n.Lo + moved, Hi: n.Hi + moved, LeafLo: n.LeafLo + moved, LeafHi: n.LeafHi + moved}
 }
-
-// sortNamed sorts features by index, then value, together with their names.
-func sortNamed(fs []Feature, names []Name) {
-	type both struct {
-		f Feature
-		n Name
-	}
-	all := make([]both, len(fs))
-	for i := range fs {
-		all[i] = both{fs[i], names[i]}
-	}
-	slices.SortStableFunc(all, func(a, b both) int { return byIndex(a.f, b.f) })
-	for i := range all {
-		fs[i], names[i] = all[i].f, all[i].n
-	}
-}

@@ -5,6 +5,7 @@ package feature_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,23 +15,26 @@ import (
 )
 
 // TestOptionsAreThoseOfVW compares names, indices, values and order with what the
-// real vw shows in --audit (testdata/options.txt, by vw_examples.py) for every
-// option on namespaces, where names are kept and where they are not, and where
-// interactions come at once and where they come after the cache.
+// real vw shows in --audit (by testdata/vw_examples.py: options.txt for every option
+// on namespaces, limits.txt for --feature_limit where many features share few
+// weights), where names are kept and where they are not, and where interactions
+// come at once and where they come after the cache.
 func TestOptionsAreThoseOfVW(t *testing.T) {
-	golden, err := os.ReadFile("testdata/options.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for set := range strings.SplitSeq(strings.TrimPrefix(string(golden), "# "), "\n# ") {
-		options, rows, _ := strings.Cut(set, "\n")
-		t.Run(options, func(t *testing.T) {
-			cfg := fromOptions(t, options)
-			for row := range strings.Lines(rows) {
-				line, want, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
-				compareWithVW(t, cfg, line, strings.Fields(want))
-			}
-		})
+	for _, name := range []string{"options.txt", "limits.txt"} {
+		golden, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set := range strings.SplitSeq(strings.TrimPrefix(string(golden), "# "), "\n# ") {
+			options, rows, _ := strings.Cut(set, "\n")
+			t.Run(options, func(t *testing.T) {
+				cfg := fromOptions(t, options)
+				for row := range strings.Lines(rows) {
+					line, want, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+					compareWithVW(t, cfg, line, strings.Fields(want))
+				}
+			})
+		}
 	}
 }
 
@@ -64,8 +68,8 @@ func audit(b *feature.Batch) []string {
 	all := []string{}
 	show := func(i uint32) {
 		f, name := b.Features[i], ""
-		if n := b.NameOf(int(i)); n != nil {
-			name = string(n) + ":"
+		if len(b.Names) > 0 {
+			name = string(b.NameOf(int(i))) + ":"
 		}
 		all = append(all, fmt.Sprintf("%s%d:%.6g", name, f.Index, f.Value))
 	}

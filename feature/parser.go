@@ -14,7 +14,7 @@ type Parser struct {
 	hashAll bool
 	mask    uint32
 
-	slow bool   // names, affixes or spellings are wanted: no short cuts
+	slow bool   // names, affixes, spellings or whole numbers are wanted: no short cuts
 	line []byte // the one in work, from the first '|' on, for warnings
 	text []byte // the value of the last feature whose value is text
 	side side
@@ -31,7 +31,7 @@ func NewParser(cfg Config) (*Parser, error) {
 		return nil, err
 	}
 	p.hash, p.mask = p.b.hash, p.b.mask
-	p.slow = cfg.Names || p.b.shape.sides
+	p.slow = cfg.Names || p.b.shape.sides || p.b.limits
 	p.fast = hasFast && !p.slow
 	return p, nil
 }

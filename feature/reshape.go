@@ -2,11 +2,6 @@
 
 package feature
 
-import (
-	"cmp"
-	"slices"
-)
-
 // gram is the factor of vw's n-grams and affixes.
 const gram = 27942141
 
@@ -19,6 +14,7 @@ func (b *Builder) reshape(dst *Batch) *LimitError {
 	if b.named {
 		dst.Names = dst.Names[:ex.FeatLo]
 	}
+	b.whole = b.whole[:0]
 	spans := dst.Spans[ex.SpanLo:]
 	kept := 0
 	for _, s := range spans {
@@ -30,6 +26,9 @@ func (b *Builder) reshape(dst *Batch) *LimitError {
 		if b.named {
 			dst.Names = append(dst.Names, b.oldNames[s.Lo-ex.FeatLo:s.Hi-ex.FeatLo]...)
 		}
+		if b.limits {
+			b.whole = append(b.whole, b.oldWhole[s.Lo-ex.FeatLo:s.Hi-ex.FeatLo]...)
+		}
 		length := len(dst.Features) - lo
 		for n := 1; n < int(b.shape.grams[s.NS]); n++ {
 			b.offsets = append(b.offsets[:0], 0)
@@ -38,7 +37,7 @@ func (b *Builder) reshape(dst *Batch) *LimitError {
 			}
 		}
 		if limit := b.shape.limit[s.NS]; uint64(len(dst.Features)-lo) > uint64(limit) {
-			b.limit(dst, lo, int(limit))
+			b.limit(dst, lo, int(limit), int(ex.FeatLo))
 		}
 		if len(dst.Features) > lo {
 			spans[kept] = Span{NS: s.NS, Lo: uint32(lo), Hi: uint32(len(dst.Features))}
@@ -65,6 +64,13 @@ func (b *Builder) addGrams(dst *Batch, lo, length, n, skips, skipped, base int) 
 				index = index*gram + dst.Features[i+k].Index
 			}
 			dst.Features = append(dst.Features, Feature{Index: index & b.mask, Value: 1})
+			if b.limits {
+				number := b.whole[i-base]
+				for _, k := range b.offsets[1:] {
+					number = number*gram + b.whole[i-base+k]
+				}
+				b.whole = append(b.whole, number)
+			}
 			if b.named {
 				dst.appendGramName(i, b.offsets[1:])
 			}
@@ -82,41 +88,4 @@ func (b *Builder) addGrams(dst *Batch, lo, length, n, skips, skipped, base int) 
 		return err
 	}
 	return b.addGrams(dst, lo, length, n, skips-1, skipped+1, base)
-}
-
-// limit keeps the most features with the lowest numbers, each number once with
-// its lowest value, of those from lo on.
-func (b *Builder) limit(dst *Batch, lo, most int) {
-	if most == 0 {
-		dst.Features = dst.Features[:lo]
-		if b.named {
-			dst.Names = dst.Names[:lo]
-		}
-		return
-	}
-	fs := dst.Features[lo:]
-	if b.named {
-		sortNamed(fs, dst.Names[lo:])
-	} else {
-		slices.SortFunc(fs, byIndex)
-	}
-	kept := 1
-	for i := 1; i < len(fs) && kept < most; i++ {
-		if fs[i].Index == fs[kept-1].Index {
-			continue
-		}
-		fs[kept] = fs[i]
-		if b.named {
-			dst.Names[lo+kept] = dst.Names[lo+i]
-		}
-		kept++
-	}
-	dst.Features = dst.Features[:lo+kept]
-	if b.named {
-		dst.Names = dst.Names[:lo+kept]
-	}
-}
-
-func byIndex(f, g Feature) int {
-	return cmp.Or(cmp.Compare(f.Index, g.Index), cmp.Compare(f.Value, g.Value))
 }

@@ -184,7 +184,9 @@ func (s *optionSet) drawFeatures(rng *rand.Rand) {
 	if rng.IntN(10) == 0 {
 		s.units = append(s.units, unit{strings.Fields([]string{"--ngram 2", "--ngram a2", "--ngram a3 --skips a1", "--ngram 2 --skips 1"}[rng.IntN(4)]), true, true})
 	}
-	// --feature_limit is not drawn: docs/compatibility.md says where it differs.
+	if rng.IntN(8) == 0 {
+		s.unkept("--feature_limit " + []string{"2", "3", "a1", "a2 --feature_limit b3", "5"}[rng.IntN(5)])
+	}
 }
 
 func (s *optionSet) has(word string) bool {

@@ -161,7 +161,7 @@ func (p *Parser) features(dst *feature.Batch, s *space, cells []cell) {
 		if !c.quoted {
 			if v, n := feature.ParseFloat(c.text); n == len(c.text) && v == v {
 				if len(col.name) == 0 {
-					p.b.Add(anonymous, s.factor*v)
+					p.b.Add(nil, anonymous, s.factor*v)
 					anonymous++
 				} else {
 					p.b.AddNamed(col.name, nil, col.hash, s.factor*v)

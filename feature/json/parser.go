@@ -204,7 +204,7 @@ func (p *Parser) element(top *frame) *feature.MalformedError {
 		return err
 	}
 	if v != 0 {
-		p.b.AddNamed(p.positionName(top), nil, p.position, v)
+		p.b.Add(p.positionName(top), p.position, v)
 		top.used = true
 	}
 	p.position++

@@ -17,14 +17,20 @@ const batchFeatures = 1 << 15
 // worker turns chunks into batches.
 type worker struct {
 	p       *Pass
-	format  Lines
-	header  *header             // which format knows
+	text    parser
+	again   *parser             // for what goes into the cache; nil: what text makes does
 	inter   *feature.Interactor // nil: no interactions
 	encoder *cache.Encoder      // nil: no cache is made
 	decoder *cache.Decoder
 	limit   int
 	silent  bool    // the warnings of this text were given in an earlier pass
 	lines   []int64 // of the examples of the chunk; only where there are interactions
+}
+
+// parser is what reads the lines of a worker.
+type parser struct {
+	format Lines
+	header *header // which format knows
 }
 
 func newWorker(p *Pass) *worker {
@@ -37,11 +43,23 @@ func newWorker(p *Pass) *worker {
 		}
 	}
 	cfg.Interactions, cfg.IgnoreLinear = nil, nil // they come after the cache
-	if w.format, err = p.data.cfg.Format.lines(cfg); err != nil {
-		panic("BUG: stream: " + err.Error())
+	lines := func() parser {
+		format, err := p.data.cfg.Format.lines(cfg)
+		if err != nil {
+			panic("BUG: stream: " + err.Error())
+		}
+		return parser{format: format}
 	}
-	if p.writer != nil {
-		w.encoder = cache.NewEncoder(cfg.Bits)
+	cfg.Cut = w.silent // as if it came from vw's cache
+	w.text = lines()
+	if p.writer == nil {
+		return w
+	}
+	w.encoder = cache.NewEncoder(cfg.Bits)
+	if len(cfg.Limits) > 0 && !cfg.Cut {
+		cfg.Cut = true
+		again := lines()
+		w.again = &again
 	}
 	return w
 }
@@ -69,16 +87,11 @@ func (w *worker) job(j *job) error {
 			return err
 		}
 	} else {
-		if err := w.parse(b, j); err != nil {
+		if err := w.parse(&w.text, b, j); err != nil {
 			return err
 		}
-		j.encoded = j.encoded[:0]
-		if w.encoder != nil && len(b.Examples) > 0 {
-			var err error
-			j.encoded = slices.Grow(j.encoded, len(j.text)) // a block is shorter than its text, as a rule
-			if j.encoded, err = w.encoder.Append(j.encoded, b); err != nil {
-				return &DataError{Source: j.source, Line: j.line, Err: err}
-			}
+		if err := w.encode(b, j); err != nil {
+			return err
 		}
 	}
 	if w.inter == nil {
@@ -86,6 +99,28 @@ func (w *worker) job(j *job) error {
 		return nil
 	}
 	return w.expand(j, b)
+}
+
+// encode makes j.encoded, the block of the cache for j, of which b has the examples
+// to learn from now.
+func (w *worker) encode(b *feature.Batch, j *job) error {
+	j.encoded = j.encoded[:0]
+	if w.encoder == nil || len(b.Examples) == 0 {
+		return nil
+	}
+	if w.again != nil {
+		b = w.batch()
+		defer w.p.Recycle(b)
+		if err := w.parse(w.again, b, j); err != nil {
+			return err
+		}
+	}
+	var err error
+	j.encoded = slices.Grow(j.encoded, len(j.text)) // a block is shorter than its text, as a rule
+	if j.encoded, err = w.encoder.Append(j.encoded, b); err != nil {
+		return &DataError{Source: j.source, Line: j.line, Err: err}
+	}
+	return nil
 }
 
 func (w *worker) batch() *feature.Batch {
@@ -109,9 +144,9 @@ func (w *worker) send(j *job, b *feature.Batch) bool {
 	}
 }
 
-func (w *worker) parse(b *feature.Batch, j *job) error {
+func (w *worker) parse(p *parser, b *feature.Batch, j *job) error {
 	w.lines = w.lines[:0]
-	if err := w.takeHeader(b, j); err != nil {
+	if err := p.takeHeader(b, j); err != nil {
 		return err
 	}
 	line, empty := j.line, j.empty
@@ -124,7 +159,7 @@ func (w *worker) parse(b *feature.Batch, j *job) error {
 			return &DataError{Source: j.source, Line: line, Err: lengthError(rest[:n], w.limit)}
 		}
 		before := len(b.Examples)
-		if err := w.format.AppendLine(b, rest[:n], line); err != nil {
+		if err := p.format.AppendLine(b, rest[:n], line); err != nil {
 			return &DataError{Source: j.source, Line: line, Err: err}
 		}
 		rest = rest[n:]
@@ -148,12 +183,12 @@ func (w *worker) parse(b *feature.Batch, j *job) error {
 
 // takeHeader tells the format the header of the file that j is of. What is to be
 // said about it is said once a file.
-func (w *worker) takeHeader(b *feature.Batch, j *job) error {
-	if j.header == nil || j.header == w.header && !j.first {
+func (p *parser) takeHeader(b *feature.Batch, j *job) error {
+	if j.header == nil || j.header == p.header && !j.first {
 		return nil
 	}
-	w.header = j.header
-	if err := w.format.(HeaderLines).Header(b, j.header.line); err != nil {
+	p.header = j.header
+	if err := p.format.(HeaderLines).Header(b, j.header.line); err != nil {
 		return &DataError{Source: j.source, Line: 1, Err: err}
 	}
 	if !j.first || !j.header.own {

@@ -207,16 +207,46 @@ OPTION_LINES = """1 |a x y z |b p q |c u
 1 'tag |a s:t s: |b r:0 :0 :1 |d w
 1 |b1 a:3 |\u00e9 b
 1""".split("\n")
-with open("options.txt", "w") as out:
+# limits.txt: the same where so few weights are shared by so many features that what --feature_limit
+# takes as one, and how it sorts them, shows.
+LIMITS = ["%s --feature_limit %s -b %d" % (o, limit, bits) for o, limit, bits in [
+    ("--hash strings", "a12", 3), ("--hash all", "5", 4), ("--ngram 2", "12", 4), ("--ngram 3 --skips 1", "30", 5), ("--affix +1,-1a", "6", 3),
+    ("--affix +2a --spelling a", "4", 3), ("--spelling a --spelling _ --ngram a2", "9", 4), ("-q ab --noconstant", "2", 2), ("--ignore_linear a -q ab", "3", 3)]]
+
+
+def crowded():
+    spaces = []
+    for _ in range(rng.randint(1, 3)):
+        line = "|" + rng.choice(["a", "ab", "b", ""])
+        for _ in range(rng.choice([3, 9, 40])):
+            name = rng.choice(["x%d" % rng.randint(0, 9), "%d" % rng.randint(0, 30), "s:red", "s:blue", ":"])
+            line += " " + name + (rng.choice(["1", "2", ".5", "-1"]) if name == ":" else "" if "s" in name else rng.choice(["", "", ":2", ":.5", ":-1"]))
+        spaces.append(line)
+    return "1 " + " ".join(spaces)
+
+
+LIMIT_LINES = [crowded() for _ in range(6)]
+
+
+def named(name, all_options, lines):
+    with open(name, "w") as out:
+        shown(out, all_options, lines)
+
+
+def shown(out, all_options, lines):
     one = "one.vw"
     with open(one, "w") as f:
-        print(*OPTION_LINES, sep="\n", file=f)
-    for options in OPTIONS:
+        print(*lines, sep="\n", file=f)
+    for options in all_options:
         command = [sys.executable, "-m", "vowpalwabbit", "-d", one, "--audit", "-t", "--quiet"] + options.split()
         audit = subprocess.run(command, check=True, capture_output=True).stdout.decode("latin-1").split("\n")
         while not audit[0][0].isdigit():
             audit.pop(0)  # [info] on stdout
         print("#", options, file=out)
-        for line, shown in zip(OPTION_LINES, audit[1::2], strict=True):
+        for line, shown in zip(lines, audit[1::2], strict=True):
             print(line, " ".join(f.rsplit(":", 1)[0] for f in shown.encode("latin-1").decode().split("\t") if f), sep="\t", file=out)
-os.remove(one)
+
+
+named("options.txt", OPTIONS, OPTION_LINES)
+named("limits.txt", LIMITS, LIMIT_LINES)
+os.remove("one.vw")

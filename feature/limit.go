@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature
+
+// Under --feature_limit vw sorts features by the number of their weight, and
+// takes those as one that it knows by the same number before it is cut to the
+// weights there are. That whole number, of 64 bits, is the same as the weight's
+// where a feature has a name; features without one, affixes, patterns of spelling
+// and n-grams have more digits. So two of these can share a weight and count as
+// two. Its cache has the numbers of weights alone, so that from there only n-grams,
+// which are made anew, have whole ones.
+
+// whole is the number of a feature whose hash is not cut: it has no name.
+func whole(hash uint32) uint64 { return uint64(hash) }
+
+// wholeAffix is the number of the affix with that hash.
+func wholeAffix(hash uint32, code uint64) uint64 {
+	return uint64(hash) * (affixFactor + (code&15)*gram)
+}
+
+// wholeFeature is a feature with all that limit moves.
+type wholeFeature struct {
+	Feature
+	whole uint64
+	name  Name
+}
+
+// limit keeps the most features with the lowest indices, of those from lo on, and
+// of each whole number the one with the lowest value. base is where the example
+// begins.
+func (b *Builder) limit(dst *Batch, lo, most, base int) {
+	fs, numbers := dst.Features[lo:], b.whole[lo-base:]
+	all := b.sorted[:0]
+	for i, f := range fs {
+		w := wholeFeature{Feature: f, whole: numbers[i]}
+		if b.named {
+			w.name = dst.Names[lo+i]
+		}
+		all = append(all, w)
+	}
+	b.sorted = all
+	introSort(all)
+	kept := 0
+	for _, f := range all {
+		if kept == most {
+			break
+		}
+		if kept > 0 && f.whole == numbers[kept-1] {
+			continue
+		}
+		fs[kept], numbers[kept] = f.Feature, f.whole
+		if b.named {
+			dst.Names[lo+kept] = f.name
+		}
+		kept++
+	}
+	dst.Features = dst.Features[:lo+kept]
+	b.whole = b.whole[:lo+kept-base]
+	if b.named {
+		dst.Names = dst.Names[:lo+kept]
+	}
+}
