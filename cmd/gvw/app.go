@@ -20,7 +20,7 @@ func (p *program) run(ctx context.Context) error {
 			return p.toolCommand(ctx, t, args[1:])
 		}
 	}
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -38,6 +38,10 @@ func (p *program) run(ctx context.Context) error {
 		return p.doctorCommand(ctx, args)
 	case "topo":
 		return p.topoCommand(ctx, args)
+	case "jobs":
+		return p.jobsCommand(ctx, args)
+	case "cancel":
+		return p.cancelCommand(ctx, args)
 	case "faults":
 		return p.faultsCommand(ctx, args)
 	}

@@ -18,8 +18,8 @@ func learnHelp(all bool) string {
 		"  gvw -d train.vw -f model [OPTIONS]           train\n" +
 		"  gvw -d test.vw -t -i model -p predictions    predict\n" +
 		"  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes\n" +
-		"  gvw doctor -n 4                              examine the network between ranks\n" +
-		"  gvw topo -n 8                                draw an all-reduce of 8 ranks\n" +
+		"  gvw supervise | jobs | cancel                restart ranks, list and end jobs\n" +
+		"  gvw doctor | topo | faults                   network, schedules, rehearsals\n" +
 		"  gvw inspect | diff | convert                 look at models; --help of each\n" +
 		"  gvw version\n")
 	writeOptions(&b, learnFlags, all)

@@ -28,6 +28,13 @@ type program struct {
 // main runs the command and returns the exit code. What it prints last, if the
 // command fails, says what, where, why and what to do.
 func (p *program) main() int {
+	if len(p.args) > 0 && p.args[0] == "supervise" {
+		code, err := p.superviseCommand(p.args[1:])
+		if err != nil {
+			return p.fail(err)
+		}
+		return code
+	}
 	ctx, stop := interruptible(context.Background(), p.stderr)
 	defer stop()
 	if err := watchLauncher(p.env, stop); err != nil {

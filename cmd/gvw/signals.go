@@ -22,6 +22,10 @@ import (
 // their final names are whole at any time.
 const lastOrders = 5 * time.Second
 
+// sameSignal is how long after a signal another one is taken for the same: some
+// launchers signal both a process and its children, which pass it on.
+const sameSignal = 500 * time.Millisecond
+
 // interruption is why a run was told to end from outside.
 type interruption struct {
 	text string
@@ -57,11 +61,21 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 				return
 			}
 		}
+		began := time.Now()
+		late := time.After(lastOrders)
+		for time.Since(began) < sameSignal {
+			select {
+			case <-over:
+				return
+			case <-time.After(sameSignal - time.Since(began)):
+			case <-signals:
+			}
+		}
 		select {
 		case <-over:
 			return
 		case <-signals:
-		case <-time.After(lastOrders):
+		case <-late:
 		}
 		die(why)
 	}()

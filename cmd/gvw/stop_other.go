@@ -4,5 +4,13 @@
 
 package main
 
+import (
+	"os"
+	"syscall"
+)
+
+// passedOn are the signals that gvw supervise passes on.
+var passedOn = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
 // stopSelf is nil: this system cannot stop a process.
 var stopSelf func()

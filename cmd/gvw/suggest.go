@@ -39,6 +39,9 @@ func (n *normaliser) unknown(spelled, name string) {
 
 // elsewhere says where an option of another command belongs.
 func elsewhere(specs []*spec, s *spec) string {
+	if &specs[0] == &superviseFlags[0] {
+		return "the command comes after --, as in: gvw supervise -- gvw -d train.vw"
+	}
 	if slices.Contains(learnFlags, s) {
 		if &specs[0] == &runFlags[0] {
 			return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
@@ -57,6 +60,12 @@ func elsewhere(specs []*spec, s *spec) string {
 		return "it belongs to gvw topo"
 	case slices.Contains(doctorFlags, s):
 		return "it belongs to gvw doctor"
+	case slices.Contains(jobsFlags, s):
+		return "it belongs to gvw jobs"
+	case slices.Contains(cancelFlags, s):
+		return "it belongs to gvw cancel"
+	case slices.Contains(superviseFlags, s):
+		return "it belongs to gvw supervise, before the --"
 	case slices.Contains(runFlags, s):
 		return "it belongs to gvw run, before the --"
 	}

@@ -27,4 +27,6 @@
 // environment where [EnvAttempt] counts, unless its exit code says that it would
 // fail again ([Curable]). Whether the job can still use it, and who hangs, the
 // launcher learns from outside (Again, Hung).
+//
+// [Supervised] does the same for one command under a launcher that is not ours.
 package launch

@@ -16,7 +16,7 @@ const EnvLifeline = "GVW_LAUNCHER_FD"
 const EnvAttempt = "GVW_ATTEMPT"
 
 // ErrLauncherGone is why a worker ends whose launcher has died.
-var ErrLauncherGone = errors.New("the launcher is gone (gvw run has died)")
+var ErrLauncherGone = errors.New("the launcher is gone (gvw run or gvw supervise has died)")
 
 // Watch reads the launcher's pipe and calls gone when it ends. Nothing is ever
 // written to it. The goroutine ends with the pipe, so at the latest with the

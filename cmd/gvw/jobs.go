@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// catServer is the category of where a server is.
+const catServer = "Server"
+
+// serverFlags say which server is asked.
+var serverFlags = []*spec{
+	{name: "span_server", kind: text, category: catServer, arg: "HOST", def: "127.0.0.1", help: "host of the spanning_tree server"},
+	{name: "span_server_port", kind: integer, max: 65535, category: catServer, arg: "PORT", def: "26543", help: "its port"},
+}
+
+// jobsFlags are the options of `gvw jobs`.
+var jobsFlags = append([]*spec{
+	{name: "json", kind: boolean, category: catOutput, help: "all that the server knows, as JSON"},
+	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
+}, serverFlags...)
+
+// cancelFlags are the options of `gvw cancel`.
+var cancelFlags = append([]*spec{
+	{name: "reason", kind: text, category: catOther, arg: "TEXT", help: "what the ranks are told"},
+	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
+}, serverFlags...)
+
+func jobsHelp() string {
+	var b strings.Builder
+	b.WriteString("gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,\n" +
+		"and who waits for whom.\n\n" +
+		"  gvw jobs --span_server gateway\n" +
+		"  gvw jobs --span_server gateway --json | jq '.jobs[].state'\n")
+	writeOptions(&b, jobsFlags, true)
+	return b.String()
+}
+
+func cancelHelp() string {
+	var b strings.Builder
+	b.WriteString("gvw cancel ends a job of a spanning_tree server: its ranks fail with exit code 6. JOB\n" +
+		"is its unique_id, or unique_id/run_id, as gvw jobs shows it.\n\n" +
+		"  gvw cancel --span_server gateway 17\n" +
+		"  gvw cancel --span_server gateway 17/job_2024_0042 --reason 'wrong data'\n")
+	writeOptions(&b, cancelFlags, true)
+	return b.String()
+}
+
+// serverAddress is where the server is that a command line names.
+func serverAddress(s *settings) (string, error) {
+	host := cmp.Or(s.get("span_server"), "127.0.0.1")
+	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return "", usageErrorf("--span_server %s: give the host alone, and its port by --span_server_port", host)
+	}
+	return net.JoinHostPort(host, cmp.Or(s.get("span_server_port"), strconv.Itoa(defaultServerPort))), nil
+}
+
+// jobsCommand is gvw jobs.
+func (p *program) jobsCommand(ctx context.Context, args []string) error {
+	s, err := normalise(jobsFlags, args, p.env, os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.has("help"):
+		return p.print(jobsHelp())
+	case len(s.words)+len(s.rest) > 0:
+		return usageErrorf("gvw jobs takes options only, but got %q: the server is given by --span_server", append(s.words, s.rest...)[0])
+	}
+	server, err := serverAddress(s)
+	if err != nil {
+		return err
+	}
+	st, err := spantree.Status(ctx, nil, server)
+	if err != nil {
+		return err
+	}
+	if s.has("json") {
+		text, err := json.MarshalIndent(st, "", "  ")
+		if err != nil {
+			return err
+		}
+		return p.print(string(text) + "\n")
+	}
+	return p.print(string(appendJobs(nil, st)))
+}
+
+// cancelCommand is gvw cancel.
+func (p *program) cancelCommand(ctx context.Context, args []string) error {
+	s, err := normalise(cancelFlags, args, p.env, os.ReadFile)
+	if err != nil {
+		return err
+	}
+	words := append(s.words, s.rest...)
+	switch {
+	case s.has("help"):
+		return p.print(cancelHelp())
+	case len(words) != 1:
+		return usageErrorf("gvw cancel: got %d jobs, want one, as in: gvw cancel --span_server gateway 17 (gvw jobs lists them)", len(words))
+	}
+	job, err := parseJob(words[0])
+	if err != nil {
+		return err
+	}
+	server, err := serverAddress(s)
+	if err != nil {
+		return err
+	}
+	return spantree.Cancel(ctx, nil, server, job, s.get("reason"))
+}
+
+// parseJob reads a job as gvw jobs shows it.
+func parseJob(text string) (spantree.Job, error) {
+	id, key, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return spantree.Job{}, usageErrorf("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
+	}
+	return spantree.Job{UniqueID: n, RunKey: key}, nil
+}
+
+// appendJobs appends the jobs as a table, and below each who waits for what.
+func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
+	if len(st.Jobs) == 0 {
+		return append(dst, "no jobs\n"...)
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "JOB\tSTATE\tRANKS\tPASS\tLOSS\tSINCE\tMISSING")
+	for i := range st.Jobs {
+		j := &st.Jobs[i]
+		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, j.State,
+			j.Joined, j.Total, passes(j), loss(j), time.Duration(j.Seconds*float64(time.Second)).Round(time.Second), absent(j))
+	}
+	w.Flush() // to memory
+	dst = append(dst, b.Bytes()...)
+	for i := range st.Jobs {
+		dst = appendWaits(dst, &st.Jobs[i])
+	}
+	return dst
+}
+
+// passes is how far the ranks are: 3, or 2-3.
+func passes(j *spantree.JobStatus) string {
+	if len(j.Ranks) == 0 {
+		return "-"
+	}
+	lo, hi := uint32(math.MaxUint32), uint32(0)
+	for _, r := range j.Ranks {
+		lo, hi = min(lo, r.Pass), max(hi, r.Pass)
+	}
+	if lo == hi {
+		return strconv.FormatUint(uint64(lo), 10)
+	}
+	return fmt.Sprintf("%d-%d", lo, hi)
+}
+
+// loss is the average over all examples that the ranks have seen.
+func loss(j *spantree.JobStatus) string {
+	var sum, n float64
+	for _, r := range j.Ranks {
+		sum += float64(r.Loss * float64(r.Examples))
+		n += float64(r.Examples)
+	}
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(sum/n, 'f', 6, 64)
+}
+
+// absent are the ranks that the server does not have; vw workers leave once the job is
+// wired, and are not missed.
+func absent(j *spantree.JobStatus) string {
+	if len(j.Ranks) == 0 && j.Joined > 0 || j.VW && j.State != "filling" {
+		return ""
+	}
+	here := map[int]bool{}
+	for _, r := range j.Ranks {
+		here[r.Rank] = true
+	}
+	var missing []string
+	for rank := range j.Total {
+		if here[rank] {
+			continue
+		}
+		if len(missing) == 8 {
+			return strings.Join(missing, ",") + fmt.Sprintf(" and %d more", j.Total-len(here)-8)
+		}
+		missing = append(missing, strconv.Itoa(rank))
+	}
+	return strings.Join(missing, ",")
+}
+
+// appendWaits appends what the ranks of a job wait for.
+func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
+	const most = 8
+	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r spantree.RankStatus) bool { return r.Waits == "" })
+	name := spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
+	for i, r := range waiting {
+		if i == most {
+			return fmt.Appendf(dst, "%v: and %d more ranks wait\n", name, len(waiting)-most)
+		}
+		dst = fmt.Appendf(dst, "%v: %s\n", name, r.Waits)
+	}
+	return dst
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// superviseEndless supervises a learner that would train for hours, and waits until it
+// has begun. worker is its process.
+func superviseEndless(t *testing.T, dir string) (supervisor *exec.Cmd, stderr *bytes.Buffer, worker int) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte(strings.Repeat("1 |a x y\n-1 |a z\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stderr = &bytes.Buffer{}
+	supervisor = exec.Command("gvw", "supervise", "--", "gvw",
+		"-d", "x.vw", "-f", "m", "--passes", "1000000000", "--holdout_off", "-k", "--cache_file", "c")
+	supervisor.Dir, supervisor.Stderr = dir, stderr
+	if err := supervisor.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the cache to be made", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "c"))
+		return err == nil
+	})
+	pids := children(t, supervisor.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("%d children, want 1: %v", len(pids), pids)
+	}
+	return supervisor, stderr, pids[0]
+}
+
+// A signal goes to the command, whose end is the supervisor's: nothing is started again.
+func TestSupervisePassesSignalsOn(t *testing.T) {
+	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		t.Run(sig.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			s, stderr, worker := superviseEndless(t, dir)
+			// As Slurm does it: all processes of a step at once.
+			for _, pid := range []int{s.Process.Pid, worker} {
+				if err := syscall.Kill(pid, sig); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := s.Wait()
+			if got := s.ProcessState.ExitCode(); got != code {
+				t.Errorf("exit code %d, want %d: %v\n%s", got, code, err, stderr)
+			}
+			if strings.Contains(stderr.String(), "attempt") {
+				t.Errorf("it was started again:\n%s", stderr)
+			}
+			gone(t, worker)
+			nothingFinal(t, dir)
+		})
+	}
+}
+
+// A command that is killed comes again; one whose supervisor is killed ends.
+func TestDeadSupervisorLeavesNoOrphan(t *testing.T) {
+	dir := t.TempDir()
+	s, _, worker := superviseEndless(t, dir)
+	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	second := 0
+	eventually(t, "the second attempt", func() bool {
+		pids := children(t, s.Process.Pid)
+		if len(pids) == 1 && pids[0] != worker {
+			second = pids[0]
+		}
+		return second != 0
+	})
+	// It watches from its first lines on, and reads for hours.
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Wait() // killed: it has no other way to end
+	gone(t, second)
+}
