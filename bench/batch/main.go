@@ -14,16 +14,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
 // bench is one run of this program.
@@ -60,12 +61,11 @@ func run() error {
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, gvw: *gvw, vw: strings.Fields(*vw), python: strings.Fields(*python), runs: *runs}
 	if b.gvw == "" {
-		b.gvw = filepath.Join(dir, "gvw")
-		if out, err := exec.Command("go", "build", "-o", b.gvw, "github.com/gvw-project/gvw/cmd/gvw").CombinedOutput(); err != nil {
-			return fmt.Errorf("cannot build gvw: %w\n%s", err, out)
+		if b.gvw, err = setup.Build(context.Background(), dir, "gvw"); err != nil {
+			return err
 		}
 	}
-	fmt.Printf("%d CPUs, load %s, medians of %d runs in turns\n", runtime.NumCPU(), load(), b.runs)
+	fmt.Printf("%s, medians of %d runs in turns\n", setup.Machine(), b.runs)
 	if *passes != "" {
 		if err := b.passes(*passes); err != nil {
 			return err
@@ -119,14 +119,4 @@ func (b *bench) inTurns(lines ...[]string) ([]cost, error) {
 		out[i] = cost{wall: at(func(c cost) float64 { return c.wall }), cpu: at(func(c cost) float64 { return c.cpu })}
 	}
 	return out, nil
-}
-
-// load is the machine's load average: how noisy the figures are.
-func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(b), " ")
-	return first
 }

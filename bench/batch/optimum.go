@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,7 +18,8 @@ var peer []byte
 const (
 	near      = 1.001 // times the least objective is near enough
 	modelBits = 18
-	maxSteps  = 400
+	maxPasses = 400
+	sure      = 1e-6 // how far below, relatively, the least objective may lie at most
 )
 
 // optima measures the way to the optimum for each FILE:LAMBDA.
@@ -38,62 +40,101 @@ func (b *bench) optima(sets []string) error {
 	return nil
 }
 
+// race is one set, and how both programs run on it.
+type race struct {
+	*bench
+	file, lambda string
+	data         *set
+	svm, model   string
+	script       []string
+}
+
 func (b *bench) optimum(file, lambda string, script []string) error {
-	data, err := readSet(file, modelBits)
+	r := &race{bench: b, file: file, lambda: lambda, svm: filepath.Join(b.dir, "peer.svm"), model: filepath.Join(b.dir, "model"), script: script}
+	var err error
+	if r.data, err = readSet(file, modelBits); err != nil {
+		return err
+	}
+	if err := r.data.writeLibSVM(r.svm); err != nil {
+		return err
+	}
+	least, err := r.least()
 	if err != nil {
 		return err
 	}
-	svm := filepath.Join(b.dir, "peer.svm")
-	if err := data.writeLibSVM(svm); err != nil {
-		return err
-	}
-	peerLine := func(n int, tol string) []string {
-		return append(append([]string(nil), script...), svm, lambda, strconv.Itoa(n), tol)
-	}
-	modelFile := filepath.Join(b.dir, "model")
-	gvwLine := func(n int) []string {
-		return []string{
-			b.gvw, "run", "-n", "2", "--log_dir", filepath.Join(b.dir, "logs"), "--", "-d", file, "-b", strconv.Itoa(modelBits),
-			"--hybrid", fmt.Sprintf("1:%d", n), "--l2", lambda, "--no_bias_regularization", "--loss_function", "logistic",
-			"--termination", "0", "-k", "--cache_file", filepath.Join(b.dir, "cache.{rank}"), "-f", modelFile, "--predict_only_model",
-		}
-	}
-	peerAt := func(n int, tol string) (float64, error) {
-		_, out, err := measure(peerLine(n, tol)...)
-		if err != nil {
-			return 0, err
-		}
-		first, _, _ := strings.Cut(out, " ")
-		return strconv.ParseFloat(first, 64)
-	}
-	l, _ := strconv.ParseFloat(lambda, 64)
-	gvwAt := func(n int) (float64, error) {
-		if _, _, err := measure(gvwLine(n)...); err != nil {
-			return 0, err
-		}
-		return data.objective(modelFile, l)
-	}
-	least, err := peerAt(5000, "1e-9")
+	found, err := r.peer("to", strconv.FormatFloat(near*least, 'g', -1, 64))
 	if err != nil {
 		return err
 	}
-	iterations, err := fewest(1, func(n int) (float64, error) { return peerAt(n, "1e-9") }, near*least)
-	if err != nil {
-		return fmt.Errorf("scikit-learn: %w", err)
-	}
-	passes, err := fewest(2, gvwAt, near*least)
+	iterations := int(found[0])
+	passes, err := fewest(2, r.after, near*least)
 	if err != nil {
 		return fmt.Errorf("gvw: %w", err)
 	}
-	c, err := b.inTurns(append(append([]string(nil), script...), "start"), peerLine(iterations, "1e-9"), gvwLine(passes))
+	c, err := b.inTurns(slices.Concat(script, []string{"start"}), r.peerLine(strconv.Itoa(iterations)), r.gvwLine(passes))
 	if err != nil {
 		return err
 	}
 	start, sk, gvw := c[0], c[1], c[2]
-	fmt.Printf("%s, λ %s, to %.4g: scikit-learn %.2f s wall, %.2f CPU in %d iterations (import, left out: %.2f, %.2f); gvw --hybrid 1:%d %.2f, %.2f; ratio %.2f wall, %.2f CPU\n",
+	fmt.Printf("%s, λ %s, to %.6g: scikit-learn %.2f s wall, %.2f CPU in %d iterations (import, left out: %.2f, %.2f); gvw --hybrid 1:%d %.2f, %.2f; ratio %.2f wall, %.2f CPU\n",
 		filepath.Base(file), lambda, near*least, sk.wall-start.wall, sk.cpu-start.cpu, iterations, start.wall, start.cpu,
 		passes, gvw.wall, gvw.cpu, gvw.wall/(sk.wall-start.wall), gvw.cpu/(sk.cpu-start.cpu))
 	return nil
+}
+
+// least is the least objective: scikit-learn's by Newton's method, with what its
+// gradient says of the distance to the minimum, unless gvw's L-BFGS finds a lesser.
+func (r *race) least() (float64, error) {
+	newton, err := r.peer("least")
+	if err != nil {
+		return 0, err
+	}
+	if !(newton[1] <= sure*newton[0]) {
+		return 0, fmt.Errorf("scikit-learn's least objective %g may be %g too high", newton[0], newton[1])
+	}
+	own, err := r.after(maxPasses)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Printf("%s, λ %s: least objective %.8g by Newton's method, at most %.2g above the minimum; %.8g by %d passes of gvw\n",
+		filepath.Base(r.file), r.lambda, newton[0], newton[1], own, maxPasses)
+	return min(newton[0], own), nil
+}
+
+func (r *race) peerLine(args ...string) []string {
+	return slices.Concat(r.script, []string{r.svm, r.lambda}, args)
+}
+
+// peer returns the two numbers that the peer prints.
+func (r *race) peer(args ...string) (numbers [2]float64, err error) {
+	_, out, err := measure(r.peerLine(args...)...)
+	if err != nil {
+		return numbers, err
+	}
+	if _, err := fmt.Sscan(out, &numbers[0], &numbers[1]); err != nil {
+		return numbers, fmt.Errorf("scikit-learn printed %q: %w", out, err)
+	}
+	return numbers, nil
+}
+
+func (r *race) gvwLine(passes int) []string {
+	return []string{
+		r.gvw, "run", "-n", "2", "--log_dir", filepath.Join(r.dir, "logs"), "--", "-d", r.file, "-b", strconv.Itoa(modelBits),
+		"--hybrid", fmt.Sprintf("1:%d", passes), "--l2", r.lambda, "--no_bias_regularization", "--loss_function", "logistic",
+		"--termination", "0", "-k", "--cache_file", filepath.Join(r.dir, "cache.{rank}"), "-f", r.model, "--predict_only_model",
+	}
+}
+
+// after is the objective that gvw has come to after so many passes of L-BFGS.
+func (r *race) after(passes int) (float64, error) {
+	if _, _, err := measure(r.gvwLine(passes)...); err != nil {
+		return 0, err
+	}
+	l, err := strconv.ParseFloat(r.lambda, 64)
+	if err != nil {
+		return 0, err
+	}
+	return r.data.objective(r.model, l)
 }
 
 // fewest returns the least n from lo on whose objective is at most goal: it
@@ -108,8 +149,8 @@ func fewest(lo int, at func(n int) (float64, error), goal float64) (int, error) 
 		if v <= goal {
 			break
 		}
-		if below, n = n, 2*n; n > maxSteps {
-			return 0, fmt.Errorf("%d steps come to %g only, not to %g", below, v, goal)
+		if below, n = n, 2*n; n > maxPasses {
+			return 0, fmt.Errorf("%d passes come to %g only, not to %g", below, v, goal)
 		}
 	}
 	for n-below > 1 {

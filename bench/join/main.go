@@ -21,10 +21,11 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
 func main() {
@@ -45,16 +46,6 @@ func main() {
 type child struct {
 	cmd  *exec.Cmd
 	addr string
-}
-
-// build makes the server's program in dir.
-func build(ctx context.Context, dir string) (string, error) {
-	bin := filepath.Join(dir, "spanning_tree")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "github.com/gvw-project/gvw/cmd/spanning_tree").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("cannot build the server: %w\n%s", err, out)
-	}
-	return bin, nil
 }
 
 // startServer starts the server on a free port and waits until it listens.
@@ -113,7 +104,7 @@ func bench(ctx context.Context, ranks, waiting, rounds int, w io.Writer) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	bin, err := build(ctx, dir)
+	bin, err := setup.Build(ctx, dir, "spanning_tree")
 	if err != nil {
 		return err
 	}

@@ -12,16 +12,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
 func main() {
@@ -47,9 +46,8 @@ func bench() error {
 	}
 	defer os.RemoveAll(dir)
 	if *gvw == "" {
-		*gvw = filepath.Join(dir, "gvw")
-		if out, err := exec.Command("go", "build", "-o", *gvw, "github.com/gvw-project/gvw/cmd/gvw").CombinedOutput(); err != nil {
-			return fmt.Errorf("cannot build gvw: %w\n%s", err, out)
+		if *gvw, err = setup.Build(context.Background(), dir, "gvw"); err != nil {
+			return err
 		}
 	}
 	b := &comparison{
@@ -63,8 +61,8 @@ func bench() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d CPUs, load %s, %d runs each, medians; starting vw takes %.2f s wall, %.2f s CPU\n",
-		runtime.NumCPU(), load(), *runs, b.start.wall, b.start.cpu)
+	fmt.Printf("%s, %d runs each, medians; starting vw takes %.2f s wall, %.2f s CPU\n",
+		setup.Machine(), *runs, b.start.wall, b.start.cpu)
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "work\tvw wall\tCPU\tMB\tgvw wall\tCPU\tMB\tgvw/vw wall\tnet\tCPU\tnet\tmemory\t")
 	for _, w := range rows {
@@ -81,13 +79,4 @@ func bench() error {
 			gvw.wall/vw.wall, gvw.wall/(vw.wall-s.wall), gvw.cpu/vw.cpu, gvw.cpu/(vw.cpu-s.cpu), gvw.memory/vw.memory)
 	}
 	return t.Flush()
-}
-
-// load is the machine's load average: how noisy the figures are.
-func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.Join(slices.Collect(strings.FieldsSeq(string(b)))[:1], "")
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package setup is what every benchmark program begins with: the program that it
+// measures, and a line on how quiet the machine is.
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Build builds the program cmd/NAME of this tree in dir and returns its path.
+func Build(ctx context.Context, dir, name string) (string, error) {
+	bin := filepath.Join(dir, name)
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "github.com/gvw-project/gvw/cmd/"+name).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("cannot build %s: %w\n%s", name, err, out)
+	}
+	return bin, nil
+}
+
+// Machine says how many processors there are and how busy they are.
+func Machine() string { return fmt.Sprintf("%d CPUs, load %s", runtime.NumCPU(), load()) }
+
+// load is the load average of the last minute.
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	return first
+}
