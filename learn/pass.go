@@ -31,7 +31,7 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 	limit := s.cfg.perPass()
 	s.place = 0
 	for n := 0; ; {
-		if limit > 0 && s.place >= limit && s.cfg.Cache == "" { // a cache is made of all examples, so the rest is read
+		if limit > 0 && s.place >= limit && !p.MakesCache() {
 			s.perPass = n
 			return w.flush(p, f)
 		}

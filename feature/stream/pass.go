@@ -56,6 +56,10 @@ type job struct {
 
 var errClosed = errors.New("stream: the pass is closed")
 
+// MakesCache reports whether the pass makes the cache, which it does of all
+// examples, when it has read the last one.
+func (p *Pass) MakesCache() bool { return p.writer != nil }
+
 func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 	workers := d.cfg.workers()
 	queue := 2*workers + 2

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+)
+
+// Under --feature_limit vw's later passes, which read its cache, take features as
+// one that its first pass told apart: 0 and the first one without a name share a
+// weight. So do ours, cached or not, with what is made anew, too.
+func TestLimitsAreOfWhatTheCacheHas(t *testing.T) {
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "c")} {
+		cfg := stream.Config{
+			Feature: feature.Config{Bits: 18, Limits: []string{"3"}}, Passes: 2, Cache: path,
+			Sources: []stream.Source{text("a.vw", "1 |a 0 :2 5 6\n")},
+		}
+		d := dataset(t, cfg)
+		salt := feature.HashStrings([]byte("a"), 0)
+		for pass, want := range [][3]uint32{{0, 0, 5}, {0, 5, 6}} {
+			b := mustPass(t, d)
+			fs := b.FeaturesOf(&b.Examples[0])
+			if len(fs) != 4 { // and the constant
+				t.Fatalf("pass %d has the features %v", pass+1, fs)
+			}
+			for i, offset := range want {
+				if index := (salt + offset) & (1<<18 - 1); fs[i].Index != index {
+					t.Errorf("cache %q, pass %d, feature %d: index %d, want %d", path, pass+1, i, fs[i].Index, index)
+				}
+			}
+		}
+	}
+}
+
+// A pass over a cache may end early; the one that makes it may not.
+func TestWhichPassMakesTheCache(t *testing.T) {
+	d := dataset(t, stream.Config{
+		Feature: bits18, Passes: 3, Cache: filepath.Join(t.TempDir(), "c"), ChunkSize: 1000,
+		Sources: []stream.Source{text("a.vw", drawn(1, 500))},
+	})
+	for _, makes := range []bool{true, false, false} {
+		p, err := d.Pass(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.MakesCache(); got != makes {
+			t.Errorf("MakesCache is %v, want %v", got, makes)
+		}
+		if !makes {
+			b, err := p.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Recycle(b)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if makes { // closed before its end, it left none
+			mustPass(t, d)
+		}
+	}
+}
