@@ -22,10 +22,13 @@ const ConstantNamespace byte = 128
 const ConstantIndex uint32 = 11650396
 
 // Span is a namespace's run of features: Batch.Features[Lo:Hi].
-// NS is the first byte of the namespace's name (' ' for the default one).
+// NS is the first byte of the namespace's name (' ' for the default one). Over is
+// what the sum of their squares that vw's plain rules reckon with has too much,
+// when Config.Limits has taken features away (see limit.go).
 type Span struct {
 	NS     byte
 	Lo, Hi uint32
+	Over   float32
 }
 
 // Example is the head of one example; its parts lie in the arrays of its Batch.
@@ -38,7 +41,7 @@ type Example struct {
 	TagLo, TagHi   uint32  // Batch.Tags[TagLo:TagHi]
 	SpanLo, SpanHi uint32  // Batch.Spans[SpanLo:SpanHi], in the order of first appearance
 	Hidden         uint32  // features just before FeatLo, of namespaces that only interact: counted, not summed
-	HiddenSquares  float32 // the sum of their squared values, with which vw's plain rules reckon
+	HiddenSquares  float32 // the sum of their squared values, and what Limits left in it, with which vw's plain rules reckon
 	FeatLo, FeatHi uint32  // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
 }
 

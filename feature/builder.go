@@ -277,7 +277,7 @@ func (b *Builder) expand(dst *Batch) *LimitError {
 	base := ex.FeatLo
 	b.oldSpans = b.oldSpans[:0]
 	for _, s := range dst.Spans[ex.SpanLo:] {
-		b.oldSpans = append(b.oldSpans, Span{NS: s.NS, Lo: s.Lo - base, Hi: s.Hi - base})
+		b.oldSpans = append(b.oldSpans, Span{NS: s.NS, Lo: s.Lo - base, Hi: s.Hi - base, Over: s.Over})
 	}
 	dst.Features = dst.Features[:base]
 	dst.Spans = dst.Spans[:ex.SpanLo]

@@ -133,7 +133,9 @@ func (x *Interactor) expand(dst *Batch, ex *Example, from []Feature, spans []Spa
 	dst.Features = slices.Grow(dst.Features, int(total))
 	x.copy(dst, ex, from, spans, names)
 	for _, term := range list {
+		lo := len(dst.Features)
 		x.product(dst, term, from, names)
+		ex.HiddenSquares += x.over(term, from, dst.Features[lo:])
 	}
 	ex.SpanHi = uint32(len(dst.Spans))
 	ex.FeatHi = uint32(len(dst.Features))
@@ -154,7 +156,7 @@ func (x *Interactor) copy(dst *Batch, ex *Example, from []Feature, spans []Span,
 			if x.named {
 				dst.Names = append(dst.Names, names[s.Lo:s.Hi]...)
 			}
-			out[i] = Span{NS: s.NS, Lo: lo, Hi: uint32(len(dst.Features))}
+			out[i] = Span{NS: s.NS, Lo: lo, Hi: uint32(len(dst.Features)), Over: s.Over}
 		}
 	}
 	base := len(dst.Features)
@@ -165,6 +167,9 @@ func (x *Interactor) copy(dst *Batch, ex *Example, from []Feature, spans []Span,
 	ex.HiddenSquares = 0
 	for _, f := range dst.Features[base:] {
 		ex.HiddenSquares += float32(f.Value * f.Value)
+	}
+	for _, s := range spans {
+		ex.HiddenSquares += s.Over
 	}
 	ex.FeatLo = uint32(len(dst.Features))
 	put(false)

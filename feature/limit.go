@@ -27,11 +27,17 @@ type wholeFeature struct {
 
 // limit keeps the most features with the lowest indices, of those from lo on, and
 // of each whole number the one with the lowest value. base is where the example
-// begins.
-func (b *Builder) limit(dst *Batch, lo, most, base int) {
+// begins. It returns Span.Over.
+//
+// vw keeps the sum of a namespace's squares and takes from it what it drops,
+// but what it takes is no sum of squares: it is the value of the first feature
+// behind those that stay, where its loop has left off moving them, times the sum
+// of all values from there on.
+func (b *Builder) limit(dst *Batch, lo, most, base int) (over float32) {
 	fs, numbers := dst.Features[lo:], b.whole[lo-base:]
 	all := b.sorted[:0]
 	for i, f := range fs {
+		over += float32(f.Value * f.Value)
 		w := wholeFeature{Feature: f, whole: numbers[i]}
 		if b.named {
 			w.name = dst.Names[lo+i]
@@ -40,6 +46,9 @@ func (b *Builder) limit(dst *Batch, lo, most, base int) {
 	}
 	b.sorted = all
 	introSort(all)
+	for i := range all {
+		fs[i] = all[i].Feature
+	}
 	kept := 0
 	for _, f := range all {
 		if kept == most {
@@ -54,9 +63,47 @@ func (b *Builder) limit(dst *Batch, lo, most, base int) {
 		}
 		kept++
 	}
+	if most == 0 {
+		over = 0
+	} else if kept < len(fs) {
+		taken := float32(0)
+		for _, f := range fs[kept:] {
+			taken += float32(f.Value * fs[kept].Value)
+		}
+		over -= taken
+	}
+	for _, f := range fs[:kept] {
+		over -= float32(f.Value * f.Value)
+	}
 	dst.Features = dst.Features[:lo+kept]
 	b.whole = b.whole[:lo+kept-base]
 	if b.named {
 		dst.Names = dst.Names[:lo+kept]
 	}
+	return over
+}
+
+// over is what vw's sum of the squares of a term's products has too much: it
+// multiplies the sums of the namespaces, but sums anew where one meets itself.
+func (x *Interactor) over(term []byte, from, products []Feature) float32 {
+	factor := float32(1)
+	for i, ns := range term {
+		s := x.spans[ns]
+		if s.Over == 0 || !x.permute && (i > 0 && term[i-1] == ns || i+1 < len(term) && term[i+1] == ns) {
+			continue
+		}
+		sum := squares(from[s.Lo:s.Hi])
+		factor *= (sum + s.Over) / sum
+	}
+	if factor == 1 {
+		return 0
+	}
+	return (factor - 1) * squares(products)
+}
+
+func squares(fs []Feature) (sum float32) {
+	for _, f := range fs {
+		sum += float32(f.Value * f.Value)
+	}
+	return sum
 }

@@ -36,11 +36,13 @@ func (b *Builder) reshape(dst *Batch) *LimitError {
 				return err
 			}
 		}
+		over := float32(0)
 		if limit := b.shape.limit[s.NS]; uint64(len(dst.Features)-lo) > uint64(limit) {
-			b.limit(dst, lo, int(limit), int(ex.FeatLo))
+			over = b.limit(dst, lo, int(limit), int(ex.FeatLo))
 		}
 		if len(dst.Features) > lo {
-			spans[kept] = Span{NS: s.NS, Lo: uint32(lo), Hi: uint32(len(dst.Features))}
+			spans[kept] = Span{NS: s.NS, Lo: uint32(lo), Hi: uint32(len(dst.Features)), Over: over}
+			ex.HiddenSquares += over
 			kept++
 		}
 	}

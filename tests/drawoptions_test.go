@@ -138,6 +138,8 @@ func (s *optionSet) drawRule(rng *rand.Rand) {
 		s.add("--normalized --invariant -l 0.2")
 	case 6:
 		s.add("--adax")
+	case 7:
+		s.add("--invariant -l 0.1")
 	}
 	if s.has("-l") {
 		// The rule's own.

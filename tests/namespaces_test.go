@@ -35,6 +35,8 @@ func TestOptionsOnNamespaces(t *testing.T) {
 		{"--affix +2a,-3,+1b --spelling b --spelling _ -b 22", ""},
 		{"--affix +1a --spelling a -q \\x84b --cubic \\x85ab --hash all", ""},
 		{"--feature_limit 3 --feature_limit a2 -q ab", "--feature_limit 3 --feature_limit a2"},
+		{"--feature_limit 1 --ngram 2 -q ab --cubic aab --invariant -l 0.1", "--feature_limit 1 --ngram 2"},
+		{"--feature_limit 2 --cubic aab -q bc --permutations --ignore_linear b --invariant -l 0.1", "--feature_limit 2 --permutations"},
 		{"-C 0.7", ""},
 		{"-C 0.7 --sgd -l 0.1", ""},
 		{"--chain_hash --hash_seed 3 --noconstant --ngram 2 --affix -2", ""},

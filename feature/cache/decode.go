@@ -123,6 +123,7 @@ func (d *Decoder) example(dst *feature.Batch, in []byte, limit int) ([]byte, boo
 		if in, ok = d.span(dst, in, limit); !ok {
 			return nil, false
 		}
+		ex.HiddenSquares += dst.Spans[len(dst.Spans)-1].Over
 	}
 	ex.SpanHi = uint32(len(dst.Spans))
 	ex.FeatHi = uint32(len(dst.Features))
@@ -150,7 +151,7 @@ func (d *Decoder) span(dst *feature.Batch, in []byte, limit int) ([]byte, bool) 
 	}
 	ns, how := in[0], in[1]
 	count, k := binary.Uvarint(in[2:])
-	if k <= 0 || count == 0 || count > uint64(limit-len(dst.Features)) {
+	if how >= hasOver<<1 || k <= 0 || count == 0 || count > uint64(limit-len(dst.Features)) {
 		return nil, false
 	}
 	in = in[2+k:]
@@ -167,6 +168,9 @@ func (d *Decoder) span(dst *feature.Batch, in []byte, limit int) ([]byte, bool) 
 	values := size
 	if how&onesOnly == 0 {
 		size += 4 * n
+	}
+	if how&hasOver != 0 {
+		size += 4
 	}
 	if len(in) < size {
 		return nil, false
@@ -191,6 +195,9 @@ func (d *Decoder) span(dst *feature.Batch, in []byte, limit int) ([]byte, bool) 
 	}
 	dst.Features = fs
 	s := feature.Span{NS: ns, Lo: uint32(lo), Hi: uint32(lo + n)}
+	if how&hasOver != 0 {
+		s.Over = math.Float32frombits(le.Uint32(in[size-4:]))
+	}
 	d.last[ns] = s
 	dst.Spans = append(dst.Spans, s)
 	return in[size:], true

@@ -59,10 +59,11 @@
 //	v      namespaces, and for each:
 //	1      its first byte
 //	1      1: all values are 1; 2: the indices are those of the namespace's
-//	       last occurrence in this block
+//	       last occurrence in this block; 4: feature.Span.Over follows
 //	v      features
 //	w·n    indices, unless 2, each in w = ⌈bits/8⌉ bytes
 //	4·n    values, unless 1, as float32
+//	4      Over, if 4, as float32
 //
 // Hashed indices have nothing to compress in them, so a fixed width beats
 // variable lengths; the indices of dense data repeat, so they are not stored

@@ -36,6 +36,7 @@ const (
 const (
 	onesOnly = 1 << iota
 	sameIndices
+	hasOver
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -140,6 +141,9 @@ func (e *Encoder) span(dst []byte, all []feature.Feature, s feature.Span) []byte
 	if same(all[e.last[s.NS].Lo:e.last[s.NS].Hi], fs) {
 		how |= sameIndices
 	}
+	if s.Over != 0 {
+		how |= hasOver
+	}
 	e.last[s.NS] = s
 	dst = append(dst, s.NS, how)
 	dst = binary.AppendUvarint(dst, uint64(len(fs)))
@@ -150,6 +154,9 @@ func (e *Encoder) span(dst []byte, all []feature.Feature, s feature.Span) []byte
 		for i := range fs {
 			dst = le.AppendUint32(dst, math.Float32bits(fs[i].Value))
 		}
+	}
+	if how&hasOver != 0 {
+		dst = le.AppendUint32(dst, math.Float32bits(s.Over))
 	}
 	return dst
 }

@@ -36,6 +36,21 @@ func TestLimitsAreOfWhatTheCacheHas(t *testing.T) {
 	}
 }
 
+// What --feature_limit leaves in the sum of squares comes from the cache, too.
+func TestOverComesFromTheCache(t *testing.T) {
+	d := dataset(t, stream.Config{
+		Feature: feature.Config{Bits: 18, Limits: []string{"2"}}, Passes: 2, Cache: filepath.Join(t.TempDir(), "c"),
+		Sources: []stream.Source{text("a.vw", "1 |a x:2 y z:3 w:4 |b q\n")},
+	})
+	text, cached := mustPass(t, d), mustPass(t, d)
+	if got, want := cached.Examples[0].HiddenSquares, text.Examples[0].HiddenSquares; got != want || want == 0 {
+		t.Errorf("hidden squares %v, from the text %v", got, want)
+	}
+	if diff := differ(text, cached); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A pass over a cache may end early; the one that makes it may not.
 func TestWhichPassMakesTheCache(t *testing.T) {
 	d := dataset(t, stream.Config{

@@ -46,7 +46,7 @@ var general = []group{
 		{"C,constant=", Works, ""},
 		{"ngram*", Works, "2 to 99 in all namespaces, 2 to 9 in one: a model has room for two characters"},
 		{"skips*", Works, "likewise"},
-		{"feature_limit*", Works, "--invariant alone reckons with the squares of the features that stay, where vw has another sum"},
+		{"feature_limit*", Works, ""},
 		{"affix=", Works, "in text, as in vw"},
 		{"spelling*", Works, "in text, as in vw"},
 		{"dictionary*", Refused, "add the features to the data with a script of your own"},
