@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/internal/launch"
 )
 
 // run reads the command line and does what it says.
@@ -57,6 +59,9 @@ func (p *program) run(ctx context.Context) error {
 	p.note(s)
 	if err := takeData(s); err != nil {
 		return err
+	}
+	if s.has("span_server") && !s.has("on_loss") && p.getenv(launch.EnvAttempt) != "" {
+		s.set("on_loss", restartedOnLoss) // gvw supervise starts this rank again
 	}
 	if err := checkLearn(s); err != nil {
 		return err

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce/address"
@@ -116,7 +117,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "heartbeat", "lost_after", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum", "shm"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum", "shm"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,
@@ -195,7 +196,25 @@ func checkCluster(s *settings) []error {
 	if node, total := s.number("node"), s.number("total"); node >= total {
 		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
-	return checkAddresses(s)
+	return append(checkLoss(s), checkAddresses(s)...)
+}
+
+// checkLoss holds that what is said about a loss is of use.
+func checkLoss(s *settings) (errs []error) {
+	if s.has("slow_factor") {
+		if x, err := strconv.ParseFloat(s.get("slow_factor"), 64); err == nil && x != 0 && x <= 1 {
+			errs = append(errs, usageErrorf("--slow_factor %s: above 1, how many times slower than the others; or 0, and no rank is taken for slow", s.get("slow_factor")))
+		}
+	}
+	if s.has("on_loss") && s.get("on_loss") != "abort" {
+		return errs
+	}
+	for _, name := range []string{"replace_timeout", "slow_factor"} {
+		if s.has(name) {
+			errs = append(errs, usageErrorf("--%s would be ignored without --on_loss wait or shrink: the loss of a rank ends the job", name))
+		}
+	}
+	return errs
 }
 
 // checkAddresses holds that hosts and ports can be read. Whether they are there is

@@ -38,6 +38,12 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if shardGiven {
 		job.shard = c.String("shard")
 	}
+	switch {
+	case c.IsSet("max_restarts"):
+		job.restarts, job.asked = int(c.Uint64("max_restarts")), true
+	case s.get("on_loss") != "abort":
+		job.restarts = defaultRestarts
+	}
 	// Faults of the command line first: before a port or a folder is taken.
 	if _, err := makePlan(job, s); err != nil {
 		return err
@@ -79,12 +85,8 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		fmt.Fprintf(p.stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s\n", job.workers, job.serverPort, job.logDir)
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
-	restarts := defaultRestarts
-	if c.IsSet("max_restarts") {
-		restarts = int(c.Uint64("max_restarts"))
-	}
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers)
-	if err := p.runWorkers(ctx, pl, logs, watch, restarts); err != nil {
+	if err := p.runWorkers(ctx, pl, logs, watch, job.restarts); err != nil {
 		return err
 	}
 	return p.gatherAll(fsys, pl)

@@ -295,7 +295,34 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		NoChecksum:   c.String("checksum") == "off",
 
 		NoSharedMemory: c.String("shm") == "off",
+
+		OnLoss:         onLoss(c.String("on_loss")),
+		ReplaceTimeout: c.Duration("replace_timeout"),
+		SlowFactor:     slowFactor(c),
+		ServerTimeout:  c.Duration("server_timeout"),
 	}, nil
+}
+
+// onLossNames are the values of --on_loss, by their numbers.
+var onLossNames = []string{allreduce.Abort: "abort", allreduce.Wait: "wait", allreduce.Shrink: "shrink"}
+
+// onLoss is what a job does about the loss of a rank; nothing said is abort.
+func onLoss(name string) allreduce.OnLoss {
+	return allreduce.OnLoss(max(0, slices.Index(onLossNames, name)))
+}
+
+// defaultSlowFactor is how many times slower than the others a rank is that yields.
+const defaultSlowFactor = 2
+
+// slowFactor is 0 where no rank can yield to another attempt.
+func slowFactor(c *cli.Context) float64 {
+	switch {
+	case onLoss(c.String("on_loss")) == allreduce.Abort:
+		return 0
+	case c.IsSet("slow_factor"):
+		return c.Float64("slow_factor")
+	}
+	return defaultSlowFactor
 }
 
 // listenAt is where this rank listens for others.

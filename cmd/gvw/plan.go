@@ -27,6 +27,8 @@ type localJob struct {
 	uniqueID   uint64
 	serverPort int
 	logDir     string
+	restarts   int  // of a worker that dies
+	asked      bool // for a number of restarts
 }
 
 // plan is what each worker is told, and what is left to do with what they leave.
@@ -59,6 +61,9 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		}
 	}
 	p := &plan{}
+	if err := checkRestarts(j, s); err != nil {
+		return nil, err
+	}
 	if err := p.divideData(j, s); err != nil {
 		return nil, err
 	}
@@ -70,6 +75,9 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		w.set("total", strconv.Itoa(j.workers))
 		w.set("node", strconv.Itoa(rank))
 		w.set("run_id", j.id)
+		if !w.has("on_loss") && j.restarts > 0 {
+			w.set("on_loss", restartedOnLoss)
+		}
 		if !p.own {
 			w.set("shard", p.kind.String())
 		}
@@ -96,6 +104,21 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// restartedOnLoss is what ranks do about a loss, if nobody says, where the one that is
+// lost is started again.
+const restartedOnLoss = "abort"
+
+// checkRestarts holds that what a job does about a loss and what the launcher does fit.
+func checkRestarts(j localJob, s *settings) error {
+	switch {
+	case s.get("on_loss") == "wait" && j.restarts == 0:
+		return usageErrorf("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --on_loss abort or shrink")
+	case s.get("on_loss") == "abort" && j.restarts > 0 && j.asked:
+		return usageErrorf("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts)
+	}
+	return nil
 }
 
 // divideData decides whose data is whose.
