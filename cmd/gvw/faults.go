@@ -79,11 +79,12 @@ func (p *program) armFaults(at launch.Place, sharesMemory bool) error {
 		return err
 	}
 	p.rank = at.Rank
+	log := p.logger(false, true) // with the time, to tell how long it took the others
 	fault.Arm(plan, attempt, fault.Hands{
 		Exit: os.Exit,
 		Kill: killSelf,
 		Stop: stopSelf,
-		Say:  func(text string) { fmt.Fprintf(p.stderr, "gvw: %s (%s)\n", text, envFault) },
+		Say:  func(text string) { log.Warn(text + " (" + envFault + ")") },
 	})
 	return nil
 }

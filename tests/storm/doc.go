@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storm breaks jobs of real processes at random and looks at what becomes of
+// them: four workers under gvw run train the hybrid on real data, a fault of a random
+// kind strikes a random rank at a random point, and the model must have the bytes of
+// an undisturbed run. A job that is not to recover (--on_loss abort) must end soon, with
+// a clear error and no model.
+//
+//	make storm                     1,000 jobs, and a table of what they did
+//	STORM=200 STORM_SEED=7 go test -v -run TestStorm ./tests/storm
+//	STORM_ONLY=17 …                the 17th job of that seed alone
+//
+// What went wrong is printed as a command that does it again.
+package storm

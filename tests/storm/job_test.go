@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package storm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is when a job counts as hung: many times what any needs.
+const patience = 60 * time.Second
+
+// outcome is what became of a job.
+type outcome struct {
+	disturbance
+	code   int
+	hung   bool
+	struck bool
+	model  []byte // nil: none
+	last   string // the last line that the user saw
+	took   time.Duration
+
+	detected, resumed time.Duration // after the fault; 0: not seen
+}
+
+// run runs a job and disturbs it.
+func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
+	t.Helper()
+	o := outcome{disturbance: d}
+	args := []string{
+		"run", "-n", strconv.Itoa(workers), "--log_dir", filepath.Join(dir, "logs"), "--",
+		"-d", data, "--loss_function", "logistic", "--hybrid", "2:4", "-b", "16", "--l2", "1", "-f", filepath.Join(dir, "m"), "--quiet",
+		"--heartbeat", "100ms", "--lost_after", "1s", "--on_loss", onLoss,
+	}
+	if !d.shared {
+		args = append(args, "--shm", "off")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Env = append(os.Environ(), "GVW_FAULT="+d.plan)
+	// The workers die with the launcher, whatever they are doing: their pipe ends.
+	cmd.WaitDelay = 5 * time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var fault time.Time
+	struck := make(chan time.Time, 1)
+	if d.signal != "" {
+		timer := time.AfterFunc(d.after, func() { struck <- signalRank(cmd.Process.Pid, d) })
+		defer timer.Stop()
+	}
+	err := cmd.Wait()
+	o.took = time.Since(began)
+	o.hung = ctx.Err() != nil
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		o.code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatalf("%v: %v", d, err)
+	}
+	select {
+	case fault = <-struck:
+	default:
+		fault = firstOf(filepath.Join(dir, "logs", "rank-*.log"), `msg="fault: `, time.Time{})
+	}
+	o.struck = !fault.IsZero()
+	if o.struck {
+		server := filepath.Join(dir, "logs", "server.log")
+		if at := firstOf(server, "level=(WARN|ERROR) ", fault); !at.IsZero() {
+			o.detected = at.Sub(fault)
+			if wired := firstOf(server, `msg="job wired"`, at); !wired.IsZero() {
+				o.resumed = wired.Sub(fault)
+			}
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	o.last = lines[len(lines)-1]
+	o.model, err = os.ReadFile(filepath.Join(dir, "m"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// signalRank signals the process of a rank of a launcher, and says when; never, if
+// there is no such process.
+func signalRank(launcher int, d disturbance) (at time.Time) {
+	want := fmt.Sprintf("--node=%d", d.rank)
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return at
+	}
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if len(f) < 2 || f[1] != strconv.Itoa(launcher) {
+			continue
+		}
+		line, err := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		if err != nil || !bytes.Contains(line, []byte(want+"\x00")) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			continue
+		}
+		sig := syscall.SIGKILL
+		if d.signal == "STOP" {
+			sig = syscall.SIGSTOP
+		}
+		at = time.Now()
+		if syscall.Kill(pid, sig) != nil {
+			return time.Time{}
+		}
+		return at
+	}
+	return at
+}
+
+var stamp = regexp.MustCompile(`^time=(\S+) `)
+
+// firstOf is the time of the first line of logs that matches and is not before a time;
+// zero: there is none. Logs tell milliseconds.
+func firstOf(pattern, match string, from time.Time) (first time.Time) {
+	re := regexp.MustCompile(match)
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(b)) {
+			m := stamp.FindStringSubmatch(line)
+			if m == nil || !re.MatchString(line) {
+				continue
+			}
+			at, err := time.Parse(time.RFC3339Nano, m[1])
+			if err != nil || at.Before(from.Truncate(time.Millisecond)) {
+				continue
+			}
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			break
+		}
+	}
+	return first
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package storm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var gvwBin string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gvw-storm-")
+	if err == nil {
+		gvwBin = filepath.Join(dir, "gvw")
+		var out []byte
+		if out, err = exec.Command("go", "build", "-o", gvwBin, "../../cmd/gvw").CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	code := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "storm: cannot build gvw:", err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// number reads a variable.
+func number(t *testing.T, name string, def uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return def
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s=%s is no number", name, text)
+	}
+	return n
+}
+
+// realData writes a thousand real examples: news of RCV1 where the data sets lie beside
+// the repository, else the quickstart's e-mails.
+func realData(t *testing.T) string {
+	t.Helper()
+	root := os.Getenv("GVW_SHARED")
+	if root == "" {
+		root = "../../../shared"
+	}
+	f, err := os.Open(filepath.Join(root, "data", "rcv1-mini", "train.vw.gz"))
+	if err != nil {
+		if f, err = os.Open("../../quickstart/train.vw.gz"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	name := filepath.Join(t.TempDir(), "train.vw")
+	if err := os.WriteFile(name, bytes.Join(lines[:min(1000, len(lines))], nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// undisturbed is the job that nothing happens to: its model, and how long it takes.
+func undisturbed(t *testing.T, data, onLoss string) (model []byte, took time.Duration) {
+	t.Helper()
+	for i := range 3 {
+		o := run(t, gvwBin, data, t.TempDir(), onLoss, disturbance{shared: i != 2})
+		if o.code != 0 || o.model == nil {
+			t.Fatalf("without any fault: exit code %d: %s", o.code, o.last)
+		}
+		if model != nil && !bytes.Equal(model, o.model) {
+			t.Fatal("two undisturbed jobs have different models")
+		}
+		model = o.model
+		if took == 0 || o.took < took {
+			took = o.took
+		}
+	}
+	return model, took
+}
+
+// storm disturbs jobs, and asks check what is wrong with what became of each.
+func storm(t *testing.T, jobs uint64, onLoss string, kinds []string, check func(o outcome, whole []byte) string) {
+	seed, only := number(t, "STORM_SEED", 1), number(t, "STORM_ONLY", 0)
+	jobs = number(t, "STORM", jobs)
+	data := realData(t)
+	whole, length := undisturbed(t, data, onLoss)
+	rows := make([]*row, len(kinds))
+	for i, kind := range kinds {
+		rows[i] = &row{kind: kind}
+	}
+	for n := uint64(1); n <= jobs; n++ {
+		if only != 0 && n != only {
+			continue
+		}
+		d := draw(seed, n, kinds, length)
+		dir := t.TempDir()
+		o := run(t, gvwBin, data, dir, onLoss, d)
+		wrong := check(o, whole)
+		if o.hung {
+			wrong = fmt.Sprintf("it hangs: no end within %v", patience)
+		}
+		if wrong != "" {
+			t.Errorf("job %d of seed %d: %v: %s\n%s", n, seed, d, wrong, logs(dir))
+		}
+		rows[slices.Index(kinds, d.kind)].add(o.detected, o.resumed, o.took-length, o.struck, wrong == "")
+	}
+	t.Logf("seed %d, --on_loss %s, %d workers, undisturbed %.2f s\n%s", seed, onLoss, workers, length.Seconds(), table(rows))
+}
+
+// logs are the ends of the logs of a job.
+func logs(dir string) string {
+	names, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is right
+	var b strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		fmt.Fprintf(&b, "--- %s\n%s\n", filepath.Base(name), strings.Join(lines[max(0, len(lines)-12):], "\n"))
+	}
+	return b.String()
+}
+
+// TestStorm: whatever happens to whomever, the job ends with the model that it would
+// have made undisturbed.
+func TestStorm(t *testing.T) {
+	storm(t, jobs, "wait", kinds, func(o outcome, whole []byte) string {
+		switch {
+		case o.code != 0:
+			return fmt.Sprintf("exit code %d: %s", o.code, o.last)
+		case !bytes.Equal(o.model, whole):
+			return "the model is another one"
+		}
+		return ""
+	})
+}
+
+// TestStormWithoutRecovery: a job that a loss is to end ends soon, says why in its last
+// line, and leaves no model; one that nothing ended has the right one.
+func TestStormWithoutRecovery(t *testing.T) {
+	ends := []string{"exit", "kill", "stop", "drop", "garble", "SIGKILL", "SIGSTOP"}
+	storm(t, max(jobs/4, uint64(len(ends))), "abort", ends, func(o outcome, whole []byte) string {
+		switch {
+		case o.code == 0 && !bytes.Equal(o.model, whole):
+			return "the model is another one"
+		case o.code == 0:
+			return "" // it missed, or came too late to matter
+		case o.model != nil:
+			return "a failed job left a model"
+		case !strings.HasPrefix(o.last, "gvw: ") || !strings.Contains(o.last, "rank "):
+			return "its last line names no rank: " + o.last
+		case o.took > 20*time.Second:
+			return fmt.Sprintf("it took %v", o.took)
+		}
+		return ""
+	})
+}
