@@ -2,6 +2,7 @@
 #
 # make quickstart   trains on real e-mails with four workers, prints what to look at
 # make test         everything that must hold before a commit lands
+# make storm        jobs of real processes that something happens to, and a table
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
 # make lint         the static part of make test, stopping at the first fault
@@ -10,7 +11,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart test test-long bench lint clean
+.PHONY: build quickstart test storm test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -20,6 +21,9 @@ quickstart: build
 
 test:
 	scripts/test.sh
+
+storm:
+	STORM=$${STORM:-1000} go test -count=1 -v -timeout 4h ./tests/storm
 
 test-long:
 	scripts/test-long.sh

@@ -148,20 +148,6 @@ func logs(dir string) string {
 	return b.String()
 }
 
-// TestStorm: whatever happens to whomever, the job ends with the model that it would
-// have made undisturbed.
-func TestStorm(t *testing.T) {
-	storm(t, jobs, "wait", kinds, func(o outcome, whole []byte) string {
-		switch {
-		case o.code != 0:
-			return fmt.Sprintf("exit code %d: %s", o.code, o.last)
-		case !bytes.Equal(o.model, whole):
-			return "the model is another one"
-		}
-		return ""
-	})
-}
-
 // TestStormWithoutRecovery: a job that a loss is to end ends soon, says why in its last
 // line, and leaves no model; one that nothing ended has the right one.
 func TestStormWithoutRecovery(t *testing.T) {

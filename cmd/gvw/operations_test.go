@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/fault"
+)
+
+// The operations page has every exit code, and every code of a server's refusal.
+func TestOperationsPageHasEveryCode(t *testing.T) {
+	b, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	for _, code := range []int{0, exitUsage, exitData, exitLost, exitDeadline, exitIO, exitRefused, fault.DefaultCode} {
+		if !strings.Contains(page, fmt.Sprintf("\n| %d | ", code)) {
+			t.Errorf("no row for exit code %d", code)
+		}
+	}
+	last := spantree.Code(0)
+	for code := spantree.Code(1); code < 1000; code++ {
+		name := code.String()
+		if strings.ContainsAny(name, "0123456789") && !strings.Contains(name, "IPv4") {
+			continue // no such code
+		}
+		last = code
+		if !strings.Contains(page, fmt.Sprintf("\n| %d | %s | ", code, name)) {
+			t.Errorf("no row for refusal %d, %s", code, name)
+		}
+	}
+	if last < spantree.NoSuchJob {
+		t.Errorf("the last refusal with a name is %d", last)
+	}
+}
