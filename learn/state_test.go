@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+// alone is a runner of one process and its machine.
+func alone(t testing.TB, c Config) (*runner, *course) {
+	t.Helper()
+	r, err := newRunner(t.Context(), c.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.course()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, m
+}
+
+// step does one; false: there is none.
+func step(t testing.TB, r *runner, m *course) bool {
+	t.Helper()
+	if _, more := m.Next(); !more {
+		return false
+	}
+	if err := errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.session.group), m.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+// A run of one process can be taken up after any step, as from a checkpoint, and
+// ends with the bytes it would have had, the table's place in the model included.
+func TestARunAloneIsTakenUp(t *testing.T) {
+	methods := append([]method{
+		{"decay at half a pass", func(c *Config) { c.PassLength, c.DecayLearningRate, c.Passes, c.PredictOnly = 50, 0.5, 1, false }},
+		{"labels decide", func(c *Config) { c.OAA, c.Passes, c.PredictOnly = 2, 3, false }},
+	}, recovered...)
+	for _, m := range methods {
+		t.Run(m.name, func(t *testing.T) {
+			config := func(out *files) Config {
+				c := Config{
+					Inputs: []Input{textInput("text", randomText(120))}, Bits: 8, Loss: "logistic", HoldoutOff: true,
+					Create: out.create, FinalModel: "m", Talk: io.Discard,
+				}
+				m.change(&c)
+				c.Predictions = ""
+				return c
+			}
+			var want files
+			report, err := Run(t.Context(), config(&want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at := 0; at <= report.Passes; at++ {
+				var out files
+				r, m := alone(t, config(&out))
+				for range at {
+					step(t, r, m)
+				}
+				var state bytes.Buffer
+				if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
+					t.Fatal(err)
+				}
+				r, m = alone(t, config(&out))
+				if err := m.ReadState(&state); err != nil {
+					t.Fatal(err)
+				}
+				for step(t, r, m) {
+				}
+				if err := m.stage.finish(r); err != nil {
+					t.Fatal(err)
+				}
+				again, err := r.end(t.Context())
+				if err = errors.Join(err, r.close()); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want.m, out.m); diff != "" {
+					t.Errorf("taken up after step %d of %d: the files differ: %s", at, report.Passes, diff[:min(len(diff), 300)])
+				}
+				if diff := cmp.Diff(report, again, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Report{}, "Loss")); diff != "" {
+					t.Errorf("taken up after step %d of %d: the reports differ: %s", at, report.Passes, diff)
+				}
+			}
+		})
+	}
+}
+
+// small is a configuration whose state is a few hundred bytes.
+func small(method func(*Config)) Config {
+	c := Config{Inputs: []Input{textInput("text", randomText(20))}, Bits: 3, Loss: "logistic", HoldoutOff: true, Passes: 5}
+	method(&c)
+	return c
+}
+
+var smallMethods = []func(*Config){
+	func(c *Config) { c.HoldoutOff, c.HoldoutPeriod = false, 3 },
+	func(c *Config) { c.OAA, c.Metrics = 3, []string{"accuracy"} },
+	func(c *Config) { c.BFGS, c.L2, c.Mem, c.MemSet = true, 1, 2, true },
+	func(c *Config) { c.BFGS, c.L2, c.Mem, c.MemSet = true, 1, 0, true },
+	func(c *Config) { c.Hybrid, c.L2, c.Mem, c.MemSet = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, 2, true },
+}
+
+// states are what the machine of each small method writes after its n-th step.
+func states(t testing.TB, n int) [][]byte {
+	var all [][]byte
+	for _, method := range smallMethods {
+		r, m := alone(t, small(method))
+		for range n {
+			step(t, r, m)
+		}
+		var b bytes.Buffer
+		if err := errors.Join(m.WriteState(&b), r.close()); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b.Bytes())
+	}
+	return all
+}
+
+// FuzzState: whatever bytes come as a state, reading ends with an error or with a
+// machine that writes what it has read and can go on.
+func FuzzState(f *testing.F) {
+	for n := range 4 {
+		for i, b := range states(f, n) {
+			f.Add(i, b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which int, b []byte) {
+		if which < 0 {
+			which = 0
+		}
+		r, m := alone(t, small(smallMethods[which%len(smallMethods)]))
+		defer r.close()
+		rest := bytes.NewReader(b)
+		if m.ReadState(rest) != nil {
+			return
+		}
+		read := b[:len(b)-rest.Len()]
+		var again bytes.Buffer
+		if err := m.WriteState(&again); err != nil {
+			t.Fatal(err)
+		}
+		if len(again.Bytes()) != len(read) {
+			t.Errorf("read %d bytes, wrote %d", len(read), again.Len())
+		}
+		if _, more := m.Next(); more {
+			_ = errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.session.group), m.Commit()) // wild numbers may diverge
+		}
+	})
+}
+
+// What is no state of this training is refused with what differs, and a claim of
+// many bytes takes no memory.
+func TestStrangeStates(t *testing.T) {
+	good := states(t, 2)
+	change := func(which int, f func(b []byte) []byte) []byte { return f(bytes.Clone(good[which])) }
+	le := binary.LittleEndian
+	for _, c := range []struct {
+		name  string
+		state []byte
+		want  string
+	}{
+		{"empty", nil, "its head: cut off"},
+		{"results", change(0, func(b []byte) []byte { return append([]byte("gvwR"), b[4:]...) }), `it begins with "gvwR", want "gvwS"`},
+		{"version", change(0, func(b []byte) []byte { b[4] = 9; return b }), "version 9, this gvw reads 1"},
+		{"phase", change(0, func(b []byte) []byte { b[8] = 1; return b }), "it is of phase 2, and this rank is in phase 1"},
+		{"damaged", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<60); return b }), "it is damaged"},
+		{"long", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<32); return b }), "its small things: cut off"},
+		{"arrays", change(0, func(b []byte) []byte { le.PutUint32(b[12:], 7); return b }), "it has 7 arrays, want 2 (weights, best weights)"},
+		{"cut off", change(0, func(b []byte) []byte { return b[:len(b)-1] }), "best weights: cut off"},
+		{"other method", good[2], "do all ranks"},
+		{"another length", change(0, func(b []byte) []byte {
+			at := len(b) - 2*(8+4*32)
+			le.PutUint64(b[at:], 1<<40)
+			return b
+		}), "weights: got 1099511627776 numbers, want 32"},
+	} {
+		r, m := alone(t, small(smallMethods[0]))
+		err := m.ReadState(bytes.NewReader(c.state))
+		if err == nil || !strings.Contains(err.Error(), c.want) && c.name != "other method" {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	r, m := alone(t, small(smallMethods[0]))
+	step(t, r, m)
+	if err := m.ReadState(bytes.NewReader(states(t, 0)[0])); err == nil || !strings.Contains(err.Error(), "that of the start") {
+		t.Errorf("a state of the start after a step: got %v", err)
+	}
+	if err := m.WriteResults(io.Discard); !errors.Is(err, allreduce.ErrNoResults) {
+		t.Errorf("results of a machine that keeps none: got %v", err)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A writer that fails is reported by every part of the state.
+func TestStateCannotBeWritten(t *testing.T) {
+	r, m := alone(t, small(smallMethods[0]))
+	step(t, r, m)
+	whole := len(states(t, 1)[0])
+	for _, room := range []int{0, parcelHead, whole - 1} {
+		if err := m.WriteState(&narrow{room}); err == nil || !strings.Contains(err.Error(), "after step 1: the disk is full") && !strings.Contains(err.Error(), "weights: the disk is full") {
+			t.Errorf("room for %d bytes: got %v", room, err)
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// narrow takes so many bytes.
+type narrow struct{ room int }
+
+func (n *narrow) Write(b []byte) (int, error) {
+	if n.room -= len(b); n.room < 0 {
+		return 0, errors.New("the disk is full")
+	}
+	return len(b), nil
+}
+
+// Whatever numbers a coder writes it reads.
+func TestCoderRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 1<<40).Draw(t, "n")
+		f, g := rapid.Float64().Draw(t, "f"), rapid.Float32().Draw(t, "g")
+		flag := rapid.Bool().Draw(t, "flag")
+		b := rapid.SliceOfN(rapid.Byte(), 0, 50).Draw(t, "bytes")
+		v := rapid.SliceOfN(rapid.Float64(), 0, 9).Draw(t, "v")
+		code := func(c *coder, n *int, f *float64, g *float32, flag *bool, b *[]byte, v []float64) {
+			c.number("n", n, 1<<40)
+			c.f64("f", f)
+			c.f32("g", g)
+			c.flag("flag", flag)
+			c.bytes("bytes", b, 50)
+			c.f64s("v", v)
+		}
+		w := coder{}
+		code(&w, &n, &f, &g, &flag, &b, v)
+		r := coder{b: w.b, reading: true}
+		var n2 int
+		var f2 float64
+		var g2 float32
+		var flag2 bool
+		var b2 []byte
+		v2 := make([]float64, len(v))
+		code(&r, &n2, &f2, &g2, &flag2, &b2, v2)
+		if err := r.end("it"); err != nil {
+			t.Fatal(err)
+		}
+		got, want := fmt.Sprint(n2, math.Float64bits(f2), math.Float32bits(g2), flag2, b2, v2), fmt.Sprint(n, math.Float64bits(f), math.Float32bits(g), flag, b, v)
+		if got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	})
+}
