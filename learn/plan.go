@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/learn/metric"
 )
@@ -15,6 +16,9 @@ type Plan struct {
 	Method string   // what it would do, in words
 	Passes int      // at most
 	Ranks  int      // of the job
+	// Recovers says that another process can take a lost rank's place, which takes
+	// more memory: the state is left whole.
+	Recovers bool
 	Reads  string   // what passes read, in vw's words
 	Memory []Amount // of each rank: what stays allocated, in its larger phase
 	Wire   []Amount // vectors that each rank adds to those of the others in a pass
@@ -63,6 +67,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	p := &Plan{Passes: c.Passes, Ranks: 1, Reads: data.Plan()}
 	if c.Cluster != nil {
 		p.Ranks = c.Cluster.Total
+		p.Recovers = p.Ranks > 1 && c.Cluster.OnLoss != allreduce.Abort
 	}
 	weights := uint64(4) << c.Bits // bytes of one float each
 	stride := uint64(rule.Stride())
@@ -76,6 +81,13 @@ func (c Config) Plan() (_ *Plan, err error) {
 		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})
 	}
 	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	if p.Ranks > 1 {
+		online = append(online, Amount{"one float of each weight, to be summed", weights})
+	}
+	if p.Recovers {
+		online = append(online, Amount{"weights of the work and of the results, so that a lost rank can be replaced", 2 * stride * weights})
+		batch = append(batch, Amount{"gradients of this rank and of all, so that a lost rank can be replaced", 2 * weights})
+	}
 	gradient := []Amount{{"gradient (with the diagonal in the first pass: twice)", weights}}
 	average := []Amount{{"weights", weights}}
 	if rule.Adaptive {

@@ -32,6 +32,12 @@ func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config) error
 	text = append(append(text, plan.Reads...), '\n')
 	text = append(text, "\nmemory of each rank, about:\n"...)
 	text = appendAmounts(text, plan.Memory)
+	switch {
+	case plan.Recovers:
+		text = append(text, "another process can take the place of a lost rank\n"...)
+	case plan.Ranks > 1:
+		text = append(text, "the loss of a rank ends the job\n"...)
+	}
 	if plan.Ranks > 1 {
 		text = append(text, "\nadded to the other ranks' in each pass (a rank sends and receives about twice that):\n"...)
 		text = appendAmounts(text, plan.Wire)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// A job that recovers from losses has three tables instead of one, and L-BFGS two
+// vectors more. The sums are those of 2^24 weights by hand.
+func TestPlanOfAJobThatRecovers(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name     string
+		onLoss   allreduce.OnLoss
+		ranks    int
+		bfgs     bool
+		recovers bool
+		want     uint64 // of tables, or of vectors but for the sums in float64
+	}{
+		{"sgd, wait", allreduce.Wait, 4, false, true, 832 * mib},
+		{"sgd, abort", allreduce.Abort, 4, false, false, (256 + 64) * mib},
+		{"sgd, one rank", allreduce.Wait, 1, false, false, 256 * mib},
+		{"l-bfgs, wait", allreduce.Wait, 4, true, true, (4 + 2*15 + 2) * 64 * mib},
+		{"l-bfgs, abort", allreduce.Abort, 4, true, false, (4 + 2*15) * 64 * mib},
+	} {
+		cfg := Config{
+			Inputs: []Input{textInput("x", "1 | a\n")}, Bits: 24, BitsSet: true, Passes: 5, HoldoutOff: true, BFGS: c.bfgs,
+			Cluster: &allreduce.Config{Server: "h:1", Job: spantree.Job{UniqueID: 1}, Total: c.ranks, OnLoss: c.onLoss},
+		}
+		p, err := cfg.Plan()
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		got := Total(p.Memory)
+		for _, a := range p.Memory {
+			if strings.Contains(a.What, "float64") || strings.Contains(a.What, "examples") {
+				got -= a.Bytes
+			}
+		}
+		if got != c.want || p.Recovers != c.recovers {
+			t.Errorf("%s: %d MiB, recovers %t; want %d MiB, %t: %v", c.name, got/mib, p.Recovers, c.want/mib, c.recovers, p.Memory)
+		}
+	}
+}
