@@ -13,15 +13,15 @@ import (
 
 // Plan is what a run would take, before it takes it.
 type Plan struct {
-	Method string   // what it would do, in words
-	Passes int      // at most
-	Ranks  int      // of the job
+	Method string // what it would do, in words
+	Passes int    // at most
+	Ranks  int    // of the job
 	// Recovers says that another process can take a lost rank's place, which takes
 	// more memory: the state is left whole.
 	Recovers bool
-	Reads  string   // what passes read, in vw's words
-	Memory []Amount // of each rank: what stays allocated, in its larger phase
-	Wire   []Amount // vectors that each rank adds to those of the others in a pass
+	Reads    string   // what passes read, in vw's words
+	Memory   []Amount // of each rank: what stays allocated, in its larger phase
+	Wire     []Amount // vectors that each rank adds to those of the others in a pass
 }
 
 // Amount is a number of bytes, and of what.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -295,8 +296,17 @@ var recovered = []method{
 	}},
 }
 
-// trained with a method, alone or disturbed.
-func rehearse(t *testing.T, m method, ranks int, plan ...disturbance) (files, *Report) {
+// rehearse trains by a method, disturbed or not.
+func rehearse(t *testing.T, m method, ranks int, plan ...disturbance) (map[string][]byte, *Report) {
+	t.Helper()
+	out, reports, errs := tryRehearsal(t, m, ranks, plan...)
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return out, reports[0]
+}
+
+func tryRehearsal(t *testing.T, m method, ranks int, plan ...disturbance) (map[string][]byte, []*Report, []error) {
 	t.Helper()
 	parts := deal(randomText(120*ranks), ranks)
 	var out files
@@ -311,10 +321,7 @@ func rehearse(t *testing.T, m method, ranks int, plan ...disturbance) (files, *R
 		return c
 	}, plan...)
 	reports, errs := h.run(ranks)
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	return files{m: out.m}, reports[0]
+	return out.m, reports, errs
 }
 
 // Whatever happens to a rank in a step, and however often, the job ends with the
@@ -341,7 +348,7 @@ func TestDisturbedJobsEndAlike(t *testing.T) {
 					})
 				}
 				got, again := rehearse(t, m, ranks, plan...)
-				if diff := cmp.Diff(want.m, got.m, cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("%+v: the files differ: %s", plan, diff[:min(len(diff), 400)])
 				}
 				if diff := cmp.Diff(report, again, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Report{}, "Loss")); diff != "" {
@@ -349,5 +356,28 @@ func TestDisturbedJobsEndAlike(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A process that takes a place writes the predictions of the first pass, which it
+// has made as everybody does before it is ready, and of those to come. Where one
+// lies between, it refuses, for the file could not be whole.
+func TestPredictionsOfAReplacedRank(t *testing.T) {
+	m := method{"predictions", func(c *Config) { c.Passes, c.Predictions, c.RawPredictions = 3, "p", "r" }}
+	want, _ := rehearse(t, m, 2)
+	for _, kind := range []string{"replaced", "results"} {
+		for at := range 2 {
+			got, _ := rehearse(t, m, 2, disturbance{kind: kind, step: at, victim: 1, warm: true})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s in step %d: the files differ: %s", kind, at, diff[:min(len(diff), 300)])
+			}
+		}
+		out, _, errs := tryRehearsal(t, m, 2, disturbance{kind: kind, step: 2, victim: 1, warm: true})
+		if err := errs[1]; err == nil || !strings.Contains(err.Error(), "2 passes are done, and this process has the predictions of 1") {
+			t.Errorf("%s in the last step: got %v, want a refusal", kind, err)
+		}
+		if len(out) > 0 {
+			t.Errorf("%s in the last step: %d files were written", kind, len(out))
+		}
 	}
 }
