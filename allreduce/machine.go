@@ -69,6 +69,17 @@ type Recoverable interface {
 	ReadResults(r io.Reader) error
 }
 
+// Shrinker is a Recoverable that can go on without ranks that are lost for good.
+type Shrinker interface {
+	Recoverable
+	// Shrink says which ranks are left, by the numbers they had at the start, in
+	// order. It comes between a Commit and the first Exchange without the others: from
+	// there on the group's Size is their number, and AllGatherV returns one record for
+	// each of them, in that order; Rank stays what it was. What of Work is void the
+	// machine does again by itself, within that Exchange.
+	Shrink(live []int) error
+}
+
 // ErrNoResults says that a machine has the state after a step but not the step's
 // results, since it came to it by ReadState.
 var ErrNoResults = errors.New("the results of this step are not here, but the state after it is")

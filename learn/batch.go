@@ -24,6 +24,7 @@ type batch struct {
 	acc    summation
 
 	passes int             // that the solver may take
+	short  bool            // there are too few of them to begin anew
 	prior  descent.Penalty // --input_feature_regularizer; zero: none
 
 	part *optim.Sums // over this rank's examples
@@ -46,7 +47,7 @@ func (m *batch) Next() (string, bool) {
 	name, pass := m.s.cfg.solverName(), m.solver.Row().Pass+1
 	req, ok := m.solver.Request()
 	switch {
-	case m.stop:
+	case m.stop || m.short:
 		return "", false
 	case ok:
 		return fmt.Sprintf("%s pass %d (%v)", name, pass, req.Kind), true
@@ -208,8 +209,11 @@ func (m *batch) finish(r *runner) error {
 		}
 		r.regularizer = s.regularizer(w, m.final, r.prior)
 	}
-	if m.stop {
+	switch {
+	case m.stop:
 		return nil
+	case m.short:
+		return s.say(optim.AppendVerdict(nil, optim.PassLimit, m.solver.Row(), s.cfg.Termination, s.cfg.Semantics))
 	}
 	return m.s.say(optim.AppendVerdict(nil, m.solver.Status(), m.solver.Row(), m.s.cfg.Termination, m.s.cfg.Semantics))
 }

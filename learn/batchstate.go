@@ -91,6 +91,8 @@ func (m *batch) shared(c *coder) {
 	}
 	c.flag("Hessian at the end to come", &m.hessian)
 	c.flag("stopped early", &m.stop)
+	c.flag("too few passes left", &m.short)
+	c.number("passes left", &m.passes, maxCount)
 	n := len(m.solver.Weights())
 	for _, v := range []*[]float32{&m.best, &m.final} {
 		there := *v != nil

@@ -27,6 +27,7 @@ type classes struct {
 	all    []sgd.ClassSums // of the job so far, without base
 	sums   classLoss
 	total  classLoss // over all ranks
+	gone   goneSums  // of lost ranks
 	probs  []float32 // of the example at hand
 	vector []float64 // what ranks add up
 }
@@ -80,22 +81,31 @@ func (m *classes) Work(ctx context.Context) error {
 	})
 }
 
+// goneSums are what lost ranks have added to the job's sums; without any, nothing.
+type goneSums struct {
+	classes []sgd.ClassSums
+	loss    classLoss
+}
+
 // shared is what all ranks have alike.
 func (m *classes) shared(c *coder) {
 	m.online.shared(c)
 	m.outcome(c)
+	gone := m.gone.classes != nil
+	if c.flag("sums of lost ranks", &gone); !gone {
+		return
+	}
+	if c.reading {
+		m.gone.classes = make([]sgd.ClassSums, len(m.all))
+	}
+	codeSums(c, m.gone.classes, &m.gone.loss)
 }
 
-// own is what this rank alone has.
+// own is what this rank alone has. The sums come first, so that others can tell
+// them when it is lost.
 func (m *classes) own(c *coder) {
+	codeSums(c, m.learner.Sums(), &m.sums)
 	m.online.own(c)
-	for i := range m.learner.Sums() {
-		sum := &m.learner.Sums()[i]
-		c.f64("sums of a class", &sum.Nsx)
-		c.f64("sums of a class", &sum.TotalWeight)
-	}
-	c.f64("log-loss", &m.sums.trained)
-	c.f64("log-loss held out", &m.sums.held)
 	turn := m.learner.Turn()
 	if c.number("class whose turn it is", &turn, m.s.cfg.OAA-1); c.reading && c.err == nil {
 		c.err = m.learner.SetTurn(turn)
@@ -106,13 +116,46 @@ func (m *classes) own(c *coder) {
 }
 
 // outcome are the sums of the classes over all ranks.
-func (m *classes) outcome(c *coder) {
-	for i := range m.all {
-		c.f64("sums of the classes", &m.all[i].Nsx)
-		c.f64("sums of the classes", &m.all[i].TotalWeight)
+func (m *classes) outcome(c *coder) { codeSums(c, m.all, &m.total) }
+
+func codeSums(c *coder, sums []sgd.ClassSums, l *classLoss) {
+	for i := range sums {
+		c.f64("sums of a class", &sums[i].Nsx)
+		c.f64("sums of a class", &sums[i].TotalWeight)
 	}
-	c.f64("log-loss", &m.total.trained)
-	c.f64("log-loss held out", &m.total.held)
+	c.f64("log-loss", &l.trained)
+	c.f64("log-loss held out", &l.held)
+}
+
+// shrink also keeps what the lost ranks have added to the sums of the job.
+func (m *classes) shrink() (void bool, err error) {
+	gone := goneSums{classes: make([]sgd.ClassSums, len(m.all))}
+	sums, l := make([]sgd.ClassSums, len(m.all)), classLoss{}
+	for _, lost := range m.s.lost {
+		var r record
+		rest, err := r.decode(lost.rank, lost.record)
+		if err != nil {
+			return false, err
+		}
+		var t table
+		d := coder{b: rest, reading: true}
+		t.code(&d)
+		for range 2 { // the warning of labels, the phase
+			var skip uint64
+			d.u64("record", &skip)
+		}
+		if codeSums(&d, sums, &l); d.err != nil {
+			return false, d.err
+		}
+		for i, sum := range sums {
+			gone.classes[i].Nsx += sum.Nsx - m.base[i].Nsx
+			gone.classes[i].TotalWeight += sum.TotalWeight - m.base[i].TotalWeight
+		}
+		gone.loss.trained += l.trained
+		gone.loss.held += l.held
+	}
+	m.gone = gone
+	return m.online.shrink()
 }
 
 // highest is the class with the highest score, the first of several.
@@ -239,6 +282,12 @@ func (m *classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 		m.all[i] = sgd.ClassSums{Nsx: v[2*i], TotalWeight: v[2*i+1]}
 	}
 	m.total = classLoss{v[2*len(m.all)], v[2*len(m.all)+1]}
+	for i, sum := range m.gone.classes {
+		m.all[i].Nsx += sum.Nsx
+		m.all[i].TotalWeight += sum.TotalWeight
+	}
+	m.total.trained += m.gone.loss.trained
+	m.total.held += m.gone.loss.held
 	return nil
 }
 

@@ -51,12 +51,16 @@ type stage interface {
 	own(c *coder)
 	adopt() error
 
+	// shrink forgets what was best with all ranks, and goes on without some. void:
+	// from where it is, as at the start, so that the work in hand is worth nothing.
+	shrink() (void bool, err error)
+
 	// outcome are the results of a step, of which the session's are no part.
 	outcome(c *coder)
 	outcomeArrays() []array
 }
 
-var _ allreduce.Recoverable = (*course)(nil)
+var _ allreduce.Shrinker = (*course)(nil)
 
 func newCourse(s *session, first stage, then func(left stage) (stage, error)) *course {
 	c := &course{s: s, then: then}
@@ -81,6 +85,7 @@ func (c *course) enter(st stage) {
 func (c *course) Keep(recovers bool) {
 	s := c.s
 	s.keep = recovers && s.group.Size() > 1
+	s.rank, s.total = s.group.Rank(), s.group.Size()
 	if s.keep && s.predicts() && s.cfg.maxPasses() > 1 {
 		s.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (-t -i MODEL)")
 	}
@@ -105,6 +110,11 @@ func (c *course) Work(ctx context.Context) error {
 // Exchange makes results of the contributions of all ranks.
 func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
 	c.known = false
+	if !c.worked { // a rank was lost for good, and what this one had done is void
+		if err := c.Work(ctx); err != nil {
+			return err
+		}
+	}
 	if err := c.stage.Exchange(ctx, g); err != nil {
 		return err
 	}
@@ -141,6 +151,7 @@ func (c *course) Commit() error {
 		}
 	}
 	if c.s.keep {
+		c.s.keepRecords()
 		c.state = c.current(c.state.small)
 	}
 	return nil
@@ -228,6 +239,7 @@ func (c *course) readState(r io.Reader) error {
 	}
 	c.steps, c.worked, c.known = p.steps, false, false
 	if c.s.keep {
+		c.s.keepRecords()
 		c.state = c.current(c.state.small)
 	}
 	return nil

@@ -53,6 +53,11 @@
 // checkpoint, tables.go and batchstate.go what they are in each stage. Otherwise all
 // is done in place, which takes less memory: [Config.Plan] tells how much.
 //
+// A job may also go on without a rank (Shrink, ranks.go). What the rank had done
+// stays in the sums that are reported, and is in no new ones; the best weights so
+// far are forgotten, and a batch solver begins anew at the weights it has come to,
+// with the passes that are left.
+//
 // Predictions (-p, -r) are written while a rank works and cannot be had
 // from another one. A process that takes a rank's place has those of the
 // passes it has done itself: the first, and the ones to come. If any lies between

@@ -26,7 +26,7 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 	f = s.weighted(f)
 	var w *window
 	if s.shuffles() {
-		w = newWindow(&s.cfg, s.group.Rank(), s.passes)
+		w = newWindow(&s.cfg, s.rank, s.passes)
 	}
 	limit := s.cfg.perPass()
 	s.place = 0

@@ -45,6 +45,7 @@ type rehearsal struct {
 
 	began, exchanged map[int]chan *course // the source's, in a step with a disturbance
 	taken            map[int]chan struct{}
+	last             [][]byte // the results of each rank in its last undisturbed step; nil: there are none
 }
 
 func newRehearsal(t *testing.T, config func(rank int) Config, plan ...disturbance) *rehearsal {
@@ -76,6 +77,7 @@ func (h *rehearsal) run(ranks int) ([]*Report, []error) {
 	var serving, running sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ctx, l) })
 	reports, errs := make([]*Report, ranks), make([]error, ranks)
+	h.last = make([][]byte, ranks)
 	for rank := range ranks {
 		running.Go(func() {
 			cluster := &allreduce.Config{
@@ -133,18 +135,16 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 		}
 		d, disturbed := h.plan[step]
 		disturbed = disturbed && d.kind != "again"
+		if disturbed {
+			h.last[rank] = nil
+		}
 		switch {
 		case disturbed && rank == d.victim:
 			a, err = h.replace(ctx, d, a, cluster)
 		case disturbed && rank == d.source:
 			err = h.serve(ctx, d, a)
 		default:
-			if err = a.m.Work(ctx); err == nil {
-				err = a.m.Exchange(ctx, g)
-			}
-			if h.plan[step].kind == "again" && h.plan[step].step == step && err == nil {
-				err = a.m.Exchange(ctx, g)
-			}
+			err = h.step(ctx, a, g, h.plan[step].kind == "again")
 		}
 		if err == nil {
 			err = a.m.Commit()
@@ -161,6 +161,55 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 		return nil, err
 	}
 	return a.r.end(ctx)
+}
+
+// step is one of a rank to which nothing happens, but perhaps a second exchange. It
+// looks whether the state is left whole until the commit, and after it the results.
+func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, again bool) error {
+	keeps := a.r.session.keep
+	before := told(keeps, a.m.WriteState)
+	if keeps && a.m.steps > 0 && a.m.known {
+		h.results(a, "before Work")
+	}
+	if err := a.m.Work(ctx); err != nil {
+		return err
+	}
+	if keeps && a.m.steps > 0 && a.m.known {
+		h.results(a, "after Work")
+	}
+	if err := a.m.Exchange(ctx, g); err != nil {
+		return err
+	}
+	results := told(keeps, a.m.WriteResults)
+	if again {
+		if err := a.m.Exchange(ctx, g); err != nil {
+			return err
+		}
+		if now := told(keeps, a.m.WriteResults); !bytes.Equal(results, now) {
+			return errors.New("another exchange of the same contributions had other results")
+		}
+	}
+	if now := told(keeps, a.m.WriteState); !bytes.Equal(before, now) {
+		return errors.New("the state was changed before the commit")
+	}
+	h.last[a.r.session.rank] = results
+	return nil
+}
+
+// results compares those of the last step with what they were.
+func (h *rehearsal) results(a attempt, when string) {
+	if was := h.last[a.r.session.rank]; was != nil && !bytes.Equal(was, told(true, a.m.WriteResults)) {
+		h.t.Errorf("%s of step %d the results of the step before are others", when, a.m.steps)
+	}
+}
+
+// told is what a machine that keeps things writes.
+func told(keeps bool, write func(io.Writer) error) []byte {
+	var b bytes.Buffer
+	if keeps {
+		_ = write(&b) // a machine that has none writes nothing
+	}
+	return b.Bytes()
 }
 
 // serve is a step of the rank that is asked.

@@ -146,6 +146,7 @@ func (r *runner) join(ctx context.Context) (err error) {
 	s := r.session
 	if s.cfg.Cluster == nil {
 		s.group = allreduce.Local()
+		s.total = 1
 		return nil
 	}
 	c := *s.cfg.Cluster
@@ -153,6 +154,7 @@ func (r *runner) join(ctx context.Context) (err error) {
 	if c.Log == nil {
 		c.Log = s.log
 	}
+	s.rank, s.total = c.Rank, c.Total
 	s.group, err = allreduce.Join(ctx, c)
 	return err
 }

@@ -54,6 +54,7 @@ type session struct {
 	pieces   [][]byte // of the records of all ranks, where they are long
 	gathered [][]byte // the records of all ranks
 	alone    record   // this rank's, of the last step
+	ranks             // whose records they are
 
 	keep bool         // Work and Exchange leave the state whole, so that a lost rank can be replaced
 	own  func(*coder) // what the machine adds to this rank's record then

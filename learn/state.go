@@ -33,19 +33,19 @@ func (s *session) shared(c *coder) {
 
 // records are those of all ranks, as the last exchange left them.
 func (s *session) records(c *coder) {
-	n := s.group.Size()
-	if n == 1 && !c.reading { // nobody has gathered the only one
+	if !s.keep && !c.reading { // nobody has gathered the only one
 		s.gathered = append(s.gathered[:0], s.encode(s.alone))
 	}
-	c.number("ranks", &n, maxCount)
-	if want := s.group.Size(); c.reading && c.err == nil && n != want {
-		c.fail("it is of a job of %d ranks, and this one has %d", n, want)
+	s.ranks.code(c)
+	if c.err != nil {
+		return
 	}
-	for len(s.gathered) < s.group.Size() {
+	for len(s.gathered) < s.size() {
 		s.gathered = append(s.gathered, nil)
 	}
-	for rank := range s.gathered {
-		c.bytes(fmt.Sprintf("record of rank %d", rank), &s.gathered[rank], maxSmall)
+	s.gathered = s.gathered[:s.size()]
+	for i := range s.gathered {
+		c.bytes(fmt.Sprintf("record of rank %d", s.number(i)), &s.gathered[i], maxSmall)
 	}
 }
 
@@ -79,13 +79,16 @@ func (s *session) encode(r record) []byte {
 
 // codeOwn is what the place of a rank needs besides its record.
 func (s *session) codeOwn(c *coder) {
-	t := s.table
-	for _, v := range []*float64{&t.next, &t.loss, &t.labeled, &t.holdoutLoss, &t.holdoutWeight} {
-		c.f64("the progress table", v)
-	}
+	s.table.code(c)
 	c.flag("warned of labels", &s.odd.first)
 	if s.own != nil {
 		s.own(c)
+	}
+}
+
+func (t *table) code(c *coder) {
+	for _, v := range []*float64{&t.next, &t.loss, &t.labeled, &t.holdoutLoss, &t.holdoutWeight} {
+		c.f64("the progress table", v)
 	}
 }
 
@@ -94,9 +97,12 @@ func (s *session) adopt() error {
 	if err := s.merge(); err != nil {
 		return err
 	}
-	rank := s.group.Rank()
+	at := s.position()
+	if at < 0 {
+		return fmt.Errorf("rank %d is lost to the job, which goes on without it", s.rank)
+	}
 	var r record
-	rest, err := r.decode(rank, s.gathered[rank])
+	rest, err := r.decode(s.rank, s.gathered[at])
 	if err != nil {
 		return err
 	}
@@ -128,7 +134,7 @@ func (s *session) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byt
 		s.gathered, err = all(s.gathered, own)
 		return err
 	}
-	whole := make([][]byte, s.group.Size())
+	whole := make([][]byte, s.size())
 	for len(own) > 0 {
 		n := min(len(own), allreduce.MaxRecord)
 		if s.pieces, err = all(s.pieces, own[:n]); err != nil {
@@ -143,17 +149,44 @@ func (s *session) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byt
 	return nil
 }
 
-// merge makes the job's record of those of all ranks.
+// merge makes the job's record of those of all ranks, in the order of their
+// numbers. Of the lost ones it has what they had last, but no part of this pass.
 func (s *session) merge() error {
-	for rank, b := range s.gathered {
+	if len(s.gathered) != s.size() {
+		return fmt.Errorf("learn: got records of %d ranks, want %d", len(s.gathered), s.size())
+	}
+	first := true
+	add := func(rank int, b []byte, lost bool) error {
 		var r record
 		if _, err := r.decode(rank, b); err != nil {
 			return err
 		}
-		if rank == 0 {
-			s.all = r
-		} else {
-			s.all.merge(&r)
+		if lost {
+			r.Stats.Holdout.PassLoss, r.Stats.Holdout.PassWeight = 0, 0
+		}
+		if first {
+			s.all, first = r, false
+			return nil
+		}
+		s.all.merge(&r)
+		return nil
+	}
+	lost := s.lost
+	for i, b := range s.gathered {
+		rank := s.number(i)
+		for len(lost) > 0 && lost[0].rank < rank {
+			if err := add(lost[0].rank, lost[0].record, true); err != nil {
+				return err
+			}
+			lost = lost[1:]
+		}
+		if err := add(rank, b, false); err != nil {
+			return err
+		}
+	}
+	for _, l := range lost {
+		if err := add(l.rank, l.record, true); err != nil {
+			return err
 		}
 	}
 	return nil

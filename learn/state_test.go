@@ -63,8 +63,8 @@ func TestARunAloneIsTakenUp(t *testing.T) {
 				c.Predictions = ""
 				return c
 			}
-			var want files
-			report, err := Run(t.Context(), config(&want))
+			var whole files
+			report, err := Run(t.Context(), config(&whole))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,6 +74,7 @@ func TestARunAloneIsTakenUp(t *testing.T) {
 				for range at {
 					step(t, r, m)
 				}
+				want, _ := m.Next()
 				var state bytes.Buffer
 				if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
 					t.Fatal(err)
@@ -81,6 +82,9 @@ func TestARunAloneIsTakenUp(t *testing.T) {
 				r, m = alone(t, config(&out))
 				if err := m.ReadState(&state); err != nil {
 					t.Fatal(err)
+				}
+				if got, _ := m.Next(); got != want {
+					t.Errorf("taken up before %q, the next step is %q", want, got)
 				}
 				for step(t, r, m) {
 				}
@@ -91,7 +95,7 @@ func TestARunAloneIsTakenUp(t *testing.T) {
 				if err = errors.Join(err, r.close()); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want.m, out.m); diff != "" {
+				if diff := cmp.Diff(whole.m, out.m); diff != "" {
 					t.Errorf("taken up after step %d of %d: the files differ: %s", at, report.Passes, diff[:min(len(diff), 300)])
 				}
 				if diff := cmp.Diff(report, again, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Report{}, "Loss")); diff != "" {

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"slices"
+)
+
+// ranks are those of the job: all of them, until some are lost for good and the
+// job goes on without (--on_loss shrink). Ranks keep their numbers then, and
+// positions are counted among those that are left.
+type ranks struct {
+	rank  int        // this one's number
+	total int        // at the start
+	live  []int      // those that are left, in order; nil: all
+	lost  []lostRank // in order
+	kept  [][]byte   // the records as they were committed last; nil: no step was
+}
+
+// lostRank is the record that a rank sent last.
+type lostRank struct {
+	rank   int
+	record []byte
+}
+
+// size is how many are left.
+func (r *ranks) size() int {
+	if r.live == nil {
+		return r.total
+	}
+	return len(r.live)
+}
+
+// number is that of the rank at a position.
+func (r *ranks) number(position int) int {
+	if r.live == nil {
+		return position
+	}
+	return r.live[position]
+}
+
+// position is that of this rank; negative: it is lost.
+func (r *ranks) position() int {
+	if r.live == nil {
+		return r.rank
+	}
+	if at, ok := slices.BinarySearch(r.live, r.rank); ok {
+		return at
+	}
+	return -1
+}
+
+// without keeps those in live. It returns why it cannot.
+func (r *ranks) without(live []int) error {
+	var before []int
+	for i := range r.size() {
+		before = append(before, r.number(i))
+	}
+	for i, rank := range live {
+		if i > 0 && rank <= live[i-1] || !slices.Contains(before, rank) {
+			return fmt.Errorf("ranks %v are to be left of %v: want some of them, in order", live, before)
+		}
+	}
+	if !slices.Contains(live, r.rank) {
+		return fmt.Errorf("the job goes on with ranks %v, without this one", live)
+	}
+	var kept [][]byte
+	for i, record := range r.kept {
+		if rank := before[i]; slices.Contains(live, rank) {
+			kept = append(kept, record)
+		} else {
+			r.lost = append(r.lost, lostRank{rank, record})
+		}
+	}
+	slices.SortFunc(r.lost, func(a, b lostRank) int { return a.rank - b.rank })
+	r.live, r.kept = slices.Clone(live), kept
+	return nil
+}
+
+// code is which ranks there are, and the records of the lost ones.
+func (r *ranks) code(c *coder) {
+	total := r.total
+	c.number("ranks", &total, maxCount)
+	if c.err == nil && total != r.total {
+		c.fail("it is of a job of %d ranks, and this one has %d", total, r.total)
+	}
+	n := len(r.live)
+	if c.number("ranks left", &n, r.total); c.reading {
+		r.live = nil
+		if n > 0 {
+			r.live = make([]int, n)
+		}
+	}
+	for i := range r.live {
+		c.number("rank left", &r.live[i], r.total-1)
+		if c.err == nil && i > 0 && r.live[i] <= r.live[i-1] {
+			c.fail("ranks left: %d comes after %d", r.live[i], r.live[i-1])
+		}
+	}
+	n = len(r.lost)
+	if c.number("ranks lost", &n, r.total); c.reading {
+		r.lost = make([]lostRank, n)
+	}
+	for i := range r.lost {
+		l := &r.lost[i]
+		c.number("rank lost", &l.rank, r.total-1)
+		c.bytes(fmt.Sprintf("record of rank %d, which is lost", l.rank), &l.record, maxSmall)
+	}
+}
+
+// keepRecords notes the records of a step that has been committed.
+func (s *session) keepRecords() {
+	for len(s.kept) < len(s.gathered) {
+		s.kept = append(s.kept, nil)
+	}
+	s.kept = s.kept[:len(s.gathered)]
+	for i, b := range s.gathered {
+		s.kept[i] = append(s.kept[i][:0], b...)
+	}
+}
+
+// Shrink goes on without the ranks that are not in live.
+func (c *course) Shrink(live []int) error {
+	if err := c.shrink(live); err != nil {
+		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.s.rank, err)
+	}
+	return nil
+}
+
+func (c *course) shrink(live []int) error {
+	s := c.s
+	if !s.keep {
+		panic("BUG: learn: a rank is to go on without others, and was not told to keep its state")
+	}
+	if err := s.without(live); err != nil {
+		return err
+	}
+	s.log.Warn("ranks are lost for good: the job goes on without their examples", "left", live)
+	s.holdout = newHoldout(&s.cfg)
+	if s.valid != nil {
+		s.valid.stop = newStop(&s.cfg)
+	}
+	void, err := c.stage.shrink()
+	if err != nil || s.kept == nil {
+		return err
+	}
+	s.gathered = s.gathered[:0] // perhaps those of a step that was not completed
+	for _, b := range s.kept {
+		s.gathered = append(s.gathered, slices.Clone(b))
+	}
+	if void {
+		c.worked = false
+		err = s.adopt()
+	} else {
+		err = s.merge()
+	}
+	c.state, c.known = c.current(c.state.small), false
+	return err
+}
+
+// shrink forgets the best weights: they were the best with all ranks.
+func (m *online) shrink() (void bool, err error) {
+	m.best, m.bestAs = nil, trained{}
+	return false, nil
+}
+
+// shrink lets the solver begin anew at the weights it has come to.
+func (m *batch) shrink() (void bool, err error) {
+	s := m.s
+	m.best = nil
+	done := m.solver.Row().Pass
+	if _, more := m.solver.Request(); !more || done == 0 {
+		return false, nil
+	}
+	if s.midLine {
+		if err := s.say([]byte{'\n'}); err != nil {
+			return true, err
+		}
+	}
+	if m.passes -= done; m.passes < 2 { // a gradient and a curvature are the least
+		m.short = true
+		return true, nil
+	}
+	m.solver, err = s.cfg.newSolver(m.solver.Weights(), m.passes, m.prior)
+	return true, err
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/model"
+)
+
+// shrinking is a job of three ranks that goes on without the second one.
+type shrinking struct {
+	at     int  // the step, from 0, that the second rank does not complete
+	worked bool // the others have done its work when they hear of it
+	missed bool // they have exchanged it, too, and it did not count
+}
+
+var left = []int{0, 2}
+
+// errOverBefore is for a job that was over before a rank could be lost.
+var errOverBefore = errors.New("the job of three has ended")
+
+// shrunk runs the job and returns the files and reports of the ranks that are left.
+func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) {
+	t.Helper()
+	parts := deal(randomText(360), 3)
+	var out files
+	network := mem.New()
+	server, err := spantree.NewServer(spantree.ServerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	l, err := network.Listen(ctx, "mem:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving, running sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(ctx, l) })
+	reports, errs := make([]*Report, 3), make([]error, 3)
+	done := make(chan struct{}) // closed when the second rank may go
+	var others sync.WaitGroup
+	others.Add(2)
+	for rank := range 3 {
+		cluster := func(id uint64, rank, total int) *allreduce.Config {
+			return &allreduce.Config{
+				Network: network, Server: l.Addr().String(), Job: spantree.Job{UniqueID: id},
+				Rank: rank, Total: total, Listen: "mem:0",
+			}
+		}
+		running.Go(func() {
+			if rank != 1 {
+				defer others.Done()
+			}
+			c := methodConfig(m, fmt.Sprint(rank), parts[rank], &out)
+			c.Cluster = cluster(9, rank, 3)
+			reports[rank], errs[rank] = s.rank(t.Context(), c, cluster(10, rank/2, 2), done)
+		})
+	}
+	others.Wait()
+	close(done)
+	running.Wait()
+	stop()
+	serving.Wait()
+	err = errors.Join(append(errs, server.Close())...)
+	if errors.Is(err, errOverBefore) {
+		return nil, nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.m, []*Report{reports[0], reports[2]}
+}
+
+func methodConfig(m method, name, part string, out *files) Config {
+	c := Config{
+		Inputs: []Input{textInput(name, part)}, Bits: 8, Loss: "logistic", HoldoutOff: true, PredictOnly: true,
+		Create: out.create, FinalModel: "m" + name,
+	}
+	m.change(&c)
+	return c
+}
+
+func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config, done <-chan struct{}) (_ *Report, err error) {
+	r, err := newRunner(ctx, c.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	whole := r.session.group
+	defer func() {
+		if whole.Rank() == 1 {
+			<-done
+		}
+		_ = whole.Close() // the job of three is not at its end
+	}()
+	m, err := r.course()
+	if err != nil {
+		return nil, err
+	}
+	m.Keep(true)
+	for range s.at {
+		if err := errors.Join(m.Work(ctx), m.Exchange(ctx, whole), m.Commit()); err != nil {
+			return nil, err
+		}
+	}
+	if _, more := m.Next(); !more {
+		return nil, errOverBefore
+	}
+	if s.worked || s.missed {
+		if err := m.Work(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.missed {
+		if err := m.Exchange(ctx, whole); err != nil {
+			return nil, err
+		}
+	}
+	if whole.Rank() == 1 {
+		return nil, nil
+	}
+	smaller.Options = r.session.cfg.options(r.rule)
+	if r.session.group, err = allreduce.Join(ctx, *smaller); err != nil {
+		return nil, err
+	}
+	r.session.wired = false
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := m.Shrink(left); err != nil {
+		return nil, err
+	}
+	for worked := s.worked || s.missed; ; worked = false {
+		if _, more := m.Next(); !more {
+			break
+		}
+		if !worked {
+			err = m.Work(ctx)
+		}
+		if err = errors.Join(err, m.Exchange(ctx, r.session.group)); err == nil {
+			err = m.Commit()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := m.stage.finish(r); err != nil {
+		return nil, err
+	}
+	return r.end(ctx)
+}
+
+// A job goes on without a rank. It does not matter how far the others were in the
+// step; they end alike, with what the lost rank had done in what they report. If
+// no step was completed it is the job without that rank.
+func TestAJobGoesOnWithoutARank(t *testing.T) {
+	parts := deal(randomText(360), 3)
+	for _, m := range recovered {
+		if m.name == "shuffle, metrics" || m.name == "test" { // the order goes by rank; a test ends after a step
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var out files
+			reports, errs := runRanks(t, []string{parts[0], parts[2]}, func(rank int, c *Config) {
+				cluster := c.Cluster
+				*c = methodConfig(m, fmt.Sprint(left[rank]), parts[left[rank]], &out)
+				c.Cluster = cluster
+			})
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			ignore := cmpopts.IgnoreFields(Report{}, "Loss")
+			got, alike := shrunk(t, m, shrinking{at: 0, worked: true})
+			if diff := cmp.Diff(out.m, got); diff != "" {
+				t.Errorf("without a step: the files differ from those of a job of two: %s", diff[:min(len(diff), 300)])
+			}
+			if diff := cmp.Diff(reports, alike, cmpopts.EquateNaNs(), ignore); diff != "" {
+				t.Errorf("without a step: the reports differ from those of a job of two: %s", diff)
+			}
+			steps := min(reports[0].Passes, 4)
+			if testing.Short() {
+				steps = min(steps, 2)
+			}
+			for at := 1; at < steps; at++ {
+				var first map[string][]byte
+				for _, s := range []shrinking{{at, false, false}, {at, true, false}, {at, true, true}} {
+					got, reports := shrunk(t, m, s)
+					if reports == nil {
+						continue
+					}
+					if first == nil {
+						first = got
+					}
+					if diff := cmp.Diff(first, got); diff != "" {
+						t.Errorf("%+v: the files differ from those where no work was done: %s", s, diff[:min(len(diff), 300)])
+					}
+					if !bytes.Equal(got["m0"], got["m2"]) || len(got["m0"]) == 0 {
+						t.Errorf("%+v: the ranks disagree", s)
+					}
+					// Held-out examples are not counted, and a shard has 120.
+					if want := uint64(120*2*reports[0].Passes + 120*at); !reports[0].Holdout && reports[0].Stats.Examples != want {
+						t.Errorf("%+v: %d examples in %d passes, want %d", s, reports[0].Stats.Examples, reports[0].Passes, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// L-BFGS and CG that begin anew come to the optimum of what is left.
+func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
+	parts := deal(randomText(360), 3)
+	for _, mem := range []int{0, 5} {
+		m := method{"", func(c *Config) {
+			c.BFGS, c.Passes, c.L2, c.Mem, c.MemSet, c.TerminationSet = true, 60, 3, mem, true, true
+		}}
+		var out files
+		c := methodConfig(m, "whole", parts[0]+parts[2], &out)
+		if _, err := Run(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := shrunk(t, m, shrinking{at: 5, worked: true})
+		a, b := weightsOf(t, out.m["mwhole"]), weightsOf(t, got["m0"])
+		for i := range a {
+			if math.Abs(float64(a[i]-b[i])) > 2e-3 {
+				t.Errorf("mem %d: weight %d is %v, at the optimum %v", mem, i, b[i], a[i])
+			}
+		}
+	}
+}
+
+func weightsOf(t *testing.T, file []byte) []float32 {
+	t.Helper()
+	reg, err := model.Read(bytes.NewReader(file), model.Limits{Bits: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reg.Weights.Data
+}
+
+// What cannot be left is refused.
+func TestRanksThatCannotBeLeft(t *testing.T) {
+	for _, live := range [][]int{{0, 1}, {2, 0}, {0, 2, 3}, {2, 2}, nil} {
+		r := ranks{rank: 2, total: 3}
+		if err := r.without(live); err == nil {
+			t.Errorf("ranks %v were left for rank 2 of 3", live)
+		}
+	}
+	r := ranks{rank: 2, total: 4, kept: [][]byte{{0}, {1}, {2}, {3}}}
+	if err := errors.Join(r.without([]int{1, 2, 3}), r.without([]int{2, 3})); err != nil {
+		t.Fatal(err)
+	}
+	want := []lostRank{{0, []byte{0}}, {1, []byte{1}}}
+	if diff := cmp.Diff(want, r.lost, cmp.AllowUnexported(lostRank{})); diff != "" || r.position() != 0 || r.size() != 2 || r.number(1) != 3 {
+		t.Errorf("lost %v, position %d of %d: %s", r.lost, r.position(), r.size(), diff)
+	}
+	if err := r.without([]int{1, 2}); err == nil {
+		t.Error("a lost rank came back")
+	}
+}
