@@ -27,6 +27,9 @@ const (
 	// clockTurns is how many turns without news go by between two looks at the clock,
 	// the context and the edges from which nothing is due.
 	clockTurns = 4
+	// leastTurns is how many turns a rank makes before it sleeps, however long they take:
+	// on a busy machine a turn is a turn of all who yield, and sleeping costs more.
+	leastTurns = 64
 	// fewTries is up to how many tries are cheaper than a poll.
 	fewTries = 4
 	// smallData is up to where data is copied behind its header: one piece of memory
@@ -129,8 +132,9 @@ func (d *pollLoop) carry(ctx context.Context) {
 func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 	c := &d.en.call
 	var idle time.Time
-	told, turns := false, 0
+	told, turns, slept := false, 0, 0
 	for {
+		d.glance(c.edges, turns) // before another rank has its turn: what is due may be there
 		moved, from, f := d.sweep(c.edges)
 		switch {
 		case f != nil:
@@ -141,7 +145,7 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 		case d.en.down.Load():
 			return nil, nil
 		case moved:
-			idle, turns = time.Time{}, 0
+			idle, turns, slept = time.Time{}, 0, 0
 			continue
 		}
 		turns++
@@ -151,7 +155,7 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 			return nil, nil
 		case idle.IsZero():
 			idle = time.Now()
-		case time.Since(idle) > spinFor:
+		case turns+slept > leastTurns && time.Since(idle) > spinFor:
 			if !told && time.Since(idle) > tellAfter {
 				told = true
 				d.en.tellAll()
@@ -159,14 +163,13 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 			if from, f := d.sleep(ctx, told); f != nil {
 				return from, f
 			}
-			turns = 0
+			turns, slept = 0, leastTurns
 			continue
 		}
 		if loops.Load() > 1 {
 			runtime.Gosched() // to other ranks in this process; it wakes a thread, so not without need
 		}
 		transport.Yield()
-		d.glance(c.edges, turns)
 	}
 }
 
@@ -191,7 +194,7 @@ func (d *pollLoop) sweep(edges []*edge) (moved bool, from *edge, f *failure) {
 // those that come next; all others are tried now and then, and where this rank
 // cannot write: then its peers may be unable, too.
 func (d *pollLoop) glance(edges []*edge, turns int) {
-	all := turns%clockTurns == 0
+	all := turns%clockTurns == clockTurns-1
 	for _, e := range edges {
 		all = all || e.blocked
 	}

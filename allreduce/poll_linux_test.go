@@ -176,9 +176,12 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 // not wait for each other.
 func TestLargePartsCross(t *testing.T) {
 	const bytes = 12 << 20
-	for _, d := range []Driver{DriverPoll, DriverConn} {
-		t.Run(fmt.Sprintf("driver %d", d), func(t *testing.T) {
-			j := newTCPJob(t, 4, Config{Schedule: schedule.Doubling, Chunk: bytes, Stall: 2 * time.Second, Driver: d})
+	for _, c := range []struct {
+		driver   Driver
+		schedule schedule.Name
+	}{{DriverPoll, schedule.Doubling}, {DriverConn, schedule.Doubling}, {DriverPoll, schedule.Direct}, {DriverConn, schedule.Halving}} {
+		t.Run(fmt.Sprintf("driver %d, %v", c.driver, c.schedule), func(t *testing.T) {
+			j := newTCPJob(t, 4, Config{Schedule: c.schedule, Chunk: bytes, Stall: 2 * time.Second, Driver: c.driver})
 			j.ready()
 			j.each(func(rank int) error {
 				v := make([]float32, bytes/4)

@@ -35,7 +35,11 @@ func TestAllReducesSumEverythingOnce(t *testing.T) {
 				if testing.Short() && n > 20 && n%9 != 1 {
 					continue
 				}
-				for _, bytes := range sizes(n) {
+				lengths := sizes(n)
+				if name == Direct { // with one owner, with some, with all
+					lengths = append(lengths, 2*directSegment+8, n*directSegment+4)
+				}
+				for _, bytes := range lengths {
 					s := Spec{Schedule: name, Size: n, Bytes: bytes, Elem: 4, Chunk: 64}
 					if err := sumsOnce(s); err != nil {
 						t.Fatalf("%d ranks, %d bytes: %v", n, bytes, err)

@@ -54,8 +54,8 @@ type load struct {
 	burst    int     // messages that one rank sends at once, beyond the hops
 }
 
-// loadOf is what the schedule needs for size ranks.
-func loadOf(name Name, size int) load {
+// loadOf is what the schedule needs for size ranks and so many bytes.
+func loadOf(name Name, size, bytes int) load {
 	n, places := float64(size), 1<<(bits.Len(uint(size))-1)
 	levels := bits.Len(uint(size)) - 1
 	p, extra := float64(places), float64(size-places)
@@ -76,7 +76,12 @@ func loadOf(name Name, size int) load {
 		depth := levels + size%2
 		return load{hops: 2 * depth, fills: 2 * depth, wire: min(2, treeLoad(size)/2+0.5), messages: 4 * (n - 1), moved: 2 * (n - 1)}
 	case Direct:
-		return load{hops: 2, burst: 2 * (size - 2), wire: 2 * (n - 1) / n, adds: (n - 1) / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1)}
+		owners := Spec{Size: size, Bytes: bytes}.directOwners()
+		m := float64(owners)
+		return load{
+			hops: 2, burst: 2 * (size - 2), wire: (n - 1 + m - 1) / m, adds: (n - 1) / m,
+			messages: 2 * m * (n - 1), moved: 2 * (n - 1),
+		}
 	}
 	panic("BUG: schedule: no cost of " + name.String())
 }
@@ -103,7 +108,7 @@ func (m Model) Predict(s Spec) time.Duration {
 
 // predict is the time in ns.
 func (m Model) predict(name Name, size, bytes int) float64 {
-	l, n := loadOf(name, size), float64(bytes)
+	l, n := loadOf(name, size, bytes), float64(bytes)
 	alpha, o := float64(m.Alpha), float64(m.Overhead)
 	if m.Cores > 0 {
 		chunks := math.Max(1, n/float64(m.Chunk)/float64(size))
@@ -167,5 +172,5 @@ func (s Spec) Steps() int {
 	if s.Schedule == DoubleTree {
 		chunks = 1 + float64(s.Bytes/s.Chunk)/2
 	}
-	return int(2 * chunks * loadOf(s.Schedule, max(2, s.Size)).messages)
+	return int(2 * chunks * loadOf(s.Schedule, max(2, s.Size), s.Bytes).messages)
 }

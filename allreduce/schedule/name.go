@@ -18,7 +18,7 @@ const (
 	Ring       Name = 3 // a ring with cut-through
 	BinaryTree Name = 4 // the pipelined binary tree
 	DoubleTree Name = 5 // two trees, half of the vector each
-	Direct     Name = 6 // everybody with everybody: each rank sums a segment
+	Direct     Name = 6 // everybody with everybody: each rank sums a segment; a short vector rank 0 alone
 	VWTree     Name = 7 // the pipelined tree in the shape of vw's spanning_tree
 )
 

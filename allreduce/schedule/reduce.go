@@ -80,7 +80,7 @@ func (s Spec) ReduceScatter(rank int) *Program {
 	case s.Bytes <= small:
 		return s.doubling(rank)
 	case s.Ordered:
-		b.directSum(s)
+		b.directSum(s.Size, s.Cut)
 	default:
 		b.ringSum(s, rank+s.Size-1)
 	}

@@ -40,7 +40,7 @@ func (s Sum) equal(t Sum) bool { return s.Lo == t.Lo && s.Hi == t.Hi && slices.E
 
 // Sums says how an all-reduce adds: one Sum for each range, together the vector.
 // It is what [Execute] finds out from the programs, without running them. A ring
-// or direct exchange has N sums of N ranks.
+// or direct exchange of a long vector has N sums of N ranks.
 func (s Spec) Sums() []Sum {
 	s = s.checked()
 	if s.Bytes == 0 {
@@ -55,23 +55,23 @@ func (s Spec) Sums() []Sum {
 	case DoubleTree:
 		return s.doubleTreeSums()
 	case Ring:
-		return s.segmentSums(appendRing)
+		return s.segmentSums(s.Cut, appendRing)
 	case Direct:
-		return s.segmentSums(appendDirect)
+		return s.segmentSums(s.directCut, appendDirect)
 	}
 	panic("BUG: schedule: no sums for " + s.Schedule.String())
 }
 
 func (s Spec) oneSum(expr []int32) []Sum { return []Sum{{0, s.Bytes, expr}} }
 
-// segmentSums has one sum per segment, made by expr.
-func (s Spec) segmentSums(expr func(dst []int32, n, k int) []int32) []Sum {
+// segmentSums has one sum per segment, cut(k) … cut(k+1), made by expr.
+func (s Spec) segmentSums(cut func(int) int, expr func(dst []int32, n, k int) []int32) []Sum {
 	if s.Size == 1 {
 		return s.oneSum([]int32{0})
 	}
 	var sums []Sum
 	for k := range s.Size {
-		if lo, hi := s.Cut(k), s.Cut(k+1); lo < hi {
+		if lo, hi := cut(k), cut(k+1); lo < hi {
 			sums = append(sums, Sum{lo, hi, expr(make([]int32, 0, 2*s.Size-1), s.Size, k)})
 		}
 	}
