@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
@@ -72,7 +73,7 @@ func TestAccumulations(t *testing.T) {
 			return nil
 		}
 	}
-	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+	inBubble(t, n, Config{Schedule: schedule.BinaryTree}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		for _, c := range []struct {
 			name string
 			call func(g *Group, w []float32) error

@@ -386,7 +386,7 @@ func TestChunksMustAgree(t *testing.T) {
 // off without a word, is named after Stall.
 func TestStall(t *testing.T) {
 	const n, stopped, late = 7, 5, 0
-	inBubble(t, n, Config{Stall: 4 * time.Second}, func(t *testing.T, j *testJob, net *mem.Network) {
+	inBubble(t, n, Config{Schedule: schedule.Doubling, Stall: 4 * time.Second}, func(t *testing.T, j *testJob, net *mem.Network) {
 		j.ready()
 		time.AfterFunc(20*time.Second, func() { net.Hold(fmt.Sprintf("h%d", stopped), true) })
 		time.AfterFunc(26*time.Second, func() { net.Hold(fmt.Sprintf("h%d", stopped), false) }) // so that it can end

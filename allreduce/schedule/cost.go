@@ -22,6 +22,10 @@ type Model struct {
 	Beta float64
 	// Gamma is the time to add a byte, in ns.
 	Gamma float64
+	// Stream is the processor time per byte, in ns, of a pass over a vector's bytes
+	// beyond Cache: they come from memory. It counts only with Cores.
+	Stream float64
+	Cache  int
 	// Chunk is how many bytes travel at once.
 	Chunk int
 	// Cores is how many processors all ranks share. 0: each rank has its own host, so
@@ -33,13 +37,13 @@ type Model struct {
 var (
 	// Network is a switch of 10 Gbit/s with one rank per host.
 	Network = Model{
-		Name: "10 Gbit/s", Alpha: 30 * time.Microsecond, Overhead: 5 * time.Microsecond,
+		Name: "10 Gbit/s", Alpha: 30 * time.Microsecond, Overhead: 2 * time.Microsecond,
 		Beta: 0.8, Gamma: 0.125, Chunk: 64 << 10,
 	}
 	// OneHost is TCP within one host whose two processors all ranks share.
 	OneHost = Model{
-		Name: "one host", Alpha: 2600 * time.Nanosecond, Overhead: 450 * time.Nanosecond,
-		Beta: 0.35, Gamma: 0.05, Chunk: DefaultChunk, Cores: 2,
+		Name: "one host", Alpha: 2500 * time.Nanosecond, Overhead: 3200 * time.Nanosecond,
+		Beta: 0.38, Gamma: 0.05, Stream: 0.05, Cache: 1 << 20, Chunk: DefaultChunk, Cores: 2,
 	}
 )
 
@@ -52,6 +56,7 @@ type load struct {
 	messages float64 // of all ranks
 	moved    float64 // vectors from rank to rank, of all ranks
 	burst    int     // messages that one rank sends at once, beyond the hops
+	passes   float64 // over a rank's vector
 }
 
 // loadOf is what the schedule needs for size ranks and so many bytes.
@@ -64,23 +69,23 @@ func loadOf(name Name, size, bytes int) load {
 	case Doubling:
 		w := float64(levels + 2*folded)
 		m := p*float64(levels) + 2*extra
-		return load{hops: levels + 2*folded, wire: w, adds: float64(levels + folded), messages: m, moved: m}
+		return load{hops: levels + 2*folded, wire: w, adds: float64(levels + folded), messages: m, moved: m, passes: float64(max(1, levels))}
 	case Halving:
 		m := 2*p*float64(levels)*float64(1+folded) + 4*extra // with a fold, the two halves apart
-		return load{hops: 2 * (levels + folded), wire: 2*(p-1)/p + float64(folded), adds: (p - 1) / p, messages: m, moved: 2 * (n - 1)}
+		return load{hops: 2 * (levels + folded), wire: 2*(p-1)/p + float64(folded), adds: (p - 1) / p, messages: m, moved: 2 * (n - 1), passes: 2}
 	case Ring:
-		return load{hops: 2 * (size - 1), wire: 2 * (n - 1) / n, adds: 1 / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1)}
+		return load{hops: 2 * (size - 1), wire: 2 * (n - 1) / n, adds: 1 / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1), passes: 2}
 	case BinaryTree, VWTree:
-		return load{hops: 2 * levels, fills: 2 * levels, wire: treeLoad(size), messages: 2 * (n - 1), moved: 2 * (n - 1)}
+		return load{hops: 2 * levels, fills: 2 * levels, wire: treeLoad(size), messages: 2 * (n - 1), moved: 2 * (n - 1), passes: 1}
 	case DoubleTree:
 		depth := levels + size%2
-		return load{hops: 2 * depth, fills: 2 * depth, wire: min(2, treeLoad(size)/2+0.5), messages: 4 * (n - 1), moved: 2 * (n - 1)}
+		return load{hops: 2 * depth, fills: 2 * depth, wire: min(2, treeLoad(size)/2+0.5), messages: 4 * (n - 1), moved: 2 * (n - 1), passes: 2}
 	case Direct:
 		owners := Spec{Size: size, Bytes: bytes}.directOwners()
 		m := float64(owners)
 		return load{
 			hops: 2, burst: 2 * (size - 2), wire: (n - 1 + m - 1) / m, adds: (n - 1) / m,
-			messages: 2 * m * (n - 1), moved: 2 * (n - 1),
+			messages: 2 * m * (n - 1), moved: 2 * (n - 1), passes: 2,
 		}
 	}
 	panic("BUG: schedule: no cost of " + name.String())
@@ -113,51 +118,66 @@ func (m Model) predict(name Name, size, bytes int) float64 {
 	if m.Cores > 0 {
 		chunks := math.Max(1, n/float64(m.Chunk)/float64(size))
 		work := l.messages*2*o*chunks + l.moved*n*(m.Beta+m.Gamma/2)
+		work += l.passes * float64(size) * max(0, n-float64(m.Cache)) * m.Stream
 		return float64(l.hops)*alpha + work/float64(m.Cores)
 	}
 	fill := math.Min(float64(m.Chunk), n) * 2 * m.Beta
 	return float64(l.hops)*(alpha+2*o) + float64(l.burst)*2*o + float64(l.fills)*fill + l.wire*n*m.Beta + l.adds*n*m.Gamma
 }
 
-// choices are what Auto chooses from, the simple before the elaborate. Direct
-// exchange is not among them: it is predicted to be close to halving at best, and
-// all ranks send to one at the same time, which the model does not know to be slow.
-var choices = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree}
+// choices are what Auto chooses from, the simple before the elaborate.
+var choices = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree, Direct}
 
-// margin is how much better a choice must be than one before it.
-const margin = 0.97
+const (
+	// margin is how much better a choice must be than one before it.
+	margin = 0.97
+	// crowd is up to how many ranks Pick thinks of OneHost: more do not share two
+	// processors.
+	crowd = 8
+	// near is how much longer than the best a choice may take on one host.
+	near = 1.15
+	// directLoad is how much may come to rank 0 at once.
+	directLoad = 512 << 10
+)
 
-// crowd is up to how many ranks Pick thinks of OneHost: more do not share two
-// processors.
-const crowd = 16
+// may says whether Auto may choose a schedule. Direct exchange is for short vectors: all
+// ranks send to rank 0 at the same time, and the model does not know how slow that is
+// with more than what sockets and caches hold.
+func (s Spec) may(name Name) bool {
+	return (!s.Ordered || name.Ordered()) && (name != Direct || (s.Size-1)*s.Bytes <= directLoad)
+}
 
 // Pick is the schedule that Auto stands for. As it decides the order of additions
 // it is a function of Size and Bytes (and Ordered) alone: nobody asks where
-// the ranks are. It is the schedule whose worst ratio to the best one, on a network
-// and on one host, is the least; with many ranks, on a network alone.
+// the ranks are. It is the best on a network, with few ranks of those that are near the
+// best on one host.
 func (s Spec) Pick() Name {
-	size := max(2, s.Size)
-	best, least := Doubling, math.Inf(1)
+	if s.Size < 2 {
+		return Doubling
+	}
+	limit := math.Inf(1)
+	if s.Size <= crowd {
+		limit = near * OneHost.best(s)
+	}
+	pick, least := Auto, math.Inf(1)
 	for _, name := range choices {
-		if s.Ordered && !name.Ordered() {
+		if !s.may(name) || OneHost.predict(name, s.Size, s.Bytes) > limit {
 			continue
 		}
-		worst := Network.predict(name, size, s.Bytes) / Network.best(size, s.Bytes)
-		if size <= crowd {
-			worst = max(worst, OneHost.predict(name, size, s.Bytes)/OneHost.best(size, s.Bytes))
-		}
-		if worst < margin*least {
-			best, least = name, worst
+		if t := Network.predict(name, s.Size, s.Bytes); t < margin*least {
+			pick, least = name, t
 		}
 	}
-	return best
+	return pick
 }
 
 // best is the least time that any choice is predicted to take, in ns.
-func (m *Model) best(size, bytes int) float64 {
+func (m *Model) best(s Spec) float64 {
 	t := math.Inf(1)
 	for _, name := range choices {
-		t = min(t, m.predict(name, size, bytes))
+		if s.may(name) {
+			t = min(t, m.predict(name, s.Size, s.Bytes))
+		}
 	}
 	return t
 }

@@ -5,7 +5,7 @@ package schedule
 // directSegment is the least that is worth an owner in a direct exchange. A shorter
 // vector has one: all give theirs to rank 0, which takes 2(N-1) messages, as few as a
 // tree, in two hops.
-const directSegment = 64 << 10
+const directSegment = 128 << 10
 
 // directCut is where the segment of the k-th owner begins; ranks that own nothing
 // come last.
