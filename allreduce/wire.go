@@ -139,7 +139,7 @@ func decodeNote(b []byte) (note, error) {
 //
 //	offset  size  field
 //	     0     8  "gvwdata", or "gvwpull" to take results or the state, and the
-//	              version, 1
+//	              version, 2, as in the server's frames
 //	     8    16  token of the epoch
 //	    24     4  term of the epoch
 //	    28     4  number of the epoch
@@ -157,8 +157,8 @@ type hello struct {
 
 const (
 	helloSize  = 56
-	helloMagic = "gvwdata\x01"
-	pullMagic  = "gvwpull\x01"
+	helloMagic = "gvwdata\x02"
+	pullMagic  = "gvwpull\x02"
 )
 
 func (h hello) appendTo(dst []byte) []byte {
@@ -187,7 +187,7 @@ func decodeHello(b []byte) (hello, error) {
 	case string(b[:7]) != helloMagic[:7] && string(b[:7]) != pullMagic[:7]:
 		return hello{}, errors.New("no rank of a gvw job: its first bytes are not those of a hello")
 	case b[7] != helloMagic[7]:
-		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d", b[7], helloMagic[7])
+		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d: install the same release on all machines", b[7], helloMagic[7])
 	case le.Uint32(b[52:]) != checksum(b[:52]):
 		return hello{}, errors.New("the checksum of the hello is wrong")
 	}

@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -194,5 +195,15 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	}
 	if err := (Config{Server: "gateway:26543", Total: 1}).Validate(); err != nil {
 		t.Errorf("the least configuration: %v", err)
+	}
+}
+
+// A rank of another release says so in its first bytes.
+func TestHelloOfAnotherVersion(t *testing.T) {
+	b := hello{token: [16]byte{1}, from: 1, to: 0, total: 2}.appendTo(nil)
+	b[7]--
+	_, err := decodeHello(b)
+	if want := fmt.Sprintf("got version %d of the protocol between ranks, want %d", b[7], b[7]+1); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }

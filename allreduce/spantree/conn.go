@@ -224,6 +224,9 @@ func (c *serverConn) greet(frames *frameReader) error {
 		return c.refuse(err)
 	}
 	c.s.known(c)
+	if join, ok := f.(*joinFrame); ok && frames.version != protocolVersion {
+		return c.refuseVersion(join, frames.version)
+	}
 	switch f := f.(type) {
 	case *joinFrame:
 		_ = c.nc.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
@@ -254,8 +257,28 @@ func (c *serverConn) refuse(err error) error {
 	if !ok {
 		return err
 	}
+	return c.refuseAs(Malformed, fault)
+}
+
+// refuseVersion answers a rank that speaks another version of the protocol.
+func (c *serverConn) refuseVersion(f *joinFrame, got uint8) error {
+	return c.refuseAs(VersionDiffers, fmt.Errorf("rank %d speaks %s, this server %s: %s",
+		f.Rank, versionOf(got, f.Version), versionOf(protocolVersion, c.s.cfg.Version), sameRelease))
+}
+
+const sameRelease = "install the same release on all machines"
+
+// versionOf names a version of the protocol and the program that speaks it.
+func versionOf(protocol uint8, program string) string {
+	if program == "" {
+		return fmt.Sprintf("version %d of the protocol", protocol)
+	}
+	return fmt.Sprintf("version %d of the protocol (%s)", protocol, program)
+}
+
+func (c *serverConn) refuseAs(code Code, fault error) error {
 	c.s.warn(c, "client refused", fault)
-	b, err := appendFrame(nil, &refusedFrame{Code: Malformed, Reason: clip(fault.Error(), maxWords)})
+	b, err := appendFrame(nil, &refusedFrame{Code: code, Reason: clip(fault.Error(), maxWords)})
 	if err != nil {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}

@@ -21,9 +21,14 @@ import (
 // vw's own server refuses. docs/protocol.md has the payloads.
 const (
 	frameHeader = 8
-	// protocolVersion is the version of a frame. It is raised when fields are
-	// appended to one; whoever knows fewer fields skips the rest.
-	protocolVersion = 1
+	// protocolVersion is the version of a frame, raised when anything changes that
+	// crosses a connection to the server or between ranks. A job has one version: the
+	// first frames tell it, and who differs is refused.
+	//
+	//	1  the first
+	//	2  START has the address at which the server saw each rank; between ranks the
+	//	   header of a collective has its schedule and operation's name
+	protocolVersion = 2
 )
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server
@@ -275,8 +280,9 @@ type frameReader struct {
 	limit int
 	buf   []byte // reused: frames hold copies
 
-	header [frameHeader]byte
-	waited bool // header is that of the frame under way
+	version uint8 // of the last frame
+	header  [frameHeader]byte
+	waited  bool // header is that of the frame under way
 }
 
 // wait waits for a frame's header, which next then takes; it needs little stack.
@@ -318,6 +324,7 @@ func (r *frameReader) next() (frame, error) {
 		if _, known := frameKinds[t]; !known {
 			continue
 		}
+		r.version = version
 		f, err := decodePayload(t, version, r.buf)
 		if size > smallFrame {
 			r.buf = nil // big frames are rare: do not keep room for them

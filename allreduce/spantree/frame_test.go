@@ -181,7 +181,7 @@ func TestMalformedFrames(t *testing.T) {
 		{"length 0", head(0, typeBeat, 1), "length 0, at least 4"},
 		{"length 3", head(3, typeBeat, 1), "length 3, at least 4"},
 		{"version 0", head(4, typeBeat, 0), "malformed BEAT frame: version 0"},
-		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 1 of the protocol lacks it"},
+		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 2 of the protocol lacks it"},
 		{"big", head(math.MaxUint32, typeStart, 1), "malformed START frame: its payload has 4294967291 bytes, the limit is 16777216"},
 		{"big for its kind", head(5000, typeBeat, 1), "its payload has 4996 bytes, the limit is 4096"},
 		{"big optional", head(5000, optionalFrames, 1), "its payload has 4996 bytes, the limit is 4096"},
@@ -212,7 +212,7 @@ func TestNewerFrames(t *testing.T) {
 	}
 	newer := append(bytes.Clone(b), 1, 2, 3)
 	newer[0] += 3
-	newer[5] = 2
+	newer[5] = protocolVersion + 1
 	optional := []byte{6, 0, 0, 0, 200, 9, 0, 0, 0xff, 0xff}
 	r := frameReader{r: bytes.NewReader(bytes.Join([][]byte{optional, newer, optional, b}, nil)), limit: bigFrame}
 	for range 2 {

@@ -281,15 +281,23 @@ func hello(conn net.Conn) (*frameReader, error) {
 		return nil, errVWServer
 	}
 	frames := &frameReader{r: conn, limit: bigFrame}
-	f, err := (&frameReader{r: io.MultiReader(bytes.NewReader(ok[:]), conn), limit: bigFrame}).next()
+	first := &frameReader{r: io.MultiReader(bytes.NewReader(ok[:]), conn), limit: bigFrame}
+	f, err := first.next()
 	if err != nil {
 		return nil, fmt.Errorf("no server of the native protocol: %w", err)
 	}
 	if no, ok := f.(*refusedFrame); ok {
 		return nil, &RefusedError{Server: conn.RemoteAddr().String(), Code: no.Code, Reason: no.Reason}
 	}
-	if _, ok := f.(*welcomeFrame); !ok {
+	w, is := f.(*welcomeFrame)
+	switch {
+	case !is:
 		return nil, &FrameError{Type: typeOf(f), Err: errors.New("a server begins with WELCOME")}
+	case first.version != protocolVersion:
+		return nil, &RefusedError{
+			Server: conn.RemoteAddr().String(), Code: VersionDiffers,
+			Reason: fmt.Sprintf("it speaks %s, this program version %d: %s", versionOf(first.version, w.Version), protocolVersion, sameRelease),
+		}
 	}
 	return frames, nil
 }
