@@ -26,12 +26,13 @@ const (
 	verbGather        verb = 9
 	verbScatter       verb = 10
 	verbSendRecv      verb = 11
+	verbPairs         verb = 12 // who sends what to whom, before verbSendRecv
 )
 
 var verbNames = [...]string{
 	verbAllReduce: "all-reduce", verbBroadcast: "broadcast", verbSizes: "all-gather", verbRecords: "all-gather",
 	verbBarrier: "barrier", verbReduce: "reduce", verbReduceScatter: "reduce-scatter", verbAllGather: "all-gather",
-	verbGather: "gather", verbScatter: "scatter", verbSendRecv: "send-receive",
+	verbGather: "gather", verbScatter: "scatter", verbSendRecv: "send-receive", verbPairs: "send-receive",
 }
 
 func (v verb) String() string {
@@ -47,7 +48,7 @@ func (v verb) reduces() bool {
 }
 
 // silent says that the vector is none, or each rank's own affair.
-func (v verb) silent() bool { return v == verbBarrier || v == verbSendRecv }
+func (v verb) silent() bool { return v == verbBarrier || v == verbSendRecv || v == verbPairs }
 
 // callID says which collective a rank has entered. Ranks send it to each other
 // before the first byte of the collective, so that two that disagree get an
@@ -80,7 +81,7 @@ type callID struct {
 //	    28     4  part size in bytes
 //	    32     8  elements
 //	    40     4  root, -1: none
-//	    44     1  bytes of the name that follow, at most 40
+//	    44     1  bytes of the name that follow, at most 80
 //	    45     1  bytes of the operation's name that follow it, at most 32
 //	    46     2  0
 //	    48     8  digest: FNV-1a of the bytes before it but the number, the whole
@@ -92,7 +93,7 @@ type callID struct {
 const (
 	callNumber = 16
 	callFixed  = 56
-	callName   = 40
+	callName   = 80
 	callMax    = callFixed + callName + maxOwnName
 )
 
@@ -191,7 +192,11 @@ func (c *callID) String() string {
 func (c *callID) detail() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v #%d", c.verb, c.seq)
-	if c.name != "" {
+	switch {
+	case c.name == "":
+	case c.verb == verbSendRecv:
+		fmt.Fprintf(&b, " (%s)", c.name)
+	default:
 		fmt.Fprintf(&b, " %q", c.name)
 	}
 	if !c.verb.silent() {

@@ -34,6 +34,7 @@ type Group struct {
 	scalar   [1]float32
 	records  records
 	steps    steps
+	pairs    pairs
 
 	mu      sync.Mutex
 	closed  bool

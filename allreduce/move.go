@@ -4,7 +4,6 @@ package allreduce
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
@@ -48,34 +47,4 @@ func (g *Group) move(ctx context.Context, verb verb, v Vector, root int) error {
 // Barrier returns when all ranks have called it.
 func (g *Group) Barrier(ctx context.Context) error {
 	return g.do(ctx, collective{verb: verbBarrier, v: Vec([]byte(nil)), root: noRoot}, false)
-}
-
-// SendRecv sends src to the rank to, and receives dst from the rank from; Nobody
-// leaves one of them out. All ranks call it, and what one sends is as long as what
-// the other receives. dst and src do not overlap.
-func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, to int) error {
-	if from != Nobody {
-		g.checkRoot(verbSendRecv, from)
-	}
-	if to != Nobody {
-		g.checkRoot(verbSendRecv, to)
-	}
-	self := g.cfg.Rank
-	switch {
-	case dst.overlaps(src):
-		panic("BUG: allreduce: what is sent and what is received overlap")
-	case (from == self) != (to == self) || from == self && dst.n*dst.kind.Size() != src.n*src.kind.Size():
-		panic(fmt.Sprintf("BUG: allreduce: rank %d sends itself %d %v, and receives %d %v of rank %d", self, src.n, src.kind, dst.n, dst.kind, from))
-	case from == self:
-		copy(dst.bytes(), src.bytes())
-		from, to = Nobody, Nobody
-	}
-	c := collective{verb: verbSendRecv, v: Vec([]byte(nil)).Named(src.name), root: noRoot, from: from, to: to}
-	if from != Nobody {
-		c.dst = dst.bytes()
-	}
-	if to != Nobody {
-		c.src = src.bytes()
-	}
-	return g.do(ctx, c, false)
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSendRecvDisagreement: two ranks of which one sends what the other does not receive
+// are an error on all ranks at once, which shows both calls.
+func TestSendRecvDisagreement(t *testing.T) {
+	ring := func(g *Group, n int) error {
+		return g.SendRecv(ctx, Vec(make([]float32, 10)), (g.Rank()+n-1)%n, Vec(make([]float32, 10)), (g.Rank()+1)%n)
+	}
+	const usual0 = "to rank 1: 10 float32; from rank 3: 10 float32"
+	for _, c := range []struct {
+		name   string
+		call   func(g *Group) error // of rank 1
+		mine   string
+		theirs string
+	}{
+		{"length", func(g *Group) error {
+			return g.SendRecv(ctx, Vec(make([]float32, 9)), 0, Vec(make([]float32, 10)), 2)
+		}, "to rank 2: 10 float32; from rank 0: 9 float32", usual0},
+		{"type", func(g *Group) error {
+			return g.SendRecv(ctx, Vec(make([]int32, 10)), 0, Vec(make([]float32, 10)), 2)
+		}, "to rank 2: 10 float32; from rank 0: 10 int32", usual0},
+		{"another peer", func(g *Group) error {
+			return g.SendRecv(ctx, Vec(make([]float32, 10)), 0, Vec(make([]float32, 10)), 3)
+		}, "to rank 3: 10 float32; from rank 0: 10 float32", "to rank 0: 10 float32; from rank 2: 10 float32"},
+		{"nobody is sent to", func(g *Group) error {
+			return g.SendRecv(ctx, Vec(make([]float32, 10)), 0, Vec([]float32(nil)), Nobody)
+		}, "to nobody; from rank 0: 10 float32", "to rank 3: 10 float32; from rank 1: 10 float32"},
+		{"nobody is received from", func(g *Group) error {
+			return g.SendRecv(ctx, Vec([]float32(nil)), Nobody, Vec(make([]float32, 10)), 2)
+		}, "to rank 2: 10 float32; from nobody", usual0},
+		{"another collective", func(g *Group) error { return g.Barrier(ctx) }, "barrier #", "send-receive #"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const n = 4
+			j := newTCPJob(t, n, Config{})
+			j.ready()
+			j.each(func(rank int) error { return ring(j.groups[rank], n) })
+			begun := time.Now()
+			errs := j.all(func(rank int) error {
+				if rank == 1 {
+					return c.call(j.groups[rank])
+				}
+				return ring(j.groups[rank], n)
+			})
+			if took := time.Since(begun); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			for rank, err := range errs {
+				var m *MismatchError
+				if !errors.As(err, &m) && c.mine != "barrier #" {
+					t.Errorf("rank %d: got %v, want a *MismatchError", rank, err)
+				}
+				if err == nil || !strings.Contains(err.Error(), c.mine) || !strings.Contains(err.Error(), c.theirs) {
+					t.Errorf("rank %d: got %v, want %q and %q in it", rank, err, c.mine, c.theirs)
+				}
+			}
+		})
+	}
+}
+
+// What a rank says of itself may be anything.
+func TestDisagreeOfNonsense(t *testing.T) {
+	words := make([]int64, 2*pairWords)
+	(&pair{to: 7, from: Nobody, out: -1, outKind: 99}).put(words)
+	(&pair{to: Nobody, from: Nobody}).put(words[pairWords:])
+	if a, b, ok := disagree(words); !ok || a != 0 || b != 7 {
+		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
+	}
+	if got := fmt.Sprint(pairOf(words)); got != "to rank 7: -1 kind 99; from nobody" {
+		t.Errorf("got %q", got)
+	}
+}
