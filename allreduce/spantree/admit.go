@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
@@ -106,12 +107,22 @@ func (m *machine) onJoin(ev arrived) {
 	}
 	// A rank cannot be lost between two of its own heartbeats.
 	a.lostAfter = max(a.lostAfter, 2*f.Heartbeat)
-	if j.native == 0 {
+	if !j.named() {
+		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.replaceTimeout), f.SlowFactor
 		j.options, j.digest, j.generation = f.Options, f.OptionsSHA256, f.Generation
 		m.rename(j, Job{f.UniqueID, f.RunKey})
 	}
+	joined := &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: clip(ev.from.host, maxHost)}
+	if j.recovers() && !j.free(a.rank) {
+		m.standBy(a)
+		joined.Joined = uint32(len(j.seats))
+		m.send(a, joined)
+		m.tellStandbys(j, a.rank)
+		return
+	}
 	m.admit(a)
-	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(ev.from.host, maxHost)})
+	joined.Joined = uint32(len(j.seats))
+	m.send(a, joined)
 }
 
 // seatNative finds the job for a JOIN, or says why there is none.
@@ -133,25 +144,62 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 			j = k
 		}
 	}
-	if j != nil && j.native > 0 && f.Generation != j.generation {
-		if no := m.fence(j, f.Generation); no != nil {
+	if j != nil && j.deserted() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
+		// Nobody is left whom the newcomer could be at odds with.
+		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
+		m.remove(j)
+		j = nil
+	}
+	if j != nil && j.named() && f.Generation != j.generation {
+		no, over := m.fence(j, f.Generation)
+		if no != nil {
 			return nil, no
 		}
-		j = nil
+		if over {
+			j = nil
+		}
 	}
 	if j == nil {
 		return m.open(Job{f.UniqueID, f.RunKey}, int(f.Total), f.Generation)
 	}
+	if j.recovers() && j.named() {
+		no := j.checkAgreement(f)
+		if no == nil {
+			no = j.checkStandby(int(f.Rank), f.Attempt)
+		}
+		return j, no
+	}
 	if no := j.checkSeat(int(f.Rank), int(f.Total)); no != nil {
 		return nil, no
 	}
-	if j.native > 0 && j.digest != f.OptionsSHA256 {
-		return nil, refuse(OptionsDiffer, "options differ from those of the job's other ranks: %s", diffOptions(f.Options, j.options))
+	if j.named() {
+		if no := j.checkAgreement(f); no != nil {
+			return nil, no
+		}
 	}
 	if j.mixed() && !hasIPv4(f.AdvertiseHost, ev.from.host) {
 		return nil, refuse(NoIPv4, "vw workers are in the job, which need an IPv4 address to reach this rank")
 	}
 	return j, nil
+}
+
+// named tells that a native rank has said what the job is.
+func (j *job) named() bool { return j.native > 0 || j.epoch != Epoch{} }
+
+// checkAgreement refuses who does not agree with the job's other ranks on what
+// they do together.
+func (j *job) checkAgreement(f *joinFrame) *refusal {
+	switch {
+	case int(f.Total) != j.total:
+		return refuse(TotalDiffers, "total %d differs from that of the job, %d", f.Total, j.total)
+	case f.OptionsSHA256 != j.digest:
+		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: %s", diffOptions(f.Options, j.options))
+	case f.OnLoss != j.policy:
+		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
+	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != lossAbort:
+		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: replace_timeout=%v here, replace_timeout=%v there", f.ReplaceTimeout, j.replaceTimeout)
+	}
+	return nil
 }
 
 // checkPlace refuses what vw's server crashes on.
@@ -181,16 +229,19 @@ func (m *machine) checkFinished(f *joinFrame) *refusal {
 	return no
 }
 
-// fence ends the generation that runs if the one that arrives is newer.
-func (m *machine) fence(j *job, generation uint32) *refusal {
+// fence ends the generation that runs if the one that arrives is newer. In the
+// ending it does not: there the newer one stands by.
+func (m *machine) fence(j *job, generation uint32) (no *refusal, over bool) {
 	switch {
 	case generation < j.generation:
-		return refuse(AttemptFenced, "generation %d of the job runs, this attempt is of generation %d", j.generation, generation)
+		return refuse(AttemptFenced, "generation %d of the job runs, this attempt is of generation %d", j.generation, generation), false
+	case j.state == ending && j.recovers():
+		return nil, false
 	case j.state == ending:
-		return refuse(RankHeld, "generation %d of the job is delivering its model", j.generation)
+		return refuse(RankHeld, "generation %d of the job is delivering its model", j.generation), false
 	}
 	m.fail(j, cause{Kind: causeRefused, Code: AttemptFenced, Rank: -1, Why: fmt.Sprintf("generation %d of the job has started", generation)})
-	return nil
+	return nil, true
 }
 
 // checkSeat refuses who does not fit into a job that exists.
@@ -237,37 +288,58 @@ func (m *machine) rename(j *job, id Job) {
 func (m *machine) admit(a *attempt) {
 	j := a.job
 	a.joined = m.now
-	j.seats[a.rank] = a
+	j.seat(a)
 	delete(j.gone, a.rank)
-	j.changed++
-	if !a.vw {
-		j.native++
-	}
 	m.conns[a.conn] = a
 	m.log(slog.LevelInfo, "rank joined", append(a.attrs(), slog.Bool("vw", a.vw), slog.Int("joined", len(j.seats)), slog.Int("total", j.total))...)
 }
 
 // forget takes an attempt out of its job.
 func (m *machine) forget(a *attempt) {
-	j := a.job
 	delete(m.conns, a.conn)
-	delete(j.seats, a.rank)
+	if a.seated {
+		a.job.unseat(a)
+	} else {
+		a.job.dropExtra(a)
+	}
+}
+
+// seat gives an attempt the seat of its rank.
+func (j *job) seat(a *attempt) {
+	j.seats[a.rank], a.seated = a, true
 	j.changed++
 	if !a.vw {
-		j.native--
+		j.native++
 		if a.ready {
-			j.ready--
+			j.ready++
 		}
-		if a.complete {
-			j.completed--
-			j.owed -= len(a.owes)
-		}
+	}
+}
+
+// unseat takes it away.
+func (j *job) unseat(a *attempt) {
+	delete(j.seats, a.rank)
+	a.seated = false
+	j.changed++
+	if a.vw {
+		return
+	}
+	j.native--
+	if a.ready {
+		j.ready--
+	}
+	if a.complete {
+		j.completed--
+		j.owed -= len(a.owes)
+	}
+	if a.over && !a.answered {
+		j.unanswered--
 	}
 }
 
 // remove ends a job: everything but finished runs is forgotten.
 func (m *machine) remove(j *job) {
-	for _, a := range j.members() {
+	for _, a := range j.everybody() {
 		m.do(hangUp{a.conn})
 		m.forget(a)
 	}
@@ -281,6 +353,12 @@ func (m *machine) remove(j *job) {
 func (m *machine) lose(a *attempt, why string) {
 	j := a.job
 	switch {
+	case !a.seated:
+		m.log(slog.LevelInfo, "standby is gone", append(a.attrs(), slog.String("why", why))...)
+		m.do(hangUp{a.conn})
+		m.forget(a)
+	case j.recovers() && j.state != filling:
+		m.loseHolder(a, why)
 	case j.state == filling:
 		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
 		m.leaveFilling(a, why)
@@ -303,6 +381,8 @@ func (m *machine) leaveFilling(a *attempt, why string) {
 	m.do(hangUp{a.conn})
 	m.forget(a)
 	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
+	m.promote(j, a.rank)
+	m.wire(j)
 	if len(j.seats) == 0 {
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
 		m.remove(j)
@@ -315,7 +395,7 @@ func (m *machine) fail(j *job, why cause) {
 	j.state = failed
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
 	over := &overFrame{Epoch: j.epoch, Final: true, Cause: why}
-	for _, a := range j.members() {
+	for _, a := range j.everybody() {
 		if !a.vw {
 			m.send(a, over)
 		}
@@ -349,17 +429,17 @@ func (m *machine) onLeave(a *attempt, f *leaveFrame) {
 // gives up as the cause.
 func (m *machine) onFail(a *attempt, f *failFrame) {
 	m.log(slog.LevelWarn, "rank gives up", append(a.attrs(), slog.String("reason", f.Reason))...)
-	if a.job.receipt != 0 {
-		m.lose(a, f.Reason) // too late: all duties are done
+	if a.job.receipt != 0 || !a.seated {
+		m.lose(a, f.Reason) // too late, all duties are done; or another attempt holds the rank
 		return
 	}
 	m.fail(a.job, cause{Kind: causeGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason})
 }
 
 func (m *machine) onBeat(a *attempt, f *beatFrame) {
-	a.waits = f.Waits
+	a.waits, a.beaten = f.Waits, m.now
 	m.send(a, &beatenFrame{Seq: f.Seq})
-	if j := a.job; j.state == filling && a.told != j.changed {
+	if j := a.job; (j.state == filling || j.state == recovering) && a.seen != j.changed {
 		m.sendWaiting(a)
 	}
 }
@@ -368,7 +448,7 @@ func (m *machine) sendWaiting(a *attempt) {
 	j := a.job
 	vws := len(j.seats) - j.native // a vw worker is ready when it joins
 	m.send(a, &waitingFrame{Joined: uint32(len(j.seats)), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: j.report(m.now)})
-	a.told = j.sentenceOf
+	a.seen = j.sentenceOf
 }
 
 // hostPort writes an address, IPv6 in brackets.

@@ -44,6 +44,9 @@ type ServerConfig struct {
 	// LostAfter is the silence after which a native rank is lost that does
 	// not say otherwise; 0 is 10 s.
 	LostAfter time.Duration
+	// ReplaceTimeout is how long a job that waits for the replacement of a
+	// lost rank does so, if its ranks do not say; 0 is 10 min.
+	ReplaceTimeout time.Duration
 
 	// Version is the program's, shown to clients.
 	Version string
@@ -65,6 +68,7 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	def(&c.WriteTimeout, 10*time.Second)
 	def(&c.PortTimeout, 60*time.Second)
 	def(&c.LostAfter, 10*time.Second)
+	def(&c.ReplaceTimeout, 10*time.Minute)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -94,7 +98,7 @@ func (c ServerConfig) Validate() error {
 	between("MaxFinished", c.MaxFinished, 1, 1<<20)
 	for name, d := range map[string]time.Duration{
 		"FinishedAge": c.FinishedAge, "HandshakeTimeout": c.HandshakeTimeout, "WriteTimeout": c.WriteTimeout,
-		"PortTimeout": c.PortTimeout, "LostAfter": c.LostAfter,
+		"PortTimeout": c.PortTimeout, "LostAfter": c.LostAfter, "ReplaceTimeout": c.ReplaceTimeout,
 	} {
 		if d < 0 {
 			faults = append(faults, fmt.Errorf("spantree: %s is %v, want a positive duration", name, d))

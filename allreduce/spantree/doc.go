@@ -21,6 +21,10 @@
 //
 //	joined → ready → wired → COMPLETE → DELIVER → DONE → BYE
 //
+// A native job may recover from the loss of a rank: the epoch ends, another
+// attempt of the rank takes its seat, and the next epoch goes on at the newest
+// step that any rank has completed.
+//
 // # A rank
 //
 //	m, err := spantree.Join(ctx, spantree.JoinConfig{
@@ -38,11 +42,12 @@
 // # How it is built
 //
 // The server's rules are a pure machine (machine.go, admit.go, wiring.go,
-// finish.go): events and the time go in, actions come out. What it says to
-// whom can be read in the transcripts of testdata/machine. Around it server.go
-// and conn.go hold the sockets: every connection has a reader and a writer of
-// its own, so a client that is silent, slow, or sends garbage harms nobody.
-// journal.go is what survives a restart.
+// finish.go; for losses recover.go, standby.go, resume.go, pull.go): events
+// and the time go in, actions come out. What it says to whom can be read in
+// the transcripts of testdata/machine. Around it server.go and conn.go hold the
+// sockets: every connection has a reader and a writer of its own, so a client
+// that is silent, slow, or sends garbage harms nobody. journal.go is what
+// survives a restart.
 //
 // Of vw's twelve ways to fail (the tests in failures_test.go go through them)
 // the server takes those that are its own: nothing a client sends ends it,
@@ -50,9 +55,8 @@
 //
 // # Limits of this version
 //
-// A rank that is lost after the wiring ends its job: every rank gets the same
-// *[LostError]. A later attempt of a rank that is held is refused. A rank
-// whose server has gone works on, and fails at the end, where it needs it. The
-// frames for what a server may do about these (AT, ASK, DECIDING, STANDBY, and
-// what START says about resuming) are decoded and otherwise ignored.
+// Unless JOIN says otherwise a rank that is lost after the wiring ends its job:
+// every rank gets the same *[LostError], and a later attempt of a rank that is
+// held is refused. A rank whose server has gone works on, and fails at the end,
+// where it needs it.
 package spantree

@@ -18,6 +18,10 @@ import (
 
 func (m *machine) onComplete(a *attempt, f *completeFrame) {
 	j := a.job
+	if j.recovers() {
+		m.onCompleteOne(a, f)
+		return
+	}
 	if j.streams || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
@@ -32,7 +36,7 @@ func (m *machine) onComplete(a *attempt, f *completeFrame) {
 func (m *machine) onDone(a *attempt, f *doneFrame) {
 	j := a.job
 	i := slices.Index(a.owes, f.File)
-	if !j.deliver || f.Epoch != j.epoch || f.Attempt != a.number || i < 0 {
+	if !a.delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
 		m.log(slog.LevelWarn, "DONE for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
 		return
 	}
@@ -52,24 +56,18 @@ func (m *machine) conclude(j *job) {
 	if j.state != ending || j.receipt != 0 {
 		return
 	}
-	if j.completed < len(j.seats) {
+	// Who replaces a lost rank need not be waited for before the end: what the
+	// others hold is the model.
+	replacing := 0
+	for r := range j.vacant {
+		if j.seats[r] != nil {
+			replacing++
+		}
+	}
+	if j.completed+replacing < len(j.seats) || j.recovers() && j.completed == 0 {
 		return
 	}
-	if !j.deliver {
-		all := j.members()
-		if why := odd(all); why != "" {
-			m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: why})
-			return
-		}
-		j.deliver = true
-		if len(all) > 0 {
-			j.model = all[0].model
-		}
-		for _, a := range all {
-			m.send(a, &deliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
-		}
-	}
-	if j.owed > 0 {
+	if !m.deliver(j) || j.owed > 0 || len(j.vacant) > 0 {
 		return
 	}
 	if j.id.RunKey == "" {
@@ -80,6 +78,31 @@ func (m *machine) conclude(j *job) {
 	j.receipt = m.receipts
 	m.awaiting[j.receipt] = j
 	m.do(persist{receipt: j.receipt, record: j.finished(m.now)})
+}
+
+// deliver tells everybody who is COMPLETE, and has not been told, to deliver
+// what it owes. It returns false if the job has failed.
+func (m *machine) deliver(j *job) bool {
+	all := slices.DeleteFunc(j.members(), func(a *attempt) bool { return !a.complete })
+	if why := odd(all); why != "" {
+		m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: why})
+		return false
+	}
+	if len(all) > 0 {
+		j.model = all[0].model
+	}
+	j.deliver, j.leaseWaits = true, false
+	for _, a := range all {
+		switch {
+		case a.delivers:
+		case len(a.owes) > 0 && m.now.Before(j.leases[a.rank]):
+			j.leaseWaits = true // a lost attempt of the rank may still be at it
+		default:
+			a.delivers = true
+			m.send(a, &deliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
+		}
+	}
+	return true
 }
 
 // odd names the ranks whose model differs from that of most others.
@@ -137,7 +160,10 @@ func (m *machine) onPersisted(ev persisted) {
 
 // bye ends a job that has finished.
 func (m *machine) bye(j *job) {
-	for _, a := range j.members() {
+	for _, a := range j.everybody() {
+		if a.vw {
+			continue
+		}
 		m.send(a, &byeFrame{Epoch: j.epoch, Model: j.model})
 	}
 	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.model[:6])), slog.Int("files", len(j.files)))

@@ -204,7 +204,7 @@ func scripted(m *machine, what, who byte) event {
 	case 2, 3, 4:
 		return arrived{conn, from, &joinFrame{
 			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
-			OptionsSHA256: sum(""), Attempt: uint64(conn),
+			OptionsSHA256: sum(""), Attempt: uint64(conn), OnLoss: lossPolicy(unique),
 		}}
 	case 5:
 		return vwPort{conn, uint16(who)}
@@ -223,7 +223,13 @@ func scripted(m *machine, what, who byte) event {
 	case 13:
 		return persisted{receipt: uint64(who & 3)}
 	case 14:
+		if who>>5&1 != 0 {
+			return received{conn, &atFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
+		}
 		return asked{conn}
+	}
+	if who>>5&1 != 0 {
+		return received{conn, &atFrame{Epoch: epoch}}
 	}
 	return ticked{}
 }

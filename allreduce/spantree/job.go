@@ -12,17 +12,22 @@ import (
 )
 
 // jobState is where a job is: filling → wired → ending → gone. A job that
-// has finished or failed is forgotten, but for its record in memory.
+// recovers from losses may go from wired to recovering and back any number of
+// times. One that has finished or failed is forgotten, but for its record in
+// memory.
 type jobState int
 
 const (
-	filling jobState = iota // ranks join; while vw workers are wired, too
-	wired                   // everybody knows everybody
-	ending                  // a rank is COMPLETE
-	failed                  // OVER was sent
+	filling    jobState = iota // ranks join; while vw workers are wired, too
+	wired                      // everybody knows everybody
+	recovering                 // the epoch is over, and the next one not wired yet
+	ending                     // a rank is COMPLETE
+	failed                     // OVER was sent
 )
 
-func (s jobState) String() string { return [...]string{"filling", "wired", "ending", "failed"}[s] }
+func (s jobState) String() string {
+	return [...]string{"filling", "wired", "recovering", "ending", "failed"}[s]
+}
 
 // The log has a line about a filling job after 10 s, then ever less often.
 const (
@@ -58,6 +63,8 @@ type job struct {
 	sentence      string // the newest report, made when changed was sentenceOf
 	sentenceOf    int
 	sentenceAt    time.Time
+
+	recovery
 }
 
 // farewell is why an attempt of a rank is gone.
@@ -85,12 +92,14 @@ type attempt struct {
 	lostAfter    time.Duration
 	ready        bool
 	shard        Shard
-	told         int // the job's changed when it was last told about it
+	seen         int // the job's changed when it was last told about it
 	progress     Progress
 	waits        string
 	complete     bool
 	model        [32]byte
 	owes         []string // not delivered yet
+	delivers     bool     // DELIVER was sent to it
+	standing
 
 	// port of the data listener: from JOIN, or of a vw worker once hasPort.
 	port              uint16
@@ -174,7 +183,9 @@ func (j *job) report(now time.Time) string {
 		return j.sentence
 	}
 	var b strings.Builder
-	if n := len(j.seats); n < j.total {
+	if j.state == recovering {
+		j.recoveryReport(&b, now)
+	} else if n := len(j.seats); n < j.total {
 		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, j.total, ranks(j.missing()))
 		j.farewells(&b, now)
 	} else if slow := j.notReady(); len(slow) > 0 {
@@ -231,7 +242,7 @@ func (j *job) notReady() []int {
 // describe says the state in a few words.
 func (j *job) describe(now time.Time) string {
 	switch j.state {
-	case filling:
+	case filling, recovering:
 		return j.report(now)
 	case wired:
 		return fmt.Sprintf("wired, epoch %v", j.epoch)

@@ -125,6 +125,7 @@ type rules struct {
 	maxJobs, maxRanks int
 	lostAfter         time.Duration // silence of a native rank that does not say otherwise
 	portTimeout       time.Duration // from kid_count to a vw worker's port
+	replaceTimeout    time.Duration // for a lost rank to be replaced, where the job does not say otherwise
 	remember          int           // finished runs
 	version           string        // of the program
 	rememberFor       time.Duration
@@ -225,7 +226,7 @@ func (m *machine) onFrame(ev received) {
 		// Edges are judged by the ranks' own deadlines: one that gives up says so by FAIL.
 		m.log(slog.LevelWarn, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
 	case *atFrame:
-		// An epoch's end is the job's end: nobody resumes, so nobody is asked where.
+		m.onAt(a, f)
 	default:
 		m.log(slog.LevelWarn, "frame of a server from a rank", append(a.attrs(), slog.String("frame", typeOf(ev.frame).String()))...)
 		m.lose(a, fmt.Sprintf("it sent a frame of a server, %v", typeOf(ev.frame)))
@@ -236,20 +237,21 @@ func (m *machine) onFrame(ev received) {
 func (m *machine) onTick() {
 	m.finished.expire(m.now)
 	for _, j := range slices.Clone(m.order) {
-		for _, a := range j.members() {
+		for _, a := range j.everybody() {
 			switch {
-			case j.state == failed:
+			case j.state == failed || m.conns[a.conn] != a:
 			case !a.vw && m.now.Sub(a.heard) > a.lostAfter:
 				why := fmt.Sprintf("silent for %v", m.now.Sub(a.heard).Round(time.Millisecond))
-				if j.state == filling {
-					m.send(a, &fencedFrame{Reason: why})
+				if j.state == filling || j.recovers() {
+					m.send(a, &fencedFrame{Epoch: j.epoch, Reason: why})
 				}
 				m.lose(a, why)
 			case a.vw && a.kidsSent && !a.hasPort && m.now.Sub(a.kidsAt) > m.portTimeout:
 				m.lose(a, fmt.Sprintf("it has not sent its port within %v", m.portTimeout))
 			}
 		}
-		if j.state == filling && !m.now.Before(j.nextReport) {
+		m.watchRecovery(j)
+		if (j.state == filling || j.state == recovering) && !m.now.Before(j.nextReport) {
 			m.log(slog.LevelInfo, "job waits", slog.String("job", j.id.String()), slog.String("for", j.report(m.now)))
 			j.reportGap = min(2*j.reportGap, maxReportGap)
 			j.nextReport = m.now.Add(j.reportGap)

@@ -4,6 +4,7 @@ package spantree
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"flag"
@@ -16,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts of testdata/machine")
@@ -43,7 +44,7 @@ func TestMachineTranscripts(t *testing.T) {
 				}
 				return
 			}
-			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
+			if d := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
 				t.Errorf("%s, -want +got (go test -update accepts it):\n%s", file, d)
 			}
 		})
@@ -52,7 +53,7 @@ func TestMachineTranscripts(t *testing.T) {
 
 // testRules are small enough to be reached.
 var testRules = rules{
-	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute,
+	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute, replaceTimeout: 10 * time.Minute,
 	remember: 2, rememberFor: time.Hour, version: "test",
 }
 
@@ -125,6 +126,41 @@ func (a args) list(name string) []string {
 	return strings.Split(a[name], ",")
 }
 
+func (a args) duration(name string) time.Duration {
+	d, err := time.ParseDuration(cmp.Or(a[name], "0s"))
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %s=%q", name, a[name]))
+	}
+	return d
+}
+
+// epochOf reads "5.1": of this server; "5.1.9": of one with incarnation 9.
+func epochOf(s string) (e Epoch) {
+	if s == "" {
+		return e
+	}
+	var parts [3]uint64
+	parts[2] = 0xabc
+	for i, p := range strings.Split(s, ".") {
+		n, err := strconv.ParseUint(p, 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: epoch %q", s))
+		}
+		parts[i] = n
+	}
+	return Epoch{Term: uint32(parts[0]), N: uint32(parts[1]), Incarnation: parts[2]}
+}
+
+func policyOf(s string) lossPolicy {
+	switch s {
+	case "wait":
+		return lossWait
+	case "shrink":
+		return lossShrink
+	}
+	return lossAbort
+}
+
 func parseEvent(m *machine, words []string) (event, error) {
 	verb, a := words[0], args{}
 	conn := connID(0)
@@ -160,35 +196,58 @@ func parseEvent(m *machine, words []string) (event, error) {
 			UniqueID: unique, RunKey: key, Rank: uint32(a.num("rank")), Total: uint32(a.num("total")),
 			Generation: uint32(a.num("gen")), Attempt: uint64(conn), Heartbeat: time.Second, Port: 26544,
 			AdvertiseHost: a["advertise"], Host: a["host"], Options: a["options"],
+			OnLoss: policyOf(a["on_loss"]), ReplaceTimeout: a.duration("replace"), SlowFactor: float64(a.num("slow")),
+			State: attemptState(a.num("state")), Epoch: epochOf(a["epoch"]), Completed: epochOf(a["at"]), Step: a.num("step"),
 			OptionsSHA256: sha256.Sum256([]byte(a["options"])), Version: "9",
 		}
 		if a["digest"] == "wrong" {
 			f.OptionsSHA256[0]++
 		}
+		if a["attempt"] != "" {
+			f.Attempt = a.num("attempt")
+		}
 		return arrived{conn, from, f}, err
 	case "ready":
-		return hear(&readyFrame{Shard: Shard{Examples: 10}})
+		return hear(&readyFrame{Shard: Shard{Examples: cmp.Or(a.num("examples"), 10), Bytes: a.num("bytes"), Took: a.duration("took")}, Checkpoint: a.num("checkpoint")})
 	case "beat":
-		return hear(&beatFrame{Seq: a.num("seq"), Waits: a["waits"]})
+		f := &beatFrame{Seq: a.num("seq"), Waits: a["waits"], WaitsFor: -1, Epoch: epoch, Collective: a.num("in")}
+		if a["for"] != "" {
+			f.WaitsFor = int(a.num("for"))
+		}
+		return hear(f)
 	case "report":
-		return hear(&reportFrame{Epoch: epoch, Progress: Progress{Pass: 3, Loss: 0.25}})
+		return hear(&reportFrame{Epoch: epoch, Progress: Progress{Pass: 3, Loss: 0.25, Number: a.num("step"), StepTook: a.duration("took")}})
 	case "complete":
-		f := &completeFrame{Epoch: epoch, Owes: a.list("owes")}
+		f := &completeFrame{Epoch: epoch, Owes: a.list("owes"), Step: a.num("step")}
 		f.Model[0] = byte(a.num("model"))
 		if a["epoch"] == "old" {
 			f.Epoch.N--
 		}
 		return hear(f)
 	case "done":
+		if at := m.conns[conn]; at != nil {
+			return hear(&doneFrame{Epoch: epoch, Attempt: at.number, File: a["file"]})
+		}
 		return hear(&doneFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
 	case "leave":
 		return hear(&leaveFrame{Reason: a["why"]})
 	case "fail":
 		return hear(&failFrame{Reason: a["why"]})
 	case "ask":
-		return hear(&askFrame{Peer: 1, Detail: "slow"})
+		f := &askFrame{Epoch: epoch, Peer: 1, Collective: a.num("in"), Fault: uint8(max(1, a.num("fault"))), Detail: cmp.Or(a["why"], "slow")}
+		if a["peer"] != "" {
+			f.Peer = int(a.num("peer"))
+		}
+		return hear(f)
 	case "at":
-		return hear(&atFrame{})
+		f := &atFrame{Epoch: epoch, Step: a.num("step"), WaitsFor: -1}
+		if f.Completed = epochOf(a["in"]); f.Step > 0 && a["in"] == "" {
+			f.Completed = epoch
+		}
+		if a["epoch"] != "" {
+			f.Epoch = epochOf(a["epoch"])
+		}
+		return hear(f)
 	case "bye":
 		return hear(&byeFrame{})
 	case "cancel":
@@ -283,7 +342,7 @@ func checkMachine(t interface {
 		t.Fatalf("%d jobs in order, %d by name", len(m.order), len(m.jobs))
 	}
 	for _, j := range m.order {
-		native, ready, completed, owed := 0, 0, 0, 0
+		native, ready, completed, owed, unanswered := 0, 0, 0, 0, 0
 		for r, a := range j.seats {
 			if a.rank != r || a.job != j || r < 0 || r >= j.total || m.conns[a.conn] != a {
 				t.Fatalf("job %v: seat %d is not what it should be: %+v", j.id, r, a)
@@ -298,8 +357,24 @@ func checkMachine(t interface {
 				completed++
 			}
 			owed += len(a.owes)
+			if a.over && !a.answered {
+				unanswered++
+			}
+			if !a.seated {
+				t.Fatalf("job %v: rank %d does not know that it has a seat", j.id, r)
+			}
 		}
-		seated += len(j.seats)
+		seated += len(j.everybody())
+		for r, all := range j.extras {
+			for _, a := range all {
+				if a.rank != r || a.job != j || a.seated || m.conns[a.conn] != a {
+					t.Fatalf("job %v: standby of rank %d is not what it should be: %+v", j.id, r, a)
+				}
+			}
+			if j.seats[r] == nil && j.free(r) || len(all) == 0 || len(all) > maxStandbys+1 {
+				t.Fatalf("job %v: %d attempts of rank %d stand by, seat %v", j.id, len(all), r, j.seats[r])
+			}
+		}
 		switch {
 		case m.jobs[j.id] != j:
 			t.Fatalf("job %v is known by another name", j.id)
@@ -307,9 +382,11 @@ func checkMachine(t interface {
 			t.Fatalf("job %v counts %d native and %d ready members, there are %d and %d", j.id, j.native, j.ready, native, ready)
 		case completed != j.completed || owed != j.owed:
 			t.Fatalf("job %v counts %d complete members that owe %d files, there are %d and %d", j.id, j.completed, j.owed, completed, owed)
+		case unanswered != j.unanswered:
+			t.Fatalf("job %v counts %d members that have not answered, there are %d", j.id, j.unanswered, unanswered)
 		case j.state == failed:
 			t.Fatalf("job %v has failed and is still there", j.id)
-		case len(j.seats) == 0 && j.receipt == 0:
+		case len(j.seats) == 0 && j.receipt == 0 && j.state != recovering:
 			t.Fatalf("job %v has no members", j.id)
 		}
 	}

@@ -60,7 +60,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	var incarnation [8]byte
 	random(incarnation[:])
 	s.mind = newMachine(rules{
-		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout,
+		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout, replaceTimeout: cfg.ReplaceTimeout,
 		remember: cfg.MaxFinished, rememberFor: cfg.FinishedAge, version: cfg.Version,
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
 	for _, r := range runs {
@@ -215,10 +215,11 @@ func (s *Server) forget(c *serverConn) {
 // waits for a client: what is sent is queued for the connection's writer.
 // The journal is written, and the log, after the machine is free again.
 func (s *Server) apply(ev event) {
-	for ev != nil {
+	events := []event{ev}
+	for len(events) > 0 {
 		var after []action
 		s.mu.Lock()
-		for _, a := range s.mind.step(time.Now(), ev) {
+		for _, a := range s.mind.step(time.Now(), events[0]) {
 			switch a := a.(type) {
 			case sendFrame:
 				s.send(a)
@@ -238,13 +239,13 @@ func (s *Server) apply(ev event) {
 			s.end()
 		}
 		s.mu.Unlock()
-		ev = s.afterwards(after)
+		events = append(events[1:], s.afterwards(after)...)
 	}
 }
 
-// afterwards does what can take time. At most one of the actions of an event
-// needs an answer, which it returns.
-func (s *Server) afterwards(actions []action) (answer event) {
+// afterwards does what can take time, and returns what the machine wants to
+// know about it.
+func (s *Server) afterwards(actions []action) (answers []event) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case note:
@@ -255,13 +256,13 @@ func (s *Server) afterwards(actions []action) (answer event) {
 				s.cfg.Log.Error("cannot write the journal", "file", s.cfg.StateFile, "error", err)
 			}
 			if a.receipt != 0 {
-				answer = persisted{a.receipt, err}
+				answers = append(answers, persisted{a.receipt, err})
 			}
 		default:
 			panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
 		}
 	}
-	return answer
+	return answers
 }
 
 func (s *Server) write(a persist) error {

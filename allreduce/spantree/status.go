@@ -23,13 +23,15 @@ type JobStatus struct {
 	UniqueID   uint64       `json:"unique_id"`
 	RunKey     string       `json:"run_key,omitempty"`
 	Generation uint32       `json:"generation"`
-	State      string       `json:"state"` // filling, wired, ending
+	State      string       `json:"state"` // filling, wired, recovering, ending
 	Report     string       `json:"report"`
 	Epoch      string       `json:"epoch,omitempty"`
 	VW         bool         `json:"vw"` // vw's stream is spoken
 	Total      int          `json:"total"`
 	Joined     int          `json:"joined"`
-	Seconds    float64      `json:"seconds"` // since it was opened
+	Standbys   int          `json:"standbys,omitempty"` // attempts of ranks that another one holds
+	OnLoss     string       `json:"on_loss,omitempty"`  // wait, shrink; "": abort
+	Seconds    float64      `json:"seconds"`            // since it was opened
 	Options    string       `json:"options,omitempty"`
 	Ranks      []RankStatus `json:"ranks,omitempty"` // left out when the answer would be too long
 }
@@ -42,7 +44,7 @@ type RankStatus struct {
 	Address  string  `json:"address,omitempty"` // of its data listener
 	Version  string  `json:"version,omitempty"`
 	VW       bool    `json:"vw,omitempty"`
-	State    string  `json:"state"` // joined, ready, complete
+	State    string  `json:"state"` // joined, ready, complete, standby
 	Silent   float64 `json:"silent_seconds"`
 	Waits    string  `json:"waits,omitempty"`
 	Pass     uint32  `json:"pass"`
@@ -89,8 +91,14 @@ func (m *machine) status() ServerStatus {
 		if j.epoch != (Epoch{}) {
 			js.Epoch = j.epoch.String()
 		}
-		for _, a := range j.members() {
+		if j.policy != lossAbort {
+			js.OnLoss = j.policy.String()
+		}
+		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.now))
+			if !a.seated {
+				js.Standbys++
+			}
 		}
 		s.Jobs = append(s.Jobs, js)
 	}
@@ -109,6 +117,8 @@ func (a *attempt) status(now time.Time) RankStatus {
 		r.Address = hostPort(a.job.addressOf(a, ""), a.port)
 	}
 	switch {
+	case !a.seated:
+		r.State = "standby"
 	case a.complete:
 		r.State = "complete"
 	case a.ready || a.vw:

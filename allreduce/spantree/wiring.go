@@ -10,14 +10,29 @@ import (
 )
 
 func (m *machine) onReady(a *attempt, f *readyFrame) {
-	if a.job.state != filling || a.ready {
+	j := a.job
+	if a.ready || j.state != filling && !j.recovers() {
 		return
 	}
-	a.ready, a.shard = true, f.Shard
-	a.job.ready++
-	a.job.changed++
-	m.wire(a.job)
-	if a.job.state == filling {
+	if no := j.checkShard(a, f.Shard); no != nil && j.recovers() {
+		m.log(slog.LevelWarn, "attempt refused", append(a.attrs(), slog.String("reason", no.reason))...)
+		m.send(a, &refusedFrame{Code: no.code, Reason: clip(no.reason, maxWords)})
+		m.lose(a, no.reason)
+		return
+	}
+	a.ready, a.shard, a.checkpoint = true, f.Shard, f.Checkpoint
+	j.readies++
+	a.order = j.readies
+	j.changed++
+	if a.seated {
+		j.ready++
+	}
+	if j.recovers() {
+		m.race(a)
+		m.pull(a)
+	}
+	m.advance(j)
+	if a.seated && (j.state == filling || j.state == recovering) {
 		m.sendWaiting(a)
 	}
 }
@@ -34,7 +49,8 @@ func (m *machine) wire(j *job) {
 		return
 	}
 	if !j.mixed() {
-		m.start(j)
+		from, lacks := j.checkpoint(j.members())
+		m.start(j, from, lacks)
 		return
 	}
 	tree := topo.VW(j.total)
@@ -76,12 +92,24 @@ func (m *machine) begin(j *job) (token [16]byte) {
 	return token
 }
 
-// start wires a job of native ranks. One frame serves them all.
-func (m *machine) start(j *job) {
-	f := &startFrame{Token: m.begin(j), Epoch: j.epoch}
+// start wires a job of native ranks, who begin at a point. One frame serves
+// them all.
+func (m *machine) start(j *job, from point, lacks []lack) {
 	all := j.members()
 	out := outside(all)
+	j.token = m.begin(j)
+	j.from, j.gateway, j.vacant, j.shards = from, out, nil, nil
+	f := &startFrame{Token: j.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Lacks: lacks}
+	for _, l := range lacks {
+		if l.What != lackResults {
+			j.seats[l.Rank].given = from
+		}
+	}
 	for _, a := range all {
+		a.wired, a.over, a.answered, a.at = j.epoch, false, false, point{}
+		if j.recovers() {
+			assign(&j.shards, a.rank, a.shard)
+		}
 		m := member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)}
 		if a.from.host != m.Host {
 			m.Seen = clip(a.from.host, maxSeen)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"log/slog"
+	"slices"
+)
+
+// Losses in the ending of a job that recovers. While a live rank is COMPLETE no
+// epoch is formed: that rank has all there is to have, so whoever is behind, and
+// whoever replaces a lost rank, pulls from it.
+
+// onCompleteOne takes COMPLETE in a job that recovers. It may cross an OVER,
+// and even the START after it: it is true all the same.
+func (m *machine) onCompleteOne(a *attempt, f *completeFrame) {
+	j := a.job
+	if !a.seated || a.wired != j.epoch || a.complete || j.state == filling {
+		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
+		return
+	}
+	if a.over && !a.answered {
+		j.unanswered--
+	}
+	if a.at.step != f.Step {
+		a.at = point{f.Epoch, f.Step}
+	}
+	a.complete, a.answered, a.pulls, a.model = true, true, nil, f.Model
+	a.owes = nil
+	for _, file := range f.Owes {
+		if !j.delivered(a.rank, file) {
+			a.owes = append(a.owes, file)
+		}
+	}
+	j.completed++
+	j.owed += len(a.owes)
+	delete(j.vacant, a.rank)
+	j.changed++
+	if j.state != ending {
+		j.state = ending
+		for _, b := range j.members() {
+			m.pull(b)
+		}
+	}
+	m.conclude(j)
+}
+
+// delivered tells that an earlier attempt of the rank has delivered the file.
+func (j *job) delivered(rank int, file string) bool {
+	return slices.ContainsFunc(j.files, func(d deliveredFile) bool { return d.Rank == rank && d.File == file })
+}
+
+// pull sends a rank that is behind, or new, to one that is COMPLETE.
+func (m *machine) pull(a *attempt) {
+	j := a.job
+	if j.state != ending || !j.recovers() || !a.seated || !a.ready || a.complete || a.pulls != nil {
+		return
+	}
+	if a.wired == j.epoch && !a.answered {
+		return // it may be through as well, or will say how far it is
+	}
+	s := j.pullSource(nil)
+	if s == nil {
+		return
+	}
+	if a.wired == j.epoch && a.at.step >= s.at.step {
+		return // it is through, too, and says so soon
+	}
+	m.sendPull(a, s)
+}
+
+func (m *machine) sendPull(a, s *attempt) {
+	j := a.job
+	f := &pullFrame{
+		Epoch: j.epoch, Token: j.token, ResumeEpoch: s.at.epoch, ResumeStep: s.at.step, What: j.lacking(a, s, s.at), Source: s.rank,
+		Port: s.port, Host: j.addressOf(s, j.gateway),
+	}
+	if f.What == lackState {
+		a.given = s.at
+	}
+	if a.wired != j.epoch { // from now on it is a member
+		a.wired, a.over, a.answered, a.at = j.epoch, false, false, point{}
+		assign(&j.shards, a.rank, a.shard)
+	}
+	a.pulls = s
+	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.What)))...)
+	m.send(a, f)
+}
+
+// pullSource is whom others pull from: the lowest rank that is COMPLETE and
+// has the results, else the lowest that is COMPLETE. not is left out, if there
+// is another one.
+func (j *job) pullSource(not *attempt) *attempt {
+	if s := j.source; s != nil && s != not && s.complete && s.seated {
+		return s
+	}
+	j.source = nil
+	for _, a := range j.members() {
+		if s := j.source; a.complete && a != not && (s == nil || !s.hasResults() && a.hasResults()) {
+			j.source = a
+		}
+	}
+	if j.source == nil && not != nil && not.complete && not.seated {
+		j.source = not
+	}
+	return j.source
+}
+
+// lostSource goes on after a loss: those that pulled from the lost rank
+// pull from another. If nobody who is COMPLETE is left the job runs again.
+func (m *machine) lostSource(j *job, lost *attempt) {
+	if j.state == ending {
+		if j.source == lost {
+			j.source = nil
+		}
+		if j.completed == 0 && j.receipt == 0 && !j.finishing() {
+			m.void(j)
+		} else {
+			for _, a := range j.members() {
+				if a.pulls == lost {
+					a.pulls = nil
+				}
+				m.repull(a)
+			}
+		}
+	}
+	m.advance(j)
+}
+
+// finishing tells that the job lacks nothing but its record: everybody was
+// COMPLETE, and every file is delivered.
+func (j *job) finishing() bool { return j.deliver && j.owed == 0 && len(j.vacant) == 0 }
+
+// repull sends a member that pulled from a rank that is lost to another.
+func (m *machine) repull(a *attempt) {
+	if a.pulls != nil || a.complete {
+		return
+	}
+	if a.wired == a.job.epoch && a.given != (point{}) && !a.over {
+		// A newcomer, which was never asked how far it is.
+		if s := a.job.pullSource(nil); s != nil && a.ready {
+			m.sendPull(a, s)
+		}
+		return
+	}
+	m.pull(a)
+}
+
+// void makes an ending job a running one: all that were COMPLETE are lost
+// before another had the results. COMPLETE and DONE are void with them.
+func (m *machine) void(j *job) {
+	m.log(slog.LevelWarn, "every rank that was complete is lost: the job runs again", slog.String("job", j.id.String()))
+	j.state, j.deliver, j.owed, j.files, j.model, j.source = wired, false, 0, nil, [32]byte{}, nil
+	c := cause{Kind: causeLost, Rank: -1, Why: "every rank that was complete is lost"}
+	for r := range j.total {
+		if j.seats[r] != nil || j.removed[r] {
+			continue
+		}
+		v, ok := j.vacant[r]
+		if !ok {
+			g := j.gone[r]
+			v.cause = cause{Kind: causeLost, Rank: r, Host: g.host, Why: g.why}
+			j.leave(r, m.now, v.cause)
+		}
+		if c.Rank < 0 {
+			c = v.cause
+		}
+	}
+	for _, a := range j.members() {
+		a.pulls = nil
+	}
+	m.endEpoch(j, c)
+	for _, r := range sortedRanks(j.vacant) {
+		m.promote(j, r)
+	}
+}

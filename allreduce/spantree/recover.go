@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The loss of a rank in a job that recovers. OVER, not final, ends the epoch;
+// every live holder answers AT; the free seat goes to a standby that is READY,
+// or to the first attempt that becomes so. When all seats have a READY attempt
+// and all holders have answered, START begins the next epoch at the newest step
+// that any of them has completed.
+
+// maxFruitless is how many epochs in a row may end without a newly completed
+// step.
+const maxFruitless = 5
+
+// recovery is what a job keeps for the case of a loss.
+type recovery struct {
+	policy         lossPolicy
+	replaceTimeout time.Duration
+	slowFactor     float64
+	extras         map[int][]*attempt // that stand by, by rank, in order of arrival
+	vacant         map[int]vacancy    // ranks that were lost and must be replaced
+	removed        map[int]bool       // ranks that the job goes on without
+	shards         map[int]Shard      // what the members of the newest epoch have read
+	barred         map[uint64]string  // attempts that never hold their rank again, and why
+	leases         map[int]time.Time  // until then a lost attempt of the rank may write final files
+	readies        int                // counts READY
+	unanswered     int                // members that have been sent OVER and not answered yet
+	first          cause              // what ended the epoch
+	endedAt        time.Time
+	from           point    // where the newest epoch began
+	fruitless      int      // epochs in a row that have ended without a newly completed step
+	leaseWaits     bool     // a DELIVER waits for a lease to end
+	source         *attempt // in the ending: whom others pull from
+	token          [16]byte // of the newest epoch
+	gateway        string   // the gateway's address, as that epoch's members see it
+}
+
+// vacancy is a rank that was lost and not replaced yet.
+type vacancy struct {
+	since time.Time
+	cause cause
+}
+
+func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)) }
+
+// loseHolder handles the loss of the attempt in the seat of a rank.
+func (m *machine) loseHolder(a *attempt, why string) {
+	j := a.job
+	if j.state == ending && a.complete && len(a.owes) == 0 {
+		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
+		m.do(hangUp{a.conn})
+		m.forget(a)
+		// Who is not through may still need it.
+		m.endEpoch(j, lossOf(a, why))
+		m.lostSource(j, a)
+		return
+	}
+	m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
+	if c := m.vacate(a, why); a.wired == j.epoch {
+		m.endEpoch(j, c)
+	}
+	m.promote(j, a.rank)
+	m.lostSource(j, a)
+}
+
+// vacate takes an attempt out of its seat, which then must be filled again.
+func (m *machine) vacate(a *attempt, why string) cause {
+	j := a.job
+	m.do(hangUp{a.conn})
+	member := a.wired != Epoch{}
+	m.forget(a)
+	c := lossOf(a, why)
+	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
+	if j.deserted() {
+		j.shards = nil // nobody is left whose sums hold what was read
+	}
+	if member {
+		j.leave(a.rank, m.now, c)
+		assign(&j.leases, a.rank, a.beaten.Add(a.lostAfter/2))
+	}
+	return c
+}
+
+func lossOf(a *attempt, why string) cause {
+	return cause{Kind: causeLost, Rank: a.rank, Host: a.host, Why: why}
+}
+
+// leave notes that a rank must be replaced.
+func (j *job) leave(rank int, now time.Time, c cause) {
+	if _, ok := j.vacant[rank]; !ok {
+		assign(&j.vacant, rank, vacancy{now, c})
+	}
+}
+
+// assign is an assignment to a map that may not be there yet.
+func assign[K comparable, V any](to *map[K]V, k K, v V) {
+	if *to == nil {
+		*to = map[K]V{}
+	}
+	(*to)[k] = v
+}
+
+// endEpoch tells the members that the epoch is over, those that have not been
+// told. In the ending that is no business of those that are COMPLETE.
+func (m *machine) endEpoch(j *job, c cause) {
+	if j.state == wired {
+		j.state, j.first, j.endedAt = recovering, c, m.now
+		m.log(slog.LevelWarn, "epoch over", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
+			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
+	}
+	j.changed++
+	c.Host, c.Why = clip(c.Host, maxHost), clip(c.Why, maxWords)
+	f := &overFrame{Epoch: j.epoch, Cause: c}
+	for _, a := range j.members() {
+		if a.wired == j.epoch && !a.over && !a.complete && a.pulls == nil {
+			m.sendOver(a, f)
+		}
+	}
+}
+
+func (m *machine) sendOver(a *attempt, f *overFrame) {
+	m.send(a, f)
+	a.over, a.overAt = true, m.now
+	if !a.answered {
+		a.job.unanswered++
+	}
+}
+
+// onAt takes the answer to OVER.
+func (m *machine) onAt(a *attempt, f *atFrame) {
+	j := a.job
+	if !j.recovers() || !a.seated || a.wired != j.epoch || f.Epoch != j.epoch || a.answered || a.complete {
+		return // of an epoch that nobody asks about any more
+	}
+	a.answered, a.at = true, point{f.Completed, f.Step}
+	if a.over {
+		j.unanswered--
+	} else {
+		// The epoch has ended for this rank before the server knew it: the OVER
+		// came from the server's earlier life.
+		a.over, a.overAt = true, m.now
+		m.endEpoch(j, cause{Kind: causeLost, Rank: -1, Why: "the epoch was over before this server started"})
+	}
+	m.pull(a)
+	m.advance(j)
+}
+
+// advance goes as far with a job as its members allow.
+func (m *machine) advance(j *job) {
+	switch j.state {
+	case filling:
+		m.wire(j)
+	case recovering:
+		m.rewire(j)
+	case ending:
+		m.conclude(j)
+	}
+}
+
+// rewire begins the next epoch when everybody is there and has answered.
+func (m *machine) rewire(j *job) {
+	if j.unanswered > 0 || len(j.seats) < j.total-len(j.removed) || j.ready < j.native || len(j.seats) == 0 {
+		return
+	}
+	from, lacks := j.origin()
+	if j.fruitless++; from.step > j.from.step {
+		j.fruitless = 0
+	}
+	if j.fruitless >= maxFruitless {
+		c := j.first
+		c.Why = fmt.Sprintf("%s; %d epochs in a row have ended without a newly completed step", c.Why, maxFruitless)
+		m.fail(j, c)
+		return
+	}
+	m.start(j, from, lacks)
+}
+
+// watchRecovery finds who does not answer OVER, and who is not replaced.
+func (m *machine) watchRecovery(j *job) {
+	if j.state != recovering && j.state != ending {
+		return
+	}
+	if j.unanswered > 0 {
+		for _, a := range j.members() {
+			if a.over && !a.answered && !a.complete && m.now.Sub(a.overAt) > a.lostAfter && m.conns[a.conn] == a {
+				why := fmt.Sprintf("it has not said within %v how far it is", a.lostAfter)
+				m.send(a, &fencedFrame{Epoch: j.epoch, Reason: why})
+				m.lose(a, why)
+			}
+		}
+	}
+	for _, r := range sortedRanks(j.vacant) {
+		if v := j.vacant[r]; j.seats[r] == nil && m.now.Sub(v.since) > j.replaceTimeout {
+			v.cause.Why = fmt.Sprintf("%s, and not replaced within %v", v.cause.Why, j.replaceTimeout)
+			m.fail(j, v.cause)
+			return
+		}
+	}
+	if j.state == ending && j.leaseWaits {
+		m.conclude(j)
+	}
+}
+
+// deserted tells that nobody is left who knows anything of the job.
+func (j *job) deserted() bool { return j.state != filling && len(j.seats) == 0 && len(j.extras) == 0 }
+
+// recoveryReport says who is missing since when, and why.
+func (j *job) recoveryReport(b *strings.Builder, now time.Time) {
+	ago := func(t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
+	fmt.Fprintf(b, "epoch %v ended %v ago", j.epoch, ago(j.endedAt))
+	named := 0
+	for _, r := range sortedRanks(j.vacant) {
+		if named++; named > maxNamed {
+			b.WriteString("; …")
+			break
+		}
+		v := j.vacant[r]
+		fmt.Fprintf(b, "; rank %d (%s) was lost %v ago: %s", r, v.cause.Host, ago(v.since), v.cause.Why)
+		switch a := j.seats[r]; {
+		case a == nil:
+			fmt.Fprintf(b, ", a new attempt may come within %v", (j.replaceTimeout - now.Sub(v.since)).Round(time.Second))
+		case !a.ready:
+			fmt.Fprintf(b, ", a new attempt on %s is at work on its shard", a.host)
+		default:
+			fmt.Fprintf(b, ", a new attempt on %s is ready", a.host)
+		}
+	}
+	var silent []int
+	for _, a := range j.members() {
+		if a.over && !a.answered {
+			silent = append(silent, a.rank)
+		}
+	}
+	if len(silent) > 0 {
+		fmt.Fprintf(b, "; how far %s got is not known yet", ranks(silent))
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Attempts of a rank in a job that recovers. One has the seat: the first to be
+// READY, and before that the first to join. The others stand by: they may read
+// their shard, and take over when the seat is free.
+
+// maxStandbys bounds the attempts of a rank that stand by. Launchers start one
+// or two.
+const maxStandbys = 8
+
+// standing is what the server keeps of an attempt for the case of a loss.
+type standing struct {
+	seated     bool
+	order      int    // of READY, within the job
+	checkpoint uint64 // step of the one it can read; rank 0 alone
+	told       uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
+
+	wired    Epoch // it is a member of; zero: none yet
+	over     bool  // OVER was sent for that epoch
+	overAt   time.Time
+	answered bool  // by AT, or by COMPLETE, which says more
+	at       point // what it has completed
+	given    point // the point whose state it was sent to fetch: it has no results of that step
+
+	pulls  *attempt  // in the ending: from whom it fetches what it lacks
+	beaten time.Time // when a heartbeat was answered last
+}
+
+// recovers tells that the job goes on after the loss of a rank.
+func (j *job) recovers() bool { return j.policy != lossAbort && !j.streams && !j.mixed() }
+
+// everybody is all attempts of a job: members by rank, then those that stand by.
+func (j *job) everybody() []*attempt {
+	all := j.members()
+	for _, r := range sortedRanks(j.extras) {
+		all = append(all, j.extras[r]...)
+	}
+	return all
+}
+
+// find is the attempt of a rank with this number.
+func (j *job) find(rank int, number uint64) *attempt {
+	if a := j.seats[rank]; a != nil && !a.vw && a.number == number {
+		return a
+	}
+	for _, a := range j.extras[rank] {
+		if a.number == number {
+			return a
+		}
+	}
+	return nil
+}
+
+// free tells that an attempt that joins now may take the seat of its rank.
+func (j *job) free(rank int) bool {
+	if j.seats[rank] != nil || j.removed[rank] {
+		return false
+	}
+	_, vacant := j.vacant[rank]
+	return j.state == filling || vacant
+}
+
+// checkStandby refuses an attempt that can neither have the seat nor stand by.
+func (j *job) checkStandby(rank int, number uint64) *refusal {
+	if why, ok := j.barred[number]; ok {
+		return refuse(AttemptFenced, "this attempt of rank %d is out: %s", rank, why)
+	}
+	if j.free(rank) {
+		return nil
+	}
+	if a := j.seats[rank]; a != nil && a.vw {
+		return refuse(RankHeld, "rank %d of job %v is held by a vw worker, on %s", rank, j.id, a.host)
+	}
+	if n := len(j.extras[rank]); n >= maxStandbys {
+		return refuse(RankHeld, "%d attempts of rank %d of job %v stand by, the bound", n, rank, j.id)
+	}
+	return nil
+}
+
+// standBy keeps an attempt for later.
+func (m *machine) standBy(a *attempt) {
+	j := a.job
+	if j.extras == nil {
+		j.extras = map[int][]*attempt{}
+	}
+	j.extras[a.rank] = append(j.extras[a.rank], a)
+	m.conns[a.conn] = a
+	j.changed++
+	m.log(slog.LevelInfo, "attempt stands by", append(a.attrs(), slog.Int("standbys", len(j.extras[a.rank])))...)
+}
+
+// tellStandbys names the holder of a rank to the attempts that stand by.
+func (m *machine) tellStandbys(j *job, rank int) {
+	f := &standByFrame{}
+	if a := j.seats[rank]; a != nil {
+		if !a.ready {
+			return // the race is open
+		}
+		f.Holder, f.Host = a.number, clip(a.host, maxHost)
+	} else if j.free(rank) {
+		return
+	}
+	for _, a := range j.extras[rank] {
+		if a.told != f.Holder+1 {
+			a.told = f.Holder + 1
+			m.send(a, f)
+		}
+	}
+}
+
+// race puts an attempt that has become READY into the seat of its rank, if
+// nobody READY is there.
+func (m *machine) race(a *attempt) {
+	j := a.job
+	if !a.seated {
+		switch b := j.seats[a.rank]; {
+		case b == nil && j.free(a.rank):
+			m.take(a)
+		case b != nil && !b.ready && !b.vw:
+			j.unseat(b)
+			m.standBy(b)
+			m.take(a)
+		}
+	}
+	m.tellStandbys(j, a.rank)
+}
+
+// take moves an attempt that stands by into the free seat of its rank.
+func (m *machine) take(a *attempt) {
+	j := a.job
+	j.dropExtra(a)
+	j.seat(a)
+	delete(j.gone, a.rank)
+	m.log(slog.LevelInfo, "attempt takes the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
+}
+
+// promote fills a seat that has come free with the attempt that was READY
+// first, else with the one that joined first.
+func (m *machine) promote(j *job, rank int) {
+	if !j.free(rank) || len(j.extras[rank]) == 0 {
+		return
+	}
+	m.take(slices.MinFunc(j.extras[rank], func(a, b *attempt) int {
+		switch {
+		case a.ready && b.ready:
+			return a.order - b.order
+		case a.ready:
+			return -1
+		case b.ready:
+			return 1
+		}
+		return 0
+	}))
+	m.tellStandbys(j, rank)
+}
+
+func (j *job) dropExtra(a *attempt) {
+	left := slices.DeleteFunc(j.extras[a.rank], func(b *attempt) bool { return b == a })
+	if j.extras[a.rank] = left; len(left) == 0 {
+		delete(j.extras, a.rank)
+	}
+}
+
+// checkShard refuses a replacement that has read other data than the attempt
+// it replaces: its contributions would not be that rank's.
+func (j *job) checkShard(a *attempt, s Shard) *refusal {
+	want, known := j.shards[a.rank]
+	if b := j.seats[a.rank]; !known && b != nil && b != a && b.ready {
+		want = b.shard
+	}
+	want.Took, s.Took = 0, 0
+	if want == (Shard{}) || want == s {
+		return nil
+	}
+	return refuse(ShardDiffers, "rank %d has read %v here, the attempt that it would replace had read %v: give it the same input", a.rank, s, want)
+}
+
+func (s Shard) String() string {
+	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", s.Examples, s.Bytes, s.CRC)
+}
