@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"fmt"
+	"time"
+)
+
+// A stage is a machine with model clients: what they hear is what the machine
+// sends, late and in order, and what they say is what a client says that keeps
+// to the protocol, late and in order, too. They may die, fall silent and come
+// anew at any time. The stage knows what they have done and checks what the
+// machine makes of it.
+type stage struct {
+	t interface {
+		Helper()
+		Fatalf(string, ...any)
+	}
+	m      *machine
+	now    time.Time
+	total  int
+	steps  uint64 // of the job
+	policy lossPolicy
+	key    string
+	actors []*actor // in the order of their connections
+	conns  connID
+	tale   []string // what happened, for a test that fails
+
+	holders map[string]uint64 // epoch and rank → attempt: one at most
+	resumes map[Epoch]point
+	given   map[string]bool // contributions: epoch, rank, step
+	owed    map[string]bool // by DELIVER, and not DONE
+	done    map[string]bool
+	ended   bool // the job has, well or badly
+}
+
+// actor is a client's process.
+type actor struct {
+	conn    connID
+	rank    int
+	number  uint64
+	inbox   []frame // nil: the connection has ended
+	outbox  []frame
+	dead    bool // it does nothing any more; the server may not know yet
+	cut     bool // the server knows no such connection any more
+	fate    string
+	ready   bool
+	epoch   Epoch // of the newest START or PULL
+	members int
+	fenced  Epoch // the newest epoch that is over for it
+	at      point // completed
+	lacks   bool
+	pulls   bool
+	source  int
+	want    point
+	final   bool // COMPLETE was sent
+	owes    []string
+}
+
+func newStage(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, total int, steps uint64, policy lossPolicy, key string,
+) *stage {
+	s := &stage{
+		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
+		holders: map[string]uint64{}, resumes: map[Epoch]point{}, given: map[string]bool{}, owed: map[string]bool{}, done: map[string]bool{},
+	}
+	s.m = newMachine(testRules, 1, 1, constant)
+	return s
+}
+
+func (s *stage) fatalf(format string, args ...any) {
+	s.t.Helper()
+	n := len(s.tale)
+	s.t.Fatalf("%s\n%q", fmt.Sprintf(format, args...), s.tale[max(0, n-60):])
+}
+
+func (s *stage) note(format string, args ...any) { s.tale = append(s.tale, fmt.Sprintf(format, args...)) }
+
+// step lets something happen to the server.
+func (s *stage) step(ev event) {
+	var answers []event
+	for _, a := range s.m.step(s.now, ev) {
+		switch a := a.(type) {
+		case sendFrame:
+			s.hear(a.conn, a.frame)
+		case hangUp:
+			if c := s.actor(a.conn); c != nil && !c.cut {
+				c.inbox, c.cut = append(c.inbox, nil), true
+			}
+		case persist:
+			if _, err := appendEntry(nil, a.record); err != nil {
+				s.fatalf("%v", err)
+			}
+			if _, ok := a.record.(*finishedRecord); ok && len(s.owed) > 0 {
+				s.fatalf("the job has finished, and %v is not done", s.owed)
+			}
+			if a.receipt != 0 {
+				answers = append(answers, persisted{receipt: a.receipt})
+			}
+		}
+	}
+	checkMachine(s, s.m)
+	for _, ev := range answers {
+		s.step(ev)
+	}
+}
+
+func (s *stage) Helper() { s.t.Helper() }
+
+func (s *stage) Fatalf(format string, args ...any) { s.t.Helper(); s.fatalf(format, args...) }
+
+func (s *stage) actor(c connID) *actor {
+	for _, a := range s.actors {
+		if a.conn == c {
+			return a
+		}
+	}
+	return nil
+}
+
+// hear puts a frame into an actor's inbox, and checks what it means.
+func (s *stage) hear(conn connID, f frame) {
+	a := s.actor(conn)
+	if a == nil || a.cut {
+		s.fatalf("%v is sent to connection %d, which has ended", typeOf(f), conn)
+	}
+	if _, err := appendFrame(nil, f); err != nil {
+		s.fatalf("%v", err)
+	}
+	a.inbox = append(a.inbox, f)
+	s.note("%d(%d)<-%v%s", conn, a.rank, typeOf(f), fields(f))
+	switch f := f.(type) {
+	case *startFrame:
+		s.checkStart(a, f)
+	case *overFrame:
+		if f.Final {
+			a.fate, s.ended = "OVER", true
+		}
+	case *byeFrame:
+		a.fate, s.ended = "BYE", true
+		if len(s.owed) > 0 || s.total > 0 && !s.done["0 model"] {
+			s.fatalf("BYE, with %v owed, %v done", s.owed, s.done)
+		}
+	case *refusedFrame:
+		a.fate = "REFUSED"
+	case *fencedFrame:
+		a.fate = "FENCED"
+	case *deliverFrame:
+		for _, file := range f.Files {
+			s.owed[fmt.Sprint(a.rank, " ", file)] = true
+		}
+	}
+}
+
+// checkStart holds a wiring against what the actors know.
+func (s *stage) checkStart(a *actor, f *startFrame) {
+	key := fmt.Sprint(f.Epoch, f.Epoch.Incarnation, " ", a.rank)
+	if other, ok := s.holders[key]; ok && other != a.number {
+		s.fatalf("rank %d of epoch %v is held by attempts %d and %d", a.rank, f.Epoch, other, a.number)
+	}
+	s.holders[key] = a.number
+	from := point{f.ResumeEpoch, f.ResumeStep}
+	if old, ok := s.resumes[f.Epoch]; ok && old != from {
+		s.fatalf("epoch %v resumes at %v and %v", f.Epoch, old, from)
+	}
+	s.resumes[f.Epoch] = from
+	var own *lack
+	for _, l := range f.Lacks {
+		if l.Rank == a.rank {
+			own = &l
+		}
+		if l.Rank == l.Source {
+			s.fatalf("rank %d is to take from itself", l.Rank)
+		}
+	}
+	switch {
+	case !a.ready:
+		s.fatalf("rank %d is wired and was never READY", a.rank)
+	case len(f.Members) != s.total && s.policy != lossShrink:
+		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
+	case a.dead:
+	case a.epoch != Epoch{} && a.fenced != a.epoch && !a.final:
+		s.fatalf("rank %d is wired again and was not asked how far it is", a.rank)
+	case a.at.compare(from) > 0:
+		s.fatalf("rank %d has completed %v, epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
+	case own == nil && a.at != from:
+		s.fatalf("rank %d has completed %v, lacks nothing, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
+	case own != nil && own.What == lackResults && a.at.step+1 != from.step:
+		s.fatalf("rank %d has completed %v and is sent for the results of %v", a.rank, a.at, from)
+	}
+}
+
+// read lets an actor take the oldest frame of its inbox.
+func (s *stage) read(a *actor) {
+	f := a.inbox[0]
+	a.inbox = a.inbox[1:]
+	switch f := f.(type) {
+	case nil:
+		a.dead = true
+	case *startFrame:
+		a.epoch, a.lacks, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
+		for _, l := range f.Lacks {
+			if l.Rank == a.rank {
+				a.lacks, a.source = true, l.Source
+			}
+		}
+		s.through(a)
+	case *pullFrame:
+		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
+	case *overFrame:
+		if f.Final {
+			a.dead = true
+			return
+		}
+		a.fenced, a.lacks, a.pulls = f.Epoch, false, false
+		a.say(&atFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
+	case *deliverFrame:
+		a.owes = append(a.owes, f.Files...)
+	case *byeFrame, *refusedFrame, *fencedFrame:
+		a.dead = true
+	}
+}
+
+func (a *actor) say(f frame) { a.outbox = append(a.outbox, f) }
+
+// flush lets the server hear the oldest thing an actor has said.
+func (s *stage) flush(a *actor) {
+	f := a.outbox[0]
+	a.outbox = a.outbox[1:]
+	if !a.cut {
+		s.note("%d(%d)->%v%s", a.conn, a.rank, typeOf(f), fields(f))
+		if d, ok := f.(*doneFrame); ok {
+			key := fmt.Sprint(a.rank, " ", d.File)
+			delete(s.owed, key)
+			s.done[key] = true
+		}
+		s.step(received{a.conn, f})
+	}
+}
+
+// through sends COMPLETE after the last step.
+func (s *stage) through(a *actor) {
+	if a.at.step < s.steps || a.final || a.lacks {
+		return
+	}
+	a.final = true
+	f := &completeFrame{Epoch: a.epoch, Step: a.at.step, Model: [32]byte{1}}
+	if a.rank == 0 {
+		f.Owes = []string{"model"}
+	}
+	a.say(f)
+}
+
+// works tells that an actor is in an epoch that is not over for it, with all
+// that it needs.
+func (a *actor) works() bool {
+	return !a.dead && a.epoch != Epoch{} && a.fenced != a.epoch && !a.lacks && !a.final
+}
+
+// give is an actor's contribution to its next step.
+func (s *stage) give(a *actor) { s.given[a.contribution(a.rank)] = true }
+
+func (a *actor) contribution(rank int) string {
+	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.step+1)
+}
+
+// complete lets an actor complete its next step, if all have given theirs.
+func (s *stage) complete(a *actor) bool {
+	given := 0
+	for r := range s.total {
+		if s.given[a.contribution(r)] {
+			given++
+		}
+	}
+	if !a.works() || given < a.members {
+		return false
+	}
+	a.at = point{a.epoch, a.at.step + 1}
+	s.through(a)
+	return true
+}
+
+// fetch lets an actor take what it lacks, if its source is there and has it.
+func (s *stage) fetch(a *actor) bool {
+	if !a.lacks || a.dead {
+		return false
+	}
+	for _, b := range s.actors {
+		if b.dead || b.rank != a.source || b.at != a.want {
+			continue
+		}
+		if a.pulls && b.final || !a.pulls && b.epoch == a.epoch && b.fenced != b.epoch || !a.pulls && b.final {
+			a.at, a.lacks, a.pulls = a.want, false, false
+			s.through(a)
+			return true
+		}
+	}
+	return false
+}
+
+// enter starts another attempt of a rank.
+func (s *stage) enter(rank int) *actor {
+	s.conns++
+	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns)}
+	s.actors = append(s.actors, a)
+	s.note("%d(%d) joins", a.conn, rank)
+	s.join(a)
+	return a
+}
+
+func (s *stage) join(a *actor) {
+	s.step(arrived{a.conn, endpoint{host: "10.0.0.1", local: "10.0.0.9"}, &joinFrame{
+		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sum(""), Attempt: a.number,
+		OnLoss: s.policy, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step,
+	}})
+}
+
+// die ends an actor. The server hears of it now, or has to find out.
+func (s *stage) die(a *actor, heard bool) {
+	a.dead = true
+	s.note("%d(%d) dies", a.conn, a.rank)
+	if heard && !a.cut {
+		a.cut = true
+		s.step(closed{a.conn, "connection closed"})
+	}
+}
+
+// pass lets time go by. Who is alive sends a heartbeat.
+func (s *stage) pass(d time.Duration) {
+	s.now = s.now.Add(d)
+	s.note("%v", d)
+	for _, a := range s.actors {
+		if !a.dead && !a.cut {
+			s.step(received{a.conn, &beatFrame{WaitsFor: -1, Epoch: a.epoch}})
+		}
+	}
+	s.step(ticked{})
+}
