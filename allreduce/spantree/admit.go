@@ -86,12 +86,26 @@ func (m *machine) seatVW(ev vwHello) (*job, *refusal) {
 // onJoin lets an attempt of the native protocol in, or refuses it.
 func (m *machine) onJoin(ev arrived) {
 	f := ev.join
+	if f.Epoch != (Epoch{}) {
+		no, ended := m.checkEpoch(ev)
+		switch {
+		case no != nil:
+			m.refuse(ev, no)
+			return
+		case ended != nil:
+			m.do(sendFrame{ev.conn, &joinedFrame{Attempt: f.Attempt, LostAfter: f.LostAfter}})
+			m.do(sendFrame{ev.conn, ended})
+			m.do(hangUp{ev.conn})
+			return
+		}
+	}
 	j, no := m.seatNative(ev)
 	if no != nil {
-		m.log(slog.LevelWarn, "rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
-			slog.Uint64("rank", uint64(f.Rank)), slog.String("reason", no.reason))
-		m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
-		m.do(hangUp{ev.conn})
+		m.refuse(ev, no)
+		return
+	}
+	if a := j.same(f); a != nil {
+		m.reconnect(a, ev)
 		return
 	}
 	a := &attempt{
@@ -112,6 +126,13 @@ func (m *machine) onJoin(ev arrived) {
 		j.options, j.digest, j.generation = f.Options, f.OptionsSHA256, f.Generation
 		m.rename(j, Job{f.UniqueID, f.RunKey})
 	}
+	if f.Epoch != (Epoch{}) {
+		if no := m.rejoin(a, f); no != nil {
+			m.refuse(ev, no)
+		}
+		m.advance(j)
+		return
+	}
 	joined := &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: clip(ev.from.host, maxHost)}
 	if j.recovers() && !j.free(a.rank) {
 		m.standBy(a)
@@ -123,6 +144,14 @@ func (m *machine) onJoin(ev arrived) {
 	m.admit(a)
 	joined.Joined = uint32(len(j.seats))
 	m.send(a, joined)
+}
+
+func (m *machine) refuse(ev arrived, no *refusal) {
+	f := ev.join
+	m.log(slog.LevelWarn, "rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
+		slog.Uint64("rank", uint64(f.Rank)), slog.String("reason", no.reason))
+	m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
+	m.do(hangUp{ev.conn})
 }
 
 // seatNative finds the job for a JOIN, or says why there is none.
@@ -162,9 +191,9 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	if j == nil {
 		return m.open(Job{f.UniqueID, f.RunKey}, int(f.Total), f.Generation)
 	}
-	if j.recovers() && j.named() {
+	if j.named() && (j.recovers() || f.Epoch != Epoch{}) {
 		no := j.checkAgreement(f)
-		if no == nil {
+		if no == nil && f.Epoch == (Epoch{}) && j.same(f) == nil {
 			no = j.checkStandby(int(f.Rank), f.Attempt)
 		}
 		return j, no
@@ -260,6 +289,12 @@ func (j *job) checkSeat(rank, total int) *refusal {
 
 // open makes a job.
 func (m *machine) open(id Job, total int, generation uint32) (*job, *refusal) {
+	if len(m.jobs) >= m.maxJobs {
+		if i := slices.IndexFunc(m.order, (*job).deserted); i >= 0 {
+			m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", m.order[i].id.String()))
+			m.remove(m.order[i])
+		}
+	}
 	switch {
 	case m.draining:
 		return nil, refuse(ServerDraining, "the server is going down and takes no new jobs")
@@ -270,6 +305,12 @@ func (m *machine) open(id Job, total int, generation uint32) (*job, *refusal) {
 		id: id, total: total, generation: generation, created: m.now,
 		seats: map[int]*attempt{}, gone: map[int]farewell{},
 		nextReport: m.now.Add(firstReport), reportGap: firstReport,
+	}
+	if m.now.Before(m.grace) {
+		j.grace = m.grace
+	}
+	if p := m.past.by[id]; p != nil {
+		j.lastN = p.epoch.N // its attempts must not be taken for this job's
 	}
 	m.jobs[id] = j
 	m.order = append(m.order, j)
@@ -395,6 +436,7 @@ func (m *machine) fail(j *job, why cause) {
 	j.state = failed
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
 	over := &overFrame{Epoch: j.epoch, Final: true, Cause: why}
+	m.remembering(j, over)
 	for _, a := range j.everybody() {
 		if !a.vw {
 			m.send(a, over)
@@ -438,7 +480,11 @@ func (m *machine) onFail(a *attempt, f *failFrame) {
 
 func (m *machine) onBeat(a *attempt, f *beatFrame) {
 	a.waits, a.beaten = f.Waits, m.now
+	a.waiting = waiting{f.WaitsFor, f.Collective, f.Epoch, m.now}
 	m.send(a, &beatenFrame{Seq: f.Seq})
+	if len(a.job.asks) > 0 {
+		m.decide(a.job)
+	}
 	if j := a.job; (j.state == filling || j.state == recovering) && a.seen != j.changed {
 		m.sendWaiting(a)
 	}

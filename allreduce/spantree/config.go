@@ -47,6 +47,10 @@ type ServerConfig struct {
 	// ReplaceTimeout is how long a job that waits for the replacement of a
 	// lost rank does so, if its ranks do not say; 0 is 10 min.
 	ReplaceTimeout time.Duration
+	// Grace is how long a server whose journal tells of an earlier life waits
+	// for the ranks of jobs that run, before it wires a job that recovers from
+	// losses; 0 is LostAfter, -1 none.
+	Grace time.Duration
 
 	// Version is the program's, shown to clients.
 	Version string

@@ -209,7 +209,7 @@ func (c *serverConn) readNative() (err error) {
 // greet answers a client's hello and takes its first frame.
 func (c *serverConn) greet(frames *frameReader) error {
 	welcome, err := appendFrame(nil, &welcomeFrame{
-		Term: c.s.mind.term, Incarnation: c.s.mind.incarnation,
+		Term: c.s.term(), Incarnation: c.s.mind.incarnation,
 		MaxFrame: uint32(c.s.cfg.MaxFrame), MaxRanks: uint32(c.s.cfg.MaxRanks), Version: c.s.cfg.Version,
 	})
 	if err != nil {

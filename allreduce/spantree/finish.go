@@ -36,7 +36,8 @@ func (m *machine) onComplete(a *attempt, f *completeFrame) {
 func (m *machine) onDone(a *attempt, f *doneFrame) {
 	j := a.job
 	i := slices.Index(a.owes, f.File)
-	if !a.delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
+	delivers := a.delivers || a.rejoined && a.complete // an earlier server has told it to
+	if !delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
 		m.log(slog.LevelWarn, "DONE for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
 		return
 	}
@@ -53,7 +54,7 @@ func (m *machine) onDone(a *attempt, f *doneFrame) {
 
 // conclude goes as far towards the end as the members allow.
 func (m *machine) conclude(j *job) {
-	if j.state != ending || j.receipt != 0 {
+	if j.state != ending || j.receipt != 0 || m.gracious(j) {
 		return
 	}
 	// Who replaces a lost rank need not be waited for before the end: what the
@@ -160,11 +161,12 @@ func (m *machine) onPersisted(ev persisted) {
 
 // bye ends a job that has finished.
 func (m *machine) bye(j *job) {
+	bye := &byeFrame{Epoch: j.epoch, Model: j.model}
+	m.remembering(j, bye)
 	for _, a := range j.everybody() {
-		if a.vw {
-			continue
+		if !a.vw {
+			m.send(a, bye)
 		}
-		m.send(a, &byeFrame{Epoch: j.epoch, Model: j.model})
 	}
 	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.model[:6])), slog.Int("files", len(j.files)))
 	m.remove(j)

@@ -65,6 +65,8 @@ type job struct {
 	sentenceAt    time.Time
 
 	recovery
+	restart
+	links
 }
 
 // farewell is why an attempt of a rank is gone.
@@ -100,6 +102,7 @@ type attempt struct {
 	owes         []string // not delivered yet
 	delivers     bool     // DELIVER was sent to it
 	standing
+	waiting waiting
 
 	// port of the data listener: from JOIN, or of a vw worker once hasPort.
 	port              uint16

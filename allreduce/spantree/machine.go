@@ -144,6 +144,8 @@ type machine struct {
 	order    []*job // the same, oldest first: nothing depends on map order
 	conns    map[connID]*attempt
 	finished memory
+	past     pasts
+	grace    time.Time // until then attempts of an earlier life of the server may report
 	draining bool
 	receipts uint64
 	awaiting map[uint64]*job // by receipt
@@ -223,8 +225,7 @@ func (m *machine) onFrame(ev received) {
 	case *failFrame:
 		m.onFail(a, f)
 	case *askFrame:
-		// Edges are judged by the ranks' own deadlines: one that gives up says so by FAIL.
-		m.log(slog.LevelWarn, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
+		m.onAsk(a, f)
 	case *atFrame:
 		m.onAt(a, f)
 	default:
@@ -236,6 +237,7 @@ func (m *machine) onFrame(ev received) {
 // onTick finds who has been silent for too long.
 func (m *machine) onTick() {
 	m.finished.expire(m.now)
+	m.forgetPast()
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
 			switch {
@@ -250,6 +252,8 @@ func (m *machine) onTick() {
 				m.lose(a, fmt.Sprintf("it has not sent its port within %v", m.portTimeout))
 			}
 		}
+		m.judge(j)
+		m.decide(j)
 		m.watchRecovery(j)
 		if (j.state == filling || j.state == recovering) && !m.now.Before(j.nextReport) {
 			m.log(slog.LevelInfo, "job waits", slog.String("job", j.id.String()), slog.String("for", j.report(m.now)))

@@ -85,6 +85,10 @@ func tell(t *testing.T, text string) string {
 		if d, err := time.ParseDuration(words[0]); err == nil {
 			now, words = now.Add(d), words[1:]
 		}
+		if words[0] == "restart" {
+			m = newMachine(testRules, 5, m.incarnation+1, constant)
+			continue
+		}
 		ev, err := parseEvent(m, words)
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
@@ -235,6 +239,9 @@ func parseEvent(m *machine, words []string) (event, error) {
 		return hear(&failFrame{Reason: a["why"]})
 	case "ask":
 		f := &askFrame{Epoch: epoch, Peer: 1, Collective: a.num("in"), Fault: uint8(max(1, a.num("fault"))), Detail: cmp.Or(a["why"], "slow")}
+		if a["epoch"] != "" {
+			f.Epoch = epochOf(a["epoch"])
+		}
 		if a["peer"] != "" {
 			f.Peer = int(a.num("peer"))
 		}
@@ -386,7 +393,7 @@ func checkMachine(t interface {
 			t.Fatalf("job %v counts %d members that have not answered, there are %d", j.id, j.unanswered, unanswered)
 		case j.state == failed:
 			t.Fatalf("job %v has failed and is still there", j.id)
-		case len(j.seats) == 0 && j.receipt == 0 && j.state != recovering:
+		case len(j.seats) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
 			t.Fatalf("job %v has no members", j.id)
 		}
 	}

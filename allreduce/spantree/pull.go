@@ -15,7 +15,7 @@ import (
 // and even the START after it: it is true all the same.
 func (m *machine) onCompleteOne(a *attempt, f *completeFrame) {
 	j := a.job
-	if !a.seated || a.wired != j.epoch || a.complete || j.state == filling {
+	if !a.seated || a.wired == (Epoch{}) || a.complete || j.state == filling {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
@@ -56,14 +56,14 @@ func (m *machine) pull(a *attempt) {
 	if j.state != ending || !j.recovers() || !a.seated || !a.ready || a.complete || a.pulls != nil {
 		return
 	}
-	if a.wired == j.epoch && !a.answered {
+	if a.wired != (Epoch{}) && !a.answered {
 		return // it may be through as well, or will say how far it is
 	}
 	s := j.pullSource(nil)
 	if s == nil {
 		return
 	}
-	if a.wired == j.epoch && a.at.step >= s.at.step {
+	if a.wired != (Epoch{}) && a.at.step >= s.at.step {
 		return // it is through, too, and says so soon
 	}
 	m.sendPull(a, s)
@@ -79,7 +79,7 @@ func (m *machine) sendPull(a, s *attempt) {
 		a.given = s.at
 	}
 	if a.wired != j.epoch { // from now on it is a member
-		a.wired, a.over, a.answered, a.at = j.epoch, false, false, point{}
+		a.wired = j.epoch
 		assign(&j.shards, a.rank, a.shard)
 	}
 	a.pulls = s
@@ -117,7 +117,7 @@ func (m *machine) lostSource(j *job, lost *attempt) {
 			m.void(j)
 		} else {
 			for _, a := range j.members() {
-				if a.pulls == lost {
+				if lost != nil && a.pulls == lost {
 					a.pulls = nil
 				}
 				m.repull(a)

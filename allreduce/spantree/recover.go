@@ -55,6 +55,14 @@ func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)
 // loseHolder handles the loss of the attempt in the seat of a rank.
 func (m *machine) loseHolder(a *attempt, why string) {
 	j := a.job
+	if m.gracious(j) {
+		// No verdict yet: it may come back, or another attempt of it.
+		m.log(slog.LevelWarn, "rank has gone again", append(a.attrs(), slog.String("why", why))...)
+		m.do(hangUp{a.conn})
+		m.forget(a)
+		j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
+		return
+	}
 	if j.state == ending && a.complete && len(a.owes) == 0 {
 		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
 		m.do(hangUp{a.conn})
@@ -138,10 +146,13 @@ func (m *machine) sendOver(a *attempt, f *overFrame) {
 // onAt takes the answer to OVER.
 func (m *machine) onAt(a *attempt, f *atFrame) {
 	j := a.job
-	if !j.recovers() || !a.seated || a.wired != j.epoch || f.Epoch != j.epoch || a.answered || a.complete {
+	if !j.recovers() || !a.seated || a.wired == (Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
 		return // of an epoch that nobody asks about any more
 	}
 	a.answered, a.at = true, point{f.Completed, f.Step}
+	if a.blank {
+		a.given = a.at // perhaps: then it has no results
+	}
 	if a.over {
 		j.unanswered--
 	} else {
@@ -168,8 +179,11 @@ func (m *machine) advance(j *job) {
 
 // rewire begins the next epoch when everybody is there and has answered.
 func (m *machine) rewire(j *job) {
-	if j.unanswered > 0 || len(j.seats) < j.total-len(j.removed) || j.ready < j.native || len(j.seats) == 0 {
+	if j.unanswered > 0 || len(j.seats) < j.total-len(j.removed) || j.ready < j.native || len(j.seats) == 0 || m.gracious(j) {
 		return
+	}
+	if m.settle(j) {
+		return // an attempt was evicted, which has been dealt with
 	}
 	from, lacks := j.origin()
 	if j.fruitless++; from.step > j.from.step {
@@ -177,7 +191,7 @@ func (m *machine) rewire(j *job) {
 	}
 	if j.fruitless >= maxFruitless {
 		c := j.first
-		c.Why = fmt.Sprintf("%s; %d epochs in a row have ended without a newly completed step", c.Why, maxFruitless)
+		c.Why = fmt.Sprintf("%s; %d epochs in a row have ended without a newly completed step; %s", c.Why, maxFruitless, j.chargeTable())
 		m.fail(j, c)
 		return
 	}
@@ -186,7 +200,7 @@ func (m *machine) rewire(j *job) {
 
 // watchRecovery finds who does not answer OVER, and who is not replaced.
 func (m *machine) watchRecovery(j *job) {
-	if j.state != recovering && j.state != ending {
+	if j.state != recovering && j.state != ending || m.gracious(j) {
 		return
 	}
 	if j.unanswered > 0 {

@@ -54,6 +54,14 @@ func (s *stage) happen(t *rapid.T) {
 		s.die(a, false)
 	case what == 3 && a.dead && !a.cut:
 		s.die(a, true)
+	case what == 5 && !a.dead:
+		s.reconnect(a, rapid.Bool().Draw(t, "heard"))
+	case what == 6 && rapid.IntRange(0, 3).Draw(t, "really") == 0:
+		s.restart(rapid.SampledFrom([]uint32{1, s.m.term + 1}).Draw(t, "term"))
+	case what == 7 && !a.dead && a.cut && len(a.inbox) == 0:
+		s.reconnect(a, true)
+	case what == 8 && a.works() && len(a.outbox) == 0 && rapid.Bool().Draw(t, "really"):
+		a.tell(&askFrame{Epoch: a.epoch, Peer: rapid.IntRange(0, s.total-1).Draw(t, "peer"), Fault: rapid.Uint8Range(1, 3).Draw(t, "fault")})
 	case what == 4:
 		s.pass(rapid.SampledFrom([]time.Duration{time.Second, 4 * time.Second, 11 * time.Second}).Draw(t, "time"))
 	default:
@@ -104,6 +112,9 @@ func (s *stage) settle() {
 			}
 		}
 		for _, a := range s.actors {
+			if !a.dead && a.cut && len(a.inbox) == 0 {
+				s.reconnect(a, true) // the server has forgotten it
+			}
 			for range 4 {
 				s.play(a)
 			}
@@ -119,7 +130,7 @@ func (s *stage) end() (well bool) {
 		for len(a.inbox) > 0 {
 			s.read(a)
 		}
-		if !a.dead {
+		if !a.dead && !a.away {
 			s.fatalf("connection %d of rank %d has no end", a.conn, a.rank)
 		}
 		fates[a.fate]++

@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"encoding/binary"
@@ -65,6 +66,9 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
 	for _, r := range runs {
 		s.mind.finished.add(r)
+	}
+	if term > 1 {
+		s.mind.grace = time.Now().Add(cmp.Or(cfg.Grace, cfg.LostAfter))
 	}
 	return s, nil
 }
@@ -189,6 +193,13 @@ func endpointOf(c net.Conn) endpoint {
 		return h
 	}
 	return endpoint{host: host(c.RemoteAddr()), local: host(c.LocalAddr())}
+}
+
+// term is the server's newest: it may be raised by what ranks report.
+func (s *Server) term() uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mind.term
 }
 
 // known counts a connection that has said what it wants.

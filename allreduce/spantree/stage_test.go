@@ -4,6 +4,7 @@ package spantree
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -44,6 +45,7 @@ type actor struct {
 	outbox  []frame
 	dead    bool // it does nothing any more; the server may not know yet
 	cut     bool // the server knows no such connection any more
+	away    bool // and it was not the server that ended it
 	fate    string
 	ready   bool
 	epoch   Epoch // of the newest START or PULL
@@ -56,6 +58,8 @@ type actor struct {
 	want    point
 	final   bool // COMPLETE was sent
 	owes    []string
+
+	standing []frame // what it says again on another connection
 }
 
 func newStage(t interface {
@@ -77,7 +81,9 @@ func (s *stage) fatalf(format string, args ...any) {
 	s.t.Fatalf("%s\n%q", fmt.Sprintf(format, args...), s.tale[max(0, n-60):])
 }
 
-func (s *stage) note(format string, args ...any) { s.tale = append(s.tale, fmt.Sprintf(format, args...)) }
+func (s *stage) note(format string, args ...any) {
+	s.tale = append(s.tale, fmt.Sprintf(format, args...))
+}
 
 // step lets something happen to the server.
 func (s *stage) step(ev event) {
@@ -131,7 +137,9 @@ func (s *stage) hear(conn connID, f frame) {
 		s.fatalf("%v", err)
 	}
 	a.inbox = append(a.inbox, f)
-	s.note("%d(%d)<-%v%s", conn, a.rank, typeOf(f), fields(f))
+	if _, ok := f.(*beatenFrame); !ok {
+		s.note("%d(%d)<-%v%s", conn, a.rank, typeOf(f), fields(f))
+	}
 	switch f := f.(type) {
 	case *startFrame:
 		s.checkStart(a, f)
@@ -201,6 +209,7 @@ func (s *stage) read(a *actor) {
 	case nil:
 		a.dead = true
 	case *startFrame:
+		a.heard()
 		a.epoch, a.lacks, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
 		for _, l := range f.Lacks {
 			if l.Rank == a.rank {
@@ -209,6 +218,7 @@ func (s *stage) read(a *actor) {
 		}
 		s.through(a)
 	case *pullFrame:
+		a.heard()
 		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
 	case *overFrame:
 		if f.Final {
@@ -224,7 +234,21 @@ func (s *stage) read(a *actor) {
 	}
 }
 
-func (a *actor) say(f frame) { a.outbox = append(a.outbox, f) }
+func (a *actor) say(f frame) {
+	a.outbox = append(a.outbox, f)
+	a.standing = append(a.standing, f)
+}
+
+// tell says something that need not be said again.
+func (a *actor) tell(f frame) { a.outbox = append(a.outbox, f) }
+
+// heard forgets what need not be said again in a new epoch.
+func (a *actor) heard() {
+	a.standing = slices.DeleteFunc(a.standing, func(f frame) bool {
+		t := typeOf(f)
+		return t == typeReady || t == typeAt
+	})
+}
 
 // flush lets the server hear the oldest thing an actor has said.
 func (s *stage) flush(a *actor) {
@@ -318,6 +342,34 @@ func (s *stage) join(a *actor) {
 	}})
 }
 
+// reconnect gives an actor another connection. The server may not know yet that
+// the old one has ended; what was under way is lost.
+func (s *stage) reconnect(a *actor, heard bool) {
+	if old := a.conn; heard && !a.cut {
+		a.cut, a.away = true, true
+		s.step(closed{old, "connection closed"})
+	}
+	if s.ended {
+		return
+	}
+	s.conns++
+	s.note("%d(%d) is back as %d", a.conn, a.rank, s.conns)
+	a.conn, a.cut, a.away, a.inbox, a.outbox = s.conns, false, false, nil, nil
+	s.join(a)
+	for _, f := range a.standing {
+		a.say(f)
+	}
+}
+
+// restart gives the server another life, with or without a journal.
+func (s *stage) restart(term uint32) {
+	s.note("restart")
+	s.m = newMachine(testRules, term, s.m.incarnation+1, constant)
+	for _, a := range s.actors {
+		a.cut, a.away, a.inbox, a.outbox = true, true, nil, nil
+	}
+}
+
 // die ends an actor. The server hears of it now, or has to find out.
 func (s *stage) die(a *actor, heard bool) {
 	a.dead = true
@@ -331,7 +383,9 @@ func (s *stage) die(a *actor, heard bool) {
 // pass lets time go by. Who is alive sends a heartbeat.
 func (s *stage) pass(d time.Duration) {
 	s.now = s.now.Add(d)
-	s.note("%v", d)
+	if n := len(s.tale); n == 0 || s.tale[n-1] != d.String() {
+		s.note("%v", d)
+	}
 	for _, a := range s.actors {
 		if !a.dead && !a.cut {
 			s.step(received{a.conn, &beatFrame{WaitsFor: -1, Epoch: a.epoch}})

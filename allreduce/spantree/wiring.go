@@ -45,7 +45,7 @@ func (m *machine) onReady(a *attempt, f *readyFrame) {
 // A rank that is lost between the rounds just leaves its seat: the place in
 // the tree follows from the rank, so what was said to others stays true.
 func (m *machine) wire(j *job) {
-	if j.state != filling || len(j.seats) < j.total || j.ready < j.native {
+	if j.state != filling || len(j.seats) < j.total || j.ready < j.native || j.recovers() && m.gracious(j) {
 		return
 	}
 	if !j.mixed() {
@@ -84,7 +84,7 @@ func (m *machine) onVWPort(ev vwPort) {
 // begin numbers the epoch.
 func (m *machine) begin(j *job) (token [16]byte) {
 	j.state = wired
-	j.epoch = Epoch{Term: m.term, N: j.epoch.N + 1, Incarnation: m.incarnation}
+	j.epoch = Epoch{Term: m.term, N: max(j.epoch.N, j.lastN) + 1, Incarnation: m.incarnation}
 	j.changed++
 	m.random(token[:])
 	m.log(slog.LevelInfo, "job wired", slog.String("job", j.id.String()), slog.Int("total", j.total),
@@ -107,7 +107,7 @@ func (m *machine) start(j *job, from point, lacks []lack) {
 	}
 	for _, a := range all {
 		a.wired, a.over, a.answered, a.at = j.epoch, false, false, point{}
-		if j.recovers() {
+		if a.blank = false; j.recovers() {
 			assign(&j.shards, a.rank, a.shard)
 		}
 		m := member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)}
@@ -115,6 +115,9 @@ func (m *machine) start(j *job, from point, lacks []lack) {
 			m.Seen = clip(a.from.host, maxSeen)
 		}
 		f.Members = append(f.Members, m)
+	}
+	if j.recovers() {
+		j.started = f
 	}
 	for _, a := range all {
 		m.send(a, f)

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Edges between two live ranks that stall, break or garble. A rank that sees one
+// ASKs. Who is to blame is at the end of the chain of who waits for whom, which
+// every heartbeat tells a link of: a rank that has not entered the collective is
+// at work, and nobody is to blame; else it is the last edge of the chain. A
+// charge ends the epoch. The second one on an edge evicts an end of it.
+
+const (
+	chargeLasts = 10 * time.Minute
+	maxCharges  = 64
+	// brokeWaits is how long the end of a rank may take to be seen here, too,
+	// after its edges have ended.
+	brokeWaits = time.Second
+)
+
+// The faults of an edge, as ASK names them.
+const (
+	faultStalls  = uint8(EdgeStalls)
+	faultBroke   = uint8(EdgeBroke)
+	faultGarbles = uint8(EdgeGarbles)
+)
+
+// links is what a job keeps of its edges.
+type links struct {
+	asks    map[int]question // of the epoch, by who asks
+	accused *charge          // ended the epoch; counts if both ends answer
+	charges []charge         // that count, oldest first
+}
+
+// question is an ASK that is not decided.
+type question struct {
+	from, peer *attempt
+	collective uint64
+	fault      uint8
+	detail     string
+	at         time.Time
+}
+
+// charge is a fault of an edge, between two attempts.
+type charge struct {
+	ends  [2]*attempt
+	words string
+	at    time.Time
+}
+
+// waiting is what a heartbeat told last.
+type waiting struct {
+	waitsFor   int
+	collective uint64
+	epoch      Epoch
+	at         time.Time
+}
+
+// onAsk acknowledges a complaint and decides about it, at once or when more
+// is known.
+func (m *machine) onAsk(a *attempt, f *askFrame) {
+	j := a.job
+	m.log(slog.LevelWarn, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
+	if !j.recovers() {
+		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
+	}
+	m.send(a, &decidingFrame{Epoch: f.Epoch, Peer: f.Peer})
+	if f.Epoch != j.epoch || !a.seated || a.wired != j.epoch || a.over && a.pulls == nil || a.complete {
+		return // about an epoch that is over: the answer is under way
+	}
+	peer := j.seats[f.Peer]
+	switch {
+	case j.state == ending && a.pulls != nil:
+		if s := j.pullSource(a.pulls); s != nil {
+			m.sendPull(a, s)
+		}
+	case peer == nil || peer == a:
+	case j.state == ending:
+		m.endEpoch(j, linkCause(a, peer, f.Detail))
+	case j.state == wired:
+		assign(&j.asks, a.rank, question{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.now})
+		m.decide(j)
+	}
+}
+
+func linkCause(near, far *attempt, detail string) cause {
+	return cause{
+		Kind: causeLink, Rank: far.rank, Host: far.host,
+		Why: fmt.Sprintf("the edge between rank %d (%s) and rank %d (%s): %s", near.rank, near.host, far.rank, far.host, detail),
+	}
+}
+
+// decide looks for a question that can be answered.
+func (m *machine) decide(j *job) {
+	if j.state != wired || m.gracious(j) {
+		return
+	}
+	for _, r := range sortedRanks(j.asks) {
+		q := j.asks[r]
+		if j.seats[r] != q.from || j.seats[q.peer.rank] != q.peer {
+			delete(j.asks, r)
+			continue
+		}
+		if w := q.from.waiting; q.fault == faultStalls && w.at.After(q.at) && w.collective != q.collective {
+			delete(j.asks, r) // it has got what it waited for
+			continue
+		}
+		near, far := j.culprit(q, m.now)
+		if near == nil {
+			continue
+		}
+		c := linkCause(near, far, q.detail)
+		j.accused = &charge{ends: [2]*attempt{near, far}, words: c.Why, at: m.now}
+		m.endEpoch(j, c)
+		m.advance(j)
+		return
+	}
+}
+
+// culprit is the edge to charge, nil while there is none.
+func (j *job) culprit(q question, now time.Time) (near, far *attempt) {
+	switch {
+	case q.fault == faultGarbles, q.fault == faultBroke && now.Sub(q.at) >= brokeWaits:
+		return q.from, q.peer
+	case q.fault == faultBroke:
+		return nil, nil
+	}
+	seen := map[*attempt]bool{q.from: true}
+	for near, far = q.from, q.peer; ; {
+		w := far.waiting
+		switch next := j.seats[w.waitsFor]; {
+		case !w.at.After(q.at) || w.epoch != j.epoch:
+			return nil, nil // what it waits for now is not known yet
+		case w.collective < q.collective:
+			return nil, nil // it has not entered: nobody's fault
+		case w.collective > q.collective || w.waitsFor < 0 || w.waitsFor == far.rank || seen[next]:
+			return near, far
+		case next == nil || next.wired != j.epoch:
+			return nil, nil
+		default:
+			seen[far] = true
+			near, far = far, next
+		}
+	}
+}
+
+// settle counts the charge that has ended the epoch, now that all have
+// answered. It returns true if it has evicted an attempt.
+func (m *machine) settle(j *job) (evicted bool) {
+	c := j.accused
+	j.accused, j.asks = nil, nil
+	if c == nil {
+		return false
+	}
+	for _, a := range c.ends {
+		if !a.seated || !a.answered {
+			return false // it was no link, but a rank that was going
+		}
+	}
+	j.charges = slices.DeleteFunc(append(j.charges, *c), func(c charge) bool { return m.now.Sub(c.at) > chargeLasts })
+	j.charges = j.charges[max(0, len(j.charges)-maxCharges):]
+	same := 0
+	total := map[*attempt]int{}
+	for _, d := range j.charges {
+		total[d.ends[0]]++
+		total[d.ends[1]]++
+		if d.on(c.ends[0], c.ends[1]) {
+			same++
+		}
+	}
+	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
+	if same < 2 {
+		return false
+	}
+	m.evict(slices.MaxFunc(c.ends[:], func(a, b *attempt) int {
+		return cmp.Or(cmp.Compare(total[a], total[b]), cmp.Compare(a.rank, b.rank))
+	}), fmt.Sprintf("%s, %d times within %v", c.words, same, chargeLasts))
+	return true
+}
+
+func (c charge) on(a, b *attempt) bool {
+	return c.ends == [2]*attempt{a, b} || c.ends == [2]*attempt{b, a}
+}
+
+// evict takes its rank from an attempt for good.
+func (m *machine) evict(a *attempt, why string) {
+	j := a.job
+	assign(&j.barred, a.number, why)
+	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
+	m.send(a, &fencedFrame{Epoch: j.epoch, Reason: clip(why, maxWords)})
+	m.lose(a, why)
+}
+
+// chargeTable lists the charges for who has to find the broken switch.
+func (j *job) chargeTable() string {
+	if len(j.charges) == 0 {
+		return "no edge was charged"
+	}
+	var edges []string
+	count := map[string]int{}
+	for _, c := range j.charges {
+		a, b := c.ends[0], c.ends[1]
+		if a.rank > b.rank {
+			a, b = b, a
+		}
+		edge := fmt.Sprintf("%d (%s) – %d (%s)", a.rank, a.host, b.rank, b.host)
+		if count[edge]++; count[edge] == 1 {
+			edges = append(edges, edge)
+		}
+	}
+	for i, e := range edges {
+		edges[i] = fmt.Sprintf("%s: %d", e, count[e])
+	}
+	return "charges of edges: " + strings.Join(edges, ", ")
+}

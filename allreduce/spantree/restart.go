@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+)
+
+// A rank whose connection to the server has ended works on and joins again: JOIN
+// names its epoch then. The server may know the attempt still, or have lost it
+// a moment ago, or be in its next life and know nothing. In that case the epochs
+// that attempts report are all there is: for a while nothing is granted, wired,
+// judged or ended, so that all can report; what is missing then is lost.
+
+// restart is what a job keeps of it.
+type restart struct {
+	grace   time.Time // until then attempts of the server's earlier life may report
+	judged  bool      // the grace has ended
+	started *startFrame
+	lastN   uint32 // epochs of an earlier job of the name
+}
+
+// past is a job that recovered from losses and has ended: an attempt of it
+// may not have heard how.
+type past struct {
+	id    Job
+	epoch Epoch
+	last  frame // OVER or BYE
+	at    time.Time
+}
+
+// pasts are the newest of them.
+type pasts struct {
+	by    map[Job]*past
+	queue []*past
+}
+
+// maxTerm leaves room: a term is never so high unless somebody has made it up.
+const maxTerm = math.MaxUint32 / 2
+
+// remembering keeps how a job has ended.
+func (m *machine) remembering(j *job, last frame) {
+	if j.policy == lossAbort || j.epoch == (Epoch{}) {
+		return
+	}
+	p := &past{j.id, j.epoch, last, m.now}
+	if m.past.by == nil {
+		m.past.by = map[Job]*past{}
+	}
+	m.past.by[j.id] = p
+	m.past.queue = append(m.past.queue, p)
+	m.forgetPast()
+}
+
+func (m *machine) forgetPast() {
+	q := m.past.queue
+	for len(q) > 0 && (len(q) > m.remember || m.now.Sub(q[0].at) > m.rememberFor) {
+		if m.past.by[q[0].id] == q[0] {
+			delete(m.past.by, q[0].id)
+		}
+		q = q[1:]
+	}
+	m.past.queue = q
+}
+
+// gracious tells that attempts may still report to a server that has started. It
+// ends with a tick, which then judges who has not.
+func (m *machine) gracious(j *job) bool { return !j.judged && !j.grace.IsZero() }
+
+// checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
+// whose job has ended how.
+func (m *machine) checkEpoch(ev arrived) (no *refusal, ended frame) {
+	f := ev.join
+	id := Job{f.UniqueID, f.RunKey}
+	j, p := m.jobs[id], m.past.by[id]
+	switch {
+	case f.Epoch.Term > maxTerm:
+		return refuse(Malformed, "term %d is no term of a server", f.Epoch.Term), nil
+	case f.Epoch.Incarnation != m.incarnation:
+		return nil, nil
+	case p != nil && f.Epoch.compare(p.epoch) <= 0:
+		return nil, p.last
+	case j == nil || j.epoch.Incarnation == m.incarnation && f.Epoch.compare(j.epoch) > 0:
+		return refuse(AttemptFenced, "epoch %v of job %v is over, and the job with it", f.Epoch, id), nil
+	}
+	return nil, nil
+}
+
+// raiseTerm makes the terms of a server that has lost its journal, or never had
+// one, go on after those that ranks know.
+func (m *machine) raiseTerm(e Epoch) {
+	if e.Incarnation == m.incarnation || e.Term < m.term {
+		return
+	}
+	m.term = e.Term + 1
+	m.log(slog.LevelInfo, "term follows that of an earlier server", slog.Int("term", int(m.term)))
+	m.do(persist{record: &termRecord{Term: m.term, At: m.now}})
+}
+
+// same is the attempt whose JOIN this is again: its old connection may not have
+// ended yet, as far as the server knows.
+func (j *job) same(f *joinFrame) *attempt {
+	if f.Attempt == 0 || j.policy == lossAbort && f.Epoch == (Epoch{}) {
+		return nil
+	}
+	return j.find(int(f.Rank), f.Attempt)
+}
+
+// reconnect gives an attempt its new connection, and says again what may have been
+// lost with the old one.
+func (m *machine) reconnect(a *attempt, ev arrived) {
+	j, f := a.job, ev.join
+	m.log(slog.LevelInfo, "rank is back on another connection", a.attrs()...)
+	m.do(hangUp{a.conn})
+	delete(m.conns, a.conn)
+	a.conn, a.from, a.heard, a.told = ev.conn, ev.from, m.now, 0
+	a.advertise, a.port = f.AdvertiseHost, f.Port
+	m.conns[a.conn] = a
+	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(ev.from.host, maxHost)})
+	switch {
+	case !a.seated:
+		m.tellStandbys(j, a.rank)
+	case a.delivers:
+		m.send(a, &deliverFrame{Epoch: j.epoch, Files: a.owes})
+	case a.pulls != nil:
+		m.sendPull(a, a.pulls)
+	case a.over && !a.complete:
+		m.send(a, &overFrame{Epoch: a.wired, Cause: j.first})
+	case a.wired == j.epoch && f.Epoch != j.epoch && j.started != nil && !a.complete:
+		m.send(a, j.started)
+	}
+}
+
+// rejoin seats an attempt that reports the epoch it is in.
+func (m *machine) rejoin(a *attempt, f *joinFrame) *refusal {
+	j := a.job
+	m.raiseTerm(f.Epoch)
+	if why, ok := j.barred[a.number]; ok {
+		return refuse(AttemptFenced, "this attempt of rank %d is out: %s", a.rank, why)
+	}
+	if j.mixed() {
+		return refuse(RankHeld, "vw workers are in job %v", j.id)
+	}
+	newer := f.Epoch.compare(j.epoch) > 0
+	switch {
+	case newer && (j.epoch == Epoch{} || m.gracious(j)):
+		m.adopt(j, f.Epoch)
+	case newer:
+		return refuse(AttemptFenced, "epoch %v of job %v is not one that this server has begun, or heard of in time", f.Epoch, j.id)
+	}
+	holder := j.seats[a.rank]
+	current := f.Epoch == j.epoch
+	switch {
+	case holder != nil && (!current || holder.wired == j.epoch || holder.vw):
+		return refuse(AttemptFenced, "rank %d of job %v is held by another attempt, on %s", a.rank, j.id, holder.host)
+	case j.removed[a.rank]:
+		return refuse(AttemptFenced, "job %v goes on without rank %d", j.id, a.rank)
+	case holder != nil: // it was never wired, and yields
+		j.unseat(holder)
+		m.standBy(holder)
+	}
+	a.wired, a.ready, a.rejoined, a.blank = f.Epoch, true, true, true
+	if current {
+		a.shard = j.shards[a.rank]
+	}
+	j.readies++
+	a.order = j.readies
+	m.admit(a)
+	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(a.from.host, maxHost)})
+	_, vacant := j.vacant[a.rank]
+	if !current || j.state == recovering || j.state == ending && vacant {
+		m.sendOver(a, &overFrame{Epoch: a.wired, Cause: cmp.Or(j.first, cause{Kind: causeLost, Rank: -1, Why: "the epoch is over"})})
+	}
+	m.tellStandbys(j, a.rank)
+	return nil
+}
+
+// adopt takes an epoch that an attempt reports for the job's newest.
+func (m *machine) adopt(j *job, e Epoch) {
+	m.log(slog.LevelInfo, "job runs since before this server", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
+	if j.epoch == (Epoch{}) {
+		j.grace, j.judged = m.now.Add(m.lostAfter), false
+	}
+	if j.state != ending {
+		j.state = wired
+	}
+	j.epoch = e
+	j.changed++
+	for _, a := range j.members() {
+		if (a.wired != Epoch{}) && !a.over && !a.complete {
+			m.sendOver(a, &overFrame{Epoch: a.wired, Cause: cause{Kind: causeLost, Rank: -1, Why: "another epoch has begun"}})
+		}
+	}
+}
+
+// judge ends the grace of a job: who has not come back is lost.
+func (m *machine) judge(j *job) {
+	if j.judged || m.now.Before(j.grace) {
+		return
+	}
+	j.judged = true
+	if j.grace.IsZero() {
+		return
+	}
+	if j.state == filling {
+		m.advance(j)
+		return
+	}
+	var lost []int // ranks of the newest epoch of which no attempt has reported any
+	whole := true
+	for r := range j.total {
+		switch a := j.seats[r]; {
+		case j.removed[r]:
+		case a == nil || a.wired == Epoch{}:
+			lost = append(lost, r)
+			whole = false
+		case a.wired != j.epoch:
+			whole = false
+		}
+	}
+	if whole {
+		m.lostSource(j, nil)
+		return
+	}
+	c := cause{Kind: causeLost, Rank: -1, Why: "not all ranks were in the epoch when the server was started again"}
+	for _, r := range lost {
+		v := cause{Kind: causeLost, Rank: r, Why: fmt.Sprintf("it has not come back within %v after the server has", m.lostAfter)}
+		if r == lost[0] {
+			c = v
+			m.log(slog.LevelWarn, "ranks have not come back", slog.String("job", j.id.String()), slog.String("ranks", ranks(lost)))
+		}
+		if j.recovers() {
+			j.leave(r, m.now, v)
+			m.promote(j, r)
+		}
+	}
+	if !j.recovers() {
+		m.fail(j, c)
+		return
+	}
+	m.endEpoch(j, c)
+	m.lostSource(j, nil)
+}
