@@ -148,6 +148,7 @@ func (m *machine) onJoin(ev arrived) {
 
 func (m *machine) refuse(ev arrived, no *refusal) {
 	f := ev.join
+	m.refused.add(f, no, m.now)
 	m.log(slog.LevelWarn, "rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
 		slog.Uint64("rank", uint64(f.Rank)), slog.String("reason", no.reason))
 	m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
@@ -187,6 +188,9 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 		if over {
 			j = nil
 		}
+	}
+	if no := m.refused.by[f.content()]; j == nil && no != nil {
+		return nil, no
 	}
 	if j == nil {
 		return m.open(Job{f.UniqueID, f.RunKey}, int(f.Total), f.Generation)
@@ -342,6 +346,9 @@ func (m *machine) forget(a *attempt) {
 		a.job.unseat(a)
 	} else {
 		a.job.dropExtra(a)
+		if a.job.reserve == a {
+			a.job.reserve = nil
+		}
 	}
 }
 
@@ -386,6 +393,9 @@ func (m *machine) remove(j *job) {
 	}
 	if m.jobs[j.id] == j {
 		delete(m.jobs, j.id)
+	}
+	if j.state != failed {
+		m.refused.forget(j.id)
 	}
 	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
 }

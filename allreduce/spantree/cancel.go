@@ -11,6 +11,9 @@ import (
 func (m *machine) onCancel(ev cancelling) {
 	f := ev.cancel
 	j, no := m.named(Job{f.UniqueID, f.RunKey})
+	if no == nil && j.receipt != 0 {
+		no = refuse(NoSuchJob, "job %v has just finished: its files are delivered", j.id)
+	}
 	if no != nil {
 		m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Reason: clip(no.reason, maxWords)}})
 		m.do(hangUp{ev.conn})

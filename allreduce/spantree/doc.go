@@ -42,9 +42,10 @@
 // # How it is built
 //
 // The server's rules are a pure machine (machine.go, admit.go, wiring.go,
-// finish.go; for losses recover.go, standby.go, resume.go, pull.go): events
-// and the time go in, actions come out. What it says to whom can be read in
-// the transcripts of testdata/machine. Around it server.go and conn.go hold the
+// finish.go; for losses recover.go, standby.go, resume.go, pull.go, links.go,
+// shrink.go, handover.go; for the server's own end restart.go): events and the
+// time go in, actions come out. What it says to whom can be read in the
+// transcripts of testdata/machine. Around it server.go and conn.go hold the
 // sockets: every connection has a reader and a writer of its own, so a client
 // that is silent, slow, or sends garbage harms nobody. journal.go is what
 // survives a restart.

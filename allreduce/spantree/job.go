@@ -67,6 +67,7 @@ type job struct {
 	recovery
 	restart
 	links
+	handover
 }
 
 // farewell is why an attempt of a rank is gone.
@@ -102,6 +103,7 @@ type attempt struct {
 	owes         []string // not delivered yet
 	delivers     bool     // DELIVER was sent to it
 	standing
+	speed
 	waiting waiting
 
 	// port of the data listener: from JOIN, or of a vw worker once hasPort.

@@ -20,6 +20,7 @@ import (
 const (
 	chargeLasts = 10 * time.Minute
 	maxCharges  = 64
+	maxBarred   = 1000
 	// brokeWaits is how long the end of a rank may take to be seen here, too,
 	// after its edges have ended.
 	brokeWaits = time.Second
@@ -192,7 +193,9 @@ func (c charge) on(a, b *attempt) bool {
 // evict takes its rank from an attempt for good.
 func (m *machine) evict(a *attempt, why string) {
 	j := a.job
-	assign(&j.barred, a.number, why)
+	if len(j.barred) < maxBarred {
+		assign(&j.barred, a.number, why)
+	}
 	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
 	m.send(a, &fencedFrame{Epoch: j.epoch, Reason: clip(why, maxWords)})
 	m.lose(a, why)

@@ -145,6 +145,7 @@ type machine struct {
 	conns    map[connID]*attempt
 	finished memory
 	past     pasts
+	refused  refusals
 	grace    time.Time // until then attempts of an earlier life of the server may report
 	draining bool
 	receipts uint64
@@ -215,7 +216,7 @@ func (m *machine) onFrame(ev received) {
 	case *beatFrame:
 		m.onBeat(a, f)
 	case *reportFrame:
-		a.progress = f.Progress
+		m.onReport(a, f)
 	case *completeFrame:
 		m.onComplete(a, f)
 	case *doneFrame:
@@ -238,6 +239,7 @@ func (m *machine) onFrame(ev received) {
 func (m *machine) onTick() {
 	m.finished.expire(m.now)
 	m.forgetPast()
+	m.refused.expire(m.now)
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
 			switch {

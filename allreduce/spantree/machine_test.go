@@ -372,6 +372,9 @@ func checkMachine(t interface {
 			}
 		}
 		seated += len(j.everybody())
+		if len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.barred) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total {
+			t.Fatalf("job %v keeps too much", j.id)
+		}
 		for r, all := range j.extras {
 			for _, a := range all {
 				if a.rank != r || a.job != j || a.seated || m.conns[a.conn] != a {

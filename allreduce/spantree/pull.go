@@ -19,6 +19,10 @@ func (m *machine) onCompleteOne(a *attempt, f *completeFrame) {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
+	if f.Epoch.compare(j.shrunk) < 0 {
+		m.log(slog.LevelInfo, "COMPLETE of an epoch of more ranks: it has to come again", a.attrs()...)
+		return
+	}
 	if a.over && !a.answered {
 		j.unanswered--
 	}
@@ -27,11 +31,12 @@ func (m *machine) onCompleteOne(a *attempt, f *completeFrame) {
 	}
 	a.complete, a.answered, a.pulls, a.model = true, true, nil, f.Model
 	a.owes = nil
-	for _, file := range f.Owes {
-		if !j.delivered(a.rank, file) {
+	for _, file := range slices.Concat(f.Owes, j.debts[a.rank]) {
+		if !j.delivered(a.rank, file) && !slices.Contains(a.owes, file) && len(a.owes) < maxFiles {
 			a.owes = append(a.owes, file)
 		}
 	}
+	delete(j.debts, a.rank)
 	j.completed++
 	j.owed += len(a.owes)
 	delete(j.vacant, a.rank)
@@ -150,7 +155,7 @@ func (m *machine) repull(a *attempt) {
 // before another had the results. COMPLETE and DONE are void with them.
 func (m *machine) void(j *job) {
 	m.log(slog.LevelWarn, "every rank that was complete is lost: the job runs again", slog.String("job", j.id.String()))
-	j.state, j.deliver, j.owed, j.files, j.model, j.source = wired, false, 0, nil, [32]byte{}, nil
+	j.state, j.deliver, j.owed, j.files, j.debts, j.model, j.source = wired, false, 0, nil, nil, [32]byte{}, nil
 	c := cause{Kind: causeLost, Rank: -1, Why: "every rank that was complete is lost"}
 	for r := range j.total {
 		if j.seats[r] != nil || j.removed[r] {

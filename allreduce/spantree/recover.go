@@ -25,10 +25,11 @@ const maxFruitless = 5
 type recovery struct {
 	policy         lossPolicy
 	replaceTimeout time.Duration
-	slowFactor     float64
 	extras         map[int][]*attempt // that stand by, by rank, in order of arrival
 	vacant         map[int]vacancy    // ranks that were lost and must be replaced
 	removed        map[int]bool       // ranks that the job goes on without
+	shrunk         Epoch              // since when: COMPLETE of earlier epochs does not name their duties
+	debts          map[int][]string   // files that a lost rank had been told of, or had told, and not delivered
 	shards         map[int]Shard      // what the members of the newest epoch have read
 	barred         map[uint64]string  // attempts that never hold their rank again, and why
 	leases         map[int]time.Time  // until then a lost attempt of the rank may write final files
@@ -85,6 +86,9 @@ func (m *machine) vacate(a *attempt, why string) cause {
 	j := a.job
 	m.do(hangUp{a.conn})
 	member := a.wired != Epoch{}
+	if a.complete {
+		assign(&j.debts, a.rank, a.owes)
+	}
 	m.forget(a)
 	c := lossOf(a, why)
 	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
@@ -179,12 +183,16 @@ func (m *machine) advance(j *job) {
 
 // rewire begins the next epoch when everybody is there and has answered.
 func (m *machine) rewire(j *job) {
-	if j.unanswered > 0 || len(j.seats) < j.total-len(j.removed) || j.ready < j.native || len(j.seats) == 0 || m.gracious(j) {
+	if j.unanswered > 0 || m.gracious(j) {
+		return
+	}
+	if m.shrink(j); j.state == failed || len(j.seats) < j.total-len(j.removed) || j.ready < j.native || len(j.seats) == 0 {
 		return
 	}
 	if m.settle(j) {
 		return // an attempt was evicted, which has been dealt with
 	}
+	m.handOver(j)
 	from, lacks := j.origin()
 	if j.fruitless++; from.step > j.from.step {
 		j.fruitless = 0

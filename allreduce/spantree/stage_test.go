@@ -32,8 +32,9 @@ type stage struct {
 	resumes map[Epoch]point
 	given   map[string]bool // contributions: epoch, rank, step
 	owed    map[string]bool // by DELIVER, and not DONE
-	done    map[string]bool
-	ended   bool // the job has, well or badly
+	done    int             // files
+	lowest  int             // rank of the newest epoch: it owes the model
+	ended   bool            // the job has, well or badly
 }
 
 // actor is a client's process.
@@ -57,8 +58,10 @@ type actor struct {
 	source  int
 	want    point
 	final   bool // COMPLETE was sent
+	pace    time.Duration
 	owes    []string
 
+	spare    bool    // another attempt has its rank: nobody counts on what it holds
 	standing []frame // what it says again on another connection
 }
 
@@ -69,7 +72,7 @@ func newStage(t interface {
 ) *stage {
 	s := &stage{
 		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
-		holders: map[string]uint64{}, resumes: map[Epoch]point{}, given: map[string]bool{}, owed: map[string]bool{}, done: map[string]bool{},
+		holders: map[string]uint64{}, resumes: map[Epoch]point{}, given: map[string]bool{}, owed: map[string]bool{},
 	}
 	s.m = newMachine(testRules, 1, 1, constant)
 	return s
@@ -149,7 +152,7 @@ func (s *stage) hear(conn connID, f frame) {
 		}
 	case *byeFrame:
 		a.fate, s.ended = "BYE", true
-		if len(s.owed) > 0 || s.total > 0 && !s.done["0 model"] {
+		if len(s.owed) > 0 || s.done == 0 {
 			s.fatalf("BYE, with %v owed, %v done", s.owed, s.done)
 		}
 	case *refusedFrame:
@@ -175,6 +178,7 @@ func (s *stage) checkStart(a *actor, f *startFrame) {
 		s.fatalf("epoch %v resumes at %v and %v", f.Epoch, old, from)
 	}
 	s.resumes[f.Epoch] = from
+	clear(s.owed) // COMPLETE and DONE are void in a job that runs
 	var own *lack
 	for _, l := range f.Lacks {
 		if l.Rank == a.rank {
@@ -190,9 +194,9 @@ func (s *stage) checkStart(a *actor, f *startFrame) {
 	case len(f.Members) != s.total && s.policy != lossShrink:
 		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
 	case a.dead:
-	case a.epoch != Epoch{} && a.fenced != a.epoch && !a.final:
+	case a.epoch != Epoch{} && a.fenced.compare(a.epoch) < 0 && !a.final:
 		s.fatalf("rank %d is wired again and was not asked how far it is", a.rank)
-	case a.at.compare(from) > 0:
+	case a.at.compare(from) > 0 && !a.spare:
 		s.fatalf("rank %d has completed %v, epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
 	case own == nil && a.at != from:
 		s.fatalf("rank %d has completed %v, lacks nothing, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
@@ -208,9 +212,17 @@ func (s *stage) read(a *actor) {
 	switch f := f.(type) {
 	case nil:
 		a.dead = true
+	case *standByFrame:
+		a.spare = true
 	case *startFrame:
+		a.spare = false
 		a.heard()
+		if a.final && len(f.Members) < a.members {
+			a.final = false // it may have got other duties
+			a.standing = slices.DeleteFunc(a.standing, func(f frame) bool { return typeOf(f) == typeComplete })
+		}
 		a.epoch, a.lacks, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
+		s.lowest = f.Members[0].Rank
 		for _, l := range f.Lacks {
 			if l.Rank == a.rank {
 				a.lacks, a.source = true, l.Source
@@ -218,6 +230,7 @@ func (s *stage) read(a *actor) {
 		}
 		s.through(a)
 	case *pullFrame:
+		a.spare = false
 		a.heard()
 		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
 	case *overFrame:
@@ -225,7 +238,10 @@ func (s *stage) read(a *actor) {
 			a.dead = true
 			return
 		}
-		a.fenced, a.lacks, a.pulls = f.Epoch, false, false
+		if f.Epoch.compare(a.fenced) > 0 {
+			a.fenced = f.Epoch
+		}
+		a.lacks, a.pulls = false, false
 		a.say(&atFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
 	case *deliverFrame:
 		a.owes = append(a.owes, f.Files...)
@@ -259,7 +275,7 @@ func (s *stage) flush(a *actor) {
 		if d, ok := f.(*doneFrame); ok {
 			key := fmt.Sprint(a.rank, " ", d.File)
 			delete(s.owed, key)
-			s.done[key] = true
+			s.done++
 		}
 		s.step(received{a.conn, f})
 	}
@@ -272,7 +288,7 @@ func (s *stage) through(a *actor) {
 	}
 	a.final = true
 	f := &completeFrame{Epoch: a.epoch, Step: a.at.step, Model: [32]byte{1}}
-	if a.rank == 0 {
+	if a.rank == s.lowest {
 		f.Owes = []string{"model"}
 	}
 	a.say(f)
@@ -281,7 +297,7 @@ func (s *stage) through(a *actor) {
 // works tells that an actor is in an epoch that is not over for it, with all
 // that it needs.
 func (a *actor) works() bool {
-	return !a.dead && a.epoch != Epoch{} && a.fenced != a.epoch && !a.lacks && !a.final
+	return !a.dead && a.epoch != Epoch{} && a.fenced.compare(a.epoch) < 0 && !a.lacks && !a.final
 }
 
 // give is an actor's contribution to its next step.
@@ -303,6 +319,7 @@ func (s *stage) complete(a *actor) bool {
 		return false
 	}
 	a.at = point{a.epoch, a.at.step + 1}
+	a.tell(&reportFrame{Epoch: a.epoch, Progress: Progress{Number: a.at.step, StepTook: a.pace}})
 	s.through(a)
 	return true
 }
@@ -316,7 +333,7 @@ func (s *stage) fetch(a *actor) bool {
 		if b.dead || b.rank != a.source || b.at != a.want {
 			continue
 		}
-		if a.pulls && b.final || !a.pulls && b.epoch == a.epoch && b.fenced != b.epoch || !a.pulls && b.final {
+		if a.pulls && b.final || !a.pulls && b.epoch == a.epoch && b.fenced.compare(b.epoch) < 0 || !a.pulls && b.final {
 			a.at, a.lacks, a.pulls = a.want, false, false
 			s.through(a)
 			return true
@@ -328,7 +345,7 @@ func (s *stage) fetch(a *actor) bool {
 // enter starts another attempt of a rank.
 func (s *stage) enter(rank int) *actor {
 	s.conns++
-	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns)}
+	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns), pace: time.Duration(1+s.conns%3*3) * time.Second}
 	s.actors = append(s.actors, a)
 	s.note("%d(%d) joins", a.conn, rank)
 	s.join(a)
@@ -338,7 +355,7 @@ func (s *stage) enter(rank int) *actor {
 func (s *stage) join(a *actor) {
 	s.step(arrived{a.conn, endpoint{host: "10.0.0.1", local: "10.0.0.9"}, &joinFrame{
 		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sum(""), Attempt: a.number,
-		OnLoss: s.policy, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step,
+		OnLoss: s.policy, SlowFactor: 2, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step,
 	}})
 }
 

@@ -141,6 +141,9 @@ func (m *machine) take(a *attempt) {
 	j := a.job
 	j.dropExtra(a)
 	j.seat(a)
+	if a == j.reserve {
+		j.reserve = nil
+	}
 	delete(j.gone, a.rank)
 	m.log(slog.LevelInfo, "attempt takes the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
 }
@@ -153,6 +156,10 @@ func (m *machine) promote(j *job, rank int) {
 	}
 	m.take(slices.MinFunc(j.extras[rank], func(a, b *attempt) int {
 		switch {
+		case a == j.reserve:
+			return -1 // it has the state
+		case b == j.reserve:
+			return 1
 		case a.ready && b.ready:
 			return a.order - b.order
 		case a.ready:

@@ -107,6 +107,7 @@ func (m *machine) start(j *job, from point, lacks []lack) {
 	}
 	for _, a := range all {
 		a.wired, a.over, a.answered, a.at = j.epoch, false, false, point{}
+		a.steps, a.slow = 0, 0
 		if a.blank = false; j.recovers() {
 			assign(&j.shards, a.rank, a.shard)
 		}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// A rank that is slow, though its shard is no larger than it should be, is handed
+// over to an attempt that stands by and has read the shard faster. That is an
+// ordinary end of the epoch. The slow attempt keeps its state until the new one
+// has it, and is a member again if the new one is lost before.
+
+// slowSteps is for how many steps in a row a rank must be slow.
+const slowSteps = 2
+
+// handover is what a job keeps of it.
+type handover struct {
+	slowFactor  float64
+	reported    uint64 // the newest step that a rank has reported
+	slowOne, to *attempt
+	reserve     *attempt // it was handed over, and its successor is not whole yet
+}
+
+// speed is what reports tell of an attempt.
+type speed struct {
+	steps  uint64  // the newest that it has reported
+	pace   float64 // ns per byte of the shard, without the exchange; 0: not known
+	slow   int     // steps in a row
+	handed bool    // it has taken part in a hand-over, and does so once
+}
+
+// onReport takes progress, and looks for who is slow.
+func (m *machine) onReport(a *attempt, f *reportFrame) {
+	j := a.job
+	a.progress = f.Progress
+	n := f.Progress.Number
+	if !j.recovers() || !a.seated || f.Epoch != j.epoch || a.wired != j.epoch {
+		return
+	}
+	if r := j.reserve; r != nil && r.rank == a.rank && n >= j.from.step {
+		m.release(r)
+	}
+	if !(j.slowFactor > 1) || j.state != wired || n <= a.steps {
+		return
+	}
+	first := n > j.reported
+	j.reported = max(j.reported, n)
+	a.steps, a.pace = n, 0
+	if a.shard.Bytes > 0 {
+		a.pace = float64(f.Progress.StepTook) / float64(a.shard.Bytes)
+	}
+	if first {
+		m.relieve(j)
+	}
+	if median := j.medianPace(); median > 0 && a.pace > j.slowFactor*median {
+		a.slow++
+	} else {
+		a.slow = 0
+	}
+}
+
+// medianPace is the lower median of what is known, 0 if that is of less than
+// half of the ranks.
+func (j *job) medianPace() float64 {
+	var all []float64
+	for _, a := range j.seats {
+		if a.pace > 0 {
+			all = append(all, a.pace)
+		}
+	}
+	if 2*len(all) < len(j.seats) || len(all) < 2 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2]
+}
+
+// relieve ends the epoch in order to hand over the slowest rank for which a
+// faster attempt stands by.
+func (m *machine) relieve(j *job) {
+	var from, to *attempt
+	for _, r := range sortedRanks(j.extras) {
+		a := j.seats[r]
+		if a == nil || a.slow < slowSteps || a.handed || from != nil && from.pace >= a.pace {
+			continue
+		}
+		for _, b := range j.extras[r] {
+			if b.ready && !b.handed && b.shard.Took > 0 && b.shard.Took < a.shard.Took {
+				from, to = a, b
+				break
+			}
+		}
+	}
+	if from == nil {
+		return
+	}
+	j.slowOne, j.to = from, to
+	m.endEpoch(j, cause{
+		Kind: causeHanded, Rank: from.rank, Host: from.host,
+		Why: fmt.Sprintf("its steps take %.1f times as long as those of most others, and %s has read its shard in %v instead of %v",
+			from.pace/j.medianPace(), to.host, to.shard.Took.Round(time.Millisecond), from.shard.Took.Round(time.Millisecond)),
+	})
+	m.advance(j)
+}
+
+// handOver changes the holder, now that all have answered. It does not if the
+// slow rank alone has completed the newest step: then it is needed.
+func (m *machine) handOver(j *job) {
+	from, to := j.slowOne, j.to
+	j.slowOne, j.to = nil, nil
+	if from == nil || !from.seated || !from.answered || m.conns[to.conn] != to || to.seated {
+		return
+	}
+	elsewhere := slices.ContainsFunc(j.members(), func(a *attempt) bool { return a != from && a.at.compare(from.at) >= 0 })
+	if !elsewhere {
+		return
+	}
+	from.handed, to.handed = true, true
+	if j.reserve != nil {
+		m.release(j.reserve)
+	}
+	j.unseat(from)
+	m.standBy(from)
+	m.take(to)
+	j.reserve = from
+	m.tellStandbys(j, from.rank)
+	m.log(slog.LevelInfo, "rank handed over", append(to.attrs(), slog.String("from", from.host))...)
+}
+
+// release makes an attempt that was handed over one that just stands by.
+func (m *machine) release(a *attempt) {
+	a.job.reserve = nil
+	a.wired, a.over, a.answered, a.at = Epoch{}, false, false, point{}
+}
