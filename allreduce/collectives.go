@@ -55,8 +55,8 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 		k.to, k.out, k.from, k.in = c.to, len(c.src), c.from, len(c.dst)
 	}
 	p := g.plans.get(k)
-	if p.sums != nil {
-		t := task{kind: c.v.kind, op: c.op, dst: c.dst, src: c.src, sums: p.sums}
+	if p.codes != nil {
+		t := task{kind: c.v.kind, op: c.op, dst: c.dst, src: c.src, codes: p.codes}
 		if g.engine.reduceShared(ctx, g.call(c, p.name), t) == nil {
 			return nil
 		}

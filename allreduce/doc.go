@@ -55,7 +55,8 @@
 // Where all ranks of a job, up to 64, run on one Linux machine, an all-reduce goes through
 // memory that they share (Group.SharedMemory tells): each copies its vector in,
 // piece by piece, sums a part of it as the schedule says, and copies the result
-// out. Whether they do is found out when the job is wired, by two small all-reduces over
+// out. Vectors from [Alloc] lie there already and are not copied. Whether memory
+// is shared is found out when the job is wired, by two small all-reduces over
 // the tree, if the addresses of all ranks have the same host. All else goes over
 // the connections as ever, which stay watched. Config.NoSharedMemory forbids it.
 //

@@ -35,9 +35,9 @@ type planKey struct {
 
 // plan is a program, and the schedule that an all-reduce has got.
 type plan struct {
-	prog *schedule.Program
-	name schedule.Name
-	sums []schedule.Sum // of an all-reduce, where the ranks share memory
+	prog  *schedule.Program
+	name  schedule.Name
+	codes []sumCode // of an all-reduce, where the ranks share memory
 }
 
 func newPlans(t schedule.Tree, rank int, stream bool) plans {
@@ -68,7 +68,7 @@ func (p *plans) make(k planKey) plan {
 			s.Schedule = s.Pick()
 		}
 		if p.shared && s.Bytes > 0 {
-			return plan{name: s.Schedule, sums: s.Sums()}
+			return plan{name: s.Schedule, codes: codeOf(s.Sums(), !s.Ordered)}
 		}
 		return plan{prog: s.AllReduce(p.rank), name: s.Schedule}
 	case verbReduce:

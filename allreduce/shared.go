@@ -4,10 +4,12 @@ package allreduce
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -17,38 +19,59 @@ const (
 	// others run in between, before it sleeps: longer than a small message
 	// takes, so that it is met awake; short, so that waiting costs nothing.
 	spinFor = 100 * time.Microsecond
-	// sharedPiece is how much of a vector each rank has in the segment at once: so
-	// little that it stays in a cache, so much that waiting for each other does not count.
-	sharedPiece = 512 << 10
-	// sharedTotal bounds the segment: with many ranks the pieces get smaller.
-	sharedTotal = 64 << 20
+	// sharedPiece is how much of a vector goes through the segment at once: so little that
+	// all pieces on their way stay in a cache, so much that waiting does not count.
+	sharedPiece = 64 << 10
+	// sharedDepth is how many pieces of each rank may be on their way: that far ranks
+	// run ahead of each other before one waits.
+	sharedDepth = 4
 	// sharedRanks is up to how many ranks meet in a segment.
 	sharedRanks = 64
 	// sharedBlock is how much is summed at once, in the innermost cache.
-	sharedBlock = 16 << 10
+	sharedBlock = 8 << 10
 	// sharedSmall is up to where every rank sums everything for itself: that takes less
 	// time than to wait for the others once more.
 	sharedSmall = 4 << 10
+	// sharedArena is how much memory Alloc can give to all ranks of a job together. It is
+	// a matter of addresses: there is memory behind what is used alone.
+	sharedArena = 256 << 30
 	// cacheLine is apart what different ranks write.
 	cacheLine = 64
 )
 
-// The segment holds a place for each rank, then their pieces, two of each rank:
+// The segment holds a place for each rank, then sharedDepth buffers of each rank, for a
+// piece each:
 //
 //	offset  size  of a place
 //	     0     8  arrived: how many pieces the rank has brought in
 //	    64     8  summed: of how many pieces the rank has summed its share
-//	   128     4  asleep: 1 while the rank sleeps, or is about to
-//	   132     4  bell: the word it sleeps on
-//	   192   320  the headers of its last two collectives, each a length of 8 bytes
-//	              and at most callMax bytes
+//	   128     8  taken: of how many pieces the rank has the result
+//	   192     4  asleep: 1 while the rank sleeps, or is about to
+//	   196     4  bell: the word it sleeps on
+//	   256   320  its last two collectives, of 160 bytes each: the length of the header,
+//	              where its contribution and where its result lie in the arena, 1 more
+//	              than the offset or 0, each of 8 bytes; then the header
+//
+// In the arena each rank has a part of its own.
 const (
-	placeSummed = cacheLine
-	placeAsleep = 2 * cacheLine
+	placeAsleep = 3 * cacheLine
 	placeBell   = placeAsleep + 4
-	placeCalls  = 3 * cacheLine
+	placeCalls  = 4 * cacheLine
 	callRoom    = 160
-	placeSize   = 8 * cacheLine
+	callSrc     = 8
+	callDst     = 16
+	callWire    = 24
+	placeSize   = 9 * cacheLine
+)
+
+// step is how far a rank has come with a piece.
+type step int
+
+const (
+	arrived step = iota
+	summed
+	taken
+	steps
 )
 
 // sharing is how many ranks of this process have a segment.
@@ -57,60 +80,71 @@ var sharing atomic.Int32
 // shared is this rank's view of the segment in which the ranks of a job on one
 // machine all-reduce. A piece goes through it in three steps: everybody copies
 // it in; everybody sums a share of it, as [schedule.Spec.Sums] says; everybody copies
-// the result out.
-//
-// The pieces alternate between two buffers. Who writes to one again has seen that
-// all have arrived with the piece in between, so all are done with this one.
+// the result out. Who has its vector in the arena copies nothing: others find it there,
+// and leave the result there.
 type shared struct {
 	en     *engine
 	seg    *transport.Segment
 	rank   int
 	piece  int // bytes of a piece, at most
 	places []sharedPlace
-	turn   uint64 // how many pieces this rank has brought in
-	calls  uint64 // how many collectives it has begun here
-	first  uint64 // the turn of the first piece of this one; under the engine's lock
+	arena  []byte
+	turn   uint64        // how many pieces this rank has taken
+	known  [steps]uint64 // so far all ranks have come, as far as is known
+	calls  uint64        // how many collectives it has begun here
+	first  uint64        // the turn of the first piece of this one; under the engine's lock
 	task   task
-	small  []byte // the sum of a small piece, before it goes to the caller
-	sum    blockSum
+	homes  []home // by rank, where its vectors are
+	summer summer
+	from   []unsafe.Pointer
+	to     []unsafe.Pointer
 
 	mu     sync.Mutex // held by a collective, and by who gives the memory back
 	closed bool
+	given  int // bytes of this rank's part of the arena that are in use
 }
+
+// home is where a rank has its vectors; nil: not in the arena.
+type home struct{ src, dst unsafe.Pointer }
 
 // sharedPlace is what a rank has in the segment.
 type sharedPlace struct {
-	arrived, summed *atomic.Uint64
-	asleep, bell    *atomic.Uint32
-	calls           [2][]byte
-	buffers         [2][]byte
+	steps        [steps]*atomic.Uint64
+	asleep, bell *atomic.Uint32
+	calls        [2][]byte
+	buffers      [sharedDepth][]byte
 }
 
-// sharedLayout is the size of a piece and of the segment for so many ranks.
+// sharedLayout is the size of a piece and of the segment for so many ranks. With more
+// of them pieces get larger, so that the shares do not get too small.
 func sharedLayout(ranks int) (piece, total int) {
-	piece = min(sharedPiece, sharedTotal/(2*ranks)) &^ (sharedBlock - 1)
-	return piece, ranks * (placeSize + 2*piece)
+	piece = sharedPiece
+	if ranks > 8 {
+		piece *= 2
+	}
+	return piece, ranks * (placeSize + sharedDepth*piece)
 }
 
 func newShared(en *engine, seg *transport.Segment, ranks int) *shared {
 	piece, _ := sharedLayout(ranks)
 	s := &shared{
-		en: en, seg: seg, rank: en.rank, piece: piece,
-		places: make([]sharedPlace, ranks), small: make([]byte, sharedSmall),
+		en: en, seg: seg, rank: en.rank, piece: piece, arena: seg.Arena(),
+		places: make([]sharedPlace, ranks), homes: make([]home, ranks),
+		from: make([]unsafe.Pointer, ranks), to: make([]unsafe.Pointer, 0, ranks+1),
 	}
-	s.sum = blockSum{rank: s.rank, places: s.places}
 	sharing.Add(1)
 	mem := seg.Bytes()
 	for r := range s.places {
-		at := r * placeSize
-		buffer := ranks*placeSize + 2*r*piece
-		s.places[r] = sharedPlace{
-			arrived: seg.Flag(at),
-			summed:  seg.Flag(at + placeSummed),
-			asleep:  seg.Word(at + placeAsleep),
-			bell:    seg.Word(at + placeBell),
-			calls:   [2][]byte{mem[at+placeCalls:][:callRoom], mem[at+placeCalls+callRoom:][:callRoom]},
-			buffers: [2][]byte{mem[buffer:][:piece:piece], mem[buffer+piece:][:piece:piece]},
+		p, at := &s.places[r], r*placeSize
+		p.asleep, p.bell = seg.Word(at+placeAsleep), seg.Word(at+placeBell)
+		for k := range p.steps {
+			p.steps[k] = seg.Flag(at + k*cacheLine)
+		}
+		for k := range p.calls {
+			p.calls[k] = mem[at+placeCalls+k*callRoom:][:callRoom]
+		}
+		for k := range p.buffers {
+			p.buffers[k] = mem[ranks*placeSize+(r*sharedDepth+k)*piece:][:piece:piece]
 		}
 	}
 	return s
@@ -128,10 +162,10 @@ func (s *shared) close() {
 }
 
 // post says to the others that this rank has come further.
-func (s *shared) post(flag *atomic.Uint64, n uint64) {
-	flag.Store(n)
+func (s *shared) post(k step, n uint64) {
+	s.places[s.rank].steps[k].Store(n)
 	for r := range s.places {
-		// The rank has seen the flag, or says before it looks that it may sleep.
+		// The rank has seen the step, or says before it looks that it may sleep.
 		if p := &s.places[r]; r != s.rank && p.asleep.Load() != 0 {
 			p.bell.Add(1)
 			transport.Wake(p.bell)
@@ -139,26 +173,46 @@ func (s *shared) post(flag *atomic.Uint64, n uint64) {
 	}
 }
 
-// behind is the first rank that has not come as far as n, by its flag; -1: all have.
-func (s *shared) behind(from int, summed bool, n uint64) int {
-	for r := from; r < len(s.places); r++ {
-		p := &s.places[r]
-		flag := p.arrived
-		if summed {
-			flag = p.summed
-		}
-		if flag.Load() < n {
-			return r
-		}
+// reached says that all ranks have come as far as n with a step.
+func (s *shared) reached(k step, n uint64) bool {
+	if s.known[k] >= n {
+		return true
 	}
-	return -1
+	least := uint64(math.MaxUint64)
+	for r := range s.places {
+		at := s.places[r].steps[k].Load()
+		if at < n {
+			return false
+		}
+		least = min(least, at)
+	}
+	s.known[k] = least
+	return true
 }
 
-// await waits until all ranks have come as far as n. False: the job has failed, or ctx
-// has ended.
-func (s *shared) await(ctx context.Context, summed bool, n uint64) bool {
-	r := s.behind(0, summed, n)
-	if r < 0 {
+// want is what a rank waits for: that all have come so far with one of the steps, where
+// that is not 0.
+type want [steps]uint64
+
+func (s *shared) any(w *want) bool {
+	for k, n := range w {
+		if n > 0 && s.reached(step(k), n) {
+			return true
+		}
+	}
+	return false
+}
+
+// await waits until all ranks have come as far as n with a step.
+func (s *shared) await(ctx context.Context, k step, n uint64) bool {
+	var w want
+	w[k] = n
+	return s.awaitAny(ctx, &w)
+}
+
+// awaitAny waits for what is wanted. False: the job has failed, or ctx has ended.
+func (s *shared) awaitAny(ctx context.Context, w *want) bool {
+	if s.any(w) {
 		return true
 	}
 	begun := time.Now()
@@ -167,7 +221,7 @@ func (s *shared) await(ctx context.Context, summed bool, n uint64) bool {
 			runtime.Gosched() // to other ranks in this process
 		}
 		transport.Yield()
-		if r = s.behind(r, summed, n); r < 0 {
+		if s.any(w) {
 			return true
 		}
 		if tries%16 != 0 {
@@ -178,7 +232,7 @@ func (s *shared) await(ctx context.Context, summed bool, n uint64) bool {
 			return false
 		}
 		if waited > spinFor {
-			s.doze(r, summed, n)
+			s.doze(w)
 		}
 		if waited > transport.DozeMax {
 			s.en.driver.attend()
@@ -186,12 +240,12 @@ func (s *shared) await(ctx context.Context, summed bool, n uint64) bool {
 	}
 }
 
-// doze sleeps for a while, unless rank r and those after it come as far as n.
-func (s *shared) doze(r int, summed bool, n uint64) {
+// doze sleeps for a while, unless what is wanted is there.
+func (s *shared) doze(w *want) {
 	me := &s.places[s.rank]
 	old := me.bell.Load()
 	me.asleep.Store(1) // from here on news ring, and what was before is seen below
-	if s.behind(r, summed, n) >= 0 {
+	if !s.any(w) {
 		transport.Doze(me.bell, old)
 	}
 	me.asleep.Store(0)
@@ -205,16 +259,4 @@ func (s *shared) over(ctx context.Context) bool {
 	default:
 		return ctx.Err() != nil
 	}
-}
-
-// share is the part of a piece of n bytes that a rank sums. Cuts fall on cache
-// lines, and so between elements.
-func (s *shared) share(n, rank int) (lo, hi int) {
-	ranks := len(s.places)
-	if rank+1 < ranks {
-		hi = n / cacheLine * (rank + 1) / ranks * cacheLine
-	} else {
-		hi = n
-	}
-	return n / cacheLine * rank / ranks * cacheLine, hi
 }

@@ -5,8 +5,10 @@ package allreduce
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
+	"unsafe"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/fault"
@@ -25,10 +27,10 @@ func (en *engine) reduceShared(ctx context.Context, id callID, t task) error {
 	if s.closed || !en.beginShared(id) {
 		return errStopped
 	}
-	s.announce(en.call.wire)
 	s.task = t
+	s.announce(en.call.wire, &s.task)
 	ok := s.reduce(ctx, &s.task)
-	s.task = task{} // the caller's memory is its own again
+	s.forget()
 	if !ok && ctx.Err() != nil {
 		en.giveUp(ctx)
 	}
@@ -64,37 +66,101 @@ func (en *engine) beginShared(id callID) bool {
 	return true
 }
 
-// announce tells the others which collective this rank is in, before it arrives.
-func (s *shared) announce(wire []byte) {
+// announce tells the others which collective this rank is in, and where its vectors are, before it
+// arrives.
+func (s *shared) announce(wire []byte, t *task) {
 	s.calls++
 	room := s.places[s.rank].calls[s.calls&1]
-	binary.LittleEndian.PutUint64(room, uint64(len(wire)))
-	copy(room[8:], wire)
+	le := binary.LittleEndian
+	le.PutUint64(room, uint64(len(wire)))
+	le.PutUint64(room[callSrc:], s.inArena(t.src))
+	le.PutUint64(room[callDst:], s.inArena(t.dst))
+	copy(room[callWire:], wire)
+	s.homes[s.rank] = home{}
+	if len(t.dst) > sharedSmall {
+		s.homes[s.rank], _ = s.homeOf(room, len(t.dst))
+	}
 }
 
-// meet compares the collectives of all ranks, which have arrived. False: they differ.
-func (s *shared) meet() bool {
+// meet compares the collectives of all ranks, which have arrived, and learns where their
+// vectors of n bytes are. False: they differ.
+func (s *shared) meet(n int) bool {
 	ours := callDigest(s.en.call.wire)
 	for r := range s.places {
 		room := s.places[r].calls[s.calls&1]
-		if r == s.rank || callDigest(room[8:]) == ours {
+		if r == s.rank {
 			continue
 		}
-		s.en.fail(s.differs(r, room), nil)
-		return false
+		if callDigest(room[callWire:]) != ours {
+			s.en.fail(s.differs(r, room), nil)
+			return false
+		}
+		if n <= sharedSmall {
+			continue // everybody has copied it
+		}
+		var ok bool
+		if s.homes[r], ok = s.homeOf(room, n); !ok {
+			s.en.fail(s.garbled(r, errors.New("a vector that lies beyond the arena")), nil)
+			return false
+		}
 	}
 	return true
 }
 
+// inArena is 1 more than the place of a vector in the arena; 0: it is not there.
+func (s *shared) inArena(v []byte) uint64 {
+	if len(v) == 0 || len(s.arena) == 0 {
+		return 0
+	}
+	at := uintptr(unsafe.Pointer(&v[0])) - uintptr(unsafe.Pointer(&s.arena[0]))
+	if at >= uintptr(len(s.arena)) {
+		return 0
+	}
+	return uint64(at) + 1
+}
+
+// homeOf is where a rank has its vectors of n bytes.
+func (s *shared) homeOf(room []byte, n int) (h home, ok bool) {
+	for _, x := range [2]struct {
+		at  uint64
+		ptr *unsafe.Pointer
+	}{
+		{binary.LittleEndian.Uint64(room[callSrc:]), &h.src},
+		{binary.LittleEndian.Uint64(room[callDst:]), &h.dst},
+	} {
+		switch {
+		case x.at == 0:
+		case x.at > uint64(len(s.arena)) || uint64(n) > uint64(len(s.arena))-(x.at-1):
+			return home{}, false
+		default:
+			*x.ptr = unsafe.Pointer(&s.arena[x.at-1])
+		}
+	}
+	return h, true
+}
+
+// forget drops the callers' memory, which is theirs again.
+func (s *shared) forget() {
+	s.task = task{}
+	s.summer.forget()
+	clear(s.from)
+	clear(s.to[:cap(s.to)])
+}
+
+// garbled is the failure that a rank has written what makes no sense.
+func (s *shared) garbled(rank int, err error) *failure {
+	err = fmt.Errorf("in shared memory, from %s: %w", rankAt(rank, s.en.hostOf(rank)), err)
+	return &failure{code: faultGaveUp, by: s.rank, rank: s.rank, text: err.Error(), err: err}
+}
+
 // differs is the failure that a rank makes another call.
 func (s *shared) differs(rank int, room []byte) *failure {
-	wire := append([]byte(nil), room[8:]...)
+	wire := append([]byte(nil), room[callWire:]...)
 	wire = wire[:min(binary.LittleEndian.Uint64(room), uint64(len(wire)))]
-	f := &failure{code: faultMismatch, by: s.rank, rank: rank, host: s.en.hostOf(rank)}
 	if err := checkCall(wire); err != nil {
-		err = fmt.Errorf("in shared memory, from %s: %w", rankAt(rank, f.host), err)
-		return &failure{code: faultGaveUp, by: s.rank, rank: s.rank, text: err.Error(), err: err}
+		return s.garbled(rank, err)
 	}
+	f := &failure{code: faultMismatch, by: s.rank, rank: rank, host: s.en.hostOf(rank)}
 	f.calls = [2]callID{s.en.call.id, decodeCall(wire)}
 	return f
 }
@@ -116,14 +182,23 @@ func (en *engine) hostOf(rank int) string {
 // lags is a rank that this one waits for, and whether it is in the collective; -1:
 // none. Under the engine's lock.
 func (s *shared) lags() (rank int, entered bool) {
-	turn := s.places[s.rank].arrived.Load()
-	summed := s.places[s.rank].summed.Load() == turn
-	if r := s.behind(0, false, turn); r >= 0 {
-		// The last piece of the call before may be as far as it has come.
-		return r, s.places[r].arrived.Load() >= s.first
-	}
-	if summed {
-		return s.behind(0, true, turn), true
+	me := &s.places[s.rank]
+	out, sum, in := me.steps[taken].Load(), me.steps[summed].Load(), me.steps[arrived].Load()
+	for _, x := range [steps]struct {
+		want bool
+		step step
+		turn uint64
+	}{
+		{sum < in, arrived, sum + 1},
+		{out < sum, summed, out + 1},
+		{true, taken, max(in+1, sharedDepth) - sharedDepth},
+	} {
+		for r := range s.places {
+			if x.want && s.places[r].steps[x.step].Load() < x.turn {
+				// The last piece of the call before may be as far as it has come.
+				return r, s.places[r].steps[arrived].Load() >= s.first
+			}
+		}
 	}
 	return -1, false
 }
@@ -133,7 +208,9 @@ func (en *engine) overdueShared(now time.Time) *failure {
 	s, d := en.shared, &en.dog
 	var moved uint64
 	for r := range s.places {
-		moved += s.places[r].arrived.Load() + s.places[r].summed.Load()
+		for _, at := range s.places[r].steps {
+			moved += at.Load()
+		}
 	}
 	if moved != d.moved {
 		d.moved, d.since = moved, now

@@ -21,13 +21,14 @@ const (
 	offerNot            // all its bits turned around: both agree if all ranks do
 	offerPlace          // process and descriptor
 	offerBytes          // 0: there is no segment
-	offerNonce          // two words
-	offerWords   = offerNonce + 2
+	offerArena
+	offerNonce // two words
+	offerWords = offerNonce + 2
 )
 
 // segments is where segments come from.
 type segments struct {
-	make func(bytes int) (*transport.Segment, error)
+	make func(bytes int, arena int64) (*transport.Segment, error)
 	open func(w transport.Where) (*transport.Segment, error)
 }
 
@@ -108,14 +109,14 @@ func (g *Group) offer(words []uint64) *transport.Segment {
 		return nil
 	}
 	_, bytes := sharedLayout(g.cfg.Total)
-	seg, err := g.segments.make(bytes)
+	seg, err := g.segments.make(bytes, sharedArena)
 	if err != nil {
 		g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		return nil
 	}
 	w := seg.Where()
 	words[offerPlace] = uint64(uint32(w.PID))<<32 | uint64(uint32(w.FD))
-	words[offerBytes] = uint64(w.Bytes)
+	words[offerBytes], words[offerArena] = uint64(w.Bytes), uint64(w.Arena)
 	words[offerNonce] = binary.LittleEndian.Uint64(w.Nonce[:])
 	words[offerNonce+1] = binary.LittleEndian.Uint64(w.Nonce[8:])
 	return seg
@@ -132,7 +133,7 @@ func (g *Group) open(w transport.Where) (*transport.Segment, error) {
 // whereOf is where the segment is.
 func whereOf(words []uint64) (w transport.Where) {
 	w.PID, w.FD = int32(words[offerPlace]>>32), int32(words[offerPlace])
-	w.Bytes = int64(words[offerBytes])
+	w.Bytes, w.Arena = int64(words[offerBytes]), int64(words[offerArena])
 	binary.LittleEndian.PutUint64(w.Nonce[:], words[offerNonce])
 	binary.LittleEndian.PutUint64(w.Nonce[8:], words[offerNonce+1])
 	return w

@@ -47,7 +47,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 
 // TestSharedMemoryHasTheBytesOfTCP, whatever the schedule, over several pieces.
 func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
-	const size, count = 5, (2*sharedPiece + sharedBlock + 12) / 4
+	const size, count = 5, (sharedDepth*sharedPiece + sharedPiece + sharedBlock + 12) / 4
 	for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
 		t.Run(name.String(), func(t *testing.T) {
 			var results [2][][]float32
@@ -88,7 +88,7 @@ func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
 		rank  int
 		broke func(s *segments)
 	}{
-		"make": {0, func(s *segments) { s.make = func(int) (*transport.Segment, error) { return nil, full } }},
+		"make": {0, func(s *segments) { s.make = func(int, int64) (*transport.Segment, error) { return nil, full } }},
 		"open": {2, func(s *segments) { s.open = func(transport.Where) (*transport.Segment, error) { return nil, full } }},
 	} {
 		t.Run(what, func(t *testing.T) {

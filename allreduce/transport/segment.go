@@ -17,10 +17,16 @@ var ErrNoSegment = errors.New("transport: memory is shared between processes on 
 // that whether it has opened the right one. It goes when the last process does.
 //
 // Who reads it trusts its length, which is sealed, and nothing else in it.
+//
+// Behind it lies its arena, addresses without memory: who wants some there gets it by
+// Back.
 type Segment struct {
-	mem   []byte
-	fd    int // of who has made it; -1
-	where Where
+	mem    []byte
+	arena  []byte
+	fd     int // of who has made it; -1
+	way    int // the way to back the arena: a descriptor; -1
+	where  Where
+	backed [2]int // lo and hi of what this process has got
 }
 
 // DozeMax is how long one Doze may last.
@@ -29,7 +35,8 @@ const DozeMax = 20 * time.Millisecond
 // Where is the way to a segment from another process of the machine.
 type Where struct {
 	PID, FD int32
-	Bytes   int64
+	Bytes   int64 // with the head, without the arena
+	Arena   int64 // 0: there is none
 	Nonce   [16]byte
 }
 
@@ -42,6 +49,9 @@ func (s *Segment) Where() Where { return s.where }
 
 // Bytes is the users' part, zero at the beginning.
 func (s *Segment) Bytes() []byte { return s.mem[SegmentHead:] }
+
+// Arena is the arena, nil: there is none.
+func (s *Segment) Arena() []byte { return s.arena }
 
 // Flag is a number of 64 bits at an offset of the users' part, a multiple of 8.
 func (s *Segment) Flag(at int) *atomic.Uint64 {

@@ -5,6 +5,7 @@ package transport
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -26,33 +27,32 @@ func Machine() (string, error) {
 	return strings.TrimSpace(string(id)), nil
 }
 
-// NewSegment makes a segment with n bytes for its users. The memory is there when
-// it returns: where there is not enough of it, that is an error, not a signal later.
-func NewSegment(n int) (*Segment, error) {
+// NewSegment makes a segment with n bytes for its users, and an arena. The memory of
+// the former is there when it returns: where there is not enough of it, that is an
+// error, not a signal later. There is no arena where files may not be that long.
+func NewSegment(n int, arena int64) (*Segment, error) {
 	fd, err := unix.MemfdCreate("gvw", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}
-	s := &Segment{fd: fd, where: Where{PID: int32(os.Getpid()), FD: int32(fd), Bytes: int64(n + SegmentHead)}}
+	s := &Segment{fd: fd, way: -1, where: Where{PID: int32(os.Getpid()), FD: int32(fd), Bytes: int64(n + SegmentHead)}}
 	rand.Read(s.where.Nonce[:])
-	if err := s.fill(); err != nil {
-		unix.Close(fd)
+	if err := s.fill(arena); err != nil {
+		s.Close()
 		return nil, err
 	}
 	copy(s.mem, s.where.Nonce[:])
 	return s, nil
 }
 
-func (s *Segment) fill() error {
-	for {
-		err := unix.Fallocate(s.fd, 0, 0, s.where.Bytes)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%d bytes of shared memory: %w", s.where.Bytes, os.NewSyscallError("fallocate", err))
-		}
-		break
+func (s *Segment) fill(arena int64) error {
+	if err := fallocate(s.fd, 0, s.where.Bytes); err != nil {
+		return fmt.Errorf("%d bytes of shared memory: %w", s.where.Bytes, err)
+	}
+	var limit unix.Rlimit
+	from := s.arenaAt()
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); arena > 0 && err == nil && uint64(from+arena) <= limit.Cur && unix.Ftruncate(s.fd, from+arena) == nil {
+		s.where.Arena = arena
 	}
 	if _, err := unix.FcntlInt(uintptr(s.fd), unix.F_ADD_SEALS, segmentSeals); err != nil {
 		return os.NewSyscallError("fcntl", err)
@@ -60,15 +60,56 @@ func (s *Segment) fill() error {
 	return s.view(s.fd)
 }
 
+// arenaAt is where the arena begins.
+func (s *Segment) arenaAt() int64 {
+	page := int64(os.Getpagesize())
+	return (s.where.Bytes + page - 1) / page * page
+}
+
+func fallocate(fd int, at, n int64) error {
+	for {
+		if err := unix.Fallocate(fd, 0, at, n); err != unix.EINTR {
+			return os.NewSyscallError("fallocate", err)
+		}
+	}
+}
+
 func (s *Segment) view(fd int) (err error) {
 	s.mem, err = unix.Mmap(fd, 0, int(s.where.Bytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
-	return os.NewSyscallError("mmap", err)
+	if err != nil || s.where.Arena == 0 {
+		return os.NewSyscallError("mmap", err)
+	}
+	if s.way, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		return os.NewSyscallError("fcntl", err)
+	}
+	base, err := unix.MmapPtr(fd, s.arenaAt(), nil, uintptr(s.where.Arena), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	if err != nil {
+		return os.NewSyscallError("mmap", err)
+	}
+	s.arena = unsafe.Slice((*byte)(base), s.where.Arena)
+	_ = unix.Madvise(s.arena, unix.MADV_DONTDUMP) // a core file needs not all ranks' memory
+	return nil
+}
+
+// Back puts memory behind the bytes lo … hi-1 of the arena, which then are this process's: lo
+// is the hi of the call before. Where there is not enough memory, that is an
+// error.
+func (s *Segment) Back(lo, hi int) error {
+	if s.backed[1] == 0 {
+		s.backed[0] = lo
+	}
+	if err := fallocate(s.way, s.arenaAt()+int64(lo), int64(hi-lo)); err != nil {
+		return fmt.Errorf("%d bytes of shared memory: %w", hi-lo, err)
+	}
+	s.backed[1] = hi
+	_ = unix.Madvise(s.arena[lo:hi], unix.MADV_POPULATE_WRITE) // else page by page, at first use
+	return nil
 }
 
 // OpenSegment opens what another process has made, and makes sure that it is that.
 func OpenSegment(w Where) (*Segment, error) {
-	if w.Bytes < SegmentHead || w.Bytes > 1<<40 {
-		return nil, fmt.Errorf("transport: a segment of %d bytes", w.Bytes)
+	if w.Bytes < SegmentHead || w.Bytes > 1<<40 || w.Arena < 0 || w.Arena > 1<<46 {
+		return nil, fmt.Errorf("transport: a segment of %d bytes, and %d", w.Bytes, w.Arena)
 	}
 	path := fmt.Sprintf("/proc/%d/fd/%d", w.PID, w.FD)
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -81,11 +122,16 @@ func OpenSegment(w Where) (*Segment, error) {
 		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
 	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
-	if err != nil || seals&segmentSeals != segmentSeals || st.Size != w.Bytes {
+	s := &Segment{fd: -1, way: -1, where: w}
+	size := w.Bytes
+	if w.Arena > 0 {
+		size = s.arenaAt() + w.Arena
+	}
+	if err != nil || seals&segmentSeals != segmentSeals || st.Size != size {
 		return nil, fmt.Errorf("%s is not the segment of this job: do the ranks see the same processes?", path)
 	}
-	s := &Segment{fd: -1, where: w}
 	if err := s.view(fd); err != nil {
+		s.Close()
 		return nil, err
 	}
 	if subtle.ConstantTimeCompare(s.mem[:len(w.Nonce)], w.Nonce[:]) != 1 {
@@ -103,15 +149,42 @@ func (s *Segment) Hide() {
 	}
 }
 
-// Close gives the memory back: nothing may touch it from here on.
+// Close gives the memory back: nothing may touch it from here on. The addresses of what
+// this process had in the arena stay out of use, so that who touches them all the
+// same ends by a fault, and changes nothing.
 func (s *Segment) Close() error {
 	s.Hide()
-	if s.mem == nil {
-		return nil
+	if s.way >= 0 {
+		unix.Close(s.way)
+		s.way = -1
 	}
-	mem := s.mem
-	s.mem = nil
-	return os.NewSyscallError("munmap", unix.Munmap(mem))
+	var err error
+	if s.mem != nil {
+		err = os.NewSyscallError("munmap", unix.Munmap(s.mem))
+		s.mem = nil
+	}
+	if s.arena != nil {
+		err = errors.Join(err, s.bar())
+		s.arena = nil
+	}
+	return err
+}
+
+// bar gives the arena back, and bars the part that this process has used.
+func (s *Segment) bar() error {
+	base, n := unsafe.Pointer(&s.arena[0]), len(s.arena)
+	lo, hi := s.backed[0], s.backed[1]
+	var errs []error
+	if hi > lo {
+		_, err := unix.MmapPtr(-1, 0, unsafe.Add(base, lo), uintptr(hi-lo), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE|unix.MAP_FIXED)
+		errs = append(errs, os.NewSyscallError("mmap", err))
+	}
+	for _, part := range [2][2]int{{0, lo}, {hi, n}} {
+		if part[0] < part[1] {
+			errs = append(errs, os.NewSyscallError("munmap", unix.MunmapPtr(unsafe.Add(base, part[0]), uintptr(part[1]-part[0]))))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 const (

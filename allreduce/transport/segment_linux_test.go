@@ -4,15 +4,18 @@ package transport
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestSegmentIsShared(t *testing.T) {
 	const n = 10_000
-	a, err := NewSegment(n)
+	a, err := NewSegment(n, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +40,7 @@ func TestSegmentIsShared(t *testing.T) {
 
 // TestSegmentIsKnown: what is at the place may be another's.
 func TestSegmentIsKnown(t *testing.T) {
-	s, err := NewSegment(100)
+	s, err := NewSegment(100, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +59,8 @@ func TestSegmentIsKnown(t *testing.T) {
 	}{
 		{func(w *Where) { w.Nonce[3]++ }, "is the segment of another job"},
 		{func(w *Where) { w.Bytes += 4096 }, "is not the segment of this job"},
+		{func(w *Where) { w.Arena += 4096 }, "is not the segment of this job"},
+		{func(w *Where) { w.Arena = -1 }, "a segment of 4196 bytes, and -1"},
 		{func(w *Where) { w.FD = int32(file.Fd()) }, "is not the segment of this job"},
 		{func(w *Where) { w.Bytes = 3 }, "a segment of 3 bytes"},
 		{func(w *Where) { w.FD = 1 << 20 }, "no such file"},
@@ -80,7 +85,7 @@ func TestSegmentIsKnown(t *testing.T) {
 
 // TestDozeEnds: by Wake, by itself, and at once where the word has changed.
 func TestDozeEnds(t *testing.T) {
-	s, err := NewSegment(100)
+	s, err := NewSegment(100, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,4 +110,48 @@ func TestDozeEnds(t *testing.T) {
 	s.Word(0).Add(1)
 	Wake(s.Word(0))
 	<-woken
+}
+
+// TestArena: what one process puts memory behind, others see; after Close the addresses
+// that were in use are nobody's.
+func TestArena(t *testing.T) {
+	const arena, lo, hi = 1 << 30, 1 << 20, 1<<20 + 5<<12
+	a, err := NewSegment(100, arena)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := OpenSegment(a.Where())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if len(a.Arena()) != arena || len(b.Arena()) != arena {
+		t.Fatalf("got %d and %d bytes, want %d", len(a.Arena()), len(b.Arena()), arena)
+	}
+	if err := errors.Join(a.Back(lo, lo+4096), a.Back(lo+4096, hi)); err != nil {
+		t.Fatal(err)
+	}
+	own := a.Arena()[lo:hi]
+	copy(own[4090:], "hello")
+	if got := string(b.Arena()[lo+4090:][:5]); got != "hello" {
+		t.Errorf("got %q, want hello", got)
+	}
+	if err := a.Back(lo, 1<<50); err == nil {
+		t.Error("there is memory for a million gigabytes")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := uintptr(unsafe.Pointer(&own[0]))
+	if want := fmt.Sprintf("%x-%x ---p ", at, at+hi-lo); !strings.Contains(string(maps), want) {
+		t.Errorf("want %q in the maps of this process:\n%s", want, maps)
+	}
+	if got := string(b.Arena()[lo+4090:][:5]); got != "hello" {
+		t.Errorf("got %q after the other has closed, want hello", got)
+	}
 }

@@ -13,10 +13,13 @@ import (
 func Machine() (string, error) { return "", ErrNoSegment }
 
 // NewSegment makes a segment, on Linux.
-func NewSegment(int) (*Segment, error) { return nil, ErrNoSegment }
+func NewSegment(int, int64) (*Segment, error) { return nil, ErrNoSegment }
 
 // OpenSegment opens a segment, on Linux.
 func OpenSegment(Where) (*Segment, error) { return nil, ErrNoSegment }
+
+// Back puts memory behind a part of the arena.
+func (s *Segment) Back(lo, hi int) error { return ErrNoSegment }
 
 // Hide closes the way in.
 func (s *Segment) Hide() {}

@@ -28,6 +28,9 @@ type Config struct {
 	Schedules []string
 	// NoChecksum leaves out the CRC-32C of each chunk.
 	NoChecksum bool
+	// Alloc measures our shared memory with vectors from allreduce.Alloc too, which no
+	// call copies, as system gvw_alloc. Over shm alone.
+	Alloc bool
 	// Rounds is how often every system has its turn; 0 is 3.
 	Rounds int
 	// PerSize is the time for the batches of one size in one round; 0 is
@@ -110,6 +113,9 @@ func (c Config) Validate() error {
 	}
 	if c.Transport != "mem" && len(c.Self) == 0 {
 		fault("Self is missing: how is a rank started?")
+	}
+	if c.Transport != "shm" && c.Alloc {
+		fault("Alloc: it is about shared memory: want transport shm, got %q", c.Transport)
 	}
 	if c.Transport == "mem" && c.Peers {
 		fault("Peers: no other system runs inside one process: want transport tcp")

@@ -38,17 +38,21 @@ const (
 
 // meter measures one rank's part.
 type meter struct {
-	group group
-	per   time.Duration        // for the batches of one size
-	cpu   func() time.Duration // used by this rank so far
-	emit  func(Batch) error    // called on rank 0
+	group  group
+	per    time.Duration        // for the batches of one size
+	cpu    func() time.Duration // used by this rank so far
+	emit   func(Batch) error    // called on rank 0
+	vector func(n int) ([]float32, error)
 	// For what the ranks agree on; a vector that is made once.
 	slowest, total [1]float64
 }
 
 // size measures vectors of so many bytes.
 func (m *meter) size(ctx context.Context, bytes int) error {
-	v := make([]float32, bytes/4)
+	v, err := m.vector(bytes / 4)
+	if err != nil {
+		return err
+	}
 	if err := m.check(ctx, v); err != nil {
 		return err
 	}

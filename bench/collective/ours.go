@@ -26,13 +26,23 @@ import (
 type ours struct {
 	cfg      Config
 	schedule string
+	alloc    bool // vectors are from allreduce.Alloc
 }
 
-// ourName is how the figures call us.
-const ourName = "gvw"
+// How the figures call us; the latter with vectors from allreduce.Alloc.
+const (
+	ourName   = "gvw"
+	allocName = "gvw_alloc"
+)
 
-func (o *ours) name() (string, string) { return ourName, o.schedule }
-func (o *ours) close() error           { return nil }
+func (o *ours) name() (string, string) {
+	if o.alloc {
+		return allocName, o.schedule
+	}
+	return ourName, o.schedule
+}
+
+func (o *ours) close() error { return nil }
 
 func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	network := transport.TCP
@@ -48,7 +58,8 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	for rank := range tasks {
 		tasks[rank] = task{
 			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
-			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize,
+			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Alloc: o.alloc,
+			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize,
 		}
 	}
 	if o.cfg.Transport == "mem" {

@@ -33,6 +33,7 @@ type task struct {
 	Schedule   string        `json:"schedule"`
 	NoChecksum bool          `json:"no_checksum,omitempty"`
 	Shared     bool          `json:"shared,omitempty"` // memory; it must be, or must not
+	Alloc      bool          `json:"alloc,omitempty"`  // vectors are from it
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
 }
@@ -72,7 +73,12 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 	if t.Shared && !g.SharedMemory() {
 		return fmt.Errorf("collective: rank %d: the ranks share no memory (the log says why): measure --transport tcp", t.Rank)
 	}
-	m := meter{group: g, per: t.PerSize, cpu: cpu, emit: emit}
+	m := meter{group: g, per: t.PerSize, cpu: cpu, emit: emit, vector: func(n int) ([]float32, error) {
+		if t.Alloc {
+			return allreduce.Alloc[float32](g, n)
+		}
+		return make([]float32, n), nil
+	}}
 	for _, bytes := range t.Sizes {
 		if err := m.size(ctx, bytes); err != nil {
 			return err

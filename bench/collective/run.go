@@ -53,6 +53,9 @@ func Run(ctx context.Context, cfg Config) (r *Result, err error) {
 	var systems []system
 	for _, s := range cfg.Schedules {
 		systems = append(systems, &ours{cfg: cfg, schedule: s})
+		if cfg.Alloc {
+			systems = append(systems, &ours{cfg: cfg, schedule: s, alloc: true})
+		}
 	}
 	if cfg.Peers {
 		var found []system

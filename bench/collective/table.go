@@ -40,7 +40,11 @@ func (r *Result) WriteTable(w io.Writer) error {
 	r.rows(&b, func(f Figure) string { return micros(f.CPUUS) })
 	if c.Peers {
 		b.WriteString("\nour best schedule / peer, by median\n")
-		r.ratios(&b)
+		r.ratios(&b, ourName)
+		if c.Alloc {
+			b.WriteString("\nthe same with vectors from allreduce.Alloc\n")
+			r.ratios(&b, allocName)
+		}
 		for _, a := range r.Absent {
 			fmt.Fprintf(&b, "\nnot measured: %s: %s\n", a.System, a.Why)
 		}
@@ -71,8 +75,8 @@ func (r *Result) rows(b *strings.Builder, cell func(Figure) string) {
 	t.Flush() // into memory: it cannot fail
 }
 
-// ratios writes a line per peer.
-func (r *Result) ratios(b *strings.Builder) {
+// ratios writes a line per peer, beside one of our systems.
+func (r *Result) ratios(b *strings.Builder, ours string) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "peer")
 	for _, n := range r.Config.Sizes {
@@ -80,14 +84,14 @@ func (r *Result) ratios(b *strings.Builder) {
 	}
 	fmt.Fprintln(t)
 	for _, s := range r.systems() {
-		if s[0] == ourName {
+		if s[0] == ourName || s[0] == allocName {
 			continue
 		}
 		fmt.Fprint(t, s[0])
 		for _, n := range r.Config.Sizes {
 			text := "-"
 			if f, ok := r.figure(s, n); ok {
-				text = fmt.Sprintf("%.2f", r.best(n)/f.MedianUS)
+				text = fmt.Sprintf("%.2f", r.best(ours, n)/f.MedianUS)
 			}
 			fmt.Fprintf(t, "\t%s", text)
 		}
@@ -116,11 +120,11 @@ func (r *Result) figure(s [2]string, bytes int) (Figure, bool) {
 	return Figure{}, false
 }
 
-// best is the median of our best schedule.
-func (r *Result) best(bytes int) float64 {
+// best is the median of the best schedule of one of our systems.
+func (r *Result) best(ours string, bytes int) float64 {
 	best := math.Inf(1)
 	for _, f := range r.Figures {
-		if f.System == ourName && f.Bytes == bytes {
+		if f.System == ours && f.Bytes == bytes {
 			best = min(best, f.MedianUS)
 		}
 	}

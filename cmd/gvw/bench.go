@@ -26,6 +26,7 @@ var benchFlags = []*spec{
 	{name: "sizes", kind: text, category: catBench, arg: "A,B,...", def: "4,65536,1048576,16777216", help: "bytes of a vector, multiples of 4"},
 	{name: "schedule", kind: text, category: catBench, arg: "NAME", choices: append([]string{"all"}, collective.Schedules()...), def: "auto", help: "who sends what to whom; all: each in turn"},
 	{name: "checksum", kind: text, category: catBench, arg: "on|off", choices: []string{"on", "off"}, def: "on", help: "CRC-32C of each chunk, as in training"},
+	{name: "alloc", kind: boolean, category: catBench, help: "with --transport shm: vectors from allreduce.Alloc too"},
 	{name: "rounds", kind: integer, positive: true, max: 1000, category: catBench, arg: "R", def: "3", help: "turns of each system"},
 	{name: "per_size", kind: duration, category: catBench, arg: "T", def: "0.3s", help: "time for one size in one round"},
 	{name: "peers", kind: boolean, category: catBench, help: "Open MPI, MPICH, XGBoost and vw beside ours"},
@@ -43,6 +44,7 @@ func benchHelp() string {
 		"machine. Results are compared with the exact answer before and after.\n\n" +
 		"  gvw bench allreduce -n 4 --sizes 4,65536\n" +
 		"  gvw bench allreduce -n 4 --transport shm --schedule all\n" +
+		"  gvw bench allreduce -n 4 --transport shm --alloc --peers\n" +
 		"  gvw bench allreduce -n 4 --checksum off --peers --python .venv/bin/python\n")
 	writeOptions(&b, benchFlags, true)
 	return b.String()
@@ -72,6 +74,8 @@ func (p *program) benchCommand(ctx context.Context, args []string) error {
 		return usageErrorf("--python would be ignored without --peers: only they are run by it")
 	case s.get("transport") == "mem" && s.has("peers"):
 		return usageErrorf("--peers cannot go with --transport mem: no other system runs inside one process")
+	case s.has("alloc") && s.get("transport") != "shm":
+		return usageErrorf("--alloc goes with --transport shm: it is about vectors in shared memory")
 	case s.get("transport") == "mem" && s.has("netns"):
 		return usageErrorf("--netns would be ignored with --transport mem: no socket is used")
 	}
@@ -95,7 +99,7 @@ func (p *program) bench(c *cli.Context) error {
 	cfg := collective.Config{
 		Ranks: 4, Transport: c.String("transport"), NoChecksum: c.String("checksum") == "off",
 		Rounds: int(c.Uint64("rounds")), PerSize: c.Duration("per_size"),
-		Self: []string{self, "bench", "rank"}, Peers: c.Bool("peers"), Python: c.String("python"),
+		Self: []string{self, "bench", "rank"}, Peers: c.Bool("peers"), Alloc: c.Bool("alloc"), Python: c.String("python"),
 		Log: slog.New(slog.DiscardHandler),
 	}
 	if c.IsSet("ranks") {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// TestAllocHasTheBytesOfTCP, whatever the schedule, in place or not, whoever has its contribution
+// and its result in shared memory.
+func TestAllocHasTheBytesOfTCP(t *testing.T) {
+	const size = 4
+	counts := []int{1, sharedSmall/4 + 1, 40_007, (sharedDepth*sharedPiece + sharedPiece + 12) / 4}
+	for _, name := range schedule.Names {
+		t.Run(name.String(), func(t *testing.T) {
+			tcp, shm := newTCPJob(t, size, Config{Schedule: name}), newSharedJob(t, size, Config{Schedule: name})
+			for seed, count := range counts {
+				want := make([][]float32, size)
+				tcp.each(func(rank int) error {
+					want[rank] = wild(count, seed, rank)
+					return tcp.groups[rank].AllReduce(ctx, Vec(want[rank]), Sum)
+				})
+				for who := range 1 << size {
+					shm.each(func(rank int) error {
+						return allocSum(shm.groups[rank], who, seed, want[0])
+					})
+				}
+			}
+		})
+	}
+}
+
+// wild are numbers whose sum depends on the order.
+func wild(count, seed, rank int) []float32 {
+	v := make([]float32, count)
+	for i := range v {
+		v[i] = float32(math.Sin(float64(i*7+rank+seed))) * float32(int(1)<<((i+rank)%20))
+	}
+	return v
+}
+
+// allocSum sums in place and into another slice; who has a bit for each rank that has its vectors,
+// or one of them, in shared memory.
+func allocSum(g *Group, who, seed int, want []float32) error {
+	var dst, src []float32
+	var err error
+	for i, v := range []*[]float32{&dst, &src} {
+		if who>>((g.Rank()+i*who)%g.Size())&1 == 0 {
+			*v = make([]float32, len(want))
+		} else if *v, err = Alloc[float32](g, len(want)); err != nil {
+			return err
+		}
+	}
+	contribution := wild(len(want), seed, g.Rank())
+	copy(src, contribution)
+	if err := g.AllReduceInto(ctx, Vec(dst), Vec(src), Sum); err != nil {
+		return err
+	}
+	if !slices.Equal(src, contribution) {
+		return errors.New("the contribution has changed")
+	}
+	if err := g.AllReduce(ctx, Vec(src), Sum); err != nil {
+		return err
+	}
+	if !slices.Equal(dst, want) || !slices.Equal(src, want) {
+		return fmt.Errorf("%d elements, who %b: the bytes differ from those over TCP", len(want), who)
+	}
+	return nil
+}
+
+// TestAllocOfAllKinds: other kinds and operations, and parts of slices.
+func TestAllocOfAllKinds(t *testing.T) {
+	j := newSharedJob(t, 3, Config{})
+	j.each(func(rank int) error {
+		g := j.groups[rank]
+		v, err := Alloc[int64](g, 10_000)
+		if err != nil {
+			return err
+		}
+		rng := rand.New(rand.NewPCG(1, uint64(rank)))
+		for i := range v {
+			v[i] = rng.Int64N(1000)
+		}
+		const lo, hi = 777, 7777
+		want := slices.Clone(v)
+		if err := g.AllReduce(ctx, Vec(v[lo:hi]), Max); err != nil {
+			return err
+		}
+		if err := g.AllReduce(ctx, Vec(want[lo:hi]), Max); err != nil {
+			return err
+		}
+		if !slices.Equal(v, want) {
+			return errors.New("the maximum differs from that of ordinary slices")
+		}
+		w, err := Alloc[uint64](g, 5000)
+		if err != nil {
+			return err
+		}
+		for i := range w {
+			w[i] = uint64(rank)<<32 | uint64(rank)
+		}
+		if err := g.AllReduce(ctx, Vec(w), sequel); err != nil {
+			return err
+		}
+		for i, x := range w {
+			if x != 2<<32 {
+				return fmt.Errorf("%d: the walk is %x", i, x)
+			}
+		}
+		return nil
+	})
+}
+
+// TestAllocWithoutSharedMemory gives slices like any other; before Ready and after Close
+// there is none.
+func TestAllocWithoutSharedMemory(t *testing.T) {
+	j := newTCPJob(t, 2, Config{})
+	if _, err := Alloc[float32](j.groups[0], 10); !errors.Is(err, errNotReady) {
+		t.Errorf("before Ready: got %v", err)
+	}
+	j.each(func(rank int) error {
+		if err := j.groups[rank].Ready(ctx, spantree.Shard{}); err != nil {
+			return err
+		}
+		v, err := Alloc[float32](j.groups[rank], 10_000)
+		if err != nil {
+			return err
+		}
+		v[0] = 1
+		if err = j.groups[rank].AllReduce(ctx, Vec(v), Sum); err == nil && v[0] != 2 {
+			err = fmt.Errorf("got %v, want 2", v[0])
+		}
+		return err
+	})
+	j.close()
+	if _, err := Alloc[byte](j.groups[0], 1); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: got %v", err)
+	}
+	if v, err := Alloc[byte](Local(), 3); err != nil || !bytes.Equal(v, make([]byte, 3)) {
+		t.Errorf("alone: got %v, %v", v, err)
+	}
+}
+
+// TestAllocOfTooMuch: there are not that many addresses; the slice is ordinary, and the log says so.
+func TestAllocOfTooMuch(t *testing.T) {
+	j := newSharedJob(t, 2, Config{})
+	s := j.groups[1].engine.shared
+	s.given = len(s.arena)/2 - os.Getpagesize()
+	v, err := Alloc[float32](j.groups[1], 10_000)
+	if err != nil || s.inArena(Vec(v).bytes()) != 0 {
+		t.Errorf("got %v, in the arena: %d", err, s.inArena(Vec(v).bytes()))
+	}
+	if log := j.logs[1].String(); !strings.Contains(log, "bytes of addresses are left to this rank") {
+		t.Errorf("got %q", log)
+	}
+}
+
+// TestNoArena: where files may not be that long, ranks share memory all the same.
+func TestNoArena(t *testing.T) {
+	j := newLoopbackJob(t, 2, Config{})
+	j.groups[0].segments.make = func(n int, _ int64) (*transport.Segment, error) { return transport.NewSegment(n, 0) }
+	j.ready()
+	j.each(func(rank int) error {
+		v, err := Alloc[float32](j.groups[rank], 5000)
+		if err != nil {
+			return err
+		}
+		v[4999] = 1
+		if err = j.groups[rank].AllReduce(ctx, Vec(v), Sum); err == nil && (v[4999] != 2 || !j.groups[rank].SharedMemory()) {
+			err = fmt.Errorf("got %v, shared memory %v", v[4999], j.groups[rank].SharedMemory())
+		}
+		return err
+	})
+}
+
+// TestAVectorBeyondTheArena: what another rank writes into the segment is not trusted.
+func TestAVectorBeyondTheArena(t *testing.T) {
+	j := newSharedJob(t, 2, Config{})
+	s := j.groups[0].engine.shared
+	for _, at := range []uint64{uint64(len(s.arena)) + 1, uint64(len(s.arena)) - 98, math.MaxUint64} {
+		room := make([]byte, callRoom)
+		for i := range 8 {
+			room[callDst+i] = byte(at >> (8 * i))
+		}
+		if _, ok := s.homeOf(room, 100); ok {
+			t.Errorf("%d: 100 bytes there lie in an arena of %d", at-1, len(s.arena))
+		}
+	}
+}
