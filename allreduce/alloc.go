@@ -32,9 +32,7 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 	case g.wiring == nil:
 		return nil, errNotReady
 	}
-	g.engine.mu.Lock()
-	s := g.engine.shared
-	g.engine.mu.Unlock()
+	s := g.sharing()
 	if s == nil || n == 0 {
 		return make([]T, n), nil
 	}
@@ -63,7 +61,7 @@ func (s *shared) alloc(n int) ([]byte, error) {
 	if left := part - s.given; n > left {
 		return nil, fmt.Errorf("%d bytes of addresses are left to this rank", left)
 	}
-	lo := s.rank*part + s.given
+	lo := s.self*part + s.given
 	hi := lo + (n+page-1)/page*page
 	if err := s.seg.Back(lo, hi); err != nil {
 		return nil, err

@@ -199,3 +199,30 @@ func TestAVectorBeyondTheArena(t *testing.T) {
 		}
 	}
 }
+
+// TestAllocOutlivesItsEpoch: when the wiring ends, what is in the slice stays, out of reach of other ranks,
+// until Close.
+func TestAllocOutlivesItsEpoch(t *testing.T) {
+	j := newSharedJob(t, 2, Config{})
+	v := make([][]float32, 2)
+	j.each(func(rank int) (err error) {
+		v[rank], err = Alloc[float32](j.groups[rank], 5000)
+		v[rank][4999] = float32(rank + 1)
+		return err
+	})
+	s := [2]*shared{j.groups[0].sharing(), j.groups[1].sharing()}
+	at := s[0].inArena(Vec(v[0]).bytes()) - 1
+	theirs := view[float32](s[1].arena[at:][:4*5000])
+	if theirs[4999] != 1 {
+		t.Fatalf("rank 1 sees %v, want 1", theirs[4999])
+	}
+	s[0].close(j.groups[0])
+	theirs[4999] = 77
+	if v[0][4999] != 1 {
+		t.Errorf("got %v, want 1: another rank has written to it", v[0][4999])
+	}
+	v[0][0] = 5
+	if theirs[0] == 5 {
+		t.Error("another rank sees what is written")
+	}
+}

@@ -56,7 +56,10 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 	}
 	p := g.plans.get(k)
 	if p.codes != nil {
-		t := task{kind: c.v.kind, op: c.op, dst: c.dst, src: c.src, codes: p.codes}
+		t := task{kind: c.v.kind, op: c.op, dst: c.dst, src: c.src, codes: p.codes, part: p.part}
+		if p.part {
+			t.among = p.prog
+		}
 		if g.engine.reduceShared(ctx, g.call(c, p.name), t) == nil {
 			return nil
 		}

@@ -98,7 +98,8 @@ type call struct {
 	received int64
 	done     chan struct{} // capacity 1: it is finished
 	finished atomic.Bool   // done holds that
-	shared   bool          // it goes through the segment
+	shared   bool          // it goes through the segment, now
+	later    bool          // and then to other machines
 }
 
 // errStopped tells the caller of a collective that it is all over.
@@ -157,10 +158,26 @@ func (en *engine) begin(id callID, prog *schedule.Program, dst, src []byte) bool
 		en.mu.Unlock()
 		return false
 	}
-	c := &en.call
 	en.number(id)
+	en.load(prog, dst, src)
+	en.active = true
+	if gone := en.lostBetween(); gone != nil {
+		en.mu.Unlock()
+		en.fail(gone, nil)
+		return false
+	}
+	for _, e := range en.open {
+		en.driver.nudge(e)
+	}
+	en.progress()
+	en.mu.Unlock()
+	return true
+}
+
+// load gives the collective its program; under the lock.
+func (en *engine) load(prog *schedule.Program, dst, src []byte) {
+	c := &en.call
 	c.prog, c.dst, c.src = prog, dst, src
-	c.started, c.received = time.Now(), 0
 	c.finished.Store(false)
 	c.run.Start(prog, en.part)
 	if !en.stream && !en.noSum {
@@ -179,23 +196,12 @@ func (en *engine) begin(id callID, prog *schedule.Program, dst, src []byte) bool
 			en.reach(rank)
 		}
 	}
-	en.active = true
-	if gone := en.lostBetween(); gone != nil {
-		en.mu.Unlock()
-		en.fail(gone, nil)
-		return false
-	}
-	for _, e := range en.open {
-		en.driver.nudge(e)
-	}
-	en.progress()
-	en.mu.Unlock()
-	return true
 }
 
 // number makes id the next collective; under the lock.
 func (en *engine) number(id callID) {
 	c := &en.call
+	c.started, c.received = time.Now(), 0
 	en.before = c.id
 	id.seq = c.id.seq + 1
 	c.id.seq = id.seq

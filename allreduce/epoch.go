@@ -176,7 +176,7 @@ func (e *epoch) end() {
 		s := e.engine.shared
 		e.engine.mu.Unlock()
 		if s != nil {
-			s.close()
+			s.close(e.group)
 		}
 		e.wirer.end()
 	}

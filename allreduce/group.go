@@ -30,7 +30,8 @@ type Group struct {
 	broken   error       // why the job never will be wired
 	busy     atomic.Bool // a collective is under way
 	segments segments
-	scratch  []float32 // one slot of all weights
+	left     []*transport.Segment // of epochs that are over, with what Alloc has given out; under mu
+	scratch  []float32            // one slot of all weights
 	scalar   [1]float32
 	records  records
 	steps    steps
@@ -230,5 +231,11 @@ func (g *Group) Close() error {
 		err = g.member.Close()
 	}
 	g.work.Wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, seg := range g.left {
+		seg.Close()
+	}
+	g.left = nil
 	return err
 }

@@ -143,6 +143,9 @@ func (e *edge) expect() (more, held bool, f *failure) {
 	case e.broken:
 		in.drop = true
 		return true, false, nil
+	case en.call.later && in.heard == en.call.id.seq:
+		e.waiting = true // this rank's host comes first
+		return false, true, nil
 	case !en.active || e.peer == noPeer || in.heard != en.call.id.seq:
 		return false, false, e.unexpected()
 	}

@@ -18,7 +18,7 @@ type plans struct {
 	rank    int
 	tree    schedule.Tree // of records; in a job with vw workers, of everything
 	stream  bool
-	shared  bool // sums are wanted
+	hosts   [][]int // ranks that share memory, by machine; nil: none do
 	kept    map[planKey]plan
 	offsets []int // of records
 	records *schedule.Program
@@ -38,6 +38,7 @@ type plan struct {
 	prog  *schedule.Program
 	name  schedule.Name
 	codes []sumCode // of an all-reduce, where the ranks share memory
+	part  bool      // what they share is a part of the sum; prog joins it with the others'
 }
 
 func newPlans(t schedule.Tree, rank int, stream bool) plans {
@@ -67,8 +68,8 @@ func (p *plans) make(k planKey) plan {
 		if s.Schedule == schedule.Auto {
 			s.Schedule = s.Pick()
 		}
-		if p.shared && s.Bytes > 0 {
-			return plan{name: s.Schedule, codes: codeOf(s.Sums(), !s.Ordered)}
+		if len(p.hosts) > 0 && s.Bytes > 0 {
+			return p.makeShared(s)
 		}
 		return plan{prog: s.AllReduce(p.rank), name: s.Schedule}
 	case verbReduce:

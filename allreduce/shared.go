@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,7 @@ const (
 //	   128     8  taken: of how many pieces the rank has the result
 //	   192     4  asleep: 1 while the rank sleeps, or is about to
 //	   196     4  bell: the word it sleeps on
+//	   200     8  beats: a sign of life of a rank that is busy with other machines
 //	   256   320  its last two collectives, of 160 bytes each: the length of the header,
 //	              where its contribution and where its result lie in the arena, 1 more
 //	              than the offset or 0, each of 8 bytes; then the header
@@ -56,6 +58,7 @@ const (
 const (
 	placeAsleep = 3 * cacheLine
 	placeBell   = placeAsleep + 4
+	placeBeats  = placeAsleep + 8
 	placeCalls  = 4 * cacheLine
 	callRoom    = 160
 	callSrc     = 8
@@ -71,7 +74,7 @@ const (
 	arrived step = iota
 	summed
 	taken
-	steps
+	stepKinds
 )
 
 // sharing is how many ranks of this process have a segment.
@@ -82,17 +85,22 @@ var sharing atomic.Int32
 // it in; everybody sums a share of it, as [schedule.Spec.Sums] says; everybody copies
 // the result out. Who has its vector in the arena copies nothing: others find it there,
 // and leave the result there.
+//
+// Ranks are numbered by their places here: the first one leads, where there are other
+// machines.
 type shared struct {
 	en     *engine
 	seg    *transport.Segment
-	rank   int
+	ranks  []int // in the job, rising
+	self   int
 	piece  int // bytes of a piece, at most
 	places []sharedPlace
 	arena  []byte
-	turn   uint64        // how many pieces this rank has taken
-	known  [steps]uint64 // so far all ranks have come, as far as is known
-	calls  uint64        // how many collectives it has begun here
-	first  uint64        // the turn of the first piece of this one; under the engine's lock
+	turn   uint64            // how many pieces this rank has taken
+	known  [stepKinds]uint64 // so far all ranks have come, as far as is known
+	calls  uint64            // how many collectives it has begun here
+	done   atomic.Uint64     // how many of them it has ended
+	first  uint64            // the turn of the first piece of this one; under the engine's lock
 	task   task
 	homes  []home // by rank, where its vectors are
 	summer summer
@@ -109,8 +117,9 @@ type home struct{ src, dst unsafe.Pointer }
 
 // sharedPlace is what a rank has in the segment.
 type sharedPlace struct {
-	steps        [steps]*atomic.Uint64
+	steps        [stepKinds]*atomic.Uint64
 	asleep, bell *atomic.Uint32
+	beats        *atomic.Uint64
 	calls        [2][]byte
 	buffers      [sharedDepth][]byte
 }
@@ -125,10 +134,11 @@ func sharedLayout(ranks int) (piece, total int) {
 	return piece, ranks * (placeSize + sharedDepth*piece)
 }
 
-func newShared(en *engine, seg *transport.Segment, ranks int) *shared {
+func newShared(en *engine, seg *transport.Segment, group []int) *shared {
+	ranks := len(group)
 	piece, _ := sharedLayout(ranks)
 	s := &shared{
-		en: en, seg: seg, rank: en.rank, piece: piece, arena: seg.Arena(),
+		en: en, seg: seg, ranks: group, self: slices.Index(group, en.rank), piece: piece, arena: seg.Arena(),
 		places: make([]sharedPlace, ranks), homes: make([]home, ranks),
 		from: make([]unsafe.Pointer, ranks), to: make([]unsafe.Pointer, 0, ranks+1),
 	}
@@ -136,7 +146,7 @@ func newShared(en *engine, seg *transport.Segment, ranks int) *shared {
 	mem := seg.Bytes()
 	for r := range s.places {
 		p, at := &s.places[r], r*placeSize
-		p.asleep, p.bell = seg.Word(at+placeAsleep), seg.Word(at+placeBell)
+		p.asleep, p.bell, p.beats = seg.Word(at+placeAsleep), seg.Word(at+placeBell), seg.Flag(at+placeBeats)
 		for k := range p.steps {
 			p.steps[k] = seg.Flag(at + k*cacheLine)
 		}
@@ -150,23 +160,34 @@ func newShared(en *engine, seg *transport.Segment, ranks int) *shared {
 	return s
 }
 
-// close gives the memory back, once no collective uses it.
-func (s *shared) close() {
+// close gives the memory back, once no collective uses it. What Alloc has given out stays there, for
+// this rank alone, until Group.Close: it may be needed in the next epoch.
+func (s *shared) close(g *Group) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		s.seg.Close()
-		sharing.Add(-1)
+	if s.closed {
+		return
 	}
+	s.closed = true
+	sharing.Add(-1)
+	if s.given == 0 || g.isClosed() {
+		s.seg.Close()
+		return
+	}
+	if err := s.seg.Leave(); err != nil {
+		g.log.Error("Alloc: what is in shared memory cannot be taken out of it", "rank", g.cfg.Rank, "error", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = append(g.left, s.seg)
 }
 
 // post says to the others that this rank has come further.
 func (s *shared) post(k step, n uint64) {
-	s.places[s.rank].steps[k].Store(n)
+	s.places[s.self].steps[k].Store(n)
 	for r := range s.places {
 		// The rank has seen the step, or says before it looks that it may sleep.
-		if p := &s.places[r]; r != s.rank && p.asleep.Load() != 0 {
+		if p := &s.places[r]; r != s.self && p.asleep.Load() != 0 {
 			p.bell.Add(1)
 			transport.Wake(p.bell)
 		}
@@ -190,11 +211,11 @@ func (s *shared) reached(k step, n uint64) bool {
 	return true
 }
 
-// want is what a rank waits for: that all have come so far with one of the steps, where
+// goal is what a rank waits for: that all have come so far with one of the steps, where
 // that is not 0.
-type want [steps]uint64
+type goal [stepKinds]uint64
 
-func (s *shared) any(w *want) bool {
+func (s *shared) any(w *goal) bool {
 	for k, n := range w {
 		if n > 0 && s.reached(step(k), n) {
 			return true
@@ -205,13 +226,13 @@ func (s *shared) any(w *want) bool {
 
 // await waits until all ranks have come as far as n with a step.
 func (s *shared) await(ctx context.Context, k step, n uint64) bool {
-	var w want
+	var w goal
 	w[k] = n
 	return s.awaitAny(ctx, &w)
 }
 
 // awaitAny waits for what is wanted. False: the job has failed, or ctx has ended.
-func (s *shared) awaitAny(ctx context.Context, w *want) bool {
+func (s *shared) awaitAny(ctx context.Context, w *goal) bool {
 	if s.any(w) {
 		return true
 	}
@@ -241,8 +262,8 @@ func (s *shared) awaitAny(ctx context.Context, w *want) bool {
 }
 
 // doze sleeps for a while, unless what is wanted is there.
-func (s *shared) doze(w *want) {
-	me := &s.places[s.rank]
+func (s *shared) doze(w *goal) {
+	me := &s.places[s.self]
 	old := me.bell.Load()
 	me.asleep.Store(1) // from here on news ring, and what was before is seen below
 	if !s.any(w) {

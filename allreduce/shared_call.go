@@ -24,7 +24,7 @@ func (en *engine) reduceShared(ctx context.Context, id callID, t task) error {
 	s := en.shared
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || !en.beginShared(id) {
+	if s.closed || !en.beginShared(id, t.among != nil) {
 		return errStopped
 	}
 	s.task = t
@@ -40,11 +40,12 @@ func (en *engine) reduceShared(ctx context.Context, id callID, t task) error {
 		return errStopped
 	}
 	en.active, en.call.shared = false, false
+	s.done.Add(1)
 	return nil
 }
 
-// beginShared is begin for a collective in the segment.
-func (en *engine) beginShared(id callID) bool {
+// beginShared is begin for a collective in the segment. later: other machines follow.
+func (en *engine) beginShared(id callID, later bool) bool {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	if en.stopped() {
@@ -52,12 +53,8 @@ func (en *engine) beginShared(id callID) bool {
 	}
 	c := &en.call
 	en.number(id)
-	c.prog, c.dst, c.src = nothing, nil, nil
-	c.started, c.received = time.Now(), 0
-	for _, e := range c.edges {
-		e.peer = noPeer
-	}
-	c.edges = c.edges[:0]
+	en.load(nothing, nil, nil)
+	c.later = later
 	for _, e := range en.open {
 		en.driver.nudge(e) // who reads may hold the header of this call
 	}
@@ -70,15 +67,15 @@ func (en *engine) beginShared(id callID) bool {
 // arrives.
 func (s *shared) announce(wire []byte, t *task) {
 	s.calls++
-	room := s.places[s.rank].calls[s.calls&1]
+	room := s.places[s.self].calls[s.calls&1]
 	le := binary.LittleEndian
 	le.PutUint64(room, uint64(len(wire)))
 	le.PutUint64(room[callSrc:], s.inArena(t.src))
 	le.PutUint64(room[callDst:], s.inArena(t.dst))
 	copy(room[callWire:], wire)
-	s.homes[s.rank] = home{}
+	s.homes[s.self] = home{}
 	if len(t.dst) > sharedSmall {
-		s.homes[s.rank], _ = s.homeOf(room, len(t.dst))
+		s.homes[s.self], _ = s.homeOf(room, len(t.dst))
 	}
 }
 
@@ -88,15 +85,15 @@ func (s *shared) meet(n int) bool {
 	ours := callDigest(s.en.call.wire)
 	for r := range s.places {
 		room := s.places[r].calls[s.calls&1]
-		if r == s.rank {
+		if r == s.self {
 			continue
 		}
 		if callDigest(room[callWire:]) != ours {
 			s.en.fail(s.differs(r, room), nil)
 			return false
 		}
-		if n <= sharedSmall {
-			continue // everybody has copied it
+		if s.homes[r] = (home{}); n <= sharedSmall {
+			continue // everybody copies it
 		}
 		var ok bool
 		if s.homes[r], ok = s.homeOf(room, n); !ok {
@@ -148,19 +145,20 @@ func (s *shared) forget() {
 }
 
 // garbled is the failure that a rank has written what makes no sense.
-func (s *shared) garbled(rank int, err error) *failure {
+func (s *shared) garbled(place int, err error) *failure {
+	rank := s.ranks[place]
 	err = fmt.Errorf("in shared memory, from %s: %w", rankAt(rank, s.en.hostOf(rank)), err)
-	return &failure{code: faultGaveUp, by: s.rank, rank: s.rank, text: err.Error(), err: err}
+	return &failure{code: faultGaveUp, by: s.en.rank, rank: s.en.rank, text: err.Error(), err: err}
 }
 
 // differs is the failure that a rank makes another call.
-func (s *shared) differs(rank int, room []byte) *failure {
+func (s *shared) differs(place int, room []byte) *failure {
 	wire := append([]byte(nil), room[callWire:]...)
 	wire = wire[:min(binary.LittleEndian.Uint64(room), uint64(len(wire)))]
 	if err := checkCall(wire); err != nil {
-		return s.garbled(rank, err)
+		return s.garbled(place, err)
 	}
-	f := &failure{code: faultMismatch, by: s.rank, rank: rank, host: s.en.hostOf(rank)}
+	f := &failure{code: faultMismatch, by: s.en.rank, rank: s.ranks[place], host: s.en.hostOf(s.ranks[place])}
 	f.calls = [2]callID{s.en.call.id, decodeCall(wire)}
 	return f
 }
@@ -182,9 +180,9 @@ func (en *engine) hostOf(rank int) string {
 // lags is a rank that this one waits for, and whether it is in the collective; -1:
 // none. Under the engine's lock.
 func (s *shared) lags() (rank int, entered bool) {
-	me := &s.places[s.rank]
+	me := &s.places[s.self]
 	out, sum, in := me.steps[taken].Load(), me.steps[summed].Load(), me.steps[arrived].Load()
-	for _, x := range [steps]struct {
+	for _, x := range [stepKinds]struct {
 		want bool
 		step step
 		turn uint64
@@ -196,7 +194,7 @@ func (s *shared) lags() (rank int, entered bool) {
 		for r := range s.places {
 			if x.want && s.places[r].steps[x.step].Load() < x.turn {
 				// The last piece of the call before may be as far as it has come.
-				return r, s.places[r].steps[arrived].Load() >= s.first
+				return s.ranks[r], s.places[r].steps[arrived].Load() >= s.first
 			}
 		}
 	}
@@ -208,7 +206,9 @@ func (en *engine) overdueShared(now time.Time) *failure {
 	s, d := en.shared, &en.dog
 	var moved uint64
 	for r := range s.places {
-		for _, at := range s.places[r].steps {
+		p := &s.places[r]
+		moved += p.beats.Load()
+		for _, at := range p.steps {
 			moved += at.Load()
 		}
 	}

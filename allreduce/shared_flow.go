@@ -10,24 +10,47 @@ import (
 // reduce takes t through the segment. When all have brought in the first piece the ranks compare
 // their calls. False: the job has failed, or ctx has ended.
 func (s *shared) reduce(ctx context.Context, t *task) bool {
+	if t.part {
+		return s.reduceHost(ctx, t)
+	}
 	switch {
 	case len(t.dst) <= sharedSmall:
 		return s.reduceSmall(ctx, t)
-	case s.homes[s.rank].src == nil:
-		return s.flow(ctx, t, s.turn, false)
+	case s.homes[s.self].src == nil:
+		return s.flow(ctx, t, through, s.turn, false)
 	}
-	// Where all vectors lie is known when all have come, and there is nothing to do until then.
 	first := s.turn + 1
-	s.post(arrived, first)
-	if !s.await(ctx, arrived, first) || !s.meet(len(t.dst)) {
+	if !s.assemble(ctx, t, first) {
 		return false
 	}
 	for _, h := range s.homes {
 		if h.src == nil || h.dst == nil {
-			return s.flow(ctx, t, first, true)
+			return s.flow(ctx, t, through, first, true)
 		}
 	}
 	return s.reduceAtHome(ctx, t)
+}
+
+// assemble is for a rank that need not bring its vector in. Where the others have theirs is known
+// when all have come, and there is nothing to do until then.
+func (s *shared) assemble(ctx context.Context, t *task, first uint64) bool {
+	s.post(arrived, first)
+	return s.await(ctx, arrived, first) && s.meet(len(t.dst))
+}
+
+// reduceHost is reduce in a job with other machines: the ranks of this one sum their part,
+// the first one of them joins it with the others', and all get the result from it.
+func (s *shared) reduceHost(ctx context.Context, t *task) bool {
+	in, met := s.turn, false
+	if s.homes[s.self].src != nil {
+		in, met = s.turn+1, true
+		if !s.assemble(ctx, t, in) {
+			return false
+		}
+	}
+	return s.flow(ctx, t, upward, in, met) &&
+		(t.among == nil || s.en.amid(ctx, t.among, t.dst)) &&
+		s.flow(ctx, t, down, s.turn, true)
 }
 
 // reduceSmall is reduce for a vector so short that each rank sums all of it.
@@ -38,7 +61,7 @@ func (s *shared) reduceSmall(ctx context.Context, t *task) bool {
 	if now > sharedDepth && !s.await(ctx, taken, now-sharedDepth) {
 		return false
 	}
-	me := &s.places[s.rank]
+	me := &s.places[s.self]
 	copy(me.buffers[slot], t.src)
 	s.post(arrived, now)
 	if !s.await(ctx, arrived, now) || !s.meet(n) {
@@ -66,53 +89,73 @@ func (s *shared) reduceAtHome(ctx context.Context, t *task) bool {
 		s.from[r] = h.src
 		s.to = append(s.to, h.dst)
 	}
-	lo, hi := s.share(n, s.rank)
+	lo, hi := s.share(n, s.self)
 	s.summer.over(t, lo, hi, 0, s.from, s.to)
 	s.post(summed, now)
 	if !s.await(ctx, summed, now) {
 		return false
 	}
-	s.places[s.rank].steps[taken].Store(now)
+	s.places[s.self].steps[taken].Store(now)
 	s.turn = now
 	s.en.arrived(n)
 	return true
 }
 
+// phase is what a flow is for.
+type phase int
+
+const (
+	through phase = iota // everybody's vectors, to everybody
+	upward               // to who leads
+	down                 // from there
+)
+
 // flow takes t through the segment piece by piece. A rank does what it can: it copies out
 // what is summed, else it sums a share of what all have brought in, else it brings in
 // the next piece. in is the turn of the last piece it has brought in already.
-func (s *shared) flow(ctx context.Context, t *task, in uint64, met bool) bool {
+func (s *shared) flow(ctx context.Context, t *task, ph phase, in uint64, met bool) bool {
 	base := s.turn
 	last := base + uint64((len(t.dst)+s.piece-1)/s.piece)
 	sum, out := base, base
+	sums := ph != down
+	takes := ph == through || (s.self == 0) == (ph == upward)
+	if ph == down && takes { // the others need nothing from here
+		in, sum = last, last
+		s.post(arrived, last)
+		s.post(summed, last)
+	}
 	for out < last {
-		var w want
-		if out < sum {
+		var w goal
+		if out < sum && takes {
 			w[summed] = out + 1
 		}
-		if sum < in {
+		if sum < in && sums {
 			w[arrived] = sum + 1
 		}
 		if in < last {
 			w[taken] = max(in+1, sharedDepth) - sharedDepth
 		}
 		switch {
-		case w[summed] > 0 && s.reached(summed, w[summed]):
+		case out < sum && (!takes || s.reached(summed, w[summed])):
 			out++
-			s.takeOut(t, base, out)
+			if takes {
+				s.takeOut(t, ph, base, out)
+			}
 			s.turn = out
 			s.post(taken, out)
-		case w[arrived] > 0 && s.reached(arrived, w[arrived]):
+		case sum < in && (!sums || s.reached(arrived, w[arrived])):
 			if !met && !s.meet(len(t.dst)) {
 				return false
 			}
 			met = true
 			sum++
-			s.sumShare(t, base, sum)
+			if sums {
+				s.sumShare(t, ph, base, sum)
+			}
 			s.post(summed, sum)
 		case in < last && s.reached(taken, w[taken]):
 			in++
-			s.bringIn(t, base, in)
+			s.bringIn(t, ph, base, in)
 			s.post(arrived, in)
 		default:
 			if !s.awaitAny(ctx, &w) {
@@ -130,29 +173,34 @@ func (s *shared) part(n int, base, turn uint64) (lo, hi int) {
 }
 
 // bringIn copies a piece into this rank's buffer, but for its own share.
-func (s *shared) bringIn(t *task, base, turn uint64) {
-	if s.homes[s.rank].src != nil {
-		return
-	}
+func (s *shared) bringIn(t *task, ph phase, base, turn uint64) {
 	lo, hi := s.part(len(t.src), base, turn)
-	from, to := s.share(hi-lo, s.rank)
-	mine := s.places[s.rank].buffers[turn%sharedDepth]
-	copy(mine, t.src[lo:lo+from])
-	copy(mine[to:], t.src[lo+to:hi])
+	from, to := s.share(hi-lo, s.self)
+	mine := s.places[s.self].buffers[turn%sharedDepth]
+	switch {
+	case ph == down:
+		copy(mine, t.dst[lo:hi])
+	case s.homes[s.self].src == nil:
+		copy(mine, t.src[lo:lo+from])
+		copy(mine[to:], t.src[lo+to:hi])
+	}
 }
 
 // sumShare sums this rank's share of a piece, for itself, for who has its result in the
 // arena, and for the others into this rank's buffer.
-func (s *shared) sumShare(t *task, base, turn uint64) {
+func (s *shared) sumShare(t *task, ph phase, base, turn uint64) {
 	lo, hi := s.part(len(t.src), base, turn)
-	from, to := s.share(hi-lo, s.rank)
+	from, to := s.share(hi-lo, s.self)
 	slot := turn % sharedDepth
-	s.to = append(s.to[:0], unsafe.Pointer(&t.dst[lo]))
-	wanted := false
+	own, others := ph == through || s.self == 0, ph == upward && s.self > 0
+	s.to = s.to[:0]
+	if own {
+		s.to = append(s.to, unsafe.Pointer(&t.dst[lo]))
+	}
 	for r := range s.places {
 		h := &s.homes[r]
 		switch {
-		case r == s.rank:
+		case r == s.self:
 			s.from[r] = unsafe.Pointer(&t.src[lo])
 			continue
 		case h.src != nil:
@@ -160,27 +208,37 @@ func (s *shared) sumShare(t *task, base, turn uint64) {
 		default:
 			s.from[r] = unsafe.Pointer(&s.places[r].buffers[slot][0])
 		}
-		if h.dst != nil {
+		switch {
+		case ph == upward:
+		case h.dst != nil:
 			s.to = append(s.to, unsafe.Add(h.dst, lo))
-		} else {
-			wanted = true
+		default:
+			others = true
 		}
 	}
-	if wanted {
-		s.to = append(s.to, unsafe.Pointer(&s.places[s.rank].buffers[slot][0]))
+	if others {
+		s.to = append(s.to, unsafe.Pointer(&s.places[s.self].buffers[slot][0]))
 	}
 	s.summer.over(t, lo+from, lo+to, lo, s.from, s.to)
 }
 
-// takeOut copies the others' shares of a piece out.
-func (s *shared) takeOut(t *task, base, turn uint64) {
+// takeOut copies what others have summed of a piece, or who leads has brought down.
+func (s *shared) takeOut(t *task, ph phase, base, turn uint64) {
 	lo, hi := s.part(len(t.dst), base, turn)
+	slot := turn % sharedDepth
+	s.en.arrived(hi - lo)
+	if ph == down {
+		copy(t.dst[lo:hi], s.places[0].buffers[slot])
+		return
+	}
+	if ph == through && s.homes[s.self].dst != nil {
+		return // they have left it there
+	}
 	for r := range s.places {
-		if from, to := s.share(hi-lo, r); r != s.rank && s.homes[s.rank].dst == nil {
-			copy(t.dst[lo+from:lo+to], s.places[r].buffers[turn%sharedDepth][from:to])
+		if from, to := s.share(hi-lo, r); r != s.self {
+			copy(t.dst[lo+from:lo+to], s.places[r].buffers[slot][from:to])
 		}
 	}
-	s.en.arrived(hi - lo)
 }
 
 // share is the part of n bytes that a rank sums. Cuts fall on cache lines, and so

@@ -7,18 +7,20 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// The ranks of a job tell each other by a maximum over 64-bit words whether they
-// can meet in a segment. The words of rank 0 say where it is; those of the others are 0
-// there.
+// The ranks of a job tell each other by a maximum over 64-bit words whether those of a
+// host can meet in a segment. Each host has so many words. Those of its first rank say
+// where the segment is; those of the others are 0 there, and those of other hosts
+// everywhere.
 const (
 	offerRefused = iota // 1: by a rank that does not want to
 	offerMachine        // the machine, and
-	offerNot            // all its bits turned around: both agree if all ranks do
+	offerNot            // all its bits turned around: both agree if all ranks of the host do
 	offerPlace          // process and descriptor
 	offerBytes          // 0: there is no segment
 	offerArena
@@ -32,68 +34,96 @@ type segments struct {
 	open func(w transport.Where) (*transport.Segment, error)
 }
 
-// share finds out whether all ranks run on this machine, and if so opens the segment
-// through which they all-reduce. That they do not is no error: then it is TCP.
+// share finds out which ranks run on one machine, and if this rank has such neighbours, opens
+// the segment through which they all-reduce. That there is none is no error: then
+// it is TCP.
 //
-// Whether the ranks talk about it at all follows from their addresses, which all know.
+// Who may share memory follows from the addresses of all ranks, which all know.
 func (g *Group) share(ctx context.Context) error {
-	if g.Stream() || g.cfg.Total > sharedRanks || !oneHost(g.wiring.Peers) {
+	if g.Stream() {
+		return nil
+	}
+	hosts := hostsOf(g.wiring.Peers)
+	if len(hosts) == 0 {
 		return nil
 	}
 	if g.busy.CompareAndSwap(false, true) { // else a collective has called Ready
 		defer g.busy.Store(false)
 	}
-	offer := make([]uint64, offerWords)
-	seg := g.offer(offer)
-	if seg != nil {
-		defer seg.Hide()
+	self := slices.IndexFunc(hosts, func(h []int) bool { return slices.Contains(h, g.cfg.Rank) })
+	offers := make([]uint64, len(hosts)*offerWords)
+	offerOf := func(host int) []uint64 { return offers[host*offerWords:][:offerWords] }
+	var seg *transport.Segment
+	if self >= 0 {
+		seg = g.offer(offerOf(self), hosts[self])
 	}
-	mine := offer[offerMachine]
-	err := g.agree(ctx, offer, Max)
-	if err != nil || offer[offerRefused] != 0 || offer[offerMachine] != mine || offer[offerNot] != ^mine || offer[offerBytes] == 0 {
-		closeSegment(seg)
+	defer func() {
+		if seg != nil {
+			seg.Close()
+		}
+	}()
+	if err := g.agree(ctx, offers, Max); err != nil {
 		return err
 	}
-	open := []uint64{1}
-	if seg == nil {
-		if seg, err = g.open(whereOf(offer)); err != nil {
-			open[0] = 0
+	open, any := make([]uint64, len(hosts)), uint64(0)
+	for i := range open {
+		o := offerOf(i)
+		if o[offerRefused] == 0 && o[offerMachine] == ^o[offerNot] && o[offerBytes] > 0 {
+			open[i], any = 1, 1
+		}
+	}
+	if any == 0 {
+		return nil
+	}
+	var err error
+	if self >= 0 && open[self] == 1 && seg == nil {
+		if seg, err = g.open(whereOf(offerOf(self)), hosts[self]); err != nil {
+			open[self] = 0
 			g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		}
 	}
-	if err := g.agree(ctx, open, Min); err != nil || open[0] == 0 {
-		closeSegment(seg)
+	if err := g.agree(ctx, open, Min); err != nil {
 		return err
+	}
+	for i, host := range hosts {
+		if open[i] == 1 {
+			g.plans.hosts = append(g.plans.hosts, host)
+		}
+	}
+	if self < 0 || open[self] == 0 {
+		return nil
 	}
 	g.engine.mu.Lock()
 	defer g.engine.mu.Unlock()
 	if g.engine.ending {
-		closeSegment(seg)
 		return ErrClosed
 	}
-	g.engine.shared = newShared(&g.engine, seg, g.cfg.Total)
-	g.plans.shared = true
+	seg.Hide()
+	g.engine.shared = newShared(&g.engine, seg, hosts[self])
+	seg = nil
 	return nil
 }
 
-// oneHost says that all ranks have the same host in their addresses. They may be on
-// different machines all the same.
-func oneHost(peers []string) bool {
-	var first string
-	for i, addr := range peers {
-		host, _, err := net.SplitHostPort(addr)
-		if i == 0 {
-			first = host
-		}
-		if err != nil || host != first {
-			return false
+// hostsOf are the ranks that have the same host in their addresses, 2 to sharedRanks of them,
+// in the order of their first ones. They may be on different machines all the same.
+func hostsOf(peers []string) (hosts [][]int) {
+	byHost := map[string][]int{}
+	for rank, addr := range peers {
+		if host, _, err := net.SplitHostPort(addr); err == nil {
+			byHost[host] = append(byHost[host], rank)
 		}
 	}
-	return len(peers) > 1
+	for _, ranks := range byHost {
+		if len(ranks) > 1 && len(ranks) <= sharedRanks {
+			hosts = append(hosts, ranks)
+		}
+	}
+	slices.SortFunc(hosts, func(a, b []int) int { return a[0] - b[0] })
+	return hosts
 }
 
-// offer fills in what this rank says. Rank 0 makes the segment.
-func (g *Group) offer(words []uint64) *transport.Segment {
+// offer fills in what this rank says. The first rank of a host makes the segment.
+func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 	if g.cfg.NoSharedMemory {
 		words[offerRefused] = 1
 		return nil
@@ -105,10 +135,10 @@ func (g *Group) offer(words []uint64) *transport.Segment {
 	}
 	words[offerMachine] = fnv(fnvOffset, machine)
 	words[offerNot] = ^words[offerMachine]
-	if g.cfg.Rank != 0 {
+	if g.cfg.Rank != host[0] {
 		return nil
 	}
-	_, bytes := sharedLayout(g.cfg.Total)
+	_, bytes := sharedLayout(len(host))
 	seg, err := g.segments.make(bytes, sharedArena)
 	if err != nil {
 		g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
@@ -122,10 +152,10 @@ func (g *Group) offer(words []uint64) *transport.Segment {
 	return seg
 }
 
-// open opens rank 0's segment, if it is as long as this rank needs.
-func (g *Group) open(w transport.Where) (*transport.Segment, error) {
-	if _, bytes := sharedLayout(g.cfg.Total); w.Bytes != int64(bytes)+transport.SegmentHead {
-		return nil, fmt.Errorf("rank 0's segment has %d bytes, want %d: is it another version of this program?", w.Bytes, bytes+transport.SegmentHead)
+// open opens the segment of the host's first rank, if it is as long as this rank needs.
+func (g *Group) open(w transport.Where, host []int) (*transport.Segment, error) {
+	if _, bytes := sharedLayout(len(host)); w.Bytes != int64(bytes)+transport.SegmentHead {
+		return nil, fmt.Errorf("rank %d's segment has %d bytes, want %d: is it another version of this program?", host[0], w.Bytes, bytes+transport.SegmentHead)
 	}
 	return g.segments.open(w)
 }
@@ -137,12 +167,6 @@ func whereOf(words []uint64) (w transport.Where) {
 	binary.LittleEndian.PutUint64(w.Nonce[:], words[offerNonce])
 	binary.LittleEndian.PutUint64(w.Nonce[8:], words[offerNonce+1])
 	return w
-}
-
-func closeSegment(s *transport.Segment) {
-	if s != nil {
-		s.Close()
-	}
 }
 
 // agree reduces v along the tree, whose edges are open.
@@ -157,11 +181,31 @@ func (g *Group) agree(ctx context.Context, v []uint64, op Op) error {
 	return nil
 }
 
-// SharedMemory tells that the ranks all-reduce in memory that they share: all run on
+// SharedMemory tells that all ranks all-reduce in memory that they share: they run on
 // one machine. It is known after Ready.
-func (g *Group) SharedMemory() bool {
+func (g *Group) SharedMemory() bool { return len(g.SharedWith()) == g.cfg.Total && g.cfg.Total > 1 }
+
+// SharedWith are the ranks, this one among them, that share memory on this rank's machine; nil:
+// it shares none. Where there are other machines, they sum among themselves
+// first whenever the schedule adds them as a whole. It is known after Ready.
+func (g *Group) SharedWith() []int {
+	if s := g.sharing(); s != nil {
+		return slices.Clone(s.ranks)
+	}
+	return nil
+}
+
+// SharedCalls is how many all-reduces have gone through shared memory, all or in part.
+func (g *Group) SharedCalls() uint64 {
+	if s := g.sharing(); s != nil {
+		return s.done.Load()
+	}
+	return 0
+}
+
+func (g *Group) sharing() *shared {
 	en := &g.engine
 	en.mu.Lock()
 	defer en.mu.Unlock()
-	return en.shared != nil
+	return en.shared
 }

@@ -2,7 +2,11 @@
 
 package allreduce
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
 
 // task is what is to be reduced in a segment.
 type task struct {
@@ -10,6 +14,8 @@ type task struct {
 	op       Op
 	dst, src []byte
 	codes    []sumCode
+	part     bool              // of a job that has other machines
+	among    *schedule.Program // then, of who leads this one, with those who lead the others
 }
 
 // summer sums what lies in the memory of several ranks.

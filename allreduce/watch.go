@@ -84,6 +84,9 @@ func (en *engine) look(now time.Time) *failure {
 			return f
 		}
 	}
+	if en.shared != nil && !c.shared {
+		en.shared.places[en.shared.self].beats.Add(1) // those of this host who wait see it
+	}
 	if now.Sub(d.said) >= sayEvery {
 		d.said = now
 		en.log.Info(en.here().String())

@@ -2,6 +2,8 @@
 
 package schedule
 
+import "slices"
+
 // Act is what a step does with its range of the vector.
 type Act uint8
 
@@ -48,6 +50,20 @@ type Program struct {
 	Peers      []int // whom the steps name, rising
 	sends      [][]int32
 	receives   [][]int32
+}
+
+// Among is the program for some ranks of a larger job: rank i is ranks[i] there. They rise.
+func (p *Program) Among(ranks []int) *Program {
+	q := *p
+	q.Steps, q.Peers = slices.Clone(p.Steps), slices.Clone(p.Peers)
+	q.Rank = ranks[p.Rank]
+	for i := range q.Steps {
+		q.Steps[i].Peer = ranks[q.Steps[i].Peer]
+	}
+	for i := range q.Peers {
+		q.Peers[i] = ranks[q.Peers[i]]
+	}
+	return &q
 }
 
 // Move is one part of a step, for a driver to carry out.

@@ -27,6 +27,9 @@ func (s Spec) Quotient(groups [][]int) (Name, bool) {
 	}
 	sums = merge(sums)
 	for _, name := range append([]Name{s.Schedule}, Names...) {
+		if s.Ordered && !name.Ordered() {
+			continue
+		}
 		among := s
 		among.Size, among.Schedule = len(groups), name
 		if slices.EqualFunc(sums, among.Sums(), Sum.equal) {
@@ -34,6 +37,49 @@ func (s Spec) Quotient(groups [][]int) (Name, bool) {
 		}
 	}
 	return Auto, false
+}
+
+// Part says what a group of ranks adds among itself: the part of each sum that has these
+// ranks, and no others. False: there is none.
+func (s Spec) Part(group []int) ([]Sum, bool) {
+	s = s.checked()
+	inside := make([]bool, s.Size)
+	for _, r := range group {
+		inside[r] = true
+	}
+	sums := slices.Clone(s.Sums())
+	for i := range sums {
+		expr, ok := partOf(sums[i].Expr, inside, len(group))
+		if !ok {
+			return nil, false
+		}
+		sums[i].Expr = expr
+	}
+	return merge(sums), true
+}
+
+// partOf is the part of expr with so many ranks, all of which are inside.
+func partOf(expr []int32, inside []bool, ranks int) ([]int32, bool) {
+	type span struct{ from, in, out int } // where it begins, and ranks inside and not
+	var stack []span
+	for i, x := range expr {
+		q := span{from: i}
+		switch {
+		case x == Join:
+			a, b := stack[len(stack)-2], stack[len(stack)-1]
+			stack = stack[:len(stack)-2]
+			q = span{a.from, a.in + b.in, a.out + b.out}
+		case inside[x]:
+			q.in = 1
+		default:
+			q.out = 1
+		}
+		if q.in == ranks && q.out == 0 {
+			return expr[q.from : i+1], true
+		}
+		stack = append(stack, q)
+	}
+	return nil, false
 }
 
 // owners is the group of each rank.

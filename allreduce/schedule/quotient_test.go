@@ -82,6 +82,14 @@ func TestQuotientsAddTheSame(t *testing.T) {
 			if at < 0 {
 				t.Fatalf("bytes %d to %d are not one range among the leaders", whole.Lo, whole.Hi)
 			}
+			for _, g := range groups {
+				parts, ok := s.Part(g)
+				if !ok || !slices.ContainsFunc(parts, func(x Sum) bool {
+					return x.Lo <= whole.Lo && whole.Hi <= x.Hi && len(x.Expr) == 2*len(g)-1 && contains(whole.Expr, x.Expr)
+				}) {
+					t.Fatalf("bytes %d to %d: the part of ranks %v is %v, want one of %v", whole.Lo, whole.Hi, g, parts, whole)
+				}
+			}
 			if got := substitute(leaders[at].Expr, whole.Expr, groups); !slices.Equal(got, whole.Expr) {
 				t.Fatalf("%v of %v among leaders makes %v, want %v", name, groups, Sum{Expr: got}, whole)
 			}
@@ -112,4 +120,60 @@ func substitute(expr, whole []int32, groups [][]int) (out []int32) {
 		}
 	}
 	return out
+}
+
+// contains says that part is a run of whole.
+func contains(whole, part []int32) bool {
+	for i := range len(whole) - len(part) + 1 {
+		if slices.Equal(whole[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestPart(t *testing.T) {
+	s := Spec{Schedule: Doubling, Size: 6, Bytes: 64, Elem: 4} // ((0+1)+(2+3))+(4+5), say its sums
+	for _, c := range []struct {
+		group []int
+		want  string
+	}{
+		{[]int{0, 1}, "(0+1)"}, {[]int{4}, "4"}, {[]int{1, 2}, ""}, {[]int{0, 1, 2, 3, 4, 5}, s.Sums()[0].String()},
+	} {
+		got, ok := s.Part(c.group)
+		if ok != (c.want != "") || ok && (len(got) != 1 || got[0].String() != c.want) {
+			t.Errorf("%v of %v: got %v, want %q", c.group, s.Sums(), got, c.want)
+		}
+	}
+	s.Schedule = Ring
+	if got, ok := s.Part([]int{0, 1}); ok {
+		t.Errorf("ranks 0 and 1 of a ring: got %v", got)
+	}
+}
+
+// TestAmong: the programs of leaders are the same steps, between other ranks.
+func TestAmong(t *testing.T) {
+	leaders := []int{0, 3, 4, 9}
+	for _, name := range Names {
+		for rank, leader := range leaders {
+			s := Spec{Schedule: name, Size: len(leaders), Bytes: 4096, Elem: 4}
+			p := s.AllReduce(rank)
+			q := p.Among(leaders)
+			if q.Rank != leader || len(q.Steps) != len(p.Steps) || !slices.IsSorted(q.Peers) {
+				t.Fatalf("%v: got the program of rank %d, %d steps, peers %v", name, q.Rank, len(q.Steps), q.Peers)
+			}
+			for i := range p.Steps {
+				want := p.Steps[i]
+				want.Peer = leaders[want.Peer]
+				if got := q.Steps[i]; got.Peer != want.Peer || got.Act != want.Act || got.Lo != want.Lo || got.Hi != want.Hi {
+					t.Errorf("%v: step %d of rank %d: got %+v, want %+v", name, i, leader, got, want)
+				}
+			}
+			for i := range p.Peers {
+				if q.Peers[i] != leaders[p.Peers[i]] {
+					t.Errorf("%v: peers %v of %v", name, q.Peers, p.Peers)
+				}
+			}
+		}
+	}
 }

@@ -170,18 +170,50 @@ func (s *Segment) Close() error {
 	return err
 }
 
+// Leave is Close, but what this process had in the arena stays there until Close: it is its own
+// from here on, and what others do to theirs changes nothing in it.
+func (s *Segment) Leave() error {
+	lo, hi := s.backed[0], s.backed[1]
+	if hi == lo {
+		return s.Close()
+	}
+	const prot, flags = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
+	at := unsafe.Pointer(&s.arena[lo])
+	room, err := unix.MmapPtr(-1, 0, nil, uintptr(hi-lo), prot, flags)
+	if err != nil {
+		return os.NewSyscallError("mmap", err)
+	}
+	copy(unsafe.Slice((*byte)(room), hi-lo), s.arena[lo:hi])
+	if _, _, errno := unix.Syscall6(unix.SYS_MREMAP, uintptr(room), uintptr(hi-lo), uintptr(hi-lo), unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, uintptr(at), 0); errno != 0 {
+		return errors.Join(os.NewSyscallError("mremap", errno), unix.MunmapPtr(room, uintptr(hi-lo)))
+	}
+	err = s.outside(lo, hi)
+	s.arena = s.arena[lo:hi]
+	s.backed = [2]int{0, hi - lo}
+	s.Hide()
+	unix.Close(s.way)
+	s.way = -1
+	err = errors.Join(err, os.NewSyscallError("munmap", unix.Munmap(s.mem)))
+	s.mem = nil
+	return err
+}
+
 // bar gives the arena back, and bars the part that this process has used.
 func (s *Segment) bar() error {
-	base, n := unsafe.Pointer(&s.arena[0]), len(s.arena)
 	lo, hi := s.backed[0], s.backed[1]
-	var errs []error
+	var err error
 	if hi > lo {
-		_, err := unix.MmapPtr(-1, 0, unsafe.Add(base, lo), uintptr(hi-lo), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE|unix.MAP_FIXED)
-		errs = append(errs, os.NewSyscallError("mmap", err))
+		_, err = unix.MmapPtr(-1, 0, unsafe.Pointer(&s.arena[lo]), uintptr(hi-lo), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE|unix.MAP_FIXED)
 	}
-	for _, part := range [2][2]int{{0, lo}, {hi, n}} {
-		if part[0] < part[1] {
-			errs = append(errs, os.NewSyscallError("munmap", unix.MunmapPtr(unsafe.Add(base, part[0]), uintptr(part[1]-part[0]))))
+	return errors.Join(os.NewSyscallError("mmap", err), s.outside(lo, hi))
+}
+
+// outside gives the arena's addresses but lo … hi-1 back.
+func (s *Segment) outside(lo, hi int) error {
+	var errs []error
+	for _, part := range [2][]byte{s.arena[:lo], s.arena[hi:]} {
+		if len(part) > 0 {
+			errs = append(errs, os.NewSyscallError("munmap", unix.MunmapPtr(unsafe.Pointer(&part[0]), uintptr(len(part)))))
 		}
 	}
 	return errors.Join(errs...)

@@ -155,3 +155,48 @@ func TestArena(t *testing.T) {
 		t.Errorf("got %q after the other has closed, want hello", got)
 	}
 }
+
+// TestLeave: what a process had in the arena stays as it was, whatever others do there, until
+// Close.
+func TestLeave(t *testing.T) {
+	const lo, hi = 1 << 20, 1<<20 + 5<<12
+	a, err := NewSegment(100, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := OpenSegment(a.Where())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := a.Back(lo, hi); err != nil {
+		t.Fatal(err)
+	}
+	own := a.Arena()[lo:hi]
+	copy(own[4090:], "hello")
+	if err := a.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	copy(b.Arena()[lo+4090:], "jello")
+	if got := string(own[4090:][:5]); got != "hello" {
+		t.Errorf("got %q, want hello", got)
+	}
+	copy(own, "mine")
+	if got := b.Arena()[lo]; got != 0 {
+		t.Errorf("the other sees %d", got)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := uintptr(unsafe.Pointer(&own[0]))
+	if want := fmt.Sprintf("%x-%x ---p ", at, at+hi-lo); !strings.Contains(string(maps), want) {
+		t.Errorf("want %q in the maps of this process:\n%s", want, maps)
+	}
+	if c, err := NewSegment(100, 1<<30); err != nil || c.Leave() != nil || c.Arena() != nil {
+		t.Errorf("a segment of which nothing was used: %v", err)
+	}
+}

@@ -24,6 +24,9 @@ func (s *Segment) Back(lo, hi int) error { return ErrNoSegment }
 // Hide closes the way in.
 func (s *Segment) Hide() {}
 
+// Leave gives the memory back but for what this process had in the arena.
+func (s *Segment) Leave() error { return nil }
+
 // Close gives the memory back.
 func (s *Segment) Close() error { return nil }
 

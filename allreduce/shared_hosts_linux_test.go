@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// onHost is the network of a rank whose host has an address of its own.
+type onHost struct {
+	transport.Network
+	ip string
+}
+
+func (h onHost) Listen(ctx context.Context, _ string) (net.Listener, error) {
+	return h.Network.Listen(ctx, net.JoinHostPort(h.ip, "0"))
+}
+
+// newDealtJob is a job over loopback whose ranks are dealt to hosts: hosts[r] is that of rank r, an
+// address of the loopback's network.
+func newDealtJob(t testing.TB, hosts []int, cfg Config) *testJob {
+	t.Helper()
+	cfg.Listen = "127.0.0.1:0"
+	j := newJob(t, len(hosts), cfg, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network {
+		return onHost{transport.TCP, fmt.Sprintf("127.0.0.%d", 1+hosts[rank])}
+	})
+	j.ready()
+	for rank, g := range j.groups {
+		var want []int
+		for r, h := range hosts {
+			if h == hosts[rank] {
+				want = append(want, r)
+			}
+		}
+		if len(want) == 1 {
+			want = nil
+		}
+		if got := g.SharedWith(); !slices.Equal(got, want) {
+			t.Fatalf("hosts %v: rank %d shares memory with %v, want %v: %s", hosts, rank, got, want, j.logs[rank])
+		}
+	}
+	return j
+}
+
+// deals are who is on which host.
+var deals = [][]int{
+	{0, 0, 1, 1},
+	{0, 0, 0, 1},
+	{0, 1, 0, 1},
+	{0, 1, 1, 2},
+	{1, 0, 0},
+	{0, 0, 0, 0, 1, 1},
+	{0, 0, 1, 1, 2, 2},
+	{0, 1, 2, 0, 1, 2},
+}
+
+// TestDealtToHosts: wherever the ranks are, all results have the bits of the schedule; and ranks of
+// a host sum among themselves where the sum has them as a whole.
+func TestDealtToHosts(t *testing.T) {
+	for _, hosts := range deals {
+		for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
+			t.Run(fmt.Sprint(hosts, name), func(t *testing.T) {
+				size := len(hosts)
+				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10})
+				for seed, count := range []int{1, size + 1, 1009, 5 * sharedPiece / 4} {
+					before := make([]uint64, size)
+					for rank, g := range j.groups {
+						before[rank] = g.SharedCalls()
+					}
+					j.each(func(rank int) error { return dealtSum(j.groups[rank], count, seed) })
+					for rank, g := range j.groups {
+						want := uint64(0)
+						if sharesSum(hosts, rank, name, Vec(make([]float32, count))) {
+							want = 2
+						}
+						if got := g.SharedCalls() - before[rank]; got != want {
+							t.Errorf("%d elements, rank %d: %d sums in shared memory, want %d", count, rank, got, want)
+						}
+					}
+				}
+				s := scene{size: size, count: 97, root: size / 2, cfg: j.cfg, seed: 1}
+				j.each(func(rank int) error { return s.play(j.groups[rank]) })
+			})
+		}
+	}
+}
+
+// dealtSum sums into another vector and in place, from ordinary memory and from Alloc's.
+func dealtSum(g *Group, count, seed int) error {
+	src := wild(count, seed, g.Rank())
+	if g.Rank()%3 == 1 {
+		own, err := Alloc[float32](g, count)
+		if err != nil {
+			return err
+		}
+		copy(own, src)
+		src = own
+	}
+	dst := make([]float32, count)
+	if err := g.AllReduceInto(ctx, Vec(dst), Vec(src), Sum); err != nil {
+		return err
+	}
+	if !slices.Equal(src, wild(count, seed, g.Rank())) {
+		return errors.New("the contribution has changed")
+	}
+	if err := g.AllReduce(ctx, Vec(src), Sum); err != nil {
+		return err
+	}
+	spec := schedule.Spec{Schedule: g.cfg.Schedule, Size: g.Size(), Bytes: 4 * count, Elem: 4, Chunk: g.cfg.Chunk}
+	want := make([]float32, count)
+	for _, x := range spec.Sums() {
+		evaluated(want[x.Lo/4:x.Hi/4], x, func(rank int) []float32 { return wild(count, seed, rank)[x.Lo/4 : x.Hi/4] })
+	}
+	if !slices.Equal(dst, want) || !slices.Equal(src, want) {
+		return fmt.Errorf("%d elements: the bits are not those of %v", count, spec.Sums())
+	}
+	return nil
+}
+
+// evaluated is a sum, as simply as can be.
+func evaluated(dst []float32, x schedule.Sum, of func(rank int) []float32) {
+	var stack [][]float32
+	for _, r := range x.Expr {
+		if r != schedule.Join {
+			stack = append(stack, slices.Clone(of(int(r))))
+			continue
+		}
+		a, b := stack[len(stack)-2], stack[len(stack)-1]
+		for i := range a {
+			a[i] += b[i]
+		}
+		stack = stack[:len(stack)-1]
+	}
+	copy(dst, stack[0])
+}
+
+// sharesSum says whether some ranks of the rank's host, all of them, are a part of each sum.
+func sharesSum(hosts []int, rank int, name schedule.Name, v Vector) bool {
+	s := schedule.Spec{Schedule: name, Size: len(hosts), Bytes: len(v.bytes()), Elem: v.kind.Size(), Chunk: 16 << 10}
+	if name == schedule.Auto {
+		s.Schedule = s.Pick()
+	}
+	byHost := map[int][]int{}
+	for r, h := range hosts {
+		byHost[h] = append(byHost[h], r)
+	}
+	var shared [][]int
+	for r, h := range hosts {
+		if g := byHost[h]; g[0] == r && len(g) > 1 {
+			shared = append(shared, g)
+		}
+	}
+	if len(shared) == 0 || len(byHost[hosts[rank]]) == 1 {
+		return false
+	}
+	groups, _ := divide(s, shared)
+	return slices.ContainsFunc(groups, func(g []int) bool { return len(g) > 1 && slices.Contains(g, rank) })
+}
+
+// TestHostsThatSum: the sums in which hosts take part, by the schedules that people use.
+func TestHostsThatSum(t *testing.T) {
+	for _, c := range []struct {
+		name  schedule.Name
+		hosts []int
+		want  string // the ranks that sum in shared memory
+	}{
+		{schedule.Doubling, []int{0, 0, 1, 1}, "0123"},
+		{schedule.Halving, []int{0, 0, 0, 0, 1, 1}, "012345"},
+		{schedule.Doubling, []int{0, 0, 0, 1}, ""},
+		{schedule.BinaryTree, []int{0, 0, 1, 1}, "01"}, // ((0+1)+2)+3
+		{schedule.BinaryTree, []int{0, 0, 0, 1}, "012"},
+		{schedule.Ring, []int{0, 0, 1, 1}, ""},
+		{schedule.Ring, []int{0, 0, 0, 0}, "0123"},
+		{schedule.Doubling, []int{0, 1, 0, 1}, ""},
+	} {
+		got := ""
+		for rank := range c.hosts {
+			if sharesSum(c.hosts, rank, c.name, Vec(make([]float32, 1<<18))) {
+				got += fmt.Sprint(rank)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v on hosts %v: ranks %q, want %q", c.name, c.hosts, got, c.want)
+		}
+	}
+}
+
+// TestAHostThatSharesNot: one rank of it refuses, and the others of the job go on as they were.
+func TestAHostThatSharesNot(t *testing.T) {
+	cfg := Config{Schedule: schedule.Doubling, Listen: "127.0.0.1:0"}
+	j := newJob(t, 4, cfg, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network {
+		return onHost{transport.TCP, fmt.Sprintf("127.0.0.%d", 1+rank/2)}
+	})
+	j.groups[3].cfg.NoSharedMemory = true
+	j.each(func(rank int) error {
+		g := j.groups[rank]
+		v := []float32{float32(rank)}
+		err := g.AllReduce(ctx, Vec(v), Sum)
+		if shares := g.SharedWith() != nil; err == nil && (v[0] != 6 || shares != (rank < 2) || g.SharedMemory()) {
+			err = fmt.Errorf("got %v, shares memory with %v", v, g.SharedWith())
+		}
+		return err
+	})
+}
+
+// TestHostsFail: a rank is lost, makes another call, or is late, and all ranks say so, on whatever host.
+func TestHostsFail(t *testing.T) {
+	hosts := []int{0, 0, 1, 1}
+	cfg := Config{Schedule: schedule.Doubling}
+	sum := func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 50_000)), Sum) }
+	for what, c := range map[string]struct {
+		wrong func(j *testJob) error // of rank 3
+		want  string
+	}{
+		"lost": {func(j *testJob) error {
+			time.Sleep(30 * time.Millisecond)
+			return j.groups[3].Close()
+		}, "rank 3"},
+		"mismatch": {func(j *testJob) error {
+			return j.groups[3].AllReduce(ctx, Vec(make([]float32, 49_999)), Sum)
+		}, "ranks disagree: "},
+	} {
+		t.Run(what, func(t *testing.T) {
+			j := newDealtJob(t, hosts, cfg)
+			errs := j.all(func(rank int) error {
+				if rank == 3 {
+					return c.wrong(j)
+				}
+				return sum(j.groups[rank])
+			})
+			for rank, err := range errs[:3] {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("rank %d: got %v, want %q", rank, err, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestAHostWaitsForAnother, longer than Stall: that is no fault while a rank there has not come.
+func TestAHostWaitsForAnother(t *testing.T) {
+	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 400 * time.Millisecond})
+	j.each(func(rank int) error {
+		if rank == 3 {
+			time.Sleep(1500 * time.Millisecond)
+		}
+		v := []float32{1}
+		err := j.groups[rank].AllReduce(ctx, Vec(v), Sum)
+		if err == nil && v[0] != 4 {
+			err = fmt.Errorf("got %v", v)
+		}
+		return err
+	})
+}
