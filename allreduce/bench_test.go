@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The race detector allocates.
+//go:build !race
+
 package allreduce
 
 import (
@@ -11,9 +14,6 @@ import (
 // TestSteadyStateAllocatesNothing: after the first calls of a size, no collective
 // allocates, on any rank.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
 	const n = 4
 	cfg := Config{Chunk: 64 << 10, Heartbeat: time.Minute, LostAfter: 10 * time.Minute} // which allocate
 	t.Run("TCP", func(t *testing.T) { allocatesNothing(t, newTCPJob(t, n, cfg)) })

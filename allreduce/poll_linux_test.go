@@ -10,43 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
-
-func cpuTime(t *testing.T) time.Duration {
-	t.Helper()
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// TestWaitingCostsNothing: ranks that wait in a collective for long sleep.
-func TestWaitingCostsNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector's goroutines count too")
-	}
-	const pause = 600 * time.Millisecond
-	c, cancel := context.WithCancel(ctx) // one that has to be looked at
-	defer cancel()
-	j := newTCPJob(t, 4, Config{})
-	j.ready()
-	j.each(func(rank int) error { return j.groups[rank].Barrier(c) })
-	before := cpuTime(t)
-	j.each(func(rank int) error {
-		if rank == 3 {
-			time.Sleep(pause)
-		}
-		return j.groups[rank].Barrier(c)
-	})
-	if used := cpuTime(t) - before; used > pause/4 {
-		t.Errorf("three ranks that wait for %v have used %v of processor time", pause, used)
-	}
-}
 
 // TestSleepersAreWoken: whatever ends a collective in which a rank sleeps, the rank
 // notices at once.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The goroutines of the race detector would count too.
+//go:build !race
+
+package allreduce
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func cpuTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestWaitingCostsNothing: ranks that wait in a collective for long sleep.
+func TestWaitingCostsNothing(t *testing.T) {
+	for what, make := range map[string]func(testing.TB, int, Config) *testJob{"TCP": newTCPJob, "shared memory": newSharedJob} {
+		t.Run(what, func(t *testing.T) { waitingCostsNothing(t, make(t, 4, Config{})) })
+	}
+}
+
+func waitingCostsNothing(t *testing.T, j *testJob) {
+	const pause = 600 * time.Millisecond
+	c, cancel := context.WithCancel(ctx) // one that has to be looked at
+	defer cancel()
+	j.ready()
+	sum := func(rank int) error { return j.groups[rank].AllReduce(c, Vec([]float32{1}), Sum) }
+	j.each(sum)
+	before := cpuTime(t)
+	j.each(func(rank int) error {
+		if rank == 3 {
+			time.Sleep(pause)
+		}
+		return sum(rank)
+	})
+	if used := cpuTime(t) - before; used > pause/4 {
+		t.Errorf("three ranks that wait for %v have used %v of processor time", pause, used)
+	}
+}
