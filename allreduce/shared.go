@@ -236,7 +236,7 @@ func (s *shared) awaitAny(ctx context.Context, w *goal) bool {
 	if s.any(w) {
 		return true
 	}
-	begun := time.Now()
+	var begun time.Time
 	for tries := 1; ; tries++ {
 		if sharing.Load() > 1 {
 			runtime.Gosched() // to other ranks in this process
@@ -247,6 +247,9 @@ func (s *shared) awaitAny(ctx context.Context, w *goal) bool {
 		}
 		if tries%16 != 0 {
 			continue
+		}
+		if tries == 16 {
+			begun = time.Now()
 		}
 		waited := time.Since(begun)
 		if s.over(ctx) {

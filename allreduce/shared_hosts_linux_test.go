@@ -262,3 +262,28 @@ func TestAHostWaitsForAnother(t *testing.T) {
 		return err
 	})
 }
+
+// BenchmarkHosts: four ranks on two machines, as far as their addresses tell, with and without
+// shared memory on each.
+func BenchmarkHosts(b *testing.B) {
+	for _, apart := range []bool{false, true} {
+		b.Run(map[bool]string{false: "shared", true: "TCP"}[apart], func(b *testing.B) {
+			cfg := Config{Schedule: schedule.Halving, NoChecksum: true, NoSharedMemory: apart, Listen: "127.0.0.1:0"}
+			j := newJob(b, 4, cfg, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network {
+				return onHost{transport.TCP, fmt.Sprintf("127.0.0.%d", 1+rank/2)}
+			})
+			const n = 1 << 20
+			j.ready()
+			b.SetBytes(n)
+			j.each(func(rank int) error {
+				v := make([]float32, n/4)
+				for range b.N {
+					if err := j.groups[rank].AllReduce(ctx, Vec(v), Sum); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The goroutines of the race detector would count too.
+// What the race detector needs would count too.
 //go:build !race
 
 package allreduce
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
 func cpuTime(t *testing.T) time.Duration {
@@ -46,4 +48,10 @@ func waitingCostsNothing(t *testing.T, j *testJob) {
 	if used := cpuTime(t) - before; used > pause/4 {
 		t.Errorf("three ranks that wait for %v have used %v of processor time", pause, used)
 	}
+}
+
+// TestSteadyStateOnHostsAllocatesNothing, where ranks of two machines share memory.
+func TestSteadyStateOnHostsAllocatesNothing(t *testing.T) {
+	cfg := Config{Schedule: schedule.Doubling, Chunk: 64 << 10, Heartbeat: time.Minute, LostAfter: 10 * time.Minute}
+	allocatesNothing(t, newDealtJob(t, []int{0, 0, 1, 1}, cfg))
 }
