@@ -68,10 +68,11 @@ var deals = [][]int{
 // a host sum among themselves where the sum has them as a whole.
 func TestDealtToHosts(t *testing.T) {
 	for _, hosts := range deals {
-		for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
+		for i, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
 			t.Run(fmt.Sprint(hosts, name), func(t *testing.T) {
 				size := len(hosts)
-				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10})
+				driver := []Driver{DriverPoll, DriverConn}[(size+i)%2]
+				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10, Driver: driver})
 				for seed, count := range []int{1, size + 1, 1009, 5 * sharedPiece / 4} {
 					before := make([]uint64, size)
 					for rank, g := range j.groups {

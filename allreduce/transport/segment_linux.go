@@ -29,7 +29,8 @@ func Machine() (string, error) {
 
 // NewSegment makes a segment with n bytes for its users, and an arena. The memory of
 // the former is there when it returns: where there is not enough of it, that is an
-// error, not a signal later. There is no arena where files may not be that long.
+// error, not a signal later. There is no arena where a file may not be that long, or a
+// process that large.
 func NewSegment(n int, arena int64) (*Segment, error) {
 	fd, err := unix.MemfdCreate("gvw", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -49,15 +50,20 @@ func (s *Segment) fill(arena int64) error {
 	if err := fallocate(s.fd, 0, s.where.Bytes); err != nil {
 		return fmt.Errorf("%d bytes of shared memory: %w", s.where.Bytes, err)
 	}
-	var limit unix.Rlimit
-	from := s.arenaAt()
-	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); arena > 0 && err == nil && uint64(from+arena) <= limit.Cur && unix.Ftruncate(s.fd, from+arena) == nil {
+	end := s.arenaAt() + arena
+	if arena > 0 && below(unix.RLIMIT_FSIZE, end) && below(unix.RLIMIT_AS, end) && unix.Ftruncate(s.fd, end) == nil {
 		s.where.Arena = arena
 	}
 	if _, err := unix.FcntlInt(uintptr(s.fd), unix.F_ADD_SEALS, segmentSeals); err != nil {
 		return os.NewSyscallError("fcntl", err)
 	}
 	return s.view(s.fd)
+}
+
+// below says that n is within a limit of this process.
+func below(limit int, n int64) bool {
+	var l unix.Rlimit
+	return unix.Getrlimit(limit, &l) == nil && uint64(n) <= l.Cur
 }
 
 // arenaAt is where the arena begins.
