@@ -22,7 +22,7 @@ import (
 // and its result in shared memory.
 func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	const size = 4
-	counts := []int{1, sharedSmall/4 + 1, 40_007, (sharedDepth*sharedPiece + sharedPiece + 12) / 4}
+	counts := []int{1, sharedSmall/4 + 1, 12_007, (sharedDepth*sharedPiece + 12) / 4}
 	for _, name := range schedule.Names {
 		t.Run(name.String(), func(t *testing.T) {
 			tcp, shm := newTCPJob(t, size, Config{Schedule: name}), newSharedJob(t, size, Config{Schedule: name})
@@ -32,7 +32,7 @@ func TestAllocHasTheBytesOfTCP(t *testing.T) {
 					want[rank] = wild(count, seed, rank)
 					return tcp.groups[rank].AllReduce(ctx, Vec(want[rank]), Sum)
 				})
-				for who := range 1 << size {
+				for _, who := range []int{0b0000, 0b0001, 0b0110, 0b1011, 0b1111} {
 					shm.each(func(rank int) error {
 						return allocSum(shm.groups[rank], who, seed, want[0])
 					})

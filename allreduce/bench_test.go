@@ -21,7 +21,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 }
 
 func allocatesNothing(t *testing.T, j *testJob) {
-	const elements, runs, tries = 100_000, 20, 3
+	const elements, runs, tries = 100_000, 4, 15
 	n := j.total
 	j.ready()
 	type rankState struct {
