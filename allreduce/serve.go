@@ -55,9 +55,8 @@ func (s *steps) serve(c net.Conn, h hello) error {
 		return fmt.Errorf("sending the %v of step %d to rank %d: %w", asked.what, asked.at.Step, h.from, err)
 	}
 	g.log.Info("sent what a rank lacked", "rank", g.cfg.Rank, "to", h.from, "what", asked.what, "step", asked.at.Step)
-	if asked.what == spantree.LacksResults {
-		s.paid(w, int(h.from))
-	}
+	// Who was to get results, and heard that there is the state alone, has got that.
+	s.paid(w, int(h.from))
 	return nil
 }
 

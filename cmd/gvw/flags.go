@@ -196,6 +196,7 @@ var learnFlags = []*spec{
 	{name: "replace_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for another attempt of a lost rank to come"},
 	{name: "slow_factor", kind: float, category: catCluster, arg: "X", def: "2", more: true, help: "a rank this many times slower yields to one that stands by; 0: none does"},
 	{name: "server_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time without the server after which a rank gives up"},
+	{name: "stall_timeout", kind: duration, category: catCluster, arg: "T", def: "1m", more: true, help: "time without a byte between two ranks in a sum, after which the way is broken"},
 	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
 	{name: "bind", kind: text, category: catCluster, arg: "HOST", more: true, help: "listen there: address, name, or network like 10.0.0.0/8"},
 	{name: "advertise", kind: text, category: catCluster, arg: "HOST", more: true, help: "what other ranks are told, likewise"},

@@ -300,6 +300,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		ReplaceTimeout: c.Duration("replace_timeout"),
 		SlowFactor:     slowFactor(c),
 		ServerTimeout:  c.Duration("server_timeout"),
+		Stall:          c.Duration("stall_timeout"),
 	}, nil
 }
 
