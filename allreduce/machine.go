@@ -58,7 +58,8 @@ type Recoverable interface {
 	WriteState(w io.Writer) error
 	// ReadState takes over what WriteState wrote on another rank. What this rank had
 	// of Work is void. The machine goes on as if it had done all steps itself: its
-	// Next comes next. After an error the machine is of no use.
+	// Next comes next. After an error it may be called again; the machine is of no use
+	// for anything else.
 	ReadState(r io.Reader) error
 	// WriteResults writes the results of the step completed last: what Exchange
 	// made. It is valid from Exchange's end until the next Exchange begins, also

@@ -30,6 +30,8 @@ type course struct {
 	written int  // steps of which this rank has written predictions
 	worked  bool // the work of the step under way is done
 
+	torn error // a state came in part: of what there was before, some is overwritten
+
 	state   parcel // where the job recovers: what the next step starts from
 	results parcel // likewise: of the step completed last
 	known   bool   // results are there
@@ -96,6 +98,9 @@ func (c *course) Next() (string, bool) { return c.stage.Next() }
 
 // Work makes this rank's contribution.
 func (c *course) Work(ctx context.Context) error {
+	if c.torn != nil {
+		return c.torn
+	}
 	if c.worked { // a state was read that this rank had started from itself
 		return nil
 	}
@@ -110,6 +115,9 @@ func (c *course) Work(ctx context.Context) error {
 // Exchange makes results of the contributions of all ranks.
 func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
 	c.known = false
+	if c.torn != nil {
+		return c.torn
+	}
 	if !c.worked { // a rank was lost for good, and what this one had done is void
 		if err := c.Work(ctx); err != nil {
 			return err
@@ -199,9 +207,17 @@ func (c *course) WriteState(w io.Writer) error {
 // ReadState takes over what another rank wrote.
 func (c *course) ReadState(r io.Reader) error {
 	if err := c.readState(r); err != nil {
-		return fmt.Errorf("rank %d: cannot take over a state: %w", c.s.group.Rank(), err)
+		return fmt.Errorf("rank %d: cannot take over a state: %w", c.s.rank, drained(r, err))
 	}
+	c.torn = nil
 	return nil
+}
+
+// drained reads what is left, so that who sends it sees that it came whole, and what
+// the fault is: not the connection.
+func drained(r io.Reader, err error) error {
+	_, _ = io.Copy(io.Discard, r) // err is the one to tell
+	return err
 }
 
 func (c *course) readState(r io.Reader) error {
@@ -215,14 +231,16 @@ func (c *course) readState(r io.Reader) error {
 		}
 		return nil // this rank has it, and perhaps the first step's work
 	}
+	d := coder{b: p.small, reading: true}
+	var predicted int
+	d.number("steps with predictions", &predicted, p.steps)
+	if c.s.predicts() && predicted > c.written {
+		return fmt.Errorf("%d passes are done, and this process has the predictions of %d: the file of -p or -r would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
+	}
 	if err := c.stageOf(&p); err != nil {
 		return err
 	}
-	d := coder{b: p.small, reading: true}
-	d.number("steps with predictions", &c.told, p.steps)
-	if c.s.predicts() && c.told > c.written {
-		return fmt.Errorf("%d passes are done, and this process has the predictions of %d: the file of -p or -r would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", c.told, c.written)
-	}
+	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.s.rank)
 	c.s.shared(&d)
 	c.stage.shared(&d)
 	if err := d.end("the state"); err != nil {
@@ -237,7 +255,7 @@ func (c *course) readState(r io.Reader) error {
 	if err := c.stage.adopt(); err != nil {
 		return err
 	}
-	c.steps, c.worked, c.known = p.steps, false, false
+	c.steps, c.told, c.worked, c.known = p.steps, predicted, false, false
 	if c.s.keep {
 		c.s.keepRecords()
 		c.state = c.current(c.state.small)
@@ -270,7 +288,7 @@ func (c *course) WriteResults(w io.Writer) error {
 // ReadResults takes over another rank's.
 func (c *course) ReadResults(r io.Reader) error {
 	if err := c.readResults(r); err != nil {
-		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.s.group.Rank(), c.steps+1, err)
+		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.s.rank, c.steps+1, drained(r, err))
 	}
 	return nil
 }

@@ -218,6 +218,30 @@ func TestStrangeStates(t *testing.T) {
 	}
 }
 
+// A state that came in part leaves a machine that does nothing but read another
+// one; it reads a refused one to its end.
+func TestStateInPart(t *testing.T) {
+	good := states(t, 2)[0]
+	r, m := alone(t, small(smallMethods[0]))
+	if err := m.ReadState(bytes.NewReader(good[:len(good)-9])); err == nil {
+		t.Fatal("half a state was taken over")
+	}
+	if err := m.Work(t.Context()); err == nil || !strings.Contains(err.Error(), "came in part") {
+		t.Errorf("work after half a state: got %v", err)
+	}
+	if err := m.ReadState(bytes.NewReader(good)); err != nil {
+		t.Fatal(err)
+	}
+	step(t, r, m)
+	left := bytes.NewReader(states(t, 2)[2])
+	if err := m.ReadState(left); err == nil || left.Len() > 0 {
+		t.Errorf("a state of another method: error %v, %d bytes were left", err, left.Len())
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A writer that fails is reported by every part of the state.
 func TestStateCannotBeWritten(t *testing.T) {
 	r, m := alone(t, small(smallMethods[0]))
