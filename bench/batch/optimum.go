@@ -19,6 +19,7 @@ const (
 	near      = 1.001 // times the least objective is near enough
 	modelBits = 18
 	maxPasses = 400
+	own       = 100  // passes of gvw that are asked whether they find a lesser objective
 	sure      = 1e-6 // how far below, relatively, the least objective may lie at most
 )
 
@@ -92,13 +93,13 @@ func (r *race) least() (float64, error) {
 	if !(newton[1] <= sure*newton[0]) {
 		return 0, fmt.Errorf("scikit-learn's least objective %g may be %g too high", newton[0], newton[1])
 	}
-	own, err := r.after(maxPasses)
+	found, err := r.after(own)
 	if err != nil {
 		return 0, err
 	}
 	fmt.Printf("%s, λ %s: least objective %.8g by Newton's method, at most %.2g above the minimum; %.8g by %d passes of gvw\n",
-		filepath.Base(r.file), r.lambda, newton[0], newton[1], own, maxPasses)
-	return min(newton[0], own), nil
+		filepath.Base(r.file), r.lambda, newton[0], newton[1], found, own)
+	return min(newton[0], found), nil
 }
 
 func (r *race) peerLine(args ...string) []string {
