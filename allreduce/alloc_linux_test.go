@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// TestAllocHasTheBytesOfTCP, whatever the schedule, in place or not, whoever has its contribution
-// and its result in shared memory.
+// TestAllocHasTheBytesOfTCP, whatever the schedule, in place or not, whoever has its
+// contribution and its result in shared memory.
 func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	const size = 4
 	counts := []int{1, sharedSmall/4 + 1, 12_007, (sharedDepth*sharedPiece + 12) / 4}
@@ -51,8 +51,8 @@ func wild(count, seed, rank int) []float32 {
 	return v
 }
 
-// allocSum sums in place and into another slice; who has a bit for each rank that has its vectors,
-// or one of them, in shared memory.
+// allocSum sums in place and into another slice; who has a bit for each rank that has its
+// vectors, or one of them, in shared memory.
 func allocSum(g *Group, who, seed int, want []float32) error {
 	var dst, src []float32
 	var err error
@@ -153,7 +153,8 @@ func TestAllocWithoutSharedMemory(t *testing.T) {
 	}
 }
 
-// TestAllocOfTooMuch: there are not that many addresses; the slice is ordinary, and the log says so.
+// TestAllocOfTooMuch: there are not that many addresses; the slice is ordinary, and the log
+// says so.
 func TestAllocOfTooMuch(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	s := j.groups[1].engine.shared
@@ -200,8 +201,8 @@ func TestAVectorBeyondTheArena(t *testing.T) {
 	}
 }
 
-// TestAllocOutlivesItsEpoch: when the wiring ends, what is in the slice stays, out of reach of other ranks,
-// until Close.
+// TestAllocOutlivesItsEpoch: when the wiring ends, what is in the slice stays, out of reach
+// of other ranks, until Close.
 func TestAllocOutlivesItsEpoch(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	v := make([][]float32, 2)

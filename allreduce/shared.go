@@ -160,8 +160,8 @@ func newShared(en *engine, seg *transport.Segment, group []int) *shared {
 	return s
 }
 
-// close gives the memory back, once no collective uses it. What Alloc has given out stays there, for
-// this rank alone, until Group.Close: it may be needed in the next epoch.
+// close gives the memory back, once no collective uses it. What Alloc has given out stays
+// there, for this rank alone, until Group.Close: it may be needed in the next epoch.
 func (s *shared) close(g *Group) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

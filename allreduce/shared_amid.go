@@ -8,8 +8,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
-// amid carries out the part of a collective in the segment that goes to other machines: prog over
-// v, which this rank's host has summed. False: the job has failed, or ctx has ended.
+// amid carries out the part of a collective in the segment that goes to other machines: prog
+// over v, which this rank's host has summed. False: the job has failed, or ctx has ended.
 func (en *engine) amid(ctx context.Context, prog *schedule.Program, v []byte) bool {
 	en.mu.Lock()
 	if en.stopped() {

@@ -63,8 +63,8 @@ func (en *engine) beginShared(id callID, later bool) bool {
 	return true
 }
 
-// announce tells the others which collective this rank is in, and where its vectors are, before it
-// arrives.
+// announce tells the others which collective this rank is in, and where its vectors are,
+// before it arrives.
 func (s *shared) announce(wire []byte, t *task) {
 	s.calls++
 	room := s.places[s.self].calls[s.calls&1]

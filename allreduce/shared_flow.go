@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// reduce takes t through the segment. When all have brought in the first piece the ranks compare
-// their calls. False: the job has failed, or ctx has ended.
+// reduce takes t through the segment. When all have brought in the first piece the ranks
+// compare their calls. False: the job has failed, or ctx has ended.
 func (s *shared) reduce(ctx context.Context, t *task) bool {
 	if t.part {
 		return s.reduceHost(ctx, t)
@@ -31,8 +31,8 @@ func (s *shared) reduce(ctx context.Context, t *task) bool {
 	return s.reduceAtHome(ctx, t)
 }
 
-// assemble is for a rank that need not bring its vector in. Where the others have theirs is known
-// when all have come, and there is nothing to do until then.
+// assemble is for a rank that need not bring its vector in. Where the others have theirs is
+// known when all have come, and there is nothing to do until then.
 func (s *shared) assemble(ctx context.Context, t *task, first uint64) bool {
 	s.post(arrived, first)
 	return s.await(ctx, arrived, first) && s.meet(len(t.dst))

@@ -26,8 +26,8 @@ func (h onHost) Listen(ctx context.Context, _ string) (net.Listener, error) {
 	return h.Network.Listen(ctx, net.JoinHostPort(h.ip, "0"))
 }
 
-// newDealtJob is a job over loopback whose ranks are dealt to hosts: hosts[r] is that of rank r, an
-// address of the loopback's network.
+// newDealtJob is a job over loopback whose ranks are dealt to hosts: hosts[r] is that of
+// rank r, an address of the loopback's network.
 func newDealtJob(t testing.TB, hosts []int, cfg Config) *testJob {
 	t.Helper()
 	cfg.Listen = "127.0.0.1:0"
@@ -64,8 +64,8 @@ var deals = [][]int{
 	{0, 1, 2, 0, 1, 2},
 }
 
-// TestDealtToHosts: wherever the ranks are, all results have the bits of the schedule; and ranks of
-// a host sum among themselves where the sum has them as a whole.
+// TestDealtToHosts: wherever the ranks are, all results have the bits of the schedule; and
+// ranks of a host sum among themselves where the sum has them as a whole.
 func TestDealtToHosts(t *testing.T) {
 	some := deals
 	if testing.Short() || raceEnabled { // it is ten times slower then
@@ -218,7 +218,8 @@ func TestAHostThatSharesNot(t *testing.T) {
 	})
 }
 
-// TestHostsFail: a rank is lost, makes another call, or is late, and all ranks say so, on whatever host.
+// TestHostsFail: a rank is lost, makes another call, or is late, and all ranks say so, on
+// whatever host.
 func TestHostsFail(t *testing.T) {
 	hosts := []int{0, 0, 1, 1}
 	cfg := Config{Schedule: schedule.Doubling}
@@ -252,7 +253,8 @@ func TestHostsFail(t *testing.T) {
 	}
 }
 
-// TestAHostWaitsForAnother, longer than Stall: that is no fault while a rank there has not come.
+// TestAHostWaitsForAnother, longer than Stall: that is no fault while a rank there has not
+// come.
 func TestAHostWaitsForAnother(t *testing.T) {
 	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 400 * time.Millisecond})
 	j.each(func(rank int) error {

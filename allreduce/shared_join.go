@@ -65,14 +65,14 @@ func (g *Group) share(ctx context.Context) error {
 	if err := g.agree(ctx, offers, Max); err != nil {
 		return err
 	}
-	open, any := make([]uint64, len(hosts)), uint64(0)
+	open, some := make([]uint64, len(hosts)), false
 	for i := range open {
 		o := offerOf(i)
 		if o[offerRefused] == 0 && o[offerMachine] == ^o[offerNot] && o[offerBytes] > 0 {
-			open[i], any = 1, 1
+			open[i], some = 1, true
 		}
 	}
-	if any == 0 {
+	if !some {
 		return nil
 	}
 	var err error

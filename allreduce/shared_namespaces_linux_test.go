@@ -36,9 +36,9 @@ var namespaceDeals = [][]int{
 
 var allSchedules = append([]schedule.Name{schedule.Auto}, schedule.Names...)
 
-// TestHostsInNamespaces: ranks are processes, dealt to 1, 2 and 3 hosts, each a network namespace
-// with an address of its own. All schedules leave the bytes that the in-memory network leaves, and ranks
-// of a host meet in shared memory where their sum allows it.
+// TestHostsInNamespaces: ranks are processes, dealt to 1, 2 and 3 hosts, each a network
+// namespace with an address of its own. All schedules leave the bytes that the in-memory
+// network leaves, and ranks of a host meet in shared memory where their sum allows it.
 //
 // The namespaces are those of one machine, with one boot id: what tells hosts apart is first
 // the address.
@@ -157,8 +157,8 @@ func TestHostRank(t *testing.T) {
 	}
 }
 
-// report sums vectors of several kinds and lengths, and says for each what came out and how many sums went
-// through shared memory.
+// report sums vectors of several kinds and lengths, and says for each what came out and how
+// many sums went through shared memory.
 func report(g *Group, say func(line string, v Vector, shared uint64)) error {
 	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
 		return err

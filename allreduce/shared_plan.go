@@ -8,8 +8,9 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
-// makeShared is the plan of an all-reduce where ranks share memory. Those of a machine sum among
-// themselves if that keeps the order of the additions; else they do as if they shared none.
+// makeShared is the plan of an all-reduce where ranks share memory. Those of a machine sum
+// among themselves if that keeps the order of the additions; else they do as if they shared
+// none.
 func (p *plans) makeShared(s schedule.Spec) plan {
 	if len(p.hosts[0]) == s.Size {
 		return plan{name: s.Schedule, codes: codeOf(s.Sums(), !s.Ordered)}
@@ -43,9 +44,9 @@ func (p *plans) makeShared(s schedule.Spec) plan {
 	return made
 }
 
-// divide makes groups of all ranks of a job: of the ranks of a host, where that can be, else of each
-// rank for itself. The leaders of the groups, which are their first ranks, all-reduce with
-// the schedule name.
+// divide makes groups of all ranks of a job: of the ranks of a host, where that can be, else
+// of each rank for itself. The leaders of the groups, which are their first ranks,
+// all-reduce with the schedule name.
 func divide(s schedule.Spec, hosts [][]int) (groups [][]int, name schedule.Name) {
 	var whole [][]int
 	for _, host := range hosts {

@@ -26,8 +26,8 @@ func cpuTime(t *testing.T) time.Duration {
 
 // TestWaitingCostsNothing: ranks that wait in a collective for long sleep.
 func TestWaitingCostsNothing(t *testing.T) {
-	for what, make := range map[string]func(testing.TB, int, Config) *testJob{"TCP": newTCPJob, "shared memory": newSharedJob} {
-		t.Run(what, func(t *testing.T) { waitingCostsNothing(t, make(t, 4, Config{})) })
+	for what, newJob := range map[string]func(testing.TB, int, Config) *testJob{"TCP": newTCPJob, "shared memory": newSharedJob} {
+		t.Run(what, func(t *testing.T) { waitingCostsNothing(t, newJob(t, 4, Config{})) })
 	}
 }
 
