@@ -63,7 +63,7 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 		if g.engine.reduceShared(ctx, g.call(c, p.name), t) == nil {
 			return nil
 		}
-		return g.failed()
+		return g.failed(ctx)
 	}
 	return g.run(ctx, g.call(c, p.name), p.prog, c.dst, c.src)
 }
@@ -84,7 +84,7 @@ func (g *Group) run(ctx context.Context, id callID, p *schedule.Program, dst, sr
 	if g.engine.run(ctx, id, p, dst, src) == nil {
 		return nil
 	}
-	return g.failed()
+	return g.failed(ctx)
 }
 
 // enter begins a collective: the job is wired if it was not yet, and the

@@ -97,7 +97,7 @@ func (d *door) welcome(c net.Conn) error {
 		return g.steps.serve(c, h)
 	}
 	e := g.now()
-	if newest := g.member.Newest(); newest != e.wiring && newest != nil && h.epoch == newest.Epoch {
+	if e.wiring != nil && h.after(e.wiring.Epoch) {
 		return errNotYet
 	}
 	if e.wirer == nil {

@@ -27,13 +27,16 @@ type epoch struct {
 	work   sync.WaitGroup
 	ending sync.Once
 
-	verdict *failure      // why it is over; under the group's lock
-	settled chan struct{} // closed when verdict stands, after engine.failed
-	done    chan struct{} // closed by end
+	quitting context.Context // ends when this rank waits for no verdict any more
+	quit     context.CancelCauseFunc
+	verdict  *failure      // why it is over; under the group's lock
+	settled  chan struct{} // closed when verdict stands, after engine.failed
+	done     chan struct{} // closed by end
 }
 
 func newEpoch(g *Group) *epoch {
 	e := &epoch{group: g, settled: make(chan struct{}), done: make(chan struct{})}
+	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.debts.paid = make(chan struct{})
 	e.engine = engine{
 		rank:   g.cfg.Rank,
@@ -80,9 +83,7 @@ func (g *Group) turn(w *spantree.Wiring) {
 	if !w.Stream {
 		g.door.open()
 	}
-	if e.lack == nil && !w.Ending {
-		g.steps.enter(w)
-	}
+	g.steps.enter(w)
 	e.work.Go(e.watchOver)
 }
 
@@ -104,7 +105,7 @@ func (g *Group) connect(ctx context.Context) error {
 			return e.overError("wiring")
 		case g.steps.recovers && ctx.Err() == nil:
 			e.engine.fail(&failure{code: faultLost, by: g.cfg.Rank, rank: wr.astray(), text: err.Error(), err: err, ask: spantree.EdgeBroke}, nil)
-			return g.failed()
+			return g.failed(ctx)
 		}
 		// The others wait in vain, and are not to hear just that this rank has gone.
 		e.tellServer(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err})

@@ -59,7 +59,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 			return err
 		}
 	}
-	if err := g.unwatch(); err != nil {
+	if err := g.unwatch(ctx); err != nil {
 		return err
 	}
 	files, err := g.member.Complete(ctx, digest, owes)
@@ -89,7 +89,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 }
 
 // unwatch stops watching the edges: from here on they may end.
-func (g *Group) unwatch() error {
+func (g *Group) unwatch(ctx context.Context) error {
 	en := &g.engine
 	en.mu.Lock()
 	f := en.failure
@@ -100,7 +100,7 @@ func (g *Group) unwatch() error {
 	if f == nil || f.code == faultLeft {
 		return nil
 	}
-	err := g.failed()
+	err := g.failed(ctx)
 	if _, again := errors.AsType[*InterruptedError](err); again {
 		return nil // all steps are completed: the loss concerns this rank no more
 	}

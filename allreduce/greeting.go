@@ -70,6 +70,11 @@ func (h hello) check(w *spantree.Wiring, rank, total int) error {
 	return nil
 }
 
+// after says that the hello is of a later epoch than e, as far as numbers tell.
+func (h hello) after(e spantree.Epoch) bool {
+	return h.epoch.Term > e.Term || h.epoch.Term == e.Term && h.epoch.N > e.N
+}
+
 // welcome answers who has said hello and, if that is its part, makes an edge of the
 // connection. unwatch ends the watch over its deadline.
 func (w *wirer) welcome(c net.Conn, h hello, unwatch func() bool) error {

@@ -147,5 +147,5 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	case g.steps.recovers:
 		return g.overError("at work")
 	}
-	return g.failed() // why Work was ended, not that it was
+	return g.failed(ctx) // why Work was ended, not that it was
 }

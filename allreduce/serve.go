@@ -21,7 +21,7 @@ func (s *steps) serve(c net.Conn, h hello) error {
 		return err
 	}
 	w, asked := g.member.Newest(), decodeWant(b[:])
-	if w == nil {
+	if w == nil || h.after(w.Epoch) {
 		return errNotYet
 	}
 	if err := h.check(w, g.cfg.Rank, g.cfg.Total); err != nil {
@@ -33,7 +33,7 @@ func (s *steps) serve(c net.Conn, h hello) error {
 	}
 	s.state.RLock() // not during Commit
 	defer s.state.RUnlock()
-	if err := s.fits(asked); err != nil {
+	if err := s.fits(asked, w.Epoch); err != nil {
 		return errors.Join(errNotYet, out.frame(frameNo, []byte(clip(err.Error(), maxNo))))
 	}
 	write := s.machine.WriteState
@@ -60,15 +60,16 @@ func (s *steps) serve(c net.Conn, h hello) error {
 	return nil
 }
 
-// fits says whether this rank has what is asked for.
-func (s *steps) fits(asked want) error {
+// fits says whether this rank has what is asked for. now is the newest epoch: a rank
+// that is COMPLETE is known by it, in whatever epoch its last step was.
+func (s *steps) fits(asked want, now spantree.Epoch) error {
 	at := s.at()
 	switch {
 	case s.machine == nil:
 		return errors.New("this rank has no state")
 	case asked.what != spantree.LacksResults && asked.what != spantree.LacksState:
 		return fmt.Errorf("%v cannot be had from here", asked.what)
-	case at != asked.at:
+	case at.Step != asked.at.Step || at.Epoch != asked.at.Epoch && asked.at.Epoch != now:
 		return fmt.Errorf("step %d of epoch %v is asked for, this rank is at step %d of epoch %v", asked.at.Step, asked.at.Epoch, at.Step, at.Epoch)
 	}
 	return nil

@@ -70,7 +70,7 @@ func (e *epoch) judge(f *failure) *failure {
 	if f.ask == spantree.EdgeGarbles {
 		peer = f.far
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.patience())
+	ctx, cancel := context.WithTimeout(e.quitting, g.cfg.patience())
 	defer cancel()
 	for ctx.Err() == nil {
 		if f.ask != 0 && !g.member.Ask(ctx, peer, e.engine.callNumber(), f.ask, f.reason()) {
@@ -79,6 +79,9 @@ func (e *epoch) judge(f *failure) *failure {
 		if e.awaitVerdict(askAgain) || g.isClosed() {
 			break
 		}
+	}
+	if cause := context.Cause(e.quitting); cause != nil {
+		f = &failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: cause.Error(), err: cause}
 	}
 	if g.member.EndOf(e.wiring) == nil {
 		e.tellServer(f) // nobody judges: the job must end
@@ -144,6 +147,8 @@ func (e *epoch) awaitVerdict(within time.Duration) bool {
 		return true
 	case <-timer.C:
 		return false
+	case <-e.quitting.Done():
+		return false
 	case <-g.closing:
 		return e.isOver()
 	}
@@ -166,9 +171,14 @@ func (e *epoch) weigh(f *failure) *failure {
 
 // failed is the error that a collective returns after a failure: once the
 // verdict stands and nothing touches the caller's memory any more.
-func (g *Group) failed() error {
+func (g *Group) failed(ctx context.Context) error {
 	e := g.epoch
-	<-e.settled // bounded: verdictWithin and tellWithin; in a job that recovers patience
+	select {
+	case <-e.settled: // soon; in a job that recovers the server may be away
+	case <-ctx.Done():
+		e.quit(context.Cause(ctx))
+		<-e.settled // bounded: verdictWithin and tellWithin
+	}
 	en := &e.engine
 	en.join()
 	g.mu.Lock()

@@ -49,12 +49,16 @@ func (s *steps) Fence(e spantree.Epoch) spantree.At {
 	return s.At()
 }
 
-// enter begins an epoch in which this rank lacks nothing: it is where the others are,
-// which may be numbered otherwise.
+// enter begins an epoch. A rank that lacks nothing is where the others are, which may
+// be numbered otherwise. In the ending the epoch that is over goes on, for those who
+// take from others what they lack.
 func (s *steps) enter(w *spantree.Wiring) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recovers && w.Resume.Step > 0 {
+	switch {
+	case w.Ending:
+		s.fenced = spantree.Epoch{}
+	case s.recovers && w.Lack == nil && w.Resume.Step > 0:
 		s.completed = w.Resume
 	}
 }

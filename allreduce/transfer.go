@@ -195,7 +195,7 @@ func (r *takeReader) next() ([]byte, error) {
 	if !r.greeted {
 		var b [helloSize]byte
 		if _, err := io.ReadFull(r.c, b[:]); err != nil {
-			return nil, err
+			return nil, noEOF(err)
 		}
 		if _, err := decodeHello(b[:]); err != nil {
 			return nil, err

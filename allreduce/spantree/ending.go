@@ -12,7 +12,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	if m.streams() {
 		return owes, nil
 	}
-	if err := m.declare(&completeFrame{Epoch: m.epoch(), Model: sha256, Owes: owes}); err != nil {
+	if err := m.declare(&completeFrame{Epoch: m.epoch(), Step: m.cfg.Place.At().Completed.Step, Model: sha256, Owes: owes}); err != nil {
 		return nil, m.failed("complete the job", err)
 	}
 	if err := m.wait(ctx, "complete the job", func() bool { return m.deliver != nil }); err != nil {

@@ -207,7 +207,7 @@ func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, e
 		}
 		if time.Since(logged) >= reportEvery {
 			logged = time.Now()
-			m.cfg.Log.Info("waiting for the job to start", "job", m.cfg.Job.String(), "rank", m.cfg.Rank,
+			m.cfg.Log.Info("waiting for the job to "+map[bool]string{true: "start", false: "go on"}[w == nil], "job", m.cfg.Job.String(), "rank", m.cfg.Rank,
 				"since", time.Since(start).Round(time.Second), "server says", m.report())
 		}
 	}

@@ -10,8 +10,9 @@
 //	c, err := n.Host("h1").Dial(ctx, "h0:26543")
 //
 // A host is only a name. Its faults are [Network.Cut] (every connection of
-// the host breaks, as when its process is killed) and [Network.Hold] (its bytes
-// stop moving, as when its process is stopped or a switch fails).
+// the host breaks), [Network.Kill] (and it never comes back, as when its process is
+// killed), [Network.Hold] (its bytes stop moving, as when its process is
+// stopped or a switch fails) and [Network.Part] (those to one other host do).
 //
 // Connections carry bytes as TCP does: a write returns as soon as the bytes
 // fit into the connection's buffer, the reader sees them in order and in pieces of

@@ -26,7 +26,9 @@ type Network struct {
 	listeners map[string]*listener
 	conns     map[*conn]struct{}
 	held      map[string]bool
-	port      int // the last port given out
+	dead      map[string]bool
+	parted    map[[2]string]bool // in order
+	port      int                // the last port given out
 }
 
 var (
@@ -40,6 +42,8 @@ func New() *Network {
 		listeners: map[string]*listener{},
 		conns:     map[*conn]struct{}{},
 		held:      map[string]bool{},
+		dead:      map[string]bool{},
+		parted:    map[[2]string]bool{},
 		port:      32768,
 	}
 }
@@ -62,6 +66,10 @@ func (n *Network) Host(name string) *Host { return &Host{n, name} }
 func (n *Network) Cut(host string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.cut(host)
+}
+
+func (n *Network) cut(host string) int {
 	cut := 0
 	for c := range n.conns {
 		if c.local.host == host || c.remote.host == host {
@@ -73,6 +81,26 @@ func (n *Network) Cut(host string) int {
 	return cut / 2 // both ends were counted
 }
 
+// Kill ends a host for good, as the death of its process does: its connections
+// break, nobody reaches it any more, and it reaches nobody.
+func (n *Network) Kill(host string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.dead[host] = true
+	n.cut(host)
+}
+
+// Part breaks the network between two hosts, or mends it: the bytes between them
+// stop moving, and new connections are refused.
+func (n *Network) Part(a, b string, parted bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.parted[pairOf(a, b)] = parted
+	n.holdAll()
+}
+
+func pairOf(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
+
 // Hold stops the bytes to and from the host, or lets them move again: what
 // is written is accepted until the buffer is full, and read by nobody.
 // Connections made while it is held are held as well.
@@ -80,13 +108,21 @@ func (n *Network) Hold(host string, held bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.held[host] = held
+	n.holdAll()
+}
+
+// holdAll stops the connections that are to stop, and lets the others go on.
+func (n *Network) holdAll() {
 	for c := range n.conns {
-		if c.local.host == host || c.remote.host == host {
-			h := n.held[c.local.host] || n.held[c.remote.host]
-			c.in.hold(h)
-			c.out.hold(h)
-		}
+		held := n.stops(c.local.host, c.remote.host)
+		c.in.hold(held)
+		c.out.hold(held)
 	}
+}
+
+// stops says whether no byte moves between two hosts.
+func (n *Network) stops(a, b string) bool {
+	return n.held[a] || n.held[b] || n.parted[pairOf(a, b)]
 }
 
 func (n *Network) forget(c *conn) {
@@ -138,13 +174,13 @@ func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l := n.listeners[remote.String()]
-	if l == nil {
+	if l == nil || n.dead[h.name] || n.dead[remote.host] || n.parted[pairOf(h.name, remote.host)] {
 		return nil, &net.OpError{Op: "dial", Net: "mem", Addr: remote, Err: syscall.ECONNREFUSED}
 	}
 	n.port++
 	local := address{h.name, n.port}
 	up, down := newPipe(), newPipe()
-	held := n.held[h.name] || n.held[remote.host]
+	held := n.stops(h.name, remote.host)
 	up.hold(held)
 	down.hold(held)
 	near := newConn(n, down, up, local, remote)
