@@ -182,7 +182,7 @@ type stage struct {
 	mu       sync.Mutex
 	attempts map[int]int // by rank
 	logs     map[string]*safeBuffer
-	toys     map[string]*toy
+	actors   map[string]*actor
 	models   map[int][32]byte // that were delivered, by rank
 	wait     sync.WaitGroup
 }
@@ -205,7 +205,7 @@ var errKilled = errors.New("killed")
 func newStage(t *testing.T, total, steps int, cfg Config) *stage {
 	s := &stage{
 		t: t, net: mem.New(), total: total, steps: steps, cfg: cfg, attempts: map[int]int{},
-		logs: map[string]*safeBuffer{}, toys: map[string]*toy{}, models: map[int][32]byte{},
+		logs: map[string]*safeBuffer{}, actors: map[string]*actor{}, models: map[int][32]byte{},
 	}
 	s.cfg.OnLoss = Wait
 	s.cfg.Server = startServer(t, s.net.Host("server"), "server:26543")
@@ -218,7 +218,7 @@ func (s *stage) start(rank int, prepare func(a *actor)) *actor {
 	s.attempts[rank]++
 	a := &actor{s: s, rank: rank, host: fmt.Sprintf("h%d.%d", rank, s.attempts[rank]), toy: newToy(rank, s.steps), done: make(chan struct{})}
 	log := &safeBuffer{}
-	s.logs[a.host], s.toys[a.host] = log, a.toy
+	s.logs[a.host], s.actors[a.host] = log, a
 	s.mu.Unlock()
 	a.toy.pause = time.Second
 	ctx, cancel := context.WithCancelCause(context.Background())

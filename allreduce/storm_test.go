@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// storm is a job under random faults, all drawn from a seed: ranks that are killed,
+// stopped, cut off or slow, duplicates, a network that parts. A launcher for
+// each rank starts another attempt when one has ended.
+type storm struct {
+	*stage
+	rng   *rand.Rand
+	story []string // what was done, for who reads a failure
+}
+
+const stormFor = 30 * time.Second // of faults; then all is quiet
+
+func (st *storm) tell(format string, args ...any) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.story = append(st.story, fmt.Sprintf(format, args...))
+}
+
+func (st *storm) between(lo, hi time.Duration) time.Duration {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return lo + time.Duration(st.rng.Int64N(int64(hi-lo)))
+}
+
+// launch keeps a rank going until an attempt of it has ended well.
+func (st *storm) launch(rank int, began time.Time) {
+	pause := st.between(50*time.Millisecond, 3*time.Second)
+	for tries := 1; tries <= 50; tries++ {
+		a := st.start(rank, func(a *actor) { a.toy.pause = pause })
+		<-a.done
+		if finished(a.err) {
+			return
+		}
+		st.tell("%v: %s ended: %.200v", time.Since(began), a.host, a.err)
+		time.Sleep(st.between(0, 4*time.Second))
+	}
+	st.t.Errorf("rank %d has not ended well in 50 attempts", rank)
+}
+
+// finished says that an attempt has done its duty, or has none.
+func finished(err error) bool {
+	var done *spantree.FinishedError
+	var refused *spantree.RefusedError
+	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == spantree.JobFinished
+}
+
+// hosts are those on which attempts have been started so far.
+func (st *storm) host() string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	rank := st.rng.IntN(st.total)
+	return fmt.Sprintf("h%d.%d", rank, max(1, st.attempts[rank]))
+}
+
+// fault does something bad.
+func (st *storm) fault(began time.Time) {
+	host := st.host()
+	kind := [...]string{"kill", "kill", "stop", "cut", "part", "duplicate", "server link"}[st.between(0, 7)]
+	lasts := st.between(0, 25*time.Second)
+	st.tell("%v: %s %s (%v)", time.Since(began), kind, host, lasts)
+	switch kind {
+	case "kill":
+		st.mu.Lock()
+		a := st.actors[host]
+		st.mu.Unlock()
+		if a != nil {
+			a.kill()
+		}
+	case "stop":
+		st.net.Hold(host, true)
+		st.wait.Go(func() {
+			time.Sleep(lasts)
+			st.net.Hold(host, false)
+		})
+	case "cut":
+		st.net.Cut(host)
+	case "part", "server link":
+		other := st.host()
+		if kind == "server link" {
+			other = "server"
+		}
+		if other == host {
+			return
+		}
+		st.net.Part(host, other, true)
+		st.wait.Go(func() {
+			time.Sleep(lasts)
+			st.net.Part(host, other, false)
+		})
+	case "duplicate":
+		rank, _ := strconv.Atoi(strings.TrimPrefix(host[:strings.Index(host, ".")], "h"))
+		st.start(rank, nil)
+	}
+}
+
+// TestStorm: whatever happens for half a minute, the job ends with the model of the
+// undisturbed run.
+func TestStorm(t *testing.T) {
+	seeds := 60
+	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEEDS")); err == nil {
+		seeds = n
+	}
+	first := 1
+	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEED")); err == nil {
+		first, seeds = n, 1
+	}
+	const steps = 6
+	models := map[int][32]byte{}
+	for total := 2; total <= 5; total++ {
+		models[total] = expected(t, total, steps)
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(uint64(seed), 0))
+				total := 2 + rng.IntN(4)
+				st := &storm{stage: newStage(t, total, steps, Config{}), rng: rng}
+				began := time.Now()
+				for rank := range total {
+					st.wait.Go(func() { st.launch(rank, began) })
+				}
+				for n := rng.IntN(6); n >= 0; n-- {
+					time.Sleep(st.between(0, stormFor/6))
+					st.fault(began)
+				}
+				st.wait.Wait()
+				if st.models[0] != models[total] {
+					t.Errorf("rank 0 delivered %x, want %x", st.models[0], models[total])
+				}
+				if t.Failed() || testing.Verbose() {
+					t.Logf("replay with GVW_STORM_SEED=%d; what happened:\n%s", seed, strings.Join(st.story, "\n"))
+				}
+			})
+		})
+	}
+}
