@@ -61,6 +61,13 @@ type Config struct {
 	// long as it likes.
 	SlowFactor float64
 
+	// Checkpoints keeps states of the job, from which it goes on when no rank is left
+	// that has one. Rank 0 writes and reads them; on others it does nothing. nil:
+	// without one such a job begins anew. OnLoss must not be Abort.
+	Checkpoints Checkpoints
+	// CheckpointEvery is after how many steps one is kept; 0 is 1.
+	CheckpointEvery int
+
 	// StartTimeout is how long to wait until all ranks have joined; 0 is 10 min.
 	StartTimeout time.Duration
 	// Heartbeat is the interval of signs of life to the server; 0 is 1 s.
@@ -204,6 +211,9 @@ func (c Config) Validate() error {
 		if _, err := address.ParseAdvertise(c.Advertise); err != nil {
 			fault("Advertise: %w", err)
 		}
+	}
+	if c.CheckpointEvery < 0 {
+		fault("CheckpointEvery: got %d, want 0 or more", c.CheckpointEvery)
 	}
 	if c.OnLoss > Shrink {
 		fault("OnLoss: got %d, want Abort, Wait or Shrink", c.OnLoss)

@@ -70,6 +70,10 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
+	checkpoint, err := cfg.newestCheckpoint()
+	if err != nil {
+		return nil, err
+	}
 	g := newGroup(cfg)
 	var listener net.Listener
 	at, err := address.Parse(cfg.Listen)
@@ -91,7 +95,7 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		Advertise: advertise, Host: cfg.Host, Options: cfg.agreed(), Version: cfg.Version,
 		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Heartbeat: cfg.Heartbeat,
 		LostAfter: cfg.LostAfter, ServerTimeout: cfg.ServerTimeout,
-		OnLoss: cfg.OnLoss, ReplaceTimeout: cfg.ReplaceTimeout, SlowFactor: cfg.SlowFactor,
+		OnLoss: cfg.OnLoss, ReplaceTimeout: cfg.ReplaceTimeout, SlowFactor: cfg.SlowFactor, Checkpoint: checkpoint,
 		Waiting: g.waiting, Place: &g.steps, Log: cfg.Log,
 	})
 	if err != nil {

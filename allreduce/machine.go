@@ -117,6 +117,7 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 		if err := s.follow(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
+		s.save()
 	}
 }
 

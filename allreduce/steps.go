@@ -23,6 +23,8 @@ type steps struct {
 	recovers bool
 
 	state   sync.RWMutex // held by who changes the state (Commit and its like), and by who sends it
+	due     bool         // a step was committed that no checkpoint was asked of yet
+	saving  sync.Mutex   // held while a checkpoint is written
 	machine Recoverable  // whose state it is; nil: none yet
 
 	mu        sync.Mutex
@@ -98,7 +100,7 @@ func (s *steps) follow(ctx context.Context, m Machine) error {
 		}
 		s.group.log.Warn("the epoch is over, the job goes on", "rank", s.group.cfg.Rank, "step", s.at().Step, "cause", err)
 		if moved, err := s.resume(ctx); moved || err != nil {
-			return err
+			return err // a state that was taken is kept by who had it
 		}
 	}
 }
@@ -122,7 +124,11 @@ func (s *steps) exchange(ctx context.Context, m Machine) error {
 		return g.overError("completing a step")
 	}
 	g.strike(fault.Commit)
-	return m.Commit()
+	if err := m.Commit(); err != nil {
+		return err
+	}
+	s.due = true
+	return nil
 }
 
 // payDebts waits until those that lack this rank's results have got them.

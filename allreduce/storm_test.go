@@ -48,6 +48,10 @@ func (st *storm) launch(rank int, began time.Time) {
 		if finished(a.err) {
 			return
 		}
+		if failed := jobFailed(a.err); failed != nil {
+			st.t.Errorf("%v: %s: the job has failed: %v", time.Since(began), a.host, failed)
+			return
+		}
 		st.tell("%v: %s ended: %.200v", time.Since(began), a.host, a.err)
 		time.Sleep(st.between(0, 4*time.Second))
 	}
@@ -59,6 +63,16 @@ func finished(err error) bool {
 	var done *spantree.FinishedError
 	var refused *spantree.RefusedError
 	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == spantree.JobFinished
+}
+
+// jobFailed is the error of an attempt that tells of the end of the whole job, which
+// nothing in a storm gives reason for.
+func jobFailed(err error) error {
+	refused, ok := errors.AsType[*spantree.RefusedError](err)
+	if errors.Is(err, errKilled) || ok && refused.Code == spantree.AttemptFenced || ok && refused.Code == spantree.RankHeld {
+		return nil
+	}
+	return err
 }
 
 // hosts are those on which attempts have been started so far.

@@ -24,6 +24,7 @@ import (
 type toy struct {
 	rank, steps int
 	pause       time.Duration // how long Work takes
+	shard       uint64        // of what it has read; 0: the right one
 	at          func(step int, where string)
 
 	done    int
@@ -63,7 +64,7 @@ func (m *toy) Work(ctx context.Context) error {
 
 func (m *toy) Exchange(ctx context.Context, g *Group) error {
 	m.at(m.done+1, "exchange")
-	if err := g.Ready(ctx, spantree.Shard{Examples: uint64(10 + m.rank), Bytes: 1}); err != nil {
+	if err := g.Ready(ctx, spantree.Shard{Examples: uint64(10+m.rank) + m.shard, Bytes: 1}); err != nil {
 		return err
 	}
 	if err := g.AllReduceInto(ctx, Vec(m.r), Vec(m.c).Named("contribution"), Sum); err != nil {

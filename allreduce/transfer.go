@@ -90,6 +90,9 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 		}
 	}()
 	what := w.Lack.What
+	if what == spantree.LacksCheckpoint {
+		return s.load(w)
+	}
 	for tries := 1; ; tries++ {
 		err := s.takeOnce(ctx, w, what)
 		var refused *notTaken

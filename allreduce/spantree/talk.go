@@ -53,6 +53,7 @@ func (m *Member) take(f frame) {
 			m.end(&RefusedError{Server: m.cfg.Server, Code: AttemptFenced, Reason: f.Reason})
 		case *standByFrame:
 			m.cfg.Log.Info("standing by: another attempt holds the rank", "rank", m.cfg.Rank, "on", f.Host)
+			m.endEpoch(&LostError{Job: m.cfg.Job, Rank: m.cfg.Rank, Host: m.cfg.Host, Why: "another attempt holds the rank now, on " + f.Host})
 		case *decidingFrame:
 			m.decided[f.Peer] = true
 		case *deliverFrame:
@@ -92,10 +93,7 @@ func (m *Member) begin(w *Wiring) {
 		m.heard = time.Now()
 		m.endEpoch(&LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
 		m.wiring, m.ended, m.why = w, make(chan struct{}), nil
-		m.standing = slices.DeleteFunc(m.standing, func(f frame) bool { // READY and AT have been heard
-			t := typeOf(f)
-			return t == typeReady || t == typeAt
-		})
+		m.standing = slices.DeleteFunc(m.standing, func(f frame) bool { return typeOf(f) == typeAt })
 		clear(m.decided)
 	})
 }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// Checkpoints keeps states of a job for the case that no rank is left that has one.
+// Package checkpoint keeps them in files.
+type Checkpoints interface {
+	// Newest returns how many steps are in the newest state that this job may go on
+	// from; 0: there is none.
+	Newest() (step uint64, err error)
+	// Load reads the newest state of so many steps.
+	Load(step uint64, read func(io.Reader) error) error
+	// Save keeps a state. lease is nil while this rank may remove older ones.
+	Save(at spantree.Point, write func(io.Writer) error, lease func() error) error
+}
+
+// leaseWithin is how long a checkpoint waits for the right to remove older ones.
+const leaseWithin = 2 * time.Second
+
+// newestCheckpoint is the step from which rank 0 could go on; 0: none.
+func (c Config) newestCheckpoint() (uint64, error) {
+	if c.Checkpoints == nil || c.Rank != 0 || c.OnLoss == Abort {
+		return 0, nil
+	}
+	step, err := c.Checkpoints.Newest()
+	if err != nil {
+		return 0, fmt.Errorf("allreduce: rank 0: %w", err)
+	}
+	return step, nil
+}
+
+// save begins to keep the state after a step, if one is due. Work may go on
+// meanwhile: it only reads the state.
+func (s *steps) save() {
+	g := s.group
+	at := s.at()
+	every := uint64(max(1, g.cfg.CheckpointEvery))
+	due := s.due
+	s.due = false
+	if !due || g.cfg.Checkpoints == nil || g.cfg.Rank != 0 || at.Step%every != 0 || !s.saving.TryLock() {
+		return // the last one is not written yet: the next step's will do
+	}
+	s.state.RLock()
+	g.work.Go(func() {
+		defer s.saving.Unlock()
+		defer s.state.RUnlock()
+		began := time.Now()
+		err := g.cfg.Checkpoints.Save(at, s.machine.WriteState, func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
+			defer cancel()
+			return g.member.Lease(ctx)
+		})
+		if err != nil {
+			g.log.Error("cannot keep a checkpoint, working on without it", "rank", g.cfg.Rank, "step", at.Step, "error", err)
+			return
+		}
+		g.log.Info("checkpoint kept", "rank", g.cfg.Rank, "step", at.Step, "seconds", time.Since(began).Seconds())
+	})
+}
+
+// load takes the state from a checkpoint.
+func (s *steps) load(w *spantree.Wiring) error {
+	g := s.group
+	if g.cfg.Checkpoints == nil {
+		return fmt.Errorf("rank %d: the server says that this rank has a checkpoint of step %d, and it has none", g.cfg.Rank, w.Resume.Step)
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	if err := g.cfg.Checkpoints.Load(w.Resume.Step, s.machine.ReadState); err != nil {
+		return &notTaken{fmt.Errorf("rank %d: %w", g.cfg.Rank, err)}
+	}
+	if !s.complete(w.Resume, w.Epoch) {
+		return errOver
+	}
+	g.log.Info("going on from a checkpoint", "rank", g.cfg.Rank, "step", w.Resume.Step)
+	return nil
+}

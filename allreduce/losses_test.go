@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// act plays a story on a stage of four ranks in a bubble.
+func act(t *testing.T, cfg Config, story func(t *testing.T, s *stage, want [32]byte)) {
+	t.Helper()
+	want := expected(t, 4, toySteps)
+	synctest.Test(t, func(t *testing.T) { story(t, newStage(t, 4, toySteps, cfg), want) })
+}
+
+// startAll starts the first attempt of all ranks.
+func (s *stage) startAll() (all []*actor) {
+	for rank := range s.total {
+		all = append(all, s.start(rank, nil))
+	}
+	return all
+}
+
+// replace kills some ranks and starts their next attempts.
+func (s *stage) replace(all []*actor, ranks ...int) {
+	for _, r := range ranks {
+		all[r].kill()
+	}
+	time.Sleep(time.Second)
+	for _, r := range ranks {
+		all[r] = s.start(r, nil)
+	}
+}
+
+func TestSeveralAreLostAtOnce(t *testing.T) {
+	for _, lost := range [][]int{{1, 2}, {0, 3}, {0, 1, 2}, {1, 2, 3}} {
+		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+			all := s.startAll()
+			time.Sleep(2500 * time.Millisecond) // in the third step
+			s.replace(all, lost...)
+			s.end(want, all...)
+		})
+	}
+}
+
+// memoryCheckpoints keeps the newest one in memory.
+type memoryCheckpoints struct {
+	mu    sync.Mutex
+	at    spantree.Point
+	state []byte
+	saved []uint64
+}
+
+func (c *memoryCheckpoints) Newest() (uint64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at.Step, nil
+}
+
+func (c *memoryCheckpoints) Load(step uint64, read func(io.Reader) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if step != c.at.Step {
+		return errors.New("it is another step")
+	}
+	return read(bytes.NewReader(c.state))
+}
+
+func (c *memoryCheckpoints) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at, c.state = at, b.Bytes()
+	c.saved = append(c.saved, at.Step)
+	return lease()
+}
+
+// TestAllAreLost: with a checkpoint the job goes on from it, without one it begins anew.
+func TestAllAreLost(t *testing.T) {
+	for _, every := range []int{0, 2} {
+		var cfg Config
+		kept := &memoryCheckpoints{}
+		if every > 0 {
+			cfg.Checkpoints, cfg.CheckpointEvery = kept, every
+		}
+		act(t, cfg, func(t *testing.T, s *stage, want [32]byte) {
+			all := s.startAll()
+			time.Sleep(3500 * time.Millisecond) // in the fourth step
+			s.replace(all, 0, 1, 2, 3)
+			s.end(want, all...)
+			first := []int{1, 2, 3, 4, 5} // what the second attempts have worked on
+			if every > 0 {
+				first = []int{1, 3, 4, 5}
+				if !slices.Contains(kept.saved, 2) || !slices.Contains(kept.saved, 4) || len(kept.saved) != 2 {
+					t.Errorf("checkpoints were kept of steps %v, want 2 and 4", kept.saved)
+				}
+			}
+			for _, a := range all {
+				if !slices.Equal(a.toy.worked, first) {
+					t.Errorf("%s has worked on %v, want %v", a.host, a.toy.worked, first)
+				}
+			}
+		})
+	}
+}
+
+// TestNewcomerIsLost: an attempt that dies while it takes the state is replaced like
+// any other.
+func TestNewcomerIsLost(t *testing.T) {
+	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+		all := s.startAll()
+		time.Sleep(2500 * time.Millisecond)
+		all[2].kill()
+		time.Sleep(time.Second)
+		newcomer := s.start(2, func(a *actor) {
+			a.toy.at = func(_ int, where string) {
+				if where == "take" {
+					a.kill()
+				}
+			}
+		})
+		<-newcomer.done
+		all[2] = s.start(2, nil)
+		s.end(want, all...)
+	})
+}
+
+// TestStoppedRank: a rank that is stopped is lost after LostAfter. When it goes on it
+// takes its place again if that is free, else it stands by or is fenced: it harms
+// nobody.
+func TestStoppedRank(t *testing.T) {
+	for rank := range 4 {
+		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+			all := s.startAll()
+			time.Sleep(2500 * time.Millisecond)
+			stopped := all[rank]
+			s.net.Hold(stopped.host, true)
+			time.Sleep(12 * time.Second)
+			all[rank] = s.start(rank, nil)
+			time.Sleep(time.Second)
+			s.net.Hold(stopped.host, false)
+			s.wait.Wait()
+			if stopped.err == nil { // it was back before the other one was ready, which then was not needed
+				stopped, all[rank] = all[rank], stopped
+			}
+			s.end(want, all...)
+			refused, fenced := errors.AsType[*spantree.RefusedError](stopped.err)
+			if _, stoodBy := errors.AsType[*spantree.FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == spantree.AttemptFenced) {
+				t.Errorf("the other attempt ended with %v, want that it is fenced or has stood by", stopped.err)
+			}
+			for r, a := range all {
+				if log := s.logs[a.host].String(); r != rank && !strings.Contains(log, "was lost: silent for 10") {
+					t.Errorf("%s does not say who was lost:\n%s", a.host, log)
+				}
+			}
+		})
+	}
+}
+
+// TestStandbyTakesOver: a second attempt of a rank stands by, and takes its place at
+// once. One that is not needed learns that the job has finished.
+func TestStandbyTakesOver(t *testing.T) {
+	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+		all := s.startAll()
+		second := s.start(1, nil)
+		third := s.start(1, nil)
+		time.Sleep(2500 * time.Millisecond)
+		all[1].kill()
+		began := time.Now()
+		s.wait.Wait()
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("the other steps took %v", took)
+		}
+		errs := []error{second.err, third.err}
+		idle := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+		if idle < 0 {
+			t.Fatal("both attempts say that they have done it")
+		}
+		if done, ok := errors.AsType[*spantree.FinishedError](errs[idle]); !ok || done.Model != want {
+			t.Errorf("the attempt that was not needed: %v", errs[idle])
+		}
+		all[1] = []*actor{second, third}[1-idle]
+		s.end(want, all...)
+	})
+}
+
+// TestOtherShard: a replacement that has read other data is refused, and does not
+// count; the next one does.
+func TestOtherShard(t *testing.T) {
+	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+		all := s.startAll()
+		time.Sleep(2500 * time.Millisecond)
+		all[3].kill()
+		wrong := s.start(3, func(a *actor) { a.toy.shard = 77 })
+		<-wrong.done
+		if refused, ok := errors.AsType[*spantree.RefusedError](wrong.err); !ok || refused.Code != spantree.ShardDiffers {
+			t.Errorf("another shard: %v", wrong.err)
+		}
+		all[3] = s.start(3, nil)
+		s.end(want, all...)
+	})
+}
+
+// TestLossesAtTheEnd: whoever is lost between the last step and the last file, what is
+// owed is delivered, by another attempt if need be.
+func TestLossesAtTheEnd(t *testing.T) {
+	for rank := range 4 {
+		for _, where := range []string{"finish", "deliver"} {
+			if where == "deliver" && rank > 0 {
+				continue
+			}
+			act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+				var all []*actor
+				for r := range 4 {
+					all = append(all, s.start(r, func(a *actor) {
+						a.toy.at = func(_ int, at string) {
+							if r == rank && at == where {
+								a.kill()
+							}
+						}
+					}))
+				}
+				<-all[rank].done
+				time.Sleep(2 * time.Second)
+				all[rank] = s.start(rank, nil)
+				s.wait.Wait()
+				if finished(all[rank].err) {
+					all[rank].err, all[rank].model = nil, want
+				}
+				s.end(want, all...)
+			})
+		}
+	}
+}

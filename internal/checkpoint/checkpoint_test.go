@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkpoint
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+func store(t *testing.T) (*Store, *bytes.Buffer) {
+	log := &bytes.Buffer{}
+	return &Store{
+		FS: hdfsio.Local{}, Path: filepath.Join(t.TempDir(), "model[1].ckpt"), Options: [32]byte{1}, Run: "job_7",
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+	}, log
+}
+
+func point(n uint32, step uint64) spantree.Point {
+	return spantree.Point{Epoch: spantree.Epoch{Term: 1, N: n, Incarnation: 9}, Step: step}
+}
+
+func allowed() error { return nil }
+
+func save(t *testing.T, s *Store, at spantree.Point, state string) {
+	t.Helper()
+	err := s.Save(at, func(w io.Writer) error {
+		_, err := io.WriteString(w, state)
+		return err
+	}, allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newest is what the newest checkpoint holds.
+func newest(t *testing.T, s *Store) string {
+	t.Helper()
+	step, err := s.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step == 0 {
+		return "none"
+	}
+	var state string
+	err = s.Load(step, func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		state = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func names(t *testing.T, s *Store) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Dir(s.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		names = append(names, strings.TrimPrefix(e.Name(), "model[1].ckpt."))
+	}
+	return names
+}
+
+func TestTheNewestCounts(t *testing.T) {
+	s, _ := store(t)
+	if got := newest(t, s); got != "none" {
+		t.Errorf("an empty folder has %q", got)
+	}
+	big := strings.Repeat("0123456789", blockSize/4)
+	save(t, s, point(1, 3), "three")
+	save(t, s, point(1, 9), "nine")
+	save(t, s, point(2, 4), big) // a later epoch went back to an earlier step
+	if got := newest(t, s); got != big {
+		t.Errorf("got %.20q…, want that of the newest epoch", got)
+	}
+	if got, want := strings.Join(names(t, s), " "), "g0.e1.1.s9 g0.e1.2.s4"; got != want {
+		t.Errorf("kept are %s, want %s", got, want)
+	}
+}
+
+// Only the checkpoints of the same options and run count, but for those of other runs
+// where that is asked for; nobody else's are removed.
+func TestWhoseItIs(t *testing.T) {
+	s, log := store(t)
+	other, run := *s, *s
+	other.Options = [32]byte{2}
+	run.Run, run.Generation = "job_6", 1
+	save(t, &other, point(1, 50), "other options")
+	save(t, &run, point(1, 40), "an earlier run")
+	for step := uint64(1); step < 4; step++ {
+		save(t, s, point(1, step), "mine")
+	}
+	if got := newest(t, s); got != "mine" {
+		t.Errorf("got %q", got)
+	}
+	for _, words := range []string{"it belongs to run", "--resume"} {
+		if !strings.Contains(log.String(), words) {
+			t.Errorf("the log does not say %q:\n%s", words, log)
+		}
+	}
+	if n := len(names(t, s)); n != 4 {
+		t.Errorf("%d files, want 2 of this job and 2 of others: %v", n, names(t, s))
+	}
+	s.Resume = true
+	if got := newest(t, s); got != "an earlier run" {
+		t.Errorf("with Resume got %q", got)
+	}
+}
+
+// Whatever byte of a checkpoint is changed, and wherever it ends, it does not count,
+// and the one before it does.
+func TestDamage(t *testing.T) {
+	s, _ := store(t)
+	save(t, s, point(1, 1), "before")
+	save(t, s, point(1, 2), "a state of some length")
+	name := s.Path + ".g0.e1.1.s2"
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(b []byte) {
+		t.Helper()
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := newest(t, s); got != "before" {
+			t.Errorf("%d bytes of %d, damaged: got %q", len(b), len(whole), got)
+		}
+	}
+	for i := range whole {
+		try(whole[:i])
+		b := bytes.Clone(whole)
+		b[i] ^= 0x10
+		try(b)
+	}
+	try(append(bytes.Clone(whole), 0))
+}
+
+func TestAFailedSaveLeavesNothing(t *testing.T) {
+	s, _ := store(t)
+	save(t, s, point(1, 1), "before")
+	full := errors.New("disk full")
+	err := s.Save(point(1, 2), func(w io.Writer) error {
+		_, _ = io.WriteString(w, "half")
+		return full
+	}, allowed)
+	if !errors.Is(err, full) || !strings.Contains(err.Error(), "s2") {
+		t.Errorf("got %v", err)
+	}
+	if got := strings.Join(names(t, s), " "); got != "g0.e1.1.s1" {
+		t.Errorf("left are %s", got)
+	}
+}
+
+// Who may not remove the others' checkpoints leaves them.
+func TestWithoutALeaseNothingIsRemoved(t *testing.T) {
+	s, _ := store(t)
+	for step := uint64(1); step < 5; step++ {
+		if err := s.Save(point(1, step), func(io.Writer) error { return nil }, func() error { return errors.New("no lease") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(names(t, s)); n != 4 {
+		t.Errorf("%d are left, want all 4", n)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	var b bytes.Buffer
+	w, err := newWriter(&b, header{run: "r"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	_, _ = w.WriteString("state")
+	if err := w.close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add(b.Bytes()[:90])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, _, err := newReader(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		n, _ := io.Copy(io.Discard, r)
+		if n > int64(len(b)) {
+			t.Errorf("%d bytes out of %d", n, len(b))
+		}
+	})
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package checkpoint keeps states of a job in files, so that it can go on when no
+// rank is left that has one.
+//
+//	s := &checkpoint.Store{FS: hdfsio.Local{}, Path: "model.ckpt", Options: digest, Run: runKey}
+//	group, err := allreduce.Join(ctx, allreduce.Config{…, Checkpoints: s, CheckpointEvery: 5})
+//
+// Rank 0 writes them, and only rank 0 needs the store.
+//
+// # Files
+//
+// A checkpoint is PATH.gG.eTERM.N.sSTEP: the generation of the job, the epoch in which
+// its last step was completed, and how many steps are in it. So two attempts that
+// both think they are rank 0 never write to the same name. It is written aside and
+// renamed; the two newest are kept.
+//
+// In the file, all numbers little-endian:
+//
+//	offset  size  field
+//	     0     8  "gvwckpt" and the version, 1
+//	     8    32  SHA-256 of the options on which the ranks agree
+//	    40    16  epoch: term u32, number u32, incarnation u64
+//	    56     8  steps that are completed
+//	    64     4  generation
+//	    68     2  bytes of the run key, which follows
+//	    70     2  0
+//	    72     4  CRC-32C of the bytes before it, and of the run key
+//	    76     …  the run key, then the state in blocks: length u32, CRC-32C u32, bytes;
+//	              one of length 0 is the last, and carries the CRC-32C of all of it
+//
+// A file that is not whole, or that belongs to other options, is left alone and does
+// not count. That of another run counts only where the user has asked to resume.
+package checkpoint

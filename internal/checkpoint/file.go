@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkpoint
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+const (
+	magic      = "gvwckpt\x01"
+	headerSize = 76
+	maxRun     = 255
+	blockSize  = 256 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// header says whose checkpoint it is.
+type header struct {
+	options    [32]byte
+	at         spantree.Point
+	generation uint32
+	run        string
+}
+
+// compare orders checkpoints by age.
+func (h header) compare(o header) int {
+	a, b := h.at.Epoch, o.at.Epoch
+	return cmp.Or(cmp.Compare(h.generation, o.generation), cmp.Compare(a.Term, b.Term), cmp.Compare(a.N, b.N), cmp.Compare(h.at.Step, o.at.Step))
+}
+
+func (h header) appendTo(dst []byte) []byte {
+	le := binary.LittleEndian
+	dst = append(append(dst, magic...), h.options[:]...)
+	dst = le.AppendUint32(dst, h.at.Epoch.Term)
+	dst = le.AppendUint32(dst, h.at.Epoch.N)
+	dst = le.AppendUint64(dst, h.at.Epoch.Incarnation)
+	dst = le.AppendUint64(dst, h.at.Step)
+	dst = le.AppendUint32(dst, h.generation)
+	dst = le.AppendUint16(dst, uint16(len(h.run)))
+	dst = append(dst, 0, 0)
+	sum := crc32.Update(crc32.Checksum(dst, castagnoli), castagnoli, []byte(h.run))
+	return append(le.AppendUint32(dst, sum), h.run...)
+}
+
+func readHeader(r io.Reader) (h header, err error) {
+	var b [headerSize]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return h, fmt.Errorf("it ends in its header: %w", err)
+	}
+	if string(b[:7]) != magic[:7] {
+		return h, errors.New("it is no checkpoint")
+	}
+	if b[7] != magic[7] {
+		return h, fmt.Errorf("got version %d, want %d", b[7], magic[7])
+	}
+	le := binary.LittleEndian
+	copy(h.options[:], b[8:])
+	h.at.Epoch = spantree.Epoch{Term: le.Uint32(b[40:]), N: le.Uint32(b[44:]), Incarnation: le.Uint64(b[48:])}
+	h.at.Step = le.Uint64(b[56:])
+	h.generation = le.Uint32(b[64:])
+	run := make([]byte, le.Uint16(b[68:]))
+	if len(run) > maxRun {
+		return h, fmt.Errorf("its run key has %d bytes, the limit is %d", len(run), maxRun)
+	}
+	if _, err := io.ReadFull(r, run); err != nil {
+		return h, fmt.Errorf("it ends in its header: %w", err)
+	}
+	if le.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, run) {
+		return h, errors.New("the checksum of its header is wrong")
+	}
+	h.run = string(run)
+	return h, nil
+}
+
+// writer writes a state in blocks.
+type writer struct {
+	*bufio.Writer
+	out io.Writer
+	sum uint32
+}
+
+func newWriter(out io.Writer, h header) (*writer, error) {
+	w := &writer{out: out}
+	w.Writer = bufio.NewWriterSize(blocks{w}, blockSize)
+	_, err := out.Write(h.appendTo(nil))
+	return w, err
+}
+
+// blocks writes what it is given as blocks.
+type blocks struct{ w *writer }
+
+func (b blocks) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		part := p[n:min(len(p), n+blockSize)]
+		if err = b.w.block(part); err == nil {
+			n += len(part)
+		}
+	}
+	return n, err
+}
+
+func (w *writer) block(p []byte) error {
+	w.sum = crc32.Update(w.sum, castagnoli, p)
+	sum := crc32.Checksum(p, castagnoli)
+	if len(p) == 0 {
+		sum = w.sum
+	}
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(p)))
+	if _, err := w.out.Write(binary.LittleEndian.AppendUint32(head, sum)); err != nil {
+		return err
+	}
+	_, err := w.out.Write(p)
+	return err
+}
+
+// close writes what is left, and the end.
+func (w *writer) close() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return w.block(nil)
+}
+
+// reader reads a state from its blocks. It returns io.EOF only if all is right.
+type reader struct {
+	in   *bufio.Reader
+	buf  []byte
+	left []byte
+	sum  uint32
+	err  error
+}
+
+func newReader(in io.Reader) (*reader, header, error) {
+	r := &reader{in: bufio.NewReaderSize(in, blockSize)}
+	h, err := readHeader(r.in)
+	return r, h, err
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	for len(r.left) == 0 && r.err == nil {
+		r.left, r.err = r.next()
+	}
+	if len(r.left) == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+func (r *reader) next() ([]byte, error) {
+	var head [8]byte
+	if _, err := io.ReadFull(r.in, head[:]); err != nil {
+		return nil, fmt.Errorf("it ends too early: %w", noEOF(err))
+	}
+	n, sum := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
+	switch {
+	case n > blockSize:
+		return nil, fmt.Errorf("a block of %d bytes, the limit is %d", n, blockSize)
+	case n == 0 && sum != r.sum:
+		return nil, errors.New("the checksum of the whole is wrong")
+	case n == 0:
+		if _, err := r.in.ReadByte(); err != io.EOF {
+			return nil, errors.New("bytes follow its end")
+		}
+		return nil, io.EOF
+	}
+	if r.buf == nil {
+		r.buf = make([]byte, blockSize)
+	}
+	b := r.buf[:n]
+	if _, err := io.ReadFull(r.in, b); err != nil {
+		return nil, fmt.Errorf("it ends too early: %w", noEOF(err))
+	}
+	if crc32.Checksum(b, castagnoli) != sum {
+		return nil, errors.New("the checksum of a block is wrong")
+	}
+	r.sum = crc32.Update(r.sum, castagnoli, b)
+	return b, nil
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
