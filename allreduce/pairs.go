@@ -108,7 +108,7 @@ func (g *Group) pairUp(ctx context.Context, own pair, name Vector) error {
 		return nil
 	}
 	g.engine.fail(g.engine.unpaired(a, other, p.words), nil)
-	return g.failed()
+	return g.failed(ctx)
 }
 
 // disagree finds the first two ranks of which one sends what the other does not

@@ -138,7 +138,7 @@ func (j *job) culprit(q question, now time.Time) (near, far *attempt) {
 		w := far.waiting
 		switch next := j.seats[w.waitsFor]; {
 		case !w.at.After(q.at) || w.epoch != j.epoch:
-			return nil, nil // what it waits for now is not known yet
+			return nil, nil // what it waits so far is not known yet
 		case w.collective < q.collective:
 			return nil, nil // it has not entered: nobody's fault
 		case w.collective > q.collective || w.waitsFor < 0 || w.waitsFor == far.rank || seen[next]:
