@@ -235,7 +235,7 @@ func (c *course) readState(r io.Reader) error {
 	var predicted int
 	d.number("steps with predictions", &predicted, p.steps)
 	if c.s.predicts() && predicted > c.written {
-		return fmt.Errorf("%d passes are done, and this process has the predictions of %d: the file of -p or -r would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
+		return usage("-p or -r", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
 	}
 	if err := c.stageOf(&p); err != nil {
 		return err
