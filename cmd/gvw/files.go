@@ -155,6 +155,7 @@ func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
 		if err != nil {
 			return nil, err
 		}
+		underWay.add(name)
 		return &struckFile{f, p.rank}, nil
 	}
 }

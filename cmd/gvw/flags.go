@@ -192,7 +192,7 @@ var learnFlags = []*spec{
 	{name: "run_id", kind: text, category: catCluster, arg: "NAME", more: true, help: "the run's name: its end is remembered under it"},
 	{name: "heartbeat", kind: duration, category: catCluster, arg: "T", def: "1s", more: true, help: "time between signs of life"},
 	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
-	{name: "on_loss", kind: text, category: catCluster, arg: "HOW", choices: onLossNames, def: "abort", more: true, help: "the loss of a rank: end, wait for another attempt, or go on without"},
+	{name: "on_loss", kind: text, category: catCluster, arg: "HOW", choices: onLossNames, def: "abort", more: true, help: "the loss of a rank: end, wait for another attempt (gvw run), or go on"},
 	{name: "replace_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for another attempt of a lost rank to come"},
 	{name: "slow_factor", kind: float, category: catCluster, arg: "X", def: "2", more: true, help: "a rank this many times slower yields to one that stands by; 0: none does"},
 	{name: "server_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time without the server after which a rank gives up"},

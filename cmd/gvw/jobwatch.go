@@ -15,7 +15,7 @@ const (
 	lookEvery = 200 * time.Millisecond
 	// hungAfter is how long a rank may be without a connection to the server, having
 	// had one, before its process is taken for hung. Workers reconnect once a second.
-	hungAfter = 3 * time.Second
+	hungAfter = 2 * time.Second
 )
 
 // jobWatch follows a local job in its server: whether it goes on, and whether a rank
@@ -24,11 +24,13 @@ type jobWatch struct {
 	status func() spantree.ServerStatus
 	id     uint64   // of the job
 	hung   chan int // ranks to be killed
+	idle   chan int // ranks that have nothing to do any more
 
 	mu     sync.Mutex
 	seen   bool // the server has known the job
 	failed bool // and knows it no more
 	ranks  []presence
+	gone   time.Time // since when the server knows it no more; zero: it does
 }
 
 // presence is whether the process of a rank is connected to the server.
@@ -38,7 +40,7 @@ type presence struct {
 }
 
 func newJobWatch(status func() spantree.ServerStatus, id uint64, workers int) *jobWatch {
-	return &jobWatch{status: status, id: id, hung: make(chan int, workers), ranks: make([]presence, workers)}
+	return &jobWatch{status: status, id: id, hung: make(chan int, workers), idle: make(chan int, workers), ranks: make([]presence, workers)}
 }
 
 // follow looks until ctx ends.
@@ -82,9 +84,10 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if job == nil {
+		w.missed(now)
 		return nil
 	}
-	w.seen = true
+	w.seen, w.gone = true, time.Time{}
 	here := make([]bool, len(w.ranks))
 	for _, r := range job.Ranks {
 		if r.Rank < len(here) {
@@ -108,6 +111,24 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 		}
 	}
 	return job
+}
+
+// missed notes that the server does not know the job. Once it has ended, workers do, too;
+// one that somebody has stopped must be woken for it. Under the lock.
+func (w *jobWatch) missed(now time.Time) {
+	switch {
+	case !w.seen:
+	case w.gone.IsZero():
+		w.gone = now
+	case now.Sub(w.gone) >= hungAfter:
+		w.gone = now
+		for rank := range w.ranks {
+			select {
+			case w.idle <- rank:
+			default: // it is on its way already
+			}
+		}
+	}
 }
 
 func (w *jobWatch) find() *spantree.JobStatus {

@@ -172,6 +172,7 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 		Restarts: restarts,
 		Again:    func(r launch.Result) bool { return watch.goesOn(symptom(r.Code)) },
 		Hung:     watch.hung,
+		Stopped:  watch.idle,
 	}
 	var left error
 	job.Died = func(r launch.Result) {

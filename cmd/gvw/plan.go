@@ -108,7 +108,7 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 
 // restartedOnLoss is what ranks do about a loss, if nobody says, where the one that is
 // lost is started again.
-const restartedOnLoss = "abort"
+const restartedOnLoss = "wait"
 
 // checkRestarts holds that what a job does about a loss and what the launcher does fit.
 func checkRestarts(j localJob, s *settings) error {

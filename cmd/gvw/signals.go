@@ -45,6 +45,7 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	over := make(chan struct{})
 	die := func(why *interruption) {
+		underWay.remove()
 		fmt.Fprintln(stderr, "gvw: "+why.text)
 		os.Exit(why.code)
 	}

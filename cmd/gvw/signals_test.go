@@ -20,15 +20,17 @@ import (
 
 // endless starts a local job that would train for hours, and waits until every
 // worker has begun.
-func endless(t *testing.T, dir string) (launcher *exec.Cmd, stderr *bytes.Buffer, workers []int) {
+func endless(t *testing.T, dir string, more ...string) (launcher *exec.Cmd, stderr *bytes.Buffer, workers []int) {
 	t.Helper()
 	data := filepath.Join(dir, "x.vw")
 	if err := os.WriteFile(data, []byte(strings.Repeat("1 |a x y\n-1 |a z\n", 50)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	stderr = &bytes.Buffer{}
-	launcher = exec.Command("gvw", "run", "-n", "3", "--log_dir", "logs", "--",
-		"-d", "x.vw", "-f", "m", "-p", "p", "--passes", "1000000000", "--holdout_off", "-k", "--cache_file", "c")
+	launcher = exec.Command("gvw", append([]string{
+		"run", "-n", "3", "--log_dir", "logs", "--",
+		"-d", "x.vw", "-f", "m", "-p", "p", "--passes", "1000000000", "--holdout_off", "-k", "--cache_file", "c",
+	}, more...)...)
 	launcher.Dir, launcher.Stderr = dir, stderr
 	if err := launcher.Start(); err != nil {
 		t.Fatal(err)
@@ -158,10 +160,11 @@ func TestDeadLauncherLeavesNoOrphans(t *testing.T) {
 	nothingFinal(t, dir)
 }
 
-// A worker that is killed is named as the root cause, with exit code 3.
+// Where a loss is to end the job, a worker that is killed is named as the root cause, with
+// exit code 3.
 func TestKilledWorkerIsTheRootCause(t *testing.T) {
 	dir := t.TempDir()
-	launcher, stderr, workers := endless(t, dir)
+	launcher, stderr, workers := endless(t, dir, "--on_loss", "abort")
 	if err := syscall.Kill(workers[1], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,9 @@ type Job struct {
 	// Hung brings ranks whose process is to be killed, and started again: somebody
 	// else has found that it hangs. nil: nobody does.
 	Hung <-chan int
+	// Stopped brings ranks whose process has nothing left to do but to end, and does not:
+	// should it be stopped, it is woken. nil: nobody does.
+	Stopped <-chan int
 }
 
 // Result is how one worker ended.
@@ -168,6 +171,8 @@ func (s *supervisor) wait(ctx context.Context) {
 			s.signal(os.Kill)
 		case rank := <-s.job.Hung:
 			s.killHung(rank)
+		case rank := <-s.job.Stopped:
+			s.wakeStopped(rank)
 		}
 	}
 }

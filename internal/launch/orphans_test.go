@@ -79,6 +79,16 @@ func TestHungWorkerIsStartedAgain(t *testing.T) {
 	}
 }
 
+// Who is stopped with nothing left to do is woken to end.
+func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
+	stopped := make(chan int, 1)
+	time.AfterFunc(200*time.Millisecond, func() { stopped <- 0 })
+	results, root, err := Job{Restarts: 1, Stopped: stopped}.Run(t.Context(), workers("hang"))
+	if err != nil || root != -1 || results[0].Attempt != 1 {
+		t.Errorf("root %d, %+v; %v", root, results, err)
+	}
+}
+
 // A stopped worker hears that the job ends.
 func TestStoppedWorkerIsWoken(t *testing.T) {
 	began := time.Now()

@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"os"
 	"syscall"
 	"time"
 )
@@ -78,9 +79,23 @@ func (s *supervisor) cancelPauses() {
 
 // killHung kills a worker that does nothing any more, so that it is started again.
 func (s *supervisor) killHung(rank int) {
-	if rank < 0 || rank >= len(s.cmds) || s.cmds[rank] == nil || s.cmds[rank].Process == nil {
-		return
+	if p := s.process(rank); p != nil {
+		s.hung[rank] = true
+		_ = p.Kill() // one that has ended already is what is wanted
 	}
-	s.hung[rank] = true
-	_ = s.cmds[rank].Process.Kill() // one that has ended already is what is wanted
+}
+
+// wakeStopped lets a worker go on that somebody has stopped.
+func (s *supervisor) wakeStopped(rank int) {
+	if p := s.process(rank); p != nil {
+		wake(p)
+	}
+}
+
+// process is that of a rank; nil: it has none.
+func (s *supervisor) process(rank int) *os.Process {
+	if rank < 0 || rank >= len(s.cmds) || s.cmds[rank] == nil {
+		return nil
+	}
+	return s.cmds[rank].Process
 }

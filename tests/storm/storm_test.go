@@ -142,8 +142,16 @@ func logs(dir string) string {
 		if err != nil {
 			continue
 		}
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		fmt.Fprintf(&b, "--- %s\n%s\n", filepath.Base(name), strings.Join(lines[max(0, len(lines)-12):], "\n"))
+		const most = 12
+		end := strings.TrimSpace(string(text))
+		if i := strings.Index(end, "\npanic: "); i >= 0 {
+			lines := strings.Split(end[i+1:], "\n")
+			end = strings.Join(lines[:min(2*most, len(lines))], "\n")
+		} else {
+			lines := strings.Split(end, "\n")
+			end = strings.Join(lines[max(0, len(lines)-most):], "\n")
+		}
+		fmt.Fprintf(&b, "--- %s\n%s\n", filepath.Base(name), end)
 	}
 	return b.String()
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// The launcher takes for hung who was connected and is not any more; who is not yet
+// there reads its data. When the job has ended, all may be woken.
+func TestJobWatch(t *testing.T) {
+	var st spantree.ServerStatus
+	w := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
+	now := time.Now()
+	at := func(after time.Duration, state string, ranks ...int) {
+		st = spantree.ServerStatus{Jobs: []spantree.JobStatus{{UniqueID: 1}}}
+		if state != "" {
+			j := spantree.JobStatus{UniqueID: 7, State: state}
+			for _, rank := range ranks {
+				j.Ranks = append(j.Ranks, spantree.RankStatus{Rank: rank})
+			}
+			st.Jobs = append(st.Jobs, j)
+		}
+		w.look(now.Add(after))
+	}
+	at(0, "")
+	if !w.goesOn(false) {
+		t.Error("a job that is not there yet may still come")
+	}
+	at(0, "filling", 0, 2)
+	at(time.Minute, "wired", 0, 1, 2)
+	at(time.Minute+time.Second, "wired", 0, 2)
+	if !w.goesOn(false) || !w.goesOn(true) || len(w.hung) != 0 {
+		t.Error("a second is not for ever")
+	}
+	at(time.Minute+time.Second+hungAfter, "wired", 0, 2)
+	if len(w.hung) != 1 || <-w.hung != 1 {
+		t.Fatal("rank 1 hangs")
+	}
+	w.started(1)
+	at(time.Hour, "wired", 0, 2)
+	if len(w.hung) != 0 {
+		t.Error("its next process has not been there yet")
+	}
+	at(2*time.Hour, "")
+	if len(w.idle) != 0 || w.goesOn(false) {
+		t.Error("it has just ended")
+	}
+	at(3*time.Hour, "")
+	if len(w.idle) != 3 {
+		t.Error("whoever is still there may be stopped")
+	}
+
+	// What fills after a worker has lost the job is another one.
+	w = newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
+	st.Jobs = []spantree.JobStatus{{UniqueID: 7, State: "filling"}}
+	if !w.goesOn(false) || w.goesOn(true) || w.goesOn(false) {
+		t.Error("a job that has failed does not go on")
+	}
+}
