@@ -269,3 +269,23 @@ func TestRanksThatCannotBeLeft(t *testing.T) {
 		t.Error("a lost rank came back")
 	}
 }
+
+// The best weights and losses with all ranks say nothing about those that are left.
+func TestWhatWasBestIsForgotten(t *testing.T) {
+	r, m := alone(t, small(func(c *Config) { c.HoldoutOff, c.HoldoutPeriod = false, 3 }))
+	step(t, r, m)
+	sgd := m.stage.(*online)
+	if !r.session.holdout.known || sgd.best == nil {
+		t.Fatal("a pass with held-out examples has left nothing that is best")
+	}
+	r.session.keep = true
+	if err := m.Shrink([]int{0}); err != nil {
+		t.Fatal(err)
+	}
+	if r.session.holdout.known || r.session.holdout.begun || sgd.best != nil {
+		t.Errorf("after a loss: holdout %+v, %d best weights", r.session.holdout, len(sgd.best))
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
