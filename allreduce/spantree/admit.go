@@ -492,9 +492,6 @@ func (m *machine) onBeat(a *attempt, f *beatFrame) {
 	a.waits, a.beaten = f.Waits, m.now
 	a.waiting = waiting{f.WaitsFor, f.Collective, f.Epoch, m.now}
 	m.send(a, &beatenFrame{Seq: f.Seq})
-	if len(a.job.asks) > 0 {
-		m.decide(a.job)
-	}
 	if j := a.job; (j.state == filling || j.state == recovering) && a.seen != j.changed {
 		m.sendWaiting(a)
 	}

@@ -87,7 +87,9 @@ func (m *machine) onAsk(a *attempt, f *askFrame) {
 		m.endEpoch(j, linkCause(a, peer, f.Detail))
 	case j.state == wired:
 		assign(&j.asks, a.rank, question{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.now})
-		m.decide(j)
+		if f.Fault == faultGarbles {
+			m.decide(j) // nothing to wait for; the rest is for the next tick
+		}
 	}
 }
 

@@ -26,7 +26,13 @@ func (m *machine) onCompleteOne(a *attempt, f *completeFrame) {
 	if a.over && !a.answered {
 		j.unanswered--
 	}
-	if a.at.step != f.Step {
+	switch f.Step {
+	case a.at.step:
+	case j.from.step: // completed before this epoch, or taken from another
+		a.at = j.from
+	case a.pulled.step:
+		a.at = a.pulled
+	default:
 		a.at = point{f.Epoch, f.Step}
 	}
 	a.complete, a.answered, a.pulls, a.model = true, true, nil, f.Model
@@ -87,7 +93,7 @@ func (m *machine) sendPull(a, s *attempt) {
 		a.wired = j.epoch
 		assign(&j.shards, a.rank, a.shard)
 	}
-	a.pulls = s
+	a.pulls, a.pulled = s, s.at
 	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.What)))...)
 	m.send(a, f)
 }

@@ -34,6 +34,7 @@ type standing struct {
 	given    point // the point whose state it was sent to fetch: it has no results of that step
 
 	pulls  *attempt  // in the ending: from whom it fetches what it lacks
+	pulled point     // the point at which that rank was
 	beaten time.Time // when a heartbeat was answered last
 }
 

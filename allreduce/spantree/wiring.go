@@ -11,6 +11,12 @@ import (
 
 func (m *machine) onReady(a *attempt, f *readyFrame) {
 	j := a.job
+	if a.rejoined && a.shard == (Shard{}) { // said again: an earlier server knew
+		a.shard, a.checkpoint = f.Shard, f.Checkpoint
+		if a.seated && a.wired == j.epoch && j.recovers() {
+			assign(&j.shards, a.rank, f.Shard)
+		}
+	}
 	if a.ready || j.state != filling && !j.recovers() {
 		return
 	}

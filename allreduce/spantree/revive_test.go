@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// waitWired wires a job that recovers.
+func waitWired(t *testing.T, n *mem.Network, job Job, ranks int) ([]*Member, []*Wiring) {
+	t.Helper()
+	all, wirings := make([]*Member, ranks), make([]*Wiring, ranks)
+	each(ranks, func(rank int) {
+		cfg := simConfig(n, job, rank, ranks)
+		cfg.OnLoss = Wait
+		m, err := Join(t.Context(), cfg)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		all[rank] = m
+		if wirings[rank], err = m.Ready(t.Context(), Shard{Examples: uint64(10 + rank)}); err != nil {
+			t.Error(err)
+		}
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	return all, wirings
+}
+
+// each runs f for all ranks at the same time.
+func each(ranks int, f func(rank int)) {
+	var wait sync.WaitGroup
+	for rank := range ranks {
+		wait.Go(func() { f(rank) })
+	}
+	wait.Wait()
+}
+
+// finishAll takes a job to its end; rank 0 owes the model.
+func finishAll(t *testing.T, all []*Member) {
+	t.Helper()
+	each(len(all), func(rank int) {
+		m := all[rank]
+		var owes []string
+		if rank == 0 {
+			owes = []string{"model"}
+		}
+		files, err := m.Complete(t.Context(), sum("m"), owes)
+		for _, f := range files {
+			err = errors.Join(err, m.Done(t.Context(), f, sum("m")))
+		}
+		if err = errors.Join(err, m.Bye(t.Context())); err != nil {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	})
+}
+
+// A server is started again under a job that runs: the ranks come back, their
+// epoch goes on, and the job ends well. While they come back nothing is wired.
+func TestSimServerThatIsStartedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, journal := mem.New(), filepath.Join(t.TempDir(), "state")
+		start := func() *rig {
+			l, err := n.Host("gateway").Listen(t.Context(), ":26543")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return serveOn(t, ServerConfig{StateFile: journal}, l)
+		}
+		first := start()
+		all, wirings := waitWired(t, n, Job{UniqueID: 1, RunKey: "run"}, 3)
+		first.close()
+		time.Sleep(5 * time.Second)
+		second, again := start(), time.Now()
+		others, _ := waitWired(t, n, Job{UniqueID: 2, RunKey: "other"}, 2)
+		if took := time.Since(again); took < 10*time.Second || took > 11*time.Second {
+			t.Errorf("another job was wired after %v, want the grace of 10 s", took)
+		}
+		if term := second.s.term(); term != 2 {
+			t.Errorf("term %d, want 2", term)
+		}
+		time.Sleep(time.Minute)
+		for rank, m := range all {
+			if err := m.EndOf(wirings[rank]); err != nil {
+				t.Errorf("rank %d: its epoch is over: %v", rank, err)
+			}
+		}
+		finishAll(t, all)
+		finishAll(t, others)
+		closeAll(t, append(all, others...))
+	})
+}
+
+// A rank whose connection to the server ends is back a second later. Either the
+// server has not seen it go, or the epoch ends, and the next one has the same
+// ranks, of which nobody lacks anything.
+func TestSimRankThatLosesItsConnection(t *testing.T) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *rig) {
+		all, _ := waitWired(t, n, Job{UniqueID: 1}, 3)
+		all[1].lose(errors.New("a switch has been started anew"))
+		time.Sleep(5 * time.Second)
+		for rank, m := range all {
+			w := m.Newest()
+			if w.Epoch != all[0].Newest().Epoch || w.Lack != nil || m.EndOf(w) != nil {
+				t.Errorf("rank %d: epoch %v (over: %v), lacks %+v", rank, w.Epoch, m.EndOf(w), w.Lack)
+			}
+		}
+		finishAll(t, all)
+		closeAll(t, all)
+	})
+}
