@@ -110,6 +110,11 @@ type Config struct {
 	// chooses: ranks with different drivers work together.
 	Driver Driver
 
+	// TraceDir is a directory for execution traces of Go, of the last seconds: a rank that
+	// waits for 10 s in a collective, or gives up by Stall or MaxWait, writes one there,
+	// three at most, and says so in the log. "" records nothing.
+	TraceDir string
+
 	// Log hears of long waits and refused connections; nil discards it.
 	Log *slog.Logger
 }

@@ -26,6 +26,7 @@ type engine struct {
 	noSum  bool
 	limits limits
 	log    *slog.Logger
+	flight *flight        // nil: nothing is recorded
 	failed chan struct{}  // closed with the first failure
 	down   atomic.Bool    // it is closed
 	onFail func(*failure) // called once, after that

@@ -44,6 +44,7 @@ func newEpoch(g *Group) *epoch {
 		noSum:  g.cfg.NoChecksum,
 		limits: limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait},
 		log:    g.cfg.Log,
+		flight: g.flight,
 		edges:  map[int]*edge{},
 		failed: make(chan struct{}),
 		onFail: func(f *failure) {

@@ -36,6 +36,7 @@ type Group struct {
 	records  records
 	steps    steps
 	pairs    pairs
+	flight   *flight // nil: nothing is recorded
 
 	mu      sync.Mutex
 	closed  bool
@@ -70,11 +71,27 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
+	var recording *flight
+	if cfg.TraceDir != "" {
+		var err error
+		if recording, err = newFlight(cfg.TraceDir, cfg.Rank, cfg.Log); err != nil {
+			return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
+		}
+	}
+	g, err := join(ctx, cfg, recording)
+	if err != nil {
+		recording.close()
+	}
+	return g, err
+}
+
+func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
 	checkpoint, err := cfg.newestCheckpoint()
 	if err != nil {
 		return nil, err
 	}
 	g := newGroup(cfg)
+	g.flight, g.engine.flight = recording, recording
 	var listener net.Listener
 	at, err := address.Parse(cfg.Listen)
 	if err == nil {
@@ -235,6 +252,7 @@ func (g *Group) Close() error {
 		err = g.member.Close()
 	}
 	g.work.Wait()
+	g.flight.close()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, seg := range g.left {

@@ -21,6 +21,7 @@ type watchdog struct {
 	said  time.Time // when the log was
 	moved uint64    // how far the ranks have come in a segment
 	since time.Time // since when
+	dump  string    // a trace is due; what this rank waits for
 }
 
 // idleFor is since when nothing has moved on an edge.
@@ -48,9 +49,14 @@ func (en *engine) watch(stop <-chan struct{}) {
 		case <-en.failed:
 			return
 		case now := <-ticker.C:
-			if f := en.look(now); f != nil {
+			f := en.look(now)
+			if f != nil {
 				en.fail(f, nil)
+				en.flight.dump(f.reason())
 				return
+			}
+			if why := en.dumpDue(); why != "" {
+				en.flight.dump(why)
 			}
 		}
 	}
@@ -89,12 +95,21 @@ func (en *engine) look(now time.Time) *failure {
 	}
 	if now.Sub(d.said) >= sayEvery {
 		d.said = now
-		en.log.Info(en.here().String())
+		d.dump = en.here().String()
+		en.log.Info(d.dump)
 	}
 	if !en.stream {
 		en.tell(now)
 	}
 	return nil
+}
+
+// dumpDue is what this rank waits for, where that is worth a trace; else "".
+func (en *engine) dumpDue() (why string) {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	why, en.dog.dump = en.dog.dump, ""
+	return why
 }
 
 // overdue says that e has kept this rank waiting for too long.

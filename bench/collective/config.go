@@ -47,6 +47,8 @@ type Config struct {
 	// Python starts an interpreter that has xgboost and vowpalwabbit; "" is
 	// python3.
 	Python string
+	// TraceDir is where our ranks write execution traces when they wait for long; "": none.
+	TraceDir string
 	// Log hears whose turn it is; nil discards it.
 	Log *slog.Logger
 }

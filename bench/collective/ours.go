@@ -59,7 +59,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 		tasks[rank] = task{
 			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
 			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Alloc: o.alloc,
-			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize,
+			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize, TraceDir: o.cfg.TraceDir,
 		}
 	}
 	if o.cfg.Transport == "mem" {

@@ -36,6 +36,7 @@ type task struct {
 	Alloc      bool          `json:"alloc,omitempty"`  // vectors are from it
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
+	TraceDir   string        `json:"trace_dir,omitempty"`
 }
 
 // Serve is one rank, in a process of its own: it does the task that Run has
@@ -96,7 +97,7 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 	}
 	return allreduce.Config{
 		Server: t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
-		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared,
+		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared, TraceDir: t.TraceDir,
 		// Thousands of ranks on one machine start slowly and must not be lost.
 		LostAfter: time.Minute,
 	}, nil

@@ -32,6 +32,7 @@ var benchFlags = []*spec{
 	{name: "peers", kind: boolean, category: catBench, help: "Open MPI, MPICH, XGBoost and vw beside ours"},
 	{name: "python", kind: text, category: catBench, arg: "PROGRAM", def: "python3", help: "an interpreter with xgboost and vowpalwabbit"},
 	{name: "netns", kind: boolean, category: catBench, help: "in a fresh network namespace (Linux)"},
+	{name: "trace_dir", kind: text, category: catBench, arg: "DIR", help: "for execution traces of our ranks that wait for long"},
 	{name: "json", kind: boolean, category: catBench, help: "one JSON object a line for each figure"},
 	{name: "quiet", kind: boolean, category: catBench, help: "do not say whose turn it is"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
@@ -100,7 +101,7 @@ func (p *program) bench(c *cli.Context) error {
 		Ranks: 4, Transport: c.String("transport"), NoChecksum: c.String("checksum") == "off",
 		Rounds: int(c.Uint64("rounds")), PerSize: c.Duration("per_size"),
 		Self: []string{self, "bench", "rank"}, Peers: c.Bool("peers"), Alloc: c.Bool("alloc"), Python: c.String("python"),
-		Log: slog.New(slog.DiscardHandler),
+		TraceDir: c.String("trace_dir"), Log: slog.New(slog.DiscardHandler),
 	}
 	if c.IsSet("ranks") {
 		cfg.Ranks = int(c.Uint64("ranks"))

@@ -117,7 +117,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum", "shm"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,

@@ -204,6 +204,7 @@ var learnFlags = []*spec{
 	{name: "schedule", kind: text, category: catCluster, arg: "S", def: "auto", choices: scheduleNames(), more: true, help: "who adds what to what: equal on all ranks"},
 	{name: "checksum", kind: text, category: catCluster, arg: "C", def: "on", choices: []string{"on", "off"}, more: true, help: "of all that goes between ranks"},
 	{name: "shm", kind: text, category: catCluster, arg: "S", def: "on", choices: []string{"on", "off"}, more: true, help: "shared memory, if all ranks are on one machine"},
+	{name: "trace_dir", kind: text, category: catCluster, arg: "DIR", more: true, help: "for execution traces of ranks that wait for long"},
 
 	{name: "dry_run", kind: boolean, category: catOther, more: true, help: "say what a run would take, and end"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page; --help all for every option"},

@@ -295,6 +295,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		NoChecksum:   c.String("checksum") == "off",
 
 		NoSharedMemory: c.String("shm") == "off",
+		TraceDir:       c.String("trace_dir"),
 
 		OnLoss:         onLoss(c.String("on_loss")),
 		ReplaceTimeout: c.Duration("replace_timeout"),

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFlightRecorder: a rank whose peer stalls leaves a trace that can be read, names it
+// in the log, and leaves nothing else.
+func TestFlightRecorder(t *testing.T) {
+	dir := t.TempDir()
+	j := newTCPJob(t, 2, Config{MaxWait: 500 * time.Millisecond, TraceDir: dir})
+	j.ready()
+	j.each(func(rank int) error { return j.groups[rank].Barrier(ctx) })
+	errs := j.all(func(rank int) error {
+		if rank == 1 {
+			time.Sleep(3 * time.Second) // the trace is written meanwhile
+		}
+		return j.groups[rank].Barrier(ctx)
+	})
+	if errs[0] == nil || !strings.Contains(errs[0].Error(), "MaxWait") {
+		t.Fatalf("got %v, want that MaxWait was exceeded", errs[0])
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 || !strings.HasPrefix(filepath.Base(files[0]), "gvw-rank0-") || !strings.HasSuffix(files[0], "Z-1.trace") {
+		t.Fatalf("got the files %q, %v, want one of rank 0", files, err)
+	}
+	if log := j.logs[0].String(); !strings.Contains(log, files[0]) {
+		t.Errorf("the log does not name %s:\n%s", files[0], log)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What go tool trace reads begins so, and its table of stacks names this function.
+	if !bytes.HasPrefix(b, []byte("go 1.")) || !bytes.Contains(b, []byte("TestFlightRecorder")) {
+		t.Errorf("a trace of %d bytes begins with %q", len(b), b[:min(len(b), 16)])
+	}
+}
+
+// TestFlightsAreFew: however often a rank stalls, the directory does not fill up; groups
+// of one process share the recorder.
+func TestFlightsAreFew(t *testing.T) {
+	dir := t.TempDir()
+	var fs [2]*flight
+	for i := range fs {
+		f, err := newFlight(dir, i, Config{}.withDefaults().Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fs[i] = f
+	}
+	for range maxDumps + 2 {
+		fs[0].dump("for ever")
+	}
+	fs[0].close()
+	fs[0].close()
+	fs[0].dump("after the end")
+	fs[1].dump("once")
+	fs[1].close()
+	if files, err := os.ReadDir(dir); err != nil || len(files) != maxDumps+1 {
+		t.Errorf("got %d files, %v, want %d", len(files), err, maxDumps+1)
+	}
+	if recorder.fr != nil || recorder.users != 0 {
+		t.Error("the recorder still runs")
+	}
+}
+
+func TestTraceDirMustBe(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{file: "is no directory", file + "x": "no such file"} {
+		_, err := Join(ctx, Config{Server: "127.0.0.1:1", Total: 2, TraceDir: dir})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "TraceDir") {
+			t.Errorf("%s: got %v, want %q", dir, err, want)
+		}
+	}
+}
