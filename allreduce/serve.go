@@ -38,6 +38,9 @@ func (s *steps) serve(c net.Conn, h hello) error {
 	}
 	write := s.machine.WriteState
 	if asked.what == spantree.LacksResults {
+		if !s.hasResults() {
+			return out.frame(frameElse, nil)
+		}
 		write = s.machine.WriteResults
 	}
 	bw := bufio.NewWriterSize(out, takePart)

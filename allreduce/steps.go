@@ -31,6 +31,7 @@ type steps struct {
 	completed spantree.Point
 	fenced    spantree.Epoch // that is over for this rank
 	work      bool           // the contribution to the next step is in hand
+	begun     bool           // so has its Exchange: the results of the last step may be gone
 }
 
 var _ spantree.Place = (*steps)(nil)
@@ -72,7 +73,7 @@ func (s *steps) complete(at spantree.Point, in spantree.Epoch) bool {
 	if s.fenced == in {
 		return false
 	}
-	s.completed, s.work = at, false
+	s.completed, s.work, s.begun = at, false, false
 	return true
 }
 
@@ -81,6 +82,20 @@ func (s *steps) inHand() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.work = true
+}
+
+// begin notes that the next Exchange begins.
+func (s *steps) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = true
+}
+
+// hasResults says that the results of the step completed last are still there.
+func (s *steps) hasResults() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.begun
 }
 
 // at is the newest completed step.
@@ -111,6 +126,7 @@ func (s *steps) exchange(ctx context.Context, m Machine) error {
 	if err := s.payDebts(ctx); err != nil {
 		return err
 	}
+	s.begin()
 	if err := m.Exchange(ctx, g); err != nil {
 		return err
 	}

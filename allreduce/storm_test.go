@@ -158,8 +158,13 @@ func TestStorm(t *testing.T) {
 				if st.models[0] != models[total] {
 					t.Errorf("rank 0 delivered %x, want %x", st.models[0], models[total])
 				}
-				if t.Failed() || testing.Verbose() {
+				if t.Failed() {
 					t.Logf("replay with GVW_STORM_SEED=%d; what happened:\n%s", seed, strings.Join(st.story, "\n"))
+					if testing.Verbose() {
+						for host, log := range st.logs {
+							t.Logf("%s:\n%s", host, log)
+						}
+					}
 				}
 			})
 		})

@@ -28,7 +28,8 @@ import (
 //
 // and gets a hello back, and frames: data, each with its checksum, and at the end one
 // of type end; or one of type no with the reason in words; or one of type else: the
-// source came to the step by taking the state, and that is what it can give.
+// source has no results any more, or came to the step by taking the state, and the
+// state is what it can give.
 const (
 	wantSize = 32
 

@@ -15,10 +15,22 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	if err := m.declare(&completeFrame{Epoch: m.epoch(), Step: m.cfg.Place.At().Completed.Step, Model: sha256, Owes: owes}); err != nil {
 		return nil, m.failed("complete the job", err)
 	}
-	if err := m.wait(ctx, "complete the job", func() bool { return m.deliver != nil }); err != nil {
+	over := false // another attempt of the rank has done what this one would
+	err = m.wait(ctx, "complete the job", func() bool {
+		over = m.deliver == nil && m.bye
+		return m.deliver != nil || m.bye
+	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case err != nil:
 		return nil, err
+	case !over:
+		return m.deliver.Files, nil
+	case m.model != sha256:
+		return nil, m.finished()
 	}
-	return m.deliver.Files, nil
+	return nil, nil
 }
 
 // Done says that a file is delivered.

@@ -170,6 +170,8 @@ func (m *Member) EndOf(w *Wiring) error {
 	switch {
 	case m.cause != nil:
 		return m.cause
+	case m.bye:
+		return m.finished()
 	case m.wiring != w:
 		return &LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"}
 	}
@@ -197,7 +199,7 @@ func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, e
 		cancel()
 		switch left, limited := m.startLeft(); {
 		case err == nil && next == nil:
-			return nil, &FinishedError{Job: m.cfg.Job, Rank: m.cfg.Rank, Model: m.model}
+			return nil, m.finished()
 		case err == nil:
 			return next, nil
 		case !expired:

@@ -60,6 +60,7 @@ func (m *Member) take(f frame) {
 			m.deliver = f
 		case *byeFrame:
 			m.bye, m.model = true, f.Model
+			m.endEpoch(m.finished())
 		case *beatenFrame:
 			m.lease(f.Seq)
 		}
@@ -96,6 +97,11 @@ func (m *Member) begin(w *Wiring) {
 		m.standing = slices.DeleteFunc(m.standing, func(f frame) bool { return typeOf(f) == typeAt })
 		clear(m.decided)
 	})
+}
+
+// finished says that the job has ended; the lock is held.
+func (m *Member) finished() error {
+	return &FinishedError{Job: m.cfg.Job, Rank: m.cfg.Rank, Model: m.model}
 }
 
 // endEpoch ends the newest epoch, if it is not over; the lock is held.
