@@ -2,7 +2,7 @@
 #
 # make quickstart   trains on real e-mails with four workers, prints what to look at
 # make test         everything that must hold before a commit lands
-# make storm        jobs of real processes that something happens to, and a table
+# make storm        1,000 jobs of real processes that something happens to, and a table
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
 # make lint         the static part of make test, stopping at the first fault

@@ -39,6 +39,10 @@ func exitCode(err error) int {
 	if e, ok := errors.AsType[*workerError](err); ok {
 		return e.code
 	}
+	// Who was given up alive is lost, not wrong: another attempt is welcome.
+	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.AttemptFenced {
+		return exitLost
+	}
 	for _, k := range []struct {
 		is   func(error) bool
 		code int

@@ -46,6 +46,7 @@ func TestExitCodes(t *testing.T) {
 		"a path":                         {missing, 5},
 		"a refused connection":           {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, 5},
 		"refused":                        {&spantree.RefusedError{}, 6},
+		"given up alive":                 {&spantree.RefusedError{Code: spantree.AttemptFenced}, 3},
 		"ranks that do not agree":        {&allreduce.MismatchError{}, 6},
 		"SIGINT":                         {signalled(os.Interrupt), 130},
 		"SIGTERM":                        {signalled(syscall.SIGTERM), 143},

@@ -6,7 +6,7 @@
 // an undisturbed run. A job that is not to recover (--on_loss abort) must end soon, with
 // a clear error and no model.
 //
-//	make storm                     1,000 jobs, and a table of what they did
+//	make storm                     1,000 jobs of each sort, and a table of what they did
 //	STORM=200 STORM_SEED=7 go test -v -run TestStorm ./tests/storm
 //	STORM_ONLY=17 …                the 17th job of that seed alone
 //

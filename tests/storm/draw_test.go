@@ -49,8 +49,10 @@ var (
 )
 
 // kinds are what a storm is made of. kill and stop are there twice: at a point of
-// the process's own way, and from outside at any instruction.
-var kinds = []string{"exit", "kill", "stop", "slow", "drop", "garble", "halfopen", "two killed", "killed twice", "SIGKILL", "SIGSTOP"}
+// the process's own way, and from outside at any instruction. Half open connections
+// are not in it: while neither end has heard of the other's collective, nothing ends
+// the wait (docs/faults.md).
+var kinds = []string{"exit", "kill", "stop", "slow", "drop", "garble", "two killed", "killed twice", "SIGKILL", "SIGSTOP"}
 
 // draw makes the n-th disturbance of a seed.
 func draw(seed, n uint64, kinds []string, length time.Duration) disturbance {
@@ -70,9 +72,9 @@ func draw(seed, n uint64, kinds []string, length time.Duration) disturbance {
 		d.plan = strike(inTheMiddle, fmt.Sprintf("delay:%dms", 1+r.IntN(200)), d.rank)
 	case "drop":
 		d.plan = strike(inTheMiddle, "kind:drop", d.rank)
-	case "garble", "halfopen":
+	case "garble":
 		d.shared = false // nothing crosses connections in shared memory
-		d.plan = strike(inTheMiddle, "kind:"+d.kind, d.rank)
+		d.plan = strike(inTheMiddle, "kind:garble", d.rank)
 	case "two killed":
 		d.plan = strike(inTheMiddle, "kind:kill", d.rank) + ";" + strike(inTheMiddle, "kind:kill", (d.rank+1+r.IntN(workers-1))%workers)
 	case "killed twice":

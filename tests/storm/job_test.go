@@ -43,7 +43,7 @@ func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
 	args := []string{
 		"run", "-n", strconv.Itoa(workers), "--log_dir", filepath.Join(dir, "logs"), "--",
 		"-d", data, "--loss_function", "logistic", "--hybrid", "2:4", "-b", "16", "--l2", "1", "-f", filepath.Join(dir, "m"), "--quiet",
-		"--heartbeat", "100ms", "--lost_after", "1s", "--on_loss", onLoss,
+		"--heartbeat", "100ms", "--lost_after", "1s", "--stall_timeout", "3s", "--on_loss", onLoss,
 	}
 	if !d.shared {
 		args = append(args, "--shm", "off")
@@ -63,8 +63,24 @@ func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
 	var fault time.Time
 	struck := make(chan time.Time, 1)
 	if d.signal != "" {
-		timer := time.AfterFunc(d.after, func() { struck <- signalRank(cmd.Process.Pid, d) })
-		defer timer.Stop()
+		// A rank that has not joined is waited for, not lost.
+		log := filepath.Join(dir, "logs", "server.log")
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			for firstOf(log, fmt.Sprintf("joined=%d ", workers), time.Time{}).IsZero() {
+				select {
+				case <-stop:
+					return
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+			select {
+			case <-stop:
+			case <-time.After(d.after):
+				struck <- signalRank(cmd.Process.Pid, d)
+			}
+		}()
 	}
 	err := cmd.Wait()
 	o.took = time.Since(began)
@@ -77,6 +93,9 @@ func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
 	select {
 	case fault = <-struck:
 	default:
+		if d.signal != "" {
+			break // it came too late
+		}
 		fault = firstOf(filepath.Join(dir, "logs", "rank-*.log"), `msg="fault: `, time.Time{})
 	}
 	o.struck = !fault.IsZero()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package storm
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// TestStorm: whatever happens to whomever, the job ends with the model that it would
+// have made undisturbed.
+func TestStorm(t *testing.T) {
+	storm(t, jobs, "wait", kinds, func(o outcome, whole []byte) string {
+		switch {
+		case o.code != 0:
+			return fmt.Sprintf("exit code %d: %s", o.code, o.last)
+		case !bytes.Equal(o.model, whole):
+			return "the model is another one"
+		}
+		return ""
+	})
+}
