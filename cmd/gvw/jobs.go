@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"os"
@@ -154,6 +155,9 @@ func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 	return dst
 }
 
+// standby is the state of an attempt whose rank another one holds.
+const standby = "standby"
+
 // passes is how far the ranks are: 3, or 2-3.
 func passes(j *spantree.JobStatus) string {
 	if len(j.Ranks) == 0 {
@@ -161,10 +165,12 @@ func passes(j *spantree.JobStatus) string {
 	}
 	lo, hi := uint32(math.MaxUint32), uint32(0)
 	for _, r := range j.Ranks {
-		lo, hi = min(lo, r.Pass), max(hi, r.Pass)
+		if r.State != standby {
+			lo, hi = min(lo, r.Pass), max(hi, r.Pass)
+		}
 	}
-	if lo == hi {
-		return strconv.FormatUint(uint64(lo), 10)
+	if lo >= hi {
+		return strconv.FormatUint(uint64(hi), 10)
 	}
 	return fmt.Sprintf("%d-%d", lo, hi)
 }
@@ -173,6 +179,9 @@ func passes(j *spantree.JobStatus) string {
 func loss(j *spantree.JobStatus) string {
 	var sum, n float64
 	for _, r := range j.Ranks {
+		if r.State == standby {
+			continue
+		}
 		sum += float64(r.Loss * float64(r.Examples))
 		n += float64(r.Examples)
 	}
@@ -190,8 +199,9 @@ func absent(j *spantree.JobStatus) string {
 	}
 	here := map[int]bool{}
 	for _, r := range j.Ranks {
-		here[r.Rank] = true
+		here[r.Rank] = here[r.Rank] || r.State != standby
 	}
+	maps.DeleteFunc(here, func(_ int, is bool) bool { return !is })
 	var missing []string
 	for rank := range j.Total {
 		if here[rank] {
@@ -205,9 +215,12 @@ func absent(j *spantree.JobStatus) string {
 	return strings.Join(missing, ",")
 }
 
-// appendWaits appends what the ranks of a job wait for.
+// appendWaits appends who was lost, and what the ranks of a job wait for.
 func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
 	const most = 8
+	if j.State == "recovering" {
+		dst = fmt.Appendf(dst, "%v: %s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, j.Report)
+	}
 	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r spantree.RankStatus) bool { return r.Waits == "" })
 	name := spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
 	for i, r := range waiting {

@@ -92,13 +92,19 @@ func TestJobsTable(t *testing.T) {
 			},
 		},
 		{UniqueID: 2, RunKey: "k", State: "filling", Total: 20},
+		{
+			UniqueID: 4, State: "recovering", Total: 2, Joined: 1, Seconds: 5, Report: "epoch 1.1 ended 2s ago; rank 1 (h1) was lost 2s ago",
+			Ranks: []spantree.RankStatus{{Rank: 0, Pass: 2, Examples: 10, Loss: 1}, {Rank: 1, State: "standby"}},
+		},
 		{UniqueID: 3, State: "wired", VW: true, Total: 2, Joined: 1, Ranks: []spantree.RankStatus{{Rank: 1}}},
 	}}
-	want := `JOB  STATE    RANKS  PASS  LOSS      SINCE  MISSING
-1    wired    2/2    2-3   0.200000  1m2s   
-2/k  filling  0/20   -     -         0s     0,1,2,3,4,5,6,7 and 12 more
-3    wired    1/2    0     -         0s     
+	want := `JOB  STATE       RANKS  PASS  LOSS      SINCE  MISSING
+1    wired       2/2    2-3   0.200000  1m2s   
+2/k  filling     0/20   -     -         0s     0,1,2,3,4,5,6,7 and 12 more
+4    recovering  1/2    2     1.000000  5s     1
+3    wired       1/2    0     -         0s     
 1: rank 0: barrier #3: 12 s, waiting for rank 1
+4: epoch 1.1 ended 2s ago; rank 1 (h1) was lost 2s ago
 `
 	if d := cmp.Diff(want, string(appendJobs(nil, st))); d != "" {
 		t.Error(d)
