@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
@@ -19,6 +20,15 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
       --bind ADDR   listen on this address alone (default: all)
       --state FILE  remember finished runs in FILE, so that a restarted server
                     knows them (default: only while it runs)
+      --lost_after T
+                    silence after which a rank is lost that does not say itself
+                    (default 10s)
+      --replace_timeout T
+                    how long a job that recovers waits for the replacement of a
+                    lost rank, if it does not say itself (default 10m)
+      --grace T     with --state: how long a restarted server waits for the ranks
+                    of running jobs before it starts others that recover
+                    (default: --lost_after)
       --nondaemon   stay in the foreground
       --version     print the version
   -h, --help        print this text
@@ -33,6 +43,9 @@ type options struct {
 	bind          string
 	state         string
 	pidFile       string
+	lostAfter     time.Duration
+	replace       time.Duration
+	grace         time.Duration
 	nondaemon     bool
 	help, version bool
 }
@@ -93,6 +106,9 @@ func parse(args []string) (options, error) {
 			return o, err
 		}
 	}
+	if o.grace != 0 && o.state == "" {
+		return o, usage("--grace is of use with --state alone: without a journal a server does not know that it was started again")
+	}
 	return o, nil
 }
 
@@ -139,8 +155,26 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return text(&o.bind), true
 	case "state":
 		return text(&o.state), true
+	case "lost_after":
+		return span(name, &o.lostAfter), true
+	case "replace_timeout":
+		return span(name, &o.replace), true
+	case "grace":
+		return span(name, &o.grace), true
 	}
 	return nil, false
+}
+
+// span takes a duration: "10s", "5m".
+func span(name string, to *time.Duration) func(string) error {
+	return func(value string) error {
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 {
+			return usage("--%s %s: a duration is a positive number with a unit, say 10s or 5m", name, value)
+		}
+		*to = d
+		return nil
+	}
 }
 
 // suggest offers the option that a wrong one may have meant.
@@ -148,7 +182,7 @@ func suggest(name string) string {
 	if name == "" {
 		return ""
 	}
-	for _, known := range []string{"port", "bind", "state", "nondaemon", "help", "version"} {
+	for _, known := range []string{"port", "bind", "state", "lost_after", "replace_timeout", "grace", "nondaemon", "help", "version"} {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == known {
 			return ", did you mean --" + known + "?"
 		}

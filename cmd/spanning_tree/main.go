@@ -84,7 +84,9 @@ func serve(o options, stderr io.Writer, ready func()) (code int, err error) {
 	defer lines.close()
 	log := slog.New(slog.NewTextHandler(lines, nil))
 
-	s, err := spantree.NewServer(spantree.ServerConfig{StateFile: o.state, Version: version(), Log: log})
+	s, err := spantree.NewServer(spantree.ServerConfig{
+		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, Version: version(), Log: log,
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -8,17 +8,21 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestParse(t *testing.T) {
 	for line, want := range map[string]options{
-		"":                                 {port: 26543},
-		"-p 5 --nondaemon x.pid":           {port: 5, nondaemon: true, pidFile: "x.pid"},
-		"x.pid -p5":                        {port: 5, pidFile: "x.pid"},
-		"--port=0 --bind ::1 --state=/s":   {bind: "::1", state: "/s"},
-		"-port 7 -- -x":                    {port: 7, pidFile: "-x"},
+		"":                               {port: 26543},
+		"-p 5 --nondaemon x.pid":         {port: 5, nondaemon: true, pidFile: "x.pid"},
+		"x.pid -p5":                      {port: 5, pidFile: "x.pid"},
+		"--port=0 --bind ::1 --state=/s": {bind: "::1", state: "/s"},
+		"-port 7 -- -x":                  {port: 7, pidFile: "-x"},
+		"--lost_after 5s --replace-timeout=1m --state s --grace 2s": {
+			port: 26543, lostAfter: 5 * time.Second, replace: time.Minute, state: "s", grace: 2 * time.Second,
+		},
 		"--version":                        {port: 26543, version: true},
 		"-h":                               {port: 26543, help: true},
 		"--bind 10.0.0.1 --bind 127.0.0.1": {port: 26543, bind: "127.0.0.1"},
