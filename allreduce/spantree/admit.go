@@ -129,6 +129,7 @@ func (m *machine) onJoin(ev arrived) {
 	if f.Epoch != (Epoch{}) {
 		if no := m.rejoin(a, f); no != nil {
 			m.refuse(ev, no)
+			return
 		}
 		m.advance(j)
 		return
@@ -160,6 +161,9 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	f := ev.join
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
 		return nil, refuse(Malformed, "options_sha256 is not the digest of the options %q", clip(f.Options, 200))
+	}
+	if f.OnLoss > lossShrink {
+		return nil, refuse(Malformed, "%v: what a job does about a loss is 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
 	}
 	if no := m.checkPlace(uint64(f.Rank), uint64(f.Total)); no != nil {
 		return nil, no

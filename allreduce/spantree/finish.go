@@ -22,7 +22,7 @@ func (m *machine) onComplete(a *attempt, f *completeFrame) {
 		m.onCompleteOne(a, f)
 		return
 	}
-	if j.streams || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
+	if !a.seated || j.streams || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}

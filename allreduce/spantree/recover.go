@@ -68,6 +68,7 @@ func (m *machine) loseHolder(a *attempt, why string) {
 		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
 		m.do(hangUp{a.conn})
 		m.forget(a)
+		j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
 		// Who is not through may still need it.
 		m.endEpoch(j, lossOf(a, why))
 		m.lostSource(j, a)

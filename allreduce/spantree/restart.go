@@ -161,7 +161,10 @@ func (m *machine) rejoin(a *attempt, f *joinFrame) *refusal {
 		return refuse(AttemptFenced, "job %v goes on without rank %d", j.id, a.rank)
 	case holder != nil: // it was never wired, and yields
 		j.unseat(holder)
-		m.standBy(holder)
+		if m.standBy(holder); !j.recovers() {
+			m.send(holder, &refusedFrame{Code: RankHeld, Reason: fmt.Sprintf("rank %d of job %v has been running since before this server", a.rank, j.id)})
+			m.lose(holder, "another attempt has been running")
+		}
 	}
 	a.wired, a.ready, a.rejoined, a.blank = f.Epoch, true, true, true
 	if current {

@@ -112,7 +112,7 @@ func (m *machine) start(j *job, from point, lacks []lack) {
 		}
 	}
 	for _, a := range all {
-		a.wired, a.over, a.answered, a.at = j.epoch, false, false, point{}
+		a.wired, a.over, a.answered, a.at, a.pulled = j.epoch, false, false, point{}, point{}
 		a.steps, a.slow = 0, 0
 		if a.blank = false; j.recovers() {
 			assign(&j.shards, a.rank, a.shard)
@@ -159,6 +159,12 @@ func (m *machine) startStream(j *job, tree topo.Tree, all []*attempt) {
 		if a.vw {
 			m.do(hangUp{a.conn})
 			m.forget(a)
+		}
+	}
+	for _, a := range j.everybody() {
+		if !a.seated {
+			m.send(a, &refusedFrame{Code: RankHeld, Reason: "vw workers are in the job: it cannot use an attempt that stands by"})
+			m.lose(a, "vw workers are in the job")
 		}
 	}
 	if j.native == 0 {
