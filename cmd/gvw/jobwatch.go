@@ -113,6 +113,9 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 	return job
 }
 
+// finished says that the job has ended well: the server has no other one to remember.
+func (w *jobWatch) finished() bool { return w.status().Finished > 0 }
+
 // missed notes that the server does not know the job. Once it has ended, workers do, too;
 // one that somebody has stopped must be woken for it. Under the lock.
 func (w *jobWatch) missed(now time.Time) {

@@ -54,6 +54,15 @@ func TestJobWatch(t *testing.T) {
 		t.Error("whoever is still there may be stopped")
 	}
 
+	if w.finished() {
+		t.Error("nobody has said that it ended well")
+	}
+	st.Finished = 1
+	if !w.finished() {
+		t.Error("it has ended well")
+	}
+	st.Finished = 0
+
 	// What fills after a worker has lost the job is another one.
 	w = newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
 	st.Jobs = []spantree.JobStatus{{UniqueID: 7, State: "filling"}}

@@ -195,6 +195,9 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	if cause := context.Cause(ctx); cause != nil {
 		return errors.Join(cause, left)
 	}
+	if root >= 0 && results[root].Signal != nil && watch.finished() {
+		return left // it was killed on its way out: all that it owed is delivered
+	}
 	if root >= 0 {
 		return errors.Join(p.blame(results[root], logs), left)
 	}
