@@ -105,6 +105,7 @@ func (m *machine) decide(j *job) {
 	if j.state != wired || m.gracious(j) {
 		return
 	}
+	idle := map[link]bool{}
 	for _, r := range sortedRanks(j.asks) {
 		q := j.asks[r]
 		if j.seats[r] != q.from || j.seats[q.peer.rank] != q.peer {
@@ -115,7 +116,7 @@ func (m *machine) decide(j *job) {
 			delete(j.asks, r) // it has got what it waited for
 			continue
 		}
-		near, far := j.culprit(q, m.now)
+		near, far := j.culprit(q, m.now, idle)
 		if near == nil {
 			continue
 		}
@@ -127,8 +128,16 @@ func (m *machine) decide(j *job) {
 	}
 }
 
-// culprit is the edge to charge, nil while there is none.
-func (j *job) culprit(q question, now time.Time) (near, far *attempt) {
+// link is a rank in a collective, as a link of a chain.
+type link struct {
+	of         *attempt
+	collective uint64
+}
+
+// culprit is the edge to charge, nil while there is none. idle are links that lead
+// to nobody's fault, or into the unknown: many ask when one is slow, and no chain
+// need be followed twice.
+func (j *job) culprit(q question, now time.Time, idle map[link]bool) (near, far *attempt) {
 	switch {
 	case q.fault == faultGarbles, q.fault == faultBroke && now.Sub(q.at) >= brokeWaits:
 		return q.from, q.peer
@@ -138,19 +147,21 @@ func (j *job) culprit(q question, now time.Time) (near, far *attempt) {
 	seen := map[*attempt]bool{q.from: true}
 	for near, far = q.from, q.peer; ; {
 		w := far.waiting
-		switch next := j.seats[w.waitsFor]; {
-		case !w.at.After(q.at) || w.epoch != j.epoch:
-			return nil, nil // what it waits so far is not known yet
-		case w.collective < q.collective:
-			return nil, nil // it has not entered: nobody's fault
-		case w.collective > q.collective || w.waitsFor < 0 || w.waitsFor == far.rank || seen[next]:
+		next := j.seats[w.waitsFor]
+		known := w.at.After(q.at) && w.epoch == j.epoch
+		switch {
+		case known && w.collective >= q.collective && (w.collective > q.collective || w.waitsFor < 0 || seen[next] || next == far):
 			return near, far
-		case next == nil || next.wired != j.epoch:
-			return nil, nil
-		default:
+		case !known, w.collective < q.collective, next == nil, next.wired != j.epoch, idle[link{far, q.collective}]:
+			// What it waits for is not known yet; or it is at work, which is nobody's fault.
 			seen[far] = true
-			near, far = far, next
+			for a := range seen {
+				idle[link{a, q.collective}] = true
+			}
+			return nil, nil
 		}
+		seen[far] = true
+		near, far = far, next
 	}
 }
 

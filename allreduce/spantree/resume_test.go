@@ -108,7 +108,7 @@ func TestCulprit(t *testing.T) {
 				a.wired = j.epoch
 				j.seats[a.rank] = a
 			}
-			near, far := j.culprit(question{from: j.seats[0], peer: j.seats[1], collective: 5, fault: c.fault, at: asked}, asked.Add(c.after))
+			near, far := j.culprit(question{from: j.seats[0], peer: j.seats[1], collective: 5, fault: c.fault, at: asked}, asked.Add(c.after), map[link]bool{})
 			rank := func(a *attempt) int {
 				if a == nil {
 					return nobody
