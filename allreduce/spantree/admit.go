@@ -111,7 +111,7 @@ func (m *machine) onJoin(ev arrived) {
 	a := &attempt{
 		conn: ev.conn, job: j, rank: int(f.Rank), number: f.Attempt, from: ev.from, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
-		heard: m.now, lostAfter: f.LostAfter,
+		heard: m.now, lostAfter: f.LostAfter, standing: standing{generation: f.Generation},
 	}
 	if a.host == "" {
 		a.host = ev.from.host
@@ -184,7 +184,7 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 		m.remove(j)
 		j = nil
 	}
-	if j != nil && j.named() && f.Generation != j.generation {
+	if j != nil && j.named() && f.Generation != j.generation && j.same(f) == nil {
 		no, over := m.fence(j, f.Generation)
 		if no != nil {
 			return nil, no

@@ -56,6 +56,7 @@ type joinFrame struct {
 	SlowFactor     float64       // of the median, from which a rank is handed over; 0: never
 	Completed      Epoch         // and step, the newest this attempt has completed
 	Step           uint64        // 0: none
+	Token          [16]byte      // of Epoch: a restarted server needs it for who comes later
 }
 
 // lossPolicy is what a job does about the loss of a rank.
@@ -97,6 +98,7 @@ func (f *joinFrame) code(c *coder) {
 	c.f64("slow_factor", &f.SlowFactor)
 	c.epoch("completed", &f.Completed)
 	c.u64("step", &f.Step)
+	c.raw("token", f.Token[:])
 }
 
 // readyFrame: the shard is read and the work before the first collective done.

@@ -64,7 +64,7 @@ func (j *job) delivered(rank int, file string) bool {
 // pull sends a rank that is behind, or new, to one that is COMPLETE.
 func (m *machine) pull(a *attempt) {
 	j := a.job
-	if j.state != ending || !j.recovers() || !a.seated || !a.ready || a.complete || a.pulls != nil {
+	if m.gracious(j) || j.state != ending || !j.recovers() || !a.seated || !a.ready || a.complete || a.pulls != nil {
 		return
 	}
 	if a.wired != (Epoch{}) && !a.answered {
@@ -144,7 +144,7 @@ func (j *job) finishing() bool { return j.deliver && j.owed == 0 && len(j.vacant
 
 // repull sends a member that pulled from a rank that is lost to another.
 func (m *machine) repull(a *attempt) {
-	if a.pulls != nil || a.complete {
+	if a.pulls != nil || a.complete || m.gracious(a.job) {
 		return
 	}
 	if a.wired == a.job.epoch && a.given != (point{}) && !a.over {
@@ -177,8 +177,11 @@ func (m *machine) void(j *job) {
 			c = v.cause
 		}
 	}
-	for _, a := range j.members() {
+	for _, a := range j.everybody() {
 		a.pulls = nil
+		// A newer generation that stood by while the older one delivered is now
+		// what the older one is needed for.
+		j.generation = max(j.generation, a.generation)
 	}
 	m.endEpoch(j, c)
 	for _, r := range sortedRanks(j.vacant) {

@@ -90,7 +90,7 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 	join.Completed, join.Step = at.Completed.Epoch, at.Completed.Step
 	m.mu.Lock()
 	if m.wiring != nil {
-		join.Epoch = m.wiring.Epoch
+		join.Epoch, join.Token = m.wiring.Epoch, m.wiring.Token
 	}
 	for _, f := range m.standing {
 		switch f.(type) {

@@ -56,7 +56,7 @@ func (s *stage) happen(r *rand.Rand, rough int) {
 		s.play(a)
 		return
 	}
-	switch r.IntN(8) {
+	switch r.IntN(9) {
 	case 0, 1:
 		if len(s.actors) < 14 {
 			s.enter(r.IntN(s.total))
@@ -76,6 +76,10 @@ func (s *stage) happen(r *rand.Rand, rough int) {
 	case 6:
 		if r.IntN(4) == 0 {
 			s.restart([]uint32{1, s.m.term + 1}[r.IntN(2)])
+		}
+	case 8:
+		if s.gen < 2 && r.IntN(5) == 0 {
+			s.gen++
 		}
 	case 7:
 		if (a.works() || a.pulls) && len(a.outbox) == 0 {

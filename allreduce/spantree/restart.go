@@ -149,6 +149,7 @@ func (m *machine) rejoin(a *attempt, f *joinFrame) *refusal {
 	switch {
 	case newer && (j.epoch == Epoch{} || m.gracious(j)):
 		m.adopt(j, f.Epoch)
+		j.token = f.Token
 	case newer:
 		return refuse(AttemptFenced, "epoch %v of job %v is not one that this server has begun, or heard of in time", f.Epoch, j.id)
 	}
@@ -194,7 +195,7 @@ func (m *machine) adopt(j *job, e Epoch) {
 	j.epoch = e
 	j.changed++
 	for _, a := range j.members() {
-		if (a.wired != Epoch{}) && !a.over && !a.complete {
+		if (a.wired != Epoch{}) && !a.over && !a.complete && a.pulls == nil {
 			m.sendOver(a, &overFrame{Epoch: a.wired, Cause: cause{Kind: causeLost, Rank: -1, Why: "another epoch has begun"}})
 		}
 	}

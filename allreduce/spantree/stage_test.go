@@ -35,6 +35,7 @@ type stage struct {
 	done    int             // files
 	lowest  int             // rank of the newest epoch: it owes the model
 	ended   bool            // the job has, well or badly
+	gen     uint32          // of the launcher
 }
 
 // actor is a client's process.
@@ -42,6 +43,8 @@ type actor struct {
 	conn    connID
 	rank    int
 	number  uint64
+	token   [16]byte
+	gen     uint32
 	inbox   []frame // nil: the connection has ended
 	outbox  []frame
 	dead    bool // it does nothing any more; the server may not know yet
@@ -112,6 +115,14 @@ func (s *stage) step(ev event) {
 		}
 	}
 	checkMachine(s, s.m)
+	if s.ended && len(s.m.jobs) > 0 { // that was an earlier job of the name
+		s.ended = false
+		for _, a := range s.actors {
+			if a.fate == "OVER" || a.fate == "BYE" {
+				a.fate = "FENCED"
+			}
+		}
+	}
 	for _, ev := range answers {
 		s.step(ev)
 	}
@@ -146,8 +157,15 @@ func (s *stage) hear(conn connID, f frame) {
 	switch f := f.(type) {
 	case *startFrame:
 		s.checkStart(a, f)
+	case *pullFrame:
+		if f.Token == [16]byte{} {
+			s.fatalf("rank %d is sent to another without a token", a.rank)
+		}
 	case *overFrame:
-		if f.Final {
+		switch {
+		case f.Final && f.Cause.Code == AttemptFenced: // by a newer generation, whose job it is now
+			a.fate = "FENCED"
+		case f.Final:
 			a.fate, s.ended = "OVER", true
 		}
 	case *byeFrame:
@@ -215,7 +233,7 @@ func (s *stage) read(a *actor) {
 	case *standByFrame:
 		a.spare = true
 	case *startFrame:
-		a.spare = false
+		a.spare, a.token = false, f.Token
 		a.heard()
 		if a.final && len(f.Members) < a.members {
 			a.final = false // it may have got other duties
@@ -230,7 +248,7 @@ func (s *stage) read(a *actor) {
 		}
 		s.through(a)
 	case *pullFrame:
-		a.spare = false
+		a.spare, a.token = false, f.Token
 		a.heard()
 		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
 	case *overFrame:
@@ -345,7 +363,7 @@ func (s *stage) fetch(a *actor) bool {
 // enter starts another attempt of a rank.
 func (s *stage) enter(rank int) *actor {
 	s.conns++
-	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns), pace: time.Duration(1+s.conns%3*3) * time.Second}
+	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns), gen: s.gen, pace: time.Duration(1+s.conns%3*3) * time.Second}
 	s.actors = append(s.actors, a)
 	s.note("%d(%d) joins", a.conn, rank)
 	s.join(a)
@@ -355,7 +373,7 @@ func (s *stage) enter(rank int) *actor {
 func (s *stage) join(a *actor) {
 	s.step(arrived{a.conn, endpoint{host: "10.0.0.1", local: "10.0.0.9"}, &joinFrame{
 		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sum(""), Attempt: a.number,
-		OnLoss: s.policy, SlowFactor: 2, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step,
+		OnLoss: s.policy, SlowFactor: 2, Generation: a.gen, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step, Token: a.token,
 	}})
 }
 

@@ -20,6 +20,7 @@ const maxStandbys = 8
 // standing is what the server keeps of an attempt for the case of a loss.
 type standing struct {
 	seated     bool
+	generation uint32
 	order      int    // of READY, within the job
 	checkpoint uint64 // step of the one it can read; rank 0 alone
 	told       uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
