@@ -3,6 +3,7 @@
 # make quickstart   trains on real e-mails with four workers, prints what to look at
 # make test         everything that must hold before a commit lands
 # make storm        1,000 jobs of real processes that something happens to, and a table
+# make storm-sim    10,000 jobs in memory that everything happens to, by seed
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
 # make lint         the static part of make test, stopping at the first fault
@@ -11,7 +12,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart test storm test-long bench lint clean
+.PHONY: build quickstart test storm storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -24,6 +25,9 @@ test:
 
 storm:
 	STORM=$${STORM:-1000} go test -count=1 -v -timeout 4h ./tests/storm
+
+storm-sim:
+	GVW_STORM_SEEDS=$${SEEDS:-10000} go test -count=1 -timeout 1h -run '^TestStorm$$' ./allreduce
 
 test-long:
 	scripts/test-long.sh

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,8 +22,10 @@ import (
 // each rank starts another attempt when one has ended.
 type storm struct {
 	*stage
-	rng   *rand.Rand
-	story []string // what was done, for who reads a failure
+	rng       *rand.Rand
+	journal   string   // of the server; "": it has none
+	restarted bool     // the server
+	story     []string // what was done, for who reads a failure
 }
 
 const stormFor = 30 * time.Second // of faults; then all is quiet
@@ -48,6 +51,9 @@ func (st *storm) launch(rank int, began time.Time) {
 		if finished(a.err) {
 			return
 		}
+		if st.forgotten() {
+			return
+		}
 		if failed := jobFailed(a.err); failed != nil {
 			st.t.Errorf("%v: %s: the job has failed: %v", time.Since(began), a.host, failed)
 			return
@@ -63,6 +69,15 @@ func finished(err error) bool {
 	var done *spantree.FinishedError
 	var refused *spantree.RefusedError
 	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == spantree.JobFinished
+}
+
+// forgotten says that the model is delivered, and that a server without a journal may
+// not know it: then nobody can tell a late rank.
+func (st *storm) forgotten() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	_, delivered := st.models[0]
+	return delivered && st.journal == "" && st.restarted
 }
 
 // jobFailed is the error of an attempt that tells of the end of the whole job, which
@@ -86,7 +101,7 @@ func (st *storm) host() string {
 // fault does something bad.
 func (st *storm) fault(began time.Time) {
 	host := st.host()
-	kind := [...]string{"kill", "kill", "stop", "cut", "part", "duplicate", "server link"}[st.between(0, 7)]
+	kind := [...]string{"kill", "kill", "stop", "cut", "part", "duplicate", "server link", "server"}[st.between(0, 8)]
 	lasts := st.between(0, 25*time.Second)
 	st.tell("%v: %s %s (%v)", time.Since(began), kind, host, lasts)
 	switch kind {
@@ -118,6 +133,13 @@ func (st *storm) fault(began time.Time) {
 			time.Sleep(lasts)
 			st.net.Part(host, other, false)
 		})
+	case "server":
+		st.mu.Lock()
+		st.restarted = true
+		st.mu.Unlock()
+		st.unserve()
+		time.Sleep(lasts)
+		st.serve(st.journal)
 	case "duplicate":
 		rank, _ := strconv.Atoi(strings.TrimPrefix(host[:strings.Index(host, ".")], "h"))
 		st.start(rank, nil)
@@ -127,7 +149,7 @@ func (st *storm) fault(began time.Time) {
 // TestStorm: whatever happens for half a minute, the job ends with the model of the
 // undisturbed run.
 func TestStorm(t *testing.T) {
-	seeds := 60
+	seeds := 300
 	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEEDS")); err == nil {
 		seeds = n
 	}
@@ -147,6 +169,11 @@ func TestStorm(t *testing.T) {
 				total := 2 + rng.IntN(4)
 				st := &storm{stage: newStage(t, total, steps, Config{}), rng: rng}
 				began := time.Now()
+				if rng.IntN(2) == 0 {
+					st.journal = filepath.Join(t.TempDir(), "journal")
+					st.unserve()
+					st.serve(st.journal)
+				}
 				for rank := range total {
 					st.wait.Go(func() { st.launch(rank, began) })
 				}

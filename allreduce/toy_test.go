@@ -180,6 +180,8 @@ type stage struct {
 	steps int
 	cfg   Config
 
+	unserve func() // ends the server
+
 	mu       sync.Mutex
 	attempts map[int]int // by rank
 	logs     map[string]*safeBuffer
@@ -209,8 +211,32 @@ func newStage(t *testing.T, total, steps int, cfg Config) *stage {
 		logs: map[string]*safeBuffer{}, actors: map[string]*actor{}, models: map[int][32]byte{},
 	}
 	s.cfg.OnLoss = Wait
-	s.cfg.Server = startServer(t, s.net.Host("server"), "server:26543")
+	s.cfg.Server = "server:26543"
+	s.serve("")
+	t.Cleanup(func() { s.unserve() })
 	return s
+}
+
+// serve starts the server; journal is its file, "": none.
+func (s *stage) serve(journal string) {
+	s.t.Helper()
+	l, err := s.net.Host("server").Listen(context.Background(), s.cfg.Server)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server, err := spantree.NewServer(spantree.ServerConfig{StateFile: journal})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	s.unserve = func() {
+		server.Close()
+		<-ended
+	}
+	go func() {
+		defer close(ended)
+		_ = server.Serve(context.Background(), l) // it ends with Close
+	}()
 }
 
 // start begins an attempt of a rank, on a host of its own.

@@ -104,8 +104,9 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 		case err == nil:
 			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
 			return nil
-		case errors.As(err, &refused), ctx.Err() != nil:
+		case errors.As(err, &refused):
 			return err
+		case ctx.Err() != nil:
 		case tries%25 == 1:
 			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", rankAt(w.Lack.Source, w.Lack.Address), "tries", tries, "error", err)
 		}

@@ -279,7 +279,7 @@ func (w *wirer) reach(rank int, patience time.Duration, fail func(*failure)) {
 		if err := w.dial(ctx, rank); err != nil && w.ctx.Err() == nil {
 			fail(&failure{
 				code: faultLost, by: w.rank, rank: rank, host: w.wiring.Peers[rank],
-				text: "it cannot be reached: " + err.Error(), err: err,
+				text: "it cannot be reached: " + err.Error(), err: err, ask: spantree.EdgeBroke,
 			})
 		}
 	})
