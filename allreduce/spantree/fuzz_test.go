@@ -5,6 +5,7 @@ package spantree
 import (
 	"bytes"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,7 +224,7 @@ func scripted(m *machine, what, who byte) event {
 	case 13:
 		if who>>5&1 != 0 {
 			return []event{
-				received{conn, &askFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6}},
+				received{conn, &askFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", maxWords)}},
 				received{conn, &reportFrame{Epoch: epoch, Progress: Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
 				cancelling{conn, from, &cancelFrame{UniqueID: unique}},
 				arrived{conn, from, &joinFrame{

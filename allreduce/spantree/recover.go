@@ -98,7 +98,9 @@ func (m *machine) vacate(a *attempt, why string) cause {
 	}
 	if member {
 		j.leave(a.rank, m.now, c)
-		assign(&j.leases, a.rank, a.beaten.Add(a.lostAfter/2))
+		if until := a.beaten.Add(a.lostAfter / 2); until.After(j.leases[a.rank]) {
+			assign(&j.leases, a.rank, until)
+		}
 	}
 	return c
 }
@@ -125,13 +127,13 @@ func assign[K comparable, V any](to *map[K]V, k K, v V) {
 // endEpoch tells the members that the epoch is over, those that have not been
 // told. In the ending that is no business of those that are COMPLETE.
 func (m *machine) endEpoch(j *job, c cause) {
+	c.Host, c.Why = clip(c.Host, maxHost), clip(c.Why, maxWords)
 	if j.state == wired {
 		j.state, j.first, j.endedAt = recovering, c, m.now
 		m.log(slog.LevelWarn, "epoch over", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
 	}
 	j.changed++
-	c.Host, c.Why = clip(c.Host, maxHost), clip(c.Why, maxWords)
 	f := &overFrame{Epoch: j.epoch, Cause: c}
 	for _, a := range j.members() {
 		if a.wired == j.epoch && !a.over && !a.complete && a.pulls == nil {

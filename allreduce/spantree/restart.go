@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -39,8 +40,9 @@ type pasts struct {
 	queue []*past
 }
 
-// maxTerm leaves room: a term is never so high unless somebody has made it up.
-const maxTerm = math.MaxUint32 / 2
+// maxAhead is by how much a term may be ahead of the server's own: one that is more
+// has been made up.
+const maxAhead = 1 << 20
 
 // remembering keeps how a job has ended.
 func (m *machine) remembering(j *job, last frame) {
@@ -68,8 +70,12 @@ func (m *machine) forgetPast() {
 }
 
 // gracious tells that attempts may still report to a server that has started. It
-// ends with a tick, which then judges who has not.
-func (m *machine) gracious(j *job) bool { return !j.judged && !j.grace.IsZero() }
+// ends with a tick, which then judges who has not. Jobs that do not recover are
+// waited for only if a rank has reported.
+func (m *machine) gracious(j *job) bool {
+	reported := j.epoch != (Epoch{}) && j.epoch.Incarnation != m.incarnation
+	return !j.judged && !j.grace.IsZero() && (j.policy != lossAbort || reported)
+}
 
 // checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
 // whose job has ended how.
@@ -78,7 +84,7 @@ func (m *machine) checkEpoch(ev arrived) (no *refusal, ended frame) {
 	id := Job{f.UniqueID, f.RunKey}
 	j, p := m.jobs[id], m.past.by[id]
 	switch {
-	case f.Epoch.Term > maxTerm:
+	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.term)+maxAhead:
 		return refuse(Malformed, "term %d is no term of a server", f.Epoch.Term), nil
 	case f.Epoch.Incarnation != m.incarnation:
 		return nil, nil
@@ -125,7 +131,7 @@ func (m *machine) reconnect(a *attempt, ev arrived) {
 	case !a.seated:
 		m.tellStandbys(j, a.rank)
 	case a.delivers:
-		m.send(a, &deliverFrame{Epoch: j.epoch, Files: a.owes})
+		m.send(a, &deliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
 	case a.pulls != nil:
 		m.sendPull(a, a.pulls)
 	case a.over && !a.complete:
@@ -232,7 +238,7 @@ func (m *machine) judge(j *job) {
 	}
 	c := cause{Kind: causeLost, Rank: -1, Why: "not all ranks were in the epoch when the server was started again"}
 	for _, r := range lost {
-		v := cause{Kind: causeLost, Rank: r, Why: fmt.Sprintf("it has not come back within %v after the server has", m.lostAfter)}
+		v := cause{Kind: causeLost, Rank: r, Why: fmt.Sprintf("it has not come back within %v of the server's return", m.lostAfter)}
 		if r == lost[0] {
 			c = v
 			m.log(slog.LevelWarn, "ranks have not come back", slog.String("job", j.id.String()), slog.String("ranks", ranks(lost)))
