@@ -201,6 +201,23 @@ func TestWaitsInSharedMemoryEnd(t *testing.T) {
 	})
 }
 
+// TestHeartbeatsAfterTheSegment: a collective that failed in shared memory stays the one that
+// heartbeats tell of, also when the memory has been given back.
+func TestHeartbeatsAfterTheSegment(t *testing.T) {
+	j := newSharedJob(t, 2, Config{})
+	g := j.groups[0]
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if err := g.AllReduce(short, Vec(make([]float32, 100_000)), Sum); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v, want the deadline", err)
+	}
+	g.engine.call.started = time.Now().Add(-time.Minute) // heartbeats tell of long waits alone
+	g.epoch.end()
+	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.engine.call.id.seq {
+		t.Errorf("got %+v, want the collective, and that nobody is waited for", w)
+	}
+}
+
 // stuckAtOne is a sum that does not go on where there is a one, until it is let go.
 var (
 	letGo      chan struct{}

@@ -150,6 +150,9 @@ func (en *engine) entered(e *edge) bool {
 func (en *engine) waitsFor() (first *edge, far note) {
 	far = note{seq: en.call.id.seq, rank: unknownRank}
 	if en.call.shared {
+		if en.ending {
+			return nil, far // the segment may be gone, and heartbeats ask until the next epoch is there
+		}
 		rank, entered := en.shared.lags()
 		far.rank, far.entered = int32(rank), entered
 		return nil, far
