@@ -61,6 +61,9 @@ func (w *jobWatch) follow(ctx context.Context) {
 // there yet, or it is. symptom: the worker says that the job has failed, so what
 // fills now is another job, of attempts that came too late to hear of it.
 func (w *jobWatch) goesOn(symptom bool) bool {
+	if w.finished() {
+		return false // also where it was too short to be seen
+	}
 	job := w.look(time.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +123,7 @@ func (w *jobWatch) finished() bool { return w.status().Finished > 0 }
 // one that somebody has stopped must be woken for it. Under the lock.
 func (w *jobWatch) missed(now time.Time) {
 	switch {
-	case !w.seen:
+	case !w.seen && !w.finished():
 	case w.gone.IsZero():
 		w.gone = now
 	case now.Sub(w.gone) >= hungAfter:

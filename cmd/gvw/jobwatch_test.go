@@ -61,6 +61,15 @@ func TestJobWatch(t *testing.T) {
 	if !w.finished() {
 		t.Error("it has ended well")
 	}
+	short := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
+	if short.goesOn(false) {
+		t.Error("a job that has ended does not go on, whether it was seen or not")
+	}
+	short.look(now)
+	short.look(now.Add(hungAfter))
+	if len(short.idle) != 3 {
+		t.Error("whoever is still there after a job too short to be seen may be stopped")
+	}
 	st.Finished = 0
 
 	// What fills after a worker has lost the job is another one.

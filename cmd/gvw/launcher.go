@@ -195,8 +195,10 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	if cause := context.Cause(ctx); cause != nil {
 		return errors.Join(cause, left)
 	}
-	if root >= 0 && results[root].Signal != nil && watch.finished() {
-		return left // it was killed on its way out: all that it owed is delivered
+	// A worker that was killed on its way out, or whose next attempt came too late: all that
+	// it owed is delivered.
+	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == exitRefused) && watch.finished() {
+		return left
 	}
 	if root >= 0 {
 		return errors.Join(p.blame(results[root], logs), left)

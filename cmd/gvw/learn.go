@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn"
 )
@@ -83,6 +84,10 @@ func (p *program) learn(c *cli.Context) (err error) {
 	}
 	cfg.Log = p.logger(cfg.Quiet, isRank)
 	_, err = learn.Run(c.Context, cfg)
+	if idle, ok := errors.AsType[*spantree.FinishedError](err); ok {
+		cfg.Log.Info(idle.Error()) // it stood by to the end
+		return nil
+	}
 	return err
 }
 
