@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,7 +134,10 @@ func storm(t *testing.T, jobs uint64, onLoss string, kinds []string, check func(
 	t.Logf("seed %d, --on_loss %s, %d workers, undisturbed %.2f s\n%s", seed, onLoss, workers, length.Seconds(), table(rows))
 }
 
-// logs are the ends of the logs of a job.
+// crash is how the trace of a program that Go's runtime ended begins.
+var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |unexpected fault address |SIG[A-Z]+: )`)
+
+// logs are the ends of the logs of a job; of a process that crashed, where its trace begins.
 func logs(dir string) string {
 	names, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is right
 	var b strings.Builder
@@ -144,9 +148,9 @@ func logs(dir string) string {
 		}
 		const most = 12
 		end := strings.TrimSpace(string(text))
-		if i := strings.Index(end, "\npanic: "); i >= 0 {
-			lines := strings.Split(end[i+1:], "\n")
-			end = strings.Join(lines[:min(2*most, len(lines))], "\n")
+		if i := crash.FindStringIndex(end); i != nil {
+			lines := strings.Split(end[i[0]:], "\n")
+			end = strings.Join(lines[:min(5*most, len(lines))], "\n")
 		} else {
 			lines := strings.Split(end, "\n")
 			end = strings.Join(lines[max(0, len(lines)-most):], "\n")
