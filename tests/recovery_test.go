@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package tests
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// recovers are the options of the jobs that lose somebody: a small hybrid of some 27
+// collectives, whose clocks are short.
+var recovers = strings.Fields("--loss_function logistic --hybrid 2:4 -b 12 --l2 1 --heartbeat 200ms --lost_after 1s --stall_timeout 3s --on_loss wait")
+
+// lost is what became of a job under gvw run.
+type lost struct {
+	result
+	dir  string
+	pids map[int][]int // of each rank, in order
+}
+
+// restarted are the ranks that the launcher says it starts again.
+func (l lost) restarted() (ranks []int) {
+	for _, m := range regexp.MustCompile(`gvw run: rank (\d+) has ended`).FindAllStringSubmatch(l.stderr, -1) {
+		rank, _ := strconv.Atoi(m[1]) // digits
+		ranks = append(ranks, rank)
+	}
+	return ranks
+}
+
+// wired is how many epochs the job had.
+func (l lost) wired(t *testing.T) int {
+	t.Helper()
+	return strings.Count(readFile(t, filepath.Join(l.dir, "logs", "server.log")), `msg="job wired"`)
+}
+
+// struck says whether a fault has struck a rank.
+func (l lost) struck(t *testing.T, rank int) bool {
+	t.Helper()
+	return strings.Contains(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), `msg="fault: `)
+}
+
+// lose runs the job of four workers under a plan of GVW_FAULT, and watches their processes.
+func lose(t *testing.T, plan string, more ...string) lost {
+	t.Helper()
+	l := lost{dir: t.TempDir(), pids: map[int][]int{}}
+	p := startLosing(t, l.dir, plan, more...)
+	stop := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for {
+			for rank, pid := range workersOf(p.cmd.Process.Pid) {
+				if !slices.Contains(l.pids[rank], pid) {
+					l.pids[rank] = append(l.pids[rank], pid)
+				}
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	l.result = p.wait()
+	close(stop)
+	watch.Wait()
+	return l
+}
+
+func startLosing(t *testing.T, dir, plan string, more ...string) *process {
+	t.Helper()
+	writeFile(t, filepath.Join(dir, "s.vw"), recoveryData(t))
+	args := append([]string{"GVW_FAULT=" + plan, gvwBin, "run", "-n", "4", "--log_dir", "logs", "--", "-d", "s.vw", "-f", "m"}, recovers...)
+	return start(t, dir, "env", append(args, more...)...)
+}
+
+// recoveryData are few examples, so that the losses take the time.
+func recoveryData(t *testing.T) string {
+	t.Helper()
+	lines := strings.SplitAfter(readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")), "\n")
+	return strings.Join(lines[:400], "")
+}
+
+// workersOf are the processes of a launcher's ranks.
+func workersOf(launcher int) map[int]int {
+	found := map[int]int{}
+	for _, pid := range childrenOf(launcher) {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		for arg := range bytes.SplitSeq(line, []byte{0}) {
+			if value, ok := strings.CutPrefix(string(arg), "--node="); ok {
+				if rank, err := strconv.Atoi(value); err == nil {
+					found[rank] = pid
+				}
+			}
+		}
+	}
+	return found
+}
+
+// childrenOf are the processes that a process has started.
+func childrenOf(parent int) (pids []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
+	for _, name := range names {
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // digits
+		if f := statOf(pid); len(f) > 1 && f[1] == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// statOf are the fields of a process from its state on; nil: there is none.
+func statOf(pid int) []string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+}
+
+// whole is the model of the job that nothing happens to.
+func whole(t *testing.T) string {
+	t.Helper()
+	l := lose(t, "")
+	if l.code != 0 || l.wired(t) != 1 {
+		t.Fatalf("without a loss: exit code %d, %d epochs\n%s", l.code, l.wired(t), l.stderr)
+	}
+	return readFile(t, filepath.Join(l.dir, "m"))
+}
+
+// goesOn checks that a job has ended with the model of the undisturbed one, and that the
+// processes of all but the victims, who may have been started again, are the first ones.
+func (l lost) goesOn(t *testing.T, want string, victims ...int) {
+	t.Helper()
+	switch {
+	case l.code != 0:
+		t.Errorf("exit code %d\n%s", l.code, l.stderr)
+		return
+	case readFile(t, filepath.Join(l.dir, "m")) != want:
+		t.Error("the model is another one than that of an undisturbed job")
+	}
+	again := l.restarted()
+	for rank := range 4 {
+		if slices.Contains(victims, rank) {
+			if !slices.Contains(again, rank) {
+				t.Errorf("rank %d was not started again\n%s", rank, l.stderr)
+			}
+			continue
+		}
+		if slices.Contains(again, rank) || len(l.pids[rank]) != 1 {
+			t.Errorf("rank %d had the processes %v, want one\n%s", rank, l.pids[rank], l.stderr)
+		}
+	}
+}
+
+// TestAnyWorkerKilledAnywhere kills each of four workers as every third collective of a hybrid
+// begins, and at each other kind of point: the model has the bytes of an undisturbed
+// job, and the other three go on as the processes they were.
+func TestAnyWorkerKilledAnywhere(t *testing.T) {
+	want := whole(t)
+	points := strings.Fields("wiring:1 wiring:2 work:1 work:4 commit:2 commit:5")
+	const last = 25
+	for op := 1; op <= last; op += 3 {
+		points = append(points, fmt.Sprintf("op:%d", op))
+	}
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			for victim := range 4 {
+				l := lose(t, fmt.Sprintf("rank:%d,%s,kind:kill", victim, point))
+				if !l.struck(t, victim) {
+					t.Errorf("rank %d was not killed", victim)
+				}
+				l.goesOn(t, want, victim)
+			}
+		})
+	}
+	t.Run("no more collectives", func(t *testing.T) {
+		t.Parallel()
+		if l := lose(t, fmt.Sprintf("rank:2,op:%d,kind:kill", last+3)); l.struck(t, 2) {
+			t.Error("the job has more collectives than this test knows")
+		}
+	})
+	for _, point := range []string{"delivery:1", "write:1"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			l := lose(t, "rank:0,"+point+",kind:kill")
+			l.goesOn(t, want, 0)
+			if !l.struck(t, 0) {
+				t.Error("rank 0 was not killed")
+			}
+		})
+	}
+}
+
+// TestSeveralWorkersKilled: two at once, all but one, all, and one twice.
+func TestSeveralWorkersKilled(t *testing.T) {
+	want := whole(t)
+	for _, c := range []struct {
+		name, plan string
+		victims    []int
+	}{
+		{"two at once", "rank:1,op:10,kind:kill;rank:2,op:10,kind:kill", []int{1, 2}},
+		{"two at work", "rank:0,work:4,kind:kill;rank:3,work:4,kind:kill", []int{0, 3}},
+		{"all but rank 3", "rank:0,op:10,kind:kill;rank:1,op:10,kind:kill;rank:2,op:10,kind:kill", []int{0, 1, 2}},
+		{"all but rank 0", "rank:1,work:3,kind:kill;rank:2,work:3,kind:kill;rank:3,work:3,kind:kill", []int{1, 2, 3}},
+		{"all", "work:4,kind:kill", []int{0, 1, 2, 3}},
+		{"one twice", "rank:1,op:4,kind:kill;rank:1,op:4,kind:kill,attempt:2", []int{1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := lose(t, c.plan)
+			l.goesOn(t, want, c.victims...)
+			for _, rank := range c.victims {
+				if !l.struck(t, rank) {
+					t.Errorf("rank %d was not killed", rank)
+				}
+			}
+		})
+	}
+}
+
+// TestAFlippedByteEndsTheEpoch and not the model: no process ends, the step is done
+// again. So it is when connections drop.
+func TestAFlippedByteEndsTheEpoch(t *testing.T) {
+	want := whole(t)
+	for _, kind := range []string{"garble", "drop"} {
+		for _, op := range []int{2, 11, 20} {
+			t.Run(fmt.Sprint(kind, " at ", op), func(t *testing.T) {
+				t.Parallel()
+				for _, victim := range []int{0, 3} {
+					l := lose(t, fmt.Sprintf("rank:%d,op:%d,kind:%s", victim, op, kind), "--shm", "off")
+					l.goesOn(t, want)
+					if n := l.wired(t); !l.struck(t, victim) || n < 2 {
+						t.Errorf("%d epochs, want the end of one by rank %d", n, victim)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestLauncherKilled: nobody goes on without it. Workers exit with code 3, and nothing final
+// is written.
+func TestLauncherKilled(t *testing.T) {
+	// What the launcher leaves behind becomes this process's, which may ask how it ended.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	dir := t.TempDir()
+	p := startLosing(t, dir, "work:1,delay:2s")
+	waitFor(t, "four workers at work", func() bool {
+		b, err := os.ReadFile(filepath.Join(dir, "logs", "server.log"))
+		return err == nil && strings.Contains(string(b), "joined=4 ")
+	})
+	workers := workersOf(p.cmd.Process.Pid)
+	if len(workers) != 4 {
+		t.Fatalf("found the workers %v, want 4", workers)
+	}
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	p.wait()
+	for rank, pid := range workers {
+		var ws syscall.WaitStatus
+		waitFor(t, fmt.Sprintf("rank %d to end", rank), func() bool {
+			got, err := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+			if err != nil {
+				t.Fatalf("rank %d: %v", rank, err)
+			}
+			return got == pid
+		})
+		if ws.ExitStatus() != 3 {
+			t.Errorf("rank %d: exit code %d, want 3", rank, ws.ExitStatus())
+		}
+		// Rank 0 talks through the launcher.
+		log := readFile(t, filepath.Join(dir, "logs", fmt.Sprintf("rank-%02d.log", rank)))
+		if rank > 0 && !strings.Contains(tail(log, 1), "the launcher is gone") {
+			t.Errorf("rank %d does not say why it ends: %q", rank, tail(log, 1))
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "m")); err == nil {
+		t.Error("there is a model")
+	}
+}
