@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"time"
@@ -14,6 +15,8 @@ import (
 // Checkpoints keeps states of a job for the case that no rank is left that has one.
 // Package checkpoint keeps them in files.
 type Checkpoints interface {
+	// Own says whose states they are, before anything else.
+	Own(o Owner)
 	// Newest returns how many steps are in the newest state that this job may go on
 	// from; 0: there is none.
 	Newest() (step uint64, err error)
@@ -21,16 +24,40 @@ type Checkpoints interface {
 	Load(step uint64, read func(io.Reader) error) error
 	// Save keeps a state. lease is nil while this rank may remove older ones.
 	Save(at spantree.Point, write func(io.Writer) error, lease func() error) error
+	// Clear removes all of them: the job has finished.
+	Clear() error
 }
+
+// Owner is whom states belong to.
+type Owner struct {
+	// Options is the SHA-256 of all on which the ranks agree, and of their number: a
+	// state of others is of no use.
+	Options [32]byte
+	// Run and Generation are Config.Job.RunKey and Config.Generation.
+	Run        string
+	Generation uint32
+}
+
+// owner is whom this job's states belong to.
+func (c Config) owner() Owner {
+	return Owner{
+		Options: sha256.Sum256(fmt.Appendf(nil, "%s total=%d", c.agreed(), c.Total)),
+		Run:     c.Job.RunKey, Generation: c.Generation,
+	}
+}
+
+// keepsCheckpoints says whether this rank does.
+func (c Config) keepsCheckpoints() bool { return c.Checkpoints != nil && c.Rank == 0 }
 
 // leaseWithin is how long a checkpoint waits for the right to remove older ones.
 const leaseWithin = 2 * time.Second
 
 // newestCheckpoint is the step from which rank 0 could go on; 0: none.
 func (c Config) newestCheckpoint() (uint64, error) {
-	if c.Checkpoints == nil || c.Rank != 0 || c.OnLoss == Abort {
+	if !c.keepsCheckpoints() {
 		return 0, nil
 	}
+	c.Checkpoints.Own(c.owner())
 	step, err := c.Checkpoints.Newest()
 	if err != nil {
 		return 0, fmt.Errorf("allreduce: rank 0: %w", err)
@@ -46,7 +73,7 @@ func (s *steps) save() {
 	every := uint64(max(1, g.cfg.CheckpointEvery))
 	due := s.due
 	s.due = false
-	if !due || g.cfg.Checkpoints == nil || g.cfg.Rank != 0 || at.Step%every != 0 || !s.saving.TryLock() {
+	if !due || !g.cfg.keepsCheckpoints() || at.Step%every != 0 || !s.saving.TryLock() {
 		return // the last one is not written yet: the next step's will do
 	}
 	s.state.RLock()
@@ -63,7 +90,7 @@ func (s *steps) save() {
 			g.log.Error("cannot keep a checkpoint, working on without it", "rank", g.cfg.Rank, "step", at.Step, "error", err)
 			return
 		}
-		g.log.Info("checkpoint kept", "rank", g.cfg.Rank, "step", at.Step, "seconds", time.Since(began).Seconds())
+		g.log.Debug("checkpoint kept", "rank", g.cfg.Rank, "step", at.Step, "seconds", time.Since(began).Seconds())
 	})
 }
 
@@ -83,4 +110,17 @@ func (s *steps) load(w *spantree.Wiring) error {
 	}
 	g.log.Info("going on from a checkpoint", "rank", g.cfg.Rank, "step", w.Resume.Step)
 	return nil
+}
+
+// clear removes the checkpoints of a job that has finished.
+func (s *steps) clear() {
+	g := s.group
+	if !g.cfg.keepsCheckpoints() {
+		return
+	}
+	s.saving.Lock() // the last one may be under way: Close waits for it, too
+	defer s.saving.Unlock()
+	if err := g.cfg.Checkpoints.Clear(); err != nil {
+		g.log.Warn("cannot remove the checkpoints of a job that has finished", "rank", g.cfg.Rank, "error", err)
+	}
 }

@@ -62,8 +62,8 @@ type Config struct {
 	SlowFactor float64
 
 	// Checkpoints keeps states of the job, from which it goes on when no rank is left
-	// that has one. Rank 0 writes and reads them; on others it does nothing. nil:
-	// without one such a job begins anew. OnLoss must not be Abort.
+	// that has one. Rank 0 writes and reads them, and removes them at the end; on others
+	// it does nothing. nil: without one such a job begins anew. OnLoss must not be Abort.
 	Checkpoints Checkpoints
 	// CheckpointEvery is after how many steps one is kept; 0 is 1.
 	CheckpointEvery int
@@ -216,6 +216,9 @@ func (c Config) Validate() error {
 		if _, err := address.ParseAdvertise(c.Advertise); err != nil {
 			fault("Advertise: %w", err)
 		}
+	}
+	if c.Checkpoints != nil && c.OnLoss == Abort {
+		fault("Checkpoints: the loss of a rank ends the job, and nothing is kept: OnLoss must be Wait or Shrink")
 	}
 	if c.CheckpointEvery < 0 {
 		fault("CheckpointEvery: got %d, want 0 or more", c.CheckpointEvery)

@@ -85,6 +85,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	if err := g.member.Bye(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)
 	}
+	g.steps.clear()
 	return nil
 }
 

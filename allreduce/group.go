@@ -149,6 +149,9 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 	if w.Stream && g.cfg.Schedule != schedule.Auto {
 		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)
 	}
+	if w.Stream && g.cfg.Checkpoints != nil {
+		return fmt.Errorf("rank %d: Checkpoints are set, but vw workers are in the job, and none of it can be taken up again: leave them out", g.cfg.Rank)
+	}
 	g.steps.recovers = g.cfg.OnLoss != Abort && !w.Stream && g.cfg.Total > 1
 	if g.steps.recovers {
 		g.work.Go(func() { // the job may fail while no epoch is there to notice it

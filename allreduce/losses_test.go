@@ -55,10 +55,24 @@ func TestSeveralAreLostAtOnce(t *testing.T) {
 
 // memoryCheckpoints keeps the newest one in memory.
 type memoryCheckpoints struct {
-	mu    sync.Mutex
-	at    spantree.Point
-	state []byte
-	saved []uint64
+	mu     sync.Mutex
+	at     spantree.Point
+	state  []byte
+	saved  []uint64
+	owners []Owner
+}
+
+func (c *memoryCheckpoints) Own(o Owner) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.owners = append(c.owners, o)
+}
+
+func (c *memoryCheckpoints) Clear() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at, c.state = spantree.Point{}, nil
+	return nil
 }
 
 func (c *memoryCheckpoints) Newest() (uint64, error) {
@@ -106,6 +120,12 @@ func TestAllAreLost(t *testing.T) {
 				first = []int{1, 3, 4, 5}
 				if !slices.Contains(kept.saved, 2) || !slices.Contains(kept.saved, 4) || len(kept.saved) != 2 {
 					t.Errorf("checkpoints were kept of steps %v, want 2 and 4", kept.saved)
+				}
+				if len(kept.owners) != 2 || kept.owners[0] != kept.owners[1] || kept.owners[0].Options == [32]byte{} {
+					t.Errorf("they belong to %v, want the same for both attempts of rank 0", kept.owners)
+				}
+				if kept.state != nil {
+					t.Error("the job has finished, and one is left")
 				}
 			}
 			for _, a := range all {

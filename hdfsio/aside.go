@@ -3,6 +3,7 @@
 package hdfsio
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,7 @@ import (
 // Commit stays within one file system. A name that is a link means the file it
 // points to. What is no regular file (a pipe, /dev/null) cannot be replaced: it
 // is written to directly.
-func (Local) Create(name string) (File, error) {
+func (l Local) Create(name string) (File, error) {
 	if name == "" {
 		return nil, newError("create", `""`, fs.ErrInvalid, "give a file name")
 	}
@@ -34,7 +35,7 @@ func (Local) Create(name string) (File, error) {
 	dir, base := filepath.Split(target)
 	for {
 		aside := fmt.Sprintf("%s%08x", asidePrefix(dir, base, os.Getpid()), rand.Uint32())
-		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(l.Perm, 0o666))
 		switch {
 		case err == nil:
 			return &localFile{f: f, name: name, aside: aside, target: target}, nil
@@ -60,13 +61,31 @@ func (Local) RemoveAside(name string, pid int) error {
 		name = real
 	}
 	dir, base := filepath.Split(name)
+	begin := asidePrefix(dir, base, pid)
+	return removeAsides(name, func(aside string) bool { return strings.HasPrefix(aside, begin) })
+}
+
+// RemoveAsides removes what it has left of all files whose names begin with prefix.
+func (Local) RemoveAsides(prefix string, pid int) error {
+	dir, base := filepath.Split(prefix)
+	writing := asidePrefix("", "", pid)[1:]
+	return removeAsides(prefix, func(aside string) bool {
+		return strings.HasPrefix(aside, dir+"."+base) && strings.Contains(aside, writing)
+	})
+}
+
+func removeAsides(name string, left func(aside string) bool) error {
+	dir, _ := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Dir(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was written there
+	}
 	if err != nil {
 		return newError("list the folder of", name, err, "")
 	}
 	var errs []error
 	for _, e := range entries {
-		if aside := dir + e.Name(); strings.HasPrefix(aside, asidePrefix(dir, base, pid)) {
+		if aside := dir + e.Name(); left(aside) {
 			if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, newError("remove", aside, err, ""))
 			}

@@ -12,7 +12,10 @@ import (
 )
 
 // Local is the machine's own file system.
-type Local struct{}
+type Local struct {
+	// Perm is the mode of the files that Create makes, before the umask; 0: 0o666.
+	Perm fs.FileMode
+}
 
 var _ FS = Local{}
 

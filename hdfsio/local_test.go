@@ -270,6 +270,23 @@ func TestRemoveAside(t *testing.T) {
 	}
 }
 
+// A writer of many files leaves one of them, and only the beginning of its name is known.
+func TestRemoveAsides(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{".ck.r1.s2.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", ".c.writing-7-00000001", "ck.r1.s2"} {
+		writeFile(t, filepath.Join(dir, n), nil)
+	}
+	if err := (Local{}).RemoveAsides(filepath.Join(dir, "ck"), 7); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{".c.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := (Local{}).RemoveAsides(filepath.Join(dir, "none", "ck"), 7); err != nil {
+		t.Errorf("where nothing can have been written: %v", err)
+	}
+}
+
 // /dev/null must survive being the place of predictions.
 func TestCreateOnADevice(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -20,6 +20,7 @@ type Plan struct {
 	// more memory: the state is left whole.
 	Recovers bool
 	Reads    string   // what passes read, in vw's words
+	State    []Amount // on a cluster: what the next pass starts from, at most; a checkpoint holds it
 	Memory   []Amount // of each rank: what stays allocated, in its larger phase
 	Wire     []Amount // vectors that each rank adds to those of the others in a pass
 }
@@ -81,6 +82,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})
 	}
 	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	p.State = c.stateAmounts(weights, stride)
 	if p.Ranks > 1 {
 		online = append(online, Amount{"one float of each weight, to be summed", weights})
 	}
@@ -107,6 +109,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	}
 	if !c.TestOnly && p.Passes > 1 && (!c.HoldoutOff && (c.Hybrid == nil || c.HoldoutAsked) || len(c.Valid) > 0) {
 		p.Memory = append(p.Memory, Amount{"the best weights so far", p.Memory[0].Bytes})
+		p.State = append(p.State, Amount{"the best weights so far", stride * weights})
 	}
 	if c.Shuffle {
 		limit := c.ShuffleMemory
@@ -127,6 +130,26 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Wire = nil
 	}
 	return p, nil
+}
+
+// stateAmounts are the vectors that WriteState of the larger stage writes, at most.
+func (c *Config) stateAmounts(weights, stride uint64) []Amount {
+	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	batch := []Amount{{"solver: weights, direction, preconditioner", 3 * weights}}
+	if c.Mem > 0 {
+		batch = append(batch, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Mem), 2 * uint64(c.Mem) * weights})
+	} else {
+		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})
+	}
+	switch {
+	case c.TestOnly:
+		return nil
+	case c.BFGS:
+		return batch
+	case c.Hybrid != nil:
+		return larger(online, batch)
+	}
+	return online
 }
 
 func larger(a, b []Amount) []Amount {

@@ -21,12 +21,13 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 		bfgs     bool
 		recovers bool
 		want     uint64 // of tables, or of vectors but for the sums in float64
+		state    uint64 // of a checkpoint
 	}{
-		{"sgd, wait", allreduce.Wait, 4, false, true, 832 * mib},
-		{"sgd, abort", allreduce.Abort, 4, false, false, (256 + 64) * mib},
-		{"sgd, one rank", allreduce.Wait, 1, false, false, 256 * mib},
-		{"l-bfgs, wait", allreduce.Wait, 4, true, true, (4 + 2*15 + 2) * 64 * mib},
-		{"l-bfgs, abort", allreduce.Abort, 4, true, false, (4 + 2*15) * 64 * mib},
+		{"sgd, wait", allreduce.Wait, 4, false, true, 832 * mib, 256 * mib},
+		{"sgd, abort", allreduce.Abort, 4, false, false, (256 + 64) * mib, 256 * mib},
+		{"sgd, one rank", allreduce.Wait, 1, false, false, 256 * mib, 256 * mib},
+		{"l-bfgs, wait", allreduce.Wait, 4, true, true, (4 + 2*15 + 2) * 64 * mib, 33 * 64 * mib},
+		{"l-bfgs, abort", allreduce.Abort, 4, true, false, (4 + 2*15) * 64 * mib, 33 * 64 * mib},
 	} {
 		cfg := Config{
 			Inputs: []Input{textInput("x", "1 | a\n")}, Bits: 24, BitsSet: true, Passes: 5, HoldoutOff: true, BFGS: c.bfgs,
@@ -41,6 +42,9 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 			if strings.Contains(a.What, "float64") || strings.Contains(a.What, "examples") {
 				got -= a.Bytes
 			}
+		}
+		if state := Total(p.State); state != c.state {
+			t.Errorf("%s: a state of %d MiB, want %d", c.name, state/mib, c.state/mib)
 		}
 		if got != c.want || p.Recovers != c.recovers {
 			t.Errorf("%s: %d MiB, recovers %t; want %d MiB, %t: %v", c.name, got/mib, p.Recovers, c.want/mib, c.recovers, p.Memory)

@@ -46,6 +46,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// predictedPasses is of how many passes -p and -r have predictions, at most.
+func (c *Config) predictedPasses() int {
+	if c.Hybrid != nil {
+		return c.Hybrid.SGDPasses
+	}
+	return c.Passes
+}
+
 // Validate reports every fault of the configuration at once.
 func (c *Config) Validate() error {
 	var faults []error
@@ -151,6 +159,9 @@ func (c *Config) Validate() error {
 	}
 	d.validateBatch(fault)
 	d.validateMeasures(fault)
+	if d.Cluster != nil && d.Cluster.Checkpoints != nil && d.Predictions+d.RawPredictions != "" && d.predictedPasses() > 1 {
+		fault("--checkpoint", "predictions of several passes cannot be had again, so nobody could go on from a state: leave out -p and -r, and predict in a run of its own (-t -i MODEL)")
+	}
 	if d.ShuffleMemory < 0 {
 		fault("--shuffle_memory", "%d bytes is negative", d.ShuffleMemory)
 	}

@@ -54,6 +54,8 @@ var learnNeeds = []needs{
 	{"id", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
 	{"metrics_file", []string{"metrics"}, "nothing is measured"},
 	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
+	{"checkpoint_every", []string{"checkpoint"}, "no state is kept"},
+	{"resume", []string{"checkpoint"}, "that says where the states are"},
 }
 
 const onlyText = "as in vw, it is for vw's text alone"
@@ -110,6 +112,7 @@ var learnExcludes = []excludes{
 	{"shuffle", []string{"predictions", "raw_predictions", "audit"}, "they would not be in the order of the data"},
 	{"valid", []string{"holdout_period", "holdout_after"}, "it takes the place of the holdout set"},
 	{"testonly", []string{"adax", "sparse_l2", "feature_mask", "holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
+	{"checkpoint", []string{"testonly"}, "nothing is learned"},
 	{"quiet", []string{"progress"}, "there is no table"},
 }
 
@@ -117,7 +120,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,
@@ -196,7 +199,7 @@ func checkCluster(s *settings) []error {
 	if node, total := s.number("node"), s.number("total"); node >= total {
 		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
-	return append(checkLoss(s), checkAddresses(s)...)
+	return slices.Concat(checkLoss(s), checkCheckpoint(s), checkAddresses(s))
 }
 
 // checkLoss holds that what is said about a loss is of use.
@@ -213,6 +216,24 @@ func checkLoss(s *settings) (errs []error) {
 		if s.has(name) {
 			errs = append(errs, usageErrorf("--%s would be ignored without --on_loss wait or shrink: the loss of a rank ends the job", name))
 		}
+	}
+	return errs
+}
+
+// checkCheckpoint holds that checkpoints are written, and can be told from those of
+// others.
+func checkCheckpoint(s *settings) (errs []error) {
+	if !s.has("checkpoint") {
+		return nil
+	}
+	if s.get("on_loss") != "wait" {
+		errs = append(errs, usageErrorf("--checkpoint would be ignored without --on_loss wait: the job never takes up a lost rank's work"))
+	}
+	if s.number("total") == 1 {
+		errs = append(errs, usageErrorf("--checkpoint would be ignored with one rank: nothing is kept of its work"))
+	}
+	if !s.has("run_id") {
+		errs = append(errs, usageErrorf("--checkpoint without --run_id NAME: by the run's name its checkpoints are told from those of others"))
 	}
 	return errs
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// dryRun prints what a run would take.
-func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config) error {
+// dryRun prints what a run would take; checkpoint is where its states go.
+func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
@@ -37,6 +37,10 @@ func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config) error
 		text = append(text, "another process can take the place of a lost rank\n"...)
 	case plan.Ranks > 1:
 		text = append(text, "the loss of a rank ends the job\n"...)
+	}
+	if checkpoint != "" {
+		text = fmt.Appendf(text, "\nrank 0 keeps its state in %s.r*, the two newest; one is about:\n", checkpoint)
+		text = appendAmounts(text, plan.State)
 	}
 	if plan.Ranks > 1 {
 		text = append(text, "\nadded to the other ranks' in each pass (a rank sends and receives about twice that):\n"...)

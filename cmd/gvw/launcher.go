@@ -214,6 +214,9 @@ func removeLeft(w *settings, pid int) error {
 			errs = append(errs, hdfsio.Local{}.RemoveAside(name, pid))
 		}
 	}
+	if name := w.get("checkpoint"); name != "" {
+		errs = append(errs, hdfsio.Local{}.RemoveAsides(name, pid))
+	}
 	return errors.Join(errs...)
 }
 

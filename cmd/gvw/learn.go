@@ -55,7 +55,10 @@ func (p *program) learn(c *cli.Context) (err error) {
 	cfg.OpenModel = opener(fsys)
 	cfg.Create = p.creator(fsys)
 	if c.Bool("dry_run") {
-		return p.dryRun(fsys, c.StringSlice("data"), &cfg)
+		if cfg.Cluster != nil {
+			takeCheckpoints(c, cfg.Cluster, nil)
+		}
+		return p.dryRun(fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
 	if name := c.String("log_json"); name != "" {
 		log, oerr := p.passLog(name)
@@ -83,6 +86,9 @@ func (p *program) learn(c *cli.Context) (err error) {
 		cfg.Audit = p.stdout
 	}
 	cfg.Log = p.logger(cfg.Quiet, isRank)
+	if cfg.Cluster != nil {
+		takeCheckpoints(c, cfg.Cluster, cfg.Log)
+	}
 	_, err = learn.Run(c.Context, cfg)
 	if idle, ok := errors.AsType[*spantree.FinishedError](err); ok {
 		cfg.Log.Info(idle.Error()) // it stood by to the end

@@ -4,14 +4,19 @@ package checkpoint
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
 )
@@ -19,10 +24,13 @@ import (
 func store(t *testing.T) (*Store, *bytes.Buffer) {
 	log := &bytes.Buffer{}
 	return &Store{
-		FS: hdfsio.Local{}, Path: filepath.Join(t.TempDir(), "model[1].ckpt"), Options: [32]byte{1}, Run: "job_7",
-		Log: slog.New(slog.NewTextHandler(log, nil)),
+		FS: hdfsio.Local{Perm: 0o600}, Path: filepath.Join(t.TempDir(), "model[1].ckpt"), Log: slog.New(slog.NewTextHandler(log, nil)),
+		owner: allreduce.Owner{Options: [32]byte{1}, Run: "job_7"},
 	}, log
 }
+
+// runMark is what names of files have of run "job_7".
+var runMark = fmt.Sprintf("r%.4x", sha256.Sum256([]byte("job_7")))
 
 func point(n uint32, step uint64) spantree.Point {
 	return spantree.Point{Epoch: spantree.Epoch{Term: 1, N: n, Incarnation: 9}, Step: step}
@@ -70,7 +78,11 @@ func names(t *testing.T, s *Store) (names []string) {
 		t.Fatal(err)
 	}
 	for _, e := range all {
-		names = append(names, strings.TrimPrefix(e.Name(), "model[1].ckpt."))
+		name, ok := strings.CutPrefix(e.Name(), "model[1].ckpt.r")
+		if !ok || len(name) < 9 {
+			t.Fatalf("%q is no name of a checkpoint", e.Name())
+		}
+		names = append(names, name[9:]) // the run is in 8 digits
 	}
 	return names
 }
@@ -96,28 +108,77 @@ func TestTheNewestCounts(t *testing.T) {
 // where that is asked for; nobody else's are removed.
 func TestWhoseItIs(t *testing.T) {
 	s, log := store(t)
-	other, run := *s, *s
-	other.Options = [32]byte{2}
-	run.Run, run.Generation = "job_6", 1
+	other, run, before := *s, *s, *s
+	other.Own(allreduce.Owner{Options: [32]byte{2}, Run: "job_7", Generation: 1})
+	run.Own(allreduce.Owner{Options: [32]byte{1}, Run: "job_6", Generation: 1})
+	before.Own(allreduce.Owner{Options: [32]byte{1}, Run: "job_5", Generation: 2})
+	save(t, &before, point(3, 45), "the run before the last one")
+	time.Sleep(20 * time.Millisecond) // the clock of the file system goes in steps
 	save(t, &other, point(1, 50), "other options")
-	save(t, &run, point(1, 40), "an earlier run")
+	save(t, &run, point(1, 2), "an earlier run")
+	resumed := *s
+	resumed.Resume = true
+	if got := newest(t, &resumed); got != "an earlier run" {
+		t.Errorf("with Resume got %q", got)
+	}
 	for step := uint64(1); step < 4; step++ {
 		save(t, s, point(1, step), "mine")
 	}
 	if got := newest(t, s); got != "mine" {
 		t.Errorf("got %q", got)
 	}
-	for _, words := range []string{"it belongs to run", "--resume"} {
+	if got := newest(t, &resumed); got != "mine" {
+		t.Errorf("with Resume and states of its own got %q", got)
+	}
+	if n := len(names(t, s)); n != 5 {
+		t.Errorf("%d files, want 2 of this job and 3 of others: %v", n, names(t, s))
+	}
+	if err := resumed.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(names(t, s), " "), "g1.e1.1.s50"; got != want {
+		t.Errorf("after the end there are %s, want %s", got, want)
+	}
+	save(t, &run, point(1, 40), "an earlier run")
+	if got := newest(t, s); got != "none" {
+		t.Errorf("got %q", got)
+	}
+	for _, words := range []string{"it belongs to run", "--resume", "to other options"} {
 		if !strings.Contains(log.String(), words) {
 			t.Errorf("the log does not say %q:\n%s", words, log)
 		}
 	}
-	if n := len(names(t, s)); n != 4 {
-		t.Errorf("%d files, want 2 of this job and 2 of others: %v", n, names(t, s))
+}
+
+// Nobody else may read the weights.
+func TestFilesArePrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
 	}
-	s.Resume = true
-	if got := newest(t, s); got != "an earlier run" {
-		t.Errorf("with Resume got %q", got)
+	s, _ := store(t)
+	save(t, s, point(1, 1), "secret")
+	info, err := os.Stat(filepath.Join(filepath.Dir(s.Path), "model[1].ckpt."+runMark+".g0.e1.1.s1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o600 {
+		t.Errorf("mode %o, want 600", got)
+	}
+}
+
+// Where no checkpoint could be written is known before the first is due.
+func TestImpossiblePaths(t *testing.T) {
+	s, _ := store(t)
+	dir := filepath.Dir(s.Path)
+	for path, want := range map[string]string{
+		dir + "/":                        "is a folder",
+		dir + "/..":                      "is a folder",
+		filepath.Join(dir, "none", "ck"): "folder does not exist",
+	} {
+		s.Path = path
+		if _, err := s.Newest(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", path, err, want)
+		}
 	}
 }
 
@@ -127,7 +188,7 @@ func TestDamage(t *testing.T) {
 	s, _ := store(t)
 	save(t, s, point(1, 1), "before")
 	save(t, s, point(1, 2), "a state of some length")
-	name := s.Path + ".g0.e1.1.s2"
+	name := s.Path + "." + runMark + ".g0.e1.1.s2"
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

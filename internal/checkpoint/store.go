@@ -3,11 +3,17 @@
 package checkpoint
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"path"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
@@ -23,46 +29,68 @@ type Store struct {
 	FS hdfsio.FS
 	// Path begins the names of the files.
 	Path string
-	// Options is the digest of the options on which the ranks agree: a checkpoint of
-	// others is of no use.
-	Options [32]byte
-	// Run is the launcher's key of the run, "": it has none. Generation counts the
-	// launcher's restarts of it.
-	Run        string
-	Generation uint32
 	// Resume says that the checkpoints of other runs count, too.
 	Resume bool
 	// Log hears of files that do not count, and why; nil discards it.
 	Log *slog.Logger
+
+	owner allreduce.Owner
+	whole []found // what was found, and written since
 }
 
 var _ allreduce.Checkpoints = (*Store)(nil)
 
 // found is a checkpoint that is whole.
 type found struct {
-	name string
+	name     string
+	modified time.Time
 	header
 }
 
-// Newest returns how many steps the newest checkpoint has, 0 if there is none.
+// Own says whose checkpoints count.
+func (s *Store) Own(o allreduce.Owner) { s.owner = o }
+
+// Newest returns how many steps the newest checkpoint has, 0 if there is none. It is
+// an error if none could be written.
 func (s *Store) Newest() (step uint64, err error) {
-	all, err := s.all()
-	for _, f := range slices.Backward(all) {
-		if s.counts(f) {
-			return f.at.Step, nil
-		}
+	if err := s.writable(); err != nil {
+		return 0, err
 	}
-	return 0, err
+	if err := s.look(); err != nil {
+		return 0, err
+	}
+	for _, f := range slices.Backward(s.whole) {
+		if why := s.strange(f.header); why != nil {
+			s.leave(f.name, why)
+			continue
+		}
+		if f.run != s.owner.Run && s.Log != nil {
+			s.Log.Info("the checkpoint of another run counts", "file", f.name, "run", f.run, "step", f.at.Step)
+		}
+		return f.at.Step, nil
+	}
+	return 0, nil
+}
+
+// writable finds out at the start what else the first checkpoint would.
+func (s *Store) writable() error {
+	if base := path.Base(s.Path); strings.HasSuffix(s.Path, "/") || base == "." || base == ".." {
+		return fmt.Errorf("checkpoint %q is a folder: names of files shall begin with it, like %s", s.Path, path.Join(s.Path, "model.ckpt"))
+	}
+	f, err := s.FS.Create(s.Path + ".r")
+	if err == nil {
+		err = f.Abort()
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint %s: none could be written: %w", s.Path, err)
+	}
+	return nil
 }
 
 // Load reads the newest checkpoint of so many steps.
 func (s *Store) Load(step uint64, read func(io.Reader) error) error {
-	all, err := s.all()
-	if err != nil {
-		return err
-	}
-	for _, f := range slices.Backward(all) {
-		if f.at.Step != step || !s.counts(f) {
+	for _, f := range slices.Backward(s.whole) {
+		if f.at.Step != step || s.strange(f.header) != nil {
 			continue
 		}
 		in, err := s.FS.Open(f.name, 0)
@@ -87,8 +115,8 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 // Save writes a checkpoint, and then removes all but the newest, if lease allows
 // it: another attempt may count on them.
 func (s *Store) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
-	h := header{options: s.Options, at: at, generation: s.Generation, run: s.Run}
-	name := fmt.Sprintf("%s.g%d.e%d.%d.s%d", s.Path, s.Generation, at.Epoch.Term, at.Epoch.N, at.Step)
+	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run}
+	name := fmt.Sprintf("%s.r%.4x.g%d.e%d.%d.s%d", s.Path, sha256.Sum256([]byte(h.run)), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
 	out, err := s.FS.Create(name)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
@@ -106,57 +134,123 @@ func (s *Store) Save(at spantree.Point, write func(io.Writer) error, lease func(
 	if err != nil {
 		return errors.Join(fmt.Errorf("checkpoint %s: %w", name, err), out.Abort())
 	}
+	s.whole = append(slices.DeleteFunc(s.whole, func(f found) bool { return f.name == name }), found{name: name, header: h})
+	s.sort()
 	if err := lease(); err != nil {
 		return nil // whoever holds it now removes them
 	}
 	return s.prune()
 }
 
-// prune removes all checkpoints of this job but the newest.
+// prune removes all checkpoints of this run but the newest. It counts those alone
+// that are known to be whole: a damaged one is not what a job goes on from.
 func (s *Store) prune() error {
-	all, err := s.all()
-	if err != nil {
-		return err
-	}
-	mine := slices.DeleteFunc(all, func(f found) bool { return f.options != s.Options || f.run != s.Run })
+	mine := s.mine()
 	for _, f := range mine[:max(0, len(mine)-keep)] {
-		if err := s.FS.Remove(f.name); err != nil {
-			return fmt.Errorf("cannot remove an old checkpoint: %w", err)
+		if err := s.remove(f.name); err != nil {
+			return err
 		}
+		s.whole = slices.DeleteFunc(s.whole, func(g found) bool { return g.name == f.name })
 	}
 	return nil
 }
 
-// counts says whether this job may go on from a checkpoint.
-func (s *Store) counts(f found) bool {
-	switch {
-	case f.options != s.Options:
-		s.leave(f.name, errors.New("it belongs to other options"))
-	case f.run != s.Run && !s.Resume:
-		s.leave(f.name, fmt.Errorf("it belongs to run %q: --resume would go on from it", f.run))
-	default:
-		return true
+// mine are the checkpoints of this run, the oldest first.
+func (s *Store) mine() (mine []found) {
+	for _, f := range s.whole {
+		if f.options == s.owner.Options && f.run == s.owner.Run {
+			mine = append(mine, f)
+		}
 	}
-	return false
+	return mine
 }
 
-// all returns the checkpoints that are whole, the oldest first.
-func (s *Store) all() ([]found, error) {
-	infos, err := s.FS.List(escape(s.Path) + ".g*.e*.s*")
+// Clear removes the checkpoints that count, and those that would if they were not
+// damaged behind their headers.
+func (s *Store) Clear() error {
+	infos, err := s.list()
 	if err != nil {
-		return nil, fmt.Errorf("cannot look for checkpoints %s: %w", s.Path, err)
+		return err
 	}
-	var all []found
+	var errs []error
+	for _, info := range infos {
+		if h, err := s.headerOf(info.Name); err == nil && s.strange(h) == nil {
+			errs = append(errs, s.remove(info.Name))
+		}
+	}
+	s.whole = nil
+	return errors.Join(errs...)
+}
+
+func (s *Store) remove(name string) error {
+	if err := s.FS.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have done it
+		return fmt.Errorf("cannot remove an old checkpoint: %w", err)
+	}
+	return nil
+}
+
+// strange says why this job may not go on from a checkpoint; nil: it may.
+func (s *Store) strange(h header) error {
+	switch {
+	case h.options != s.owner.Options:
+		return errors.New("it belongs to other options, or to another number of ranks")
+	case h.run != s.owner.Run && !s.Resume:
+		return fmt.Errorf("it belongs to run %q: --resume would go on from it", h.run)
+	}
+	return nil
+}
+
+// look finds the checkpoints that are whole.
+func (s *Store) look() error {
+	infos, err := s.list()
+	if err != nil {
+		return err
+	}
+	s.whole = nil
 	for _, info := range infos {
 		h, err := s.check(info.Name)
 		if err != nil {
 			s.leave(info.Name, err)
 			continue
 		}
-		all = append(all, found{info.Name, h})
+		s.whole = append(s.whole, found{info.Name, info.Modified, h})
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return a.compare(b.header) })
-	return all, nil
+	s.sort()
+	return nil
+}
+
+// sort puts the oldest first. Epochs of different runs cannot be compared, so time
+// decides there; those of this run come after all others.
+func (s *Store) sort() {
+	slices.SortStableFunc(s.whole, func(a, b found) int {
+		switch aMine, bMine := a.run == s.owner.Run, b.run == s.owner.Run; {
+		case aMine && bMine:
+			return a.compare(b.header)
+		case aMine:
+			return 1
+		case bMine:
+			return -1
+		}
+		return cmp.Or(a.modified.Compare(b.modified), a.compare(b.header))
+	})
+}
+
+func (s *Store) list() ([]hdfsio.Info, error) {
+	infos, err := s.FS.List(escape(s.Path) + ".r*.g*.e*.s*")
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for checkpoints %s: %w", s.Path, err)
+	}
+	return infos, nil
+}
+
+// headerOf reads no more than the header.
+func (s *Store) headerOf(name string) (header, error) {
+	in, err := s.FS.Open(name, 0)
+	if err != nil {
+		return header{}, err
+	}
+	h, err := readHeader(in)
+	return h, errors.Join(err, in.Close())
 }
 
 // check reads a whole checkpoint.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"log/slog"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/checkpoint"
+)
+
+// takeCheckpoints lets a rank keep states where --checkpoint says.
+func takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
+	if !c.IsSet("checkpoint") {
+		return
+	}
+	fsys := privateFS{hdfsio.Local{Perm: 0o600}}
+	cluster.Checkpoints = &checkpoint.Store{FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
+	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
+}
+
+// privateFS has files that this user alone may read. What is under way is removed if
+// the process has to end at once.
+type privateFS struct{ hdfsio.Local }
+
+// Create starts a file that replaces name when it is committed.
+func (f privateFS) Create(name string) (hdfsio.File, error) {
+	file, err := f.Local.Create(name)
+	if err == nil {
+		underWay.add(name)
+	}
+	return file, err
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package tests
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hybridJob is a job of four ranks and eight steps, and what comes of it.
+type hybridJob struct {
+	t    *testing.T
+	dir  string
+	runs int
+}
+
+func newHybridJob(t *testing.T) *hybridJob {
+	t.Helper()
+	j := &hybridJob{t: t, dir: t.TempDir()}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for range 2000 {
+		fmt.Fprintf(&b, "%d |a", 2*rng.IntN(2)-1)
+		for range 10 {
+			fmt.Fprintf(&b, " f%d:%.3f", rng.IntN(500), rng.Float64())
+		}
+		b.WriteByte('\n')
+	}
+	writeFile(t, filepath.Join(j.dir, "t.vw"), b.String())
+	return j
+}
+
+// args are a job's with logs of its own.
+func (j *hybridJob) args(more ...string) []string {
+	j.runs++
+	return append([]string{
+		"run", "-n", "4", "--log_dir", j.logs(), "--",
+		"-d", "t.vw", "--loss_function", "logistic", "--hybrid", "2:6", "-b", "16",
+	}, more...)
+}
+
+func (j *hybridJob) logs() string { return filepath.Join(j.dir, "logs"+strconv.Itoa(j.runs)) }
+
+// rank0 is what rank 0 has said in the last run.
+func (j *hybridJob) rank0() string { return readFile(j.t, filepath.Join(j.logs(), "rank-00.log")) }
+
+// train runs a job to its end and returns the model.
+func (j *hybridJob) train(more ...string) string {
+	j.t.Helper()
+	gvw(j.t, j.dir, j.args(append([]string{"-f", "m"}, more...)...)...)
+	return readFile(j.t, filepath.Join(j.dir, "m"))
+}
+
+// slowly starts a job whose ranks take their time from the fourth step on, and returns
+// when all of them are in it.
+func (j *hybridJob) slowly(more ...string) *process {
+	j.t.Helper()
+	j.t.Setenv("GVW_FAULT", "work:4,delay:20s")
+	p := start(j.t, j.dir, gvwBin, j.args(append([]string{"-f", "m"}, more...)...)...)
+	if err := os.Unsetenv("GVW_FAULT"); err != nil { // what follows is as fast as ever
+		j.t.Fatal(err)
+	}
+	waitFor(j.t, "the fourth step of all ranks", func() bool {
+		for rank := range 4 {
+			log, err := os.ReadFile(filepath.Join(j.logs(), fmt.Sprintf("rank-%02d.log", rank)))
+			if err != nil || !bytes.Contains(log, []byte("fault: rank")) {
+				return false
+			}
+		}
+		return true
+	})
+	return p
+}
+
+// kept are the names of the checkpoints, with what is under way.
+func (j *hybridJob) kept() []string {
+	j.t.Helper()
+	entries, err := os.ReadDir(j.dir)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.Contains(e.Name(), "ck.r") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// awaitKept waits until the third step is kept, in a file for this user alone.
+func (j *hybridJob) awaitKept() (newest string) {
+	j.t.Helper()
+	waitFor(j.t, "the checkpoint of step 3", func() bool {
+		names := j.kept()
+		i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, "ck.r") && strings.HasSuffix(n, ".s3") })
+		if i >= 0 {
+			newest = filepath.Join(j.dir, names[i])
+		}
+		return i >= 0 && len(names) == 2
+	})
+	info, err := os.Stat(newest)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o600 {
+		j.t.Errorf("%s has mode %o, want 600", newest, got)
+	}
+	return newest
+}
+
+func kill(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatalf("cannot kill %d: %v", pid, err)
+		}
+	}
+}
+
+// TestAllWorkersAreLost kills all workers of a job at once, in its fourth step. With
+// checkpoints it goes on from the third, without them it begins anew; the model has
+// the same bytes.
+func TestAllWorkersAreLost(t *testing.T) {
+	j := newHybridJob(t)
+	whole := j.train()
+	for _, more := range [][]string{nil, {"--checkpoint", "ck"}, {"--checkpoint", "ck", "--checkpoint_every", "2"}} {
+		p := j.slowly(more...)
+		from := ""
+		switch len(more) {
+		case 2:
+			j.awaitKept()
+			from = `msg="going on from a checkpoint" rank=0 step=3`
+		case 4:
+			waitFor(t, "the checkpoint of step 2", func() bool { return len(j.kept()) == 1 && strings.HasPrefix(j.kept()[0], "ck.r") })
+			from = `msg="going on from a checkpoint" rank=0 step=2`
+		}
+		kill(t, childrenOf(p.cmd.Process.Pid)...)
+		if r := p.wait(); r.code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", more, r.code, r.stderr)
+		}
+		for rank := range 4 {
+			if said := fmt.Sprintf("rank %d has ended (ended by signal 9", rank); !strings.Contains(p.stderr.String(), said) {
+				t.Errorf("%v: %q is missing:\n%s", more, said, p.stderr.String())
+			}
+		}
+		if readFile(t, filepath.Join(j.dir, "m")) != whole {
+			t.Errorf("%v: the model differs from that of an undisturbed job", more)
+		}
+		if log := j.rank0(); !strings.Contains(log, from) || from == "" && strings.Contains(log, "checkpoint") {
+			t.Errorf("%v: rank 0 does not say %q, or too much:\n%s", more, from, log)
+		}
+		if names := j.kept(); len(names) > 0 {
+			t.Errorf("%v: the job has finished and left %v", more, names)
+		}
+	}
+}
+
+// TestLauncherIsLost kills gvw run with all that it has started. A second run goes on
+// from the checkpoints of the first if it is asked to and has the same options.
+func TestLauncherIsLost(t *testing.T) {
+	j := newHybridJob(t)
+	whole, otherWhole := j.train(), j.train("--l2", "2")
+	p := j.slowly("--checkpoint", "ck")
+	newest := j.awaitKept()
+	workers := childrenOf(p.cmd.Process.Pid)
+	if len(workers) != 4 {
+		t.Fatalf("%d workers run, want 4", len(workers))
+	}
+	kill(t, p.cmd.Process.Pid)
+	p.wait()
+	waitFor(t, "the workers to end", func() bool {
+		return !slices.ContainsFunc(workers, func(pid int) bool { f := statOf(pid); return len(f) > 0 && f[0] != "Z" })
+	})
+	left := j.kept()
+	if len(left) != 2 {
+		t.Fatalf("left are %v, want two checkpoints", left)
+	}
+	state := readFile(t, newest)
+	const goingOn = "going on from a checkpoint"
+
+	for _, step := range []struct {
+		name    string
+		damaged bool
+		options []string
+		model   string
+		says    []string
+		keeps   int // files of the first run, afterwards
+	}{
+		{"not asked to", false, nil, whole, []string{"--resume would go on from it"}, 2},
+		{"other options", false, []string{"--resume", "--l2", "2"}, otherWhole, []string{"it belongs to other options"}, 2},
+		{"damaged", true, []string{"--resume"}, whole, []string{newest[len(j.dir)+1:], "checksum", goingOn + `" rank=0 step=2`}, 0},
+		{"whole", false, []string{"--resume"}, whole, []string{"the checkpoint of another run counts", goingOn + `" rank=0 step=3`}, 0},
+	} {
+		b := []byte(state)
+		if step.damaged {
+			b[len(b)/2] ^= 1
+		}
+		if err := os.WriteFile(newest, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		got := j.train(append([]string{"--checkpoint", "ck"}, step.options...)...)
+		if got != step.model {
+			t.Errorf("%s: the model differs from that of an undisturbed job", step.name)
+		}
+		log := j.rank0()
+		for _, words := range step.says {
+			if !strings.Contains(log, words) {
+				t.Errorf("%s: the log of rank 0 does not say %q:\n%s", step.name, words, log)
+			}
+		}
+		if slices.ContainsFunc(step.says, func(s string) bool { return strings.HasPrefix(s, goingOn) }) != strings.Contains(log, goingOn) {
+			t.Errorf("%s: it went on, or did not:\n%s", step.name, log)
+		}
+		if names := j.kept(); len(names) != step.keeps {
+			t.Errorf("%s: left are %v, want %d", step.name, names, step.keeps)
+		}
+		t.Logf("%s: %v", step.name, time.Since(began))
+	}
+}
