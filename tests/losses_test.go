@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package tests
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// plainJob is a job of four ranks that the test starts itself, with a server of its own.
+type plainJob struct {
+	t      *testing.T
+	dir    string
+	port   string
+	parts  []string
+	server *process
+	ranks  []*process
+}
+
+func newPlainJob(t *testing.T) *plainJob {
+	t.Helper()
+	j := &plainJob{t: t, dir: t.TempDir(), port: freePort(t), ranks: make([]*process, 4)}
+	j.parts = shards(t, j.dir, writeFile(t, filepath.Join(j.dir, "s.vw"), recoveryData(t)), len(j.ranks))
+	j.serve()
+	t.Cleanup(func() {
+		_ = j.server.cmd.Process.Signal(os.Interrupt)
+		j.server.wait()
+		if t.Failed() {
+			t.Logf("server's log:\n%s", tail(j.server.res.stderr, 40))
+		}
+	})
+	return j
+}
+
+// serve starts the server, with the journal of the one before.
+func (j *plainJob) serve() {
+	j.t.Helper()
+	j.server = start(j.t, j.dir, serverBin, "--nondaemon", "--bind", "127.0.0.1", "--port", j.port,
+		"--state", "journal", "--lost_after", "1s", "--grace", "1s")
+	waitFor(j.t, "the server to listen on port "+j.port, func() bool { return dialable("127.0.0.1:" + j.port) })
+}
+
+// args are how a rank is started, with the data of a part, to write a file.
+func (j *plainJob) args(rank, part int, model string) []string {
+	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[part], "-f", model, "--run_id", "one")
+	return append(args, recovers...)
+}
+
+// attempt starts an attempt of a rank under a plan of GVW_FAULT.
+func (j *plainJob) attempt(rank, part int, model, plan string) *process {
+	j.t.Helper()
+	return start(j.t, j.dir, "env", append([]string{"GVW_FAULT=" + plan, gvwBin}, j.args(rank, part, model)...)...)
+}
+
+// startAll starts all ranks. Those that have no plan take their time, so that there is
+// some for what is done to the others.
+func (j *plainJob) startAll(plans map[int]string) {
+	j.t.Helper()
+	for rank := range j.ranks {
+		plan, struck := plans[rank]
+		if !struck {
+			plan = "work:1,delay:200ms"
+		}
+		j.ranks[rank] = j.attempt(rank, rank, fmt.Sprintf("model.%d", rank), plan)
+	}
+}
+
+// supervise starts all ranks under gvw supervise.
+func (j *plainJob) supervise() {
+	j.t.Helper()
+	for rank := range j.ranks {
+		args := append([]string{"GVW_FAULT=work:1,delay:200ms", gvwBin, "supervise", "--", gvwBin}, j.args(rank, rank, fmt.Sprintf("model.%d", rank))...)
+		j.ranks[rank] = start(j.t, j.dir, "env", args...)
+	}
+}
+
+// job is what the server knows; nil: nothing.
+func (j *plainJob) job() *spantree.JobStatus {
+	st, err := spantree.Status(j.t.Context(), nil, "127.0.0.1:"+j.port)
+	if err != nil || len(st.Jobs) != 1 {
+		return nil
+	}
+	return &st.Jobs[0]
+}
+
+// until waits for a state of the job.
+func (j *plainJob) until(state string) {
+	j.t.Helper()
+	waitFor(j.t, "the job to be "+state, func() bool {
+		job := j.job()
+		return job != nil && job.State == state
+	})
+}
+
+// untilPass waits until all ranks have told of a pass.
+func (j *plainJob) untilPass(n uint32) {
+	j.t.Helper()
+	waitFor(j.t, fmt.Sprintf("all ranks to be in pass %d", n), func() bool {
+		job := j.job()
+		return job != nil && len(job.Ranks) == len(j.ranks) &&
+			!slices.ContainsFunc(job.Ranks, func(r spantree.RankStatus) bool { return r.Pass < n })
+	})
+}
+
+// end checks that all ranks end well and write the model of an undisturbed job.
+func (j *plainJob) end(want string) {
+	j.t.Helper()
+	for rank, p := range j.ranks {
+		if r := p.wait(); r.code != 0 {
+			j.t.Fatalf("rank %d: exit code %d\n%s", rank, r.code, tail(r.stderr, 20))
+		}
+	}
+	if got := string(sameModels(j.t, j.dir, len(j.ranks))); want != "" && got != want {
+		j.t.Error("the model is another one than that of an undisturbed job")
+	}
+}
+
+// plainModel is the model of the job that nothing happens to.
+func plainModel(t *testing.T) string {
+	t.Helper()
+	j := newPlainJob(t)
+	j.startAll(map[int]string{0: "", 1: "", 2: "", 3: ""})
+	j.end("")
+	return readFile(t, filepath.Join(j.dir, "model.0"))
+}
+
+// lines are the times of the lines of a log that match.
+func lines(t *testing.T, log, match string) (at []time.Time) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`(?m)^time=(\S+) .*`+match).FindAllStringSubmatch(log, -1) {
+		when, err := time.Parse(time.RFC3339Nano, m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, when)
+	}
+	return at
+}
+
+// TestStoppedWorker stops a rank. All others name it soon after --lost_after, and go on with its
+// next attempt. When it is continued, in the middle or when all is over, it harms nobody,
+// ends with a code that says so, and writes no file.
+func TestStoppedWorker(t *testing.T) {
+	want := plainModel(t)
+	const victim, lostAfter = 2, time.Second
+	for _, early := range []bool{true, false} {
+		t.Run(fmt.Sprintf("continued before the end %v", early), func(t *testing.T) {
+			t.Parallel()
+			j := newPlainJob(t)
+			j.startAll(map[int]string{victim: "work:3,kind:stop"})
+			stopped := j.ranks[victim]
+			j.until("recovering")
+			if f := statOf(stopped.cmd.Process.Pid); len(f) == 0 || f[0] != "T" {
+				t.Fatalf("the rank is not stopped: %q", f)
+			}
+			j.ranks[victim] = j.attempt(victim, victim, "again", "")
+			goOn := func() {
+				if err := stopped.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if early {
+				j.until("wired")
+				goOn()
+			}
+			for rank, p := range j.ranks {
+				if r := p.wait(); r.code != 0 {
+					t.Fatalf("rank %d: exit code %d\n%s", rank, r.code, tail(r.stderr, 20))
+				}
+			}
+			if !early {
+				goOn()
+			}
+			began := time.Now()
+			r := stopped.wait()
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("the stopped rank took %v to end", took)
+			}
+			// It is fenced, or hears that the job has ended without it.
+			said := tail(r.stderr, 1)
+			idle := r.code == 0 && strings.Contains(said, "this attempt of rank 2 is not needed")
+			if out := r.code == 3 || r.code == 6; !out && !idle {
+				t.Errorf("the stopped rank: exit code %d, want 3 or 6\n%s", r.code, tail(r.stderr, 10))
+			}
+			nothingLeft(t, j.dir, fmt.Sprintf("model.%d", victim))
+			for rank, p := range j.ranks {
+				name := fmt.Sprintf("model.%d", rank)
+				if rank == victim {
+					name = "again"
+				} else {
+					fault := lines(t, r.stderr, "fault: rank")
+					named := lines(t, p.res.stderr, `rank 2 .*silent for 1`)
+					if len(fault) != 1 || len(named) == 0 || named[0].Sub(fault[0]) > lostAfter+5*time.Second {
+						t.Errorf("rank %d names the stopped rank at %v; stopped %v\n%s", rank, named, fault, p.res.stderr)
+					}
+				}
+				if readFile(t, filepath.Join(j.dir, name)) != want {
+					t.Errorf("rank %d has another model than that of an undisturbed job", rank)
+				}
+			}
+		})
+	}
+}
+
+// TestServerKilled in the middle of a job under gvw supervise, and started again with its
+// journal: ranks work on meanwhile, and none is started again, but for one that is killed
+// with it.
+func TestServerKilled(t *testing.T) {
+	want := plainModel(t)
+	for _, victim := range []int{-1, 0, 3} {
+		t.Run(fmt.Sprintf("with rank %d", victim), func(t *testing.T) {
+			t.Parallel()
+			j := newPlainJob(t)
+			j.supervise()
+			j.untilPass(2)
+			if err := j.server.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if victim >= 0 {
+				workers := childrenOf(j.ranks[victim].cmd.Process.Pid)
+				if len(workers) != 1 {
+					t.Fatalf("rank %d is the processes %v, want one", victim, workers)
+				}
+				if err := syscall.Kill(workers[0], syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			}
+			j.server.wait()
+			time.Sleep(300 * time.Millisecond)
+			j.serve()
+			j.end(want)
+			for rank, p := range j.ranks {
+				if again := strings.Contains(p.res.stderr, "gvw supervise: the command has ended"); again != (rank == victim) {
+					t.Errorf("rank %d was started again: %v\n%s", rank, again, tail(p.res.stderr, 20))
+				}
+				if !strings.Contains(p.res.stderr, `msg="the server is back"`) && rank != victim {
+					t.Errorf("rank %d has not noticed that the server was away\n%s", rank, tail(p.res.stderr, 20))
+				}
+			}
+		})
+	}
+}
+
+// TestReplacementWithAnotherShard is refused, and the right one, which comes after it, is
+// not.
+func TestReplacementWithAnotherShard(t *testing.T) {
+	t.Parallel()
+	want := plainModel(t)
+	j := newPlainJob(t)
+	j.startAll(map[int]string{2: "work:3,kind:kill"})
+	j.ranks[2].wait()
+	wrong := j.attempt(2, 0, "model.2", "").wait()
+	if last := tail(wrong.stderr, 1); wrong.code != 6 || !strings.Contains(last, "shard differs") {
+		t.Errorf("another shard: exit code %d, want 6; %q", wrong.code, last)
+	}
+	if _, err := os.Stat(filepath.Join(j.dir, "model.2")); err == nil {
+		t.Error("who was killed, or who was refused, has left a model")
+	}
+	j.ranks[2] = j.attempt(2, 2, "model.2", "")
+	j.end(want)
+}
+
+// TestDuplicateStandsBy: a second attempt of a rank that lives waits, and when the job has
+// ended without it, so does it, and writes nothing.
+func TestDuplicateStandsBy(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	j.startAll(nil)
+	j.untilPass(1)
+	second := j.attempt(1, 1, "second", "")
+	j.end("")
+	if r := second.wait(); r.code != 0 || !strings.Contains(tail(r.stderr, 1), "this attempt of rank 1 is not needed") {
+		t.Errorf("exit code %d\n%s", r.code, tail(r.stderr, 10))
+	}
+	nothingLeft(t, j.dir, "second")
+}
