@@ -174,10 +174,11 @@ func TestStorm(t *testing.T) {
 					st.unserve()
 					st.serve(st.journal)
 				}
+				faults := 1 + rng.IntN(6) // from here on others draw, too
 				for rank := range total {
 					st.wait.Go(func() { st.launch(rank, began) })
 				}
-				for n := rng.IntN(6); n >= 0; n-- {
+				for range faults {
 					time.Sleep(st.between(0, stormFor/6))
 					st.fault(began)
 				}
