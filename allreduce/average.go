@@ -44,7 +44,7 @@ func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, strid
 	if stride > 1 {
 		copy(dst, src)
 	}
-	ranks := float32(g.cfg.Total)
+	ranks := float32(g.Size())
 	for i, v := range sum {
 		dst[i*stride+offset] = v / ranks
 	}

@@ -66,14 +66,15 @@ func (c Config) newestCheckpoint() (uint64, error) {
 }
 
 // save begins to keep the state after a step, if one is due. Work may go on
-// meanwhile: it only reads the state.
+// meanwhile: it only reads the state. Of a job that has gone on without ranks none is kept:
+// a job that begins from a checkpoint has all of them.
 func (s *steps) save() {
 	g := s.group
 	at := s.at()
 	every := uint64(max(1, g.cfg.CheckpointEvery))
 	due := s.due
 	s.due = false
-	if !due || !g.cfg.keepsCheckpoints() || at.Step%every != 0 || !s.saving.TryLock() {
+	if !due || !g.cfg.keepsCheckpoints() || g.Size() < g.cfg.Total || at.Step%every != 0 || !s.saving.TryLock() {
 		return // the last one is not written yet: the next step's will do
 	}
 	s.state.RLock()

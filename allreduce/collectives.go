@@ -26,7 +26,7 @@ func (g *Group) do(ctx context.Context, c collective, inStream bool) error {
 		return err
 	}
 	defer g.busy.Store(false)
-	if g.cfg.Total == 1 {
+	if g.Size() == 1 {
 		copy(c.dst, c.src)
 		return nil
 	}
@@ -38,8 +38,8 @@ func (g *Group) do(ctx context.Context, c collective, inStream bool) error {
 
 // carry is do for a group that has entered.
 func (g *Group) carry(ctx context.Context, c collective) error {
-	k := planKey{verb: c.verb, root: c.root, spec: schedule.Spec{
-		Size: g.cfg.Total, Bytes: len(c.dst), Elem: c.v.kind.Size(), Chunk: g.cfg.Chunk,
+	k := planKey{verb: c.verb, root: g.live.position(c.root), spec: schedule.Spec{
+		Size: g.Size(), Bytes: len(c.dst), Elem: c.v.kind.Size(), Chunk: g.cfg.Chunk,
 	}}
 	switch c.verb {
 	case verbAllReduce:
@@ -52,7 +52,7 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 		k.spec.Ordered = !c.op.commutes()
 	case verbSendRecv:
 		k.spec.Bytes, k.spec.Elem = 0, 0
-		k.to, k.out, k.from, k.in = c.to, len(c.src), c.from, len(c.dst)
+		k.to, k.out, k.from, k.in = g.live.position(c.to), len(c.src), g.live.position(c.from), len(c.dst)
 	}
 	p := g.plans.get(k)
 	if p.codes != nil {
@@ -119,6 +119,8 @@ func (g *Group) ready(ctx context.Context) error {
 		return g.overError("a collective")
 	case g.lack != nil:
 		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", g.lack.What)}
+	case g.steps.unaware():
+		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job goes on with ranks %v, as this rank learns now", []int(g.live))}
 	case !g.linked:
 		return g.connect(ctx)
 	}
@@ -127,7 +129,7 @@ func (g *Group) ready(ctx context.Context) error {
 
 // checkRoot panics unless root is a rank.
 func (g *Group) checkRoot(verb verb, root int) {
-	if root < 0 || root >= g.cfg.Total {
-		panic(fmt.Sprintf("BUG: allreduce: %v with root %d: ranks are 0 to %d", verb, root, g.cfg.Total-1))
+	if root < 0 || g.live.position(root) < 0 {
+		panic(fmt.Sprintf("BUG: allreduce: %v with root %d: ranks are %v", verb, root, []int(g.live)))
 	}
 }

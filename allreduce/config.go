@@ -51,7 +51,7 @@ type Config struct {
 
 	// OnLoss says what the job does about the loss of a rank. Abort, the zero value,
 	// ends it. Wait lets another attempt of the rank take its place: see Run. Shrink
-	// goes on without it. All ranks say the same.
+	// goes on without it, with a machine that is a Shrinker. All ranks say the same.
 	OnLoss OnLoss
 	// ReplaceTimeout is how long the job waits for another attempt of a lost rank; 0 is
 	// the server's default, 10 min.
@@ -63,7 +63,9 @@ type Config struct {
 
 	// Checkpoints keeps states of the job, from which it goes on when no rank is left
 	// that has one. Rank 0 writes and reads them, and removes them at the end; on others
-	// it does nothing. nil: without one such a job begins anew. OnLoss must not be Abort.
+	// it does nothing. nil: without one such a job begins anew. Once the job has gone on
+	// without a rank it keeps no further ones, since who begins from one has all ranks.
+	// OnLoss must not be Abort.
 	Checkpoints Checkpoints
 	// CheckpointEvery is after how many steps one is kept; 0 is 1.
 	CheckpointEvery int

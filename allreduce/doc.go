@@ -107,5 +107,7 @@
 //
 // Training is a [Machine] of steps, Work, Exchange, Commit, that [Group.Run]
 // drives; [Group.Finish] ends the job so that no rank exits before all files are
-// delivered. [Local] is a job of one rank: the same program on one machine.
+// delivered. Config.OnLoss says whether another attempt takes the place of a lost rank, or
+// the others go on without it: with their numbers, while trees, segments and records go by
+// positions among those that are left, and Group.Size is how many those are. [Local] is a job of one rank: the same program on one machine.
 package allreduce

@@ -18,6 +18,7 @@ import (
 type epoch struct {
 	group  *Group
 	wiring *spantree.Wiring // nil: not wired yet
+	live   lineup           // who takes part
 	lack   *spantree.Lack   // what this rank takes before anything else; nil: nothing
 	wirer  *wirer           // nil: Local, or no edges are needed
 	engine engine
@@ -35,7 +36,7 @@ type epoch struct {
 }
 
 func newEpoch(g *Group) *epoch {
-	e := &epoch{group: g, settled: make(chan struct{}), done: make(chan struct{})}
+	e := &epoch{group: g, live: allOf(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.debts.paid = make(chan struct{})
 	e.engine = engine{
@@ -62,17 +63,21 @@ func newEpoch(g *Group) *epoch {
 // turn makes the epoch of w the one over which collectives go.
 func (g *Group) turn(w *spantree.Wiring) {
 	e := g.epoch
+	live := e.live
+	if w.Live != nil {
+		live = w.Live
+	}
 	if e.wiring != nil {
 		e.end()
 		e = newEpoch(g)
 	}
 	var wr *wirer
 	if !w.Ending {
-		wr = newWirer(g.cfg.Network, g.door.listener, g.cfg.Rank, g.cfg.Total, w, g.member.Ended(w), g.log)
+		wr = newWirer(g.cfg.Network, g.door.listener, g.cfg.Rank, g.cfg.Total, live, w, g.member.Ended(w), g.log)
 		wr.again = e != g.epoch
 	}
 	g.mu.Lock()
-	e.wiring, e.lack, e.wirer = w, w.Lack, wr
+	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr
 	e.debts.incur(w.Debts)
 	g.epoch = e
 	paid := g.early[w]
@@ -145,7 +150,7 @@ func (e *epoch) start(w *spantree.Wiring, wr *wirer) error {
 	if w.Stream {
 		en.part = streamChunk
 	}
-	e.plans = newPlans(wr.tree, wr.self, w.Stream)
+	e.plans = newPlans(wr.tree, wr.self, wr.live, w.Stream)
 	en.reach = func(rank int) {
 		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
 	}

@@ -163,17 +163,18 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 		})
 	}
 	g.turn(w)
-	if w.Lack != nil {
-		return nil // Run gets it before anything else
+	if w.Lack != nil || g.steps.unaware() {
+		return nil // Run sees to it before anything else
 	}
 	return g.connect(ctx)
 }
 
-// Rank is this process's number.
+// Rank is this process's number, which it keeps: where ranks are gone, it may be Size or more.
 func (g *Group) Rank() int { return g.cfg.Rank }
 
-// Size is the number of ranks.
-func (g *Group) Size() int { return g.cfg.Total }
+// Size is the number of ranks that take part: all, but for those that the job has gone on
+// without (Shrink).
+func (g *Group) Size() int { return len(g.live) }
 
 // Stream tells that vw workers are in the job, so that vw's raw stream is spoken
 // and only the calls exist that vw makes. It is known after Ready.

@@ -74,7 +74,8 @@ type Recoverable interface {
 type Shrinker interface {
 	Recoverable
 	// Shrink says which ranks are left, by the numbers they had at the start, in
-	// order. It comes between a Commit and the first Exchange without the others: from
+	// order. If the machine knows that already, from a state that it took over, it does
+	// nothing. It comes between a Commit and the first Exchange without the others: from
 	// there on the group's Size is their number, and AllGatherV returns one record for
 	// each of them, in that order; Rank stays what it was. What of Work is void the
 	// machine does again by itself, within that Exchange.
@@ -88,7 +89,8 @@ var ErrNoResults = errors.New("the results of this step are not here, but the st
 // Run drives m until it has no more steps. An error of a machine's own ends it on
 // this rank only: Fail tells the others.
 //
-// Where the job recovers from losses (Config.OnLoss), m must be Recoverable. Then a
+// Where the job recovers from losses (Config.OnLoss), m must be Recoverable, and a
+// Shrinker where it goes on without lost ranks. Then a
 // step whose epoch ends is taken up again in the next one, with the contribution
 // that is there; a rank that comes anew gets the state of another one. A job has one
 // machine: step numbers count from its first step.
@@ -96,6 +98,9 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 	s := &g.steps
 	if r, ok := m.(Recoverable); ok {
 		keep := g.cfg.OnLoss != Abort && g.cfg.Total > 1
+		if _, ok := m.(Shrinker); keep && g.cfg.OnLoss == Shrink && !ok {
+			return fmt.Errorf("allreduce: rank %d: OnLoss is %v, which needs a machine that is a Shrinker, and this one (%T) is not", g.cfg.Rank, g.cfg.OnLoss, m)
+		}
 		r.Keep(keep)
 		if keep {
 			s.state.Lock()

@@ -5,8 +5,6 @@ package allreduce
 import (
 	"context"
 	"fmt"
-
-	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
 // SendRecv sends src to the rank to, and receives dst from the rank from; Nobody
@@ -34,7 +32,7 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 		return err
 	}
 	defer g.busy.Store(false)
-	if g.cfg.Total == 1 {
+	if g.Size() == 1 {
 		return nil
 	}
 	own := pair{to: int64(to), from: int64(from)}
@@ -80,48 +78,43 @@ func (p pair) String() string {
 	return say("to", p.to, p.out, p.outKind) + "; " + say("from", p.from, p.in, p.inKind)
 }
 
-// pairs is what SendRecv needs beside its program.
+// pairs is what SendRecv needs beside its programs.
 type pairs struct {
-	words []int64
-	prog  *schedule.Program
+	words []int64 // of all ranks, by position
 }
 
 // pairUp tells all ranks what this one sends and receives, and hears it of them.
 func (g *Group) pairUp(ctx context.Context, own pair, name Vector) error {
-	p, n := &g.pairs, g.cfg.Total
-	if p.words == nil {
-		p.words = make([]int64, pairWords*n)
-		offsets := make([]int, n+1)
-		for r := range offsets {
-			offsets[r] = 8 * pairWords * r
-		}
-		p.prog = schedule.TreeAllGatherV(g.plans.tree, g.plans.rank, offsets)
+	p := &g.pairs
+	if n := pairWords * g.Size(); len(p.words) != n {
+		p.words = make([]int64, n)
 	}
-	own.put(p.words[pairWords*g.cfg.Rank:])
+	own.put(p.words[pairWords*g.live.position(g.cfg.Rank):])
 	b := Vec(p.words).bytes()
 	id := g.call(collective{verb: verbPairs, v: name, root: noRoot}, 0)
-	if err := g.run(ctx, id, p.prog, b, b); err != nil {
+	if err := g.run(ctx, id, g.plans.pairUp(), b, b); err != nil {
 		return err
 	}
-	a, other, ok := disagree(p.words)
+	a, other, ok := disagree(p.words, g.live)
 	if !ok {
 		return nil
 	}
-	g.engine.fail(g.engine.unpaired(a, other, p.words), nil)
+	g.engine.fail(g.engine.unpaired(a, other, p.words, g.live), nil)
 	return g.failed(ctx)
 }
 
 // disagree finds the first two ranks of which one sends what the other does not
 // receive, the same on all ranks. A rank that is meant by one alone is the second.
-func disagree(words []int64) (a, b int, found bool) {
-	n := len(words) / pairWords
+func disagree(words []int64, live lineup) (a, b int, found bool) {
 	at := func(r int64) (pair, bool) {
-		if r < 0 || r >= int64(n) {
+		position := live.position(int(r))
+		if position < 0 {
 			return pair{}, false
 		}
-		return pairOf(words[pairWords*r:]), true
+		return pairOf(words[pairWords*position:]), true
 	}
-	for r := range int64(n) {
+	for _, rank := range live {
+		r := int64(rank)
 		p, _ := at(r)
 		if q, ok := at(p.to); p.to != Nobody && (!ok || q.from != r || q.in != p.out || q.inKind != p.outKind) {
 			return int(r), int(p.to), true
@@ -134,15 +127,15 @@ func disagree(words []int64) (a, b int, found bool) {
 }
 
 // unpaired is the failure that two ranks do not send and receive the same.
-func (en *engine) unpaired(a, b int, words []int64) *failure {
+func (en *engine) unpaired(a, b int, words []int64, live lineup) *failure {
 	f := &failure{code: faultMismatch, by: a, rank: b, host: en.hostOf(b)}
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	for i, rank := range [...]int{a, b} {
 		id := en.call.id
 		id.verb = verbSendRecv
-		if rank < len(words)/pairWords {
-			id.name = pairOf(words[pairWords*rank:]).String()
+		if at := live.position(rank); at >= 0 {
+			id.name = pairOf(words[pairWords*at:]).String()
 		}
 		f.calls[i] = id
 	}

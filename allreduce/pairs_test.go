@@ -73,7 +73,7 @@ func TestDisagreeOfNonsense(t *testing.T) {
 	words := make([]int64, 2*pairWords)
 	(&pair{to: 7, from: Nobody, out: -1, outKind: 99}).put(words)
 	(&pair{to: Nobody, from: Nobody}).put(words[pairWords:])
-	if a, b, ok := disagree(words); !ok || a != 0 || b != 7 {
+	if a, b, ok := disagree(words, allOf(2)); !ok || a != 0 || b != 7 {
 		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
 	}
 	if got := fmt.Sprint(pairOf(words)); got != "to rank 7: -1 kind 99; from nobody" {

@@ -15,13 +15,15 @@ const maxPlans = 64
 // plans makes the programs of a rank, and keeps them, so that a collective
 // allocates nothing when it comes again.
 type plans struct {
-	rank    int
+	rank    int           // the position of this rank; all here goes by positions
+	live    lineup        // and the programs that come out of it by ranks
 	tree    schedule.Tree // of records; in a job with vw workers, of everything
 	stream  bool
-	hosts   [][]int // ranks that share memory, by machine; nil: none do
+	hosts   [][]int // who shares memory, by machine; nil: nobody does
 	kept    map[planKey]plan
 	offsets []int // of records
 	records *schedule.Program
+	pairs   *schedule.Program // nil: not made yet
 }
 
 // planKey is what a program follows from.
@@ -41,8 +43,8 @@ type plan struct {
 	part  bool      // what they share is a part of the sum; prog joins it with the others'
 }
 
-func newPlans(t schedule.Tree, rank int, stream bool) plans {
-	return plans{rank: rank, tree: t, stream: stream, kept: map[planKey]plan{}}
+func newPlans(t schedule.Tree, rank int, live lineup, stream bool) plans {
+	return plans{rank: rank, live: live, tree: t, stream: stream, kept: map[planKey]plan{}}
 }
 
 // get is the plan of a key.
@@ -54,6 +56,7 @@ func (p *plans) get(k planKey) plan {
 		clear(p.kept) // a job has few sizes; who has many pays for the making
 	}
 	made := p.make(k)
+	made.prog = p.live.named(made.prog)
 	p.kept[k] = made
 	return made
 }
@@ -97,7 +100,24 @@ func (p *plans) make(k planKey) plan {
 func (p *plans) gather(offsets []int) *schedule.Program {
 	if p.records == nil || !slices.Equal(offsets, p.offsets) {
 		p.offsets = append(p.offsets[:0], offsets...)
-		p.records = schedule.TreeAllGatherV(p.tree, p.rank, p.offsets)
+		p.records = p.live.named(schedule.TreeAllGatherV(p.tree, p.rank, p.offsets))
 	}
 	return p.records
+}
+
+// pairUp is the program that brings the pairs of all ranks to all.
+func (p *plans) pairUp() *schedule.Program {
+	if p.pairs == nil {
+		offsets := make([]int, p.tree.Size()+1)
+		for at := range offsets {
+			offsets[at] = 8 * pairWords * at
+		}
+		p.pairs = p.live.named(schedule.TreeAllGatherV(p.tree, p.rank, offsets))
+	}
+	return p.pairs
+}
+
+// agree is the program of a small all-reduce along the tree.
+func (p *plans) agree(bytes int) *schedule.Program {
+	return p.live.named(schedule.PipelinedTree(p.tree, p.rank, bytes))
 }

@@ -18,8 +18,8 @@ type records struct {
 }
 
 // AllGatherV brings the record src of every rank, up to MaxRecord bytes, to all
-// ranks. It returns dst with one record per rank, in the memory that dst had where
-// that is enough.
+// ranks. It returns dst with one record per rank that takes part, in the order of their
+// numbers and in the memory that dst had where that is enough.
 func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]byte, error) {
 	if len(src) > MaxRecord {
 		return dst, fmt.Errorf("allreduce: rank %d: a record of %d bytes, the limit is %d", g.cfg.Rank, len(src), MaxRecord)
@@ -28,11 +28,11 @@ func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]b
 		return dst, err
 	}
 	defer g.busy.Store(false)
-	for len(dst) < g.cfg.Total {
+	for len(dst) < g.Size() {
 		dst = append(dst, nil)
 	}
-	dst = dst[:g.cfg.Total]
-	if g.cfg.Total == 1 {
+	dst = dst[:g.Size()]
+	if g.Size() == 1 {
 		dst[0] = append(dst[0][:0], src...)
 		return dst, nil
 	}
@@ -40,36 +40,36 @@ func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]b
 		return dst, err
 	}
 	r := &g.records
-	for rank := range dst {
-		dst[rank] = append(dst[rank][:0], r.all[r.offsets[rank]:r.offsets[rank+1]]...)
+	for at := range dst {
+		dst[at] = append(dst[at][:0], r.all[r.offsets[at]:r.offsets[at+1]]...)
 	}
 	return dst, nil
 }
 
 // gather exchanges the sizes, then the records.
 func (g *Group) gather(ctx context.Context, src []byte) error {
-	r, n := &g.records, g.cfg.Total
-	if r.sizes == nil {
+	r, n, self := &g.records, g.Size(), g.live.position(g.cfg.Rank)
+	if len(r.sizes) != n {
 		r.sizes, r.offsets = make([]uint32, n), make([]int, n+1)
 	}
 	clear(r.sizes)
-	r.sizes[g.cfg.Rank] = uint32(len(src))
+	r.sizes[self] = uint32(len(src))
 	v := Vec(r.sizes).Named("sizes of records")
 	if err := g.carry(ctx, collective{verb: verbSizes, v: v, op: Sum, root: noRoot, dst: v.bytes(), src: v.bytes()}); err != nil {
 		return err
 	}
-	for rank, size := range r.sizes {
+	for at, size := range r.sizes {
 		if size > MaxRecord {
-			return fmt.Errorf("allreduce: rank %d: rank %d has a record of %d bytes, the limit is %d", g.cfg.Rank, rank, size, MaxRecord)
+			return fmt.Errorf("allreduce: rank %d: rank %d has a record of %d bytes, the limit is %d", g.cfg.Rank, g.live.rank(at), size, MaxRecord)
 		}
-		r.offsets[rank+1] = r.offsets[rank] + int(size)
+		r.offsets[at+1] = r.offsets[at] + int(size)
 	}
 	if total := r.offsets[n]; cap(r.all) < total {
 		r.all = make([]byte, total)
 	} else {
 		r.all = r.all[:total]
 	}
-	copy(r.all[r.offsets[g.cfg.Rank]:], src)
+	copy(r.all[r.offsets[self]:], src)
 	c := collective{verb: verbRecords, v: Vec(r.all).Named("records"), root: noRoot}
 	return g.run(ctx, g.call(c, 0), g.plans.gather(r.offsets), r.all, r.all)
 }

@@ -50,6 +50,6 @@ func (g *Group) ReduceScatter(ctx context.Context, v Vector, op Op) error {
 // Segment is the part of a vector of n elements that belongs to a rank: lo … hi-1.
 // ReduceScatter, AllGather, Gather and Scatter cut vectors so.
 func (g *Group) Segment(n, rank int) (lo, hi int) {
-	s := schedule.Spec{Size: g.cfg.Total, Bytes: n}
-	return s.Cut(rank), s.Cut(rank + 1)
+	s, at := schedule.Spec{Size: g.Size(), Bytes: n}, g.live.position(rank)
+	return s.Cut(at), s.Cut(at + 1)
 }

@@ -87,7 +87,11 @@ func (g *Group) share(ctx context.Context) error {
 	}
 	for i, host := range hosts {
 		if open[i] == 1 {
-			g.plans.hosts = append(g.plans.hosts, host)
+			at := make([]int, len(host))
+			for k, rank := range host {
+				at[k] = g.live.position(rank)
+			}
+			g.plans.hosts = append(g.plans.hosts, at)
 		}
 	}
 	if self < 0 || open[self] == 0 {
@@ -174,7 +178,7 @@ func (g *Group) agree(ctx context.Context, v []uint64, op Op) error {
 	vec := Vec(v).Named("shared memory")
 	b := vec.bytes()
 	c := collective{verb: verbAllReduce, v: vec, op: op, root: noRoot, dst: b, src: b}
-	err := g.run(ctx, g.call(c, schedule.BinaryTree), schedule.PipelinedTree(g.plans.tree, g.plans.rank, len(b)), b, b)
+	err := g.run(ctx, g.call(c, schedule.BinaryTree), g.plans.agree(len(b)), b, b)
 	if err != nil {
 		return fmt.Errorf("finding out who shares memory: %w", err)
 	}
@@ -183,7 +187,7 @@ func (g *Group) agree(ctx context.Context, v []uint64, op Op) error {
 
 // SharedMemory tells that all ranks all-reduce in memory that they share: they run on
 // one machine. It is known after Ready.
-func (g *Group) SharedMemory() bool { return len(g.SharedWith()) == g.cfg.Total && g.cfg.Total > 1 }
+func (g *Group) SharedMemory() bool { return len(g.SharedWith()) == g.Size() && g.Size() > 1 }
 
 // SharedWith are the ranks, this one among them, that share memory on this rank's machine; nil:
 // it shares none. Where there are other machines, they sum among themselves

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
@@ -26,6 +27,7 @@ type steps struct {
 	due     bool         // a step was committed that no checkpoint was asked of yet
 	saving  sync.Mutex   // held while a checkpoint is written
 	machine Recoverable  // whose state it is; nil: none yet
+	live    lineup       // the ranks that the machine was told of last; nil: not known
 
 	mu        sync.Mutex
 	completed spantree.Point
@@ -126,6 +128,9 @@ func (s *steps) exchange(ctx context.Context, m Machine) error {
 	if err := s.payDebts(ctx); err != nil {
 		return err
 	}
+	if err := s.shrink(); err != nil {
+		return err
+	}
 	s.begin()
 	if err := m.Exchange(ctx, g); err != nil {
 		return err
@@ -161,6 +166,39 @@ func (s *steps) payDebts(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// shrink tells the machine of ranks that the job goes on without. All that live are at the
+// same step now, and nobody lacks its results any more.
+func (s *steps) shrink() error {
+	g := s.group
+	if !s.unaware() {
+		return nil
+	}
+	m, ok := s.machine.(Shrinker)
+	if !ok {
+		return fmt.Errorf("rank %d: the job goes on with ranks %v, and this machine (%T) is no Shrinker", g.cfg.Rank, []int(g.live), s.machine)
+	}
+	g.log.Warn("the job goes on without ranks that are lost", "rank", g.cfg.Rank, "step", s.at().Step, "left", []int(g.live), "of", g.cfg.Total)
+	s.state.Lock()
+	defer s.state.Unlock()
+	if err := m.Shrink(slices.Clone(g.live)); err != nil {
+		return err
+	}
+	s.live = g.live
+	return nil
+}
+
+// unaware says that ranks are gone of which the machine has not been told.
+func (s *steps) unaware() bool {
+	g := s.group
+	if !s.recovers || s.machine == nil {
+		return false
+	}
+	if s.live == nil {
+		return len(g.live) < g.cfg.Total
+	}
+	return !slices.Equal(s.live, g.live)
 }
 
 // resume goes over to the next epoch. moved: the step is behind this rank, since

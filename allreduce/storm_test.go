@@ -5,9 +5,11 @@ package allreduce
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,7 +56,9 @@ func (st *storm) launch(rank int, began time.Time) {
 		if st.forgotten() {
 			return
 		}
-		if failed := jobFailed(a.err); failed != nil {
+		// A job whose ranks all were lost, and that goes on without, has ended. Those that
+		// come then begin it anew.
+		if failed := jobFailed(a.err); failed != nil && st.cfg.OnLoss != Shrink {
 			st.t.Errorf("%v: %s: the job has failed: %v", time.Since(began), a.host, failed)
 			return
 		}
@@ -76,8 +80,7 @@ func finished(err error) bool {
 func (st *storm) forgotten() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	_, delivered := st.models[0]
-	return delivered && st.journal == "" && st.restarted
+	return len(st.models) > 0 && st.journal == "" && st.restarted
 }
 
 // jobFailed is the error of an attempt that tells of the end of the whole job, which
@@ -146,55 +149,106 @@ func (st *storm) fault(began time.Time) {
 	}
 }
 
-// TestStorm: whatever happens for half a minute, the job ends with the model of the
-// undisturbed run.
-func TestStorm(t *testing.T) {
-	seeds := 300
+// storms are the seeds to try.
+func storms(seeds int) (first, end int) {
 	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEEDS")); err == nil {
 		seeds = n
 	}
-	first := 1
+	first = 1
 	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEED")); err == nil {
 		first, seeds = n, 1
 	}
-	const steps = 6
+	return first, first + seeds
+}
+
+const stormSteps = 6
+
+// playStorm plays the storm of a seed.
+func playStorm(t *testing.T, seed int, cfg Config) *storm {
+	rng := rand.New(rand.NewPCG(uint64(seed), 0))
+	total := 2 + rng.IntN(4)
+	st := &storm{stage: newStage(t, total, stormSteps, cfg), rng: rng}
+	began := time.Now()
+	if rng.IntN(2) == 0 {
+		st.journal = filepath.Join(t.TempDir(), "journal")
+		st.unserve()
+		st.serve(st.journal)
+	}
+	faults := 1 + rng.IntN(6) // from here on others draw, too
+	for rank := range total {
+		st.wait.Go(func() { st.launch(rank, began) })
+	}
+	for range faults {
+		time.Sleep(st.between(0, stormFor/6))
+		st.fault(began)
+	}
+	st.wait.Wait()
+	return st
+}
+
+// report says what happened, where it did not end well.
+func (st *storm) report(t *testing.T, seed int) {
+	if !t.Failed() {
+		return
+	}
+	t.Logf("replay with GVW_STORM_SEED=%d; what happened:\n%s", seed, strings.Join(st.story, "\n"))
+	if testing.Verbose() {
+		for host, log := range st.logs {
+			t.Logf("%s:\n%s", host, log)
+		}
+	}
+}
+
+// TestStorm: whatever happens for half a minute, the job ends with the model of the
+// undisturbed run.
+func TestStorm(t *testing.T) {
 	models := map[int][32]byte{}
 	for total := 2; total <= 5; total++ {
-		models[total] = expected(t, total, steps)
+		models[total] = expected(t, total, stormSteps)
 	}
-	for seed := first; seed < first+seeds; seed++ {
+	first, end := storms(300)
+	for seed := first; seed < end; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rng := rand.New(rand.NewPCG(uint64(seed), 0))
-				total := 2 + rng.IntN(4)
-				st := &storm{stage: newStage(t, total, steps, Config{}), rng: rng}
-				began := time.Now()
-				if rng.IntN(2) == 0 {
-					st.journal = filepath.Join(t.TempDir(), "journal")
-					st.unserve()
-					st.serve(st.journal)
+				st := playStorm(t, seed, Config{})
+				if st.models[0] != models[st.total] {
+					t.Errorf("rank 0 delivered %x, want %x", st.models[0], models[st.total])
 				}
-				faults := 1 + rng.IntN(6) // from here on others draw, too
-				for rank := range total {
-					st.wait.Go(func() { st.launch(rank, began) })
-				}
-				for range faults {
-					time.Sleep(st.between(0, stormFor/6))
-					st.fault(began)
-				}
-				st.wait.Wait()
-				if st.models[0] != models[total] {
-					t.Errorf("rank 0 delivered %x, want %x", st.models[0], models[total])
-				}
-				if t.Failed() {
-					t.Logf("replay with GVW_STORM_SEED=%d; what happened:\n%s", seed, strings.Join(st.story, "\n"))
-					if testing.Verbose() {
-						for host, log := range st.logs {
-							t.Logf("%s:\n%s", host, log)
-						}
-					}
-				}
+				st.report(t, seed)
 			})
+		})
+	}
+}
+
+// TestStormWithoutReplacements: where the job goes on without lost ranks, it ends with
+// the model of those that are left, from where they were left on.
+func TestStormWithoutReplacements(t *testing.T) {
+	first, end := storms(100)
+	for seed := first; seed < end; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			var st *storm
+			synctest.Test(t, func(t *testing.T) {
+				st = playStorm(t, seed, Config{OnLoss: Shrink})
+			})
+			var done *actor
+			for _, a := range st.actors {
+				switch {
+				case a.err != nil:
+				case done == nil:
+					done = a
+				case a.model != done.model && !st.forgotten():
+					t.Errorf("%s ended with another model than %s: without ranks %v and %v", a.host, done.host, a.toy.gone, done.toy.gone)
+				}
+				if want := replay(t, st.total, stormSteps, a.toy.gone); a.err == nil && a.model != want {
+					t.Errorf("%s ended with another model than a job that goes on as %v", a.host, a.toy.gone)
+				}
+			}
+			if done == nil && !st.forgotten() {
+				t.Error("nobody has finished")
+			} else if done != nil && !slices.Contains(slices.Collect(maps.Values(st.models)), done.model) {
+				t.Errorf("nobody has delivered the model of %s", done.host)
+			}
+			st.report(t, seed)
 		})
 	}
 }

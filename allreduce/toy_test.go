@@ -6,11 +6,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,8 +35,17 @@ type toy struct {
 	rows    [][]byte  // of the results
 	records []byte    // all records of all steps, hashed
 	taken   bool      // the state came from another rank
+	gone    []without // of the state: the ranks that it has gone on without
 	worked  []int     // the steps whose Work was done here
 }
+
+// without is that a job goes on with some ranks from a step on.
+type without struct {
+	Step int
+	Live []int
+}
+
+var _ Shrinker = (*toy)(nil)
 
 const toySize = 3000
 
@@ -93,7 +104,21 @@ func (m *toy) Commit() error {
 }
 
 func (m *toy) WriteState(w io.Writer) error {
-	return errors.Join(binary.Write(w, binary.LittleEndian, int64(m.done)), binary.Write(w, binary.LittleEndian, m.w), binary.Write(w, binary.LittleEndian, m.records))
+	err := errors.Join(binary.Write(w, binary.LittleEndian, int64(m.done)), binary.Write(w, binary.LittleEndian, m.w), binary.Write(w, binary.LittleEndian, m.records))
+	return errors.Join(err, gob.NewEncoder(w).Encode(m.gone))
+}
+
+// Shrink notes who is left. What the ranks did together before is in the state.
+func (m *toy) Shrink(live []int) error {
+	if n := len(m.gone); n > 0 && slices.Equal(m.gone[n-1].Live, live) {
+		return nil
+	}
+	if !slices.Contains(live, m.rank) {
+		return fmt.Errorf("rank %d is to go on with %v", m.rank, live)
+	}
+	m.gone = append(m.gone, without{m.done, live})
+	m.taken = true
+	return nil
 }
 
 func (m *toy) ReadState(r io.Reader) error {
@@ -106,7 +131,11 @@ func (m *toy) ReadState(r io.Reader) error {
 	if err := binary.Read(r, binary.LittleEndian, m.w); err != nil {
 		return err
 	}
-	return binary.Read(r, binary.LittleEndian, m.records)
+	if err := binary.Read(r, binary.LittleEndian, m.records); err != nil {
+		return err
+	}
+	m.gone = nil
+	return gob.NewDecoder(r).Decode(&m.gone)
 }
 
 func (m *toy) WriteResults(w io.Writer) error {
@@ -198,7 +227,8 @@ type actor struct {
 	toy    *toy
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	err    error // once done is closed
+	change func(*toy) Machine // what is run in place of the toy; nil: the toy
+	err    error              // once done is closed
 	model  [32]byte
 	done   chan struct{}
 }
@@ -210,7 +240,9 @@ func newStage(t *testing.T, total, steps int, cfg Config) *stage {
 		t: t, net: mem.New(), total: total, steps: steps, cfg: cfg, attempts: map[int]int{},
 		logs: map[string]*safeBuffer{}, actors: map[string]*actor{}, models: map[int][32]byte{},
 	}
-	s.cfg.OnLoss = Wait
+	if s.cfg.OnLoss == Abort {
+		s.cfg.OnLoss = Wait
+	}
 	s.cfg.Server = "server:26543"
 	s.serve("")
 	t.Cleanup(func() { s.unserve() })
@@ -281,14 +313,18 @@ func (a *actor) play(cfg Config) (model [32]byte, err error) {
 		return model, err
 	}
 	defer g.Close()
-	if err := g.Run(a.ctx, a.toy); err != nil {
+	var m Machine = a.toy
+	if a.change != nil {
+		m = a.change(a.toy)
+	}
+	if err := g.Run(a.ctx, m); err != nil {
 		g.Fail(a.ctx, err)
 		return model, err
 	}
 	a.toy.at(a.s.steps+1, "finish")
 	model = a.toy.model()
 	var owes []string
-	if a.rank == 0 {
+	if a.rank == 0 || cfg.OnLoss == Shrink {
 		owes = []string{"model"}
 	}
 	return model, g.Finish(a.ctx, model, owes, func(context.Context, string) ([32]byte, error) {

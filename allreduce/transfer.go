@@ -169,6 +169,7 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 	if what == spantree.LacksResults {
 		return s.machine.Commit()
 	}
+	s.live = nil // the state may be that of fewer ranks
 	return nil
 }
 

@@ -32,7 +32,8 @@ type wirer struct {
 	again    bool            // an epoch went before: some ranks may still be at work
 	log      *slog.Logger
 
-	tree   schedule.Tree // as this rank sees it
+	live   lineup        // who takes part; nil in a job with vw workers
+	tree   schedule.Tree // of positions; in a job with vw workers as this rank sees it
 	self   int           // this rank in tree
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -47,26 +48,26 @@ type wirer struct {
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
-func newWirer(n transport.Network, l net.Listener, rank, total int, w *spantree.Wiring, over <-chan struct{}, log *slog.Logger) *wirer {
+func newWirer(n transport.Network, l net.Listener, rank, total int, live lineup, w *spantree.Wiring, over <-chan struct{}, log *slog.Logger) *wirer {
 	wr := &wirer{
 		net: n, listener: l, rank: rank, total: total, wiring: w, over: over, log: log,
-		tree: topo.Binary(total), self: rank,
+		live: live, tree: topo.Binary(len(live)), self: live.position(rank),
 		links: map[int]link{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
 	if w.Stream {
-		wr.tree, wr.self = streamTree{w.Parent != "", w.Kids}, streamSelf
+		wr.live, wr.tree, wr.self = nil, streamTree{w.Parent != "", w.Kids}, streamSelf
 	}
 	wr.ctx, wr.cancel = context.WithCancel(context.Background())
 	return wr
 }
 
-func (w *wirer) parent() int { return w.tree.Parent(w.self) }
+func (w *wirer) parent() int { return w.live.rank(w.tree.Parent(w.self)) }
 
 // neighbours are the ranks beside this one in the tree, schedule.None where there is
 // none: the parent, then the children.
 func (w *wirer) neighbours() [3]int {
 	left, right := w.tree.Children(w.self)
-	return [3]int{w.parent(), left, right}
+	return [3]int{w.parent(), w.live.rank(left), w.live.rank(right)}
 }
 
 // connect opens the edges of the tree, or none.
@@ -206,10 +207,11 @@ func (w *wirer) missing() string {
 
 // dials says whether of two ranks the first one connects to the second.
 func (w *wirer) dials(from, to int) bool {
+	f, t := w.live.position(from), w.live.position(to)
 	switch {
-	case w.tree.Parent(from) == to:
+	case w.tree.Parent(f) == t:
 		return true
-	case w.tree.Parent(to) == from:
+	case w.tree.Parent(t) == f:
 		return false
 	}
 	return from > to
@@ -312,5 +314,5 @@ func (w *wirer) acceptFailed(err error) {
 
 // expects says whether a rank has reason to connect to this one.
 func (w *wirer) expects(rank int) bool {
-	return rank >= 0 && rank < w.total && rank != w.rank && w.dials(rank, w.rank)
+	return w.live.position(rank) >= 0 && rank != w.rank && w.dials(rank, w.rank)
 }

@@ -89,7 +89,7 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	}
 	m.arrange(m.request().Kind)
 	m.sums.Loss, m.sums.Weight, m.sums.Curvature = m.part.Loss, m.part.Weight, m.part.Curvature
-	if g.Size() > 1 {
+	if m.s.total > 1 {
 		if err := m.reduce(ctx, g, m.request().Kind); err != nil {
 			return err
 		}

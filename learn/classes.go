@@ -273,7 +273,7 @@ func (m *classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 	}
 	v = append(v, m.sums.trained, m.sums.held)
 	m.vector = v
-	if g.Size() > 1 && !g.Stream() { // vw has no such call
+	if m.s.total > 1 && !g.Stream() { // vw has no such call
 		if err := g.AllReduce(ctx, allreduce.Vec(v).Named("sums of the classes"), allreduce.Sum); err != nil {
 			return err
 		}

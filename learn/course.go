@@ -193,7 +193,7 @@ func (c *course) current(buf []byte) parcel {
 func (c *course) WriteState(w io.Writer) error {
 	p := c.state
 	if !c.s.keep {
-		if c.s.group.Size() > 1 {
+		if c.s.total > 1 {
 			panic("BUG: learn: a rank is asked for its state and was not told to keep it")
 		}
 		p = c.current(nil)

@@ -174,7 +174,7 @@ func (s *session) resume(rule sgd.Config) *model.Resume {
 		OldWeightedLabeled:   st.Labeled,
 		CurrentPass:          uint64(s.passes),
 	}
-	if s.group.Size() == 1 || s.group.Stream() {
+	if s.total == 1 || s.group.Stream() {
 		r.SumLossSinceLastDump = st.Loss - s.table.loss
 		r.DumpInterval = float32(s.table.next)
 		r.OldWeightedLabeled = s.table.labeled
@@ -242,7 +242,7 @@ func (r *runner) abortModels() {
 func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	s := r.session
 	var digest model.Digest
-	if s.group.Size() > 1 {
+	if s.total > 1 {
 		var err error
 		if digest, err = model.WriteDigest(io.Discard, r.model.reg); err != nil {
 			return digest, err

@@ -102,7 +102,7 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if s.cfg.PredictOnly { // as vw, which else leaves what is due for the next pass
 		m.learner.Materialize()
 	}
-	if g.Size() > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests
+	if s.total > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests
 		m.learner.Materialize()
 		w := m.learner.Weights()
 		if err := m.average(ctx, g, m.into(w), w); err != nil {

@@ -145,7 +145,7 @@ func (s *session) share(ctx context.Context, own record) error {
 		return err
 	}
 	s.alone = own
-	if s.group.Size() == 1 {
+	if s.total == 1 {
 		s.all = own
 		return nil
 	}

@@ -70,7 +70,7 @@ func (s *session) outcome(c *coder) {
 // state is to be taken over.
 func (s *session) encode(r record) []byte {
 	w := coder{b: r.appendTo(s.buf[:0])}
-	if s.keep || s.group.Size() == 1 {
+	if s.keep || s.total == 1 {
 		s.codeOwn(&w)
 	}
 	s.buf = w.b

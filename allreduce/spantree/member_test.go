@@ -76,6 +76,7 @@ func TestLifeOfANativeJob(t *testing.T) {
 	}
 	want := &Wiring{
 		Epoch: tokens[0].Epoch, Token: tokens[0].Token,
+		Live:  []int{0, 1, 2, 3},
 		Peers: []string{"127.0.0.1:30000", "127.0.0.1:30001", "127.0.0.1:30002", "127.0.0.1:30003"},
 		Seen:  []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"},
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -18,7 +19,11 @@ type Wiring struct {
 	// Token authenticates this epoch's data connections. All ranks hold the
 	// same one; vw workers know none.
 	Token [16]byte
-	// Peers are the data addresses (host:port) of all ranks; nil with Stream.
+	// Live are the ranks that take part, in order: all, but for those that the job goes on
+	// without. nil with Stream and Ending.
+	Live []int
+	// Peers are the data addresses (host:port) by rank, "" of those that take no part; nil
+	// with Stream.
 	Peers []string
 	// Seen are the addresses, without ports, from which the server sees the ranks;
 	// nil with Stream. Where ranks do not meet, they tell why.
@@ -82,9 +87,12 @@ func (f *startFrame) wiring(total, rank int) *Wiring {
 	}
 	for _, p := range f.Members {
 		if p.Rank >= 0 && p.Rank < total {
+			w.Live = append(w.Live, p.Rank)
 			w.Peers[p.Rank], w.Seen[p.Rank] = hostPort(p.Host, p.Port), cmp.Or(p.Seen, p.Host)
 		}
 	}
+	slices.Sort(w.Live)
+	w.Live = slices.Compact(w.Live)
 	for _, l := range f.Lacks {
 		if l.Source < 0 || l.Source >= total {
 			continue
