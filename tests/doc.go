@@ -11,6 +11,8 @@
 //	run_test.go      gvw run: determinism, agreement with one process, root cause
 //	models_test.go   model files, both ways between gvw and vw
 //	faults_test.go   bad input, bad flags, damaged files, dead peers
+//	recovery_test.go workers killed anywhere under gvw run, and the launcher
+//	losses_test.go   stopped ranks, the server killed, replacements, duplicates
 //	real_test.go     real data sets, against the scores others reach
 //
 // A test that needs what a bare clone lacks (the sets beside the repository, a
