@@ -245,6 +245,11 @@ func TestStreamRefusesWhatVWLacks(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
+		g = streamGroup(t, mem.New(), 0, 3, "", 0)
+		g.cfg.Checkpoints = &memoryCheckpoints{}
+		if err := g.Ready(ctx, spantree.Shard{}); err == nil || !strings.Contains(err.Error(), "Checkpoints are set, but vw workers are in the job") {
+			t.Errorf("checkpoints: got %v", err)
+		}
 	})
 }
 

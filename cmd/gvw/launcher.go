@@ -21,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/checkpoint"
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
@@ -88,6 +89,11 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers)
 	if err := p.runWorkers(ctx, pl, logs, watch, job.restarts); err != nil {
 		return err
+	}
+	if name := s.get("checkpoint"); name != "" { // rank 0 does that, unless it is killed first
+		if err := checkpoint.RemoveRun(fsys, name, job.id); err != nil {
+			return err
+		}
 	}
 	return p.gatherAll(fsys, pl)
 }

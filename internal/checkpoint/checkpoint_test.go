@@ -4,9 +4,7 @@ package checkpoint
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -28,9 +26,6 @@ func store(t *testing.T) (*Store, *bytes.Buffer) {
 		owner: allreduce.Owner{Options: [32]byte{1}, Run: "job_7"},
 	}, log
 }
-
-// runMark is what names of files have of run "job_7".
-var runMark = fmt.Sprintf("r%.4x", sha256.Sum256([]byte("job_7")))
 
 func point(n uint32, step uint64) spantree.Point {
 	return spantree.Point{Epoch: spantree.Epoch{Term: 1, N: n, Incarnation: 9}, Step: step}
@@ -150,6 +145,24 @@ func TestWhoseItIs(t *testing.T) {
 	}
 }
 
+// What is left of a run that has finished goes by its name, damaged or not.
+func TestRemoveRun(t *testing.T) {
+	s, _ := store(t)
+	other := *s
+	other.owner.Run = "job_8"
+	save(t, s, point(1, 3), "mine")
+	save(t, &other, point(1, 5), "another run")
+	if err := os.WriteFile(s.Path+runMark("job_7")+".g0.e1.1.s4", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveRun(s.FS, s.Path, "job_7"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(names(t, s), " "), "g0.e1.1.s5"; got != want {
+		t.Errorf("left are %s, want %s", got, want)
+	}
+}
+
 // Nobody else may read the weights.
 func TestFilesArePrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -157,7 +170,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 	s, _ := store(t)
 	save(t, s, point(1, 1), "secret")
-	info, err := os.Stat(filepath.Join(filepath.Dir(s.Path), "model[1].ckpt."+runMark+".g0.e1.1.s1"))
+	info, err := os.Stat(filepath.Join(filepath.Dir(s.Path), "model[1].ckpt"+runMark("job_7")+".g0.e1.1.s1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +201,7 @@ func TestDamage(t *testing.T) {
 	s, _ := store(t)
 	save(t, s, point(1, 1), "before")
 	save(t, s, point(1, 2), "a state of some length")
-	name := s.Path + "." + runMark + ".g0.e1.1.s2"
+	name := s.Path + runMark("job_7") + ".g0.e1.1.s2"
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

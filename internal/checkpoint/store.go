@@ -116,7 +116,7 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 // it: another attempt may count on them.
 func (s *Store) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
 	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run}
-	name := fmt.Sprintf("%s.r%.4x.g%d.e%d.%d.s%d", s.Path, sha256.Sum256([]byte(h.run)), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
+	name := fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
 	out, err := s.FS.Create(name)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
@@ -189,6 +189,25 @@ func (s *Store) remove(name string) error {
 	return nil
 }
 
+// RemoveRun removes the checkpoints of a run that has finished, by their names: its
+// rank 0 may have been killed on its way out, before Clear.
+func RemoveRun(fsys hdfsio.FS, path, run string) error {
+	infos, err := fsys.List(escape(path) + runMark(run) + anyPoint)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, info := range infos {
+		errs = append(errs, fsys.Remove(info.Name))
+	}
+	return errors.Join(errs...)
+}
+
+// runMark is what names have of their run, anyPoint a pattern of the rest.
+func runMark(run string) string { return fmt.Sprintf(".r%.4x", sha256.Sum256([]byte(run))) }
+
+const anyPoint = ".g*.e*.s*"
+
 // strange says why this job may not go on from a checkpoint; nil: it may.
 func (s *Store) strange(h header) error {
 	switch {
@@ -236,7 +255,7 @@ func (s *Store) sort() {
 }
 
 func (s *Store) list() ([]hdfsio.Info, error) {
-	infos, err := s.FS.List(escape(s.Path) + ".r*.g*.e*.s*")
+	infos, err := s.FS.List(escape(s.Path) + ".r*" + anyPoint)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for checkpoints %s: %w", s.Path, err)
 	}
