@@ -179,7 +179,7 @@ func (s *steps) shrink() error {
 	if !ok {
 		return fmt.Errorf("rank %d: the job goes on with ranks %v, and this machine (%T) is no Shrinker", g.cfg.Rank, []int(g.live), s.machine)
 	}
-	g.log.Warn("the job goes on without ranks that are lost", "rank", g.cfg.Rank, "step", s.at().Step, "left", []int(g.live), "of", g.cfg.Total)
+	g.log.Warn("ranks are lost for good: the job goes on without them", "rank", g.cfg.Rank, "step", s.at().Step, "left", []int(g.live), "of", g.cfg.Total)
 	s.state.Lock()
 	defer s.state.Unlock()
 	if err := m.Shrink(slices.Clone(g.live)); err != nil {

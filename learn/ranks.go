@@ -139,7 +139,6 @@ func (c *course) shrink(live []int) error {
 	if err := s.without(live); err != nil {
 		return err
 	}
-	s.log.Warn("ranks are lost for good: the job goes on without their examples", "left", live)
 	s.holdout = newHoldout(&s.cfg)
 	if s.valid != nil {
 		s.valid.stop = newStop(&s.cfg)

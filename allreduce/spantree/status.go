@@ -31,6 +31,7 @@ type JobStatus struct {
 	Joined     int          `json:"joined"`
 	Standbys   int          `json:"standbys,omitempty"` // attempts of ranks that another one holds
 	OnLoss     string       `json:"on_loss,omitempty"`  // wait, shrink; "": abort
+	Removed    []int        `json:"removed,omitempty"`  // ranks that the job goes on without
 	Seconds    float64      `json:"seconds"`            // since it was opened
 	Options    string       `json:"options,omitempty"`
 	Ranks      []RankStatus `json:"ranks,omitempty"` // left out when the answer would be too long
@@ -93,6 +94,7 @@ func (m *machine) status() ServerStatus {
 		}
 		if j.policy != lossAbort {
 			js.OnLoss = j.policy.String()
+			js.Removed = sortedRanks(j.removed)
 		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.now))

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,6 +72,23 @@ func (w *jobWatch) goesOn(symptom bool) bool {
 		w.failed = true
 	}
 	return !w.failed
+}
+
+// without says whether a job whose ranks go on without lost ones does so, or will. Before it
+// runs, and when files are owed, it does not.
+func (w *jobWatch) without(rank int) bool {
+	job := w.look(time.Now())
+	if job == nil {
+		return w.finished()
+	}
+	return slices.Contains(job.Removed, rank) || job.State == "wired" || job.State == "recovering"
+}
+
+// removed says whether the job has gone on without a rank: another attempt would only
+// stand by.
+func (w *jobWatch) removed(rank int) bool {
+	job := w.look(time.Now())
+	return job != nil && slices.Contains(job.Removed, rank)
 }
 
 // started says that a rank has a new process.

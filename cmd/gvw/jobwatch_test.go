@@ -79,3 +79,30 @@ func TestJobWatch(t *testing.T) {
 		t.Error("a job that has failed does not go on")
 	}
 }
+
+// TestJobWatchWithout: of a job that goes on without lost ranks, who is needed.
+func TestJobWatchWithout(t *testing.T) {
+	for _, c := range []struct {
+		job              *spantree.JobStatus
+		finished         int
+		without, removed bool
+	}{
+		{nil, 0, false, false},
+		{nil, 1, true, false},
+		{&spantree.JobStatus{State: "filling"}, 0, false, false},
+		{&spantree.JobStatus{State: "wired"}, 0, true, false},
+		{&spantree.JobStatus{State: "recovering"}, 0, true, false},
+		{&spantree.JobStatus{State: "ending"}, 0, false, false},
+		{&spantree.JobStatus{State: "ending", Removed: []int{0, 1}}, 0, true, true},
+		{&spantree.JobStatus{State: "ending", Removed: []int{0, 2}}, 0, false, false},
+	} {
+		st := spantree.ServerStatus{Finished: c.finished}
+		if c.job != nil {
+			st.Jobs = []spantree.JobStatus{*c.job}
+		}
+		w := newJobWatch(func() spantree.ServerStatus { return st }, 0, 3)
+		if w.without(1) != c.without || w.removed(1) != c.removed {
+			t.Errorf("%+v: without rank 1: %v, removed: %v", st, w.without(1), w.removed(1))
+		}
+	}
+}

@@ -176,7 +176,7 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	job := launch.Job{
 		Symptom:  symptom,
 		Restarts: restarts,
-		Again:    func(r launch.Result) bool { return watch.goesOn(symptom(r.Code)) },
+		Again:    func(r launch.Result) bool { return watch.goesOn(symptom(r.Code)) && !watch.removed(r.Rank) },
 		Hung:     watch.hung,
 		Stopped:  watch.idle,
 	}
@@ -186,8 +186,19 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 		left = errors.Join(left, removeLeft(pl.workers[r.Rank], r.Pid))
 	}
 	job.Restarting = func(r launch.Result, pause time.Duration) {
-		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n",
-			r.Rank, howEnded(r), r.Attempt+1, restarts+1, pause)
+		unless := ""
+		if pl.shrinks {
+			unless = ", unless the others go on without it"
+		}
+		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v%s\n",
+			r.Rank, howEnded(r), r.Attempt+1, restarts+1, pause, unless)
+	}
+	job.Without = func(r launch.Result) bool {
+		if !pl.shrinks || !watch.without(r.Rank) {
+			return false
+		}
+		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, howEnded(r))
+		return true
 	}
 	looking, enough := context.WithCancel(ctx)
 	var looker sync.WaitGroup
@@ -205,6 +216,9 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	// it owed is delivered.
 	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == exitRefused) && watch.finished() {
 		return left
+	}
+	if at := slices.IndexFunc(results, func(r launch.Result) bool { return r.Code == 0 && r.Err == nil }); at > 0 && results[0].Spared {
+		fmt.Fprintf(p.stderr, "gvw run: rank 0 was lost: what rank %d says is in %s\n", at, logs.name(at))
 	}
 	if root >= 0 {
 		return errors.Join(p.blame(results[root], logs), left)

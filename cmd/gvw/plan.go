@@ -37,6 +37,7 @@ type plan struct {
 	own      bool        // each rank has files of its own ({rank} in -d)
 	kind     hdfsio.Kind // otherwise: how the data is shared out
 	gathered []gathering
+	shrinks  bool // the others go on without a worker that is lost
 }
 
 // gathering is a file of predictions to be put together.
@@ -60,7 +61,7 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			return nil, usageErrorf("gvw run: --%s needs names, and each worker knows those of its own share only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
 		}
 	}
-	p := &plan{}
+	p := &plan{shrinks: s.get("on_loss") == "shrink"}
 	if err := checkRestarts(j, s); err != nil {
 		return nil, err
 	}
@@ -83,8 +84,11 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		}
 		p.nameCache(w, rank)
 		for _, model := range onceFiles {
-			if rank > 0 && w.has(model) && !strings.Contains(w.get(model), rankMark) {
-				w.set(model) // all ranks have the same; one writes it
+			// All ranks have the same, and one writes it; but where any may be lost for good,
+			// each that is left does. A log that grows is rank 0's all the same.
+			once := !p.shrinks || model == "log_json"
+			if rank > 0 && once && w.has(model) && !strings.Contains(w.get(model), rankMark) {
+				w.set(model)
 			}
 		}
 		for _, name := range slices.Concat(onceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"}) {
@@ -97,6 +101,9 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 	}
 	for _, name := range []string{"predictions", "raw_predictions"} {
 		if file := s.get(name); file != "" && !strings.Contains(file, rankMark) {
+			if p.shrinks {
+				return nil, usageErrorf("gvw run: --%s %s with --on_loss shrink: those of a lost worker would be missing from it: give each its own file (%s.{rank}), or predict in a run of its own (gvw -d FILE -t -i MODEL)", name, file, file)
+			}
 			p.gather(j, name, file)
 		}
 	}

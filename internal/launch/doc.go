@@ -25,8 +25,8 @@
 //
 // With Restarts, a worker that dies is started again after a pause, in an
 // environment where [EnvAttempt] counts, unless its exit code says that it would
-// fail again ([Curable]). Whether the job can still use it, and who hangs, the
-// launcher learns from outside (Again, Hung).
+// fail again ([Curable]). Whether the job can still use it or does without it, and who
+// hangs, the launcher learns from outside (Again, Without, Hung).
 //
 // [Supervised] does the same for one command under a launcher that is not ours.
 package launch

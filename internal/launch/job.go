@@ -30,6 +30,10 @@ type Job struct {
 	// asked when the worker has ended, and again when the pause before the start is
 	// over; nil: always.
 	Again func(Result) bool
+	// Without reports whether the others go on without a worker that has failed and is not
+	// started again: then that ends nothing, as long as one of them is done in the end.
+	// nil: they never do.
+	Without func(Result) bool
 	// Restarting hears of a worker that is started again after a pause; nil: nobody does.
 	Restarting func(r Result, pause time.Duration)
 	// Died hears of every worker that has failed, before anything else is done about
@@ -52,6 +56,7 @@ type Result struct {
 	Signal  os.Signal     // that signal; nil: it exited
 	Ended   bool          // on the launcher's wish
 	Hung    bool          // it did nothing any more, and was killed for it
+	Spared  bool          // it failed, and the others went on without it
 	After   time.Duration // since the start of the job
 	Err     error         // the worker could not be started, or waited for
 }
@@ -199,6 +204,8 @@ func (s *supervisor) took(r Result) {
 // failed ends the job for a failure that nothing is done about.
 func (s *supervisor) failed(r Result) {
 	switch {
+	case !s.ending && s.job.Without != nil && s.job.Without(r):
+		s.results[r.Rank].Spared = true
 	case !s.job.Symptom(r.Code):
 		s.end()
 	case s.settled == nil:
@@ -231,18 +238,27 @@ func (s *supervisor) signal(sig os.Signal) {
 	}
 }
 
-// root is the rank whose failure came first, symptoms after causes.
+// root is the rank whose failure came first, symptoms after causes. One that was spared
+// counts where nobody is done.
 func (s *supervisor) root() int {
-	symptom := -1
+	symptom, spared := -1, -1
+	done := slices.ContainsFunc(s.results, func(r Result) bool { return !r.failed() })
 	for _, rank := range s.order {
 		r := s.results[rank]
 		switch {
 		case !r.failed() || r.Ended:
+		case r.Spared:
+			if spared < 0 {
+				spared = rank
+			}
 		case !s.job.Symptom(r.Code):
 			return rank
 		case symptom < 0:
 			symptom = rank
 		}
+	}
+	if symptom < 0 && !done {
+		return spared
 	}
 	return symptom
 }

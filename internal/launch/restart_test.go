@@ -104,3 +104,22 @@ func TestPausesGrowToALimit(t *testing.T) {
 		t.Errorf("pauses: %v", got)
 	}
 }
+
+// The others go on without a worker that has failed, if they do: it is a failure only
+// where nobody is done, or somebody fails whom they need.
+func TestOthersGoOnWithout(t *testing.T) {
+	j := Job{Without: func(r Result) bool { return r.Code == 70 }}
+	for _, c := range []struct {
+		roles []string
+		root  int
+	}{
+		{[]string{"exit 0 200", "exit 70 0", "exit 0 100"}, -1},
+		{[]string{"exit 70 200", "exit 70 0"}, 1},
+		{[]string{"obey", "exit 70 0", "exit 9 100"}, 2},
+	} {
+		results, root, err := j.Run(t.Context(), workers(c.roles...))
+		if err != nil || root != c.root || !results[1].Spared || results[1].Attempt != 1 {
+			t.Errorf("%v: root %d, want %d; %+v, %v", c.roles, root, c.root, results, err)
+		}
+	}
+}
