@@ -62,23 +62,22 @@ func newEpoch(g *Group) *epoch {
 
 // turn makes the epoch of w the one over which collectives go.
 func (g *Group) turn(w *spantree.Wiring) {
-	e := g.epoch
-	live := e.live
+	old, e := g.epoch, newEpoch(g)
+	live := old.live
 	if w.Live != nil {
 		live = w.Live
 	}
-	if e.wiring != nil {
-		e.end()
-		e = newEpoch(g)
+	if old.wiring != nil {
+		old.end()
 	}
 	var wr *wirer
 	if !w.Ending {
 		wr = newWirer(g.cfg.Network, g.door.listener, g.cfg.Rank, g.cfg.Total, live, w, g.member.Ended(w), g.log)
-		wr.again = e != g.epoch
+		wr.again = old.wiring != nil
 	}
-	g.mu.Lock()
-	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr
+	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr // before anybody sees it
 	e.debts.incur(w.Debts)
+	g.mu.Lock()
 	g.epoch = e
 	paid := g.early[w]
 	g.early = nil

@@ -29,6 +29,7 @@ type jobWatch struct {
 
 	mu     sync.Mutex
 	seen   bool // the server has known the job
+	wired  bool // it was seen in another state than filling: one that fills is forgotten when its last rank dies
 	failed bool // and knows it no more
 	ranks  []presence
 	gone   time.Time // since when the server knows it no more; zero: it does
@@ -68,7 +69,7 @@ func (w *jobWatch) goesOn(symptom bool) bool {
 	job := w.look(time.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if symptom && (job == nil || job.State == "filling") || w.seen && job == nil {
+	if symptom && (job == nil || job.State == "filling") || w.wired && job == nil {
 		w.failed = true
 	}
 	return !w.failed
@@ -109,6 +110,7 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 		return nil
 	}
 	w.seen, w.gone = true, time.Time{}
+	w.wired = w.wired || job.State != "filling"
 	here := make([]bool, len(w.ranks))
 	for _, r := range job.Ranks {
 		if r.Rank < len(here) {
