@@ -68,9 +68,6 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	}
 	for _, file := range files {
 		g.strike(fault.Delivery)
-		if err := g.member.Lease(ctx); err != nil {
-			return g.atTheEnd("waiting for the right to deliver "+file, err)
-		}
 		sum, err := deliver(ctx, file)
 		if err != nil {
 			return err
@@ -86,6 +83,19 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		return g.atTheEnd("waiting until all files are delivered", err)
 	}
 	g.steps.clear()
+	return nil
+}
+
+// Lease waits until the server is known to count on this rank. Who delivers a file asks
+// for it last before the file gets its name. It ends with an error when the job
+// does, or this attempt's part in it.
+func (g *Group) Lease(ctx context.Context) error {
+	if g.member == nil {
+		return nil
+	}
+	if err := g.member.Lease(ctx); err != nil {
+		return g.atTheEnd("waiting for the right to deliver a file", err)
+	}
 	return nil
 }
 

@@ -16,7 +16,7 @@ func (s *session) savePass(made func() trained) error {
 		return nil
 	}
 	name := fmt.Sprintf("%s.%d", s.cfg.FinalModel, s.passes)
-	out, err := s.cfg.Create(name)
+	out, err := s.create(name)
 	if err != nil {
 		return err
 	}

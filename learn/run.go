@@ -91,6 +91,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	}
 	s := r.session
 	s.cfg = cfg
+	s.lease()
 	if s.loss, err = cfg.newLoss(); err != nil {
 		return nil, err
 	}
@@ -123,12 +124,12 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	if cfg.Predictions != "" {
-		if s.preds, err = newPredictions(cfg.Create, cfg.Predictions); err != nil {
+		if s.preds, err = newPredictions(s.cfg.Create, cfg.Predictions); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.RawPredictions != "" {
-		if s.raw, err = newPredictions(cfg.Create, cfg.RawPredictions); err != nil {
+		if s.raw, err = newPredictions(s.cfg.Create, cfg.RawPredictions); err != nil {
 			return nil, err
 		}
 	}

@@ -22,6 +22,8 @@ type session struct {
 	data  *stream.Dataset
 	log   *slog.Logger
 
+	create func(name string) (Output, error) // of the configuration, not subject to the lease
+
 	loss  loss.Loss
 	odd   oddLabels
 	link  loss.Link
