@@ -168,6 +168,13 @@ func (e *epoch) start(w *spantree.Wiring, wr *wirer) error {
 		en.finish()
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 	}
+	if !w.Stream && w.Epoch != (spantree.Epoch{}) {
+		en.onUnmet = func(rank int, detail string) {
+			e.work.Go(func() {
+				g.member.Ask(e.quitting, rank, en.callNumber(), spantree.EdgeStalls, detail)
+			})
+		}
+	}
 	en.watchs.Go(func() { en.watch(e.done) })
 	return nil
 }

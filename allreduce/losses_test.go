@@ -265,3 +265,27 @@ func TestLossesAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestEdgeThatCarriesNothing: where nothing that two ranks send to each other arrives,
+// neither knows that the other has entered the collective. The server finds out, ends
+// the epoch, and when it happens again takes the rank from one of them.
+func TestEdgeThatCarriesNothing(t *testing.T) {
+	act(t, Config{Stall: 20 * time.Second}, func(t *testing.T, s *stage, want [32]byte) {
+		all := s.startAll()
+		time.Sleep(2500 * time.Millisecond)
+		s.net.Part(all[0].host, all[1].host, true)
+		began := time.Now()
+		for i := range all[:2] {
+			s.wait.Go(func() {
+				<-all[i].done
+				if all[i].err != nil {
+					all[i] = s.start(i, nil)
+				}
+			})
+		}
+		s.end(want, all...)
+		if took := time.Since(began); took > 5*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+	})
+}

@@ -19,6 +19,7 @@ type watchdog struct {
 	seq   uint64    // the collective
 	noted time.Time // when neighbours were told last
 	said  time.Time // when the log was
+	asked time.Time // when the server was asked about a rank that does not enter
 	moved uint64    // how far the ranks have come in a segment
 	since time.Time // since when
 	dump  string    // a trace is due; what this rank waits for
@@ -54,6 +55,9 @@ func (en *engine) watch(stop <-chan struct{}) {
 				en.fail(f, nil)
 				en.flight.dump(f.reason())
 				return
+			}
+			if rank, detail := en.unmet(now); rank >= 0 {
+				en.onUnmet(rank, detail)
 			}
 			if why := en.dumpDue(); why != "" {
 				en.flight.dump(why)
@@ -110,6 +114,26 @@ func (en *engine) dumpDue() (why string) {
 	defer en.mu.Unlock()
 	why, en.dog.dump = en.dog.dump, ""
 	return why
+}
+
+// unmet is a rank that has kept this one waiting for Stall without having entered the
+// collective, as far as is known here; negative: there is none, or it was told lately. It
+// may be at work; or it is in the collective, and nothing that it sends arrives. From
+// the heartbeats of both the server can tell.
+func (en *engine) unmet(now time.Time) (rank int, detail string) {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	c := &en.call
+	if !en.active || en.stopped() || en.stream || en.onUnmet == nil || now.Sub(c.started) < en.limits.stall || now.Sub(en.dog.asked) < en.limits.stall {
+		return -1, ""
+	}
+	for _, e := range c.edges {
+		if en.waitsOn(e) && !en.entered(e) {
+			en.dog.asked = now
+			return e.rank, fmt.Sprintf("%v: rank %d waits for %s, which has not entered it as far as it knows", &c.id, en.rank, rankAt(e.rank, e.host))
+		}
+	}
+	return -1, ""
 }
 
 // overdue says that e has kept this rank waiting for too long.

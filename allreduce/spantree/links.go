@@ -68,8 +68,12 @@ type waiting struct {
 // is known.
 func (m *machine) onAsk(a *attempt, f *askFrame) {
 	j := a.job
-	m.log(slog.LevelWarn, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
-	if !j.recovers() {
+	level := slog.LevelWarn
+	if f.Fault == faultStalls {
+		level = slog.LevelInfo // who is slow has many that wait
+	}
+	m.log(level, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
+	if !j.recovers() && (f.Fault != faultStalls || j.streams || j.mixed()) {
 		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
 	}
 	m.send(a, &decidingFrame{Epoch: f.Epoch, Peer: f.Peer})
@@ -121,6 +125,10 @@ func (m *machine) decide(j *job) {
 			continue
 		}
 		c := linkCause(near, far, q.detail)
+		if !j.recovers() {
+			m.fail(j, c)
+			return
+		}
 		j.accused = &charge{ends: [2]*attempt{near, far}, words: c.Why, at: m.now}
 		m.endEpoch(j, c)
 		m.advance(j)
