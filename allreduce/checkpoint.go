@@ -20,7 +20,8 @@ type Checkpoints interface {
 	// Newest returns how many steps are in the newest state that this job may go on
 	// from; 0: there is none.
 	Newest() (step uint64, err error)
-	// Load reads the newest state of so many steps.
+	// Load reads the newest state of so many steps. An error before it calls read says
+	// that there is none any more.
 	Load(step uint64, read func(io.Reader) error) error
 	// Save keeps a state. lease is nil while this rank may remove older ones.
 	Save(at spantree.Point, write func(io.Writer) error, lease func() error) error
@@ -95,6 +96,14 @@ func (s *steps) save() {
 	})
 }
 
+// goneError says that the checkpoint that the job was to go on from is there no more:
+// the attempt before this one has removed it while this one stood by. It is the loss of
+// this attempt, not the end of the job: the next one finds those that are there.
+type goneError struct{ err error }
+
+func (e *goneError) Error() string { return e.err.Error() }
+func (e *goneError) Unwrap() error { return e.err }
+
 // load takes the state from a checkpoint.
 func (s *steps) load(w *spantree.Wiring) error {
 	g := s.group
@@ -103,7 +112,15 @@ func (s *steps) load(w *spantree.Wiring) error {
 	}
 	s.state.Lock()
 	defer s.state.Unlock()
-	if err := g.cfg.Checkpoints.Load(w.Resume.Step, s.machine.ReadState); err != nil {
+	begun := false
+	err := g.cfg.Checkpoints.Load(w.Resume.Step, func(r io.Reader) error {
+		begun = true
+		return s.machine.ReadState(r)
+	})
+	switch {
+	case err != nil && !begun:
+		return &goneError{fmt.Errorf("rank %d: %w", g.cfg.Rank, err)}
+	case err != nil:
 		return &notTaken{fmt.Errorf("rank %d: %w", g.cfg.Rank, err)}
 	}
 	if !s.complete(w.Resume, w.Epoch) {

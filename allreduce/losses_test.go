@@ -60,6 +60,7 @@ type memoryCheckpoints struct {
 	state  []byte
 	saved  []uint64
 	owners []Owner
+	gone   bool // the next Load finds nothing
 }
 
 func (c *memoryCheckpoints) Own(o Owner) {
@@ -84,7 +85,8 @@ func (c *memoryCheckpoints) Newest() (uint64, error) {
 func (c *memoryCheckpoints) Load(step uint64, read func(io.Reader) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if step != c.at.Step {
+	if gone := c.gone; gone || step != c.at.Step {
+		c.gone = false
 		return errors.New("it is another step")
 	}
 	return read(bytes.NewReader(c.state))
@@ -135,6 +137,26 @@ func TestAllAreLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheCheckpointIsGone: what an attempt of rank 0 has found when it came may be gone
+// when it is needed. The job goes on with the next attempt.
+func TestTheCheckpointIsGone(t *testing.T) {
+	kept := &memoryCheckpoints{gone: true}
+	act(t, Config{Checkpoints: kept}, func(t *testing.T, s *stage, want [32]byte) {
+		all := s.startAll()
+		time.Sleep(3500 * time.Millisecond) // in the fourth step
+		s.replace(all, 0, 1, 2, 3)
+		<-all[0].done
+		if err := all[0].err; err == nil || !strings.Contains(err.Error(), "it is another step") {
+			t.Fatalf("the first attempt to go on: %v", err)
+		}
+		all[0] = s.start(0, nil)
+		s.end(want, all...)
+		if !slices.Equal(all[0].toy.worked, []int{1, 4, 5}) {
+			t.Errorf("rank 0 has worked on %v, want step 1, then those after the third", all[0].toy.worked)
+		}
+	})
 }
 
 // TestNewcomerIsLost: an attempt that dies while it takes the state is replaced like

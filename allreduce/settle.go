@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
@@ -192,9 +193,13 @@ func (g *Group) failed(ctx context.Context) error {
 }
 
 // Fail tells the others that this rank gives up, and why: it is the root cause that
-// they return. After a failure of the job it does nothing.
+// they return. After a failure of the job it does nothing, nor if what this rank lacked
+// is gone: then another attempt of it may go on.
 func (g *Group) Fail(ctx context.Context, err error) {
 	if g.member == nil || g.isClosed() || err == nil {
+		return
+	}
+	if _, gone := errors.AsType[*goneError](err); gone {
 		return
 	}
 	e := g.now()
