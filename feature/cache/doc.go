@@ -26,7 +26,7 @@
 //
 //	offset size
 //	0      8    magic "gvwcache"
-//	8      4    version, 2
+//	8      4    version, 3
 //	12     4    length k of the key
 //	16     k    the key as lines of text, name=value
 //	16+k   4    checksum of all before

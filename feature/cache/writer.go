@@ -12,7 +12,7 @@ import (
 
 const (
 	fileMagic   = "gvwcache"
-	version     = 2
+	version     = 3
 	maxKey      = 4096
 	lastMagic   = "last"
 	endMagic    = "gvwc"
