@@ -75,9 +75,10 @@
 // collective: for a rank that has not entered it there is no limit while it lives
 // (but Config.MaxWait), and every ten seconds the log says who is waited for;
 // once two neighbours are in it, no byte moved between them for Config.Stall is
-// the end.
+// the end. Where one that lives seems not to enter for that long, the server is asked,
+// which hears both: their edge may carry nothing any more.
 //
-// A job fails as a whole. Every rank returns the same root cause: the verdict of the
+// A job fails as a whole, unless it recovers from losses (see Steps). Every rank returns the same root cause: the verdict of the
 // server, which neighbours also tell each other. The errors are
 //
 //	*LostError      a rank was lost, or gave up (Fail, a cancelled context, …)
@@ -107,7 +108,24 @@
 //
 // Training is a [Machine] of steps, Work, Exchange, Commit, that [Group.Run]
 // drives; [Group.Finish] ends the job so that no rank exits before all files are
-// delivered. Config.OnLoss says whether another attempt takes the place of a lost rank, or
-// the others go on without it: with their numbers, while trees, segments and records go by
-// positions among those that are left, and Group.Size is how many those are. [Local] is a job of one rank: the same program on one machine.
+// delivered. [Local] is a job of one rank: the same program on one machine.
+//
+// # Losses
+//
+// With Config.OnLoss Wait a job outlives the loss of any rank, at any instant. Its machine
+// is [Recoverable]; the server decides, and this is what it does:
+//
+//	OVER     ends the epoch; every rank fences it, and says which step it has completed
+//	         (steps.go)
+//	START    begins the next one, at the newest step that any rank has completed, once
+//	         another attempt of the lost rank is there (epoch.go)
+//
+// A rank that is behind takes the results of that step from one that has them, a new one
+// the state (transfer.go, serve.go), while the other's Work goes on. Nobody's Work is
+// done twice but the lost rank's, and the model has the bytes of an undisturbed run.
+// Shrink goes on without the rank ([Shrinker]); Checkpoints are for the case that nobody is
+// left. A program that calls collectives without Run gets an *InterruptedError when
+// an epoch ends.
+//
+// storm_test.go plays thousands of such jobs in memory, with faults drawn from a seed.
 package allreduce
