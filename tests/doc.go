@@ -12,6 +12,7 @@
 //	models_test.go   model files, both ways between gvw and vw
 //	faults_test.go   bad input, bad flags, damaged files, dead peers
 //	recovery_test.go workers killed anywhere under gvw run, and the launcher
+//	checkpoint_test.go all workers lost at once, and the launcher: on from a checkpoint
 //	losses_test.go   stopped ranks, the server killed, replacements, duplicates
 //	real_test.go     real data sets, against the scores others reach
 //
