@@ -65,10 +65,14 @@ func (Local) RemoveAside(name string, pid int) error {
 	return removeAsides(name, func(aside string) bool { return strings.HasPrefix(aside, begin) })
 }
 
-// RemoveAsides removes what it has left of all files whose names begin with prefix.
+// RemoveAsides removes what it has left of all files whose names begin with prefix; pid
+// 0: what any process has, also one that still writes, which then cannot commit.
 func (Local) RemoveAsides(prefix string, pid int) error {
 	dir, base := filepath.Split(prefix)
 	writing := asidePrefix("", "", pid)[1:]
+	if pid == 0 {
+		writing = ".writing-"
+	}
 	return removeAsides(prefix, func(aside string) bool {
 		return strings.HasPrefix(aside, dir+"."+base) && strings.Contains(aside, writing)
 	})

@@ -282,6 +282,12 @@ func TestRemoveAsides(t *testing.T) {
 	if diff := cmp.Diff([]string{".c.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if err := (Local{}).RemoveAsides(filepath.Join(dir, "ck"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{".c.writing-7-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
+		t.Errorf("of all processes (-want +got):\n%s", diff)
+	}
 	if err := (Local{}).RemoveAsides(filepath.Join(dir, "none", "ck"), 7); err != nil {
 		t.Errorf("where nothing can have been written: %v", err)
 	}

@@ -155,6 +155,18 @@ func TestRemoveRun(t *testing.T) {
 	if err := os.WriteFile(s.Path+runMark("job_7")+".g0.e1.1.s4", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	unfinished := filepath.Join(filepath.Dir(s.Path), ".model[1].ckpt"+runMark("job_7")+".g0.e1.1.s5.writing-77-00000001")
+	for _, remove := range []func() error{s.Clear, func() error { return RemoveRun(s.FS, s.Path, "job_7") }} {
+		if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := remove(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(unfinished); err == nil {
+			t.Error("what a killed process has left is still there")
+		}
+	}
 	if err := RemoveRun(s.FS, s.Path, "job_7"); err != nil {
 		t.Fatal(err)
 	}

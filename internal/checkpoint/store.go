@@ -179,7 +179,7 @@ func (s *Store) Clear() error {
 		}
 	}
 	s.whole = nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, removeUnfinished(s.FS, s.Path, s.owner.Run))...)
 }
 
 func (s *Store) remove(name string) error {
@@ -200,7 +200,16 @@ func RemoveRun(fsys hdfsio.FS, path, run string) error {
 	for _, info := range infos {
 		errs = append(errs, fsys.Remove(info.Name))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, removeUnfinished(fsys, path, run))...)
+}
+
+// removeUnfinished removes what processes of a run that were killed have left half
+// written, on file systems that can tell.
+func removeUnfinished(fsys hdfsio.FS, path, run string) error {
+	if f, ok := fsys.(interface{ RemoveAsides(string, int) error }); ok {
+		return f.RemoveAsides(path+runMark(run)+".", 0)
+	}
+	return nil
 }
 
 // runMark is what names have of their run, anyPoint a pattern of the rest.
