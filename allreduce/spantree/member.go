@@ -25,7 +25,9 @@ type Member struct {
 	wiring   *Wiring       // the newest
 	ended    chan struct{} // closed: it is over, as is why
 	why      error
-	cause    error // the job is over for this rank
+	past     *Wiring // the one before it
+	pastWhy  error   // why that is over
+	cause    error   // the job is over for this rank
 	deliver  *deliverFrame
 	decided  map[int]bool // ranks of whom the server decides, see Ask
 	bye      bool

@@ -180,6 +180,8 @@ func (m *Member) EndOf(w *Wiring) error {
 		return m.cause
 	case m.bye:
 		return m.finished()
+	case m.past == w && w != nil:
+		return m.pastWhy
 	case m.wiring != w:
 		return &LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"}
 	}

@@ -93,6 +93,7 @@ func (m *Member) begin(w *Wiring) {
 	m.update(func() {
 		m.heard = time.Now()
 		m.endEpoch(&LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
+		m.past, m.pastWhy = m.wiring, m.why
 		m.wiring, m.ended, m.why = w, make(chan struct{}), nil
 		m.standing = slices.DeleteFunc(m.standing, func(f frame) bool { return typeOf(f) == typeAt })
 		clear(m.decided)
