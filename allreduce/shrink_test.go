@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,13 +248,21 @@ func TestStandbyReplacesWhereOthersGoOnWithout(t *testing.T) {
 	var gone []without
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, toySteps, Config{OnLoss: Shrink})
-		all = s.startAll()
-		all = append(all, s.start(2, nil))
+		var second atomic.Pointer[actor] // who does the second step of rank 2
+		for _, rank := range []int{0, 1, 2, 3, 2} {
+			all = append(all, s.start(rank, func(a *actor) {
+				a.toy.at = func(step int, where string) {
+					if rank == 2 && step == 2 && where == "work" {
+						second.CompareAndSwap(nil, a)
+					}
+				}
+			}))
+		}
 		time.Sleep(1500 * time.Millisecond)
 		all[0].kill()
 		time.Sleep(2 * time.Second)
 		holder, standby := all[2], all[4]
-		if len(holder.toy.worked) < len(standby.toy.worked) {
+		if second.Load() == standby {
 			holder, standby = standby, holder
 		}
 		holder.kill()

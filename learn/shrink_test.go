@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -20,11 +21,12 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// shrinking is a job of three ranks that goes on without the second one.
+// shrinking is a job of three ranks that goes on without some.
 type shrinking struct {
-	at     int  // the step, from 0, that the second rank does not complete
-	worked bool // the others have done its work when they hear of it
-	missed bool // they have exchanged it, too, and it did not count
+	at     int   // the step, from 0, that the lost ranks do not complete
+	worked bool  // the others have done its work when they hear of it
+	missed bool  // they have exchanged it, too, and it did not count
+	left   []int // the others
 }
 
 var left = []int{0, 2}
@@ -50,9 +52,9 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 	var serving, running sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ctx, l) })
 	reports, errs := make([]*Report, 3), make([]error, 3)
-	done := make(chan struct{}) // closed when the second rank may go
+	done := make(chan struct{}) // closed when the lost ranks may go
 	var others sync.WaitGroup
-	others.Add(2)
+	others.Add(len(s.left))
 	for rank := range 3 {
 		cluster := func(id uint64, rank, total int) *allreduce.Config {
 			return &allreduce.Config{
@@ -61,12 +63,12 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 			}
 		}
 		running.Go(func() {
-			if rank != 1 {
+			if slices.Contains(s.left, rank) {
 				defer others.Done()
 			}
 			c := methodConfig(m, fmt.Sprint(rank), parts[rank], &out)
 			c.Cluster = cluster(9, rank, 3)
-			reports[rank], errs[rank] = s.rank(t.Context(), c, cluster(10, rank/2, 2), done)
+			reports[rank], errs[rank] = s.rank(t.Context(), c, cluster(10, max(0, slices.Index(s.left, rank)), len(s.left)), done)
 		})
 	}
 	others.Wait()
@@ -81,7 +83,7 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.m, []*Report{reports[0], reports[2]}
+	return out.m, slices.DeleteFunc(reports, func(r *Report) bool { return r == nil })
 }
 
 func methodConfig(m method, name, part string, out *files) Config {
@@ -100,7 +102,8 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	}
 	whole := r.session.group
 	defer func() {
-		if whole.Rank() == 1 {
+		if !slices.Contains(s.left, whole.Rank()) {
+			err = nil // those that are left may have closed the job of three before
 			<-done
 		}
 		_ = whole.Close() // the job of three is not at its end
@@ -128,7 +131,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 			return nil, err
 		}
 	}
-	if whole.Rank() == 1 {
+	if !slices.Contains(s.left, whole.Rank()) {
 		return nil, nil
 	}
 	smaller.Options = r.session.cfg.options(r.rule)
@@ -137,7 +140,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	}
 	r.session.wired = false
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := m.Shrink(left); err != nil {
+	if err := errors.Join(m.Shrink(s.left), m.Shrink(s.left)); err != nil { // the second one says nothing new
 		return nil, err
 	}
 	for worked := s.worked || s.missed; ; worked = false {
@@ -181,7 +184,7 @@ func TestAJobGoesOnWithoutARank(t *testing.T) {
 				t.Fatal(err)
 			}
 			ignore := cmpopts.IgnoreFields(Report{}, "Loss")
-			got, alike := shrunk(t, m, shrinking{at: 0, worked: true})
+			got, alike := shrunk(t, m, shrinking{at: 0, worked: true, left: left})
 			if diff := cmp.Diff(out.m, got); diff != "" {
 				t.Errorf("without a step: the files differ from those of a job of two: %s", diff[:min(len(diff), 300)])
 			}
@@ -194,7 +197,7 @@ func TestAJobGoesOnWithoutARank(t *testing.T) {
 			}
 			for at := 1; at < steps; at++ {
 				var first map[string][]byte
-				for _, s := range []shrinking{{at, false, false}, {at, true, false}, {at, true, true}} {
+				for _, s := range []shrinking{{at, false, false, left}, {at, true, false, left}, {at, true, true, left}} {
 					got, reports := shrunk(t, m, s)
 					if reports == nil {
 						continue
@@ -218,6 +221,47 @@ func TestAJobGoesOnWithoutARank(t *testing.T) {
 	}
 }
 
+// TestARankIsLeftAlone: it goes on as a rank. If no step was completed its weights are those
+// of one process with its data.
+func TestARankIsLeftAlone(t *testing.T) {
+	parts := deal(randomText(360), 3)
+	for _, m := range recovered {
+		if m.name == "shuffle, metrics" || m.name == "test" {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var out files
+			if _, err := Run(t.Context(), methodConfig(m, "alone", parts[0], &out)); err != nil {
+				t.Fatal(err)
+			}
+			for at := range 3 {
+				var first []byte
+				for _, s := range []shrinking{{at, false, false, left[:1]}, {at, true, false, left[:1]}, {at, true, true, left[:1]}} {
+					got, reports := shrunk(t, m, s)
+					if reports == nil {
+						continue
+					}
+					if first == nil {
+						first = got["m0"]
+					}
+					if !bytes.Equal(got["m0"], first) || len(first) == 0 {
+						t.Errorf("%+v: the model differs from that where no work was done", s)
+					}
+					// What regularisation is due a process alone keeps for its next pass, which a
+					// rank's exchange does not.
+					if at > 0 || m.name == "normalized, sparse l2" {
+						continue
+					}
+					if diff := cmp.Diff(weightsOf(t, out.m["malone"]), weightsOf(t, first)); diff != "" {
+						t.Errorf("%+v: other weights than alone: %s", s, diff[:min(len(diff), 300)])
+					}
+				}
+			}
+		})
+	}
+}
+
 // L-BFGS and CG that begin anew come to the optimum of what is left.
 func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
 	parts := deal(randomText(360), 3)
@@ -230,7 +274,7 @@ func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
 		if _, err := Run(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		got, _ := shrunk(t, m, shrinking{at: 5, worked: true})
+		got, _ := shrunk(t, m, shrinking{at: 5, worked: true, left: left})
 		a, b := weightsOf(t, out.m["mwhole"]), weightsOf(t, got["m0"])
 		for i := range a {
 			if math.Abs(float64(a[i]-b[i])) > 2e-3 {
