@@ -12,6 +12,7 @@ import (
 // they had at the start. Those numbers are names: messages, edges and requests have
 // them. What is computed from how many there are (trees, schedules, segments of vectors,
 // the order of records) goes by positions, which are counted among those that are left.
+// docs/protocol.md says so to other implementations.
 //
 // In a job with vw workers it is empty: there a rank knows places in the tree alone.
 type lineup []int
