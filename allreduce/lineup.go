@@ -52,8 +52,3 @@ func (l lineup) named(p *schedule.Program) *schedule.Program {
 	}
 	return p.Among(l)
 }
-
-// less says that some of l are not in now.
-func (l lineup) less(now lineup) bool {
-	return slices.ContainsFunc(l, func(rank int) bool { return now.position(rank) < 0 })
-}
