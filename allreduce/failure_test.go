@@ -373,8 +373,8 @@ func TestDisagreement(t *testing.T) {
 
 func TestChunksMustAgree(t *testing.T) {
 	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
-		j.ready()
 		j.groups[1].cfg.Chunk = 4096
+		j.ready()
 		for rank, err := range j.all(func(rank int) error { return forever(j.groups[rank], 10) }) {
 			if err == nil || !strings.Contains(err.Error(), "chunk 4 KiB") || !strings.Contains(err.Error(), "chunk 256 KiB") {
 				t.Errorf("rank %d: got %v", rank, err)
