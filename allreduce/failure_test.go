@@ -416,6 +416,8 @@ func TestStall(t *testing.T) {
 				}
 			} else if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("rank %d (h%d:", stopped, stopped)) {
 				t.Errorf("rank %d: got %v, want rank %d named", rank, err, stopped)
+			} else if strings.Contains(err.Error(), "the edge between") {
+				found++ // the server, asked by a rank that had not heard of it, was faster
 			}
 		}
 		if found == 0 {

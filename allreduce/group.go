@@ -201,12 +201,11 @@ func (g *Group) waiting() spantree.Waits {
 		return w
 	}
 	w.Collective = en.call.id.seq
-	if time.Since(en.call.started) < watchTick {
-		return w
-	}
-	w.Text = en.here().String()
 	if _, far := en.waitsFor(); far.rank >= 0 && !en.stream {
-		w.Rank = int(far.rank)
+		w.Rank = int(far.rank) // from the start: the server may be asked about this rank
+	}
+	if time.Since(en.call.started) >= watchTick {
+		w.Text = en.here().String()
 	}
 	return w
 }

@@ -128,7 +128,7 @@ func (en *engine) unmet(now time.Time) (rank int, detail string) {
 		return -1, ""
 	}
 	for _, e := range c.edges {
-		if en.waitsOn(e) && !en.entered(e) {
+		if en.waitsOn(e) && !en.entered(e) && now.Sub(e.idle.since) >= en.limits.stall {
 			en.dog.asked = now
 			return e.rank, fmt.Sprintf("%v: rank %d waits for %s, which has not entered it as far as it knows", &c.id, en.rank, rankAt(e.rank, e.host))
 		}
