@@ -323,12 +323,11 @@ func TestDisagreement(t *testing.T) {
 		},
 	} {
 		for _, who := range []struct {
-			name  string
-			odd   func(rank int) bool
-			shown int // ranks that must return a MismatchError
+			name string
+			odd  func(rank int) bool
 		}{
-			{"one rank", func(rank int) bool { return rank == 0 }, 2},
-			{"every second rank", func(rank int) bool { return rank%2 == 1 }, 1},
+			{"one rank", func(rank int) bool { return rank == 0 }},
+			{"every second rank", func(rank int) bool { return rank%2 == 1 }},
 		} {
 			t.Run(c.name+", "+who.name, func(t *testing.T) {
 				// Where ranks exchange, both sides see it; in a direct exchange rank 0 may alone.
@@ -359,8 +358,8 @@ func TestDisagreement(t *testing.T) {
 							}
 						}
 					}
-					if shown < who.shown {
-						t.Errorf("%d ranks return a MismatchError, want at least %d", shown, who.shown)
+					if shown == 0 { // others may hear of it from the server first, in words that name both calls
+						t.Error("no rank returns a MismatchError")
 					}
 					if took := time.Since(start); took > 3*time.Second {
 						t.Errorf("it took %v", took)
