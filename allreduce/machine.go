@@ -132,7 +132,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	en.startWork()
 	defer en.endWork()
 	defer g.strike(fault.Work)()
-	ctx, cancel := context.WithCancelCause(ctx)
+	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})
 	watched := make(chan struct{})
@@ -144,11 +144,11 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 		case <-done:
 		}
 	}()
-	err := m.Work(ctx)
+	err := m.Work(work)
 	close(done)
 	<-watched
 	switch {
-	case err == nil || context.Cause(ctx) != errStopped:
+	case err == nil || context.Cause(work) != errStopped:
 		return err
 	case g.steps.recovers:
 		return g.overError("at work")
