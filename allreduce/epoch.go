@@ -241,6 +241,10 @@ func (e *epoch) serversVerdict() *failure {
 func verdictOf(cause error) *failure {
 	f := &failure{code: faultGaveUp, by: serverItself, rank: serverItself, text: cause.Error(), err: cause}
 	if lost, ok := errors.AsType[*spantree.LostError](cause); ok {
+		if told, err := decodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
+			told.err = cause
+			return told
+		}
 		f.rank, f.host, f.text = lost.Rank, lost.Host, lost.Why
 		if !lost.GaveUp {
 			f.code = faultLost

@@ -160,6 +160,16 @@ func (f *failure) public(w Where) error {
 	return &LostError{Where: w, Rank: f.rank, Host: f.host, Why: f.text, Err: f.err}
 }
 
+// detail is the failure for the programs of other ranks, where words would lose what it is.
+func (f *failure) detail() string {
+	if f.code != faultMismatch && f.code != faultStalled {
+		return ""
+	}
+	g := *f
+	g.host, g.text = clip(f.host, 255), ""
+	return string(g.appendTo(nil))
+}
+
 // reason is the failure in words, for the server and through it for all ranks.
 func (f *failure) reason() string {
 	switch f.code {

@@ -20,7 +20,7 @@ type membership interface {
 	Over() <-chan struct{}
 	Cause() error
 	Report(p spantree.Progress)
-	Fail(ctx context.Context, reason string) error
+	Fail(ctx context.Context, reason, detail string) error
 	Complete(ctx context.Context, sha256 [32]byte, owes []string) (deliver []string, err error)
 	Done(ctx context.Context, file string, sha256 [32]byte) error
 	Bye(ctx context.Context) error

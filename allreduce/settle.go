@@ -114,7 +114,7 @@ func (e *epoch) tellServer(f *failure) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
 	defer cancel()
-	if err := g.member.Fail(ctx, f.reason()); err != nil {
+	if err := g.member.Fail(ctx, f.reason(), f.detail()); err != nil {
 		g.log.Warn("cannot tell the server why this rank gives up", "rank", g.cfg.Rank, "reason", f.reason(), "error", err)
 		return
 	}
@@ -157,14 +157,13 @@ func (e *epoch) awaitVerdict(within time.Duration) bool {
 
 // weigh chooses between what was seen here, or heard from a neighbour, and the
 // server's verdict. The verdict wins, unless it only repeats, with less detail, what
-// was found by the rank from which this one has it, or by the other of two ranks
-// that disagree.
+// was found by the rank from which this one has it.
 func (e *epoch) weigh(f *failure) *failure {
 	if e.group.member == nil || !e.isOver() {
 		return f
 	}
 	v := verdictOf(e.group.member.Cause())
-	if v.code == faultGaveUp && (v.rank == f.by || f.code == faultMismatch && v.rank == f.rank) {
+	if v.code == faultGaveUp && v.rank == f.by {
 		return f
 	}
 	return v

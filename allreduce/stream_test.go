@@ -92,11 +92,11 @@ func (s *solitary) EndOf(*spantree.Wiring) error           { return nil }
 func (s *solitary) Ask(context.Context, int, uint64, spantree.EdgeFault, string) bool {
 	return false
 }
-func (s *solitary) Lease(context.Context) error        { return nil }
-func (s *solitary) Over() <-chan struct{}              { return s.over }
-func (s *solitary) Cause() error                       { return nil }
-func (s *solitary) Report(spantree.Progress)           {}
-func (s *solitary) Fail(context.Context, string) error { return nil }
+func (s *solitary) Lease(context.Context) error                { return nil }
+func (s *solitary) Over() <-chan struct{}                      { return s.over }
+func (s *solitary) Cause() error                               { return nil }
+func (s *solitary) Report(spantree.Progress)                   {}
+func (s *solitary) Fail(context.Context, string, string) error { return nil }
 func (s *solitary) Complete(_ context.Context, _ [32]byte, owes []string) ([]string, error) {
 	return owes, nil
 }

@@ -489,7 +489,7 @@ func (m *machine) onFail(a *attempt, f *failFrame) {
 		m.lose(a, f.Reason) // too late, all duties are done; or another attempt holds the rank
 		return
 	}
-	m.fail(a.job, cause{Kind: causeGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason})
+	m.fail(a.job, cause{Kind: causeGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})
 }
 
 func (m *machine) onBeat(a *attempt, f *beatFrame) {

@@ -194,6 +194,10 @@ func (c *coder) epoch(name string, e *Epoch) {
 
 // text is UTF-8 of at most limit bytes behind its length.
 func (c *coder) text(name string, limit int, v *string) {
+	if c.mode == draw {
+		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("text ≤ %d", limit)})
+		return
+	}
 	c.blob(name, limit, v)
 	if c.mode == take && c.err == nil && !utf8.ValidString(*v) {
 		c.fail(name, errors.New("it is not UTF-8"))
@@ -202,7 +206,7 @@ func (c *coder) text(name string, limit int, v *string) {
 
 func (c *coder) blob(name string, limit int, v *string) {
 	if c.mode == draw {
-		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("text ≤ %d", limit)})
+		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("bytes ≤ %d", limit)})
 		return
 	}
 	n := uint32(len(*v))

@@ -16,6 +16,8 @@ type LostError struct {
 	Why  string // "connection closed", "silent for 10 s", or its own last words
 	// GaveUp tells that the rank itself said Why, and did not just vanish.
 	GaveUp bool
+	// Detail is what it said to programs beside that, "": nothing.
+	Detail string
 }
 
 func (e *LostError) Error() string {

@@ -28,7 +28,8 @@ const (
 	//	1  the first
 	//	2  START has the address at which the server saw each rank; between ranks the
 	//	   header of a collective has its schedule and operation's name
-	protocolVersion = 2
+	//	3  FAIL and OVER carry the fault itself, beside the words that tell it
+	protocolVersion = 3
 )
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server

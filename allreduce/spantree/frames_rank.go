@@ -15,6 +15,7 @@ const (
 	maxVersion = 64
 	maxOptions = 16 << 10
 	maxWords   = 2048 // sentences for people: reasons, reports
+	maxDetail  = 1024 // for programs
 	maxWaits   = 512
 	maxFile    = 1024
 	maxFiles   = 16
@@ -229,11 +230,13 @@ func (f *leaveFrame) code(c *coder) {
 type failFrame struct {
 	Epoch  Epoch
 	Reason string
+	Detail string // for the other ranks, which alone read it
 }
 
 func (f *failFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.text("reason", maxWords, &f.Reason)
+	c.blob("detail", maxDetail, &f.Detail)
 }
 
 // statusFrame asks for the listing of jobs. It is the only frame of its

@@ -162,6 +162,8 @@ type cause struct {
 	Rank int  // -1: no single rank
 	Host string
 	Why  string
+	// Detail is what a rank that gave up says to the others beside its words.
+	Detail string
 }
 
 // overFrame ends an epoch, or a job that has none yet.
@@ -179,6 +181,7 @@ func (f *overFrame) code(c *coder) {
 	c.rank("rank", &f.Cause.Rank)
 	c.text("host", maxHost, &f.Cause.Host)
 	c.text("why", maxWords, &f.Cause.Why)
+	c.blob("detail", maxDetail, &f.Cause.Detail)
 }
 
 // decidingFrame acknowledges ASK.

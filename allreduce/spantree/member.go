@@ -89,12 +89,13 @@ func (m *Member) Report(p Progress) {
 }
 
 // Fail tells the others why this rank gives up: it ends the job. It waits
-// until the server has heard it.
-func (m *Member) Fail(ctx context.Context, reason string) error {
+// until the server has heard it. The reason is for people; the detail, of at most 1,024
+// bytes, for the other ranks' programs, "": none.
+func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	if m.foreign {
 		return nil // nobody there would listen
 	}
-	if err := m.write(&failFrame{Epoch: m.epoch(), Reason: clip(reason, maxWords)}); err != nil {
+	if err := m.write(&failFrame{Epoch: m.epoch(), Reason: clip(reason, maxWords), Detail: detail}); err != nil {
 		return m.failed("end the job", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)

@@ -139,7 +139,7 @@ func TestEveryRankLearnsTheSameCause(t *testing.T) {
 		end  func(*Member) error
 		want LostError
 	}{
-		{"gives up", func(m *Member) error { return m.Fail(t.Context(), "part.1:17: no label") }, LostError{Why: "part.1:17: no label", GaveUp: true}},
+		{"gives up", func(m *Member) error { return m.Fail(t.Context(), "part.1:17: no label", "\xff") }, LostError{Why: "part.1:17: no label", GaveUp: true, Detail: "\xff"}},
 		{"closes", (*Member).Close, LostError{Why: "it left: closed"}},
 		{"vanishes", (*Member).hangUp, LostError{Why: "connection closed"}},
 	} {
@@ -185,7 +185,7 @@ func TestFailBeforeTheStart(t *testing.T) {
 		_, err := waits.Ready(t.Context(), Shard{})
 		done <- err
 	}()
-	if err := fails.Fail(t.Context(), "cannot open part.1"); err != nil {
+	if err := fails.Fail(t.Context(), "cannot open part.1", ""); err != nil {
 		t.Fatal(err)
 	}
 	if lost := as[*LostError](t, <-done); lost.Rank != 1 || lost.Why != "cannot open part.1" {
@@ -274,7 +274,7 @@ func TestServerGone(t *testing.T) {
 		t.Error("the epoch is over")
 	default:
 	}
-	if err := m.Fail(t.Context(), "x"); err == nil {
+	if err := m.Fail(t.Context(), "x", ""); err == nil {
 		t.Error("Fail without a server: no error")
 	}
 	if err := m.Close(); err != nil {

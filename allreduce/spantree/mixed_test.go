@@ -216,7 +216,7 @@ func TestJoinAtVWsOwnServer(t *testing.T) {
 			if err != nil || len(files) != 1 {
 				t.Errorf("rank %d: Complete: %v, %v", rank, files, err)
 			}
-			for _, err := range []error{m.Done(t.Context(), "model", sum("m")), m.Bye(t.Context()), m.Fail(t.Context(), "x"), m.Cause(), m.Close(), m.Close()} {
+			for _, err := range []error{m.Done(t.Context(), "model", sum("m")), m.Bye(t.Context()), m.Fail(t.Context(), "x", ""), m.Cause(), m.Close(), m.Close()} {
 				if err != nil {
 					t.Errorf("rank %d: %v", rank, err)
 				}

@@ -127,5 +127,5 @@ func (c cause) err(cfg JoinConfig) error {
 	if c.Kind == causeRefused {
 		return &RefusedError{Server: cfg.Server, Code: c.Code, Reason: c.Why}
 	}
-	return &LostError{Job: cfg.Job, Rank: c.Rank, Host: c.Host, Why: c.Why, GaveUp: c.Kind == causeGaveUp}
+	return &LostError{Job: cfg.Job, Rank: c.Rank, Host: c.Host, Why: c.Why, GaveUp: c.Kind == causeGaveUp, Detail: c.Detail}
 }
