@@ -146,8 +146,8 @@ func floor(x float32) float32 {
 	return -minX
 }
 
-// senseBoth is the default rule's loop, the one that matters most.
-func senseBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+// senseEach is senseBoth of one feature after the other.
+func senseEach(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 	perUpdate, norm := sum.perUpdate, sum.norm
 	cells := t.cells
 	for i := range fs {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64 || noasm
+
+package sgd
+
+import "github.com/gvw-project/gvw/feature"
+
+func senseBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+	return senseEach(t, fs, g2, sum)
+}
