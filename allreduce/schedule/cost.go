@@ -42,8 +42,8 @@ var (
 	}
 	// OneHost is TCP within one host whose two processors all ranks share.
 	OneHost = Model{
-		Name: "one host", Alpha: 2500 * time.Nanosecond, Overhead: 3200 * time.Nanosecond,
-		Beta: 0.38, Gamma: 0.05, Stream: 0.05, Cache: 1 << 20, Chunk: DefaultChunk, Cores: 2,
+		Name: "one host", Alpha: 1200 * time.Nanosecond, Overhead: 1810 * time.Nanosecond,
+		Beta: 0.177, Stream: 0.089, Cache: 1 << 20, Chunk: DefaultChunk, Cores: 2,
 	}
 )
 
@@ -51,6 +51,7 @@ var (
 type load struct {
 	hops     int     // messages one after the other
 	fills    int     // of them, those that carry a chunk while a pipeline fills
+	part     float64 // vectors that a hop carries, without a pipeline
 	wire     float64 // vectors through the busiest rank's wire, per direction
 	adds     float64 // vectors that the busiest rank adds, while others wait
 	messages float64 // of all ranks
@@ -69,22 +70,22 @@ func loadOf(name Name, size, bytes int) load {
 	case Doubling:
 		w := float64(levels + 2*folded)
 		m := p*float64(levels) + 2*extra
-		return load{hops: levels + 2*folded, wire: w, adds: float64(levels + folded), messages: m, moved: m, passes: float64(max(1, levels))}
+		return load{hops: levels + 2*folded, part: 1, wire: w, adds: float64(levels + folded), messages: m, moved: m, passes: float64(max(1, levels))}
 	case Halving:
 		m := 2*p*float64(levels)*float64(1+folded) + 4*extra // with a fold, the two halves apart
-		return load{hops: 2 * (levels + folded), wire: 2*(p-1)/p + float64(folded), adds: (p - 1) / p, messages: m, moved: 2 * (n - 1), passes: 2}
+		return load{hops: 2 * (levels + folded), part: (p - 1) / p / float64(levels), wire: 2*(p-1)/p + float64(folded), adds: (p - 1) / p, messages: m, moved: 2 * (n - 1), passes: 2}
 	case Ring:
-		return load{hops: 2 * (size - 1), wire: 2 * (n - 1) / n, adds: 1 / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1), passes: 2}
+		return load{hops: 2 * (size - 1), part: 1 / n, wire: 2 * (n - 1) / n, adds: 1 / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1), passes: 2}
 	case BinaryTree, VWTree:
-		return load{hops: 2 * levels, fills: 2 * levels, wire: treeLoad(size), messages: 2 * (n - 1), moved: 2 * (n - 1), passes: 1}
+		return load{hops: 2 * levels, fills: 2 * levels, part: 1, wire: treeLoad(size), messages: 2 * (n - 1), moved: 2 * (n - 1), passes: 1}
 	case DoubleTree:
 		depth := levels + size%2
-		return load{hops: 2 * depth, fills: 2 * depth, wire: min(2, treeLoad(size)/2+0.5), messages: 4 * (n - 1), moved: 2 * (n - 1), passes: 2}
+		return load{hops: 2 * depth, fills: 2 * depth, part: 0.5, wire: min(2, treeLoad(size)/2+0.5), messages: 4 * (n - 1), moved: 2 * (n - 1), passes: 2}
 	case Direct:
 		owners := Spec{Size: size, Bytes: bytes}.directOwners()
 		m := float64(owners)
 		return load{
-			hops: 2, burst: 2 * (size - 2), wire: (n - 1 + m - 1) / m, adds: (n - 1) / m,
+			hops: 2, part: (n - 1) / m, burst: 2 * (size - 2), wire: (n - 1 + m - 1) / m, adds: (n - 1) / m,
 			messages: 2 * m * (n - 1), moved: 2 * (n - 1), passes: 2,
 		}
 	}
@@ -119,7 +120,13 @@ func (m Model) predict(name Name, size, bytes int) float64 {
 		chunks := math.Max(1, n/float64(m.Chunk)/float64(size))
 		work := l.messages*2*o*chunks + l.moved*n*(m.Beta+m.Gamma/2)
 		work += l.passes * float64(size) * max(0, n-float64(m.Cache)) * m.Stream
-		return float64(l.hops)*alpha + work/float64(m.Cores)
+		hop := l.part * n
+		if l.fills > 0 {
+			hop = math.Min(hop, float64(m.Chunk))
+		}
+		// Processors without work wait for the longest chain of hops; where that is as
+		// long as the work, some of both counts.
+		return math.Hypot(work/float64(m.Cores), float64(l.hops)*(alpha+hop*m.Beta))
 	}
 	fill := math.Min(float64(m.Chunk), n) * 2 * m.Beta
 	return float64(l.hops)*(alpha+2*o) + float64(l.burst)*2*o + float64(l.fills)*fill + l.wire*n*m.Beta + l.adds*n*m.Gamma
@@ -135,9 +142,9 @@ const (
 	// processors.
 	crowd = 8
 	// near is how much longer than the best a choice may take on one host.
-	near = 1.15
+	near = 1.05
 	// directLoad is how much may come to rank 0 at once.
-	directLoad = 512 << 10
+	directLoad = 128 << 10
 )
 
 // may says whether Auto may choose a schedule. Direct exchange is for short vectors: all
