@@ -55,7 +55,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	// What a server holds is small and lives long; its memory matters more than
 	// the little work of collecting it more often.
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(30)
 	code, err := serve(o, stderr, ready)
 	if err != nil {
 		return fail(stderr, err)
