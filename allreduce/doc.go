@@ -60,13 +60,16 @@
 // In a job of several machines the ranks of each share memory too (Group.SharedWith). Where
 // their sum is a part of that of all, and the rest of it is that of a smaller job, they
 // reduce among themselves first, and the first of them goes on for all
-// (schedule.Spec.Quotient); else, with a ring for one, they go over TCP as if they were
-// apart. The order of the additions is the same either way.
+// (schedule.Spec.Quotient); else, with a ring for one, each goes on for itself. The order of
+// the additions is the same either way.
+//
+// Whatever else two such ranks send to each other, from the first collective that needs
+// it on, goes through a pipe in memory in place of their connection, which stays as the
+// way to wake each other, and to notice an end.
 //
 // Ranks may share memory if their addresses have the same host. Whether they do is found out
 // when the job is wired, by two small all-reduces over the tree: they must see the same boot
-// id, and read the nonce of the segment in it. Config.NoSharedMemory forbids it. All else
-// goes over the connections as ever, which stay watched.
+// id, and read the nonce of the segment in it. Config.NoSharedMemory forbids it.
 //
 // # Nobody hangs
 //

@@ -53,9 +53,10 @@ type edge struct {
 	say      bool     // a header or a note is due
 	fault    *failure // the last words, due
 	shut     bool     // they are composed: nothing follows
-	idle     idleFor  // of the watchdog
-	waiting  bool     // the reader has no room for what comes
-	resting  bool     // the writer has nothing to write
+	stage    pipeStage
+	idle     idleFor // of the watchdog
+	waiting  bool    // the reader has no room for what comes
+	resting  bool    // the writer has nothing to write
 	readable chan struct{}
 	writable chan struct{}
 

@@ -20,23 +20,25 @@ import (
 // under one lock, takes the frames of the edges apart and puts them together.
 // The bytes themselves are moved by a driver, which knows neither.
 type engine struct {
-	rank    int
-	stream  bool // vw's raw stream
-	part    int  // bytes that travel at once
-	noSum   bool
-	limits  limits
-	log     *slog.Logger
-	flight  *flight                       // nil: nothing is recorded
-	failed  chan struct{}                 // closed with the first failure
-	down    atomic.Bool                   // it is closed
-	onFail  func(*failure)                // called once, after that
-	onUnmet func(rank int, detail string) // tells of a rank that does not enter a collective; nil: nobody wants to know
-	reach   func(rank int)                // starts to open the edge to a rank, if that is our part
-	shared  *shared                       // nil: the ranks share no memory
-	peers   []string                      // addresses by rank; nil in a job with vw workers
-	driver  driver
-	dog     watchdog
-	watchs  sync.WaitGroup // the watch
+	rank     int
+	stream   bool // vw's raw stream
+	part     int  // bytes that travel at once
+	noSum    bool
+	limits   limits
+	log      *slog.Logger
+	flight   *flight                       // nil: nothing is recorded
+	failed   chan struct{}                 // closed with the first failure
+	down     atomic.Bool                   // it is closed
+	onFail   func(*failure)                // called once, after that
+	onUnmet  func(rank int, detail string) // tells of a rank that does not enter a collective; nil: nobody wants to know
+	reach    func(rank int)                // starts to open the edge to a rank, if that is our part
+	shared   *shared                       // nil: the ranks share no memory
+	pipes    pipes                         // nil: edges stay with their connections
+	segments segments
+	peers    []string // addresses by rank; nil in a job with vw workers
+	driver   driver
+	dog      watchdog
+	watchs   sync.WaitGroup // the watch
 
 	mu      sync.Mutex
 	edges   map[int]*edge // by the rank at the other end

@@ -40,14 +40,15 @@ func newEpoch(g *Group) *epoch {
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.debts.paid = make(chan struct{})
 	e.engine = engine{
-		rank:   g.cfg.Rank,
-		part:   g.cfg.Chunk,
-		noSum:  g.cfg.NoChecksum,
-		limits: limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait},
-		log:    g.cfg.Log,
-		flight: g.flight,
-		edges:  map[int]*edge{},
-		failed: make(chan struct{}),
+		rank:     g.cfg.Rank,
+		part:     g.cfg.Chunk,
+		noSum:    g.cfg.NoChecksum,
+		limits:   limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait},
+		log:      g.cfg.Log,
+		flight:   g.flight,
+		segments: g.segments,
+		edges:    map[int]*edge{},
+		failed:   make(chan struct{}),
 		onFail: func(f *failure) {
 			if !g.steps.recovers {
 				g.die()
@@ -158,6 +159,7 @@ func (e *epoch) start(w *spantree.Wiring, wr *wirer) error {
 		switch {
 		case err == nil:
 			en.driver = poll
+			en.pipes, _ = poll.(pipes)
 		case d == DriverPoll:
 			wr.end()
 			return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)

@@ -208,6 +208,10 @@ func (e *edge) finishFrame() (more, held bool, f *failure) {
 			return false, false, e.garbled(err)
 		}
 		return false, false, f
+	case frameOffer:
+		return true, false, e.offered(body)
+	case frameTurn:
+		return true, false, e.turn(body)
 	case frameNote:
 		n, err := decodeNote(body)
 		if err != nil {

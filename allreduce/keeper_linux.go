@@ -32,27 +32,30 @@ func (d *pollLoop) keep() {
 			continue
 		}
 		pause = keepTick
-		from, f := d.tend(&poll)
+		from, f, more := d.tend(&poll)
 		d.io.Unlock()
 		if f != nil {
 			en.fail(f, from)
 			return
 		}
-		if !en.over() { // who ends the job rings after that
+		if !more && !en.over() { // who ends the job rings after that
 			poll.Wait(-1)
 		}
 	}
 }
 
 // tend reads what has come on any edge, until there is nothing more, and prepares
-// the wait for the next bytes.
-func (d *pollLoop) tend(poll *transport.Poller) (from *edge, f *failure) {
+// the wait for the next bytes. more: there are some already.
+func (d *pollLoop) tend(poll *transport.Poller) (from *edge, f *failure, more bool) {
 	d.bell.Silence()
 	d.snapshot()
 	for _, e := range d.all {
+		if e.pipe != nil {
+			e.pipe.Call()
+		}
 		for e.ready = true; e.ready && e.up.Load(); {
 			if _, f := d.pull(e); f != nil {
-				return e, f
+				return e, f, false
 			}
 			if e.held {
 				break
@@ -66,5 +69,5 @@ func (d *pollLoop) tend(poll *transport.Poller) (from *edge, f *failure) {
 		}
 	}
 	poll.AddBell(d.bell)
-	return nil, nil
+	return nil, nil, arm(d.all)
 }

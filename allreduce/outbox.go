@@ -13,6 +13,7 @@ type outbox struct {
 	head []byte
 	data []byte // of the caller; nil: none
 	part bool   // data is a part of the collective
+	turn bool   // these are the last bytes for the socket
 	lo   int    // where it begins
 	seq  uint64
 	pair [2][]byte // head and data, for one write
@@ -43,6 +44,10 @@ func (e *edge) compose() (ok, over bool) {
 	if en.failure != nil {
 		en.mu.Unlock()
 		return false, true
+	}
+	if e.composePipe() {
+		en.mu.Unlock()
+		return true, false
 	}
 	m, ok := en.nextSend(e)
 	if !ok {
@@ -131,7 +136,10 @@ func (e *edge) composeSign() bool {
 func (e *edge) wrote() {
 	o, en := &e.outbox, e.en
 	part, seq := o.part, o.seq
-	o.part, o.data = false, nil // the caller's memory is its own again
+	if o.turn {
+		en.pipes.turnOut(e)
+	}
+	o.part, o.turn, o.data = false, false, nil // the caller's memory is its own again
 	if !part {
 		return
 	}

@@ -32,6 +32,9 @@ const (
 	leastTurns = 64
 	// fewTries is up to how many tries are cheaper than a poll.
 	fewTries = 4
+	// farewellTick is how often who says farewell looks whether there is room for it in
+	// memory: nobody can be trusted to call.
+	farewellTick = 5 * time.Millisecond
 	// smallData is up to where data is copied behind its header: one piece of memory
 	// costs the system less than two.
 	smallData = 512
@@ -56,15 +59,16 @@ type pollLoop struct {
 type polled struct {
 	up      atomic.Bool // sock is there
 	sock    socket
-	place   int         // in the poller
-	ready   bool        // there may be something to read
-	held    bool        // what has been read waits for this rank's own calls
-	unsent  atomic.Bool // there may be something new to write
-	freed   atomic.Bool // what is held may go on
-	wanted  bool        // of glance: it is worth a read
-	blocked bool        // there was no room to write
-	at      int         // how much of the outbox is written
-	full    bool        // the outbox is not written yet
+	pipe    *transport.Pipe // is sock, where that may go through memory
+	place   int             // in the poller
+	ready   bool            // there may be something to read
+	held    bool            // what has been read waits for this rank's own calls
+	unsent  atomic.Bool     // there may be something new to write
+	freed   atomic.Bool     // what is held may go on
+	wanted  bool            // of glance: it is worth a read
+	blocked bool            // there was no room to write
+	at      int             // how much of the outbox is written
+	full    bool            // the outbox is not written yet
 }
 
 // socket is what a loop can drive without ever waiting for it.
@@ -200,7 +204,11 @@ func (d *pollLoop) glance(edges []*edge, turns int) {
 	}
 	tries := 0
 	for _, e := range edges {
-		if e.wanted = e.up.Load() && !e.held && !e.ready && (all || d.due(e)); e.wanted {
+		e.wanted = e.up.Load() && !e.held && !e.ready && (all || d.due(e))
+		if e.pipe != nil && e.up.Load() && e.peek() {
+			continue
+		}
+		if e.wanted {
 			tries++
 		}
 		if e.blocked {
@@ -231,7 +239,7 @@ func (d *pollLoop) add(edges []*edge) {
 	for _, e := range edges {
 		e.place = -1
 		if e.up.Load() {
-			e.place = d.poll.Add(e.sock.FD(), !e.held && !e.ready, e.blocked)
+			e.place = e.interest(&d.poll)
 		}
 	}
 }
@@ -239,9 +247,7 @@ func (d *pollLoop) add(edges []*edge) {
 func (d *pollLoop) mark(edges []*edge) {
 	for _, e := range edges {
 		if e.place >= 0 { // else it was not up when the wait began
-			read, write := d.poll.Ready(e.place)
-			e.ready = e.ready || read
-			e.blocked = e.blocked && !write
+			e.found(d.poll.Ready(e.place))
 		}
 	}
 }
@@ -262,7 +268,11 @@ func (d *pollLoop) sleep(ctx context.Context, told bool) (from *edge, f *failure
 	if ctx.Done() != nil || !told {
 		wait = ctxTick
 	}
+	if arm(d.all) {
+		wait = 0
+	}
 	d.poll.Wait(int64(wait))
+	disarm(d.all)
 	d.mark(d.all)
 	d.bell.Silence()
 	return nil, nil
@@ -367,11 +377,11 @@ func (d *pollLoop) farewell() {
 			for d.push(e) && !e.broken {
 			}
 			if e.full {
-				e.place = d.poll.Add(e.sock.FD(), false, true)
+				e.place = e.interest(&d.poll)
 				due = append(due, e)
 			}
 		}
-		left := time.Until(deadline)
+		left := min(time.Until(deadline), farewellTick)
 		if d.all = due; len(due) == 0 || left <= 0 {
 			return
 		}

@@ -18,7 +18,7 @@ import (
 // each direction is a sequence of frames:
 //
 //	offset  size  field
-//	     0     1  type: 1 call, 2 data, 3 note, 4 fault
+//	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn
 //	     1     1  flags: bit 0: the checksum is there
 //	     2     2  0
 //	     4     4  bytes that follow
@@ -32,6 +32,13 @@ import (
 // data   one part of the vector, as package schedule cuts it
 // note   the sender is alive and waits; see note
 // fault  the sender gives up, and why; see failure. Nothing follows
+// offer  where the sender has made a pipe: process and descriptor, 4 bytes each, 8 of its
+//
+//	size, 16 of what it begins with
+//
+// turn   4 bytes. The first is 1: all that follows goes through the pipe, and what the
+//
+//	connection carries from here on is calls, of any bytes. 0: the offer is refused
 //
 // A job with vw workers has none of this: there a connection carries the bytes
 // of the vectors and nothing else.
@@ -42,6 +49,8 @@ const (
 	frameData  = 2
 	frameNote  = 3
 	frameFault = 4
+	frameOffer = 5
+	frameTurn  = 6
 
 	flagSum = 1
 )
@@ -87,6 +96,10 @@ func decodeFrame(b []byte) (frame, error) {
 		limit = noteSize
 	case frameFault:
 		limit = faultMax
+	case frameOffer:
+		limit = offerSize
+	case frameTurn:
+		limit = turnSize
 	default:
 		return f, fmt.Errorf("a frame of unknown type %d", f.kind)
 	}

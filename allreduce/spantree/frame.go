@@ -28,7 +28,8 @@ const (
 	//	1  the first
 	//	2  START has the address at which the server saw each rank; between ranks the
 	//	   header of a collective has its schedule and operation's name
-	//	3  FAIL and OVER carry the fault itself, beside the words that tell it
+	//	3  FAIL and OVER carry the fault itself, beside the words that tell it; between
+	//	   ranks there are pipes
 	protocolVersion = 3
 )
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// stages counts the open edges of a job by how far they have come with their pipes.
+func stages(j *testJob) map[pipeStage]int {
+	count := map[pipeStage]int{}
+	for _, g := range j.groups {
+		en := &g.engine
+		en.mu.Lock()
+		for _, e := range en.open {
+			count[e.stage]++
+		}
+		en.mu.Unlock()
+	}
+	return count
+}
+
+// gather makes every rank gather about n bytes of each, and looks at them.
+func gather(g *Group, n, round int) error {
+	v := make([]byte, n*g.Size())
+	lo, hi := g.Segment(len(v), g.Rank())
+	for i := lo; i < hi; i++ {
+		v[i] = byte(i*7 + round)
+	}
+	if err := g.AllGather(ctx, Vec(v)); err != nil {
+		return err
+	}
+	for i, got := range v {
+		if want := byte(i*7 + round); got != want {
+			return fmt.Errorf("round %d: byte %d: got %d, want %d", round, i, got, want)
+		}
+	}
+	return nil
+}
+
+// TestPipes: what ranks of a machine send to each other, but for all-reduces, goes through
+// memory, at every size, and so do the edges of ranks that are no operand of a sum.
+func TestPipes(t *testing.T) {
+	j := newSharedJob(t, 4, Config{})
+	for round, n := range []int{1, 100, 70_000, 1_000_000, 5, 300_000} {
+		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
+	}
+	if s := stages(j); s[pipeDone] == 0 || s[pipeNever]+s[pipeRefusing] > 0 || s[pipeDone] != s[pipeDone]+s[pipeOffered]+s[pipeDue]+s[pipeTurned] {
+		t.Errorf("the edges' stages are %v, want all used ones done", s)
+	}
+
+	dealt := newDealtJob(t, []int{0, 1, 0, 1}, Config{Schedule: schedule.Direct})
+	v := make([][]float32, 4)
+	dealt.each(func(rank int) error {
+		v[rank] = make([]float32, 50_000)
+		for i := range v[rank] {
+			v[rank][i] = float32(rank + i%7)
+		}
+		for range 3 {
+			if err := dealt.groups[rank].AllReduce(ctx, Vec(v[rank]), Max); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i, got := range v[1] {
+		if want := float32(3 + i%7); got != want {
+			t.Fatalf("element %d: got %v, want %v", i, got, want)
+		}
+	}
+	if s := stages(dealt); s[pipeDone] == 0 {
+		t.Errorf("hosts 0, 1, 0, 1: the edges' stages are %v, want some done", s)
+	}
+}
+
+// TestPipeRefused: where a rank cannot open the memory, the edge stays with its connection.
+func TestPipeRefused(t *testing.T) {
+	j := newSharedJob(t, 3, Config{})
+	for _, g := range j.groups {
+		g.engine.mu.Lock()
+		g.engine.segments.open = func(transport.Where) (*transport.Segment, error) { return nil, errors.New("not here") }
+		g.engine.mu.Unlock()
+	}
+	for round, n := range []int{10, 100_000, 10} {
+		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
+	}
+	if s := stages(j); s[pipeNever] == 0 || s[pipeDone] > 0 {
+		t.Errorf("the edges' stages are %v, want them never to turn", s)
+	}
+}
+
+// TestPipeNonsense: what has no place in the talk about a pipe is the peer's fault.
+func TestPipeNonsense(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		rank  int // at the other end of rank 1's edge
+		stage pipeStage
+		say   func(e *edge) *failure
+	}{
+		{"an offer from above", 2, pipeNone, func(e *edge) *failure { return e.offered(make([]byte, offerSize)) }},
+		{"a second offer", 0, pipeDue, func(e *edge) *failure { return e.offered(make([]byte, offerSize)) }},
+		{"a short offer", 0, pipeNone, func(e *edge) *failure { return e.offered(make([]byte, offerSize-1)) }},
+		{"a turn without an offer", 0, pipeNone, func(e *edge) *failure { return e.turn([]byte{1, 0, 0, 0}) }},
+		{"a refusal after the turn", 0, pipeTurned, func(e *edge) *failure { return e.turn([]byte{0, 0, 0, 0}) }},
+		{"a second turn", 0, pipeDone, func(e *edge) *failure { return e.turn([]byte{1, 0, 0, 0}) }},
+	} {
+		e := newEdge(&engine{rank: 1}, c.rank)
+		e.stage = c.stage
+		if f := c.say(e); f == nil || f.code != faultGaveUp {
+			t.Errorf("%s: got %+v, want that the peer sends what makes no sense", c.name, f)
+		}
+	}
+}
+
+// TestPipeNoticesDeath: the end of a rank is known to those that wait for it at the other end
+// of a pipe, at once.
+func TestPipeNoticesDeath(t *testing.T) {
+	for _, n := range []int{10, 2_000_000} {
+		nets := [3]*killable{}
+		for i := range nets {
+			nets[i] = &killable{Network: transport.TCP}
+		}
+		j := newJob(t, 3, Config{Listen: "127.0.0.1:0"}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
+		j.ready()
+		j.each(func(rank int) error { return gather(j.groups[rank], n, 1) })
+		if s := stages(j); s[pipeDone] == 0 {
+			t.Fatalf("%d bytes: the edges' stages are %v", n, s)
+		}
+		died := time.Now()
+		errs := j.all(func(rank int) error {
+			for round := 0; ; round++ {
+				if rank == 2 && round == 20 {
+					died = time.Now()
+					nets[2].kill()
+					return nil
+				}
+				if err := gather(j.groups[rank], n, round); err != nil {
+					return err
+				}
+			}
+		})
+		checkLost(t, errs, 2, 2)
+		if took := time.Since(died); took > 4*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	}
+}
+
+// TestPipesSleep: who waits long at a pipe burns no processor, and wakes.
+func TestPipesSleep(t *testing.T) {
+	j := newSharedJob(t, 3, Config{})
+	j.each(func(rank int) error { return gather(j.groups[rank], 1000, 0) })
+	cpu := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := cpu()
+	j.each(func(rank int) error {
+		if rank == 1 {
+			time.Sleep(time.Second)
+		}
+		return gather(j.groups[rank], 300_000, 1)
+	})
+	if spent := cpu() - before; spent > time.Second {
+		t.Errorf("a second of waiting took %v of processor time", spent)
+	}
+}
+
+// BenchmarkAllGather compares the ways between ranks of a machine.
+func BenchmarkAllGather(b *testing.B) {
+	const size = 4
+	for _, n := range []int{4, 64 << 10, 1 << 20} {
+		for _, shm := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d bytes/memory %v", n, shm), func(b *testing.B) {
+				j := newLoopbackJob(b, size, Config{NoSharedMemory: !shm, NoChecksum: true})
+				j.ready()
+				b.SetBytes(int64(n))
+				j.each(func(rank int) error {
+					v := make([]byte, n*size)
+					for range b.N {
+						if err := j.groups[rank].AllGather(ctx, Vec(v)); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			})
+		}
+	}
+}

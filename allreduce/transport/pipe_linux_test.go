@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"time"
+)
+
+// pipeEnds are the two ends of a pipe, as two processes would have them.
+func pipeEnds(t testing.TB) (a, b *Pipe) {
+	t.Helper()
+	l, err := TCP.Listen(context.Background(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dialled := make(chan net.Conn, 1)
+	go func() {
+		c, err := TCP.Dial(context.Background(), l.Addr().String())
+		if err != nil {
+			t.Error(err)
+		}
+		dialled <- c
+	}()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg, err := NewSegment(PipeBytes, 0)
+	if err != nil {
+		t.Skip("no shared memory: ", err)
+	}
+	far, err := OpenSegment(seg.Where())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func(c net.Conn, s *Segment, first bool) *Pipe {
+		sock, err := NewSocket(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPipe(sock, s, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	a, b = end(c, seg, true), end(<-dialled, far, false)
+	t.Cleanup(func() { a.Close(); b.Close() })
+	return a, b
+}
+
+// turnBoth turns both directions.
+func turnBoth(a, b *Pipe) {
+	for _, p := range [...]*Pipe{a, b} {
+		p.TurnIn()
+		p.TurnOut()
+	}
+}
+
+// Bytes come as they went, in both directions at once, however they are cut, and
+// whoever waits for the descriptor is called.
+func TestPipeCarries(t *testing.T) {
+	const total = 5 << 20
+	a, b := pipeEnds(t)
+	turnBoth(a, b)
+	run := func(p *Pipe, seed uint64) error {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		send, want := rand.NewChaCha8([32]byte{byte(seed)}), rand.NewChaCha8([32]byte{byte(3 - seed)})
+		out, buf := make([]byte, 300<<10), make([]byte, 300<<10)
+		var todo []byte
+		sent, got := 0, 0
+		var poll Poller
+		deadline := time.Now().Add(30 * time.Second)
+		for sent < total || len(todo) > 0 || got < total {
+			if time.Now().After(deadline) {
+				return errors.New("nothing moves")
+			}
+			moved := false
+			if len(todo) == 0 && sent < total {
+				todo = out[:min(total-sent, 1+rng.IntN(len(out)))]
+				send.Read(todo)
+				sent += len(todo)
+			}
+			if len(todo) > 0 {
+				k := rng.IntN(len(todo) + 1)
+				n, err := p.Write(todo[:k], todo[k:])
+				if err != nil && err != ErrAgain {
+					return err
+				}
+				todo, moved = todo[n:], n > 0
+			}
+			n, err := p.Read(buf[:1+rng.IntN(len(buf))])
+			if err != nil && err != ErrAgain {
+				return err
+			}
+			expect := make([]byte, n)
+			want.Read(expect)
+			if !bytes.Equal(buf[:n], expect) {
+				return errors.New("other bytes came")
+			}
+			got += n
+			if moved || n > 0 {
+				continue
+			}
+			poll.Clear()
+			k := poll.Add(p.FD(), true, false)
+			if !p.Arm(got < total, len(todo) > 0) {
+				poll.Wait(int64(10 * time.Second))
+			}
+			p.Disarm()
+			if read, _ := poll.Ready(k); read {
+				p.Call()
+			}
+		}
+		return nil
+	}
+	errs := make(chan error)
+	go func() { errs <- run(a, 1) }()
+	go func() { errs <- run(b, 2) }()
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What was written before the end is read before it.
+func TestPipeEnds(t *testing.T) {
+	a, b := pipeEnds(t)
+	turnBoth(a, b)
+	if n, err := a.Write([]byte("last "), []byte("words")); n != 10 || err != nil {
+		t.Fatalf("wrote %d, %v", n, err)
+	}
+	a.Shut()
+	got := make([]byte, 100)
+	if n, err := b.Read(got); string(got[:n]) != "last words" || err != nil {
+		t.Errorf("got %q, %v", got[:n], err)
+	}
+	err := ErrAgain
+	for range 2 * looks { // without a call
+		if _, err = b.Read(got); err != ErrAgain {
+			break
+		}
+	}
+	if err != io.EOF {
+		t.Errorf("got %v, want the end", err)
+	}
+}
+
+// Numbers that make no sense are errors, not wild reads.
+func TestPipeDistrusts(t *testing.T) {
+	a, b := pipeEnds(t)
+	turnBoth(a, b)
+	a.out.written.Store(RingSize + 1)
+	if _, err := b.Read(make([]byte, 10)); err != errRing {
+		t.Errorf("read: %v", err)
+	}
+	a.out.written.Store(0)
+	b.in.read.Store(5)
+	if _, err := a.Write([]byte("x"), nil); err != errRing {
+		t.Errorf("write: %v", err)
+	}
+}
+
+// Until it turns, a pipe is its socket, each direction for itself.
+func TestPipeTurns(t *testing.T) {
+	a, b := pipeEnds(t)
+	say := func(from, to *Pipe, words string) {
+		t.Helper()
+		if n, err := from.Write([]byte(words), nil); n != len(words) || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+		got := make([]byte, 100)
+		for range 1000 {
+			n, err := to.Read(got)
+			if err == ErrAgain {
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			if string(got[:n]) != words || err != nil {
+				t.Fatalf("got %q, %v; want %q", got[:n], err, words)
+			}
+			return
+		}
+		t.Fatal("nothing came")
+	}
+	say(a, b, "one")
+	a.TurnOut()
+	b.TurnIn()
+	say(a, b, "two")
+	say(b, a, "three")
+	if in, out := b.Turned(); !in || out {
+		t.Errorf("turned: %v, %v", in, out)
+	}
+	b.TurnOut()
+	a.TurnIn()
+	say(b, a, "four")
+	if a.Pending() || !a.Room() {
+		t.Error("there is something left")
+	}
+}
