@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,9 @@ func record(in io.Reader, out, log io.Writer) (bool, error) {
 		}
 		if e.Action == "fail" {
 			ok = false
+			if e.Test == "" {
+				printUnended(out, held, e.Package)
+			}
 			fmt.Fprint(out, strings.Join(held[key], ""))
 		}
 		if e.Test == "" && e.Action != "fail" {
@@ -92,6 +96,17 @@ func record(in io.Reader, out, log io.Writer) (bool, error) {
 		delete(held, key)
 	}, func(line string) { fmt.Fprintln(out, line) })
 	return ok, firstError(err, logErr)
+}
+
+// printUnended prints what the tests of a package said that have not ended, though the
+// package has: its process has died, and one of them has its last words.
+func printUnended(out io.Writer, held map[[2]string][]string, pkg string) {
+	for _, key := range slices.SortedFunc(maps.Keys(held), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
+		if key[0] == pkg && key[1] != "" {
+			fmt.Fprint(out, strings.Join(held[key], ""))
+			delete(held, key)
+		}
+	}
 }
 
 // packageLine is what the go command would print about a package.

@@ -73,6 +73,19 @@ func TestAFailureCountsOnceAndIsPrinted(t *testing.T) {
 	}
 }
 
+// The process of a package dies: what the tests under way had said, its trace among it,
+// is printed, and the package counts.
+func TestACrashIsPrinted(t *testing.T) {
+	talk, got, ok := sumUp(t, false, stream(t,
+		"pass p TestA", "output p TestB panic: no", "output q TestC quiet", "output p  FAIL p", "fail p"))
+	if want := "failed   a: p\n1 passed, 1 failed, 0 skipped\n"; got != want || ok {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !strings.Contains(talk, "panic: no") || strings.Contains(talk, "quiet") {
+		t.Errorf("printed %q", talk)
+	}
+}
+
 func TestAParentThatFailsAloneCounts(t *testing.T) {
 	_, got, _ := sumUp(t, false, stream(t, "pass p TestA/x", "fail p TestA", "fail p"))
 	if want := "failed   a: p TestA\n1 passed, 1 failed, 0 skipped\n"; got != want {
