@@ -35,7 +35,7 @@ func pipeEnds(t testing.TB) (a, b *Pipe) {
 	}
 	seg, err := NewSegment(PipeBytes, 0)
 	if err != nil {
-		t.Skip("no shared memory: ", err)
+		t.Fatal(err)
 	}
 	far, err := OpenSegment(seg.Where())
 	if err != nil {
@@ -75,27 +75,27 @@ func TestPipeCarries(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		send, want := rand.NewChaCha8([32]byte{byte(seed)}), rand.NewChaCha8([32]byte{byte(3 - seed)})
 		out, buf := make([]byte, 300<<10), make([]byte, 300<<10)
-		var todo []byte
+		var left []byte
 		sent, got := 0, 0
 		var poll Poller
 		deadline := time.Now().Add(30 * time.Second)
-		for sent < total || len(todo) > 0 || got < total {
+		for sent < total || len(left) > 0 || got < total {
 			if time.Now().After(deadline) {
 				return errors.New("nothing moves")
 			}
 			moved := false
-			if len(todo) == 0 && sent < total {
-				todo = out[:min(total-sent, 1+rng.IntN(len(out)))]
-				send.Read(todo)
-				sent += len(todo)
+			if len(left) == 0 && sent < total {
+				left = out[:min(total-sent, 1+rng.IntN(len(out)))]
+				send.Read(left)
+				sent += len(left)
 			}
-			if len(todo) > 0 {
-				k := rng.IntN(len(todo) + 1)
-				n, err := p.Write(todo[:k], todo[k:])
+			if len(left) > 0 {
+				k := rng.IntN(len(left) + 1)
+				n, err := p.Write(left[:k], left[k:])
 				if err != nil && err != ErrAgain {
 					return err
 				}
-				todo, moved = todo[n:], n > 0
+				left, moved = left[n:], n > 0
 			}
 			n, err := p.Read(buf[:1+rng.IntN(len(buf))])
 			if err != nil && err != ErrAgain {
@@ -112,7 +112,7 @@ func TestPipeCarries(t *testing.T) {
 			}
 			poll.Clear()
 			k := poll.Add(p.FD(), true, false)
-			if !p.Arm(got < total, len(todo) > 0) {
+			if !p.Arm(got < total, len(left) > 0) {
 				poll.Wait(int64(10 * time.Second))
 			}
 			p.Disarm()
