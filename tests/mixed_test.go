@@ -15,8 +15,12 @@ import (
 func TestMixedJobs(t *testing.T) {
 	vw := realVW(t)
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
-	for _, n := range []int{2, 4, 5} {
-		for _, rule := range []string{"--sgd -l 0.05", "", "--adaptive"} {
+	rules := []string{"", "--sgd -l 0.05", "--adaptive"}
+	for _, n := range []int{2, 3, 4, 5, 8} {
+		if n == 8 {
+			rules = rules[:1] // eight vw at a time take their time to start
+		}
+		for _, rule := range rules {
 			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(rule, " ", "")), func(t *testing.T) {
 				port := startServer(t)
 				dir := t.TempDir()
