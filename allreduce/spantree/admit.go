@@ -496,16 +496,25 @@ func (m *machine) onBeat(a *attempt, f *beatFrame) {
 	a.waits, a.beaten = f.Waits, m.now
 	a.waiting = waiting{f.WaitsFor, f.Collective, f.Epoch, m.now}
 	m.send(a, &beatenFrame{Seq: f.Seq})
-	if j := a.job; (j.state == filling || j.state == recovering) && a.seen != j.changed {
+	j := a.job
+	if j.state != filling && j.state != recovering {
+		return
+	}
+	if a.knows.seen != j.changed || m.now.Sub(a.knows.at) >= tellEvery {
 		m.sendWaiting(a)
 	}
 }
 
 func (m *machine) sendWaiting(a *attempt) {
 	j := a.job
+	report := j.report(m.now)
+	again := a.knows.seen == j.sentenceOf && a.knows.report == report
+	a.knows = telling{j.sentenceOf, report, m.now}
+	if again {
+		return // time has passed, of which this report says nothing
+	}
 	vws := len(j.seats) - j.native // a vw worker is ready when it joins
-	m.send(a, &waitingFrame{Joined: uint32(len(j.seats)), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: j.report(m.now)})
-	a.seen = j.sentenceOf
+	m.send(a, &waitingFrame{Joined: uint32(len(j.seats)), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
 }
 
 // hostPort writes an address, IPv6 in brackets.

@@ -29,6 +29,10 @@ func (s jobState) String() string {
 	return [...]string{"filling", "wired", "recovering", "ending", "failed"}[s]
 }
 
+// tellEvery is how often a rank that waits is told anew while nothing has changed but
+// the time: reports say since when ranks are missing.
+const tellEvery = 5 * time.Second
+
 // The log has a line about a filling job after 10 s, then ever less often.
 const (
 	firstReport  = 10 * time.Second
@@ -70,6 +74,13 @@ type job struct {
 	handover
 }
 
+// telling is what an attempt was told last of a job that is not wired, by WAITING.
+type telling struct {
+	seen   int // the job's changed then
+	report string
+	at     time.Time
+}
+
 // farewell is why an attempt of a rank is gone.
 type farewell struct {
 	host, why string
@@ -95,7 +106,7 @@ type attempt struct {
 	lostAfter    time.Duration
 	ready        bool
 	shard        Shard
-	seen         int // the job's changed when it was last told about it
+	knows        telling
 	progress     Progress
 	waits        string
 	complete     bool
