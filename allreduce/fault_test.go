@@ -21,8 +21,8 @@ func armed(t *testing.T, text string, h fault.Hands) *atomic.Int32 {
 	}
 	struck := new(atomic.Int32)
 	h.Say = func(string) { struck.Add(1) }
-	fault.Arm(plan, 1, h)
-	t.Cleanup(func() { fault.Arm(nil, 1, fault.Hands{}) })
+	fault.Arm(plan, fault.Life{}, h)
+	t.Cleanup(func() { fault.Arm(nil, fault.Life{}, fault.Hands{}) })
 	return struck
 }
 

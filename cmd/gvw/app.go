@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -71,7 +73,7 @@ func (p *program) run(ctx context.Context) error {
 
 // runCommand is gvw run.
 func (p *program) runCommand(ctx context.Context, args []string) error {
-	s, err := normalise(runFlags, args, p.env, os.ReadFile)
+	s, err := normalise(runFlags, args, withoutShared(p.env), os.ReadFile)
 	switch {
 	case err != nil:
 		return err
@@ -91,11 +93,45 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 	if job.has("help") || job.has("version") {
 		return usageErrorf("gvw run: --help and --version come before --")
 	}
+	given, err := normalise(learnFlags, s.rest, nil, os.ReadFile) // not by the environment
+	if err != nil {
+		return err
+	}
+	if err := hand(s, job, given); err != nil {
+		return err
+	}
 	p.note(job)
 	if err := takeData(job); err != nil {
 		return err
 	}
 	return p.dispatch(ctx, s.args(), runFlags, func(c *cli.Context) error { return p.launch(c, s.has("shard"), job) })
+}
+
+// hand gives the learner the options of its that stood before the "--". given has
+// those that stood after it.
+func hand(s, job, given *settings) error {
+	var errs []error
+	for _, o := range sharedFlags {
+		before, after := s.all(o.name), given.all(o.name)
+		switch {
+		case len(before) == 0:
+			continue
+		case len(after) > 0 && !slices.Equal(before, after):
+			errs = append(errs, usageErrorf("--%s is %s before -- and %s after it: give it once", o.name, before[0], after[0]))
+		}
+		job.set(o.name, before...)
+		s.set(o.name)
+	}
+	return errors.Join(errs...)
+}
+
+// withoutShared is the environment without the variables that set options of the
+// learner's: they count as if they stood after the "--".
+func withoutShared(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(sharedFlags, func(s *spec) bool { return s.env() == name })
+	})
 }
 
 // dispatch hands canonical arguments to urfave, which makes typed values of

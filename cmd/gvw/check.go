@@ -56,6 +56,7 @@ var learnNeeds = []needs{
 	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
 	{"checkpoint_every", []string{"checkpoint"}, "no state is kept"},
 	{"resume", []string{"checkpoint"}, "that says where the states are"},
+	{"generation", []string{"run_id"}, "it counts the restarts of a run, by its name"},
 }
 
 const onlyText = "as in vw, it is for vw's text alone"
@@ -120,7 +121,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir"}
+	clusterExtra  = []string{"span_server_port", "shard", "run_id", "generation", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,

@@ -69,7 +69,8 @@ func (p *program) faultPlan(total int, sharesMemory bool) (fault.Plan, error) {
 }
 
 // armFaults lets the faults of GVW_FAULT strike in this process.
-func (p *program) armFaults(at launch.Place, sharesMemory bool) error {
+// Launchers that start the whole job again count its generations.
+func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory bool) error {
 	plan, err := p.faultPlan(max(at.Total, 1), sharesMemory)
 	if err != nil || plan == nil {
 		return err
@@ -80,7 +81,7 @@ func (p *program) armFaults(at launch.Place, sharesMemory bool) error {
 	}
 	p.rank = at.Rank
 	log := p.logger(false, true) // with the time, to tell how long it took the others
-	fault.Arm(plan, attempt, fault.Hands{
+	fault.Arm(plan, fault.Life{Attempt: attempt, Generation: generation}, fault.Hands{
 		Exit: os.Exit,
 		Kill: killSelf,
 		Stop: stopSelf,
@@ -117,8 +118,9 @@ func (p *program) faultsCommand(_ context.Context, args []string) error {
 	b.WriteString("GVW_FAULT makes a process break itself, to test what the others do about it:\n\n" +
 		"  GVW_FAULT=rank:2,op:17,kind:kill gvw run -n 4 -- -d train.vw -f model\n\n" +
 		"Faults are separated by semicolons. Each says who, where and what:\n\n" +
-		"  rank:R      whom it strikes; all ranks if left out\n" +
-		"  attempt:K   in which attempt of the rank, or any (1): a restarted one lives\n")
+		"  rank:R        whom it strikes; all ranks if left out\n" +
+		"  attempt:K     in which attempt of the rank, or any (1): a restarted one lives\n" +
+		"  generation:K  in which generation of the run (--generation), or any (1)\n")
 	err := errors.Join(
 		describe(&b, "\nWhere, one of:\n", ":N", fault.Points),
 		describe(&b, "\nWhat, as kind:K, one of:\n", "", fault.Kinds[fault.Exit:]),

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -190,6 +191,7 @@ var learnFlags = []*spec{
 	{name: "node", kind: integer, category: catCluster, arg: "N", more: true, help: "this rank, from 0"},
 	{name: "shard", kind: text, category: catCluster, arg: "HOW", choices: []string{"bytes", "lines"}, help: "share out one input: contiguous parts, or lines"},
 	{name: "run_id", kind: text, category: catCluster, arg: "NAME", more: true, help: "the run's name: its end is remembered under it"},
+	{name: "generation", kind: integer, max: 1<<32 - 1, category: catCluster, arg: "N", def: "0", more: true, help: "counts restarts of the whole run: a higher one ends a lower one"},
 	{name: "heartbeat", kind: duration, category: catCluster, arg: "T", def: "1s", more: true, help: "time between signs of life"},
 	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
 	{name: "on_loss", kind: text, category: catCluster, arg: "HOW", choices: onLossNames, def: "abort", more: true, help: "the loss of a rank: end, wait for another attempt (gvw run), or go on"},
@@ -215,7 +217,14 @@ var learnFlags = []*spec{
 }
 
 // runFlags are the options of `gvw run`, before the "--".
-var runFlags = []*spec{
+var runFlags = slices.Concat(launchFlags, sharedFlags)
+
+// sharedFlags are the learner's options that may stand there too: those that are about
+// the job, and not about one rank of it.
+var sharedFlags = clusterFlags("span_server", "span_server_port", "unique_id", "total", "node", "shard", "run_id", "generation", "advertise")
+
+// launchFlags are those that stand there alone.
+var launchFlags = []*spec{
 	{name: "workers", short: "n", kind: integer, positive: true, max: 4096, category: catRun, arg: "N", help: "worker processes on this machine"},
 	{name: "shard", kind: text, category: catRun, arg: "HOW", choices: []string{"bytes", "lines"}, def: "bytes", help: "contiguous parts, or line n to rank (n-1) mod N"},
 	{name: "log_dir", kind: text, category: catRun, arg: "DIR", help: "folder for one log per rank; a new one if left out"},

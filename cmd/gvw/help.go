@@ -41,7 +41,13 @@ func runHelp() string {
 	b.WriteString("gvw run trains with several processes on this machine, server included.\n\n" +
 		"  gvw run -n 4 -- -d train.vw -f model --hybrid 2:20\n" +
 		"  gvw run -n 4 -- -d 'part.{rank}' -f model -p 'predictions.{rank}'\n")
-	writeOptions(&b, runFlags, true)
+	writeOptions(&b, launchFlags, true)
+	b.WriteString("\nOf the learner's options these may stand here as well:\n")
+	var shared []string
+	for _, s := range sharedFlags {
+		shared = append(shared, s.spelled())
+	}
+	writeWords(&b, 2, 2, strings.Join(shared, " "))
 	b.WriteString("\nAfter -- stand the learner's options (gvw --help). {rank} in a file name is each\n" +
 		"process's number, from 0. Without it the data is shared out, rank 0 writes the\n" +
 		"model, predictions are put together in the order of the data, and caches get the\n" +

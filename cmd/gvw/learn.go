@@ -26,7 +26,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.armFaults(at, isRank && c.String("shm") != "off"); err != nil {
+	if err := p.armFaults(at, c.Uint64("generation"), isRank && c.String("shm") != "off"); err != nil {
 		return err
 	}
 	shard := hdfsio.Shard{}

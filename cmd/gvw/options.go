@@ -286,6 +286,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		Job:          spantree.Job{UniqueID: c.Uint64("unique_id"), RunKey: c.String("run_id")},
 		Rank:         p.Rank,
 		Total:        p.Total,
+		Generation:   uint32(c.Uint64("generation")),
 		StartTimeout: c.Duration("start_timeout"),
 		Heartbeat:    c.Duration("heartbeat"),
 		LostAfter:    c.Duration("lost_after"),

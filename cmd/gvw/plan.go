@@ -48,7 +48,7 @@ type gathering struct {
 
 // makePlan divides a job among workers. It touches no file.
 func makePlan(j localJob, s *settings) (*plan, error) {
-	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id"}) {
+	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "generation"}) {
 		if s.has(name) {
 			if name == "shard" {
 				return nil, usageErrorf("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")

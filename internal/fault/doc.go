@@ -15,7 +15,7 @@
 // library must not do by itself:
 //
 //	plan, err := fault.Parse(text)
-//	fault.Arm(plan, attempt, fault.Hands{Exit: os.Exit, …})
+//	fault.Arm(plan, fault.Life{Attempt: attempt}, fault.Hands{Exit: os.Exit, …})
 //
 // Code that can be struck says where it is:
 //
@@ -28,8 +28,9 @@
 // process, once; a slow one from then on. Points are counted for each fault by
 // itself, so where several ranks share a process, a fault should name its rank.
 //
-// A fault strikes in one attempt of its rank, the first unless it names another,
-// so that a process which a launcher has started again does not die again.
+// A fault strikes in one attempt of its rank, and in one generation of the run, the
+// first unless it names another: a process which a launcher has started again, alone or
+// with all others, does not die again.
 //
 // Exit, Kill, Stop and Slow are done by At itself. Drop, Garble and HalfOpen concern
 // connections, which only their owner can reach: At returns them.

@@ -31,12 +31,17 @@ type counted struct {
 
 var current atomic.Pointer[armed]
 
-// Arm lets a plan strike in this process, which is an attempt (from 1) of its rank.
-// An empty plan disarms it.
-func Arm(p Plan, attempt uint64, h Hands) {
+// Life is which process of its rank this one is. Both numbers count from 1; 0 is 1.
+type Life struct {
+	Attempt    uint64 // launchers start a rank again
+	Generation uint64 // and some of them the whole job
+}
+
+// Arm lets a plan strike in this process. An empty plan disarms it.
+func Arm(p Plan, in Life, h Hands) {
 	a := &armed{hands: h}
 	for _, f := range p {
-		if f.Attempt == Any || f.Attempt == attempt {
+		if strikes(f.Attempt, in.Attempt) && strikes(f.Generation, in.Generation) {
 			a.faults = append(a.faults, counted{Fault: f})
 		}
 	}
@@ -49,6 +54,8 @@ func Arm(p Plan, attempt uint64, h Hands) {
 	}
 	current.Store(a)
 }
+
+func strikes(in, now uint64) bool { return in == Any || in == max(now, 1) }
 
 // Act is what the caller of At has to do itself. The zero value is nothing.
 type Act struct {

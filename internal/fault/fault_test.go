@@ -14,19 +14,21 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Plan{
-		"rank:2,op:17,kind:exit":           {{Rank: 2, At: Op, N: 17, Kind: Exit, Code: DefaultCode, Attempt: 1}},
-		" kind:exit , code:9 , op:1 ; ":    {{Rank: Every, At: Op, N: 1, Kind: Exit, Code: 9, Attempt: 1}},
-		"rank:0,work:3,slow:10":            {{Rank: 0, At: Work, N: 3, Kind: Slow, Factor: 10, Attempt: 1}},
-		"op:3,kind:slow,delay:50ms":        {{Rank: Every, At: Op, N: 3, Kind: Slow, Delay: 50 * time.Millisecond, Attempt: 1}},
-		"commit:1,kind:drop,attempt:2":     {{Rank: Every, At: Commit, N: 1, Kind: Drop, Attempt: 2}},
-		"delivery:1,kind:kill,attempt:any": {{Rank: Every, At: Delivery, N: 1, Kind: Kill, Attempt: Any}},
+		"rank:2,op:17,kind:exit":           {{Rank: 2, At: Op, N: 17, Kind: Exit, Code: DefaultCode, Attempt: 1, Generation: 1}},
+		" kind:exit , code:9 , op:1 ; ":    {{Rank: Every, At: Op, N: 1, Kind: Exit, Code: 9, Attempt: 1, Generation: 1}},
+		"rank:0,work:3,slow:10":            {{Rank: 0, At: Work, N: 3, Kind: Slow, Factor: 10, Attempt: 1, Generation: 1}},
+		"op:3,kind:slow,delay:50ms":        {{Rank: Every, At: Op, N: 3, Kind: Slow, Delay: 50 * time.Millisecond, Attempt: 1, Generation: 1}},
+		"commit:1,kind:drop,attempt:2":     {{Rank: Every, At: Commit, N: 1, Kind: Drop, Attempt: 2, Generation: 1}},
+		"delivery:1,kind:kill,attempt:any": {{Rank: Every, At: Delivery, N: 1, Kind: Kill, Attempt: Any, Generation: 1}},
 		"write:1,kind:stop;wiring:2,kind:kill": {
-			{Rank: Every, At: Write, N: 1, Kind: Stop, Attempt: 1},
-			{Rank: Every, At: Wiring, N: 2, Kind: Kill, Attempt: 1},
+			{Rank: Every, At: Write, N: 1, Kind: Stop, Attempt: 1, Generation: 1},
+			{Rank: Every, At: Wiring, N: 2, Kind: Kill, Attempt: 1, Generation: 1},
 		},
+		"op:1,kind:drop,generation:2":               {{Rank: Every, At: Op, N: 1, Kind: Drop, Attempt: 1, Generation: 2}},
+		"generation:any,op:1,attempt:any,kind:drop": {{Rank: Every, At: Op, N: 1, Kind: Drop, Attempt: Any, Generation: Any}},
 		"op:1,kind:garble;op:2,kind:halfopen": {
-			{Rank: Every, At: Op, N: 1, Kind: Garble, Attempt: 1},
-			{Rank: Every, At: Op, N: 2, Kind: HalfOpen, Attempt: 1},
+			{Rank: Every, At: Op, N: 1, Kind: Garble, Attempt: 1, Generation: 1},
+			{Rank: Every, At: Op, N: 2, Kind: HalfOpen, Attempt: 1, Generation: 1},
 		},
 	} {
 		got, err := Parse(text)
@@ -70,6 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"delivery:1,kind:drop":                "op, work or commit",
 		"wiring:1,kind:garble":                "op, work or commit",
 		"op:1,kind:exit,attempt:0":            "from 1 on",
+		"op:1,kind:exit,generation:0":         "generation:0: a number from 1 on",
 		"op:1,kind:exit,node:2":               `"node" is unknown`,
 		"op:1,kind:exit;op:x,kind:exit":       "fault 2",
 		strings.Repeat("op:1,kind:kill;", 65): "at most 64",
@@ -90,13 +93,13 @@ func arm(t *testing.T, text string, attempt uint64) *[]string {
 	}
 	var did []string
 	note := func(what string) { did = append(did, what) }
-	Arm(p, attempt, Hands{
+	Arm(p, Life{Attempt: attempt}, Hands{
 		Exit:  func(code int) { note(fmt.Sprint("exit ", code)) },
 		Kill:  func() { note("kill") },
 		Stop:  func() { note("stop") },
 		Sleep: func(d time.Duration) { note(fmt.Sprint("sleep ", d.Round(time.Millisecond))) },
 	})
-	t.Cleanup(func() { Arm(nil, 1, Hands{}) })
+	t.Cleanup(func() { Arm(nil, Life{}, Hands{}) })
 	return &did
 }
 
@@ -149,9 +152,35 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("attempt %d: %s", attempt, d)
 		}
 	}
-	Arm(Plan{{At: Op, N: 1, Kind: Exit, Attempt: 1}}, 2, Hands{})
+	Arm(Plan{{At: Op, N: 1, Kind: Exit, Attempt: 1}}, Life{Attempt: 2}, Hands{})
 	if current.Load() != nil {
 		t.Error("a plan for another attempt costs something")
+	}
+}
+
+// Nor does one of a job that was started again as a whole, unless the fault says so.
+func TestGenerations(t *testing.T) {
+	p, err := Parse("op:1,kind:kill;op:1,kind:stop,generation:2;op:1,kind:exit,generation:any;op:1,kind:kill,generation:2,attempt:2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { Arm(nil, Life{}, Hands{}) })
+	for in, want := range map[Life]string{
+		{}:                          "kill exit ",
+		{Generation: 1}:             "kill exit ",
+		{Generation: 2}:             "stop exit ",
+		{Generation: 2, Attempt: 2}: "kill ",
+		{Generation: 3}:             "exit ",
+	} {
+		did := ""
+		Arm(p, in, Hands{
+			Kill: func() { did += "kill " },
+			Stop: func() { did += "stop " },
+			Exit: func(int) { did += "exit " },
+		})
+		if At(0, Op); did != want {
+			t.Errorf("%+v: %q, want %q", in, did, want)
+		}
 	}
 }
 
@@ -166,7 +195,7 @@ func TestWithin(t *testing.T) {
 }
 
 func TestCostsNothing(t *testing.T) {
-	Arm(nil, 1, Hands{})
+	Arm(nil, Life{}, Hands{})
 	if n := testing.AllocsPerRun(100, func() { At(3, Op).Stretch()() }); n != 0 {
 		t.Errorf("%v allocations without a plan", n)
 	}
@@ -177,7 +206,7 @@ func TestCostsNothing(t *testing.T) {
 }
 
 func BenchmarkUnset(b *testing.B) {
-	Arm(nil, 1, Hands{})
+	Arm(nil, Life{}, Hands{})
 	for b.Loop() {
 		At(1, Op)
 	}

@@ -42,7 +42,7 @@ func Parse(text string) (Plan, error) {
 }
 
 func parseFault(text string) (Fault, error) {
-	f := Fault{Rank: Every, Attempt: 1}
+	f := Fault{Rank: Every, Attempt: 1, Generation: 1}
 	r := reader{f: &f, seen: map[string]bool{}}
 	for word := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(word), ":")
@@ -106,15 +106,22 @@ func (r *reader) field(name, value string) error {
 		}
 		r.f.Delay = d
 	case "attempt":
-		if value == "any" {
-			r.f.Attempt = Any
-			return nil
-		}
-		return count(name, value, &r.f.Attempt)
+		return life(name, value, &r.f.Attempt)
+	case "generation":
+		return life(name, value, &r.f.Generation)
 	default:
-		return fmt.Errorf("%q is unknown: a fault has a point (%s), kind, rank, attempt, code, slow, delay", name, names(Points))
+		return fmt.Errorf("%q is unknown: a fault has a point (%s), kind, rank, attempt, generation, code, slow, delay", name, names(Points))
 	}
 	return nil
+}
+
+// life reads a number from 1 on, or any.
+func life(name, value string, to *uint64) error {
+	if value == "any" {
+		*to = Any
+		return nil
+	}
+	return count(name, value, to)
 }
 
 // count reads a number from 1 on.

@@ -37,7 +37,7 @@ const (
 	HalfOpen      // its data connections stay, and nothing goes over them any more
 )
 
-// Every and Any stand for all ranks and for all attempts.
+// Every and Any stand for all ranks, and for all attempts or generations.
 const (
 	Every = -1
 	Any   = 0
@@ -57,6 +57,8 @@ type Fault struct {
 	Factor  float64       // of Slow at Work: how many times as long it takes; 0: Delay
 	Delay   time.Duration // of Slow: how much longer
 	Attempt uint64        // in which attempt of the rank, from 1; Any: in all
+
+	Generation uint64 // in which generation of the run, from 1; Any: in all
 }
 
 // Plan is what is to happen in a job.
@@ -114,12 +116,17 @@ func (f Fault) String() string {
 	if f.Kind == Exit && f.Code != DefaultCode {
 		add("code", strconv.Itoa(f.Code))
 	}
-	switch f.Attempt {
-	case 1:
-	case Any:
-		add("attempt", "any")
-	default:
-		add("attempt", strconv.FormatUint(f.Attempt, 10))
+	for _, life := range []struct {
+		name string
+		n    uint64
+	}{{"attempt", f.Attempt}, {"generation", f.Generation}} {
+		switch life.n {
+		case 1:
+		case Any:
+			add(life.name, "any")
+		default:
+			add(life.name, strconv.FormatUint(life.n, 10))
+		}
 	}
 	return strings.Join(words, ",")
 }
