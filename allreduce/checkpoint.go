@@ -34,6 +34,8 @@ type Owner struct {
 	// Options is the SHA-256 of all on which the ranks agree, and of their number: a
 	// state of others is of no use.
 	Options [32]byte
+	// Text is that of which Options is the digest.
+	Text string
 	// Run and Generation are Config.Job.RunKey and Config.Generation.
 	Run        string
 	Generation uint32
@@ -41,10 +43,8 @@ type Owner struct {
 
 // owner is whom this job's states belong to.
 func (c Config) owner() Owner {
-	return Owner{
-		Options: sha256.Sum256(fmt.Appendf(nil, "%s total=%d", c.agreed(), c.Total)),
-		Run:     c.Job.RunKey, Generation: c.Generation,
-	}
+	text := fmt.Sprintf("%s total=%d", c.agreed(), c.Total)
+	return Owner{Options: sha256.Sum256([]byte(text)), Text: text, Run: c.Job.RunKey, Generation: c.Generation}
 }
 
 // keepsCheckpoints says whether this rank does.

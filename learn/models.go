@@ -27,8 +27,9 @@ type initial struct {
 }
 
 // loadModel opens the initial model and merges what it keeps into cfg. A
-// feature mask is an initial model, too, but for its options.
-func loadModel(cfg *Config) (_ *initial, err error) {
+// feature mask is an initial model, too, but for its options. What is read of it, now
+// and later, goes to read.
+func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	name := cmp.Or(cfg.InitialModel, cfg.FeatureMask)
 	f, err := cfg.OpenModel(name)
 	if err != nil {
@@ -39,7 +40,7 @@ func loadModel(cfg *Config) (_ *initial, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	dec, err := model.NewDecoder(f, model.Limits{Bits: 32})
+	dec, err := model.NewDecoder(io.TeeReader(f, read), model.Limits{Bits: 32})
 	if err != nil {
 		return nil, fmt.Errorf("initial model %s: %w", name, err)
 	}

@@ -39,7 +39,7 @@ type array struct {
 const (
 	stateMark     = "gvwS"
 	resultsMark   = "gvwR"
-	parcelVersion = 1
+	parcelVersion = 2
 	parcelHead    = 32
 
 	maxPhase  = 16

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -49,7 +50,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	}
 	c = c.withDefaults()
 	if c.InitialModel != "" {
-		in, err := loadModel(&c)
+		in, err := loadModel(&c, io.Discard)
 		if err != nil {
 			return nil, err
 		}

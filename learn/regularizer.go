@@ -23,14 +23,14 @@ func (c *Config) keepsHessian() bool {
 }
 
 // loadRegularizer reads --input_feature_regularizer and merges what it keeps
-// into cfg, as loadModel does.
-func loadRegularizer(cfg *Config) (prior descent.Penalty, labels loss.Range, err error) {
+// into cfg, as loadModel does. What is read of it goes to read.
+func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels loss.Range, err error) {
 	name := cfg.InputRegularizer
 	f, err := cfg.OpenModel(name)
 	if err != nil {
 		return prior, labels, fmt.Errorf("cannot open the regularisers: %w", err)
 	}
-	reg, err := model.ReadRegularizer(f, model.Limits{Bits: 30})
+	reg, err := model.ReadRegularizer(io.TeeReader(f, read), model.Limits{Bits: 30})
 	if err = errors.Join(err, f.Close()); err != nil {
 		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
 	}

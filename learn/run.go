@@ -67,8 +67,9 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 			err = errors.Join(err, r.close())
 		}
 	}()
+	basis := newBasis()
 	if cfg.InitialModel != "" || cfg.FeatureMask != "" {
-		if r.initial, err = loadModel(&cfg); err != nil {
+		if r.initial, err = loadModel(&cfg, basis); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +79,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	}
 	if cfg.InputRegularizer != "" {
 		var seen loss.Range
-		if r.prior, seen, err = loadRegularizer(&cfg); err != nil {
+		if r.prior, seen, err = loadRegularizer(&cfg, basis); err != nil {
 			return nil, err
 		}
 		labels = &seen
@@ -90,7 +91,7 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 		cfg.HoldoutOff = true // one set to stop by is enough
 	}
 	s := r.session
-	s.cfg = cfg
+	s.cfg, s.basis = cfg, basis
 	s.lease()
 	if s.loss, err = cfg.newLoss(); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"context"
+	"hash"
 	"log/slog"
 	"time"
 
@@ -23,6 +24,8 @@ type session struct {
 	log   *slog.Logger
 
 	create func(name string) (Output, error) // of the configuration, not subject to the lease
+
+	basis hash.Hash32 // of the models that training starts from; nil: nothing was asked
 
 	loss  loss.Loss
 	odd   oddLabels

@@ -79,6 +79,7 @@ func (s *session) encode(r record) []byte {
 
 // codeOwn is what the place of a rank needs besides its record.
 func (s *session) codeOwn(c *coder) {
+	s.codeOrigin(c)
 	s.table.code(c)
 	c.flag("warned of labels", &s.odd.first)
 	if s.own != nil {

@@ -190,6 +190,28 @@ func TestLauncherIsLost(t *testing.T) {
 	state := readFile(t, newest)
 	const goingOn = "going on from a checkpoint"
 
+	// Who asks for what cannot be is told so: other options, other data, or the same shared
+	// out among more ranks, or in another way.
+	lines := strings.SplitAfter(readFile(t, filepath.Join(j.dir, "t.vw")), "\n")
+	writeFile(t, filepath.Join(j.dir, "u.vw"), strings.Join(lines[:len(lines)-2], ""))
+	for _, no := range []struct {
+		name string
+		args func(args []string) []string
+		says []string
+	}{
+		{"options", func(args []string) []string { return append(args, "--l2", "2") }, []string{"l2=2 here, l2=0 there"}},
+		{"ranks", func(args []string) []string { args[2] = "3"; return args }, []string{"total=3 here, total=4 there"}},
+		{"data", func(args []string) []string { args[slices.Index(args, "t.vw")] = "u.vw"; return args }, []string{"was made from", "examples in"}},
+		{"sharding", func(args []string) []string { return slices.Insert(args, 3, "--shard", "lines") }, []string{"was made from", "--shard"}},
+	} {
+		r := run(t, j.dir, gvwBin, no.args(j.args("-f", "refused", "--checkpoint", "ck", "--resume"))...)
+		r.ends(t, "other "+no.name, 6, append(no.says, "leave --resume out")...)
+		if names := j.kept(); len(names) != 2 {
+			t.Errorf("other %s: left are %v, want two checkpoints", no.name, names)
+		}
+		nothingLeft(t, j.dir, "refused")
+	}
+
 	for _, step := range []struct {
 		name    string
 		damaged bool
@@ -199,7 +221,7 @@ func TestLauncherIsLost(t *testing.T) {
 		keeps   int // files of the first run, afterwards
 	}{
 		{"not asked to", false, nil, whole, []string{"--resume would go on from it"}, 2},
-		{"other options", false, []string{"--resume", "--l2", "2"}, otherWhole, []string{"it belongs to other options"}, 2},
+		{"other options, not asked to", false, []string{"--l2", "2"}, otherWhole, []string{"it belongs to other options: l2=2 here, l2=0 there"}, 2},
 		{"damaged", true, []string{"--resume"}, whole, []string{newest[len(j.dir)+1:], "checksum", goingOn + `" rank=0 step=2`}, 0},
 		{"whole", false, []string{"--resume"}, whole, []string{"the checkpoint of another run counts", goingOn + `" rank=0 step=3`}, 0},
 	} {

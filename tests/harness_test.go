@@ -123,6 +123,19 @@ func (p *process) wait() result {
 	return p.res
 }
 
+// ends checks how a program has ended, and what its last line says.
+func (r result) ends(t *testing.T, what string, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("%s: exit code %d, want %d\n%s", what, r.code, code, tail(r.stderr, 10))
+	}
+	for _, w := range words {
+		if last := tail(r.stderr, 1); !strings.Contains(last, w) {
+			t.Errorf("%s: the last line does not say %q: %s", what, w, last)
+		}
+	}
+}
+
 // startServer starts spanning_tree on a free port and returns the port.
 func startServer(t *testing.T) (port string) {
 	t.Helper()

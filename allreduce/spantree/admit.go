@@ -230,7 +230,7 @@ func (j *job) checkAgreement(f *joinFrame) *refusal {
 	case int(f.Total) != j.total:
 		return refuse(TotalDiffers, "total %d differs from that of the job, %d", f.Total, j.total)
 	case f.OptionsSHA256 != j.digest:
-		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: %s", diffOptions(f.Options, j.options))
+		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: %s", DiffOptions(f.Options, j.options))
 	case f.OnLoss != j.policy:
 		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
 	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != lossAbort:

@@ -10,9 +10,9 @@ import (
 // maxDiffs is how many options a refusal names.
 const maxDiffs = 5
 
-// diffOptions says which options differ between two canonical texts, lists
+// DiffOptions says which options differ between two canonical texts, lists
 // of words "name=value" or "name".
-func diffOptions(mine, theirs string) string {
+func DiffOptions(mine, theirs string) string {
 	names, own := splitOptions(mine)
 	others, job := splitOptions(theirs)
 	var diffs []string

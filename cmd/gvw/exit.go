@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/checkpoint"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 )
@@ -51,6 +52,8 @@ func exitCode(err error) int {
 		{is[*learn.UsageError], exitUsage},
 		{is[*stream.UsageError], exitUsage},
 		{is[*spantree.RefusedError], exitRefused},
+		{is[*checkpoint.StrangeError], exitRefused},
+		{is[*learn.OriginError], exitRefused},
 		{is[*allreduce.MismatchError], exitRefused},
 		{is[*hdfsio.DataError], exitData},
 		{is[*allreduce.LostError], exitLost},

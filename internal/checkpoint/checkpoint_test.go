@@ -145,6 +145,33 @@ func TestWhoseItIs(t *testing.T) {
 	}
 }
 
+// Who asks to resume, and finds nothing but what belongs to others, has made a mistake.
+func TestNothingToResume(t *testing.T) {
+	s, _ := store(t)
+	s.Resume = true
+	if got := newest(t, s); got != "none" {
+		t.Errorf("an empty folder has %q", got)
+	}
+	other := *s
+	other.Own(allreduce.Owner{Options: [32]byte{2}, Text: "bits=18 l2=1", Run: "job_6"})
+	s.Own(allreduce.Owner{Options: [32]byte{1}, Text: "bits=18 l2=2", Run: "job_7"})
+	save(t, &other, point(1, 3), "other options")
+	_, err := s.Newest()
+	strange, ok := errors.AsType[*StrangeError](err)
+	if !ok || !strings.Contains(strange.Error(), "l2=2 here, l2=1 there") || !strings.HasPrefix(strange.File, s.Path) {
+		t.Errorf("got %v, want what differs, and in which file", err)
+	}
+	s.Resume = false
+	if got := newest(t, s); got != "none" {
+		t.Errorf("not asked to resume: got %q", got)
+	}
+	s.Resume = true
+	save(t, s, point(1, 1), "mine")
+	if got := newest(t, s); got != "mine" {
+		t.Errorf("with one of its own: got %q", got)
+	}
+}
+
 // What is left of a run that has finished goes by its name, damaged or not.
 func TestRemoveRun(t *testing.T) {
 	s, _ := store(t)

@@ -20,18 +20,21 @@
 // In the file, all numbers little-endian:
 //
 //	offset  size  field
-//	     0     8  "gvwckpt" and the version, 1
+//	     0     8  "gvwckpt" and the version, 2
 //	     8    32  SHA-256 of the options on which the ranks agree, and of their number
 //	    40    16  epoch: term u32, number u32, incarnation u64
 //	    56     8  steps that are completed
 //	    64     4  generation
 //	    68     2  bytes of the run key, which follows
-//	    70     2  0
-//	    72     4  CRC-32C of the bytes before it, and of the run key
-//	    76     …  the run key, then the state in blocks: length u32, CRC-32C u32, bytes;
-//	              one of length 0 is the last, and carries the CRC-32C of all of it
+//	    70     2  bytes of the options as text, which come after that
+//	    72     4  CRC-32C of the bytes before it, of the run key and of the text
+//	    76     …  the run key, the text, then the state in blocks: length u32, CRC-32C u32,
+//	              bytes; one of length 0 is the last, and carries the CRC-32C of all of it
 //
 // A file that is not whole, or that belongs to other options, is left alone and does
 // not count. That of another run counts only where the user has asked to resume, and
-// only until this run has one of its own; of those the file that was written last.
+// only until this run has one of its own; of those the file that was written last. If he
+// has asked, and all that there are belong to other options, that is an error: he meant
+// one of them. Whether the data is the same is not for this package to know: who reads the
+// state finds it in there.
 package checkpoint

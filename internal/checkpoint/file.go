@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	magic      = "gvwckpt\x01"
+	magic      = "gvwckpt\x02"
 	headerSize = 76
 	maxRun     = 255
+	maxText    = 1<<16 - 1
 	blockSize  = 256 << 10
 )
 
@@ -29,6 +30,7 @@ type header struct {
 	at         spantree.Point
 	generation uint32
 	run        string
+	text       string // of the options; "": longer than there is room for
 }
 
 // compare orders checkpoints by age.
@@ -45,10 +47,13 @@ func (h header) appendTo(dst []byte) []byte {
 	dst = le.AppendUint64(dst, h.at.Epoch.Incarnation)
 	dst = le.AppendUint64(dst, h.at.Step)
 	dst = le.AppendUint32(dst, h.generation)
+	if len(h.text) > maxText {
+		h.text = ""
+	}
 	dst = le.AppendUint16(dst, uint16(len(h.run)))
-	dst = append(dst, 0, 0)
-	sum := crc32.Update(crc32.Checksum(dst, castagnoli), castagnoli, []byte(h.run))
-	return append(le.AppendUint32(dst, sum), h.run...)
+	dst = le.AppendUint16(dst, uint16(len(h.text)))
+	sum := crc32.Update(crc32.Checksum(dst, castagnoli), castagnoli, []byte(h.run+h.text))
+	return append(append(le.AppendUint32(dst, sum), h.run...), h.text...)
 }
 
 func readHeader(r io.Reader) (h header, err error) {
@@ -67,17 +72,18 @@ func readHeader(r io.Reader) (h header, err error) {
 	h.at.Epoch = spantree.Epoch{Term: le.Uint32(b[40:]), N: le.Uint32(b[44:]), Incarnation: le.Uint64(b[48:])}
 	h.at.Step = le.Uint64(b[56:])
 	h.generation = le.Uint32(b[64:])
-	run := make([]byte, le.Uint16(b[68:]))
-	if len(run) > maxRun {
-		return h, fmt.Errorf("its run key has %d bytes, the limit is %d", len(run), maxRun)
+	n := int(le.Uint16(b[68:]))
+	if n > maxRun {
+		return h, fmt.Errorf("its run key has %d bytes, the limit is %d", n, maxRun)
 	}
-	if _, err := io.ReadFull(r, run); err != nil {
+	words := make([]byte, n+int(le.Uint16(b[70:])))
+	if _, err := io.ReadFull(r, words); err != nil {
 		return h, fmt.Errorf("it ends in its header: %w", err)
 	}
-	if le.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, run) {
+	if le.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, words) {
 		return h, errors.New("the checksum of its header is wrong")
 	}
-	h.run = string(run)
+	h.run, h.text = string(words[:n]), string(words[n:])
 	return h, nil
 }
 

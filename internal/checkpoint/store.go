@@ -59,9 +59,13 @@ func (s *Store) Newest() (step uint64, err error) {
 	if err := s.look(); err != nil {
 		return 0, err
 	}
+	var other *StrangeError
 	for _, f := range slices.Backward(s.whole) {
 		if why := s.strange(f.header); why != nil {
 			s.leave(f.name, why)
+			if other == nil {
+				other = &StrangeError{File: f.name, Why: why}
+			}
 			continue
 		}
 		if f.run != s.owner.Run && s.Log != nil {
@@ -69,8 +73,24 @@ func (s *Store) Newest() (step uint64, err error) {
 		}
 		return f.at.Step, nil
 	}
+	if s.Resume && other != nil {
+		return 0, other
+	}
 	return 0, nil
 }
+
+// StrangeError says that a user wants to go on from a checkpoint, and that none which is
+// there is of this job.
+type StrangeError struct {
+	File string // the newest
+	Why  error
+}
+
+func (e *StrangeError) Error() string {
+	return fmt.Sprintf("cannot resume from checkpoint %s: %v: give the same options, or leave --resume out", e.File, e.Why)
+}
+
+func (e *StrangeError) Unwrap() error { return e.Why }
 
 // writable finds out at the start what else the first checkpoint would.
 func (s *Store) writable() error {
@@ -115,7 +135,7 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 // Save writes a checkpoint, and then removes all but the newest, if lease allows
 // it: another attempt may count on them.
 func (s *Store) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
-	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run}
+	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run, text: s.owner.Text}
 	name := fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
 	out, err := s.FS.Create(name)
 	if err != nil {
@@ -192,7 +212,7 @@ func (s *Store) remove(name string) error {
 // RemoveRun removes the checkpoints of a run that has finished, by their names: its
 // rank 0 may have been killed on its way out, before Clear.
 func RemoveRun(fsys hdfsio.FS, path, run string) error {
-	infos, err := fsys.List(escape(path) + runMark(run) + anyPoint)
+	infos, err := fsys.List(hdfsio.Escape(path) + runMark(run) + anyPoint)
 	if err != nil {
 		return err
 	}
@@ -220,6 +240,8 @@ const anyPoint = ".g*.e*.s*"
 // strange says why this job may not go on from a checkpoint; nil: it may.
 func (s *Store) strange(h header) error {
 	switch {
+	case h.options != s.owner.Options && h.text != "" && s.owner.Text != "":
+		return fmt.Errorf("it belongs to other options: %s", spantree.DiffOptions(s.owner.Text, h.text))
 	case h.options != s.owner.Options:
 		return errors.New("it belongs to other options, or to another number of ranks")
 	case h.run != s.owner.Run && !s.Resume:
@@ -264,7 +286,7 @@ func (s *Store) sort() {
 }
 
 func (s *Store) list() ([]hdfsio.Info, error) {
-	infos, err := s.FS.List(escape(s.Path) + ".r*" + anyPoint)
+	infos, err := s.FS.List(hdfsio.Escape(s.Path) + ".r*" + anyPoint)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for checkpoints %s: %w", s.Path, err)
 	}
@@ -298,16 +320,4 @@ func (s *Store) leave(name string, why error) {
 	if s.Log != nil {
 		s.Log.Warn("a checkpoint does not count", "file", name, "why", why)
 	}
-}
-
-// escape makes a pattern of a name that matches it alone.
-func escape(name string) string {
-	var b []byte
-	for i := range len(name) {
-		if slices.Contains([]byte(`*?[\`), name[i]) {
-			b = append(b, '\\')
-		}
-		b = append(b, name[i])
-	}
-	return string(b)
 }

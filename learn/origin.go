@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"hash"
+	"hash/crc32"
+)
+
+// newBasis is a sum over the models that a training starts from.
+func newBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
+
+// codeOrigin is what a rank's part of a state comes from: its examples, and the models
+// that training started from. While a job goes on the server sees to it that who takes a
+// rank's place has the same; a checkpoint may be of any job.
+func (s *session) codeOrigin(c *coder) {
+	var now [4]uint64
+	if s.data != nil {
+		examples, bytes, crc := s.data.Shard()
+		now = [4]uint64{examples, bytes, uint64(crc)}
+	}
+	if s.basis != nil {
+		now[3] = uint64(s.basis.Sum32())
+	}
+	then := now
+	for i := range then {
+		c.u64("what this rank has read", &then[i])
+	}
+	if !c.reading || c.err != nil || then == now {
+		return
+	}
+	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
+		if [3]uint64(now[:3]) != [3]uint64{} { // else nothing is read yet
+			c.err = &OriginError{s.rank, examples(data), examples([3]uint64(now[:3]))}
+		}
+		return
+	}
+	c.err = &OriginError{s.rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
+}
+
+func examples(d [3]uint64) string {
+	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", d[0], d[1], d[2])
+}
