@@ -177,6 +177,10 @@ type Config struct {
 	Watch    func(Progress) // is told how far the run is, every some thousand examples; nil: nobody
 	Progress string         // -P: integer step or factor with a point; empty: 2.0
 
+	// RunDir is where files stay that this run has delivered, for attempts of its ranks
+	// that come later; nil: nowhere.
+	RunDir RunDir
+
 	// Cluster. nil: alone. Cluster makes the group when the first step's work
 	// is done; the digest and the shard's identity come from the learner.
 	Cluster *allreduce.Config

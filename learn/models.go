@@ -4,8 +4,6 @@ package learn
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -188,18 +186,6 @@ func batchModel(s *session, w []float32) trained {
 	return trained{&model.Regressor{Header: s.header(false), Weights: model.View{Data: w}}}
 }
 
-// The files that a run may owe, as the server is told.
-const (
-	owesModel    = "model"
-	owesReadable = "readable model"
-	owesInverted = "inverted model"
-	owesPredict  = "predictions"
-	owesRaw      = "raw predictions"
-	owesMetrics  = "metrics"
-	owesRegular  = "regularisers"
-	owesRegText  = "regularisers as text"
-)
-
 // openModels starts the files of the final model, so that a folder that does
 // not exist is noticed before the training and not after it.
 func (r *runner) openModels() (err error) {
@@ -238,72 +224,11 @@ func (r *runner) abortModels() {
 	}
 }
 
-// deliver ends the job: all ranks compare the digests of their models, then
-// each writes what it owes. It returns the digest.
-func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
-	s := r.session
-	var digest model.Digest
-	if s.total > 1 {
-		var err error
-		if digest, err = model.WriteDigest(io.Discard, r.model.reg); err != nil {
-			return digest, err
-		}
-	}
-	var owes []string
-	add := func(owed bool, what string) {
-		if owed {
-			owes = append(owes, what)
-		}
-	}
-	add(r.modelFile != nil, owesModel)
-	add(r.readableFile != nil, owesReadable)
-	add(r.invertedFile != nil, owesInverted)
-	add(r.regularizerFile != nil, owesRegular)
-	add(r.regularizerText != nil, owesRegText)
-	add(s.preds != nil, owesPredict)
-	add(s.raw != nil, owesRaw)
-	add(r.metricsFile != nil, owesMetrics)
-	return digest, s.group.Finish(ctx, digest, owes, func(_ context.Context, what string) ([32]byte, error) {
-		switch what {
-		case owesModel:
-			return commit(r.modelFile, r.model.reg, model.WriteDigest)
-		case owesReadable:
-			return commit(r.readableFile, r.model.reg, hashed(model.WriteReadable))
-		case owesInverted:
-			return commit(r.invertedFile, r.model.reg, hashed(func(w io.Writer, reg *model.Regressor) error {
-				return model.WriteInverted(w, reg, s.audit.name)
-			}))
-		case owesRegular:
-			return commitRegularizer(r.regularizerFile, r.regularizer, model.WriteRegularizer)
-		case owesRegText:
-			return commitRegularizer(r.regularizerText, r.regularizer, model.WriteRegularizerText)
-		case owesPredict:
-			return s.preds.deliver()
-		case owesRaw:
-			return s.raw.deliver()
-		case owesMetrics:
-			return s.measures.deliver(r.metricsFile)
-		}
-		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
-	})
-}
-
+// commit writes a model and makes the file final.
 func commit(f Output, reg *model.Regressor, write func(io.Writer, *model.Regressor) (model.Digest, error)) ([32]byte, error) {
 	digest, err := write(f, reg)
 	if err != nil {
 		return digest, err
 	}
 	return digest, f.Commit()
-}
-
-// hashed is a function that writes a model, and returns the digest of what it
-// wrote.
-func hashed(write func(io.Writer, *model.Regressor) error) func(io.Writer, *model.Regressor) (model.Digest, error) {
-	return func(w io.Writer, reg *model.Regressor) (model.Digest, error) {
-		h := sha256.New()
-		if err := write(io.MultiWriter(w, h), reg); err != nil {
-			return model.Digest{}, err
-		}
-		return model.Digest(h.Sum(nil)), nil
-	}
 }

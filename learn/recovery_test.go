@@ -108,7 +108,7 @@ func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Co
 	if g == nil {
 		c.Cluster = cluster
 	}
-	if a.r, err = newRunner(ctx, c.withDefaults()); err != nil {
+	if a.r, err = joined(ctx, c); err != nil {
 		return a, err
 	}
 	if g != nil {

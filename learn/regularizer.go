@@ -3,7 +3,6 @@
 package learn
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -83,12 +82,4 @@ func (r *runner) openRegularizers() (err error) {
 		r.regularizerText, err = c.Create(c.OutputRegularizerTxt)
 	}
 	return err
-}
-
-func commitRegularizer(f Output, r *model.Regularizer, write func(io.Writer, *model.Regularizer) error) ([32]byte, error) {
-	h := sha256.New()
-	if err := write(io.MultiWriter(f, h), r); err != nil {
-		return [32]byte{}, err
-	}
-	return [32]byte(h.Sum(nil)), f.Commit()
 }

@@ -24,20 +24,36 @@ import (
 
 // Run trains, or tests, as cfg says. When it returns without error, every file
 // that cfg names is complete under its name; when it returns an error, none
-// that it wrote is there. On a cluster every rank gets the same root cause.
+// that it wrote is there. On a cluster every rank gets the same root cause. A
+// *spantree.FinishedError says that the job has ended without this attempt of the rank:
+// with Config.RunDir, all that it owes is there then.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	r, err := newRunner(ctx, cfg.withDefaults())
+	r, err := newRunner(cfg.withDefaults())
 	if err != nil {
 		return nil, err
 	}
+	report, err := r.take(ctx)
+	return report, errors.Join(err, r.close())
+}
+
+// take joins the job and runs. A rank that comes when all is over has less to do.
+func (r *runner) take(ctx context.Context) (*Report, error) {
+	if err := r.join(ctx); err != nil {
+		_, err = r.late(err)
+		return nil, err
+	}
 	report, err := r.run(ctx)
-	if err != nil {
+	if err == nil {
+		return report, nil
+	}
+	over, err := r.late(err)
+	if !over {
 		r.session.group.Fail(ctx, err)
 	}
-	return report, errors.Join(err, r.close())
+	return nil, err
 }
 
 // runner is a run from its first line of talk to its last.
@@ -57,7 +73,7 @@ type runner struct {
 	regularizerFile, regularizerText Output
 }
 
-func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
+func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -137,9 +153,6 @@ func newRunner(ctx context.Context, cfg Config) (_ *runner, err error) {
 	if err = r.openModels(); err != nil {
 		return nil, err
 	}
-	if err = r.join(ctx); err != nil {
-		return nil, err
-	}
 	return r, nil
 }
 
@@ -157,6 +170,11 @@ func (r *runner) join(ctx context.Context) (err error) {
 		c.Log = s.log
 	}
 	s.rank, s.total = c.Rank, c.Total
+	if keep := s.cfg.RunDir; keep != nil {
+		if err := keep.Begin(fmt.Sprintf("total=%d %s", c.Total, c.Options)); err != nil {
+			return err
+		}
+	}
 	s.group, err = allreduce.Join(ctx, c)
 	return err
 }

@@ -96,7 +96,7 @@ func methodConfig(m method, name, part string, out *files) Config {
 }
 
 func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config, done <-chan struct{}) (_ *Report, err error) {
-	r, err := newRunner(ctx, c.withDefaults())
+	r, err := joined(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,13 @@ package learn
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,10 +21,22 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
+// joined is a runner in its job.
+func joined(ctx context.Context, c Config) (*runner, error) {
+	r, err := newRunner(c.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.join(ctx); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
 // alone is a runner of one process and its machine.
 func alone(t testing.TB, c Config) (*runner, *course) {
 	t.Helper()
-	r, err := newRunner(t.Context(), c.withDefaults())
+	r, err := joined(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +45,52 @@ func alone(t testing.TB, c Config) (*runner, *course) {
 		t.Fatal(err)
 	}
 	return r, m
+}
+
+// A state goes on with the data and the model that it was made from, and with no other.
+func TestWhereAStateComesFrom(t *testing.T) {
+	var made files
+	text := randomText(120)
+	config := func(text, from string) Config {
+		c := Config{Inputs: []Input{textInput("text", text)}, Bits: 8, Loss: "logistic", HoldoutOff: true, Passes: 3, Create: made.create, Cache: filepath.Join(t.TempDir(), "c")}
+		if c.InitialModel = from; from != "" {
+			c.OpenModel = func(name string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(made.m[name])), nil }
+		}
+		return c
+	}
+	for _, name := range []string{"a", "b"} {
+		c := config(text[:len(text)/2]+"1 |a "+name+"\n", "")
+		c.FinalModel = name
+		if _, err := Run(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var state bytes.Buffer
+	r, m := alone(t, config(text, "a"))
+	step(t, r, m)
+	if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text, from, says string
+	}{
+		{text, "a", ""},
+		{text, "b", "a model of CRC"},
+		{text + "1 |a x\n", "a", "120 examples in"},
+	} {
+		r, m := alone(t, config(c.text, c.from))
+		if err := m.Work(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err := m.ReadState(bytes.NewReader(state.Bytes()))
+		origin, strange := errors.AsType[*OriginError](err)
+		if strange != (c.says != "") || strange && !strings.Contains(origin.Error(), c.says) || !strange && err != nil {
+			t.Errorf("from %s: %v; want %q", c.from, err, c.says)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // step does one; false: there is none.

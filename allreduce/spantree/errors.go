@@ -18,6 +18,9 @@ type LostError struct {
 	GaveUp bool
 	// Detail is what it said to programs beside that, "": nothing.
 	Detail string
+	// Revived tells that the server has been started again under the job. It may have
+	// forgotten that ranks which do not come back were through.
+	Revived bool
 }
 
 func (e *LostError) Error() string {

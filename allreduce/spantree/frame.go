@@ -282,7 +282,8 @@ type frameReader struct {
 	limit int
 	buf   []byte // reused: frames hold copies
 
-	version uint8 // of the last frame
+	server  uint64 // whose frames they are: the incarnation that WELCOME has told
+	version uint8  // of the last frame
 	header  [frameHeader]byte
 	waited  bool // header is that of the frame under way
 }

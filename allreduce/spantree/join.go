@@ -299,6 +299,7 @@ func hello(conn net.Conn) (*frameReader, error) {
 			Reason: fmt.Sprintf("it speaks %s, this program version %d: %s", versionOf(first.version, w.Version), protocolVersion, sameRelease),
 		}
 	}
+	frames.server = w.Incarnation
 	return frames, nil
 }
 

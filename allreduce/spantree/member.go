@@ -33,6 +33,8 @@ type Member struct {
 	bye      bool
 	model    [32]byte // of bye
 	gone     error    // the server has gone for good
+	server   uint64   // which one it is, see welcomeFrame.Incarnation
+	revived  bool     // it is not the one that this rank has joined first
 	heard    time.Time
 	leased   time.Time // when the newest heartbeat was sent that has been answered
 	sent     [8]sentBeat
@@ -53,6 +55,7 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *frameReader, joined *joine
 	m := &Member{
 		cfg: cfg, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: waitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not said yet who is missing"},
+		server:  frames.server,
 		heard:   time.Now(), short: time.Now(), leased: time.Now(), decided: map[int]bool{},
 	}
 	m.work.Go(func() {

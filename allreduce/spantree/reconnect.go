@@ -70,7 +70,7 @@ func (m *Member) reconnect(ctx context.Context, ended error) *frameReader {
 			return frames
 		}
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
-			m.update(func() { m.end(refused) })
+			m.update(func() { m.refused(refused) })
 			return nil
 		}
 		select {
@@ -111,17 +111,29 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frames, m.resume(conn)
+	return frames, m.resume(conn, frames.server)
+}
+
+// refused ends the membership of a rank that came back; the lock is held. That the run
+// has finished is a BYE, of which this rank has not heard before the server went.
+func (m *Member) refused(no *RefusedError) {
+	if no.Code != JobFinished {
+		m.end(no)
+		return
+	}
+	m.bye, m.model = true, no.Model
+	m.endEpoch(m.finished())
 }
 
 // resume takes a new connection over, and says again what holds.
-func (m *Member) resume(conn net.Conn) error {
+func (m *Member) resume(conn net.Conn, server uint64) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	m.mu.Lock()
 	standing, closing := m.standing, m.closing
 	m.heard = time.Now()
 	m.conn = conn
+	m.revived, m.server = m.revived || server != m.server, server
 	m.mu.Unlock()
 	if closing {
 		return conn.Close()

@@ -74,6 +74,9 @@ func (m *Member) onOver(f *overFrame) {
 	if f.Final {
 		m.update(func() {
 			m.heard = time.Now()
+			if lost, ok := cause.(*LostError); ok {
+				lost.Revived = m.revived
+			}
 			m.end(cause)
 		})
 		return

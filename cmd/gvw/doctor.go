@@ -25,7 +25,7 @@ var doctorFlags = append([]*spec{
 	{name: "workers", short: "n", kind: integer, positive: true, max: doctor.MaxRanks, category: catDoctor, arg: "N", help: "ranks on this machine, with a server of their own"},
 	{name: "patience", kind: duration, positive: true, category: catDoctor, arg: "T", def: "5s", help: "time for a rank to answer"},
 	{name: "quiet", kind: boolean, category: catDoctor, help: "no table: only what is wrong"},
-}, append(clusterFlags("shard", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "trace_dir"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "trace_dir"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
 
 // doctorJob is the unique_id of an examination, if none is given: far from the small
 // numbers that people give their jobs.

@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/rundir"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 )
@@ -54,6 +55,8 @@ func exitCode(err error) int {
 		{is[*spantree.RefusedError], exitRefused},
 		{is[*checkpoint.StrangeError], exitRefused},
 		{is[*learn.OriginError], exitRefused},
+		{is[*rundir.TakenError], exitRefused},
+		{is[*rundir.MissingError], exitRefused},
 		{is[*allreduce.MismatchError], exitRefused},
 		{is[*hdfsio.DataError], exitData},
 		{is[*allreduce.LostError], exitLost},

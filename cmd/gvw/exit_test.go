@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/rundir"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 )
@@ -48,6 +49,8 @@ func TestExitCodes(t *testing.T) {
 		"a refused connection":           {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, 5},
 		"refused":                        {&spantree.RefusedError{}, 6},
 		"given up alive":                 {&spantree.RefusedError{Code: spantree.AttemptFenced}, 3},
+		"another run's place":            {&rundir.TakenError{}, 6},
+		"nothing in the run's place":     {&rundir.MissingError{}, 6},
 		"another job's checkpoint":       {&checkpoint.StrangeError{Why: io.EOF}, 6},
 		"another job's state":            {&learn.OriginError{}, 6},
 		"ranks that do not agree":        {&allreduce.MismatchError{}, 6},

@@ -192,6 +192,7 @@ var learnFlags = []*spec{
 	{name: "shard", kind: text, category: catCluster, arg: "HOW", choices: []string{"bytes", "lines"}, help: "share out one input: contiguous parts, or lines"},
 	{name: "run_id", kind: text, category: catCluster, arg: "NAME", more: true, help: "the run's name: its end is remembered under it"},
 	{name: "generation", kind: integer, max: 1<<32 - 1, category: catCluster, arg: "N", def: "0", more: true, help: "counts restarts of the whole run: a higher one ends a lower one"},
+	{name: "run_dir", kind: text, category: catCluster, arg: "DIR", more: true, help: "what the run delivers stays in DIR/NAME too, for ranks that come late (_gvw beside -f with --run_id and --on_loss wait or shrink); - is nowhere"},
 	{name: "heartbeat", kind: duration, category: catCluster, arg: "T", def: "1s", more: true, help: "time between signs of life"},
 	{name: "lost_after", kind: duration, category: catCluster, arg: "T", def: "10s", more: true, help: "silence after which a rank is lost"},
 	{name: "on_loss", kind: text, category: catCluster, arg: "HOW", choices: onLossNames, def: "abort", more: true, help: "the loss of a rank: end, wait for another attempt (gvw run), or go on"},
@@ -221,7 +222,7 @@ var runFlags = slices.Concat(launchFlags, sharedFlags)
 
 // sharedFlags are the learner's options that may stand there too: those that are about
 // the job, and not about one rank of it.
-var sharedFlags = clusterFlags("span_server", "span_server_port", "unique_id", "total", "node", "shard", "run_id", "generation", "advertise")
+var sharedFlags = clusterFlags("span_server", "span_server_port", "unique_id", "total", "node", "shard", "run_id", "run_dir", "generation", "advertise")
 
 // launchFlags are those that stand there alone.
 var launchFlags = []*spec{

@@ -89,6 +89,9 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if cfg.Cluster != nil {
 		takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	}
+	if err := takeRunDir(c, &cfg, fsys); err != nil {
+		return err
+	}
 	_, err = learn.Run(c.Context, cfg)
 	if idle, ok := errors.AsType[*spantree.FinishedError](err); ok {
 		cfg.Log.Info(idle.Error()) // it stood by to the end

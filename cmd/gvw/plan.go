@@ -48,7 +48,7 @@ type gathering struct {
 
 // makePlan divides a job among workers. It touches no file.
 func makePlan(j localJob, s *settings) (*plan, error) {
-	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "generation"}) {
+	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "run_dir", "generation"}) {
 		if s.has(name) {
 			if name == "shard" {
 				return nil, usageErrorf("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
@@ -76,6 +76,7 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		w.set("total", strconv.Itoa(j.workers))
 		w.set("node", strconv.Itoa(rank))
 		w.set("run_id", j.id)
+		w.set("run_dir", noRunDir) // nobody but this launcher starts ranks of the run
 		if !w.has("on_loss") && j.restarts > 0 {
 			w.set("on_loss", restartedOnLoss)
 		}

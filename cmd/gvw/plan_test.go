@@ -33,7 +33,7 @@ func rankArgs(p *plan) [2]string {
 		for _, a := range w.args() {
 			name, _, _ := strings.Cut(a, "=")
 			switch name {
-			case "--span_server", "--span_server_port", "--unique_id", "--total", "--node", "--run_id":
+			case "--span_server", "--span_server_port", "--unique_id", "--total", "--node", "--run_id", "--run_dir":
 			default:
 				own = append(own, a)
 			}
@@ -112,7 +112,7 @@ func TestPlanMakesRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "--span_server=127.0.0.1 --span_server_port=99 --unique_id=7 --total=2 --node=1 --shard=bytes --run_id=ID"
+	want := "--span_server=127.0.0.1 --span_server_port=99 --unique_id=7 --total=2 --node=1 --shard=bytes --run_id=ID --run_dir=-"
 	if got := strings.Join(p.workers[1].args(), " "); !strings.HasSuffix(got, want) {
 		t.Errorf("%s does not end in %s", got, want)
 	}
@@ -130,6 +130,7 @@ func TestRefusedPlans(t *testing.T) {
 		"-d -":                     "cannot share stdin",
 		"-d x -d part.{rank}":      "some of -d have {rank}",
 		"-d x --node 1":            "--node is set by gvw run itself",
+		"-d x --run_dir d":         "--run_dir is set by gvw run itself",
 		"-d x --span_server h":     "--span_server is set by gvw run itself",
 		"-d x --shard lines":       "--shard comes before --",
 		"-d x -k":                  "--kill_cache would be ignored",

@@ -64,12 +64,13 @@ var layers = []layer{
 	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "hdfsio"}), "a group keeps its state in files without knowing what files are"},
+	{"internal/rundir", slices.Concat(bottom, []string{"allreduce/spantree", "hdfsio"}), "files of a run for those who come late; how options are told apart is the server's word"},
 	{"learn/metric", bottom, "a measure is made of predictions and labels; where they come from is not its business"},
 	{"internal/compat", nil, "a list of vw's options, for the command and its documentation; it needs nobody"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/hadoop", "internal/launch", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs put the packages together; nobody imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},

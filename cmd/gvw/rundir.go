@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/rundir"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// noRunDir says that the run has no place of its own.
+const noRunDir = "-"
+
+// besides is the folder of such places, beside the model.
+const besides = "_gvw"
+
+// takeRunDir gives a rank its run's own place. Unless the user names one, a run has one
+// where its ranks may have more attempts than one, and something else than gvw run starts
+// them, so that nobody knows which of them is the last.
+func takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
+	given := c.String("run_dir")
+	if given == noRunDir || cfg.Cluster == nil || cfg.Cluster.Job.RunKey == "" {
+		return nil
+	}
+	base := strings.TrimSuffix(given, "/")
+	if given == "" {
+		if cfg.Cluster.OnLoss == allreduce.Abort {
+			return nil
+		}
+		out := cmp.Or(cfg.FinalModel, cfg.Predictions, cfg.RawPredictions)
+		if !lasts(fsys, out) {
+			return nil
+		}
+		dir, _ := filepath.Split(out)
+		base = dir + besides
+	}
+	d := &rundir.Dir{FS: trackedFS{fsys}, Base: base, Run: cfg.Cluster.Job.RunKey}
+	if given != "" { // beside the model something could be written, as is known
+		if err := d.Probe(); err != nil {
+			return err
+		}
+	}
+	cfg.RunDir = keptFiles{d}
+	return nil
+}
+
+// lasts says whether an output is, or will be, a file that can be read again.
+func lasts(fsys hdfsio.FS, name string) bool {
+	if name == "" || slices.Contains(stdoutNames, name) {
+		return false
+	}
+	info, err := fsys.Stat(name)
+	return err == nil && info.Mode.IsRegular() || errors.Is(err, fs.ErrNotExist)
+}
+
+// keptFiles knows which names are no files.
+type keptFiles struct{ *rundir.Dir }
+
+func (k keptFiles) Take(what string, sum [32]byte, name string) error {
+	if slices.Contains(stdoutNames, name) {
+		return nil
+	}
+	return k.Dir.Take(what, sum, name)
+}
+
+// trackedFS is a file system of which what is under way is removed if the process has to
+// end at once.
+type trackedFS struct{ hdfsio.FS }
+
+// Create starts a file that replaces name when it is committed.
+func (f trackedFS) Create(name string) (hdfsio.File, error) {
+	file, err := f.FS.Create(name)
+	if err == nil {
+		underWay.add(name)
+	}
+	return file, err
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/model"
+)
+
+// RunDir is a run's own place: what the run has delivered stays there for attempts
+// that come when all is over. Package rundir has it in a folder.
+type RunDir interface {
+	// Begin says on which options the run's ranks agree. It is an error if the place is
+	// that of a run with other ones.
+	Begin(options string) error
+	// Put keeps what write writes, whose SHA-256 is sum; Take what is in a file.
+	Put(what string, sum [32]byte, write func(io.Writer) error) error
+	Take(what string, sum [32]byte, name string) error
+	// Open opens what has this digest. Its reader fails at the end if the bytes have another.
+	Open(what string, sum [32]byte) (io.ReadCloser, error)
+	// Find is the digest of the one that is there.
+	Find(what string) (sum [32]byte, err error)
+}
+
+// The files that a run may owe, as the server is told.
+const (
+	owesModel    = "model"
+	owesReadable = "readable model"
+	owesInverted = "inverted model"
+	owesPredict  = "predictions"
+	owesRaw      = "raw predictions"
+	owesMetrics  = "metrics"
+	owesRegular  = "regularisers"
+	owesRegText  = "regularisers as text"
+)
+
+// owed is a file that this rank owes at the end.
+type owed struct {
+	what string // as the server is told
+	kept string // as the run's own place calls it
+	name string // that it gets
+	out  Output
+	// write writes it, and returns the digest of what it wrote; nil: preds has it.
+	write func(io.Writer) ([32]byte, error)
+	preds *predictions
+}
+
+// owes are all of them, in the order in which they are delivered.
+func (r *runner) owes() (all []owed) {
+	s, c := r.session, &r.session.cfg
+	add := func(what, name string, out Output, write func(io.Writer) ([32]byte, error)) {
+		if out != nil {
+			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
+		}
+	}
+	text := func(write func(io.Writer, *model.Regressor) error) func(io.Writer) ([32]byte, error) {
+		return digested(func(w io.Writer) error { return write(w, r.model.reg) })
+	}
+	add(owesModel, c.FinalModel, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.model.reg) })
+	add(owesReadable, c.ReadableModel, r.readableFile, text(model.WriteReadable))
+	add(owesInverted, c.InvertHash, r.invertedFile, text(func(w io.Writer, reg *model.Regressor) error {
+		return model.WriteInverted(w, reg, s.audit.name)
+	}))
+	add(owesRegular, c.OutputRegularizer, r.regularizerFile, digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.regularizer) }))
+	add(owesRegText, c.OutputRegularizerTxt, r.regularizerText, digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.regularizer) }))
+	for _, p := range []struct {
+		what  string
+		preds *predictions
+	}{{owesPredict, s.preds}, {owesRaw, s.raw}} {
+		if p.preds != nil { // each rank has its own
+			kept := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.what, " ", "-"), s.rank)
+			all = append(all, owed{what: p.what, kept: kept, name: p.preds.name, out: p.preds.out, preds: p.preds})
+		}
+	}
+	add(owesMetrics, c.MetricsFile, r.metricsFile, s.measures.write)
+	return all
+}
+
+// digested is a function that writes something, and returns the digest of what it
+// wrote.
+func digested(write func(io.Writer) error) func(io.Writer) ([32]byte, error) {
+	return func(w io.Writer) ([32]byte, error) {
+		h := sha256.New()
+		if err := write(io.MultiWriter(w, h)); err != nil {
+			return [32]byte{}, err
+		}
+		return [32]byte(h.Sum(nil)), nil
+	}
+}
+
+// deliver ends the job: all ranks compare the digests of their models, then
+// each writes what it owes. It returns the digest.
+func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
+	s := r.session
+	var digest model.Digest
+	if s.cfg.Cluster != nil {
+		var err error
+		if digest, err = model.WriteDigest(io.Discard, r.model.reg); err != nil {
+			return digest, err
+		}
+	}
+	all := r.owes()
+	left := make([]string, len(all))
+	for i, o := range all {
+		left[i] = o.what
+	}
+	handed := 0
+	err := s.group.Finish(ctx, digest, left, func(_ context.Context, what string) ([32]byte, error) {
+		for _, o := range all {
+			if o.what == what {
+				sum, err := r.hand(o)
+				if err == nil {
+					handed++
+				}
+				return sum, err
+			}
+		}
+		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
+	})
+	if err != nil && handed == len(all) && r.safe(err, digest) {
+		s.log.Warn("the server has gone before it could say that the run has finished: this rank has done its part, and the model is in the run's own place",
+			"rank", s.rank, "error", err)
+		err = nil
+	}
+	return digest, err
+}
+
+// hand makes a file final, in the run's own place and under its name.
+func (r *runner) hand(o owed) (sum [32]byte, err error) {
+	keep := r.session.cfg.RunDir
+	if r.session.group.Stream() {
+		keep = nil // nobody can come late to a job with vw workers
+	}
+	if o.write == nil {
+		if sum, err = o.preds.deliver(); err == nil && keep != nil {
+			err = keep.Take(o.kept, sum, o.name)
+		}
+		return sum, err
+	}
+	if sum, err = o.write(o.out); err != nil {
+		return sum, err
+	}
+	if keep != nil {
+		err := keep.Put(o.kept, sum, func(w io.Writer) error {
+			_, err := o.write(w)
+			return err
+		})
+		if err != nil {
+			return sum, err
+		}
+	}
+	return sum, o.out.Commit()
+}
+
+// safe says whether a rank that has delivered all it owes may end well although it has
+// not heard that the run has finished: the server is gone for good, or came back and did
+// not know it; and the run's own place has the model to which this rank has come.
+func (r *runner) safe(err error, digest [32]byte) bool {
+	keep := r.session.cfg.RunDir
+	_, away := errors.AsType[*spantree.ServerError](err)
+	lost, over := errors.AsType[*spantree.LostError](err)
+	if keep == nil || !away && !(over && lost.Revived) {
+		return false
+	}
+	in, err := keep.Open(owesModel, digest)
+	return err == nil && in.Close() == nil
+}

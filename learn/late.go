@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// late says whether err means that the job has ended without this attempt ever being
+// part of it. What the attempt owes it then copies from the run's own place, and the
+// error that it returns is a *spantree.FinishedError if it could.
+//
+// An attempt that has been a member of the job owes nothing any more: another one has
+// taken its place, and has delivered.
+func (r *runner) late(err error) (over bool, _ error) {
+	s := r.session
+	if s.wired || s.cfg.Cluster == nil {
+		return false, err
+	}
+	job := s.cfg.Cluster.Job
+	fin, told := errors.AsType[*spantree.FinishedError](err)
+	no, refused := errors.AsType[*spantree.RefusedError](err)
+	_, alone := errors.AsType[*spantree.StartError](err)
+	_, away := errors.AsType[*spantree.ServerError](err)
+	keep, all := s.cfg.RunDir, r.owes()
+	switch {
+	case told:
+		if keep == nil {
+			return true, err // its holder has delivered what there was
+		}
+	case refused && no.Code == spantree.JobFinished:
+		if keep == nil && len(all) > 0 {
+			return true, err
+		}
+		fin = &spantree.FinishedError{Job: job, Rank: s.rank, Model: no.Model}
+	case (alone || away) && keep != nil:
+		// A server without a journal forgets what has finished. Then nobody else comes.
+		model, none := keep.Find(owesModel)
+		if none != nil {
+			return false, err
+		}
+		s.log.Warn("this run has left its model in its own place, so it has finished", "rank", s.rank, "error", err)
+		fin = &spantree.FinishedError{Job: job, Rank: s.rank, Model: model}
+	default:
+		return false, err
+	}
+	if err := r.fetchAll(all, fin.Model); err != nil {
+		return true, fmt.Errorf("job %v has finished with model %x…, and rank %d owes %w", job, fin.Model[:6], s.rank, err)
+	}
+	return true, fin
+}
+
+// fetchAll copies what this rank owes from the run's own place: all of it, or nothing if
+// anything is not there.
+func (r *runner) fetchAll(all []owed, model [32]byte) error {
+	found := make([]io.ReadCloser, len(all))
+	defer func() {
+		for _, in := range found {
+			if in != nil {
+				_ = in.Close() // only read from
+			}
+		}
+	}()
+	for i, o := range all {
+		sum, err := model, error(nil)
+		if o.what != owesModel {
+			sum, err = r.session.cfg.RunDir.Find(o.kept)
+		}
+		if err == nil {
+			found[i], err = r.session.cfg.RunDir.Open(o.kept, sum)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+	}
+	for i, o := range all {
+		if err := r.fetch(o, found[i]); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+	}
+	return nil
+}
+
+// fetch makes a file of what was found. It takes no lease: the bytes are those that are
+// there already, if any are.
+func (r *runner) fetch(o owed, in io.Reader) error {
+	_ = o.out.Abort() // what this attempt has written of it
+	out, err := r.session.create(o.name)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	r.session.log.Info("copied from the run's own place", "rank", r.session.rank, "file", o.name)
+	return nil
+}

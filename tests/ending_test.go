@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package tests
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// late starts an attempt of a rank with more options, when all is over.
+func (j *plainJob) late(rank int, model string, more ...string) result {
+	j.t.Helper()
+	return run(j.t, j.dir, gvwBin, append(j.args(rank, rank, model), more...)...)
+}
+
+// restartWithout starts the server again, without its journal.
+func (j *plainJob) restartWithout() {
+	j.t.Helper()
+	if err := j.server.cmd.Process.Kill(); err != nil {
+		j.t.Fatal(err)
+	}
+	j.server.wait()
+	if err := os.Remove(filepath.Join(j.dir, "journal")); err != nil {
+		j.t.Fatal(err)
+	}
+	j.serve()
+}
+
+// place is the folder of the run's own place.
+func (j *plainJob) place() string { return filepath.Join(j.dir, "_gvw", "one") }
+
+// kept is the one file there whose name begins so.
+func (j *plainJob) kept(what string) string {
+	j.t.Helper()
+	found, err := filepath.Glob(filepath.Join(j.place(), what+"-*"))
+	if err != nil || len(found) != 1 {
+		j.t.Fatalf("%d files %s in the run's own place, want 1 (%v)", len(found), what, err)
+	}
+	return found[0]
+}
+
+// TestLateAttemptCopies: an attempt that comes when the job has ended writes what it was
+// started for, from the run's own place, and ends well. What it cannot have it names.
+func TestLateAttemptCopies(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	j.startAll(map[int]string{0: "", 1: "", 2: "", 3: ""})
+	j.end("")
+	want := readFile(t, filepath.Join(j.dir, "model.0"))
+	same := func(what, name string) {
+		t.Helper()
+		if got, err := os.ReadFile(filepath.Join(j.dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: another model than the job's (%v)", what, err)
+		}
+	}
+	if got := readFile(t, j.kept("model")); got != want {
+		t.Error("the run's own place has another model")
+	}
+
+	for _, rank := range []int{0, 3} {
+		name := fmt.Sprintf("late.%d", rank)
+		r := j.late(rank, name)
+		r.ends(t, name, 0, "has finished with model")
+		if !strings.Contains(r.stderr, "copied from the run's own place") {
+			t.Errorf("rank %d does not say where its model is from\n%s", rank, r.stderr)
+		}
+		same(name, name)
+	}
+	supervised := run(t, j.dir, gvwBin, append([]string{"supervise", "--", gvwBin}, j.args(0, 0, "supervised")...)...)
+	supervised.ends(t, "under gvw supervise", 0)
+	same("under gvw supervise", "supervised")
+
+	args := j.args(0, 0, "other")
+	args[slices.Index(args, "-b")+1] = "13"
+	run(t, j.dir, gvwBin, args...).ends(t, "other options", 6, "run one has been here with other options", "bits=13 here, bits=12 there")
+	run(t, j.dir, gvwBin, append(args, "--run_dir", "-")...).ends(t, "other options, as the server sees it", 6, "run one has finished", "with other options")
+	j.late(0, "asked", "--readable_model", "text").ends(t, "more than the run had", 6, "readable-model")
+	nothingLeft(t, j.dir, "other", "text")
+
+	// Nobody tells it that the job has ended. But nobody else comes, and there is a model.
+	j.restartWithout()
+	r := j.late(1, "forgotten", "--start_timeout", "1s")
+	r.ends(t, "a server that has forgotten", 0)
+	same("a server that has forgotten", "forgotten")
+
+	name := j.kept("model")
+	b := []byte(want)
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j.late(1, "damaged", "--start_timeout", "1s").ends(t, "a damaged file", 2, filepath.Base(name), "it is damaged")
+	if err := os.RemoveAll(j.place()); err != nil {
+		t.Fatal(err)
+	}
+	j.late(1, "alone", "--start_timeout", "1s").ends(t, "no place, no memory", 4, "did not start")
+	nothingLeft(t, j.dir, "damaged", "alone")
+}
+
+// TestPlaceIsGone: who is told that the run has finished, and finds nothing, says what is
+// missing.
+func TestPlaceIsGone(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	j.startAll(map[int]string{0: "", 1: "", 2: "", 3: ""})
+	j.end("")
+	if err := os.RemoveAll(j.place()); err != nil {
+		t.Fatal(err)
+	}
+	j.late(0, "again").ends(t, "no place", 6, "rank 0 owes again", "there is no _gvw/one/model-", "another --run_id")
+	j.late(0, "again", "--run_dir", "-").ends(t, "none wanted", 6, "job finished")
+	nothingLeft(t, j.dir, "again")
+	if _, err := os.Stat(j.place()); err == nil {
+		t.Error("it has made the place anew")
+	}
+}
+
+// TestFaultOfAGeneration strikes in the generation that it names.
+func TestFaultOfAGeneration(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	for _, c := range []struct {
+		in, fault string
+		code      int
+	}{{"1", "", 70}, {"1", ",generation:2", 4}, {"2", ",generation:2", 70}, {"2", "", 4}, {"7", ",generation:any", 70}} {
+		args := append(j.args(0, 0, "m"), "--generation", c.in, "--start_timeout", "500ms")
+		args[slices.Index(args, "--run_id")+1] = "generation " + c.in + c.fault
+		r := run(t, j.dir, "env", append([]string{"GVW_FAULT=work:1,kind:exit" + c.fault, gvwBin}, args...)...)
+		r.ends(t, "generation "+c.in+c.fault, c.code)
+	}
+}
+
+// TestLatePredictions: the place has what each rank owes, and --run_dir says where.
+func TestLatePredictions(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	start4 := func() {
+		t.Helper()
+		for rank := range j.ranks {
+			j.ranks[rank] = start(t, j.dir, gvwBin, j.predicting(rank, "p")...)
+		}
+		for rank, p := range j.ranks {
+			p.wait().ends(t, fmt.Sprintf("rank %d", rank), 0)
+		}
+	}
+	start4()
+	run(t, j.dir, gvwBin, j.predicting(2, "late")...).ends(t, "late", 0)
+	if got, want := readFile(t, filepath.Join(j.dir, "late.2")), readFile(t, filepath.Join(j.dir, "p.2")); got != want || want == "" {
+		t.Error("late predictions differ from those of the job")
+	}
+	entries, err := os.ReadDir(filepath.Join(j.dir, "out", "one"))
+	if err != nil || len(entries) != 5 { // predictions of four, and the options
+		t.Errorf("the place has %v (%v)", entries, err)
+	}
+	if _, err := os.Stat(j.place()); err == nil {
+		t.Error("there is a place beside the predictions, too")
+	}
+}
+
+func (j *plainJob) predicting(rank int, name string) []string {
+	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[rank], "--run_id", "one", "--run_dir", "out/",
+		"-p", fmt.Sprintf("%s.%d", name, rank), "--loss_function", "logistic", "--on_loss", "wait")
+	return args
+}
+
+// TestServerGoneInTheEnding: who has done its part, and sees the model in the run's own
+// place, ends well when the server stays away; who still owes a file does not.
+func TestServerGoneInTheEnding(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	for rank := range j.ranks {
+		plan := ""
+		if rank == 3 {
+			plan = "delivery:1,delay:5s"
+		}
+		args := append([]string{"GVW_FAULT=" + plan, gvwBin}, j.args(rank, rank, fmt.Sprintf("model.%d", rank))...)
+		j.ranks[rank] = start(t, j.dir, "env", append(args, "--server_timeout", "2s")...)
+	}
+	waitFor(t, "three models", func() bool {
+		found, _ := filepath.Glob(filepath.Join(j.dir, "model.?"))
+		return len(found) == 3
+	})
+	j.until("ending")
+	if err := j.server.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for rank, p := range j.ranks {
+		r := p.wait()
+		if rank == 3 {
+			r.ends(t, "rank 3", 3, "server")
+			nothingLeft(t, j.dir, "model.3")
+			continue
+		}
+		r.ends(t, fmt.Sprintf("rank %d", rank), 0)
+		if !strings.Contains(r.stderr, "the server has gone before it could say that the run has finished") {
+			t.Errorf("rank %d does not say why it ends\n%s", rank, tail(r.stderr, 10))
+		}
+	}
+}
+
+// relay passes on what goes between a rank and its server, until it is cut.
+type relay struct {
+	t      *testing.T
+	at, to string
+	mu     sync.Mutex
+	open   []io.Closer
+}
+
+// pass listens and passes on.
+func (r *relay) pass() {
+	r.t.Helper()
+	l, err := net.Listen("tcp", r.at)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.at = l.Addr().String()
+	keep := func(c ...io.Closer) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.open = append(r.open, c...)
+	}
+	keep(l)
+	go func() { // ends with the listener
+		for {
+			a, err := l.Accept()
+			if err != nil {
+				return
+			}
+			b, err := net.Dial("tcp", r.to)
+			if err != nil {
+				a.Close()
+				continue
+			}
+			keep(a, b)
+			for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+				go func() {
+					_, _ = io.Copy(way[0], way[1])
+					a.Close()
+					b.Close()
+				}()
+			}
+		}
+	}()
+}
+
+// cut ends all connections, and refuses new ones.
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.open {
+		c.Close()
+	}
+	r.open = nil
+}
+
+// TestMissedTheEnd: a rank is cut off from the server when all that it owes is delivered, and
+// so does not hear of the end. A restarted server that has its journal tells it; one that has
+// not cannot, but the run's own place can.
+func TestMissedTheEnd(t *testing.T) {
+	for _, journal := range []bool{true, false} {
+		t.Run(fmt.Sprintf("journal %v", journal), func(t *testing.T) {
+			t.Parallel()
+			j := newPlainJob(t)
+			way := &relay{t: t, at: "127.0.0.1:0", to: "127.0.0.1:" + j.port}
+			way.pass()
+			t.Cleanup(way.cut)
+			for rank := range j.ranks {
+				args := append(j.args(rank, rank, fmt.Sprintf("model.%d", rank)), "--replace_timeout", "2s")
+				plan := ""
+				switch rank {
+				case 0:
+					plan = "delivery:1,delay:3s"
+				case 2:
+					_, args[slices.Index(args, "--span_server_port")+1], _ = net.SplitHostPort(way.at)
+				}
+				j.ranks[rank] = start(t, j.dir, "env", append([]string{"GVW_FAULT=" + plan, gvwBin}, args...)...)
+			}
+			waitFor(t, "three models", func() bool {
+				found, _ := filepath.Glob(filepath.Join(j.dir, "model.?"))
+				return len(found) == 3
+			})
+			time.Sleep(300 * time.Millisecond) // for rank 2 to say so
+			way.cut()
+			for _, rank := range []int{0, 1, 3} {
+				j.ranks[rank].wait().ends(t, fmt.Sprintf("rank %d", rank), 0)
+			}
+			if journal {
+				if err := j.server.cmd.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				j.server.wait()
+				j.serve()
+			} else {
+				j.restartWithout()
+			}
+			way.pass()
+			r := j.ranks[2].wait()
+			r.ends(t, "rank 2", 0)
+			if said := strings.Contains(r.stderr, "the server has gone before it could say"); said == journal {
+				t.Errorf("it ends by the run's own place: %v\n%s", said, tail(r.stderr, 20))
+			}
+		})
+	}
+}
