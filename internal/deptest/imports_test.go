@@ -13,7 +13,7 @@ import (
 var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand"}
 
 // wires are the packages under the collectives' public API.
-var wires = []string{"allreduce/schedule", "allreduce/topo", "allreduce/transport", "allreduce/address"}
+var wires = []string{"allreduce/schedule", "allreduce/topo", "allreduce/transport", "allreduce/address", "allreduce/auth"}
 
 // layer says which of our packages a package may import, and why not others.
 // The longest matching pkg holds; every package needs one. "=x" is package x
@@ -35,6 +35,7 @@ var layers = []layer{
 	{"feature", slices.Concat(bottom, []string{"feature"}), "text becomes numbers here; what is learned from them is not its business"},
 	{"allreduce/topo", bottom, "a tree is a value, useful without any wire"},
 	{"allreduce/transport", slices.Concat(bottom, []string{"allreduce/transport"}), "drivers move bytes and know no schedule, no server, no job"},
+	{"allreduce/auth", bottom, "who may talk to whom is decided without knowing what is said"},
 	{"allreduce/address", slices.Concat(bottom, []string{"allreduce/transport"}), "where to listen and what to tell others, without a job"},
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
