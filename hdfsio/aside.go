@@ -10,16 +10,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
 // Create starts a file beside name, in the same folder, so that the rename at
 // Commit stays within one file system. A name that is a link means the file it
-// points to. What is no regular file (a pipe, /dev/null) cannot be replaced: it
+// points to, unless another user has put it into a folder where all may write. What is no regular file (a pipe, /dev/null) cannot be replaced: it
 // is written to directly.
 func (l Local) Create(name string) (File, error) {
 	if name == "" {
 		return nil, newError("create", `""`, fs.ErrInvalid, "give a file name")
+	}
+	if planted(name) {
+		return nil, newError("create", name, fs.ErrPermission, "it is a link of another user, in a folder where all may write: remove it, or write elsewhere")
 	}
 	target := name
 	if real, err := filepath.EvalSymlinks(name); err == nil {
@@ -35,9 +39,12 @@ func (l Local) Create(name string) (File, error) {
 	dir, base := filepath.Split(target)
 	for {
 		aside := fmt.Sprintf("%s%08x", asidePrefix(dir, base, os.Getpid()), rand.Uint32())
-		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(l.Perm, 0o666))
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(l.Perm, 0o600))
 		switch {
 		case err == nil:
+			if err := l.chmod(f); err != nil {
+				return nil, newError("create", name, errors.Join(err, f.Close(), os.Remove(aside)), "")
+			}
 			return &localFile{f: f, name: name, aside: aside, target: target}, nil
 		case errors.Is(err, fs.ErrExist):
 			continue // another writer drew the same number
@@ -47,6 +54,14 @@ func (l Local) Create(name string) (File, error) {
 			return nil, newError("create", name, err, "")
 		}
 	}
+}
+
+// chmod gives a file the mode that was asked for, whatever the umask says.
+func (l Local) chmod(f *os.File) error {
+	if l.Perm == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	return f.Chmod(l.Perm)
 }
 
 // asidePrefix is what the names of files under way begin with; who wrote one

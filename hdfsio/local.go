@@ -13,7 +13,7 @@ import (
 
 // Local is the machine's own file system.
 type Local struct {
-	// Perm is the mode of the files that Create makes, before the umask; 0: 0o666.
+	// Perm is the mode of the files that Create makes; 0: 0o600, their owner's alone.
 	Perm fs.FileMode
 }
 
