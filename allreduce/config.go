@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -48,6 +50,16 @@ type Config struct {
 	Host string
 	// Network carries everything; nil is transport.TCP.
 	Network transport.Network
+
+	// Credentials are shown to the server and to other ranks, and asked of them; nil:
+	// none. With TLS nothing goes over bare sockets, so Driver is DriverConn. Ranks of one
+	// host share memory all the same: it crosses no network.
+	Credentials *auth.Credentials
+	// Owner is what who cancels the job must show; nil: who may talk to the server may.
+	// All ranks have the same.
+	Owner *auth.Secret
+	// Allow are the networks from which other ranks may connect; none: all.
+	Allow []netip.Prefix
 
 	// OnLoss says what the job does about the loss of a rank. Abort, the zero value,
 	// ends it. Wait lets another attempt of the rank take its place: see Run. Shrink
@@ -233,6 +245,9 @@ func (c Config) Validate() error {
 	}
 	if c.Driver > DriverConn {
 		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)
+	}
+	if c.Driver == DriverPoll && c.Credentials != nil && c.Credentials.TLS != nil {
+		fault("Driver: the poll loop moves bare bytes, and there is TLS: want DriverConn or DriverAuto")
 	}
 	if !c.Schedule.Valid() {
 		fault("Schedule: got %d, want one of package schedule's", c.Schedule)

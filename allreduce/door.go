@@ -8,19 +8,24 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // door takes the connections of other ranks, as long as the group lives: those that
 // become edges of the epoch, and those of ranks that take results or the state.
 type door struct {
-	group    *Group
-	listener net.Listener
-	ctx      context.Context
-	cancel   context.CancelFunc
-	opened   sync.Once
-	work     sync.WaitGroup
+	group     *Group
+	listener  net.Listener
+	ctx       context.Context
+	cancel    context.CancelFunc
+	opened    sync.Once
+	strangers strangers
+	work      sync.WaitGroup
 }
 
 func newDoor(g *Group, l net.Listener) *door {
@@ -43,7 +48,6 @@ func (d *door) close() {
 // accept takes connections, each on its own, so that a silent one holds up nobody.
 func (d *door) accept() {
 	log, rank := d.group.log, d.group.cfg.Rank
-	strangers := make(chan struct{}, maxStrangers)
 	for {
 		c, err := d.listener.Accept()
 		if err != nil {
@@ -54,16 +58,15 @@ func (d *door) accept() {
 			}
 			return
 		}
-		select {
-		case strangers <- struct{}{}:
-		default:
-			log.Warn("dropped a connection: too many have not said who they are", "rank", rank, "from", c.RemoteAddr(), "limit", maxStrangers)
+		if !d.allowed(c) {
+			log.Warn("dropped a connection: its address is not in a network of --allow", "rank", rank, "from", c.RemoteAddr())
 			c.Close()
 			continue
 		}
+		known := d.strangers.add(c)
 		d.work.Go(func() {
-			defer func() { <-strangers }()
-			err := d.welcome(c)
+			defer known()
+			err := d.welcome(c, known)
 			if err == nil {
 				return
 			}
@@ -75,26 +78,67 @@ func (d *door) accept() {
 	}
 }
 
+func (d *door) allowed(c net.Conn) bool {
+	allow := d.group.cfg.Allow
+	if len(allow) == 0 {
+		return true
+	}
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	return err == nil && spantree.AddressIn(host, allow)
+}
+
+// strangers are the connections that have not said yet who they are. Of too many the
+// oldest is closed: a rank takes no time to say it, so the newest are the likeliest
+// to be one.
+type strangers struct {
+	mu   sync.Mutex
+	here []net.Conn // oldest first
+}
+
+// add takes a connection in, until known is called. That returns whether it is still
+// there.
+func (s *strangers) add(c net.Conn) (known func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.here) >= maxStrangers {
+		s.here[0].Close() // its welcome says so
+		s.here = s.here[1:]
+	}
+	s.here = append(s.here, c)
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		n := len(s.here)
+		s.here = slices.DeleteFunc(s.here, func(o net.Conn) bool { return o == c })
+		return len(s.here) < n
+	}
+}
+
 // errNotYet: the other rank is further than this one, and will try again.
 var errNotYet = errors.New("this rank is still in an older epoch")
 
-// welcome hears who connects, and what for.
-func (d *door) welcome(c net.Conn) error {
-	stop := context.AfterFunc(d.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+// welcome hears who connects, and what for. known ends a connection's being a stranger.
+func (d *door) welcome(bare net.Conn, known func() bool) error {
+	stop := context.AfterFunc(d.ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	c.SetDeadline(time.Now().Add(helloPatience))
+	proven := func() bool { return known() && stop() }
+	bare.SetDeadline(time.Now().Add(helloPatience))
+	g := d.group
+	c, err := g.cfg.Credentials.Server(d.ctx, bare)
+	if err != nil {
+		return err
+	}
 	var b [helloSize]byte
 	if _, err := io.ReadFull(c, b[:]); err != nil {
-		return err
+		return auth.Explain(err)
 	}
 	h, err := decodeHello(b[:])
 	if err != nil {
 		return err
 	}
-	g := d.group
 	if h.pull {
 		defer c.Close()
-		return g.steps.serve(c, h)
+		return g.steps.serve(c, h, b[:], known)
 	}
 	e := g.now()
 	if e.wiring != nil && h.after(e.wiring.Epoch) {
@@ -103,5 +147,5 @@ func (d *door) welcome(c net.Conn) error {
 	if e.wirer == nil {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)
 	}
-	return e.wirer.welcome(c, h, stop)
+	return e.wirer.welcome(c, h, b[:], proven)
 }

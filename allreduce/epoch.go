@@ -73,7 +73,7 @@ func (g *Group) turn(w *spantree.Wiring) {
 	}
 	var wr *wirer
 	if !w.Ending {
-		wr = newWirer(g.cfg.Network, g.door.listener, g.cfg.Rank, g.cfg.Total, live, w, g.member.Ended(w), g.log)
+		wr = newWirer(g.cfg, g.door.listener, live, w, g.member.Ended(w))
 		wr.again = old.wiring != nil
 	}
 	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr // before anybody sees it

@@ -175,7 +175,7 @@ func TestStrangersAreDropped(t *testing.T) {
 		addr := j.groups[1].door.listener.Addr().String()
 		for _, words := range [][]byte{
 			[]byte("GET / HTTP/1.1\r\nHost: a port scanner, with many words to say\r\n\r\n"),
-			hello{token: [16]byte{1}, from: 0, to: 1, total: 2}.appendTo(nil),
+			hello{nonce: [16]byte{1}, from: 0, to: 1, total: 2}.appendTo(nil),
 			nil, // silent
 		} {
 			c, err := n.Host("stranger").Dial(ctx, addr)
@@ -194,7 +194,7 @@ func TestStrangersAreDropped(t *testing.T) {
 			t.Errorf("the strangers held up the job for %v", took)
 		}
 		log := j.logs[1].String()
-		for _, want := range []string{"no rank of a gvw job", "the token of another epoch"} {
+		for _, want := range []string{"no rank of a gvw job", "it is of another epoch"} {
 			if !strings.Contains(log, want) {
 				t.Errorf("the log lacks %q:\n%s", want, log)
 			}

@@ -4,12 +4,11 @@ package allreduce
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -18,52 +17,61 @@ const (
 	maxStrangers  = 64               // connections that have not said so yet
 )
 
-// greet says hello to a rank and hears its answer.
-func (w *wirer) greet(ctx context.Context, c net.Conn, rank int) error {
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+// greet says hello to a rank, hears its answer, and has both prove that they belong to
+// the epoch. What follows goes over the connection that is returned.
+func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, error) {
+	stop := context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	c.SetDeadline(time.Now().Add(helloPatience))
-	if _, err := c.Write(w.hello(rank)); err != nil {
-		return err
-	}
-	h, err := w.heard(c)
+	bare.SetDeadline(time.Now().Add(helloPatience))
+	c, err := w.creds.Client(ctx, bare, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if int(h.from) != rank {
-		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
+	b, err := w.key.Greet(c, w.hello(rank), helloSize)
+	if err != nil {
+		return nil, auth.Explain(err)
 	}
-	if !stop() {
-		return context.Cause(ctx)
+	h, err := decodeHello(b)
+	if err == nil {
+		err = h.check(w.wiring, w.rank, w.total)
 	}
-	return c.SetDeadline(time.Time{})
+	switch {
+	case err != nil:
+		return nil, err
+	case int(h.from) != rank:
+		return nil, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
+	case !stop():
+		return nil, context.Cause(ctx)
+	}
+	return c, c.SetDeadline(time.Time{})
 }
 
 func (w *wirer) hello(to int) []byte {
-	return hello{
-		token: w.wiring.Token, epoch: w.wiring.Epoch,
-		from: uint32(w.rank), to: uint32(to), total: uint32(w.total),
-	}.appendTo(nil)
+	return newHello(w.wiring.Epoch, w.rank, to, w.total, false)
 }
 
-// heard reads a hello and checks that it belongs to this epoch and rank.
-func (w *wirer) heard(c net.Conn) (hello, error) {
-	var b [helloSize]byte
-	if _, err := io.ReadFull(c, b[:]); err != nil {
-		return hello{}, err
-	}
-	h, err := decodeHello(b[:])
-	if err != nil {
-		return h, err
-	}
-	return h, h.check(w.wiring, w.rank, w.total)
+// newHello says who this is, whom it looks for, and something that nobody has said
+// before.
+func newHello(e spantree.Epoch, from, to, total int, pull bool) []byte {
+	h := hello{epoch: e, from: uint32(from), to: uint32(to), total: uint32(total), pull: pull}
+	nonce := auth.Nonce()
+	copy(h.nonce[:], nonce[:])
+	return h.appendTo(nil)
+}
+
+// key is the key of the connections between the ranks of an epoch.
+func (c Config) key(w *spantree.Wiring) auth.Key {
+	return c.Credentials.Epoch(auth.Scope{
+		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey,
+		Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: w.Token,
+	})
 }
 
 // check says whether the hello belongs to the epoch of w and is for this rank.
 func (h hello) check(w *spantree.Wiring, rank, total int) error {
 	switch {
-	case subtle.ConstantTimeCompare(h.token[:], w.Token[:]) != 1 || h.epoch != w.Epoch:
-		return fmt.Errorf("the token of another epoch: got epoch %v, want %v", h.epoch, w.Epoch)
+	case h.epoch != w.Epoch:
+		return fmt.Errorf("it is of another epoch: got epoch %v, want %v", h.epoch, w.Epoch)
 	case int(h.to) != rank || int(h.total) != total:
 		return fmt.Errorf("it looks for rank %d of %d, this is rank %d of %d", h.to, h.total, rank, total)
 	}
@@ -75,9 +83,9 @@ func (h hello) after(e spantree.Epoch) bool {
 	return h.epoch.Term > e.Term || h.epoch.Term == e.Term && h.epoch.N > e.N
 }
 
-// welcome answers who has said hello and, if that is its part, makes an edge of the
-// connection. unwatch ends the watch over its deadline.
-func (w *wirer) welcome(c net.Conn, h hello, unwatch func() bool) error {
+// welcome answers who has said hello, in these bytes, and, if that is its part, makes an edge of the
+// connection. proven ends the watch over it, once it is known whose it is.
+func (w *wirer) welcome(c net.Conn, h hello, said []byte, proven func() bool) error {
 	if err := h.check(w.wiring, w.rank, w.total); err != nil {
 		return err
 	}
@@ -85,10 +93,10 @@ func (w *wirer) welcome(c net.Conn, h hello, unwatch func() bool) error {
 	if !w.expects(from) {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)
 	}
-	if _, err := c.Write(w.hello(from)); err != nil {
+	if err := w.key.Answer(c, said, w.hello(from)); err != nil {
 		return err
 	}
-	if !unwatch() {
+	if !proven() {
 		return errOver
 	}
 	if err := c.SetDeadline(time.Time{}); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -107,7 +108,7 @@ func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
 		return nil, err
 	}
 	member, err := spantree.Join(ctx, spantree.JoinConfig{
-		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job,
+		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job, Credentials: cfg.Credentials, Owner: cfg.Owner,
 		Rank: cfg.Rank, Total: cfg.Total, Generation: cfg.Generation,
 		Advertise: advertise, Host: cfg.Host, Options: cfg.agreed(), Version: cfg.Version,
 		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Heartbeat: cfg.Heartbeat,
@@ -145,6 +146,9 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 	w, err := g.member.Ready(ctx, s)
 	if err != nil {
 		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
+	}
+	if w.Stream && !g.cfg.Credentials.VW() {
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: --allow_vw lets this rank work with them"})
 	}
 	if w.Stream && g.cfg.Schedule != schedule.Auto {
 		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)

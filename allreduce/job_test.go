@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
@@ -49,11 +50,17 @@ func (b *safeBuffer) String() string {
 // startServer runs a server until the test ends.
 func startServer(t testing.TB, n transport.Network, addr string) string {
 	t.Helper()
+	return startGuarded(t, n, addr, nil)
+}
+
+// startGuarded is startServer with credentials.
+func startGuarded(t testing.TB, n transport.Network, addr string, creds *auth.Credentials) string {
+	t.Helper()
 	l, err := n.Listen(t.Context(), addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := spantree.NewServer(spantree.ServerConfig{})
+	s, err := spantree.NewServer(spantree.ServerConfig{Credentials: creds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,7 @@ func newLoopbackJob(t testing.TB, total int, cfg Config) *testJob {
 func newJob(t testing.TB, total int, cfg Config, server transport.Network, addr string, net func(int) transport.Network) *testJob {
 	t.Helper()
 	j := &testJob{t: t, net: net, cfg: cfg, total: total, groups: make([]*Group, total), logs: make([]*safeBuffer, total)}
-	j.server = startServer(t, server, addr)
+	j.server = startGuarded(t, server, addr, cfg.Credentials)
 	j.each(func(rank int) error {
 		j.logs[rank] = &safeBuffer{}
 		c := j.cfg

@@ -13,24 +13,29 @@ import (
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
-// serve sends a rank what it lacks, while this rank's own Work goes on.
-func (s *steps) serve(c net.Conn, h hello) error {
+// serve sends a rank what it lacks, while this rank's own Work goes on. The rank has said
+// hello in these bytes.
+func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error {
 	g := s.group
-	var b [wantSize]byte
-	if _, err := io.ReadFull(c, b[:]); err != nil {
-		return err
-	}
-	w, asked := g.member.Newest(), decodeWant(b[:])
+	w := g.member.Newest()
 	if w == nil || h.after(w.Epoch) {
 		return errNotYet
 	}
 	if err := h.check(w, g.cfg.Rank, g.cfg.Total); err != nil {
 		return err
 	}
-	out := &giveWriter{c: c, patience: g.cfg.Stall}
-	if _, err := c.Write(hello{token: w.Token, epoch: w.Epoch, from: uint32(g.cfg.Rank), to: h.from, total: h.total, pull: true}.appendTo(nil)); err != nil {
+	if err := g.cfg.key(w).Answer(c, said, newHello(w.Epoch, g.cfg.Rank, int(h.from), g.cfg.Total, true)); err != nil {
 		return err
 	}
+	if !known() {
+		return net.ErrClosed
+	}
+	var b [wantSize]byte
+	if _, err := io.ReadFull(c, b[:]); err != nil {
+		return err
+	}
+	asked := decodeWant(b[:])
+	out := &giveWriter{c: c, patience: g.cfg.Stall}
 	s.state.RLock() // not during Commit
 	defer s.state.RUnlock()
 	if err := s.fits(asked, w.Epoch); err != nil {

@@ -12,11 +12,13 @@ import (
 	"net"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // A rank that lacks the results of a step, or the whole state, takes them from one
-// that has them, over a connection of its own. It sends a hello with pullMagic and
+// that has them, over a connection of its own. Both greet each other, with hellos that
+// have pullMagic. Then it sends
 //
 //	offset  size  field
 //	     0     4  term of the epoch in which the step was completed
@@ -26,7 +28,7 @@ import (
 //	    24     1  what: 1 results, 2 state
 //	    25     7  0
 //
-// and gets a hello back, and frames: data, each with its checksum, and at the end one
+// and gets frames back: data, each with its checksum, and at the end one
 // of type end; or one of type no with the reason in words; or one of type else: the
 // source has no results any more, or came to the step by taking the state, and the
 // state is what it can give.
@@ -126,15 +128,27 @@ func (e *notTaken) Unwrap() error { return e.err }
 
 func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.What) error {
 	g := s.group
-	c, err := g.cfg.Network.Dial(ctx, w.Lack.Address)
+	bare, err := g.cfg.Network.Dial(ctx, w.Lack.Address)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
-	h := hello{token: w.Token, epoch: w.Epoch, from: uint32(g.cfg.Rank), to: uint32(w.Lack.Source), total: uint32(g.cfg.Total), pull: true}
-	c.SetDeadline(time.Now().Add(helloPatience))
-	if _, err := c.Write(want{w.Resume, what}.appendTo(h.appendTo(nil))); err != nil {
+	defer bare.Close()
+	defer context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })()
+	bare.SetDeadline(time.Now().Add(helloPatience))
+	c, err := g.cfg.Credentials.Client(ctx, bare, "")
+	if err != nil {
+		return err
+	}
+	b, err := g.cfg.key(w).Greet(c, newHello(w.Epoch, g.cfg.Rank, w.Lack.Source, g.cfg.Total, true), helloSize)
+	if err != nil {
+		return auth.Explain(noEOF(err))
+	}
+	if h, err := decodeHello(b); err != nil {
+		return err
+	} else if int(h.from) != w.Lack.Source {
+		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, w.Lack.Source)
+	}
+	if _, err := c.Write(want{w.Resume, what}.appendTo(nil)); err != nil {
 		return err
 	}
 	r := &takeReader{c: c, patience: g.cfg.Stall}
@@ -177,7 +191,6 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 type takeReader struct {
 	c        net.Conn
 	patience time.Duration
-	greeted  bool
 	buf      []byte
 	left     []byte // of the frame at hand
 	err      error  // io.EOF: all has come
@@ -198,16 +211,6 @@ func (r *takeReader) Read(b []byte) (int, error) {
 // next reads a frame.
 func (r *takeReader) next() ([]byte, error) {
 	r.c.SetDeadline(time.Now().Add(r.patience))
-	if !r.greeted {
-		var b [helloSize]byte
-		if _, err := io.ReadFull(r.c, b[:]); err != nil {
-			return nil, noEOF(err)
-		}
-		if _, err := decodeHello(b[:]); err != nil {
-			return nil, err
-		}
-		r.greeted = true
-	}
 	var head [frameSize]byte
 	if _, err := io.ReadFull(r.c, head[:]); err != nil {
 		return nil, noEOF(err)

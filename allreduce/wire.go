@@ -14,7 +14,9 @@ import (
 )
 
 // What crosses a connection between two ranks of a native job, little-endian.
-// Who dials sends a hello; the other answers with its own. Then
+// Who dials sends a hello; the other answers with its own and a proof (32 bytes)
+// that it has the token of the epoch, and the job's secret if there is one; who has
+// dialled sends such a proof, too (auth.Key.Greet). Then
 // each direction is a sequence of frames:
 //
 //	offset  size  field
@@ -152,8 +154,8 @@ func decodeNote(b []byte) (note, error) {
 //
 //	offset  size  field
 //	     0     8  "gvwdata", or "gvwpull" to take results or the state, and the
-//	              version, 2, as in the server's frames
-//	     8    16  token of the epoch
+//	              version, 4, as in the server's frames
+//	     8    16  drawn for this connection
 //	    24     4  term of the epoch
 //	    28     4  number of the epoch
 //	    32     8  incarnation of the epoch
@@ -162,7 +164,7 @@ func decodeNote(b []byte) (note, error) {
 //	    48     4  ranks in all
 //	    52     4  CRC-32C of the bytes before it
 type hello struct {
-	token           [16]byte
+	nonce           [16]byte
 	epoch           spantree.Epoch
 	from, to, total uint32
 	pull            bool
@@ -170,8 +172,8 @@ type hello struct {
 
 const (
 	helloSize  = 56
-	helloMagic = "gvwdata\x02"
-	pullMagic  = "gvwpull\x02"
+	helloMagic = "gvwdata\x04"
+	pullMagic  = "gvwpull\x04"
 )
 
 func (h hello) appendTo(dst []byte) []byte {
@@ -182,7 +184,7 @@ func (h hello) appendTo(dst []byte) []byte {
 		magic = pullMagic
 	}
 	dst = append(dst, magic...)
-	dst = append(dst, h.token[:]...)
+	dst = append(dst, h.nonce[:]...)
 	dst = le.AppendUint32(dst, h.epoch.Term)
 	dst = le.AppendUint32(dst, h.epoch.N)
 	dst = le.AppendUint64(dst, h.epoch.Incarnation)
@@ -209,7 +211,7 @@ func decodeHello(b []byte) (hello, error) {
 		from:  le.Uint32(b[40:]), to: le.Uint32(b[44:]), total: le.Uint32(b[48:]),
 		pull: string(b[:7]) == pullMagic[:7],
 	}
-	copy(h.token[:], b[8:])
+	copy(h.nonce[:], b[8:])
 	return h, nil
 }
 

@@ -149,7 +149,7 @@ func FuzzDecodeFailure(f *testing.F) {
 }
 
 func FuzzDecodeHello(f *testing.F) {
-	f.Add(hello{token: [16]byte{1}, epoch: testEpoch, from: 1, to: 2, total: 3}.appendTo(nil))
+	f.Add(hello{nonce: [16]byte{1}, epoch: testEpoch, from: 1, to: 2, total: 3}.appendTo(nil))
 	f.Add([]byte(helloMagic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := decodeHello(b)
@@ -200,7 +200,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 
 // A rank of another release says so in its first bytes.
 func TestHelloOfAnotherVersion(t *testing.T) {
-	b := hello{token: [16]byte{1}, from: 1, to: 0, total: 2}.appendTo(nil)
+	b := hello{nonce: [16]byte{1}, from: 1, to: 0, total: 2}.appendTo(nil)
 	b[7]--
 	_, err := decodeHello(b)
 	if want := fmt.Sprintf("got version %d of the protocol between ranks, want %d", b[7], b[7]+1); err == nil || !strings.Contains(err.Error(), want) {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/topo"
@@ -25,6 +26,8 @@ const redial = 200 * time.Millisecond // between attempts to reach a rank
 type wirer struct {
 	net      transport.Network
 	listener net.Listener
+	creds    *auth.Credentials
+	key      auth.Key // of the epoch
 	rank     int
 	total    int
 	wiring   *spantree.Wiring
@@ -48,9 +51,11 @@ type wirer struct {
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
-func newWirer(n transport.Network, l net.Listener, rank, total int, live lineup, w *spantree.Wiring, over <-chan struct{}, log *slog.Logger) *wirer {
+func newWirer(cfg Config, l net.Listener, live lineup, w *spantree.Wiring, over <-chan struct{}) *wirer {
+	rank := cfg.Rank
 	wr := &wirer{
-		net: n, listener: l, rank: rank, total: total, wiring: w, over: over, log: log,
+		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), listener: l,
+		rank: rank, total: cfg.Total, wiring: w, over: over, log: cfg.Log,
 		live: live, tree: topo.Binary(len(live)), self: live.position(rank),
 		links: map[int]link{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
@@ -235,8 +240,9 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 			reached = time.Now()
 		}
 		if err == nil && !w.wiring.Stream {
-			if err = w.greet(ctx, c, rank); err != nil {
-				c.Close()
+			bare := c
+			if c, err = w.greet(ctx, bare, rank); err != nil {
+				bare.Close()
 			}
 		}
 		if err == nil {

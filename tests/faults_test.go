@@ -187,7 +187,7 @@ func TestDeadPeer(t *testing.T) {
 				ps[i] = start(t, dir, gvwBin, args...)
 			}
 			waitFor(t, "the job to have done three passes", func() bool {
-				st, err := spantree.Status(t.Context(), nil, "127.0.0.1:"+port)
+				st, err := spantree.Status(t.Context(), nil, "127.0.0.1:"+port, nil)
 				return err == nil && len(st.Jobs) == 1 && len(st.Jobs[0].Ranks) == 4 &&
 					!slices.ContainsFunc(st.Jobs[0].Ranks, func(r spantree.RankStatus) bool { return r.Pass < 3 })
 			})

@@ -87,7 +87,7 @@ func (j *plainJob) supervise() {
 
 // job is what the server knows; nil: nothing.
 func (j *plainJob) job() *spantree.JobStatus {
-	st, err := spantree.Status(j.t.Context(), nil, "127.0.0.1:"+j.port)
+	st, err := spantree.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
 	if err != nil || len(st.Jobs) != 1 {
 		return nil
 	}

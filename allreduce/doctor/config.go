@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -23,6 +24,8 @@ type Config struct {
 	Server string
 	// Job names the examination; no other job may have its name.
 	Job spantree.Job
+	// Credentials are shown and asked for, as in allreduce.Config.
+	Credentials *auth.Credentials
 	// Rank is this process's number, 0 to Total-1, of 2 to MaxRanks.
 	Rank, Total int
 	// Listen and Advertise are the addresses to be examined; "" as in allreduce.Config.

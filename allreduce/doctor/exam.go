@@ -4,7 +4,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -23,7 +23,7 @@ const (
 )
 
 const (
-	greetingSize = 16 + 4 + 1 // token, rank of the sender, purpose
+	greetingSize = auth.NonceSize + 4 + 1 // drawn, rank of the sender, purpose
 	dialsAtOnce  = 32
 )
 
@@ -31,7 +31,7 @@ const (
 type exam struct {
 	cfg      Config
 	listener net.Listener
-	token    [16]byte
+	key      auth.Key // of the epoch
 	ranks    []address.View
 	ways     []Way      // from this rank, by rank
 	conns    []net.Conn // of these ways
@@ -51,7 +51,7 @@ type arrival struct {
 
 func newExam(cfg Config, l net.Listener, w *spantree.Wiring) *exam {
 	e := &exam{
-		cfg: cfg, listener: l, token: w.Token, conns: make([]net.Conn, cfg.Total),
+		cfg: cfg, listener: l, key: cfg.key(w), conns: make([]net.Conn, cfg.Total),
 		controls: make(chan arrival, cfg.Total), open: map[net.Conn]bool{},
 	}
 	for rank := range cfg.Total {
@@ -103,34 +103,47 @@ func (e *exam) accept() {
 }
 
 func (e *exam) greeting(purpose byte) []byte {
-	b := binary.LittleEndian.AppendUint32(e.token[:], uint32(e.cfg.Rank))
+	nonce := auth.Nonce()
+	b := binary.LittleEndian.AppendUint32(nonce[:], uint32(e.cfg.Rank))
 	return append(b, purpose)
 }
 
-// heard reads a greeting.
-func (e *exam) heard(c net.Conn) (rank int, purpose byte, err error) {
-	var b [greetingSize]byte
-	if _, err := io.ReadFull(c, b[:]); err != nil {
-		return 0, 0, err
-	}
-	rank = int(binary.LittleEndian.Uint32(b[16:]))
-	if subtle.ConstantTimeCompare(b[:16], e.token[:]) != 1 || rank >= e.cfg.Total {
+// key is the key of the connections between the ranks.
+func (c Config) key(w *spantree.Wiring) auth.Key {
+	return c.Credentials.Epoch(auth.Scope{
+		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey,
+		Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: w.Token,
+	})
+}
+
+// whose says whose greeting it is.
+func (e *exam) whose(greeting []byte) (rank int, purpose byte, err error) {
+	rank = int(binary.LittleEndian.Uint32(greeting[auth.NonceSize:]))
+	if rank >= e.cfg.Total {
 		return 0, 0, fmt.Errorf("no rank of this examination is there")
 	}
-	return rank, b[20], nil
+	return rank, greeting[greetingSize-1], nil
 }
 
 // welcome answers a connection, and serves it until its end.
-func (e *exam) welcome(c net.Conn) error {
-	if err := e.keep(c); err != nil {
+func (e *exam) welcome(bare net.Conn) error {
+	if err := e.keep(bare); err != nil {
 		return err
 	}
-	c.SetDeadline(time.Now().Add(e.cfg.Patience))
-	rank, purpose, err := e.heard(c)
+	bare.SetDeadline(time.Now().Add(e.cfg.Patience))
+	c, err := e.cfg.Credentials.Server(context.Background(), bare) // bounded by the deadline
 	if err != nil {
 		return err
 	}
-	if _, err := c.Write(e.greeting(purpose)); err != nil {
+	var b [greetingSize]byte
+	if _, err := io.ReadFull(c, b[:]); err != nil {
+		return err
+	}
+	rank, purpose, err := e.whose(b[:])
+	if err == nil {
+		err = e.key.Answer(c, b[:], e.greeting(purpose))
+	}
+	if err != nil {
 		return err
 	}
 	c.SetDeadline(time.Time{})
@@ -149,21 +162,24 @@ func (e *exam) welcome(c net.Conn) error {
 func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.Patience, fmt.Errorf("no answer within %v", e.cfg.Patience))
 	defer cancel()
-	c, err := e.cfg.Network.Dial(ctx, e.ranks[rank].Told)
+	bare, err := e.cfg.Network.Dial(ctx, e.ranks[rank].Told)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
 		return nil, err
 	}
-	if err := e.keep(c); err != nil {
+	if err := e.keep(bare); err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
-	_, err = c.Write(e.greeting(purpose))
+	defer context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })()
 	who := rank
+	c, err := e.cfg.Credentials.Client(ctx, bare, "")
 	if err == nil {
-		who, _, err = e.heard(c)
+		var b []byte
+		if b, err = e.key.Greet(c, e.greeting(purpose), greetingSize); err == nil {
+			who, _, err = e.whose(b)
+		}
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -174,8 +190,8 @@ func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, erro
 		err = fmt.Errorf("rank %d answers there", who)
 	}
 	if err != nil {
-		c.Close()
-		return nil, err
+		bare.Close()
+		return nil, auth.Explain(err)
 	}
 	return c, nil
 }

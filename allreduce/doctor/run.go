@@ -33,7 +33,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, fmt.Errorf("doctor: rank %d: Advertise: %w", cfg.Rank, err)
 	}
 	m, err := spantree.Join(ctx, spantree.JoinConfig{
-		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job, Rank: cfg.Rank, Total: cfg.Total,
+		Network: cfg.Network, Server: cfg.Server, Credentials: cfg.Credentials, Job: cfg.Job, Rank: cfg.Rank, Total: cfg.Total,
 		Advertise: told, Options: "doctor", Version: cfg.Version,
 		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Log: cfg.Log,
 	})

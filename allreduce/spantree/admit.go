@@ -120,10 +120,10 @@ func (m *machine) onJoin(ev arrived) {
 		a.lostAfter = m.lostAfter
 	}
 	// A rank cannot be lost between two of its own heartbeats.
-	a.lostAfter = max(a.lostAfter, 2*f.Heartbeat)
+	a.lostAfter = min(max(a.lostAfter, 2*f.Heartbeat), m.idleFor)
 	if !j.named() {
 		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.replaceTimeout), f.SlowFactor
-		j.options, j.digest, j.generation = f.Options, f.OptionsSHA256, f.Generation
+		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
 		m.rename(j, Job{f.UniqueID, f.RunKey})
 	}
 	if f.Epoch != (Epoch{}) {
@@ -231,6 +231,8 @@ func (j *job) checkAgreement(f *joinFrame) *refusal {
 		return refuse(TotalDiffers, "total %d differs from that of the job, %d", f.Total, j.total)
 	case f.OptionsSHA256 != j.digest:
 		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: %s", DiffOptions(f.Options, j.options))
+	case f.Owner != j.owner:
+		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: --job_token is another file's, or given to some ranks alone")
 	case f.OnLoss != j.policy:
 		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
 	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != lossAbort:

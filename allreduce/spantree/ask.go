@@ -9,26 +9,36 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // Status asks the server at host:port for its jobs. network nil is TCP. It
 // takes as long as ctx allows, at most 10 s.
-func Status(ctx context.Context, network transport.Network, server string) (*ServerStatus, error) {
+func Status(ctx context.Context, network transport.Network, server string, creds *auth.Credentials) (*ServerStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialOnce)
+	defer cancel()
+	s, err := gatewayAt(network, server, creds).status(ctx)
+	return s, asking(server, "list the jobs", err)
+}
+
+func gatewayAt(network transport.Network, server string, creds *auth.Credentials) gateway {
 	if network == nil {
 		network = transport.TCP
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialOnce)
-	defer cancel()
-	s, err := askStatus(ctx, network, server)
-	if err != nil {
-		return nil, &ServerError{Server: server, Doing: "list the jobs", Err: err}
-	}
-	return s, nil
+	return gateway{network, server, creds}
 }
 
-func askStatus(ctx context.Context, network transport.Network, server string) (*ServerStatus, error) {
-	answer, err := ask(ctx, network, server, &statusFrame{})
+// asking says what was asked for in vain. A refusal says enough.
+func asking(server, doing string, err error) error {
+	if _, refused := errors.AsType[*RefusedError](err); refused || err == nil {
+		return err
+	}
+	return &ServerError{Server: server, Doing: doing, Err: err}
+}
+
+func (g gateway) status(ctx context.Context) (*ServerStatus, error) {
+	answer, err := g.ask(ctx, &statusFrame{})
 	if errors.Is(err, errVWServer) {
 		return nil, fmt.Errorf("%w, which tells nobody about its jobs", err)
 	}
@@ -40,21 +50,31 @@ func askStatus(ctx context.Context, network transport.Network, server string) (*
 		s := new(ServerStatus)
 		return s, json.Unmarshal([]byte(f.JSON), s)
 	case *refusedFrame:
-		return nil, &RefusedError{Server: server, Code: f.Code, Reason: f.Reason}
+		return nil, &RefusedError{Server: g.server, Code: f.Code, Reason: f.Reason}
 	}
 	return nil, &FrameError{Type: typeOf(answer), Err: errors.New("a server answers STATUS by JOBS")}
 }
 
+// Cancellation is a job to be ended, and why.
+type Cancellation struct {
+	Job    Job
+	Reason string // for the ranks
+	// Owner is what the job's ranks were given as JoinConfig.Owner; nil where that was
+	// nothing.
+	Owner *auth.Secret
+}
+
 // Cancel asks the server at host:port to end a job: its ranks fail with the reason. A
-// job that is not there is a *RefusedError. network nil is TCP. It takes as long as ctx
-// allows, at most 10 s.
-func Cancel(ctx context.Context, network transport.Network, server string, job Job, reason string) error {
-	if network == nil {
-		network = transport.TCP
-	}
+// job that is not there, or another's, is a *RefusedError. network nil is TCP. It takes
+// as long as ctx allows, at most 10 s.
+func Cancel(ctx context.Context, network transport.Network, server string, creds *auth.Credentials, c Cancellation) error {
 	ctx, cancel := context.WithTimeout(ctx, dialOnce)
 	defer cancel()
-	answer, err := ask(ctx, network, server, &cancelFrame{UniqueID: job.UniqueID, RunKey: job.RunKey, Reason: reason})
+	f := &cancelFrame{UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Reason: c.Reason}
+	if c.Owner != nil {
+		copy(f.Claim[:], claim(c.Owner))
+	}
+	answer, err := gatewayAt(network, server, creds).ask(ctx, f)
 	if errors.Is(err, errVWServer) {
 		err = fmt.Errorf("%w, which cancels nothing", err)
 	}
@@ -67,12 +87,12 @@ func Cancel(ctx context.Context, network transport.Network, server string, job J
 		}
 		err = &FrameError{Type: typeOf(answer), Err: errors.New("a server answers CANCEL by BYE")}
 	}
-	return &ServerError{Server: server, Doing: "cancel a job", Err: err}
+	return asking(server, "cancel a job", err)
 }
 
 // ask sends one frame on a connection of its own and returns the answer.
-func ask(ctx context.Context, network transport.Network, server string, question frame) (answer frame, err error) {
-	conn, _, err := converse(ctx, network, server, func(c net.Conn, frames *frameReader) error {
+func (g gateway) ask(ctx context.Context, question frame) (answer frame, err error) {
+	conn, _, err := g.converse(ctx, func(c net.Conn, frames *frameReader) error {
 		b, err := appendFrame(nil, question)
 		if err == nil {
 			_, err = c.Write(b)

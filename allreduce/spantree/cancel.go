@@ -4,13 +4,21 @@ package spantree
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
 	"log/slog"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 // onCancel ends a job because a person wants it so.
 func (m *machine) onCancel(ev cancelling) {
 	f := ev.cancel
 	j, no := m.named(Job{f.UniqueID, f.RunKey})
+	if no == nil && !j.ownedBy(f.Claim) {
+		no = refuse(Unauthorised, "job %v has an owner: it is cancelled with the --job_token that its ranks were given", j.id)
+		m.log(slog.LevelWarn, "cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.from.host))
+	}
 	if no == nil && j.receipt != 0 {
 		no = refuse(NoSuchJob, "job %v has just finished: its files are delivered", j.id)
 	}
@@ -24,6 +32,19 @@ func (m *machine) onCancel(ev cancelling) {
 	m.fail(j, cause{Kind: causeRefused, Code: Cancelled, Rank: -1, Why: "cancelled: " + cmp.Or(f.Reason, "no reason was given")})
 	m.do(sendFrame{ev.conn, &byeFrame{Epoch: over}})
 	m.do(hangUp{ev.conn})
+}
+
+// claim is what who owns a job shows to cancel it. The server knows its digest alone, from
+// the ranks; so a server that lists jobs gives nothing away.
+func claim(owner *auth.Secret) []byte {
+	key := owner.Claim()
+	return key[:]
+}
+
+// ownedBy reports whether the claim is that of the job's owner, if it has one.
+func (j *job) ownedBy(claim [32]byte) bool {
+	digest := sha256.Sum256(claim[:])
+	return j.owner == [32]byte{} || subtle.ConstantTimeCompare(digest[:], j.owner[:]) == 1
 }
 
 // named finds a job. An id alone is enough if one job has it.

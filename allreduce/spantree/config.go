@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 // ServerConfig says how a server works. The zero value is a good server
@@ -31,6 +34,23 @@ type ServerConfig struct {
 	MaxFinished int
 	// FinishedAge is how long they are remembered; 0 is 24 h.
 	FinishedAge time.Duration
+
+	// Credentials are shown to clients and asked of them; nil: none. With a secret or
+	// TLS vw's protocol is refused unless AllowVW is set.
+	Credentials *auth.Credentials
+	// Allow are the networks from which connections are taken; none: all.
+	Allow []netip.Prefix
+	// MaxHandshakes bounds the TLS handshakes that work at once; one that waits for its
+	// client does not count. 0 is 256.
+	MaxHandshakes int
+	// MaxMemory bounds what clients may take, in bytes: 16 KiB for each connection, and
+	// what is queued for those that do not read. Over it the connection that has been
+	// there for longest without saying what it wants is closed, else the new one; and
+	// who does not read is cut off. 0 is 512 MiB.
+	MaxMemory int64
+	// IdleTimeout bounds the silence that a rank may ask for (its LostAfter), and the
+	// time that a vw worker, which is silent, waits for its job to fill; 0 is 24 h.
+	IdleTimeout time.Duration
 
 	// HandshakeTimeout is how long a connection may take to say what it
 	// wants; 0 is 10 s.
@@ -58,6 +78,9 @@ type ServerConfig struct {
 	Log *slog.Logger
 }
 
+// minMemory has room for the largest frame, and for some connections.
+const minMemory = 32 << 20
+
 // maxRanksLimit is what the members of a job may need in one START.
 const maxRanksLimit = 32768
 
@@ -68,6 +91,9 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	def(&c.MaxFrame, 64<<10)
 	def(&c.MaxFinished, 10_000)
 	def(&c.FinishedAge, 24*time.Hour)
+	def(&c.MaxHandshakes, 256)
+	def(&c.MaxMemory, 512<<20)
+	def(&c.IdleTimeout, 24*time.Hour)
 	def(&c.HandshakeTimeout, 10*time.Second)
 	def(&c.WriteTimeout, 10*time.Second)
 	def(&c.PortTimeout, 60*time.Second)
@@ -100,9 +126,13 @@ func (c ServerConfig) Validate() error {
 	between("MaxPending", c.MaxPending, 1, 1<<20)
 	between("MaxFrame", c.MaxFrame, frameKinds[typeJoin].limit, bigFrame)
 	between("MaxFinished", c.MaxFinished, 1, 1<<20)
+	between("MaxHandshakes", c.MaxHandshakes, 1, 1<<16)
+	if c.MaxMemory < minMemory {
+		faults = append(faults, fmt.Errorf("spantree: MaxMemory is %d, want at least %d", c.MaxMemory, minMemory))
+	}
 	for name, d := range map[string]time.Duration{
 		"FinishedAge": c.FinishedAge, "HandshakeTimeout": c.HandshakeTimeout, "WriteTimeout": c.WriteTimeout,
-		"PortTimeout": c.PortTimeout, "LostAfter": c.LostAfter, "ReplaceTimeout": c.ReplaceTimeout,
+		"PortTimeout": c.PortTimeout, "IdleTimeout": c.IdleTimeout, "LostAfter": c.LostAfter, "ReplaceTimeout": c.ReplaceTimeout,
 	} {
 		if d < 0 {
 			faults = append(faults, fmt.Errorf("spantree: %s is %v, want a positive duration", name, d))

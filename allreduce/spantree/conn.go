@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 const (
@@ -28,12 +30,15 @@ const (
 type serverConn struct {
 	s        *Server
 	id       connID
-	nc       net.Conn
+	raw      net.Conn // the connection itself
 	from     endpoint
 	listener net.Listener
-	known    bool // guarded by s.mu
+	known    bool  // guarded by s.mu
+	dropped  bool  // likewise: it counts for nothing any more
+	unsent   int64 // likewise: bytes of the budget that are queued
 
 	mu      sync.Mutex
+	nc      net.Conn // over which is talked: raw, or TLS or a seal above it
 	out     [][]byte // nil: hang up
 	ended   bool     // nothing is queued any more
 	over    bool     // nothing is sent any more: the reader is through
@@ -43,7 +48,14 @@ type serverConn struct {
 }
 
 func newServerConn(s *Server, id connID, nc net.Conn, from endpoint, l net.Listener) *serverConn {
-	return &serverConn{s: s, id: id, nc: nc, from: from, listener: l}
+	return &serverConn{s: s, id: id, raw: nc, nc: nc, from: from, listener: l}
+}
+
+// talk is the connection over which is talked now.
+func (c *serverConn) talk() net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nc
 }
 
 // queue hands bytes to the writer; nil hangs up after what is queued. It
@@ -69,7 +81,7 @@ func (c *serverConn) queue(b []byte) {
 
 // abort closes the connection at once.
 func (c *serverConn) abort() {
-	c.once.Do(func() { _ = c.nc.Close() }) // the reader notices and cleans up
+	c.once.Do(func() { _ = c.raw.Close() }) // the reader notices and cleans up
 }
 
 // serve reads until the connection ends. It owns the writer.
@@ -118,8 +130,8 @@ func (c *serverConn) write() {
 				c.hangUp()
 				return
 			}
-			_ = c.nc.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
-			if _, err := c.nc.Write(b); err != nil {
+			_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
+			if _, err := c.talk().Write(b); err != nil {
 				c.s.warn(c, "client does not read", err)
 				c.abort()
 				return
@@ -143,26 +155,26 @@ func (c *serverConn) next() [][]byte {
 
 // hangUp ends our direction; the reader goes on for a while, see linger.
 func (c *serverConn) hangUp() {
-	if half, ok := c.nc.(interface{ CloseWrite() error }); ok {
+	if half, ok := c.talk().(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // a client that is gone already is no fault
 	}
-	_ = c.nc.SetReadDeadline(time.Now().Add(linger))
+	_ = c.raw.SetReadDeadline(time.Now().Add(linger))
 }
 
 // read tells the two protocols apart and follows the one it finds.
 func (c *serverConn) read() error {
-	_ = c.nc.SetReadDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout))
-	var hello [helloSize]byte
-	if n, err := io.ReadFull(c.nc, hello[:]); err != nil {
-		return c.mute(fmt.Sprintf("%d of the %d bytes of a registration", n, helloSize), err)
-	}
-	first := binary.LittleEndian.Uint64(hello[:])
-	second := binary.LittleEndian.Uint64(hello[8:])
-	third := binary.LittleEndian.Uint64(hello[16:])
-	if first == helloMagic && second == helloTotal && third == helloRank {
+	_ = c.raw.SetReadDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout))
+	hello, err := c.open()
+	switch {
+	case err != nil:
+		return err
+	case isHello(hello):
 		return c.readNative()
+	case !c.s.cfg.Credentials.VW():
+		return c.refuseVW()
 	}
-	return c.readVW(first, second, third)
+	le := binary.LittleEndian
+	return c.readVW(le.Uint64(hello[:]), le.Uint64(hello[8:]), le.Uint64(hello[16:]))
 }
 
 // mute logs a client that went or kept silent before it said what it wants: a
@@ -181,21 +193,21 @@ func (c *serverConn) mute(said string, err error) error {
 // readVW follows a vw worker: its registration, its port, its end.
 func (c *serverConn) readVW(unique, total, rank uint64) error {
 	c.s.known(c)
-	_ = c.nc.SetReadDeadline(time.Time{}) // the job may take hours to fill
+	_ = c.raw.SetReadDeadline(time.Time{}) // the job may take hours to fill
 	c.apply(vwHello{c.id, c.from, unique, total, rank})
 	var port [2]byte
-	if _, err := io.ReadFull(c.nc, port[:]); err != nil {
+	if _, err := io.ReadFull(c.talk(), port[:]); err != nil {
 		return err
 	}
 	c.apply(vwPort{c.id, binary.BigEndian.Uint16(port[:])})
 	// It has nothing more to say; what is of interest is when it goes.
-	_, err := io.Copy(io.Discard, c.nc)
+	_, err := io.Copy(io.Discard, c.talk())
 	return err
 }
 
 // readNative follows a client that speaks frames.
 func (c *serverConn) readNative() (err error) {
-	frames := &frameReader{r: c.nc, limit: c.s.cfg.MaxFrame}
+	frames := &frameReader{r: c.talk(), limit: c.s.cfg.MaxFrame}
 	apart(func() { err = c.greet(frames) })
 	for err == nil {
 		if err = frames.wait(); err != nil {
@@ -208,14 +220,21 @@ func (c *serverConn) readNative() (err error) {
 
 // greet answers a client's hello and takes its first frame.
 func (c *serverConn) greet(frames *frameReader) error {
-	welcome, err := appendFrame(nil, &welcomeFrame{
+	w := &welcomeFrame{
 		Term: c.s.term(), Incarnation: c.s.mind.incarnation,
 		MaxFrame: uint32(c.s.cfg.MaxFrame), MaxRanks: uint32(c.s.cfg.MaxRanks), Version: c.s.cfg.Version,
-	})
+	}
+	if _, asks := c.s.cfg.Credentials.Control(); asks {
+		w.Asks, w.Nonce = asksSecret, auth.Nonce()
+	}
+	welcome, err := appendFrame(nil, w)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
 	c.queue(welcome)
+	if err := c.proven(welcome, frames); err != nil {
+		return err
+	}
 	f, err := frames.next()
 	if _, ok := errors.AsType[*FrameError](err); err != nil && !ok {
 		return c.mute("the hello of the native protocol", err)
@@ -229,7 +248,7 @@ func (c *serverConn) greet(frames *frameReader) error {
 	}
 	switch f := f.(type) {
 	case *joinFrame:
-		_ = c.nc.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
+		_ = c.raw.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
 		c.s.apply(arrived{c.id, c.from, f})
 	case *statusFrame:
 		c.s.apply(asked{c.id})
@@ -285,6 +304,6 @@ func (c *serverConn) refuseAs(code Code, fault error) error {
 	c.queue(b)
 	c.apply(closed{c.id, fault.Error()})
 	c.queue(nil)
-	_, _ = io.Copy(io.Discard, c.nc) // until the client has closed, or linger is over
+	_, _ = io.Copy(io.Discard, c.raw) // until the client has closed, or linger is over
 	return fault
 }

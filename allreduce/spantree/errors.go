@@ -31,8 +31,9 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, e.Host, verb, e.Why)
 }
 
-// RefusedError is a server's no.
+// RefusedError is a server's no, or that of a rank to a server.
 type RefusedError struct {
+	Ours   bool   // it is this side that says no
 	Server string // host:port
 	Code   Code
 	Reason string
@@ -41,6 +42,9 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
+	if e.Ours {
+		return fmt.Sprintf("this program refuses the server %s: %s (%v)", e.Server, e.Reason, e.Code)
+	}
 	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, e.Reason, e.Code)
 }
 

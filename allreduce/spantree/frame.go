@@ -30,7 +30,9 @@ const (
 	//	   header of a collective has its schedule and operation's name
 	//	3  FAIL and OVER carry the fault itself, beside the words that tell it; between
 	//	   ranks there are pipes
-	protocolVersion = 3
+	//	4  proofs: WELCOME asks for one, PROOF and PROVED show it, and ranks show each
+	//	   other one instead of the token; JOIN and CANCEL tell whose the job is
+	protocolVersion = 4
 )
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server
@@ -68,6 +70,7 @@ const (
 	typeFail     frameType = 10
 	typeStatus   frameType = 11
 	typeCancel   frameType = 12
+	typeProof    frameType = 13
 
 	typeWelcome  frameType = 64
 	typeJoined   frameType = 65
@@ -84,6 +87,7 @@ const (
 	typeBye      frameType = 76
 	typeJobs     frameType = 77
 	typePull     frameType = 78
+	typeProved   frameType = 79
 
 	optionalFrames frameType = 128
 )
@@ -118,6 +122,7 @@ var frameKinds = map[frameType]frameKind{
 	typeFail:     {"FAIL", smallFrame, func() frame { return new(failFrame) }},
 	typeStatus:   {"STATUS", smallFrame, func() frame { return new(statusFrame) }},
 	typeCancel:   {"CANCEL", smallFrame, func() frame { return new(cancelFrame) }},
+	typeProof:    {"PROOF", smallFrame, func() frame { return new(proofFrame) }},
 	typeWelcome:  {"WELCOME", smallFrame, func() frame { return new(welcomeFrame) }},
 	typeJoined:   {"JOINED", smallFrame, func() frame { return new(joinedFrame) }},
 	typeRefused:  {"REFUSED", smallFrame, func() frame { return new(refusedFrame) }},
@@ -133,6 +138,7 @@ var frameKinds = map[frameType]frameKind{
 	typeBye:      {"BYE", smallFrame, func() frame { return new(byeFrame) }},
 	typeJobs:     {"JOBS", bigFrame, func() frame { return new(jobsFrame) }},
 	typePull:     {"PULL", smallFrame, func() frame { return new(pullFrame) }},
+	typeProved:   {"PROVED", smallFrame, func() frame { return new(provedFrame) }},
 }
 
 func (t frameType) String() string {
@@ -169,6 +175,8 @@ func typeOf(f frame) frameType {
 		return typeStatus
 	case *cancelFrame:
 		return typeCancel
+	case *proofFrame:
+		return typeProof
 	case *welcomeFrame:
 		return typeWelcome
 	case *joinedFrame:
@@ -199,6 +207,8 @@ func typeOf(f frame) frameType {
 		return typeJobs
 	case *pullFrame:
 		return typePull
+	case *provedFrame:
+		return typeProved
 	}
 	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
 }

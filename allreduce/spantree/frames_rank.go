@@ -5,6 +5,8 @@ package spantree
 import (
 	"fmt"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 // Limits on the texts in frames, in bytes.
@@ -58,6 +60,7 @@ type joinFrame struct {
 	Completed      Epoch         // and step, the newest this attempt has completed
 	Step           uint64        // 0: none
 	Token          [16]byte      // of Epoch: a restarted server needs it for who comes later
+	Owner          [32]byte      // SHA-256 of the claim by which the job may be cancelled; zero: nobody's
 }
 
 // lossPolicy is what a job does about the loss of a rank.
@@ -100,6 +103,18 @@ func (f *joinFrame) code(c *coder) {
 	c.epoch("completed", &f.Completed)
 	c.u64("step", &f.Step)
 	c.raw("token", f.Token[:])
+	c.raw("owner", f.Owner[:])
+}
+
+// proofFrame shows that who connects has the secret.
+type proofFrame struct {
+	Nonce [auth.NonceSize]byte
+	Proof [auth.ProofSize]byte
+}
+
+func (f *proofFrame) code(c *coder) {
+	c.raw("nonce", f.Nonce[:])
+	c.raw("proof", f.Proof[:])
 }
 
 // readyFrame: the shard is read and the work before the first collective done.
@@ -251,10 +266,12 @@ type cancelFrame struct {
 	UniqueID uint64
 	RunKey   string
 	Reason   string
+	Claim    [32]byte // whose SHA-256 is the job's owner; zero: there is none
 }
 
 func (f *cancelFrame) code(c *coder) {
 	c.u64("unique_id", &f.UniqueID)
 	c.text("run_key", maxRunKey, &f.RunKey)
 	c.text("reason", maxWords, &f.Reason)
+	c.raw("claim", f.Claim[:])
 }

@@ -5,6 +5,7 @@ package spantree
 import (
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/topo"
 )
 
@@ -15,7 +16,12 @@ type welcomeFrame struct {
 	MaxFrame    uint32 // payload bytes that the server accepts
 	MaxRanks    uint32
 	Version     string // of the program
+	Asks        uint8  // for proofs: bit 0: of the secret
+	Nonce       [auth.NonceSize]byte
 }
+
+// asksSecret is the bit of Asks for a proof of the secret.
+const asksSecret = 1
 
 func (f *welcomeFrame) code(c *coder) {
 	c.u32("term", &f.Term)
@@ -23,7 +29,17 @@ func (f *welcomeFrame) code(c *coder) {
 	c.u32("max_frame", &f.MaxFrame)
 	c.u32("max_ranks", &f.MaxRanks)
 	c.text("version", maxVersion, &f.Version)
+	c.u8("asks", &f.Asks)
+	c.raw("nonce", f.Nonce[:])
 }
+
+// provedFrame answers PROOF: the server has the secret, too. What follows it is sealed
+// in both directions, unless the connection is TLS.
+type provedFrame struct {
+	Proof [auth.ProofSize]byte
+}
+
+func (f *provedFrame) code(c *coder) { c.raw("proof", f.Proof[:]) }
 
 // joinedFrame answers JOIN: the attempt is in.
 type joinedFrame struct {

@@ -75,6 +75,8 @@ func FuzzBye(f *testing.F)      { fuzzPayload(f, typeBye) }
 func FuzzJobs(f *testing.F)     { fuzzPayload(f, typeJobs) }
 func FuzzCancel(f *testing.F)   { fuzzPayload(f, typeCancel) }
 func FuzzPull(f *testing.F)     { fuzzPayload(f, typePull) }
+func FuzzProof(f *testing.F)    { fuzzPayload(f, typeProof) }
+func FuzzProved(f *testing.F)   { fuzzPayload(f, typeProved) }
 
 // FuzzFrames reads a stream of anything, as the server does.
 func FuzzFrames(f *testing.F) {

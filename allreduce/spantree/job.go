@@ -55,6 +55,7 @@ type job struct {
 	native, ready int // members that speak the native protocol, and those of them that are ready
 	options       string
 	digest        [32]byte // of options
+	owner         [32]byte // SHA-256 of the claim by which it may be cancelled; zero: nobody's
 	streams       bool     // wired, and vw's stream is spoken
 	deliver       bool     // DELIVER was sent
 	completed     int      // members that are COMPLETE

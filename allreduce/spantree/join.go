@@ -3,18 +3,17 @@
 package spantree
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"strconv"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -25,8 +24,13 @@ type JoinConfig struct {
 	Network transport.Network
 	// Server is the server's address, host:port.
 	Server string
+	// Credentials are shown to the server and asked of it; nil: none.
+	Credentials *auth.Credentials
 	// Job names the job.
 	Job Job
+	// Owner is what who cancels the job must have; nil: who may talk to the server may.
+	// All ranks have the same.
+	Owner *auth.Secret
 	// Rank is 0 to Total-1, Total the number of ranks, the same everywhere.
 	Rank, Total int
 	// Generation counts a launcher's restarts of the whole job. A higher one
@@ -229,7 +233,7 @@ var errVWServer = errors.New("vw's own server")
 // joinOnce makes one attempt.
 func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	var joined *joinedFrame
-	conn, frames, err := converse(ctx, cfg.Network, cfg.Server, func(c net.Conn, r *frameReader) (err error) {
+	conn, frames, err := cfg.gateway().converse(ctx, func(c net.Conn, r *frameReader) (err error) {
 		joined, err = register(c, r, &cfg, cfg.join())
 		return err
 	})
@@ -243,76 +247,22 @@ func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	return newMember(cfg, conn, frames, joined), nil
 }
 
-// converse connects to a server, says hello, and lets talk go on. All of it
-// ends with ctx; the connection that is returned does not.
-func converse(ctx context.Context, network transport.Network, server string, talk func(net.Conn, *frameReader) error) (net.Conn, *frameReader, error) {
-	dial, cancel := context.WithTimeout(ctx, dialOnce)
-	defer cancel()
-	conn, err := network.Dial(dial, server)
-	if err != nil {
-		return nil, nil, err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	frames, err := hello(conn)
-	if err == nil {
-		err = talk(conn, frames)
-	}
-	if !stop() {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		_ = conn.Close() // err says more
-		return nil, nil, err
-	}
-	return conn, frames, nil
-}
-
-// hello sends the hello and reads the answer: frames from WELCOME on, or the
-// four zero bytes of vw's server.
-func hello(conn net.Conn) (*frameReader, error) {
-	if _, err := conn.Write(appendHello(nil)); err != nil {
-		return nil, err
-	}
-	var ok [4]byte
-	if _, err := io.ReadFull(conn, ok[:]); err != nil {
-		return nil, fmt.Errorf("no answer to the hello: %w", err)
-	}
-	if ok == [4]byte{} {
-		return nil, errVWServer
-	}
-	frames := &frameReader{r: conn, limit: bigFrame}
-	first := &frameReader{r: io.MultiReader(bytes.NewReader(ok[:]), conn), limit: bigFrame}
-	f, err := first.next()
-	if err != nil {
-		return nil, fmt.Errorf("no server of the native protocol: %w", err)
-	}
-	if no, ok := f.(*refusedFrame); ok {
-		return nil, &RefusedError{Server: conn.RemoteAddr().String(), Code: no.Code, Reason: no.Reason}
-	}
-	w, is := f.(*welcomeFrame)
-	switch {
-	case !is:
-		return nil, &FrameError{Type: typeOf(f), Err: errors.New("a server begins with WELCOME")}
-	case first.version != protocolVersion:
-		return nil, &RefusedError{
-			Server: conn.RemoteAddr().String(), Code: VersionDiffers,
-			Reason: fmt.Sprintf("it speaks %s, this program version %d: %s", versionOf(first.version, w.Version), protocolVersion, sameRelease),
-		}
-	}
-	frames.server = w.Incarnation
-	return frames, nil
-}
+func (c *JoinConfig) gateway() gateway { return gateway{c.Network, c.Server, c.Credentials} }
 
 // join is the JOIN of an attempt that begins.
 func (c *JoinConfig) join() *joinFrame {
 	host, port, _ := splitAdvertise(c.Advertise) // Validate has looked at it
-	return &joinFrame{
+	f := &joinFrame{
 		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Rank: uint32(c.Rank), Total: uint32(c.Total),
 		Generation: c.Generation, Attempt: c.Attempt, Capabilities: c.Capabilities,
 		Heartbeat: c.Heartbeat, LostAfter: c.LostAfter, Options: c.Options, OptionsSHA256: sha256.Sum256([]byte(c.Options)),
 		Port: port, AdvertiseHost: host, Host: c.Host, Version: c.Version,
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
 	}
+	if c.Owner != nil {
+		f.Owner = sha256.Sum256(claim(c.Owner))
+	}
+	return f
 }
 
 // register sends JOIN and reads the answer.

@@ -126,6 +126,7 @@ type rules struct {
 	lostAfter         time.Duration // silence of a native rank that does not say otherwise
 	portTimeout       time.Duration // from kid_count to a vw worker's port
 	replaceTimeout    time.Duration // for a lost rank to be replaced, where the job does not say otherwise
+	idleFor           time.Duration // silence that nobody may ask for more than
 	remember          int           // finished runs
 	version           string        // of the program
 	rememberFor       time.Duration
@@ -250,6 +251,8 @@ func (m *machine) onTick() {
 					m.send(a, &fencedFrame{Epoch: j.epoch, Reason: why})
 				}
 				m.lose(a, why)
+			case a.vw && !a.kidsSent && m.now.Sub(a.joined) > m.idleFor:
+				m.lose(a, fmt.Sprintf("its job has not filled within %v", m.idleFor))
 			case a.vw && a.kidsSent && !a.hasPort && m.now.Sub(a.kidsAt) > m.portTimeout:
 				m.lose(a, fmt.Sprintf("it has not sent its port within %v", m.portTimeout))
 			}

@@ -53,7 +53,7 @@ func TestMachineTranscripts(t *testing.T) {
 
 // testRules are small enough to be reached.
 var testRules = rules{
-	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute, replaceTimeout: 10 * time.Minute,
+	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute, replaceTimeout: 10 * time.Minute, idleFor: 24 * time.Hour,
 	remember: 2, rememberFor: time.Hour, version: "test",
 }
 

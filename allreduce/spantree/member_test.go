@@ -293,7 +293,7 @@ func TestStatusShowsJobsAndRanks(t *testing.T) {
 	var got *ServerStatus
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		var err error
-		if got, err = Status(t.Context(), nil, r.addr); err != nil {
+		if got, err = Status(t.Context(), nil, r.addr, nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(got.Jobs) == 1 && len(got.Jobs[0].Ranks) == 2 && got.Jobs[0].Ranks[1].Steps > 0 || time.Now().After(end) {
@@ -315,7 +315,7 @@ func TestStatusShowsJobsAndRanks(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	if _, err := Status(t.Context(), nil, "127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "cannot list the jobs with the server 127.0.0.1:1") {
+	if _, err := Status(t.Context(), nil, "127.0.0.1:1", nil); err == nil || !strings.Contains(err.Error(), "cannot list the jobs with the server 127.0.0.1:1") {
 		t.Errorf("no server: %v", err)
 	}
 }

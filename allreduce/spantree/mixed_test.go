@@ -266,7 +266,7 @@ func TestVWsOwnServerRefuses(t *testing.T) {
 	if no := as[*RefusedError](t, err); no.Code != RankHeld || !strings.Contains(no.Reason, "use another unique_id") {
 		t.Errorf("Ready: %v", no)
 	}
-	if _, err := Status(t.Context(), nil, addr); err == nil || !strings.Contains(err.Error(), "tells nobody about its jobs") {
+	if _, err := Status(t.Context(), nil, addr, nil); err == nil || !strings.Contains(err.Error(), "tells nobody about its jobs") {
 		t.Errorf("Status: %v", err)
 	}
 }

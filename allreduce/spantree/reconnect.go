@@ -101,7 +101,7 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 		}
 	}
 	m.mu.Unlock()
-	conn, frames, err := converse(ctx, cfg.Network, cfg.Server, func(c net.Conn, r *frameReader) error {
+	conn, frames, err := cfg.gateway().converse(ctx, func(c net.Conn, r *frameReader) error {
 		_, err := register(c, r, &cfg, join)
 		return err
 	})

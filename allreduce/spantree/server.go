@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,11 +29,15 @@ type Server struct {
 	conns     map[connID]*serverConn
 	listeners map[net.Listener]bool
 	pending   map[string]int // connections that have not said what they want, by address
+	strangers []connID       // the same, oldest first; some are known by now, or gone
+	budget    budget
 	last      connID
 	closed    bool
 	draining  bool
 	encoded   []byte // of encodedOf: one START goes to many
 	encodedOf frame
+
+	handshakes chan struct{} // one in it for each TLS handshake that works
 
 	journalMu sync.Mutex    // guards writes to journal; taken after mu is free
 	done      chan struct{} // closed by Close, and when a drained server is idle
@@ -49,7 +54,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, conns: map[connID]*serverConn{}, listeners: map[net.Listener]bool{}, pending: map[string]int{},
-		done: make(chan struct{}),
+		done: make(chan struct{}), handshakes: make(chan struct{}, cfg.MaxHandshakes), budget: budget{limit: cfg.MaxMemory},
 	}
 	term, runs := uint32(1), []*finishedRecord(nil)
 	if cfg.StateFile != "" {
@@ -61,7 +66,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	var incarnation [8]byte
 	random(incarnation[:])
 	s.mind = newMachine(rules{
-		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout, replaceTimeout: cfg.ReplaceTimeout,
+		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout, replaceTimeout: cfg.ReplaceTimeout, idleFor: cfg.IdleTimeout,
 		remember: cfg.MaxFinished, rememberFor: cfg.FinishedAge, version: cfg.Version,
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
 	for _, r := range runs {
@@ -86,7 +91,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(net.ErrClosed, l.Close())
 	}
 	defer s.serving.Done()
-	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.mind.term, "protocols", "vw, native 1")
+	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.mind.term, "protocols", s.protocols())
 	ctx, cancel := context.WithCancel(ctx)
 	var watcher, clients sync.WaitGroup
 	watcher.Go(func() { s.watch(ctx, l) })
@@ -167,17 +172,21 @@ func (s *Server) ended() bool {
 func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 	from := endpointOf(nc)
 	s.mu.Lock()
-	if s.closed || s.pending[from.host] >= s.cfg.MaxPending {
-		full := !s.closed
+	if s.closed {
 		s.mu.Unlock()
-		if full {
-			s.cfg.Log.Warn("connection closed: too many from this address have not said what they want", "from", from.host, "bound", s.cfg.MaxPending)
-		}
-		_ = nc.Close()
+		_ = nc.Close() // nothing was said
+		return nil
+	}
+	if why := s.full(from); why != "" {
+		s.mu.Unlock()
+		s.turnAway(nc, from, why)
 		return nil
 	}
 	s.pending[from.host]++
 	s.last++
+	if s.strangers = append(s.strangers, s.last); len(s.strangers) > 2*len(s.conns)+64 {
+		s.strangers = slices.DeleteFunc(s.strangers, func(id connID) bool { c := s.conns[id]; return id != s.last && (c == nil || c.known) })
+	}
 	c := newServerConn(s, s.last, nc, from, l)
 	s.conns[c.id] = c
 	s.mu.Unlock()
@@ -220,6 +229,27 @@ func (s *Server) forget(c *serverConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.id)
+	if !c.dropped {
+		s.budget.give(connBytes)
+	}
+	s.budget.give(c.unsent)
+	c.unsent = 0
+}
+
+// protocols are those that are spoken, for the log.
+func (s *Server) protocols() string {
+	creds := s.cfg.Credentials
+	text := fmt.Sprintf("native %d", protocolVersion)
+	if creds.Any() && creds.TLS != nil {
+		text += " over TLS"
+	}
+	if creds.Any() && creds.Secret != nil {
+		text += " with a secret"
+	}
+	if creds.VW() {
+		text = "vw, " + text
+	}
+	return text
 }
 
 // apply tells the machine what happened and does what it says. Nothing here
@@ -295,6 +325,17 @@ func (s *Server) send(a sendFrame) {
 			panic(fmt.Sprintf("BUG: spantree: the server made a frame over its limits: %v", err))
 		}
 		s.encoded, s.encodedOf = b, a.frame
+	}
+	if _, own := a.frame.(*jobsFrame); own { // large, and this client's alone
+		b := s.encoded
+		s.encoded, s.encodedOf = nil, nil
+		if !s.budget.take(int64(len(b))) {
+			c.abort()
+			return
+		}
+		c.unsent += int64(len(b))
+		c.queue(b)
+		return
 	}
 	c.queue(s.encoded)
 }

@@ -13,6 +13,9 @@ const nearBuffer = 64 << 10
 
 // Tune prepares a new connection for the bulk of a collective.
 func Tune(c net.Conn) {
+	if over, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = over.NetConn() // below TLS
+	}
 	if t, ok := c.(*net.TCPConn); ok && near(t) {
 		_ = t.SetWriteBuffer(nearBuffer) // slower without, that is all
 	}

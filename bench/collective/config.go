@@ -31,6 +31,8 @@ type Config struct {
 	// Alloc measures our shared memory with vectors from allreduce.Alloc too, which no
 	// call copies, as system gvw_alloc. Over shm alone.
 	Alloc bool
+	// TLS measures ours over TLS too, as system gvw_tls. Over tcp alone.
+	TLS bool
 	// Rounds is how often every system has its turn; 0 is 3.
 	Rounds int
 	// PerSize is the time for the batches of one size in one round; 0 is
@@ -118,6 +120,9 @@ func (c Config) Validate() error {
 	}
 	if c.Transport != "shm" && c.Alloc {
 		fault("Alloc: it is about shared memory: want transport shm, got %q", c.Transport)
+	}
+	if c.Transport != "tcp" && c.TLS {
+		fault("TLS: want transport tcp, got %q", c.Transport)
 	}
 	if c.Transport == "mem" && c.Peers {
 		fault("Peers: no other system runs inside one process: want transport tcp")

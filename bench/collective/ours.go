@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
@@ -27,17 +28,22 @@ type ours struct {
 	cfg      Config
 	schedule string
 	alloc    bool // vectors are from allreduce.Alloc
+	tls      bool // connections are TLS
 }
 
-// How the figures call us; the latter with vectors from allreduce.Alloc.
+// How the figures call us; with vectors from allreduce.Alloc, and over TLS.
 const (
 	ourName   = "gvw"
 	allocName = "gvw_alloc"
+	tlsName   = "gvw_tls"
 )
 
 func (o *ours) name() (string, string) {
 	if o.alloc {
 		return allocName, o.schedule
+	}
+	if o.tls {
+		return tlsName, o.schedule
 	}
 	return ourName, o.schedule
 }
@@ -49,7 +55,14 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	if o.cfg.Transport == "mem" {
 		network = mem.New()
 	}
-	s, err := serve(ctx, network)
+	k := new(keys) // none
+	if o.tls {
+		if k, err = newKeys(); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, k.close()) }()
+	}
+	s, err := serve(ctx, network, k.server)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +72,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 		tasks[rank] = task{
 			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
 			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Alloc: o.alloc,
-			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize, TraceDir: o.cfg.TraceDir,
+			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize, TraceDir: o.cfg.TraceDir, TLS: k.rank,
 		}
 	}
 	if o.cfg.Transport == "mem" {
@@ -152,7 +165,7 @@ type server struct {
 	served chan error
 }
 
-func serve(ctx context.Context, n transport.Network) (*server, error) {
+func serve(ctx context.Context, n transport.Network, creds *auth.Credentials) (*server, error) {
 	host := "127.0.0.1"
 	if _, inProcess := n.(*mem.Network); inProcess {
 		host = "mem"
@@ -162,7 +175,7 @@ func serve(ctx context.Context, n transport.Network) (*server, error) {
 		return nil, fmt.Errorf("cannot start a server: %w", err)
 	}
 	// All ranks come from one address, at the same time.
-	s, err := spantree.NewServer(spantree.ServerConfig{MaxPending: 2 * maxRanks})
+	s, err := spantree.NewServer(spantree.ServerConfig{MaxPending: 2 * maxRanks, Credentials: creds})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -37,6 +38,7 @@ type task struct {
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
 	TraceDir   string        `json:"trace_dir,omitempty"`
+	TLS        [3]string     `json:"tls,omitzero"` // files: certificate, key, authority
 }
 
 // Serve is one rank, in a process of its own: it does the task that Run has
@@ -95,8 +97,17 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 	if err != nil {
 		return allreduce.Config{}, fmt.Errorf("collective: %w", err)
 	}
+	var creds *auth.Credentials
+	if t.TLS[0] != "" {
+		tls, err := auth.ReadTLS(t.TLS[0], t.TLS[1], t.TLS[2])
+		if err != nil {
+			return allreduce.Config{}, fmt.Errorf("collective: rank %d: %w", t.Rank, err)
+		}
+		creds = &auth.Credentials{TLS: tls}
+	}
 	return allreduce.Config{
-		Server: t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
+		Credentials: creds,
+		Server:      t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
 		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared, TraceDir: t.TraceDir,
 		// Thousands of ranks on one machine start slowly and must not be lost.
 		LostAfter: time.Minute,

@@ -99,7 +99,7 @@ func (v *vwPeer) batch(ctx context.Context, size int) (Batch, error) {
 // job runs a job of plain SGD, whose every pass ends with one all-reduce of the
 // weights, and returns what it took.
 func (v *vwPeer) job(ctx context.Context, size, passes int) (wall, cpu time.Duration, err error) {
-	s, err := serve(ctx, transport.TCP)
+	s, err := serve(ctx, transport.TCP, nil)
 	if err != nil {
 		return 0, 0, err
 	}

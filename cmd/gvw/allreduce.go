@@ -118,6 +118,9 @@ func (p *program) joinGroup(c *cli.Context, options string) (*allreduce.Group, e
 	if err != nil {
 		return nil, err
 	}
+	if err := p.guard(c, cfg); err != nil {
+		return nil, err
+	}
 	cfg.Options, cfg.Log = options, p.logger(c.Bool("quiet"), true)
 	return allreduce.Join(c.Context, *cfg)
 }

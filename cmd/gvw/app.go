@@ -24,7 +24,7 @@ func (p *program) run(ctx context.Context) error {
 			return p.toolCommand(ctx, t, args[1:])
 		}
 	}
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "keygen", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -46,6 +46,8 @@ func (p *program) run(ctx context.Context) error {
 		return p.jobsCommand(ctx, args)
 	case "cancel":
 		return p.cancelCommand(ctx, args)
+	case "keygen":
+		return p.keygenCommand(ctx, args)
 	case "faults":
 		return p.faultsCommand(ctx, args)
 	}
@@ -86,7 +88,7 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 	case !s.has("workers"):
 		return usageErrorf("gvw run: -n is missing: how many worker processes?")
 	}
-	job, err := normalise(learnFlags, s.rest, p.env, os.ReadFile)
+	job, err := normalise(learnFlags, s.rest, withoutGuarded(p.env), os.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -131,6 +133,17 @@ func withoutShared(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.ContainsFunc(sharedFlags, func(s *spec) bool { return s.env() == name })
+	})
+}
+
+// withoutGuarded is the environment without the variables about credentials, which are
+// for jobs on a network: those of gvw run have their own.
+func withoutGuarded(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(learnFlags, func(s *spec) bool {
+			return s.env() == name && s.name != "job_token" && slices.Contains(guarded, s.name)
+		})
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/doctor"
 )
 
@@ -25,7 +26,7 @@ var doctorFlags = append([]*spec{
 	{name: "workers", short: "n", kind: integer, positive: true, max: doctor.MaxRanks, category: catDoctor, arg: "N", help: "ranks on this machine, with a server of their own"},
 	{name: "patience", kind: duration, positive: true, category: catDoctor, arg: "T", def: "5s", help: "time for a rank to answer"},
 	{name: "quiet", kind: boolean, category: catDoctor, help: "no table: only what is wrong"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "trace_dir"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "trace_dir", "allow", "allow_vw", "job_token"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
 
 // doctorJob is the unique_id of an examination, if none is given: far from the small
 // numbers that people give their jobs.
@@ -96,8 +97,11 @@ func (p *program) examine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.guard(c, job); err != nil {
+		return err
+	}
 	r, err := doctor.Run(c.Context, doctor.Config{
-		Server: job.Server, Job: job.Job, Rank: job.Rank, Total: job.Total,
+		Server: job.Server, Credentials: job.Credentials, Job: job.Job, Rank: job.Rank, Total: job.Total,
 		Listen: job.Listen, Advertise: job.Advertise, StartTimeout: job.StartTimeout,
 		Patience: c.Duration("patience"), Log: p.logger(c.Bool("quiet"), true),
 	})
@@ -111,7 +115,12 @@ func (p *program) examine(c *cli.Context) error {
 func (p *program) examineHere(c *cli.Context) (err error) {
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
-	server, err := startServer(ctx, 0, slog.New(slog.DiscardHandler))
+	secret, err := auth.NewSecret(auth.Draw())
+	if err != nil {
+		return err
+	}
+	creds := &auth.Credentials{Secret: secret}
+	server, err := startServer(ctx, 0, creds, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -122,7 +131,7 @@ func (p *program) examineHere(c *cli.Context) (err error) {
 	for rank := range n {
 		ranks.Go(func() {
 			reports[rank], errs[rank] = doctor.Run(ctx, doctor.Config{
-				Server: fmt.Sprintf("127.0.0.1:%d", server.port), Rank: rank, Total: n,
+				Server: fmt.Sprintf("127.0.0.1:%d", server.port), Credentials: creds, Rank: rank, Total: n,
 				Listen: listenAt(c.String("bind"), c.String("port_range")), Advertise: c.String("advertise"),
 				Patience: c.Duration("patience"),
 			})

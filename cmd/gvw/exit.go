@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/pipe"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature"
@@ -58,6 +59,7 @@ func exitCode(err error) int {
 		{is[*rundir.TakenError], exitRefused},
 		{is[*rundir.MissingError], exitRefused},
 		{is[*allreduce.MismatchError], exitRefused},
+		{is[*auth.Error], exitRefused},
 		{is[*hdfsio.DataError], exitData},
 		{is[*allreduce.LostError], exitLost},
 		{is[*spantree.LostError], exitLost},

@@ -61,7 +61,7 @@ const (
 )
 
 // learnFlags are the options of the learner.
-var learnFlags = []*spec{
+var learnFlags = slices.Concat([]*spec{
 	{name: "data", short: "d", kind: text, category: catInput, arg: "FILE", repeat: true, help: "examples: a file, 'pattern*' or -; repeatable"},
 	{name: "passes", kind: integer, positive: true, category: catInput, arg: "N", def: "1", help: "passes; more than one needs a cache"},
 	{name: "cache", short: "c", kind: boolean, category: catInput, help: "keep the parsed examples in DATA.cache"},
@@ -211,18 +211,19 @@ var learnFlags = []*spec{
 	{name: "checksum", kind: text, category: catCluster, arg: "C", def: "on", choices: []string{"on", "off"}, more: true, help: "of all that goes between ranks"},
 	{name: "shm", kind: text, category: catCluster, arg: "S", def: "on", choices: []string{"on", "off"}, more: true, help: "shared memory, if all ranks are on one machine"},
 	{name: "trace_dir", kind: text, category: catCluster, arg: "DIR", more: true, help: "for execution traces of ranks that wait for long"},
-
+}, credentialFlags(catCluster), guardFlags, []*spec{
 	{name: "dry_run", kind: boolean, category: catOther, more: true, help: "say what a run would take, and end"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page; --help all for every option"},
 	{name: "version", kind: boolean, category: catOther, more: true, help: "the version"},
-}
+})
 
 // runFlags are the options of `gvw run`, before the "--".
 var runFlags = slices.Concat(launchFlags, sharedFlags)
 
 // sharedFlags are the learner's options that may stand there too: those that are about
 // the job, and not about one rank of it.
-var sharedFlags = clusterFlags("span_server", "span_server_port", "unique_id", "total", "node", "shard", "run_id", "run_dir", "generation", "advertise")
+var sharedFlags = clusterFlags("span_server", "span_server_port", "unique_id", "total", "node", "shard", "run_id", "run_dir", "generation", "advertise",
+	"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow")
 
 // launchFlags are those that stand there alone.
 var launchFlags = []*spec{
@@ -231,6 +232,7 @@ var launchFlags = []*spec{
 	{name: "log_dir", kind: text, category: catRun, arg: "DIR", help: "folder for one log per rank; a new one if left out"},
 	{name: "max_restarts", kind: integer, max: 1000, category: catRun, arg: "N", def: "3", help: "new starts of a worker that dies"},
 	{name: "port", kind: integer, max: 65535, category: catRun, arg: "PORT", help: "the server's port; a free one if left out"},
+	{name: "secret_file", kind: text, category: catRun, arg: "FILE", help: "the server's secret, for gvw jobs; drawn if left out"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -18,6 +19,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -25,10 +27,10 @@ import (
 const catServer = "Server"
 
 // serverFlags say which server is asked.
-var serverFlags = []*spec{
+var serverFlags = append([]*spec{
 	{name: "span_server", kind: text, category: catServer, arg: "HOST", def: "127.0.0.1", help: "host of the spanning_tree server"},
 	{name: "span_server_port", kind: integer, max: 65535, category: catServer, arg: "PORT", def: "26543", help: "its port"},
-}
+}, credentialFlags(catServer)...)
 
 // jobsFlags are the options of `gvw jobs`.
 var jobsFlags = append([]*spec{
@@ -39,6 +41,7 @@ var jobsFlags = append([]*spec{
 // cancelFlags are the options of `gvw cancel`.
 var cancelFlags = append([]*spec{
 	{name: "reason", kind: text, category: catOther, arg: "TEXT", help: "what the ranks are told"},
+	{name: "job_token", kind: text, category: catOther, arg: "FILE", help: "that the job's ranks were given"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
 }, serverFlags...)
 
@@ -71,6 +74,14 @@ func serverAddress(s *settings) (string, error) {
 	return net.JoinHostPort(host, cmp.Or(s.get("span_server_port"), strconv.Itoa(defaultServerPort))), nil
 }
 
+// askAs is what is shown to the server.
+func (p *program) askAs(s *settings) (*auth.Credentials, error) {
+	if err := errors.Join(checkCredentials(s)...); err != nil {
+		return nil, err
+	}
+	return p.credentials(s.get, false)
+}
+
 // jobsCommand is gvw jobs.
 func (p *program) jobsCommand(ctx context.Context, args []string) error {
 	s, err := normalise(jobsFlags, args, p.env, os.ReadFile)
@@ -86,7 +97,11 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	st, err := spantree.Status(ctx, nil, server)
+	creds, err := p.askAs(s)
+	if err != nil {
+		return err
+	}
+	st, err := spantree.Status(ctx, nil, server, creds)
 	if err != nil {
 		return err
 	}
@@ -121,7 +136,15 @@ func (p *program) cancelCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return spantree.Cancel(ctx, nil, server, job, s.get("reason"))
+	creds, err := p.askAs(s)
+	if err != nil {
+		return err
+	}
+	owner, err := jobToken(s.get("job_token"))
+	if err != nil {
+		return err
+	}
+	return spantree.Cancel(ctx, nil, server, creds, spantree.Cancellation{Job: job, Reason: s.get("reason"), Owner: owner})
 }
 
 // parseJob reads a job as gvw jobs shows it.

@@ -32,7 +32,7 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 // A job is listed while it fills, with who is missing; cancelled, its ranks hear why,
 // and it is gone.
 func TestJobsAndCancel(t *testing.T) {
-	server, err := startServer(t.Context(), 0, slog.New(slog.DiscardHandler))
+	server, err := startServer(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
 	"github.com/gvw-project/gvw/internal/launch"
@@ -71,7 +72,11 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, logs.close()) }()
-	server, err := startServer(ctx, job.serverPort, slog.New(slog.NewTextHandler(logs.server, nil)))
+	secret, creds, err := runSecret(c.String("secret_file"))
+	if err != nil {
+		return err
+	}
+	server, err := startServer(ctx, job.serverPort, creds, slog.New(slog.NewTextHandler(logs.server, nil)))
 	if err != nil {
 		return err
 	}
@@ -87,7 +92,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers)
-	if err := p.runWorkers(ctx, pl, logs, watch, job.restarts); err != nil {
+	if err := p.runWorkers(ctx, pl, logs, watch, job.restarts, secret); err != nil {
 		return err
 	}
 	if name := s.get("checkpoint"); name != "" { // rank 0 does that, unless it is killed first
@@ -96,6 +101,31 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		}
 	}
 	return p.gatherAll(fsys, pl)
+}
+
+// runSecret is the secret of a run: that of a file, or a fresh one. Workers get it by a
+// descriptor; where a system cannot hand one over there is none.
+func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
+	switch {
+	case !launch.CanInherit && file != "":
+		return nil, nil, usageErrorf("--secret_file: this system hands no descriptor to workers: start them by hand, with a server of your own")
+	case !launch.CanInherit:
+		return nil, nil, nil
+	case file == "":
+		b = auth.Draw()
+	default:
+		if _, err := auth.ReadSecret(file); err != nil {
+			return nil, nil, fmt.Errorf("--secret_file: %w", err)
+		}
+		if b, err = os.ReadFile(file); err != nil {
+			return nil, nil, fmt.Errorf("--secret_file: %w", err)
+		}
+	}
+	secret, err := auth.NewSecret(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, &auth.Credentials{Secret: secret}, nil
 }
 
 // expandData replaces patterns by files and looks whether all are there: better
@@ -153,7 +183,7 @@ func logDir(name string) (string, error) {
 
 // runWorkers runs this program once per rank until all have ended. A worker that
 // dies is started again while the job goes on.
-func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *jobWatch, restarts int) error {
+func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
@@ -175,6 +205,7 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	symptom := func(code int) bool { return code == exitLost || code == exitDeadline }
 	job := launch.Job{
 		Symptom:  symptom,
+		Secret:   secret,
 		Restarts: restarts,
 		Again:    func(r launch.Result) bool { return watch.goesOn(symptom(r.Code)) && !watch.removed(r.Rank) },
 		Hung:     watch.hung,
@@ -252,7 +283,7 @@ func workerEnv(env []string) []string {
 	}
 	var out []string
 	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline && name != launch.EnvAttempt {
+		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline && name != launch.EnvAttempt && name != launch.EnvSecret {
 			out = append(out, kv)
 		}
 	}

@@ -34,6 +34,9 @@ func (p *program) learn(c *cli.Context) (err error) {
 		if cfg.Cluster, err = clusterConfig(c, at); err != nil {
 			return err
 		}
+		if err := p.guard(c, cfg.Cluster); err != nil {
+			return err
+		}
 		if c.IsSet("shard") {
 			kind, err := hdfsio.ParseKind(c.String("shard"))
 			if err != nil {

@@ -56,6 +56,11 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			return nil, usageErrorf("--%s is set by gvw run itself: leave it out", name)
 		}
 	}
+	for _, name := range guarded {
+		if s.has(name) && name != "job_token" {
+			return nil, usageErrorf("--%s: under gvw run everything stays on this machine, behind a secret that is drawn for the run (or that of --secret_file FILE before --): leave it out", name)
+		}
+	}
 	for _, name := range []string{"audit", "invert_hash"} {
 		if s.has(name) {
 			return nil, usageErrorf("gvw run: --%s needs names, and each worker knows those of its own share only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -21,12 +22,12 @@ type localServer struct {
 }
 
 // startServer serves on the loopback; port 0 is any free one.
-func startServer(ctx context.Context, port int, log *slog.Logger) (*localServer, error) {
+func startServer(ctx context.Context, port int, creds *auth.Credentials, log *slog.Logger) (*localServer, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the server (another --port, or none, may help): %w", err)
 	}
-	s, err := spantree.NewServer(spantree.ServerConfig{Log: log})
+	s, err := spantree.NewServer(spantree.ServerConfig{Credentials: creds, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

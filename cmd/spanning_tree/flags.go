@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,30 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
                     of running jobs before it starts others that recover
                     (default: --lost_after)
       --nondaemon   stay in the foreground
+
+Who may come (gvw keygen makes secrets and certificates; docs/security.md):
+
+      --secret_file FILE
+                    ask everybody for the secret in FILE, and show it to them
+      --tls_cert FILE, --tls_key FILE, --tls_ca FILE
+                    speak TLS, with who has a certificate of the authority
+      --allow_vw    let vw workers in all the same, who can prove nothing
+      --allow CIDR,..
+                    take connections from these networks alone
+
+Bounds, with their defaults:
+
+      --max_jobs N (1000)           jobs that fill or run
+      --max_ranks N (16384)         ranks of a job
+      --max_pending N (1024)        connections of one address that have not said,
+                                    or proven, who they are
+      --handshake_timeout T (10s)   time to say and prove it
+      --max_handshakes N (256)      TLS handshakes that work at once
+      --max_frame BYTES (65536)     a message of a rank
+      --max_idle T (24h)            silence that a rank may ask for, and the wait of
+                                    a vw worker for its job to fill
+      --max_memory MIB (512)        for connections and what waits for them
+
       --version     print the version
   -h, --help        print this text
 
@@ -39,14 +64,16 @@ SIGTERM ends it when its jobs have ended; SIGINT, or a second SIGTERM, at once.
 
 // options are what the command line says.
 type options struct {
-	port          uint16
-	bind          string
-	state         string
-	pidFile       string
-	lostAfter     time.Duration
-	replace       time.Duration
-	grace         time.Duration
-	nondaemon     bool
+	port      uint16
+	bind      string
+	state     string
+	pidFile   string
+	lostAfter time.Duration
+	replace   time.Duration
+	grace     time.Duration
+	nondaemon bool
+	guard
+	bounds
 	help, version bool
 }
 
@@ -109,7 +136,7 @@ func parse(args []string) (options, error) {
 	if o.grace != 0 && o.state == "" {
 		return o, usage("--grace is of use with --state alone: without a journal a server does not know that it was started again")
 	}
-	return o, nil
+	return o, o.guard.check()
 }
 
 func isNumber(s string) bool {
@@ -126,6 +153,8 @@ func (o *options) flag(name string) *bool {
 		return &o.help
 	case "version":
 		return &o.version
+	case "allow_vw":
+		return &o.allowVW
 	}
 	return nil
 }
@@ -161,8 +190,18 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return span(name, &o.replace), true
 	case "grace":
 		return span(name, &o.grace), true
+	case "secret_file":
+		return text(&o.secretFile), true
+	case "tls_cert":
+		return text(&o.tlsCert), true
+	case "tls_key":
+		return text(&o.tlsKey), true
+	case "tls_ca":
+		return text(&o.tlsCA), true
+	case "allow":
+		return o.setAllow, true
 	}
-	return nil, false
+	return o.bounds.setter(name)
 }
 
 // span takes a duration: "10s", "5m".
@@ -182,7 +221,10 @@ func suggest(name string) string {
 	if name == "" {
 		return ""
 	}
-	for _, known := range []string{"port", "bind", "state", "lost_after", "replace_timeout", "grace", "nondaemon", "help", "version"} {
+	for _, known := range slices.Concat([]string{
+		"port", "bind", "state", "lost_after", "replace_timeout", "grace", "nondaemon", "help", "version",
+		"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
+	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == known {
 			return ", did you mean --" + known + "?"
 		}

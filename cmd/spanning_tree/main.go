@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -26,6 +27,7 @@ const (
 	exitData     = 2
 	exitDeadline = 4
 	exitIO       = 5
+	exitRefused  = 6
 	exitINT      = 130
 	exitTERM     = 143
 )
@@ -69,6 +71,9 @@ func fail(stderr io.Writer, err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
+	if _, ok := errors.AsType[*auth.Error](err); ok {
+		return exitRefused
+	}
 	if _, ok := errors.AsType[*spantree.JournalError](err); ok {
 		return exitData
 	}
@@ -84,8 +89,15 @@ func serve(o options, stderr io.Writer, ready func()) (code int, err error) {
 	defer lines.close()
 	log := slog.New(slog.NewTextHandler(lines, nil))
 
+	creds, err := o.credentials()
+	if err != nil {
+		return 0, err
+	}
 	s, err := spantree.NewServer(spantree.ServerConfig{
 		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, Version: version(), Log: log,
+		Credentials: creds, Allow: o.allow,
+		MaxJobs: o.jobs, MaxRanks: o.ranks, MaxPending: o.pending, MaxHandshakes: o.handshakes, MaxFrame: o.frame,
+		MaxMemory: int64(o.memory) << 20, HandshakeTimeout: o.handshake, IdleTimeout: o.idle,
 	})
 	if err != nil {
 		return 0, err

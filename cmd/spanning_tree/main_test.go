@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestParse(t *testing.T) {
@@ -26,9 +28,15 @@ func TestParse(t *testing.T) {
 		"--version":                        {port: 26543, version: true},
 		"-h":                               {port: 26543, help: true},
 		"--bind 10.0.0.1 --bind 127.0.0.1": {port: 26543, bind: "127.0.0.1"},
+		"--secret_file s --allow-vw --allow 10.0.0.0/8,::1": {port: 26543, guard: guard{
+			secretFile: "s", allowVW: true, allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		}},
+		"--max_jobs 1 --max_ranks 2 --max_pending 3 --max_handshakes 4 --max_frame 32768 --max_memory 64 --handshake_timeout 5s --max_idle 6h": {
+			port: 26543, bounds: bounds{1, 2, 3, 4, 32768, 64, 5 * time.Second, 6 * time.Hour},
+		},
 	} {
 		got, err := parse(strings.Fields(line))
-		if d := cmp.Diff(want, got, cmp.AllowUnexported(options{})); err != nil || d != "" {
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(options{}, guard{}, bounds{}), cmpopts.EquateComparable(netip.Prefix{})); err != nil || d != "" {
 			t.Errorf("%q: %v, -want +got:\n%s", line, err, d)
 		}
 	}

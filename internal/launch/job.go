@@ -24,6 +24,10 @@ type Job struct {
 	// nil: none does.
 	Symptom func(code int) bool
 
+	// Secret is handed to every worker as descriptor 3, of which EnvSecret tells, at most
+	// 4096 bytes; nil: nothing is. Where a system cannot (CanInherit) it must be nil.
+	Secret []byte
+
 	// Restarts is how often a worker that has failed is started again; 0: never.
 	Restarts int
 	// Again reports whether a new start of a worker that has failed makes sense. It is
@@ -136,12 +140,27 @@ func (s *supervisor) start(rank int) {
 	}
 	s.cmds[rank] = cmd
 	s.running++
-	if err := cmd.Start(); err != nil {
+	if err := s.startWithSecret(cmd); err != nil {
 		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, Err: fmt.Errorf("cannot start: %w", err)}
 		return
 	}
 	// Joined by wait, which takes one result per start.
 	go func() { s.ended <- result(rank, attempt, cmd, cmd.Wait()) }()
+}
+
+// startWithSecret starts a worker, and hands it the secret if there is one.
+func (s *supervisor) startWithSecret(cmd *exec.Cmd) error {
+	if len(s.job.Secret) == 0 {
+		return cmd.Start()
+	}
+	r, err := handOver(s.job.Secret)
+	if err != nil {
+		return fmt.Errorf("cannot hand over the secret: %w", err)
+	}
+	defer r.Close() // the worker has its own
+	cmd.ExtraFiles = []*os.File{r}
+	cmd.Env = append(cmd.Env, EnvSecret+"=3")
+	return cmd.Start()
 }
 
 func result(rank, attempt int, cmd *exec.Cmd, err error) Result {

@@ -38,7 +38,7 @@ func (s Supervised) Run(next func() *exec.Cmd) (last Result, err error) {
 	for attempt := 1; ; attempt++ {
 		cmd := next()
 		cmd.Env = append(cmd.Environ(), EnvAttempt+"="+strconv.Itoa(attempt))
-		if canInherit {
+		if CanInherit {
 			cmd.ExtraFiles = []*os.File{lifeline}
 			cmd.Env = append(cmd.Env, EnvLifeline+"=3")
 		}

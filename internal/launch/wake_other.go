@@ -6,8 +6,8 @@ package launch
 
 import "os"
 
-// canInherit: a child can be given no more descriptors than the usual three.
-const canInherit = false
+// CanInherit: a child can be given no more descriptors than the usual three.
+const CanInherit = false
 
 // wake does nothing: this system stops no process.
 func wake(*os.Process) {}

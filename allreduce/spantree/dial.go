@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// gateway is a server, and what it takes to talk to it.
+type gateway struct {
+	network transport.Network
+	server  string // host:port
+	creds   *auth.Credentials
+}
+
+// converse connects to a server, says hello, and lets talk go on. All of it
+// ends with ctx; the connection that is returned does not.
+func (g gateway) converse(ctx context.Context, talk func(net.Conn, *frameReader) error) (net.Conn, *frameReader, error) {
+	dial, cancel := context.WithTimeout(ctx, dialOnce)
+	defer cancel()
+	bare, err := g.network.Dial(dial, g.server)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
+	var frames *frameReader
+	conn, err := g.creds.Client(dial, bare, hostOf(g.server))
+	if err == nil {
+		conn, frames, err = g.hello(conn)
+	}
+	if err == nil {
+		err = talk(conn, frames)
+	}
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = bare.Close() // err says more
+		return nil, nil, g.final(err)
+	}
+	return conn, frames, nil
+}
+
+// final makes a refusal of what is about credentials: to try again is in vain.
+func (g gateway) final(err error) error {
+	if no, ok := errors.AsType[*auth.Error](auth.Explain(err)); ok {
+		return &RefusedError{Ours: true, Server: g.server, Code: Unauthorised, Reason: no.Error()}
+	}
+	return err
+}
+
+func (g gateway) refused(format string, args ...any) error {
+	return &RefusedError{Ours: true, Server: g.server, Code: Unauthorised, Reason: fmt.Sprintf(format, args...)}
+}
+
+// hostOf is the host of host:port.
+func hostOf(addr string) string {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	return host
+}
+
+// hello sends the hello and reads the answer: frames from WELCOME on, or the
+// four zero bytes of vw's server. Then each side proves to the other what it is asked
+// for. What follows goes over the connection that is returned.
+func (g gateway) hello(conn net.Conn) (net.Conn, *frameReader, error) {
+	if _, err := conn.Write(appendHello(nil)); err != nil {
+		return nil, nil, err
+	}
+	var ok [4]byte
+	if _, err := io.ReadFull(conn, ok[:]); err != nil {
+		return nil, nil, fmt.Errorf("no answer to the hello: %w", err)
+	}
+	if ok == [4]byte{} {
+		if !g.creds.VW() {
+			return nil, nil, g.refused("vw's own server answers, or one that takes it for vw's: it can prove nothing; start gvw's spanning_tree, or let it be by --allow_vw")
+		}
+		return nil, nil, errVWServer
+	}
+	frames := &frameReader{r: conn, limit: bigFrame}
+	var heard bytes.Buffer // as it came, for the proof
+	first := &frameReader{r: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &heard), limit: bigFrame}
+	f, err := first.next()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no server of the native protocol: %w", err)
+	}
+	if no, ok := f.(*refusedFrame); ok {
+		return nil, nil, &RefusedError{Server: g.server, Code: no.Code, Reason: no.Reason}
+	}
+	w, is := f.(*welcomeFrame)
+	switch {
+	case !is:
+		return nil, nil, &FrameError{Type: typeOf(f), Err: errors.New("a server begins with WELCOME")}
+	case first.version != protocolVersion:
+		return nil, nil, &RefusedError{
+			Server: g.server, Code: VersionDiffers,
+			Reason: fmt.Sprintf("it speaks %s, this program version %d: %s", versionOf(first.version, w.Version), protocolVersion, sameRelease),
+		}
+	}
+	frames.server = w.Incarnation
+	return g.prove(conn, frames, w, heard.Bytes())
+}
+
+// prove shows the server, which has said w in these bytes, the secret, and has it show
+// that it has it, too.
+func (g gateway) prove(conn net.Conn, frames *frameReader, w *welcomeFrame, heard []byte) (net.Conn, *frameReader, error) {
+	key, have := g.creds.Control()
+	switch asks := w.Asks&asksSecret != 0; {
+	case w.Asks&^asksSecret != 0:
+		return nil, nil, g.refused("it asks for a proof that this program does not know (%#x): %s", w.Asks, sameRelease)
+	case asks && !have:
+		return nil, nil, g.refused("it asks for a secret, and this program has none: --secret_file gives it one")
+	case !asks && have:
+		return nil, nil, g.refused("it asks for no secret, and this program has one: it is not the server that is meant, or was started without --secret_file")
+	case !asks:
+		return conn, frames, nil
+	}
+	nonce := auth.Nonce()
+	x := exchange(key, heard, nonce, conn)
+	b, err := appendFrame(nil, &proofFrame{Nonce: nonce, Proof: x.Proof(auth.Client)})
+	if err == nil {
+		_, err = conn.Write(b)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := frames.next()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no answer to PROOF: %w", err)
+	}
+	switch f := f.(type) {
+	case *refusedFrame:
+		return nil, nil, &RefusedError{Server: g.server, Code: f.Code, Reason: f.Reason}
+	case *provedFrame:
+		if !x.Accepts(auth.Server, f.Proof[:]) {
+			return nil, nil, g.refused("it has let this program in, but has not the secret itself: it is not the server that is meant")
+		}
+		conn = sealed(conn, x, auth.Client)
+		frames.r = conn
+		return conn, frames, nil
+	}
+	return nil, nil, &FrameError{Type: typeOf(f), Err: errors.New("a server answers PROOF by PROVED or REFUSED")}
+}
+
+// exchange is the conversation of both sides as far as WELCOME and the client's nonce.
+func exchange(key auth.Key, welcome []byte, nonce [auth.NonceSize]byte, conn net.Conn) auth.Exchange {
+	return key.Exchange(appendHello(nil), welcome, nonce[:], auth.Binding(conn))
+}
+
+// sealed seals a connection, unless TLS does so already.
+func sealed(conn net.Conn, x auth.Exchange, as auth.Role) net.Conn {
+	if auth.Binding(conn) != nil {
+		return conn
+	}
+	return x.Seal(conn, as)
+}

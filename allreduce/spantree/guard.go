@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+)
+
+// open reads a connection's first 24 bytes, behind TLS if that is what there is.
+func (c *serverConn) open() (hello [helloSize]byte, err error) {
+	if err := c.first(hello[:]); err != nil {
+		return hello, err
+	}
+	creds := c.s.cfg.Credentials
+	tls := auth.Spoken(hello[:])
+	if creds == nil || creds.TLS == nil {
+		// A vw worker's id may look like TLS; the total that would follow does not.
+		if total := binary.LittleEndian.Uint64(hello[8:]); tls && total > maxRanksLimit {
+			return hello, c.refuseAs(Unauthorised, errors.New("this server speaks no TLS: it was started without --tls_cert"))
+		}
+		return hello, nil
+	}
+	if tls {
+		apart(func() { err = c.overTLS(creds, hello[:]) })
+		if err == nil {
+			err = c.first(hello[:])
+		}
+		return hello, err
+	}
+	// vw workers know no TLS; with AllowVW they are let in as they are.
+	if isHello(hello) {
+		return hello, c.refuseAs(Unauthorised, errors.New("this server speaks TLS alone: give --tls_cert, --tls_key and --tls_ca"))
+	}
+	return hello, nil
+}
+
+func (c *serverConn) first(hello []byte) error {
+	n, err := io.ReadFull(c.talk(), hello)
+	if err != nil {
+		return c.mute(fmt.Sprintf("%d of the %d bytes of a registration", n, helloSize), err)
+	}
+	return nil
+}
+
+func isHello(b [helloSize]byte) bool {
+	le := binary.LittleEndian
+	return le.Uint64(b[:]) == helloMagic && le.Uint64(b[8:]) == helloTotal && le.Uint64(b[16:]) == helloRank
+}
+
+// overTLS shakes hands with a client that has begun to. Handshakes cost time and
+// memory, so only so many work at once; one that waits for its client does not count.
+func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.s.cfg.HandshakeTimeout)
+	defer cancel()
+	g := &gated{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, begun: begun}
+	if err := g.enter(); err != nil {
+		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
+	}
+	over, err := creds.Server(ctx, g)
+	g.leave()
+	if err != nil {
+		return c.refuseTLS(err)
+	}
+	c.mu.Lock()
+	c.nc = over
+	c.mu.Unlock()
+	return nil
+}
+
+// refuseTLS ends a handshake that has failed. The client is told why by TLS itself, if
+// it hears it: its end of the connection is awaited.
+func (c *serverConn) refuseTLS(err error) error {
+	if !c.s.ended() {
+		c.s.warn(c, "TLS client refused", err)
+	}
+	c.hangUp()
+	_, _ = io.Copy(io.Discard, c.raw)
+	return err
+}
+
+// gated is a connection in its handshake, which holds a place while it works, and
+// none while it waits for the client.
+type gated struct {
+	net.Conn
+	gate  chan struct{}
+	ctx   context.Context // of the handshake
+	begun []byte          // that was read before
+	over  bool            // the handshake is; of the one goroutine that shakes hands, then reads
+}
+
+func (g *gated) enter() error {
+	select {
+	case g.gate <- struct{}{}:
+		return nil
+	case <-g.ctx.Done():
+		return g.ctx.Err()
+	}
+}
+
+// leave ends the handshake.
+func (g *gated) leave() {
+	<-g.gate
+	g.over = true
+}
+
+func (g *gated) Read(b []byte) (int, error) {
+	if len(g.begun) > 0 {
+		n := copy(b, g.begun)
+		g.begun = g.begun[n:]
+		return n, nil
+	}
+	if g.over {
+		return g.Conn.Read(b)
+	}
+	<-g.gate
+	n, err := g.Conn.Read(b)
+	g.gate <- struct{}{} // who is in works on: it does not wait for long
+	return n, err
+}
+
+// CloseWrite ends this side's direction below TLS.
+func (g *gated) CloseWrite() error {
+	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// proven has the client show that it has the secret, if the server has one. What
+// follows is sealed then.
+func (c *serverConn) proven(welcome []byte, frames *frameReader) error {
+	key, asks := c.s.cfg.Credentials.Control()
+	if !asks {
+		return nil
+	}
+	f, err := frames.next()
+	switch _, bad := errors.AsType[*FrameError](err); {
+	case err != nil && !bad:
+		return c.mute("the hello of the native protocol", err)
+	case err != nil:
+		return c.refuse(err)
+	}
+	p, ok := f.(*proofFrame)
+	if join, is := f.(*joinFrame); is && frames.version != protocolVersion {
+		return c.refuseVersion(join, frames.version)
+	}
+	if !ok {
+		return c.refuseAs(Unauthorised, fmt.Errorf("this server asks for a secret, and %v came without a proof of it", typeOf(f)))
+	}
+	x := exchange(key, welcome, p.Nonce, c.talk())
+	if !x.Accepts(auth.Client, p.Proof[:]) {
+		return c.refuseAs(Unauthorised, errors.New("the secret is not the server's: another file, or the proof was changed on its way or is of another conversation"))
+	}
+	b, err := appendFrame(nil, &provedFrame{Proof: x.Proof(auth.Server)})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: spantree: %v", err))
+	}
+	// Not by the writer: what that one sends next is sealed. Nothing else is under way,
+	// for the client has had WELCOME.
+	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
+	if _, err := c.talk().Write(b); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.nc = sealed(c.nc, x, auth.Server)
+	frames.r = c.nc
+	c.mu.Unlock()
+	return nil
+}
+
+// refuseVW tells a vw worker no where its protocol is not spoken.
+func (c *serverConn) refuseVW() error {
+	why := errors.New("vw's protocol can prove nothing, and this server has a secret or a certificate: --allow_vw lets it in")
+	c.s.warn(c, "vw worker refused", why)
+	c.queue([]byte{0, 0, 0, 0})
+	c.queue(nil)
+	_, _ = io.Copy(io.Discard, c.raw) // until the client has closed, or linger is over
+	return why
+}

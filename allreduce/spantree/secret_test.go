@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+)
+
+func secretCreds(t testing.TB, text string) *auth.Credentials {
+	t.Helper()
+	s, err := auth.NewSecret([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &auth.Credentials{Secret: s}
+}
+
+const (
+	goodSecret  = "sixteen bytes and more"
+	otherSecret = "another sixteen bytes or more"
+)
+
+// refusedWith wants a final no about credentials.
+func refusedWith(t *testing.T, err error, words string) {
+	t.Helper()
+	no, ok := errors.AsType[*RefusedError](err)
+	if !ok || no.Code != Unauthorised || !strings.Contains(err.Error(), words) {
+		t.Errorf("%T %v, want %v with %q", err, err, Unauthorised, words)
+	}
+}
+
+// pair joins both ranks of a job, lets it be wired, and ends it.
+func (r *rig) pair(creds *auth.Credentials, id uint64) {
+	r.t.Helper()
+	var ms [2]*Member
+	for rank := range ms {
+		cfg := r.config(Job{UniqueID: id}, rank, 2)
+		cfg.Credentials = creds
+		ms[rank] = r.member(cfg)
+	}
+	done := make(chan error, 2)
+	for _, m := range ms {
+		go func() {
+			_, err := m.Ready(r.t.Context(), Shard{})
+			if err == nil {
+				_, err = m.Complete(r.t.Context(), [32]byte{1}, nil)
+			}
+			done <- errors.Join(err, m.Bye(r.t.Context()))
+		}()
+	}
+	for range ms {
+		if err := <-done; err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
+func TestJobsWithASecret(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	r := serveTCP(t, ServerConfig{Credentials: creds})
+	r.pair(creds, 1)
+	if _, err := Status(t.Context(), nil, r.addr, creds); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who has not the secret can neither join nor ask nor cancel.
+func TestStrangersAreRefused(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	guarded, open := serveTCP(t, ServerConfig{Credentials: creds}), serveTCP(t, ServerConfig{})
+	for name, c := range map[string]struct {
+		r     *rig
+		creds *auth.Credentials
+		words string
+	}{
+		"another secret":   {guarded, secretCreds(t, otherSecret), "the secret is not the server's"},
+		"no secret":        {guarded, nil, "it asks for a secret, and this program has none"},
+		"an unguarded one": {open, creds, "it asks for no secret, and this program has one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := c.r.config(Job{UniqueID: 1}, 0, 2)
+			cfg.Credentials = c.creds
+			_, err := Join(t.Context(), cfg)
+			refusedWith(t, err, c.words)
+			_, err = Status(t.Context(), nil, c.r.addr, c.creds)
+			refusedWith(t, err, c.words)
+			refusedWith(t, Cancel(t.Context(), nil, c.r.addr, c.creds, Cancellation{Job: Job{UniqueID: 1}}), c.words)
+			if jobs := c.r.s.Status().Jobs; len(jobs) != 0 {
+				t.Errorf("there are jobs: %v", jobs)
+			}
+		})
+	}
+}
+
+// A client that sends its frames as if nothing were asked of it is refused in words.
+func TestFramesWithoutAProofAreRefused(t *testing.T) {
+	r := serveTCP(t, ServerConfig{Credentials: secretCreds(t, goodSecret)})
+	for _, f := range []frame{&joinFrame{UniqueID: 1, Total: 2, OptionsSHA256: sum("")}, &statusFrame{}, &cancelFrame{}, &beatFrame{}, &proofFrame{}} {
+		p := r.native()
+		p.send(f)
+		no, ok := p.frame().(*refusedFrame)
+		if !ok || no.Code != Unauthorised {
+			t.Errorf("%v: got %v, want REFUSED, %v", typeOf(f), no, Unauthorised)
+		}
+		p.ends()
+	}
+}
+
+func TestVWIsRefusedWhereThereIsASecret(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	r := serveTCP(t, ServerConfig{Credentials: creds})
+	p := r.vw(1, 2, 0)
+	p.reads("00000000")
+	p.ends()
+	r.logged("--allow_vw lets it in")
+
+	creds.AllowVW = true
+	r = serveTCP(t, ServerConfig{Credentials: creds})
+	r.vw(1, 2, 0).reads("01000000")
+}
+
+// A client that has a secret does not take vw's server, or who pretends to be one, for
+// its own.
+func TestNoFallBackToVW(t *testing.T) {
+	fake := servePlain(t, []byte{0, 0, 0, 0})
+	cfg := JoinConfig{Server: fake, Total: 2, Credentials: secretCreds(t, goodSecret), DialTimeout: patience}
+	_, err := Join(t.Context(), cfg)
+	refusedWith(t, err, "it can prove nothing")
+	cfg.Credentials.AllowVW = true
+	m, err := Join(t.Context(), cfg)
+	if err != nil || !m.foreign {
+		t.Errorf("with AllowVW: %v", err)
+	}
+}
+
+// A server that lets everybody in, to learn what they do, has not the secret.
+func TestTheServerMustProveItself(t *testing.T) {
+	nonce := auth.Nonce()
+	welcome, err := appendFrame(nil, &welcomeFrame{MaxFrame: 65536, Asks: asksSecret, Nonce: nonce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proved, err := appendFrame(nil, &provedFrame{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake := servePlain(t, append(welcome, proved...))
+	_, err = Join(t.Context(), JoinConfig{Server: fake, Total: 2, Credentials: secretCreds(t, goodSecret), DialTimeout: patience})
+	refusedWith(t, err, "has not the secret itself")
+}
+
+// What was recorded of a conversation is of no use in another one, whole or in part.
+func TestReplays(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	r := serveTCP(t, ServerConfig{Credentials: creds})
+	mitm := between(t, r.addr, nil)
+	cfg := r.config(Job{UniqueID: 1}, 0, 2)
+	cfg.Server, cfg.Credentials = mitm.addr(), creds
+	m := r.member(cfg)
+	said := mitm.up(0)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.logged("job closed: nobody is left")
+	proof := helloSize + frameHeader + auth.NonceSize + auth.ProofSize
+	if len(said) <= proof {
+		t.Fatalf("%d bytes were said, want more than the %d up to PROOF", len(said), proof)
+	}
+	for name, b := range map[string][]byte{
+		"all of it":         said,
+		"up to the proof":   said[:proof],
+		"without the proof": append(append([]byte(nil), said[:helloSize]...), said[proof:]...),
+	} {
+		p := r.dial()
+		p.write(b)
+		if _, ok := p.frame().(*welcomeFrame); !ok {
+			t.Fatalf("%s: no WELCOME", name)
+		}
+		if f, err := p.frames.next(); err == nil {
+			if no, ok := f.(*refusedFrame); !ok {
+				t.Errorf("%s: got %v", name, typeOf(f))
+			} else if no.Code != Unauthorised && no.Code != Malformed {
+				t.Errorf("%s: got %v", name, no.Code)
+			}
+		}
+		if jobs := r.s.Status().Jobs; len(jobs) != 0 {
+			t.Fatalf("%s: there are jobs: %v", name, jobs)
+		}
+	}
+}
+
+// Whatever byte of a conversation is changed on its way, nobody takes it for the real
+// one, and nobody hangs.
+func TestFlippedBytes(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	r := serveTCP(t, ServerConfig{Credentials: creds, HandshakeTimeout: time.Second})
+	const record = 20                                                  // a seal's header
+	welcome := frameHeader + 20 + 4 + 1 + auth.NonceSize               // of a server without a version
+	proof := helloSize + frameHeader + auth.NonceSize + auth.ProofSize // where STATUS begins
+	proved := welcome + frameHeader + auth.ProofSize                   // where JOBS begins
+	for at := range proved + record + frameHeader {
+		if within := at - welcome; within == 5 || within == 6 || within == 7 {
+			continue // version and flags of PROVED, which say nothing: the proof does
+		}
+		testFlip(t, r, creds, false, at)
+	}
+	for at := range proof + record + frameHeader {
+		if within := at - helloSize; within == 5 || within == 6 || within == 7 {
+			continue // the same of PROOF
+		}
+		testFlip(t, r, creds, true, at)
+	}
+	if jobs := r.s.Status().Jobs; len(jobs) != 0 {
+		t.Errorf("there are jobs: %v", jobs)
+	}
+}
+
+func testFlip(t *testing.T, r *rig, creds *auth.Credentials, up bool, at int) {
+	t.Helper()
+	mitm := between(t, r.addr, flip(up, at))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	s, err := Status(ctx, nil, mitm.addr(), creds)
+	if err == nil {
+		t.Errorf("up %v, byte %d: the answer is %v", up, at, s)
+	}
+	if ctx.Err() != nil {
+		t.Errorf("up %v, byte %d: nobody noticed in time", up, at)
+	}
+}
+
+// Two conversations of the same client, spliced after the proofs.
+func TestSplicedConversations(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	r := serveTCP(t, ServerConfig{Credentials: creds})
+	begin := helloSize + frameHeader + auth.NonceSize + auth.ProofSize
+	recorded := between(t, r.addr, nil)
+	if _, err := Status(t.Context(), nil, recorded.addr(), creds); err != nil {
+		t.Fatal(err)
+	}
+	status := recorded.up(0)[begin:]
+	mitm := between(t, r.addr, func(_ int, up bool, offset int, b []byte) []byte {
+		if up && offset >= begin {
+			return append([]byte(nil), status[:min(len(status), len(b))]...)
+		}
+		return b
+	})
+	cfg := r.config(Job{UniqueID: 1}, 0, 2)
+	cfg.Server, cfg.Credentials, cfg.DialTimeout = mitm.addr(), creds, 2*time.Second
+	if _, err := Join(t.Context(), cfg); err == nil {
+		t.Error("the spliced conversation goes on")
+	}
+	r.logged("the seal is broken")
+	if jobs := r.s.Status().Jobs; len(jobs) != 0 {
+		t.Errorf("there are jobs: %v", jobs)
+	}
+}
+
+// servePlain answers every hello by the same bytes.
+func servePlain(t *testing.T, answer []byte) (addr string) {
+	t.Helper()
+	r := &relay{}
+	l := listenLocal(t)
+	r.work.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r.work.Go(func() {
+				defer c.Close()
+				_ = c.SetDeadline(time.Now().Add(patience))
+				_, _ = c.Write(answer)
+				_, _ = io.Copy(io.Discard, c)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		r.work.Wait()
+	})
+	return l.Addr().String()
+}

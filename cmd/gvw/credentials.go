@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// credentialFlags say what this process shows to the server and asks of it.
+func credentialFlags(category string) []*spec {
+	return []*spec{
+		{name: "secret_file", kind: text, category: category, arg: "FILE", more: true, help: "what ranks and server share: who lacks it is kept out"},
+		{name: "tls_cert", kind: text, category: category, arg: "FILE", more: true, help: "this process's certificate: connections are TLS"},
+		{name: "tls_key", kind: text, category: category, arg: "FILE", more: true, help: "its key"},
+		{name: "tls_ca", kind: text, category: category, arg: "FILE", more: true, help: "certificate of the authority that has signed all of them"},
+	}
+}
+
+// guardFlags are a rank's own.
+var guardFlags = []*spec{
+	{name: "allow_vw", kind: boolean, category: catCluster, more: true, help: "work with vw workers, who can prove nothing, all the same"},
+	{name: "allow", kind: text, category: catCluster, arg: "CIDR,..", more: true, help: "networks from which other ranks may connect"},
+	{name: "job_token", kind: text, category: catCluster, arg: "FILE", more: true, help: "only who has FILE can cancel the job"},
+}
+
+// guarded are the options of guardFlags and credentialFlags.
+var guarded = []string{"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
+
+// tlsNeeded are given together or not at all.
+var tlsNeeded = []string{"tls_cert", "tls_key", "tls_ca"}
+
+// checkCredentials holds that what is said about credentials is whole.
+func checkCredentials(s *settings) (errs []error) {
+	for _, name := range tlsNeeded {
+		if !s.has(name) && hasAny(s, tlsNeeded) {
+			errs = append(errs, usageErrorf("--%s is missing: --%s go together (gvw keygen makes them)", name, strings.Join(tlsNeeded, ", --")))
+		}
+	}
+	if s.has("allow_vw") && !s.has("secret_file") && !s.has("tls_cert") {
+		errs = append(errs, usageErrorf("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out"))
+	}
+	if s.has("allow") {
+		if _, err := networks(s.get("allow")); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// networks reads 10.0.0.0/8,192.168.1.7: an address alone is a network of one.
+func networks(text string) (all []netip.Prefix, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := netip.ParsePrefix(word)
+		if err != nil {
+			ip, ierr := netip.ParseAddr(word)
+			if ierr != nil {
+				return nil, usageErrorf("--allow %s: %q is no network like 10.0.0.0/8", text, word)
+			}
+			n = netip.PrefixFrom(ip, ip.BitLen())
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// credentials reads what the options name, and what a launcher hands over; nil: nothing.
+func (p *program) credentials(get func(name string) string, allowVW bool) (*auth.Credentials, error) {
+	creds := &auth.Credentials{AllowVW: allowVW}
+	var err error
+	if creds.Secret, err = p.inheritedSecret(); err != nil {
+		return nil, err
+	}
+	if file := get("secret_file"); file != "" {
+		if creds.Secret, err = auth.ReadSecret(file); err != nil {
+			return nil, fmt.Errorf("--secret_file: %w", err)
+		}
+	}
+	if cert := get("tls_cert"); cert != "" {
+		if creds.TLS, err = auth.ReadTLS(cert, get("tls_key"), get("tls_ca")); err != nil {
+			return nil, fmt.Errorf("--tls_cert, --tls_key, --tls_ca: %w", err)
+		}
+	}
+	if !creds.Any() {
+		return nil, nil
+	}
+	return creds, nil
+}
+
+// inheritedSecret reads the secret that gvw run hands to its workers; nil: it does not.
+// It is there once.
+func (p *program) inheritedSecret() (*auth.Secret, error) {
+	value := p.getenv(launch.EnvSecret)
+	if value == "" {
+		return nil, nil
+	}
+	fd, err := strconv.ParseUint(value, 10, 31)
+	if err != nil {
+		return nil, usageErrorf("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvSecret, value)
+	}
+	f := os.NewFile(uintptr(fd), "secret")
+	b, err := io.ReadAll(io.LimitReader(f, auth.MaxSecret+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("cannot read the secret from descriptor %s (%s): %w", value, launch.EnvSecret, err)
+	}
+	return auth.NewSecret(b)
+}
+
+// guard gives a rank its credentials.
+func (p *program) guard(c *cli.Context, cfg *allreduce.Config) (err error) {
+	if cfg.Credentials, err = p.credentials(c.String, c.Bool("allow_vw")); err != nil {
+		return err
+	}
+	if cfg.Allow, err = networks(c.String("allow")); err != nil {
+		return err
+	}
+	cfg.Owner, err = jobToken(c.String("job_token"))
+	return err
+}
+
+// jobToken reads what cancels a job; nil: nothing does but the server's credentials.
+func jobToken(file string) (*auth.Secret, error) {
+	if file == "" {
+		return nil, nil
+	}
+	s, err := auth.ReadSecret(file)
+	if err != nil {
+		return nil, fmt.Errorf("--job_token: %w", err)
+	}
+	return s, nil
+}

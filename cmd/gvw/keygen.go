@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+)
+
+// catKeygen is the category of what gvw keygen takes.
+const catKeygen = "Keys"
+
+// keygenFlags are the options of `gvw keygen`.
+var keygenFlags = []*spec{
+	{name: "secret", kind: text, category: catKeygen, arg: "FILE", help: "draw a secret, for --secret_file or --job_token"},
+	{name: "dir", kind: text, category: catKeygen, arg: "DIR", help: "make an authority and certificates in a new folder"},
+	{name: "hosts", kind: text, category: catKeygen, arg: "A,B,..", help: "names and addresses of the server, beside localhost"},
+	{name: "days", kind: integer, positive: true, max: 3650, category: catKeygen, arg: "N", def: "365", help: "how long certificates hold"},
+	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
+}
+
+// keygenHelp is the help of gvw keygen.
+func keygenHelp() string {
+	var b strings.Builder
+	b.WriteString("gvw keygen makes what keeps strangers out of a cluster: a secret, or certificates\n" +
+		"for TLS. A site that has an authority of its own takes its certificates from there.\n\n" +
+		"  gvw keygen --secret cluster.secret\n" +
+		"  gvw keygen --dir keys --hosts gateway,10.0.0.1\n")
+	writeOptions(&b, keygenFlags, true)
+	b.WriteString("\nDIR gets server.crt and server.key for spanning_tree, rank.crt and rank.key for ranks\n" +
+		"and people, ca.crt for all, and ca.key, which nobody needs but who makes more of them:\n" +
+		"take it away. Everything is readable by its owner alone. docs/security.md says more.\n")
+	return b.String()
+}
+
+// keygenCommand is gvw keygen.
+func (p *program) keygenCommand(_ context.Context, args []string) error {
+	s, err := normalise(keygenFlags, args, p.env, os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.has("help"):
+		return p.print(keygenHelp())
+	case len(s.words)+len(s.rest) > 0:
+		return usageErrorf("gvw keygen takes options only, but got %q", append(s.words, s.rest...)[0])
+	case !s.has("secret") && !s.has("dir"):
+		return usageErrorf("gvw keygen: what is to be made? As in gvw keygen --secret FILE, or gvw keygen --dir DIR --hosts gateway")
+	case !s.has("dir") && s.has("hosts"), !s.has("dir") && s.has("days"):
+		return usageErrorf("--hosts and --days would be ignored without --dir: they are about certificates")
+	}
+	if file := s.get("secret"); file != "" {
+		if err := writeNew(file, append(auth.Draw(), '\n')); err != nil {
+			return err
+		}
+	}
+	if dir := s.get("dir"); dir != "" {
+		return makeSite(dir, s.get("hosts"), time.Duration(cmp.Or(s.number("days"), 365))*24*time.Hour)
+	}
+	return nil
+}
+
+// makeSite makes an authority, and certificates of a server and of ranks.
+func makeSite(dir, hosts string, holds time.Duration) error {
+	names := []string{"localhost", "127.0.0.1", "::1"}
+	for _, h := range strings.Split(hosts, ",") {
+		if h = strings.TrimSpace(h); h != "" {
+			names = append(names, h)
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make keys (they need a new folder, so that none is overwritten): %w", err)
+	}
+	now := time.Now()
+	a, err := auth.NewAuthority("gvw "+filepath.Base(dir), now, holds)
+	if err != nil {
+		return err
+	}
+	write := func(name string, cert, key []byte, err error) error {
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeNew(filepath.Join(dir, name+".crt"), cert), writeNew(filepath.Join(dir, name+".key"), key))
+	}
+	cert, key, err := a.PEM()
+	if err := write("ca", cert, key, err); err != nil {
+		return err
+	}
+	cert, key, err = a.Issue("spanning_tree", names, now, holds)
+	if err := write("server", cert, key, err); err != nil {
+		return err
+	}
+	cert, key, err = a.Issue("rank", nil, now, holds)
+	return write("rank", cert, key, err)
+}
+
+// writeNew writes a file that was not there, for its owner alone.
+func writeNew(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot make a key: %w", err)
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Sync(), f.Close())
+}
