@@ -15,7 +15,8 @@
 // is lost; the vectors never cross it. They go from rank to rank, over a tree of
 // connections that is opened when the job is wired, and others that open when a
 // collective first needs them: the higher rank connects to the lower. Both ends
-// show the token of the epoch; who cannot is dropped, with a line in the log.
+// prove that they have the token of the epoch, and the secret of Config.Credentials if
+// there is one; who cannot is dropped, with a line in the log.
 //
 // # What there is
 //
