@@ -15,6 +15,11 @@ var (
 	// ErrLeft says that a vw worker ended after the job's last pass, without the
 	// totals that the vw program exchanges then: a normal leave (see Leaving).
 	ErrLeft = errors.New("allreduce: a vw worker left after the last pass")
+	// ErrLeaving is for the cause of a context that ends because this process has to go, by
+	// no fault of the job: a scheduler takes it away, say. In a job that recovers
+	// that is the loss of a rank, whose place another attempt takes, and not the end of
+	// the job.
+	ErrLeaving = errors.New("allreduce: this process is told to leave the job")
 )
 
 // Where is what a rank was doing when its job failed.

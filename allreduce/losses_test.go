@@ -5,6 +5,7 @@ package allreduce
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -51,6 +52,42 @@ func TestSeveralAreLostAtOnce(t *testing.T) {
 			s.end(want, all...)
 		})
 	}
+}
+
+// Who is told to leave is lost, which is not the end of the job: neither while the others
+// wait for it to be ready, nor in a collective, nor at the end.
+func TestWhoIsToldToLeaveIsReplaced(t *testing.T) {
+	for _, after := range []time.Duration{500 * time.Millisecond, 2500 * time.Millisecond} {
+		for _, rank := range []int{0, 2} {
+			act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+				all := s.startAll()
+				time.Sleep(after)
+				left := all[rank]
+				left.cancel(fmt.Errorf("told to end (SIGTERM): %w", ErrLeaving))
+				<-left.done
+				if !errors.Is(left.err, ErrLeaving) {
+					t.Errorf("rank %d ended with %v, want ErrLeaving", rank, left.err)
+				}
+				all[rank] = s.start(rank, nil)
+				s.end(want, all...)
+			})
+		}
+	}
+}
+
+// In a job that does not recover it is what ends the job, by name.
+func TestWhoLeavesEndsAJobThatDoesNotRecover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 2, toySteps, Config{})
+		s.cfg.OnLoss = Abort
+		all := []*actor{s.start(0, nil), s.start(1, nil)}
+		time.Sleep(1500 * time.Millisecond)
+		all[1].cancel(fmt.Errorf("told to end (SIGTERM): %w", ErrLeaving))
+		s.wait.Wait()
+		if err := all[0].err; err == nil || !strings.Contains(err.Error(), "rank 1") || !strings.Contains(err.Error(), "SIGTERM") {
+			t.Errorf("rank 0 ended with %v, want rank 1 and its reason", err)
+		}
+	})
 }
 
 // memoryCheckpoints keeps the newest one in memory.

@@ -21,6 +21,7 @@ type membership interface {
 	Cause() error
 	Report(p spantree.Progress)
 	Fail(ctx context.Context, reason, detail string) error
+	Leaving(why string)
 	Complete(ctx context.Context, sha256 [32]byte, owes []string) (deliver []string, err error)
 	Done(ctx context.Context, file string, sha256 [32]byte) error
 	Bye(ctx context.Context) error

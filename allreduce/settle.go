@@ -112,6 +112,10 @@ func (e *epoch) tellServer(f *failure) {
 	if g.member == nil || e.isOver() {
 		return
 	}
+	if g.cfg.OnLoss != Abort && errors.Is(f.err, ErrLeaving) {
+		g.member.Leaving(f.reason()) // Close says so
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
 	defer cancel()
 	if err := g.member.Fail(ctx, f.reason(), f.detail()); err != nil {

@@ -97,6 +97,7 @@ func (s *solitary) Over() <-chan struct{}                      { return s.over }
 func (s *solitary) Cause() error                               { return nil }
 func (s *solitary) Report(spantree.Progress)                   {}
 func (s *solitary) Fail(context.Context, string, string) error { return nil }
+func (s *solitary) Leaving(string)                             {}
 func (s *solitary) Complete(_ context.Context, _ [32]byte, owes []string) ([]string, error) {
 	return owes, nil
 }

@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -41,6 +42,7 @@ type Member struct {
 	progress Progress
 	reported bool // progress was sent
 	closing  bool
+	parting  string // why, if it leaves before the end
 	standing []frame // what a server must hear again that has forgotten it
 
 	writing sync.Mutex // one frame at a time
@@ -110,6 +112,14 @@ func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	return err
 }
 
+// Leaving says why this attempt leaves before the end of the job, for Close to tell the
+// server: another attempt may take its place.
+func (m *Member) Leaving(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parting = why
+}
+
 // Close leaves the job, if it is not over, and ends the membership. It waits
 // for its goroutines and is idempotent.
 func (m *Member) Close() error {
@@ -120,12 +130,13 @@ func (m *Member) Close() error {
 	first := !m.closing
 	m.closing = true
 	ended := m.bye || m.cause != nil || m.gone != nil
+	why := cmp.Or(m.parting, "closed")
 	m.mu.Unlock()
 	if !first {
 		m.work.Wait()
 		return nil
 	}
-	if !ended && m.write(&leaveFrame{Epoch: m.epoch(), Reason: "closed"}) == nil {
+	if !ended && m.write(&leaveFrame{Epoch: m.epoch(), Reason: clip(why, maxWords)}) == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), farewellFor)
 		_ = m.wait(ctx, "leave", func() bool { return m.bye }) // the server may be gone or slow: we go
 		cancel()
