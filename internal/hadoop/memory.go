@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hadoop
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+const mib = 1 << 20
+
+// MemoryLimit is how many bytes the container leaves to the mapper: without the heap of
+// the task's JVM, and without a tenth of the whole, which the rest of that JVM and
+// the mapper's own small things take. limited is false where the container has no limit; 0
+// is left where the heap takes it all.
+func (t Task) MemoryLimit() (bytes uint64, limited bool) {
+	if t.MemoryMB == 0 {
+		return 0, false
+	}
+	all := uint64(t.MemoryMB) * mib
+	taken := uint64(t.HeapMB)*mib + all/10
+	return all - min(taken, all), true
+}
+
+// MemoryFor is the size in MB of a container that leaves so many bytes to the mapper.
+func (t Task) MemoryFor(bytes uint64) int {
+	need := float64(bytes)/mib + float64(t.HeapMB)
+	return int(math.Ceil(need / 0.9))
+}
+
+// heapMB is the largest heap that a JVM's options allow; 0: they do not say. Of several
+// the last counts, as for the JVM.
+func heapMB(options string) int {
+	mb := 0
+	for word := range strings.FieldsSeq(options) {
+		size, found := strings.CutPrefix(word, "-Xmx")
+		if !found || size == "" {
+			continue
+		}
+		shift := 0 // of bytes
+		switch size[len(size)-1] {
+		case 'k', 'K':
+			shift = 10
+		case 'm', 'M':
+			shift = 20
+		case 'g', 'G':
+			shift = 30
+		case 't', 'T':
+			shift = 40
+		}
+		if shift > 0 {
+			size = size[:len(size)-1]
+		}
+		n, err := strconv.ParseUint(size, 10, 64)
+		if err != nil || n > math.MaxInt64>>shift {
+			continue // the JVM would not have started: it is nothing that we know
+		}
+		mb = int((n<<shift + mib - 1) / mib)
+	}
+	return mb
+}
