@@ -24,7 +24,7 @@ func (p *program) run(ctx context.Context) error {
 			return p.toolCommand(ctx, t, args[1:])
 		}
 	}
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "keygen", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "keygen", "mapper", "hadoop", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -48,6 +48,10 @@ func (p *program) run(ctx context.Context) error {
 		return p.cancelCommand(ctx, args)
 	case "keygen":
 		return p.keygenCommand(ctx, args)
+	case "mapper":
+		return p.mapperCommand(ctx, args)
+	case "hadoop":
+		return p.hadoopCommand(ctx, args)
 	case "faults":
 		return p.faultsCommand(ctx, args)
 	}

@@ -58,6 +58,7 @@ func exitCode(err error) int {
 		{is[*learn.OriginError], exitRefused},
 		{is[*rundir.TakenError], exitRefused},
 		{is[*rundir.MissingError], exitRefused},
+		{is[*slotsError], exitRefused},
 		{is[*allreduce.MismatchError], exitRefused},
 		{is[*auth.Error], exitRefused},
 		{is[*hdfsio.DataError], exitData},

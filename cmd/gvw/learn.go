@@ -95,6 +95,11 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if err := takeRunDir(c, &cfg, fsys); err != nil {
 		return err
 	}
+	if p.task != nil {
+		if err := p.task.prepare(&cfg); err != nil {
+			return err
+		}
+	}
 	_, err = learn.Run(c.Context, cfg)
 	if idle, ok := errors.AsType[*spantree.FinishedError](err); ok {
 		cfg.Log.Info(idle.Error()) // it stood by to the end

@@ -22,7 +22,8 @@ type program struct {
 	args, env      []string
 	stdin          *os.File
 	stdout, stderr io.Writer
-	rank           int // for faults
+	rank           int     // for faults
+	task           *mapper // of Hadoop's; nil: none
 }
 
 // main runs the command and returns the exit code. What it prints last, if the
@@ -35,7 +36,7 @@ func (p *program) main() int {
 		}
 		return code
 	}
-	ctx, stop := interruptible(context.Background(), p.stderr)
+	ctx, stop := interruptible(context.Background(), p.stderr, p.orders())
 	defer stop()
 	if err := watchLauncher(p.env, stop); err != nil {
 		return p.fail(err)
@@ -49,6 +50,14 @@ func (p *program) main() int {
 		err = cause
 	}
 	return p.fail(err)
+}
+
+// orders is how this call takes signals.
+func (p *program) orders() orders {
+	if len(p.args) > 0 && p.args[0] == "mapper" {
+		return orders{quick: true, leaves: true}
+	}
+	return orders{}
 }
 
 func (p *program) fail(err error) int {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
@@ -30,13 +31,30 @@ const sameSignal = 500 * time.Millisecond
 type interruption struct {
 	text string
 	code int
+	err  error // what it means to the job; nil: the end
 }
 
 func (e *interruption) Error() string { return e.text }
+func (e *interruption) Unwrap() error { return e.err }
+
+// orders say how a process takes a signal. The zero value is for what a person
+// started.
+type orders struct {
+	quick  bool // it is killed right after it was told to end
+	leaves bool // that is no fault of the job's, and another attempt may come
+}
+
+// quickOrders is the time between SIGTERM and the end of a process that will be killed
+// soon: YARN's default is 250 ms.
+const quickOrders = 150 * time.Millisecond
 
 // interruptible returns a context that ends at SIGINT, SIGTERM, or a call of
 // stop with a cause. stop without one releases the handler, once the run is over.
-func interruptible(parent context.Context, stderr io.Writer) (ctx context.Context, stop func(cause ...*interruption)) {
+func interruptible(parent context.Context, stderr io.Writer, how orders) (ctx context.Context, stop func(cause ...*interruption)) {
+	same, last := sameSignal, lastOrders
+	if how.quick {
+		same, last = 0, quickOrders
+	}
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -55,6 +73,9 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 		select {
 		case sig := <-signals:
 			why = signalled(sig)
+			if how.leaves {
+				why.err = allreduce.ErrLeaving
+			}
 			cancel(why)
 		case <-ctx.Done():
 			var ok bool
@@ -63,12 +84,12 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 			}
 		}
 		began := time.Now()
-		late := time.After(lastOrders)
-		for time.Since(began) < sameSignal {
+		late := time.After(last)
+		for time.Since(began) < same {
 			select {
 			case <-over:
 				return
-			case <-time.After(sameSignal - time.Since(began)):
+			case <-time.After(same - time.Since(began)):
 			case <-signals:
 			}
 		}
@@ -96,9 +117,9 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 
 func signalled(sig os.Signal) *interruption {
 	if sig == os.Interrupt {
-		return &interruption{"interrupted (SIGINT); no file was left half written", 130}
+		return &interruption{text: "interrupted (SIGINT); no file was left half written", code: 130}
 	}
-	return &interruption{"told to end (SIGTERM); no file was left half written", 143}
+	return &interruption{text: "told to end (SIGTERM); no file was left half written", code: 143}
 }
 
 // watchLauncher ends the run when the launcher that started this process dies.
@@ -113,7 +134,7 @@ func watchLauncher(env []string, stop func(...*interruption)) error {
 			return usageErrorf("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvLifeline, value)
 		}
 		launch.Watch(os.NewFile(uintptr(fd), "launcher"), func() {
-			stop(&interruption{launch.ErrLauncherGone.Error() + ": ended, and left no file half written", 3})
+			stop(&interruption{text: launch.ErrLauncherGone.Error() + ": ended, and left no file half written", code: 3})
 		})
 	}
 	return nil

@@ -46,6 +46,9 @@ func elsewhere(specs []*spec, s *spec) string {
 		if &specs[0] == &runFlags[0] {
 			return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
 		}
+		if &specs[0] == &mapperFlags[0] {
+			return "the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model"
+		}
 		return "it is the learner's, as in: gvw -d train.vw " + s.spelled()
 	}
 	for _, t := range tools {
@@ -66,6 +69,12 @@ func elsewhere(specs []*spec, s *spec) string {
 		return "it belongs to gvw cancel"
 	case slices.Contains(superviseFlags, s):
 		return "it belongs to gvw supervise, before the --"
+	case slices.Contains(mapperFlags, s):
+		return "it belongs to gvw mapper, before the --"
+	case slices.Contains(splitFlags, s):
+		return "it belongs to gvw hadoop split"
+	case slices.Contains(slotsFlags, s):
+		return "it belongs to gvw hadoop slots"
 	case slices.Contains(runFlags, s):
 		return "it belongs to gvw run, before the --"
 	}

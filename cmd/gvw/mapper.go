@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/hadoop"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// catMapper is the category of what gvw mapper takes.
+const catMapper = "Map task"
+
+// mapperFlags are the options of `gvw mapper`, before the "--".
+var mapperFlags = []*spec{
+	{name: "log", kind: text, category: catMapper, arg: "NAME", help: "rank 0's log, beside the model, if the job succeeds"},
+	{name: "phase", kind: integer, positive: true, category: catMapper, arg: "N", help: "of several calls in one task: each phase is a run of its own"},
+	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
+}
+
+// The files of a mapper that are its own; the container goes with them.
+const mapperCache = "gvw.cache"
+
+// mapperReplace is how long a job of maps waits for another attempt of a lost rank. YARN
+// notices a lost node after 10 minutes, and then tries for 3 more to reach it.
+const mapperReplace = "30m0s"
+
+// maxMapperLog bounds the log that is kept for --log.
+const maxMapperLog = 16 << 20
+
+// mapperHelp is the help of gvw mapper.
+func mapperHelp() string {
+	var b strings.Builder
+	b.WriteString("gvw mapper is one rank of a job, as the mapper of Hadoop Streaming: one map, one\n" +
+		"rank. It reads its split from stdin.\n\n" +
+		"  hadoop jar hadoop-streaming.jar -files gvw -numReduceTasks 0 -input IN -output OUT \\\n" +
+		"      -cmdenv GVW_SPAN_SERVER=gateway -mapper './gvw mapper -- --hybrid 2:18 -f model'\n")
+	writeOptions(&b, mapperFlags, true)
+	b.WriteString("\nAfter -- stand the learner's options (gvw --help). The server is that of\n" +
+		"--span_server, else of -D gvw.span_server=HOST, else the host that submitted the\n" +
+		"job. Files get into OUT, from the attempt that Hadoop counts. scripts/mapscript.sh does\n" +
+		"the rest.\n")
+	return b.String()
+}
+
+// mapperCommand is gvw mapper.
+func (p *program) mapperCommand(ctx context.Context, args []string) error {
+	s, err := normalise(mapperFlags, args, nil, os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.has("help"):
+		return p.print(mapperHelp())
+	case len(s.words) > 0:
+		return usageErrorf("%q: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model", s.words[0])
+	case s.rest == nil:
+		return usageErrorf("gvw mapper: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model")
+	}
+	task, ok, err := hadoop.Parse(p.env)
+	switch {
+	case err != nil:
+		return usageErrorf("%w", err)
+	case !ok:
+		return usageErrorf("gvw mapper: this is no map task of Hadoop's: mapreduce_task_attempt_id is not set (elsewhere write gvw without mapper; scripts/mapscript.sh submits a job)")
+	}
+	if s.has("phase") {
+		task.Job += "." + s.get("phase")
+	}
+	m := newMapper(task, p.stderr)
+	p.task, p.stderr = m, m.lines
+	p.env = append(p.env, launch.EnvAttempt+"="+strconv.Itoa(task.Attempt+1)) // for faults
+	defer m.close()
+	err = p.mapTask(ctx, s, m)
+	m.drain(p.stdin, err, context.Cause(ctx) != nil)
+	if err != nil {
+		return m.failed(err)
+	}
+	m.done()
+	if name := s.get("log"); name != "" && task.Rank == 0 {
+		return m.keepLog(p.creator(hdfsio.Local{}), m.inOut(name))
+	}
+	return nil
+}
+
+// mapTask is the learner in a map task.
+func (p *program) mapTask(ctx context.Context, s *settings, m *mapper) error {
+	job, err := normalise(learnFlags, s.rest, p.env, os.ReadFile)
+	if err != nil {
+		return err
+	}
+	if job.has("help") || job.has("version") {
+		return usageErrorf("gvw mapper: --help and --version come before --")
+	}
+	p.note(job)
+	if err := takeData(job); err != nil {
+		return err
+	}
+	if err := m.settle(job, p.getenv); err != nil {
+		return err
+	}
+	if err := checkLearn(job); err != nil {
+		return err
+	}
+	m.say("%s of job %s: rank %d of %d, server %s, split %s", m.task.ID, m.task.Job, m.task.Rank, m.task.Total, job.get("span_server"), m.task.Split)
+	err = p.dispatch(ctx, job.args(), learnFlags, p.learn)
+	if cause, ok := context.Cause(ctx).(*interruption); ok && err != nil {
+		return cause
+	}
+	return err
+}
+
+// settle puts what Hadoop knows into the learner's options, and says no to what it
+// knows better.
+func (m *mapper) settle(job *settings, getenv func(string) string) error {
+	t := &m.task
+	var errs []error
+	for _, name := range []string{"unique_id", "total", "node", "run_id", "generation"} {
+		if job.has(name) {
+			errs = append(errs, usageErrorf("gvw mapper: --%s is Hadoop's to say: leave it out", name))
+		}
+	}
+	for _, name := range []string{"audit", "invert_hash"} {
+		if job.has(name) {
+			errs = append(errs, usageErrorf("gvw mapper: --%s needs names, and each rank knows those of its own split only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name))
+		}
+	}
+	if job.has("log_json") {
+		errs = append(errs, usageErrorf("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))
+	}
+	set := func(name, value string) {
+		if !job.has(name) && value != "" {
+			job.set(name, value)
+		}
+	}
+	set("span_server", getenv("gvw_span_server"))
+	set("span_server", t.SubmitHost)
+	set("span_server_port", getenv("gvw_span_server_port"))
+	set("unique_id", strconv.FormatUint(t.Number, 10))
+	set("run_id", t.Job)
+	set("total", strconv.Itoa(t.Total))
+	set("node", strconv.Itoa(t.Rank))
+	if t.Generation > 0 {
+		set("generation", strconv.FormatUint(uint64(t.Generation), 10))
+	}
+	set("on_loss", "wait")
+	if out := localName(t.Out); job.get("on_loss") != "abort" && out != "" && !strings.Contains(out, "://") {
+		// What a late attempt of rank 0 copies, should Hadoop count that one.
+		set("run_dir", out+"/"+besides)
+	}
+	if job.get("on_loss") != "abort" {
+		set("replace_timeout", mapperReplace)
+	}
+	if job.has("cache") && !job.has("cache_file") {
+		job.set("cache")
+		job.set("cache_file", mapperCache)
+	}
+	if passes := job.get("passes"); job.has("hybrid") || passes != "" && passes != "1" {
+		set("cache_file", mapperCache)
+	}
+	for _, name := range []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file"} {
+		values := job.all(name)
+		for i, v := range values {
+			values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(t.Rank))
+		}
+	}
+	shrinks := job.get("on_loss") == "shrink"
+	for _, name := range onceFiles {
+		switch file := job.get(name); {
+		case file == "":
+		case t.Rank > 0 && !shrinks && !strings.Contains(file, rankMark):
+			job.set(name) // rank 0's has the same bytes
+		default:
+			job.set(name, m.inOut(file))
+		}
+	}
+	for _, name := range []string{"predictions", "raw_predictions"} {
+		switch file := job.get(name); {
+		case file == "" || slices.Contains(stdoutNames, file):
+		case !strings.Contains(file, rankMark):
+			errs = append(errs, usageErrorf("gvw mapper: --%s %s: each rank has its own: %s.{rank}, or stdout, which is OUT/part-00000 and so on", name, file, file))
+		default:
+			job.set(name, m.inOut(file))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inOut is a file among the output of this attempt, unless its name says where it is. It
+// becomes part of the job's output if the attempt counts.
+func (m *mapper) inOut(name string) string {
+	name = strings.ReplaceAll(name, rankMark, strconv.Itoa(m.task.Rank))
+	if slices.Contains(stdoutNames, name) || path.IsAbs(name) || strings.Contains(name, "://") || m.task.Work == "" {
+		return name
+	}
+	return localName(m.task.Work + "/" + name)
+}
+
+// localName is a file: URL as a plain name; others stay.
+func localName(name string) string {
+	if u, err := url.Parse(name); err == nil && u.Scheme == "file" {
+		return u.Path
+	}
+	return name
+}
+
+// drain reads the rest of the split: Hadoop counts a mapper as failed that has not read
+// all of it. A process that is told to end has no time for it; one that has failed is to
+// be known by its exit code rather than by a broken pipe.
+func (m *mapper) drain(stdin io.Reader, err error, told bool) {
+	if told {
+		return
+	}
+	read := make(chan struct{})
+	go func() { // it ends with the input, or with the process
+		defer close(read)
+		_, _ = io.Copy(io.Discard, stdin) // what does not come need not be read
+	}()
+	var late <-chan time.Time
+	if err != nil {
+		late = time.After(drainFailed)
+	}
+	select {
+	case <-read:
+	case <-late:
+	}
+}
+
+// drainFailed is how long a mapper that has failed reads on.
+const drainFailed = 2 * time.Second
+
+// failed tells Hadoop what it shows of a failed task.
+func (m *mapper) failed(err error) error {
+	lines := errorLines(err)
+	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
+		return err
+	}
+	m.report.last("failed: " + lines[len(lines)-1])
+	return err
+}
