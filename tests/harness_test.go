@@ -87,9 +87,20 @@ type process struct {
 
 func start(t *testing.T, dir, bin string, args ...string) *process {
 	t.Helper()
+	return startWith(t, dir, nil, nil, bin, args...)
+}
+
+// startWith starts a program with something on stdin, and with variables in addition
+// to those of the test.
+func startWith(t *testing.T, dir string, stdin *os.File, env []string, bin string, args ...string) *process {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, bin, args...), begun: time.Now(), cancel: cancel}
 	p.cmd.Dir = dir
+	p.cmd.Env = append(p.cmd.Environ(), env...)
+	if stdin != nil {
+		p.cmd.Stdin = stdin
+	}
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	p.cmd.WaitDelay = 5 * time.Second
 	if err := p.cmd.Start(); err != nil {

@@ -42,7 +42,7 @@ type Member struct {
 	progress Progress
 	reported bool // progress was sent
 	closing  bool
-	parting  string // why, if it leaves before the end
+	parting  string  // why, if it leaves before the end
 	standing []frame // what a server must hear again that has forgotten it
 
 	writing sync.Mutex // one frame at a time

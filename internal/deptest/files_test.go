@@ -23,7 +23,7 @@ func TestEveryGoFileBeginsWithTheLicence(t *testing.T) {
 }
 
 func TestScriptsNameTheLicence(t *testing.T) {
-	for _, pattern := range []string{"scripts/*", "quickstart/*.sh", "quickstart/*.py", ".ci/*", "Makefile"} {
+	for _, pattern := range []string{"scripts/*.sh", "quickstart/*.sh", "quickstart/*.py", ".ci/*", "Makefile"} {
 		paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)

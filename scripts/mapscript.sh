@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Trains over files in HDFS: a streaming job of N maps, one rank each, submitted from a
+# gateway, where the server of the ranks runs. At the end the model and rank 0's log are
+# in OUT, and copies of them here.
+set -euo pipefail
+
+usage() {
+	cat <<-'TEXT'
+		usage: mapscript.sh OUT IN N [OPTIONS]
+
+		  OUT   folder of HDFS for the model; must not exist
+		  IN    file or folder of HDFS with the examples
+		  N     maps, all at the same time
+
+		Options of the job; all others are the learner's (gvw --help):
+		  --dry_run           print the command that would submit the job, and end
+		  --overwrite         remove OUT first
+		  --fetch DIR         where copies of model and log go (default: here)
+		  --server HOST       where the ranks find this machine (default: its full name)
+		  --port N            port of the server (default 26543)
+		  --memory MB         of each map's container (default: the cluster's)
+		  --java_mb MB        of that, the heap of its JVM (default 100)
+		  --queue NAME        YARN's queue
+		  --attempts N        of each map, at most (default 4)
+		  --timeout T         until all maps must have begun, like 10m (default 10m)
+		  --no_speculation    no second attempts of slow maps
+		  --speculator JAR    what lets YARN start them (scripts/java/README.md)
+		  --file FILE         ship one more file; repeatable
+		  -D NAME=VALUE       a property of the job; repeatable
+		  --force             submit a job whose maps cannot all run at once
+
+		Without options of the learner: -b 24 --loss_function logistic --hybrid 1:20 --mem 5
+
+		environment: GVW, SPANNING_TREE   the programs (default: beside this script, ../bin, PATH)
+		             HADOOP_CONF_DIR      the cluster
+		             STREAMING_JAR        hadoop-streaming.jar (default: mapred streaming knows)
+	TEXT
+}
+
+say() { echo "mapscript: $*" >&2; }
+die() {
+	say "$1"
+	exit "${2:-1}"
+}
+
+# program NAME finds one of ours.
+program() {
+	local p
+	for p in "$here/$1" "$here/../bin/$1"; do
+		[ -x "$p" ] && { readlink -f "$p"; return; }
+	done
+	command -v "$1" || die "$1 is neither beside this script nor in ../bin nor in PATH: make build"
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+case ${1:-} in -h | --help) usage; exit ;; esac
+[ $# -ge 3 ] || { usage >&2; exit 1; }
+out=$1 in=$2 maps=$3
+shift 3
+case $maps in '' | *[!0-9]* | 0*) die "N is a number of maps, got '$maps'" ;; esac
+
+dry=0 overwrite=0 fetch=. server=$(hostname -f 2>/dev/null || hostname) port=26543 memory='' java=100 queue=''
+attempts=4 timeout=10m speculate=true speculator='' force=0
+files=() properties=() learner=()
+while [ $# -gt 0 ]; do
+	need() { [ $# -ge 2 ] || die "$1 lacks its value"; }
+	case $1 in
+	--dry_run | --dry-run) dry=1 ;;
+	--overwrite) overwrite=1 ;;
+	--force) force=1 ;;
+	--no_speculation | --no-speculation) speculate=false ;;
+	--fetch) need "$@"; fetch=$2; shift ;;
+	--server) need "$@"; server=$2; shift ;;
+	--port) need "$@"; port=$2; shift ;;
+	--memory) need "$@"; memory=$2; shift ;;
+	--java_mb | --java-mb) need "$@"; java=$2; shift ;;
+	--queue) need "$@"; queue=$2; shift ;;
+	--attempts) need "$@"; attempts=$2; shift ;;
+	--timeout) need "$@"; timeout=$2; shift ;;
+	--speculator) need "$@"; speculator=$2; shift ;;
+	--file) need "$@"; files+=("$2"); shift ;;
+	-D) need "$@"; properties+=(-D "$2"); shift ;;
+	*) learner+=("$1") ;;
+	esac
+	shift
+done
+[ ${#learner[@]} -gt 0 ] || learner=(-b 24 --loss_function logistic --hybrid 1:20 --mem 5)
+for f in ${files[@]+"${files[@]}"} ${speculator:+"$speculator"}; do
+	[ -r "$f" ] || die "cannot read $f"
+done
+if ! [ -d "$fetch" ] || ! [ -w "$fetch" ]; then die "--fetch $fetch: there is no such folder to write to"; fi
+
+gvw=${GVW:-$(program gvw)} tree=${SPANNING_TREE:-$(program spanning_tree)}
+if ! [ -x "$gvw" ] || ! [ -x "$tree" ]; then exit 1; fi # program has said why
+if [ -n "${STREAMING_JAR:-}" ]; then submit=(hadoop jar "$STREAMING_JAR"); else submit=(mapred streaming); fi
+for p in hadoop "${submit[0]}"; do
+	command -v "$p" >/dev/null || die "there is no $p in the path: this must run where Hadoop's commands are" 5
+done
+
+# What is wrong with the learner's options is better known here than N times there.
+"$gvw" "${learner[@]}" -f model --cache_file /nonexistent/gvw.cache -d /dev/null --dry_run >/dev/null ||
+	die "the learner does not take these options: ${learner[*]}" 1
+
+# streaming takes the mapper's command apart at blanks, with quotes and without a shell.
+command="gvw mapper --log log --"
+for word in "${learner[@]}" -f model --start_timeout "$timeout"; do
+	case $word in
+	*[\"\']*) die "an option with a quote cannot be passed on to the mappers: $word" ;;
+	*[[:space:]]*) word="\"$word\"" ;;
+	esac
+	command+=" $word"
+done
+
+listing=$(hadoop fs -ls "$in") || die "cannot list the input $in: see above" 5
+split=$(printf '%s\n' "$listing" | "$gvw" hadoop split --maps "$maps") || die "$in cannot be read by $maps maps" $?
+if [ $dry = 0 ]; then
+	if hadoop fs -test -e "$out"; then
+		[ $overwrite = 1 ] || die "$out exists: --overwrite removes it" 5
+		hadoop fs -rm -r -skipTrash "$out" >/dev/null || die "cannot remove $out: see above" 5
+	fi
+	slots=(--maps "$maps")
+	[ -z "$memory" ] || slots+=(--map_mb "$memory")
+	rc=0
+	[ $force = 1 ] || "$gvw" hadoop slots "${slots[@]}" >&2 || rc=$?
+	case $rc in
+	0) ;;
+	6) die "the maps would never all run at once; --force submits all the same" 6 ;;
+	*) say "cannot ask the cluster for its room (above): submitting all the same" ;;
+	esac
+fi
+
+shipped=$gvw#gvw
+for f in ${files[@]+"${files[@]}"}; do shipped+=,$f; done
+job=(
+	-D "mapreduce.job.name=gvw $out"
+	-D "gvw.span_server=$server" -D "gvw.span_server_port=$port"
+	# one map for each of the N splits, all at once, none inside the ApplicationMaster
+	-D "mapreduce.input.fileinputformat.split.minsize=${split% *}" -D mapreduce.job.maps=1000000
+	-D mapreduce.job.ubertask.enable=false -D mapreduce.job.running.map.limit=0
+	-D "mapreduce.map.speculative=$speculate" -D "mapreduce.map.maxattempts=$attempts"
+	# a rank says every 10 s that it lives
+	-D mapreduce.task.timeout=600000
+	-D "mapreduce.map.java.opts=-Xmx${java}m"
+	# when a node is lost, its maps start again after 10 s rather than 3 minutes
+	-D yarn.client.nodemanager-connect.max-wait-ms=10000 -D yarn.client.nodemanager-connect.retry-interval-ms=1000
+	-D stream.map.output=keyonlytext -D stream.jobconf.truncate.limit=20000
+)
+[ -z "$memory" ] || job+=(-D "mapreduce.map.memory.mb=$memory")
+[ -z "$queue" ] || job+=(-D "mapreduce.job.queuename=$queue")
+if [ -n "$speculator" ]; then
+	job+=(-D yarn.app.mapreduce.am.job.task.estimator.class=org.gvw.EagerEstimator -D mapreduce.task.progress-report.interval=1000)
+fi
+job+=(${properties[@]+"${properties[@]}"} -files "$shipped")
+[ -z "$speculator" ] || job+=(-libjars "$speculator")
+job+=(-numReduceTasks 0 -input "$in" -output "$out" -mapper "$command")
+if [ $dry = 1 ]; then
+	printf '%q ' "${submit[@]}" "${job[@]}"
+	echo
+	exit
+fi
+
+# The server: one that runs already, or our own.
+work=$(mktemp -d "${TMPDIR:-/tmp}/mapscript.XXXXXX")
+own='' client=''
+# shellcheck disable=SC2317 # called by the traps
+finish() {
+	trap - EXIT INT TERM
+	[ -z "$client" ] || ! kill -0 "$client" 2>/dev/null || { kill "$client" 2>/dev/null; cancel; }
+	[ -z "$own" ] || { kill -INT "$own" 2>/dev/null; wait "$own" 2>/dev/null; } || true
+	exit "${1:-1}"
+}
+# cancel ends the job on the cluster, if there is one.
+cancel() { [ -z "${id:-}" ] || mapred job -kill "$id" >/dev/null 2>&1 || true; }
+trap 'finish $?' EXIT
+trap 'say "interrupted: the job is killed"; finish 130' INT
+trap 'say "told to end: the job is killed"; finish 143' TERM
+
+at=(--span_server 127.0.0.1 --span_server_port "$port")
+if "$gvw" jobs "${at[@]}" >/dev/null 2>&1; then
+	say "the server on port $port runs already"
+else
+	"$tree" --nondaemon --port "$port" --state "$work/state" 2>"$work/server.log" &
+	own=$!
+	for _ in $(seq 50); do
+		"$gvw" jobs "${at[@]}" >/dev/null 2>&1 && break
+		kill -0 "$own" 2>/dev/null || die "the server does not start: $(tail -n 1 "$work/server.log")" 5
+		sleep 0.1
+	done
+	say "server on $server:$port, its log is $work/server.log"
+fi
+
+"${submit[@]}" "${job[@]}" >"$work/client.log" 2>&1 &
+client=$!
+say "submitted; the client's log is $work/client.log"
+id='' shown=''
+while kill -0 "$client" 2>/dev/null; do
+	[ -n "$id" ] || id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" || true)
+	if [ -n "$id" ]; then
+		now=$("$gvw" jobs "${at[@]}" 2>/dev/null | grep -A 1 -F "$id" || true)
+		if [ -n "$now" ] && [ "$now" != "$shown" ]; then printf '%s\n' "$now" >&2; fi
+		shown=$now
+		# A refusal is the same for every attempt: the rest of them need not be waited for.
+		if [ -n "$own" ] && why=$(grep -m 1 -E 'msg="?(refused|join refused).*(options differ|total differs|version differs)' "$work/server.log"); then
+			say "the server refuses the ranks, so the job is killed: $why"
+			cancel
+			break
+		fi
+	fi
+	sleep 1
+done
+rc=0
+wait "$client" || rc=$?
+client=''
+if [ $rc != 0 ]; then
+	grep -E 'Error|Exception|Status : FAILED|failed with state|Diagnostics' "$work/client.log" | sort -u | tail -n 12 >&2 || true
+	[ -z "$own" ] || grep -E 'level=(WARN|ERROR)' "$work/server.log" | tail -n 5 >&2 || true
+	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/*/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
+	die "the job ${id:-} has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
+fi
+hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5
+say "done: $out/model, a copy in $fetch/model; rank 0's log in $fetch/log; others in $work"

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// mapTask starts an attempt of a map as streaming does: the split on stdin, the
+// configuration in the environment.
+func mapTask(t *testing.T, dir, port string, rank, total, attempt int, env []string, args ...string) *process {
+	t.Helper()
+	id := fmt.Sprintf("attempt_1795239399889_0004_m_%06d_%d", rank, attempt)
+	work := filepath.Join(dir, "out", "_temporary", id)
+	own := filepath.Join(dir, id)
+	for _, d := range []string{work, own} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	split, err := os.Open(filepath.Join(dir, fmt.Sprintf("part.%d", rank)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { split.Close() })
+	return startWith(t, own, split, append([]string{
+		"mapreduce_task_attempt_id=" + id, "mapreduce_job_id=job_1795239399889_0004", "mapreduce_job_application_attempt_id=1",
+		fmt.Sprint("mapreduce_task_partition=", rank), fmt.Sprint("mapreduce_job_maps=", total),
+		"mapreduce_task_output_dir=file:" + work, "mapreduce_output_fileoutputformat_outputdir=file:" + filepath.Join(dir, "out"),
+		"mapreduce_map_memory_mb=512", "mapreduce_map_java_opts=-Xmx100m", "mapreduce_task_timeout=600000",
+		"gvw_span_server=127.0.0.1", "gvw_span_server_port=" + port, "text=of two\nlines",
+	}, env...), gvwBin, append([]string{"mapper", "--log", "log", "--"}, args...)...)
+}
+
+// mapTasks makes a folder with the splits of four maps, and the model of gvw run over them.
+func mapTasks(t *testing.T, options ...string) (dir string, want []byte) {
+	t.Helper()
+	dir = t.TempDir()
+	lines := strings.SplitAfter(readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")), "\n")
+	for rank := range 4 {
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("part.%d", rank)), strings.Join(lines[rank*200:(rank+1)*200], ""))
+	}
+	gvw(t, dir, append([]string{"run", "-n", "4", "--", "-d", "part.{rank}", "-f", "want", "--cache_file", "c", "--quiet"}, options...)...)
+	want, err := os.ReadFile(filepath.Join(dir, "want"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, want
+}
+
+func hybridOptions() []string {
+	return strings.Fields("-b 12 --hybrid 1:8 --loss_function logistic --l2 1")
+}
+
+func outOf(dir string, rank, attempt int, name string) string {
+	return filepath.Join(dir, "out", "_temporary", fmt.Sprintf("attempt_1795239399889_0004_m_%06d_%d", rank, attempt), name)
+}
+
+// Four maps make the model of gvw run over the same splits; stdout is empty, and Hadoop is
+// told how far they are.
+func TestMapTasksMakeTheModelOfGvwRun(t *testing.T) {
+	dir, want := mapTasks(t, hybridOptions()...)
+	port := startServer(t)
+	var tasks []*process
+	for rank := range 4 {
+		tasks = append(tasks, mapTask(t, dir, port, rank, 4, 0, nil, append(hybridOptions(), "-f", "model")...))
+	}
+	for rank, p := range tasks {
+		r := p.wait()
+		if r.code != 0 || r.stdout != "" {
+			t.Fatalf("rank %d: exit code %d, %q on stdout\n%s", rank, r.code, r.stdout, r.stderr)
+		}
+		for _, want := range []string{"\nreporter:counter:gvw,examples,200\n", "reporter:status:", "gvw mapper: memory: ", "container of 512 MB"} {
+			if !strings.Contains(r.stderr, want) {
+				t.Errorf("rank %d says no %q:\n%s", rank, want, r.stderr)
+			}
+		}
+	}
+	if got, err := os.ReadFile(outOf(dir, 0, 0, "model")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the model is not that of gvw run: %d bytes, want %d; %v", len(got), len(want), err)
+	}
+	if log := readFile(t, outOf(dir, 0, 0, "log")); !strings.Contains(log, "rank 0 of 4") || strings.Contains(log, "reporter:") {
+		t.Errorf("rank 0's log beside the model:\n%s", log)
+	}
+	if _, err := os.Stat(outOf(dir, 1, 0, "model")); err == nil {
+		t.Error("rank 1 has left a model, too")
+	}
+}
+
+// A map that YARN tells to end leaves at once, and another attempt takes its place: the
+// job goes on and ends with the same bytes.
+func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
+	dir, want := mapTasks(t, hybridOptions()...)
+	port := startServer(t)
+	args := append(hybridOptions(), "-f", "model")
+	var tasks []*process
+	for rank := range 4 {
+		var env []string
+		if rank == 3 {
+			env = []string{"GVW_FAULT=rank:3,work:5,delay:700ms"} // so that the others wait for it
+		}
+		tasks = append(tasks, mapTask(t, dir, port, rank, 4, 0, env, args...))
+	}
+	waitFor(t, "the job to be under way", func() bool {
+		return strings.Contains(run(t, dir, gvwBin, "jobs", "--span_server", "127.0.0.1", "--span_server_port", port).stdout, "wired")
+	})
+	time.Sleep(300 * time.Millisecond)
+	began := time.Now()
+	if err := tasks[2].cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r := tasks[2].wait()
+	if took := time.Since(began); r.code != 143 || took > time.Second {
+		t.Errorf("it ended with exit code %d after %v, want 143 at once\n%s", r.code, took, r.stderr)
+	}
+	tasks[2] = mapTask(t, dir, port, 2, 4, 1, nil, args...)
+	for rank, p := range tasks {
+		if r := p.wait(); r.code != 0 {
+			t.Fatalf("rank %d: exit code %d\n%s", rank, r.code, r.stderr)
+		}
+	}
+	if got, err := os.ReadFile(outOf(dir, 0, 0, "model")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the model is not that of an undisturbed run: %v", err)
+	}
+}
+
+// A speculative copy of a map stands by until the job has ended: were it to exit before,
+// Hadoop would count its empty output, or start another one.
+func TestSpeculativeMapTaskStandsBy(t *testing.T) {
+	dir, want := mapTasks(t, hybridOptions()...)
+	port := startServer(t)
+	args := append(hybridOptions(), "-f", "model")
+	var tasks []*process
+	for rank := range 4 {
+		var env []string
+		if rank == 3 {
+			env = []string{"GVW_FAULT=rank:3,work:7,delay:1s"}
+		}
+		tasks = append(tasks, mapTask(t, dir, port, rank, 4, 0, env, args...))
+	}
+	waitFor(t, "the job to be under way", func() bool {
+		return strings.Contains(run(t, dir, gvwBin, "jobs", "--span_server", "127.0.0.1", "--span_server_port", port).stdout, "wired")
+	})
+	copied := mapTask(t, dir, port, 0, 4, 1, nil, args...)
+	if r := tasks[0].wait(); r.code != 0 {
+		t.Fatalf("the first attempt: exit code %d\n%s", r.code, r.stderr)
+	}
+	r := copied.wait()
+	if r.code != 0 || r.stdout != "" || r.elapsed < time.Second {
+		t.Errorf("the copy: exit code %d after %v\n%s", r.code, r.elapsed, r.stderr)
+	}
+	if !strings.Contains(r.stderr, "standing by") {
+		t.Errorf("the copy has not stood by:\n%s", r.stderr)
+	}
+	for rank, p := range tasks {
+		if r := p.wait(); r.code != 0 {
+			t.Fatalf("rank %d: exit code %d\n%s", rank, r.code, r.stderr)
+		}
+	}
+	for attempt := range 2 { // Hadoop may count either
+		if got, err := os.ReadFile(outOf(dir, 0, attempt, "model")); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("attempt %d of rank 0: the model is not that of an undisturbed run: %v", attempt, err)
+		}
+	}
+}
+
+// Ranks that never come: the others end with a message that Hadoop shows.
+func TestMapTasksThatDoNotAllRun(t *testing.T) {
+	dir, _ := mapTasks(t, hybridOptions()...)
+	port := startServer(t)
+	var tasks []*process
+	for rank := range 3 {
+		tasks = append(tasks, mapTask(t, dir, port, rank, 4, 0, nil, append(hybridOptions(), "-f", "model", "--start_timeout", "2s")...))
+	}
+	for rank, p := range tasks {
+		r := p.wait()
+		// Who sees it first has code 4; for the others it has given up.
+		if r.code != 4 && r.code != 3 || r.elapsed > 15*time.Second {
+			t.Errorf("rank %d: exit code %d after %v, want 4 or 3", rank, r.code, r.elapsed)
+		}
+		if !strings.Contains(r.stderr, "\nreporter:status:failed: ") || !strings.Contains(r.stderr, "3 of 4") {
+			t.Errorf("rank %d does not say who is missing:\n%s", rank, r.stderr)
+		}
+	}
+}

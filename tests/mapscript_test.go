@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeHadoop stands for Hadoop's commands: it lists an input, and plays a cluster that runs
+// the mappers of a submitted job as processes. What it was called with is in calls.
+const fakeHadoop = `#!/usr/bin/env bash
+set -u
+dir=$(cd "$(dirname "$0")" && pwd)
+echo "$(basename "$0") $*" >>"$dir/calls"
+case "$(basename "$0") ${1:-} ${2:-}" in
+"hadoop fs -ls") [ "$3" = /in ] || { echo "ls: $3: No such file or directory" >&2; exit 1; }
+	for r in 0 1; do echo "-rw-r--r-- 3 ann users $((2000 - r)) 2026-01-01 10:00 /in/part.$r"; done ;;
+"hadoop fs -test") [ -e "$dir/exists" ] ;;
+"hadoop fs -rm") rm -f "$dir/exists" ;;
+"hadoop fs -get") shift 3; for f in "${@:1:$#-1}"; do cp "$dir/out/$(basename "$f")" "${@: -1}"; done ;;
+"hadoop fs "*) ;;
+"mapred job "*) ;;
+"mapred streaming "*)
+	while [ $# -gt 0 ]; do
+		case $1 in -mapper) mapper=$2 ;; -D) p=${2%%=*}; export "${p//[^0-9A-Za-z]/_}=${2#*=}" ;; -files) files=$2 ;; esac
+		shift
+	done
+	echo "Running job: job_1700000000000_0001" >&2
+	mkdir -p "$dir/out"
+	pids=()
+	for r in 0 1; do
+		(
+			mkdir -p "$dir/task$r" && cd "$dir/task$r"
+			for f in ${files//,/ }; do ln -sf "${f%#*}" "$(basename "${f#*#}")"; done
+			export mapreduce_task_attempt_id=attempt_1700000000000_0001_m_00000${r}_0 mapreduce_job_maps=2
+			export mapreduce_task_output_dir=file:$dir/out mapreduce_job_submithostname=localhost
+			eval "exec ./$mapper" <"$dir/part.$r" 2>stderr
+		) &
+		pids+=($!)
+	done
+	rc=0
+	for p in "${pids[@]}"; do # the first that fails ends the job
+		wait -n || { c=$?; [ $rc = 1 ] || echo "Error: subprocess failed with code $c" >&2; rc=1; kill "${pids[@]}" 2>/dev/null; }
+	done
+	exit $rc ;;
+*) exit 99 ;;
+esac
+`
+
+// scriptHome is a folder with the fake and two splits, and how to call a script there.
+type scriptHome struct {
+	t   *testing.T
+	dir string
+}
+
+func newScriptHome(t *testing.T) *scriptHome {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatal("REQUIRE_ALL=1, and there is no bash")
+		}
+		t.Skip("needs bash")
+	}
+	h := &scriptHome{t, t.TempDir()}
+	for _, name := range []string{"hadoop", "mapred"} {
+		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(fakeHadoop), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.SplitAfter(readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")), "\n")
+	for r := range 2 {
+		writeFile(t, filepath.Join(h.dir, fmt.Sprintf("part.%d", r)), strings.Join(lines[r*300:(r+1)*300], ""))
+	}
+	return h
+}
+
+func (h *scriptHome) script(name string, args ...string) result {
+	h.t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "scripts", name))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	env := []string{"PATH=" + h.dir + ":" + os.Getenv("PATH"), "GVW=" + gvwBin, "SPANNING_TREE=" + serverBin, "TMPDIR=" + h.dir}
+	return startWith(h.t, h.dir, nil, env, "bash", append([]string{path}, args...)...).wait()
+}
+
+func (h *scriptHome) calls() string {
+	b, err := os.ReadFile(filepath.Join(h.dir, "calls"))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// --dry_run shows the command, and does nothing.
+func TestMapscriptDryRun(t *testing.T) {
+	h := newScriptHome(t)
+	r := h.script("mapscript.sh", "/out", "/in", "2", "--dry_run", "--memory", "2048", "--queue", "q", "-D", "a.b=c d", "--file", "part.0", "-b", "18", "--hybrid", "2:5", "--id", "a b")
+	if r.code != 0 {
+		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
+	}
+	for _, want := range []string{
+		"mapred streaming ", "mapreduce.job.name=gvw\\ /out ", "mapreduce.input.fileinputformat.split.minsize=9223372036854775807 ",
+		"mapreduce.map.memory.mb=2048 ", "mapreduce.job.queuename=q ", "a.b=c\\ d ", ",part.0 ", "-numReduceTasks 0 -input /in -output /out",
+		`-mapper gvw\ mapper\ --log\ log\ --\ -b\ 18\ --hybrid\ 2:5\ --id\ \"a\ b\"\ -f\ model`,
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in:\n%s", want, r.stdout)
+		}
+	}
+	if got := h.calls(); strings.Contains(got, "streaming") || strings.Contains(got, "-rm") {
+		t.Errorf("a dry run has called:\n%s", got)
+	}
+}
+
+// What is wrong is said before anything is submitted.
+func TestMapscriptRefusals(t *testing.T) {
+	h := newScriptHome(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"nothing":          {nil, 1, "usage: mapscript.sh OUT IN N"},
+		"no number":        {[]string{"/out", "/in", "four"}, 1, "got 'four'"},
+		"a wrong option":   {[]string{"/out", "/in", "2", "--hibrid", "1:2"}, 1, "did you mean --hybrid"},
+		"a missing input":  {[]string{"/out", "/other", "2"}, 5, "cannot list the input /other"},
+		"too few maps":     {[]string{"/out", "/in", "1"}, 1, "the input has 2 files"},
+		"a missing file":   {[]string{"/out", "/in", "2", "--file", "no"}, 1, "cannot read no"},
+		"a missing value":  {[]string{"/out", "/in", "2", "--memory"}, 1, "--memory lacks its value"},
+		"a missing folder": {[]string{"/out", "/in", "2", "--fetch", "no"}, 1, "--fetch no"},
+		"a quote":          {[]string{"/out", "/in", "2", "--id", `it's`}, 1, "quote"},
+	} {
+		r := h.script("mapscript.sh", c.args...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: exit code %d, want %d with %q:\n%s", name, r.code, c.code, c.want, r.stderr)
+		}
+	}
+	writeFile(t, filepath.Join(h.dir, "exists"), "")
+	if r := h.script("mapscript.sh", "/out", "/in", "2"); r.code != 5 || !strings.Contains(r.stderr, "--overwrite") {
+		t.Errorf("an output that exists: exit code %d\n%s", r.code, r.stderr)
+	}
+	if got := h.calls(); strings.Contains(got, "streaming") || strings.Contains(got, "-rm") {
+		t.Errorf("something was submitted or removed:\n%s", got)
+	}
+}
+
+// The whole way, on a cluster of two processes: the server is started and stopped, the maps
+// train, the model and the log are fetched.
+func TestMapscriptTrains(t *testing.T) {
+	h := newScriptHome(t)
+	port := freePort(t)
+	writeFile(t, filepath.Join(h.dir, "exists"), "")
+	r := h.script("mapscript.sh", "/out", "/in", "2", "--overwrite", "--port", port, "--server", "127.0.0.1", "-b", "10", "--hybrid", "1:5", "--loss_function", "logistic")
+	if r.code != 0 {
+		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
+	}
+	if fi, err := os.Stat(filepath.Join(h.dir, "model")); err != nil || fi.Size() < 1000 {
+		t.Errorf("no model was fetched: %v", err)
+	}
+	if log := readFile(t, filepath.Join(h.dir, "log")); !strings.Contains(log, "rank 0 of 2") {
+		t.Errorf("the log is not rank 0's:\n%s", log)
+	}
+	if dialable("127.0.0.1:" + port) {
+		t.Error("the server that the script has started still runs")
+	}
+	if !strings.Contains(h.calls(), "-rm -r -skipTrash /out") {
+		t.Errorf("--overwrite has removed nothing:\n%s", h.calls())
+	}
+}
+
+// A job that fails: the script says why and where to look, and its server ends.
+func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
+	h := newScriptHome(t)
+	port := freePort(t)
+	writeFile(t, filepath.Join(h.dir, "part.1"), "1 |a x\n1 |a "+strings.Repeat("x", 20000)+"\n")
+	r := h.script("mapscript.sh", "/out", "/in", "2", "--port", port, "--server", "127.0.0.1", "-b", "10", "--max_line", "9999")
+	if r.code != 3 || !strings.Contains(r.stderr, "failed with code 2") || !strings.Contains(r.stderr, "rank=1") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+	if dialable("127.0.0.1:" + port) {
+		t.Error("the server that the script has started still runs")
+	}
+}
+
+// runvw.sh is a mapper: one call of gvw, or vw's two.
+func TestRunvw(t *testing.T) {
+	for _, two := range []string{"0", "1"} {
+		h := newScriptHome(t)
+		port := startServer(t)
+		script, err := filepath.Abs("../scripts/runvw.sh")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tasks []*process
+		for r := range 2 {
+			own := filepath.Join(h.dir, fmt.Sprint("task", r))
+			out := filepath.Join(h.dir, "out")
+			for _, d := range []string{own, out} {
+				if err := os.MkdirAll(d, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			split, err := os.Open(filepath.Join(h.dir, fmt.Sprintf("part.%d", r)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer split.Close()
+			tasks = append(tasks, startWith(t, own, split, []string{
+				// those of MapReduce 1
+				fmt.Sprintf("mapred_task_id=attempt_200904211745_0018_m_%06d_0", r), "mapred_map_tasks=2", "mapreduce_job_submithost=127.0.0.1",
+				"mapred_work_output_dir=" + out, "GVW_SPAN_SERVER_PORT=" + port, "GVW=" + gvwBin, "RUNVW_TWO_CALLS=" + two,
+			}, "bash", script, "-b", "10", "--loss_function", "logistic"))
+		}
+		for r, p := range tasks {
+			if res := p.wait(); res.code != 0 {
+				t.Fatalf("two calls %s: rank %d: exit code %d\n%s", two, r, res.code, res.stderr)
+			}
+		}
+		for _, name := range []string{"model", "log"} {
+			if _, err := os.Stat(filepath.Join(h.dir, "out", name)); err != nil {
+				t.Errorf("two calls %s: %v", two, err)
+			}
+		}
+	}
+}
