@@ -11,11 +11,17 @@ import (
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
-// Report tells the server how far this rank is, for its log and for those who ask.
+// Report tells the server how far this rank is, for its log, for those who ask, and to
+// find who is slow. How many steps are done, and how long the newest Work took, Run knows:
+// where p leaves them at 0, they are filled in.
 func (g *Group) Report(p spantree.Progress) {
-	if g.member != nil {
-		g.member.Report(p)
+	if g.member == nil {
+		return
 	}
+	if done, _, took := g.steps.pace(); p.Number == 0 {
+		p.Number, p.StepTook = done, took
+	}
+	g.member.Report(p)
 }
 
 // Leaving says, in a job with vw workers, that the job's last pass-end reduction is

@@ -143,6 +143,9 @@ func (g *Group) Ready(ctx context.Context, s spantree.Shard) error {
 }
 
 func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
+	if s.Took == 0 {
+		_, s.Took, _ = g.steps.pace()
+	}
 	w, err := g.member.Ready(ctx, s)
 	if err != nil {
 		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/gvw-project/gvw/internal/fault"
 )
@@ -115,10 +116,11 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 		if !more {
 			return nil
 		}
+		began := time.Now()
 		if err := g.stepWork(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
-		s.inHand()
+		s.inHand(time.Since(began))
 		if err := s.follow(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}

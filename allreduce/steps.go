@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/fault"
@@ -34,6 +35,9 @@ type steps struct {
 	fenced    spantree.Epoch // that is over for this rank
 	work      bool           // the contribution to the next step is in hand
 	begun     bool           // so has its Exchange: the results of the last step may be gone
+	done      uint64         // steps, also where nobody counts on it
+	reading   time.Duration  // the first Work, which reads the shard; 0: not done
+	took      time.Duration  // the newest Work
 }
 
 var _ spantree.Place = (*steps)(nil)
@@ -79,11 +83,22 @@ func (s *steps) complete(at spantree.Point, in spantree.Epoch) bool {
 	return true
 }
 
-// inHand notes that Work is done.
-func (s *steps) inHand() {
+// inHand notes that Work is done, and how long it took.
+func (s *steps) inHand(took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.work = true
+	s.work, s.took = true, took
+	if s.reading == 0 {
+		s.reading = took
+	}
+}
+
+// pace is how many steps are done, and how long the first Work and the newest one took.
+// The server finds from it who is slow.
+func (s *steps) pace() (done uint64, reading, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.done, s.completed.Step), s.reading, s.took
 }
 
 // begin notes that the next Exchange begins.
@@ -136,6 +151,9 @@ func (s *steps) exchange(ctx context.Context, m Machine) error {
 		return err
 	}
 	if !s.recovers {
+		s.mu.Lock()
+		s.done++
+		s.mu.Unlock()
 		g.strike(fault.Commit)
 		return m.Commit()
 	}

@@ -27,6 +27,8 @@ type toy struct {
 	rank, steps int
 	pause       time.Duration // how long Work takes
 	shard       uint64        // of what it has read; 0: the right one
+	bytes       uint64        // of the shard
+	group       *Group        // that it reports to
 	at          func(step int, where string)
 
 	done    int
@@ -51,7 +53,7 @@ const toySize = 3000
 
 func newToy(rank, steps int) *toy {
 	return &toy{
-		rank: rank, steps: steps, w: make([]float32, toySize), c: make([]float32, toySize), r: make([]float32, toySize),
+		rank: rank, steps: steps, bytes: 1000, w: make([]float32, toySize), c: make([]float32, toySize), r: make([]float32, toySize),
 		records: make([]byte, sha256.Size), at: func(int, string) {},
 	}
 }
@@ -75,7 +77,8 @@ func (m *toy) Work(ctx context.Context) error {
 
 func (m *toy) Exchange(ctx context.Context, g *Group) error {
 	m.at(m.done+1, "exchange")
-	if err := g.Ready(ctx, spantree.Shard{Examples: uint64(10+m.rank) + m.shard, Bytes: 1}); err != nil {
+	m.group = g
+	if err := g.Ready(ctx, spantree.Shard{Examples: uint64(10+m.rank) + m.shard, Bytes: m.bytes}); err != nil {
 		return err
 	}
 	if err := g.AllReduceInto(ctx, Vec(m.r), Vec(m.c).Named("contribution"), Sum); err != nil {
@@ -100,6 +103,9 @@ func (m *toy) Commit() error {
 	m.records = h.Sum(nil)
 	m.done++
 	m.taken = false
+	if m.group != nil {
+		m.group.Report(spantree.Progress{Step: fmt.Sprintf("step %d", m.done)})
+	}
 	return nil
 }
 

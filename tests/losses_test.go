@@ -5,6 +5,7 @@
 package tests
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,6 +112,15 @@ func (j *plainJob) untilPass(n uint32) {
 		return job != nil && len(job.Ranks) == len(j.ranks) &&
 			!slices.ContainsFunc(job.Ranks, func(r spantree.RankStatus) bool { return r.Pass < n })
 	})
+}
+
+// serverLog ends the server, and is what it has said.
+func (j *plainJob) serverLog() string {
+	j.t.Helper()
+	if err := j.server.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		j.t.Fatal(err)
+	}
+	return j.server.wait().stderr
 }
 
 // end checks that all ranks end well and write the model of an undisturbed job.

@@ -10,8 +10,8 @@ import (
 )
 
 // A rank that is slow, though its shard is no larger than it should be, is handed
-// over to an attempt that stands by and has read the shard faster. That is an
-// ordinary end of the epoch. The slow attempt keeps its state until the new one
+// over to an attempt that stands by and has read the shard in less time than the rank
+// took to read it, or takes for it now. That is an ordinary end of the epoch. The slow attempt keeps its state until the new one
 // has it, and is a member again if the new one is lost before.
 
 // slowSteps is for how many steps in a row a rank must be slow.
@@ -27,10 +27,11 @@ type handover struct {
 
 // speed is what reports tell of an attempt.
 type speed struct {
-	steps  uint64  // the newest that it has reported
-	pace   float64 // ns per byte of the shard, without the exchange; 0: not known
-	slow   int     // steps in a row
-	handed bool    // it has taken part in a hand-over, and does so once
+	steps  uint64        // the newest that it has reported
+	took   time.Duration // for that step, without the exchange
+	pace   float64       // the same for a byte of the shard, in ns; 0: not known
+	slow   int           // steps in a row
+	handed bool          // it has taken part in a hand-over, and does so once
 }
 
 // onReport takes progress, and looks for who is slow.
@@ -49,35 +50,42 @@ func (m *machine) onReport(a *attempt, f *reportFrame) {
 	}
 	first := n > j.reported
 	j.reported = max(j.reported, n)
-	a.steps, a.pace = n, 0
+	a.steps, a.took, a.pace = n, f.Progress.StepTook, 0
 	if a.shard.Bytes > 0 {
 		a.pace = float64(f.Progress.StepTook) / float64(a.shard.Bytes)
 	}
 	if first {
 		m.relieve(j)
 	}
-	if median := j.medianPace(); median > 0 && a.pace > j.slowFactor*median {
+	// One whose step is short holds nobody up, however little it has read.
+	if pace, took := j.medians(); pace > 0 && a.pace > j.slowFactor*pace && a.took > took {
 		a.slow++
 	} else {
 		a.slow = 0
 	}
 }
 
-// medianPace is the lower median of what is known, 0 if that is of less than
-// half of the ranks.
-func (j *job) medianPace() float64 {
-	var all []float64
+// medians are the lower medians of what is known of the newest steps: time for a byte, and
+// time. They are 0 if that is of less than half of the ranks.
+func (j *job) medians() (pace float64, took time.Duration) {
+	var paces []float64
+	var times []time.Duration
 	for _, a := range j.seats {
 		if a.pace > 0 {
-			all = append(all, a.pace)
+			paces, times = append(paces, a.pace), append(times, a.took)
 		}
 	}
-	if 2*len(all) < len(j.seats) || len(all) < 2 {
-		return 0
+	n := len(paces)
+	if 2*n < len(j.seats) || n < 2 {
+		return 0, 0
 	}
-	slices.Sort(all)
-	return all[(len(all)-1)/2]
+	slices.Sort(paces)
+	slices.Sort(times)
+	return paces[(n-1)/2], times[(n-1)/2]
 }
+
+// reads is the longest that an attempt is known to take for its shard.
+func (a *attempt) reads() time.Duration { return max(a.shard.Took, a.took) }
 
 // relieve ends the epoch in order to hand over the slowest rank for which a
 // faster attempt stands by.
@@ -89,7 +97,7 @@ func (m *machine) relieve(j *job) {
 			continue
 		}
 		for _, b := range j.extras[r] {
-			if b.ready && !b.handed && b.shard.Took > 0 && b.shard.Took < a.shard.Took {
+			if b.ready && !b.handed && b.shard.Took > 0 && b.shard.Took < a.reads() {
 				from, to = a, b
 				break
 			}
@@ -99,10 +107,11 @@ func (m *machine) relieve(j *job) {
 		return
 	}
 	j.slowOne, j.to = from, to
+	pace, _ := j.medians()
 	m.endEpoch(j, cause{
 		Kind: causeHanded, Rank: from.rank, Host: from.host,
 		Why: fmt.Sprintf("its steps take %.1f times as long as those of most others, and %s has read its shard in %v instead of %v",
-			from.pace/j.medianPace(), to.host, to.shard.Took.Round(time.Millisecond), from.shard.Took.Round(time.Millisecond)),
+			from.pace/pace, to.host, to.shard.Took.Round(time.Millisecond), from.reads().Round(time.Millisecond)),
 	})
 	m.advance(j)
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// paced starts the first attempt of all ranks, whose Work takes so long each. A shard has
+// as many bytes as milliseconds.
+func (s *stage) paced(pauses, shards []time.Duration) (all []*actor) {
+	for rank := range s.total {
+		all = append(all, s.start(rank, func(a *actor) {
+			a.toy.pause = pauses[rank]
+			a.toy.bytes = uint64(shards[rank] / time.Millisecond)
+		}))
+	}
+	return all
+}
+
+// stoodBy says that an attempt has heard that the job does not need it.
+func stoodBy(a *actor) bool {
+	_, ok := errors.AsType[*spantree.FinishedError](a.err)
+	return ok
+}
+
+// TestTheFasterAttemptIsKept: an attempt that comes while a slow one is still in its first
+// step overtakes it.
+func TestTheFasterAttemptIsKept(t *testing.T) {
+	act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
+		second := time.Second
+		all := s.paced([]time.Duration{second, second, 10 * second, second}, []time.Duration{second, second, second, second})
+		slow := all[2]
+		time.Sleep(2 * second)
+		all[2] = s.start(2, nil)
+		s.end(want, all...)
+		if !stoodBy(slow) {
+			t.Errorf("the slow attempt ended with %v, want that it has stood by", slow.err)
+		}
+		if worked := slow.toy.worked; !slices.Equal(worked, []int{1}) {
+			t.Errorf("the slow attempt has worked on %v", worked)
+		}
+	})
+}
+
+// TestAStragglerIsHandedOver: a rank that is slow in every step gives way at the end of one,
+// when a faster attempt stands by; what that one lacks is the state.
+func TestAStragglerIsHandedOver(t *testing.T) {
+	for _, later := range []bool{false, true} {
+		act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
+			second := time.Second
+			pauses := []time.Duration{second, second, 10 * second, second}
+			if later {
+				pauses[2] = second // it will be slow after its first step
+			}
+			all := s.paced(pauses, []time.Duration{second, second, second, second})
+			slow := all[2]
+			if later {
+				slow.toy.at = func(step int, where string) {
+					if step == 2 && where == "work" {
+						slow.toy.pause = 10 * second
+					}
+				}
+			}
+			time.Sleep(15 * second)
+			all[2] = s.start(2, nil)
+			s.end(want, all...)
+			if !stoodBy(slow) {
+				t.Errorf("the slow attempt ended with %v, want that it has stood by", slow.err)
+			}
+			if worked := all[2].toy.worked; len(worked) < 2 || worked[0] != 1 || !slices.Contains(worked, 5) || slices.Contains(worked, 2) {
+				t.Errorf("the attempt that took over has worked on %v, want the first step, and the last ones", worked)
+			}
+			if log := s.logs[all[0].host].String(); !strings.Contains(log, "its steps take 10.0 times as long as those of most others") {
+				t.Errorf("rank 0 does not say why:\n%s", log)
+			}
+		})
+	}
+}
+
+// TestWhoHasMoreToDoIsNoStraggler: nor is one that has next to nothing, and needs some time
+// all the same.
+func TestWhoHasMoreToDoIsNoStraggler(t *testing.T) {
+	act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
+		second := time.Second
+		pauses := []time.Duration{second / 10, second, 3 * second, second}
+		all := s.paced(pauses, []time.Duration{time.Millisecond, second, 3 * second, second})
+		time.Sleep(4 * second)
+		faster := func(rank int) *actor {
+			return s.start(rank, func(a *actor) {
+				a.toy.pause = time.Millisecond
+				a.toy.bytes = all[rank].toy.bytes
+			})
+		}
+		idle := []*actor{faster(0), faster(2)}
+		s.end(want, all...)
+		for _, a := range idle {
+			if !stoodBy(a) {
+				t.Errorf("%s ended with %v, want that it has stood by", a.host, a.err)
+			}
+		}
+	})
+}
