@@ -93,13 +93,23 @@ func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
 	}
 	g := newGroup(cfg)
 	g.flight, g.engine.flight = recording, recording
+	_, err = g.register(ctx, spantree.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
+	if err != nil {
+		return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
+	}
+	return g, nil
+}
+
+// register listens for other ranks and joins the job, as who j says.
+func (g *Group) register(ctx context.Context, j spantree.JoinConfig) (*spantree.Member, error) {
+	cfg := g.cfg
 	var listener net.Listener
 	at, err := address.Parse(cfg.Listen)
 	if err == nil {
 		listener, err = at.Listen(ctx, cfg.Network, address.Machine)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("allreduce: rank %d: cannot listen for other ranks: %w", cfg.Rank, err)
+		return nil, fmt.Errorf("cannot listen for other ranks: %w", err)
 	}
 	g.door = newDoor(g, listener)
 	advertise, err := cfg.advertised(listener.Addr())
@@ -107,27 +117,27 @@ func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
 		listener.Close()
 		return nil, err
 	}
-	member, err := spantree.Join(ctx, spantree.JoinConfig{
-		Network: cfg.Network, Server: cfg.Server, Job: cfg.Job, Credentials: cfg.Credentials, Owner: cfg.Owner,
-		Rank: cfg.Rank, Total: cfg.Total, Generation: cfg.Generation,
-		Advertise: advertise, Host: cfg.Host, Options: cfg.agreed(), Version: cfg.Version,
-		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Heartbeat: cfg.Heartbeat,
-		LostAfter: cfg.LostAfter, ServerTimeout: cfg.ServerTimeout,
-		OnLoss: cfg.OnLoss, ReplaceTimeout: cfg.ReplaceTimeout, SlowFactor: cfg.SlowFactor, Checkpoint: checkpoint,
-		Waiting: g.waiting, Place: &g.steps, Log: cfg.Log,
-	})
+	j.Network, j.Server, j.Credentials, j.Owner = cfg.Network, cfg.Server, cfg.Credentials, cfg.Owner
+	j.Job, j.Total, j.Generation = cfg.Job, cfg.Total, cfg.Generation
+	j.Advertise, j.Host, j.Options, j.Version = advertise, cfg.Host, cfg.agreed(), cfg.Version
+	j.DialTimeout, j.StartTimeout, j.Heartbeat = cfg.DialTimeout, cfg.StartTimeout, cfg.Heartbeat
+	j.LostAfter, j.ServerTimeout = cfg.LostAfter, cfg.ServerTimeout
+	j.OnLoss, j.ReplaceTimeout, j.SlowFactor = cfg.OnLoss, cfg.ReplaceTimeout, cfg.SlowFactor
+	j.Waiting, j.Place, j.Log = g.waiting, &g.steps, cfg.Log
+	member, err := spantree.Join(ctx, j)
 	if err != nil {
 		listener.Close()
-		return nil, fmt.Errorf("allreduce: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, err)
+		return nil, fmt.Errorf("cannot join job %v: %w", cfg.Job, err)
 	}
 	g.member = member
-	return g, nil
+	return member, nil
 }
 
 // Ready says what this rank has read, and waits until all ranks are ready and the
 // job is wired: the connections to this rank's neighbours in the tree are open
 // then. The first collective calls it with a zero shard if nobody has. A second
-// call does nothing.
+// call does nothing. Where the shard does not say how long it took to read, the first Work of
+// Run did.
 func (g *Group) Ready(ctx context.Context, s spantree.Shard) error {
 	if g.isClosed() {
 		return ErrClosed

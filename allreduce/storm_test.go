@@ -21,10 +21,11 @@ import (
 
 // storm is a job under random faults, all drawn from a seed: ranks that are killed,
 // stopped, cut off or slow, duplicates, a network that parts. A launcher for
-// each rank starts another attempt when one has ended.
+// each rank starts another attempt when one has ended; some jobs have spares besides.
 type storm struct {
 	*stage
 	rng       *rand.Rand
+	spares    []*actor
 	journal   string   // of the server; "": it has none
 	restarted bool     // the server
 	story     []string // what was done, for who reads a failure
@@ -93,11 +94,14 @@ func jobFailed(err error) error {
 	return err
 }
 
-// hosts are those on which attempts have been started so far.
+// host is one on which an attempt has been started, or a spare.
 func (st *storm) host() string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	rank := st.rng.IntN(st.total)
+	rank := st.rng.IntN(st.total + len(st.spares))
+	if spare := rank - st.total; spare >= 0 {
+		return st.spares[spare].host
+	}
 	return fmt.Sprintf("h%d.%d", rank, max(1, st.attempts[rank]))
 }
 
@@ -144,6 +148,9 @@ func (st *storm) fault(began time.Time) {
 		time.Sleep(lasts)
 		st.serve(st.journal)
 	case "duplicate":
+		if strings.HasPrefix(host, "spare") {
+			return
+		}
 		rank, _ := strconv.Atoi(strings.TrimPrefix(host[:strings.Index(host, ".")], "h"))
 		st.start(rank, nil)
 	}
@@ -175,6 +182,13 @@ func playStorm(t *testing.T, seed int, cfg Config) *storm {
 		st.serve(st.journal)
 	}
 	faults := 1 + rng.IntN(6) // from here on others draw, too
+	spares := 0
+	if st.cfg.OnLoss == Wait {
+		spares = rng.IntN(3)
+	}
+	for range spares {
+		st.spares = append(st.spares, st.start(-1, nil))
+	}
 	for rank := range total {
 		st.wait.Go(func() { st.launch(rank, began) })
 	}
@@ -183,6 +197,11 @@ func playStorm(t *testing.T, seed int, cfg Config) *storm {
 		st.fault(began)
 	}
 	st.wait.Wait()
+	for _, a := range st.spares {
+		if failed := jobFailed(a.err); failed != nil && !finished(a.err) && !st.forgotten() {
+			t.Errorf("%s: %v", a.host, failed)
+		}
+	}
 	return st
 }
 

@@ -277,11 +277,15 @@ func (s *stage) serve(journal string) {
 	}()
 }
 
-// start begins an attempt of a rank, on a host of its own.
+// start begins an attempt of a rank, on a host of its own; -1: a spare.
 func (s *stage) start(rank int, prepare func(a *actor)) *actor {
+	name := fmt.Sprintf("h%d", rank)
+	if rank < 0 {
+		name = "spare"
+	}
 	s.mu.Lock()
 	s.attempts[rank]++
-	a := &actor{s: s, rank: rank, host: fmt.Sprintf("h%d.%d", rank, s.attempts[rank]), toy: newToy(rank, s.steps), done: make(chan struct{})}
+	a := &actor{s: s, rank: rank, host: fmt.Sprintf("%s.%d", name, s.attempts[rank]), toy: newToy(rank, s.steps), done: make(chan struct{})}
 	log := &safeBuffer{}
 	s.logs[a.host], s.actors[a.host] = log, a
 	s.mu.Unlock()
@@ -313,8 +317,19 @@ func (a *actor) kill() {
 	a.cancel(errKilled)
 }
 
+func (a *actor) join(cfg Config) (*Group, error) {
+	if a.rank >= 0 {
+		return Join(a.ctx, cfg)
+	}
+	g, err := Enlist(a.ctx, cfg)
+	if err == nil {
+		a.rank, a.toy.rank = g.Rank(), g.Rank()
+	}
+	return g, err
+}
+
 func (a *actor) play(cfg Config) (model [32]byte, err error) {
-	g, err := Join(a.ctx, cfg)
+	g, err := a.join(cfg)
 	if err != nil {
 		return model, err
 	}

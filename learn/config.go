@@ -184,6 +184,9 @@ type Config struct {
 	// Cluster. nil: alone. Cluster makes the group when the first step's work
 	// is done; the digest and the shard's identity come from the learner.
 	Cluster *allreduce.Config
+	// Group is what Enlist has returned to a spare that now has a rank: Run goes on with it
+	// instead of joining by Cluster, and closes it. nil: this is no spare.
+	Group *allreduce.Group
 }
 
 // Progress is how far a run is.

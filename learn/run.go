@@ -77,7 +77,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log}}
+	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log, group: cfg.Group}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -100,12 +100,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		}
 		labels = &seen
 	}
-	if (cfg.Hybrid != nil || cfg.keepsHessian()) && !cfg.HoldoutAsked {
-		cfg.HoldoutOff = true
-	}
-	if len(cfg.Valid) > 0 {
-		cfg.HoldoutOff = true // one set to stop by is enough
-	}
+	cfg.settleHoldout()
 	s := r.session
 	s.cfg, s.basis = cfg, basis
 	s.lease()
@@ -164,19 +159,36 @@ func (r *runner) join(ctx context.Context) (err error) {
 		s.total = 1
 		return nil
 	}
-	c := *s.cfg.Cluster
-	c.Options = s.cfg.options(r.rule)
-	if c.Log == nil {
-		c.Log = s.log
-	}
+	c := s.cfg.member(r.rule)
 	s.rank, s.total = c.Rank, c.Total
 	if keep := s.cfg.RunDir; keep != nil {
 		if err := keep.Begin(fmt.Sprintf("total=%d %s", c.Total, c.Options)); err != nil {
 			return err
 		}
 	}
+	if s.group != nil {
+		return nil // a spare's, which has been given this rank
+	}
 	s.group, err = allreduce.Join(ctx, c)
 	return err
+}
+
+// member is how a process joins the job.
+func (c *Config) member(rule sgd.Config) allreduce.Config {
+	m := *c.Cluster
+	m.Options = c.options(rule)
+	if m.Log == nil {
+		m.Log = c.Log
+	}
+	return m
+}
+
+// settleHoldout holds nothing out where nobody asked for it, or there is another set to
+// stop by.
+func (c *Config) settleHoldout() {
+	if (c.Hybrid != nil || c.keepsHessian()) && !c.HoldoutAsked || len(c.Valid) > 0 {
+		c.HoldoutOff = true
+	}
 }
 
 // maxPasses is how many passes there are, if none stops early.

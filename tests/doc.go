@@ -13,6 +13,8 @@
 //	faults_test.go   bad input, bad flags, damaged files, dead peers
 //	recovery_test.go workers killed anywhere under gvw run, and the launcher
 //	checkpoint_test.go all workers lost at once, and the launcher: on from a checkpoint
+//	handover_test.go slow ranks, and the attempts that take their place
+//	spares_test.go   processes without a rank that take that of a lost one
 //	losses_test.go   stopped ranks, the server killed, replacements, duplicates
 //	real_test.go     real data sets, against the scores others reach
 //

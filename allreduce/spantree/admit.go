@@ -109,7 +109,7 @@ func (m *machine) onJoin(ev arrived) {
 		return
 	}
 	a := &attempt{
-		conn: ev.conn, job: j, rank: int(f.Rank), number: f.Attempt, from: ev.from, host: f.Host,
+		conn: ev.conn, job: j, rank: f.rank(), number: f.Attempt, from: ev.from, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
 		heard: m.now, lostAfter: f.LostAfter, standing: standing{generation: f.Generation},
 	}
@@ -135,6 +135,10 @@ func (m *machine) onJoin(ev arrived) {
 		return
 	}
 	joined := &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: clip(ev.from.host, maxHost)}
+	if a.rank < 0 {
+		m.keepSpare(a, joined)
+		return
+	}
 	if j.recovers() && !j.free(a.rank) {
 		m.standBy(a)
 		joined.Joined = uint32(len(j.seats))
@@ -151,7 +155,7 @@ func (m *machine) refuse(ev arrived, no *refusal) {
 	f := ev.join
 	m.refused.add(f, no, m.now)
 	m.log(slog.LevelWarn, "rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
-		slog.Uint64("rank", uint64(f.Rank)), slog.String("reason", no.reason))
+		slog.Int("rank", f.rank()), slog.String("reason", no.reason))
 	m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
 	m.do(hangUp{ev.conn})
 }
@@ -165,7 +169,14 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	if f.OnLoss > lossShrink {
 		return nil, refuse(Malformed, "%v: what a job does about a loss is 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
 	}
-	if no := m.checkPlace(uint64(f.Rank), uint64(f.Total)); no != nil {
+	rank := uint64(f.Rank)
+	if f.spare() {
+		if no := f.checkSpare(); no != nil {
+			return nil, no
+		}
+		rank = 0
+	}
+	if no := m.checkPlace(rank, uint64(f.Total)); no != nil {
 		return nil, no
 	}
 	if no := m.checkFinished(f); no != nil {
@@ -201,10 +212,17 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	}
 	if j.named() && (j.recovers() || f.Epoch != Epoch{}) {
 		no := j.checkAgreement(f)
-		if no == nil && f.Epoch == (Epoch{}) && j.same(f) == nil {
+		switch {
+		case no != nil || f.Epoch != (Epoch{}) || j.same(f) != nil:
+		case f.spare():
+			no = j.checkRoom()
+		default:
 			no = j.checkStandby(int(f.Rank), f.Attempt)
 		}
 		return j, no
+	}
+	if f.spare() {
+		return nil, refuse(RankHeld, "vw workers are in job %v: it cannot use a spare", j.id)
 	}
 	if no := j.checkSeat(int(f.Rank), int(f.Total)); no != nil {
 		return nil, no
@@ -221,7 +239,7 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 }
 
 // named tells that a native rank has said what the job is.
-func (j *job) named() bool { return j.native > 0 || j.epoch != Epoch{} }
+func (j *job) named() bool { return j.native > 0 || len(j.spares) > 0 || j.epoch != Epoch{} }
 
 // checkAgreement refuses who does not agree with the job's other ranks on what
 // they do together.
@@ -348,9 +366,12 @@ func (m *machine) admit(a *attempt) {
 // forget takes an attempt out of its job.
 func (m *machine) forget(a *attempt) {
 	delete(m.conns, a.conn)
-	if a.seated {
+	switch {
+	case a.seated:
 		a.job.unseat(a)
-	} else {
+	case a.rank < 0:
+		a.job.dropSpare(a)
+	default:
 		a.job.dropExtra(a)
 		if a.job.reserve == a {
 			a.job.reserve = nil
@@ -414,6 +435,7 @@ func (m *machine) lose(a *attempt, why string) {
 		m.log(slog.LevelInfo, "standby is gone", append(a.attrs(), slog.String("why", why))...)
 		m.do(hangUp{a.conn})
 		m.forget(a)
+		m.closeEmpty(j)
 	case j.recovers() && j.state != filling:
 		m.loseHolder(a, why)
 	case j.state == filling:
@@ -440,7 +462,12 @@ func (m *machine) leaveFilling(a *attempt, why string) {
 	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
 	m.promote(j, a.rank)
 	m.wire(j)
-	if len(j.seats) == 0 {
+	m.closeEmpty(j)
+}
+
+// closeEmpty ends a job that fills and has nobody left.
+func (m *machine) closeEmpty(j *job) {
+	if j.state == filling && len(j.seats) == 0 && len(j.spares) == 0 {
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
 		m.remove(j)
 	}

@@ -23,7 +23,8 @@
 //
 // A native job may recover from the loss of a rank: the epoch ends, another
 // attempt of the rank takes its seat, and the next epoch goes on at the newest
-// step that any rank has completed.
+// step that any rank has completed. That attempt may be a spare: a process without a rank
+// (JoinConfig.Spare), which the server gives one when it is lost.
 //
 // # A rank
 //
@@ -43,7 +44,7 @@
 //
 // The server's rules are a pure machine (machine.go, admit.go, wiring.go,
 // finish.go; for losses recover.go, standby.go, resume.go, pull.go, links.go,
-// shrink.go, handover.go; for the server's own end restart.go): events and the
+// shrink.go, handover.go, spares.go; for the server's own end restart.go): events and the
 // time go in, actions come out. What it says to whom can be read in the
 // transcripts of testdata/machine. Around it server.go and conn.go hold the
 // sockets: every connection has a reader and a writer of its own, so a client

@@ -52,11 +52,14 @@ func (e *RefusedError) Error() string {
 // ended, with this model.
 type FinishedError struct {
 	Job   Job
-	Rank  int
+	Rank  int      // -1: it was a spare
 	Model [32]byte // SHA-256
 }
 
 func (e *FinishedError) Error() string {
+	if e.Rank < 0 {
+		return fmt.Sprintf("job %v has finished with model %x…: this spare is not needed", e.Job, e.Model[:6])
+	}
 	return fmt.Sprintf("job %v has finished with model %x…: this attempt of rank %d is not needed", e.Job, e.Model[:6], e.Rank)
 }
 

@@ -32,7 +32,8 @@ const (
 	//	   ranks there are pipes
 	//	4  proofs: WELCOME asks for one, PROOF and PROVED show it, and ranks show each
 	//	   other one instead of the token; JOIN and CANCEL tell whose the job is
-	protocolVersion = 4
+	//	5  a JOIN without a rank, that of a spare, and ASSIGN
+	protocolVersion = 5
 )
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server
@@ -88,6 +89,7 @@ const (
 	typeJobs     frameType = 77
 	typePull     frameType = 78
 	typeProved   frameType = 79
+	typeAssign   frameType = 80
 
 	optionalFrames frameType = 128
 )
@@ -139,6 +141,7 @@ var frameKinds = map[frameType]frameKind{
 	typeJobs:     {"JOBS", bigFrame, func() frame { return new(jobsFrame) }},
 	typePull:     {"PULL", smallFrame, func() frame { return new(pullFrame) }},
 	typeProved:   {"PROVED", smallFrame, func() frame { return new(provedFrame) }},
+	typeAssign:   {"ASSIGN", smallFrame, func() frame { return new(assignFrame) }},
 }
 
 func (t frameType) String() string {
@@ -209,6 +212,8 @@ func typeOf(f frame) frameType {
 		return typePull
 	case *provedFrame:
 		return typeProved
+	case *assignFrame:
+		return typeAssign
 	}
 	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
 }

@@ -38,7 +38,7 @@ const (
 // joinFrame is the first frame of an attempt of a rank.
 type joinFrame struct {
 	UniqueID      uint64
-	Rank, Total   uint32
+	Rank, Total   uint32 // Rank is noRank for a spare
 	Generation    uint32
 	State         attemptState
 	Attempt       uint64

@@ -285,3 +285,10 @@ func (f *pullFrame) code(c *coder) {
 	c.u16("port", &f.Port)
 	c.text("host", maxHost, &f.Host)
 }
+
+// assignFrame gives a spare its rank.
+type assignFrame struct {
+	Rank int
+}
+
+func (f *assignFrame) code(c *coder) { c.rank("rank", &f.Rank) }

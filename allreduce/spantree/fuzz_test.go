@@ -77,6 +77,7 @@ func FuzzCancel(f *testing.F)   { fuzzPayload(f, typeCancel) }
 func FuzzPull(f *testing.F)     { fuzzPayload(f, typePull) }
 func FuzzProof(f *testing.F)    { fuzzPayload(f, typeProof) }
 func FuzzProved(f *testing.F)   { fuzzPayload(f, typeProved) }
+func FuzzAssign(f *testing.F)   { fuzzPayload(f, typeAssign) }
 
 // FuzzFrames reads a stream of anything, as the server does.
 func FuzzFrames(f *testing.F) {
@@ -201,6 +202,9 @@ func scripted(m *machine, what, who byte) event {
 	}
 	from := endpoint{host: "10.0.0.1", local: "10.0.0.9"}
 	unique, rank, total := uint64(who>>2&1), uint64(who&3), uint64(2+who>>5&1)
+	if what&0x7f == 4 { // a spare, where the job can use one
+		rank = noRank
+	}
 	switch what & 15 {
 	case 0, 1:
 		return vwHello{conn, from, unique, total, rank}

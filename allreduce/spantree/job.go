@@ -73,6 +73,8 @@ type job struct {
 	restart
 	links
 	handover
+	spares    []*attempt // without a rank, in order of arrival
+	shortFrom time.Time  // since when all that have joined wait for ranks that have not; zero: they do not
 }
 
 // telling is what an attempt was told last of a job that is not wired, by WAITING.
@@ -92,7 +94,7 @@ type farewell struct {
 type attempt struct {
 	conn   connID
 	job    *job
-	rank   int
+	rank   int // -1: a spare
 	vw     bool
 	number uint64
 	from   endpoint
@@ -125,7 +127,11 @@ type attempt struct {
 }
 
 func (a *attempt) attrs() []slog.Attr {
-	return []slog.Attr{slog.String("job", a.job.id.String()), slog.Int("rank", a.rank), slog.String("host", a.host)}
+	rank := slog.Int("rank", a.rank)
+	if a.rank < 0 {
+		rank = slog.Bool("spare", true)
+	}
+	return []slog.Attr{slog.String("job", a.job.id.String()), rank, slog.String("host", a.host)}
 }
 
 // members are the attempts of a job by rank.

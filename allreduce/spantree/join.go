@@ -33,6 +33,9 @@ type JoinConfig struct {
 	Owner *auth.Secret
 	// Rank is 0 to Total-1, Total the number of ranks, the same everywhere.
 	Rank, Total int
+	// Spare makes this a process without a rank, whatever Rank says: it takes that of one
+	// that is lost (see [Member.Assigned]). OnLoss must be Wait.
+	Spare bool
 	// Generation counts a launcher's restarts of the whole job. A higher one
 	// ends a lower one.
 	Generation uint32
@@ -140,7 +143,9 @@ func (c JoinConfig) Validate() error {
 	switch {
 	case c.Total < 1 || c.Total > topo.MaxSize:
 		fault("total is %d, want 1 to %d", c.Total, topo.MaxSize)
-	case c.Rank < 0 || c.Rank >= c.Total:
+	case c.Spare && c.OnLoss != Wait:
+		fault("a spare of a job with OnLoss %v: only one that waits for replacements (wait) can use it", c.OnLoss)
+	case !c.Spare && (c.Rank < 0 || c.Rank >= c.Total):
 		fault("rank is %d, want 0 to %d", c.Rank, c.Total-1)
 	}
 	if host, _, err := splitAdvertise(c.Advertise); err != nil {
@@ -189,6 +194,9 @@ func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
+	if cfg.Spare {
+		cfg.Rank = -1
+	}
 	for cfg.Attempt == 0 {
 		var b [8]byte
 		random(b[:])
@@ -237,6 +245,9 @@ func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 		joined, err = register(c, r, &cfg, cfg.join())
 		return err
 	})
+	if errors.Is(err, errVWServer) && cfg.Spare {
+		return nil, &RefusedError{Server: cfg.Server, Code: Malformed, Reason: "vw's own server knows no spares"}
+	}
 	if errors.Is(err, errVWServer) {
 		cfg.Log.Info("the server is vw's own: joining as a vw worker", "server", cfg.Server)
 		return &Member{cfg: cfg, over: make(chan struct{}), foreign: true}, nil
@@ -252,8 +263,12 @@ func (c *JoinConfig) gateway() gateway { return gateway{c.Network, c.Server, c.C
 // join is the JOIN of an attempt that begins.
 func (c *JoinConfig) join() *joinFrame {
 	host, port, _ := splitAdvertise(c.Advertise) // Validate has looked at it
+	rank := uint32(noRank)
+	if c.Rank >= 0 {
+		rank = uint32(c.Rank)
+	}
 	f := &joinFrame{
-		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Rank: uint32(c.Rank), Total: uint32(c.Total),
+		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Rank: rank, Total: uint32(c.Total),
 		Generation: c.Generation, Attempt: c.Attempt, Capabilities: c.Capabilities,
 		Heartbeat: c.Heartbeat, LostAfter: c.LostAfter, Options: c.Options, OptionsSHA256: sha256.Sum256([]byte(c.Options)),
 		Port: port, AdvertiseHost: host, Host: c.Host, Version: c.Version,

@@ -211,6 +211,10 @@ func (m *machine) onFrame(ev received) {
 		return // it was told to go and has not noticed yet
 	}
 	a.heard = m.now
+	if a.rank < 0 && !spareSays(ev.frame) {
+		m.lose(a, fmt.Sprintf("it has no rank, and sent %v", typeOf(ev.frame)))
+		return
+	}
 	switch f := ev.frame.(type) {
 	case *readyFrame:
 		m.onReady(a, f)
@@ -258,6 +262,7 @@ func (m *machine) onTick() {
 			}
 		}
 		m.judge(j)
+		m.assignMissing(j)
 		m.decide(j)
 		m.watchRecovery(j)
 		if (j.state == filling || j.state == recovering) && !m.now.Before(j.nextReport) {

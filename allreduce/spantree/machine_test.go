@@ -194,6 +194,9 @@ func parseEvent(m *machine, words []string) (event, error) {
 	case "port":
 		return vwPort{conn, uint16(a.num("is"))}, nil
 	case "join":
+		if a["rank"] == "none" { // a spare
+			a["rank"] = strconv.Itoa(noRank)
+		}
 		id, key, _ := strings.Cut(a["job"], "/")
 		unique, err := strconv.ParseUint(id, 10, 64)
 		f := &joinFrame{
@@ -375,6 +378,20 @@ func checkMachine(t interface {
 		if len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.barred) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total {
 			t.Fatalf("job %v keeps too much", j.id)
 		}
+		for _, a := range j.spares {
+			if a.rank != -1 || a.job != j || a.seated || m.conns[a.conn] != a || len(j.spares) > maxSpares {
+				t.Fatalf("job %v: a spare is not what it should be: %+v", j.id, a)
+			}
+		}
+		left := sortedRanks(j.vacant)
+		if j.state == filling {
+			left = sortedRanks(j.gone)
+		}
+		for _, r := range left {
+			if len(j.spares) > 0 && j.free(r) && !m.gracious(j) {
+				t.Fatalf("job %v: rank %d is free, and there is a spare", j.id, r)
+			}
+		}
 		for r, all := range j.extras {
 			for _, a := range all {
 				if a.rank != r || a.job != j || a.seated || m.conns[a.conn] != a {
@@ -396,7 +413,7 @@ func checkMachine(t interface {
 			t.Fatalf("job %v counts %d members that have not answered, there are %d", j.id, j.unanswered, unanswered)
 		case j.state == failed:
 			t.Fatalf("job %v has failed and is still there", j.id)
-		case len(j.seats) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
+		case len(j.seats) == 0 && len(j.spares) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
 			t.Fatalf("job %v has no members", j.id)
 		}
 	}

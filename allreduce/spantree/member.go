@@ -14,9 +14,10 @@ import (
 // Member is a rank's membership of a job: its connection to the server. Its
 // methods may be called by several goroutines.
 type Member struct {
-	cfg     JoinConfig
-	foreign bool          // the server is vw's own
-	over    chan struct{} // see Over
+	cfg        JoinConfig    // its Rank may be written once, by the reader: a spare's
+	foreign    bool          // the server is vw's own
+	checkpoint uint64        // the step of the one that this rank can read
+	over       chan struct{} // see Over
 
 	mu       sync.Mutex
 	conn     net.Conn      // to the server; nil: there is none
@@ -55,7 +56,7 @@ type Member struct {
 func newMember(cfg JoinConfig, conn net.Conn, frames *frameReader, joined *joinedFrame) *Member {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Member{
-		cfg: cfg, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
+		cfg: cfg, checkpoint: cfg.Checkpoint, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: waitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not said yet who is missing"},
 		server:  frames.server,
 		heard:   time.Now(), short: time.Now(), leased: time.Now(), decided: map[int]bool{},

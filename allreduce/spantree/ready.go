@@ -133,7 +133,7 @@ func (m *Member) Ready(ctx context.Context, s Shard) (*Wiring, error) {
 	if m.foreign {
 		return m.joinVW(ctx)
 	}
-	if err := m.declare(&readyFrame{Shard: s, Checkpoint: m.cfg.Checkpoint}); err != nil {
+	if err := m.declare(&readyFrame{Shard: s, Checkpoint: m.checkpoint}); err != nil {
 		return nil, m.failed("wire the job", err)
 	}
 	return m.await(ctx, nil, "wire the job")
@@ -190,39 +190,83 @@ func (m *Member) EndOf(w *Wiring) error {
 
 // await waits for a wiring after w that is not over already, but with the job.
 func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, error) {
+	says := "waiting for the job to " + map[bool]string{true: "start", false: "go on"}[w == nil]
+	var next *Wiring
+	err := m.linger(ctx, doing, w == nil, func() string { return says }, func() bool {
+		if m.wiring != nil && m.wiring != w && (m.why == nil || m.cause != nil) {
+			next = m.wiring
+		}
+		return next != nil || m.bye
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case next == nil:
+		return nil, m.finished()
+	}
+	return next, nil
+}
+
+// Assigned waits until this spare is given a rank, and returns it. A *FinishedError says
+// that the job has ended, and had no use for it.
+func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
+	rank = -1
+	err = m.linger(ctx, "get a rank", true, func() string {
+		if _, limited := m.startLeft(); limited {
+			return "a spare waits for the job to start"
+		}
+		return "" // it may be hours
+	}, func() bool {
+		rank = m.cfg.Rank
+		return rank >= 0 || m.bye
+	})
+	if err == nil && rank < 0 {
+		err = m.finished()
+	}
+	return rank, err
+}
+
+// Checkpoint says, before Ready, which step's checkpoint this rank can read, where that
+// was not known when it joined.
+func (m *Member) Checkpoint(step uint64) { m.checkpoint = step }
+
+// linger waits until ready says so. What says returns goes to the log every 10 s, "" does
+// not. starts: it fails if ranks are missing for StartTimeout.
+func (m *Member) linger(ctx context.Context, doing string, starts bool, says func() string, ready func() bool) error {
 	start, logged := time.Now(), time.Now()
 	for {
 		limit := reportEvery - time.Since(logged)
 		left, limited := m.startLeft()
-		if limited && w == nil {
+		if limited && starts {
 			limit = min(limit, left)
 		}
 		slice, cancel := context.WithTimeout(ctx, limit)
-		var next *Wiring
-		err := m.wait(slice, doing, func() bool {
-			if m.wiring != nil && m.wiring != w && (m.why == nil || m.cause != nil) {
-				next = m.wiring
-			}
-			return next != nil || m.bye
-		})
+		err := m.wait(slice, doing, ready)
 		expired := err != nil && err == context.Cause(slice) && ctx.Err() == nil
 		cancel()
 		switch left, limited := m.startLeft(); {
-		case err == nil && next == nil:
-			return nil, m.finished()
 		case err == nil:
-			return next, nil
+			return nil
 		case !expired:
-			return nil, err
-		case limited && left <= 0 && w == nil:
-			return nil, &StartError{Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: m.report()}
+			return err
+		case limited && left <= 0 && starts:
+			return &StartError{Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: m.report()}
 		}
 		if time.Since(logged) >= reportEvery {
 			logged = time.Now()
-			m.cfg.Log.Info("waiting for the job to "+map[bool]string{true: "start", false: "go on"}[w == nil], "job", m.cfg.Job.String(), "rank", m.cfg.Rank,
-				"since", time.Since(start).Round(time.Second), "server says", m.report())
+			if text := says(); text != "" {
+				m.cfg.Log.Info(text, "job", m.cfg.Job.String(), "rank", m.rank(),
+					"since", time.Since(start).Round(time.Second), "server says", m.report())
+			}
 		}
 	}
+}
+
+// rank is that of this attempt; -1: a spare that has none yet.
+func (m *Member) rank() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cfg.Rank
 }
 
 // startLeft is how long missing ranks may still take to join; limited is

@@ -93,7 +93,7 @@ func (m *machine) vacate(a *attempt, why string) cause {
 	m.forget(a)
 	c := lossOf(a, why)
 	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.now}
-	if j.deserted() {
+	if j.forgotten() {
 		j.shards = nil // nobody is left whose sums hold what was read
 	}
 	if member {
@@ -235,8 +235,11 @@ func (m *machine) watchRecovery(j *job) {
 	}
 }
 
-// deserted tells that nobody is left who knows anything of the job.
-func (j *job) deserted() bool { return j.state != filling && len(j.seats) == 0 && len(j.extras) == 0 }
+// forgotten tells that nobody is left who knows anything of the job.
+func (j *job) forgotten() bool { return j.state != filling && len(j.seats) == 0 && len(j.extras) == 0 }
+
+// deserted tells that nobody is left at all.
+func (j *job) deserted() bool { return j.forgotten() && len(j.spares) == 0 }
 
 // recoveryReport says who is missing since when, and why.
 func (j *job) recoveryReport(b *strings.Builder, now time.Time) {

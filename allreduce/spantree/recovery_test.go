@@ -58,7 +58,11 @@ func (s *stage) happen(r *rand.Rand, rough int) {
 	}
 	switch r.IntN(9) {
 	case 0, 1:
-		if len(s.actors) < 14 {
+		switch {
+		case len(s.actors) >= 14:
+		case s.policy == lossWait && r.IntN(3) == 0:
+			s.enter(-1)
+		default:
 			s.enter(r.IntN(s.total))
 		}
 	case 2:
@@ -98,6 +102,7 @@ func (s *stage) play(a *actor) {
 		s.flush(a)
 	case len(a.inbox) > 0:
 		s.read(a)
+	case a.rank < 0: // a spare
 	case !a.ready:
 		a.ready = true
 		a.say(&readyFrame{Shard: Shard{Examples: uint64(10 + a.rank), Bytes: 1000, Took: a.pace}})
@@ -121,7 +126,7 @@ func (s *stage) settle() {
 		}
 		alive := make([]bool, s.total)
 		for _, a := range s.actors {
-			if !a.dead {
+			if !a.dead && a.rank >= 0 {
 				alive[a.rank] = true
 			}
 		}

@@ -110,8 +110,11 @@ func (m *machine) raiseTerm(e Epoch) {
 // same is the attempt whose JOIN this is again: its old connection may not have
 // ended yet, as far as the server knows.
 func (j *job) same(f *joinFrame) *attempt {
-	if f.Attempt == 0 || j.policy == lossAbort && f.Epoch == (Epoch{}) {
+	switch {
+	case f.Attempt == 0 || j.policy == lossAbort && f.Epoch == (Epoch{}):
 		return nil
+	case f.spare():
+		return j.findSpare(f.Attempt)
 	}
 	return j.find(int(f.Rank), f.Attempt)
 }
@@ -127,7 +130,11 @@ func (m *machine) reconnect(a *attempt, ev arrived) {
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.conns[a.conn] = a
 	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(ev.from.host, maxHost)})
+	if f.spare() && a.rank >= 0 {
+		m.send(a, &assignFrame{Rank: a.rank})
+	}
 	switch {
+	case a.rank < 0:
 	case !a.seated:
 		m.tellStandbys(j, a.rank)
 	case a.delivers:
@@ -217,6 +224,7 @@ func (m *machine) judge(j *job) {
 		return
 	}
 	if j.state == filling {
+		m.assignAll(j)
 		m.advance(j)
 		return
 	}

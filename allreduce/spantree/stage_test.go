@@ -41,7 +41,7 @@ type stage struct {
 // actor is a client's process.
 type actor struct {
 	conn    connID
-	rank    int
+	rank    int // -1: a spare
 	number  uint64
 	token   [16]byte
 	gen     uint32
@@ -263,6 +263,11 @@ func (s *stage) read(a *actor) {
 		a.say(&atFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
 	case *deliverFrame:
 		a.owes = append(a.owes, f.Files...)
+	case *assignFrame:
+		if a.rank >= 0 && a.rank != f.Rank {
+			s.fatalf("the spare of rank %d is given rank %d", a.rank, f.Rank)
+		}
+		a.rank = f.Rank
 	case *byeFrame, *refusedFrame, *fencedFrame:
 		a.dead = true
 	}
@@ -360,7 +365,7 @@ func (s *stage) fetch(a *actor) bool {
 	return false
 }
 
-// enter starts another attempt of a rank.
+// enter starts another attempt of a rank; -1: a spare.
 func (s *stage) enter(rank int) *actor {
 	s.conns++
 	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns), gen: s.gen, pace: time.Duration(1+s.conns%3*3) * time.Second}

@@ -42,13 +42,14 @@ type standing struct {
 // recovers tells that the job goes on after the loss of a rank.
 func (j *job) recovers() bool { return j.policy != lossAbort && !j.streams && !j.mixed() }
 
-// everybody is all attempts of a job: members by rank, then those that stand by.
+// everybody is all attempts of a job: members by rank, then those that stand by, then
+// the spares.
 func (j *job) everybody() []*attempt {
 	all := j.members()
 	for _, r := range sortedRanks(j.extras) {
 		all = append(all, j.extras[r]...)
 	}
-	return all
+	return append(all, j.spares...)
 }
 
 // find is the attempt of a rank with this number.
@@ -151,9 +152,13 @@ func (m *machine) take(a *attempt) {
 }
 
 // promote fills a seat that has come free with the attempt that was READY
-// first, else with the one that joined first.
+// first, else with the one that joined first, else with a spare.
 func (m *machine) promote(j *job, rank int) {
-	if !j.free(rank) || len(j.extras[rank]) == 0 {
+	if !j.free(rank) {
+		return
+	}
+	if len(j.extras[rank]) == 0 {
+		m.assign(j, rank)
 		return
 	}
 	m.take(slices.MinFunc(j.extras[rank], func(a, b *attempt) int {

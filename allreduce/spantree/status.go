@@ -30,6 +30,7 @@ type JobStatus struct {
 	Total      int          `json:"total"`
 	Joined     int          `json:"joined"`
 	Standbys   int          `json:"standbys,omitempty"` // attempts of ranks that another one holds
+	Spares     int          `json:"spares,omitempty"`   // attempts without a rank
 	OnLoss     string       `json:"on_loss,omitempty"`  // wait, shrink; "": abort
 	Removed    []int        `json:"removed,omitempty"`  // ranks that the job goes on without
 	Seconds    float64      `json:"seconds"`            // since it was opened
@@ -39,13 +40,13 @@ type JobStatus struct {
 
 // RankStatus is a member of a job in a JobStatus.
 type RankStatus struct {
-	Rank     int     `json:"rank"`
+	Rank     int     `json:"rank"` // -1: a spare
 	Attempt  uint64  `json:"attempt,omitempty"`
 	Host     string  `json:"host"`
 	Address  string  `json:"address,omitempty"` // of its data listener
 	Version  string  `json:"version,omitempty"`
 	VW       bool    `json:"vw,omitempty"`
-	State    string  `json:"state"` // joined, ready, complete, standby
+	State    string  `json:"state"` // joined, ready, complete, standby, spare
 	Silent   float64 `json:"silent_seconds"`
 	Waits    string  `json:"waits,omitempty"`
 	Pass     uint32  `json:"pass"`
@@ -92,13 +93,14 @@ func (m *machine) status() ServerStatus {
 		if j.epoch != (Epoch{}) {
 			js.Epoch = j.epoch.String()
 		}
+		js.Spares = len(j.spares)
 		if j.policy != lossAbort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)
 		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.now))
-			if !a.seated {
+			if !a.seated && a.rank >= 0 {
 				js.Standbys++
 			}
 		}
@@ -119,6 +121,8 @@ func (a *attempt) status(now time.Time) RankStatus {
 		r.Address = hostPort(a.job.addressOf(a, ""), a.port)
 	}
 	switch {
+	case a.rank < 0:
+		r.State = "spare"
 	case !a.seated:
 		r.State = "standby"
 	case a.complete:

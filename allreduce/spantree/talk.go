@@ -4,6 +4,7 @@ package spantree
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -38,6 +39,9 @@ func (m *Member) take(f frame) {
 	case *pullFrame:
 		m.begin(f.wiring(m.cfg.Rank))
 		return
+	case *assignFrame:
+		m.assigned(f)
+		return
 	}
 	m.update(func() {
 		m.heard = time.Now()
@@ -63,6 +67,24 @@ func (m *Member) take(f frame) {
 			m.endEpoch(m.finished())
 		case *beatenFrame:
 			m.lease(f.Seq)
+		}
+	})
+}
+
+// assigned gives this spare its rank. The server may say it again.
+func (m *Member) assigned(f *assignFrame) {
+	m.update(func() {
+		m.heard = time.Now()
+		switch {
+		case m.cfg.Rank == f.Rank:
+		case m.cfg.Rank >= 0 || f.Rank < 0 || f.Rank >= m.cfg.Total:
+			m.end(&RefusedError{
+				Server: m.cfg.Server, Code: Malformed,
+				Reason: fmt.Sprintf("it gives rank %d of %d to an attempt of rank %d", f.Rank, m.cfg.Total, m.cfg.Rank),
+			})
+		default:
+			m.cfg.Rank = f.Rank
+			m.cfg.Log.Info("this spare takes the place of a lost rank", "rank", f.Rank)
 		}
 	})
 }

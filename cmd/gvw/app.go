@@ -74,6 +74,9 @@ func (p *program) run(ctx context.Context) error {
 	if err := checkLearn(s); err != nil {
 		return err
 	}
+	if s.has("spare") {
+		return p.spare(ctx, s)
+	}
 	return p.dispatch(ctx, s.args(), learnFlags, p.learn)
 }
 

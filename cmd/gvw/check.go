@@ -114,6 +114,7 @@ var learnExcludes = []excludes{
 	{"valid", []string{"holdout_period", "holdout_after"}, "it takes the place of the holdout set"},
 	{"testonly", []string{"adax", "sparse_l2", "feature_mask", "holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
 	{"checkpoint", []string{"testonly"}, "nothing is learned"},
+	{"spare", []string{"node", "dry_run"}, "it has the rank of the one that is lost, and none before"},
 	{"quiet", []string{"progress"}, "there is no table"},
 }
 
@@ -121,7 +122,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"span_server_port", "shard", "run_id", "generation", "run_dir", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir", "secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
+	clusterExtra  = []string{"spare", "span_server_port", "shard", "run_id", "generation", "run_dir", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "trace_dir", "secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,
@@ -189,7 +190,7 @@ func checkCluster(s *settings) []error {
 		return nil
 	}
 	for _, n := range clusterNeeded {
-		if !s.has(n) {
+		if !s.has(n) && !(n == "node" && s.has("spare")) {
 			missing = append(missing, "--"+n)
 		}
 	}
@@ -200,7 +201,26 @@ func checkCluster(s *settings) []error {
 	if node, total := s.number("node"), s.number("total"); node >= total {
 		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
-	return slices.Concat(checkLoss(s), checkCheckpoint(s), checkRunDir(s), checkAddresses(s), checkCredentials(s))
+	return slices.Concat(checkLoss(s), checkSpare(s), checkCheckpoint(s), checkRunDir(s), checkAddresses(s), checkCredentials(s))
+}
+
+// checkSpare holds that a spare is of use, and can read what a lost rank has read.
+func checkSpare(s *settings) (errs []error) {
+	if !s.has("spare") {
+		return nil
+	}
+	if s.get("on_loss") != "wait" {
+		errs = append(errs, usageErrorf("--spare would be ignored without --on_loss wait: the job replaces no rank"))
+	}
+	if data := s.all("data"); len(data) == 0 || slices.Contains(stdinNames, data[0]) {
+		errs = append(errs, usageErrorf("--spare without -d FILE: it reads what the lost rank has read, so that must be files (part.{rank}, or one for all and --shard)"))
+	}
+	for _, name := range []string{"initial_regressor", "input_feature_regularizer"} {
+		if strings.Contains(s.get(name), rankMark) {
+			errs = append(errs, usageErrorf("--%s %s with spares: they load it before they know their rank: give one file for all", name, s.get(name)))
+		}
+	}
+	return errs
 }
 
 // checkLoss holds that what is said about a loss is of use.

@@ -79,6 +79,9 @@ func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory boo
 	if err != nil {
 		return err
 	}
+	if p.enlisted != nil {
+		attempt++ // the rank has had another one
+	}
 	p.rank = at.Rank
 	log := p.logger(false, true) // with the time, to tell how long it took the others
 	fault.Arm(plan, fault.Life{Attempt: attempt, Generation: generation}, fault.Hands{

@@ -178,8 +178,8 @@ func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 	return dst
 }
 
-// standby is the state of an attempt whose rank another one holds.
-const standby = "standby"
+// holds tells that an attempt has its rank: it does not stand by for it, or for any.
+func holds(r spantree.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
 
 // passes is how far the ranks are: 3, or 2-3.
 func passes(j *spantree.JobStatus) string {
@@ -188,7 +188,7 @@ func passes(j *spantree.JobStatus) string {
 	}
 	lo, hi := uint32(math.MaxUint32), uint32(0)
 	for _, r := range j.Ranks {
-		if r.State != standby {
+		if holds(r) {
 			lo, hi = min(lo, r.Pass), max(hi, r.Pass)
 		}
 	}
@@ -202,7 +202,7 @@ func passes(j *spantree.JobStatus) string {
 func loss(j *spantree.JobStatus) string {
 	var sum, n float64
 	for _, r := range j.Ranks {
-		if r.State == standby {
+		if !holds(r) {
 			continue
 		}
 		sum += float64(r.Loss * float64(r.Examples))
@@ -222,7 +222,7 @@ func absent(j *spantree.JobStatus) string {
 	}
 	here := map[int]bool{}
 	for _, r := range j.Ranks {
-		here[r.Rank] = here[r.Rank] || r.State != standby
+		here[r.Rank] = here[r.Rank] || holds(r)
 	}
 	maps.DeleteFunc(here, func(_ int, is bool) bool { return !is })
 	var missing []string

@@ -25,7 +25,7 @@ type jobWatch struct {
 	status func() spantree.ServerStatus
 	id     uint64   // of the job
 	hung   chan int // ranks to be killed
-	idle   chan int // ranks that have nothing to do any more
+	idle   chan int // processes that have nothing to do any more: ranks, then spares
 
 	mu     sync.Mutex
 	seen   bool // the server has known the job
@@ -41,8 +41,8 @@ type presence struct {
 	since time.Time // since when it is not; zero: it is
 }
 
-func newJobWatch(status func() spantree.ServerStatus, id uint64, workers int) *jobWatch {
-	return &jobWatch{status: status, id: id, hung: make(chan int, workers), idle: make(chan int, workers), ranks: make([]presence, workers)}
+func newJobWatch(status func() spantree.ServerStatus, id uint64, workers, spares int) *jobWatch {
+	return &jobWatch{status: status, id: id, hung: make(chan int, workers), idle: make(chan int, workers+spares), ranks: make([]presence, workers)}
 }
 
 // follow looks until ctx ends.
@@ -92,11 +92,13 @@ func (w *jobWatch) removed(rank int) bool {
 	return job != nil && slices.Contains(job.Removed, rank)
 }
 
-// started says that a rank has a new process.
+// started says that a rank has a new process, or is to have one; a spare is not watched.
 func (w *jobWatch) started(rank int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ranks[rank] = presence{}
+	if rank < len(w.ranks) {
+		w.ranks[rank] = presence{}
+	}
 }
 
 // look takes the job as the server has it, nil if that has none, and reports ranks
@@ -113,7 +115,7 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 	w.wired = w.wired || job.State != "filling"
 	here := make([]bool, len(w.ranks))
 	for _, r := range job.Ranks {
-		if r.Rank < len(here) {
+		if r.Rank >= 0 && r.Rank < len(here) {
 			here[r.Rank] = true
 		}
 	}
@@ -148,7 +150,7 @@ func (w *jobWatch) missed(now time.Time) {
 		w.gone = now
 	case now.Sub(w.gone) >= hungAfter:
 		w.gone = now
-		for rank := range w.ranks {
+		for rank := range cap(w.idle) {
 			select {
 			case w.idle <- rank:
 			default: // it is on its way already

@@ -13,7 +13,7 @@ import (
 // there reads its data. When the job has ended, all may be woken.
 func TestJobWatch(t *testing.T) {
 	var st spantree.ServerStatus
-	w := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
+	w := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3, 0)
 	now := time.Now()
 	at := func(after time.Duration, state string, ranks ...int) {
 		st = spantree.ServerStatus{Jobs: []spantree.JobStatus{{UniqueID: 1}}}
@@ -61,7 +61,7 @@ func TestJobWatch(t *testing.T) {
 	if !w.finished() {
 		t.Error("it has ended well")
 	}
-	short := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
+	short := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3, 0)
 	if short.goesOn(false) {
 		t.Error("a job that has ended does not go on, whether it was seen or not")
 	}
@@ -73,7 +73,7 @@ func TestJobWatch(t *testing.T) {
 	st.Finished = 0
 
 	// What fills after a worker has lost the job is another one.
-	w = newJobWatch(func() spantree.ServerStatus { return st }, 7, 3)
+	w = newJobWatch(func() spantree.ServerStatus { return st }, 7, 3, 0)
 	st.Jobs = []spantree.JobStatus{{UniqueID: 7, State: "filling"}}
 	if !w.goesOn(false) || w.goesOn(true) || w.goesOn(false) {
 		t.Error("a job that has failed does not go on")
@@ -100,7 +100,7 @@ func TestJobWatchWithout(t *testing.T) {
 		if c.job != nil {
 			st.Jobs = []spantree.JobStatus{*c.job}
 		}
-		w := newJobWatch(func() spantree.ServerStatus { return st }, 0, 3)
+		w := newJobWatch(func() spantree.ServerStatus { return st }, 0, 3, 0)
 		if w.without(1) != c.without || w.removed(1) != c.removed {
 			t.Errorf("%+v: without rank 1: %v, removed: %v", st, w.without(1), w.removed(1))
 		}

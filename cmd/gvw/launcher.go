@@ -40,6 +40,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if shardGiven {
 		job.shard = c.String("shard")
 	}
+	job.spares = int(c.Uint64("spares"))
 	switch {
 	case c.IsSet("max_restarts"):
 		job.restarts, job.asked = int(c.Uint64("max_restarts")), true
@@ -67,7 +68,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if job.logDir, err = logDir(c.String("log_dir")); err != nil {
 		return err
 	}
-	logs, err := openLogs(job.logDir, job.workers)
+	logs, err := openLogs(job.logDir, job.workers, job.spares)
 	if err != nil {
 		return err
 	}
@@ -88,10 +89,10 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		return err
 	}
 	if !s.has("quiet") {
-		fmt.Fprintf(p.stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s\n", job.workers, job.serverPort, job.logDir)
+		fmt.Fprintf(p.stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s\n", job.workers, andSpares(job.spares), job.serverPort, job.logDir)
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
-	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers)
+	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers, job.spares)
 	if err := p.runWorkers(ctx, pl, logs, watch, job.restarts, secret); err != nil {
 		return err
 	}
@@ -189,10 +190,13 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
 	}
 	env := workerEnv(p.env)
-	cmds := make([]*exec.Cmd, len(pl.workers))
-	for rank, w := range pl.workers {
+	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))
+	for rank, w := range slices.Concat(pl.workers, pl.spares) {
 		cmd := exec.Command(self, w.args()...)
 		cmd.Env = env[:len(env):len(env)]
+		if rank >= len(pl.workers) { // for faults: whose place it takes has had as many attempts, or fewer
+			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
+		}
 		log := logs.ranks[rank]
 		cmd.Stdout = log
 		if rank == 0 {
@@ -214,17 +218,21 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	var left error
 	job.Died = func(r launch.Result) {
 		watch.started(r.Rank) // or will be
-		left = errors.Join(left, removeLeft(pl.workers[r.Rank], r.Pid))
+		left = errors.Join(left, pl.removeLeft(r.Rank, r.Pid))
 	}
 	job.Restarting = func(r launch.Result, pause time.Duration) {
 		unless := ""
 		if pl.shrinks {
 			unless = ", unless the others go on without it"
 		}
-		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v%s\n",
-			r.Rank, howEnded(r), r.Attempt+1, restarts+1, pause, unless)
+		fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
+			pl.name(r.Rank), howEnded(r), r.Attempt+1, restarts+1, pause, unless)
 	}
+	lost := 0
 	job.Without = func(r launch.Result) bool {
+		if len(pl.spares) > 0 {
+			return p.replaced(pl, watch, r, &lost)
+		}
 		if !pl.shrinks || !watch.without(r.Rank) {
 			return false
 		}
@@ -248,17 +256,32 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == exitRefused) && watch.finished() {
 		return left
 	}
-	if at := slices.IndexFunc(results, func(r launch.Result) bool { return r.Code == 0 && r.Err == nil }); at > 0 && results[0].Spared {
+	if results[0].Spared && len(pl.spares) > 0 {
+		fmt.Fprintf(p.stderr, "gvw run: rank 0 was lost: what the spare says that took its place is in %s\n", filepath.Join(logs.dir, "spare-*.log"))
+	} else if at := slices.IndexFunc(results, func(r launch.Result) bool { return r.Code == 0 && r.Err == nil }); at > 0 && results[0].Spared {
 		fmt.Fprintf(p.stderr, "gvw run: rank 0 was lost: what rank %d says is in %s\n", at, logs.name(at))
 	}
 	if root >= 0 {
-		return errors.Join(p.blame(results[root], logs), left)
+		return errors.Join(p.blame(results[root], pl, logs), left)
 	}
 	return left
 }
 
-// removeLeft removes the files that a killed worker was writing.
-func removeLeft(w *settings, pid int) error {
+// removeLeft removes the files that a killed worker was writing; a spare may have been any.
+func (pl *plan) removeLeft(process, pid int) error {
+	if process < len(pl.workers) {
+		return removeAsides(pl.workers[process], pid)
+	}
+	var errs []error
+	for rank := range pl.workers {
+		w := pl.spares[process-len(pl.workers)].clone()
+		w.fillRank(rank)
+		errs = append(errs, removeAsides(w, pid))
+	}
+	return errors.Join(errs...)
+}
+
+func removeAsides(w *settings, pid int) error {
 	var errs []error
 	for _, option := range slices.Concat(onceFiles, []string{"predictions", "raw_predictions"}) {
 		if name := w.get(option); name != "" && !slices.Contains(stdoutNames, name) {
@@ -299,11 +322,11 @@ type workerError struct {
 func (e *workerError) Error() string { return e.text }
 
 // blame shows the end of the log of the rank that failed first.
-func (p *program) blame(r launch.Result, logs *logs) error {
+func (p *program) blame(r launch.Result, pl *plan, logs *logs) error {
 	name := logs.name(r.Rank)
 	lines := lastLines(name, 10)
 	if r.Rank != 0 && len(lines) > 0 { // rank 0's are on the terminal
-		fmt.Fprintf(p.stderr, "gvw run: rank %d failed first; the end of %s:\n", r.Rank, name)
+		fmt.Fprintf(p.stderr, "gvw run: %s failed first; the end of %s:\n", pl.name(r.Rank), name)
 		for _, l := range lines {
 			fmt.Fprintf(p.stderr, "  | %s\n", l)
 		}
@@ -321,7 +344,7 @@ func (p *program) blame(r launch.Result, logs *logs) error {
 	if r.Attempt > 1 {
 		how = fmt.Sprintf("attempt %d, %s", r.Attempt, how)
 	}
-	e.text = fmt.Sprintf("rank %d failed first, after %.1f s (%s); logs in %s", r.Rank, r.After.Seconds(), how, filepath.Dir(name))
+	e.text = fmt.Sprintf("%s failed first, after %.1f s (%s); logs in %s", pl.name(r.Rank), r.After.Seconds(), how, filepath.Dir(name))
 	return e
 }
 

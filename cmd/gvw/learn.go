@@ -34,8 +34,10 @@ func (p *program) learn(c *cli.Context) (err error) {
 		if cfg.Cluster, err = clusterConfig(c, at); err != nil {
 			return err
 		}
-		if err := p.guard(c, cfg.Cluster); err != nil {
-			return err
+		if p.enlisted == nil { // else that is done, and a secret is there to be read once
+			if err := p.guard(c, cfg.Cluster); err != nil {
+				return err
+			}
 		}
 		if c.IsSet("shard") {
 			kind, err := hdfsio.ParseKind(c.String("shard"))
@@ -100,9 +102,15 @@ func (p *program) learn(c *cli.Context) (err error) {
 			return err
 		}
 	}
+	cfg.Group = p.enlisted
 	_, err = learn.Run(c.Context, cfg)
-	if idle, ok := errors.AsType[*spantree.FinishedError](err); ok {
-		cfg.Log.Info(idle.Error()) // it stood by to the end
+	return idle(err, cfg.Log)
+}
+
+// idle is nil for who has stood by to the end, which is told.
+func idle(err error, log *slog.Logger) error {
+	if e, ok := errors.AsType[*spantree.FinishedError](err); ok {
+		log.Info(e.Error())
 		return nil
 	}
 	return err

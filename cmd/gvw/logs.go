@@ -11,16 +11,17 @@ import (
 	"strings"
 )
 
-// logs are the files of a local job: one per rank, one of the server.
+// logs are the files of a local job: one per rank and per spare, one of the server.
 type logs struct {
-	dir    string
-	width  int // digits of a rank
-	ranks  []*os.File
-	server *os.File
+	dir     string
+	width   int        // digits of a rank
+	workers int        // that are no spares
+	ranks   []*os.File // of all processes
+	server  *os.File
 }
 
-func openLogs(dir string, n int) (*logs, error) {
-	l := &logs{dir: dir, width: max(2, len(fmt.Sprint(n-1)))}
+func openLogs(dir string, n, spares int) (*logs, error) {
+	l := &logs{dir: dir, width: max(2, len(fmt.Sprint(n-1))), workers: n}
 	open := func(name string) (*os.File, error) {
 		f, err := os.Create(name)
 		if err != nil {
@@ -32,7 +33,7 @@ func openLogs(dir string, n int) (*logs, error) {
 	if l.server, err = open(filepath.Join(dir, "server.log")); err != nil {
 		return nil, err
 	}
-	for rank := range n {
+	for rank := range n + spares {
 		f, err := open(l.name(rank))
 		if err != nil {
 			return nil, err
@@ -42,8 +43,11 @@ func openLogs(dir string, n int) (*logs, error) {
 	return l, nil
 }
 
-// name is the file of a rank.
+// name is the file of a rank, or of a spare.
 func (l *logs) name(rank int) string {
+	if rank >= l.workers {
+		return filepath.Join(l.dir, fmt.Sprintf("spare-%0*d.log", l.width, rank-l.workers))
+	}
 	return filepath.Join(l.dir, fmt.Sprintf("rank-%0*d.log", l.width, rank))
 }
 

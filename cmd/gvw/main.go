@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/gvw-project/gvw/allreduce"
 )
 
 func main() {
@@ -22,8 +24,9 @@ type program struct {
 	args, env      []string
 	stdin          *os.File
 	stdout, stderr io.Writer
-	rank           int     // for faults
-	task           *mapper // of Hadoop's; nil: none
+	rank           int              // for faults
+	task           *mapper          // of Hadoop's; nil: none
+	enlisted       *allreduce.Group // of a spare that now has a rank; nil: this is none
 }
 
 // main runs the command and returns the exit code. What it prints last, if the

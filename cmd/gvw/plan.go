@@ -29,11 +29,13 @@ type localJob struct {
 	logDir     string
 	restarts   int  // of a worker that dies
 	asked      bool // for a number of restarts
+	spares     int
 }
 
 // plan is what each worker is told, and what is left to do with what they leave.
 type plan struct {
 	workers  []*settings // by rank
+	spares   []*settings // with {rank} in names: they fill it in
 	own      bool        // each rank has files of its own ({rank} in -d)
 	kind     hdfsio.Kind // otherwise: how the data is shared out
 	gathered []gathering
@@ -48,10 +50,13 @@ type gathering struct {
 
 // makePlan divides a job among workers. It touches no file.
 func makePlan(j localJob, s *settings) (*plan, error) {
-	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "run_dir", "generation"}) {
+	for _, name := range slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "run_dir", "generation", "spare"}) {
 		if s.has(name) {
-			if name == "shard" {
+			switch name {
+			case "shard":
 				return nil, usageErrorf("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
+			case "spare":
+				return nil, usageErrorf("--spare is for a process that is started alone: gvw run starts N of them by --spares N, before --")
 			}
 			return nil, usageErrorf("--%s is set by gvw run itself: leave it out", name)
 		}
@@ -74,21 +79,8 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		return nil, err
 	}
 	for rank := range j.workers {
-		w := s.clone()
-		w.set("span_server", "127.0.0.1")
-		w.set("span_server_port", strconv.Itoa(j.serverPort))
-		w.set("unique_id", strconv.FormatUint(j.uniqueID, 10))
-		w.set("total", strconv.Itoa(j.workers))
+		w := p.member(j, s, strconv.Itoa(rank))
 		w.set("node", strconv.Itoa(rank))
-		w.set("run_id", j.id)
-		w.set("run_dir", noRunDir) // nobody but this launcher starts ranks of the run
-		if !w.has("on_loss") && j.restarts > 0 {
-			w.set("on_loss", restartedOnLoss)
-		}
-		if !p.own {
-			w.set("shard", p.kind.String())
-		}
-		p.nameCache(w, rank)
 		for _, model := range onceFiles {
 			// All ranks have the same, and one writes it; but where any may be lost for good,
 			// each that is left does. A log that grows is rank 0's all the same.
@@ -97,13 +89,13 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 				w.set(model)
 			}
 		}
-		for _, name := range slices.Concat(onceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"}) {
-			values := w.all(name)
-			for i, v := range values {
-				values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(rank))
-			}
-		}
+		w.fillRank(rank)
 		p.workers = append(p.workers, w)
+	}
+	for range j.spares {
+		w := p.member(j, s, rankMark)
+		w.set("spare", "true")
+		p.spares = append(p.spares, w)
 	}
 	for _, name := range []string{"predictions", "raw_predictions"} {
 		if file := s.get(name); file != "" && !strings.Contains(file, rankMark) {
@@ -116,7 +108,42 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 	if err := checkLearn(p.workers[0]); err != nil {
 		return nil, err
 	}
+	if j.spares > 0 {
+		return p, checkLearn(p.spares[0])
+	}
 	return p, nil
+}
+
+// member is what every process of the job is told; rank is its number, or {rank}.
+func (p *plan) member(j localJob, s *settings, rank string) *settings {
+	w := s.clone()
+	w.set("span_server", "127.0.0.1")
+	w.set("span_server_port", strconv.Itoa(j.serverPort))
+	w.set("unique_id", strconv.FormatUint(j.uniqueID, 10))
+	w.set("total", strconv.Itoa(j.workers))
+	w.set("run_id", j.id)
+	w.set("run_dir", noRunDir) // nobody but this launcher starts ranks of the run
+	if !w.has("on_loss") && j.restarts+j.spares > 0 {
+		w.set("on_loss", restartedOnLoss)
+	}
+	if !p.own {
+		w.set("shard", p.kind.String())
+	}
+	p.nameCache(w, rank)
+	return w
+}
+
+// rankFiles are the options in whose values {rank} stands for the rank.
+var rankFiles = slices.Concat(onceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"})
+
+// fillRank puts the rank where {rank} stands for it.
+func (s *settings) fillRank(rank int) {
+	for _, name := range rankFiles {
+		values := s.all(name)
+		for i, v := range values {
+			values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(rank))
+		}
+	}
 }
 
 // restartedOnLoss is what ranks do about a loss, if nobody says, where the one that is
@@ -125,9 +152,11 @@ const restartedOnLoss = "wait"
 
 // checkRestarts holds that what a job does about a loss and what the launcher does fit.
 func checkRestarts(j localJob, s *settings) error {
-	switch {
-	case s.get("on_loss") == "wait" && j.restarts == 0:
-		return usageErrorf("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --on_loss abort or shrink")
+	switch how := s.get("on_loss"); {
+	case j.spares > 0 && how != "" && how != "wait":
+		return usageErrorf("--spares %d would be ignored with --on_loss %s: nobody takes the place of a lost worker", j.spares, how)
+	case how == "wait" && j.restarts == 0 && j.spares == 0:
+		return usageErrorf("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --spares, or --on_loss abort or shrink")
 	case s.get("on_loss") == "abort" && j.restarts > 0 && j.asked:
 		return usageErrorf("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts)
 	}
@@ -166,12 +195,12 @@ func (p *plan) divideData(j localJob, s *settings) error {
 }
 
 // nameCache gives each rank a cache of its own.
-func (p *plan) nameCache(w *settings, rank int) {
+func (p *plan) nameCache(w *settings, rank string) {
 	switch file := w.get("cache_file"); {
 	case file != "" && !strings.Contains(file, rankMark):
-		w.set("cache_file", fmt.Sprintf("%s.%d", file, rank))
+		w.set("cache_file", file+"."+rank)
 	case file == "" && w.has("cache") && !p.own:
-		w.set("cache_file", fmt.Sprintf("%s.cache.%d", w.get("data"), rank))
+		w.set("cache_file", w.get("data")+".cache."+rank)
 		w.set("cache")
 	}
 }
@@ -183,10 +212,13 @@ func (p *plan) gather(j localJob, option, file string) {
 		dir, base = j.logDir+string(filepath.Separator), option
 	}
 	g := gathering{name: file}
+	piece := fmt.Sprintf("%s%s.%s.", dir, base, j.id)
 	for rank, w := range p.workers {
-		piece := fmt.Sprintf("%s%s.%s.%d", dir, base, j.id, rank)
-		w.set(option, piece)
-		g.pieces = append(g.pieces, piece)
+		w.set(option, piece+strconv.Itoa(rank))
+		g.pieces = append(g.pieces, w.get(option))
+	}
+	for _, w := range p.spares {
+		w.set(option, piece+rankMark)
 	}
 	p.gathered = append(p.gathered, g)
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Spares are attempts without a rank, in a job that waits for replacements. A rank that is
+// lost, and of which no attempt stands by, goes to the spare that came first; so does one
+// that does not come at all, and for which all others wait. From then on that is an attempt of the rank like any other: it reads the shard, says READY, and takes
+// the state. Another attempt of the rank may still overtake it.
+
+// maxSpares bounds the spares of a job.
+const maxSpares = 256
+
+// spare tells that a JOIN is that of a spare.
+func (f *joinFrame) spare() bool { return f.Rank == noRank }
+
+// rank is that of a JOIN; -1: a spare has none.
+func (f *joinFrame) rank() int {
+	if f.spare() {
+		return -1
+	}
+	return int(f.Rank)
+}
+
+// checkSpare refuses a spare that no job can use.
+func (f *joinFrame) checkSpare() *refusal {
+	switch {
+	case f.OnLoss != lossWait:
+		return refuse(Malformed, "a spare of a job with on_loss=%v: only a job that waits for replacements (wait) can use one", f.OnLoss)
+	case f.Epoch != Epoch{}:
+		return refuse(Malformed, "a spare that is in epoch %v: it would have a rank", f.Epoch)
+	}
+	return nil
+}
+
+// checkRoom refuses a spare over the bound.
+func (j *job) checkRoom() *refusal {
+	if n := len(j.spares); n >= maxSpares {
+		return refuse(RankHeld, "job %v has %d spares, the bound", j.id, n)
+	}
+	return nil
+}
+
+// findSpare is the attempt with this number that has joined as a spare. It may have a rank
+// by now, and not know it yet.
+func (j *job) findSpare(number uint64) *attempt {
+	all := j.everybody()
+	if i := slices.IndexFunc(all, func(a *attempt) bool { return !a.vw && a.number == number }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// spareSays tells that a frame may come from an attempt without a rank.
+func spareSays(f frame) bool {
+	switch f.(type) {
+	case *beatFrame, *leaveFrame, *failFrame:
+		return true
+	}
+	return false
+}
+
+// keepSpare lets a spare in. It may be needed at once.
+func (m *machine) keepSpare(a *attempt, joined *joinedFrame) {
+	j := a.job
+	j.spares = append(j.spares, a)
+	m.conns[a.conn] = a
+	j.changed++
+	m.log(slog.LevelInfo, "spare joined", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	joined.Joined = uint32(len(j.seats))
+	m.send(a, joined)
+	if !m.gracious(j) {
+		m.assignAll(j)
+	}
+}
+
+func (j *job) dropSpare(a *attempt) {
+	j.spares = slices.DeleteFunc(j.spares, func(b *attempt) bool { return b == a })
+	j.changed++
+}
+
+// assignAll gives spares the ranks that were here and are not.
+func (m *machine) assignAll(j *job) {
+	left := sortedRanks(j.vacant)
+	if j.state == filling {
+		left = sortedRanks(j.gone)
+	}
+	for _, r := range left {
+		if j.free(r) && len(j.extras[r]) == 0 {
+			m.assign(j, r)
+		}
+	}
+}
+
+// assign gives a free rank to the spare that came first, if there is one.
+func (m *machine) assign(j *job, rank int) {
+	if len(j.spares) == 0 {
+		return
+	}
+	a := j.spares[0]
+	j.dropSpare(a)
+	a.rank, a.joined = rank, m.now
+	j.seat(a)
+	delete(j.gone, rank)
+	m.log(slog.LevelInfo, "spare takes the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	m.send(a, &assignFrame{Rank: rank})
+}
+
+// assignMissing gives spares the ranks that have never come, once all others have been READY
+// for a while: before that it may be that a launcher is slow.
+func (m *machine) assignMissing(j *job) {
+	waits := j.state == filling && len(j.seats) > 0 && len(j.seats) < j.total && j.ready == j.native && !m.gracious(j)
+	switch {
+	case !waits || len(j.spares) == 0:
+		j.shortFrom = time.Time{}
+	case j.shortFrom.IsZero():
+		j.shortFrom = m.now
+	case m.now.Sub(j.shortFrom) > m.lostAfter:
+		for _, r := range j.missing() {
+			if len(j.extras[r]) == 0 {
+				m.assign(j, r)
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// spare is gvw --spare: a process that waits until a rank is lost, and then is that rank.
+func (p *program) spare(ctx context.Context, s *settings) (err error) {
+	log := p.logger(s.has("quiet"), true)
+	err = p.dispatch(ctx, s.args(), learnFlags, func(c *cli.Context) (err error) {
+		p.enlisted, err = p.enlist(c)
+		return err
+	})
+	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.JobFinished {
+		log.Info(no.Error() + ": this spare is not needed")
+		return nil
+	}
+	if err != nil {
+		return idle(err, log)
+	}
+	defer func() { err = errors.Join(err, p.enlisted.Close()) }()
+	own := s.clone()
+	own.takeRank(p.enlisted.Rank())
+	return p.dispatch(ctx, own.args(), learnFlags, p.learn)
+}
+
+// enlist waits for a rank.
+func (p *program) enlist(c *cli.Context) (*allreduce.Group, error) {
+	cfg, err := learnConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	total := int(c.Uint64("total"))
+	if cfg.Cluster, err = clusterConfig(c, launch.Place{Total: total}); err != nil {
+		return nil, err
+	}
+	if err := p.guard(c, cfg.Cluster); err != nil {
+		return nil, err
+	}
+	if _, err := p.faultPlan(total, c.String("shm") != "off"); err != nil {
+		return nil, err // now, and not when it is needed
+	}
+	cfg.Log = p.logger(cfg.Quiet, true)
+	takeCheckpoints(c, cfg.Cluster, cfg.Log)
+	cfg.Inputs = []learn.Input{{Name: "what a lost rank has read"}}
+	cfg.OpenModel, cfg.Create = opener(hdfsio.Local{}), p.creator(hdfsio.Local{})
+	return learn.Enlist(c.Context, cfg)
+}
+
+// takeRank makes the options of a spare those of a rank. A log that grows is rank 0's, where
+// not each has its own.
+func (s *settings) takeRank(rank int) {
+	if rank > 0 && !strings.Contains(s.get("log_json"), rankMark) {
+		s.set("log_json")
+	}
+	s.set("spare")
+	s.set("node", fmt.Sprint(rank))
+	s.fillRank(rank)
+}
+
+// andSpares is what the launcher says of them.
+func andSpares(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " and 1 spare"
+	}
+	return fmt.Sprintf(" and %d spares", n)
+}
+
+// name is that of a process of the job: ranks come first, then spares.
+func (pl *plan) name(process int) string {
+	if spare := process - len(pl.workers); spare >= 0 {
+		return fmt.Sprintf("spare %d", spare)
+	}
+	return fmt.Sprintf("rank %d", process)
+}
+
+// replaced says whether a job with spares goes on without a process that is not started
+// again. lost counts those: there are enough as long as they are no more than the spares.
+func (p *program) replaced(pl *plan, watch *jobWatch, r launch.Result, lost *int) bool {
+	if watch.finished() {
+		return true // it was stopped, and has been woken too late
+	}
+	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.goesOn(r.Code == exitLost || r.Code == exitDeadline) {
+		return false
+	}
+	*lost++
+	fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), howEnded(r), len(pl.spares)-*lost)
+	return true
+}
