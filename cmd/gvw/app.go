@@ -24,7 +24,7 @@ func (p *program) run(ctx context.Context) error {
 			return p.toolCommand(ctx, t, args[1:])
 		}
 	}
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "keygen", "mapper", "hadoop", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "bench", "experiments", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "keygen", "mapper", "hadoop", "version", "help"}, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -36,6 +36,8 @@ func (p *program) run(ctx context.Context) error {
 		return p.runCommand(ctx, args)
 	case "bench":
 		return p.benchCommand(ctx, args)
+	case "experiments":
+		return p.experimentsCommand(ctx, args)
 	case "allreduce":
 		return p.allreduceCommand(ctx, args)
 	case "doctor":

@@ -19,7 +19,7 @@ func learnHelp(all bool) string {
 		"  gvw -d test.vw -t -i model -p predictions    predict\n" +
 		"  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes\n" +
 		"  gvw supervise | jobs | cancel                restart ranks, list and end jobs\n" +
-		"  gvw doctor | topo | faults                   network, schedules, rehearsals\n" +
+		"  gvw doctor | topo | faults | experiments     network, schedules, rehearsals\n" +
 		"  gvw inspect | diff | convert                 look at models; --help of each\n" +
 		"  gvw version\n")
 	writeOptions(&b, learnFlags, all)

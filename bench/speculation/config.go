@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package speculation
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+)
+
+// Config says what job is run. The zero value is a good one.
+type Config struct {
+	// Ranks is how many there are, at least 4; 0 is 20.
+	Ranks int
+	// Passes is how many passes each run makes, at least 2; 0 is 8.
+	Passes int
+	// Pass is how long a pass of a healthy rank takes, give or take a tenth; 0 is 80 ms.
+	Pass time.Duration
+	// Slow is the share of slow ranks, up to a third; 0 is a tenth. At least one is.
+	Slow float64
+	// Factor is how many times longer their passes take, above 1; 0 is 10.
+	Factor float64
+	// Floats is the length of the vector that is summed after each pass; 0 is 65536.
+	Floats int
+	// Seed draws who is slow; 0 is a seed like any other.
+	Seed uint64
+	// Within bounds the time of both runs together: Validate refuses what would take
+	// longer; 0 is 20 s.
+	Within time.Duration
+	// Log hears what server and ranks say; nil discards it.
+	Log *slog.Logger
+}
+
+const (
+	// laterFrom is the pass from which on the other half of the slow ranks is slow.
+	laterFrom = 3
+	// jitter is by how much passes of a rank differ, up or down.
+	jitter = 0.1
+)
+
+func (c Config) withDefaults() Config {
+	c.Ranks = cmp.Or(c.Ranks, 20)
+	c.Passes = cmp.Or(c.Passes, 8)
+	c.Pass = cmp.Or(c.Pass, 80*time.Millisecond)
+	c.Slow = cmp.Or(c.Slow, 0.1)
+	c.Factor = cmp.Or(c.Factor, 10)
+	c.Floats = cmp.Or(c.Floats, 1<<16)
+	c.Within = cmp.Or(c.Within, 20*time.Second)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Validate reports everything that is wrong with c.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("speculation: "+format, args...)) }
+	if c.Ranks < 4 || c.Ranks > 1000 {
+		fault("Ranks: got %d, want 4 to 1000", c.Ranks)
+	}
+	if c.Passes < 2 {
+		fault("Passes: got %d, want 2 or more", c.Passes)
+	}
+	if c.Pass < 10*time.Millisecond {
+		fault("Pass: got %v, want 10 ms or more: less is lost in the noise", c.Pass)
+	}
+	if !(c.Slow > 0 && c.Slow <= 1.0/3) {
+		fault("Slow: got %v, want a share above 0 and up to a third: slow is who differs from most", c.Slow)
+	}
+	if !(c.Factor > 1 && c.Factor <= 1000) {
+		fault("Factor: got %v, want above 1 and up to 1000", c.Factor)
+	}
+	if c.Floats < 1 || c.Floats > 1<<26 {
+		fault("Floats: got %d, want 1 to %d", c.Floats, 1<<26)
+	}
+	if c.Within < 0 {
+		fault("Within: got %v, want a time", c.Within)
+	}
+	if t := c.atMost(); errs == nil && t > c.Within {
+		fault("two runs of %d passes, each as long as the slowest rank, may take %v, and Within is %v: take fewer or shorter passes, a smaller factor, or more time",
+			c.Passes, t.Round(time.Millisecond), c.Within)
+	}
+	return errors.Join(errs...)
+}
+
+// atMost is how long both runs take if nothing helps the slow ranks.
+func (c Config) atMost() time.Duration {
+	return time.Duration(2 * float64(c.Passes) * float64(c.Pass) * c.Factor * (1 + jitter))
+}
+
+// slow is how many ranks are.
+func (c Config) slow() int { return max(1, int(math.Round(c.Slow*float64(c.Ranks)))) }

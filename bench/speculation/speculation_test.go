@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package speculation
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Duplicates take the places of both kinds of slow ranks, and of nobody else; what is summed is
+// the same. The longest pass is that of the slow ones still: they have to be found out.
+func TestDuplicatesHelp(t *testing.T) {
+	r, err := Run(t.Context(), Config{Ranks: 6, Passes: 8, Pass: 100 * time.Millisecond, Slow: 0.3, Factor: 6, Floats: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Early) != 1 || len(r.Late) != 1 {
+		t.Fatalf("ranks %v are slow from the start, %v later, want one of each", r.Early, r.Late)
+	}
+	if r.Overtaken < 1 || r.HandedOver < 1 || r.Duplicates < 2 {
+		t.Errorf("%d duplicates, %d ready first, %d took over, want both slow ranks replaced", r.Duplicates, r.Overtaken, r.HandedOver)
+	}
+	if r.With.All > r.Without.All*9/10 {
+		t.Errorf("with duplicates all passes took %v, without %v", r.With.All, r.Without.All)
+	}
+	for _, ts := range []Times{r.Without, r.With} {
+		if !(ts.Low > 0 && ts.Low <= ts.Median && ts.Median <= ts.High && ts.High <= ts.Max && ts.Max <= ts.All) || ts.Communication <= 0 {
+			t.Errorf("times that cannot be: %+v", ts)
+		}
+	}
+	var b strings.Builder
+	if err := r.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"6 ranks, 8 passes of 100ms; 1 from the start and 1 from pass 3 on 6 times slower", "without duplicates", "with duplicates", "758 s"} {
+		if !strings.Contains(b.String(), words) {
+			t.Errorf("the table lacks %q:\n%s", words, &b)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	if err := (Config{}).Validate(); err != nil {
+		t.Errorf("the zero value: %v", err)
+	}
+	for _, c := range []struct {
+		cfg  Config
+		says string
+	}{
+		{Config{Ranks: 3}, "Ranks"},
+		{Config{Passes: 1}, "Passes"},
+		{Config{Pass: time.Millisecond}, "Pass"},
+		{Config{Slow: 0.5}, "Slow"},
+		{Config{Factor: 0.5}, "Factor"},
+		{Config{Floats: -1}, "Floats"},
+		{Config{Factor: 100}, "Within is 20s"},
+	} {
+		if err := c.cfg.Validate(); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v, want something about %s", c.cfg, err, c.says)
+		}
+	}
+}
+
+// Who ends the experiment ends it at once.
+func TestRunEnds(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := Run(ctx, Config{Ranks: 4}); err == nil {
+		t.Error("no error")
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
