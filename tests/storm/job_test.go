@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,8 +30,10 @@ type outcome struct {
 	code   int
 	hung   bool
 	struck bool
-	model  []byte // nil: none
-	last   string // the last line that the user saw
+	model  []byte         // nil: none
+	models map[int][]byte // with --on_loss shrink: that of each rank
+	gone   []int          // likewise: ranks that the job has gone on without
+	last   string         // the last line that the user saw
 	took   time.Duration
 
 	detected, resumed time.Duration // after the fault; 0: not seen
@@ -42,8 +45,14 @@ func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
 	o := outcome{disturbance: d}
 	args := []string{
 		"run", "-n", strconv.Itoa(workers), "--log_dir", filepath.Join(dir, "logs"), "--",
-		"-d", data, "--loss_function", "logistic", "--hybrid", "2:4", "-b", "16", "--l2", "1", "-f", filepath.Join(dir, "m"), "--quiet",
+		"-d", data, "--loss_function", "logistic", "--hybrid", "2:4", "-b", "16", "--l2", "1", "--quiet",
 		"--heartbeat", "100ms", "--lost_after", "1s", "--stall_timeout", "3s", "--on_loss", onLoss,
+	}
+	if onLoss == "shrink" {
+		args = slices.Insert(args, 1, "--max_restarts", "0")
+		args = append(args, "-f", filepath.Join(dir, "m.{rank}"))
+	} else {
+		args = append(args, "-f", filepath.Join(dir, "m"))
 	}
 	if !d.shared {
 		args = append(args, "--shm", "off")
@@ -110,11 +119,42 @@ func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
 	}
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	o.last = lines[len(lines)-1]
-	o.model, err = os.ReadFile(filepath.Join(dir, "m"))
+	if onLoss == "shrink" {
+		o.leftBy(t, dir)
+	} else {
+		o.model = read(t, filepath.Join(dir, "m"))
+	}
+	return o
+}
+
+// read is a file's content; nil: there is none.
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	return o
+	return b
+}
+
+var without = regexp.MustCompile(`(?m)msg="job goes on without a rank" .*rank=(\d+)`)
+
+// leftBy is what the ranks of a job have left that goes on without lost ones.
+func (o *outcome) leftBy(t *testing.T, dir string) {
+	t.Helper()
+	o.models = map[int][]byte{}
+	for rank := range workers {
+		if b := read(t, filepath.Join(dir, fmt.Sprintf("m.%d", rank))); b != nil {
+			o.models[rank], o.model = b, b
+		}
+	}
+	for _, m := range without.FindAllSubmatch(read(t, filepath.Join(dir, "logs", "server.log")), -1) {
+		rank, err := strconv.Atoi(string(m[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.gone = append(o.gone, rank)
+	}
 }
 
 // signalRank signals the process of a rank of a launcher, and says when; never, if

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package storm
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestStormWithoutReplacements: nobody is started again. Once the job runs, it goes on without
+// whoever is lost, and every rank that is left writes the same model; nobody else does. A
+// loss before it runs, or when files are owed, or of all, ends it soon, and it says who.
+func TestStormWithoutReplacements(t *testing.T) {
+	kinds := []string{"exit", "kill", "stop", "two killed", "SIGKILL", "SIGSTOP"}
+	goneOn, ended := 0, 0
+	storm(t, max(jobs/4, 2*uint64(len(kinds))), "shrink", kinds, func(o outcome, whole []byte) string {
+		for rank, model := range o.models {
+			if !bytes.Equal(model, o.model) {
+				return fmt.Sprintf("rank %d has another model", rank)
+			}
+		}
+		switch {
+		case o.code != 0 && (!strings.HasPrefix(o.last, "gvw: ") || !strings.Contains(o.last, "rank ")):
+			return fmt.Sprintf("exit code %d, and its last line names no rank: %s", o.code, o.last)
+		case o.code != 0 && o.took > 20*time.Second:
+			return fmt.Sprintf("it took %v to fail", o.took)
+		case o.code != 0:
+			ended++
+			return ""
+		case len(o.gone) == 0 && !bytes.Equal(o.model, whole):
+			return "nobody was lost for good, and the model is another one"
+		}
+		for rank := range workers {
+			if _, there := o.models[rank]; there == slices.Contains(o.gone, rank) {
+				return fmt.Sprintf("the job has gone on without ranks %v: rank %d has a model: %v", o.gone, rank, there)
+			}
+		}
+		goneOn += min(len(o.gone), 1)
+		return ""
+	})
+	t.Logf("%d jobs have gone on without a rank, %d were ended by a loss", goneOn, ended)
+	if goneOn == 0 && !t.Failed() && number(t, "STORM_ONLY", 0) == 0 {
+		t.Error("no job has gone on without a rank")
+	}
+}
