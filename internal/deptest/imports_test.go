@@ -98,7 +98,7 @@ var foreigners = []foreign{
 	{"github.com/colinmarc/hdfs", []string{"hdfsio"}, "one package knows HDFS, behind one FS interface"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn"}, "kernels for vectors; formulas that must have fixed bits are ours"},
-	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "allreduce", "cmd"}, "system calls stay at the rim"},
+	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
 	{"github.com/google/go-cmp", nil, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "for tests"},
 	{"github.com/twmb/murmur3", nil, "for tests: the oracle of our own hash"},
