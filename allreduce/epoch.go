@@ -165,6 +165,9 @@ func (e *epoch) start(w *spantree.Wiring, wr *wirer) error {
 			return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 		}
 	}
+	if creds := g.cfg.Credentials; creds != nil && creds.TLS != nil && !w.Stream {
+		g.log.Info("between ranks: TLS 1.3, by the net.Conn driver; those of a machine share memory all the same, unless that is off", "rank", g.cfg.Rank)
+	}
 	if err := wr.handOver(en.attach); err != nil {
 		wr.end()
 		en.finish()

@@ -23,7 +23,7 @@ func (l Local) Create(name string) (File, error) {
 		return nil, newError("create", `""`, fs.ErrInvalid, "give a file name")
 	}
 	if planted(name) {
-		return nil, newError("create", name, fs.ErrPermission, "it is a link of another user, in a folder where all may write: remove it, or write elsewhere")
+		return nil, newError("create", name, fs.ErrPermission, plantedAdvice)
 	}
 	target := name
 	if real, err := filepath.EvalSymlinks(name); err == nil {
@@ -55,6 +55,26 @@ func (l Local) Create(name string) (File, error) {
 		}
 	}
 }
+
+// CreateNow makes a file, or empties one, under its own name: for what grows while others
+// look at it. Of links it thinks as Create does.
+func (l Local) CreateNow(name string) (*os.File, error) {
+	if planted(name) {
+		return nil, newError("create", name, fs.ErrPermission, plantedAdvice)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, cmp.Or(l.Perm, 0o600))
+	if err != nil {
+		return nil, newError("create", name, err, "")
+	}
+	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
+		if err := l.chmod(f); err != nil {
+			return nil, newError("create", name, errors.Join(err, f.Close()), "")
+		}
+	}
+	return f, nil
+}
+
+const plantedAdvice = "it is a link of another user, in a folder where all may write: remove it, or write elsewhere"
 
 // chmod gives a file the mode that was asked for, whatever the umask says.
 func (l Local) chmod(f *os.File) error {

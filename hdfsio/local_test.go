@@ -344,3 +344,31 @@ func TestExpand(t *testing.T) {
 		t.Error("a malformed pattern: no error")
 	}
 }
+
+// Files are their owner's alone, unless it is said otherwise; then the umask does not
+// matter.
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	for perm, want := range map[fs.FileMode]fs.FileMode{0: 0o600, 0o666: 0o666, 0o640: 0o640} {
+		dir := t.TempDir()
+		f, err := Local{Perm: perm}.Create(filepath.Join(dir, "aside"))
+		if err == nil {
+			err = f.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := Local{Perm: perm}.CreateNow(filepath.Join(dir, "now"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now.Close()
+		for _, name := range []string{"aside", "now"} {
+			if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Mode().Perm() != want {
+				t.Errorf("Perm %o: %s: %v, %v; want mode %o", perm, name, fi, err, want)
+			}
+		}
+	}
+}

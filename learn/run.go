@@ -205,6 +205,7 @@ func dataset(cfg *Config) stream.Config {
 		Feature:   cfg.features(),
 		Format:    cfg.DataFormat(),
 		Cache:     cfg.Cache,
+		Mode:      cfg.CacheMode,
 		KillCache: cfg.KillCache,
 		Passes:    cfg.maxPasses(),
 	}

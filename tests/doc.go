@@ -16,6 +16,8 @@
 //	handover_test.go slow ranks, and the attempts that take their place
 //	spares_test.go   processes without a rank that take that of a lost one
 //	losses_test.go   stopped ranks, the server killed, replacements, duplicates
+//	secure_test.go   secrets and certificates, right and wrong; nothing secret shows
+//	hostile_test.go  ten thousand hostile connections, and a job that starts meanwhile
 //	real_test.go     real data sets, against the scores others reach
 //
 // A test that needs what a bare clone lacks (the sets beside the repository, a

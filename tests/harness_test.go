@@ -147,12 +147,13 @@ func (r result) ends(t *testing.T, what string, code int, words ...string) {
 	}
 }
 
-// startServer starts spanning_tree on a free port and returns the port.
-func startServer(t *testing.T) (port string) {
+// startServer starts spanning_tree on a free port, with further options if need be, and
+// returns the port.
+func startServer(t *testing.T, options ...string) (port string) {
 	t.Helper()
 	dir := t.TempDir()
 	port = freePort(t)
-	p := start(t, dir, serverBin, "--nondaemon", "--bind", "127.0.0.1", "--port", port)
+	p := start(t, dir, serverBin, append([]string{"--nondaemon", "--bind", "127.0.0.1", "--port", port}, options...)...)
 	waitFor(t, "the server to listen on port "+port, func() bool { return dialable("127.0.0.1:" + port) })
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Signal(os.Interrupt)

@@ -157,6 +157,9 @@ func checkLearn(s *settings) error {
 	if _, err := classWeights(s.all("classweight")); err != nil {
 		fault("--classweight: %w", err)
 	}
+	if s.has("mode") && fileMode(s.get("mode")) == 0 {
+		fault("--mode %s: octal, from 600 to 777, as of chmod; the owner reads and writes", s.get("mode"))
+	}
 	if _, err := metric.Parse(s.get("metrics")); s.has("metrics") && err != nil {
 		fault("--metrics: %w", err)
 	}

@@ -17,7 +17,7 @@ func takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger
 	if !c.IsSet("checkpoint") {
 		return
 	}
-	fsys := privateFS{hdfsio.Local{Perm: 0o600}}
+	fsys := privateFS{hdfsio.Local{Perm: fileMode(c.String("mode"))}}
 	cluster.Checkpoints = &checkpoint.Store{FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -101,15 +102,24 @@ func fileInputs(fsys hdfsio.FS, files []string, shard hdfsio.Shard) ([]learn.Inp
 
 // passLog opens the file of --log_json, which grows line by line while the run
 // goes on.
-func (p *program) passLog(name string) (io.WriteCloser, error) {
+func (p *program) passLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
 	if slices.Contains(stdoutNames, name) {
 		return nopCloser{p.stdout}, nil
 	}
-	f, err := os.Create(name)
+	f, err := fsys.CreateNow(name)
 	if err != nil {
 		return nil, fmt.Errorf("--log_json: %w", err)
 	}
 	return f, nil
+}
+
+// fileMode is what --mode says; 0: nothing, or nonsense.
+func fileMode(text string) fs.FileMode {
+	mode, err := strconv.ParseUint(text, 8, 9)
+	if err != nil || mode&0o600 != 0o600 {
+		return 0
+	}
+	return fs.FileMode(mode)
 }
 
 // nopCloser is a stream of the process, which stays open.

@@ -183,6 +183,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "log_json", kind: text, category: catOutput, arg: "FILE", more: true, help: "write one line of JSON a pass"},
 	{name: "audit", short: "a", kind: boolean, category: catOutput, more: true, help: "write each example's features and weights to stdout"},
 	{name: "quiet", kind: boolean, category: catOutput, more: true, help: "errors only"},
+	{name: "mode", kind: text, category: catOutput, arg: "MODE", def: "600", more: true, help: "of files that are made, octal: 644 lets all read them"},
 
 	{name: "span_server", kind: text, category: catCluster, arg: "HOST", help: "host of the spanning_tree server"},
 	{name: "span_server_port", kind: integer, max: 65535, category: catCluster, arg: "PORT", def: "26543", more: true, help: "its port"},

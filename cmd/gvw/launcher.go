@@ -54,7 +54,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if _, err := p.faultPlan(job.workers, s.get("shm") != "off"); err != nil {
 		return err
 	}
-	fsys := hdfsio.Local{}
+	fsys := hdfsio.Local{Perm: fileMode(s.get("mode"))}
 	if err := expandData(fsys, s, job.workers); err != nil {
 		return err
 	}

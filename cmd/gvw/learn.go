@@ -47,7 +47,8 @@ func (p *program) learn(c *cli.Context) (err error) {
 			shard = hdfsio.Shard{Kind: kind, Rank: at.Rank, Total: at.Total}
 		}
 	}
-	fsys := hdfsio.Local{}
+	fsys := hdfsio.Local{Perm: fileMode(c.String("mode"))}
+	cfg.CacheMode = fsys.Perm
 	if cfg.Cache, err = cacheName(c, shard); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 		return p.dryRun(fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
 	if name := c.String("log_json"); name != "" {
-		log, oerr := p.passLog(name)
+		log, oerr := p.passLog(fsys, name)
 		if oerr != nil {
 			return oerr
 		}

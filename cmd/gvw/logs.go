@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
 )
 
 // logs are the files of a local job: one per rank and per spare, one of the server.
@@ -23,7 +25,7 @@ type logs struct {
 func openLogs(dir string, n, spares int) (*logs, error) {
 	l := &logs{dir: dir, width: max(2, len(fmt.Sprint(n-1))), workers: n}
 	open := func(name string) (*os.File, error) {
-		f, err := os.Create(name)
+		f, err := hdfsio.Local{}.CreateNow(name)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("cannot write logs: %w", err), l.close())
 		}

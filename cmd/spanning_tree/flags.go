@@ -225,7 +225,7 @@ func suggest(name string) string {
 		"port", "bind", "state", "lost_after", "replace_timeout", "grace", "nondaemon", "help", "version",
 		"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
 	}, boundNames) {
-		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == known {
+		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {
 			return ", did you mean --" + known + "?"
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -166,8 +167,26 @@ func listen(o options) (net.Listener, error) {
 }
 
 func writePID(path string) error {
-	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
-		return fmt.Errorf("cannot write the pid file: %w", err)
+	err := writeAside(path, fmt.Appendln(nil, os.Getpid()))
+	if err != nil {
+		return fmt.Errorf("cannot write the pid file %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeAside writes a file that all may read. What had its name before is replaced, also
+// a link: it is not followed.
+func writeAside(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".pid-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -57,10 +57,18 @@ func Create(path string, key Key) (*Writer, error) {
 	return w, nil
 }
 
+// Chmod lets others than the owner read the cache.
+func (w *Writer) Chmod(mode fs.FileMode) error {
+	if err := w.file.Chmod(mode); err != nil {
+		return fmt.Errorf("cache: cannot create %s: %w", w.path, err)
+	}
+	return nil
+}
+
 func createAside(path string) (*os.File, error) {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("%s.writing-%d-%d", path, os.Getpid(), n)
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) || n == 1000 {
 			return f, err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"strconv"
 	"strings"
@@ -43,6 +44,8 @@ type Config struct {
 	Sources []Source
 	// Cache is the cache's path. Empty: none, each pass reads the text.
 	Cache string
+	// Mode is the mode of a cache that is made; 0: 0600, its owner's alone.
+	Mode fs.FileMode
 	// KillCache makes the cache anew even if there is a valid one.
 	KillCache bool
 	// Passes is how many passes will be asked for, at most. 0: 1.

@@ -87,6 +87,11 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 		if err != nil {
 			return nil, err
 		}
+		if mode := d.cfg.Mode; mode != 0 {
+			if err := w.Chmod(mode); err != nil {
+				return nil, errors.Join(err, w.Abort())
+			}
+		}
 		p.writer = newWriter(w, queue)
 	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)

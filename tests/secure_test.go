@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// keyring are credentials of every kind, in a folder.
+type keyring struct{ dir string }
+
+func newKeyring(t *testing.T) keyring {
+	t.Helper()
+	k := keyring{t.TempDir()}
+	gvw(t, k.dir, "keygen", "--secret", "secret")
+	gvw(t, k.dir, "keygen", "--dir", "keys")
+	return k
+}
+
+func (k keyring) secret() []string { return []string{"--secret_file", filepath.Join(k.dir, "secret")} }
+
+// tls are the certificates of a server or a rank.
+func (k keyring) tls(who string) []string {
+	in := func(name string) string { return filepath.Join(k.dir, "keys", name) }
+	return []string{"--tls_cert", in(who + ".crt"), "--tls_key", in(who + ".key"), "--tls_ca", in("ca.crt")}
+}
+
+// examples writes a small set, drawn the same way each time.
+func examples(t *testing.T, dir string, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "%d | a:%d b%d c%d\n", i%2*2-1, i%7, i%53, i*i%31)
+	}
+	name := filepath.Join(dir, "examples.vw")
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// guardedJob runs two ranks over sockets.
+func guardedJob(t *testing.T, port, data, model string, options []string) (results [2]result) {
+	t.Helper()
+	var ranks [2]*process
+	for i := range ranks {
+		args := append(clusterArgs(port, 1, i, 2), "-d", data, "-f", model, "--shm", "off", "--quiet", "--start_timeout", "20s")
+		ranks[i] = start(t, filepath.Dir(data), gvwBin, append(args, options...)...)
+	}
+	for i, r := range ranks {
+		results[i] = r.wait()
+	}
+	return results
+}
+
+// What keeps strangers out changes no bit of the model.
+func TestGuardedJobs(t *testing.T) {
+	dir, k, foreign := t.TempDir(), newKeyring(t), newKeyring(t)
+	data := examples(t, dir, 500)
+	var first []byte
+	for name, c := range map[string]struct{ server, rank []string }{
+		"nothing": {nil, nil},
+		"secret":  {k.secret(), k.secret()},
+		"TLS":     {k.tls("server"), k.tls("rank")},
+		"both":    {append(k.secret(), k.tls("server")...), append(k.secret(), k.tls("rank")...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			port := startServer(t, c.server...)
+			for i, r := range guardedJob(t, port, data, filepath.Join(dir, "m"), c.rank) {
+				r.ends(t, fmt.Sprint("rank ", i), 0)
+			}
+			model := []byte(readFile(t, filepath.Join(dir, "m")))
+			if first == nil {
+				first = model
+			}
+			if !bytes.Equal(model, first) {
+				t.Error("the model is another one")
+			}
+			// Who has other credentials, or none, is told so, at once.
+			for _, wrong := range [][]string{nil, foreign.secret(), foreign.tls("rank"), k.secret(), k.tls("rank")} {
+				if c.server == nil || fmt.Sprint(wrong) == fmt.Sprint(c.rank) {
+					continue
+				}
+				for i, r := range guardedJob(t, port, data, filepath.Join(dir, "n"), wrong) {
+					r.ends(t, fmt.Sprintf("rank %d with %v", i, wrong), 6, "unauthorised")
+				}
+			}
+		})
+	}
+}
+
+// Only who has the server's credentials lists its jobs.
+func TestGuardedListing(t *testing.T) {
+	k := newKeyring(t)
+	port := startServer(t, k.secret()...)
+	at := []string{"jobs", "--span_server", "127.0.0.1", "--span_server_port", port}
+	run(t, k.dir, gvwBin, append(at, k.secret()...)...).ends(t, "jobs with the secret", 0)
+	run(t, k.dir, gvwBin, at...).ends(t, "jobs without it", 6, "it asks for a secret")
+}
+
+// TestNothingSecretShows looks for the secret of a run in everything that others can see:
+// the command lines and environments of its processes, and its logs.
+func TestNothingSecretShows(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	k := newKeyring(t)
+	secret := strings.TrimSpace(readFile(t, filepath.Join(k.dir, "secret")))
+	logs := filepath.Join(k.dir, "logs")
+	data := examples(t, k.dir, 3000)
+	p := start(t, k.dir, gvwBin, append(append([]string{"run", "-n", "2", "--log_dir", logs}, k.secret()...),
+		"--", "-d", data, "-f", "m", "--passes", "150", "-c", "--holdout_off")...)
+	done := make(chan result, 1)
+	go func() { done <- p.wait() }()
+	workers := map[string]bool{}
+	look := func(file string, b []byte) {
+		if bytes.Contains(b, []byte(secret)) {
+			t.Errorf("the secret is in %s", file)
+		}
+	}
+	var r result
+	for over := false; !over; {
+		select {
+		case r = <-done:
+			over = true
+		default:
+		}
+		found, err := filepath.Glob("/proc/[0-9]*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, proc := range found {
+			if exe, err := os.Readlink(proc + "/exe"); err != nil || exe != gvwBin {
+				continue
+			}
+			for _, name := range []string{"/cmdline", "/environ"} {
+				b, err := os.ReadFile(proc + name)
+				if err != nil {
+					continue // it has ended
+				}
+				look(proc+name, b)
+				if name == "/environ" && bytes.Contains(b, []byte("GVW_SECRET_FD=")) {
+					workers[proc] = true
+				}
+			}
+		}
+	}
+	r.ends(t, "gvw run", 0)
+	if len(workers) != 2 {
+		t.Errorf("%d workers were seen with a descriptor for the secret, want 2", len(workers))
+	}
+	look("stdout", []byte(r.stdout))
+	look("stderr", []byte(r.stderr))
+	files, err := filepath.Glob(logs + "/*")
+	if err != nil || len(files) != 3 {
+		t.Fatalf("the logs are %v, %v", files, err)
+	}
+	for _, file := range append(files, filepath.Join(k.dir, "m")) {
+		look(file, []byte(readFile(t, file)))
+	}
+	if log := readFile(t, filepath.Join(logs, "server.log")); !strings.Contains(log, "with a secret") {
+		t.Errorf("the server of gvw run has no secret:\n%s", log)
+	}
+}
