@@ -154,7 +154,27 @@ func (w *localFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *localFile) Commit() error {
+// Commit gives the file its name, in the place of what had it.
+func (w *localFile) Commit() error { return w.commit(os.Rename) }
+
+// CommitNew gives the file its name unless something has it. A link does not
+// replace; where the file system has none, the name is looked for first.
+func (w *localFile) CommitNew() error {
+	return w.commit(func(aside, target string) error {
+		switch err := os.Link(aside, target); {
+		case err == nil:
+			return os.Remove(aside)
+		case errors.Is(err, fs.ErrExist):
+			return &fs.PathError{Op: "create", Path: target, Err: fs.ErrExist}
+		}
+		if _, err := os.Lstat(target); err == nil {
+			return &fs.PathError{Op: "create", Path: target, Err: fs.ErrExist}
+		}
+		return os.Rename(aside, target)
+	})
+}
+
+func (w *localFile) commit(name func(aside, target string) error) error {
 	if w.ended {
 		return nil
 	}
@@ -175,7 +195,7 @@ func (w *localFile) Commit() error {
 	if err := w.f.Close(); err != nil {
 		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
 	}
-	if err := os.Rename(w.aside, w.target); err != nil {
+	if err := name(w.aside, w.target); err != nil {
 		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
 	}
 	if err := syncDir(filepath.Dir(w.target)); err != nil {

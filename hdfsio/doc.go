@@ -25,12 +25,28 @@
 // decompression (measured on one core: gzip 0.5 GB/s of text, zstd 0.8 GB/s)
 // before the first line. By lines nothing is counted beforehand.
 //
+// On a file system that is not this machine's ([Caps]) that would be to fetch files
+// twice. There a compressed file is known by its name's end, as in Hadoop, and is
+// not cut: it goes whole to the rank whose part by stored bytes holds its middle. As
+// many files as ranks, of about one size, are one for each. Which rank reads what
+// follows from names and sizes alone, wherever it runs: a rank that is started again
+// on another host reads the same. Which copy of a block it reads is up to the name
+// node, which names those nearest to the reader first.
+//
+// # Names
+//
+// [URLs] is the file system that programs use: hdfs://, webhdfs:// and swebhdfs://
+// names are on clusters, all others on this machine. Package hdfsio/hdfs chooses how
+// to reach a cluster; hdfsio/remote makes a file system of what is found there;
+// hdfsio/fstest holds all of them to what is contracted here.
+//
 // # Writing
 //
 // [FS.Create] gives a [File] that has its name only after [File.Commit]: it is
 // written beside its place under a name of its own, synced, and renamed, and the
 // folder is synced. A run that dies leaves the old file as it was. Its mode is
-// what the umask makes of 0666.
+// what the umask makes of 0666. [File.CommitNew] does not replace: of several who
+// write the same name, one has it and the others hear fs.ErrExist.
 //
 // # What is contracted
 //

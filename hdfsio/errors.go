@@ -14,6 +14,7 @@ import (
 type Error struct {
 	Op     string // open, read, create, write, list, remove, …
 	Name   string
+	By     string // which way to the file system, where there are several; may be empty
 	Err    error
 	Advice string // may be empty
 }
@@ -24,7 +25,11 @@ func (e *Error) Error() string {
 	if pe, ok := errors.AsType[*fs.PathError](cause); ok {
 		cause = pe.Err
 	}
-	s := fmt.Sprintf("cannot %s %s: %v", e.Op, e.Name, cause)
+	by := ""
+	if e.By != "" {
+		by = " (" + e.By + ")"
+	}
+	s := fmt.Sprintf("cannot %s %s%s: %v", e.Op, e.Name, by, cause)
 	if e.Advice != "" {
 		s += ": " + e.Advice
 	}
@@ -44,6 +49,8 @@ func adviceFor(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "check the name and the current folder"
+	case errors.Is(err, fs.ErrExist):
+		return "remove it first, or choose another name"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of the file and its folders"
 	case errors.Is(err, syscall.ENOSPC):

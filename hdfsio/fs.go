@@ -3,6 +3,8 @@
 package hdfsio
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"time"
@@ -10,14 +12,15 @@ import (
 
 // FS is a file system, local or distributed. Names are the file system's own.
 type FS interface {
-	// Open reads a file from offset on.
+	// Open reads a file from offset on; from its end on there is nothing to read.
 	Open(name string, offset int64) (io.ReadCloser, error)
 	// Create starts a file that replaces name when it is committed.
 	Create(name string) (File, error)
 	// Stat describes a file or folder.
 	Stat(name string) (Info, error)
 	// List returns what matches a pattern of path.Match, sorted by name; a
-	// pattern without matches is no error.
+	// pattern without matches is no error. What begins with a dot matches only
+	// what says so, as in a shell.
 	List(pattern string) ([]Info, error)
 	// Remove removes a file or an empty folder.
 	Remove(name string) error
@@ -26,11 +29,13 @@ type FS interface {
 }
 
 // File is a file under way. It appears under its name, whole and durable, at
-// Commit; Abort removes what was written. The first of the two counts, a later
-// call does nothing.
+// Commit; Abort removes what was written. CommitNew is Commit for a name that must
+// not be there yet: if it is, the error is fs.ErrExist, and what was there stays.
+// The first of the three counts, a later call does nothing.
 type File interface {
 	io.Writer
 	Commit() error
+	CommitNew() error
 	Abort() error
 }
 
@@ -41,6 +46,42 @@ type Info struct {
 	Modified time.Time
 	Mode     fs.FileMode
 }
+
+// Caps is what a file system is good at.
+type Caps struct {
+	// Seek: to open a file at an offset costs no more than at its beginning.
+	Seek bool
+	// Near: files are on this machine, so that reading one twice costs little.
+	Near bool
+}
+
+// Capable is an FS that says what it is good at. It may depend on the name.
+type Capable interface {
+	Caps(name string) (Caps, error)
+}
+
+// CapsOf is what a file system is good at; one that does not say is taken for local.
+func CapsOf(fsys FS, name string) (Caps, error) {
+	if c, ok := fsys.(Capable); ok {
+		return c.Caps(name)
+	}
+	return Caps{Seek: true, Near: true}, nil
+}
+
+// Block is a piece of a file and the hosts that have a copy of it.
+type Block struct {
+	Offset, Length int64
+	Hosts          []string
+}
+
+// Locator is an FS that knows where files are. An error that is
+// errors.ErrUnsupported says that this way to it cannot tell.
+type Locator interface {
+	Blocks(name string) ([]Block, error)
+}
+
+// errNoBlocks is the answer of a file system that does not know where files are.
+var errNoBlocks = fmt.Errorf("where its blocks are is not known: %w", errors.ErrUnsupported)
 
 // Expand replaces every name that is a pattern (and no file of that very name)
 // by the files that match it, in order of name.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -76,6 +77,9 @@ func (l Local) List(pattern string) ([]Info, error) {
 	}
 	infos := make([]Info, 0, len(names))
 	for _, name := range names {
+		if hides(pattern, name) {
+			continue
+		}
 		in, err := l.Stat(name)
 		if err != nil {
 			return nil, err
@@ -83,6 +87,24 @@ func (l Local) List(pattern string) ([]Info, error) {
 		infos = append(infos, in)
 	}
 	return infos, nil
+}
+
+// hides reports whether a pattern of as many elements as name leaves out what begins
+// with a dot: files under way, and what people hide.
+func hides(pattern, name string) bool {
+	p, n := strings.Split(filepath.ToSlash(pattern), "/"), strings.Split(filepath.ToSlash(name), "/")
+	for i := 1; i <= min(len(p), len(n)); i++ {
+		if HiddenFrom(p[len(p)-i], n[len(n)-i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// HiddenFrom reports whether an element of a pattern leaves out a name because it
+// begins with a dot.
+func HiddenFrom(pattern, name string) bool {
+	return strings.HasPrefix(name, ".") && isPattern(pattern) && !strings.HasPrefix(pattern, ".")
 }
 
 // Remove removes a file or an empty folder.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 )
 
 // Part is one file's share of a rank's input.
@@ -112,26 +114,35 @@ func splitLines(fsys FS, infos []Info, names []string, s Shard) []Part {
 	return parts
 }
 
+// extent is a file as splitBytes sees it.
+type extent struct {
+	size       int64 // bytes of text; of a file that is whole: as stored
+	compressed bool
+	whole      bool // it is not cut
+	far        bool // its bytes have not been looked at
+}
+
 func splitBytes(fsys FS, infos []Info, s Shard) ([]Part, error) {
-	type text struct {
-		size       int64
-		compressed bool
-	}
 	var total int64
-	texts := make([]text, len(infos))
+	texts := make([]extent, len(infos))
 	for i, in := range infos {
-		size, compressed, err := textSize(fsys, in)
+		t, err := sizeUp(fsys, in)
 		if err != nil {
 			return nil, err
 		}
-		texts[i] = text{size, compressed}
-		total += size
+		texts[i] = t
+		total += t.size
 	}
 	lo, hi := s.cut(total)
 	var parts []Part
 	for i, in := range infos {
 		t := texts[i]
 		a, b := min(max(lo, 0), t.size), min(max(hi, 0), t.size)
+		if t.whole && a < b {
+			if a, b = 0, t.size; lo > t.size/2 || hi <= t.size/2 {
+				b = 0 // its middle is another rank's
+			}
+		}
 		lo, hi = lo-t.size, hi-t.size
 		if a >= b {
 			continue
@@ -140,7 +151,7 @@ func splitBytes(fsys FS, infos []Info, s Shard) ([]Part, error) {
 		if a > 0 || b < t.size {
 			part.Name = fmt.Sprintf("%s (bytes %d-%d)", in.Name, a, b)
 		}
-		part.open = func() (io.ReadCloser, error) { return openCut(fsys, in.Name, t.compressed, a, b) }
+		part.open = func() (io.ReadCloser, error) { return openCut(fsys, in.Name, t, a, b) }
 		if a > 0 {
 			part.header = func(limit int) ([]byte, bool, error) {
 				line, err := firstLine(fsys, in.Name, limit)
@@ -165,6 +176,22 @@ type nothing struct{}
 func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
 func (nothing) Close() error             { return nil }
 
+// sizeUp finds out how a file can be cut. One that is near is read if it is
+// compressed. One that is far goes by its name, as in Hadoop: to count what is in it
+// would be to fetch it once more.
+func sizeUp(fsys FS, in Info) (extent, error) {
+	caps, err := CapsOf(fsys, in.Name)
+	if err != nil {
+		return extent{}, err
+	}
+	if !caps.Near {
+		whole := slices.ContainsFunc(formats, func(f format) bool { return path.Ext(in.Name) == f.suffix })
+		return extent{size: in.Size, compressed: whole, whole: whole, far: true}, nil
+	}
+	size, compressed, err := textSize(fsys, in)
+	return extent{size: size, compressed: compressed}, err
+}
+
 // textSize is the number of bytes of text in a file.
 func textSize(fsys FS, in Info) (size int64, compressed bool, err error) {
 	raw, err := fsys.Open(in.Name, 0)
@@ -187,8 +214,16 @@ func textSize(fsys FS, in Info) (size int64, compressed bool, err error) {
 }
 
 // openCut opens the lines that begin in [lo, hi).
-func openCut(fsys FS, name string, compressed bool, lo, hi int64) (io.ReadCloser, error) {
-	if !compressed {
+func openCut(fsys FS, name string, t extent, lo, hi int64) (io.ReadCloser, error) {
+	if t.whole {
+		return Open(fsys, name)
+	}
+	if !t.compressed {
+		if t.far {
+			if err := mustBePlain(fsys, name); err != nil {
+				return nil, err
+			}
+		}
 		pos := max(lo-1, 0)
 		r, err := fsys.Open(name, pos)
 		if err != nil {
@@ -201,4 +236,21 @@ func openCut(fsys FS, name string, compressed bool, lo, hi int64) (io.ReadCloser
 		return nil, err
 	}
 	return newCutReader(r, 0, lo, hi), nil
+}
+
+// mustBePlain holds that a file which was cut by its name is text.
+func mustBePlain(fsys FS, name string) error {
+	r, err := fsys.Open(name, 0)
+	if err != nil {
+		return err
+	}
+	r, compressed, err := decompress(name, r)
+	if err != nil {
+		return err
+	}
+	_ = r.Close() // its first bytes were all that was asked for
+	if compressed {
+		return &DataError{Name: name, Text: "it is compressed, and its name does not say so (.gz, .zst, .bz2), so the ranks have cut it as text: rename it"}
+	}
+	return nil
 }

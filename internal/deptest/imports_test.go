@@ -54,6 +54,14 @@ var layers = []layer{
 	{"allreduce/pipe", slices.Concat(bottom, wires, []string{"=allreduce"}), "it reduces what a stream brings, by the calls that every program has"},
 
 	{"hdfsio", bottom, "files know nothing of what is in them"},
+	{"hdfsio/siteconf", nil, "Hadoop's site files are read without any client"},
+	{"hdfsio/token", nil, "a format, without who uses it"},
+	{"hdfsio/remote", []string{"=hdfsio"}, "what all distant file systems have in common knows none of them"},
+	{"hdfsio/native", []string{"=hdfsio", "hdfsio/remote"}, "one way to HDFS knows no other"},
+	{"hdfsio/webhdfs", []string{"=hdfsio", "hdfsio/remote"}, "one way to HDFS knows no other"},
+	{"hdfsio/pipe", []string{"=hdfsio", "hdfsio/remote"}, "one way to HDFS knows no other"},
+	{"hdfsio/hdfs", []string{"=hdfsio", "hdfsio/native", "hdfsio/webhdfs", "hdfsio/pipe", "hdfsio/remote", "hdfsio/siteconf", "hdfsio/token"}, "who chooses a way knows them all"},
+	{"hdfsio/fstest", []string{"=hdfsio"}, "what holds for all file systems is asked of the interface alone"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
 	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
 	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
@@ -95,7 +103,8 @@ type foreign struct {
 
 var foreigners = []foreign{
 	{"github.com/urfave/cli", []string{"cmd"}, "flags belong to programs; a library takes a Config"},
-	{"github.com/colinmarc/hdfs", []string{"hdfsio"}, "one package knows HDFS, behind one FS interface"},
+	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package knows HDFS's own protocols, behind one FS interface"},
+	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn"}, "kernels for vectors; formulas that must have fixed bits are ours"},
 	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
