@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/hdfsio/remote"
+)
+
+// Dialer returns what [hdfsio.URLs] calls for hdfs://, webhdfs:// and swebhdfs://.
+func Dialer(cfg Config) func(scheme, authority string) (hdfsio.FS, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return func(scheme, authority string) (hdfsio.FS, error) {
+		if err := cfg.Validate(); err != nil {
+			return nil, err
+		}
+		ways, err := cfg.ways(scheme)
+		if err != nil {
+			return nil, err
+		}
+		prefix := scheme + "://" + authority
+		b, err := cfg.choose(prefix, authority, ways)
+		if err != nil {
+			return nil, err
+		}
+		return remote.New(b, remote.Config{
+			Prefix: prefix, Patience: cfg.Patience, Spool: cfg.Spool, Perm: cfg.Perm,
+			Host: cfg.Host, Pid: cfg.Pid, Log: cfg.Log,
+		})
+	}
+}
+
+// way is one way to a cluster: make says what is missing for it, or makes a client
+// and a word on how it logs in.
+type way struct {
+	name string
+	make func(authority string) (b remote.Backend, as string, err error)
+}
+
+// ways are those that may be tried for a scheme, the best first.
+func (c Config) ways(scheme string) ([]way, error) {
+	all := []way{{"native", c.native}, {"webhdfs", c.webhdfs}, {"pipe", c.pipe}}
+	switch scheme {
+	case "hdfs":
+		if c.Client == "" || c.Client == "auto" {
+			return all, nil
+		}
+		for _, w := range all {
+			if w.name == c.Client {
+				return []way{w}, nil
+			}
+		}
+	case "webhdfs":
+		return []way{{"webhdfs", c.plainWeb}}, nil
+	case "swebhdfs":
+		return []way{{"swebhdfs", c.secureWeb}}, nil
+	}
+	return nil, fmt.Errorf("%s:// is no file system that is known: hdfs, webhdfs, swebhdfs and file are", scheme)
+}
+
+// NoWayError says why each way to a cluster was left.
+type NoWayError struct {
+	Names   []string // of the ways
+	Reasons []error  // why not, each
+}
+
+func (e *NoWayError) Error() string {
+	if len(e.Reasons) == 1 {
+		return fmt.Sprintf("%s: %v", e.Names[0], e.Reasons[0])
+	}
+	var b strings.Builder
+	b.WriteString("no way to it works")
+	for i, name := range e.Names {
+		fmt.Fprintf(&b, "; %s: %v", name, e.Reasons[i])
+	}
+	return b.String()
+}
+
+// Unwrap returns the reasons.
+func (e *NoWayError) Unwrap() []error { return e.Reasons }
+
+// choose takes the first way that works.
+func (c Config) choose(prefix, authority string, ways []way) (remote.Backend, error) {
+	no := &NoWayError{}
+	for i, w := range ways {
+		b, as, err := w.make(authority)
+		if err == nil {
+			_, err = b.Stat("/")
+		}
+		if err != nil {
+			no.Names, no.Reasons = append(no.Names, w.name), append(no.Reasons, err)
+			continue
+		}
+		attrs := []any{"by", w.name, "as", as}
+		for j, name := range no.Names {
+			attrs = append(attrs, "not_"+name, no.Reasons[j].Error())
+		}
+		shown := prefix
+		if def, err := c.Conf.Default(); authority == "" && err == nil {
+			shown += def
+		}
+		c.Log.Info(shown+" is reached", attrs...)
+		if !b.Seeks() {
+			c.Log.Warn("this way cannot begin in the middle of a file: who reads a part of one reads all that stands before it", "by", w.name)
+		}
+		return &orNext{Backend: b, next: c.second(authority, ways[i+1:])}, nil
+	}
+	return nil, no
+}
+
+// second makes the way that is taken for files that the first one cannot read.
+func (c Config) second(authority string, ways []way) func() (remote.Backend, error) {
+	return func() (remote.Backend, error) {
+		no := &NoWayError{}
+		for _, w := range ways {
+			b, _, err := w.make(authority)
+			if err == nil {
+				return b, nil
+			}
+			no.Names, no.Reasons = append(no.Names, w.name), append(no.Reasons, err)
+		}
+		return nil, no
+	}
+}
+
+// orNext is a client that leaves to another what it cannot do with a file.
+type orNext struct {
+	remote.Backend
+	next func() (remote.Backend, error)
+}
+
+var _ remote.Locator = (*orNext)(nil)
+
+// Open reads a file from offset on.
+func (o *orNext) Open(path string, offset int64) (io.ReadCloser, error) {
+	r, err := o.Backend.Open(path, offset)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return r, err
+	}
+	b, nerr := o.next()
+	if nerr != nil {
+		return nil, err
+	}
+	return b.Open(path, offset)
+}
+
+// Put makes a file of what r has. Who cannot write in a folder has read nothing of r.
+func (o *orNext) Put(path string, r io.Reader, perm fs.FileMode) error {
+	err := o.Backend.Put(path, r, perm)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	b, nerr := o.next()
+	if nerr != nil {
+		return err
+	}
+	return b.Put(path, r, perm)
+}
+
+// Blocks says where the pieces of a file are, if any way to it can tell.
+func (o *orNext) Blocks(path string, size int64) ([]hdfsio.Block, error) {
+	if l, ok := o.Backend.(remote.Locator); ok {
+		return l.Blocks(path, size)
+	}
+	if b, err := o.next(); err == nil {
+		if l, ok := b.(remote.Locator); ok {
+			return l.Blocks(path, size)
+		}
+	}
+	return nil, fmt.Errorf("%s does not tell where blocks are: %w", o, errors.ErrUnsupported)
+}

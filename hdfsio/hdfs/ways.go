@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/gvw-project/gvw/hdfsio/native"
+	"github.com/gvw-project/gvw/hdfsio/pipe"
+	"github.com/gvw-project/gvw/hdfsio/remote"
+	"github.com/gvw-project/gvw/hdfsio/siteconf"
+	"github.com/gvw-project/gvw/hdfsio/token"
+	"github.com/gvw-project/gvw/hdfsio/webhdfs"
+)
+
+// native is the way by HDFS's own protocols.
+func (c Config) native(authority string) (remote.Backend, string, error) {
+	nodes, err := c.Conf.NameNodes(authority, siteconf.RPC)
+	if err != nil {
+		return nil, "", err
+	}
+	n := native.Config{
+		Nodes:  nodes,
+		User:   c.User,
+		ByName: c.Conf.Is("dfs.client.use.datanode.hostname"),
+	}
+	if n.Replication, err = c.number("dfs.replication"); err != nil {
+		return nil, "", err
+	}
+	as := c.User
+	if c.Conf.Kerberos() {
+		if n.Kerberos, as, err = c.kerberos(); err != nil {
+			return nil, "", err
+		}
+		n.Protection = c.Conf.Get("dfs.data.transfer.protection")
+	}
+	b, err := native.New(n)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, as, nil
+}
+
+func (c Config) number(property string) (int, error) {
+	value := c.Conf.Get(property)
+	if value == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(value, 10, 15)
+	if err != nil {
+		return 0, fmt.Errorf("%s is %q in %s, and should be a number", property, value, c.Conf.Dir)
+	}
+	return int(n), nil
+}
+
+// kerberos is how to log in, and as whom, or what is missing for it.
+func (c Config) kerberos() (*native.Kerberos, string, error) {
+	k := &native.Kerberos{Conf: c.KerberosConf, Cache: c.TicketCache, Keytab: c.Keytab, Principal: c.Principal, Service: c.Conf.Get("dfs.namenode.kerberos.principal")}
+	as := "the ticket in " + k.Cache
+	switch {
+	case k.Keytab != "":
+		as = k.Principal
+	case k.Cache == "" || missing(k.Cache):
+		text := "the cluster asks for Kerberos, and there is neither a ticket (kinit; KRB5CCNAME) nor a keytab (--hdfs_keytab)"
+		if c.TokenFile != "" {
+			text += "; a delegation token it cannot use"
+		}
+		return nil, "", errors.New(text)
+	}
+	if missing(k.Conf) {
+		return nil, "", fmt.Errorf("the cluster asks for Kerberos, and %s is not there (KRB5_CONFIG)", k.Conf)
+	}
+	if k.Service == "" {
+		return nil, "", fmt.Errorf("the cluster asks for Kerberos, and %s does not set dfs.namenode.kerberos.principal", c.Conf.Dir)
+	}
+	return k, as, nil
+}
+
+func missing(file string) bool {
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// webhdfs is the way over HTTP to what an hdfs:// name means.
+func (c Config) webhdfs(authority string) (remote.Backend, string, error) {
+	service := siteconf.HTTP
+	if c.Conf.HTTPSOnly() {
+		service = siteconf.HTTPS
+	}
+	nodes, err := c.Conf.NameNodes(authority, service)
+	if err != nil {
+		return nil, "", err
+	}
+	return c.web(authority, nodes, service == siteconf.HTTPS)
+}
+
+func (c Config) plainWeb(authority string) (remote.Backend, string, error) {
+	nodes, err := c.Conf.Web(authority, siteconf.HTTP)
+	if err != nil {
+		return nil, "", err
+	}
+	return c.web(authority, nodes, false)
+}
+
+func (c Config) secureWeb(authority string) (remote.Backend, string, error) {
+	nodes, err := c.Conf.Web(authority, siteconf.HTTPS)
+	if err != nil {
+		return nil, "", err
+	}
+	return c.web(authority, nodes, true)
+}
+
+func (c Config) web(authority string, nodes []string, tls bool) (remote.Backend, string, error) {
+	w := webhdfs.Config{Nodes: nodes, TLS: tls, User: c.User}
+	as := c.User
+	switch encoded, err := c.token(authority, nodes); {
+	case err == nil:
+		w.User, w.Token, as = "", encoded, "whom the token is of"
+	case c.Conf.Kerberos():
+		return nil, "", fmt.Errorf("the cluster asks for Kerberos, and WebHDFS of gvw logs in by a delegation token alone: %w", err)
+	}
+	b, err := webhdfs.New(w)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, as, nil
+}
+
+// token is the delegation token for a cluster; an error says why there is none.
+func (c Config) token(authority string, nodes []string) (string, error) {
+	if c.TokenFile == "" {
+		return "", errors.New("there is none: HADOOP_TOKEN_FILE_LOCATION is not set (hdfs fetchdt FILE gets one)")
+	}
+	b, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return "", err
+	}
+	tokens, err := token.Parse(b)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", c.TokenFile, err)
+	}
+	services := append([]string{authority}, nodes...)
+	if rpc, err := c.Conf.NameNodes(authority, siteconf.RPC); err == nil {
+		services = append(services, rpc...)
+	}
+	t, err := token.For(tokens, services...)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", c.TokenFile, err)
+	}
+	return t.Encode(), nil
+}
+
+// pipe is the way by Hadoop's own client.
+func (c Config) pipe(authority string) (remote.Backend, string, error) {
+	if len(c.Command) == 0 {
+		return nil, "", errors.New("neither hdfs nor hadoop is in PATH or in HADOOP_HOME/bin")
+	}
+	p := pipe.Config{Command: c.Command, Env: c.Env}
+	if authority != "" {
+		p.Prefix = "hdfs://" + authority
+	}
+	b, err := pipe.New(p)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, "whom it takes for the user", nil
+}

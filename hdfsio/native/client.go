@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"sync"
+	"syscall"
+
+	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/hdfsio/remote"
+)
+
+// Config is where the name nodes are and who calls.
+type Config struct {
+	// Nodes are the name nodes' RPC addresses, host:port. Required.
+	Nodes []string
+	// User is who calls, on a cluster that believes it. Required without Kerberos.
+	User string
+	// Kerberos is how to prove who calls; nil: no proof is asked for.
+	Kerberos *Kerberos
+	// ByName says to reach data nodes by the names that they have in the cluster
+	// instead of by their addresses there (dfs.client.use.datanode.hostname).
+	ByName bool
+	// Protection is dfs.data.transfer.protection: empty, authentication, integrity or
+	// privacy. It is for Kerberos.
+	Protection string
+	// Replication and BlockSize are those of new files; 0: the name node's default.
+	Replication int
+	BlockSize   int64
+}
+
+// Validate reports what is missing or cannot be.
+func (c Config) Validate() error {
+	var errs []error
+	if len(c.Nodes) == 0 {
+		errs = append(errs, errors.New("native: no name node is given"))
+	}
+	if c.User == "" && c.Kerberos == nil {
+		errs = append(errs, errors.New("native: neither a user nor Kerberos is given"))
+	}
+	if c.Protection != "" && c.Kerberos == nil {
+		errs = append(errs, errors.New("native: Protection without Kerberos would be ignored"))
+	}
+	if c.Replication < 0 || c.BlockSize < 0 {
+		errs = append(errs, errors.New("native: Replication and BlockSize are from 0 on"))
+	}
+	if c.Kerberos != nil {
+		errs = append(errs, c.Kerberos.Validate())
+	}
+	return errors.Join(errs...)
+}
+
+// Client is a remote.Backend.
+type Client struct {
+	cfg Config
+
+	mu     sync.Mutex
+	client *hdfs.Client // nil: to be made
+}
+
+var _ remote.Backend = (*Client)(nil)
+
+// New makes a client. It connects at the first call.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Client{cfg: cfg}, nil
+}
+
+func (c *Client) String() string { return "native" }
+
+// Seeks is true: a data node begins where it is told.
+func (c *Client) Seeks() bool { return true }
+
+// connect returns the library's client.
+func (c *Client) connect() (*hdfs.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client != nil {
+		return c.client, nil
+	}
+	opts := hdfs.ClientOptions{
+		Addresses:           c.cfg.Nodes,
+		User:                c.cfg.User,
+		UseDatanodeHostname: c.cfg.ByName,
+		NamenodeDialFunc:    remote.Dial,
+		DatanodeDialFunc:    remote.Dial,
+	}
+	if c.cfg.Kerberos != nil {
+		if err := c.cfg.Kerberos.login(&opts); err != nil {
+			return nil, err
+		}
+		opts.DataTransferProtection = c.cfg.Protection
+	}
+	client, err := hdfs.NewClient(opts)
+	if err != nil {
+		return nil, err
+	}
+	c.client = client
+	return client, nil
+}
+
+// with calls the library. A client whose connection has failed is not used again: it
+// would not try that name node for a while.
+func (c *Client) with(call func(*hdfs.Client) error) error {
+	client, err := c.connect()
+	if err == nil {
+		err = call(client)
+	}
+	if err = explain(err); client != nil && err != nil && remote.Transient(err) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.client == client {
+			c.client = nil
+			_ = client.Close() // it has failed already
+		}
+	}
+	return err
+}
+
+// Stat describes a file or folder.
+func (c *Client) Stat(name string) (info hdfsio.Info, err error) {
+	err = c.with(func(client *hdfs.Client) error {
+		fi, err := client.Stat(name)
+		if err == nil {
+			info = infoOf(path.Base(name), fi)
+		}
+		return err
+	})
+	return info, err
+}
+
+func infoOf(name string, fi fs.FileInfo) hdfsio.Info {
+	return hdfsio.Info{Name: name, Size: fi.Size(), Modified: fi.ModTime(), Mode: fi.Mode()}
+}
+
+// ReadDir describes what is in a folder.
+func (c *Client) ReadDir(name string) (infos []hdfsio.Info, err error) {
+	err = c.with(func(client *hdfs.Client) error {
+		// The library lists a file as a folder with one file, itself.
+		fi, err := client.Stat(name)
+		if err != nil {
+			return err
+		}
+		if !fi.IsDir() {
+			return &fs.PathError{Op: "list", Path: name, Err: syscall.ENOTDIR}
+		}
+		all, err := client.ReadDir(name)
+		if err != nil {
+			return err
+		}
+		infos = make([]hdfsio.Info, len(all))
+		for i, fi := range all {
+			infos[i] = infoOf(fi.Name(), fi)
+		}
+		return nil
+	})
+	return infos, err
+}
+
+// Mkdir makes a folder and its missing parents.
+func (c *Client) Mkdir(name string) error {
+	return c.with(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o755) })
+}
+
+// Remove removes a file or an empty folder.
+func (c *Client) Remove(name string) error {
+	return c.with(func(client *hdfs.Client) error { return client.Remove(name) })
+}
+
+// Rename gives a file another name. The protocol has a rename that does not replace,
+// the library has none: here the name is looked for first, so that of two who take
+// it at the same moment one may replace the other's file. Both are whole.
+func (c *Client) Rename(from, to string, replace bool) error {
+	return c.with(func(client *hdfs.Client) error {
+		if !replace {
+			switch _, err := client.Stat(to); {
+			case err == nil:
+				return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+			case !errors.Is(err, fs.ErrNotExist):
+				return err
+			}
+		}
+		return client.Rename(from, to)
+	})
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/gvw-project/gvw/hdfsio/remote"
+)
+
+// maxTail bounds what is kept of a client's stderr.
+const maxTail = 64 << 10
+
+// tail is the end of what was written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, b...)
+	if over := len(t.b) - maxTail; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}
+
+// last is the last line that says something.
+func (t *tail) last() string {
+	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// said are words of the client and the exceptions that they come from: it prints an
+// exception's message and not its name.
+var said = []struct{ words, exception string }{
+	{"No such file or directory", "FileNotFoundException"},
+	{"File does not exist", "FileNotFoundException"},
+	{"does not exist", "FileNotFoundException"},
+	{"Permission denied", "AccessControlException"},
+	{"File exists", "FileAlreadyExistsException"},
+	{"Directory is not empty", "PathIsNotEmptyDirectoryException"},
+	{"is not empty", "PathIsNotEmptyDirectoryException"},
+	{"is not a directory", "ParentNotDirectoryException"},
+	{"Is not a directory", "ParentNotDirectoryException"},
+	{"in safe mode", "SafeModeException"},
+	{"DiskSpace quota", "DSQuotaExceededException"},
+	{"NameSpace quota", "NSQuotaExceededException"},
+	{"Quota by storage type", "QuotaByStorageTypeExceededException"},
+	{"Operation category", "StandbyException"},
+	{"Could not obtain block", "BlockMissingException"},
+	{"Connection refused", "ConnectException"},
+	{"timed out", "SocketTimeoutException"},
+	{"Connection reset", "ConnectException"},
+	{"can't be found in cache", "InvalidToken"},
+}
+
+// explain makes an error of what a client has said and how it ended.
+func explain(text string, end error) error {
+	line := complaint(text)
+	for _, s := range said {
+		if strings.Contains(line, s.words) {
+			return remote.Refuse(s.exception, line)
+		}
+	}
+	if line == "" {
+		return fmt.Errorf("the client has failed without a word (%w)", end)
+	}
+	// A message without a name that is known: remote may know its words.
+	return remote.Refuse("IOException", line)
+}
+
+// complaint is the line in which the client says what is wrong: "put: …" among lines
+// of Java's log; the last line if there is none.
+func complaint(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		for _, command := range []string{"cat", "put", "stat", "mv", "rm", "rmdir", "mkdir"} {
+			if rest, ok := strings.CutPrefix(line, command+": "); ok {
+				return strings.TrimSpace(rest)
+			}
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
+}

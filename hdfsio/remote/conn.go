@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// Limits on one exchange with a server. Each read and each write has to move
+// something within idleTimeout: a server that hangs is one that is gone.
+const (
+	dialTimeout = 15 * time.Second
+	idleTimeout = time.Minute
+)
+
+// Dial connects to a server. No read and no write on the connection is without end.
+func Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &limited{Conn: c, idle: idleTimeout}, nil
+}
+
+// limited is a connection on which every read and write has a deadline. The first
+// that fails ends it: a late answer would be taken for that to the next request.
+type limited struct {
+	net.Conn
+	idle time.Duration
+}
+
+func (c *limited) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.idle)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		_ = c.Close() // the error says what there is to say
+	}
+	return n, err
+}
+
+func (c *limited) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.idle)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Close() // the error says what there is to say
+	}
+	return n, err
+}

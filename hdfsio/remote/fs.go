@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+// Config is how a Backend becomes an FS.
+type Config struct {
+	// Prefix begins all names: scheme://authority, without a slash behind. Required.
+	Prefix string
+	// Patience is how long a call that may do better at another try goes on trying,
+	// and how long a read or a write may be without success; 0: two minutes, which a
+	// data node takes to be restarted and to be believed again.
+	Patience time.Duration
+	// Spool is the folder on this machine for files under way; empty: that of the
+	// system for temporary files (TMPDIR).
+	Spool string
+	// Perm is the mode of the files that Create makes; 0: 0o644.
+	Perm fs.FileMode
+	// Host is this machine's name, which names of files under way tell. Required.
+	Host string
+	// Pid is this process, likewise.
+	Pid int
+	// Log hears what is tried again, and why; nil: nobody does.
+	Log *slog.Logger
+}
+
+// Validate reports what is missing or cannot be.
+func (c Config) Validate() error {
+	var errs []error
+	if scheme, authority, _, ok := hdfsio.SplitURL(c.Prefix); !ok || scheme+"://"+authority != c.Prefix {
+		errs = append(errs, fmt.Errorf("remote: Prefix is %q, and should be scheme://authority", c.Prefix))
+	}
+	if c.Patience < 0 {
+		errs = append(errs, fmt.Errorf("remote: Patience is %v: it is a time from 0 on", c.Patience))
+	}
+	if c.Host == "" || strings.ContainsAny(c.Host, "/\\") {
+		errs = append(errs, fmt.Errorf("remote: Host is %q, and should be this machine's name", c.Host))
+	}
+	return errors.Join(errs...)
+}
+
+// Of two tries that fail, the second comes after a pause that doubles each time.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// FS is a Backend as a file system.
+type FS struct {
+	b   Backend
+	cfg Config
+
+	mu     sync.Mutex
+	asides map[string]bool // files beside their places that this process may have left
+}
+
+var (
+	_ hdfsio.FS      = (*FS)(nil)
+	_ hdfsio.Capable = (*FS)(nil)
+	_ hdfsio.Locator = (*FS)(nil)
+)
+
+// New makes an FS.
+func New(b Backend, cfg Config) (*FS, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg.Patience = cmp.Or(cfg.Patience, 2*time.Minute)
+	cfg.Perm = cmp.Or(cfg.Perm, 0o644)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &FS{b: b, cfg: cfg, asides: map[string]bool{}}, nil
+}
+
+// path takes the prefix off a name.
+func (f *FS) path(op, name string) (string, error) {
+	rest, ok := strings.CutPrefix(name, f.cfg.Prefix)
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", f.error(op, name, fmt.Errorf("the name does not begin with %s: %w", f.cfg.Prefix, fs.ErrInvalid))
+	}
+	if strings.IndexByte(rest, 0) >= 0 {
+		return "", f.error(op, name, fs.ErrInvalid)
+	}
+	return path.Clean("/" + rest), nil
+}
+
+func (f *FS) error(op, name string, err error) error {
+	return &hdfsio.Error{Op: op, Name: name, By: f.b.String(), Err: err, Advice: adviceFor(err)}
+}
+
+// persist tries until there is success, or no hope, or no patience left.
+func (f *FS) persist(op, name string, try func() error) error {
+	var w waiter
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		if werr := w.wait(f, op, name, err); werr != nil {
+			return werr
+		}
+	}
+}
+
+// waiter waits between tries, longer and longer.
+type waiter struct {
+	begun time.Time // of the first failure since the last success
+	pause time.Duration
+}
+
+// wait returns when it is time for another try; an error says that there is none.
+func (w *waiter) wait(f *FS, op, name string, err error) error {
+	if !Transient(err) {
+		return f.error(op, name, err)
+	}
+	now := time.Now()
+	if w.begun.IsZero() {
+		w.begun, w.pause = now, firstPause
+	}
+	left := f.cfg.Patience - now.Sub(w.begun)
+	if left <= 0 {
+		return f.error(op, name, fmt.Errorf("%w (tried for %v)", err, now.Sub(w.begun).Round(time.Second)))
+	}
+	f.cfg.Log.Warn("cannot "+op+" a file now: trying again", "file", name, "by", f.b.String(), "why", err.Error(), "for", left.Round(time.Second))
+	time.Sleep(min(w.pause, left))
+	w.pause = min(2*w.pause, lastPause)
+	return nil
+}
+
+// done notes a success.
+func (w *waiter) done() { *w = waiter{} }
+
+// Stat describes a file or folder.
+func (f *FS) Stat(name string) (hdfsio.Info, error) { return f.stat("open", name) }
+
+func (f *FS) stat(op, name string) (info hdfsio.Info, err error) {
+	p, err := f.path(op, name)
+	if err != nil {
+		return hdfsio.Info{}, err
+	}
+	err = f.persist(op, name, func() (err error) {
+		info, err = f.b.Stat(p)
+		return err
+	})
+	info.Name = name
+	return info, err
+}
+
+// Remove removes a file or an empty folder.
+func (f *FS) Remove(name string) error {
+	p, err := f.path("remove", name)
+	if err != nil {
+		return err
+	}
+	tries := 0
+	return f.persist("remove", name, func() error {
+		tries++
+		err := f.b.Remove(p)
+		if tries > 1 && errors.Is(err, fs.ErrNotExist) {
+			return nil // the try before did it, and its answer was lost
+		}
+		return err
+	})
+}
+
+// Mkdir makes a folder and its missing parents.
+func (f *FS) Mkdir(name string) error {
+	p, err := f.path("make folder", name)
+	if err != nil {
+		return err
+	}
+	return f.persist("make folder", name, func() error { return f.b.Mkdir(p) })
+}
+
+// Caps says what the file system is good at.
+func (f *FS) Caps(string) (hdfsio.Caps, error) { return hdfsio.Caps{Seek: f.b.Seeks()}, nil }
+
+// Blocks says on which hosts the pieces of a file are.
+func (f *FS) Blocks(name string) (blocks []hdfsio.Block, err error) {
+	p, err := f.path("locate", name)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := f.b.(Locator)
+	if !ok {
+		return nil, f.error("locate", name, fmt.Errorf("this way to HDFS does not tell where blocks are: %w", errors.ErrUnsupported))
+	}
+	info, err := f.stat("locate", name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode.IsDir() {
+		return nil, f.error("locate", name, syscall.EISDIR)
+	}
+	err = f.persist("locate", name, func() (err error) {
+		blocks, err = l.Blocks(p, info.Size)
+		return err
+	})
+	slices.SortFunc(blocks, func(a, b hdfsio.Block) int { return cmp.Compare(a.Offset, b.Offset) })
+	return blocks, err
+}
+
+// Open reads a file from offset on.
+func (f *FS) Open(name string, offset int64) (io.ReadCloser, error) {
+	p, err := f.path("open", name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.stat("open", name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.Mode.IsDir():
+		return nil, &hdfsio.Error{Op: "open", Name: name, By: f.b.String(), Err: syscall.EISDIR, Advice: "give a file, or a pattern like '" + strings.TrimSuffix(name, "/") + "/*'"}
+	case offset < 0:
+		return nil, f.error("open", name, fmt.Errorf("offset %d: %w", offset, fs.ErrInvalid))
+	}
+	r := &reader{fs: f, name: name, path: p, pos: offset, size: info.Size, modified: info.Modified}
+	if offset >= info.Size {
+		return r, nil
+	}
+	// What is wrong with the file is found out here, not in the middle of the work.
+	err = f.persist("open", name, func() (err error) {
+		r.r, err = f.b.Open(p, offset)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// reader reads a file to the size that it had, over connections that may break.
+type reader struct {
+	fs       *FS
+	name     string
+	path     string
+	pos      int64
+	size     int64
+	modified time.Time
+
+	r      io.ReadCloser // nil: to be opened at pos
+	waits  waiter
+	failed error
+	closed bool
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	switch {
+	case r.closed:
+		panic("BUG: remote: a read of a file that is closed")
+	case r.failed != nil:
+		return 0, r.failed
+	case len(b) == 0:
+		return 0, nil
+	}
+	for r.pos < r.size {
+		n, err := r.try(b[:min(int64(len(b)), r.size-r.pos)])
+		if n > 0 {
+			r.pos += int64(n)
+			r.waits.done()
+			return n, nil // an error will be met again, or is gone
+		}
+		if err == nil {
+			continue
+		}
+		if err := r.waits.wait(r.fs, "read", r.name, err); err != nil {
+			r.failed = err
+			return 0, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// try reads once, over a new connection if there is none.
+func (r *reader) try(b []byte) (int, error) {
+	if r.r == nil {
+		if err := r.reopen(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := r.r.Read(b)
+	if err == nil {
+		return n, nil
+	}
+	r.drop()
+	if err == io.EOF && r.pos+int64(n) < r.size {
+		err = fmt.Errorf("%w: it ended at byte %d of %d", io.ErrUnexpectedEOF, r.pos+int64(n), r.size)
+	}
+	return n, err
+}
+
+// drop leaves a connection that is of no more use; its errors say nothing new.
+func (r *reader) drop() {
+	_ = r.r.Close()
+	r.r = nil
+}
+
+// reopen goes on where the connection broke, if the file is still the same.
+func (r *reader) reopen() error {
+	info, err := r.fs.b.Stat(r.path)
+	if err != nil {
+		return err
+	}
+	if info.Size != r.size || !info.Modified.Equal(r.modified) {
+		return &changedError{fmt.Sprintf("it was %d bytes of %s, and is %d of %s: somebody replaced it while it was read; run again",
+			r.size, r.modified.UTC().Format(time.RFC3339), info.Size, info.Modified.UTC().Format(time.RFC3339))}
+	}
+	r.r, err = r.fs.b.Open(r.path, r.pos)
+	return err
+}
+
+// changedError is for a file that is no longer what was opened.
+type changedError struct{ text string }
+
+func (e *changedError) Error() string { return e.text }
+
+// Close ends the reading. What the connection has to say about it is of no use: all
+// bytes that were asked for have come.
+func (r *reader) Close() error {
+	r.closed = true
+	if r.r != nil {
+		_ = r.r.Close()
+		r.r = nil
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package siteconf
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Limits: site files are some hundred kilobytes at most, and refer to each other in
+// a few steps.
+const (
+	maxFile  = 16 << 20
+	maxDepth = 20
+)
+
+// Conf is what the site files say. The zero value says nothing.
+type Conf struct {
+	// Dir is where they were; empty: none were read.
+	Dir string
+
+	props  map[string]property
+	lookup func(name string) string
+}
+
+type property struct {
+	value string
+	final bool
+}
+
+// Load reads the site files in a folder. lookup gives the value of environment
+// variables, which values may refer to; nil: there are none.
+func Load(dir string, lookup func(name string) string) (*Conf, error) {
+	c := &Conf{Dir: dir, props: map[string]property{}, lookup: lookup}
+	found := 0
+	var errs []error
+	for _, name := range []string{"core-site.xml", "hdfs-site.xml"} {
+		switch err := c.file(filepath.Join(dir, name), 0); {
+		case err == nil:
+			found++
+		case !errors.Is(err, fs.ErrNotExist):
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) == 0 && found == 0 {
+		errs = append(errs, fmt.Errorf("%s: neither core-site.xml nor hdfs-site.xml is there: set HADOOP_CONF_DIR to the folder that has them", dir))
+	}
+	return c, errors.Join(errs...)
+}
+
+// Set gives a property a value, as -D does for Hadoop's own programs.
+func (c *Conf) Set(name, value string) {
+	if c.props == nil {
+		c.props = map[string]property{}
+	}
+	c.props[name] = property{value: value, final: true}
+}
+
+func (c *Conf) file(name string, depth int) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	err = c.read(io.LimitReader(f, maxFile), filepath.Dir(name), depth)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// element is a child of <configuration>.
+type element struct {
+	XMLName xml.Name
+	Name    string  `xml:"name"`
+	Value   string  `xml:"value"`
+	Final   string  `xml:"final"`
+	Href    string  `xml:"href,attr"`
+	Missing *string `xml:"fallback"` // of an include: the file may be missing
+}
+
+func (c *Conf) read(r io.Reader, dir string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("files include each other more than %d deep", maxDepth)
+	}
+	d := xml.NewDecoder(r)
+	for inside := false; ; {
+		t, err := d.Token()
+		if err == io.EOF {
+			if !inside {
+				return errors.New("it has no <configuration>")
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		start, ok := t.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if start.Name.Local == "configuration" {
+			inside = true
+			continue
+		}
+		if !inside {
+			return fmt.Errorf("it begins with <%s>, and should with <configuration>", start.Name.Local)
+		}
+		var e element
+		if err := d.DecodeElement(&e, &start); err != nil {
+			return err
+		}
+		if err := c.take(e, dir, depth); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Conf) take(e element, dir string, depth int) error {
+	switch e.XMLName.Local {
+	case "property":
+		name := strings.TrimSpace(e.Name)
+		if name == "" || c.props[name].final {
+			return nil
+		}
+		c.props[name] = property{value: e.Value, final: strings.TrimSpace(e.Final) == "true"}
+	case "include":
+		name := e.Href
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		err := c.file(name, depth+1)
+		if errors.Is(err, fs.ErrNotExist) && e.Missing != nil {
+			return nil
+		}
+		return err
+	}
+	return nil
+}
+
+// Get returns a property with what it refers to filled in; empty: it is not set.
+func (c *Conf) Get(name string) string { return strings.TrimSpace(c.expand(c.raw(name), 0)) }
+
+func (c *Conf) raw(name string) string {
+	if c == nil {
+		return ""
+	}
+	return c.props[name].value
+}
+
+// expand fills in ${name}; what is not known stays as it is written, as in Hadoop.
+func (c *Conf) expand(value string, depth int) string {
+	if depth > maxDepth {
+		return value
+	}
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(value, "${")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		name, after, ok := strings.Cut(rest, "}")
+		if !ok {
+			b.WriteString("${" + rest)
+			return b.String()
+		}
+		if v, known := c.reference(name); known {
+			b.WriteString(c.expand(v, depth+1))
+		} else {
+			b.WriteString("${" + name + "}")
+		}
+		value = after
+	}
+}
+
+func (c *Conf) reference(name string) (value string, known bool) {
+	if env, ok := strings.CutPrefix(name, "env."); ok {
+		env, def, hasDef := strings.Cut(env, ":-")
+		if !hasDef {
+			env, def, hasDef = strings.Cut(env, "-")
+		}
+		if c.lookup != nil {
+			if v := c.lookup(env); v != "" {
+				return v, true
+			}
+		}
+		return def, hasDef
+	}
+	p, ok := c.props[name]
+	return p.value, ok
+}
+
+// List returns a property's values, which commas separate.
+func (c *Conf) List(name string) []string {
+	var all []string
+	for v := range strings.SplitSeq(c.Get(name), ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// Is reports whether a property is true.
+func (c *Conf) Is(name string) bool { return strings.EqualFold(c.Get(name), "true") }

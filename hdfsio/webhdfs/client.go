@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhdfs
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio/remote"
+)
+
+// Config is where the name nodes are and who calls.
+type Config struct {
+	// Nodes are the name nodes' HTTP addresses, host:port. Required.
+	Nodes []string
+	// TLS says to speak https.
+	TLS bool
+	// User is who calls, on a cluster that believes it; empty with Token.
+	User string
+	// Token is a delegation token as token.Encode gives it; empty: there is none.
+	Token string
+	// Roots are the authorities that TLS trusts; nil: the system's.
+	Roots *tls.Config
+}
+
+// Validate reports what is missing.
+func (c Config) Validate() error {
+	var errs []error
+	if len(c.Nodes) == 0 {
+		errs = append(errs, errors.New("webhdfs: no name node is given"))
+	}
+	if c.User == "" && c.Token == "" {
+		errs = append(errs, errors.New("webhdfs: neither a user nor a token is given"))
+	}
+	if c.Roots != nil && !c.TLS {
+		errs = append(errs, errors.New("webhdfs: Roots without TLS would be ignored"))
+	}
+	return errors.Join(errs...)
+}
+
+// Limits on answers: a name node lists a folder of a million files in some hundred
+// megabytes, and says what is wrong in a few kilobytes.
+const (
+	maxAnswer  = 1 << 30
+	maxRefusal = 1 << 20
+	// A data node that is asked to write answers when all of it is on disk.
+	headerTimeout = 2 * time.Minute
+)
+
+// Client is a remote.Backend over HTTP.
+type Client struct {
+	cfg    Config
+	http   *http.Client
+	active atomic.Int64 // index of the name node that answered last
+}
+
+var (
+	_ remote.Backend = (*Client)(nil)
+	_ remote.Locator = (*Client)(nil)
+)
+
+// New makes a client. It connects at the first call.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	t := &http.Transport{
+		DialContext:           remote.Dial,
+		TLSClientConfig:       cfg.Roots,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ResponseHeaderTimeout: headerTimeout,
+		IdleConnTimeout:       30 * time.Second,
+		DisableCompression:    true,
+	}
+	return &Client{cfg: cfg, http: &http.Client{
+		Transport: t,
+		// Redirects are followed by hand: they lead from a name node to a data node,
+		// once, and bytes to write are sent there only.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+func (c *Client) String() string { return "webhdfs" }
+
+// Seeks is true: a data node begins where it is told.
+func (c *Client) Seeks() bool { return true }
+
+// ask asks the name nodes until one answers that is active. The caller closes the
+// answer, which is a success or a redirect.
+func (c *Client) ask(method, path string, query url.Values) (*http.Response, error) {
+	n := len(c.cfg.Nodes)
+	first := int(c.active.Load())
+	var errs []error
+	for i := range n {
+		at := (first + i) % n
+		res, err := c.one(method, c.url(c.cfg.Nodes[at], path, query), nil)
+		if err == nil {
+			c.active.Store(int64(at))
+			return res, nil
+		}
+		if !elsewhere(err) {
+			return nil, err
+		}
+		errs = append(errs, err)
+	}
+	if n == 1 {
+		return nil, errs[0]
+	}
+	return nil, fmt.Errorf("none of %d name nodes answers: %w", n, errors.Join(errs...))
+}
+
+// elsewhere reports whether another name node may do better: this one is on standby,
+// or not there.
+func elsewhere(err error) bool {
+	if r, ok := errors.AsType[*remote.Refusal](err); ok {
+		return strings.HasSuffix(r.Exception, "StandbyException")
+	}
+	_, network := errors.AsType[*url.Error](err)
+	return network
+}
+
+// url is where a name node takes a request. Every element of the path is escaped, also
+// what Go would leave: a semicolon means something to Java's servers.
+func (c *Client) url(node, name string, query url.Values) string {
+	scheme := "http"
+	if c.cfg.TLS {
+		scheme = "https"
+	}
+	elements := strings.Split(path.Clean("/"+name), "/")
+	for i := range elements {
+		elements[i] = url.PathEscape(elements[i])
+	}
+	return scheme + "://" + node + "/webhdfs/v1" + strings.Join(elements, "/") + "?" + query.Encode()
+}
+
+// query begins the parameters of an operation.
+func (c *Client) query(op string, more ...string) url.Values {
+	q := url.Values{"op": {op}}
+	if c.cfg.Token != "" {
+		q.Set("delegation", c.cfg.Token)
+	} else {
+		q.Set("user.name", c.cfg.User)
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	return q
+}
+
+// one sends a request to one server.
+func (c *Client) one(method, to string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, to, body)
+	if err != nil {
+		return nil, c.silent(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/octet-stream")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.silent(err)
+	}
+	if res.StatusCode < 400 {
+		return res, nil
+	}
+	defer func() { _ = res.Body.Close() }() // it has been read as far as it is of use
+	return nil, refusal(res)
+}
+
+// silent takes the token out of an error, which holds the URL.
+func (c *Client) silent(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		if u, perr := url.Parse(e.URL); perr == nil {
+			u.RawQuery, u.Path, u.RawPath = "", "", ""
+			e.URL = u.String()
+		}
+	}
+	return err
+}
+
+// refusal is what an answer says is wrong.
+func refusal(res *http.Response) error {
+	var e struct {
+		RemoteException struct {
+			Exception     string `json:"exception"`
+			JavaClassName string `json:"javaClassName"`
+			Message       string `json:"message"`
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+	if err == nil && json.Unmarshal(b, &e) == nil && e.RemoteException.Exception != "" {
+		return remote.Refuse(e.RemoteException.Exception, e.RemoteException.Message)
+	}
+	switch res.StatusCode {
+	case http.StatusUnauthorized:
+		return &loginError{"it asks for Kerberos (HTTP status 401), and WebHDFS of gvw has no ticket: a delegation token stands for it (hdfs fetchdt FILE, HADOOP_TOKEN_FILE_LOCATION=FILE)"}
+	case http.StatusNotFound:
+		return fmt.Errorf("HTTP status %s: is this a name node's HTTP port, and is dfs.webhdfs.enabled true?", res.Status)
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return remote.Refuse("RetriableException", "HTTP status "+res.Status)
+	}
+	return fmt.Errorf("HTTP status %s", res.Status)
+}
+
+// loginError is for a server that does not know who calls.
+type loginError struct{ text string }
+
+func (e *loginError) Error() string        { return e.text }
+func (e *loginError) Is(target error) bool { return target == fs.ErrPermission }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhdfs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio/fstest"
+	"github.com/gvw-project/gvw/hdfsio/remote"
+)
+
+func newFS(t *testing.T, cfg Config, log io.Writer) *remote.FS {
+	t.Helper()
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys, err := remote.New(c, remote.Config{
+		Prefix: "webhdfs://fake", Host: "here", Pid: 7, Spool: t.TempDir(), Patience: time.Second,
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fsys
+}
+
+func TestConformance(t *testing.T) {
+	f := newFake(t)
+	fsys := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output())
+	fstest.Run(t, fstest.Config{FS: fsys, Dir: "webhdfs://fake"})
+}
+
+// A read that breaks goes on where it broke, a write begins anew.
+func TestBrokenTransfersAreTriedAgain(t *testing.T) {
+	f := newFake(t)
+	var log bytes.Buffer
+	fsys := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, &log)
+	name := "webhdfs://fake/file"
+	want := strings.Repeat("0123456789", 30_000)
+	out, err := fsys.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(out, want); err != nil {
+		t.Fatal(err)
+	}
+	f.breaks = 2
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.breaks = 3
+	in, err := fsys.Open(name, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(in)
+	if err := errors.Join(err, in.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want[10:] {
+		t.Errorf("read %d bytes, want %d, or not the same ones", len(got), len(want)-10)
+	}
+	if n := strings.Count(log.String(), "trying again"); n != 5 {
+		t.Errorf("%d notices of another try, want 5:\n%s", n, log.String())
+	}
+}
+
+func TestTheActiveNameNodeIsFound(t *testing.T) {
+	standby, active := newFake(t), newFake(t)
+	standby.standby = true
+	dead := newFake(t)
+	dead.name.Close()
+	fsys := newFS(t, Config{Nodes: []string{dead.node(), standby.node(), active.node()}, User: "ada"}, t.Output())
+	for range 3 {
+		if _, err := fsys.Stat("webhdfs://fake/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := standby.calls["GETFILESTATUS"]; n != 1 {
+		t.Errorf("the one on standby was asked %d times, want once", n)
+	}
+}
+
+func TestWhoCallsIsSaid(t *testing.T) {
+	f := newFake(t)
+	f.user = "ada"
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat("webhdfs://fake/"); err != nil {
+		t.Error(err)
+	}
+	_, err := newFS(t, Config{Nodes: []string{f.node()}, User: "eve"}, t.Output()).Stat("webhdfs://fake/")
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "user=eve") || !strings.Contains(err.Error(), "HADOOP_USER_NAME") {
+		t.Errorf("another user: %v", err)
+	}
+	f.user, f.token = "", "secret"
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "secret"}, t.Output()).Stat("webhdfs://fake/"); err != nil {
+		t.Error(err)
+	}
+	_, err = newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat("webhdfs://fake/")
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "hdfs fetchdt") {
+		t.Errorf("without a token: %v", err)
+	}
+}
+
+// What a server that is no name node says is told, and its address; a token never is.
+func TestStrangeServers(t *testing.T) {
+	f := newFake(t)
+	f.data.Close()
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Create("webhdfs://fake/x"); err == nil || !strings.Contains(err.Error(), "data node 127.0.0.1") {
+		t.Errorf("a dead data node: %v", err)
+	}
+	f.name.Close()
+	_, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "c2VjcmV0"}, t.Output()).Stat("webhdfs://fake/")
+	if err == nil || strings.Contains(err.Error(), "c2VjcmV0") || !strings.Contains(err.Error(), f.node()) {
+		t.Errorf("a dead name node: %v", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "name node") || !strings.Contains(err.Error(), "user") {
+		t.Errorf("%v does not name all faults", err)
+	}
+}
