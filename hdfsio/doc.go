@@ -44,8 +44,8 @@
 //
 // [FS.Create] gives a [File] that has its name only after [File.Commit]: it is
 // written beside its place under a name of its own, synced, and renamed, and the
-// folder is synced. A run that dies leaves the old file as it was. Its mode is
-// what the umask makes of 0666. [File.CommitNew] does not replace: of several who
+// folder is synced. A run that dies leaves the old file as it was. It is
+// its owner's alone unless [Local] says otherwise. [File.CommitNew] does not replace: of several who
 // write the same name, one has it and the others hear fs.ErrExist.
 //
 // # What is contracted

@@ -154,6 +154,7 @@ func checkLearn(s *settings) error {
 		fault("--no_stdin without -d or --cache_file: there is nothing to read")
 	}
 	errs = append(errs, checkCluster(s)...)
+	errs = append(errs, checkFiles(s)...)
 	if _, err := classWeights(s.all("classweight")); err != nil {
 		fault("--classweight: %w", err)
 	}

@@ -13,24 +13,24 @@ import (
 )
 
 // takeCheckpoints lets a rank keep states where --checkpoint says.
-func takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
+func (p *program) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
 	if !c.IsSet("checkpoint") {
 		return
 	}
-	fsys := privateFS{hdfsio.Local{Perm: fileMode(c.String("mode"))}}
+	fsys := privateFS{p.files(c.String, true)}
 	cluster.Checkpoints = &checkpoint.Store{FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }
 
 // privateFS has files that this user alone may read. What is under way is removed if
 // the process has to end at once.
-type privateFS struct{ hdfsio.Local }
+type privateFS struct{ *hdfsio.URLs }
 
 // Create starts a file that replaces name when it is committed.
 func (f privateFS) Create(name string) (hdfsio.File, error) {
-	file, err := f.Local.Create(name)
+	file, err := f.URLs.Create(name)
 	if err == nil {
-		underWay.add(name)
+		underWay.add(f.URLs, name)
 	}
 	return file, err
 }

@@ -112,6 +112,11 @@ func (f *struckFile) Commit() error {
 	return f.File.Commit()
 }
 
+func (f *struckFile) CommitNew() error {
+	fault.At(f.rank, fault.Write)
+	return f.File.CommitNew()
+}
+
 // faultsCommand is gvw faults.
 func (p *program) faultsCommand(_ context.Context, args []string) error {
 	if len(args) > 0 && args[0] != "--help" && args[0] != "-h" {

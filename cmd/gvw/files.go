@@ -35,6 +35,8 @@ func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 		return "", nil
 	case len(data) == 0 || slices.Contains(stdinNames, data[0]):
 		return "", usageErrorf("--cache: data from stdin has no name for its cache: give --cache_file FILE")
+	case hdfsio.Remote(data[0]):
+		return "", usageErrorf("--cache: the cache of %s would be beside it, and a cache is a file on this machine: give --cache_file FILE", data[0])
 	case shard.Kind != hdfsio.Whole:
 		return fmt.Sprintf("%s.cache.%d", data[0], shard.Rank), nil
 	}
@@ -165,7 +167,7 @@ func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
 		if err != nil {
 			return nil, err
 		}
-		underWay.add(name)
+		underWay.add(fsys, name)
 		return &struckFile{f, p.rank}, nil
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/hdfsio/hdfs"
 )
 
 // kind is what a flag takes.
@@ -89,6 +91,10 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "libsvm", kind: boolean, category: catInput, more: true, help: "examples are lines of LIBSVM's: label index:value .."},
 	{name: "strict_parse", kind: boolean, category: catInput, more: true, help: "a malformed line is an error"},
 	{name: "max_line", kind: integer, positive: true, category: catInput, arg: "BYTES", def: "67108864", more: true, help: "longest line"},
+
+	{name: "hdfs_client", kind: text, category: catInput, arg: "WAY", choices: hdfs.Clients, def: "auto", more: true, help: "to hdfs:// files; auto takes the first that works"},
+	{name: "hdfs_keytab", kind: text, category: catInput, arg: "FILE", more: true, help: "Kerberos keys for hdfs://, instead of kinit's ticket"},
+	{name: "hdfs_principal", kind: text, category: catInput, arg: "NAME@REALM", more: true, help: "whose keys of --hdfs_keytab to use"},
 
 	{name: "bit_precision", short: "b", kind: integer, positive: true, category: catFeature, arg: "B", def: "18", help: "2^B weights"},
 	{name: "quadratic", short: "q", kind: list, category: catFeature, arg: "AB", help: "cross namespaces A and B; ':' is any"},

@@ -54,7 +54,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if _, err := p.faultPlan(job.workers, s.get("shm") != "off"); err != nil {
 		return err
 	}
-	fsys := hdfsio.Local{Perm: fileMode(s.get("mode"))}
+	fsys := p.files(s.get, true)
 	if err := expandData(fsys, s, job.workers); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers, job.spares)
-	if err := p.runWorkers(ctx, pl, logs, watch, job.restarts, secret); err != nil {
+	if err := p.runWorkers(ctx, fsys, pl, logs, watch, job.restarts, secret); err != nil {
 		return err
 	}
 	if name := s.get("checkpoint"); name != "" { // rank 0 does that, unless it is killed first
@@ -184,7 +184,7 @@ func logDir(name string) (string, error) {
 
 // runWorkers runs this program once per rank until all have ended. A worker that
 // dies is started again while the job goes on.
-func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
+func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
@@ -218,7 +218,7 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 	var left error
 	job.Died = func(r launch.Result) {
 		watch.started(r.Rank) // or will be
-		left = errors.Join(left, pl.removeLeft(r.Rank, r.Pid))
+		left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid))
 	}
 	job.Restarting = func(r launch.Result, pause time.Duration) {
 		unless := ""
@@ -268,28 +268,28 @@ func (p *program) runWorkers(ctx context.Context, pl *plan, logs *logs, watch *j
 }
 
 // removeLeft removes the files that a killed worker was writing; a spare may have been any.
-func (pl *plan) removeLeft(process, pid int) error {
+func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
 	if process < len(pl.workers) {
-		return removeAsides(pl.workers[process], pid)
+		return removeAsides(fsys, pl.workers[process], pid)
 	}
 	var errs []error
 	for rank := range pl.workers {
 		w := pl.spares[process-len(pl.workers)].clone()
 		w.fillRank(rank)
-		errs = append(errs, removeAsides(w, pid))
+		errs = append(errs, removeAsides(fsys, w, pid))
 	}
 	return errors.Join(errs...)
 }
 
-func removeAsides(w *settings, pid int) error {
+func removeAsides(fsys *hdfsio.URLs, w *settings, pid int) error {
 	var errs []error
 	for _, option := range slices.Concat(onceFiles, []string{"predictions", "raw_predictions"}) {
 		if name := w.get(option); name != "" && !slices.Contains(stdoutNames, name) {
-			errs = append(errs, hdfsio.Local{}.RemoveAside(name, pid))
+			errs = append(errs, fsys.RemoveAside(name, pid))
 		}
 	}
 	if name := w.get("checkpoint"); name != "" {
-		errs = append(errs, hdfsio.Local{}.RemoveAsides(name, pid))
+		errs = append(errs, fsys.RemoveAsides(name, pid))
 	}
 	return errors.Join(errs...)
 }

@@ -47,8 +47,8 @@ func (p *program) learn(c *cli.Context) (err error) {
 			shard = hdfsio.Shard{Kind: kind, Rank: at.Rank, Total: at.Total}
 		}
 	}
-	fsys := hdfsio.Local{Perm: fileMode(c.String("mode"))}
-	cfg.CacheMode = fsys.Perm
+	fsys := p.files(c.String, cfg.Quiet)
+	cfg.CacheMode = fileMode(c.String("mode"))
 	if cfg.Cache, err = cacheName(c, shard); err != nil {
 		return err
 	}
@@ -62,12 +62,12 @@ func (p *program) learn(c *cli.Context) (err error) {
 	cfg.Create = p.creator(fsys)
 	if c.Bool("dry_run") {
 		if cfg.Cluster != nil {
-			takeCheckpoints(c, cfg.Cluster, nil)
+			p.takeCheckpoints(c, cfg.Cluster, nil)
 		}
 		return p.dryRun(fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
 	if name := c.String("log_json"); name != "" {
-		log, oerr := p.passLog(fsys, name)
+		log, oerr := p.passLog(hdfsio.Local{Perm: cfg.CacheMode}, name)
 		if oerr != nil {
 			return oerr
 		}
@@ -93,7 +93,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 	}
 	cfg.Log = p.logger(cfg.Quiet, isRank)
 	if cfg.Cluster != nil {
-		takeCheckpoints(c, cfg.Cluster, cfg.Log)
+		p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	}
 	if err := takeRunDir(c, &cfg, fsys); err != nil {
 		return err

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/hadoop"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -89,7 +88,7 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 	}
 	m.done()
 	if name := s.get("log"); name != "" && task.Rank == 0 {
-		return m.keepLog(p.creator(hdfsio.Local{}), m.inOut(name))
+		return m.keepLog(p.creator(p.files(s.get, true)), m.inOut(name))
 	}
 	return nil
 }

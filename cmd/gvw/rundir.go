@@ -81,7 +81,7 @@ type trackedFS struct{ hdfsio.FS }
 func (f trackedFS) Create(name string) (hdfsio.File, error) {
 	file, err := f.FS.Create(name)
 	if err == nil {
-		underWay.add(name)
+		underWay.add(f.FS, name)
 	}
 	return file, err
 }

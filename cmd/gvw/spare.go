@@ -12,7 +12,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
-	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/learn"
 )
@@ -54,9 +53,10 @@ func (p *program) enlist(c *cli.Context) (*allreduce.Group, error) {
 		return nil, err // now, and not when it is needed
 	}
 	cfg.Log = p.logger(cfg.Quiet, true)
-	takeCheckpoints(c, cfg.Cluster, cfg.Log)
+	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	cfg.Inputs = []learn.Input{{Name: "what a lost rank has read"}}
-	cfg.OpenModel, cfg.Create = opener(hdfsio.Local{}), p.creator(hdfsio.Local{})
+	fsys := p.files(c.String, true)
+	cfg.OpenModel, cfg.Create = opener(fsys), p.creator(fsys)
 	return learn.Enlist(c.Context, cfg)
 }
 

@@ -102,7 +102,7 @@ func (p *program) toolCommand(ctx context.Context, t *tool, args []string) error
 func (p *program) inspect(ctx context.Context, s *settings) error {
 	file := s.words[0]
 	names := inspect.NewNames()
-	r, err := readModel(file, names.Note)
+	r, err := readModel(p.files(s.get, true), file, names.Note)
 	if err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (p *program) inspect(ctx context.Context, s *settings) error {
 
 func (p *program) diff(ctx context.Context, s *settings) error {
 	names := inspect.NewNames()
-	a, err := readModel(s.words[0], names.Note)
+	a, err := readModel(p.files(s.get, true), s.words[0], names.Note)
 	if err != nil {
 		return err
 	}
-	b, err := readModel(s.words[1], names.Note)
+	b, err := readModel(p.files(s.get, true), s.words[1], names.Note)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (p *program) diff(ctx context.Context, s *settings) error {
 }
 
 func (p *program) convert(_ context.Context, s *settings) error {
-	r, err := readModel(s.words[0], nil)
+	r, err := readModel(p.files(s.get, true), s.words[0], nil)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (p *program) convert(_ context.Context, s *settings) error {
 		r.ForPrediction()
 	}
 	r.ForEverybody()
-	out, err := p.creator(hdfsio.Local{})(s.words[1])
+	out, err := p.creator(p.files(s.get, true))(s.words[1])
 	if err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func (s *settings) top() int {
 }
 
 // readModel reads a model, binary or text, and tells its names if it has them.
-func readModel(name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
-	f, err := hdfsio.Open(hdfsio.Local{}, name)
+func readModel(fsys hdfsio.FS, name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
+	f, err := hdfsio.Open(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 		return nil, usageErrorf("%s: in a model of --oaa each class has weights of its own for a feature: leave --data and --names out", file)
 	}
 	if s.has("names") {
-		inverted, err := readModel(s.get("names"), names.Note)
+		inverted, err := readModel(p.files(s.get, true), s.get("names"), names.Note)
 		switch {
 		case err != nil:
 			return nil, err
@@ -224,7 +224,7 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 
 // seeData reads examples as the model's options say.
 func (p *program) seeData(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
-	inputs, err := p.inputs(hdfsio.Local{}, s.all("data"), "", hdfsio.Shard{})
+	inputs, err := p.inputs(p.files(s.get, true), s.all("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err
 	}

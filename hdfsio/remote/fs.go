@@ -30,7 +30,7 @@ type Config struct {
 	// Spool is the folder on this machine for files under way; empty: that of the
 	// system for temporary files (TMPDIR).
 	Spool string
-	// Perm is the mode of the files that Create makes; 0: 0o644.
+	// Perm is the mode of the files that Create makes; 0: 0o600, their owner's alone.
 	Perm fs.FileMode
 	// Host is this machine's name, which names of files under way tell. Required.
 	Host string
@@ -82,7 +82,7 @@ func New(b Backend, cfg Config) (*FS, error) {
 		return nil, err
 	}
 	cfg.Patience = cmp.Or(cfg.Patience, 2*time.Minute)
-	cfg.Perm = cmp.Or(cfg.Perm, 0o644)
+	cfg.Perm = cmp.Or(cfg.Perm, 0o600)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/hdfsio/hdfs"
+	"github.com/gvw-project/gvw/hdfsio/siteconf"
+)
+
+// fileOptions are those that name files which may be on any file system; localOptions
+// name files that are written while a run goes on, or mapped into memory.
+var (
+	fileOptions = []string{
+		"data", "valid", "final_regressor", "initial_regressor", "readable_model", "invert_hash", "feature_mask",
+		"input_feature_regularizer", "output_feature_regularizer_binary", "output_feature_regularizer_text",
+		"predictions", "raw_predictions", "metrics_file", "checkpoint", "names",
+	}
+	localOptions = []string{"cache_file", "log_json", "trace_dir", "hdfs_keytab"}
+)
+
+// checkFiles holds that files are where they can be, and that what is said about HDFS
+// is of use.
+func checkFiles(s *settings) (errs []error) {
+	for _, option := range localOptions {
+		for _, name := range s.all(option) {
+			if hdfsio.Remote(name) {
+				errs = append(errs, usageErrorf("--%s %s: it must be a file on this machine", option, name))
+			}
+		}
+	}
+	if s.has("hdfs_keytab") != s.has("hdfs_principal") {
+		errs = append(errs, usageErrorf("--hdfs_keytab and --hdfs_principal go together: a file of keys, and whose to use"))
+	}
+	if c := s.get("hdfs_client"); s.has("hdfs_keytab") && (c == "webhdfs" || c == "pipe") {
+		errs = append(errs, usageErrorf("--hdfs_keytab would be ignored with --hdfs_client %s: the native client alone uses one", c))
+	}
+	for _, word := range s.words {
+		if strings.HasPrefix(word, "hdfs://") {
+			return errs
+		}
+	}
+	for _, option := range fileOptions {
+		for _, name := range s.all(option) {
+			if scheme, _, _, ok := hdfsio.SplitURL(name); ok && scheme == "hdfs" {
+				return errs
+			}
+		}
+	}
+	for _, option := range []string{"hdfs_client", "hdfs_keytab"} {
+		if s.has(option) {
+			errs = append(errs, usageErrorf("--%s would be ignored: no file begins with hdfs://", option))
+		}
+	}
+	return errs
+}
+
+// files is the file system of all names that a command is given. Clusters are looked
+// for when they are needed. get returns an option's value; quiet says that only errors
+// are told.
+func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs {
+	perm := fileMode(get("mode"))
+	u := &hdfsio.URLs{Local: hdfsio.Local{Perm: perm}}
+	u.Dial = func(scheme, authority string) (hdfsio.FS, error) {
+		cfg, err := p.hdfsConfig(get)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Perm = perm
+		level := slog.LevelInfo
+		if quiet {
+			level = slog.LevelError
+		}
+		cfg.Log = slog.New(slog.NewTextHandler(talk{p}, &slog.HandlerOptions{Level: level}))
+		return hdfs.Dialer(cfg)(scheme, authority)
+	}
+	return u
+}
+
+// hdfsConfig is what this process knows of clusters.
+func (p *program) hdfsConfig(get func(option string) string) (hdfs.Config, error) {
+	conf, err := p.siteConf()
+	if err != nil {
+		return hdfs.Config{}, err
+	}
+	who := p.getenv("HADOOP_USER_NAME")
+	if who == "" {
+		u, err := user.Current()
+		if err != nil {
+			return hdfs.Config{}, fmt.Errorf("who calls HDFS is not known (HADOOP_USER_NAME says it): %w", err)
+		}
+		who = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return hdfs.Config{}, fmt.Errorf("this machine's name is not known: %w", err)
+	}
+	return hdfs.Config{
+		Client:       get("hdfs_client"),
+		Conf:         conf,
+		User:         who,
+		TokenFile:    p.getenv("HADOOP_TOKEN_FILE_LOCATION"),
+		KerberosConf: firstSet(p.getenv("KRB5_CONFIG"), "/etc/krb5.conf"),
+		TicketCache:  strings.TrimPrefix(firstSet(p.getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
+		Keytab:       get("hdfs_keytab"),
+		Principal:    get("hdfs_principal"),
+		Command:      p.hadoopClient(),
+		Env:          p.env,
+		Host:         host,
+		Pid:          os.Getpid(),
+	}, nil
+}
+
+func firstSet(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// siteConf reads the site files where Hadoop's own client would; without any, names
+// of hosts have to be given.
+func (p *program) siteConf() (*siteconf.Conf, error) {
+	if dir := p.getenv("HADOOP_CONF_DIR"); dir != "" {
+		return siteconf.Load(dir, p.getenv)
+	}
+	var dirs []string
+	if home := p.getenv("HADOOP_HOME"); home != "" {
+		dirs = append(dirs, filepath.Join(home, "etc", "hadoop"))
+	}
+	for _, dir := range append(dirs, "/etc/hadoop/conf") {
+		if _, err := os.Stat(filepath.Join(dir, "core-site.xml")); err == nil {
+			return siteconf.Load(dir, p.getenv)
+		}
+	}
+	return &siteconf.Conf{}, nil
+}
+
+// hadoopClient is Hadoop's own client as a command; nil: it is not installed. Inside a
+// task, where no script of Hadoop's may be at hand, its classes are.
+func (p *program) hadoopClient() []string {
+	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
+		if home := p.getenv("HADOOP_HOME"); home != "" {
+			if file, err := exec.LookPath(filepath.Join(home, "bin", c[0])); err == nil {
+				return []string{file, c[1]}
+			}
+		}
+		if file, err := exec.LookPath(c[0]); err == nil {
+			return []string{file, c[1]}
+		}
+	}
+	if classes := p.getenv("CLASSPATH"); classes != "" && p.getenv("CONTAINER_ID") != "" {
+		java, err := exec.LookPath(filepath.Join(p.getenv("JAVA_HOME"), "bin", "java"))
+		if err == nil {
+			return []string{java, "-Xmx256m", "-cp", classes, "org.apache.hadoop.fs.FsShell"}
+		}
+	}
+	return nil
+}
+
+// talk writes to where the program talks to people, wherever that is by then.
+type talk struct{ p *program }
+
+func (t talk) Write(b []byte) (int, error) { return t.p.stderr.Write(b) }
