@@ -90,8 +90,8 @@ func deal(text string, n int) []string {
 	return out
 }
 
-// runRanks runs one Run per part in this process, through a server on loopback.
-func runRanks(t *testing.T, parts []string, change func(rank int, c *Config)) ([]*Report, []error) {
+// serve starts a server on loopback and returns its address.
+func serve(t *testing.T) string {
 	t.Helper()
 	server, err := spantree.NewServer(spantree.ServerConfig{})
 	if err != nil {
@@ -104,14 +104,24 @@ func runRanks(t *testing.T, parts []string, change func(rank int, c *Config)) ([
 	var serving sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
 	serving.Go(func() { _ = server.Serve(ctx, l) })
-	defer func() {
+	t.Cleanup(func() {
 		stop()
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 		serving.Wait()
-	}()
+	})
+	return l.Addr().String()
+}
 
+// runRanks runs one Run per part in this process, through a server on loopback.
+func runRanks(t *testing.T, parts []string, change func(rank int, c *Config)) ([]*Report, []error) {
+	t.Helper()
+	return runRanksAt(t, serve(t), parts, change)
+}
+
+func runRanksAt(t *testing.T, server string, parts []string, change func(rank int, c *Config)) ([]*Report, []error) {
+	t.Helper()
 	reports, errs := make([]*Report, len(parts)), make([]error, len(parts))
 	var ranks sync.WaitGroup
 	for rank, text := range parts {
@@ -120,7 +130,7 @@ func runRanks(t *testing.T, parts []string, change func(rank int, c *Config)) ([
 				Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), text)},
 				Bits:   10, Loss: "logistic", HoldoutOff: true,
 				Cluster: &allreduce.Config{
-					Server: l.Addr().String(), Job: spantree.Job{UniqueID: 9},
+					Server: server, Job: spantree.Job{UniqueID: 9},
 					Rank: rank, Total: len(parts), Listen: "127.0.0.1:0",
 				},
 			}

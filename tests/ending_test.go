@@ -173,6 +173,27 @@ func (j *plainJob) predicting(rank int, name string) []string {
 	return args
 }
 
+// TestAttemptInTheEnding: an attempt that comes while files are delivered stands by, and then
+// has what it was started for, also where it is rank 0's.
+func TestAttemptInTheEnding(t *testing.T) {
+	t.Parallel()
+	j := newPlainJob(t)
+	j.startAll(map[int]string{0: "delivery:1,delay:3s", 1: "", 2: "", 3: ""})
+	j.until("ending")
+	more := []*process{j.attempt(0, 0, "more.0", ""), j.attempt(3, 3, "more.1", "")}
+	waitFor(t, "both to stand by", func() bool {
+		job := j.job()
+		return job != nil && job.Standbys == 2
+	})
+	j.end("")
+	for i, p := range more {
+		p.wait().ends(t, fmt.Sprintf("attempt %d", i), 0, "is not needed")
+		if readFile(t, filepath.Join(j.dir, fmt.Sprintf("more.%d", i))) != readFile(t, filepath.Join(j.dir, "model.0")) {
+			t.Errorf("attempt %d has another model than the job", i)
+		}
+	}
+}
+
 // TestServerGoneInTheEnding: who has done its part, and sees the model in the run's own
 // place, ends well when the server stays away; who still owes a file does not.
 func TestServerGoneInTheEnding(t *testing.T) {

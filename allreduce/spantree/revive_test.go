@@ -118,3 +118,70 @@ func TestSimRankThatLosesItsConnection(t *testing.T) {
 		closeAll(t, all)
 	})
 }
+
+// A rank that is through is cut off, and does not hear BYE. A server that has been started
+// again with its journal makes up for it; one without tells it that the others are lost,
+// and the rank can tell that from the loss of ranks in a job that runs.
+func TestSimMissedBye(t *testing.T) {
+	for _, remembers := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			n, journal := mem.New(), filepath.Join(t.TempDir(), "state")
+			start := func() *rig {
+				l, err := n.Host("gateway").Listen(t.Context(), ":26543")
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := ServerConfig{}
+				if remembers {
+					cfg.StateFile = journal
+				}
+				return serveOn(t, cfg, l)
+			}
+			first := start()
+			all, _ := waitWired(t, n, Job{UniqueID: 1, RunKey: "run"}, 3)
+			each(3, func(rank int) {
+				var owes []string
+				if rank == 0 {
+					owes = []string{"model"}
+				}
+				if _, err := all[rank].Complete(t.Context(), sum("m"), owes); err != nil {
+					t.Errorf("rank %d: %v", rank, err)
+				}
+			})
+			n.Part("h2", "gateway", true)
+			n.Cut("h2")
+			time.Sleep(time.Second)
+			if err := errors.Join(all[0].Done(t.Context(), "model", sum("m")), all[0].Bye(t.Context()), all[1].Bye(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			closeAll(t, all[:2])
+			first.close()
+			start()
+			n.Part("h2", "gateway", false)
+			err := all[2].Bye(t.Context())
+			if lost, ok := errors.AsType[*LostError](err); remembers != (err == nil) || err != nil && (!ok || !lost.Revived) {
+				t.Errorf("remembers %v: %v", remembers, err)
+			}
+			closeAll(t, all[2:])
+		})
+	}
+}
+
+// The loss of a rank is what it says, as long as the server is the same.
+func TestSimLossWithoutARestart(t *testing.T) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {
+		all, wirings := waitWired(t, n, Job{UniqueID: 1}, 2)
+		n.Cut("h0") // for a moment
+		time.Sleep(3 * time.Second)
+		n.Kill("h1")
+		_, err := all[0].Next(t.Context(), wirings[0])
+		for err == nil {
+			_, err = all[0].Next(t.Context(), all[0].Newest())
+		}
+		if lost, ok := errors.AsType[*LostError](err); !ok || lost.Rank != 1 || lost.Revived {
+			t.Errorf("got %+v, want the loss of rank 1 and no word of a restart", err)
+		}
+		_ = all[1].Close()
+		closeAll(t, all[:1])
+	})
+}

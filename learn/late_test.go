@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// memDir is a run's own place in memory. from are the files that Take finds.
+type memDir struct {
+	mu      sync.Mutex
+	options string
+	all     map[string]map[[32]byte]string
+	from    *files
+}
+
+func (d *memDir) Begin(options string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.options != "" && d.options != options {
+		return errors.New("other options")
+	}
+	d.options = options
+	return nil
+}
+
+func (d *memDir) Put(what string, sum [32]byte, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil {
+		d.all = map[string]map[[32]byte]string{}
+	}
+	if d.all[what] == nil {
+		d.all[what] = map[[32]byte]string{}
+	}
+	d.all[what][sum] = b.String()
+	return nil
+}
+
+func (d *memDir) Take(what string, sum [32]byte, name string) error {
+	return d.Put(what, sum, func(w io.Writer) error {
+		d.from.mu.Lock()
+		defer d.from.mu.Unlock()
+		_, err := w.Write(d.from.m[name])
+		return err
+	})
+}
+
+func (d *memDir) Open(what string, sum [32]byte) (io.ReadCloser, error) {
+	text, ok := d.all[what][sum]
+	if !ok {
+		return nil, fmt.Errorf("no %s", what)
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
+}
+
+func (d *memDir) Find(what string) (sum [32]byte, err error) {
+	if len(d.all[what]) != 1 {
+		return sum, fmt.Errorf("%d of %s", len(d.all[what]), what)
+	}
+	for one := range d.all[what] {
+		sum = one
+	}
+	return sum, nil
+}
+
+// named are files with what is behind the dot of their names left out.
+func named(f *files) map[string]string {
+	out := map[string]string{}
+	for name, b := range f.m {
+		name, _, _ = strings.Cut(name, "!")
+		out[name] = string(b)
+	}
+	return out
+}
+
+// Whatever a run leaves behind, an attempt that comes when it has finished leaves too,
+// without any work; one that owes nothing ends as well.
+func TestLateAttempts(t *testing.T) {
+	parts, server := deal(randomText(200), 3), serve(t)
+	var first, second files
+	place := &memDir{from: &first}
+	job := func(out *files, mark string, read *int) func(rank int, c *Config) {
+		return func(rank int, c *Config) {
+			c.Passes, c.BFGS, c.L2 = 3, true, 1
+			c.Cluster.Job.RunKey, c.Cluster.OnLoss, c.RunDir = "run", allreduce.Wait, place
+			c.Cluster.StartTimeout = 10 * time.Second
+			c.Create = out.create
+			if rank == 1 { // owes nothing
+				return
+			}
+			c.Predictions, c.RawPredictions = fmt.Sprintf("p%d!%s", rank, mark), fmt.Sprintf("r%d!%s", rank, mark)
+			if rank == 0 {
+				c.FinalModel, c.ReadableModel = "m!"+mark, "text!"+mark
+			}
+			if read != nil {
+				open := c.Inputs[0].Open
+				c.Inputs[0].Open = func() (io.ReadCloser, error) {
+					*read++
+					return open()
+				}
+			}
+		}
+	}
+	if _, errs := runRanksAt(t, server, parts, job(&first, "1", nil)); errors.Join(errs...) != nil {
+		t.Fatal(errors.Join(errs...))
+	}
+	opened := 0
+	reports, errs := runRanksAt(t, server, parts, job(&second, "2", &opened))
+	for rank, err := range errs {
+		if fin, ok := errors.AsType[*spantree.FinishedError](err); !ok || fin.Model == [32]byte{} || reports[rank] != nil {
+			t.Errorf("rank %d ends with %v, want that the job has finished", rank, err)
+		}
+	}
+	if d := cmp.Diff(named(&first), named(&second)); d != "" || len(first.m) != 6 {
+		t.Errorf("%d files; late ones (-want +got):\n%s", len(first.m), d)
+	}
+	if opened > 0 {
+		t.Errorf("the data was opened %d times", opened)
+	}
+
+	// All or nothing: one file that is gone is the end of it, by name.
+	var third files
+	delete(place.all, "raw-predictions-2")
+	_, errs = runRanksAt(t, server, parts[:3], job(&third, "3", nil))
+	if err := errs[2]; err == nil || !strings.Contains(err.Error(), "rank 2 owes r2!3") || strings.Contains(err.Error(), "not needed") {
+		t.Errorf("rank 2: %v", err)
+	}
+	if _, there := third.m["p2!3"]; there {
+		t.Error("rank 2 has written one of two files")
+	}
+}
+
+// Without a place an attempt that owes files is refused as ever, and one that waited for
+// others in vain says so.
+func TestLateAttemptsWithoutAPlace(t *testing.T) {
+	parts, server := deal(randomText(60), 2), serve(t)
+	var out files
+	place := &memDir{from: &out}
+	change := func(rank int, c *Config) {
+		c.Cluster.Job.RunKey, c.Cluster.OnLoss = "run", allreduce.Wait
+		c.Create, c.RunDir = out.create, place
+		if rank == 0 {
+			c.FinalModel = "m"
+		}
+	}
+	if _, errs := runRanksAt(t, server, parts, change); errors.Join(errs...) != nil {
+		t.Fatal(errors.Join(errs...))
+	}
+	_, errs := runRanksAt(t, server, parts, func(rank int, c *Config) {
+		change(rank, c)
+		c.RunDir = nil
+	})
+	if no, ok := errors.AsType[*spantree.RefusedError](errs[0]); !ok || no.Code != spantree.JobFinished {
+		t.Errorf("rank 0: %v, want the refusal", errs[0])
+	}
+	if _, ok := errors.AsType[*spantree.FinishedError](errs[1]); !ok {
+		t.Errorf("rank 1 owes nothing, and ends with %v", errs[1])
+	}
+
+	// Another server knows nothing of it. The place does, if it has one model.
+	forgetful := serve(t)
+	alone := func(dir RunDir) error {
+		var late files
+		_, errs := runRanksAt(t, forgetful, parts[:1], func(rank int, c *Config) {
+			change(rank, c)
+			c.Cluster.Total, c.Cluster.StartTimeout = 2, 200*time.Millisecond
+			c.Create, c.RunDir = late.create, dir
+		})
+		if fin, ok := errors.AsType[*spantree.FinishedError](errs[0]); ok && !bytes.Equal(late.m["m"], out.m["m"]) {
+			t.Errorf("%v, and the model is not the run's", fin)
+		}
+		return errs[0]
+	}
+	if _, ok := errors.AsType[*spantree.FinishedError](alone(place)); !ok {
+		t.Error("the place holds the model, and the attempt does not see it")
+	}
+	if err := place.Put("model", [32]byte{1}, func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []RunDir{place, nil} {
+		if start, ok := errors.AsType[*spantree.StartError](alone(dir)); !ok {
+			t.Errorf("%v: %v, want that the job did not start", dir, start)
+		}
+	}
+	if err := alone(&memDir{options: "others"}); err == nil || !strings.Contains(err.Error(), "other options") {
+		t.Errorf("another run's place: %v", err)
+	}
+}
