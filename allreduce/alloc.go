@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"unsafe"
+
+	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
 var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet whether the ranks share memory")
@@ -14,7 +16,8 @@ var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet
 // Alloc makes a slice of n zeros. Where the ranks share memory (Group.SharedMemory) it lies
 // there, so that an all-reduce copies nothing in or out: the other ranks add from it, and leave
 // the result in it. Elsewhere, and where there is not that much shared memory, which
-// the log tells, it is a slice like any other. The results have the same bits either
+// the log tells, it is a slice like any other; where bytes go over verbs, it is registered,
+// and sent without a copy. The results have the same bits either
 // way, and ranks may differ in whether their vectors are from Alloc.
 //
 // It is called after Ready. The slice, and all that is cut from it, lives until
@@ -33,7 +36,13 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 		return nil, errNotReady
 	}
 	s := g.sharing()
-	if s == nil || n == 0 {
+	if n == 0 {
+		return make([]T, n), nil
+	}
+	if s == nil {
+		if b := g.allocRegistered(n * size); b != nil {
+			return view[T](b), nil
+		}
 		return make([]T, n), nil
 	}
 	b, err := s.alloc(n * size)
@@ -68,4 +77,21 @@ func (s *shared) alloc(n int) ([]byte, error) {
 	}
 	s.given += hi - lo
 	return s.arena[lo : lo+n : lo+n], nil
+}
+
+// allocRegistered is n bytes that a device may send from; nil: there is none, or it does
+// not take them, which the log tells.
+func (g *Group) allocRegistered(n int) []byte {
+	if g.Verbs() == "" {
+		return nil
+	}
+	b, err := verbs.NewMemory(n)
+	if err == nil {
+		if err = g.pin(&pin{mem: b, ours: true}); err == nil {
+			return b
+		}
+		err = errors.Join(err, verbs.FreeMemory(b))
+	}
+	g.log.Warn("Alloc: the memory cannot be registered, it will be copied to be sent", "rank", g.cfg.Rank, "bytes", n, "error", err)
+	return nil
 }

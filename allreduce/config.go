@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
 // Config says which rank of which job this process is. The zero value of a field
@@ -120,6 +121,15 @@ type Config struct {
 	// are the same.
 	NoSharedMemory bool
 
+	// Transport says over what bytes go from one machine to another: TCP, the zero value,
+	// RDMA verbs, or verbs where all ranks can and else TCP. All ranks say the same, and
+	// the results are the same. Memory that ranks share on a machine is used in any case.
+	Transport Transport
+	// VerbsDevice is the RDMA device of this rank: its name, name:port, an IP address of it,
+	// or "auto". "" is auto: the one that has the address at which other ranks reach this
+	// one.
+	VerbsDevice string
+
 	// Driver says how bytes are moved between ranks; the results are the same. 0
 	// chooses: ranks with different drivers work together.
 	Driver Driver
@@ -131,6 +141,8 @@ type Config struct {
 
 	// Log hears of long waits and refused connections; nil discards it.
 	Log *slog.Logger
+
+	library verbs.Library // where RDMA devices come from; nil: libibverbs
 }
 
 // OnLoss is what a job does about the loss of a rank.
@@ -181,6 +193,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Chunk == 0 {
 		c.Chunk = defaultChunk
+	}
+	if c.library == nil {
+		c.library = verbs.System()
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -249,6 +264,21 @@ func (c Config) Validate() error {
 	if c.Driver == DriverPoll && c.Credentials != nil && c.Credentials.TLS != nil {
 		fault("Driver: the poll loop moves bare bytes, and there is TLS: want DriverConn or DriverAuto")
 	}
+	if c.Transport > TransportAuto {
+		fault("Transport: got %d, want at most %d", c.Transport, TransportAuto)
+	}
+	if c.Transport == TransportVerbs && c.Credentials != nil && c.Credentials.TLS != nil {
+		fault("Transport: verbs go past TLS: want TransportTCP, or TransportAuto, which is TCP then")
+	}
+	if c.Transport == TransportVerbs && c.Driver == DriverConn {
+		fault("Transport: verbs need DriverPoll, got DriverConn")
+	}
+	if err := verbs.CheckDevice(c.VerbsDevice); err != nil {
+		fault("VerbsDevice: %w", err)
+	}
+	if c.VerbsDevice != "" && c.Transport == TransportTCP {
+		fault("VerbsDevice: got %q, and the transport is TCP", c.VerbsDevice)
+	}
 	if !c.Schedule.Valid() {
 		fault("Schedule: got %d, want one of package schedule's", c.Schedule)
 	}
@@ -260,10 +290,14 @@ func (c Config) Validate() error {
 
 // agreed is Options, and what else the ranks must agree on from the start.
 func (c Config) agreed() string {
-	if c.Schedule == schedule.Auto {
-		return c.Options
+	options := c.Options
+	if c.Schedule != schedule.Auto {
+		options += " schedule=" + c.Schedule.String()
 	}
-	return strings.TrimLeft(c.Options+" schedule="+c.Schedule.String(), " ")
+	if c.Transport != TransportTCP {
+		options += " transport=" + c.Transport.String()
+	}
+	return strings.TrimLeft(options, " ")
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

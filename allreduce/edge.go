@@ -63,6 +63,7 @@ type edge struct {
 	writing atomic.Bool // a frame is being written
 	inbox   inbox       // of who reads
 	outbox  outbox      // of who writes
+	lift    lift        // of a pollLoop
 	polled              // of a pollLoop
 }
 

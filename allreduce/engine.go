@@ -35,7 +35,9 @@ type engine struct {
 	shared   *shared                       // nil: the ranks share no memory
 	pipes    pipes                         // nil: edges stay with their connections
 	segments segments
-	peers    []string // addresses by rank; nil in a job with vw workers
+	peers    []string             // addresses by rank; nil in a job with vw workers
+	lanes    func() (lane, error) // makes a lane for an edge; nil: all goes over TCP
+	lanesOn  bool                 // there have to be lanes
 	driver   driver
 	dog      watchdog
 	watchs   sync.WaitGroup // the watch

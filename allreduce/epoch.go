@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
@@ -23,8 +24,9 @@ type epoch struct {
 	wirer  *wirer           // nil: Local, or no edges are needed
 	engine engine
 	plans  plans
-	linked bool  // the tree's edges are open
-	debts  debts // results that others take from here
+	linked bool          // the tree's edges are open
+	debts  debts         // results that others take from here
+	domain *verbs.Domain // nil: all goes over TCP; under the group's lock
 	work   sync.WaitGroup
 	ending sync.Once
 
@@ -121,7 +123,10 @@ func (g *Group) connect(ctx context.Context) error {
 		return err
 	}
 	g.strike(fault.Wiring)
-	return g.share(ctx)
+	if err := g.share(ctx); err != nil {
+		return err
+	}
+	return e.lift(ctx)
 }
 
 // overError says why the epoch is over, to who has nothing under way.
@@ -190,6 +195,7 @@ func (e *epoch) end() {
 	if e.wirer != nil {
 		e.wirer.close()
 		e.engine.finish()
+		e.closeDomain()
 		e.engine.mu.Lock()
 		s := e.engine.shared
 		e.engine.mu.Unlock()

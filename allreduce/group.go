@@ -31,6 +31,7 @@ type Group struct {
 	broken   error       // why the job never will be wired
 	busy     atomic.Bool // a collective is under way
 	segments segments
+	pinned   pinned
 	left     []*transport.Segment // of epochs that are over, with what Alloc has given out; under mu
 	scratch  []float32            // one slot of all weights
 	scalar   [1]float32
@@ -113,6 +114,9 @@ func (g *Group) register(ctx context.Context, j spantree.JoinConfig) (*spantree.
 	}
 	g.door = newDoor(g, listener)
 	advertise, err := cfg.advertised(listener.Addr())
+	if err == nil && cfg.Transport == TransportVerbs {
+		err = g.checkVerbs(listener.Addr()) // before anybody counts on this rank
+	}
 	if err != nil {
 		listener.Close()
 		return nil, err
@@ -273,6 +277,7 @@ func (g *Group) Close() error {
 	}
 	g.work.Wait()
 	g.flight.close()
+	g.pinned.release()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, seg := range g.left {

@@ -218,6 +218,11 @@ func (e *edge) finishFrame() (more, held bool, f *failure) {
 			return false, false, e.garbled(err)
 		}
 		e.en.noted(e, n)
+	case frameLift:
+		if f := e.hearLift(body); f != nil {
+			return false, false, f
+		}
+		e.liftNews()
 	}
 	return true, false, nil
 }

@@ -49,25 +49,52 @@ func (d *pollLoop) keep() {
 func (d *pollLoop) tend(poll *transport.Poller) (from *edge, f *failure, more bool) {
 	d.bell.Silence()
 	d.snapshot()
+	quietLanes(d.all)
 	for _, e := range d.all {
 		if e.pipe != nil {
 			e.pipe.Call()
 		}
-		for e.ready = true; e.ready && e.up.Load(); {
-			if _, f := d.pull(e); f != nil {
-				return e, f, false
-			}
-			if e.held {
-				break
-			}
+		if from, f := d.tendOne(e); f != nil {
+			return from, f, false
 		}
 	}
 	poll.Clear()
 	for _, e := range d.all {
-		if e.up.Load() {
+		switch l := &e.lift; {
+		case !e.up.Load():
+		case l.lane != nil:
+			l.alarm = l.in
+			e.awaitIn(poll, !e.held, e.blocked && e.outbox.lift != 0)
+		default:
 			poll.Add(e.sock.FD(), !e.held, false)
 		}
 	}
 	poll.AddBell(d.bell)
-	return nil, nil, arm(d.all)
+	more = d.armed(d.all)
+	return nil, nil, arm(d.all) || more
+}
+
+// tendOne reads what has come on e, and writes what its lift has to say.
+func (d *pollLoop) tendOne(e *edge) (from *edge, f *failure) {
+	for e.ready = true; e.ready && e.up.Load(); {
+		if _, f := d.pull(e); f != nil {
+			return e, f
+		}
+		if e.held {
+			break
+		}
+	}
+	if !e.up.Load() {
+		return nil, nil
+	}
+	if f := d.raise(e); f != nil {
+		return nil, f
+	}
+	for (len(e.lift.due) > 0 || e.outbox.lift != 0 && e.full) && !e.held {
+		e.blocked = false
+		if !d.push(e) {
+			break
+		}
+	}
+	return nil, nil
 }

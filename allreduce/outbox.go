@@ -15,6 +15,7 @@ type outbox struct {
 	part bool   // data is a part of the collective
 	turn bool   // these are the last bytes for the socket
 	lo   int    // where it begins
+	lift byte   // what of a lift head says
 	seq  uint64
 	pair [2][]byte // head and data, for one write
 	bufs net.Buffers
@@ -45,7 +46,7 @@ func (e *edge) compose() (ok, over bool) {
 		en.mu.Unlock()
 		return false, true
 	}
-	if e.composePipe() {
+	if e.composePipe() || e.composeLift() {
 		en.mu.Unlock()
 		return true, false
 	}
@@ -139,7 +140,8 @@ func (e *edge) wrote() {
 	if o.turn {
 		en.pipes.turnOut(e)
 	}
-	o.part, o.turn, o.data = false, false, nil // the caller's memory is its own again
+	e.lift.out = e.lift.out || o.lift == liftSwitch
+	o.part, o.turn, o.lift, o.data = false, false, 0, nil // the caller's memory is its own again
 	if !part {
 		return
 	}

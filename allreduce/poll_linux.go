@@ -61,10 +61,12 @@ type polled struct {
 	sock    socket
 	pipe    *transport.Pipe // is sock, where that may go through memory
 	place   int             // in the poller
+	beside  int             // of its lane
 	ready   bool            // there may be something to read
 	held    bool            // what has been read waits for this rank's own calls
 	unsent  atomic.Bool     // there may be something new to write
 	freed   atomic.Bool     // what is held may go on
+	rise    atomic.Bool     // its lift may come further
 	wanted  bool            // of glance: it is worth a read
 	blocked bool            // there was no room to write
 	at      int             // how much of the outbox is written
@@ -98,6 +100,7 @@ func (d *pollLoop) attach(e *edge) error {
 		return fmt.Errorf("the connection to %s: %w", rankAt(e.rank, e.host), err)
 	}
 	e.sock = s
+	e.liftNews()
 	e.unsent.Store(true) // a collective may wait for it
 	e.up.Store(true)
 	if !d.kept {
@@ -183,6 +186,9 @@ func (d *pollLoop) sweep(edges []*edge) (moved bool, from *edge, f *failure) {
 		if !e.up.Load() {
 			continue
 		}
+		if f := d.raise(e); f != nil {
+			return moved, nil, f
+		}
 		out := d.push(e)
 		in, f := d.pull(e)
 		if f != nil {
@@ -204,6 +210,9 @@ func (d *pollLoop) glance(edges []*edge, turns int) {
 	}
 	tries := 0
 	for _, e := range edges {
+		// A look at a lane costs less than a poll, which would not find it.
+		e.ready = e.ready || e.lift.in && e.up.Load() && !e.held
+		e.blocked = e.blocked && !e.lift.out
 		e.wanted = e.up.Load() && !e.held && !e.ready && (all || d.due(e))
 		if e.pipe != nil && e.up.Load() && e.peek() {
 			continue
@@ -239,7 +248,7 @@ func (d *pollLoop) add(edges []*edge) {
 	for _, e := range edges {
 		e.place = -1
 		if e.up.Load() {
-			e.place = e.interest(&d.poll)
+			e.awaitIn(&d.poll, !e.held && !e.ready, e.blocked)
 		}
 	}
 }
@@ -247,7 +256,7 @@ func (d *pollLoop) add(edges []*edge) {
 func (d *pollLoop) mark(edges []*edge) {
 	for _, e := range edges {
 		if e.place >= 0 { // else it was not up when the wait began
-			e.found(d.poll.Ready(e.place))
+			e.awaited(&d.poll)
 		}
 	}
 }
@@ -268,7 +277,7 @@ func (d *pollLoop) sleep(ctx context.Context, told bool) (from *edge, f *failure
 	if ctx.Done() != nil || !told {
 		wait = ctxTick
 	}
-	if arm(d.all) {
+	if news := d.armed(d.all); arm(d.all) || news {
 		wait = 0
 	}
 	d.poll.Wait(int64(wait))
@@ -308,7 +317,7 @@ func (d *pollLoop) push(e *edge) (moved bool) {
 	}
 	done := min(e.at, len(o.head))
 	head, data := o.head[done:], o.data[e.at-done:]
-	n, err := e.sock.Write(head, data)
+	n, err := d.write(e, head, data)
 	e.at += n
 	switch {
 	case err == transport.ErrAgain:
@@ -345,7 +354,7 @@ func (d *pollLoop) pull(e *edge) (moved bool, f *failure) {
 		return moved, nil
 	}
 	b := e.space()
-	n, err := e.sock.Read(b)
+	n, err := d.read(e, b)
 	if n < len(b) {
 		e.ready = false
 	}
@@ -377,13 +386,16 @@ func (d *pollLoop) farewell() {
 			for d.push(e) && !e.broken {
 			}
 			if e.full {
-				e.place = e.interest(&d.poll)
+				e.awaitIn(&d.poll, false, true)
 				due = append(due, e)
 			}
 		}
 		left := min(time.Until(deadline), farewellTick)
 		if d.all = due; len(due) == 0 || left <= 0 {
 			return
+		}
+		if d.armed(due) {
+			continue
 		}
 		d.poll.Wait(int64(left))
 		d.mark(due)
@@ -397,8 +409,10 @@ func (d *pollLoop) stop() {
 	defer d.io.Unlock()
 	d.bell.Ring() // for the keeper: the caller may have taken the first for its own
 	d.snapshot()
+	d.flush()
 	for _, e := range d.all {
 		if e.up.Swap(false) {
+			d.lower(e)
 			e.sock.Close()
 		}
 	}
@@ -413,6 +427,9 @@ func (d *pollLoop) cut() {
 	for _, e := range d.all {
 		if e.up.Load() {
 			e.sock.Shut()
+			if e.lift.lane != nil {
+				_ = e.lift.lane.Break() // one that is broken is what is wanted
+			}
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (g *Group) share(ctx context.Context) error {
 			seg.Close()
 		}
 	}()
-	if err := g.agree(ctx, offers, Max); err != nil {
+	if err := g.agree(ctx, offers, Max, "shared memory"); err != nil {
 		return err
 	}
 	open, some := make([]uint64, len(hosts)), false
@@ -82,7 +82,7 @@ func (g *Group) share(ctx context.Context) error {
 			g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		}
 	}
-	if err := g.agree(ctx, open, Min); err != nil {
+	if err := g.agree(ctx, open, Min, "shared memory"); err != nil {
 		return err
 	}
 	for i, host := range hosts {
@@ -173,14 +173,14 @@ func whereOf(words []uint64) (w transport.Where) {
 	return w
 }
 
-// agree reduces v along the tree, whose edges are open.
-func (g *Group) agree(ctx context.Context, v []uint64, op Op) error {
-	vec := Vec(v).Named("shared memory")
+// agree reduces v along the tree, whose edges are open, to find out who has something.
+func (g *Group) agree(ctx context.Context, v []uint64, op Op, something string) error {
+	vec := Vec(v).Named(something)
 	b := vec.bytes()
 	c := collective{verb: verbAllReduce, v: vec, op: op, root: noRoot, dst: b, src: b}
 	err := g.run(ctx, g.call(c, schedule.BinaryTree), g.plans.agree(len(b)), b, b)
 	if err != nil {
-		return fmt.Errorf("finding out who shares memory: %w", err)
+		return fmt.Errorf("finding out who has %s: %w", something, err)
 	}
 	return nil
 }

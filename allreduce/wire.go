@@ -20,7 +20,7 @@ import (
 // each direction is a sequence of frames:
 //
 //	offset  size  field
-//	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn
+//	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn, 7 lift
 //	     1     1  flags: bit 0: the checksum is there
 //	     2     2  0
 //	     4     4  bytes that follow
@@ -42,6 +42,8 @@ import (
 //
 //	connection carries from here on is calls, of any bytes. 0: the offer is refused
 //
+// lift   the way to another transport; see lift.go
+//
 // A job with vw workers has none of this: there a connection carries the bytes
 // of the vectors and nothing else.
 const (
@@ -53,6 +55,7 @@ const (
 	frameFault = 4
 	frameOffer = 5
 	frameTurn  = 6
+	frameLift  = 7
 
 	flagSum = 1
 )
@@ -102,6 +105,8 @@ func decodeFrame(b []byte) (frame, error) {
 		limit = offerSize
 	case frameTurn:
 		limit = turnSize
+	case frameLift:
+		limit = liftMax
 	default:
 		return f, fmt.Errorf("a frame of unknown type %d", f.kind)
 	}

@@ -40,7 +40,7 @@ var layers = []layer{
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
 	{"allreduce/spantree", slices.Concat(bottom, wires), "the server knows jobs and trees, not the group that uses them"},
-	{"allreduce/verbs", slices.Concat(bottom, wires), "a driver beside the others"},
+	{"allreduce/verbs", slices.Concat(bottom, wires, []string{"allreduce/verbs"}), "a driver beside the others; its fabric for tests knows it"},
 
 	{
 		"optim", slices.Concat(bottom, []string{"optim", "loss", "feature"}),

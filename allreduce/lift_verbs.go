@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+
+	"github.com/gvw-project/gvw/allreduce/verbs"
+)
+
+// Transport is what bytes go over from one machine to another.
+type Transport uint8
+
+// The transports.
+const (
+	// TransportTCP is TCP.
+	TransportTCP Transport = iota
+	// TransportVerbs is RDMA verbs; a rank that cannot use them ends the job.
+	TransportVerbs
+	// TransportAuto is verbs if all ranks can use them, else TCP. The log says which.
+	TransportAuto
+)
+
+var transportNames = [...]string{TransportTCP: "tcp", TransportVerbs: "verbs", TransportAuto: "auto"}
+
+func (t Transport) String() string {
+	if int(t) >= len(transportNames) {
+		return fmt.Sprintf("transport %d", uint8(t))
+	}
+	return transportNames[t]
+}
+
+// TransportNames are what ParseTransport knows.
+func TransportNames() []string { return transportNames[:] }
+
+// ParseTransport is the inverse of String.
+func ParseTransport(name string) (Transport, error) {
+	for t, n := range transportNames {
+		if n == name {
+			return Transport(t), nil
+		}
+	}
+	return 0, fmt.Errorf("allreduce: transport %q is none of %v", name, transportNames)
+}
+
+// lifter is a driver that can lift edges.
+type lifter interface{ liftAll() }
+
+// lift finds out whether all ranks can use verbs, and if so begins to lift the edges. The
+// tree's are open.
+func (e *epoch) lift(ctx context.Context) error {
+	g, en := e.group, &e.engine
+	must := g.cfg.Transport == TransportVerbs
+	switch {
+	case g.cfg.Transport == TransportTCP || g.Size() == 1:
+		return nil
+	case g.Stream() && must:
+		return fmt.Errorf("rank %d: Transport is verbs, but vw workers are in the job, and they know TCP alone", g.cfg.Rank)
+	case g.Stream():
+		g.log.Info("transport: TCP, since vw workers are in the job", "rank", g.cfg.Rank)
+		return nil
+	}
+	if g.busy.CompareAndSwap(false, true) { // else a collective has called Ready
+		defer g.busy.Store(false)
+	}
+	d, err := e.openDomain()
+	if err != nil && must {
+		err = fmt.Errorf("transport verbs: %w", err)
+		en.fail(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err}, nil)
+		return g.failed(ctx)
+	}
+	lacks := []uint64{math.MaxUint64} // the first rank that cannot
+	if err != nil {
+		lacks[0] = uint64(g.cfg.Rank)
+		g.log.Info("no verbs here", "rank", g.cfg.Rank, "why", err)
+	}
+	if err := g.agree(ctx, lacks, Min, "verbs"); err != nil {
+		e.closeDomain()
+		return err
+	}
+	if lacks[0] != math.MaxUint64 {
+		e.closeDomain()
+		g.log.Info(fmt.Sprintf("transport: TCP, since rank %d cannot use verbs", lacks[0]), "rank", g.cfg.Rank)
+		return nil
+	}
+	g.log.Info("transport: verbs over "+d.Place().String(), "rank", g.cfg.Rank)
+	en.mu.Lock()
+	en.lanesOn = must
+	en.lanes = func() (lane, error) {
+		s, err := d.NewStream()
+		if err != nil {
+			return nil, err // no lane, not a lane that is nil
+		}
+		return s, nil
+	}
+	en.mu.Unlock()
+	en.driver.(lifter).liftAll()
+	return nil
+}
+
+// openDomain opens this rank's device, and shows that a stream can be made.
+func (e *epoch) openDomain() (*verbs.Domain, error) {
+	g := e.group
+	if c := g.cfg.Credentials; c != nil && c.TLS != nil {
+		return nil, errors.New("verbs: what goes over them is not under TLS")
+	}
+	if _, ok := e.engine.driver.(lifter); !ok {
+		return nil, errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")
+	}
+	place, err := g.placeOf(e.wiring.Peers[g.cfg.Rank])
+	if err != nil {
+		return nil, err
+	}
+	d, err := verbs.NewDomain(g.cfg.library, place)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	e.domain = d
+	g.mu.Unlock()
+	s, err := d.NewStream()
+	if err == nil {
+		err = errors.Join(s.Close(), g.pinned.registerAll(d))
+	}
+	if err != nil {
+		e.closeDomain()
+		return nil, err
+	}
+	return d, nil
+}
+
+// closeDomain deregisters everything. Nothing is on its way any more.
+func (e *epoch) closeDomain() {
+	g := e.group
+	g.mu.Lock()
+	d := e.domain
+	e.domain = nil
+	g.mu.Unlock()
+	if d == nil {
+		return
+	}
+	if err := d.Close(); err != nil {
+		g.log.Error("cannot close the RDMA device", "rank", g.cfg.Rank, "error", err)
+	}
+}
+
+// placeOf chooses this rank's device, which others reach at addr, host:port.
+func (g *Group) placeOf(addr string) (verbs.Place, error) {
+	devices, err := g.cfg.library.Devices()
+	if err != nil {
+		return verbs.Place{}, err
+	}
+	var bound netip.Addr
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		bound, _ = netip.ParseAddr(host) // of a name nothing is known
+	}
+	return verbs.Choose(devices, g.cfg.VerbsDevice, bound)
+}
+
+// checkVerbs says why this rank cannot use verbs, as far as can be told before the job is
+// wired.
+func (g *Group) checkVerbs(listener net.Addr) error {
+	if _, err := g.placeOf(listener.String()); err != nil {
+		return fmt.Errorf("allreduce: rank %d: transport verbs: %w", g.cfg.Rank, err)
+	}
+	return nil
+}
+
+// Verbs is the RDMA device over which this rank's bytes go to other machines; "": there is
+// none, they go over TCP. It is known after Ready.
+func (g *Group) Verbs() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if d := g.domain; d != nil {
+		return d.Place().String()
+	}
+	return ""
+}

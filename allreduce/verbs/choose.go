@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Auto lets [Choose] find a device.
+const Auto = "auto"
+
+// Choose picks one of the devices. want is a device's name, with a port as in mlx5_0:2
+// where it is not to be the first active one; an IP address of a port; or [Auto], also "".
+// bound is the address at which other ranks reach this one: over Ethernet the port must
+// have it, unless it is the loopback or all addresses, which no port has, or the device is
+// named.
+func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
+	if len(devices) == 0 {
+		return Place{}, errors.New("verbs: there is no RDMA device on this machine")
+	}
+	bound = bound.Unmap().WithZone("")
+	anywhere := !bound.IsValid() || bound.IsLoopback() || bound.IsUnspecified()
+	name, port, err := parseWant(want)
+	if err != nil {
+		return Place{}, err
+	}
+	if addr, err := netip.ParseAddr(want); err == nil {
+		bound, anywhere, name, port = addr.Unmap().WithZone(""), false, "", 0
+	}
+	known := false
+	var why []string
+	for _, d := range devices {
+		if name != "" && d.Name != name {
+			continue
+		}
+		known = true
+		for _, p := range d.Ports {
+			if port != 0 && p.Number != port {
+				continue
+			}
+			gid, reason := p.choose(bound, anywhere, name != "")
+			if reason == "" {
+				return Place{
+					Device: d.Name, Port: p.Number, Link: p.Link, MTU: p.MTU, MaxMessage: p.MaxMessage,
+					LID: p.LID, GID: gid, Limits: d.Limits,
+				}, nil
+			}
+			why = append(why, fmt.Sprintf("%s port %d %s", d.Name, p.Number, reason))
+		}
+	}
+	switch {
+	case !known:
+		return Place{}, fmt.Errorf("verbs: no RDMA device is called %q; there are: %s", name, names(devices))
+	case len(why) == 0:
+		return Place{}, fmt.Errorf("verbs: no port fits %q; there are: %s", want, names(devices))
+	}
+	return Place{}, fmt.Errorf("verbs: no port can be used: %s", strings.Join(why, "; "))
+}
+
+// choose is the GID of the port to use, or why there is none.
+func (p Port) choose(bound netip.Addr, anywhere, named bool) (best GID, why string) {
+	if !p.Active {
+		return GID{}, fmt.Sprintf("is not active (%s)", p.State)
+	}
+	if p.Link == LinkInfiniBand {
+		if len(p.GIDs) > 0 {
+			best = p.GIDs[0]
+		}
+		return best, ""
+	}
+	rank := 0
+	for _, g := range p.GIDs {
+		if g.Kind != GIDRoCE2 {
+			continue
+		}
+		if r := fit(g.Addr.Unmap(), bound, anywhere || named); r > rank {
+			best, rank = g, r
+		}
+	}
+	switch {
+	case rank > 0:
+		return best, ""
+	case anywhere || named:
+		return GID{}, "has no RoCE v2 address: has its interface an IP address?"
+	}
+	return GID{}, fmt.Sprintf("has no RoCE v2 address that is %v", bound)
+}
+
+// fit is how well an address does: the bound one best, then IPv4, then what is routed. 0:
+// not at all.
+func fit(addr, bound netip.Addr, any bool) int {
+	switch {
+	case addr == bound:
+		return 4
+	case !any:
+		return 0
+	case addr.Is4():
+		return 3
+	case !addr.IsLinkLocalUnicast():
+		return 2
+	}
+	return 1
+}
+
+// parseWant takes the name of a device and a port apart; both are missing from Auto.
+func parseWant(want string) (name string, port int, err error) {
+	if _, err := netip.ParseAddr(want); want == "" || want == Auto || err == nil {
+		return "", 0, nil
+	}
+	name, number, given := strings.Cut(want, ":")
+	if !given {
+		return name, 0, nil
+	}
+	if port, err = strconv.Atoi(number); err != nil || port < 1 || port > 255 || name == "" {
+		return "", 0, fmt.Errorf("verbs: %q is no device: want auto, a name, name:port, or an IP address", want)
+	}
+	return name, port, nil
+}
+
+// CheckDevice says what is wrong with the name of a device, as far as can be told without
+// having any.
+func CheckDevice(want string) error {
+	_, _, err := parseWant(want)
+	return err
+}
+
+func names(devices []Device) string {
+	var all []string
+	for _, d := range devices {
+		all = append(all, d.Name)
+	}
+	return strings.Join(all, ", ")
+}

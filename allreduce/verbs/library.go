@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verbs
+
+// Library is where devices come from: libibverbs ([System]), or package verbstest. A Queue is
+// used by one goroutine at a time, all else by any.
+type Library interface {
+	// Devices lists what there is, also what is not active.
+	Devices() ([]Device, error)
+	// Open opens a device.
+	Open(p Place) (Context, error)
+}
+
+// Context is an open device, and a protection domain: its regions and queues know no others.
+type Context interface {
+	// Register lets the device read and write mem, which stays where it is until the
+	// Region is closed. remote: other machines may write it, and add to it, too.
+	Register(mem []byte, remote bool) (Region, error)
+	// Queue makes a reliable connected queue pair with completions of its own.
+	Queue(c QueueConfig) (Queue, error)
+	// Close follows that of all regions and queues.
+	Close() error
+}
+
+// Region is registered memory.
+type Region interface {
+	// Keys are what this machine and others name it by.
+	Keys() (local, remote uint32)
+	// Address is what others name its first byte by.
+	Address() uint64
+	Close() error
+}
+
+// QueueConfig is the size of a queue.
+type QueueConfig struct {
+	Sends, Receives int // work requests at once
+	Inline          int // bytes that a send may carry in itself; the device may offer fewer
+}
+
+// Peer is the other end of a queue.
+type Peer struct {
+	Queue uint32
+	PSN   uint32 // of its first packet
+	LID   uint16
+	GID   [16]byte
+	MTU   int // the smaller of both ends
+}
+
+// Queue is a queue pair. No call waits.
+type Queue interface {
+	// Number is what the other end names it by, Inline what a send may carry in itself.
+	Number() uint32
+	Inline() int
+	// Connect makes it ready to receive and to send; psn is that of its own first packet.
+	// Receives may be posted before.
+	Connect(p Peer, psn uint32) error
+	// Send posts a work request. At most QueueConfig.Sends may be without completion.
+	Send(w Work) error
+	// Receive posts memory for one message.
+	Receive(id uint64, mem []byte, key uint32) error
+	// Poll takes completions.
+	Poll(dst []Completion) (int, error)
+	// Arm makes FD readable with the next completion that comes.
+	Arm() error
+	// FD is readable once after each Arm; Silence makes it unreadable.
+	FD() int
+	Silence()
+	// Break takes the queue out of service, as a fault does: all that is posted
+	// completes with an error.
+	Break() error
+	Close() error
+}
+
+// Op is what a work request does.
+type Op uint8
+
+// The operations.
+const (
+	OpSend      Op = iota // into memory that the other end has posted
+	OpSendNote            // likewise, with Imm
+	OpWriteNote           // into registered memory of the other end, which gets Imm
+	OpWrite               // likewise, and the other end learns nothing
+	OpFetchAdd            // adds to 8 bytes there; Mem gets what they were
+	OpReceive             // of completions alone
+)
+
+var opNames = [...]string{
+	OpSend: "send", OpSendNote: "send with immediate", OpWriteNote: "RDMA write with immediate",
+	OpWrite: "RDMA write", OpFetchAdd: "fetch and add", OpReceive: "receive",
+}
+
+func (o Op) String() string { return opNames[o] }
+
+// Work is a request to send. Every one of them ends with a completion.
+type Work struct {
+	ID        uint64
+	Op        Op
+	Mem       []byte // in registered memory of this end
+	Key       uint32 // its local key
+	Inline    bool   // Mem is taken at once
+	Imm       uint32
+	Remote    uint64 // where at the other end
+	RemoteKey uint32
+	Add       uint64
+}
+
+// Completion is the end of a work request, or a message that has come.
+type Completion struct {
+	ID     uint64
+	Op     Op // of a failed one it may be any
+	Status Status
+	Vendor uint32 // the device's own number of an error
+	Len    int    // of a receive
+	Imm    uint32
+	Noted  bool // Imm has come
+}

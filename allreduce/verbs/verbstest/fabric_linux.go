@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verbstest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gvw-project/gvw/allreduce/verbs"
+)
+
+// Fabric is a verbs.Library whose devices all reach each other.
+type Fabric struct {
+	mu      sync.Mutex
+	devices []verbs.Device
+	rng     *rand.Rand
+	queues  map[uint32]*queue
+	regions map[uint32]*region
+	last    uint32 // number given out
+	open    int    // contexts
+	refuse  int    // regions of so many bytes or more; 0: none
+	noOpen  error
+	writes  int
+}
+
+// Device is one with an active Ethernet port.
+func Device(name, addr string) verbs.Device {
+	return verbs.Device{
+		Name: name, Atomics: verbs.AtomicsDevice,
+		Limits: verbs.Limits{Queues: 1000, Works: 64, Completions: 256, Regions: 1000},
+		Ports: []verbs.Port{{
+			Number: 1, Active: true, State: "active", Link: verbs.LinkEthernet, MTU: 1024, MaxMessage: 1 << 20,
+			GIDs: []verbs.GID{{Index: 1, Addr: netip.AddrFrom16(netip.MustParseAddr(addr).As16()), Kind: verbs.GIDRoCE2}},
+		}},
+	}
+}
+
+// New is a fabric of these devices, which brings messages when its seed says.
+func New(seed uint64, devices ...verbs.Device) *Fabric {
+	return &Fabric{
+		devices: devices, rng: rand.New(rand.NewPCG(seed, 1)),
+		queues: map[uint32]*queue{}, regions: map[uint32]*region{},
+	}
+}
+
+// Refuse makes the registration of n bytes or more fail from now on, and of fewer succeed.
+func (f *Fabric) Refuse(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refuse = n
+}
+
+// Unplug makes opening a device fail from now on; nil: succeed.
+func (f *Fabric) Unplug(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noOpen = err
+}
+
+// Left is what has been opened and not been closed.
+func (f *Fabric) Left() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open+len(f.queues)+len(f.regions) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d contexts, %d queues, %d regions", f.open, len(f.queues), len(f.regions))
+}
+
+// Writes is how many messages have been written into windows.
+func (f *Fabric) Writes() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.writes
+}
+
+// BreakAll breaks every queue pair there is, as a switch that fails does.
+func (f *Fabric) BreakAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range f.queues {
+		q.breaks(verbs.RetryExceeded)
+	}
+}
+
+// Devices lists them.
+func (f *Fabric) Devices() ([]verbs.Device, error) { return f.devices, nil }
+
+// Open opens one.
+func (f *Fabric) Open(verbs.Place) (verbs.Context, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.noOpen != nil {
+		return nil, f.noOpen
+	}
+	f.open++
+	return &device{f: f}, nil
+}
+
+// device is an open one.
+type device struct{ f *Fabric }
+
+func (d *device) Close() error {
+	d.f.mu.Lock()
+	defer d.f.mu.Unlock()
+	d.f.open--
+	return nil
+}
+
+// region is registered memory.
+type region struct {
+	f      *Fabric
+	mem    []byte
+	key    uint32
+	remote bool
+}
+
+func (d *device) Register(mem []byte, remote bool) (verbs.Region, error) {
+	f := d.f
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse > 0 && len(mem) >= f.refuse {
+		return nil, unix.ENOMEM
+	}
+	f.last++
+	r := &region{f: f, mem: mem, key: f.last, remote: remote}
+	f.regions[r.key] = r
+	return r, nil
+}
+
+func (r *region) Keys() (local, remote uint32) { return r.key, r.key }
+
+// Address is nowhere in particular.
+func (r *region) Address() uint64 { return uint64(r.key) << 32 }
+
+func (r *region) Close() error {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	if r.f.regions[r.key] != r {
+		return fmt.Errorf("verbstest: region %d was closed before", r.key)
+	}
+	delete(r.f.regions, r.key)
+	return nil
+}
+
+// at is n bytes of the region that a remote key names.
+func (f *Fabric) at(key uint32, addr uint64, n int) ([]byte, bool) {
+	r := f.regions[key]
+	if r == nil || !r.remote || addr < r.Address() || addr-r.Address()+uint64(n) > uint64(len(r.mem)) {
+		return nil, false
+	}
+	lo := int(addr - r.Address())
+	return r.mem[lo : lo+n], true
+}
+
+func (d *device) Queue(c verbs.QueueConfig) (verbs.Queue, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	f := d.f
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	q := &queue{f: f, number: f.last, conf: c, fd: fd}
+	f.queues[q.number] = q
+	return q, nil
+}
