@@ -151,6 +151,13 @@ func (r result) ends(t *testing.T, what string, code int, words ...string) {
 // returns the port.
 func startServer(t *testing.T, options ...string) (port string) {
 	t.Helper()
+	port, _ = startServerPID(t, options...)
+	return port
+}
+
+// startServerPID is startServer, and the process.
+func startServerPID(t *testing.T, options ...string) (port string, pid int) {
+	t.Helper()
 	dir := t.TempDir()
 	port = freePort(t)
 	p := start(t, dir, serverBin, append([]string{"--nondaemon", "--bind", "127.0.0.1", "--port", port}, options...)...)
@@ -162,7 +169,7 @@ func startServer(t *testing.T, options ...string) (port string) {
 			t.Logf("server's log:\n%s", tail(p.res.stderr, 60))
 		}
 	})
-	return port
+	return port, p.cmd.Process.Pid
 }
 
 // shared returns a path in the folder of data sets and recorded outputs that

@@ -4,8 +4,10 @@ package spantree
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/netip"
+	"runtime"
 	"testing"
 	"time"
 
@@ -125,5 +127,109 @@ func TestOwnersCancel(t *testing.T) {
 	case <-m.Over():
 	case <-time.After(patience):
 		t.Fatal("the job goes on")
+	}
+}
+
+// FuzzConnection says anything to a server, of both protocols, with and without a secret:
+// it neither panics nor waits once the client has gone, and keeps nothing of it.
+func FuzzConnection(f *testing.F) {
+	open, err := NewServer(ServerConfig{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	guarded, err := NewServer(ServerConfig{Credentials: secretCreds(f, goodSecret)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = errors.Join(open.Close(), guarded.Close()) })
+	said := appendHello(nil)
+	for _, s := range samples() {
+		b, err := appendFrame(nil, s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(append(appendHello(nil), b...))
+		said = append(said, b...)
+	}
+	f.Add(said)
+	f.Add(make([]byte, helloSize))
+	f.Add([]byte{7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3})
+	f.Add([]byte{22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, s := range []*Server{open, guarded} {
+			near, far := net.Pipe()
+			c := s.take(far, nil)
+			if c == nil {
+				t.Fatal("the server takes no connection: something of an older one is kept")
+			}
+			go func() { _, _ = io.Copy(io.Discard, near) }() // ends with the pipe
+			go func() {
+				_, _ = near.Write(b)
+				near.Close()
+			}()
+			c.serve()
+			s.mu.Lock()
+			left := len(s.conns) + len(s.pending) + len(s.mind.conns) + int(s.budget.used)
+			s.mu.Unlock()
+			if left != 0 {
+				t.Fatalf("%d things are kept of a client that has gone", left)
+			}
+		}
+	})
+}
+
+// What hostile clients have cost comes back when they have gone: goroutines, memory,
+// and all that the server remembers of them.
+func TestNothingIsKeptOfStrangers(t *testing.T) {
+	r := serveTCP(t, ServerConfig{Credentials: secretCreds(t, goodSecret)})
+	measure := func() (goroutines int, heap uint64) {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return runtime.NumGoroutine(), m.HeapInuse
+	}
+	goroutines, heap := measure()
+	for i := range 300 {
+		c, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		// Idle, half a hello, a hello, and one with half a frame.
+		said := append(appendHello(nil), 44, 0, 0)
+		if _, err := c.Write(said[:[]int{0, 11, 24, 27}[i%4]]); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			c.Close()
+		}
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		r.s.mu.Lock()
+		here := len(r.s.conns)
+		r.s.mu.Unlock()
+		if here == 200 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are there, want 200", here)
+		}
+	}
+	r.s.mu.Lock()
+	for _, c := range r.s.conns {
+		c.abort()
+	}
+	r.s.mu.Unlock()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		g, h := measure()
+		r.s.mu.Lock()
+		left := len(r.s.conns) + len(r.s.pending) + int(r.s.budget.used)
+		r.s.mu.Unlock()
+		if left == 0 && g <= goroutines+2 && h < heap+4<<20 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d KiB of heap, %d things that are counted; before: %d and %d KiB", g, h>>10, left, goroutines, heap>>10)
+		}
 	}
 }
