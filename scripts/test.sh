@@ -94,6 +94,14 @@ else
 	note skip real-vw "vowpalwabbit could not be installed (see above); the comparisons with it were left out"
 fi
 
+heading "network namespaces"
+if command -v unshare >/dev/null && command -v ip >/dev/null && command -v tc >/dev/null && command -v nft >/dev/null; then
+	note pass network-namespaces
+else
+	echo "NO ip, tc OR nft: jobs over a broken network are left out (apt-get install iproute2 nftables)."
+	note skip network-namespaces "ip, tc and nft are needed (packages iproute2 and nftables): jobs over a broken network were left out"
+fi
+
 heading "unit tests"
 # shellcheck disable=SC2046
 gotest unit $(go list ./... | grep -v "^$module/tests")

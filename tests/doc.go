@@ -18,6 +18,7 @@
 //	losses_test.go   stopped ranks, the server killed, replacements, duplicates
 //	secure_test.go   secrets and certificates, right and wrong; nothing secret shows
 //	hostile_test.go  ten thousand hostile connections, and a job that starts meanwhile
+//	networkfaults_test.go ranks in network namespaces: slow links, lost packets, partitions, resets
 //	real_test.go     real data sets, against the scores others reach
 //
 // A test that needs what a bare clone lacks (the sets beside the repository, a
