@@ -85,6 +85,17 @@ func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs
 	return u
 }
 
+// warnOfPrefixes tells a rank that reads parts of files where that means to read all
+// that stands before them.
+func warnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
+	for _, name := range data {
+		if caps, err := hdfsio.CapsOf(fsys, name); err == nil && !caps.Seek {
+			log.Warn("this way to the data cannot begin in the middle of a file: each rank reads all that stands before its part", "file", name)
+			return
+		}
+	}
+}
+
 // hdfsConfig is what this process knows of clusters.
 func (p *program) hdfsConfig(get func(option string) string) (hdfs.Config, error) {
 	conf, err := p.siteConf()

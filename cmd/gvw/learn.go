@@ -92,6 +92,9 @@ func (p *program) learn(c *cli.Context) (err error) {
 		cfg.Audit = p.stdout
 	}
 	cfg.Log = p.logger(cfg.Quiet, isRank)
+	if shard.Kind == hdfsio.Bytes {
+		warnOfPrefixes(cfg.Log, fsys, c.StringSlice("data"))
+	}
 	if cfg.Cluster != nil {
 		p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	}

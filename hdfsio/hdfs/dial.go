@@ -109,9 +109,6 @@ func (c Config) choose(prefix, authority string, ways []way) (remote.Backend, er
 			shown += def
 		}
 		c.Log.Info(shown+" is reached", attrs...)
-		if !b.Seeks() {
-			c.Log.Warn("this way cannot begin in the middle of a file: who reads a part of one reads all that stands before it", "by", w.name)
-		}
 		return &orNext{Backend: b, next: c.second(authority, ways[i+1:])}, nil
 	}
 	return nil, no

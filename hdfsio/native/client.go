@@ -4,6 +4,7 @@ package native
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"sync"
@@ -113,7 +114,10 @@ func (c *Client) with(call func(*hdfs.Client) error) error {
 	if err == nil {
 		err = call(client)
 	}
-	if err = explain(err); client != nil && err != nil && remote.Transient(err) {
+	if err = explain(err); client != nil && errors.Is(err, fs.ErrPermission) && !is[*remote.Refusal](err) {
+		err = fmt.Errorf("user %s: %w", client.User(), fs.ErrPermission) // more the library does not tell
+	}
+	if client != nil && err != nil && remote.Transient(err) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.client == client {

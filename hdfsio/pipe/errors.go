@@ -59,6 +59,7 @@ var said = []struct{ words, exception string }{
 	{"Quota by storage type", "QuotaByStorageTypeExceededException"},
 	{"Operation category", "StandbyException"},
 	{"Could not obtain block", "BlockMissingException"},
+	{"UnknownHostException", "UnknownHostException"},
 	{"Connection refused", "ConnectException"},
 	{"timed out", "SocketTimeoutException"},
 	{"Connection reset", "ConnectException"},
@@ -80,13 +81,14 @@ func explain(text string, end error) error {
 	return remote.Refuse("IOException", line)
 }
 
-// complaint is the line in which the client says what is wrong: "put: …" among lines
-// of Java's log; the last line if there is none.
+// complaint is the line in which the client says what is wrong: "put: …", or "-put: …"
+// where it blames who called, among lines of Java's log and of help; the last line if
+// there is none.
 func complaint(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {
 		for _, command := range []string{"cat", "put", "stat", "mv", "rm", "rmdir", "mkdir"} {
-			if rest, ok := strings.CutPrefix(line, command+": "); ok {
+			if rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "-"), command+": "); ok {
 				return strings.TrimSpace(rest)
 			}
 		}

@@ -170,7 +170,7 @@ func newFake(t *testing.T, silence time.Duration) *remote.FS {
 }
 
 func TestConformance(t *testing.T) {
-	fstest.Run(t, fstest.Config{FS: newFake(t, 0), Dir: "hdfs://fake"})
+	fstest.Run(t, fstest.Config{FS: newFake(t, 0), Dir: "hdfs://fake", Slow: testing.Short()})
 }
 
 func write(t *testing.T, fsys *remote.FS, name, text string) {

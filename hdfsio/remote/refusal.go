@@ -71,6 +71,7 @@ var meanings = map[string]meaning{
 	"RecoveryInProgressException":  {later: true},
 	"NotReplicatedYetException":    {later: true},
 	"LeaseExpiredException":        {later: true},
+	"UnknownHostException":         {advice: "check the host's name; a nameservice is known by HADOOP_CONF_DIR alone"},
 	"ConnectException":             {advice: deadAdvice, later: true},
 	"SocketTimeoutException":       {advice: deadAdvice, later: true},
 	"NoRouteToHostException":       {advice: deadAdvice, later: true},

@@ -27,7 +27,7 @@ func (f *FS) Create(name string) (hdfsio.File, error) {
 	}
 	if err := f.persist("create", name, func() error { return f.probe(p) }); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = &hdfsio.Error{Op: "create", Name: name, By: f.b.String(), Err: fs.ErrNotExist, Advice: "its folder does not exist: create it first (hdfs dfs -mkdir -p)"}
+			err = &hdfsio.Error{Op: "create", Name: name, By: f.b.String(), Err: fs.ErrNotExist, Advice: "create its folder first: hdfs dfs -mkdir -p " + path.Dir(p)}
 		}
 		return nil, err
 	}
