@@ -230,8 +230,9 @@ var runFlags = slices.Concat(launchFlags, sharedFlags)
 
 // sharedFlags are the learner's options that may stand there too: those that are about
 // the job, and not about one rank of it.
-var sharedFlags = clusterFlags("span_server", "span_server_port", "unique_id", "total", "node", "shard", "run_id", "run_dir", "generation", "advertise",
-	"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow")
+var sharedFlags = clusterFlags(slices.Concat(launcherSays, []string{
+	"advertise", "secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
+})...)
 
 // launchFlags are those that stand there alone.
 var launchFlags = []*spec{
