@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,8 +27,7 @@ var recovers = strings.Fields("--loss_function logistic --hybrid 2:4 -b 12 --l2 
 // lost is what became of a job under gvw run.
 type lost struct {
 	result
-	dir  string
-	pids map[int][]int // of each rank, in order
+	dir string
 }
 
 // restarted are the ranks that the launcher says it starts again.
@@ -53,30 +51,17 @@ func (l lost) struck(t *testing.T, rank int) bool {
 	return strings.Contains(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), `msg="fault: `)
 }
 
-// lose runs the job of four workers under a plan of GVW_FAULT, and watches their processes.
+// processes is how many processes a rank had: each says what it reads.
+func (l lost) processes(t *testing.T, rank int) int {
+	t.Helper()
+	return strings.Count(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), "Reading datafile = ")
+}
+
+// lose runs the job of four workers under a plan of GVW_FAULT.
 func lose(t *testing.T, plan string, more ...string) lost {
 	t.Helper()
-	l := lost{dir: t.TempDir(), pids: map[int][]int{}}
-	p := startLosing(t, l.dir, plan, more...)
-	stop := make(chan struct{})
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		for {
-			for rank, pid := range workersOf(p.cmd.Process.Pid) {
-				if !slices.Contains(l.pids[rank], pid) {
-					l.pids[rank] = append(l.pids[rank], pid)
-				}
-			}
-			select {
-			case <-stop:
-				return
-			case <-time.After(10 * time.Millisecond):
-			}
-		}
-	})
-	l.result = p.wait()
-	close(stop)
-	watch.Wait()
+	l := lost{dir: t.TempDir()}
+	l.result = startLosing(t, l.dir, plan, more...).wait()
 	return l
 }
 
@@ -163,8 +148,8 @@ func (l lost) goesOn(t *testing.T, want string, victims ...int) {
 			}
 			continue
 		}
-		if slices.Contains(again, rank) || len(l.pids[rank]) != 1 {
-			t.Errorf("rank %d had the processes %v, want one\n%s", rank, l.pids[rank], l.stderr)
+		if n := l.processes(t, rank); slices.Contains(again, rank) || n != 1 {
+			t.Errorf("rank %d had %d processes, want one\n%s", rank, n, l.stderr)
 		}
 	}
 }
