@@ -12,12 +12,19 @@ import (
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
-// paced starts the first attempt of all ranks, whose Work takes so long each. A shard has
-// as many bytes as milliseconds.
+// paced starts the first attempt of all ranks, whose Work takes so long each; where it is
+// negative the first takes a second. A shard has as many bytes as milliseconds.
 func (s *stage) paced(pauses, shards []time.Duration) (all []*actor) {
 	for rank := range s.total {
 		all = append(all, s.start(rank, func(a *actor) {
-			a.toy.pause = pauses[rank]
+			if a.toy.pause = pauses[rank]; a.toy.pause < 0 {
+				a.toy.pause = time.Second
+				a.toy.at = func(step int, where string) {
+					if step == 2 && where == "work" {
+						a.toy.pause = -pauses[rank]
+					}
+				}
+			}
 			a.toy.bytes = uint64(shards[rank] / time.Millisecond)
 		}))
 	}
@@ -57,17 +64,10 @@ func TestAStragglerIsHandedOver(t *testing.T) {
 			second := time.Second
 			pauses := []time.Duration{second, second, 10 * second, second}
 			if later {
-				pauses[2] = second // it will be slow after its first step
+				pauses[2] = -10 * second // from its second step on
 			}
 			all := s.paced(pauses, []time.Duration{second, second, second, second})
 			slow := all[2]
-			if later {
-				slow.toy.at = func(step int, where string) {
-					if step == 2 && where == "work" {
-						slow.toy.pause = 10 * second
-					}
-				}
-			}
 			time.Sleep(15 * second)
 			all[2] = s.start(2, nil)
 			s.end(want, all...)
