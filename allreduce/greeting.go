@@ -14,7 +14,7 @@ import (
 
 const (
 	helloPatience = 10 * time.Second // for a connection to say who it is
-	maxStrangers  = 64               // connections that have not said so yet
+	maxStrangers  = 512              // connections that have not said so yet: enough that a flood of them does not push out a rank between two packets
 )
 
 // greet says hello to a rank, hears its answer, and has both prove that they belong to

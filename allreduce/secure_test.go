@@ -3,15 +3,21 @@
 package allreduce
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // secretFor is a secret of its own for each text.
@@ -155,5 +161,96 @@ func TestManyStrangersHoldUpNobody(t *testing.T) {
 	checkCollectives(t, j, 10)
 	if took := time.Since(start); took > helloPatience/2 {
 		t.Errorf("the strangers held up the job for %v", took)
+	}
+}
+
+// meddler is a network whose connections to other ranks change one byte, the n-th that this
+// side writes, of the first so many of them.
+type meddler struct {
+	transport.Network
+	server string // that is spared
+	at     int
+	left   atomic.Int64
+}
+
+func (m *meddler) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	c, err := m.Network.Dial(ctx, addr)
+	if err != nil || addr == m.server || m.left.Add(-1) < 0 {
+		return c, err
+	}
+	return &meddled{c, m.at}, nil
+}
+
+// meddled is a connection with a byte that changes on its way.
+type meddled struct {
+	net.Conn
+	at int
+}
+
+func (m *meddled) Write(b []byte) (int, error) {
+	if m.at >= 0 && m.at < len(b) {
+		b = bytes.Clone(b)
+		b[m.at] ^= 4
+	}
+	m.at -= len(b)
+	return m.Conn.Write(b)
+}
+
+// Who changes bytes between two ranks gets nothing accepted: either the greeting fails,
+// and the next one is whole, or the collective fails, on every rank, in time. No sum is wrong.
+func TestBytesChangedBetweenRanks(t *testing.T) {
+	tls := certificate(t)
+	for name, creds := range map[string]*auth.Credentials{
+		"nothing": nil, "secret": {Secret: secretFor(t, "a")}, "TLS": {TLS: tls},
+	} {
+		for _, at := range []int{0, 20, 50, helloSize + 3, 300, 1500, 5000, 60_000} {
+			t.Run(fmt.Sprintf("%s, byte %d", name, at), func(t *testing.T) {
+				t.Parallel()
+				nets := make([]*meddler, 2)
+				for i := range nets {
+					nets[i] = &meddler{Network: transport.TCP, at: at}
+				}
+				nets[0].left.Store(1) // rank 0 connects to rank 1, its parent
+				server := startGuarded(t, transport.TCP, "127.0.0.1:0", creds)
+				nets[0].server, nets[1].server = server, server
+				within, cancel := context.WithTimeout(ctx, 20*time.Second)
+				defer cancel()
+				errs, sums := make([]error, 2), make([]float32, 2)
+				var ranks sync.WaitGroup
+				for rank := range nets {
+					ranks.Go(func() {
+						g, err := Join(within, Config{
+							Server: server, Job: spantree.Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
+							NoSharedMemory: true, Credentials: creds, DialTimeout: 5 * time.Second, Stall: time.Second, Driver: DriverConn,
+						})
+						if err != nil {
+							errs[rank] = err
+							return
+						}
+						t.Cleanup(func() { g.Close() }) // not before the others are through
+						v := make([]float32, 40_000)
+						for i := range v {
+							v[i] = 1
+						}
+						errs[rank] = g.AllReduce(within, Vec(v), Sum)
+						for _, x := range v {
+							sums[rank] += x
+						}
+					})
+				}
+				ranks.Wait()
+				if within.Err() != nil {
+					t.Fatal("nobody noticed in time")
+				}
+				for rank, err := range errs {
+					if err == nil && sums[rank] != 80_000 {
+						t.Errorf("rank %d: the sum is %v, want %v", rank, sums[rank], 80_000)
+					}
+				}
+				if greeting := at < helloSize && (creds == nil || creds.TLS == nil); greeting && errors.Join(errs...) != nil {
+					t.Errorf("a second greeting would have been whole: %v", errs)
+				}
+			})
+		}
 	}
 }

@@ -51,6 +51,9 @@
 // that is silent, slow, or sends garbage harms nobody. journal.go is what
 // survives a restart.
 //
+// guard.go and dial.go have both sides prove who they are, where ServerConfig.Credentials
+// and JoinConfig.Credentials ask for it (package auth); bounds.go is what clients may take.
+//
 // Of vw's twelve ways to fail (the tests in failures_test.go go through them)
 // the server takes those that are its own: nothing a client sends ends it,
 // blocks it, or makes it allocate without bound.
