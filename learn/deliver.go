@@ -132,31 +132,36 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	return digest, err
 }
 
-// hand makes a file final, in the run's own place and under its name.
+// hand makes a file final: in the run's own place, and under its name.
 func (r *runner) hand(o owed) (sum [32]byte, err error) {
-	keep := r.session.cfg.RunDir
-	if r.session.group.Stream() {
-		keep = nil // nobody can come late to a job with vw workers
-	}
 	if o.write == nil {
-		if sum, err = o.preds.deliver(); err == nil && keep != nil {
-			err = keep.Take(o.kept, sum, o.name)
+		if sum, err = o.preds.deliver(); err == nil {
+			r.keep(o, func(keep RunDir) error { return keep.Take(o.kept, sum, o.name) })
 		}
 		return sum, err
 	}
 	if sum, err = o.write(o.out); err != nil {
 		return sum, err
 	}
-	if keep != nil {
-		err := keep.Put(o.kept, sum, func(w io.Writer) error {
+	r.keep(o, func(keep RunDir) error {
+		return keep.Put(o.kept, sum, func(w io.Writer) error {
 			_, err := o.write(w)
 			return err
 		})
-		if err != nil {
-			return sum, err
-		}
-	}
+	})
 	return sum, o.out.Commit()
+}
+
+// keep puts a file into the run's own place. The job does not fail for want of it: it is
+// for attempts that may never come.
+func (r *runner) keep(o owed, put func(RunDir) error) {
+	s := r.session
+	if s.cfg.RunDir == nil || s.group.Stream() { // nobody can come late to a job with vw workers
+		return
+	}
+	if err := put(s.cfg.RunDir); err != nil {
+		s.log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", s.rank, "file", o.name, "error", err)
+	}
 }
 
 // safe says whether a rank that has delivered all it owes may end well although it has

@@ -58,6 +58,14 @@
 // far are forgotten, and a batch solver begins anew at the weights it has come to,
 // with the passes that are left.
 //
+// # The end
+//
+// When all ranks have the same model each delivers what it owes (deliver.go): into the
+// run's own place, if there is one (Config.RunDir), and under the file's name. An
+// attempt that the job did without, since it stood by or came when all was over, copies
+// what it owes from there (late.go). A state says what data and which models it comes
+// from (origin.go), so that nobody goes on from another's.
+//
 // Predictions (-p, -r) are written while a rank works and cannot be had
 // from another one. A process that takes a rank's place has those of the
 // passes it has done itself: the first, and the ones to come. If any lies between

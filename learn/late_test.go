@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +145,34 @@ func TestLateAttempts(t *testing.T) {
 	}
 	if _, there := third.m["p2!3"]; there {
 		t.Error("rank 2 has written one of two files")
+	}
+}
+
+// fullDir is a place that has no room.
+type fullDir struct{ memDir }
+
+func (*fullDir) Put(string, [32]byte, func(io.Writer) error) error {
+	return errors.New("no space left")
+}
+func (*fullDir) Take(string, [32]byte, string) error { return errors.New("no space left") }
+
+// A job does not fail because something cannot be kept for those who may come late.
+func TestPlaceWithoutRoom(t *testing.T) {
+	var out files
+	var log bytes.Buffer
+	_, errs := runRanks(t, deal(randomText(60), 2), func(rank int, c *Config) {
+		c.Cluster.Job.RunKey, c.Cluster.OnLoss, c.Cluster.StartTimeout = "run", allreduce.Wait, 10*time.Second
+		c.Create, c.RunDir = out.create, &fullDir{}
+		if rank == 0 {
+			c.FinalModel, c.Predictions = "m", "p"
+			c.Log = slog.New(slog.NewTextHandler(&log, nil))
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if len(out.m["m"]) == 0 || len(out.m["p"]) == 0 || strings.Count(log.String(), "no space left") != 2 {
+		t.Errorf("a model of %d bytes, predictions of %d; the log:\n%s", len(out.m["m"]), len(out.m["p"]), &log)
 	}
 }
 
