@@ -3,24 +3,33 @@
 package tests
 
 import (
+	"math/rand/v2"
 	"net"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// freePort returns a loopback port that nobody listens on right now.
+// nextPort is what freePort tries next. Servers of tests listen below the ports that systems
+// give to connections (32768 on on Linux), of which other tests open thousands; where
+// in that range differs from one test process to the next.
+var nextPort atomic.Int32
+
+func init() { nextPort.Store(12_000 + rand.Int32N(18_000)) }
+
+// freePort is a port on which nobody listens.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := strconv.Itoa(int(nextPort.Add(1)))
+		if l, err := net.Listen("tcp", ":"+port); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no port is free")
+	return ""
 }
 
 func dialable(addr string) bool {
