@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"strings"
@@ -96,7 +97,11 @@ func (p *program) speculation(c *cli.Context) error {
 		Log: slog.New(slog.DiscardHandler),
 	}
 	if err := cfg.Validate(); err != nil {
-		return usageErrorf("%w", err)
+		var errs []error
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			errs = append(errs, usageErrorf("%s", strings.TrimPrefix(line, "speculation: ")))
+		}
+		return errors.Join(errs...)
 	}
 	r, err := speculation.Run(c.Context, cfg)
 	if err != nil {

@@ -5,7 +5,7 @@
 // kind strikes a random rank at a random point, and the model must have the bytes of
 // an undisturbed run. A job that is not to recover (--on_loss abort) must end soon, with
 // a clear error and no model; one that goes on without lost ranks (--on_loss shrink) must leave
-// the same model with all that are left.
+// the same model with all that are left; one with spares needs nobody to be started again.
 //
 //	make storm                     1,000 jobs of each sort, and a table of what they did
 //	STORM=200 STORM_SEED=7 go test -v -run TestStorm ./tests/storm

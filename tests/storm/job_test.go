@@ -39,20 +39,27 @@ type outcome struct {
 	detected, resumed time.Duration // after the fault; 0: not seen
 }
 
-// run runs a job and disturbs it.
-func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
+// run runs a job and disturbs it. mode is what it does about losses: the values of --on_loss, or
+// spares.
+func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 	t.Helper()
 	o := outcome{disturbance: d}
 	args := []string{
 		"run", "-n", strconv.Itoa(workers), "--log_dir", filepath.Join(dir, "logs"), "--",
 		"-d", data, "--loss_function", "logistic", "--hybrid", "2:4", "-b", "16", "--l2", "1", "--quiet",
-		"--heartbeat", "100ms", "--lost_after", "1s", "--stall_timeout", "3s", "--on_loss", onLoss,
+		"--heartbeat", "100ms", "--lost_after", "1s", "--stall_timeout", "3s",
 	}
-	if onLoss == "shrink" {
+	model := filepath.Join(dir, "m")
+	switch mode {
+	case "shrink":
 		args = slices.Insert(args, 1, "--max_restarts", "0")
-		args = append(args, "-f", filepath.Join(dir, "m.{rank}"))
-	} else {
-		args = append(args, "-f", filepath.Join(dir, "m"))
+		model += ".{rank}"
+	case "spares":
+		args = slices.Insert(args, 1, "--max_restarts", "0", "--spares", strconv.Itoa(spares))
+	}
+	args = append(args, "-f", model)
+	if mode != "spares" { // which mean wait
+		args = append(args, "--on_loss", mode)
 	}
 	if !d.shared {
 		args = append(args, "--shm", "off")
@@ -119,7 +126,7 @@ func run(t *testing.T, bin, data, dir, onLoss string, d disturbance) outcome {
 	}
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	o.last = lines[len(lines)-1]
-	if onLoss == "shrink" {
+	if mode == "shrink" {
 		o.leftBy(t, dir)
 	} else {
 		o.model = read(t, filepath.Join(dir, "m"))

@@ -87,10 +87,10 @@ func realData(t *testing.T) string {
 }
 
 // undisturbed is the job that nothing happens to: its model, and how long it takes.
-func undisturbed(t *testing.T, data, onLoss string) (model []byte, took time.Duration) {
+func undisturbed(t *testing.T, data, mode string) (model []byte, took time.Duration) {
 	t.Helper()
 	for i := range 3 {
-		o := run(t, gvwBin, data, t.TempDir(), onLoss, disturbance{shared: i != 2})
+		o := run(t, gvwBin, data, t.TempDir(), mode, disturbance{shared: i != 2})
 		if o.code != 0 || o.model == nil {
 			t.Fatalf("without any fault: exit code %d: %s", o.code, o.last)
 		}
@@ -106,11 +106,11 @@ func undisturbed(t *testing.T, data, onLoss string) (model []byte, took time.Dur
 }
 
 // storm disturbs jobs, and asks check what is wrong with what became of each.
-func storm(t *testing.T, jobs uint64, onLoss string, kinds []string, check func(o outcome, whole []byte) string) {
+func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o outcome, whole []byte) string) {
 	seed, only := number(t, "STORM_SEED", 1), number(t, "STORM_ONLY", 0)
 	jobs = number(t, "STORM", jobs)
 	data := realData(t)
-	whole, length := undisturbed(t, data, onLoss)
+	whole, length := undisturbed(t, data, mode)
 	rows := make([]*row, len(kinds))
 	for i, kind := range kinds {
 		rows[i] = &row{kind: kind}
@@ -121,7 +121,7 @@ func storm(t *testing.T, jobs uint64, onLoss string, kinds []string, check func(
 		}
 		d := draw(seed, n, kinds, length)
 		dir := t.TempDir()
-		o := run(t, gvwBin, data, dir, onLoss, d)
+		o := run(t, gvwBin, data, dir, mode, d)
 		wrong := check(o, whole)
 		if o.hung {
 			wrong = fmt.Sprintf("it hangs: no end within %v", patience)
@@ -131,7 +131,7 @@ func storm(t *testing.T, jobs uint64, onLoss string, kinds []string, check func(
 		}
 		rows[slices.Index(kinds, d.kind)].add(o.detected, o.resumed, o.took-length, o.struck, wrong == "")
 	}
-	t.Logf("seed %d, --on_loss %s, %d workers, undisturbed %.2f s\n%s", seed, onLoss, workers, length.Seconds(), table(rows))
+	t.Logf("seed %d, %s, %d workers, undisturbed %.2f s\n%s", seed, mode, workers, length.Seconds(), table(rows))
 }
 
 // crash is how the trace of a program that Go's runtime ended begins.
