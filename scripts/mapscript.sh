@@ -28,6 +28,8 @@ usage() {
 		  --no_speculation    no second attempts of slow maps
 		  --speculator JAR    what lets YARN start them (scripts/java/README.md)
 		  --file FILE         ship one more file; repeatable
+		  --secret_file FILE  only ranks that have this secret join; it is shipped to them
+		  --env NAME=VALUE    a variable of the mappers, without blanks; repeatable
 		  -D NAME=VALUE       a property of the job; repeatable
 		  --force             submit a job whose maps cannot all run at once
 
@@ -63,7 +65,7 @@ case $maps in '' | *[!0-9]* | 0*) die "N is a number of maps, got '$maps'" ;; es
 
 dry=0 overwrite=0 fetch=. server=$(hostname -f 2>/dev/null || hostname) port=26543 memory='' java=100 queue=''
 attempts=4 timeout=10m speculate=true speculator='' force=0
-files=() properties=() learner=()
+secret='' files=() env=() properties=() learner=()
 while [ $# -gt 0 ]; do
 	need() { [ $# -ge 2 ] || die "$1 lacks its value"; }
 	case $1 in
@@ -81,13 +83,15 @@ while [ $# -gt 0 ]; do
 	--timeout) need "$@"; timeout=$2; shift ;;
 	--speculator) need "$@"; speculator=$2; shift ;;
 	--file) need "$@"; files+=("$2"); shift ;;
+	--secret_file | --secret-file) need "$@"; secret=$2; shift ;;
+	--env) need "$@"; env+=(-cmdenv "$2"); shift ;;
 	-D) need "$@"; properties+=(-D "$2"); shift ;;
 	*) learner+=("$1") ;;
 	esac
 	shift
 done
 [ ${#learner[@]} -gt 0 ] || learner=(-b 24 --loss_function logistic --hybrid 1:20 --mem 5)
-for f in ${files[@]+"${files[@]}"} ${speculator:+"$speculator"}; do
+for f in ${files[@]+"${files[@]}"} ${speculator:+"$speculator"} ${secret:+"$secret"}; do
 	[ -r "$f" ] || die "cannot read $f"
 done
 if ! [ -d "$fetch" ] || ! [ -w "$fetch" ]; then die "--fetch $fetch: there is no such folder to write to"; fi
@@ -105,6 +109,7 @@ done
 
 # streaming takes the mapper's command apart at blanks, with quotes and without a shell.
 command="gvw mapper --log log --"
+[ -z "$secret" ] || learner+=(--secret_file gvw.secret)
 for word in "${learner[@]}" -f model --start_timeout "$timeout"; do
 	case $word in
 	*[\"\']*) die "an option with a quote cannot be passed on to the mappers: $word" ;;
@@ -133,6 +138,7 @@ fi
 
 shipped=$gvw#gvw
 for f in ${files[@]+"${files[@]}"}; do shipped+=,$f; done
+[ -z "$secret" ] || shipped+=,$secret#gvw.secret # only its owner may read it, there too
 job=(
 	-D "mapreduce.job.name=gvw $out"
 	-D "gvw.span_server=$server" -D "gvw.span_server_port=$port"
@@ -154,7 +160,7 @@ if [ -n "$speculator" ]; then
 fi
 job+=(${properties[@]+"${properties[@]}"} -files "$shipped")
 [ -z "$speculator" ] || job+=(-libjars "$speculator")
-job+=(-numReduceTasks 0 -input "$in" -output "$out" -mapper "$command")
+job+=(-numReduceTasks 0 -input "$in" -output "$out" -mapper "$command" ${env[@]+"${env[@]}"})
 if [ $dry = 1 ]; then
 	printf '%q ' "${submit[@]}" "${job[@]}"
 	echo
@@ -178,10 +184,13 @@ trap 'say "interrupted: the job is killed"; finish 130' INT
 trap 'say "told to end: the job is killed"; finish 143' TERM
 
 at=(--span_server 127.0.0.1 --span_server_port "$port")
+guard=()
+[ -z "$secret" ] || guard=(--secret_file "$secret")
+at+=(${guard[@]+"${guard[@]}"})
 if "$gvw" jobs "${at[@]}" >/dev/null 2>&1; then
 	say "the server on port $port runs already"
 else
-	"$tree" --nondaemon --port "$port" --state "$work/state" 2>"$work/server.log" &
+	"$tree" --nondaemon --port "$port" --state "$work/state" ${guard[@]+"${guard[@]}"} 2>"$work/server.log" &
 	own=$!
 	for _ in $(seq 50); do
 		"$gvw" jobs "${at[@]}" >/dev/null 2>&1 && break
@@ -216,7 +225,7 @@ client=''
 if [ $rc != 0 ]; then
 	grep -E 'Error|Exception|Status : FAILED|failed with state|Diagnostics' "$work/client.log" | sort -u | tail -n 12 >&2 || true
 	[ -z "$own" ] || grep -E 'level=(WARN|ERROR)' "$work/server.log" | tail -n 5 >&2 || true
-	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/*/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
+	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
 	die "the job ${id:-} has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
 fi
 hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5

@@ -33,6 +33,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 	echo "Running job: job_1700000000000_0001" >&2
 	mkdir -p "$dir/out"
 	pids=()
+	trap 'kill "${pids[@]}" 2>/dev/null; exit 143' TERM
 	for r in 0 1; do
 		(
 			mkdir -p "$dir/task$r" && cd "$dir/task$r"

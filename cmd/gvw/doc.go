@@ -60,6 +60,12 @@
 // gvw topo draws who sends what to whom in an all-reduce, and the order of its
 // additions (topo.go): as text, for Graphviz, or as SVG.
 //
+// # gvw mapper, gvw hadoop
+//
+// gvw mapper is a rank as the mapper of Hadoop Streaming (mapper.go, maptask.go,
+// mapreport.go; the contract is package internal/hadoop's). gvw hadoop answers what
+// scripts/mapscript.sh has to know before it submits a job (hadoop.go).
+//
 // # Exit codes
 //
 //	0 done   1 usage   2 data   3 peer lost   4 deadline   5 input or output

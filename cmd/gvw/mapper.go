@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/hadoop"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -83,12 +85,13 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 	defer m.close()
 	err = p.mapTask(ctx, s, m)
 	m.drain(p.stdin, err, context.Cause(ctx) != nil)
+	fsys := p.files(s.get, true)
 	if err != nil {
-		return m.failed(err)
+		return m.failed(err, fsys)
 	}
 	m.done()
 	if name := s.get("log"); name != "" && task.Rank == 0 {
-		return m.keepLog(p.creator(p.files(s.get, true)), m.inOut(name))
+		return m.keepLog(p.creator(fsys), m.inOut(name))
 	}
 	return nil
 }
@@ -154,7 +157,7 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 		set("generation", strconv.FormatUint(uint64(t.Generation), 10))
 	}
 	set("on_loss", "wait")
-	if out := localName(t.Out); job.get("on_loss") != "abort" && out != "" && !strings.Contains(out, "://") {
+	if out := localName(t.Out); job.get("on_loss") != "abort" && out != "" {
 		// What a late attempt of rank 0 copies, should Hadoop count that one.
 		set("run_dir", out+"/"+besides)
 	}
@@ -239,12 +242,44 @@ func (m *mapper) drain(stdin io.Reader, err error, told bool) {
 // drainFailed is how long a mapper that has failed reads on.
 const drainFailed = 2 * time.Second
 
-// failed tells Hadoop what it shows of a failed task.
-func (m *mapper) failed(err error) error {
+// failed tells Hadoop what it shows of a failed task, and leaves it in the job's output for
+// who has submitted it: of a failed task Hadoop tells no more than the exit code. What
+// cannot be written is in the task's log all the same.
+func (m *mapper) failed(err error, fsys hdfsio.FS) error {
 	lines := errorLines(err)
 	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
 		return err
 	}
-	m.report.last("failed: " + lines[len(lines)-1])
+	last := lines[len(lines)-1]
+	m.report.last("failed: " + last)
+	if m.task.Out == "" {
+		return err
+	}
+	written := make(chan struct{})
+	go func() { // it ends with the process
+		defer close(written)
+		dir := localName(m.task.Out) + "/" + besides
+		if fsys.Mkdir(dir) != nil {
+			return
+		}
+		f, err := fsys.Create(dir + "/failed-" + m.task.ID)
+		if err != nil {
+			return
+		}
+		if _, err := fmt.Fprintf(f, "rank %d: %s\n", m.task.Rank, last); err == nil {
+			err = f.Commit()
+		}
+		if err != nil {
+			_ = f.Abort() // it is a message
+		}
+	}()
+	select {
+	case <-written:
+	case <-time.After(lastWordsWithin):
+	}
 	return err
 }
+
+// lastWordsWithin bounds the time for the last words of a task: its failure may be that
+// nothing can be written.
+const lastWordsWithin = 3 * time.Second

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -288,6 +289,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		Total:        p.Total,
 		Generation:   uint32(c.Uint64("generation")),
 		StartTimeout: c.Duration("start_timeout"),
+		DialTimeout:  min(c.Duration("start_timeout"), maxDial),
 		Heartbeat:    c.Duration("heartbeat"),
 		LostAfter:    c.Duration("lost_after"),
 		Listen:       listenAt(c.String("bind"), c.String("port_range")),
@@ -305,6 +307,10 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		Stall:          c.Duration("stall_timeout"),
 	}, nil
 }
+
+// maxDial is how long the server is tried at most, as vw does; less where all ranks must come
+// sooner.
+const maxDial = 100 * time.Second
 
 // onLossNames are the values of --on_loss, by their numbers.
 var onLossNames = []string{allreduce.Abort: "abort", allreduce.Wait: "wait", allreduce.Shrink: "shrink"}
