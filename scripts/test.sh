@@ -66,6 +66,16 @@ present() {
 	done
 }
 
+# needs COMMAND PACKAGE… installs Debian packages where the command is missing and we may.
+needs() {
+	command -v "$1" >/dev/null && return 0
+	shift
+	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+	[ -n "${lists_are_new:-}" ] || apt-get update -qq
+	lists_are_new=1
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
 tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff); }
 
 builds() {
@@ -95,6 +105,8 @@ else
 fi
 
 heading "network namespaces"
+needs ip iproute2
+needs nft nftables
 if command -v unshare >/dev/null && command -v ip >/dev/null && command -v tc >/dev/null && command -v nft >/dev/null; then
 	note pass network-namespaces
 else
