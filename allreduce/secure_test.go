@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -251,6 +252,19 @@ func TestBytesChangedBetweenRanks(t *testing.T) {
 					t.Errorf("a second greeting would have been whole: %v", errs)
 				}
 			})
+		}
+	}
+}
+
+// A rank takes connections from the networks that it is told alone.
+func TestAllowedRanks(t *testing.T) {
+	for network, want := range map[string]bool{"127.0.0.0/8": true, "10.0.0.0/8": false} {
+		cfg := Config{Allow: []netip.Prefix{netip.MustParsePrefix(network)}, DialTimeout: 300 * time.Millisecond}
+		j := newTCPJob(t, 2, cfg)
+		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, spantree.Shard{}) })
+		err := errors.Join(errs...)
+		if (err == nil) != want || !want && !strings.Contains(j.logs[1].String(), "is not in a network of --allow") {
+			t.Errorf("%s: %v\n%s", network, err, j.logs[1])
 		}
 	}
 }

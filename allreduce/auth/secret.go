@@ -52,15 +52,21 @@ func Draw() []byte {
 
 // ReadSecret reads a secret from a file that its owner alone can read.
 func ReadSecret(path string) (*Secret, error) {
+	s, _, err := ReadSecretBytes(path)
+	return s, err
+}
+
+// ReadSecretBytes is ReadSecret for who hands the secret on.
+func ReadSecretBytes(path string) (*Secret, []byte, error) {
 	b, err := readPrivate(path, "secret", MaxSecret)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err := NewSecret(b)
 	if err != nil {
-		return nil, &Error{File: path, Why: err.Error()}
+		return nil, nil, &Error{File: path, Why: err.Error()}
 	}
-	return s, nil
+	return s, b, nil
 }
 
 // readPrivate reads a small file that must not be open to others.

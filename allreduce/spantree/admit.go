@@ -30,7 +30,7 @@ func refuse(code Code, format string, args ...any) *refusal {
 func (m *machine) onVWHello(ev vwHello) {
 	j, no := m.seatVW(ev)
 	if no != nil {
-		m.log(slog.LevelWarn, "vw worker refused", slog.String("from", ev.from.host), slog.Uint64("unique_id", ev.unique),
+		m.complain("vw worker refused", slog.String("from", ev.from.host), slog.Uint64("unique_id", ev.unique),
 			slog.Uint64("rank", ev.rank), slog.Uint64("total", ev.total), slog.String("reason", no.reason))
 		m.do(sendBytes{ev.conn, []byte{0, 0, 0, 0}})
 		m.do(hangUp{ev.conn})
@@ -154,7 +154,7 @@ func (m *machine) onJoin(ev arrived) {
 func (m *machine) refuse(ev arrived, no *refusal) {
 	f := ev.join
 	m.refused.add(f, no, m.now)
-	m.log(slog.LevelWarn, "rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
+	m.complain("rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
 		slog.Int("rank", f.rank()), slog.String("reason", no.reason))
 	m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
 	m.do(hangUp{ev.conn})

@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"log/slog"
 	"net"
 	"net/netip"
 )
@@ -82,6 +83,6 @@ func (s *Server) dropStranger() bool {
 
 // turnAway closes a connection that is not taken.
 func (s *Server) turnAway(nc net.Conn, from endpoint, why string) {
-	s.cfg.Log.Warn("connection closed: "+why, "from", from.host)
+	s.complain("connection closed: "+why, slog.String("from", from.host))
 	_ = nc.Close() // nothing was said
 }

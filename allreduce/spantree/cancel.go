@@ -17,7 +17,7 @@ func (m *machine) onCancel(ev cancelling) {
 	j, no := m.named(Job{f.UniqueID, f.RunKey})
 	if no == nil && !j.ownedBy(f.Claim) {
 		no = refuse(Unauthorised, "job %v has an owner: it is cancelled with the --job_token that its ranks were given", j.id)
-		m.log(slog.LevelWarn, "cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.from.host))
+		m.complain("cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.from.host))
 	}
 	if no == nil && j.receipt != 0 {
 		no = refuse(NoSuchJob, "job %v has just finished: its files are delivered", j.id)

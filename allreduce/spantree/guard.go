@@ -60,6 +60,7 @@ func isHello(b [helloSize]byte) bool {
 func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.s.cfg.HandshakeTimeout)
 	defer cancel()
+	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout)) // that for reading stands
 	g := &gated{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, begun: begun}
 	if err := g.enter(); err != nil {
 		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))

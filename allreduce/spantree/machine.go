@@ -111,6 +111,7 @@ type (
 		level slog.Level
 		text  string
 		attrs []slog.Attr
+		often bool // it is about a client that was refused, and there may be many
 	}
 )
 
@@ -201,7 +202,12 @@ func (m *machine) send(a *attempt, f frame)   { m.do(sendFrame{a.conn, f}) }
 func (m *machine) tell(a *attempt, b ...byte) { m.do(sendBytes{a.conn, b}) }
 
 func (m *machine) log(level slog.Level, text string, attrs ...slog.Attr) {
-	m.do(note{level, text, attrs})
+	m.do(note{level: level, text: text, attrs: attrs})
+}
+
+// complain logs a warning about a client that was refused.
+func (m *machine) complain(text string, attrs ...slog.Attr) {
+	m.do(note{level: slog.LevelWarn, text: text, attrs: attrs, often: true})
 }
 
 // onFrame handles what a member says after its JOIN.

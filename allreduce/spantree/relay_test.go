@@ -103,6 +103,9 @@ func (r *relay) note(conn int, up bool, b []byte) {
 func (r *relay) up(conn int) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if conn >= len(r.said) {
+		return nil
+	}
 	return bytes.Clone(r.said[conn][0].Bytes())
 }
 

@@ -288,3 +288,62 @@ func servePlain(t *testing.T, answer []byte) (addr string) {
 	})
 	return l.Addr().String()
 }
+
+// A rank of a job that recovers reconnects when somebody has changed a byte of what it hears,
+// and the job ends well.
+func TestAFlippedByteDoesNotEndAJobThatRecovers(t *testing.T) {
+	creds := secretCreds(t, goodSecret)
+	r := serveTCP(t, ServerConfig{Credentials: creds})
+	for _, up := range []bool{true, false} {
+		begun := make(chan struct{})
+		mitm := between(t, r.addr, func(conn int, is bool, _ int, b []byte) []byte {
+			select {
+			case <-begun:
+				if conn == 0 && is == up {
+					b[len(b)-1] ^= 1
+				}
+			default:
+			}
+			return b
+		})
+		var ms [2]*Member
+		for rank := range ms {
+			cfg := r.config(Job{UniqueID: 1}, rank, 2)
+			cfg.Credentials, cfg.OnLoss, cfg.Heartbeat = creds, Wait, 50*time.Millisecond
+			if rank == 0 {
+				cfg.Server = mitm.addr()
+			}
+			ms[rank] = r.member(cfg)
+		}
+		ready := make(chan error, len(ms))
+		for _, m := range ms {
+			go func() {
+				_, err := m.Ready(t.Context(), Shard{})
+				ready <- err
+			}()
+		}
+		for range ms {
+			if err := <-ready; err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(begun) // from the next heartbeat on
+		for end := time.Now().Add(patience); len(mitm.up(1)) == 0; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the rank has not connected again")
+			}
+		}
+		done := make(chan error, len(ms))
+		for _, m := range ms {
+			go func() {
+				_, err := m.Complete(t.Context(), [32]byte{1}, nil)
+				done <- errors.Join(err, m.Bye(t.Context()))
+			}()
+		}
+		for range ms {
+			if err := <-done; err != nil {
+				t.Errorf("up %v: %v", up, err)
+			}
+		}
+	}
+}

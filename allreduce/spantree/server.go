@@ -37,6 +37,7 @@ type Server struct {
 	encoded   []byte // of encodedOf: one START goes to many
 	encodedOf frame
 
+	warnings   limiter
 	handshakes chan struct{} // one in it for each TLS handshake that works
 
 	journalMu sync.Mutex    // guards writes to journal; taken after mu is free
@@ -290,6 +291,10 @@ func (s *Server) afterwards(actions []action) (answers []event) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case note:
+			if a.often {
+				s.complain(a.text, a.attrs...)
+				continue
+			}
 			s.cfg.Log.LogAttrs(context.Background(), a.level, a.text, a.attrs...)
 		case persist:
 			err := s.write(a)
@@ -402,5 +407,17 @@ func (s *Server) Status() ServerStatus {
 
 // warn logs what a connection did wrong.
 func (s *Server) warn(c *serverConn, text string, err error) {
-	s.cfg.Log.LogAttrs(context.Background(), slog.LevelWarn, text, slog.String("from", c.from.host), slog.Any("error", err))
+	s.complain(text, slog.String("from", c.from.host), slog.Any("error", err))
+}
+
+// complain logs a warning about a client, unless there are too many.
+func (s *Server) complain(text string, attrs ...slog.Attr) {
+	ok, left := s.warnings.let(time.Now())
+	if !ok {
+		return
+	}
+	if left > 0 {
+		attrs = append(attrs, slog.Int("warnings_left_out", left))
+	}
+	s.cfg.Log.LogAttrs(context.Background(), slog.LevelWarn, text, attrs...)
 }

@@ -107,6 +107,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 // runSecret is the secret of a run: that of a file, or a fresh one. Workers get it by a
 // descriptor; where a system cannot hand one over there is none.
 func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
+	var secret *auth.Secret
 	switch {
 	case !launch.CanInherit && file != "":
 		return nil, nil, usageErrorf("--secret_file: this system hands no descriptor to workers: start them by hand, with a server of your own")
@@ -114,15 +115,12 @@ func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
 		return nil, nil, nil
 	case file == "":
 		b = auth.Draw()
+		secret, err = auth.NewSecret(b)
 	default:
-		if _, err := auth.ReadSecret(file); err != nil {
-			return nil, nil, fmt.Errorf("--secret_file: %w", err)
-		}
-		if b, err = os.ReadFile(file); err != nil {
-			return nil, nil, fmt.Errorf("--secret_file: %w", err)
+		if secret, b, err = auth.ReadSecretBytes(file); err != nil {
+			err = fmt.Errorf("--secret_file: %w", err)
 		}
 	}
-	secret, err := auth.NewSecret(b)
 	if err != nil {
 		return nil, nil, err
 	}
