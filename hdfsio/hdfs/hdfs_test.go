@@ -146,8 +146,8 @@ func TestATokenIsUsed(t *testing.T) {
 	if _, err := Dialer(Config{User: "ada", Host: "here", TokenFile: file})("webhdfs", web); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(asked(), "AmlkAnB3") { // 2 id 2 pw, in base 64
-		t.Errorf("asked by %q, want the token", asked())
+	if !strings.HasPrefix(asked(), "adaAmlkAnB3") { // the name, for who asks for no proof; 2 id 2 pw, in base 64
+		t.Errorf("asked by %q, want the name and the token", asked())
 	}
 }
 

@@ -117,11 +117,15 @@ func (c Config) secureWeb(authority string) (remote.Backend, string, error) {
 func (c Config) web(authority string, nodes []string, tls bool) (remote.Backend, string, error) {
 	w := webhdfs.Config{Nodes: nodes, TLS: tls, User: c.User}
 	as := c.User
-	switch encoded, err := c.token(authority, nodes); {
-	case err == nil:
-		w.User, w.Token, as = "", encoded, "whom the token is of"
-	case c.Conf.Kerberos():
-		return nil, "", fmt.Errorf("the cluster asks for Kerberos, and WebHDFS of gvw logs in by a delegation token alone: %w", err)
+	encoded, err := c.token(authority, nodes)
+	if err == nil {
+		w.Token, as = encoded, "whom the token is of, or "+c.User+" if nobody asks"
+	}
+	if c.Conf.Kerberos() {
+		if err != nil {
+			return nil, "", fmt.Errorf("the cluster asks for Kerberos, and WebHDFS of gvw logs in by a delegation token alone: %w", err)
+		}
+		w.User, as = "", "whom the token is of"
 	}
 	b, err := webhdfs.New(w)
 	if err != nil {

@@ -59,7 +59,7 @@ var meanings = map[string]meaning{
 	"NSQuotaExceededException":            {advice: quotaAdvice},
 	"QuotaByStorageTypeExceededException": {advice: quotaAdvice},
 	"QuotaExceededException":              {advice: quotaAdvice},
-	"SafeModeException":                   {advice: "HDFS cannot be changed now: wait, or hdfs dfsadmin -safemode leave", later: true},
+	safeMode:                              {advice: "HDFS cannot be changed now: wait, or hdfs dfsadmin -safemode leave", later: true},
 	"StandbyException":                    {advice: "all name nodes that are known are on standby: hdfs haadmin -getAllServiceState shows them", later: true},
 	"RetriableException":                  {later: true},
 	"ObserverRetryOnActiveException":      {later: true},
@@ -79,6 +79,7 @@ var meanings = map[string]meaning{
 }
 
 const (
+	safeMode    = "SafeModeException"
 	quotaAdvice = "remove something there, or raise the quota: hdfs dfs -count -q DIR shows it, hdfs dfsadmin -setSpaceQuota and -setQuota change it"
 	deadAdvice  = "a data node does not answer: hdfs dfsadmin -report shows who is alive"
 )
@@ -103,6 +104,9 @@ func (r *Refusal) Is(target error) bool { return r.meaning().is == target }
 // Transient reports whether another try may do better: connections break and
 // servers are restarted, while a permission stays.
 func Transient(err error) bool {
+	if _, ok := errors.AsType[settled](err); ok {
+		return false
+	}
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
 		return false
 	}
@@ -127,6 +131,11 @@ func Transient(err error) bool {
 	return broken || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNREFUSED)
 }
+
+// settled is an error that is not to be followed by another try, though it may pass.
+type settled struct{ error }
+
+func (s settled) Unwrap() error { return s.error }
 
 // adviceFor says what to do about an error.
 func adviceFor(err error) string {

@@ -50,7 +50,11 @@ func (f *FS) probe(p string) error {
 		return fmt.Errorf("it is a folder: %w", fs.ErrInvalid)
 	}
 	aside := f.aside(p)
-	if err := f.b.Put(aside, strings.NewReader(""), f.cfg.Perm); err != nil {
+	err := f.b.Put(aside, strings.NewReader(""), f.cfg.Perm)
+	if r, ok := errors.AsType[*Refusal](err); ok && r.name() == safeMode {
+		return settled{err} // nothing is lost yet, and a person may have meant it
+	}
+	if err != nil {
 		return err
 	}
 	return f.leave(aside)

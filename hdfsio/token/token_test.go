@@ -3,6 +3,7 @@
 package token
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -73,6 +74,27 @@ func TestFor(t *testing.T) {
 func TestEncode(t *testing.T) {
 	if got, want := second.Encode(), "AXgBeRVIREZTX0RFTEVHQVRJT05fVE9LRU4LaGEtaGRmczpiaWc"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A token as a name node of Hadoop 3.4.2 gave it out (WebHDFS, GETDELEGATIONTOKEN), for
+// eve: what it is in a file comes out as it was.
+func TestARealToken(t *testing.T) {
+	const given = "GgADZXZlA2V2ZQCKAaIAflhvigGiJIrcbwECFF8o_Y_Ae52Q2-6A6IIus-Z5Q3slEldFQkhERlMgZGVsZWdhdGlvbg8xMjcuMC4wLjE6MTg0MjA"
+	fields, err := base64.RawURLEncoding.DecodeString(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := Parse(append(append([]byte("HDTS\x00\x01\x05alias"), fields...), 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := For(tokens, "127.0.0.1:18420")
+	if err != nil || token.Kind != "WEBHDFS delegation" || token.Service != "127.0.0.1:18420" {
+		t.Errorf("%q for %q, %v", token.Kind, token.Service, err)
+	}
+	if got := token.Encode(); got != given {
+		t.Errorf("%s, want %s", got, given)
 	}
 }
 

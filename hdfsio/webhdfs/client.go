@@ -26,9 +26,10 @@ type Config struct {
 	Nodes []string
 	// TLS says to speak https.
 	TLS bool
-	// User is who calls, on a cluster that believes it; empty with Token.
+	// User is who calls, on a cluster that believes it. One that does not goes by Token.
 	User string
-	// Token is a delegation token as token.Encode gives it; empty: there is none.
+	// Token is a delegation token as token.Encode gives it; empty: there is none. A
+	// cluster that asks for no proof does not look at it.
 	Token string
 	// Roots are the authorities that TLS trusts; nil: the system's.
 	Roots *tls.Config
@@ -149,7 +150,8 @@ func (c *Client) query(op string, more ...string) url.Values {
 	q := url.Values{"op": {op}}
 	if c.cfg.Token != "" {
 		q.Set("delegation", c.cfg.Token)
-	} else {
+	}
+	if c.cfg.User != "" {
 		q.Set("user.name", c.cfg.User)
 	}
 	for i := 0; i+1 < len(more); i += 2 {
