@@ -27,6 +27,7 @@ type plainJob struct {
 	parts  []string
 	server *process
 	ranks  []*process
+	more   []string // options
 }
 
 func newPlainJob(t *testing.T) *plainJob {
@@ -55,7 +56,7 @@ func (j *plainJob) serve() {
 // args are how a rank is started, with the data of a part, to write a file.
 func (j *plainJob) args(rank, part int, model string) []string {
 	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[part], "-f", model, "--run_id", "one")
-	return append(args, recovers...)
+	return append(append(args, recovers...), j.more...)
 }
 
 // attempt starts an attempt of a rank under a plan of GVW_FAULT.
@@ -286,6 +287,7 @@ func TestReplacementWithAnotherShard(t *testing.T) {
 func TestDuplicateStandsBy(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
+	j.more = []string{"--slow_factor", "0"} // on a busy machine any rank may be slow
 	j.startAll(nil)
 	j.untilPass(1)
 	second := j.attempt(1, 1, "second", "")
