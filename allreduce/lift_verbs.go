@@ -166,7 +166,7 @@ func (g *Group) placeOf(addr string) (verbs.Place, error) {
 // wired.
 func (g *Group) checkVerbs(listener net.Addr) error {
 	if _, err := g.placeOf(listener.String()); err != nil {
-		return fmt.Errorf("allreduce: rank %d: transport verbs: %w", g.cfg.Rank, err)
+		return fmt.Errorf("transport verbs: %w", err)
 	}
 	return nil
 }
