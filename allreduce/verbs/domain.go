@@ -62,7 +62,7 @@ func (d *Domain) Register(mem []byte) error {
 }
 
 func (d *Domain) refused(n int, err error) error {
-	return &RegisterError{Place: d.place, Bytes: n, Limit: lockLimit(), Err: err}
+	return &RegisterError{Place: d.place, Bytes: n, Limit: LockLimit(), Err: err}
 }
 
 // Unregister takes back what Register did with the memory that begins where mem does. No

@@ -23,8 +23,8 @@ func NewMemory(n int) ([]byte, error) {
 // FreeMemory gives back what NewMemory gave.
 func FreeMemory(b []byte) error { return os.NewSyscallError("munmap", unix.Munmap(b)) }
 
-// lockLimit is how much memory this process may lock; NoLimit: as much as it likes.
-func lockLimit() uint64 {
+// LockLimit is how much memory this process may lock; NoLimit: as much as it likes.
+func LockLimit() uint64 {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) != nil || l.Cur == unix.RLIM_INFINITY {
 		return NoLimit

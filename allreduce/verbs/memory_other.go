@@ -10,4 +10,5 @@ func NewMemory(n int) ([]byte, error) { return make([]byte, n), nil }
 // FreeMemory gives back what NewMemory gave.
 func FreeMemory([]byte) error { return nil }
 
-func lockLimit() uint64 { return NoLimit }
+// LockLimit is how much memory this process may lock; NoLimit: as much as it likes.
+func LockLimit() uint64 { return NoLimit }

@@ -16,12 +16,13 @@ import (
 )
 
 // A packet that is not answered is sent again after 4.096 µs * 2^ackTimeout, 268 ms, and at most
-// ackRetries times: within some seconds a peer that is gone is found. A receiver without memory
+// ackRetries times: within some seconds a peer that is gone is found. 7 is without end, with
+// Soft-RoCE at least. A receiver without memory
 // for a message, which credits rule out, is asked as often.
 const (
 	ackTimeout = 16
-	ackRetries = 7
-	rnrRetries = 6 // 7 would be without end
+	ackRetries = 6
+	rnrRetries = 6
 )
 
 // queue is a queue pair with a completion queue and its channel.

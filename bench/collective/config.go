@@ -11,7 +11,7 @@ import (
 )
 
 // Transports are what Config.Transport may be.
-var Transports = []string{"tcp", "shm", "mem"}
+var Transports = []string{"tcp", "shm", "mem", "verbs"}
 
 // Config says what to measure. The zero value of a field means what its
 // comment says.
@@ -19,7 +19,8 @@ type Config struct {
 	// Ranks is how many processes take part, 2 to 4096. Required.
 	Ranks int
 	// Transport carries the bytes: "tcp" over the loopback, "shm", memory that the
-	// processes share, or "mem", channels within one process. "" is tcp.
+	// processes share, "mem", channels within one process, or "verbs", an RDMA device of
+	// this machine that reaches itself. "" is tcp.
 	Transport string
 	// Sizes are the lengths of the vectors in bytes, multiples of 4. None: 4 B,
 	// 64 KiB, 1 MiB and 16 MiB.
@@ -29,7 +30,7 @@ type Config struct {
 	// NoChecksum leaves out the CRC-32C of each chunk.
 	NoChecksum bool
 	// Alloc measures our shared memory with vectors from allreduce.Alloc too, which no
-	// call copies, as system gvw_alloc. Over shm alone.
+	// call copies, as system gvw_alloc; over verbs, registered memory. Over these two alone.
 	Alloc bool
 	// TLS measures ours over TLS too, as system gvw_tls. Over tcp alone.
 	TLS bool
@@ -118,8 +119,8 @@ func (c Config) Validate() error {
 	if c.Transport != "mem" && len(c.Self) == 0 {
 		fault("Self is missing: how is a rank started?")
 	}
-	if c.Transport != "shm" && c.Alloc {
-		fault("Alloc: it is about shared memory: want transport shm, got %q", c.Transport)
+	if c.Transport != "shm" && c.Transport != "verbs" && c.Alloc {
+		fault("Alloc: it is about shared or registered memory: want transport shm or verbs, got %q", c.Transport)
 	}
 	if c.Transport != "tcp" && c.TLS {
 		fault("TLS: want transport tcp, got %q", c.Transport)

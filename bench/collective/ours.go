@@ -71,7 +71,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	for rank := range tasks {
 		tasks[rank] = task{
 			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
-			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Alloc: o.alloc,
+			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Alloc: o.alloc, Verbs: o.cfg.Transport == "verbs",
 			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize, TraceDir: o.cfg.TraceDir, TLS: k.rank,
 		}
 	}

@@ -34,7 +34,8 @@ type task struct {
 	Schedule   string        `json:"schedule"`
 	NoChecksum bool          `json:"no_checksum,omitempty"`
 	Shared     bool          `json:"shared,omitempty"` // memory; it must be, or must not
-	Alloc      bool          `json:"alloc,omitempty"`  // vectors are from it
+	Verbs      bool          `json:"verbs,omitempty"`
+	Alloc      bool          `json:"alloc,omitempty"` // vectors are from it
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
 	TraceDir   string        `json:"trace_dir,omitempty"`

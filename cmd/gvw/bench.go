@@ -22,11 +22,11 @@ const catBench = "What to measure"
 // benchFlags are the options of `gvw bench allreduce`.
 var benchFlags = []*spec{
 	{name: "ranks", short: "n", kind: integer, positive: true, max: 4096, category: catBench, arg: "N", def: "4", help: "processes that take part"},
-	{name: "transport", kind: text, category: catBench, arg: "HOW", choices: collective.Transports, def: "tcp", help: "loopback sockets, shared memory, or channels in one process"},
+	{name: "transport", kind: text, category: catBench, arg: "HOW", choices: collective.Transports, def: "tcp", help: "loopback sockets, shared memory, channels in one process, or an RDMA device"},
 	{name: "sizes", kind: text, category: catBench, arg: "A,B,...", def: "4,65536,1048576,16777216", help: "bytes of a vector, multiples of 4"},
 	{name: "schedule", kind: text, category: catBench, arg: "NAME", choices: append([]string{"all"}, collective.Schedules()...), def: "auto", help: "who sends what to whom; all: each in turn"},
 	{name: "checksum", kind: text, category: catBench, arg: "on|off", choices: []string{"on", "off"}, def: "on", help: "CRC-32C of each chunk, as in training"},
-	{name: "alloc", kind: boolean, category: catBench, help: "with --transport shm: vectors from allreduce.Alloc too"},
+	{name: "alloc", kind: boolean, category: catBench, help: "with --transport shm or verbs: vectors from allreduce.Alloc too"},
 	{name: "tls", kind: boolean, category: catBench, help: "over TLS too, with certificates that are made for it"},
 	{name: "rounds", kind: integer, positive: true, max: 1000, category: catBench, arg: "R", def: "3", help: "turns of each system"},
 	{name: "per_size", kind: duration, category: catBench, arg: "T", def: "0.3s", help: "time for one size in one round"},
@@ -76,8 +76,8 @@ func (p *program) benchCommand(ctx context.Context, args []string) error {
 		return usageErrorf("--python would be ignored without --peers: only they are run by it")
 	case s.get("transport") == "mem" && s.has("peers"):
 		return usageErrorf("--peers cannot go with --transport mem: no other system runs inside one process")
-	case s.has("alloc") && s.get("transport") != "shm":
-		return usageErrorf("--alloc goes with --transport shm: it is about vectors in shared memory")
+	case s.has("alloc") && s.get("transport") != "shm" && s.get("transport") != "verbs":
+		return usageErrorf("--alloc goes with --transport shm or verbs: it is about vectors in shared or registered memory")
 	case s.has("tls") && s.has("transport") && s.get("transport") != "tcp":
 		return usageErrorf("--tls goes with --transport tcp: it is about what crosses a network")
 	case s.get("transport") == "mem" && s.has("netns"):

@@ -25,8 +25,9 @@ const catDoctor = "Examination"
 var doctorFlags = append([]*spec{
 	{name: "workers", short: "n", kind: integer, positive: true, max: doctor.MaxRanks, category: catDoctor, arg: "N", help: "ranks on this machine, with a server of their own"},
 	{name: "patience", kind: duration, positive: true, category: catDoctor, arg: "T", def: "5s", help: "time for a rank to answer"},
+	{name: "verbs", kind: boolean, category: catDoctor, help: "the RDMA devices of this machine, and nothing else"},
 	{name: "quiet", kind: boolean, category: catDoctor, help: "no table: only what is wrong"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "trace_dir", "allow", "allow_vw", "job_token"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
 
 // doctorJob is the unique_id of an examination, if none is given: far from the small
 // numbers that people give their jobs.
@@ -39,7 +40,8 @@ func doctorHelp() string {
 		"and whether clocks and packet sizes agree. Start it as a job is started, with the\n" +
 		"same addresses; rank 0 says what is wrong.\n\n" +
 		"  gvw doctor --span_server gateway --total 8 --node 3\n" +
-		"  gvw doctor -n 4\n")
+		"  gvw doctor -n 4\n" +
+		"  gvw doctor --verbs\n")
 	writeOptions(&b, doctorFlags, true)
 	b.WriteString("\nThe exit code is 0 where all is well.\n")
 	return b.String()
@@ -57,6 +59,14 @@ func (p *program) doctorCommand(ctx context.Context, args []string) error {
 		return usageErrorf("gvw doctor takes options only, but got %q", append(s.words, s.rest...)[0])
 	}
 	cluster := slices.Concat(clusterNeeded, clusterExtra)
+	if s.has("verbs") {
+		for _, name := range append([]string{"workers", "patience", "quiet"}, cluster...) {
+			if s.has(name) {
+				return usageErrorf("--%s would be ignored with --verbs, which lists the devices of this machine alone", name)
+			}
+		}
+		return p.showVerbs()
+	}
 	if s.has("workers") {
 		for _, name := range cluster {
 			if s.has(name) && !slices.Contains([]string{"bind", "advertise", "port_range"}, name) {

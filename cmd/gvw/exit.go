@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/pipe"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -41,6 +42,9 @@ func exitCode(err error) int {
 	}
 	if e, ok := errors.AsType[*workerError](err); ok {
 		return e.code
+	}
+	if errors.Is(err, verbs.ErrNotBuilt) {
+		return exitUsage
 	}
 	// Who was given up alive is lost, not wrong: another attempt is welcome.
 	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.AttemptFenced {

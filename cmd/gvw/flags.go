@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
 )
 
@@ -218,6 +219,8 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "schedule", kind: text, category: catCluster, arg: "S", def: "auto", choices: scheduleNames(), more: true, help: "who adds what to what: equal on all ranks"},
 	{name: "checksum", kind: text, category: catCluster, arg: "C", def: "on", choices: []string{"on", "off"}, more: true, help: "of all that goes between ranks"},
 	{name: "shm", kind: text, category: catCluster, arg: "S", def: "on", choices: []string{"on", "off"}, more: true, help: "shared memory, if all ranks are on one machine"},
+	{name: "transport", kind: text, category: catCluster, arg: "T", def: "tcp", choices: allreduce.TransportNames(), more: true, help: "between machines: tcp, RDMA verbs, or auto: verbs if all ranks can"},
+	{name: "verbs_device", kind: text, category: catCluster, arg: "D", def: "auto", more: true, help: "this rank's RDMA device: name, name:port, or an address of it"},
 	{name: "trace_dir", kind: text, category: catCluster, arg: "DIR", more: true, help: "for execution traces of ranks that wait for long"},
 }, credentialFlags(catCluster), guardFlags, []*spec{
 	{name: "dry_run", kind: boolean, category: catOther, more: true, help: "say what a run would take, and end"},

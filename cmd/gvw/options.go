@@ -282,6 +282,13 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 			return nil, usageErrorf("--schedule: %w", err)
 		}
 	}
+	how := allreduce.TransportTCP
+	if c.IsSet("transport") {
+		var err error
+		if how, err = allreduce.ParseTransport(c.String("transport")); err != nil {
+			return nil, usageErrorf("--transport: %w", err)
+		}
+	}
 	return &allreduce.Config{
 		Server:       net.JoinHostPort(host, strconv.FormatUint(port, 10)),
 		Job:          spantree.Job{UniqueID: c.Uint64("unique_id"), RunKey: c.String("run_id")},
@@ -298,6 +305,8 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		NoChecksum:   c.String("checksum") == "off",
 
 		NoSharedMemory: c.String("shm") == "off",
+		Transport:      how,
+		VerbsDevice:    c.String("verbs_device"),
 		TraceDir:       c.String("trace_dir"),
 
 		OnLoss:         onLoss(c.String("on_loss")),

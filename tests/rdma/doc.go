@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rdma tests what goes over RDMA in a guest with two Soft-RoCE devices (package
+// guest): make test-rdma. It builds gvw and the tests of allreduce and allreduce/verbs with
+// the tag rdma, runs them there, and reports each of their tests as one of its own.
+//
+//	inguest_test.go   what runs in the guest: gvw run over verbs
+//	rdma_test.go      the way into the guest, and the bench (GVW_RDMA_BENCH=1)
+//
+// GVW_RDMA_RUN=REGEXP runs some of them alone; GVW_RDMA_CACHE is the folder for the kernel.
+package rdma

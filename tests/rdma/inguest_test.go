@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rdma
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func inGuest(t *testing.T) {
+	t.Helper()
+	if os.Getenv("GVW_RDMA_GUEST") == "" {
+		t.Skip("it runs in the guest")
+	}
+}
+
+// train is a hybrid run of four workers whose bytes go over how, and its model. during is
+// called with the folder of logs while they work.
+func train(t *testing.T, how string, during func(logs string), env string, more ...string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	args := []string{"run", "-n", "4", "--log_dir", filepath.Join(dir, "logs"), "--", "-d", "/t/train.vw", "-f", filepath.Join(dir, "model")}
+	args = append(args, strings.Fields("-b 14 --loss_function logistic --hybrid 2:6 --l2 0.01 --shm off --lost_after 3s --transport")...)
+	cmd := exec.Command("/t/gvw", append(append(args, how), more...)...)
+	cmd.Env = append(os.Environ(), env)
+	var talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &talk, &talk
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	defer stop.Stop()
+	if during != nil {
+		during(filepath.Join(dir, "logs"))
+	}
+	err := cmd.Wait()
+	for rank := range 4 {
+		log, e := os.ReadFile(filepath.Join(dir, "logs", "rank-0"+string(rune('0'+rank))+".log"))
+		if lifted := bytes.Contains(log, []byte("transport: verbs over rxe")); e != nil || lifted != (how != "tcp") {
+			t.Errorf("rank %d: over verbs: %v, %v\n%s", rank, lifted, e, log)
+		}
+	}
+	if err != nil {
+		t.Fatalf("%v after %v\n%s", err, time.Since(begun), &talk)
+	}
+	model, err := os.ReadFile(filepath.Join(dir, "model"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %v", how, time.Since(begun).Round(time.Second/10))
+	return model
+}
+
+// TestGuestTraining: a model trained over verbs has the bytes of one over TCP, also when a
+// rank is killed in the middle, or stopped.
+func TestGuestTraining(t *testing.T) {
+	inGuest(t)
+	want := train(t, "tcp", nil, "")
+	same := func(t *testing.T, model []byte) {
+		t.Helper()
+		if !bytes.Equal(model, want) {
+			t.Error("the model has other bytes than over TCP")
+		}
+	}
+	t.Run("verbs", func(t *testing.T) { same(t, train(t, "verbs", nil, "")) })
+	t.Run("auto", func(t *testing.T) { same(t, train(t, "auto", nil, "", "--verbs_device", "10.77.0.2")) })
+	t.Run("killed", func(t *testing.T) {
+		same(t, train(t, "verbs", nil, "GVW_FAULT=rank:2,op:7,kind:exit,attempt:1", "--on_loss", "wait"))
+	})
+	t.Run("stopped", func(t *testing.T) {
+		same(t, train(t, "verbs", func(logs string) { stopRank(t, filepath.Join(logs, "rank-01.log")) }, "", "--on_loss", "wait"))
+	})
+}
+
+// stopRank stops a worker's process once its log says that it is over verbs.
+func stopRank(t *testing.T, log string) {
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
+		if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte("transport: verbs")) {
+			continue
+		}
+		procs, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range procs {
+			line, err := os.ReadFile(p)
+			if err != nil || !strings.Contains(strings.NewReplacer("\x00", " ", "=", " ").Replace(string(line)), " --node 1 ") {
+				continue
+			}
+			var pid int
+			for _, c := range strings.Split(p, "/")[2] {
+				pid = pid*10 + int(c-'0')
+			}
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("no worker of rank 1 was over verbs within a minute")
+}
+
+// TestGuestDoctor: the devices are listed.
+func TestGuestDoctor(t *testing.T) {
+	inGuest(t)
+	out, err := exec.Command("/t/gvw", "doctor", "--verbs").CombinedOutput()
+	for _, want := range []string{"rxe0", "rxe1", "10.77.0.1", "10.77.0.2", "Ethernet", "4096", "within the device"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in it (%v):\n%s", want, err, out)
+		}
+	}
+}

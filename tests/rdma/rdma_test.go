@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rdma
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/tests/rdma/guest"
+)
+
+// need skips a test that cannot run here; with REQUIRE_ALL=1 it fails.
+func need(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, guest.ErrMissing) || os.Getenv("REQUIRE_ALL") == "1" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
+}
+
+// machine is a guest with gvw, built with the tag rdma, in /t.
+func machine(t *testing.T) (m *guest.Machine, dir string) {
+	t.Helper()
+	if os.Getenv("GVW_RDMA_GUEST") != "" {
+		t.Skip("this is the guest")
+	}
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
+	k, err := guest.Prepare(t.Context(), os.Getenv("GVW_RDMA_CACHE"), t.Logf)
+	need(t, err)
+	if _, err := os.Stat("/usr/include/infiniband/verbs.h"); err != nil {
+		need(t, fmt.Errorf("%w: no libibverbs-dev here: %w", guest.ErrMissing, err))
+	}
+	dir = t.TempDir()
+	build(t, "build", "-tags", "rdma", "-o", dir, "../../cmd/gvw", "../../cmd/spanning_tree")
+	m = &guest.Machine{Kernel: k, Memory: 1536}
+	m.Add(filepath.Join(dir, "gvw"), "t/gvw")
+	return m, dir
+}
+
+func build(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// TestInGuest runs in the guest what is to be tested there.
+func TestInGuest(t *testing.T) {
+	m, dir := machine(t)
+	var command strings.Builder
+	command.WriteString("rc=0\n")
+	for name, pkg := range map[string]string{"verbs": "../../allreduce/verbs", "allreduce": "../../allreduce", "rdma": "."} {
+		test := filepath.Join(dir, name+".test")
+		build(t, "test", "-c", "-tags", "rdma", "-o", test, pkg)
+		m.Add(test, "t/"+name+".test")
+	}
+	which := os.Getenv("GVW_RDMA_RUN")
+	if which == "" {
+		which = "^TestGuest"
+	}
+	for _, name := range []string{"verbs", "rdma", "allreduce"} {
+		fmt.Fprintf(&command, "/t/%s.test -test.v -test.timeout 300s -test.run '%s' || rc=1\n", name, which)
+	}
+	command.WriteString("exit $rc\n")
+	m.Write("t/train.vw", examples(t))
+	within, cancel := context.WithTimeoutCause(t.Context(), 8*time.Minute, errors.New("it has taken 8 minutes"))
+	defer cancel()
+	out, in := io.Pipe()
+	var code int
+	var err error
+	go func() {
+		code, err = m.Run(within, command.String(), in)
+		in.Close()
+	}()
+	count := relay(t, out)
+	need(t, err)
+	if code != 0 {
+		t.Errorf("the guest's tests end with %d", code)
+	}
+	if count < 15 && os.Getenv("GVW_RDMA_RUN") == "" {
+		t.Errorf("%d tests have run in the guest", count)
+	}
+}
+
+// outcome is the line by which a test in the guest tells how it ended.
+var outcome = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP): (\S+) `)
+
+// relay makes each test that has run in the guest a test here.
+func relay(t *testing.T, r io.Reader) (count int) {
+	t.Helper()
+	var said []string
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		said = append(said, line)
+		m := outcome.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if m[1] == "SKIP" {
+			continue // a part of another test
+		}
+		count++
+		t.Run(m[2], func(t *testing.T) {
+			if m[1] == "FAIL" {
+				t.Errorf("in the guest:\n%s", strings.Join(said[max(0, len(said)-15):], "\n"))
+			}
+		})
+	}
+	t.Log("\n" + strings.Join(said, "\n"))
+	return count
+}
+
+// examples are a few hundred real ones: news of RCV1 where the data sets lie beside the
+// repository, else the quickstart's e-mails.
+func examples(t *testing.T) []byte {
+	t.Helper()
+	root := os.Getenv("GVW_SHARED")
+	if root == "" {
+		root = "../../../shared"
+	}
+	f, err := os.Open(filepath.Join(root, "data", "rcv1-mini", "train.vw.gz"))
+	if err != nil {
+		if f, err = os.Open("../../quickstart/train.vw.gz"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	return bytes.Join(lines[:min(1000, len(lines))], nil)
+}
