@@ -4,7 +4,10 @@ package main
 
 import (
 	"fmt"
+	"net"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn"
@@ -66,10 +69,41 @@ func dataSizes(fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
 			if err != nil {
 				return nil, err
 			}
-			sizes = append(sizes, learn.Amount{What: n, Bytes: uint64(info.Size)})
+			sizes = append(sizes, learn.Amount{What: n + blocksHere(fsys, n), Bytes: uint64(info.Size)})
 		}
 	}
 	return sizes, nil
+}
+
+// blocksHere says how much of a file is on this machine, where that is another
+// machine's to know; empty: it is not known.
+func blocksHere(fsys hdfsio.FS, name string) string {
+	l, ok := fsys.(hdfsio.Locator)
+	if !ok || !hdfsio.Remote(name) {
+		return ""
+	}
+	blocks, err := l.Blocks(name)
+	host, herr := os.Hostname()
+	if err != nil || herr != nil || len(blocks) == 0 {
+		return "" // nothing of a run depends on it
+	}
+	here := 0
+	for _, b := range blocks {
+		if slices.ContainsFunc(b.Hosts, func(h string) bool { return h == "localhost" || sameHost(h, host) }) {
+			here++
+		}
+	}
+	return fmt.Sprintf(", %d of %d blocks on this machine", here, len(blocks))
+}
+
+// sameHost compares names of hosts, with a domain or without.
+func sameHost(a, b string) bool {
+	if net.ParseIP(a) != nil || net.ParseIP(b) != nil {
+		return a == b
+	}
+	a, _, _ = strings.Cut(strings.ToLower(a), ".")
+	b, _, _ = strings.Cut(strings.ToLower(b), ".")
+	return a == b
 }
 
 // appendAmounts appends a line for each amount, and their sum.
