@@ -2,6 +2,7 @@
 #
 # make quickstart   trains on real e-mails with four workers, prints what to look at
 # make test         everything that must hold before a commit lands
+# make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
 # make test-long    what is too slow for every run: long tests, fuzzing
@@ -12,7 +13,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart test storm storm-sim test-long bench lint clean
+.PHONY: build quickstart test test-hadoop storm storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -22,6 +23,9 @@ quickstart: build
 
 test:
 	scripts/test.sh
+
+test-hadoop:
+	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop
 
 storm:
 	STORM=$${STORM:-1000} go test -count=1 -v -timeout 4h ./tests/storm

@@ -205,7 +205,7 @@ client=$!
 say "submitted; the client's log is $work/client.log"
 id='' shown=''
 while kill -0 "$client" 2>/dev/null; do
-	[ -n "$id" ] || id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" || true)
+	[ -n "$id" ] || id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
 	if [ -n "$id" ]; then
 		now=$("$gvw" jobs "${at[@]}" 2>/dev/null | grep -A 1 -F "$id" || true)
 		if [ -n "$now" ] && [ "$now" != "$shown" ]; then printf '%s\n' "$now" >&2; fi

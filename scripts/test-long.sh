@@ -7,6 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=0
 go test -tags long -timeout 60m ./... || failed=1
+GVW_HADOOP=1 go test -tags long -count=1 -timeout 60m -v ./tests/hadoop || failed=1
 for dir in $(go list -f '{{.Dir}}' ./...); do
 	for target in $(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //'); do
 		echo "== $dir $target"

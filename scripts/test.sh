@@ -7,6 +7,7 @@
 #   REQUIRE_ALL=1      what tests need must be there: a skip is a failure
 #   REQUIRE_SHARED=1   the data sets beside the repository must be there
 #   GVW_VW_PYTHON      a python that has vowpalwabbit (else .venv is set up)
+#   GVW_HADOOP_CACHE   where the jars of Hadoop are kept (else the user's cache)
 #
 # A step that fails does not stop the ones after it; the report at the end
 # lists all failures and all skips with their reasons.
@@ -128,7 +129,16 @@ else
 fi
 
 heading "end-to-end tests"
-gotest e2e -count=1 ./tests/...
+# shellcheck disable=SC2046
+gotest e2e -count=1 $(go list ./tests/... | grep -v "^$module/tests/hadoop\$")
+
+heading "a real Hadoop"
+if command -v java >/dev/null && command -v mvn >/dev/null; then
+	GVW_HADOOP=1 gotest hadoop -count=1 ./tests/hadoop
+else
+	echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
+	note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"
+fi
 
 heading "report"
 all=false

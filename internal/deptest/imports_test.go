@@ -89,7 +89,7 @@ var layers = []layer{
 	},
 	{"bench/speculation", slices.Concat(bottom, wires, []string{"allreduce"}), "a library, since gvw experiments is a command of the product"},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
-	{"tests", nil, "end-to-end tests run the programs as a user does"},
+	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
 	{"internal/testsum", nil, "a tool of the house, not of the product"},
 	{"internal/deptest", nil, "a tool of the house, not of the product"},
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// classPath is what daemons, clients and containers run with: the configuration, the
+// web resources that hadoop-hdfs looks for in the class path, and all jars.
+func (c *Cluster) classPath(sep string) string {
+	return c.conf() + sep + filepath.Join(c.cfg.Jars, "web") + sep + filepath.Join(c.cfg.Jars, "lib") + "/*"
+}
+
+func (c *Cluster) conf() string { return filepath.Join(c.cfg.Dir, "conf") }
+
+func (c *Cluster) at(host string, port int) string {
+	return host + ":" + strconv.Itoa(c.cfg.Port+port)
+}
+
+// sites are the configuration files by name.
+func (c *Cluster) sites() map[string]map[string]string {
+	const local, loop = "localhost", "127.0.0.1"
+	dir := c.cfg.Dir
+	mb := strconv.Itoa
+	quick := "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+	return map[string]map[string]string{
+		"core-site.xml": {
+			"fs.defaultFS":                      "hdfs://" + c.at(local, nameRPC),
+			"hadoop.tmp.dir":                    filepath.Join(dir, "tmp"),
+			"hadoop.http.staticuser.user":       c.cfg.User,
+			"ipc.client.connect.max.retries":    "50",
+			"ipc.client.connect.retry.interval": "200",
+		},
+		"hdfs-site.xml": {
+			"dfs.replication":                                           "1",
+			"dfs.namenode.name.dir":                                     "file://" + filepath.Join(dir, "dfs/name"),
+			"dfs.datanode.data.dir":                                     "file://" + filepath.Join(dir, "dfs/data"),
+			"dfs.namenode.rpc-bind-host":                                loop,
+			"dfs.namenode.http-address":                                 c.at(loop, nameHTTP),
+			"dfs.datanode.address":                                      c.at(loop, dataTransfer),
+			"dfs.datanode.http.address":                                 c.at(loop, dataHTTP),
+			"dfs.datanode.ipc.address":                                  c.at(loop, dataIPC),
+			"dfs.datanode.hostname":                                     local, // as the NodeManagers are called: maps are local then
+			"dfs.namenode.datanode.registration.ip-hostname-check":      "false",
+			"dfs.namenode.safemode.extension":                           "0",
+			"dfs.heartbeat.interval":                                    "1",
+			"dfs.namenode.fs-limits.min-block-size":                     "1024", // small files of many blocks
+			"dfs.namenode.resource.du.reserved":                         "0",
+			"dfs.datanode.du.reserved":                                  "0",
+			"dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
+			"dfs.namenode.edits.noeditlogchannelflush":                  "true", // no fsync per change
+			"dfs.webhdfs.enabled":                                       "true",
+		},
+		"yarn-site.xml": {
+			"yarn.resourcemanager.hostname":                           local,
+			"yarn.resourcemanager.address":                            c.at(local, managerRPC),
+			"yarn.resourcemanager.scheduler.address":                  c.at(local, managerScheduler),
+			"yarn.resourcemanager.resource-tracker.address":           c.at(local, managerTracker),
+			"yarn.resourcemanager.admin.address":                      c.at(local, managerAdmin),
+			"yarn.resourcemanager.webapp.address":                     c.at(loop, managerHTTP),
+			"yarn.resourcemanager.am.max-attempts":                    "2",
+			"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "200",
+			"yarn.nm.liveness-monitor.expiry-interval-ms":             strconv.FormatInt(c.cfg.NodeExpiry.Milliseconds(), 10),
+			// When a node is lost its containers are told to end before replacements start; stock
+			// gives up after 180 s.
+			"yarn.client.nodemanager-connect.max-wait-ms":       "5000",
+			"yarn.client.nodemanager-connect.retry-interval-ms": "1000",
+			"yarn.nodemanager.hostname":                         local,
+			"yarn.nodemanager.resource.memory-mb":               mb(c.cfg.NodeMB),
+			"yarn.nodemanager.resource.cpu-vcores":              "16",
+			"yarn.scheduler.minimum-allocation-mb":              "64",
+			"yarn.scheduler.maximum-allocation-mb":              mb(c.cfg.NodeMB),
+			"yarn.scheduler.maximum-allocation-vcores":          "16",
+			"yarn.nodemanager.aux-services":                     "mapreduce_shuffle", // every job wants it, without reducers too
+			"yarn.nodemanager.vmem-check-enabled":               "false",
+			"yarn.nodemanager.pmem-check-enabled":               "false",
+			// A disk that is nearly full would make the node unhealthy, and jobs wait for ever.
+			"yarn.nodemanager.disk-health-checker.disk-utilization-threshold.enabled": "false",
+			"yarn.nodemanager.disk-health-checker.disk-free-space-threshold.enabled":  "false",
+			"yarn.nodemanager.sleep-delay-before-sigkill.ms":                          strconv.FormatInt(c.cfg.KillDelay.Milliseconds(), 10),
+			"yarn.nodemanager.delete.debug-delay-sec":                                 "1800", // tests read the logs of ended containers
+			"yarn.log-aggregation-enable":                                             "false",
+			"yarn.nodemanager.env-whitelist":                                          "JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ",
+			"yarn.nodemanager.container-localizer.java.opts.add-exports-as-default":   "true",
+			"yarn.application.classpath":                                              c.classPath(","),
+			// Without a scheme it would lie in HDFS, which may not be there yet.
+			"yarn.node-attribute.fs-store.root-dir": "file://" + filepath.Join(dir, "tmp/node-attribute"),
+			"yarn.timeline-service.enabled":         "false",
+		},
+		"mapred-site.xml": {
+			"mapreduce.framework.name":                              "yarn",
+			"mapreduce.application.classpath":                       c.classPath(","),
+			"mapreduce.jvm.add-opens-as-default":                    "true", // Java 17
+			"yarn.app.mapreduce.am.resource.mb":                     mb(c.cfg.MasterMB),
+			"yarn.app.mapreduce.am.command-opts":                    "-Xmx256m " + quick,
+			"mapreduce.map.memory.mb":                               mb(c.cfg.MapMB),
+			"mapreduce.map.java.opts":                               "-Xmx100m " + quick,
+			"mapreduce.client.submit.file.replication":              "1",
+			"mapreduce.client.progressmonitor.pollinterval":         "300",
+			"mapreduce.client.completion.pollinterval":              "300",
+			"yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
+			"yarn.app.mapreduce.am.staging-dir":                     "/tmp/hadoop-yarn/staging",
+			"mapreduce.jobhistory.address":                          c.at(local, historyRPC),
+			"mapreduce.jobhistory.webapp.address":                   c.at(loop, historyHTTP),
+			"mapreduce.jobhistory.admin.address":                    c.at(loop, historyAdmin),
+			"mapreduce.jobhistory.move.interval-ms":                 "2000",
+		},
+		"capacity-scheduler.xml": { // in no jar, and without it there is no queue
+			"yarn.scheduler.capacity.root.queues":                                      "default",
+			"yarn.scheduler.capacity.root.default.capacity":                            "100",
+			"yarn.scheduler.capacity.root.default.state":                               "RUNNING",
+			"yarn.scheduler.capacity.root.default.acl_submit_applications":             "*",
+			"yarn.scheduler.capacity.root.default.acl_administer_queue":                "*",
+			"yarn.scheduler.capacity.maximum-am-resource-percent":                      "1.0", // else none starts here
+			"yarn.scheduler.capacity.resource-calculator":                              "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
+			"yarn.scheduler.capacity.node-locality-delay":                              "0",
+			"yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments": "100",
+		},
+	}
+}
+
+const log4j = `log4j.rootLogger=${hadoop.root.logger}
+hadoop.root.logger=INFO,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+`
+
+// writeConf writes the configuration.
+func (c *Cluster) writeConf() error {
+	if err := os.MkdirAll(c.conf(), 0o755); err != nil {
+		return err
+	}
+	for name, site := range c.sites() {
+		if err := os.WriteFile(filepath.Join(c.conf(), name), siteXML(site), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(c.conf(), "log4j.properties"), []byte(log4j), 0o644)
+}
+
+func siteXML(site map[string]string) []byte {
+	var names []string
+	for name := range site {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b bytes.Buffer
+	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "<property><name>%s</name><value>", name)
+		_ = xml.EscapeText(&b, []byte(site[name])) // a buffer takes it
+		b.WriteString("</value></property>\n")
+	}
+	b.WriteString("</configuration>\n")
+	return b.Bytes()
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hadoop holds the tests of gvw on a real Hadoop: HDFS, YARN and streaming as
+// separate processes on this machine (package cluster), jobs submitted by
+// scripts/mapscript.sh as a user submits them. `make test-hadoop` runs them; elsewhere
+// they skip, since they take minutes and 92 MB of jars.
+//
+//	jobs_test.go          a job of four maps; what is refused before there is one
+//	losses_test.go        mappers and a node killed
+//	losses_long_test.go   each phase alone, Hadoop's own kills, the ApplicationMaster killed
+//	faults_long_test.go   jobs that cannot work
+//	speculation_long_test.go  a slow map and its copy
+//
+// Environment: GVW_HADOOP=1 runs them, GVW_HADOOP_CACHE is where the jars are kept. The
+// build tag "long" has the whole matrix.
+package hadoop
