@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"strings"
@@ -58,106 +57,6 @@ func (f *FS) probe(p string) error {
 		return err
 	}
 	return f.leave(aside)
-}
-
-// asidePrefix is what the names of files beside base begin with: who wrote one can be
-// seen from outside.
-func (f *FS) asidePrefix(base string, pid int) string {
-	return fmt.Sprintf(".%s.writing-%d-%s-", base, pid, f.cfg.Host)
-}
-
-// aside is a fresh name beside a file.
-func (f *FS) aside(p string) string {
-	dir, base := path.Split(p)
-	aside := fmt.Sprintf("%s%s%08x", dir, f.asidePrefix(base, f.cfg.Pid), rand.Uint32())
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.asides[aside] = true
-	return aside
-}
-
-// leave removes a file beside its place, which may not be there.
-func (f *FS) leave(aside string) error {
-	err := f.b.Remove(aside)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.asides, aside)
-		return nil
-	}
-	return err
-}
-
-// RemoveAside removes what a process of this machine has left of name. For this
-// process itself it does not have to look.
-func (f *FS) RemoveAside(name string, pid int) error {
-	p, err := f.path("remove", name)
-	if err != nil {
-		return err
-	}
-	dir, base := path.Split(p)
-	begin := f.asidePrefix(base, pid)
-	if pid == f.cfg.Pid {
-		return f.removeOwn(name, dir+begin)
-	}
-	return f.removeAsides(name, dir, func(left string) bool { return strings.HasPrefix(left, begin) })
-}
-
-func (f *FS) removeOwn(name, begin string) error {
-	f.mu.Lock()
-	var own []string
-	for aside := range f.asides {
-		if strings.HasPrefix(aside, begin) {
-			own = append(own, aside)
-		}
-	}
-	f.mu.Unlock()
-	var errs []error
-	for _, aside := range own {
-		if err := f.leave(aside); err != nil {
-			errs = append(errs, f.error("remove", name, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// RemoveAsides removes what a process of this machine has left of all files whose
-// names begin with prefix; pid 0: what any process of any machine has.
-func (f *FS) RemoveAsides(prefix string, pid int) error {
-	p, err := f.path("remove", prefix)
-	if err != nil {
-		return err
-	}
-	if strings.HasSuffix(prefix, "/") {
-		p += "/"
-	}
-	dir, base := path.Split(p)
-	writing := f.asidePrefix("", pid)[1:]
-	if pid == 0 {
-		writing = ".writing-"
-	}
-	return f.removeAsides(prefix, dir, func(left string) bool {
-		return strings.HasPrefix(left, "."+base) && strings.Contains(left, writing)
-	})
-}
-
-func (f *FS) removeAsides(name, dir string, left func(base string) bool) error {
-	infos, err := f.b.ReadDir(path.Clean(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was written there
-	}
-	if err != nil {
-		return f.error("list the folder of", name, err)
-	}
-	var errs []error
-	for _, info := range infos {
-		if left(info.Name) {
-			if err := f.leave(path.Join(dir, info.Name)); err != nil {
-				errs = append(errs, f.error("remove", f.cfg.Prefix+path.Join(dir, info.Name), err))
-			}
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // file is a file under way, on this machine.

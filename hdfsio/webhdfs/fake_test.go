@@ -34,16 +34,19 @@ type fake struct {
 	calls   map[string]int
 }
 
-func newFake(t *testing.T) *fake {
+func newFake(t *testing.T) *fake { return newFakeOf(t, httptest.NewServer, httptest.NewServer) }
+
+// newFakeOf is newFake with these ways to start the name node and the data node.
+func newFakeOf(t *testing.T, name, data func(http.Handler) *httptest.Server) *fake {
 	f := &fake{dir: t.TempDir(), calls: map[string]int{}}
-	f.name = httptest.NewServer(http.HandlerFunc(f.serveNames))
-	f.data = httptest.NewServer(http.HandlerFunc(f.serveBytes))
+	f.name = name(http.HandlerFunc(f.serveNames))
+	f.data = data(http.HandlerFunc(f.serveBytes))
 	t.Cleanup(f.name.Close)
 	t.Cleanup(f.data.Close)
 	return f
 }
 
-func (f *fake) node() string { return strings.TrimPrefix(f.name.URL, "http://") }
+func (f *fake) node() string { return f.name.Listener.Addr().String() }
 
 func (f *fake) local(r *http.Request) string {
 	return filepath.Join(f.dir, strings.TrimPrefix(r.URL.Path, "/webhdfs/v1"))

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +122,39 @@ func TestStrangeServers(t *testing.T) {
 	_, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "c2VjcmV0"}, t.Output()).Stat("webhdfs://fake/")
 	if err == nil || strings.Contains(err.Error(), "c2VjcmV0") || !strings.Contains(err.Error(), f.node()) {
 		t.Errorf("a dead name node: %v", err)
+	}
+}
+
+// By TLS all of the way is: a name node that sends to a data node without it is not
+// followed, and one that nobody vouches for is not asked.
+func TestTLS(t *testing.T) {
+	f := newFakeOf(t, httptest.NewTLSServer, httptest.NewTLSServer)
+	roots := f.name.Client().Transport.(*http.Transport).TLSClientConfig
+	fsys := newFS(t, Config{Nodes: []string{f.node()}, TLS: true, Roots: roots, User: "ada"}, t.Output())
+	out, err := fsys.Create("webhdfs://fake/x")
+	if err == nil {
+		_, err = io.WriteString(out, "secret")
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := fsys.Open("webhdfs://fake/x", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(in); err != nil || string(b) != "secret" || in.Close() != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, TLS: true, User: "ada"}, t.Output()).Stat("webhdfs://fake/"); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a name node that nobody vouches for: %v", err)
+	}
+	half := newFakeOf(t, httptest.NewTLSServer, httptest.NewServer)
+	fsys = newFS(t, Config{Nodes: []string{half.node()}, TLS: true, Roots: roots, User: "ada"}, t.Output())
+	if _, err := fsys.Create("webhdfs://fake/x"); err == nil || !strings.Contains(err.Error(), "without it") {
+		t.Errorf("a data node without TLS: %v", err)
 	}
 }
 
