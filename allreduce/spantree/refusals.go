@@ -20,12 +20,13 @@ type content struct {
 	generation uint32
 	total      uint32
 	options    [32]byte
+	owner      [32]byte
 	policy     lossPolicy
 	replace    time.Duration
 }
 
 func (f *joinFrame) content() content {
-	return content{Job{f.UniqueID, f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.OnLoss, f.ReplaceTimeout}
+	return content{Job{f.UniqueID, f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
 }
 
 // refusals are the newest of jobs with a run key. Without one the same name is used

@@ -60,6 +60,13 @@
 // gvw topo draws who sends what to whom in an all-reduce, and the order of its
 // additions (topo.go): as text, for Graphviz, or as SVG.
 //
+// # Credentials
+//
+// What keeps strangers out is read from files, by name (credentials.go); gvw run draws a
+// secret and hands it to its workers by a descriptor, and doctor -n keeps one in this
+// process. gvw keygen makes secrets and certificates (keygen.go). docs/security.md says
+// what they are good for.
+//
 // # gvw mapper, gvw hadoop
 //
 // gvw mapper is a rank as the mapper of Hadoop Streaming (mapper.go, maptask.go,

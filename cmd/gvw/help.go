@@ -21,7 +21,7 @@ func learnHelp(all bool) string {
 		"  gvw supervise | jobs | cancel                restart ranks, list and end jobs\n" +
 		"  gvw doctor | topo | faults | experiments     network, schedules, rehearsals\n" +
 		"  gvw inspect | diff | convert                 look at models; --help of each\n" +
-		"  gvw mapper | hadoop | version                map tasks of Hadoop; the version\n")
+		"  gvw mapper | hadoop | keygen | version       Hadoop's maps; keys; the version\n")
 	writeOptions(&b, learnFlags, all)
 	if all {
 		b.WriteString("\nEach option is also set by the environment (GVW_BIT_PRECISION=20); the command\n" +
