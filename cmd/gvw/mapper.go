@@ -266,11 +266,12 @@ func (m *mapper) failed(err error, fsys hdfsio.FS) error {
 		if err != nil {
 			return
 		}
-		if _, err := fmt.Fprintf(f, "rank %d: %s\n", m.task.Rank, last); err == nil {
+		_, err = fmt.Fprintf(f, "rank %d: %s\n", m.task.Rank, last)
+		if err == nil {
 			err = f.Commit()
 		}
 		if err != nil {
-			_ = f.Abort() // it is a message
+			_ = f.Abort() // nothing is lost that is not in the log
 		}
 	}()
 	select {

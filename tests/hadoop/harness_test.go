@@ -231,7 +231,7 @@ func (s *syncBuffer) String() string {
 }
 
 // jobLimit is how long a job may take: to notice a hang, not to measure.
-const jobLimit = 4 * time.Minute
+const jobLimit = 6 * time.Minute
 
 var outs int
 
@@ -438,5 +438,5 @@ func (s *submission) jobs() string {
 // running waits until the ranks are wired to each other.
 func (s *submission) running() {
 	s.t.Helper()
-	s.eventually("the ranks to work together", 90*time.Second, func() bool { return strings.Contains(s.jobs(), "wired") })
+	s.eventually("the ranks to work together", jobLimit, func() bool { return strings.Contains(s.jobs(), "wired") })
 }

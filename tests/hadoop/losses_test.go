@@ -44,6 +44,8 @@ func TestMappersAreKilled(t *testing.T) {
 			succeeded[a.Rank()]++
 		case a.State == "FAILED" && strings.Contains(a.Diagnostics, "failed with code 137"):
 			failed[a.Rank()]++
+		case a.Speculative():
+			// When maps have ended, YARN takes one that was run again for slow.
 		default:
 			t.Errorf("%s is %s: %s", a.ID, a.State, a.Diagnostics)
 		}
@@ -91,7 +93,7 @@ func loseNode(t *testing.T, mapsToo bool) {
 		switch {
 		case lost[a.ID] && a.State == "SUCCEEDED":
 			t.Errorf("%s has succeeded on a node that was lost", a.ID)
-		case !lost[a.ID] && a.State != "SUCCEEDED":
+		case !lost[a.ID] && a.State != "SUCCEEDED" && !a.Speculative():
 			t.Errorf("%s is %s: %s", a.ID, a.State, a.Diagnostics)
 		}
 	}

@@ -86,6 +86,11 @@ type Attempt struct {
 // Rank is the number of the map.
 func (a Attempt) Rank() int { return a.field(2) }
 
+// Speculative says that it was ended as a copy, since another attempt has succeeded.
+func (a Attempt) Speculative() bool {
+	return a.State == "KILLED" && strings.Contains(a.Diagnostics, "succeeded first")
+}
+
 // Number is that of the attempt.
 func (a Attempt) Number() int { return a.field(1) }
 

@@ -12,8 +12,11 @@ import (
 	"syscall"
 )
 
-// ofItsOwn keeps a terminal's signals from a daemon.
-func ofItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// ofItsOwn keeps a terminal's signals from a daemon, and lets it end with a test that is
+// killed or runs out of time.
+func ofItsOwn() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
 
 func signalPid(pid int, sig syscall.Signal) error { return syscall.Kill(pid, sig) }
 
