@@ -523,7 +523,7 @@ func (m *machine) onFail(a *attempt, f *failFrame) {
 
 func (m *machine) onBeat(a *attempt, f *beatFrame) {
 	a.waits, a.beaten = f.Waits, m.now
-	a.waiting = waiting{f.WaitsFor, f.Collective, f.Epoch, m.now}
+	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.now)
 	m.send(a, &beatenFrame{Seq: f.Seq})
 	j := a.job
 	if j.state != filling && j.state != recovering {

@@ -62,6 +62,19 @@ type waiting struct {
 	collective uint64
 	epoch      Epoch
 	at         time.Time
+	since      time.Time // the first heartbeat that told of this collective; zero: the epoch's first did
+}
+
+// next is what another heartbeat tells after w.
+func (w waiting) next(waitsFor int, collective uint64, e Epoch, now time.Time) waiting {
+	since := w.since
+	switch {
+	case w.epoch != e:
+		since = time.Time{}
+	case w.collective != collective:
+		since = now
+	}
+	return waiting{waitsFor, collective, e, now, since}
 }
 
 // onAsk acknowledges a complaint and decides about it, at once or when more
@@ -158,6 +171,10 @@ func (j *job) culprit(q question, now time.Time, idle map[link]bool) (near, far 
 		next := j.seats[w.waitsFor]
 		known := w.at.After(q.at) && w.epoch == j.epoch
 		switch {
+		case known && w.collective == q.collective && w.since.After(q.at):
+			// It has entered after the question: bytes may well move now. If they do not, it
+			// is asked again.
+			return nil, nil
 		case known && w.collective >= q.collective && (w.collective > q.collective || w.waitsFor < 0 || seen[next] || next == far):
 			return near, far
 		case !known, w.collective < q.collective, next == nil, next.wired != j.epoch, idle[link{far, q.collective}]:

@@ -101,7 +101,7 @@ func TestCulprit(t *testing.T) {
 			j := &job{epoch: Epoch{Term: 1, N: 1}, seats: map[int]*attempt{0: {rank: 0}}}
 			j.seats[0].wired = j.epoch
 			for i, b := range c.beats {
-				a := &attempt{rank: i + 1, waiting: waiting{b.waits, uint64(b.in), j.epoch, asked.Add(time.Second)}}
+				a := &attempt{rank: i + 1, waiting: waiting{b.waits, uint64(b.in), j.epoch, asked.Add(time.Second), asked}}
 				if b.old {
 					a.waiting.at = asked
 				}
@@ -119,5 +119,41 @@ func TestCulprit(t *testing.T) {
 				t.Errorf("the edge %d-%d is charged, want %d-%d", rank(near), rank(far), c.near, c.far)
 			}
 		})
+	}
+}
+
+// A rank that enters the collective after it was asked about is not to blame, though for a moment
+// it and its neighbour wait for each other: only if it is asked about again.
+func TestWhoHasJustEntered(t *testing.T) {
+	j := &job{epoch: Epoch{Term: 1, N: 1}, seats: map[int]*attempt{}}
+	for rank := range 2 {
+		a := &attempt{rank: rank}
+		a.wired = j.epoch
+		j.seats[rank] = a
+	}
+	asked := birth
+	beat := func(rank, waitsFor int, collective uint64, after time.Duration) {
+		a := j.seats[rank]
+		a.waiting = a.waiting.next(waitsFor, collective, j.epoch, asked.Add(after))
+	}
+	ask := func(at time.Duration) *attempt {
+		q := question{from: j.seats[0], peer: j.seats[1], collective: 5, fault: faultStalls, at: asked.Add(at)}
+		_, far := j.culprit(q, asked.Add(at), map[link]bool{})
+		return far
+	}
+	beat(0, 1, 5, -time.Second)
+	beat(1, -1, 0, -time.Second)
+	beat(0, 1, 5, time.Second)
+	beat(1, 0, 5, time.Second)
+	if far := ask(0); far != nil {
+		t.Errorf("rank %d is to blame, and has just entered", far.rank)
+	}
+	beat(0, 1, 5, 3*time.Second)
+	beat(1, 0, 5, 3*time.Second)
+	if far := ask(0); far != nil {
+		t.Errorf("rank %d is to blame for what was asked before it entered", far.rank)
+	}
+	if far := ask(2 * time.Second); far != j.seats[1] {
+		t.Error("nobody is to blame for what was asked when both had entered")
 	}
 }

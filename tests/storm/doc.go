@@ -10,6 +10,7 @@
 //	make storm                     1,000 jobs of each sort, and a table of what they did
 //	STORM=200 STORM_SEED=7 go test -v -run TestStorm ./tests/storm
 //	STORM_ONLY=17 …                the 17th job of that seed alone
+//	STORM_MINUTES=20 …             no more than fit so much time
 //
 // What went wrong is printed as a command that does it again.
 package storm

@@ -9,6 +9,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,7 +116,12 @@ func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o 
 	for i, kind := range kinds {
 		rows[i] = &row{kind: kind}
 	}
+	minutes, began := number(t, "STORM_MINUTES", math.MaxUint32), time.Now()
 	for n := uint64(1); n <= jobs; n++ {
+		if time.Since(began) > time.Duration(minutes)*time.Minute {
+			t.Logf("%d minutes are over after %d of %d jobs", minutes, n-1, jobs)
+			break
+		}
 		if only != 0 && n != only {
 			continue
 		}
