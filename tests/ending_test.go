@@ -7,10 +7,12 @@ package tests
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -331,5 +333,79 @@ func TestMissedTheEnd(t *testing.T) {
 				t.Errorf("it ends by the run's own place: %v\n%s", said, tail(r.stderr, 20))
 			}
 		})
+	}
+}
+
+// TestEndingsAtRandom: ranks under gvw supervise are killed or slow while files are delivered,
+// and the server is killed and started again up to twice, with a journal or without. Each
+// rank ends well, and has written all that it owes. GVW_ENDINGS=100 makes 100 jobs of it,
+// GVW_ENDING=17 the 17th alone.
+func TestEndingsAtRandom(t *testing.T) {
+	jobs := func(name string, n int) int {
+		if v := os.Getenv(name); v != "" {
+			var err error
+			if n, err = strconv.Atoi(v); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		return n
+	}
+	first, last := 1, jobs("GVW_ENDINGS", 4)
+	if one := jobs("GVW_ENDING", 0); one > 0 {
+		first, last = one, one
+	}
+	want := plainModel(t)
+	for seed := first; seed <= last; seed++ {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			endAtRandom(t, want, rand.New(rand.NewPCG(uint64(seed), 7)))
+		})
+	}
+}
+
+func endAtRandom(t *testing.T, want string, r *rand.Rand) {
+	j := newPlainJob(t)
+	journal, kills := r.IntN(2) == 0, r.IntN(3)
+	if !journal {
+		j.restartWithout()
+	}
+	var plans []string
+	for rank := range j.ranks {
+		plan := ""
+		switch r.IntN(6) {
+		case 0, 1:
+			plan = fmt.Sprintf("delivery:%d,kind:kill", 1+r.IntN(2))
+		case 2:
+			plan = fmt.Sprintf("write:%d,kind:kill", 1+r.IntN(2))
+		case 3, 4:
+			plan = fmt.Sprintf("delivery:%d,delay:%dms", 1+r.IntN(2), 1+r.IntN(1500))
+		}
+		plans = append(plans, plan)
+		args := append(j.args(rank, rank, fmt.Sprintf("model.%d", rank)), "--readable_model", fmt.Sprintf("text.%d", rank),
+			"--server_timeout", "20s", "--start_timeout", "10s", "--replace_timeout", "10s")
+		j.ranks[rank] = start(t, j.dir, "env", append([]string{"GVW_FAULT=" + plan, gvwBin, "supervise", "--", gvwBin}, args...)...)
+	}
+	for range kills {
+		time.Sleep(time.Duration(r.IntN(1200)) * time.Millisecond)
+		if journal {
+			if err := j.server.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			j.server.wait()
+			time.Sleep(time.Duration(r.IntN(800)) * time.Millisecond)
+			j.serve()
+		} else {
+			j.restartWithout()
+		}
+	}
+	about := fmt.Sprintf("journal %v, %d kills, faults %q", journal, kills, plans)
+	for rank, p := range j.ranks {
+		p.wait().ends(t, fmt.Sprintf("rank %d (%s)", rank, about), 0)
+		if got, err := os.ReadFile(filepath.Join(j.dir, fmt.Sprintf("model.%d", rank))); err != nil || string(got) != want {
+			t.Errorf("rank %d has another model, or none (%s): %v", rank, about, err)
+		}
+		if _, err := os.Stat(filepath.Join(j.dir, fmt.Sprintf("text.%d", rank))); err != nil {
+			t.Errorf("rank %d owes a file (%s): %v", rank, about, err)
+		}
 	}
 }

@@ -3,12 +3,15 @@
 package spantree
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
@@ -183,5 +186,64 @@ func TestSimLossWithoutARestart(t *testing.T) {
 		}
 		_ = all[1].Close()
 		closeAll(t, all[:1])
+	})
+}
+
+// An attempt is told to deliver what the one before it has not. A server that is started
+// again hears that from the attempt, and does not wait for the rest.
+func TestSimFilesOfAnEarlierAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := mem.New()
+		start := func() *rig {
+			l, err := n.Host("gateway").Listen(t.Context(), ":26543")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return serveOn(t, ServerConfig{}, l)
+		}
+		first := start()
+		job := Job{UniqueID: 1, RunKey: "run"}
+		all, _ := waitWired(t, n, job, 2)
+		owes := [][]string{{"model", "predictions"}, {"predictions"}}
+		each(2, func(rank int) {
+			if _, err := all[rank].Complete(t.Context(), sum("m"), owes[rank]); err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		})
+		if err := all[0].Done(t.Context(), "model", sum("m")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		n.Kill("h0")
+		cfg := simConfig(n, job, 0, 2)
+		cfg.OnLoss, cfg.Network = Wait, n.Host("h7")
+		again, err := Join(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, err := again.Ready(t.Context(), Shard{Examples: 10}); err != nil || !w.Ending {
+			t.Fatalf("the next attempt: %+v, %v", w, err)
+		}
+		files, err := again.Complete(t.Context(), sum("m"), owes[0])
+		if d := cmp.Diff([]string{"predictions"}, files); d != "" || err != nil {
+			t.Fatalf("to deliver (-want +got): %s%v", d, err)
+		}
+		if err := again.Done(t.Context(), "predictions", sum("p")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		first.close()
+		start()
+		time.Sleep(20 * time.Second)
+		if err := all[1].Done(t.Context(), "predictions", sum("q")); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := errors.Join(all[1].Bye(ctx), again.Bye(ctx)); err != nil {
+			t.Error(err)
+		}
+		_ = all[0].Close() // it is dead
+		closeAll(t, []*Member{all[1], again})
 	})
 }

@@ -61,6 +61,7 @@ func (m *Member) take(f frame) {
 		case *decidingFrame:
 			m.decided[f.Peer] = true
 		case *deliverFrame:
+			m.owe(f.Files)
 			m.deliver = f
 		case *byeFrame:
 			m.bye, m.model = true, f.Model
@@ -87,6 +88,22 @@ func (m *Member) assigned(f *assignFrame) {
 			m.cfg.Log.Info("this spare takes the place of a lost rank", "rank", f.Rank)
 		}
 	})
+}
+
+// owe notes what is left for this rank to deliver when it is first told to; the lock is
+// held. The rest of what it owes an earlier attempt has delivered, which a server that is
+// started again does not know.
+func (m *Member) owe(files []string) {
+	if m.deliver != nil {
+		return
+	}
+	for i, f := range m.standing {
+		if c, ok := f.(*completeFrame); ok {
+			left := *c
+			left.Owes = files
+			m.standing[i] = &left
+		}
+	}
 }
 
 // onOver ends an epoch on this rank, and says how far it is if another one is to

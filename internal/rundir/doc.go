@@ -29,5 +29,5 @@
 // who started the run knows when nobody can come any more. Before anything is delivered
 // there is no folder. A run of the same key with other options is another run: Begin
 // refuses it with a [*TakenError] that says what differs. A [*MissingError] says what is
-// not there. A Dir may be used by several goroutines.
+// not there. After Begin a Dir may be used by several goroutines.
 package rundir
