@@ -6,6 +6,9 @@
 // they skip, since they take minutes and 92 MB of jars.
 //
 //	jobs_test.go          a job of four maps; what is refused before there is one
+//	files_test.go         HDFS by each way to it, the DataNode killed, a writer killed
+//	refusals_test.go      what HDFS does not let gvw do
+//	files_long_test.go    the rest of the suite of file systems
 //	losses_test.go        mappers and a node killed
 //	losses_long_test.go   each phase alone, Hadoop's own kills, the ApplicationMaster killed
 //	faults_long_test.go   jobs that cannot work

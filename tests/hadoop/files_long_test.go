@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package hadoop
+
+import (
+	"strings"
+	"testing"
+)
+
+// The suite by all ways and names, whole.
+func TestFileSystemsWhole(t *testing.T) {
+	for _, way := range []string{"auto", "webhdfs://", "pipe"} {
+		t.Run(strings.Trim(way, ":/"), func(t *testing.T) { conforms(t, way, false) })
+	}
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hadoop
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/hdfsio/fstest"
+	"github.com/gvw-project/gvw/hdfsio/hdfs"
+	"github.com/gvw-project/gvw/hdfsio/siteconf"
+	"github.com/gvw-project/gvw/tests/hadoop/cluster"
+)
+
+// filesBy is HDFS by one way, which is a value of --hdfs_client or webhdfs://, and a
+// fresh folder there.
+func filesBy(t *testing.T, way string) (*hdfsio.URLs, string) {
+	t.Helper()
+	c := hadoop(t)
+	conf, err := siteconf.Load(c.ConfDir(), os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := hdfs.Config{
+		Client: way, Conf: conf, User: me.Username, Command: []string{filepath.Join(c.BinDir(), "hdfs"), "dfs"},
+		Host: "here", Pid: os.Getpid(), Spool: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	root := c.HDFS()
+	if way == "webhdfs://" {
+		cfg.Client, root = "", "webhdfs://"+strings.TrimPrefix(c.WebHDFS(), "http://")
+	}
+	u := &hdfsio.URLs{Dial: hdfs.Dialer(cfg)}
+	outs++
+	dir := fmt.Sprintf("%s/files-%d", root, outs)
+	if err := u.Mkdir(dir); err != nil {
+		t.Fatal(err)
+	}
+	return u, dir
+}
+
+// One suite holds for all ways to HDFS; of Hadoop's own client, which takes seconds for
+// each call, the first part has to do here.
+func TestFileSystems(t *testing.T) {
+	for _, way := range []string{"native", "webhdfs", "pipe"} {
+		t.Run(way, func(t *testing.T) { conforms(t, way, way == "pipe") })
+	}
+}
+
+// conforms runs the suite by one way.
+func conforms(t *testing.T, way string, slow bool) {
+	u, dir := filesBy(t, way)
+	fstest.Run(t, fstest.Config{FS: u, Dir: dir, Races: way == "native" || way == "auto", Slow: slow})
+}
+
+// loseDataNode kills the only DataNode and returns what starts it again, at the latest
+// when the test ends: other tests need it.
+func loseDataNode(t *testing.T) (again func()) {
+	t.Helper()
+	c := hadoop(t)
+	if err := c.Kill(cluster.DataNode); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	again = func() {
+		once.Do(func() {
+			if err := c.StartDaemon(cluster.DataNode); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(again)
+	return again
+}
+
+// Of two name nodes of a nameservice the one that lives is found.
+func TestTheOtherNameNode(t *testing.T) {
+	c := hadoop(t)
+	outs++
+	dead := fmt.Sprint("127.0.0.1:", c.SparePort(outs))
+	for _, way := range []string{"native", "webhdfs"} {
+		conf := &siteconf.Conf{}
+		conf.Set("dfs.ha.namenodes.both", "a,b")
+		conf.Set("dfs.namenode.rpc-address.both.a", dead)
+		conf.Set("dfs.namenode.http-address.both.a", dead)
+		conf.Set("dfs.namenode.rpc-address.both.b", strings.TrimPrefix(c.HDFS(), "hdfs://"))
+		conf.Set("dfs.namenode.http-address.both.b", strings.TrimPrefix(c.WebHDFS(), "http://"))
+		u := &hdfsio.URLs{Dial: hdfs.Dialer(hdfs.Config{Client: way, Conf: conf, User: "anybody", Host: "here"})}
+		for range 2 {
+			if info, err := u.Stat("hdfs://both/tmp"); err != nil || !info.Mode.IsDir() {
+				t.Errorf("%s: %+v, %v", way, info, err)
+			}
+		}
+	}
+}
+
+// sum reads a file and digests it.
+func sum(u hdfsio.FS, name string, from int64) (digest [32]byte, err error) {
+	r, err := u.Open(name, from)
+	if err != nil {
+		return digest, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, r)
+	h.Sum(digest[:0])
+	return digest, errors.Join(err, r.Close())
+}
+
+// bytesOf makes n bytes that no two blocks have in common.
+func bytesOf(n int) []byte {
+	b := make([]byte, 0, n+32)
+	for i := 0; len(b) < n; i++ {
+		d := sha256.Sum256(fmt.Append(nil, i))
+		b = append(b, d[:]...)
+	}
+	return b[:n]
+}
+
+// The only DataNode is killed while files are read and written, and started again: all
+// of them arrive, whole.
+func TestFilesSurviveALostDataNode(t *testing.T) {
+	data := bytesOf(48 << 20)
+	want := sha256.Sum256(data)
+	type transfer struct {
+		u    *hdfsio.URLs
+		dir  string
+		in   io.ReadCloser
+		out  hdfsio.File
+		head []byte
+	}
+	var all []*transfer
+	for _, way := range []string{"native", "webhdfs"} {
+		u, dir := filesBy(t, way)
+		x := &transfer{u: u, dir: dir, head: make([]byte, 4<<20)}
+		for _, name := range []string{"/read", "/written"} {
+			out, err := u.Create(dir + name)
+			if err == nil {
+				_, err = out.Write(data)
+			}
+			if err == nil && name == "/read" {
+				err = out.Commit()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.out = out
+		}
+		in, err := u.Open(dir+"/read", 0)
+		if err == nil {
+			_, err = io.ReadFull(in, x.head)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.in = in
+		all = append(all, x)
+	}
+	again := loseDataNode(t)
+	var work sync.WaitGroup
+	errs := make(chan error, 2*len(all))
+	for _, x := range all {
+		work.Go(func() { errs <- x.out.Commit() })
+		work.Go(func() {
+			rest, err := io.ReadAll(x.in)
+			if err = errors.Join(err, x.in.Close()); err == nil && !bytes.Equal(append(x.head, rest...), data) {
+				err = fmt.Errorf("%s: other bytes were read than written", x.dir)
+			}
+			errs <- err
+		})
+	}
+	time.Sleep(2 * time.Second) // they all find it dead
+	again()
+	work.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, x := range all {
+		if got, err := sum(x.u, x.dir+"/written", 0); err != nil || got != want {
+			t.Errorf("%s: what was written then: %v, the same bytes: %v", x.dir, err, got == want)
+		}
+		if infos, err := x.u.List(x.dir + "/.*"); err != nil || len(infos) > 0 {
+			t.Errorf("%s: left behind: %v, %v", x.dir, infos, err)
+		}
+	}
+}
+
+// A writer that is killed while its model is on the way leaves nothing under the name.
+func TestADeadWriterLeavesNothing(t *testing.T) {
+	c := hadoop(t)
+	u, dir := filesBy(t, "native")
+	again := loseDataNode(t)
+	data := filepath.Join(t.TempDir(), "t.vw")
+	if err := os.WriteFile(data, []byte("1 |a x y\n-1 |a z\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := program(ctx, c, "-d", data, "-f", dir+"/model")
+	var stderr syncBuffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(stderr.String(), "trying again") && ctx.Err() == nil {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait() // it was killed
+	if ctx.Err() != nil {
+		t.Errorf("it did not try again:\n%s", stderr.String())
+	}
+	again()
+	if _, err := u.Stat(dir + "/model"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the model of a dead writer: %v", err)
+	}
+	if infos, err := u.List(dir + "/*"); err != nil || len(infos) > 0 {
+		t.Errorf("patterns find %v, %v", infos, err)
+	}
+	// Another writer is not in its way, nor what it has left.
+	if out, err := program(ctx, c, "-d", data, "-f", dir+"/model").CombinedOutput(); err != nil {
+		t.Errorf("another run: %v\n%s", err, out)
+	}
+}
+
+// program is a call of gvw on the cluster.
+func program(ctx context.Context, c *cluster.Cluster, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(shared.programs, "gvw"), args...)
+	cmd.Env = append(append(cmd.Environ(), c.Env()...), "HADOOP_CONF_DIR="+c.ConfDir())
+	return cmd
+}
