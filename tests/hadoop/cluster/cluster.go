@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 // Cluster is a Hadoop that runs.
 type Cluster struct {
 	cfg     Config
+	hold    net.Listener // of the block of ports; nil: it was given
 	mu      sync.Mutex
 	daemons map[string]*daemon
 }
@@ -53,18 +55,18 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 		return nil, err
 	}
 	if cfg.Port == 0 {
-		if c.cfg.Port, err = freePorts(); err != nil {
+		if c.cfg.Port, c.hold, err = reserve(); err != nil {
 			return nil, err
 		}
-	}
-	if err := errors.Join(c.writeConf(), c.writeCommands()); err != nil {
-		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Stop())
 		}
 	}()
+	if err := errors.Join(c.writeConf(), c.writeCommands()); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(filepath.Join(cfg.Dir, "dfs/name/current/VERSION")); err != nil {
 		format := c.java(ctx, "256m", "org.apache.hadoop.hdfs.server.namenode.NameNode", "-format", "-nonInteractive")
 		if out, err := format.CombinedOutput(); err != nil {
@@ -125,6 +127,10 @@ func (c *Cluster) Stop() error {
 		stop(name)
 	}
 	wait.Wait()
+	if c.hold != nil {
+		errs = append(errs, c.hold.Close())
+		c.hold = nil
+	}
 	return errors.Join(errs...)
 }
 
@@ -144,9 +150,9 @@ func (c *Cluster) HDFS() string { return "hdfs://" + c.at("localhost", nameRPC) 
 func (c *Cluster) WebHDFS() string { return "http://" + c.at("127.0.0.1", nameHTTP) }
 
 // SparePort is a port that nobody here uses, below those that the system hands out: one
-// for each number, again after twenty.
+// for each number, again after nineteen.
 func (c *Cluster) SparePort(number int) int {
-	return c.cfg.Port + sparePorts + number%(blockOfPorts-sparePorts)
+	return c.cfg.Port + sparePorts + number%(blockOfPorts-sparePorts-1)
 }
 
 // ClassPath is that of Hadoop's clients.

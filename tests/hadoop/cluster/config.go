@@ -107,18 +107,24 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// freePorts finds a block of ports in which nobody listens.
-func freePorts() (int, error) {
+// reserve takes a block of ports in which nobody listens, whose last port is held: another
+// cluster that starts at the same time takes another block.
+func reserve() (base int, hold net.Listener, err error) {
 	for base := firstPort; base <= lastPort; base += blockOfPorts {
-		if blockFree(base) {
-			return base, nil
+		hold, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", base+blockOfPorts-1))
+		if err != nil {
+			continue
 		}
+		if blockFree(base) {
+			return base, hold, nil
+		}
+		hold.Close()
 	}
-	return 0, fmt.Errorf("cluster: no block of %d free ports from %d to %d", blockOfPorts, firstPort, lastPort+blockOfPorts-1)
+	return 0, nil, fmt.Errorf("cluster: no block of %d free ports from %d to %d", blockOfPorts, firstPort, lastPort+blockOfPorts-1)
 }
 
 func blockFree(base int) bool {
-	for port := base; port < base+blockOfPorts; port++ {
+	for port := base; port < base+blockOfPorts-1; port++ {
 		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
 		if err != nil {
 			return false
