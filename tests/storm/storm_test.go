@@ -9,7 +9,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,7 +115,7 @@ func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o 
 	for i, kind := range kinds {
 		rows[i] = &row{kind: kind}
 	}
-	minutes, began := number(t, "STORM_MINUTES", math.MaxUint32), time.Now()
+	minutes, began := number(t, "STORM_MINUTES", 24*60), time.Now()
 	for n := uint64(1); n <= jobs; n++ {
 		if time.Since(began) > time.Duration(minutes)*time.Minute {
 			t.Logf("%d minutes are over after %d of %d jobs", minutes, n-1, jobs)
