@@ -279,6 +279,9 @@ func (c Config) Validate() error {
 	if c.VerbsDevice != "" && c.Transport == TransportTCP {
 		fault("VerbsDevice: got %q, and the transport is TCP", c.VerbsDevice)
 	}
+	if err := c.Credentials.Validate(); err != nil {
+		fault("Credentials: %w", err)
+	}
 	if !c.Schedule.Valid() {
 		fault("Schedule: got %d, want one of package schedule's", c.Schedule)
 	}

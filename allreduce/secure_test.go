@@ -54,12 +54,21 @@ func certificate(t testing.TB) *auth.TLS {
 	return c
 }
 
+func ephemeral(t testing.TB) *auth.TLS {
+	t.Helper()
+	c, err := auth.Ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // Whatever the ranks show each other, the sums are the same, and what carries them is
 // what the configuration says.
 func TestJobsBehindCredentials(t *testing.T) {
 	secret, tls := secretFor(t, "a"), certificate(t)
 	for name, creds := range map[string]*auth.Credentials{
-		"secret": {Secret: secret}, "TLS": {TLS: tls}, "both": {Secret: secret, TLS: tls},
+		"secret": {Secret: secret}, "TLS": {TLS: tls}, "both": {Secret: secret, TLS: tls}, "encrypted": {Secret: secret, TLS: ephemeral(t)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newTCPJob(t, 5, Config{Credentials: creds})
@@ -202,7 +211,7 @@ func (m *meddled) Write(b []byte) (int, error) {
 func TestBytesChangedBetweenRanks(t *testing.T) {
 	tls := certificate(t)
 	for name, creds := range map[string]*auth.Credentials{
-		"nothing": nil, "secret": {Secret: secretFor(t, "a")}, "TLS": {TLS: tls},
+		"nothing": nil, "secret": {Secret: secretFor(t, "a")}, "TLS": {TLS: tls}, "encrypted": {Secret: secretFor(t, "a"), TLS: ephemeral(t)},
 	} {
 		for _, at := range []int{0, 20, 50, helloSize + 3, 300, 1500, 5000, 60_000} {
 			t.Run(fmt.Sprintf("%s, byte %d", name, at), func(t *testing.T) {

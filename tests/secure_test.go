@@ -69,6 +69,7 @@ func TestGuardedJobs(t *testing.T) {
 		"secret":  {k.secret(), k.secret()},
 		"TLS":     {k.tls("server"), k.tls("rank")},
 		"both":    {append(k.secret(), k.tls("server")...), append(k.secret(), k.tls("rank")...)},
+		"hidden":  {append(k.secret(), "--encrypt"), append(k.secret(), "--encrypt")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			port := startServer(t, c.server...)

@@ -18,6 +18,14 @@ type Credentials struct {
 	AllowVW bool
 }
 
+// Validate reports what is wrong with them.
+func (c *Credentials) Validate() error {
+	if c != nil && c.TLS != nil && c.TLS.ca == nil && c.Secret == nil {
+		return &Error{Why: "TLS without certificates (--encrypt) keeps nobody out without a secret (--secret_file)"}
+	}
+	return nil
+}
+
 // Any reports whether something is asked of others.
 func (c *Credentials) Any() bool { return c != nil && (c.Secret != nil || c.TLS != nil) }
 

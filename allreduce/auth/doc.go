@@ -44,6 +44,9 @@
 // authority is what makes one a rank. Keep the key of the authority where no rank
 // is. An exchange over TLS is bound to that connection ([Binding]).
 //
+// Where there are no certificates, [Ephemeral] hides what is said all the same: with a
+// Secret, whose proofs are bound to the connection, nobody can stand in the middle.
+//
 // # Errors
 //
 // [*Error] says whose credentials are wrong, and how. All else is the network's.

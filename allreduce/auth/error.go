@@ -46,7 +46,7 @@ func Explain(err error) error {
 
 func explain(err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the other end does not speak TLS, and this one has --tls_cert: give it to both or to none"
+		return "the other end does not speak TLS, and this one does: give --tls_cert, or --encrypt, to both or to none"
 	}
 	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Sprintf("the other end's certificate%s is foreign: the authority of --tls_ca has not signed it", named(e.Cert))

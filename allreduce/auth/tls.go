@@ -17,8 +17,19 @@ import (
 // TLS is a certificate of this program, and the authority that signs those of others.
 type TLS struct {
 	cert tls.Certificate
-	ca   *x509.CertPool
+	ca   *x509.CertPool   // nil: nobody's certificate is checked, see Ephemeral
 	now  func() time.Time // nil: the clock
+}
+
+// Ephemeral is TLS without an authority: a certificate for this process's life, which
+// nobody checks. Alone it keeps nobody out; with a Secret in the same Credentials it
+// does, for their proofs are bound to the connection.
+func Ephemeral() (*TLS, error) {
+	a, err := NewAuthority("gvw", time.Now(), 20*365*24*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	return &TLS{cert: tls.Certificate{Certificate: [][]byte{a.der}, PrivateKey: a.key}}, nil
 }
 
 // maxPEM bounds the files of certificates and keys.
@@ -93,12 +104,16 @@ func intermediates(chain [][]byte) *x509.CertPool {
 }
 
 func (t *TLS) config() *tls.Config {
+	asks := tls.RequireAndVerifyClientCert
+	if t.ca == nil {
+		asks = tls.NoClientCert
+	}
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{t.cert},
 		RootCAs:      t.ca,
 		ClientCAs:    t.ca,
-		ClientAuth:   tls.RequireAndVerifyClientCert,
+		ClientAuth:   asks,
 		Time:         t.now,
 		// A conversation begins anew each time: nothing of an older one can be used.
 		SessionTicketsDisabled: true,
@@ -112,7 +127,10 @@ func (t *TLS) config() *tls.Config {
 // ctx allows. It takes c over, also when it fails.
 func (t *TLS) Client(ctx context.Context, c net.Conn, name string) (net.Conn, error) {
 	cfg := t.config()
-	if cfg.ServerName = name; name == "" {
+	switch cfg.ServerName = name; {
+	case t.ca == nil:
+		cfg.InsecureSkipVerify = true // the secret vouches for the server
+	case name == "":
 		cfg.InsecureSkipVerify = true // of the name; the rest is checked here
 		cfg.VerifyConnection = t.verifyRank
 	}

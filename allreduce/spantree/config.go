@@ -138,7 +138,7 @@ func (c ServerConfig) Validate() error {
 			faults = append(faults, fmt.Errorf("spantree: %s is %v, want a positive duration", name, d))
 		}
 	}
-	faults = append(faults, checkText("Version", c.Version, maxVersion))
+	faults = append(faults, checkText("Version", c.Version, maxVersion), c.Credentials.Validate())
 	return errors.Join(faults...)
 }
 

@@ -24,7 +24,7 @@ func (c *serverConn) open() (hello [helloSize]byte, err error) {
 	if creds == nil || creds.TLS == nil {
 		// A vw worker's id may look like TLS; the total that would follow does not.
 		if total := binary.LittleEndian.Uint64(hello[8:]); tls && total > maxRanksLimit {
-			return hello, c.refuseAs(Unauthorised, errors.New("this server speaks no TLS: it was started without --tls_cert"))
+			return hello, c.refuseAs(Unauthorised, errors.New("this server speaks no TLS: it was started without --tls_cert and --encrypt"))
 		}
 		return hello, nil
 	}
@@ -37,7 +37,7 @@ func (c *serverConn) open() (hello [helloSize]byte, err error) {
 	}
 	// vw workers know no TLS; with AllowVW they are let in as they are.
 	if isHello(hello) {
-		return hello, c.refuseAs(Unauthorised, errors.New("this server speaks TLS alone: give --tls_cert, --tls_key and --tls_ca"))
+		return hello, c.refuseAs(Unauthorised, errors.New("this server speaks TLS alone: give --tls_cert, --tls_key and --tls_ca, or --encrypt, as it was given"))
 	}
 	return hello, nil
 }

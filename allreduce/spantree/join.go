@@ -155,6 +155,7 @@ func (c JoinConfig) Validate() error {
 	}
 	faults = append(faults, checkText("Host", c.Host, maxHost), checkText("the run key", c.Job.RunKey, maxRunKey),
 		checkText("Options", c.Options, maxOptions), checkText("Version", c.Version, maxVersion))
+	faults = append(faults, c.Credentials.Validate())
 	for _, d := range []struct {
 		name  string
 		value time.Duration

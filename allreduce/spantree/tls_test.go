@@ -4,6 +4,7 @@ package spantree
 
 import (
 	"context"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -40,16 +41,96 @@ func tlsSite(t testing.TB) (server, rank *auth.Credentials) {
 func TestJobsOverTLS(t *testing.T) {
 	server, rank := tlsSite(t)
 	secret := secretCreds(t, goodSecret).Secret
-	for name, s := range map[string]*auth.Secret{"TLS": nil, "TLS and a secret": secret} {
+	for name, c := range map[string][2]*auth.Credentials{
+		"TLS":              {server, rank},
+		"TLS and a secret": {{TLS: server.TLS, Secret: secret}, {TLS: rank.TLS, Secret: secret}},
+		"encrypted":        {encrypted(t, secret), encrypted(t, secret)},
+	} {
 		t.Run(name, func(t *testing.T) {
-			r := serveTCP(t, ServerConfig{Credentials: &auth.Credentials{TLS: server.TLS, Secret: s}})
-			creds := &auth.Credentials{TLS: rank.TLS, Secret: s}
+			r := serveTCP(t, ServerConfig{Credentials: c[0]})
+			creds := c[1]
 			r.pair(creds, 1)
 			if _, err := Status(t.Context(), nil, r.addr, creds); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+// encrypted is a secret, and TLS without certificates.
+func encrypted(t testing.TB, s *auth.Secret) *auth.Credentials {
+	t.Helper()
+	e, err := auth.Ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &auth.Credentials{TLS: e, Secret: s}
+}
+
+// Without certificates it is the secret that keeps strangers out, and who stands in the
+// middle: its own handshakes with both sides do not have the same binding.
+func TestTheSecretVouchesForTLS(t *testing.T) {
+	secret := secretCreds(t, goodSecret).Secret
+	good := encrypted(t, secret)
+	r := serveTCP(t, ServerConfig{Credentials: good})
+	server, rank := tlsSite(t)
+	certified := serveTCP(t, ServerConfig{Credentials: &auth.Credentials{TLS: server.TLS, Secret: secret}})
+	for name, c := range map[string]struct {
+		r     *rig
+		creds *auth.Credentials
+		words string
+	}{
+		"another secret":                       {r, encrypted(t, secretCreds(t, otherSecret).Secret), "the secret is not the server's"},
+		"no TLS":                               {r, secretCreds(t, goodSecret), "speaks TLS alone"},
+		"certificates, and a server with none": {r, &auth.Credentials{TLS: rank.TLS, Secret: secret}, "this program refuses the server"},
+		"no certificate, where one is wanted":  {certified, good, "certificate"},
+	} {
+		_, err := Status(t.Context(), nil, c.r.addr, c.creds)
+		refusedWith(t, err, c.words)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	if err := (ServerConfig{Credentials: &auth.Credentials{TLS: good.TLS}}).Validate(); err == nil {
+		t.Error("TLS that keeps nobody out is taken for credentials")
+	}
+	// In the middle: TLS with the client, TLS with the server, and every byte handed on.
+	mitm := listenLocal(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		near, err := mitm.Accept()
+		if err != nil {
+			return
+		}
+		defer near.Close()
+		far, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			return
+		}
+		defer far.Close()
+		in, err := good.Server(t.Context(), near)
+		if err != nil {
+			return
+		}
+		out, err := good.Client(t.Context(), far, "")
+		if err != nil {
+			return
+		}
+		back := make(chan struct{})
+		go func() {
+			defer close(back)
+			_, _ = io.Copy(in, out)
+			near.Close()
+		}()
+		_, _ = io.Copy(out, in)
+		far.Close()
+		<-back
+	}()
+	_, err := Status(t.Context(), nil, mitm.Addr().String(), good)
+	refusedWith(t, err, "the secret is not the server's")
+	mitm.Close()
+	<-done
 }
 
 func TestTLSStrangersAreRefused(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 func credentialFlags(category string) []*spec {
 	return []*spec{
 		{name: "secret_file", kind: text, category: category, arg: "FILE", more: true, help: "what ranks and server share: who lacks it is kept out"},
+		{name: "encrypt", kind: boolean, category: category, more: true, help: "with --secret_file: TLS without certificates"},
 		{name: "tls_cert", kind: text, category: category, arg: "FILE", more: true, help: "this process's certificate: connections are TLS"},
 		{name: "tls_key", kind: text, category: category, arg: "FILE", more: true, help: "its key"},
 		{name: "tls_ca", kind: text, category: category, arg: "FILE", more: true, help: "certificate of the authority that has signed all of them"},
@@ -36,7 +37,7 @@ var guardFlags = []*spec{
 }
 
 // guarded are the options of guardFlags and credentialFlags.
-var guarded = []string{"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
+var guarded = []string{"secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
 
 // tlsNeeded are given together or not at all.
 var tlsNeeded = []string{"tls_cert", "tls_key", "tls_ca"}
@@ -47,6 +48,12 @@ func checkCredentials(s *settings) (errs []error) {
 		if !s.has(name) && hasAny(s, tlsNeeded) {
 			errs = append(errs, usageErrorf("--%s is missing: --%s go together (gvw keygen makes them)", name, strings.Join(tlsNeeded, ", --")))
 		}
+	}
+	switch {
+	case s.has("encrypt") && s.has("tls_cert"):
+		errs = append(errs, usageErrorf("--encrypt would be ignored: with --tls_cert connections are TLS anyway"))
+	case s.has("encrypt") && !s.has("secret_file"):
+		errs = append(errs, usageErrorf("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there"))
 	}
 	if s.has("allow_vw") && !s.has("secret_file") && !s.has("tls_cert") {
 		errs = append(errs, usageErrorf("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out"))
@@ -79,7 +86,7 @@ func networks(text string) (all []netip.Prefix, err error) {
 }
 
 // credentials reads what the options name, and what a launcher hands over; nil: nothing.
-func (p *program) credentials(get func(name string) string, allowVW bool) (*auth.Credentials, error) {
+func (p *program) credentials(get func(name string) string, encrypt, allowVW bool) (*auth.Credentials, error) {
 	creds := &auth.Credentials{AllowVW: allowVW}
 	var err error
 	if creds.Secret, err = p.inheritedSecret(); err != nil {
@@ -93,6 +100,11 @@ func (p *program) credentials(get func(name string) string, allowVW bool) (*auth
 	if cert := get("tls_cert"); cert != "" {
 		if creds.TLS, err = auth.ReadTLS(cert, get("tls_key"), get("tls_ca")); err != nil {
 			return nil, fmt.Errorf("--tls_cert, --tls_key, --tls_ca: %w", err)
+		}
+	}
+	if encrypt {
+		if creds.TLS, err = auth.Ephemeral(); err != nil {
+			return nil, fmt.Errorf("--encrypt: %w", err)
 		}
 	}
 	if !creds.Any() {
@@ -122,7 +134,7 @@ func (p *program) inheritedSecret() (*auth.Secret, error) {
 
 // guard gives a rank its credentials.
 func (p *program) guard(c *cli.Context, cfg *allreduce.Config) (err error) {
-	if cfg.Credentials, err = p.credentials(c.String, c.Bool("allow_vw")); err != nil {
+	if cfg.Credentials, err = p.credentials(c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err
 	}
 	if cfg.Allow, err = networks(c.String("allow")); err != nil {

@@ -234,7 +234,7 @@ var runFlags = slices.Concat(launchFlags, sharedFlags)
 // sharedFlags are the learner's options that may stand there too: those that are about
 // the job, and not about one rank of it.
 var sharedFlags = clusterFlags(slices.Concat(launcherSays, []string{
-	"advertise", "secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
+	"advertise", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
 })...)
 
 // launchFlags are those that stand there alone.

@@ -79,7 +79,7 @@ func (p *program) askAs(s *settings) (*auth.Credentials, error) {
 	if err := errors.Join(checkCredentials(s)...); err != nil {
 		return nil, err
 	}
-	return p.credentials(s.get, false)
+	return p.credentials(s.get, s.has("encrypt"), false)
 }
 
 // jobsCommand is gvw jobs.

@@ -36,6 +36,7 @@ Who may come (gvw keygen makes secrets and certificates; docs/security.md):
 
       --secret_file FILE
                     ask everybody for the secret in FILE, and show it to them
+      --encrypt     with --secret_file: speak TLS, without certificates
       --tls_cert FILE, --tls_key FILE, --tls_ca FILE
                     speak TLS, with who has a certificate of the authority
       --allow_vw    let vw workers in all the same, who can prove nothing
@@ -155,6 +156,8 @@ func (o *options) flag(name string) *bool {
 		return &o.version
 	case "allow_vw":
 		return &o.allowVW
+	case "encrypt":
+		return &o.encrypt
 	}
 	return nil
 }
@@ -223,7 +226,7 @@ func suggest(name string) string {
 	}
 	for _, known := range slices.Concat([]string{
 		"port", "bind", "state", "lost_after", "replace_timeout", "grace", "nondaemon", "help", "version",
-		"secret_file", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
+		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow",
 	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {
 			return ", did you mean --" + known + "?"

@@ -15,6 +15,7 @@ import (
 // guard says who may come.
 type guard struct {
 	secretFile             string
+	encrypt                bool
 	tlsCert, tlsKey, tlsCA string
 	allowVW                bool
 	allow                  []netip.Prefix
@@ -43,6 +44,10 @@ func (g *guard) check() error {
 	switch {
 	case some && (g.tlsCert == "" || g.tlsKey == "" || g.tlsCA == ""):
 		return usage("--tls_cert, --tls_key and --tls_ca go together")
+	case g.encrypt && some:
+		return usage("--encrypt would be ignored: with --tls_cert connections are TLS anyway")
+	case g.encrypt && g.secretFile == "":
+		return usage("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there")
 	case g.allowVW && !some && g.secretFile == "":
 		return usage("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out")
 	}
@@ -61,6 +66,11 @@ func (g *guard) credentials() (*auth.Credentials, error) {
 	if g.tlsCert != "" {
 		if creds.TLS, err = auth.ReadTLS(g.tlsCert, g.tlsKey, g.tlsCA); err != nil {
 			return nil, fmt.Errorf("--tls_cert, --tls_key, --tls_ca: %w", err)
+		}
+	}
+	if g.encrypt {
+		if creds.TLS, err = auth.Ephemeral(); err != nil {
+			return nil, fmt.Errorf("--encrypt: %w", err)
 		}
 	}
 	return creds, nil
