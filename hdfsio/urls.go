@@ -3,6 +3,7 @@
 package hdfsio
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -90,6 +91,22 @@ func (u *URLs) at(name string) (FS, string, error) {
 	}
 	u.dialed[key] = fsys
 	return fsys, name, nil
+}
+
+// Close ends the connections to other machines. It is for the end: what is read or
+// written there ends with it.
+func (u *URLs) Close() error {
+	u.mu.Lock()
+	dialed := u.dialed
+	u.dialed = nil
+	u.mu.Unlock()
+	var errs []error
+	for _, fsys := range dialed {
+		if c, ok := fsys.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Open reads a file from offset on.

@@ -35,6 +35,10 @@ func TestSplitURL(t *testing.T) {
 // far is this machine's disk as another machine's.
 type far struct{ Local }
 
+func (far) Close() error { return errClosed }
+
+var errClosed = errors.New("closed")
+
 func (far) Caps(string) (Caps, error) { return Caps{Seek: true}, nil }
 
 func TestURLs(t *testing.T) {
@@ -65,6 +69,9 @@ func TestURLs(t *testing.T) {
 		if _, err := u.Stat("x://h/none"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%v", err)
 		}
+	}
+	if err := u.Close(); !errors.Is(err, errClosed) || u.Close() != nil {
+		t.Errorf("Close: %v, want that of the file system, once", err)
 	}
 	if dials != 1 {
 		t.Errorf("one authority was dialed %d times", dials)

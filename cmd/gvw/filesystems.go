@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -69,6 +70,7 @@ func checkFiles(s *settings) (errs []error) {
 func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs {
 	perm := fileMode(get("mode"))
 	u := &hdfsio.URLs{Local: hdfsio.Local{Perm: perm}}
+	p.opened = append(p.opened, u)
 	u.Dial = func(scheme, authority string) (hdfsio.FS, error) {
 		cfg, err := p.hdfsConfig(get)
 		if err != nil {
@@ -83,6 +85,16 @@ func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs
 		return hdfs.Dialer(cfg)(scheme, authority)
 	}
 	return u
+}
+
+// closeFiles ends the connections to clusters.
+func (p *program) closeFiles() error {
+	var errs []error
+	for _, u := range p.opened {
+		errs = append(errs, u.Close())
+	}
+	p.opened = nil
+	return errors.Join(errs...)
 }
 
 // warnOfPrefixes tells a rank that reads parts of files where that means to read all

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
 )
 
 func main() {
@@ -27,6 +28,7 @@ type program struct {
 	rank           int              // for faults
 	task           *mapper          // of Hadoop's; nil: none
 	enlisted       *allreduce.Group // of a spare that now has a rank; nil: this is none
+	opened         []*hdfsio.URLs   // to be closed at the end
 }
 
 // main runs the command and returns the exit code. What it prints last, if the
@@ -45,6 +47,9 @@ func (p *program) main() int {
 		return p.fail(err)
 	}
 	err := p.run(ctx)
+	if cerr := p.closeFiles(); err == nil {
+		err = cerr
+	}
 	if err == nil {
 		return 0
 	}

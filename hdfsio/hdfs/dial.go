@@ -137,6 +137,14 @@ type orNext struct {
 
 var _ remote.Locator = (*orNext)(nil)
 
+// Close ends what the client keeps open. The other one keeps nothing.
+func (o *orNext) Close() error {
+	if c, ok := o.Backend.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
 // Open reads a file from offset on.
 func (o *orNext) Open(path string, offset int64) (io.ReadCloser, error) {
 	r, err := o.Backend.Open(path, offset)

@@ -118,14 +118,31 @@ func (c *Client) with(call func(*hdfs.Client) error) error {
 		err = fmt.Errorf("user %s: %w", client.User(), fs.ErrPermission) // more the library does not tell
 	}
 	if client != nil && err != nil && remote.Transient(err) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.client == client {
-			c.client = nil
-			_ = client.Close() // it has failed already
-		}
+		c.leave(client)
 	}
 	return err
+}
+
+// leave lets a client go that is of no more use.
+func (c *Client) leave(client *hdfs.Client) {
+	c.mu.Lock()
+	mine := client != nil && c.client == client
+	if mine {
+		c.client = nil
+	}
+	c.mu.Unlock()
+	if mine {
+		_ = client.Close() // nothing was left undone on it
+	}
+}
+
+// Close ends the connection to the name node. A later call would make a new one.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	client := c.client
+	c.mu.Unlock()
+	c.leave(client)
+	return nil
 }
 
 // Stat describes a file or folder.

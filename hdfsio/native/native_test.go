@@ -92,6 +92,9 @@ func TestANameNodeThatDoesNotAnswer(t *testing.T) {
 			<-done
 		}
 	}
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestValidate(t *testing.T) {

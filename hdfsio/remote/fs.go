@@ -83,6 +83,14 @@ func New(b Backend, cfg Config) (*FS, error) {
 	return &FS{b: b, cfg: cfg, asides: map[string]bool{}}, nil
 }
 
+// Close ends what the back end keeps open; files that are read or written end with it.
+func (f *FS) Close() error {
+	if c, ok := f.b.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
 // path takes the prefix off a name.
 func (f *FS) path(op, name string) (string, error) {
 	rest, ok := strings.CutPrefix(name, f.cfg.Prefix)

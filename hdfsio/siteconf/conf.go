@@ -18,6 +18,8 @@ import (
 const (
 	maxFile  = 16 << 20
 	maxDepth = 20
+	maxValue = 1 << 20 // bytes of a value with all that it refers to
+	maxRefs  = 1000    // references in it
 )
 
 // Conf is what the site files say. The zero value says nothing.
@@ -147,7 +149,10 @@ func (c *Conf) take(e element, dir string, depth int) error {
 }
 
 // Get returns a property with what it refers to filled in; empty: it is not set.
-func (c *Conf) Get(name string) string { return strings.TrimSpace(c.expand(c.raw(name), 0)) }
+func (c *Conf) Get(name string) string {
+	e := expansion{conf: c, refs: maxRefs, bytes: maxValue}
+	return strings.TrimSpace(e.expand(c.raw(name), 0))
+}
 
 func (c *Conf) raw(name string) string {
 	if c == nil {
@@ -156,11 +161,15 @@ func (c *Conf) raw(name string) string {
 	return c.props[name].value
 }
 
-// expand fills in ${name}; what is not known stays as it is written, as in Hadoop.
-func (c *Conf) expand(value string, depth int) string {
-	if depth > maxDepth {
-		return value
-	}
+// expansion is the filling in of one value, which must end though values refer to
+// themselves and to each other many times.
+type expansion struct {
+	conf        *Conf
+	refs, bytes int // that may still come
+}
+
+// expand fills in ${name}; what is not known, or too much, stays as it is written.
+func (e *expansion) expand(value string, depth int) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(value, "${")
@@ -173,8 +182,12 @@ func (c *Conf) expand(value string, depth int) string {
 			b.WriteString("${" + rest)
 			return b.String()
 		}
-		if v, known := c.reference(name); known {
-			b.WriteString(c.expand(v, depth+1))
+		v, known := "", false
+		if depth < maxDepth && e.refs > 0 {
+			v, known = e.conf.reference(name)
+		}
+		if e.refs, e.bytes = e.refs-1, e.bytes-len(v); known && e.bytes >= 0 {
+			b.WriteString(e.expand(v, depth+1))
 		} else {
 			b.WriteString("${" + name + "}")
 		}

@@ -57,6 +57,7 @@ func TestProperties(t *testing.T) {
 		c2=<![CDATA[x & y]]>
 		loop=${loop}
 		who=${env.USER} ${env.NOBODY:-else} ${env.NOBODY}
+		many=${many}${many}${many}
 		open=${a
 		list= x , y,,z
 		yes=TRUE
@@ -72,6 +73,9 @@ func TestProperties(t *testing.T) {
 	}
 	if got := c.Get("loop"); !strings.Contains(got, "${loop}") {
 		t.Errorf("what refers to itself is %q", got)
+	}
+	if got := c.Get("many"); len(got) > maxValue*10 {
+		t.Errorf("what refers to itself three times is %d bytes", len(got))
 	}
 	if diff := cmp.Diff([]string{"x", "y", "z"}, c.List("list")); diff != "" {
 		t.Error(diff)
@@ -159,6 +163,8 @@ func FuzzRead(f *testing.F) {
 		if err := c.read(strings.NewReader(text), t.TempDir(), 0); err != nil {
 			return
 		}
-		_ = c.List("a")
+		if got := c.Get("a"); len(got) > maxValue+len(text)*maxRefs {
+			t.Errorf("%d bytes", len(got))
+		}
 	})
 }

@@ -95,6 +95,12 @@ func (c *Client) String() string { return "webhdfs" }
 // Seeks is true: a data node begins where it is told.
 func (c *Client) Seeks() bool { return true }
 
+// Close ends the connections that wait for another request.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
 // ask asks the name nodes until one answers that is active. The caller closes the
 // answer, which is a success or a redirect.
 func (c *Client) ask(method, path string, query url.Values) (*http.Response, error) {
