@@ -23,8 +23,9 @@ const (
 func paced(pass time.Duration) string { return fmt.Sprintf("work:1,delay:%v", pass) }
 
 // straggle starts four ranks, of which rank 2 takes so long for a pass, and its duplicate.
-// It returns the slow attempt; the duplicate is rank 2 from then on.
-func (j *plainJob) straggle(pass time.Duration) (straggler *process) {
+// It returns the slow attempt; the duplicate is rank 2 from then on. late: it comes after the
+// first pass.
+func (j *plainJob) straggle(pass time.Duration, late bool) (straggler *process) {
 	j.t.Helper()
 	for rank := range j.ranks {
 		if rank != 2 {
@@ -33,6 +34,9 @@ func (j *plainJob) straggle(pass time.Duration) (straggler *process) {
 	}
 	straggler = j.attempt(2, 2, "straggler", paced(pass))
 	time.Sleep(2 * time.Second)
+	if late {
+		j.until("wired")
+	}
 	j.ranks[2] = j.attempt(2, 2, "model.2", paced(healthy))
 	return straggler
 }
@@ -50,7 +54,7 @@ func TestSlowRankIsOvertaken(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)
 	j := newPlainJob(t)
-	straggler := j.straggle(4 * slow)
+	straggler := j.straggle(4*slow, false)
 	j.end(want)
 	idle(t, straggler)
 	if readFile(t, filepath.Join(j.dir, "straggler")) != want {
@@ -68,7 +72,7 @@ func TestSlowRankIsHandedOver(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)
 	j := newPlainJob(t)
-	straggler := j.straggle(slow)
+	straggler := j.straggle(slow, true)
 	j.end(want)
 	idle(t, straggler)
 	nothingLeft(t, j.dir, "straggler")

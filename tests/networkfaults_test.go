@@ -93,7 +93,10 @@ func TestNetworkFaults(t *testing.T) {
 		}
 	})
 	t.Run("connections are reset", func(t *testing.T) {
-		j := newNetJob(t, "").startAll()
+		j := newNetJob(t, "")
+		for rank := range j.ranks {
+			j.ranks[rank] = j.supervised(rank) // an end of an edge that breaks again and again has to go
+		}
 		j.untilPass(1)
 		// What these two send each other is answered by a reset.
 		rules(t, 0, "ip saddr "+hostIP(3)+" meta l4proto tcp reject with tcp reset", "ip daddr "+hostIP(3)+" meta l4proto tcp reject with tcp reset")

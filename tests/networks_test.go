@@ -150,6 +150,13 @@ func (j *netJob) attempt(rank, host int, model string, more ...string) *process 
 	return j.with("wait", rank, host, model, more...)
 }
 
+// supervised starts a rank that is started again when it dies.
+func (j *netJob) supervised(rank int) *process {
+	j.t.Helper()
+	j.by = []string{gvwBin, "supervise", "--max_restarts", "20", "--"}
+	return j.attempt(rank, rank, modelOf(rank))
+}
+
 // attemptToAbort starts a rank of a job that ends with a loss.
 func (j *netJob) attemptToAbort(rank int) *process {
 	j.t.Helper()

@@ -56,13 +56,6 @@ func fromEnv(t *testing.T, name string, def int) int {
 	return n
 }
 
-// supervised starts a rank that is started again when it dies.
-func (j *netJob) supervised(rank int) *process {
-	j.t.Helper()
-	j.by = []string{gvwBin, "supervise", "--max_restarts", "20", "--"}
-	return j.attempt(rank, rank, modelOf(rank))
-}
-
 // misbehave breaks something, and returns how to mend it.
 func misbehave(t *testing.T, rng *rand.Rand) (undo func()) {
 	t.Helper()
