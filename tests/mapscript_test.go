@@ -156,11 +156,12 @@ func TestMapscriptRefusals(t *testing.T) {
 func TestMapscriptTrains(t *testing.T) {
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "exists"), "")
+	secret := writeFile(t, filepath.Join(h.dir, "secret"), "a secret that nobody guesses: 0123456789\n")
 	var port string
 	var r result
 	for range 3 { // what was free may be taken when the server wants it
 		port = freePort(t)
-		r = h.script("mapscript.sh", "/out", "/in", "2", "--overwrite", "--port", port, "--server", "127.0.0.1", "-b", "10", "--hybrid", "1:5", "--loss_function", "logistic")
+		r = h.script("mapscript.sh", "/out", "/in", "2", "--overwrite", "--secret_file", secret, "--port", port, "--server", "127.0.0.1", "-b", "10", "--hybrid", "1:5", "--loss_function", "logistic")
 		if !strings.Contains(r.stderr, "the port is in use") {
 			break
 		}
@@ -173,6 +174,9 @@ func TestMapscriptTrains(t *testing.T) {
 	}
 	if log := readFile(t, filepath.Join(h.dir, "log")); !strings.Contains(log, "rank 0 of 2") {
 		t.Errorf("the log is not rank 0's:\n%s", log)
+	}
+	if strings.Contains(h.calls(), "nobody guesses") {
+		t.Error("the secret is on a command line")
 	}
 	if dialable("127.0.0.1:" + port) {
 		t.Error("the server that the script has started still runs")

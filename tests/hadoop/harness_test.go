@@ -337,9 +337,11 @@ func (s *submission) app() cluster.App {
 func (s *submission) attempts() []cluster.Attempt {
 	s.t.Helper()
 	var all []cluster.Attempt
-	s.eventually("the attempts of the job", 30*time.Second, func() bool {
-		var err error
-		all, err = s.c.Attempts(s.t.Context(), s.app().Job())
+	s.eventually("the attempts of the job", jobLimit, func() bool {
+		app, err := s.c.App(s.t.Context(), "gvw "+s.out)
+		if err == nil {
+			all, err = s.c.Attempts(s.t.Context(), app.Job())
+		}
 		return err == nil
 	})
 	return all

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gvw-project/gvw/tests/hadoop/cluster"
 )
@@ -112,7 +111,7 @@ func TestMasterIsKilled(t *testing.T) {
 	t.Run("after the first success", func(t *testing.T) {
 		// Rank 0 takes its time to write the log, after the end of the job.
 		s := begin(t, in, "rank:0,write:2,delay:20s")
-		s.eventually("a map to succeed", 2*time.Minute, func() bool {
+		s.eventually("a map to succeed", jobLimit, func() bool {
 			for _, a := range s.attempts() {
 				if a.State == "SUCCEEDED" {
 					return true
