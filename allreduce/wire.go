@@ -159,7 +159,7 @@ func decodeNote(b []byte) (note, error) {
 //
 //	offset  size  field
 //	     0     8  "gvwdata", or "gvwpull" to take results or the state, and the
-//	              version, 4, as in the server's frames
+//	              version of the server's frames in which this changed last, 4
 //	     8    16  drawn for this connection
 //	    24     4  term of the epoch
 //	    28     4  number of the epoch

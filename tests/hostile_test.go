@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -160,11 +161,35 @@ func vitalsOf(t *testing.T, pid int) (v vitals) {
 	return v
 }
 
+// openFiles is how many files a process may have open: Go's programs raise the soft limit
+// to the hard one.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	for line := range strings.Lines(readFile(t, "/proc/self/limits")) {
+		if rest, found := strings.CutPrefix(line, "Max open files"); found {
+			fields := strings.Fields(rest)
+			if fields[1] == "unlimited" {
+				return math.MaxInt
+			}
+			n, err := strconv.Atoi(fields[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatal("/proc/self/limits has no line about open files")
+	return 0
+}
+
 // TestHostileConnections: with so many of them at the server's port a job of eight ranks starts
 // in time, the server stays small, and afterwards it holds what it held before.
 func TestHostileConnections(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc, and a loopback with many addresses")
+	}
+	if have, need := openFiles(t), hostiles*8/5+500; have < need {
+		t.Skipf("needs %d open files, the limit is %d: ulimit -n", need, have)
 	}
 	k := newKeyring(t)
 	secret, err := auth.ReadSecret(filepath.Join(k.dir, "secret"))
