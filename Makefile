@@ -5,6 +5,7 @@
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
+# make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
 # make lint         the static part of make test, stopping at the first fault
@@ -13,7 +14,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart test test-hadoop storm storm-sim test-long bench lint clean
+.PHONY: build quickstart test test-hadoop test-rdma storm storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -26,6 +27,11 @@ test:
 
 test-hadoop:
 	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop
+
+test-rdma:
+	scripts/setup-rdma.sh
+	go vet -tags rdma ./allreduce/... ./cmd/... ./tests/rdma/...
+	go test -count=1 -v -timeout 20m ./tests/rdma
 
 storm:
 	STORM=$${STORM:-1000} go test -count=1 -v -timeout 4h ./tests/storm

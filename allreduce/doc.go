@@ -72,6 +72,15 @@
 // when the job is wired, by two small all-reduces over the tree: they must see the same boot
 // id, and read the nonce of the segment in it. Config.NoSharedMemory forbids it.
 //
+// # RDMA
+//
+// Where machines are joined by InfiniBand or RoCE, Config.Transport lets what goes between
+// them go over verbs (package verbs). Edges open over TCP as ever; when all ranks have said in a
+// small all-reduce that they can, each direction of an edge moves to a queue pair as soon as both
+// ends are ready (lift.go), and the connection stays to tell when the other rank is
+// gone. The bits are the same. Vectors from [Alloc] and [Register] are sent from where
+// they are. Group.Verbs tells the device.
+//
 // # Nobody hangs
 //
 // A group is watched by heartbeats to the server, and on every open connection, also

@@ -63,10 +63,10 @@ type lift struct {
 // say makes something due.
 func (l *lift) say(what byte) { l.due = append(l.due, what) }
 
-// step does what can be done to come further. make makes a lane; must: there has to
-// be one.
-func (l *lift) step(make func() (lane, error), must bool) (warn, err error) {
-	if make == nil || l.stays {
+// step does what can be done to come further. open makes a lane, nil: not yet; must: there has
+// to be one.
+func (l *lift) step(open func() (lane, error), must bool) (warn, err error) {
+	if open == nil || l.stays {
 		return nil, nil
 	}
 	refuse := func(err error) (error, error) {
@@ -78,7 +78,7 @@ func (l *lift) step(make func() (lane, error), must bool) (warn, err error) {
 		return err, nil
 	}
 	if !l.offered {
-		if l.lane, err = make(); err != nil {
+		if l.lane, err = open(); err != nil {
 			l.lane = nil
 			return refuse(err)
 		}

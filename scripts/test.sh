@@ -130,7 +130,7 @@ fi
 
 heading "end-to-end tests"
 # shellcheck disable=SC2046
-gotest e2e -count=1 $(go list ./tests/... | grep -v "^$module/tests/hadoop\$")
+gotest e2e -count=1 $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
 
 heading "a real Hadoop"
 if command -v java >/dev/null && command -v mvn >/dev/null; then
@@ -138,6 +138,15 @@ if command -v java >/dev/null && command -v mvn >/dev/null; then
 else
 	echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
 	note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"
+fi
+
+heading "RDMA, in a guest with two emulated devices"
+if scripts/setup-rdma.sh; then
+	step vet-rdma go vet -tags rdma ./allreduce/... ./cmd/... ./tests/rdma/...
+	gotest rdma -count=1 ./tests/rdma
+else
+	echo "NO LIBIBVERBS: what needs its headers is left out."
+	note skip rdma "libibverbs-dev and a C compiler could not be had (see above)"
 fi
 
 heading "report"

@@ -32,6 +32,13 @@
 // which it has places of its own. So no receiver is ever without memory for what comes:
 // RNR is a fault, not a pause.
 //
+// # Without the other end
+//
+// For programs that do not wait for each other there is the [Inbox]: memory that one other rank
+// writes numbered messages to (Stream.Put), whole or not at all by their checksum, while the
+// owner of the inbox is busy with something else; and a counter in it that others add to
+// (Stream.FetchAdd), where the device has atomic operations.
+//
 // # Memory
 //
 // A device gets the memory of the stream itself, and what Domain.Register names; all else

@@ -2,7 +2,10 @@
 
 package verbs
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Write sends head, then data: as much of them as there is room for, ErrAgain if that is
 // nothing. What it says is written may be changed. Long data from registered memory is
@@ -163,7 +166,7 @@ func (s *Stream) room(n int) ([]byte, bool) {
 // send posts a work request, and keeps what it holds until it completes.
 func (s *Stream) send(w Work, k sending) error {
 	w.ID = uint64(s.head)
-	w.Inline = w.Op != OpWriteNote && len(w.Mem) <= s.queue.Inline()
+	w.Inline = w.Op != OpWriteNote && w.Op != OpFetchAdd && len(w.Mem) <= s.queue.Inline()
 	if err := s.queue.Send(w); err != nil {
 		s.err = fmt.Errorf("verbs: %s: %v of %d bytes: %w", s.domain.place.Device, w.Op, len(w.Mem), err)
 		return s.err
@@ -190,6 +193,9 @@ func (s *Stream) gone(c *Completion) error {
 	}
 	k := &s.sent[first]
 	s.flying--
+	if k.fetch != nil {
+		s.fetched = append(s.fetched, binary.NativeEndian.Uint64(k.fetch))
+	}
 	s.free += k.bounce
 	s.landed += k.direct
 	s.posted -= k.direct

@@ -5,7 +5,8 @@
 // the tag rdma, runs them there, and reports each of their tests as one of its own.
 //
 //	inguest_test.go   what runs in the guest: gvw run over verbs
-//	rdma_test.go      the way into the guest, and the bench (GVW_RDMA_BENCH=1)
+//	rdma_test.go      the way into the guest
+//	bench_test.go     figures from it (GVW_RDMA_BENCH=1)
 //
 // GVW_RDMA_RUN=REGEXP runs some of them alone; GVW_RDMA_CACHE is the folder for the kernel.
 package rdma
