@@ -173,8 +173,8 @@ own='' client=''
 # shellcheck disable=SC2317 # called by the traps
 finish() {
 	trap - EXIT INT TERM
-	[ -z "$client" ] || ! kill -0 "$client" 2>/dev/null || { kill "$client" 2>/dev/null; cancel; }
 	[ -z "$own" ] || { kill -INT "$own" 2>/dev/null; wait "$own" 2>/dev/null; } || true
+	[ -z "$client" ] || ! kill -0 "$client" 2>/dev/null || { kill "$client" 2>/dev/null; cancel; } || true
 	exit "${1:-1}"
 }
 # cancel ends the job on the cluster, if there is one.
