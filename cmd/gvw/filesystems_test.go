@@ -62,6 +62,7 @@ func TestHadoopIsFound(t *testing.T) {
 		filepath.Join(home, "etc", "hadoop", "core-site.xml"): 0o644,
 		filepath.Join(conf, "core-site.xml"):                  0o644,
 		filepath.Join(home, "bin", "hadoop"):                  0o755,
+		filepath.Join(home, "jdk", "bin", "java"):             0o755,
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -78,7 +79,12 @@ func TestHadoopIsFound(t *testing.T) {
 	}{
 		{[]string{"HADOOP_CONF_DIR=" + conf, "HADOOP_HOME=" + home}, conf, []string{filepath.Join(home, "bin", "hadoop"), "fs"}},
 		{[]string{"HADOOP_HOME=" + home}, filepath.Join(home, "etc", "hadoop"), []string{filepath.Join(home, "bin", "hadoop"), "fs"}},
-		{[]string{"HADOOP_CONF_DIR=" + conf, "CLASSPATH=x.jar"}, conf, nil}, // no map task's
+		{[]string{"HADOOP_CONF_DIR=" + conf, "CLASSPATH=x.jar", "JAVA_HOME=" + filepath.Join(home, "jdk")}, conf, nil}, // no map task's
+		{
+			[]string{"HADOOP_CONF_DIR=" + conf, "CLASSPATH=x.jar", "JAVA_HOME=" + filepath.Join(home, "jdk"), "CONTAINER_ID=c"},
+			conf,
+			[]string{filepath.Join(home, "jdk", "bin", "java"), "-Xmx256m", "-cp", "x.jar", "org.apache.hadoop.fs.FsShell"},
+		},
 	} {
 		p := &program{env: c.env}
 		got, err := p.siteConf()
