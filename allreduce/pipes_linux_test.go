@@ -45,6 +45,19 @@ func gather(g *Group, n, round int) error {
 	return nil
 }
 
+// turn goes on until all edges that are used have their pipes: nobody waits for that.
+func turn(j *testJob, collective func(g *Group, round int) error) {
+	j.t.Helper()
+	var s map[pipeStage]int
+	for round := range 1000 {
+		j.each(func(rank int) error { return collective(j.groups[rank], round) })
+		if s = stages(j); s[pipeDone] > 0 && s[pipeOffered]+s[pipeDue]+s[pipeTurned] == 0 {
+			return
+		}
+	}
+	j.t.Fatalf("the edges' stages are %v, want all used ones done", s)
+}
+
 // TestPipes: what ranks of a machine send to each other, but for all-reduces, goes through
 // memory, at every size, and so do the edges of ranks that are no operand of a sum.
 func TestPipes(t *testing.T) {
@@ -52,8 +65,9 @@ func TestPipes(t *testing.T) {
 	for round, n := range []int{1, 100, 70_000, 1_000_000, 5, 300_000} {
 		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
 	}
-	if s := stages(j); s[pipeDone] == 0 || s[pipeNever]+s[pipeRefusing] > 0 || s[pipeDone] != s[pipeDone]+s[pipeOffered]+s[pipeDue]+s[pipeTurned] {
-		t.Errorf("the edges' stages are %v, want all used ones done", s)
+	turn(j, func(g *Group, round int) error { return gather(g, 10, round) })
+	if s := stages(j); s[pipeNever]+s[pipeRefusing] > 0 {
+		t.Errorf("the edges' stages are %v, want that none refuses", s)
 	}
 
 	dealt := newDealtJob(t, []int{0, 1, 0, 1}, Config{Schedule: schedule.Direct})
@@ -63,20 +77,13 @@ func TestPipes(t *testing.T) {
 		for i := range v[rank] {
 			v[rank][i] = float32(rank + i%7)
 		}
-		for range 3 {
-			if err := dealt.groups[rank].AllReduce(ctx, Vec(v[rank]), Max); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
+	turn(dealt, func(g *Group, _ int) error { return g.AllReduce(ctx, Vec(v[g.Rank()]), Max) })
 	for i, got := range v[1] {
 		if want := float32(3 + i%7); got != want {
 			t.Fatalf("element %d: got %v, want %v", i, got, want)
 		}
-	}
-	if s := stages(dealt); s[pipeDone] == 0 {
-		t.Errorf("hosts 0, 1, 0, 1: the edges' stages are %v, want some done", s)
 	}
 }
 
@@ -129,10 +136,7 @@ func TestPipeNoticesDeath(t *testing.T) {
 		}
 		j := newJob(t, 3, Config{Listen: "127.0.0.1:0"}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
 		j.ready()
-		j.each(func(rank int) error { return gather(j.groups[rank], n, 1) })
-		if s := stages(j); s[pipeDone] == 0 {
-			t.Fatalf("%d bytes: the edges' stages are %v", n, s)
-		}
+		turn(j, func(g *Group, round int) error { return gather(g, n, round) })
 		died := time.Now()
 		errs := j.all(func(rank int) error {
 			for round := 0; ; round++ {
