@@ -10,8 +10,9 @@ import (
 
 // Spares are attempts without a rank, in a job that waits for replacements. A rank that is
 // lost, and of which no attempt stands by, goes to the spare that came first; so does one
-// that does not come at all, and for which all others wait. From then on that is an attempt of the rank like any other: it reads the shard, says READY, and takes
-// the state. Another attempt of the rank may still overtake it.
+// that does not come at all, and for which all others wait. From then on the spare is an
+// attempt of the rank like any other: it reads the shard, says READY, and takes the state.
+// Another attempt of the rank may still overtake it.
 
 // maxSpares bounds the spares of a job.
 const maxSpares = 256
