@@ -44,7 +44,7 @@ func TestRealSets(t *testing.T) {
 			s := submit(t, in.hdfs, options...)
 			s.wait(0)
 			s.model(in.want(t, options...))
-			cmd := exec.Command(filepath.Join(shared.programs, "gvw"), "-d", filepath.Join(dir, "test.vw.gz"), "-t", "-i", "model", "--metrics", "logloss", "--metrics_file", "measured", "--quiet")
+			cmd := exec.Command(filepath.Join(shared.programs, "gvw"), "-d", filepath.Join(dir, "test.vw.gz"), "-t", "-i", "model", "--loss_function", "logistic", "--metrics", "logloss", "--metrics_file", "measured", "--quiet")
 			cmd.Dir = s.dir
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
