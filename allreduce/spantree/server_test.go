@@ -141,9 +141,24 @@ func TestGarbageFromAMember(t *testing.T) {
 	r.works(2)
 }
 
+// shallow is a listener whose connections hold little of what is written to them.
+type shallow struct{ net.Listener }
+
+func (l shallow) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		err = c.(*net.TCPConn).SetWriteBuffer(4096)
+	}
+	return c, err
+}
+
 // A client that does not read what it is sent costs its own connection alone.
 func TestDeadReaderHarmsNobody(t *testing.T) {
-	r := serveTCP(t, ServerConfig{WriteTimeout: 100 * time.Millisecond})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := serveOn(t, ServerConfig{WriteTimeout: 100 * time.Millisecond}, shallow{l})
 	p := r.join(&joinFrame{UniqueID: 1, Rank: 1, Total: 2, LostAfter: time.Hour})
 	next[*joinedFrame](p)
 	if err := p.c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
