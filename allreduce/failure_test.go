@@ -401,7 +401,8 @@ func TestStall(t *testing.T) {
 			}
 			if d, ok := errors.AsType[*DeadlineError](err); ok {
 				found++
-				if d.Rank != stopped || !d.Entered || d.Idle < 4*time.Second || d.Idle > 6*time.Second {
+				// The one that is cut off sees the same of its neighbour, and may be heard first.
+				if d.Rank != stopped && d.By != stopped || !d.Entered || d.Idle < 4*time.Second || d.Idle > 6*time.Second {
 					t.Errorf("rank %d: got %v", rank, err)
 				}
 				if d.Where.Elapsed > 30*time.Second {

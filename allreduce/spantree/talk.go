@@ -132,6 +132,7 @@ func (m *Member) onOver(f *overFrame) {
 
 // begin starts an epoch.
 func (m *Member) begin(w *Wiring) {
+	var again frame
 	m.update(func() {
 		m.heard = time.Now()
 		m.endEpoch(&LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
@@ -139,7 +140,27 @@ func (m *Member) begin(w *Wiring) {
 		m.wiring, m.ended, m.why = w, make(chan struct{}), nil
 		m.standing = slices.DeleteFunc(m.standing, func(f frame) bool { return typeOf(f) == typeAt })
 		clear(m.decided)
+		if m.past != nil && w.Live != nil && len(w.Live) < len(m.past.Live) {
+			again = m.completeAgain(w.Epoch)
+		}
 	})
+	if again != nil {
+		_ = m.write(again) // a server that is away hears it when it is back
+	}
+}
+
+// completeAgain is what this rank has said of the end, for an epoch of fewer ranks: what
+// was said before that does not count. nil: it has not. The lock is held.
+func (m *Member) completeAgain(e Epoch) frame {
+	for i, f := range m.standing {
+		if c, ok := f.(*completeFrame); ok {
+			again := *c
+			again.Epoch = e
+			m.standing[i] = &again
+			return &again
+		}
+	}
+	return nil
 }
 
 // finished says that the job has ended; the lock is held.
