@@ -380,7 +380,7 @@ func (d *pollLoop) farewell() {
 		d.poll.Clear()
 		due := d.all[:0]
 		for _, e := range d.all {
-			if e.fault == nil || e.broken {
+			if e.fault == nil || e.broken || !e.up.Load() {
 				continue
 			}
 			for d.push(e) && !e.broken {

@@ -131,14 +131,20 @@ func (p *Pipe) Arm(read, write bool) bool {
 
 // Disarm takes that back.
 func (p *Pipe) Disarm() {
-	p.in.hungry.Store(0)
-	p.out.crowded.Store(0)
+	if p.turned[0] {
+		p.in.hungry.Store(0)
+	}
+	if p.turned[1] {
+		p.out.crowded.Store(0)
+	}
 }
 
 // Call says that the socket has something to read.
 func (p *Pipe) Call() { p.called = true }
 
-// Close ends the connection, and gives the memory back.
+// Close ends the connection, and gives the memory back: whoever comes later finds the closed
+// socket.
 func (p *Pipe) Close() error {
+	p.turned = [2]bool{}
 	return errors.Join(p.Socket.Close(), p.seg.Close())
 }

@@ -155,6 +155,24 @@ func TestPipeEnds(t *testing.T) {
 	}
 }
 
+// A closed pipe is a closed socket: its memory is not there any more.
+func TestPipeClosed(t *testing.T) {
+	a, b := pipeEnds(t)
+	turnBoth(a, b)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Write([]byte("x"), nil); err == nil || err == ErrAgain {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := a.Read(make([]byte, 1)); err == nil || err == ErrAgain {
+		t.Errorf("read: %v", err)
+	}
+	if a.Disarm(); a.Arm(true, true) || a.Pending() || a.Room() {
+		t.Error("there is something to do")
+	}
+}
+
 // Numbers that make no sense are errors, not wild reads.
 func TestPipeDistrusts(t *testing.T) {
 	a, b := pipeEnds(t)
