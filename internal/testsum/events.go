@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -60,4 +61,27 @@ func reason(output []string) string {
 		return line
 	}
 	return "no reason given"
+}
+
+// place is how the testing package begins what a test logs.
+var place = regexp.MustCompile(`^\s*\w+\.go:\d+: `)
+
+const (
+	maxFindings = 6   // lines of a failed test that the report repeats
+	maxFinding  = 240 // bytes of each
+)
+
+// findings are the first lines with a place in the source that a failed test has printed:
+// what the report repeats, since its end is what one reads first.
+func findings(output []string) (lines []string) {
+	for _, text := range output {
+		if len(lines) == maxFindings {
+			break
+		}
+		if place.MatchString(text) {
+			text = strings.TrimSpace(text)
+			lines = append(lines, strings.ToValidUTF8(text[:min(len(text), maxFinding)], ""))
+		}
+	}
+	return lines
 }

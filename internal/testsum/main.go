@@ -56,7 +56,7 @@ func recordFile(in io.Reader, out io.Writer, path string) (bool, error) {
 	return ok, err
 }
 
-// record copies the ends of tests, and what skipped tests said, to log, and
+// record copies the ends of tests, and what failed and skipped tests said, to log, and
 // prints one line per package and all that a failed test printed. It reports
 // whether nothing failed.
 func record(in io.Reader, out, log io.Writer) (bool, error) {
@@ -87,7 +87,7 @@ func record(in io.Reader, out, log io.Writer) (bool, error) {
 		if e.Test == "" && e.Action != "fail" {
 			fmt.Fprintln(out, packageLine(e, held[key]))
 		}
-		if e.Action == "skip" {
+		if e.Action == "skip" || e.Action == "fail" && e.Test != "" {
 			for _, text := range held[key] {
 				logErr = firstError(logErr, keep.Encode(event{Action: "output", Package: e.Package, Test: e.Test, Output: text}))
 			}
@@ -137,6 +137,9 @@ func reportFiles(out io.Writer, paths []string, requireAll bool) (bool, error) {
 	s := l.sum()
 	for _, o := range s.failed {
 		fmt.Fprintf(out, "failed   %s: %s\n", o.run, o.name())
+		for _, line := range o.findings {
+			fmt.Fprintf(out, "         %s\n", line)
+		}
 	}
 	for _, o := range s.skipped {
 		fmt.Fprintf(out, "skipped  %s: %s\n", o.name(), o.reason)

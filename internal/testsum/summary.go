@@ -10,11 +10,12 @@ import (
 
 // outcome is how one test of one run ended.
 type outcome struct {
-	run    string // name of the run: the recording's file name
-	pkg    string
-	test   string // empty: the package itself
-	action string // pass, fail or skip
-	reason string // of a skip
+	run      string // name of the run: the recording's file name
+	pkg      string
+	test     string   // empty: the package itself
+	action   string   // pass, fail or skip
+	reason   string   // of a skip
+	findings []string // of a failure: the first that it said
 }
 
 // name is what the report calls the test.
@@ -45,8 +46,11 @@ func (l *ledger) add(run string, e event) {
 			return // a package that passed, or that has no tests
 		}
 		o := outcome{run: run, pkg: e.Package, test: e.Test, action: e.Action}
-		if e.Action == "skip" {
+		switch e.Action {
+		case "skip":
 			o.reason = reason(l.output[key])
+		case "fail":
+			o.findings = findings(l.output[key])
 		}
 		l.ends = append(l.ends, o)
 		delete(l.output, key)

@@ -65,11 +65,23 @@ func TestSubtestsCountThroughThemselves(t *testing.T) {
 func TestAFailureCountsOnceAndIsPrinted(t *testing.T) {
 	talk, got, ok := sumUp(t, false, stream(t,
 		"output p TestA/x a_test.go:3: got 1, want 2", "fail p TestA/x", "fail p TestA", "pass p TestB", "fail p"))
-	if want := "failed   a: p TestA/x\n1 passed, 1 failed, 0 skipped\n"; got != want || ok {
+	if want := "failed   a: p TestA/x\n         a_test.go:3: got 1, want 2\n1 passed, 1 failed, 0 skipped\n"; got != want || ok {
 		t.Errorf("ok %v, report %q, want %q", ok, got, want)
 	}
 	if !strings.Contains(talk, "got 1, want 2") {
 		t.Errorf("the failure's text is not printed: %q", talk)
+	}
+}
+
+// A failed test may have logged much: the report repeats its first words, in their order.
+func TestFindingsAreFewAndShort(t *testing.T) {
+	said := []string{"=== RUN   TestA\n", "    a_test.go:3: " + strings.Repeat("é", 1000) + "\n", "        a second line of it\n"}
+	for range 10 {
+		said = append(said, "    a_test.go:5: again\n")
+	}
+	got := findings(said)
+	if len(got) != maxFindings || len(got[0]) > maxFinding || !strings.HasPrefix(got[0], "a_test.go:3: éé") || got[1] != "a_test.go:5: again" {
+		t.Errorf("findings %q", got)
 	}
 }
 
