@@ -348,6 +348,18 @@ func (s *submission) attempts() []cluster.Attempt {
 	return all
 }
 
+// counters are those of a group of the job, which has ended. The history may not have found
+// it yet: a job that is over is for an instant with neither its ApplicationMaster nor there.
+func (s *submission) counters(group string) (all map[string]int64) {
+	s.t.Helper()
+	s.eventually("the counters of the job", jobLimit, func() bool {
+		var err error
+		all, err = s.c.Counters(s.t.Context(), s.app().Job(), group)
+		return err == nil
+	})
+	return all
+}
+
 // eventually waits until ok says so, as long as the job runs, or limit.
 func (s *submission) eventually(what string, limit time.Duration, ok func() bool) {
 	s.t.Helper()

@@ -33,9 +33,8 @@ func TestJobOfFourMaps(t *testing.T) {
 	if err != nil || !strings.Contains(string(log), "rank 0 of 4") || !strings.Contains(string(log), "finished run") {
 		t.Errorf("rank 0's log: %v\n%s", err, log)
 	}
-	counters, err := s.c.Counters(t.Context(), s.app().Job(), "gvw")
-	if err != nil || counters["examples"] != int64(in.lines) {
-		t.Errorf("the job's counters: %v, want %d examples; %v", counters, in.lines, err)
+	if counters := s.counters("gvw"); counters["examples"] != int64(in.lines) {
+		t.Errorf("the job's counters: %v, want %d examples", counters, in.lines)
 	}
 	for _, a := range s.attempts() {
 		if a.State != "SUCCEEDED" || a.Number() != 0 {
