@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 // TestSteadyStateAllocatesNothing: after the first calls of a size, no collective
@@ -17,6 +19,9 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	const n = 4
 	cfg := Config{Chunk: 64 << 10, Heartbeat: time.Minute, LostAfter: 10 * time.Minute} // which allocate
 	t.Run("TCP", func(t *testing.T) { allocatesNothing(t, newTCPJob(t, n, cfg)) })
+	tagged := cfg
+	tagged.Credentials = &auth.Credentials{Secret: secretFor(t, "a")}
+	t.Run("TCP with tags", func(t *testing.T) { allocatesNothing(t, newTCPJob(t, n, tagged)) })
 	t.Run("shared memory", func(t *testing.T) { allocatesNothing(t, newLoopbackJob(t, n, cfg)) }) // where there is
 }
 

@@ -53,9 +53,15 @@ type Config struct {
 	Network transport.Network
 
 	// Credentials are shown to the server and to other ranks, and asked of them; nil:
-	// none. With TLS nothing goes over bare sockets, so Driver is DriverConn. Ranks of one
-	// host share memory all the same: it crosses no network.
+	// none. With TLS nothing goes over bare sockets, so Driver is DriverConn. With a secret
+	// and without TLS every frame between ranks has a tag that only who has the secret can
+	// make, in the place of its checksum. Ranks of one host share memory all the same: it
+	// crosses no network.
 	Credentials *auth.Credentials
+	// NoTags leaves these tags out, and the checksums in. It is for ranks between which
+	// nobody can stand, as on the loopback, where the secret says who may join and that is
+	// enough. All ranks say the same.
+	NoTags bool
 	// Owner is what who cancels the job must show; nil: who may talk to the server may.
 	// All ranks have the same.
 	Owner *auth.Secret
@@ -107,7 +113,7 @@ type Config struct {
 	// All ranks use the same.
 	Chunk int
 	// NoChecksum leaves out the CRC-32C of each chunk: some per cent faster, and
-	// a bit that flips on the way goes into the model.
+	// a bit that flips on the way goes into the model. Not where frames have tags.
 	NoChecksum bool
 
 	// Schedule is the way of an all-reduce, and with it the order of additions. 0
@@ -264,6 +270,14 @@ func (c Config) Validate() error {
 	if c.Driver == DriverPoll && c.Credentials != nil && c.Credentials.TLS != nil {
 		fault("Driver: the poll loop moves bare bytes, and there is TLS: want DriverConn or DriverAuto")
 	}
+	if c.NoChecksum && c.tagged() {
+		fault("NoChecksum: there is a secret and no TLS, so tags are in the place of checksums, and without them whoever can change bytes on the way could change the sums: leave NoChecksum out, or take TLS, or say NoTags where nobody is on the way")
+	}
+	if plain := c; c.NoTags {
+		if plain.NoTags = false; !plain.tagged() {
+			fault("NoTags: there are tags with a secret and without TLS alone")
+		}
+	}
 	if c.Transport > TransportAuto {
 		fault("Transport: got %d, want at most %d", c.Transport, TransportAuto)
 	}
@@ -300,7 +314,15 @@ func (c Config) agreed() string {
 	if c.Transport != TransportTCP {
 		options += " transport=" + c.Transport.String()
 	}
+	if c.NoTags {
+		options += " tags=off"
+	}
 	return strings.TrimLeft(options, " ")
+}
+
+// tagged says that frames between ranks have tags. TLS has its own.
+func (c Config) tagged() bool {
+	return c.Credentials != nil && c.Credentials.Secret != nil && c.Credentials.TLS == nil && !c.NoTags
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

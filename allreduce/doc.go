@@ -16,7 +16,8 @@
 // connections that is opened when the job is wired, and others that open when a
 // collective first needs them: the higher rank connects to the lower. Both ends
 // prove that they have the token of the epoch, and the secret of Config.Credentials if
-// there is one; who cannot is dropped, with a line in the log.
+// there is one; who cannot is dropped, with a line in the log. With a secret every frame
+// that follows has a tag, so that nobody on the way changes, repeats or replaces one.
 //
 // # What there is
 //

@@ -30,6 +30,7 @@ type link struct {
 	conn net.Conn
 	rank int    // unknownRank in a job with vw workers
 	host string // its address, for messages
+	tags tags
 }
 
 // edge is what connects this rank to another one. It exists from the first

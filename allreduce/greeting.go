@@ -19,17 +19,17 @@ const (
 
 // greet says hello to a rank, hears its answer, and has both prove that they belong to
 // the epoch. What follows goes over the connection that is returned.
-func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, error) {
+func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, tags, error) {
 	stop := context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	bare.SetDeadline(time.Now().Add(helloPatience))
 	c, err := w.creds.Client(ctx, bare, "")
 	if err != nil {
-		return nil, err
+		return nil, tags{}, err
 	}
-	b, err := w.key.Greet(c, w.hello(rank), helloSize)
+	b, x, err := w.key.Greet(c, w.hello(rank), helloSize)
 	if err != nil {
-		return nil, auth.Explain(err)
+		return nil, tags{}, auth.Explain(err)
 	}
 	h, err := decodeHello(b)
 	if err == nil {
@@ -37,13 +37,13 @@ func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, e
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, tags{}, err
 	case int(h.from) != rank:
-		return nil, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
+		return nil, tags{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
 	case !stop():
-		return nil, context.Cause(ctx)
+		return nil, tags{}, context.Cause(ctx)
 	}
-	return c, c.SetDeadline(time.Time{})
+	return c, w.tags(x, auth.Client), c.SetDeadline(time.Time{})
 }
 
 func (w *wirer) hello(to int) []byte {
@@ -93,7 +93,8 @@ func (w *wirer) welcome(c net.Conn, h hello, said []byte, proven func() bool) er
 	if !w.expects(from) {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)
 	}
-	if err := w.key.Answer(c, said, w.hello(from)); err != nil {
+	x, err := w.key.Answer(c, said, w.hello(from))
+	if err != nil {
 		return err
 	}
 	if !proven() {
@@ -102,5 +103,5 @@ func (w *wirer) welcome(c net.Conn, h hello, said []byte, proven func() bool) er
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return w.install(from, link{conn: c, rank: from, host: w.wiring.Peers[from]})
+	return w.install(from, link{conn: c, rank: from, host: w.wiring.Peers[from], tags: w.tags(x, auth.Server)})
 }

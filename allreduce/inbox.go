@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
@@ -18,8 +19,9 @@ type inbox struct {
 	ahead  []byte // bytes that have been read and not been looked at
 	buf    []byte // their memory
 	frame  frame
-	body   []byte // where the rest of the frame goes
-	got    int    // how much of it is there
+	tag    [auth.TagSize]byte // of the frame, where it has one
+	body   []byte             // where the rest of the frame goes
+	got    int                // how much of it is there
 	inBody bool
 	skip   int           // bytes of data that nobody wants
 	drop   bool          // so is the data frame that has begun
@@ -96,14 +98,18 @@ func (e *edge) digestOne() (more, held bool, f *failure) {
 		in.inBody = false
 		return e.finishFrame()
 	case in.frame.kind == 0:
-		if len(in.ahead) < frameSize {
+		head := e.headSize()
+		if len(in.ahead) < head {
 			return false, false, nil
 		}
 		var err error
-		if in.frame, err = decodeFrame(in.ahead); err != nil {
+		if in.frame, err = decodeFrame(in.ahead, e.tags.in != nil); err != nil {
 			return false, false, e.garbled(err)
 		}
-		in.ahead = in.ahead[frameSize:]
+		if e.tags.in != nil {
+			copy(in.tag[:], in.ahead[leadSize:])
+		}
+		in.ahead = in.ahead[head:]
 	}
 	return e.beginBody()
 }
@@ -118,6 +124,9 @@ func (e *edge) beginBody() (more, held bool, f *failure) {
 			return more, held, f
 		}
 		if in.drop {
+			if e.tags.in != nil {
+				e.tags.in.Skip()
+			}
 			in.drop, in.skip, in.frame.kind = false, n, 0
 			return true, false, nil
 		}
@@ -184,12 +193,8 @@ func (in *inbox) place(m *schedule.Move, c *call, part int) []byte {
 func (e *edge) finishFrame() (more, held bool, f *failure) {
 	in := &e.inbox
 	kind, body := in.frame.kind, in.body
-	what := "frame"
-	if kind == frameData {
-		what = "part"
-	}
-	if in.frame.flags&flagSum != 0 && checksum(body) != in.frame.sum {
-		return false, false, e.garbled(fmt.Errorf("the checksum of a %s is wrong: a bit was flipped on the way", what))
+	if err := e.check(body); err != nil {
+		return false, false, e.garbled(err)
 	}
 	if kind == frameData {
 		in.full = true

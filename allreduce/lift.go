@@ -111,7 +111,7 @@ func (e *edge) composeLift() bool {
 	if what == liftOffer {
 		body = append(body, l.lane.Offer()...)
 	}
-	e.outbox.head = appendFrame(e.outbox.head, frameLift, body)
+	e.outbox.head = e.appendFrame(e.outbox.head, frameLift, body)
 	e.outbox.lift = what
 	return true
 }

@@ -39,7 +39,7 @@ func (e *edge) compose() (ok, over bool) {
 	if e.fault != nil {
 		e.shut = true
 		en.mu.Unlock()
-		o.head = appendFrame(o.head, frameFault, e.fault.appendTo(nil))
+		o.head = e.appendFrame(o.head, frameFault, e.fault.appendTo(nil))
 		return true, false
 	}
 	if en.failure != nil {
@@ -70,6 +70,15 @@ func (e *edge) compose() (ok, over bool) {
 		}
 		return true, false
 	}
+	e.composeHeader()
+	if e.tags.out != nil {
+		en.mu.Unlock()
+		o.head = e.appendTagged(o.head, frameData, o.data)
+		if spoil {
+			o.data = spoilt(o.data)
+		}
+		return true, false
+	}
 	f := frame{kind: frameData, length: uint32(len(o.data))}
 	known := false
 	if !en.noSum {
@@ -78,7 +87,6 @@ func (e *edge) compose() (ok, over bool) {
 			f.sum, known = c.sums.find(m.Lo, m.Hi)
 		}
 	}
-	e.composeHeader()
 	en.mu.Unlock()
 	if !en.noSum && !known {
 		f.sum = checksum(o.data)
@@ -110,7 +118,7 @@ func (e *edge) composeHeader() bool {
 		return false
 	}
 	e.begun = c.id.seq
-	e.outbox.head = appendFrame(e.outbox.head, frameCall, c.wire)
+	e.outbox.head = e.appendFrame(e.outbox.head, frameCall, c.wire)
 	return true
 }
 
@@ -126,7 +134,7 @@ func (e *edge) composeSign() bool {
 		return true
 	case e.entered >= en.call.id.seq:
 		_, far := en.waitsFor()
-		e.outbox.head = appendFrame(e.outbox.head, frameNote, far.appendTo(nil))
+		e.outbox.head = e.appendFrame(e.outbox.head, frameNote, far.appendTo(nil))
 		return true
 	}
 	e.resting = true
@@ -139,6 +147,7 @@ func (e *edge) wrote() {
 	part, seq := o.part, o.seq
 	if o.turn {
 		en.pipes.turnOut(e)
+		e.tags.out = nil
 	}
 	e.lift.out = e.lift.out || o.lift == liftSwitch
 	o.part, o.turn, o.lift, o.data = false, false, 0, nil // the caller's memory is its own again

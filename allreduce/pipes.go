@@ -58,17 +58,17 @@ func (e *edge) composePipe() bool {
 			return false
 		}
 		e.stage = pipeOffered
-		o.head = appendFrame(o.head, frameOffer, appendWhere(nil, w))
+		o.head = e.appendFrame(o.head, frameOffer, appendWhere(nil, w))
 	case pipeDue:
 		e.stage = pipeTurned
 		if e.rank > en.rank {
 			e.stage = pipeDone // the other one has turned before
 		}
 		o.turn = true
-		o.head = appendFrame(o.head, frameTurn, []byte{1, 0, 0, 0})
+		o.head = e.appendFrame(o.head, frameTurn, []byte{1, 0, 0, 0})
 	case pipeRefusing:
 		e.stage = pipeNever
-		o.head = appendFrame(o.head, frameTurn, []byte{0, 0, 0, 0})
+		o.head = e.appendFrame(o.head, frameTurn, []byte{0, 0, 0, 0})
 	default:
 		return false
 	}
@@ -122,6 +122,7 @@ func (e *edge) turn(body []byte) *failure {
 	}
 	e.inbox.ahead = nil // behind it the socket carries calls alone
 	en.pipes.turnIn(e)
+	e.tags.in = nil
 	return nil
 }
 

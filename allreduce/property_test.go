@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -98,10 +99,10 @@ type scene struct {
 	seed              uint64
 }
 
-func drawScene(rt *rapid.T) scene {
+func drawScene(rt *rapid.T, secret *auth.Secret) scene {
 	size := rapid.IntRange(1, 9).Draw(rt, "ranks")
 	counts := []int{0, 1, 2, 3, 7, 13, 97, size - 1, size, size + 1, 8 * size, 1009}
-	return scene{
+	s := scene{
 		size:  size,
 		count: rapid.SampledFrom(counts).Draw(rt, "elements"),
 		root:  rapid.IntRange(0, size-1).Draw(rt, "root"),
@@ -112,14 +113,19 @@ func drawScene(rt *rapid.T) scene {
 		},
 		seed: rapid.Uint64().Draw(rt, "seed"),
 	}
+	if !s.cfg.NoChecksum && rapid.Bool().Draw(rt, "a secret") {
+		s.cfg.Credentials = &auth.Credentials{Secret: secret}
+	}
+	return s
 }
 
 // TestAnyScene: whatever the number of ranks, the length, the schedule and the chunks,
 // and however late bytes come, integers are exact and floats have the bits that the
 // schedule promises.
 func TestAnyScene(t *testing.T) {
+	secret := secretFor(t, "scene")
 	rapid.Check(t, func(rt *rapid.T) {
-		s := drawScene(rt)
+		s := drawScene(rt, secret)
 		var errs []error
 		synctest.Test(t, func(t *testing.T) {
 			var conns atomic.Uint64
@@ -150,6 +156,9 @@ func TestAnySceneOverTCP(t *testing.T) {
 		for _, name := range schedule.Names {
 			s := scene{size: size, count: 10_007, root: size / 2, cfg: Config{Schedule: name, Chunk: 4 << 10}, seed: uint64(size) * uint64(name)}
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
+				if size == 3 {
+					s.cfg.Credentials = &auth.Credentials{Secret: secretFor(t, "scene")}
+				}
 				j := newTCPJob(t, size, s.cfg)
 				for rank, g := range j.groups {
 					g.cfg.Driver = [...]Driver{DriverAuto, DriverConn}[rank*(rank+size)/2%2]

@@ -110,7 +110,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 				t.Fatal(err)
 			}
 			// It does not mind that the other side's proof is wrong for it.
-			_, err = key.Greet(c, newHello(w.Epoch, 0, 1, 2, pull), helloSize)
+			_, _, err = key.Greet(c, newHello(w.Epoch, 0, 1, 2, pull), helloSize)
 			if _, ok := errors.AsType[*auth.Error](err); !ok {
 				t.Errorf("%s: %v, want a proof that is none", name, err)
 			}

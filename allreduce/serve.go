@@ -10,6 +10,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -24,11 +25,15 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 	if err := h.check(w, g.cfg.Rank, g.cfg.Total); err != nil {
 		return err
 	}
-	if err := g.cfg.key(w).Answer(c, said, newHello(w.Epoch, g.cfg.Rank, int(h.from), g.cfg.Total, true)); err != nil {
+	x, err := g.cfg.key(w).Answer(c, said, newHello(w.Epoch, g.cfg.Rank, int(h.from), g.cfg.Total, true))
+	if err != nil {
 		return err
 	}
 	if !known() {
 		return net.ErrClosed
+	}
+	if g.cfg.tagged() {
+		c = x.Seal(c, auth.Server)
 	}
 	var b [wantSize]byte
 	if _, err := io.ReadFull(c, b[:]); err != nil {
@@ -49,7 +54,7 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 		write = s.machine.WriteResults
 	}
 	bw := bufio.NewWriterSize(out, takePart)
-	err := write(bw)
+	err = write(bw)
 	if errors.Is(err, ErrNoResults) && bw.Buffered() == 0 {
 		return out.frame(frameElse, nil)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
@@ -215,7 +216,8 @@ type stage struct {
 	steps int
 	cfg   Config
 
-	unserve func() // ends the server
+	unserve func()                                                   // ends the server
+	onWay   func(host string, n transport.Network) transport.Network // puts something into a host's way; nil: nothing
 
 	mu       sync.Mutex
 	attempts map[int]int // by rank
@@ -262,7 +264,7 @@ func (s *stage) serve(journal string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	server, err := spantree.NewServer(spantree.ServerConfig{StateFile: journal})
+	server, err := spantree.NewServer(spantree.ServerConfig{StateFile: journal, Credentials: s.cfg.Credentials})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -303,6 +305,9 @@ func (s *stage) start(rank int, prepare func(a *actor)) *actor {
 	cfg.Job = spantree.Job{UniqueID: 7, RunKey: "toy"}
 	cfg.Rank, cfg.Total, cfg.Host, cfg.Network = rank, s.total, a.host, s.net.Host(a.host)
 	cfg.Log = slog.New(slog.NewTextHandler(log, nil))
+	if s.onWay != nil {
+		cfg.Network = s.onWay(a.host, cfg.Network)
+	}
 	s.wait.Go(func() {
 		defer close(a.done)
 		defer a.cancel(nil)

@@ -18,7 +18,8 @@ import (
 
 // A rank that lacks the results of a step, or the whole state, takes them from one
 // that has them, over a connection of its own. Both greet each other, with hellos that
-// have pullMagic. Then it sends
+// have pullMagic; where frames have tags, what follows is sealed (auth.Exchange.Seal).
+// Then it sends
 //
 //	offset  size  field
 //	     0     4  term of the epoch in which the step was completed
@@ -139,7 +140,7 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 	if err != nil {
 		return err
 	}
-	b, err := g.cfg.key(w).Greet(c, newHello(w.Epoch, g.cfg.Rank, w.Lack.Source, g.cfg.Total, true), helloSize)
+	b, x, err := g.cfg.key(w).Greet(c, newHello(w.Epoch, g.cfg.Rank, w.Lack.Source, g.cfg.Total, true), helloSize)
 	if err != nil {
 		return auth.Explain(noEOF(err))
 	}
@@ -147,6 +148,9 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 		return err
 	} else if int(h.from) != w.Lack.Source {
 		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, w.Lack.Source)
+	}
+	if g.cfg.tagged() {
+		c = x.Seal(c, auth.Client)
 	}
 	if _, err := c.Write(want{w.Resume, what}.appendTo(nil)); err != nil {
 		return err

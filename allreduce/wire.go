@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -21,11 +22,16 @@ import (
 //
 //	offset  size  field
 //	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn, 7 lift
-//	     1     1  flags: bit 0: the checksum is there
+//	     1     1  flags: bit 0: the checksum is there, bit 1: the tag
 //	     2     2  0
 //	     4     4  bytes that follow
-//	     8     4  CRC-32C of the bytes that follow
+//	     8     4  CRC-32C of the bytes that follow; without bit 0: 0
 //	    12     4  0
+//
+// Where ranks share a secret, and there is no TLS and no Config.NoTags, a tag is in the
+// place of the last two fields, under a key of this connection and direction (auth.Tags):
+//
+//	8    16  tag of the bytes that follow; as their kind, of type and flags
 //
 // call   a callID (call.go): the sender has entered this collective, and the
 //
@@ -58,6 +64,10 @@ const (
 	frameLift  = 7
 
 	flagSum = 1
+	flagTag = 2
+
+	leadSize     = 8 // up to checksum or tag
+	tagFrameSize = leadSize + auth.TagSize
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -71,26 +81,32 @@ type frame struct {
 	sum         uint32
 }
 
-func (f frame) put(b []byte) {
-	le := binary.LittleEndian
-	b[0], b[1], b[2], b[3] = f.kind, f.flags, 0, 0
-	le.PutUint32(b[4:], f.length)
-	le.PutUint32(b[8:], f.sum)
-	le.PutUint32(b[12:], 0)
-}
-
 // append appends the header.
 func (f frame) append(dst []byte) []byte {
-	dst = append(dst, make([]byte, frameSize)...)
-	f.put(dst[len(dst)-frameSize:])
-	return dst
+	dst = binary.LittleEndian.AppendUint32(f.appendLead(dst), f.sum)
+	return append(dst, 0, 0, 0, 0)
 }
 
-// decodeFrame reads a frame's header and checks its bounds. Data frames are
-// checked against the part that is expected.
-func decodeFrame(b []byte) (frame, error) {
+// appendLead appends the header up to checksum or tag.
+func (f frame) appendLead(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint32(append(dst, f.kind, f.flags, 0, 0), f.length)
+}
+
+// decodeFrame reads a frame's header, which has a tag or not, and checks its bounds. Data
+// frames are checked against the part that is expected.
+func decodeFrame(b []byte, tagged bool) (frame, error) {
 	le := binary.LittleEndian
-	f := frame{kind: b[0], flags: b[1], length: le.Uint32(b[4:]), sum: le.Uint32(b[8:])}
+	f := frame{kind: b[0], flags: b[1], length: le.Uint32(b[4:])}
+	zero := le.Uint16(b[2:]) == 0
+	known := f.flags == flagTag
+	if !tagged {
+		f.sum = le.Uint32(b[8:])
+		zero = zero && le.Uint32(b[12:]) == 0
+		known = f.flags == flagSum || f.flags == 0 && f.sum == 0
+	}
+	if !zero || !known {
+		return f, fmt.Errorf("the header of a frame makes no sense: % x", b[:leadSize])
+	}
 	limit := uint32(0)
 	switch f.kind {
 	case frameCall:
@@ -159,7 +175,7 @@ func decodeNote(b []byte) (note, error) {
 //
 //	offset  size  field
 //	     0     8  "gvwdata", or "gvwpull" to take results or the state, and the
-//	              version of the server's frames in which this changed last, 4
+//	              version of the server's frames in which this changed last, 6
 //	     8    16  drawn for this connection
 //	    24     4  term of the epoch
 //	    28     4  number of the epoch
@@ -177,8 +193,8 @@ type hello struct {
 
 const (
 	helloSize  = 56
-	helloMagic = "gvwdata\x04"
-	pullMagic  = "gvwpull\x04"
+	helloMagic = "gvwdata\x06"
+	pullMagic  = "gvwpull\x06"
 )
 
 func (h hello) appendTo(dst []byte) []byte {

@@ -166,11 +166,17 @@ func FuzzDecodeFrame(f *testing.F) {
 		if len(b) < frameSize {
 			return
 		}
-		fr, err := decodeFrame(b)
+		fr, err := decodeFrame(b, false)
+		if _, tagged := decodeFrame(b, true); err == nil && tagged == nil {
+			t.Errorf("% x: a frame with a checksum, and with a tag", b)
+		}
 		if err != nil {
 			return
 		}
 		payload := b[frameSize:]
+		if again := fr.append(nil); !bytes.Equal(again, b[:frameSize]) {
+			t.Errorf("% x became % x", b[:frameSize], again)
+		}
 		if uint64(fr.length) < uint64(len(payload)) {
 			payload = payload[:fr.length]
 		}

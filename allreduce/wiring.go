@@ -28,6 +28,7 @@ type wirer struct {
 	listener net.Listener
 	creds    *auth.Credentials
 	key      auth.Key // of the epoch
+	tagged   bool     // so is every frame
 	rank     int
 	total    int
 	wiring   *spantree.Wiring
@@ -54,7 +55,7 @@ type wirer struct {
 func newWirer(cfg Config, l net.Listener, live lineup, w *spantree.Wiring, over <-chan struct{}) *wirer {
 	rank := cfg.Rank
 	wr := &wirer{
-		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), listener: l,
+		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), tagged: cfg.tagged(), listener: l,
 		rank: rank, total: cfg.Total, wiring: w, over: over, log: cfg.Log,
 		live: live, tree: topo.Binary(len(live)), self: live.position(rank),
 		links: map[int]link{}, why: map[int]error{}, ready: make(chan struct{}),
@@ -241,7 +242,7 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 		}
 		if err == nil && !w.wiring.Stream {
 			bare := c
-			if c, err = w.greet(ctx, bare, rank); err != nil {
+			if c, l.tags, err = w.greet(ctx, bare, rank); err != nil {
 				bare.Close()
 			}
 		}

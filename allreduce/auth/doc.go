@@ -33,9 +33,9 @@
 // [Exchange.Seal] gives every piece that is written a number and a code of 16 bytes.
 // What is changed, left out, sent twice or taken from another conversation ends
 // the connection with [ErrSeal]. It hides nothing. Connections to the server are
-// sealed. Those between ranks, over which vectors go, are not: there the exchange at
-// the beginning tells who is there, and TLS is for networks where somebody could
-// change what follows.
+// sealed, and those over which a rank takes what it lacks from another one. Of those over
+// which vectors go each frame has a tag of [Exchange.Tags], which sees the same and
+// copies nothing.
 //
 // # TLS
 //

@@ -16,8 +16,8 @@ const (
 	Server Role = "server"
 )
 
-// other is the far side.
-func (r Role) other() Role {
+// Other is the far side.
+func (r Role) Other() Role {
 	if r == Client {
 		return Server
 	}

@@ -11,39 +11,39 @@ import (
 // Greet opens a conversation over c: it sends what this side says, hears size bytes
 // and the other side's proof, and shows this side's. own must have a nonce in it that
 // was drawn for this conversation, and so must what is heard.
-func (k Key) Greet(c net.Conn, own []byte, size int) (heard []byte, err error) {
+func (k Key) Greet(c net.Conn, own []byte, size int) (heard []byte, x Exchange, err error) {
 	if _, err := c.Write(own); err != nil {
-		return nil, err
+		return nil, x, err
 	}
 	b := make([]byte, size+ProofSize)
 	if _, err := io.ReadFull(c, b); err != nil {
-		return nil, err
+		return nil, x, err
 	}
 	heard, proof := b[:size], b[size:]
-	x := k.Exchange(own, heard, Binding(c))
+	x = k.Exchange(own, heard, Binding(c))
 	if !x.Accepts(Server, proof) {
-		return heard, unproven(c)
+		return heard, Exchange{}, unproven(c)
 	}
 	mine := x.Proof(Client)
 	_, err = c.Write(mine[:])
-	return heard, err
+	return heard, x, err
 }
 
 // Answer is the other side's Greet, for who has heard something.
-func (k Key) Answer(c net.Conn, heard, own []byte) error {
+func (k Key) Answer(c net.Conn, heard, own []byte) (Exchange, error) {
 	x := k.Exchange(heard, own, Binding(c))
 	mine := x.Proof(Server)
 	if _, err := c.Write(append(own[:len(own):len(own)], mine[:]...)); err != nil {
-		return err
+		return Exchange{}, err
 	}
 	var proof [ProofSize]byte
 	if _, err := io.ReadFull(c, proof[:]); err != nil {
-		return err
+		return Exchange{}, err
 	}
 	if !x.Accepts(Client, proof[:]) {
-		return unproven(c)
+		return Exchange{}, unproven(c)
 	}
-	return nil
+	return x, nil
 }
 
 func unproven(c net.Conn) error {

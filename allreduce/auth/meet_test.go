@@ -51,12 +51,12 @@ func greet(t *testing.T, client, server Key, wrap func(net.Conn) net.Conn) (clie
 		heard := make([]byte, 5)
 		_, err := io.ReadFull(far, heard)
 		if err == nil {
-			err = server.Answer(far, heard, []byte("four"))
+			_, err = server.Answer(far, heard, []byte("four"))
 		}
 		far.Close()
 		done <- err
 	}()
-	heard, clientErr := client.Greet(wrap(near), []byte("hello"), 4)
+	heard, _, clientErr := client.Greet(wrap(near), []byte("hello"), 4)
 	if clientErr == nil && string(heard) != "four" {
 		t.Errorf("heard %q", heard)
 	}
@@ -113,7 +113,7 @@ func FuzzAnswer(f *testing.F) {
 			_, _ = near.Write(proof)
 			near.Close()
 		}()
-		if err := key.Answer(far, []byte("hello"), []byte("four")); err == nil {
+		if _, err := key.Answer(far, []byte("hello"), []byte("four")); err == nil {
 			t.Fatalf("% x is a proof", proof)
 		}
 		far.Close()

@@ -39,7 +39,7 @@ var ErrSeal = errors.New("the seal is broken: bytes were changed or left out on 
 // Seal makes a connection on which this side, and the other one who does the same,
 // notice every change. It takes over reading and writing of c.
 func (x Exchange) Seal(c net.Conn, as Role) net.Conn {
-	return &sealed{Conn: c, in: x.sealer(as.other()), out: x.sealer(as)}
+	return &sealed{Conn: c, in: x.sealer(as.Other()), out: x.sealer(as)}
 }
 
 func (x Exchange) sealer(by Role) sealer {

@@ -141,7 +141,7 @@ func (e *exam) welcome(bare net.Conn) error {
 	}
 	rank, purpose, err := e.whose(b[:])
 	if err == nil {
-		err = e.key.Answer(c, b[:], e.greeting(purpose))
+		_, err = e.key.Answer(c, b[:], e.greeting(purpose))
 	}
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, erro
 	c, err := e.cfg.Credentials.Client(ctx, bare, "")
 	if err == nil {
 		var b []byte
-		if b, err = e.key.Greet(c, e.greeting(purpose), greetingSize); err == nil {
+		if b, _, err = e.key.Greet(c, e.greeting(purpose), greetingSize); err == nil {
 			who, _, err = e.whose(b)
 		}
 	}

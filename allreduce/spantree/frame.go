@@ -33,7 +33,9 @@ const (
 	//	4  proofs: WELCOME asks for one, PROOF and PROVED show it, and ranks show each
 	//	   other one instead of the token; JOIN and CANCEL tell whose the job is
 	//	5  a JOIN without a rank, that of a spare, and ASSIGN
-	protocolVersion = 5
+	//	6  between ranks that share a secret, frames have tags in the place of checksums,
+	//	   and what one takes from another is sealed
+	protocolVersion = 6
 )
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server

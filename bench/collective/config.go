@@ -34,6 +34,9 @@ type Config struct {
 	Alloc bool
 	// TLS measures ours over TLS too, as system gvw_tls. Over tcp alone.
 	TLS bool
+	// Secret measures ours with a secret too, whose tags are in the place of the checksums,
+	// as system gvw_secret. Over tcp alone.
+	Secret bool
 	// Rounds is how often every system has its turn; 0 is 3.
 	Rounds int
 	// PerSize is the time for the batches of one size in one round; 0 is
@@ -124,6 +127,12 @@ func (c Config) Validate() error {
 	}
 	if c.Transport != "tcp" && c.TLS {
 		fault("TLS: want transport tcp, got %q", c.Transport)
+	}
+	if c.Transport != "tcp" && c.Secret {
+		fault("Secret: want transport tcp, got %q", c.Transport)
+	}
+	if c.NoChecksum && c.Secret {
+		fault("Secret: its tags are in the place of the checksums: NoChecksum does not go with it")
 	}
 	if c.Transport == "mem" && c.Peers {
 		fault("Peers: no other system runs inside one process: want transport tcp")

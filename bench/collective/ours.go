@@ -29,21 +29,25 @@ type ours struct {
 	schedule string
 	alloc    bool // vectors are from allreduce.Alloc
 	tls      bool // connections are TLS
+	secret   bool // frames have tags
 }
 
-// How the figures call us; with vectors from allreduce.Alloc, and over TLS.
+// How the figures call us; with vectors from allreduce.Alloc, over TLS, and with a secret.
 const (
-	ourName   = "gvw"
-	allocName = "gvw_alloc"
-	tlsName   = "gvw_tls"
+	ourName    = "gvw"
+	allocName  = "gvw_alloc"
+	tlsName    = "gvw_tls"
+	secretName = "gvw_secret"
 )
 
 func (o *ours) name() (string, string) {
-	if o.alloc {
+	switch {
+	case o.alloc:
 		return allocName, o.schedule
-	}
-	if o.tls {
+	case o.tls:
 		return tlsName, o.schedule
+	case o.secret:
+		return secretName, o.schedule
 	}
 	return ourName, o.schedule
 }
@@ -56,10 +60,16 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 		network = mem.New()
 	}
 	k := new(keys) // none
-	if o.tls {
-		if k, err = newKeys(); err != nil {
-			return nil, err
-		}
+	switch {
+	case o.tls:
+		k, err = newKeys()
+	case o.secret:
+		k, err = newSecret()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if k.dir != "" {
 		defer func() { err = errors.Join(err, k.close()) }()
 	}
 	s, err := serve(ctx, network, k.server)
@@ -72,7 +82,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 		tasks[rank] = task{
 			Server: s.addr, Job: s.job, Rank: rank, Total: o.cfg.Ranks,
 			Schedule: o.schedule, NoChecksum: o.cfg.NoChecksum, Shared: o.cfg.Transport == "shm", Alloc: o.alloc, Verbs: o.cfg.Transport == "verbs",
-			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize, TraceDir: o.cfg.TraceDir, TLS: k.rank,
+			Sizes: o.cfg.Sizes, PerSize: o.cfg.PerSize, TraceDir: o.cfg.TraceDir, TLS: k.rank, Secret: k.secret,
 		}
 	}
 	if o.cfg.Transport == "mem" {

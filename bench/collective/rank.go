@@ -39,7 +39,8 @@ type task struct {
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
 	TraceDir   string        `json:"trace_dir,omitempty"`
-	TLS        [3]string     `json:"tls,omitzero"` // files: certificate, key, authority
+	TLS        [3]string     `json:"tls,omitzero"`     // files: certificate, key, authority
+	Secret     string        `json:"secret,omitempty"` // file
 }
 
 // Serve is one rank, in a process of its own: it does the task that Run has
@@ -105,6 +106,13 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 			return allreduce.Config{}, fmt.Errorf("collective: rank %d: %w", t.Rank, err)
 		}
 		creds = &auth.Credentials{TLS: tls}
+	}
+	if t.Secret != "" {
+		secret, err := auth.ReadSecret(t.Secret)
+		if err != nil {
+			return allreduce.Config{}, fmt.Errorf("collective: rank %d: %w", t.Rank, err)
+		}
+		creds = &auth.Credentials{Secret: secret}
 	}
 	return allreduce.Config{
 		Credentials: creds,

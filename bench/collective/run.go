@@ -56,6 +56,9 @@ func Run(ctx context.Context, cfg Config) (r *Result, err error) {
 		if cfg.Alloc {
 			systems = append(systems, &ours{cfg: cfg, schedule: s, alloc: true})
 		}
+		if cfg.Secret {
+			systems = append(systems, &ours{cfg: cfg, schedule: s, secret: true})
+		}
 		if cfg.TLS {
 			systems = append(systems, &ours{cfg: cfg, schedule: s, tls: true})
 		}

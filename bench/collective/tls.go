@@ -12,11 +12,31 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
-// keys are the files of a turn over TLS.
+// keys are the files of a turn over TLS, or with a secret.
 type keys struct {
 	dir    string
 	server *auth.Credentials
 	rank   [3]string // certificate, key, authority
+	secret string
+}
+
+// newSecret draws a secret for the turn.
+func newSecret() (k *keys, err error) {
+	dir, err := os.MkdirTemp("", "gvw-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot draw a secret: %w", err)
+	}
+	k = &keys{dir: dir, secret: filepath.Join(dir, "secret")}
+	b := auth.Draw()
+	secret, err := auth.NewSecret(b)
+	if err == nil {
+		err = os.WriteFile(k.secret, b, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot draw a secret: %w", err), k.close())
+	}
+	k.server = &auth.Credentials{Secret: secret}
+	return k, nil
 }
 
 // newKeys makes an authority and certificates that hold for the turn.

@@ -27,6 +27,7 @@ var benchFlags = []*spec{
 	{name: "schedule", kind: text, category: catBench, arg: "NAME", choices: append([]string{"all"}, collective.Schedules()...), def: "auto", help: "who sends what to whom; all: each in turn"},
 	{name: "checksum", kind: text, category: catBench, arg: "on|off", choices: []string{"on", "off"}, def: "on", help: "CRC-32C of each chunk, as in training"},
 	{name: "alloc", kind: boolean, category: catBench, help: "with --transport shm or verbs: vectors from allreduce.Alloc too"},
+	{name: "secret", kind: boolean, category: catBench, help: "with a secret too, that is drawn for it"},
 	{name: "tls", kind: boolean, category: catBench, help: "over TLS too, with certificates that are made for it"},
 	{name: "rounds", kind: integer, positive: true, max: 1000, category: catBench, arg: "R", def: "3", help: "turns of each system"},
 	{name: "per_size", kind: duration, category: catBench, arg: "T", def: "0.3s", help: "time for one size in one round"},
@@ -78,8 +79,10 @@ func (p *program) benchCommand(ctx context.Context, args []string) error {
 		return usageErrorf("--peers cannot go with --transport mem: no other system runs inside one process")
 	case s.has("alloc") && s.get("transport") != "shm" && s.get("transport") != "verbs":
 		return usageErrorf("--alloc goes with --transport shm or verbs: it is about vectors in shared or registered memory")
-	case s.has("tls") && s.has("transport") && s.get("transport") != "tcp":
-		return usageErrorf("--tls goes with --transport tcp: it is about what crosses a network")
+	case hasAny(s, []string{"tls", "secret"}) && s.has("transport") && s.get("transport") != "tcp":
+		return usageErrorf("--tls and --secret go with --transport tcp: they are about what crosses a network")
+	case s.has("secret") && s.get("checksum") == "off":
+		return usageErrorf("--secret does not go with --checksum off: its tags are in the place of the checksums")
 	case s.get("transport") == "mem" && s.has("netns"):
 		return usageErrorf("--netns would be ignored with --transport mem: no socket is used")
 	}
@@ -103,7 +106,7 @@ func (p *program) bench(c *cli.Context) error {
 	cfg := collective.Config{
 		Ranks: 4, Transport: c.String("transport"), NoChecksum: c.String("checksum") == "off",
 		Rounds: int(c.Uint64("rounds")), PerSize: c.Duration("per_size"),
-		Self: []string{self, "bench", "rank"}, Peers: c.Bool("peers"), Alloc: c.Bool("alloc"), TLS: c.Bool("tls"), Python: c.String("python"),
+		Self: []string{self, "bench", "rank"}, Peers: c.Bool("peers"), Alloc: c.Bool("alloc"), TLS: c.Bool("tls"), Secret: c.Bool("secret"), Python: c.String("python"),
 		TraceDir: c.String("trace_dir"), Log: slog.New(slog.DiscardHandler),
 	}
 	if c.IsSet("ranks") {

@@ -55,6 +55,9 @@ func checkCredentials(s *settings) (errs []error) {
 	case s.has("encrypt") && !s.has("secret_file"):
 		errs = append(errs, usageErrorf("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there"))
 	}
+	if s.get("checksum") == "off" && s.has("secret_file") && !s.has("encrypt") && !s.has("tls_cert") {
+		errs = append(errs, usageErrorf("--checksum off with --secret_file: tags that only who has the secret can make are in the place of checksums, and without them whoever can change bytes on the way could change the model: leave --checksum out, or give --encrypt"))
+	}
 	if s.has("allow_vw") && !s.has("secret_file") && !s.has("tls_cert") {
 		errs = append(errs, usageErrorf("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out"))
 	}
@@ -137,6 +140,7 @@ func (p *program) guard(c *cli.Context, cfg *allreduce.Config) (err error) {
 	if cfg.Credentials, err = p.credentials(c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err
 	}
+	cfg.NoTags = p.getenv(launch.EnvSecret) != "" // gvw run: all stays on the loopback
 	if cfg.Allow, err = networks(c.String("allow")); err != nil {
 		return err
 	}
