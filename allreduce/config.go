@@ -80,6 +80,12 @@ type Config struct {
 	// long as it likes.
 	SlowFactor float64
 
+	// Elastic lets the job start without the ranks that have not come when StartTimeout, from
+	// the first one's coming, is over: see Group.Roster. They are as ranks that are lost
+	// for good, so the machine must be a Shrinker; OnLoss says what is done about later losses
+	// and must not be Abort, and Job needs a run key. All ranks say the same.
+	Elastic bool
+
 	// Checkpoints keeps states of the job, from which it goes on when no rank is left
 	// that has one. Rank 0 writes and reads them, and removes them at the end; on others
 	// it does nothing. nil: without one such a job begins anew. Once the job has gone on
@@ -175,6 +181,7 @@ const (
 )
 
 const (
+	defaultStartTimeout  = 10 * time.Minute
 	defaultStall         = time.Minute
 	defaultServerTimeout = 10 * time.Minute
 	defaultDialTimeout   = 100 * time.Second
@@ -260,6 +267,15 @@ func (c Config) Validate() error {
 	}
 	if c.OnLoss > Shrink {
 		fault("OnLoss: got %d, want Abort, Wait or Shrink", c.OnLoss)
+	}
+	if c.Elastic && c.OnLoss == Abort {
+		fault("Elastic: later attempts of missing ranks must stand by, and OnLoss is Abort: want Wait or Shrink")
+	}
+	if c.Elastic && c.Job.RunKey == "" {
+		fault("Elastic: without Job.RunKey a rank that comes after the end would begin the job anew")
+	}
+	if c.Elastic && c.Checkpoints != nil {
+		fault("Checkpoints: who begins from one has all ranks, and with Elastic some may be missing")
 	}
 	if !(c.SlowFactor == 0 || c.SlowFactor > 1) {
 		fault("SlowFactor: got %v, want 0 or more than 1", c.SlowFactor)

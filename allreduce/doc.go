@@ -137,7 +137,8 @@
 // A rank that is behind takes the results of that step from one that has them, a new one
 // the state (transfer.go, serve.go), while the other's Work goes on. Nobody's Work is
 // done twice but the lost rank's, and the model has the bytes of an undisturbed run.
-// Shrink goes on without the rank ([Shrinker]); Checkpoints are for the case that nobody is
+// Shrink goes on without the rank ([Shrinker]); Elastic lets the job start without those that
+// have not come in time; Checkpoints are for the case that nobody is
 // left. A program that calls collectives without Run gets an *InterruptedError when
 // an epoch ends.
 //

@@ -3,6 +3,7 @@
 package allreduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,6 +128,9 @@ func (g *Group) register(ctx context.Context, j spantree.JoinConfig) (*spantree.
 	j.DialTimeout, j.StartTimeout, j.Heartbeat = cfg.DialTimeout, cfg.StartTimeout, cfg.Heartbeat
 	j.LostAfter, j.ServerTimeout = cfg.LostAfter, cfg.ServerTimeout
 	j.OnLoss, j.ReplaceTimeout, j.SlowFactor = cfg.OnLoss, cfg.ReplaceTimeout, cfg.SlowFactor
+	if cfg.Elastic {
+		j.Elastic = cmp.Or(cfg.StartTimeout, defaultStartTimeout)
+	}
 	j.Waiting, j.Place, j.Log = g.waiting, &g.steps, cfg.Log
 	member, err := spantree.Join(ctx, j)
 	if err != nil {
@@ -189,6 +193,27 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 	}
 	return g.connect(ctx)
 }
+
+// Roster waits until it is known which ranks take part in the job, and returns them in order:
+// all, unless it starts without some (Config.Elastic). A rank that reads a part of what all
+// share asks before it reads. Where it is none of them it has come too late: it may stand by
+// to the end, by Ready, or leave. A *spantree.FinishedError says that the job has ended.
+func (g *Group) Roster(ctx context.Context) ([]int, error) {
+	if g.member == nil {
+		return []int{0}, nil
+	}
+	live, err := g.member.Roster(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
+	}
+	return live, nil
+}
+
+// Late says whether the job has been started without this rank. That is known when Join returns.
+func (g *Group) Late() bool { return g.member != nil && g.member.Late() }
+
+// Fresh says, after Ready, whether the job begins: no step of it was completed before.
+func (g *Group) Fresh() bool { return g.wiring != nil && g.wiring.Resume == (spantree.Point{}) }
 
 // Rank is this process's number, which it keeps: where ranks are gone, it may be Size or more.
 func (g *Group) Rank() int { return g.cfg.Rank }

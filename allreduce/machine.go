@@ -91,7 +91,7 @@ var ErrNoResults = errors.New("the results of this step are not here, but the st
 // this rank only: Fail tells the others.
 //
 // Where the job recovers from losses (Config.OnLoss), m must be Recoverable, and a
-// Shrinker where it goes on without lost ranks. Then a
+// Shrinker where it goes on without lost ranks or starts without some. Then a
 // step whose epoch ends is taken up again in the next one, with the contribution
 // that is there; a rank that comes anew gets the state of another one. A job has one
 // machine: step numbers count from its first step.
@@ -99,8 +99,8 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 	s := &g.steps
 	if r, ok := m.(Recoverable); ok {
 		keep := g.cfg.OnLoss != Abort && g.cfg.Total > 1
-		if _, ok := m.(Shrinker); keep && g.cfg.OnLoss == Shrink && !ok {
-			return fmt.Errorf("allreduce: rank %d: OnLoss is %v, which needs a machine that is a Shrinker, and this one (%T) is not", g.cfg.Rank, g.cfg.OnLoss, m)
+		if _, ok := m.(Shrinker); keep && (g.cfg.OnLoss == Shrink || g.cfg.Elastic) && !ok {
+			return fmt.Errorf("allreduce: rank %d: OnLoss is %v, Elastic %v, which needs a machine that is a Shrinker, and this one (%T) is not", g.cfg.Rank, g.cfg.OnLoss, g.cfg.Elastic, m)
 		}
 		r.Keep(keep)
 		if keep {

@@ -10,6 +10,8 @@ import (
 
 // membership is what a group needs of the server's client.
 type membership interface {
+	Roster(ctx context.Context) (live []int, err error)
+	Late() bool
 	Ready(ctx context.Context, s spantree.Shard) (*spantree.Wiring, error)
 	Next(ctx context.Context, after *spantree.Wiring) (*spantree.Wiring, error)
 	Newest() *spantree.Wiring

@@ -130,7 +130,9 @@ func (s *steps) follow(ctx context.Context, m Machine) error {
 		if _, again := errors.AsType[*InterruptedError](err); !again || !s.recovers || s.machine == nil {
 			return err
 		}
-		s.group.log.Warn("the epoch is over, the job goes on", "rank", s.group.cfg.Rank, "step", s.at().Step, "cause", err)
+		if s.group.over() || !s.unaware() {
+			s.group.log.Warn("the epoch is over, the job goes on", "rank", s.group.cfg.Rank, "step", s.at().Step, "cause", err)
+		}
 		if moved, err := s.resume(ctx); moved || err != nil {
 			return err // a state that was taken is kept by who had it
 		}
@@ -197,7 +199,9 @@ func (s *steps) shrink() error {
 	if !ok {
 		return fmt.Errorf("rank %d: the job goes on with ranks %v, and this machine (%T) is no Shrinker", g.cfg.Rank, []int(g.live), s.machine)
 	}
-	g.log.Warn("ranks are lost for good: the job goes on without them", "rank", g.cfg.Rank, "step", s.at().Step, "left", []int(g.live), "of", g.cfg.Total)
+	if at := s.at().Step; at > 0 || !g.cfg.Elastic { // else that has been said
+		g.log.Warn("ranks are lost for good: the job goes on without them", "rank", g.cfg.Rank, "step", at, "left", []int(g.live), "of", g.cfg.Total)
+	}
 	s.state.Lock()
 	defer s.state.Unlock()
 	if err := m.Shrink(slices.Clone(g.live)); err != nil {

@@ -190,7 +190,14 @@ func playStorm(t *testing.T, seed int, cfg Config) *storm {
 		st.spares = append(st.spares, st.start(-1, nil))
 	}
 	for rank := range total {
-		st.wait.Go(func() { st.launch(rank, began) })
+		late := time.Duration(0)
+		if cfg.Elastic {
+			late = time.Duration(rng.IntN(3)) * cfg.StartTimeout * 3 / 4
+		}
+		st.wait.Go(func() {
+			time.Sleep(late)
+			st.launch(rank, began)
+		})
 	}
 	for range faults {
 		time.Sleep(st.between(0, stormFor/6))
@@ -242,12 +249,28 @@ func TestStorm(t *testing.T) {
 // TestStormWithoutReplacements: where the job goes on without lost ranks, it ends with
 // the model of those that are left, from where they were left on.
 func TestStormWithoutReplacements(t *testing.T) {
-	first, end := storms(100)
+	stormsOfSome(t, 100, Config{OnLoss: Shrink})
+}
+
+// TestStormOfThoseThatCame: ranks come up to half a minute late to a job that waits for
+// twenty seconds. It ends with the model of those that came in time, whether it replaces
+// lost ranks or not.
+func TestStormOfThoseThatCame(t *testing.T) {
+	for _, how := range []OnLoss{Wait, Shrink} {
+		t.Run(how.String(), func(t *testing.T) {
+			stormsOfSome(t, 40, Config{OnLoss: how, Elastic: true, StartTimeout: 20 * time.Second})
+		})
+	}
+}
+
+// stormsOfSome plays storms in which not all ranks need be there at the end.
+func stormsOfSome(t *testing.T, seeds int, cfg Config) {
+	first, end := storms(seeds)
 	for seed := first; seed < end; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			var st *storm
 			synctest.Test(t, func(t *testing.T) {
-				st = playStorm(t, seed, Config{OnLoss: Shrink})
+				st = playStorm(t, seed, cfg)
 			})
 			var done *actor
 			for _, a := range st.actors {

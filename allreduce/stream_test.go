@@ -82,6 +82,8 @@ type solitary struct {
 func (s *solitary) Ready(context.Context, spantree.Shard) (*spantree.Wiring, error) {
 	return &s.wiring, nil
 }
+func (s *solitary) Roster(context.Context) ([]int, error) { return []int{0}, nil }
+func (s *solitary) Late() bool                            { return false }
 
 func (s *solitary) Next(context.Context, *spantree.Wiring) (*spantree.Wiring, error) {
 	panic("BUG: a job with vw workers has one epoch")

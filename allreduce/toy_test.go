@@ -236,6 +236,7 @@ type actor struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	change func(*toy) Machine // what is run in place of the toy; nil: the toy
+	meet   func(*Group) error // what comes before it; nil: nothing
 	err    error              // once done is closed
 	model  [32]byte
 	done   chan struct{}
@@ -339,6 +340,11 @@ func (a *actor) play(cfg Config) (model [32]byte, err error) {
 		return model, err
 	}
 	defer g.Close()
+	if a.meet != nil {
+		if err := a.meet(g); err != nil {
+			return model, err
+		}
+	}
 	var m Machine = a.toy
 	if a.change != nil {
 		m = a.change(a.toy)
@@ -350,7 +356,7 @@ func (a *actor) play(cfg Config) (model [32]byte, err error) {
 	a.toy.at(a.s.steps+1, "finish")
 	model = a.toy.model()
 	var owes []string
-	if a.rank == 0 || cfg.OnLoss == Shrink {
+	if a.rank == 0 || cfg.OnLoss == Shrink || cfg.Elastic {
 		owes = []string{"model"}
 	}
 	return model, g.Finish(a.ctx, model, owes, func(context.Context, string) ([32]byte, error) {

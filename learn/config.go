@@ -186,9 +186,13 @@ type Config struct {
 	// Cluster. nil: alone. Cluster makes the group when the first step's work
 	// is done; the digest and the shard's identity come from the learner.
 	Cluster *allreduce.Config
-	// Group is what Enlist has returned to a spare that now has a rank: Run goes on with it
-	// instead of joining by Cluster, and closes it. nil: this is no spare.
+	// Group is what Enlist has returned to a spare that now has a rank, or Muster: Run goes on
+	// with it instead of joining by Cluster, and closes it. nil: Run joins.
 	Group *allreduce.Group
+	// Once has one rank alone deliver what all would deliver alike, FinalModel and its like:
+	// the lowest that takes part. Rank 0, should the job start without it, copies them from
+	// RunDir when it comes. For launchers that put the files of all ranks into one place.
+	Once bool
 }
 
 // Progress is how far a run is.

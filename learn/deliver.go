@@ -55,8 +55,9 @@ type owed struct {
 // owes are all of them, in the order in which they are delivered.
 func (r *runner) owes() (all []owed) {
 	s, c := r.session, &r.session.cfg
+	other := c.Once && s.rank != s.number(0) // who owes what all have alike
 	add := func(what, name string, out Output, write func(io.Writer) ([32]byte, error)) {
-		if out != nil {
+		if out != nil && !other {
 			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
 		}
 	}
@@ -74,7 +75,7 @@ func (r *runner) owes() (all []owed) {
 		what  string
 		preds *predictions
 	}{{owesPredict, s.preds}, {owesRaw, s.raw}} {
-		if p.preds != nil { // each rank has its own
+		if p.preds != nil && !s.late { // each rank has its own
 			kept := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.what, " ", "-"), s.rank)
 			all = append(all, owed{what: p.what, kept: kept, name: p.preds.name, out: p.preds.out, preds: p.preds})
 		}

@@ -16,31 +16,61 @@ import (
 // files), does what the lost one would. Of what a spare does not know before it has a
 // rank, nothing but Inputs is looked at here, and that only for being there.
 func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
+	c, err := cfg.recruit()
+	if err != nil {
+		return nil, err
+	}
+	return allreduce.Enlist(ctx, c)
+}
+
+// Muster joins the job that cfg says before this rank has its inputs: which they are depends on
+// who takes part (Cluster.Elastic), which it waits for and returns. Then Run, with the returned
+// Group and what else belongs to the rank, goes on. Of Inputs it looks at nothing but that
+// there are some. A *spantree.RefusedError may say that the job has finished: then Run alone
+// does what is left to do.
+func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
+	c, err := cfg.recruit()
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := allreduce.Join(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := g.Roster(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, g.Close())
+	}
+	return g, live, nil
+}
+
+// recruit is how a process joins that does not know its inputs yet.
+func (cfg Config) recruit() (c allreduce.Config, err error) {
 	if cfg.Cluster == nil {
-		return nil, errors.New("learn: a spare needs Cluster: which job it is a spare of")
+		return c, errors.New("learn: who joins a job needs Cluster: which one it is")
 	}
 	if err := cfg.Validate(); err != nil {
-		return nil, err
+		return c, err
 	}
 	cfg = cfg.withDefaults()
 	if cfg.InitialModel != "" || cfg.FeatureMask != "" {
 		in, err := loadModel(&cfg, io.Discard) // its options are the job's, too
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		if err := in.file.Close(); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	if cfg.InputRegularizer != "" {
 		if _, _, err := loadRegularizer(&cfg, io.Discard); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	cfg.settleHoldout()
 	rule, err := cfg.updateRule()
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	return allreduce.Enlist(ctx, cfg.member(rule))
+	return cfg.member(rule), nil
 }

@@ -37,6 +37,9 @@ func (r *runner) late(err error) (over bool, _ error) {
 			return true, err
 		}
 		fin = &spantree.FinishedError{Job: job, Rank: s.rank, Model: no.Model}
+		if s.cfg.Cluster.Elastic {
+			all = r.kept(all)
+		}
 	case (alone || away) && keep != nil:
 		// A server without a journal forgets what has finished. Then nobody else comes.
 		model, none := keep.Find(owesModel)
@@ -52,6 +55,35 @@ func (r *runner) late(err error) (over bool, _ error) {
 		return true, fmt.Errorf("job %v has finished with model %x…, and rank %d owes %w", job, fin.Model[:6], s.rank, err)
 	}
 	return true, fin
+}
+
+// over says whether this job is one of those that have come when all is over: a server that
+// has forgotten what has finished starts a job with whoever is there. nil: it is not.
+func (s *session) over() error {
+	c := s.cfg.Cluster
+	if c == nil || !c.Elastic || s.cfg.RunDir == nil || !s.group.Fresh() || s.group.Size() == s.total {
+		return nil
+	}
+	model, none := s.cfg.RunDir.Find(owesModel)
+	if none != nil {
+		return nil
+	}
+	s.log.Warn("this run has left its model in its own place, so it has finished", "rank", s.rank)
+	return &spantree.FinishedError{Job: c.Job, Rank: s.rank, Model: model}
+}
+
+// kept leaves out predictions that nobody has made: the job may have been without this rank.
+func (r *runner) kept(all []owed) (kept []owed) {
+	for _, o := range all {
+		if o.preds != nil {
+			if _, err := r.session.cfg.RunDir.Find(o.kept); err != nil {
+				r.session.log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.session.rank, "file", o.name, "error", err)
+				continue
+			}
+		}
+		kept = append(kept, o)
+	}
+	return kept
 }
 
 // fetchAll copies what this rank owes from the run's own place: all of it, or nothing if

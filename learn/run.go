@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
@@ -26,7 +27,8 @@ import (
 // that cfg names is complete under its name; when it returns an error, none
 // that it wrote is there. On a cluster every rank gets the same root cause. A
 // *spantree.FinishedError says that the job has ended without this attempt of the rank:
-// with Config.RunDir, all that it owes is there then.
+// with Config.RunDir, all that it owes is there then. A *spantree.LateError says that the job
+// goes on without this rank, which owes nothing.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -43,6 +45,13 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 func (r *runner) take(ctx context.Context) (*Report, error) {
 	if err := r.join(ctx); err != nil {
 		_, err = r.late(err)
+		return nil, err
+	}
+	if s := r.session; s.late {
+		err := error(&spantree.LateError{Job: s.cfg.Cluster.Job, Rank: s.rank})
+		if len(r.owes()) > 0 { // what the others will have come to
+			_, err = r.late(s.group.Ready(ctx, spantree.Shard{}))
+		}
 		return nil, err
 	}
 	report, err := r.run(ctx)
@@ -166,10 +175,10 @@ func (r *runner) join(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.group != nil {
-		return nil // a spare's, which has been given this rank
+	if s.group == nil { // else it has joined before
+		s.group, err = allreduce.Join(ctx, c)
 	}
-	s.group, err = allreduce.Join(ctx, c)
+	s.late = err == nil && s.group.Late()
 	return err
 }
 

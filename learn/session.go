@@ -64,6 +64,7 @@ type session struct {
 	keep bool         // Work and Exchange leave the state whole, so that a lost rank can be replaced
 	own  func(*coder) // what the machine adds to this rank's record then
 	mute bool         // the predictions of this pass are written already
+	late bool         // the job has been started without this rank
 }
 
 // carried is what a loaded model brings along besides its weights.
@@ -132,6 +133,9 @@ func (s *session) ready(ctx context.Context) error {
 	}
 	examples, bytes, crc := s.data.Shard()
 	if err := s.group.Ready(ctx, spantree.Shard{Examples: examples, Bytes: bytes, CRC: crc}); err != nil {
+		return err
+	}
+	if err := s.over(); err != nil {
 		return err
 	}
 	s.wired = true

@@ -124,7 +124,12 @@ func (m *machine) onJoin(ev arrived) {
 	if !j.named() {
 		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.replaceTimeout), f.SlowFactor
 		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
+		j.startWithin = f.Elastic
 		m.rename(j, Job{f.UniqueID, f.RunKey})
+	}
+	if no := m.learnRoster(j, f); no != nil {
+		m.refuse(ev, no)
+		return
 	}
 	if f.Epoch != (Epoch{}) {
 		if no := m.rejoin(a, f); no != nil {
@@ -134,21 +139,22 @@ func (m *machine) onJoin(ev arrived) {
 		m.advance(j)
 		return
 	}
-	joined := &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: clip(ev.from.host, maxHost)}
+	joined := &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: clip(ev.from.host, maxHost), Roster: j.roster}
 	if a.rank < 0 {
 		m.keepSpare(a, joined)
 		return
 	}
 	if j.recovers() && !j.free(a.rank) {
 		m.standBy(a)
-		joined.Joined = uint32(len(j.seats))
+		joined.Joined = uint32(j.here())
 		m.send(a, joined)
 		m.tellStandbys(j, a.rank)
 		return
 	}
 	m.admit(a)
-	joined.Joined = uint32(len(j.seats))
+	joined.Joined = uint32(j.here())
 	m.send(a, joined)
+	m.muster(j)
 }
 
 func (m *machine) refuse(ev arrived, no *refusal) {
@@ -177,6 +183,9 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 		rank = 0
 	}
 	if no := m.checkPlace(rank, uint64(f.Total)); no != nil {
+		return nil, no
+	}
+	if no := f.checkElastic(); no != nil {
 		return nil, no
 	}
 	if no := m.checkFinished(f); no != nil {
@@ -253,6 +262,8 @@ func (j *job) checkAgreement(f *joinFrame) *refusal {
 		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: --job_token is another file's, or given to some ranks alone")
 	case f.OnLoss != j.policy:
 		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
+	case f.Elastic != j.startWithin:
+		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: elastic start after %v here, after %v there (0s: never)", f.Elastic, j.startWithin)
 	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != lossAbort:
 		return refuse(OptionsDiffer, "options differ from those of the job's other ranks: replace_timeout=%v here, replace_timeout=%v there", f.ReplaceTimeout, j.replaceTimeout)
 	}
@@ -543,7 +554,7 @@ func (m *machine) sendWaiting(a *attempt) {
 		return // time has passed, of which this report says nothing
 	}
 	vws := len(j.seats) - j.native // a vw worker is ready when it joins
-	m.send(a, &waitingFrame{Joined: uint32(len(j.seats)), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
+	m.send(a, &waitingFrame{Joined: uint32(j.here()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
 }
 
 // hostPort writes an address, IPv6 in brackets.

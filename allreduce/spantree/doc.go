@@ -26,6 +26,9 @@
 // step that any rank has completed. That attempt may be a spare: a process without a rank
 // (JoinConfig.Spare), which the server gives one when it is lost.
 //
+// Such a job may also start without ranks that do not come (JoinConfig.Elastic): the server
+// decides who takes part, once, when the time is over, and Roster tells.
+//
 // # A rank
 //
 //	m, err := spantree.Join(ctx, spantree.JoinConfig{
@@ -44,7 +47,7 @@
 //
 // The server's rules are a pure machine (machine.go, admit.go, wiring.go,
 // finish.go; for losses recover.go, standby.go, resume.go, pull.go, links.go,
-// shrink.go, handover.go, spares.go; for the server's own end restart.go): events and the
+// shrink.go, handover.go, spares.go, elastic.go; for the server's own end restart.go): events and the
 // time go in, actions come out. What it says to whom can be read in the
 // transcripts of testdata/machine. Around it server.go and conn.go hold the
 // sockets: every connection has a reader and a writer of its own, so a client

@@ -63,6 +63,17 @@ func (e *FinishedError) Error() string {
 	return fmt.Sprintf("job %v has finished with model %x…: this attempt of rank %d is not needed", e.Job, e.Model[:6], e.Rank)
 }
 
+// LateError says to an attempt that its job has been started without its rank, and that
+// there is nothing for it to do.
+type LateError struct {
+	Job  Job
+	Rank int
+}
+
+func (e *LateError) Error() string {
+	return fmt.Sprintf("job %v runs without rank %d, which came after its start: this attempt is not needed", e.Job, e.Rank)
+}
+
 // StartError says that a job was not complete in time.
 type StartError struct {
 	Job    Job

@@ -35,7 +35,9 @@ const (
 	//	5  a JOIN without a rank, that of a spare, and ASSIGN
 	//	6  between ranks that share a secret, frames have tags in the place of checksums,
 	//	   and what one takes from another is sealed
-	protocolVersion = 6
+	//	7  a job may start without ranks that have not come: JOIN says so, JOINED and ROSTER
+	//	   say which
+	protocolVersion = 7
 )
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server
@@ -92,6 +94,7 @@ const (
 	typePull     frameType = 78
 	typeProved   frameType = 79
 	typeAssign   frameType = 80
+	typeRoster   frameType = 81
 
 	optionalFrames frameType = 128
 )
@@ -128,7 +131,7 @@ var frameKinds = map[frameType]frameKind{
 	typeCancel:   {"CANCEL", smallFrame, func() frame { return new(cancelFrame) }},
 	typeProof:    {"PROOF", smallFrame, func() frame { return new(proofFrame) }},
 	typeWelcome:  {"WELCOME", smallFrame, func() frame { return new(welcomeFrame) }},
-	typeJoined:   {"JOINED", smallFrame, func() frame { return new(joinedFrame) }},
+	typeJoined:   {"JOINED", 2 * smallFrame, func() frame { return new(joinedFrame) }},
 	typeRefused:  {"REFUSED", smallFrame, func() frame { return new(refusedFrame) }},
 	typeWaiting:  {"WAITING", smallFrame, func() frame { return new(waitingFrame) }},
 	typeBeaten:   {"BEATEN", smallFrame, func() frame { return new(beatenFrame) }},
@@ -144,6 +147,7 @@ var frameKinds = map[frameType]frameKind{
 	typePull:     {"PULL", smallFrame, func() frame { return new(pullFrame) }},
 	typeProved:   {"PROVED", smallFrame, func() frame { return new(provedFrame) }},
 	typeAssign:   {"ASSIGN", smallFrame, func() frame { return new(assignFrame) }},
+	typeRoster:   {"ROSTER", 2 * smallFrame, func() frame { return new(rosterFrame) }},
 }
 
 func (t frameType) String() string {
@@ -216,6 +220,8 @@ func typeOf(f frame) frameType {
 		return typeProved
 	case *assignFrame:
 		return typeAssign
+	case *rosterFrame:
+		return typeRoster
 	}
 	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
 }

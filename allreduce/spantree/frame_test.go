@@ -117,6 +117,7 @@ func samples() []frame {
 			UniqueID: 7, Rank: 3, Total: 4, Generation: 1, State: stateReady, Attempt: 9, Epoch: e, Capabilities: 1, Heartbeat: time.Second,
 			LostAfter: 10 * time.Second, OptionsSHA256: sum("bits=18"), Port: 26544, AdvertiseHost: "10.0.0.3", Host: "h3",
 			RunKey: "run", Options: "bits=18", Version: "1.0", OnLoss: lossWait, ReplaceTimeout: time.Minute, SlowFactor: 2, Completed: e, Step: 8, Token: [16]byte{1, 15: 16},
+			Elastic: time.Minute, Roster: rosterWithout([]int{1, 9}),
 		},
 		&readyFrame{Epoch: e, Shard: Shard{Examples: 100, Bytes: 5000, CRC: 0xcafe, Took: time.Second}, Checkpoint: 6},
 		&beatFrame{Seq: 5, Epoch: e, WaitsFor: 1, Collective: 17, Waits: "all-reduce #17"},
@@ -132,7 +133,7 @@ func samples() []frame {
 		&proofFrame{Nonce: [32]byte{1}, Proof: m},
 		&provedFrame{Proof: m},
 		&welcomeFrame{Term: 2, Incarnation: e.Incarnation, MaxFrame: 65536, MaxRanks: 16384, Version: "1.0", Asks: asksSecret, Nonce: m},
-		&joinedFrame{Attempt: 9, LostAfter: 10 * time.Second, Joined: 2, Seen: "10.0.0.3"},
+		&joinedFrame{Attempt: 9, LostAfter: 10 * time.Second, Joined: 2, Seen: "10.0.0.3", Roster: rosterWithout([]int{2})},
 		&refusedFrame{Code: OptionsDiffer, Model: m, Reason: "bits=20 here, bits=18 there"},
 		&waitingFrame{Joined: 2, Ready: 1, Total: 4, Report: "2 of 4 ranks have joined, missing ranks 1, 2"},
 		&beatenFrame{Seq: 5},
@@ -150,6 +151,7 @@ func samples() []frame {
 		&byeFrame{Epoch: e, Model: m},
 		&jobsFrame{JSON: `{"jobs":[]}`},
 		&assignFrame{Rank: 3},
+		&rosterFrame{rosterWithout([]int{0, 15})},
 		&pullFrame{Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 9, What: lackResults, Source: 2, Port: 26544, Host: "10.0.0.2"},
 	}
 }
@@ -184,7 +186,7 @@ func TestMalformedFrames(t *testing.T) {
 		{"length 0", head(0, typeBeat, 1), "length 0, at least 4"},
 		{"length 3", head(3, typeBeat, 1), "length 3, at least 4"},
 		{"version 0", head(4, typeBeat, 0), "malformed BEAT frame: version 0"},
-		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 6 of the protocol lacks it"},
+		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 7 of the protocol lacks it"},
 		{"big", head(math.MaxUint32, typeStart, 1), "malformed START frame: its payload has 4294967291 bytes, the limit is 16777216"},
 		{"big for its kind", head(5000, typeBeat, 1), "its payload has 4996 bytes, the limit is 4096"},
 		{"big optional", head(5000, optionalFrames, 1), "its payload has 4996 bytes, the limit is 4096"},

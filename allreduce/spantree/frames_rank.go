@@ -61,6 +61,8 @@ type joinFrame struct {
 	Step           uint64        // 0: none
 	Token          [16]byte      // of Epoch: a restarted server needs it for who comes later
 	Owner          [32]byte      // SHA-256 of the claim by which the job may be cancelled; zero: nobody's
+	Elastic        time.Duration // from the coming of the first rank, after which the job starts without ranks that have not come; 0: never
+	Roster         roster        // as this attempt knows it: a server that has been started again learns it
 }
 
 // lossPolicy is what a job does about the loss of a rank.
@@ -104,6 +106,8 @@ func (f *joinFrame) code(c *coder) {
 	c.u64("step", &f.Step)
 	c.raw("token", f.Token[:])
 	c.raw("owner", f.Owner[:])
+	c.millis("elastic", &f.Elastic)
+	f.Roster.code(c)
 }
 
 // proofFrame shows that who connects has the secret.

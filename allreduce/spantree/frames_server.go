@@ -47,6 +47,7 @@ type joinedFrame struct {
 	LostAfter time.Duration // of silence, as it holds for this attempt
 	Joined    uint32        // ranks, this one included
 	Seen      string        // the address that the connection comes from
+	Roster    roster        // of a job that starts without ranks that have not come
 }
 
 func (f *joinedFrame) code(c *coder) {
@@ -54,6 +55,7 @@ func (f *joinedFrame) code(c *coder) {
 	c.millis("lost_after", &f.LostAfter)
 	c.u32("joined", &f.Joined)
 	c.text("seen", maxHost, &f.Seen)
+	f.Roster.code(c)
 }
 
 // refusedFrame is a no, and the last frame of its connection.
@@ -142,6 +144,13 @@ func (f *startFrame) code(c *coder) {
 		c.u8("what", &l.What)
 	})
 }
+
+// rosterFrame says who takes part in a job that starts without ranks that have not come.
+type rosterFrame struct {
+	Roster roster
+}
+
+func (f *rosterFrame) code(c *coder) { f.Roster.code(c) }
 
 // wireFrame wires a native rank of a job that has vw workers.
 type wireFrame struct {

@@ -78,6 +78,7 @@ func FuzzPull(f *testing.F)     { fuzzPayload(f, typePull) }
 func FuzzProof(f *testing.F)    { fuzzPayload(f, typeProof) }
 func FuzzProved(f *testing.F)   { fuzzPayload(f, typeProved) }
 func FuzzAssign(f *testing.F)   { fuzzPayload(f, typeAssign) }
+func FuzzRoster(f *testing.F)   { fuzzPayload(f, typeRoster) }
 
 // FuzzFrames reads a stream of anything, as the server does.
 func FuzzFrames(f *testing.F) {

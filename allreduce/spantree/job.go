@@ -73,6 +73,7 @@ type job struct {
 	restart
 	links
 	handover
+	elastic
 	spares    []*attempt // without a rank, in order of arrival
 	shortFrom time.Time  // since when all that have joined wait for ranks that have not; zero: they do not
 }
@@ -208,13 +209,16 @@ func (j *job) report(now time.Time) string {
 	var b strings.Builder
 	if j.state == recovering {
 		j.recoveryReport(&b, now)
-	} else if n := len(j.seats); n < j.total {
-		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, j.total, ranks(j.missing()))
+	} else if n, total := len(j.seats), j.total-len(j.removed); n < total {
+		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, total, ranks(j.missing()))
 		j.farewells(&b, now)
 	} else if slow := j.notReady(); len(slow) > 0 {
-		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", j.total, ranks(slow))
+		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", total, ranks(slow))
 	} else {
-		fmt.Fprintf(&b, "all %d ranks have joined and are being wired", j.total)
+		fmt.Fprintf(&b, "all %d ranks have joined and are being wired", total)
+	}
+	if j.state == filling {
+		b.WriteString(j.elasticReport(now))
 	}
 	j.sentence, j.sentenceOf, j.sentenceAt = clip(b.String(), maxWords), j.changed, now
 	return j.sentence
@@ -245,7 +249,7 @@ func (j *job) farewells(b *strings.Builder, now time.Time) {
 func (j *job) missing() []int {
 	var missing []int
 	for r := range j.total {
-		if j.seats[r] == nil {
+		if j.seats[r] == nil && !j.removed[r] {
 			missing = append(missing, r)
 		}
 	}

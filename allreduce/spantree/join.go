@@ -62,11 +62,15 @@ type JoinConfig struct {
 	OnLoss         OnLoss
 	ReplaceTimeout time.Duration
 	SlowFactor     float64
+	// Elastic is the time after which the job starts without the ranks that have not come,
+	// counted from when the first one has; 0: it waits for all. OnLoss must not be Abort, and
+	// Job needs a run key. All ranks say the same.
+	Elastic time.Duration
 	// Checkpoint is the step of the checkpoint that this rank can read; 0: none.
 	Checkpoint uint64
 
 	DialTimeout   time.Duration // to reach the server, trying once a second; 0 is 100 s, as vw
-	StartTimeout  time.Duration // until all ranks have joined; 0 is 10 min
+	StartTimeout  time.Duration // until all ranks have joined, twice that with Elastic; 0 is 10 min
 	Heartbeat     time.Duration // 0 is 1 s
 	LostAfter     time.Duration // of silence this rank is lost; 0 is 10 s
 	ServerTimeout time.Duration // of silence the server is away; 0 is 10 min
@@ -148,6 +152,13 @@ func (c JoinConfig) Validate() error {
 	case !c.Spare && (c.Rank < 0 || c.Rank >= c.Total):
 		fault("rank is %d, want 0 to %d", c.Rank, c.Total-1)
 	}
+	switch {
+	case c.Elastic <= 0:
+	case c.OnLoss == Abort:
+		fault("Elastic: later attempts of missing ranks must stand by, and OnLoss is %v: want wait or shrink", c.OnLoss)
+	case c.Job.RunKey == "":
+		fault("Elastic: without a run key a rank that comes after the end would begin the job anew")
+	}
 	if host, _, err := splitAdvertise(c.Advertise); err != nil {
 		fault("the advertised address %q is not host:port: %w", c.Advertise, err)
 	} else {
@@ -165,6 +176,7 @@ func (c JoinConfig) Validate() error {
 		{"Heartbeat", c.Heartbeat},
 		{"LostAfter", c.LostAfter},
 		{"ServerTimeout", c.ServerTimeout},
+		{"Elastic", c.Elastic},
 	} {
 		if d.value < 0 {
 			fault("%s is %v, want a positive duration", d.name, d.value)
@@ -273,7 +285,7 @@ func (c *JoinConfig) join() *joinFrame {
 		Generation: c.Generation, Attempt: c.Attempt, Capabilities: c.Capabilities,
 		Heartbeat: c.Heartbeat, LostAfter: c.LostAfter, Options: c.Options, OptionsSHA256: sha256.Sum256([]byte(c.Options)),
 		Port: port, AdvertiseHost: host, Host: c.Host, Version: c.Version,
-		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
+		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor, Elastic: c.Elastic,
 	}
 	if c.Owner != nil {
 		f.Owner = sha256.Sum256(claim(c.Owner))

@@ -268,6 +268,7 @@ func (m *machine) onTick() {
 			}
 		}
 		m.judge(j)
+		m.muster(j)
 		m.assignMissing(j)
 		m.decide(j)
 		m.watchRecovery(j)

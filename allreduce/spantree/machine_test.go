@@ -205,13 +205,24 @@ func parseEvent(m *machine, words []string) (event, error) {
 			AdvertiseHost: a["advertise"], Host: a["host"], Options: a["options"],
 			OnLoss: policyOf(a["on_loss"]), ReplaceTimeout: a.duration("replace"), SlowFactor: float64(a.num("slow")),
 			State: attemptState(a.num("state")), Epoch: epochOf(a["epoch"]), Completed: epochOf(a["at"]), Step: a.num("step"),
-			OptionsSHA256: sha256.Sum256([]byte(a["options"])), Version: "9",
+			OptionsSHA256: sha256.Sum256([]byte(a["options"])), Version: "9", Elastic: a.duration("elastic"),
 		}
 		if a["digest"] == "wrong" {
 			f.OptionsSHA256[0]++
 		}
 		if a["attempt"] != "" {
 			f.Attempt = a.num("attempt")
+		}
+		if a["without"] != "" { // ranks that this attempt knows to be missing
+			var missing []int
+			for _, r := range strings.Split(a["without"], ",") {
+				n, err := strconv.Atoi(r)
+				if err != nil {
+					return nil, err
+				}
+				missing = append(missing, n)
+			}
+			f.Roster = rosterWithout(missing)
 		}
 		return arrived{conn, from, f}, err
 	case "ready":
@@ -333,6 +344,8 @@ func fields(f any) string {
 			for _, d := range x {
 				fmt.Fprintf(&b, " rank %d delivered %q", d.Rank, d.File)
 			}
+		case roster:
+			fmt.Fprintf(&b, " without=%v", x.missing(64))
 		default:
 			fmt.Fprintf(&b, " %s=%+v", name, x)
 		}

@@ -31,6 +31,7 @@ type Member struct {
 	pastWhy  error   // why that is over
 	cause    error   // the job is over for this rank
 	deliver  *deliverFrame
+	roster   roster       // of Elastic
 	decided  map[int]bool // ranks of whom the server decides, see Ask
 	bye      bool
 	model    [32]byte // of bye
@@ -58,8 +59,8 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *frameReader, joined *joine
 	m := &Member{
 		cfg: cfg, checkpoint: cfg.Checkpoint, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: waitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not said yet who is missing"},
-		server:  frames.server,
-		heard:   time.Now(), short: time.Now(), leased: time.Now(), decided: map[int]bool{},
+		server:  frames.server, roster: joined.Roster,
+		heard: time.Now(), short: time.Now(), leased: time.Now(), decided: map[int]bool{},
 	}
 	m.work.Go(func() {
 		<-m.stop

@@ -226,6 +226,38 @@ func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
 	return rank, err
 }
 
+// Roster waits until it is known who takes part in the job, and returns these ranks, in order:
+// all, unless Elastic lets it start without some. Before a rank has its part of an input that
+// all share it must know. A *FinishedError says that the job has ended, and that this rank
+// took no part.
+func (m *Member) Roster(ctx context.Context) (live []int, err error) {
+	if m.foreign || m.cfg.Elastic == 0 {
+		return roster{}.live(m.cfg.Total), nil
+	}
+	err = m.linger(ctx, "learn who takes part", true, func() string { return "waiting for the ranks of the job" }, func() bool {
+		return m.roster.Decided || m.bye
+	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case !m.roster.Decided:
+		return nil, m.finished()
+	}
+	return m.roster.live(m.cfg.Total), nil
+}
+
+// Late says that the job has been started without this rank.
+func (m *Member) Late() bool {
+	if m.foreign {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.roster.Decided && m.cfg.Rank >= 0 && !partOf(m.roster.live(m.cfg.Total), m.cfg.Rank)
+}
+
 // Checkpoint says, before Ready, which step's checkpoint this rank can read, where that
 // was not known when it joined.
 func (m *Member) Checkpoint(step uint64) { m.checkpoint = step }
@@ -250,7 +282,7 @@ func (m *Member) linger(ctx context.Context, doing string, starts bool, says fun
 		case !expired:
 			return err
 		case limited && left <= 0 && starts:
-			return &StartError{Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: m.report()}
+			return &StartError{Job: m.cfg.Job, After: m.startLimit(), Report: m.report()}
 		}
 		if time.Since(logged) >= reportEvery {
 			logged = time.Now()
@@ -274,7 +306,17 @@ func (m *Member) rank() int {
 func (m *Member) startLeft() (left time.Duration, limited bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.cfg.StartTimeout - time.Since(m.short), !m.waiting.complete()
+	away := m.cfg.Elastic > 0 && m.conn == nil // who has come is not known then
+	return m.startLimit() - time.Since(m.short), !m.waiting.complete() && !away
+}
+
+// startLimit is how long ranks may be missing. Where the server starts the job without
+// them, it has the time to do so.
+func (m *Member) startLimit() time.Duration {
+	if m.cfg.Elastic > 0 {
+		return 2 * max(m.cfg.StartTimeout, m.cfg.Elastic)
+	}
+	return m.cfg.StartTimeout
 }
 
 func (m *Member) report() string {

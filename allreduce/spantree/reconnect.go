@@ -89,6 +89,7 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 	join := cfg.join()
 	join.Completed, join.Step = at.Completed.Epoch, at.Completed.Step
 	m.mu.Lock()
+	join.Roster = m.roster
 	if m.wiring != nil {
 		join.Epoch, join.Token = m.wiring.Epoch, m.wiring.Token
 	}
@@ -102,7 +103,10 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 	}
 	m.mu.Unlock()
 	conn, frames, err := cfg.gateway().converse(ctx, func(c net.Conn, r *frameReader) error {
-		_, err := register(c, r, &cfg, join)
+		joined, err := register(c, r, &cfg, join)
+		if err == nil {
+			m.update(func() { m.muster(joined.Roster) })
+		}
 		return err
 	})
 	if errors.Is(err, errVWServer) {
@@ -133,6 +137,9 @@ func (m *Member) resume(conn net.Conn, server uint64) error {
 	standing, closing := m.standing, m.closing
 	m.heard = time.Now()
 	m.conn = conn
+	if m.cfg.Elastic > 0 {
+		m.short = m.heard // the server may have begun anew to wait for who is missing
+	}
 	m.revived, m.server = m.revived || server != m.server, server
 	m.mu.Unlock()
 	if closing {

@@ -189,7 +189,7 @@ func (m *machine) rewire(j *job) {
 	if j.unanswered > 0 || m.gracious(j) {
 		return
 	}
-	if m.shrink(j); j.state == failed || len(j.seats) < j.total-len(j.removed) || j.ready < j.native || len(j.seats) == 0 {
+	if m.shrink(j); j.state == failed || j.here() < j.total || j.ready < j.native || len(j.seats) == 0 {
 		return
 	}
 	if m.settle(j) {

@@ -129,7 +129,7 @@ func (m *machine) reconnect(a *attempt, ev arrived) {
 	a.conn, a.from, a.heard, a.told = ev.conn, ev.from, m.now, 0
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.conns[a.conn] = a
-	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(ev.from.host, maxHost)})
+	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: clip(ev.from.host, maxHost), Roster: j.roster})
 	if f.spare() && a.rank >= 0 {
 		m.send(a, &assignFrame{Rank: a.rank})
 	}
@@ -187,7 +187,7 @@ func (m *machine) rejoin(a *attempt, f *joinFrame) *refusal {
 	j.readies++
 	a.order = j.readies
 	m.admit(a)
-	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(len(j.seats)), Seen: clip(a.from.host, maxHost)})
+	m.send(a, &joinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: clip(a.from.host, maxHost), Roster: j.roster})
 	_, vacant := j.vacant[a.rank]
 	if !current || j.state == recovering || j.state == ending && vacant {
 		m.sendOver(a, &overFrame{Epoch: a.wired, Cause: cmp.Or(j.first, cause{Kind: causeLost, Rank: -1, Why: "the epoch is over"})})
@@ -225,6 +225,7 @@ func (m *machine) judge(j *job) {
 	}
 	if j.state == filling {
 		m.assignAll(j)
+		m.muster(j)
 		m.advance(j)
 		return
 	}

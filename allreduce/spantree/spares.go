@@ -73,7 +73,7 @@ func (m *machine) keepSpare(a *attempt, joined *joinedFrame) {
 	m.conns[a.conn] = a
 	j.changed++
 	m.log(slog.LevelInfo, "spare joined", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
-	joined.Joined = uint32(len(j.seats))
+	joined.Joined = uint32(j.here())
 	m.send(a, joined)
 	if !m.gracious(j) {
 		m.assignAll(j)
@@ -110,12 +110,15 @@ func (m *machine) assign(j *job, rank int) {
 	delete(j.gone, rank)
 	m.log(slog.LevelInfo, "spare takes the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
 	m.send(a, &assignFrame{Rank: rank})
+	if j.roster.Decided {
+		m.send(a, &rosterFrame{j.roster})
+	}
 }
 
 // assignMissing gives spares the ranks that have never come, once all others have been READY
 // for a while: before that it may be that a launcher is slow.
 func (m *machine) assignMissing(j *job) {
-	waits := j.state == filling && len(j.seats) > 0 && len(j.seats) < j.total && j.ready == j.native && !m.gracious(j)
+	waits := j.state == filling && len(j.seats) > 0 && j.here() < j.total && j.ready == j.native && !m.gracious(j)
 	switch {
 	case !waits || len(j.spares) == 0:
 		j.shortFrom = time.Time{}

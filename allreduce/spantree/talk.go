@@ -55,7 +55,13 @@ func (m *Member) take(f frame) {
 			m.end(&RefusedError{Server: m.cfg.Server, Code: f.Code, Reason: f.Reason, Model: f.Model})
 		case *fencedFrame:
 			m.end(&RefusedError{Server: m.cfg.Server, Code: AttemptFenced, Reason: f.Reason})
+		case *rosterFrame:
+			m.muster(f.Roster)
 		case *standByFrame:
+			if f.Holder == 0 && f.Host == "" {
+				m.cfg.Log.Info("standing by to the end: the job runs without this rank", "rank", m.cfg.Rank)
+				break
+			}
 			m.cfg.Log.Info("standing by: another attempt holds the rank", "rank", m.cfg.Rank, "on", f.Host)
 			m.endEpoch(&LostError{Job: m.cfg.Job, Rank: m.cfg.Rank, Host: m.cfg.Host, Why: "another attempt holds the rank now, on " + f.Host})
 		case *decidingFrame:
@@ -70,6 +76,24 @@ func (m *Member) take(f frame) {
 			m.lease(f.Seq)
 		}
 	})
+}
+
+// muster takes over who takes part; the lock is held. The server may say it again.
+func (m *Member) muster(r roster) {
+	switch {
+	case !r.Decided || r == m.roster:
+		return
+	case m.roster.Decided:
+		m.end(&RefusedError{Server: m.cfg.Server, Code: AttemptFenced, Reason: fmt.Sprintf(
+			"the job is without %s now, and was to run without %s", orNone(r.missing(m.cfg.Total)), orNone(m.roster.missing(m.cfg.Total)))})
+		return
+	}
+	m.roster = r
+	m.short = time.Now() // who is missing from now on is another matter
+	if missing := r.missing(m.cfg.Total); len(missing) > 0 {
+		m.cfg.Log.Warn("the job starts without ranks that have not come: what they would have read is missing, unless all share one input",
+			"rank", m.cfg.Rank, "missing", ranks(missing), "of", m.cfg.Total)
+	}
 }
 
 // assigned gives this spare its rank. The server may say it again.

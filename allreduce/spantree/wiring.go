@@ -51,7 +51,11 @@ func (m *machine) onReady(a *attempt, f *readyFrame) {
 // A rank that is lost between the rounds just leaves its seat: the place in
 // the tree follows from the rank, so what was said to others stays true.
 func (m *machine) wire(j *job) {
-	if j.state != filling || len(j.seats) < j.total || j.ready < j.native || j.recovers() && m.gracious(j) {
+	if j.state != filling || j.here() < j.total || j.ready < j.native || j.recovers() && m.gracious(j) {
+		return
+	}
+	if j.startWithin > 0 && !j.roster.Decided {
+		m.muster(j) // which comes back
 		return
 	}
 	if !j.mixed() {

@@ -25,7 +25,7 @@ var allreduceFlags = append([]*spec{
 	{name: "type", kind: text, category: catReduce, arg: "TYPE", choices: pipe.Types, def: "f64", help: "of the elements; text is for gather"},
 	{name: "frames", kind: boolean, category: catReduce, help: "length-prefixed binary vectors, not lines"},
 	{name: "quiet", kind: boolean, category: catReduce, help: "no talk but errors"},
-}, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
 
 // clusterFlags are the learner's options of the cluster, but some.
 func clusterFlags(but ...string) []*spec {

@@ -79,6 +79,9 @@ func (p *program) run(ctx context.Context) error {
 	if s.has("spare") {
 		return p.spare(ctx, s)
 	}
+	if s.has("elastic") && s.has("shard") && !s.has("dry_run") {
+		return p.muster(ctx, s)
+	}
 	return p.dispatch(ctx, s.args(), learnFlags, p.learn)
 }
 

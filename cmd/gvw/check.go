@@ -115,6 +115,7 @@ var learnExcludes = []excludes{
 	{"testonly", []string{"adax", "sparse_l2", "feature_mask", "holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
 	{"checkpoint", []string{"testonly"}, "nothing is learned"},
 	{"spare", []string{"node", "dry_run"}, "it has the rank of the one that is lost, and none before"},
+	{"elastic", []string{"checkpoint"}, "who begins from one has all ranks"},
 	{"quiet", []string{"progress"}, "there is no table"},
 }
 
@@ -122,7 +123,7 @@ var learnExcludes = []excludes{
 // clusterExtra belong to them.
 var (
 	clusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	clusterExtra  = []string{"spare", "span_server_port", "shard", "run_id", "generation", "run_dir", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "transport", "verbs_device", "trace_dir", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
+	clusterExtra  = []string{"spare", "span_server_port", "shard", "run_id", "generation", "run_dir", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "start_timeout", "elastic", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "transport", "verbs_device", "trace_dir", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
 )
 
 // checkLearn finds what is missing, what contradicts and what would be ignored,
@@ -205,7 +206,7 @@ func checkCluster(s *settings) []error {
 	if node, total := s.number("node"), s.number("total"); node >= total {
 		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
-	return slices.Concat(checkLoss(s), checkSpare(s), checkCheckpoint(s), checkRunDir(s), checkAddresses(s), checkTransport(s), checkCredentials(s))
+	return slices.Concat(checkLoss(s), checkSpare(s), checkElastic(s), checkCheckpoint(s), checkRunDir(s), checkAddresses(s), checkTransport(s), checkCredentials(s))
 }
 
 // checkSpare holds that a spare is of use, and can read what a lost rank has read.
@@ -223,6 +224,20 @@ func checkSpare(s *settings) (errs []error) {
 		if strings.Contains(s.get(name), rankMark) {
 			errs = append(errs, usageErrorf("--%s %s with spares: they load it before they know their rank: give one file for all", name, s.get(name)))
 		}
+	}
+	return errs
+}
+
+// checkElastic holds that who comes too late can be told from who begins.
+func checkElastic(s *settings) (errs []error) {
+	if !s.has("elastic") {
+		return nil
+	}
+	if how := s.get("on_loss"); how != "wait" && how != "shrink" {
+		errs = append(errs, usageErrorf("--elastic without --on_loss wait or shrink: attempts of ranks that were missing come later, and must stand by"))
+	}
+	if !s.has("run_id") {
+		errs = append(errs, usageErrorf("--elastic without --run_id NAME: a rank that comes after the end would begin the job anew, alone"))
 	}
 	return errs
 }

@@ -27,7 +27,7 @@ var doctorFlags = append([]*spec{
 	{name: "patience", kind: duration, positive: true, category: catDoctor, arg: "T", def: "5s", help: "time for a rank to answer"},
 	{name: "verbs", kind: boolean, category: catDoctor, help: "the RDMA devices of this machine, and nothing else"},
 	{name: "quiet", kind: boolean, category: catDoctor, help: "no table: only what is wrong"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
 
 // doctorJob is the unique_id of an examination, if none is given: far from the small
 // numbers that people give their jobs.

@@ -41,6 +41,9 @@ func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config, check
 	case plan.Ranks > 1:
 		text = append(text, "the loss of a rank ends the job\n"...)
 	}
+	if c := cfg.Cluster; c != nil && c.Elastic {
+		text = append(text, "it starts without ranks that have not come when --start_timeout is over\n"...)
+	}
 	if checkpoint != "" {
 		text = fmt.Appendf(text, "\nrank 0 keeps its state in %s.r*, the two newest; one is about:\n", checkpoint)
 		text = appendAmounts(text, plan.State)

@@ -79,7 +79,7 @@ func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory boo
 	if err != nil {
 		return err
 	}
-	if p.enlisted != nil {
+	if p.replaces {
 		attempt++ // the rank has had another one
 	}
 	p.rank = at.Rank

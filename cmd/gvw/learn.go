@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn"
@@ -44,7 +45,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 			if err != nil {
 				return usageErrorf("--shard: %w", err)
 			}
-			shard = hdfsio.Shard{Kind: kind, Rank: at.Rank, Total: at.Total}
+			shard = p.share(kind, at)
 		}
 	}
 	fsys := p.files(c.String, cfg.Quiet)
@@ -107,13 +108,18 @@ func (p *program) learn(c *cli.Context) (err error) {
 		}
 	}
 	cfg.Group = p.enlisted
+	cfg.Once = p.task != nil && isRank && cfg.Cluster.Elastic && cfg.Cluster.OnLoss == allreduce.Wait
 	_, err = learn.Run(c.Context, cfg)
 	return idle(err, cfg.Log)
 }
 
-// idle is nil for who has stood by to the end, which is told.
+// idle is nil for who has stood by to the end, or need not, which is told.
 func idle(err error, log *slog.Logger) error {
 	if e, ok := errors.AsType[*spantree.FinishedError](err); ok {
+		log.Info(e.Error())
+		return nil
+	}
+	if e, ok := errors.AsType[*spantree.LateError](err); ok {
 		log.Info(e.Error())
 		return nil
 	}

@@ -27,7 +27,9 @@ type program struct {
 	stdout, stderr io.Writer
 	rank           int              // for faults
 	task           *mapper          // of Hadoop's; nil: none
-	enlisted       *allreduce.Group // of a spare that now has a rank; nil: this is none
+	enlisted       *allreduce.Group // of who has joined before it knows its inputs; nil: this has not
+	live           []int            // then: who takes part; nil: all
+	replaces       bool             // it was a spare, and has the rank of one that is lost
 	opened         []*hdfsio.URLs   // to be closed at the end
 }
 

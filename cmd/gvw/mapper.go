@@ -177,11 +177,11 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 			values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(t.Rank))
 		}
 	}
-	shrinks := job.get("on_loss") == "shrink"
+	anyone := job.get("on_loss") == "shrink" || job.has("elastic") // may have to write them
 	for _, name := range onceFiles {
 		switch file := job.get(name); {
 		case file == "":
-		case t.Rank > 0 && !shrinks && !strings.Contains(file, rankMark):
+		case t.Rank > 0 && !anyone && !strings.Contains(file, rankMark):
 			job.set(name) // rank 0's has the same bytes
 		default:
 			job.set(name, m.inOut(file))

@@ -309,6 +309,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		VerbsDevice:    c.String("verbs_device"),
 		TraceDir:       c.String("trace_dir"),
 
+		Elastic:        c.Bool("elastic"),
 		OnLoss:         onLoss(c.String("on_loss")),
 		ReplaceTimeout: c.Duration("replace_timeout"),
 		SlowFactor:     slowFactor(c),

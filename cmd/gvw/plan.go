@@ -49,7 +49,7 @@ type gathering struct {
 }
 
 // launcherSays are the options of ranks that gvw run sets itself.
-var launcherSays = slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "run_dir", "generation", "spare"})
+var launcherSays = slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "run_dir", "generation", "spare", "elastic"})
 
 // makePlan divides a job among workers. It touches no file.
 func makePlan(j localJob, s *settings) (*plan, error) {
@@ -58,6 +58,8 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			switch name {
 			case "shard":
 				return nil, usageErrorf("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
+			case "elastic":
+				return nil, usageErrorf("--elastic is for ranks that others start: gvw run starts all of its own at once")
 			case "spare":
 				return nil, usageErrorf("--spare is for a process that is started alone: gvw run starts N of them by --spares N, before --")
 			}

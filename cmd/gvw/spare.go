@@ -31,6 +31,12 @@ func (p *program) spare(ctx context.Context, s *settings) (err error) {
 		return idle(err, log)
 	}
 	defer func() { err = errors.Join(err, p.enlisted.Close()) }()
+	if s.has("elastic") {
+		if p.live, err = p.enlisted.Roster(ctx); err != nil {
+			return idle(err, log)
+		}
+	}
+	p.replaces = true
 	own := s.clone()
 	own.takeRank(p.enlisted.Rank())
 	return p.dispatch(ctx, own.args(), learnFlags, p.learn)
@@ -38,26 +44,34 @@ func (p *program) spare(ctx context.Context, s *settings) (err error) {
 
 // enlist waits for a rank.
 func (p *program) enlist(c *cli.Context) (*allreduce.Group, error) {
-	cfg, err := learnConfig(c)
+	cfg, err := p.recruit(c, launch.Place{Total: int(c.Uint64("total"))})
 	if err != nil {
 		return nil, err
 	}
-	total := int(c.Uint64("total"))
-	if cfg.Cluster, err = clusterConfig(c, launch.Place{Total: total}); err != nil {
-		return nil, err
+	return learn.Enlist(c.Context, cfg)
+}
+
+// recruit is how a process joins that does not know its inputs yet.
+func (p *program) recruit(c *cli.Context, at launch.Place) (learn.Config, error) {
+	cfg, err := learnConfig(c)
+	if err != nil {
+		return cfg, err
+	}
+	if cfg.Cluster, err = clusterConfig(c, at); err != nil {
+		return cfg, err
 	}
 	if err := p.guard(c, cfg.Cluster); err != nil {
-		return nil, err
+		return cfg, err
 	}
-	if _, err := p.faultPlan(total, c.String("shm") != "off"); err != nil {
-		return nil, err // now, and not when it is needed
+	if _, err := p.faultPlan(at.Total, c.String("shm") != "off"); err != nil {
+		return cfg, err // now, and not when it is needed
 	}
 	cfg.Log = p.logger(cfg.Quiet, true)
 	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
-	cfg.Inputs = []learn.Input{{Name: "what a lost rank has read"}}
+	cfg.Inputs = []learn.Input{{Name: "what the rank will read"}}
 	fsys := p.files(c.String, true)
 	cfg.OpenModel, cfg.Create = opener(fsys), p.creator(fsys)
-	return learn.Enlist(c.Context, cfg)
+	return cfg, nil
 }
 
 // takeRank makes the options of a spare those of a rank. A log that grows is rank 0's, where

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// muster is a rank of a job that may start without some, and whose ranks share out one
+// input: it joins, hears who takes part, and then has its part of the input.
+func (p *program) muster(ctx context.Context, s *settings) (err error) {
+	err = p.dispatch(ctx, s.args(), learnFlags, func(c *cli.Context) error {
+		at, _, err := place(c)
+		if err != nil {
+			return err
+		}
+		cfg, err := p.recruit(c, at)
+		if err != nil {
+			return err
+		}
+		p.enlisted, p.live, err = learn.Muster(c.Context, cfg)
+		return err
+	})
+	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.JobFinished {
+		err = nil // what is left to do is the learner's to say
+	}
+	if err != nil {
+		return idle(err, p.logger(s.has("quiet"), true))
+	}
+	if p.enlisted != nil {
+		defer func() { err = errors.Join(err, p.enlisted.Close()) }()
+	}
+	return p.dispatch(ctx, s.args(), learnFlags, p.learn)
+}
+
+// share is the part of the input that is a rank's among those that take part. One that does
+// not reads nothing.
+func (p *program) share(kind hdfsio.Kind, at launch.Place) hdfsio.Shard {
+	if i := slices.Index(p.live, at.Rank); i >= 0 {
+		return hdfsio.Shard{Kind: kind, Rank: i, Total: len(p.live)}
+	}
+	return hdfsio.Shard{Kind: kind, Rank: at.Rank, Total: at.Total}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// elasticJob is how a rank of a job of three joins that waits for others for a moment.
+func elasticJob(server string, place RunDir, out *files, rank int, part string) Config {
+	return Config{
+		Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), part)},
+		Bits:   10, Loss: "logistic", HoldoutOff: true, L2: 1, Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 6},
+		FinalModel: fmt.Sprint("m", rank), Create: out.create, RunDir: place, Once: true,
+		Cluster: &allreduce.Config{
+			Server: server, Job: spantree.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 3, Listen: "127.0.0.1:0",
+			OnLoss: allreduce.Wait, Elastic: true, StartTimeout: 300 * time.Millisecond,
+		},
+	}
+}
+
+// The model of a job that starts without a rank is that of a job of the others. One of them
+// delivers it; rank 0, coming late, copies it without any work, and others leave at once.
+func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
+	parts := deal(randomText(300), 3)
+	for missing := range 3 {
+		t.Run(fmt.Sprint("rank ", missing), func(t *testing.T) {
+			came := slices.DeleteFunc([]int{0, 1, 2}, func(r int) bool { return r == missing })
+			var want, got files
+			_, errs := runRanks(t, []string{parts[came[0]], parts[came[1]]}, func(rank int, c *Config) {
+				c.Hybrid, c.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 6}, 1
+				c.Create, c.FinalModel = want.create, fmt.Sprint("m", came[rank])
+			})
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			server, place := serve(t), &memDir{from: &got}
+			both := make([]error, 3)
+			var ranks sync.WaitGroup
+			for _, r := range came {
+				ranks.Go(func() { _, both[r] = Run(t.Context(), elasticJob(server, place, &got, r, parts[r])) })
+			}
+			ranks.Wait()
+			if err := errors.Join(both...); err != nil {
+				t.Fatal(err)
+			}
+			first := fmt.Sprint("m", came[0])
+			if len(got.m) != 1 || !bytes.Equal(got.m[first], want.m[first]) {
+				t.Errorf("%d files; the model of rank %d has %d bytes, that of a job of %v %d", len(got.m), came[0], len(got.m[first]), came, len(want.m[first]))
+			}
+			// It has finished. The server knows it, or has forgotten it and only the place does.
+			for _, at := range []string{server, serve(t)} {
+				for r := range 3 {
+					var late files
+					report, err := Run(t.Context(), elasticJob(at, place, &late, r, parts[r]))
+					_, finished := errors.AsType[*spantree.FinishedError](err)
+					_, needless := errors.AsType[*spantree.LateError](err) // rank 0 was there before it
+					if !finished && (r == 0 || !needless) || report != nil {
+						t.Errorf("rank %d comes late, and ends with %v", r, err)
+					}
+					if r == 0 != bytes.Equal(late.m["m0"], want.m[first]) || r > 0 && len(late.m) > 0 {
+						t.Errorf("rank %d comes late, and leaves %d files", r, len(late.m))
+					}
+				}
+			}
+		})
+	}
+}
+
+// A rank that comes while the others train leaves at once; rank 0, which owes the model,
+// stays to the end.
+func TestLateRanksOfAJobUnderWay(t *testing.T) {
+	parts := deal(randomText(90), 3)
+	for late := range 2 {
+		server := serve(t)
+		var out files
+		place := &memDir{from: &out}
+		here, gone := make(chan struct{}), make(chan struct{})
+		var ranks sync.WaitGroup
+		errs := make([]error, 3)
+		for r := range 3 {
+			if r == late {
+				continue
+			}
+			ranks.Go(func() {
+				c := elasticJob(server, place, &out, r, parts[r])
+				var once sync.Once
+				c.Watch = func(p Progress) {
+					if p.Pass == 2 { // so the job has started
+						once.Do(func() {
+							if r == 2 {
+								close(here)
+							}
+							<-gone
+						})
+					}
+				}
+				_, errs[r] = Run(t.Context(), c)
+			})
+		}
+		<-here
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		done := make(chan error, 1)
+		go func() {
+			_, err := Run(ctx, elasticJob(server, place, &out, late, parts[late]))
+			done <- err
+		}()
+		if late > 0 {
+			if _, ok := errors.AsType[*spantree.LateError](<-done); !ok {
+				t.Errorf("rank %d came late, and has not left", late)
+			}
+			close(gone)
+		} else {
+			select {
+			case err := <-done:
+				t.Errorf("rank 0 has left before the end: %v", err)
+				done <- err
+			case <-time.After(100 * time.Millisecond):
+			}
+			close(gone)
+			if _, ok := errors.AsType[*spantree.FinishedError](<-done); !ok {
+				t.Error("rank 0 came late, and has not waited for the model")
+			}
+		}
+		ranks.Wait()
+		cancel()
+		if err := errors.Join(errs...); err != nil {
+			t.Error(err)
+		}
+		want := 1
+		if late == 0 {
+			want = 2
+		}
+		if len(out.m) != want || late == 0 && cmp.Diff(out.m["m0"], out.m["m1"]) != "" {
+			t.Errorf("without rank %d: %d files, want %d of the same bytes", late, len(out.m), want)
+		}
+	}
+}

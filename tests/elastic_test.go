@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Fewer slots than maps: the job trains on the splits of those that came. The map that gets
+// its slot when they have ended exits with 0, as the others do; where it is rank 0's, with
+// the model.
+func TestMapTasksThatCame(t *testing.T) {
+	dir, _ := mapTasks(t, hybridOptions()...)
+	for late, came := range map[int][]int{3: {0, 1, 2}, 0: {1, 2, 3}} {
+		for i, r := range came { // as gvw run knows them
+			if err := os.Link(filepath.Join(dir, fmt.Sprint("part.", r)), filepath.Join(dir, fmt.Sprintf("own%d.%d", late, i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gvw(t, dir, append([]string{"run", "-n", "3", "--", "-d", fmt.Sprintf("own%d.{rank}", late), "-f", "three", "--cache_file", "c", "--quiet"}, hybridOptions()...)...)
+		want, err := os.ReadFile(filepath.Join(dir, "three"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "out")); err != nil {
+			t.Fatal(err)
+		}
+		port := startServer(t)
+		args := append(hybridOptions(), "-f", "model", "--elastic", "--start_timeout", "3s")
+		tasks := map[int]*process{}
+		for _, r := range came {
+			tasks[r] = mapTask(t, dir, port, r, 4, 0, nil, args...)
+		}
+		for _, r := range came {
+			res := tasks[r].wait()
+			if res.code != 0 {
+				t.Fatalf("rank %d: exit code %d\n%s", r, res.code, res.stderr)
+			}
+			if want := fmt.Sprintf("missing=\"rank %d\" of=4", late); !strings.Contains(res.stderr, want) {
+				t.Errorf("rank %d does not say %s:\n%s", r, want, res.stderr)
+			}
+		}
+		res := mapTask(t, dir, port, late, 4, 0, nil, args...).wait()
+		if res.code != 0 || res.stdout != "" || !strings.Contains(res.stderr, "reporter:counter:gvw,examples,0") {
+			t.Errorf("the late rank %d: exit code %d\n%s", late, res.code, res.stderr)
+		}
+		holders := []int{came[0]}
+		if late == 0 {
+			holders = append(holders, 0)
+		}
+		for r := range 4 {
+			got, err := os.ReadFile(outOf(dir, r, 0, "model"))
+			switch should := r == holders[0] || r == holders[len(holders)-1]; {
+			case should && (err != nil || !bytes.Equal(got, want)):
+				t.Errorf("without rank %d: the model of rank %d is not that of gvw run over the other splits: %v", late, r, err)
+			case !should && err == nil:
+				t.Errorf("without rank %d: rank %d has left a model, too", late, r)
+			}
+		}
+	}
+}
+
+// Ranks that share out one list of files have larger shares when one does not come: nothing
+// is missing from the model.
+func TestRanksThatCameShareAllOfTheInput(t *testing.T) {
+	dir, _ := mapTasks(t, hybridOptions()...)
+	data := []string{"-d", "part.0", "-d", "part.1", "-d", "part.2", "-d", "part.3"}
+	gvw(t, dir, append(append([]string{"run", "-n", "2", "--", "-f", "two", "--cache_file", "c", "--quiet"}, data...), hybridOptions()...)...)
+	want, err := os.ReadFile(filepath.Join(dir, "two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := startServer(t)
+	join := func(rank int) *process {
+		return start(t, dir, gvwBin, append(append([]string{
+			"--span_server", "127.0.0.1", "--span_server_port", port, "--unique_id", "5", "--run_id", "shares", "--total", "3", "--node", fmt.Sprint(rank),
+			"--on_loss", "wait", "--elastic", "--start_timeout", "2s", "--shard", "bytes", "--cache_file", fmt.Sprint("mine.", rank), "-f", fmt.Sprint("model.", rank),
+		}, data...), hybridOptions()...)...)
+	}
+	first := join(0)
+	waitFor(t, "rank 0 to join", func() bool {
+		return strings.Contains(run(t, dir, gvwBin, "jobs", "--span_server", "127.0.0.1", "--span_server_port", port).stdout, "filling")
+	})
+	second := join(1)
+	for rank, p := range []*process{first, second} {
+		if r := p.wait(); r.code != 0 {
+			t.Fatalf("rank %d: exit code %d\n%s", rank, r.code, r.stderr)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("model.", rank))); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the model of rank %d is not that of two workers over all of the input: %v", rank, err)
+		}
+	}
+	began := time.Now()
+	r := join(2).wait()
+	if r.code != 0 || !strings.Contains(r.stderr, "has finished") || time.Since(began) > 20*time.Second {
+		t.Errorf("rank 2 comes when all is over: exit code %d after %v\n%s", r.code, time.Since(began), r.stderr)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "model.2")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("what rank 2 has copied is not the model: %v", err)
+	}
+}
