@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// changer is a network with a bit that changes, in the first connection that this side opens
+// to another rank: one of what it writes, or of what it reads.
+type changer struct {
+	transport.Network
+	in    bool
+	at    int // byte
+	bit   byte
+	left  atomic.Int64 // connections to change
+	total atomic.Int64 // bytes that went by there, changed or not
+}
+
+func (f *changer) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	c, err := f.Network.Dial(ctx, addr)
+	if err != nil || addr == "server:26543" || f.left.Add(-1) < 0 {
+		return c, err
+	}
+	return &changedConn{Conn: c, f: f}, nil
+}
+
+type changedConn struct {
+	net.Conn
+	f *changer
+}
+
+// change flips the bit if it is in b, which begins where the last one has ended.
+func (c *changedConn) change(b []byte) {
+	from := c.f.total.Add(int64(len(b))) - int64(len(b))
+	if at := int64(c.f.at) - from; at >= 0 && at < int64(len(b)) {
+		b[at] ^= c.f.bit
+	}
+}
+
+func (c *changedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.f.in {
+		c.change(b[:n])
+	}
+	return n, err
+}
+
+func (c *changedConn) Write(b []byte) (int, error) {
+	if c.f.in {
+		return c.Conn.Write(b)
+	}
+	b = append([]byte(nil), b...)
+	c.change(b)
+	return c.Conn.Write(b)
+}
+
+// changedJob sums three parts over two ranks, of which one is late, so that there are signs
+// of life, too. It returns how many bytes went by where the changer is.
+func changedJob(t *testing.T, creds *auth.Credentials, f *changer) (bytes int, errs []error) {
+	synctest.Test(t, func(t *testing.T) {
+		j, n := newMemJob(t, 2, Config{Credentials: creds, Chunk: 128, Stall: time.Second, MaxWait: 20 * time.Second, DialTimeout: 20 * time.Second})
+		f.Network = n.Host("h0")
+		f.left.Store(1)
+		j.groups[0].cfg.Network = f
+		began := time.Now()
+		errs = j.all(func(rank int) error {
+			g := j.groups[rank]
+			if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+				return err
+			}
+			time.Sleep(time.Duration(rank) * 300 * time.Millisecond)
+			v := make([]float32, 96)
+			for i := range v {
+				v[i] = float32(i) // no two parts are alike
+			}
+			if err := g.AllReduce(ctx, Vec(v), Sum); err != nil {
+				return err
+			}
+			for i, x := range v {
+				if x != 2*float32(i) {
+					t.Errorf("element %d is %v", i, x)
+				}
+			}
+			return nil
+		})
+		if took := time.Since(began); took > 30*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		bytes = int(f.total.Load())
+	})
+	return bytes, errs
+}
+
+// TestEveryByteBetweenRanks: whichever byte of a conversation between two ranks changes on its
+// way, in the greeting, a header, a tag or what follows, no sum is wrong, and nobody hangs. A
+// greeting that fails is made again, but where its last word is wrong: who has said it takes
+// the end that follows for the other rank's. With a secret a change behind the greeting is not
+// just harmless, but seen.
+func TestEveryByteBetweenRanks(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	const greeting = helloSize + auth.ProofSize
+	for name, creds := range map[string]*auth.Credentials{"nothing": nil, "secret": {Secret: secretFor(t, "a")}} {
+		for _, in := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, from who was called %v", name, in), func(t *testing.T) {
+				all, errs := changedJob(t, creds, &changer{in: in, at: -1})
+				if err := errors.Join(errs...); err != nil || all < greeting+3*128 {
+					t.Fatalf("with nothing changed: %d bytes, %v", all, err)
+				}
+				again := helloSize
+				if in {
+					again = greeting
+				}
+				for at := 0; at < all; at += step {
+					_, errs := changedJob(t, creds, &changer{in: in, at: at, bit: 1 << (at % 8)})
+					err := errors.Join(errs...)
+					switch {
+					case at < again && err != nil:
+						t.Errorf("byte %d of the greeting: %v, want another greeting", at, err)
+					case at >= greeting && creds != nil && err == nil:
+						t.Errorf("byte %d: nobody has noticed", at)
+					}
+					if t.Failed() {
+						t.Fatalf("byte %d of %d", at, all)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestEveryBitOfATaggedFrame: of no kind of frame does one pass with a bit changed.
+func TestEveryBitOfATaggedFrame(t *testing.T) {
+	key, said := (*auth.Secret)(nil).Epoch(auth.Scope{}), []byte("hello")
+	x := key.Exchange(said)
+	for kind, payload := range map[byte][]byte{
+		frameCall:  (&callID{}).appendTo(nil),
+		frameData:  []byte("a part"),
+		frameNote:  note{seq: 1, rank: 2}.appendTo(nil),
+		frameFault: (&failure{code: faultLost, by: 1, rank: 2, host: "h", text: "t"}).appendTo(nil),
+		frameOffer: make([]byte, offerSize),
+		frameTurn:  {1, 0, 0, 0},
+		frameLift:  {liftReady},
+	} {
+		out := newEdge(&engine{rank: 0}, 1)
+		out.tags.out = x.Tags(auth.Client)
+		good := out.appendFrame(nil, kind, payload)
+		for bit := -1; bit < 8*len(good); bit++ {
+			b := append([]byte(nil), good...)
+			if bit >= 0 {
+				b[bit/8] ^= 1 << (bit % 8)
+			}
+			in := newEdge(&engine{rank: 1}, 0)
+			in.tags.in = x.Tags(auth.Client)
+			f, err := decodeFrame(b, true)
+			if err == nil {
+				copy(in.inbox.tag[:], b[leadSize:])
+				in.inbox.frame = f
+				if more := int(f.length) - len(payload); more > 0 {
+					b = append(b, make([]byte, more)...) // of what would come next
+				}
+				err = in.check(b[tagFrameSize:][:f.length])
+			}
+			if (err == nil) != (bit < 0) {
+				t.Errorf("kind %d, bit %d of byte %d: %v", kind, bit%8, bit/8, err)
+			}
+		}
+	}
+}
