@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// site is an authority in a folder, which issues for any time.
+type site struct {
+	t         *testing.T
+	dir       string
+	authority *auth.Authority
+	ca        []byte
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	a, err := auth.NewAuthority("test", time.Now().Add(-48*time.Hour), 96*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, dir: t.TempDir(), authority: a}
+	if s.ca, _, err = a.PEM(); err != nil {
+		t.Fatal(err)
+	}
+	s.write("ca", s.ca)
+	return s
+}
+
+func (s *site) write(name string, b []byte) string {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+// issue makes a certificate that holds for an hour from a time on.
+func (s *site) issue(from time.Time, hosts ...string) (cert, key []byte) {
+	s.t.Helper()
+	cert, key, err := s.authority.Issue("whoever", hosts, from, time.Hour)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return cert, key
+}
+
+// options are those that name such a certificate, and the site's authority.
+func (s *site) options(name string, from time.Time, hosts ...string) []string {
+	s.t.Helper()
+	cert, key := s.issue(from, hosts...)
+	return []string{"--tls_cert", s.write(name+".crt", cert), "--tls_key", s.write(name+".key", key), "--tls_ca", filepath.Join(s.dir, "ca")}
+}
+
+// serve runs a server whose certificate was good at a time.
+func (s *site) serve(at time.Time) (port string) {
+	s.t.Helper()
+	cert, key := s.issue(at, "127.0.0.1")
+	tls, err := auth.NewTLS(cert, key, s.ca, at)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server, err := spantree.NewServer(spantree.ServerConfig{Credentials: &auth.Credentials{TLS: tls}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(context.Background(), l) }()
+	s.t.Cleanup(func() {
+		server.Close()
+		<-done
+	})
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// Whatever is wrong with credentials, a program that shows or meets them ends with exit code 6
+// and a last line that says what, and does not try again.
+func TestRefusedCredentials(t *testing.T) {
+	now := time.Now()
+	ours, theirs := newSite(t), newSite(t)
+	rank, server := ours.options("rank", now), ours.options("server", now, "127.0.0.1")
+	expired, early := ours.options("expired", now.Add(-2*time.Hour)), ours.options("early", now.Add(24*time.Hour))
+	foreign := theirs.options("foreign", now)
+	disowned := append(foreign[:4:4], "--tls_ca", filepath.Join(ours.dir, "ca"))
+	swapped := []string{"--tls_cert", rank[1], "--tls_key", server[3], "--tls_ca", rank[5]}
+	no := newKeyring(t)
+	secret, another := no.secret(), newKeyring(t).secret()
+
+	bare, behindSecret, hidden := startServer(t), startServer(t, secret...), startServer(t, append(secret, "--encrypt")...)
+	behindTLS, outOfDate := startServer(t, server...), ours.serve(now.Add(-2*time.Hour))
+	for name, c := range map[string]struct {
+		port string
+		show []string
+		want string
+	}{
+		"a good certificate's key is another's": {behindTLS, swapped, "not the key of the certificate"},
+		"an expired certificate":                {behindTLS, expired, "expired.crt: this certificate is out of date: it holds from "},
+		"a certificate of tomorrow":             {behindTLS, early, "early.crt: this certificate is out of date: it holds from "},
+		"a certificate of others, disowned":     {behindTLS, disowned, "foreign.crt: the authority of --tls_ca has not signed this certificate"},
+		"a foreign certificate":                 {behindTLS, foreign, `the other end's certificate ("whoever") is foreign`},
+		"no certificate":                        {behindTLS, nil, "speaks TLS alone"},
+		"a secret in place of a certificate":    {behindTLS, secret, "speaks TLS alone"},
+		"encrypted, in place of a certificate":  {behindTLS, append(secret, "--encrypt"), "certificate"},
+		"a server whose certificate has ended":  {outOfDate, rank, `the other end's certificate ("whoever") is out of date: it holds from `},
+		"a certificate where there is none":     {bare, rank, "does not speak TLS"},
+		"a secret where there is none":          {bare, secret, "it asks for no secret"},
+		"another secret":                        {behindSecret, another, "the secret is not the server's"},
+		"no secret":                             {behindSecret, nil, "it asks for a secret"},
+		"a certificate in place of the secret":  {behindSecret, rank, "does not speak TLS"},
+		"another secret, encrypted":             {hidden, append(another, "--encrypt"), "the secret is not the server's"},
+		"the secret, not encrypted":             {hidden, secret, "speaks TLS alone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := append([]string{"--span_server", "127.0.0.1", "--span_server_port", c.port}, c.show...)
+			run(t, no.dir, gvwBin, append([]string{"jobs"}, at...)...).ends(t, "gvw jobs", 6, c.want)
+			job := []string{"--unique_id", "1", "--total", "2", "--node", "1", "--quiet", "--start_timeout", "20s", "-d"}
+			run(t, no.dir, gvwBin, append(append(at, job...), examples(t, t.TempDir(), 10))...).ends(t, "a rank", 6, c.want)
+		})
+	}
+	// The name is the server's alone: of ranks it is not asked.
+	at := append([]string{"jobs", "--span_server", "localhost", "--span_server_port", behindTLS}, rank...)
+	run(t, no.dir, gvwBin, at...).ends(t, "a server of another name", 6, "the server's certificate is not for localhost, but for 127.0.0.1")
+
+	for name, c := range map[string]struct {
+		options []string
+		code    int
+		want    string
+	}{
+		"an expired certificate": {expired, 6, "expired.crt: this certificate is out of date"},
+		"another's key":          {swapped, 6, "not the key of the certificate"},
+		"a foreign certificate":  {disowned, 6, "has not signed"},
+		"half of a certificate":  {server[:4], 1, "--tls_ca"},
+		"no secret in the file":  {[]string{"--secret_file", no.dir}, 6, "it is a folder"},
+	} {
+		run(t, no.dir, serverBin, append([]string{"--nondaemon", "--bind", "127.0.0.1", "--port", "0"}, c.options...)...).ends(t, "a server with "+name, c.code, c.want)
+	}
+}
