@@ -59,41 +59,22 @@ func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, strid
 // and every other slot is summed. Where G is not positive, the weight is 0.
 // normalizedSlot is the slot of the largest feature values, 0 if there is none.
 func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, normalizedSlot int) error {
-	return g.AccumulateWeightedAvgInto(ctx, w, w, stride, normalizedSlot)
+	return g.AccumulateWeightedAvgInto(ctx, w, w, stride, normalizedSlot, 0)
 }
 
 // AccumulateWeightedAvgInto is AccumulateWeightedAvg that leaves src whole. dst is
-// src, or does not overlap it.
-func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float32, stride, normalizedSlot int) error {
-	const weight, adaptive = 0, 1
-	const cell = 4 // floats of a weight of the learner
-	if stride <= adaptive || normalizedSlot < 0 || normalizedSlot >= stride {
-		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d and normalised slot %d", stride, normalizedSlot))
+// src, or does not overlap it. scratchSlot is one that means nothing to other ranks, and
+// is 0 in dst; 0: there is none.
+func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float32, stride, normalizedSlot, scratchSlot int) error {
+	if stride <= adaptiveSlot || normalizedSlot < 0 || normalizedSlot >= stride || scratchSlot < 0 || scratchSlot >= stride {
+		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d, normalised slot %d and scratch slot %d", stride, normalizedSlot, scratchSlot))
 	}
-	total, err := g.sumOfSlot(ctx, src, stride, adaptive, "adaptive sums")
+	sums, err := g.sumOfSlot(ctx, src, stride, adaptiveSlot, "adaptive sums")
 	if err != nil {
 		return err
 	}
-	inPlace := &dst[0] == &src[0]
-	if !inPlace && stride != cell {
-		copy(dst, src)
-		inPlace = true
-	}
-	for i, sum := range total {
-		slots := dst[i*stride : (i+1)*stride]
-		if !inPlace { // in the same sweep
-			*(*[cell]float32)(slots) = [cell]float32(src[i*cell:])
-		}
-		if sum <= 0 {
-			slots[weight] = 0
-			continue
-		}
-		ratio := slots[adaptive] / sum
-		slots[weight] *= ratio
-		slots[adaptive] *= ratio
-		if normalizedSlot > 0 {
-			slots[normalizedSlot] *= ratio
-		}
+	if len(sums) > 0 {
+		weigh(dst, src, sums, stride, normalizedSlot, scratchSlot)
 	}
 	return g.AllReduce(ctx, Vec(dst).Named("weights"), Sum)
 }

@@ -114,7 +114,7 @@ func TestAccumulations(t *testing.T) {
 			{
 				"weighted, normalised, into",
 				func(g *Group, w []float32) error {
-					return into(func(dst, src []float32) error { return g.AccumulateWeightedAvgInto(ctx, dst, src, stride, 2) })(w)
+					return into(func(dst, src []float32) error { return g.AccumulateWeightedAvgInto(ctx, dst, src, stride, 2, 0) })(w)
 				},
 				weightedWant(n, 2, at),
 			},

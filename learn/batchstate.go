@@ -114,21 +114,21 @@ func (m *batch) sharedArrays() []array {
 	st := m.solverState()
 	var arrays []array
 	if l := st.lbfgs; l != nil {
-		arrays = append(arrays, array{"weights", l.X}, array{"direction", l.Dir}, array{"preconditioner", l.Precond})
+		arrays = append(arrays, array{name: "weights", v: l.X}, array{name: "direction", v: l.Dir}, array{name: "preconditioner", v: l.Precond})
 		for j := range l.Older + 1 {
 			i := (l.Origin + j) % len(l.Y)
-			arrays = append(arrays, array{fmt.Sprintf("y of pair %d", j), l.Y[i]}, array{fmt.Sprintf("s of pair %d", j), l.S[i]})
+			arrays = append(arrays, array{name: fmt.Sprintf("y of pair %d", j), v: l.Y[i]}, array{name: fmt.Sprintf("s of pair %d", j), v: l.S[i]})
 		}
 	} else {
 		g := st.cg
-		arrays = append(arrays, array{"weights", g.X}, array{"direction", g.Dir}, array{"preconditioner", g.Precond},
-			array{"weights before the step", g.X0}, array{"gradient before the step", g.G0})
+		arrays = append(arrays, array{name: "weights", v: g.X}, array{name: "direction", v: g.Dir}, array{name: "preconditioner", v: g.Precond},
+			array{name: "weights before the step", v: g.X0}, array{name: "gradient before the step", v: g.G0})
 	}
 	if m.best != nil {
-		arrays = append(arrays, array{"best weights", m.best})
+		arrays = append(arrays, array{name: "best weights", v: m.best})
 	}
 	if m.final != nil {
-		arrays = append(arrays, array{"diagonal of the Hessian", m.final})
+		arrays = append(arrays, array{name: "diagonal of the Hessian", v: m.final})
 	}
 	return arrays
 }
@@ -167,10 +167,10 @@ func (m *batch) outcomeArrays() []array {
 	var arrays []array
 	kind := m.request().Kind
 	if kind != optim.Curvature {
-		arrays = append(arrays, array{"gradient", m.sums.Gradient})
+		arrays = append(arrays, array{name: "gradient", v: m.sums.Gradient})
 	}
 	if kind == optim.First {
-		arrays = append(arrays, array{"diagonal of the Hessian", m.sums.Diagonal})
+		arrays = append(arrays, array{name: "diagonal of the Hessian", v: m.sums.Diagonal})
 	}
 	return arrays
 }

@@ -42,7 +42,7 @@ const noClass = 999
 // Work predicts every example of the shard, and learns from it.
 func (m *classes) Work(ctx context.Context) error {
 	s := m.s
-	m.begin()
+	m.guard()
 	defer m.end()
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if ex.Weight < 0 { // vw counts it as 0 here, and below 0 where labels are simple

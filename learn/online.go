@@ -34,11 +34,9 @@ type online struct {
 	bestAs  trained     // their model but for the weights: the counters of their pass
 	scratch []float32   // one slot of all weights, for the maximum of N
 
-	// Where the state is kept: the weights it has, those of this rank's work, and
-	// what is made of those of all ranks. The first state everybody can make.
-	state, work, result []float32
-	use                 func(w []float32) // puts the learner into other memory
-	read                *bestAs           // of a state that is being read
+	kept keptTables        // where the state is kept
+	use  func(w []float32) // puts the learner into other memory
+	read *bestAs           // of a state that is being read
 }
 
 var _ stage = (*online)(nil)
@@ -57,7 +55,7 @@ func (m *online) Work(ctx context.Context) error {
 	var next lookahead
 	fresh := m.done == 0 && !s.cfg.TestOnly // of a test no page but those it reads need be there
 	length := newPassLength(&s.cfg)
-	m.begin()
+	m.guard()
 	defer m.end()
 	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if fresh {
@@ -119,8 +117,8 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 		return err
 	}
 	if m.keeps() {
-		m.use(m.result)
-		defer m.use(m.work)
+		m.use(m.kept.result)
+		defer m.use(m.kept.work)
 	}
 	return s.validate(ctx, m.judge)
 }
@@ -140,9 +138,9 @@ func (m *online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 	stride := m.learner.Stride()
 	switch {
 	case m.rule.Adaptive && m.rule.Normalized:
-		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 2)
+		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 2, m.scratchSlot())
 	case m.rule.Adaptive:
-		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 0)
+		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 0, 0)
 	}
 	if err := g.AccumulateAvgInto(ctx, dst, w, stride, 0); err != nil {
 		return err
@@ -180,8 +178,7 @@ func (m *online) Commit() error {
 	m.stop = stop
 	m.learner.EndPass()
 	if m.keeps() {
-		m.state, m.result = m.result, m.state
-		m.use(m.state)
+		m.turn()
 	}
 	if m.done++; m.done == 1 {
 		if m.s.cfg.doubles(m.s.place) {
@@ -216,7 +213,7 @@ func (m *online) final() trained {
 		m.learner.SetScalars(sc)
 	}
 	m.learner.Materialize()
-	m.best, m.scratch, m.work = nil, nil, nil
+	m.best, m.scratch = nil, nil
 	if !back {
 		return m.made()
 	}

@@ -34,6 +34,9 @@ type parcel struct {
 type array struct {
 	name string
 	v    []float32
+	// now returns what is to be written, where v is under way to something else
+	// meanwhile: as many numbers as v has. nil: v is.
+	now func() []float32
 }
 
 const (
@@ -65,7 +68,11 @@ func (p *parcel) write(w io.Writer, mark string) error {
 	}
 	buf := make([]byte, min(arrayBuffer, 8+4*p.longest()))
 	for _, a := range p.arrays {
-		if err := writeArray(w, a.v, buf); err != nil {
+		v := a.v
+		if a.now != nil {
+			v = a.now()
+		}
+		if err := writeArray(w, v, buf); err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
 	}

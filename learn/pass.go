@@ -29,16 +29,14 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 		w = newWindow(&s.cfg, s.rank, s.passes)
 	}
 	limit := s.cfg.perPass()
-	s.place = 0
-	for n := 0; ; {
+	s.place, s.nth = 0, 0
+	for {
 		if limit > 0 && s.place >= limit && !p.MakesCache() {
-			s.perPass = n
-			return w.flush(p, f)
+			break
 		}
 		b, err := p.Next()
 		if err == io.EOF {
-			s.perPass = n
-			return w.flush(p, f)
+			break
 		}
 		if err != nil {
 			return err
@@ -46,31 +44,51 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 		for _, w := range b.Warnings {
 			s.log.Warn(w.Text, "file", w.Source, "line", w.Line)
 		}
-		for i := range b.Examples {
-			ex := &b.Examples[i]
-			s.place += int(ex.Before) + 1
-			if limit > 0 && s.place > limit {
-				continue
-			}
-			n++
-			s.nth = n
-			held := s.holdout.held(s.place)
-			if w == nil {
-				err = f(b, ex, held)
-			} else {
-				err = w.add(p, b, ex, held, f)
-			}
-			if err != nil {
-				return err
-			}
+		if err := s.guarded(func() error { return s.visit(p, b, w, f) }); err != nil {
+			return err
 		}
 		if w == nil {
 			p.Recycle(b)
 		}
 		if s.cfg.Watch != nil {
-			s.cfg.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: n, Of: s.perPass})
+			s.cfg.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: s.nth, Of: s.perPass})
 		}
 	}
+	s.perPass = s.nth
+	return s.guarded(func() error { return w.flush(p, f) })
+}
+
+// visit calls f for each example of a batch, or puts it into the window.
+func (s *session) visit(p *stream.Pass, b *feature.Batch, w *window, f visit) error {
+	limit := s.cfg.perPass()
+	for i := range b.Examples {
+		ex := &b.Examples[i]
+		s.place += int(ex.Before) + 1
+		if limit > 0 && s.place > limit {
+			continue
+		}
+		s.nth++
+		held := s.holdout.held(s.place)
+		var err error
+		if w == nil {
+			err = f(b, ex, held)
+		} else {
+			err = w.add(p, b, ex, held, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guarded calls f under the guard, if there is one.
+func (s *session) guarded(f func() error) error {
+	if s.guard != nil {
+		s.guard.Lock()
+		defer s.guard.Unlock()
+	}
+	return f()
 }
 
 // weighted is f for examples whose weights are those of their classes.

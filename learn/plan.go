@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim/sgd"
 )
 
 // Plan is what a run would take, before it takes it.
@@ -88,7 +89,9 @@ func (c Config) Plan() (_ *Plan, err error) {
 		online = append(online, Amount{"one float of each weight, to be summed", weights})
 	}
 	if p.Recovers {
-		online = append(online, Amount{"weights of the work and of the results, so that a lost rank can be replaced", 2 * stride * weights})
+		online = append(online,
+			Amount{"weights of the results, and a copy of the state when a lost rank is replaced or much changes in a pass", 2 * stride * weights},
+			Amount{"what a pass changes, where that is little, at most", sgd.NotesBytes(stride << c.Bits)})
 		batch = append(batch, Amount{"gradients of this rank and of all, so that a lost rank can be replaced", 2 * weights})
 	}
 	gradient := []Amount{{"gradient (with the diagonal in the first pass: twice)", weights}}

@@ -327,6 +327,11 @@ var recovered = []method{
 	{"sampled classes", func(c *Config) {
 		c.OAA, c.OAASubsample, c.Passes, c.HoldoutOff, c.Probabilities, c.Indexing, c.IndexingSet = 5, 2, 4, false, true, 0, true
 	}},
+	// These change so little of their tables that it is noted, not copied.
+	{"large table, holdout", func(c *Config) { c.Bits, c.BitsSet, c.Passes, c.HoldoutOff = 15, true, 5, false }},
+	{"large table, classes", func(c *Config) {
+		c.Bits, c.BitsSet, c.OAA, c.Passes, c.Indexing, c.IndexingSet = 16, true, 3, 4, 0, true
+	}},
 	{"test", func(c *Config) { c.TestOnly, c.Predictions = true, "p" }},
 	{"l-bfgs", func(c *Config) { c.BFGS, c.Passes, c.L2, c.Mem, c.MemSet = true, 12, 1, 3, true }},
 	{"l-bfgs, holdout", func(c *Config) { c.BFGS, c.Passes, c.L2, c.HoldoutOff, c.EarlyTerminate = true, 20, 1e-3, false, 2 }},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"hash"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -65,6 +66,8 @@ type session struct {
 	own  func(*coder) // what the machine adds to this rank's record then
 	mute bool         // the predictions of this pass are written already
 	late bool         // the job has been started without this rank
+
+	guard sync.Locker // held while a pass learns, not while it reads; nil: nobody asks meanwhile
 }
 
 // carried is what a loaded model brings along besides its weights.

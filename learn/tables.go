@@ -3,44 +3,86 @@
 package learn
 
 import (
+	"sync"
+
 	"github.com/gvw-project/gvw/internal/mem"
 	"github.com/gvw-project/gvw/model"
-	"github.com/gvw-project/gvw/optim/vector"
+	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Where a job recovers from losses, a rank of SGD has three tables that change
-// places: it learns in a copy of the state's, makes the results in a third, and
-// with the commit those are the state. None is made before it is needed, so that
-// a single pass has two.
+// keptTables are the weights of a rank of SGD in a job that recovers from losses. There
+// are two tables, which change places: the rank learns in the one that has the state, the
+// results are made in the other one, and with the commit those are the state. What
+// learning changes is noted (sgd.Past), so that the state can still be had: a copy of it
+// is made when somebody asks.
+type keptTables struct {
+	work   []float32 // the state, then what this rank has learned from it: its contribution
+	result []float32 // nil: none was needed yet
+
+	mu      sync.Mutex // held while work changes: others ask from another goroutine
+	past    sgd.Past   // work as the state was; of the first one nobody asks
+	commits int
+}
+
+// state is what the step under way, or the next one, starts from.
+func (k *keptTables) state() []float32 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.past.Whole()
+}
+
+// results returns what gives the results of the step under way, also when they have
+// become the state.
+func (k *keptTables) results() func() []float32 {
+	step := k.commits
+	return func() []float32 {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.commits > step {
+			return k.past.Whole()
+		}
+		return k.result
+	}
+}
 
 // keeps reports whether the weights of the state are left whole. A test changes
 // none.
 func (m *online) keeps() bool { return m.s.keep && !m.s.cfg.TestOnly }
 
-// begin puts the learner into a copy of the state.
-func (m *online) begin() {
-	if !m.keeps() {
-		return
-	}
-	m.arrange()
-	if m.state != nil {
-		vector.Each(len(m.work), func(lo, hi int) { copy(m.work[lo:hi], m.state[lo:hi]) })
-	}
-	m.use(m.work)
-}
-
 // arrange notes the learner's first table as that for work.
 func (m *online) arrange() {
-	if m.work == nil {
-		m.work = m.learner.Weights()
+	if m.kept.work == nil {
+		m.kept.work = m.learner.Weights()
+	}
+}
+
+// guard lets others ask for the state between two batches of this pass.
+func (m *online) guard() {
+	if m.keeps() {
+		m.arrange()
+		m.s.guard = &m.kept.mu
 	}
 }
 
 // end pays what regularisation owes before anybody asks for the contribution.
 func (m *online) end() {
-	if c := &m.s.cfg; m.s.keep && (c.PredictOnly || !c.TestOnly) {
-		m.learner.Materialize()
+	m.s.guard = nil
+	c := &m.s.cfg
+	if !m.s.keep || c.TestOnly && !c.PredictOnly {
+		return
 	}
+	m.kept.mu.Lock()
+	defer m.kept.mu.Unlock()
+	m.learner.Materialize()
+}
+
+// scratchSlot is the slot of a weight that shall be 0 in the results, so that the next
+// pass can tell what it changes; 0: none.
+func (m *online) scratchSlot() int {
+	if m.keeps() {
+		return m.rule.MarkedBy()
+	}
+	return 0
 }
 
 // into is where the results of the weights w go.
@@ -48,11 +90,31 @@ func (m *online) into(w []float32) []float32 {
 	if !m.keeps() {
 		return w
 	}
-	if m.result == nil {
-		m.result = make([]float32, len(w))
-		mem.Huge(m.result) // all of it is written at once
+	if m.kept.result == nil {
+		m.kept.result = make([]float32, len(w))
+		mem.Huge(m.kept.result) // all of it is written at once
 	}
-	return m.result
+	return m.kept.result
+}
+
+// turn makes the results the state.
+func (m *online) turn() {
+	k := &m.kept
+	m.arrange()
+	k.mu.Lock()
+	k.work, k.result = k.result, k.work
+	k.commits++
+	k.mu.Unlock()
+	m.enter()
+}
+
+// enter starts from the state in work.
+func (m *online) enter() {
+	k := &m.kept
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	m.use(k.work)
+	m.learner.Remember(&k.past)
 }
 
 // bestAs is what the model of the best pass has besides its weights.
@@ -119,16 +181,13 @@ func (m *online) sharedArrays() []array {
 	if m.s.cfg.TestOnly {
 		return nil
 	}
-	w := m.learner.Weights()
+	weights := array{name: "weights", v: m.learner.Weights()}
 	if m.keeps() {
-		if m.state == nil {
-			m.state = make([]float32, len(w))
-		}
-		w = m.state
+		weights.now = m.kept.state
 	}
-	arrays := []array{{"weights", w}}
+	arrays := []array{weights}
 	if m.best != nil {
-		arrays = append(arrays, array{"best weights", m.best})
+		arrays = append(arrays, array{name: "best weights", v: m.best})
 	}
 	return arrays
 }
@@ -137,7 +196,12 @@ func (m *online) sharedArrays() []array {
 func (m *online) adopt() error {
 	if m.keeps() {
 		m.arrange()
-		m.use(m.state)
+		if mark := m.rule.MarkedBy(); mark > 0 { // a state may come from a file
+			for w := m.kept.work; len(w) > 0; w = w[m.learner.Stride():] {
+				w[mark] = 0
+			}
+		}
+		m.enter()
 	}
 	if m.read != nil {
 		m.bestAs = m.made()
@@ -156,5 +220,5 @@ func (m *online) outcomeArrays() []array {
 	if !m.keeps() {
 		return nil
 	}
-	return []array{{"averaged weights", m.into(m.learner.Weights())}}
+	return []array{{name: "averaged weights", v: m.into(m.learner.Weights()), now: m.kept.results()}}
 }

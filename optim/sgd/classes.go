@@ -69,6 +69,7 @@ func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 func (c *Classes) place() {
 	for i := range c.tables {
 		t := &c.tables[i]
+		t.from = uint32(i)
 		t.w = c.t.w[i*c.cfg.Stride():]
 		if t.cells != nil {
 			t.cells = c.t.cells[i:]

@@ -39,6 +39,9 @@
 // ([Scalars]) are the whole state: whoever copies both has copied the learner.
 // When ranks average their weights, the Scalars stay each rank's own, as in vw.
 //
+// Who may be asked for the weights of a moment ago while the learner goes on gives it
+// a [Past].
+//
 // Regularisation is lazy. What l1 and l2 owe is kept in two numbers, counts in
 // predictions, and reaches the weights when [Learner.Materialize] is called:
 // before averaging, saving, or handing the weights to another solver.

@@ -25,6 +25,7 @@ type Learner struct {
 	rule  kernels
 
 	ahead                []feature.Feature // see Ahead; nil between calls of Learn
+	past                 *Past             // see Remember; nil: nothing is remembered
 	eta                  float32
 	mult                 float32 // of the last update
 	unmasked             []feature.Feature
@@ -195,6 +196,9 @@ func (l *Learner) update(fs []feature.Feature, p, y, weight, loss float32) {
 	open := fs
 	if l.cfg.Masked {
 		open = l.unmask(fs)
+	}
+	if l.past != nil {
+		l.past.note(&l.t, open)
 	}
 	u := float32(0)
 	if loss > 0 {

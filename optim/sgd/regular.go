@@ -45,6 +45,9 @@ func (l *Learner) Materialize() {
 	if l.gravity == 0 && l.contraction == 1 {
 		return
 	}
+	if l.past != nil {
+		l.past.Whole()
+	}
 	gravity, contraction := float32(l.gravity), float32(l.contraction)
 	for i, stride := 0, l.Stride(); i < len(l.t.w); i += stride {
 		l.t.w[i] = truncate(l.t.w[i], gravity) * contraction

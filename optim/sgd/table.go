@@ -23,6 +23,7 @@ const (
 type table struct {
 	w     []float32
 	cells [][4]float32 // the same memory, four floats a weight; nil for the plain rule
+	from  uint32       // the first of them in the whole table: 0 but for classes
 
 	power     float32 // exponent of G: -power_t
 	normPower float32 // exponent of N²: power_t-1

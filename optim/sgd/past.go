@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/invariant"
+)
+
+// Past is a learner's weights as they were at Remember, while the learner changes them.
+//
+// A pass over sparse data changes a small part of a large table, so weights are noted
+// before their first change. That it is the first is seen in the weight itself, since
+// nothing else of this size would be in the processor's cache: its rate is 0 until an
+// update stores one. Where the rule has no rate to tell by, or where much changes, Past
+// is a copy of the whole table.
+//
+// The zero Past is ready. It is for the goroutine of its learner.
+type Past struct {
+	w     []float32    // the table as it is now
+	at    []uint32     // weights that are noted; one may be there again
+	old   [][4]float32 // as they were, the first one of each
+	whole []float32    // memory for the copy; nil: none was needed yet
+	done  bool         // whole is the past: nothing is noted any more
+	much  bool         // passes over this data change much
+}
+
+// muchOf is the part of all weights, one in so many, from which a copy of all is made.
+const muchOf = 8
+
+// NotesBytes is how much memory the notes of a table of so many floats take at most.
+func NotesBytes(floats uint64) uint64 { return floats / 4 / muchOf * (4 + 16) }
+
+// MarkedBy is the slot of a weight that must be 0 in all weights when a learner of this
+// rule begins to remember them; 0: there is none.
+func (c *Config) MarkedBy() int {
+	if c.Adaptive && c.Normalized && c.SparseL2 == 0 && !c.regular() {
+		return normalized + 1
+	}
+	return 0
+}
+
+// Remember lets p have the weights as they are now; nil: nobody has any more.
+func (l *Learner) Remember(p *Past) {
+	if l.past = p; p == nil {
+		return
+	}
+	p.w, p.at, p.old, p.done = l.t.w, p.at[:0], p.old[:0], false
+	mark := l.cfg.MarkedBy()
+	if mark == 0 || p.much {
+		p.Whole()
+		return
+	}
+	if invariant.Enabled {
+		for i := range l.t.cells {
+			if v := l.t.cells[i][mark]; v != 0 {
+				invariant.Check(false, "sgd: weight %d is marked by %v before it has changed", i, v)
+			}
+		}
+	}
+}
+
+// Whole are all weights as they were. They stay until the learner remembers others.
+func (p *Past) Whole() []float32 {
+	if p.done {
+		return p.whole
+	}
+	if len(p.whole) != len(p.w) {
+		p.whole = make([]float32, len(p.w))
+	}
+	copy(p.whole, p.w)
+	for i, at := range slices.Backward(p.at) {
+		*(*[4]float32)(p.whole[4*int(at):]) = p.old[i]
+	}
+	p.done = true
+	return p.whole
+}
+
+// note keeps those of the weights of fs that have not changed yet.
+func (p *Past) note(t *table, fs []feature.Feature) {
+	if p.done {
+		return
+	}
+	n := len(p.at)
+	p.at, p.old = slices.Grow(p.at, len(fs)), slices.Grow(p.old, len(fs))
+	at, old := p.at[:n+len(fs)], p.old[:n+len(fs)]
+	for i := range fs {
+		c := &t.cells[fs[i].Index]
+		at[n], old[n] = t.from+fs[i].Index, *c
+		// Without a branch, which would be one that nobody can foretell: the bits of 0 are
+		// the only ones that have none below them.
+		n += int((uint64(math.Float32bits(c[normalized+1])) - 1) >> 63)
+	}
+	p.at, p.old = at[:n], old[:n]
+	if n > len(p.w)/4/muchOf {
+		p.much = true
+		p.Whole()
+	}
+}

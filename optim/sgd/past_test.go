@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgd
+
+import (
+	"slices"
+	"testing"
+)
+
+// unmark is what a step of a job leaves behind: weights whose marks are 0.
+func unmark(l *Learner) {
+	if mark := l.cfg.MarkedBy(); mark > 0 {
+		for w := l.t.w; len(w) > 0; w = w[l.Stride():] {
+			w[mark] = 0
+		}
+	}
+}
+
+// Whatever the rule, and however much changes, the past is what was there when it was
+// remembered, and the learner comes to the same.
+func TestPastIsWhatWas(t *testing.T) {
+	for name, cfg := range rules() {
+		for _, bits := range []uint{6, 18} { // a crowded table, and one that stays nearly empty
+			cfg.Bits = bits
+			b := batch(300, 20, bits)
+			alone, watched := learner(t, cfg, "logistic"), learner(t, cfg, "logistic")
+			var p Past
+			for pass := range 3 {
+				if pass > 0 {
+					watched.Remember(&p)
+				}
+				before := slices.Clone(watched.Weights())
+				learn(alone, b, 0, 150)
+				learn(watched, b, 0, 150)
+				if pass == 2 && !slices.Equal(p.Whole(), before) {
+					t.Errorf("%s, %d bits: in the middle of pass %d the past is not what was", name, bits, pass)
+				}
+				learn(alone, b, 150, 300)
+				learn(watched, b, 150, 300)
+				alone.Materialize()
+				watched.Materialize()
+				if pass > 0 && !slices.Equal(p.Whole(), before) {
+					t.Errorf("%s, %d bits: after pass %d the past is not what was", name, bits, pass)
+				}
+				if !slices.Equal(alone.Weights(), watched.Weights()) {
+					t.Fatalf("%s, %d bits: who is watched learns something else", name, bits)
+				}
+				unmark(alone)
+				unmark(watched)
+			}
+		}
+	}
+}
+
+// Sparse data are noted, not copied; where much changes, the next pass begins with a copy.
+func TestPastCopiesWhereMuchChanges(t *testing.T) {
+	for _, k := range []struct {
+		bits       uint
+		much, done bool
+	}{{18, false, false}, {6, true, true}} {
+		cfg := Flags{Bits: k.bits}.Config()
+		l := learner(t, cfg, "logistic")
+		b := batch(300, 20, k.bits)
+		var p Past
+		for range 2 {
+			unmark(l)
+			l.Remember(&p)
+			learn(l, b, 0, len(b.Examples))
+		}
+		if p.much != k.much || p.done != k.done || !k.much && (len(p.whole) > 0 || len(p.at) == 0) {
+			t.Errorf("%d bits: much %t, a copy %t of %d floats, %d notes", k.bits, p.much, p.done, len(p.whole), len(p.at))
+		}
+	}
+}
+
+// The weights of one class are not those of another.
+func TestPastOfClasses(t *testing.T) {
+	const k = 5
+	c := classLearner(t, Flags{Bits: 16}.Config(), k)
+	b := batch(200, 10, 12)
+	teach := func() {
+		for i := range b.Examples {
+			c.Learn(b.FeaturesOf(&b.Examples[i]), &b.Examples[i], i%k)
+		}
+	}
+	teach()
+	unmark(c.Learner)
+	var p Past
+	c.Remember(&p)
+	before := slices.Clone(c.Weights())
+	teach()
+	if p.done {
+		t.Fatal("a copy was made: nothing of the notes is seen")
+	}
+	if !slices.Equal(p.Whole(), before) {
+		t.Error("the past is not what was")
+	}
+	if slices.Equal(c.Weights(), before) {
+		t.Error("nothing was learned")
+	}
+}
+
+// Once its memory is there, noting costs none.
+func TestPastDoesNotAllocate(t *testing.T) {
+	l := learner(t, Flags{Bits: 16}.Config(), "logistic")
+	b := batch(100, 10, 16)
+	var p Past
+	pass := func() {
+		unmark(l)
+		l.Remember(&p)
+		learn(l, b, 0, len(b.Examples))
+	}
+	pass()
+	if n := testing.AllocsPerRun(5, pass); n != 0 {
+		t.Errorf("%v allocations in a pass", n)
+	}
+}
