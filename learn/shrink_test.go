@@ -286,7 +286,7 @@ func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
 
 func weightsOf(t *testing.T, file []byte) []float32 {
 	t.Helper()
-	reg, err := model.Read(bytes.NewReader(file), model.Limits{Bits: 8})
+	reg, err := model.Read(bytes.NewReader(file), model.Limits{Bits: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
