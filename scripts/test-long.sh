@@ -4,12 +4,13 @@
 # What is too slow for every run: tests behind the build tag "long", and each
 # fuzz target for FUZZTIME (default 30s).
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 failed=0
 go test -tags long -timeout 60m ./... || failed=1
 GVW_HADOOP=1 go test -tags long -count=1 -timeout 60m -v ./tests/hadoop || failed=1
 for dir in $(go list -f '{{.Dir}}' ./...); do
-	for target in $(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //'); do
+	mapfile -t targets < <(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //')
+	for target in ${targets[@]+"${targets[@]}"}; do
 		echo "== $dir $target"
 		(cd "$dir" && go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-30s}" .) || failed=1
 	done

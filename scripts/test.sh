@@ -12,7 +12,7 @@
 # A step that fails does not stop the ones after it; the report at the end
 # lists all failures and all skips with their reasons.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 module=github.com/gvw-project/gvw
 log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
@@ -94,6 +94,8 @@ step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
 step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 step tidy tidy
 step builds builds
+# What it finds is no reason to need it: it is asked where it is.
+if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
 
 heading "the real vw"
 if [ -n "${GVW_VW_PYTHON:-}" ] || GVW_VW_PYTHON=$(scripts/setup-vw.sh); then

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=dash
 #
 # The first process of the guest: two Soft-RoCE devices, then /command.
 /bin/busybox mv /bin/ip /bin/rdma /root
