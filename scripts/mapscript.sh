@@ -25,6 +25,8 @@ usage() {
 		  --queue NAME        YARN's queue
 		  --attempts N        of each map, at most (default 4)
 		  --timeout T         until all maps must have begun, like 10m (default 10m)
+		  --elastic           train on the splits of the maps that have begun then, also
+		                      where not all can run at once
 		  --no_speculation    no second attempts of slow maps
 		  --speculator JAR    what lets YARN start them (scripts/java/README.md)
 		  --file FILE         ship one more file; repeatable
@@ -64,7 +66,7 @@ shift 3
 case $maps in '' | *[!0-9]* | 0*) die "N is a number of maps, got '$maps'" ;; esac
 
 dry=0 overwrite=0 fetch=. server=$(hostname -f 2>/dev/null || hostname) port=26543 memory='' java=100 queue=''
-attempts=4 timeout=10m speculate=true speculator='' force=0
+attempts=4 timeout=10m speculate=true speculator='' force=0 elastic=0
 secret='' files=() env=() properties=() learner=()
 while [ $# -gt 0 ]; do
 	need() { [ $# -ge 2 ] || die "$1 lacks its value"; }
@@ -72,6 +74,7 @@ while [ $# -gt 0 ]; do
 	--dry_run | --dry-run) dry=1 ;;
 	--overwrite) overwrite=1 ;;
 	--force) force=1 ;;
+	--elastic) elastic=1 ;;
 	--no_speculation | --no-speculation) speculate=false ;;
 	--fetch) need "$@"; fetch=$2; shift ;;
 	--server) need "$@"; server=$2; shift ;;
@@ -110,7 +113,9 @@ done
 # streaming takes the mapper's command apart at blanks, with quotes and without a shell.
 command="gvw mapper --log log --"
 [ -z "$secret" ] || learner+=(--secret_file gvw.secret)
-for word in "${learner[@]}" -f model --start_timeout "$timeout"; do
+ours=(-f model --start_timeout "$timeout")
+[ $elastic = 0 ] || ours+=(--elastic)
+for word in "${learner[@]}" "${ours[@]}"; do
 	case $word in
 	*[\"\']*) die "an option with a quote cannot be passed on to the mappers: $word" ;;
 	*[[:space:]]*) word="\"$word\"" ;;
@@ -131,7 +136,8 @@ if [ $dry = 0 ]; then
 	[ $force = 1 ] || "$gvw" hadoop slots "${slots[@]}" >&2 || rc=$?
 	case $rc in
 	0) ;;
-	6) die "the maps would never all run at once; --force submits all the same" 6 ;;
+	6) [ $elastic = 1 ] || die "the maps would never all run at once; --elastic trains on the splits of those that do, --force submits all the same" 6
+		say "the maps will not all run at once: the job trains on the splits of those that have begun $timeout after the first" ;;
 	*) say "cannot ask the cluster for its room (above): submitting all the same" ;;
 	esac
 fi
@@ -179,6 +185,17 @@ finish() {
 }
 # cancel ends the job on the cluster, if there is one.
 cancel() { [ -z "${id:-}" ] || mapred job -kill "$id" >/dev/null 2>&1 || true; }
+# refusal says why the server refuses attempts of the job, if it does: by what it tells of the
+# job, or, if it is ours, by its log, which has those of another version, too.
+refusal() {
+	if [[ ${now:-} == *": has refused attempts "* ]]; then
+		printf '%s\n' "${now##*, the last one since }" | head -n 1
+	elif [ -n "$own" ]; then
+		grep -m 1 -E 'msg="client refused".*version' "$work/server.log"
+	else
+		return 1
+	fi
+}
 trap 'finish $?' EXIT
 trap 'say "interrupted: the job is killed"; finish 130' INT
 trap 'say "told to end: the job is killed"; finish 143' TERM
@@ -203,15 +220,16 @@ fi
 "${submit[@]}" "${job[@]}" >"$work/client.log" 2>&1 &
 client=$!
 say "submitted; the client's log is $work/client.log"
-id='' shown=''
+id='' shown='' without=''
 while kill -0 "$client" 2>/dev/null; do
 	[ -n "$id" ] || id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
 	if [ -n "$id" ]; then
 		now=$("$gvw" jobs "${at[@]}" 2>/dev/null | grep -A 1 -F "$id" || true)
 		if [ -n "$now" ] && [ "$now" != "$shown" ]; then printf '%s\n' "$now" >&2; fi
 		shown=$now
+		if [[ $now == *": runs without "* ]]; then without=${now##*: runs without } without=${without%%$'\n'*}; fi
 		# A refusal is the same for every attempt: the rest of them need not be waited for.
-		if [ -n "$own" ] && why=$(grep -m 1 -E 'msg="?(refused|join refused).*(options differ|total differs|version differs)' "$work/server.log"); then
+		if why=$(refusal); then
 			say "the server refuses the ranks, so the job is killed: $why"
 			cancel
 			break
@@ -228,5 +246,6 @@ if [ $rc != 0 ]; then
 	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
 	die "the job ${id:-} has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
 fi
+[ -z "$without" ] || say "the model is without the splits of $without, whose maps had not begun in time"
 hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5
 say "done: $out/model, a copy in $fetch/model; rank 0's log in $fetch/log; others in $work"

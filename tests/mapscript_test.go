@@ -24,7 +24,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 "hadoop fs -rm") rm -f "$dir/exists" ;;
 "hadoop fs -get") shift 3; for f in "${@:1:$#-1}"; do cp "$dir/out/$(basename "$f")" "${@: -1}"; done ;;
 "hadoop fs "*) ;;
-"mapred job "*) ;;
+"mapred job -kill") touch "$dir/killed" ;;
 "mapred streaming "*)
 	while [ $# -gt 0 ]; do
 		case $1 in -mapper) mapper=$2 ;; -D) p=${2%%=*}; export "${p//[^0-9A-Za-z]/_}=${2#*=}" ;; -files) files=$2 ;; esac
@@ -40,6 +40,17 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 			for f in ${files//,/ }; do ln -sf "${f%#*}" "$(basename "${f#*#}")"; done
 			export mapreduce_task_attempt_id=attempt_1700000000000_0001_m_00000${r}_0 mapreduce_job_maps=2
 			export mapreduce_task_output_dir=file:$dir/out mapreduce_job_submithostname=localhost
+			[ -e "$dir/late" ] && [ $r = 1 ] && sleep 8
+			if [ -e "$dir/odd" ]; then # the two never agree, and are started again and again
+				[ $r = 0 ] || export GVW_L1=5
+				for _ in {1..300}; do
+					if [ -z "${g:-}" ] || ! kill -0 "$g" 2>/dev/null; then eval "exec ./$mapper" <"$dir/part.$r" 2>>stderr & g=$!; fi
+					[ ! -e "$dir/killed" ] || break
+					sleep 0.1
+				done
+				kill "$g"
+				exit 6
+			fi
 			eval "exec ./$mapper" <"$dir/part.$r" 2>stderr
 		) &
 		pids+=($!)
@@ -197,6 +208,46 @@ func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
 	}
 	if dialable("127.0.0.1:" + port) {
 		t.Error("the server that the script has started still runs")
+	}
+}
+
+// A refusal is the same for every attempt, so the job is killed: also where the server is not
+// the script's own.
+func TestMapscriptKillsAJobThatIsRefused(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		h := newScriptHome(t)
+		writeFile(t, filepath.Join(h.dir, "odd"), "")
+		port := freePort(t)
+		if !own {
+			port = startServer(t)
+		}
+		r := h.script("mapscript.sh", "/out", "/in", "2", "--port", port, "--server", "127.0.0.1", "-b", "10", "--l2", "1")
+		if r.code != 3 || !strings.Contains(r.stderr, "the server refuses the ranks, so the job is killed: options differ") || !strings.Contains(r.stderr, "l1=") {
+			t.Errorf("own server %v: exit code %d\n%s", own, r.code, r.stderr)
+		}
+		if !strings.Contains(h.calls(), "mapred job -kill job_1700000000000_0001") {
+			t.Errorf("own server %v: the job was not killed:\n%s", own, h.calls())
+		}
+	}
+}
+
+// --elastic trains on the splits of those maps that have begun in time, and says which those
+// are not.
+func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
+	h := newScriptHome(t)
+	writeFile(t, filepath.Join(h.dir, "late"), "")
+	r := h.script("mapscript.sh", "/out", "/in", "2", "--port", freePort(t), "--server", "127.0.0.1", "--elastic", "--timeout", "3s", "-b", "10", "--passes", "2")
+	if r.code != 0 {
+		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
+	}
+	if log := readFile(t, filepath.Join(h.dir, "log")); !strings.Contains(log, "missing=\"rank 1\" of=2") {
+		t.Errorf("rank 0's log does not say who is missing:\n%s", log)
+	}
+	if fi, err := os.Stat(filepath.Join(h.dir, "model")); err != nil || fi.Size() < 1000 {
+		t.Errorf("no model was fetched: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "task1", "stderr")); err != nil || !strings.Contains(readFile(t, filepath.Join(h.dir, "task1", "stderr")), "has finished") {
+		t.Errorf("the late map has not heard that it is not needed: %v", err)
 	}
 }
 

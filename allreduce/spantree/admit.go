@@ -160,6 +160,10 @@ func (m *machine) onJoin(ev arrived) {
 func (m *machine) refuse(ev arrived, no *refusal) {
 	f := ev.join
 	m.refused.add(f, no, m.now)
+	if j := m.jobs[Job{f.UniqueID, f.RunKey}]; j != nil && (no.code == OptionsDiffer || no.code == TotalDiffers) {
+		j.refused++ // and so it is with every further attempt that says the same
+		j.refusal = no.reason
+	}
 	m.complain("rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
 		slog.Int("rank", f.rank()), slog.String("reason", no.reason))
 	m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})

@@ -74,6 +74,8 @@ type job struct {
 	links
 	handover
 	elastic
+	refused   int        // attempts that do not agree with the others
+	refusal   string     // why the last of them was
 	spares    []*attempt // without a rank, in order of arrival
 	shortFrom time.Time  // since when all that have joined wait for ranks that have not; zero: they do not
 }

@@ -33,6 +33,8 @@ type JobStatus struct {
 	Spares     int          `json:"spares,omitempty"`   // attempts without a rank
 	OnLoss     string       `json:"on_loss,omitempty"`  // wait, shrink; "": abort
 	Removed    []int        `json:"removed,omitempty"`  // ranks that the job goes on without
+	Refused    int          `json:"refused,omitempty"`  // attempts that do not agree with the others
+	Refusal    string       `json:"refusal,omitempty"`  // why the last of them was
 	Seconds    float64      `json:"seconds"`            // since it was opened
 	Options    string       `json:"options,omitempty"`
 	Ranks      []RankStatus `json:"ranks,omitempty"` // left out when the answer would be too long
@@ -93,7 +95,7 @@ func (m *machine) status() ServerStatus {
 		if j.epoch != (Epoch{}) {
 			js.Epoch = j.epoch.String()
 		}
-		js.Spares = len(j.spares)
+		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refused, j.refusal
 		if j.policy != lossAbort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)

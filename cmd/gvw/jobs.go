@@ -238,7 +238,28 @@ func absent(j *spantree.JobStatus) string {
 	return strings.Join(missing, ",")
 }
 
-// appendWaits appends who was lost, and what the ranks of a job wait for.
+// numbered writes "rank 3" or "ranks 3, 5 and 7 more".
+func numbered(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	const most = 64
+	var b strings.Builder
+	for i, r := range list {
+		switch {
+		case i == most:
+			fmt.Fprintf(&b, " and %d more", len(list)-most)
+			return b.String()
+		case i == 0:
+			fmt.Fprintf(&b, "ranks %d", r)
+		default:
+			fmt.Fprintf(&b, ", %d", r)
+		}
+	}
+	return b.String()
+}
+
+// appendWaits appends who was lost and refused, and what the ranks of a job wait for.
 func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
 	const most = 8
 	if j.State == "recovering" {
@@ -246,6 +267,12 @@ func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
 	}
 	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r spantree.RankStatus) bool { return r.Waits == "" })
 	name := spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
+	if n := len(j.Removed); n > 0 {
+		dst = fmt.Appendf(dst, "%v: runs without %s\n", name, numbered(j.Removed))
+	}
+	if j.Refused > 0 {
+		dst = fmt.Appendf(dst, "%v: has refused attempts (%d), the last one since %s\n", name, j.Refused, j.Refusal)
+	}
 	for i, r := range waiting {
 		if i == most {
 			return fmt.Appendf(dst, "%v: and %d more ranks wait\n", name, len(waiting)-most)
