@@ -57,10 +57,11 @@ func (e *edge) compose() (ok, over bool) {
 	}
 	c := &en.call
 	o.part, o.lo, o.seq = true, m.Lo, c.id.seq
-	o.data = c.dst[m.Lo:m.Hi]
+	from := c.dst
 	if m.Own {
-		o.data = c.src[m.Lo:m.Hi]
+		from = c.src // it may be longer than what this rank receives
 	}
+	o.data = from[m.Lo:m.Hi]
 	spoil := en.garble && len(o.data) > 0
 	en.garble = en.garble && !spoil
 	if en.stream {

@@ -3,12 +3,38 @@
 package allreduce
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 )
+
+// TestSendRecvOneWay: what a rank sends may be longer than what it receives, which may be
+// nothing.
+func TestSendRecvOneWay(t *testing.T) {
+	const n, long, short = 3, 1000, 10 // 0 sends to 1, which sends to 2
+	j := newTCPJob(t, n, Config{})
+	j.ready()
+	got := [n][]float32{nil, make([]float32, long), make([]float32, short)}
+	j.each(func(rank int) error {
+		from, to := rank-1, rank+1
+		src := wild([]int{long, short, 0}[rank], 5, rank)
+		if rank == 0 {
+			from = Nobody
+		}
+		if rank == n-1 {
+			to = Nobody
+		}
+		return j.groups[rank].SendRecv(ctx, Vec(got[rank]), from, Vec(src), to)
+	})
+	for rank, want := range [n][]float32{nil, wild(long, 5, 0), wild(short, 5, 1)} {
+		if !bytes.Equal(Vec(got[rank]).bytes(), Vec(want).bytes()) {
+			t.Errorf("rank %d: other bytes than rank %d has sent", rank, rank-1)
+		}
+	}
+}
 
 // TestSendRecvDisagreement: two ranks of which one sends what the other does not receive
 // are an error on all ranks at once, which shows both calls.
