@@ -49,6 +49,9 @@ func TestFiguresAreComplete(t *testing.T) {
 			}
 			cfg.Schedules = []string{"auto", "ring"}
 			r, err := Run(t.Context(), cfg)
+			if transport == "verbs" && err != nil && strings.Contains(err.Error(), "transport verbs: ") {
+				t.Skip(err) // there is no device: it does not measure TCP instead
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

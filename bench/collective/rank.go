@@ -78,6 +78,9 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 	if t.Shared && !g.SharedMemory() {
 		return fmt.Errorf("collective: rank %d: the ranks share no memory (the log says why): measure --transport tcp", t.Rank)
 	}
+	if t.Verbs && g.Verbs() == "" {
+		return fmt.Errorf("BUG: collective: rank %d: no bytes go over verbs", t.Rank)
+	}
 	m := meter{group: g, per: t.PerSize, cpu: cpu, emit: emit, vector: func(n int) ([]float32, error) {
 		if t.Alloc {
 			return allreduce.Alloc[float32](g, n)
@@ -99,6 +102,10 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 	if err != nil {
 		return allreduce.Config{}, fmt.Errorf("collective: %w", err)
 	}
+	how := allreduce.TransportTCP
+	if t.Verbs {
+		how = allreduce.TransportVerbs
+	}
 	var creds *auth.Credentials
 	if t.TLS[0] != "" {
 		tls, err := auth.ReadTLS(t.TLS[0], t.TLS[1], t.TLS[2])
@@ -117,7 +124,7 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 	return allreduce.Config{
 		Credentials: creds,
 		Server:      t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
-		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared, TraceDir: t.TraceDir,
+		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared, Transport: how, TraceDir: t.TraceDir,
 		// Thousands of ranks on one machine start slowly and must not be lost.
 		LostAfter: time.Minute,
 	}, nil
