@@ -34,9 +34,9 @@ func TestGuestConformance(t *testing.T) {
 	for _, size := range []int{2, 3, 4, 8} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			begun := time.Now()
-			tcp := guestRanks(t, size, TransportTCP)
+			tcp := guestRanks(t, "TestGuestRank", size, TransportTCP)
 			between := time.Now()
-			lifted := guestRanks(t, size, TransportVerbs)
+			lifted := guestRanks(t, "TestGuestRank", size, TransportVerbs)
 			t.Logf("TCP %v, verbs %v", between.Sub(begun).Round(time.Second/10), time.Since(between).Round(time.Second/10))
 			for rank := range size {
 				if d := cmp.Diff(tcp[rank], lifted[rank]); d != "" || strings.Count(tcp[rank], "\n") < len(allSchedules) {
@@ -48,7 +48,7 @@ func TestGuestConformance(t *testing.T) {
 }
 
 // guestRanks runs a process for each rank, and returns what each reports.
-func guestRanks(t *testing.T, size int, how Transport) []string {
+func guestRanks(t *testing.T, test string, size int, how Transport) []string {
 	t.Helper()
 	server := startServer(t, transport.TCP, "127.0.0.1:0")
 	within, cancel := context.WithTimeout(ctx, 5*time.Minute)
@@ -56,7 +56,7 @@ func guestRanks(t *testing.T, size int, how Transport) []string {
 	outs, errs := make([][]byte, size), make([]error, size)
 	var ranks sync.WaitGroup
 	for rank := range size {
-		cmd := exec.CommandContext(within, os.Args[0], "-test.run=^TestGuestRank$")
+		cmd := exec.CommandContext(within, os.Args[0], "-test.run=^"+test+"$")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %v %s", envGuestRank, rank, size, how, server), "GOMAXPROCS=2")
 		ranks.Go(func() { outs[rank], errs[rank] = cmd.CombinedOutput() })
 	}

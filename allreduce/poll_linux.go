@@ -53,6 +53,9 @@ type pollLoop struct {
 	io   sync.Mutex // held by who reads and writes
 	poll transport.Poller
 	all  []*edge // the open edges, as of the last long look
+
+	lifted   bool               // some go over lanes
+	patience transport.Patience // of waits for those
 }
 
 // polled is an edge's share of a pollLoop, of who holds io.
@@ -91,7 +94,7 @@ func newPollLoop(en *engine) (driver, error) {
 		return nil, err
 	}
 	loops.Add(1)
-	return &pollLoop{en: en, bell: bell}, nil
+	return &pollLoop{en: en, bell: bell, patience: transport.Patience{Turns: leastTurns, Spin: spinFor}}, nil
 }
 
 func (d *pollLoop) attach(e *edge) error {
@@ -152,6 +155,9 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 		case d.en.down.Load():
 			return nil, nil
 		case moved:
+			if d.lifted && slept > 0 {
+				d.patience.Slept(time.Since(idle))
+			}
 			idle, turns, slept = time.Time{}, 0, 0
 			continue
 		}
@@ -162,7 +168,7 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 			return nil, nil
 		case idle.IsZero():
 			idle = time.Now()
-		case turns+slept > leastTurns && time.Since(idle) > spinFor:
+		case d.patience.Over(turns+slept, time.Since(idle)):
 			if !told && time.Since(idle) > tellAfter {
 				told = true
 				d.en.tellAll()
@@ -211,6 +217,7 @@ func (d *pollLoop) glance(edges []*edge, turns int) {
 	tries := 0
 	for _, e := range edges {
 		// A look at a lane costs less than a poll, which would not find it.
+		d.lifted = d.lifted || e.lift.in
 		e.ready = e.ready || e.lift.in && e.up.Load() && !e.held
 		e.blocked = e.blocked && !e.lift.out
 		e.wanted = e.up.Load() && !e.held && !e.ready && (all || d.due(e))

@@ -76,6 +76,7 @@ type Stream struct {
 	stuck   bool               // nothing could be written
 	Direct  int64              // bytes sent from where they were
 	Bounced int64              // bytes copied to be sent
+	Posted  int64              // work requests, also those of credits
 }
 
 // arrival is a message that has come.

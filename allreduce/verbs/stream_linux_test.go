@@ -97,6 +97,35 @@ func (e *sender) step(t *rapid.T) {
 	}
 }
 
+// TestLongStaysLong: what is long goes in long pieces, wherever in the window and in the ring of
+// copies it begins.
+func TestLongStaysLong(t *testing.T) {
+	p := newPair(t, 1)
+	defer p.close(t)
+	a, b := p.ends[0], p.ends[1]
+	buf := make([]byte, 1<<20)
+	cross := func(n int) (posted int64) {
+		before, data, got := a.Posted, make([]byte, n), 0
+		for at := 0; got < n; {
+			k, err := a.Write(nil, data[at:])
+			at += k
+			l, e := b.Read(buf)
+			got += l
+			if err != nil && err != verbs.ErrAgain || e != nil && e != verbs.ErrAgain {
+				t.Fatal(err, e)
+			}
+		}
+		return a.Posted - before
+	}
+	for range 300 {
+		cross(4100)
+		if n := cross(64 << 10); n > 3 {
+			t.Fatalf("64 KiB have gone in %d messages, want at most 3", n)
+		}
+		cross(517_000)
+	}
+}
+
 // TestBytesCrossWhole: whatever is written at both ends, copied or from where it is, and
 // however late messages come, the same bytes are read, and all that was opened is closed.
 func TestBytesCrossWhole(t *testing.T) {

@@ -74,22 +74,21 @@ func (s *Stream) copyOut(a, b []byte) (n int, ok bool) {
 		return 0, false
 	}
 	n = min(total, pieceSize)
-	small := min(smallMessage, int(s.peer.small))
-	if n > small {
+	// What is long is written, also where only a few bytes are left up to the end of the window:
+	// sent, they would leave it there, and all that follows would be cut to their length.
+	long := n > min(smallMessage, int(s.peer.small))
+	if long {
 		if n, ok = s.windowRoom(n); !ok {
 			return 0, false
 		}
 	}
 	mem, ok := s.room(n)
 	if !ok {
-		if mem, ok = s.room(min(n, small)); !ok {
-			return 0, false
-		}
-		n = len(mem)
+		return 0, false
 	}
 	copy(mem[copy(mem, a):], b)
 	w := Work{Op: OpSend, Mem: mem, Key: s.key}
-	if n > small {
+	if long {
 		w = s.write(mem)
 	}
 	if s.send(w, sending{bounce: n}) != nil {
@@ -174,6 +173,7 @@ func (s *Stream) send(w Work, k sending) error {
 	s.sent[s.head] = k
 	s.head = (s.head + 1) % len(s.sent)
 	s.flying++
+	s.Posted++
 	s.copied += k.bounce
 	switch w.Op {
 	case OpWriteNote:
