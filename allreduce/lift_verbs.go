@@ -60,7 +60,7 @@ func (e *epoch) lift(ctx context.Context) error {
 	case g.cfg.Transport == TransportTCP || g.Size() == 1:
 		return nil
 	case g.Stream() && must:
-		return fmt.Errorf("rank %d: Transport is verbs, but vw workers are in the job, and they know TCP alone", g.cfg.Rank)
+		return &verbs.SetupError{Err: fmt.Errorf("rank %d: Transport is verbs, but vw workers are in the job, and they know TCP alone", g.cfg.Rank)}
 	case g.Stream():
 		g.log.Info("transport: TCP, since vw workers are in the job", "rank", g.cfg.Rank)
 		return nil
@@ -107,7 +107,7 @@ func (e *epoch) lift(ctx context.Context) error {
 func (e *epoch) openDomain() (*verbs.Domain, error) {
 	g := e.group
 	if c := g.cfg.Credentials; c != nil && c.TLS != nil {
-		return nil, errors.New("verbs: what goes over them is not under TLS")
+		return nil, &verbs.SetupError{Err: errors.New("verbs: what goes over them is not under TLS")}
 	}
 	if _, ok := e.engine.driver.(lifter); !ok {
 		return nil, errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")

@@ -3,7 +3,6 @@
 package verbs
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -17,10 +16,10 @@ const Auto = "auto"
 // where it is not to be the first active one; an IP address of a port; or [Auto], also "".
 // bound is the address at which other ranks reach this one: over Ethernet the port must
 // have it, unless it is the loopback or all addresses, which no port has, or the device is
-// named.
+// named. What only another setup can mend is a [SetupError].
 func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
 	if len(devices) == 0 {
-		return Place{}, errors.New("verbs: there is no RDMA device on this machine")
+		return Place{}, setupErrorf("verbs: there is no RDMA device on this machine")
 	}
 	bound = bound.Unmap().WithZone("")
 	anywhere := !bound.IsValid() || bound.IsLoopback() || bound.IsUnspecified()
@@ -31,7 +30,7 @@ func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
 	if addr, err := netip.ParseAddr(want); err == nil {
 		bound, anywhere, name, port = addr.Unmap().WithZone(""), false, "", 0
 	}
-	known := false
+	known, down := false, false
 	var why []string
 	for _, d := range devices {
 		if name != "" && d.Name != name {
@@ -49,16 +48,21 @@ func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
 					LID: p.LID, GID: gid, Limits: d.Limits,
 				}, nil
 			}
+			down = down || !p.Active
 			why = append(why, fmt.Sprintf("%s port %d %s", d.Name, p.Number, reason))
 		}
 	}
 	switch {
 	case !known:
-		return Place{}, fmt.Errorf("verbs: no RDMA device is called %q; there are: %s", name, names(devices))
+		return Place{}, setupErrorf("verbs: no RDMA device is called %q; there are: %s", name, names(devices))
 	case len(why) == 0:
-		return Place{}, fmt.Errorf("verbs: no port fits %q; there are: %s", want, names(devices))
+		return Place{}, setupErrorf("verbs: no port fits %q; there are: %s", want, names(devices))
 	}
-	return Place{}, fmt.Errorf("verbs: no port can be used: %s", strings.Join(why, "; "))
+	err = fmt.Errorf("verbs: no port can be used: %s", strings.Join(why, "; "))
+	if !down {
+		err = &SetupError{err}
+	}
+	return Place{}, err
 }
 
 // choose is the GID of the port to use, or why there is none.
@@ -116,7 +120,7 @@ func parseWant(want string) (name string, port int, err error) {
 		return name, 0, nil
 	}
 	if port, err = strconv.Atoi(number); err != nil || port < 1 || port > 255 || name == "" {
-		return "", 0, fmt.Errorf("verbs: %q is no device: want auto, a name, name:port, or an IP address", want)
+		return "", 0, setupErrorf("verbs: %q is no device: want auto, a name, name:port, or an IP address", want)
 	}
 	return name, port, nil
 }

@@ -3,6 +3,7 @@
 package verbs
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -61,6 +62,10 @@ func TestChoose(t *testing.T) {
 			got := p.String()
 			if err != nil {
 				got = err.Error()
+			}
+			_, setup := errors.AsType[*SetupError](err)
+			if want := err != nil && !strings.Contains(got, "not active"); setup != want {
+				t.Errorf("%v: only another setup mends it: %v, want %v", err, setup, want)
 			}
 			if !strings.Contains(got, c.place) || err == nil && p.GID.Index != c.gid {
 				t.Errorf("got %s with GID %d, want %s with %d", got, p.GID.Index, c.place, c.gid)

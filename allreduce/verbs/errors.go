@@ -10,6 +10,17 @@ import (
 // ErrNotBuilt says that this program cannot speak to RDMA devices.
 var ErrNotBuilt = errors.New("verbs: this program was built without RDMA: on Linux, with libibverbs-dev and a C compiler, build it by: go build -tags rdma ./cmd/gvw ./cmd/spanning_tree")
 
+// SetupError says that verbs cannot be used on this machine as it is set up: there is no device,
+// or none that is asked for. Another attempt ends alike, unlike that of a port that is down.
+type SetupError struct{ Err error }
+
+func (e *SetupError) Error() string { return e.Err.Error() }
+func (e *SetupError) Unwrap() error { return e.Err }
+
+func setupErrorf(format string, args ...any) error {
+	return &SetupError{fmt.Errorf(format, args...)}
+}
+
 // Status is how a work request ended, with the numbers of libibverbs.
 type Status uint32
 

@@ -37,7 +37,7 @@ func each(f func(name string, c *C.struct_ibv_context) (found bool, err error)) 
 	var n C.int
 	list, errno := C.ibv_get_device_list(&n)
 	if list == nil {
-		return fmt.Errorf("verbs: libibverbs lists no devices: %w: is the kernel module ib_uverbs loaded, and /dev/infiniband there?", errno)
+		return setupErrorf("verbs: libibverbs lists no devices: %w: is the kernel module ib_uverbs loaded, and /dev/infiniband there?", errno)
 	}
 	defer C.ibv_free_device_list(list)
 	for _, d := range unsafe.Slice(list, int(n)) {

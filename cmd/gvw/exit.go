@@ -57,6 +57,7 @@ func exitCode(err error) int {
 		{is[*usageError], exitUsage},
 		{is[*learn.UsageError], exitUsage},
 		{is[*stream.UsageError], exitUsage},
+		{is[*verbs.SetupError], exitUsage},
 		{is[*spantree.RefusedError], exitRefused},
 		{is[*checkpoint.StrangeError], exitRefused},
 		{is[*learn.OriginError], exitRefused},

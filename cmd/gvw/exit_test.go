@@ -14,6 +14,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -33,6 +34,7 @@ func TestExitCodes(t *testing.T) {
 		"usage":                          {usageErrorf("x"), 1},
 		"the learner's usage":            {&learn.UsageError{Text: "x"}, 1},
 		"the reader's usage":             {&stream.UsageError{Reason: "x"}, 1},
+		"no RDMA device":                 {fmt.Errorf("rank 1: %w", &verbs.SetupError{Err: io.EOF}), 1},
 		"data":                           {&learn.DataError{Name: "x"}, 2},
 		"a damaged model":                {&model.FormatError{Kind: io.ErrUnexpectedEOF}, 2},
 		"a damaged cache":                {&cache.CorruptError{}, 2},

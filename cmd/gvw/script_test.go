@@ -3,12 +3,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
 // TestMain lets the test binary be gvw: scripts call it, and gvw run calls it
@@ -27,6 +31,14 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":     scriptCode,
 			"lastline": scriptLastLine,
+		},
+		// [rdma]: built with the tag rdma, and without a device to use.
+		Condition: func(name string) (bool, error) {
+			if name != "rdma" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			_, err := verbs.System().Devices()
+			return !errors.Is(err, verbs.ErrNotBuilt), nil
 		},
 	})
 }
