@@ -8,26 +8,6 @@ import (
 	"net/netip"
 )
 
-// connBytes is what a connection counts for in MaxMemory: its goroutine, its stacks,
-// what the system call and the poller keep.
-const connBytes = 16 << 10
-
-// budget is the memory that clients may take. It counts; it does not allocate.
-type budget struct {
-	used, limit int64
-}
-
-// take takes n bytes, if there is room.
-func (b *budget) take(n int64) bool {
-	if b.used+n > b.limit {
-		return false
-	}
-	b.used += n
-	return true
-}
-
-func (b *budget) give(n int64) { b.used -= n }
-
 // admits reports whether an address may connect at all.
 func (s *Server) admits(host string) bool {
 	return len(s.cfg.Allow) == 0 || AddressIn(host, s.cfg.Allow)
@@ -56,12 +36,34 @@ func (s *Server) full(from endpoint) string {
 	case s.pending[from.host] >= s.cfg.MaxPending:
 		return "too many from this address have not said what they want"
 	}
-	for !s.budget.take(connBytes) {
-		if !s.dropStranger() {
-			return "the server's memory for clients is full"
-		}
+	if !s.room(connBytes) {
+		return errMemory.Error()
 	}
 	return ""
+}
+
+// room takes n bytes, if need be from strangers; s.mu is held.
+func (s *Server) room(n int64) bool {
+	for !s.budget.take(n) {
+		if !s.dropStranger() {
+			return false
+		}
+	}
+	return true
+}
+
+// keep makes room for the most that a frame of so many bytes leaves behind: a member, and a
+// job. At the next tick that is counted anew.
+func (s *Server) keep(frame int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := int64(frame) + memberBytes + jobBytes
+	if !s.room(n) {
+		return false
+	}
+	s.budget.give(n)
+	s.budget.keep(n)
+	return true
 }
 
 // dropStranger closes the connection that has been there for longest without saying

@@ -38,9 +38,7 @@ func TestAllowedNetworks(t *testing.T) {
 // When memory for connections runs out, those go that have been silent for longest.
 func TestTheOldestStrangerGoes(t *testing.T) {
 	r := serveTCP(t, ServerConfig{HandshakeTimeout: patience})
-	r.s.mu.Lock()
-	r.s.budget.limit = 3 * connBytes
-	r.s.mu.Unlock()
+	r.limit(3 * connBytes)
 	first, second, third := r.dial(), r.dial(), r.dial()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		r.s.mu.Lock()
@@ -64,26 +62,14 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 	}
 	second.close()
 	third.close()
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		r.s.mu.Lock()
-		used := r.s.budget.used
-		r.s.mu.Unlock()
-		if used == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d bytes are counted, and nobody is there", used)
-		}
-	}
+	r.countedIs("nobody is there", none)
 }
 
 // Members are not closed for newcomers.
 func TestMembersStayWhenMemoryIsFull(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	m := r.member(r.config(Job{UniqueID: 1}, 0, 2))
-	r.s.mu.Lock()
-	r.s.budget.limit = connBytes
-	r.s.mu.Unlock()
+	r.limit(connBytes)
 	r.dial().ends()
 	r.logged("the server's memory for clients is full")
 	select {

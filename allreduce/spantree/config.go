@@ -43,10 +43,13 @@ type ServerConfig struct {
 	// MaxHandshakes bounds the TLS handshakes that work at once; one that waits for its
 	// client does not count. 0 is 256.
 	MaxHandshakes int
-	// MaxMemory bounds what clients may take, in bytes: 16 KiB for each connection, and
-	// what is queued for those that do not read. Over it the connection that has been
-	// there for longest without saying what it wants is closed, else the new one; and
-	// who does not read is cut off. 0 is 512 MiB.
+	// MaxMemory bounds what clients may take, in bytes: 16 KiB for each connection, as much
+	// again for TLS, what is queued for those that do not read, frames of more than 4 KiB
+	// while they come, and what is kept of jobs, their members, and runs that have finished.
+	// These take a quarter at most: the oldest is forgotten, as with MaxFinished. Over it
+	// the connection that has been there for longest without saying what it wants is closed,
+	// else the new one; members that come are refused with ServerFull; and who does not read
+	// is cut off. 0 is 512 MiB.
 	MaxMemory int64
 	// IdleTimeout bounds the silence that a rank may ask for (its LostAfter), and the
 	// time that a vw worker, which is silent, waits for its job to fill; 0 is 24 h.
@@ -77,6 +80,9 @@ type ServerConfig struct {
 	// Log gets what happens; nil discards it.
 	Log *slog.Logger
 }
+
+// finishedShare is which part of MaxMemory runs that have finished may take.
+const finishedShare = 4
 
 // minMemory has room for the largest frame, and for some connections.
 const minMemory = 32 << 20

@@ -35,14 +35,14 @@ type serverConn struct {
 	listener net.Listener
 	known    bool  // guarded by s.mu
 	dropped  bool  // likewise: it counts for nothing any more
-	unsent   int64 // likewise: bytes of the budget that are queued
+	extra    int64 // of the reader: what it counts for beside connBytes
 
 	mu      sync.Mutex
-	nc      net.Conn // over which is talked: raw, or TLS or a seal above it
-	out     [][]byte // nil: hang up
-	ended   bool     // nothing is queued any more
-	over    bool     // nothing is sent any more: the reader is through
-	writing bool     // there is a writer, or it has failed
+	nc      net.Conn  // over which is talked: raw, or TLS or a seal above it
+	out     []*parcel // nil: hang up
+	ended   bool      // nothing is queued any more
+	over    bool      // nothing is sent any more: the reader is through
+	writing bool      // there is a writer, or it has failed
 	writer  sync.WaitGroup
 	once    sync.Once
 }
@@ -59,20 +59,33 @@ func (c *serverConn) talk() net.Conn {
 }
 
 // queue hands bytes to the writer; nil hangs up after what is queued. It
-// never waits. Who has let too much pile up is cut off.
+// never waits.
 func (c *serverConn) queue(b []byte) {
+	if b == nil {
+		c.post(nil)
+		return
+	}
+	c.post(&parcel{b: b})
+}
+
+// post is queue for a parcel. Who has let too much pile up is cut off, and so is who would
+// let more pile up than there is memory for.
+func (c *serverConn) post(p *parcel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
 		return
 	}
-	if len(c.out) >= maxQueued {
+	if p != nil && len(p.b) <= ownParcel && len(c.out) < ownParcels {
+		p = &parcel{b: p.b, own: true}
+	}
+	if len(c.out) >= maxQueued || p != nil && !c.s.budget.hold(p) {
 		c.ended = true
 		c.abort()
 		return
 	}
-	c.ended = b == nil
-	c.out = append(c.out, b)
+	c.ended = p == nil
+	c.out = append(c.out, p)
 	if !c.writing {
 		c.writing = true
 		c.writer.Go(c.write)
@@ -125,28 +138,31 @@ func why(err error) string {
 // own connection, and nobody else anything.
 func (c *serverConn) write() {
 	for out := c.next(); out != nil; out = c.next() {
-		for _, b := range out {
-			if b == nil {
+		for i, p := range out {
+			if p == nil {
 				c.hangUp()
-				return
+				return // it is the last
 			}
 			_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
-			if _, err := c.talk().Write(b); err != nil {
+			if _, err := c.talk().Write(p.b); err != nil {
 				c.s.warn(c, "client does not read", err)
 				c.abort()
+				c.s.budget.release(out[i:]...)
 				return
 			}
+			c.s.budget.release(p)
 		}
 	}
 }
 
 // next is what is to be sent; nil ends the writer.
-func (c *serverConn) next() [][]byte {
+func (c *serverConn) next() []*parcel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := c.out
 	c.out = nil
 	if c.over {
+		c.s.budget.release(out...)
 		out = nil
 	}
 	c.writing = out != nil
@@ -207,7 +223,7 @@ func (c *serverConn) readVW(unique, total, rank uint64) error {
 
 // readNative follows a client that speaks frames.
 func (c *serverConn) readNative() (err error) {
-	frames := &frameReader{r: c.talk(), limit: c.s.cfg.MaxFrame}
+	frames := &frameReader{r: c.talk(), limit: c.s.cfg.MaxFrame, budget: &c.s.budget}
 	apart(func() { err = c.greet(frames) })
 	for err == nil {
 		if err = frames.wait(); err != nil {
@@ -236,7 +252,7 @@ func (c *serverConn) greet(frames *frameReader) error {
 		return err
 	}
 	f, err := frames.next()
-	if _, ok := errors.AsType[*FrameError](err); err != nil && !ok {
+	if _, ok := errors.AsType[*FrameError](err); err != nil && !ok && !errors.Is(err, errMemory) {
 		return c.mute("the hello of the native protocol", err)
 	}
 	if err != nil {
@@ -248,6 +264,9 @@ func (c *serverConn) greet(frames *frameReader) error {
 	}
 	switch f := f.(type) {
 	case *joinFrame:
+		if !c.s.keep(frames.size) {
+			return c.refuseAs(ServerFull, errMemory)
+		}
 		_ = c.raw.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
 		c.s.apply(arrived{c.id, c.from, f})
 	case *statusFrame:
@@ -266,12 +285,18 @@ func (c *serverConn) receive(frames *frameReader) error {
 	if err != nil {
 		return c.refuse(err)
 	}
+	if _, long := f.(*completeFrame); long && !c.s.keep(frames.size) { // with the files that it owes
+		return c.refuseAs(ServerFull, errMemory)
+	}
 	c.s.apply(received{c.id, f})
 	return nil
 }
 
 // refuse answers bytes that are no frame, and ends the connection.
 func (c *serverConn) refuse(err error) error {
+	if errors.Is(err, errMemory) {
+		return c.refuseAs(ServerFull, errMemory)
+	}
 	fault, ok := errors.AsType[*FrameError](err)
 	if !ok {
 		return err

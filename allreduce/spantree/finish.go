@@ -177,14 +177,17 @@ func (m *machine) bye(j *job) {
 type memory struct {
 	by    map[string]*finishedRecord // by run key
 	queue []*finishedRecord          // oldest first
+	bytes int64
 	limit int
+	room  int64 // bytes
 	age   time.Duration
 }
 
 func (f *memory) add(r *finishedRecord) {
 	f.by[r.Job.RunKey] = r
 	f.queue = append(f.queue, r)
-	for len(f.queue) > f.limit {
+	f.bytes += r.holds()
+	for len(f.queue) > f.limit || f.bytes > f.room && len(f.queue) > 1 {
 		f.drop()
 	}
 }
@@ -199,5 +202,6 @@ func (f *memory) drop() {
 	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
 		delete(f.by, r.Job.RunKey)
 	}
+	f.bytes -= f.queue[0].holds()
 	f.queue = f.queue[1:]
 }

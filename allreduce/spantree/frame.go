@@ -303,7 +303,10 @@ func decodePayload(t frameType, version uint8, payload []byte) (frame, error) {
 type frameReader struct {
 	r     io.Reader
 	limit int
-	buf   []byte // reused: frames hold copies
+	buf   []byte // reused, if it is small: frames hold copies
+	size  int    // of the last frame
+
+	budget *budget // of what is read; nil: nobody's
 
 	server  uint64 // whose frames they are: the incarnation that WELCOME has told
 	version uint8  // of the last frame
@@ -337,11 +340,7 @@ func (r *frameReader) next() (frame, error) {
 		if err != nil {
 			return nil, err
 		}
-		if cap(r.buf) < size {
-			r.buf = make([]byte, size)
-		}
-		r.buf = r.buf[:size]
-		if _, err := io.ReadFull(r.r, r.buf); err != nil {
+		if err := r.fill(size); err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = &FrameError{Type: t, Err: errShort}
 			}
@@ -357,4 +356,23 @@ func (r *frameReader) next() (frame, error) {
 		}
 		return f, err
 	}
+}
+
+// fill reads the payload of a frame.
+func (r *frameReader) fill(size int) error {
+	if cap(r.buf) > smallFrame && size <= smallFrame {
+		r.buf = nil // thousands of clients wait for hours
+	}
+	if size > smallFrame && r.budget != nil {
+		if !r.budget.take(int64(size)) {
+			return errMemory
+		}
+		defer r.budget.give(int64(size))
+	}
+	if cap(r.buf) < size {
+		r.buf = make([]byte, size)
+	}
+	r.buf, r.size = r.buf[:size], size
+	_, err := io.ReadFull(r.r, r.buf)
+	return err
 }

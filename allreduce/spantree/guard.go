@@ -65,6 +65,14 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	if err := g.enter(); err != nil {
 		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
 	}
+	c.s.mu.Lock()
+	room := c.s.room(tlsBytes)
+	c.s.mu.Unlock()
+	if !room {
+		g.leave()
+		return c.refuseTLS(errMemory)
+	}
+	c.extra += tlsBytes
 	over, err := creds.Server(ctx, g)
 	g.leave()
 	if err != nil {

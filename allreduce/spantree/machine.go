@@ -129,7 +129,8 @@ type rules struct {
 	replaceTimeout    time.Duration // for a lost rank to be replaced, where the job does not say otherwise
 	idleFor           time.Duration // silence that nobody may ask for more than
 	remember          int           // finished runs
-	version           string        // of the program
+	rememberBytes     int64
+	version           string // of the program
 	rememberFor       time.Duration
 }
 
@@ -158,7 +159,7 @@ func newMachine(r rules, term uint32, incarnation uint64, random func([]byte)) *
 	return &machine{
 		rules: r, term: term, incarnation: incarnation, random: random,
 		jobs: map[Job]*job{}, conns: map[connID]*attempt{}, awaiting: map[uint64]*job{},
-		finished: memory{by: map[string]*finishedRecord{}, limit: r.remember, age: r.rememberFor},
+		finished: memory{by: map[string]*finishedRecord{}, limit: r.remember, room: r.rememberBytes, age: r.rememberFor},
 	}
 }
 

@@ -54,7 +54,7 @@ func TestMachineTranscripts(t *testing.T) {
 // testRules are small enough to be reached.
 var testRules = rules{
 	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute, replaceTimeout: 10 * time.Minute, idleFor: 24 * time.Hour,
-	remember: 2, rememberFor: time.Hour, version: "test",
+	remember: 2, rememberBytes: 1 << 20, rememberFor: time.Hour, version: "test",
 }
 
 var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

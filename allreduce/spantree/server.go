@@ -34,7 +34,7 @@ type Server struct {
 	last      connID
 	closed    bool
 	draining  bool
-	encoded   []byte // of encodedOf: one START goes to many
+	encoded   *parcel // of encodedOf: one START goes to many; nil: none
 	encodedOf frame
 
 	warnings   limiter
@@ -68,7 +68,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	random(incarnation[:])
 	s.mind = newMachine(rules{
 		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout, replaceTimeout: cfg.ReplaceTimeout, idleFor: cfg.IdleTimeout,
-		remember: cfg.MaxFinished, rememberFor: cfg.FinishedAge, version: cfg.Version,
+		remember: cfg.MaxFinished, rememberBytes: cfg.MaxMemory / finishedShare, rememberFor: cfg.FinishedAge, version: cfg.Version,
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
 	for _, r := range runs {
 		s.mind.finished.add(r)
@@ -233,8 +233,8 @@ func (s *Server) forget(c *serverConn) {
 	if !c.dropped {
 		s.budget.give(connBytes)
 	}
-	s.budget.give(c.unsent)
-	c.unsent = 0
+	s.budget.give(c.extra)
+	s.budget.release(c.out...) // the writer has ended
 }
 
 // protocols are those that are spoken, for the log.
@@ -276,6 +276,9 @@ func (s *Server) apply(ev event) {
 			default:
 				after = append(after, a)
 			}
+		}
+		if _, tick := events[0].(ticked); tick {
+			s.budget.keeps(s.mind.holds())
 		}
 		if s.draining && s.mind.idle() {
 			s.end()
@@ -329,20 +332,12 @@ func (s *Server) send(a sendFrame) {
 		if err != nil {
 			panic(fmt.Sprintf("BUG: spantree: the server made a frame over its limits: %v", err))
 		}
-		s.encoded, s.encodedOf = b, a.frame
+		s.encoded, s.encodedOf = &parcel{b: b}, a.frame
 	}
+	c.post(s.encoded)
 	if _, own := a.frame.(*jobsFrame); own { // large, and this client's alone
-		b := s.encoded
 		s.encoded, s.encodedOf = nil, nil
-		if !s.budget.take(int64(len(b))) {
-			c.abort()
-			return
-		}
-		c.unsent += int64(len(b))
-		c.queue(b)
-		return
 	}
-	c.queue(s.encoded)
 }
 
 // Drain takes no new jobs from now on; when those there are have ended,

@@ -54,7 +54,7 @@ Bounds, with their defaults:
       --max_frame BYTES (65536)     a message of a rank
       --max_idle T (24h)            silence that a rank may ask for, and the wait of
                                     a vw worker for its job to fill
-      --max_memory MIB (512)        for connections and what waits for them
+      --max_memory MIB (512)        for all that clients make it hold
 
       --version     print the version
   -h, --help        print this text

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"errors"
+	"sync"
+)
+
+// What things count for in MaxMemory, beside the bytes that clients have sent or are sent.
+const (
+	// connBytes is a connection: its goroutine, its stacks, what the system call and the
+	// poller keep.
+	connBytes = 16 << 10
+	// tlsBytes is what TLS adds to it.
+	tlsBytes = 16 << 10
+	// memberBytes is a member of a job, and jobBytes is a job.
+	memberBytes = 1 << 10
+	jobBytes    = 8 << 10
+	// fileBytes is a file that was delivered.
+	fileBytes = 128
+	// parcelBytes is what is queued, beside its bytes.
+	parcelBytes = 64
+	// A connection's own bytes have room for a few short parcels, so that it can be told
+	// something while memory is full.
+	ownParcels = 8
+	ownParcel  = 512
+)
+
+// errMemory is why a client is not taken, or not kept.
+var errMemory = errors.New("the server's memory for clients is full (--max_memory)")
+
+// budget is the memory that clients may take. It counts; it does not allocate.
+type budget struct {
+	limit int64
+
+	mu   sync.Mutex
+	used int64 // by connections, what is queued for them, and frames that are being read
+	kept int64 // by jobs and runs that have finished
+}
+
+// take takes n bytes, if there is room.
+func (b *budget) take(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.more(n)
+}
+
+func (b *budget) more(n int64) bool {
+	if b.used+b.kept+n > b.limit {
+		return false
+	}
+	b.used += n
+	return true
+}
+
+func (b *budget) give(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= n
+}
+
+// keep adds n bytes to what is kept.
+func (b *budget) keep(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept += n
+}
+
+// keeps sets what is kept.
+func (b *budget) keeps(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept = n
+}
+
+// parcel is bytes that wait to be sent, to one client or to many. They count once.
+type parcel struct {
+	b    []byte
+	own  bool // it counts for nothing: it has room in what the connection counts for
+	refs int  // how many wait for it; under the budget's lock
+}
+
+func (p *parcel) size() int64 { return int64(len(p.b)) + parcelBytes }
+
+// hold begins a use of a parcel, if there is room.
+func (b *budget) hold(p *parcel) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.refs == 0 && !p.own && !b.more(p.size()) {
+		return false
+	}
+	p.refs++
+	return true
+}
+
+// release ends a use of parcels; nil ones are nobody's.
+func (b *budget) release(all ...*parcel) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range all {
+		if p == nil {
+			continue
+		}
+		if p.refs--; p.refs == 0 && !p.own {
+			b.used -= p.size()
+		}
+	}
+}
+
+// holds is what the machine keeps of clients, in bytes.
+func (m *machine) holds() (n int64) {
+	n = m.finished.bytes
+	for _, j := range m.order {
+		n += jobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.sentence))
+		for _, f := range j.files {
+			n += fileBytes + int64(len(f.File))
+		}
+		for _, a := range j.everybody() {
+			n += a.holds()
+		}
+	}
+	return n
+}
+
+func (a *attempt) holds() int64 {
+	n := memberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waits)+len(a.knows.report))
+	for _, f := range a.owes {
+		n += fileBytes + int64(len(f))
+	}
+	return n
+}
+
+// holds is what is kept of a run that has finished.
+func (r *finishedRecord) holds() int64 {
+	n := memberBytes + int64(len(r.Job.RunKey))
+	for _, f := range r.Files {
+		n += fileBytes + int64(len(f.File))
+	}
+	return n
+}

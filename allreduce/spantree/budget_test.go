@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// limit sets what memory clients may take.
+func (r *rig) limit(n int64) {
+	b := &r.s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limit = n
+}
+
+// counted is what they take.
+func (r *rig) counted() int64 {
+	b := &r.s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used + b.kept
+}
+
+// countedIs waits until they take so much.
+func (r *rig) countedIs(what string, want func(n int64) bool) {
+	r.t.Helper()
+	for end := time.Now().Add(patience); !want(r.counted()); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("%s: %d bytes are counted", what, r.counted())
+		}
+	}
+}
+
+func none(n int64) bool { return n == 0 }
+
+// What is kept of jobs counts: when memory is full who joins is refused, with a code that says
+// so; those that are in stay. When they have gone there is room again.
+func TestJobsFillTheMemory(t *testing.T) {
+	const limit = 1 << 20
+	r := serveTCP(t, ServerConfig{})
+	r.limit(limit)
+	options := strings.Repeat("x", maxOptions)
+	var in []*peer
+	for {
+		p := r.join(&joinFrame{UniqueID: uint64(len(in)), Rank: 0, Total: 2, Heartbeat: time.Hour, LostAfter: 10 * time.Hour, Options: options})
+		f := p.frame()
+		if no, ok := f.(*refusedFrame); ok {
+			if no.Code != ServerFull || no.Reason != errMemory.Error() {
+				t.Errorf("refused by %v: %s", no.Code, no.Reason)
+			}
+			p.close()
+			break
+		}
+		if _, ok := f.(*joinedFrame); !ok {
+			t.Fatalf("%T", f)
+		}
+		in = append(in, p)
+		if n := r.counted(); n > limit {
+			t.Fatalf("%d bytes are counted for %d jobs, the limit is %d", n, len(in), limit)
+		}
+	}
+	if n := int64(len(in)); n < limit/(connBytes+maxOptions+memberBytes+jobBytes)-2 || n > limit/(connBytes+maxOptions+memberBytes+jobBytes) {
+		t.Errorf("%d jobs have room", n)
+	}
+	time.Sleep(3 * tick) // what is kept is counted anew
+	if n := r.counted(); n < int64(len(in))*(connBytes+maxOptions) {
+		t.Errorf("%d bytes are counted for %d jobs", n, len(in))
+	}
+	for i, p := range in {
+		if i > 0 {
+			p.close()
+		}
+	}
+	r.countedIs("one job is left", func(n int64) bool { return n < 2*(connBytes+maxOptions+memberBytes+jobBytes) })
+	r.join(&joinFrame{UniqueID: 1 << 20, Rank: 0, Total: 2, Heartbeat: time.Hour, LostAfter: 10 * time.Hour, Options: options}).frame()
+	in[0].send(&leaveFrame{})
+}
+
+// A long frame counts while it comes.
+func TestLongFramesCount(t *testing.T) {
+	r := serveTCP(t, ServerConfig{HandshakeTimeout: patience})
+	p, q := r.native(), r.native()
+	join := &joinFrame{UniqueID: 1, Rank: 0, Total: 2, Heartbeat: time.Hour, Options: strings.Repeat("x", 10_000)}
+	join.OptionsSHA256 = sum(join.Options)
+	b, err := appendFrame(nil, join)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(b[:100])
+	r.countedIs("a frame has begun", func(n int64) bool { return n == 2*connBytes+int64(len(b)-frameHeader) })
+	r.limit(r.counted())
+	q.write(b[:100])
+	if no := next[*refusedFrame](q); no.Code != ServerFull {
+		t.Errorf("refused by %v: %s", no.Code, no.Reason)
+	}
+	p.close()
+	q.close()
+	r.countedIs("they are gone", none)
+}
+
+// What waits for a client that does not read counts, and once where it is for many. Who
+// would let more wait than there is room for is cut off. What was for him counts no more.
+func TestQueuesCount(t *testing.T) {
+	r := serveTCP(t, ServerConfig{WriteTimeout: patience})
+	deaf := func() *serverConn {
+		near, far := net.Pipe()
+		t.Cleanup(func() { far.Close() })
+		return newServerConn(r.s, 0, near, endpoint{}, nil)
+	}
+	one, two := deaf(), deaf()
+	start := &parcel{b: make([]byte, 5000)}
+	one.post(start)
+	two.post(start)
+	if n := r.counted(); n != start.size() {
+		t.Errorf("%d bytes are counted for what goes to two", n)
+	}
+	r.limit(100_000)
+	posted := 0
+	for ; posted < maxQueued; posted++ {
+		one.mu.Lock()
+		ended := one.ended
+		one.mu.Unlock()
+		if ended {
+			break
+		}
+		one.queue(make([]byte, 4000))
+	}
+	if posted < 23 || posted > 25 {
+		t.Errorf("%d parcels of 4000 bytes had room", posted)
+	}
+	two.queue([]byte("short"))
+	two.mu.Lock()
+	if two.ended {
+		t.Error("a client is not told a word, while memory is full")
+	}
+	two.mu.Unlock()
+	for _, c := range []*serverConn{one, two} {
+		c.mu.Lock()
+		c.over, c.ended = true, true
+		c.mu.Unlock()
+		c.abort()
+		c.writer.Wait()
+		r.s.mu.Lock()
+		r.s.budget.release(c.out...)
+		r.s.mu.Unlock()
+	}
+	r.countedIs("they are gone", none)
+}
+
+// TLS counts beside the connection.
+func TestTLSCounts(t *testing.T) {
+	server, rank := tlsSite(t)
+	r := serveTCP(t, ServerConfig{Credentials: server})
+	cfg := r.config(Job{UniqueID: 1}, 0, 2)
+	cfg.Credentials = rank
+	m := r.member(cfg)
+	if n := r.counted(); n < connBytes+tlsBytes {
+		t.Errorf("%d bytes are counted", n)
+	}
+	r.limit(r.counted() + connBytes)
+	if _, err := Status(t.Context(), nil, r.addr, rank); err == nil {
+		t.Error("TLS has room where there is none")
+	}
+	r.limit(512 << 20)
+	if _, err := Status(t.Context(), nil, r.addr, rank); err != nil {
+		t.Error(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	r.countedIs("they are gone", none)
+}
+
+// Runs that have finished take no more than their part: the oldest are forgotten.
+func TestFinishedRunsAreBounded(t *testing.T) {
+	run := func(i int) *finishedRecord {
+		r := &finishedRecord{Job: Job{UniqueID: uint64(i), RunKey: strings.Repeat("k", i%50)}, At: birth}
+		for f := range i % 5 {
+			r.Files = append(r.Files, deliveredFile{Rank: f, File: strings.Repeat("f", 700)})
+		}
+		return r
+	}
+	f := memory{by: map[string]*finishedRecord{}, limit: 1000, room: 50_000, age: time.Hour}
+	for i := range 300 {
+		f.add(run(i))
+		var held int64
+		for _, r := range f.queue {
+			held += r.holds()
+		}
+		if held != f.bytes || held > f.room {
+			t.Fatalf("%d runs are kept, of %d bytes, %d are counted", len(f.queue), held, f.bytes)
+		}
+	}
+	if n := len(f.queue); n < 15 || f.queue[n-1].Job.UniqueID != 299 {
+		t.Errorf("%d runs are kept", n)
+	}
+	f.expire(birth.Add(2 * time.Hour))
+	if f.bytes != 0 {
+		t.Errorf("%d bytes are counted for none", f.bytes)
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// TestClientsFillTheMemory: clients that open one job after the other, with all that they may
+// say of it, are refused when --max_memory is taken, by words that name it; the server stays as
+// small as that means, its members stay in, and when they go there is room again.
+func TestClientsFillTheMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	const mib = 32 // the least
+	port, pid := startServerPID(t, "--max_memory", "32", "--max_jobs", "100000")
+	before := vitalsOf(t, pid)
+	join := func(id int) (*spantree.Member, error) {
+		return spantree.Join(t.Context(), spantree.JoinConfig{
+			Server: "127.0.0.1:" + port, Job: spantree.Job{UniqueID: uint64(id)}, Rank: 0, Total: 2, Advertise: ":30000",
+			Options: strings.Repeat("x", 16<<10), StartTimeout: time.Hour, Heartbeat: time.Minute, LostAfter: time.Hour,
+		})
+	}
+	var in []*spantree.Member
+	leave := func() {
+		for _, m := range in {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		in = nil
+	}
+	t.Cleanup(leave)
+	for {
+		m, err := join(len(in))
+		if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.ServerFull && strings.Contains(err.Error(), "--max_memory") {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if in = append(in, m); len(in) > mib<<20/(32<<10) {
+			t.Fatalf("%d jobs have room in %d MiB, each with a connection and 16 KiB of options", len(in), mib)
+		}
+	}
+	full := vitalsOf(t, pid)
+	t.Logf("%d jobs filled %d MiB; the server: %+v (before: %+v)", len(in), mib, full, before)
+	// The collector lets as much again lie, at most.
+	if most := before.peak + 2*mib<<10; full.peak > most {
+		t.Errorf("the server took %d KiB, want at most %d", full.peak, most)
+	}
+	for i, m := range in {
+		if m.Cause() != nil {
+			t.Fatalf("job %d is over: %v", i, m.Cause())
+		}
+	}
+	leave()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		m, err := join(0)
+		if err == nil {
+			in = append(in, m)
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("they have gone, and there is no room: %v", err)
+		}
+	}
+}
