@@ -107,7 +107,9 @@ for p in hadoop "${submit[0]}"; do
 done
 
 # What is wrong with the learner's options is better known here than N times there.
-"$gvw" "${learner[@]}" -f model --cache_file /nonexistent/gvw.cache -d /dev/null --dry_run >/dev/null ||
+cache=(--cache_file /nonexistent/gvw.cache)
+case " ${learner[*]}" in *" --cache_file"* | *" --cache-file"*) cache=() ;; esac
+"$gvw" "${learner[@]}" -f model ${cache[@]+"${cache[@]}"} -d /dev/null --dry_run >/dev/null ||
 	die "the learner does not take these options: ${learner[*]}" 1
 
 # streaming takes the mapper's command apart at blanks, with quotes and without a shell.
@@ -126,9 +128,21 @@ done
 listing=$(hadoop fs -ls "$in") || die "cannot list the input $in: see above" 5
 split=$(printf '%s\n' "$listing" | "$gvw" hadoop split --maps "$maps") || die "$in cannot be read by $maps maps" $?
 if [ $dry = 0 ]; then
-	if hadoop fs -test -e "$out"; then
-		[ $overwrite = 1 ] || die "$out exists: --overwrite removes it" 5
-		hadoop fs -rm -r -skipTrash "$out" >/dev/null || die "cannot remove $out: see above" 5
+	# Who may not create OUT is told so by nobody else as clearly. The job creates it itself.
+	if said=$(hadoop fs -mkdir "$out" 2>&1); then
+		hadoop fs -rmdir "$out" || die "cannot remove $out again, which was made to see whether that is allowed" 5
+	else
+		case $said in
+		*"File exists"*)
+			[ $overwrite = 1 ] || die "$out exists: --overwrite removes it" 5
+			hadoop fs -rm -r -skipTrash "$out" >/dev/null || die "cannot remove $out: see above" 5
+			;;
+		*"No such file or directory"*) ;; # its folder is not there either
+		*)
+			printf '%s\n' "$said" >&2
+			die "cannot create the output $out: see above" 5
+			;;
+		esac
 	fi
 	slots=(--maps "$maps")
 	[ -z "$memory" ] || slots+=(--map_mb "$memory")

@@ -20,7 +20,11 @@ echo "$(basename "$0") $*" >>"$dir/calls"
 case "$(basename "$0") ${1:-} ${2:-}" in
 "hadoop fs -ls") [ "$3" = /in ] || { echo "ls: $3: No such file or directory" >&2; exit 1; }
 	for r in 0 1; do echo "-rw-r--r-- 3 ann users $((2000 - r)) 2026-01-01 10:00 /in/part.$r"; done ;;
-"hadoop fs -test") [ -e "$dir/exists" ] ;;
+"hadoop fs -mkdir")
+	case $3 in
+	/locked/*) echo "mkdir: Permission denied: user=eve, access=WRITE, inode=\"/locked\":root:supergroup:drwxr-xr-x" >&2; exit 1 ;;
+	*) [ ! -e "$dir/exists" ] || { echo "mkdir: '$3': File exists" >&2; exit 1; } ;;
+	esac ;;
 "hadoop fs -rm") rm -f "$dir/exists" ;;
 "hadoop fs -get") shift 3; for f in "${@:1:$#-1}"; do cp "$dir/out/$(basename "$f")" "${@: -1}"; done ;;
 "hadoop fs "*) ;;
@@ -112,14 +116,14 @@ func (h *scriptHome) calls() string {
 // --dry_run shows the command, and does nothing.
 func TestMapscriptDryRun(t *testing.T) {
 	h := newScriptHome(t)
-	r := h.script("mapscript.sh", "/out", "/in", "2", "--dry_run", "--memory", "2048", "--queue", "q", "-D", "a.b=c d", "--file", "part.0", "-b", "18", "--hybrid", "2:5", "--id", "a b")
+	r := h.script("mapscript.sh", "/out", "/in", "2", "--dry_run", "--memory", "2048", "--queue", "q", "-D", "a.b=c d", "--file", "part.0", "--cache_file", "own", "-b", "18", "--hybrid", "2:5", "--id", "a b")
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
 	for _, want := range []string{
 		"mapred streaming ", "mapreduce.job.name=gvw\\ /out ", "mapreduce.input.fileinputformat.split.minsize=9223372036854775807 ",
 		"mapreduce.map.memory.mb=2048 ", "mapreduce.job.queuename=q ", "a.b=c\\ d ", ",part.0 ", "-numReduceTasks 0 -input /in -output /out",
-		`-mapper gvw\ mapper\ --log\ log\ --\ -b\ 18\ --hybrid\ 2:5\ --id\ \"a\ b\"\ -f\ model`,
+		`-mapper gvw\ mapper\ --log\ log\ --\ --cache_file\ own\ -b\ 18\ --hybrid\ 2:5\ --id\ \"a\ b\"\ -f\ model`,
 	} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in:\n%s", want, r.stdout)
@@ -147,6 +151,7 @@ func TestMapscriptRefusals(t *testing.T) {
 		"a missing value":  {[]string{"/out", "/in", "2", "--memory"}, 1, "--memory lacks its value"},
 		"a missing folder": {[]string{"/out", "/in", "2", "--fetch", "no"}, 1, "--fetch no"},
 		"a quote":          {[]string{"/out", "/in", "2", "--id", `it's`}, 1, "quote"},
+		"no permission":    {[]string{"/locked/out", "/in", "2"}, 5, "Permission denied: user=eve"},
 	} {
 		r := h.script("mapscript.sh", c.args...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) {

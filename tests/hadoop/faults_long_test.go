@@ -73,11 +73,18 @@ func TestWhatCannotWork(t *testing.T) {
 		s.wait(3)
 		s.said("uota")
 	})
+	t.Run("permission denied", func(t *testing.T) {
+		run("hadoop", "fs", "-mkdir", "-p", "/locked")
+		run("hadoop", "fs", "-chmod", "755", "/locked")
+		s := submitAs(t, "eve", filepath.Join(shared.programs, "gvw"), "/locked/out", in.hdfs, hybrid()...)
+		s.wait(5)
+		s.said("Permission denied", "eve", "/locked")
+	})
 	t.Run("safe mode", func(t *testing.T) {
 		run("hdfs", "dfsadmin", "-safemode", "enter")
 		defer run("hdfs", "dfsadmin", "-safemode", "leave")
 		s := submit(t, in.hdfs, hybrid()...)
-		s.wait(3)
+		s.wait(5)
 		s.said("safe mode")
 	})
 }

@@ -251,6 +251,12 @@ func submitWith(t *testing.T, gvw, in string, args ...string) *submission {
 // submitTo does, with this output.
 func submitTo(t *testing.T, gvw, out, in string, args ...string) *submission {
 	t.Helper()
+	return submitAs(t, "", gvw, out, in, args...)
+}
+
+// submitAs does, as this user of HDFS; "": the one who owns it.
+func submitAs(t *testing.T, user, gvw, out, in string, args ...string) *submission {
+	t.Helper()
 	outs++
 	c := hadoop(t)
 	s := &submission{t: t, c: c, out: out, dir: t.TempDir(), port: strconv.Itoa(c.SparePort(outs)), done: make(chan struct{})}
@@ -263,6 +269,9 @@ func submitTo(t *testing.T, gvw, out, in string, args ...string) *submission {
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append(append(s.cmd.Environ(), c.Env()...), "GVW="+gvw,
 		"SPANNING_TREE="+filepath.Join(shared.programs, "spanning_tree"), "TMPDIR="+s.dir)
+	if user != "" {
+		s.cmd.Env = append(s.cmd.Env, "HADOOP_USER_NAME="+user)
+	}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) } // it kills its job
 	s.cmd.WaitDelay = 15 * time.Second

@@ -49,6 +49,15 @@ func TestSlowMapIsOvertaken(t *testing.T) {
 	s := submitWith(t, wrapper, in.hdfs, append(hybrid(), "--speculator", jar, "--file", real)...)
 	s.wait(0)
 	s.model(in.want(t, hybrid()...))
+	defer func() { // so it pays
+		alone := submitWith(t, wrapper, in.hdfs, append(hybrid(), "--no_speculation", "--file", real)...)
+		alone.wait(0)
+		alone.model(in.want(t, hybrid()...))
+		t.Logf("with a second attempt %.1f s, without %.1f s", s.took.Seconds(), alone.took.Seconds())
+		if s.took >= alone.took {
+			t.Errorf("with speculation the job took %v, without %v", s.took, alone.took)
+		}
+	}()
 	var first, copied string
 	for _, a := range s.attempts() {
 		switch {

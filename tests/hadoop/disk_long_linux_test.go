@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package hadoop
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// tinyDisk is a folder that holds some kilobytes, or the test is skipped.
+func tinyDisk(t *testing.T, options string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatal("REQUIRE_ALL=1, and a tmpfs cannot be mounted: ", err)
+		}
+		t.Skipf("needs to mount a tmpfs (root): %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// A disk is full where the maps keep their caches: the job ends soon, and the gateway tells
+// which file of which rank had no room.
+func TestTheDiskIsFull(t *testing.T) {
+	in := smallInput(t)
+	dir := tinyDisk(t, "size=16k,mode=777")
+	s := submit(t, in.hdfs, append(hybrid(), "--cache_file", dir+"/c.{rank}", "--attempts", "1")...)
+	s.wait(3)
+	s.said("no space left on device", dir+"/c.")
+}
