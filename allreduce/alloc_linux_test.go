@@ -42,15 +42,6 @@ func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	}
 }
 
-// wild are numbers whose sum depends on the order.
-func wild(count, seed, rank int) []float32 {
-	v := make([]float32, count)
-	for i := range v {
-		v[i] = float32(math.Sin(float64(i*7+rank+seed))) * float32(int(1)<<((i+rank)%20))
-	}
-	return v
-}
-
 // allocSum sums in place and into another slice; who has a bit for each rank that has its
 // vectors, or one of them, in shared memory.
 func allocSum(g *Group, who, seed int, want []float32) error {

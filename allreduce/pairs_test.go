@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -105,4 +106,13 @@ func TestDisagreeOfNonsense(t *testing.T) {
 	if got := fmt.Sprint(pairOf(words)); got != "to rank 7: -1 kind 99; from nobody" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// wild are numbers whose sum depends on the order.
+func wild(count, seed, rank int) []float32 {
+	v := make([]float32, count)
+	for i := range v {
+		v[i] = float32(math.Sin(float64(i*7+rank+seed))) * float32(int(1)<<((i+rank)%20))
+	}
+	return v
 }

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -123,7 +122,11 @@ func (j *hybridJob) awaitKept() (newest string) {
 func kill(t *testing.T, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
 			t.Fatalf("cannot kill %d: %v", pid, err)
 		}
 	}

@@ -174,7 +174,7 @@ func TestDeadPeer(t *testing.T) {
 		{"killed root", syscall.SIGKILL, 3, 5 * time.Second},
 		{"killed parent", syscall.SIGKILL, 1, 5 * time.Second},
 		{"killed leaf", syscall.SIGKILL, 0, 5 * time.Second},
-		{"stopped parent", syscall.SIGSTOP, 1, 10 * time.Second},
+		{"stopped parent", sigStop, 1, 10 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			port := startServer(t)

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -177,7 +176,7 @@ func TestStoppedWorker(t *testing.T) {
 			}
 			j.ranks[victim] = j.attempt(victim, victim, "again", "")
 			goOn := func() {
-				if err := stopped.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+				if err := stopped.cmd.Process.Signal(sigCont); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -243,9 +242,7 @@ func TestServerKilled(t *testing.T) {
 				if len(workers) != 1 {
 					t.Fatalf("rank %d is the processes %v, want one", victim, workers)
 				}
-				if err := syscall.Kill(workers[0], syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
+				kill(t, workers[0])
 			}
 			j.server.wait()
 			time.Sleep(300 * time.Millisecond)

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -265,16 +264,17 @@ func TestLauncherKilled(t *testing.T) {
 	began := time.Now()
 	p.wait()
 	for rank, pid := range workers {
-		var ws syscall.WaitStatus
+		var code int
 		waitFor(t, fmt.Sprintf("rank %d to end", rank), func() bool {
-			got, err := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+			got, ended, err := reaped(pid)
 			if err != nil {
 				t.Fatalf("rank %d: %v", rank, err)
 			}
-			return got == pid
+			code = got
+			return ended
 		})
-		if ws.ExitStatus() != 3 {
-			t.Errorf("rank %d: exit code %d, want 3", rank, ws.ExitStatus())
+		if code != 3 {
+			t.Errorf("rank %d: exit code %d, want 3", rank, code)
 		}
 		// Rank 0 talks through the launcher.
 		log := readFile(t, filepath.Join(dir, "logs", fmt.Sprintf("rank-%02d.log", rank)))

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -46,9 +45,7 @@ func TestSpareTakesAnyRank(t *testing.T) {
 				if !there {
 					t.Fatal("there is no such worker")
 				}
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
+				kill(t, pid)
 				r := p.wait()
 				switch {
 				case r.code != 0:
@@ -112,9 +109,7 @@ func TestASpareThatWorksIsLost(t *testing.T) {
 		}
 		return first >= 0
 	})
-	if err := syscall.Kill(sparePid(t, p.cmd.Process.Pid, first), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	kill(t, sparePid(t, p.cmd.Process.Pid, first))
 	r := p.wait()
 	switch {
 	case r.code != 0:

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/gvw-project/gvw/tests/hadoop/cluster"
@@ -137,7 +136,7 @@ func (s *submission) killMaster() {
 	if pid == 0 {
 		s.t.Fatal("the ApplicationMaster is not to be found")
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+	if err := kill(pid); err != nil {
 		s.t.Fatal(err)
 	}
 }

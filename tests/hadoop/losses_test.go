@@ -4,8 +4,8 @@ package hadoop
 
 import (
 	"context"
+	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +17,15 @@ import (
 // slowly lets rank 1 take so much longer for every pass that something can be done to
 // the job meanwhile: nine passes.
 const slowly = "rank:1,work:1,delay:1500ms"
+
+// kill ends a process that is not ours.
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
 
 // begin submits a job with a fault in the first attempt of a rank.
 func begin(t *testing.T, in *input, fault string, args ...string) *submission {
@@ -77,7 +86,7 @@ func loseNode(t *testing.T, mapsToo bool) {
 	}
 	if mapsToo {
 		for _, pid := range pids {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			if err := kill(pid); err != nil {
 				t.Error(err)
 			}
 		}

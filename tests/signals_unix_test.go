@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package tests
+
+import "syscall"
+
+// What stops a process, and has it go on.
+const (
+	sigStop = syscall.SIGSTOP
+	sigCont = syscall.SIGCONT
+)
+
+// reaped takes the exit code of a child that is not ours by birth, once it has ended.
+func reaped(pid int) (code int, ended bool, err error) {
+	var ws syscall.WaitStatus
+	got, err := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+	return ws.ExitStatus(), got == pid, err
+}
