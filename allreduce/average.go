@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -87,11 +88,23 @@ func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, 
 	}
 	n := len(w) / stride
 	if cap(g.scratch) < n {
-		g.scratch = make([]float32, n)
+		g.rescratch(n)
 	}
 	sum := g.scratch[:n]
 	for i := range sum {
 		sum[i] = w[i*stride+offset]
 	}
 	return sum, g.AllReduce(ctx, Vec(sum).Named(name), Sum)
+}
+
+// rescratch makes the group's own memory, and has it registered where bytes go over verbs.
+func (g *Group) rescratch(n int) {
+	old := g.scratch
+	g.scratch = make([]float32, n)
+	if g.Verbs() == "" {
+		return
+	}
+	if err := errors.Join(Unregister(g, old), Register(g, g.scratch)); err != nil {
+		g.log.Warn("the sums of a slot cannot be registered, they will be copied to be sent", "rank", g.cfg.Rank, "bytes", 4*n, "error", err)
+	}
 }

@@ -95,6 +95,36 @@ func TestRegisteredVectors(t *testing.T) {
 	})
 }
 
+// TestSumsOfASlotAreRegistered: the group's own memory is sent from where it is, and deregistered
+// when it becomes too small.
+func TestSumsOfASlotAreRegistered(t *testing.T) {
+	const n = 2
+	j, _ := newVerbsJob(t, n, Config{})
+	j.ready()
+	j.each(func(rank int) error {
+		g := j.groups[rank]
+		for _, weights := range []int{100_000, 200_000, 50_000} {
+			if err := g.AccumulateAvg(ctx, make([]float32, 3*weights), 3, 1); err != nil {
+				return err
+			}
+		}
+		var direct int64
+		for _, e := range g.engine.open {
+			direct += e.lift.lane.(*verbs.Stream).Direct
+		}
+		if want := int64(4 * (100_000 + 200_000 + 50_000) / 2); direct < want || len(g.pinned.all) != 1 {
+			return fmt.Errorf("%d bytes were sent from where they are, want %d or more; %d vectors are registered, want 1", direct, want, len(g.pinned.all))
+		}
+		return nil
+	})
+	j.close()
+	for rank := range n {
+		if log := j.logs[rank].String(); !strings.Contains(log, " bytes sent from where they were") {
+			t.Errorf("rank %d does not tell what it has sent: %s", rank, log)
+		}
+	}
+}
+
 // TestOneRankWithoutADevice: auto is TCP for all, and says who lacks it; verbs is an error.
 func TestOneRankWithoutADevice(t *testing.T) {
 	const n = 3

@@ -144,6 +144,9 @@ func (e *epoch) closeDomain() {
 	if d == nil {
 		return
 	}
+	if direct, copied := d.Sent(); direct+copied > 0 {
+		g.log.Info(fmt.Sprintf("over verbs: %d bytes sent from where they were, %d copied to be sent", direct, copied), "rank", g.cfg.Rank)
+	}
 	if err := d.Close(); err != nil {
 		g.log.Error("cannot close the RDMA device", "rank", g.cfg.Rank, "error", err)
 	}

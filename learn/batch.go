@@ -108,6 +108,7 @@ func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 
 func (m *batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
 	sums, part := m.sums, m.part
+	m.s.register(sums.Gradient, part.Gradient, sums.Diagonal, part.Diagonal)
 	if kind == optim.First {
 		if err := g.AllReduceInto(ctx, allreduce.Vec(sums.Diagonal).Named("diagonal of the Hessian"), allreduce.Vec(part.Diagonal), allreduce.Sum); err != nil {
 			return err

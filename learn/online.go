@@ -136,6 +136,7 @@ func (m *online) predict(fs []feature.Feature, initial float32, r loss.Range) fl
 // itself when it resumes. dst is w, or other memory.
 func (m *online) average(ctx context.Context, g *allreduce.Group, dst, w []float32) error {
 	stride := m.learner.Stride()
+	m.s.register(dst, m.scratch)
 	switch {
 	case m.rule.Adaptive && m.rule.Normalized:
 		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 2, m.scratchSlot())

@@ -56,6 +56,9 @@ type session struct {
 	passed   passed      // the pass that ended last
 	valid    *validation // --valid; nil: none
 
+	registered [][]float32 // with the group: see register
+	refused    bool        // the log knows that a vector was not taken
+
 	buf      []byte   // this rank's record
 	pieces   [][]byte // of the records of all ranks, where they are long
 	gathered [][]byte // the records of all ranks

@@ -18,6 +18,8 @@ type Domain struct {
 	ctx     Context // nil: closed
 	regions []held
 	streams int // that are open
+
+	direct, copied int64 // bytes that closed streams have sent
 }
 
 // held is memory of the program's own that is registered.
@@ -108,10 +110,21 @@ func (d *Domain) open() (Context, error) {
 	return d.ctx, nil
 }
 
-func (d *Domain) left() {
+// left follows the end of a stream, or of an inbox.
+func (d *Domain) left(direct, copied int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.streams--
+	d.direct += direct
+	d.copied += copied
+}
+
+// Sent is how many bytes streams that are closed have sent from where they were, and how
+// many they have copied to send them.
+func (d *Domain) Sent() (direct, copied int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.direct, d.copied
 }
 
 // Close deregisters everything and closes the device. All streams are closed before. It may be

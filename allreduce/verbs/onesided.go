@@ -61,7 +61,7 @@ func (d *Domain) NewInbox(places, size int) (*Inbox, error) {
 		}
 	}
 	if err != nil {
-		d.left()
+		d.left(0, 0)
 		return nil, err
 	}
 	return in, nil
@@ -103,7 +103,7 @@ func (in *Inbox) Close() error {
 	}
 	err := errors.Join(in.region.Close(), FreeMemory(in.mem))
 	in.mem = nil
-	in.domain.left()
+	in.domain.left(0, 0)
 	return err
 }
 

@@ -257,7 +257,7 @@ func (s *Stream) Close() error {
 		}
 	}
 	s.local, s.window, s.bounce = nil, nil, nil
-	s.domain.left()
+	s.domain.left(s.Direct, s.Bounced)
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("verbs: %s: closing a stream: %w", s.domain.place.Device, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -60,6 +61,14 @@ func train(t *testing.T, how string, during func(logs string), env string, more 
 			t.Errorf("rank %d: %d epochs over verbs, want %d, %v\n%s", rank, lifted, want, e, log)
 		}
 	}
+	if how == "verbs" {
+		for rank := range 4 {
+			log, _ := os.ReadFile(filepath.Join(dir, "logs", "rank-0"+string(rune('0'+rank))+".log"))
+			if !registered.Match(log) {
+				t.Errorf("rank %d has sent no gradient from where it was:\n%s", rank, log)
+			}
+		}
+	}
 	if err != nil {
 		t.Fatalf("%v after %v\n%s", err, time.Since(begun), &talk)
 	}
@@ -70,6 +79,9 @@ func train(t *testing.T, how string, during func(logs string), env string, more 
 	t.Logf("%s: %v", how, time.Since(begun).Round(time.Second/10))
 	return model
 }
+
+// registered is what a log says in whose job vectors were sent without a copy.
+var registered = regexp.MustCompile(`over verbs: [1-9][0-9]* bytes sent from where they were`)
 
 // TestGuestTraining: a model trained over verbs has the bytes of one over TCP, also when a
 // rank is killed in the middle, or stopped.
