@@ -86,7 +86,9 @@ func (r *Result) measure(ctx context.Context, systems []system) error {
 	failures := make([]int, len(systems))
 	last := make([]error, len(systems))
 	for round := range cfg.Rounds {
-		for i, s := range systems {
+		for k := range systems {
+			i := (k + round) % len(systems) // nobody always comes behind the same neighbour
+			s := systems[i]
 			system, schedule := s.name()
 			cfg.Log.Info("measuring", "round", round+1, "of", cfg.Rounds, "system", system, "schedule", schedule)
 			got, err := take(ctx, s, cfg)
