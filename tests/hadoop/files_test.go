@@ -25,6 +25,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
 	"github.com/gvw-project/gvw/hdfsio/siteconf"
 	"github.com/gvw-project/gvw/tests/hadoop/cluster"
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // filesBy is HDFS by one way, which is a value of --hdfs_client or webhdfs://, and a
@@ -217,7 +218,7 @@ func TestADeadWriterLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := program(ctx, c, "-d", data, "-f", dir+"/model")
-	var stderr syncBuffer
+	var stderr harness.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -4,23 +4,21 @@ package hadoop
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gvw-project/gvw/tests/hadoop/cluster"
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // What all tests share: the programs, and the cluster.
@@ -76,9 +74,8 @@ func startAndRun(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(shared.programs)) }()
-	build := exec.Command("go", "build", "-o", shared.programs, "../../cmd/gvw", "../../cmd/spanning_tree")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("cannot build the programs: %w\n%s", err, out)
+	if err := harness.Go(ctx, nil, "build", "-o", shared.programs, "../../cmd/gvw", "../../cmd/spanning_tree"); err != nil {
+		return 0, fmt.Errorf("cannot build the programs: %w", err)
 	}
 	me, err := user.Current()
 	if err != nil {
@@ -126,16 +123,7 @@ func smallInput(t *testing.T) *input {
 // gunzip returns what is in a compressed file.
 func gunzip(t *testing.T, name string) string {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
+	text, err := harness.Gunzip(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,30 +193,12 @@ type submission struct {
 	port string // of its server
 
 	cmd    *exec.Cmd
-	stderr syncBuffer
-	stdout syncBuffer
+	stderr harness.Buffer
+	stdout harness.Buffer
 	done   chan struct{}
 	err    error
 	code   int
 	took   time.Duration
-}
-
-// syncBuffer is written by a process and read meanwhile.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // jobLimit is how long a job may take: to notice a hang, not to measure.
@@ -372,10 +342,8 @@ func (s *submission) counters(group string) (all map[string]int64) {
 // eventually waits until ok says so, as long as the job runs, or limit.
 func (s *submission) eventually(what string, limit time.Duration, ok func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(limit); !ok(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("waited %v for %s", limit, what)
-		}
+	if !harness.Until(limit, 100*time.Millisecond, ok) {
+		s.t.Fatalf("waited %v for %s", limit, what)
 	}
 }
 
@@ -418,36 +386,9 @@ func (s *submission) mapper(rank, number int) (pid int) {
 // findMapper looks for it by its environment.
 func (s *submission) findMapper(rank, number int) int {
 	want := fmt.Sprintf("_m_%06d_%d", rank, number)
-	return s.process(func(cmdline, environ string) bool {
-		variable := func(name string) string {
-			_, value, _ := strings.Cut(environ, "\x00"+name+"=")
-			value, _, _ = strings.Cut(value, "\x00")
-			return value
-		}
-		return strings.Contains(cmdline, "gvw\x00mapper\x00") && variable("gvw_span_server_port") == s.port && strings.HasSuffix(variable("mapreduce_task_attempt_id"), want)
-	})
-}
-
-// process is the first that is meant; 0: there is none.
-func (s *submission) process(is func(cmdline, environ string) bool) int {
-	s.t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, dir := range dirs {
-		cmdline, err1 := os.ReadFile(dir + "/cmdline")
-		environ, err2 := os.ReadFile(dir + "/environ")
-		if errors.Join(err1, err2) != nil || !is(string(cmdline), "\x00"+string(environ)) {
-			continue // it has ended, or is another one
-		}
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		return pid
-	}
-	return 0
+	return int(harness.Find(func(p harness.Process) bool {
+		return p.Says("mapper") && strings.HasSuffix(p.Args()[0], "gvw") && p.Env("gvw_span_server_port") == s.port && strings.HasSuffix(p.Env("mapreduce_task_attempt_id"), want)
+	}))
 }
 
 // jobs is what gvw jobs says of the server of the job.

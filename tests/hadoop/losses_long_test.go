@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/tests/hadoop/cluster"
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // A mapper is killed in every phase of a job: Hadoop starts another attempt of that map, the
@@ -129,10 +130,10 @@ func TestMasterIsKilled(t *testing.T) {
 func (s *submission) killMaster() {
 	s.t.Helper()
 	container := "container_" + strings.TrimPrefix(s.app().ID, "application_") + "_01_000001"
-	pid := s.process(func(cmdline, environ string) bool {
-		program, _, _ := strings.Cut(cmdline, "\x00")
-		return path.Base(program) == "java" && strings.Contains(cmdline, "MRAppMaster") && strings.Contains(environ, "\x00CONTAINER_ID="+container)
-	})
+	pid := int(harness.Find(func(p harness.Process) bool {
+		args := p.Args()
+		return path.Base(args[0]) == "java" && strings.Contains(strings.Join(args, " "), "MRAppMaster") && p.Env("CONTAINER_ID") == container
+	}))
 	if pid == 0 {
 		s.t.Fatal("the ApplicationMaster is not to be found")
 	}

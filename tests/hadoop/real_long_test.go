@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // Real sets in HDFS: the model of four maps is that of four local workers, and predicts
@@ -25,14 +27,7 @@ func TestRealSets(t *testing.T) {
 		{"a9a", "--loss_function logistic --hybrid 2:40 --l2 1", 0.3241},
 	} {
 		t.Run(c.set, func(t *testing.T) {
-			root := os.Getenv("GVW_SHARED")
-			if root == "" {
-				root = "../../../shared"
-			}
-			dir, err := filepath.Abs(filepath.Join(root, "data", c.set))
-			if err == nil {
-				_, err = os.Stat(dir)
-			}
+			dir, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Shared("data", c.set)
 			if err != nil {
 				if os.Getenv("REQUIRE_SHARED") == "1" {
 					t.Fatalf("REQUIRE_SHARED=1, and %v", err)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 func inGuest(t *testing.T) {
@@ -105,30 +107,22 @@ func TestGuestTraining(t *testing.T) {
 
 // stopRank stops a worker's process once its log says that it is over verbs.
 func stopRank(t *testing.T, log string) {
-	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
-		if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte("transport: verbs")) {
-			continue
+	t.Helper()
+	var rank harness.Process
+	if !harness.Until(time.Minute, 20*time.Millisecond, func() bool {
+		b, err := os.ReadFile(log)
+		if err != nil || !bytes.Contains(b, []byte("transport: verbs")) {
+			return false
 		}
-		procs, err := filepath.Glob("/proc/[0-9]*/cmdline")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range procs {
-			line, err := os.ReadFile(p)
-			if err != nil || !strings.Contains(strings.NewReplacer("\x00", " ", "=", " ").Replace(string(line)), " --node 1 ") {
-				continue
-			}
-			var pid int
-			for _, c := range strings.Split(p, "/")[2] {
-				pid = pid*10 + int(c-'0')
-			}
-			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-				t.Error(err)
-			}
-			return
-		}
+		rank = harness.Find(func(p harness.Process) bool { return p.Says("--node=1") || p.Says("--node", "1") })
+		return rank != 0
+	}) {
+		t.Error("no worker of rank 1 was over verbs within a minute")
+		return
 	}
-	t.Error("no worker of rank 1 was over verbs within a minute")
+	if err := syscall.Kill(int(rank), syscall.SIGSTOP); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestGuestDoctor: the devices are listed.

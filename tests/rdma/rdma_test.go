@@ -4,20 +4,18 @@ package rdma
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/tests/harness"
 	"github.com/gvw-project/gvw/tests/rdma/guest"
 )
 
@@ -56,10 +54,8 @@ func machine(t *testing.T) (m *guest.Machine, dir string) {
 
 func build(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	if err := harness.Go(t.Context(), []string{"CGO_ENABLED=1"}, args...); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -82,12 +78,15 @@ func TestInGuest(t *testing.T) {
 	}
 	// What a device has sent twice tells a slow run from a wrong one.
 	command.WriteString("grep . /sys/class/infiniband/rxe?/ports/1/hw_counters/*\nexit $rc\n")
-	m.Write("t/train.vw", examples(t))
+	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Write("t/train.vw", examples)
 	within, cancel := context.WithTimeoutCause(t.Context(), 14*time.Minute, errors.New("it has taken 14 minutes"))
 	defer cancel()
 	out, in := io.Pipe()
 	var code int
-	var err error
 	go func() {
 		code, err = m.Run(within, command.String(), in)
 		in.Close()
@@ -130,31 +129,4 @@ func relay(t *testing.T, r io.Reader) (count int) {
 		})
 	}
 	return count
-}
-
-// examples are a few hundred real ones: news of RCV1 where the data sets lie beside the
-// repository, else the quickstart's e-mails.
-func examples(t *testing.T) []byte {
-	t.Helper()
-	root := os.Getenv("GVW_SHARED")
-	if root == "" {
-		root = "../../../shared"
-	}
-	f, err := os.Open(filepath.Join(root, "data", "rcv1-mini", "train.vw.gz"))
-	if err != nil {
-		if f, err = os.Open("../../quickstart/train.vw.gz"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	return bytes.Join(lines[:min(1000, len(lines))], nil)
 }

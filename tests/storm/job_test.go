@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // patience is when a job counts as hung: many times what any needs.
@@ -167,37 +169,19 @@ func (o *outcome) leftBy(t *testing.T, dir string) {
 // signalRank signals the process of a rank of a launcher, and says when; never, if
 // there is no such process.
 func signalRank(launcher int, d disturbance) (at time.Time) {
-	want := fmt.Sprintf("--node=%d", d.rank)
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
+	pid := harness.Find(func(p harness.Process) bool {
+		return p.Parent() == launcher && p.Says(fmt.Sprintf("--node=%d", d.rank))
+	})
+	if pid == 0 {
 		return at
 	}
-	for _, name := range stats {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended meanwhile
-		}
-		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		if len(f) < 2 || f[1] != strconv.Itoa(launcher) {
-			continue
-		}
-		line, err := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
-		if err != nil || !bytes.Contains(line, []byte(want+"\x00")) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if err != nil {
-			continue
-		}
-		sig := syscall.SIGKILL
-		if d.signal == "STOP" {
-			sig = syscall.SIGSTOP
-		}
-		at = time.Now()
-		if syscall.Kill(pid, sig) != nil {
-			return time.Time{}
-		}
-		return at
+	sig := syscall.SIGKILL
+	if d.signal == "STOP" {
+		sig = syscall.SIGSTOP
+	}
+	at = time.Now()
+	if syscall.Kill(int(pid), sig) != nil {
+		return time.Time{}
 	}
 	return at
 }

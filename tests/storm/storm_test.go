@@ -6,11 +6,9 @@ package storm
 
 import (
 	"bytes"
-	"compress/gzip"
+	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 var gvwBin string
@@ -26,10 +26,7 @@ func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "gvw-storm-")
 	if err == nil {
 		gvwBin = filepath.Join(dir, "gvw")
-		var out []byte
-		if out, err = exec.Command("go", "build", "-o", gvwBin, "../../cmd/gvw").CombinedOutput(); err != nil {
-			err = fmt.Errorf("%w\n%s", err, out)
-		}
+		err = harness.Go(context.Background(), nil, "build", "-o", gvwBin, "../../cmd/gvw")
 	}
 	code := 1
 	if err != nil {
@@ -55,32 +52,15 @@ func number(t *testing.T, name string, def uint64) uint64 {
 	return n
 }
 
-// realData writes a thousand real examples: news of RCV1 where the data sets lie beside
-// the repository, else the quickstart's e-mails.
+// realData writes a thousand real examples.
 func realData(t *testing.T) string {
 	t.Helper()
-	root := os.Getenv("GVW_SHARED")
-	if root == "" {
-		root = "../../../shared"
-	}
-	f, err := os.Open(filepath.Join(root, "data", "rcv1-mini", "train.vw.gz"))
-	if err != nil {
-		if f, err = os.Open("../../quickstart/train.vw.gz"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(b, []byte("\n"))
 	name := filepath.Join(t.TempDir(), "train.vw")
-	if err := os.WriteFile(name, bytes.Join(lines[:min(1000, len(lines))], nil), 0o644); err != nil {
+	if err := os.WriteFile(name, examples, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return name

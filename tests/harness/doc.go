@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package harness is what the drivers of tests/storm, tests/rdma and tests/hadoop have in
+// common: the programs, real examples, waiting, what a process writes, and which one it is.
+//
+//	err := harness.Go(ctx, nil, "build", "-o", dir, "../../cmd/gvw")
+//	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)
+//	pid := harness.Find(func(p harness.Process) bool { return p.Parent() == launcher })
+//
+// It returns errors and leaves it to the tests to fail: a driver's TestMain has no
+// testing.T. The processes are those of /proc, so elsewhere than on Linux there are none.
+package harness
