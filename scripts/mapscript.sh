@@ -260,6 +260,11 @@ if [ $rc != 0 ]; then
 	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
 	die "the job ${id:-} has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
 fi
-[ -z "$without" ] || say "the model is without the splits of $without, whose maps had not begun in time"
 hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5
+if [ $elastic = 1 ] && [ -z "$without" ]; then # a short job is over before it is looked at
+	for log in ${own:+"$work/server.log"} "$fetch/log"; do
+		[ -n "$without" ] || without=$(sed -n '/job starts without ranks/s/.*missing="\([^"]*\)".*/\1/p' "$log" | head -n 1)
+	done
+fi
+[ -z "$without" ] || say "the model is without the splits of $without, whose maps had not begun in time"
 say "done: $out/model, a copy in $fetch/model; rank 0's log in $fetch/log; others in $work"

@@ -245,6 +245,9 @@ func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
+	if !strings.Contains(r.stderr, "the model is without the splits of rank 1, whose maps had not begun in time") {
+		t.Errorf("the gateway does not say who is missing:\n%s", r.stderr)
+	}
 	if log := readFile(t, filepath.Join(h.dir, "log")); !strings.Contains(log, "missing=\"rank 1\" of=2") {
 		t.Errorf("rank 0's log does not say who is missing:\n%s", log)
 	}
