@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 )
 
 // TestSteadyStateAllocatesNothing: after the first calls of a size, no collective
@@ -20,7 +21,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	cfg := Config{Chunk: 64 << 10, Heartbeat: time.Minute, LostAfter: 10 * time.Minute} // which allocate
 	t.Run("TCP", func(t *testing.T) { allocatesNothing(t, newTCPJob(t, n, cfg)) })
 	tagged := cfg
-	tagged.Credentials = &auth.Credentials{Secret: secretFor(t, "a")}
+	tagged.Credentials = &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	t.Run("TCP with tags", func(t *testing.T) { allocatesNothing(t, newTCPJob(t, n, tagged)) })
 	t.Run("shared memory", func(t *testing.T) { allocatesNothing(t, newLoopbackJob(t, n, cfg)) }) // where there is
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -21,16 +22,17 @@ import (
 // to another rank: one of what it writes, or of what it reads.
 type changer struct {
 	transport.Network
-	in    bool
-	at    int // byte
-	bit   byte
-	left  atomic.Int64 // connections to change
-	total atomic.Int64 // bytes that went by there, changed or not
+	server string // that is spared
+	in     bool
+	at     int // byte
+	bit    byte
+	left   atomic.Int64 // connections to change
+	total  atomic.Int64 // bytes that went by there, changed or not
 }
 
 func (f *changer) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	c, err := f.Network.Dial(ctx, addr)
-	if err != nil || addr == "server:26543" || f.left.Add(-1) < 0 {
+	if err != nil || addr == f.server || f.left.Add(-1) < 0 {
 		return c, err
 	}
 	return &changedConn{Conn: c, f: f}, nil
@@ -71,7 +73,7 @@ func (c *changedConn) Write(b []byte) (int, error) {
 func changedJob(t *testing.T, creds *auth.Credentials, f *changer) (bytes int, errs []error) {
 	synctest.Test(t, func(t *testing.T) {
 		j, n := newMemJob(t, 2, Config{Credentials: creds, Chunk: 128, Stall: time.Second, MaxWait: 20 * time.Second, DialTimeout: 20 * time.Second})
-		f.Network = n.Host("h0")
+		f.Network, f.server = n.Host("h0"), j.server
 		f.left.Store(1)
 		j.groups[0].cfg.Network = f
 		began := time.Now()
@@ -114,7 +116,7 @@ func TestEveryByteBetweenRanks(t *testing.T) {
 		step = 7
 	}
 	const greeting = helloSize + auth.ProofSize
-	for name, creds := range map[string]*auth.Credentials{"nothing": nil, "secret": {Secret: secretFor(t, "a")}} {
+	for name, creds := range map[string]*auth.Credentials{"nothing": nil, "secret": {Secret: authtest.Secret(t, "a")}} {
 		for _, in := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, from who was called %v", name, in), func(t *testing.T) {
 				all, errs := changedJob(t, creds, &changer{in: in, at: -1})

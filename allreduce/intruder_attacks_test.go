@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -101,7 +102,7 @@ func TestIntruderWithoutASecret(t *testing.T) {
 
 // With one nothing that an intruder does is accepted, by neither driver, and nobody hangs.
 func TestIntruderWithASecret(t *testing.T) {
-	creds := &auth.Credentials{Secret: secretFor(t, "a")}
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	record := &intruder{head: tagFrameSize, meddle: listens}
 	if errs, wrong := attackedJob(t, creds, DriverAuto, record); errors.Join(errs...) != nil || wrong {
 		t.Fatalf("an intruder who listens: %v", errs)
@@ -183,7 +184,7 @@ func TestIntruderWithASecret(t *testing.T) {
 
 // A job that recovers survives it: the epoch ends, and the next one begins with a new key.
 func TestJobSurvivesAnIntruder(t *testing.T) {
-	creds := &auth.Credentials{Secret: secretFor(t, "a")}
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	var kept wireFrame
 	for name, meddle := range map[string]func(int, wireFrame) [][]byte{
 		"a bit":    changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(tagFrameSize + 2) }),
@@ -214,7 +215,7 @@ func TestJobSurvivesAnIntruder(t *testing.T) {
 
 // What a rank takes from another is sealed: what was changed is taken again.
 func TestIntruderWhereARankTakesTheState(t *testing.T) {
-	creds := &auth.Credentials{Secret: secretFor(t, "a")}
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	act(t, Config{Credentials: creds}, func(t *testing.T, s *stage, want [32]byte) {
 		spoilt, newest := -1, -1
 		s.onWay = func(host string, n transport.Network) transport.Network {

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -123,7 +124,7 @@ func drawScene(rt *rapid.T, secret *auth.Secret) scene {
 // and however late bytes come, integers are exact and floats have the bits that the
 // schedule promises.
 func TestAnyScene(t *testing.T) {
-	secret := secretFor(t, "scene")
+	secret := authtest.Secret(t, "scene")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawScene(rt, secret)
 		var errs []error
@@ -157,7 +158,7 @@ func TestAnySceneOverTCP(t *testing.T) {
 			s := scene{size: size, count: 10_007, root: size / 2, cfg: Config{Schedule: name, Chunk: 4 << 10}, seed: uint64(size) * uint64(name)}
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				if size == 3 {
-					s.cfg.Credentials = &auth.Credentials{Secret: secretFor(t, "scene")}
+					s.cfg.Credentials = &auth.Credentials{Secret: authtest.Secret(t, "scene")}
 				}
 				j := newTCPJob(t, size, s.cfg)
 				for rank, g := range j.groups {

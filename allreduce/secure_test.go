@@ -3,7 +3,6 @@
 package allreduce
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,63 +11,21 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// secretFor is a secret of its own for each text.
-func secretFor(t testing.TB, text string) *auth.Secret {
-	t.Helper()
-	s, err := auth.NewSecret([]byte(text + ": sixteen bytes and more"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// certificate is one for every end on the loopback.
-func certificate(t testing.TB) *auth.TLS {
-	t.Helper()
-	now := time.Now()
-	a, err := auth.NewAuthority("test", now, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca, _, err := a.PEM()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, key, err := a.Issue("all", []string{"127.0.0.1"}, now, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := auth.NewTLS(cert, key, ca, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func ephemeral(t testing.TB) *auth.TLS {
-	t.Helper()
-	c, err := auth.Ephemeral()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // Whatever the ranks show each other, the sums are the same, and what carries them is
 // what the configuration says.
 func TestJobsBehindCredentials(t *testing.T) {
-	secret, tls := secretFor(t, "a"), certificate(t)
+	secret, tls := authtest.Secret(t, "a"), authtest.NewSite(t).TLS("all", time.Now(), "127.0.0.1")
 	for name, creds := range map[string]*auth.Credentials{
-		"secret": {Secret: secret}, "TLS": {TLS: tls}, "both": {Secret: secret, TLS: tls}, "encrypted": {Secret: secret, TLS: ephemeral(t)},
+		"secret": {Secret: secret}, "TLS": {TLS: tls}, "both": {Secret: secret, TLS: tls}, "encrypted": {Secret: secret, TLS: authtest.Ephemeral(t)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newTCPJob(t, 5, Config{Credentials: creds})
@@ -90,7 +47,7 @@ func TestJobsBehindCredentials(t *testing.T) {
 
 // Who was given the epoch, and all else that is no secret, is still no rank.
 func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
-	secret := secretFor(t, "a")
+	secret := authtest.Secret(t, "a")
 	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: secret}})
 	checkCollectives(t, j, 10)
 	g := j.groups[1]
@@ -98,7 +55,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 	for name, key := range map[string]auth.Key{
 		"another job's token":            g.cfg.Credentials.Epoch(auth.Scope{UniqueID: 7, Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: [16]byte{1}}),
 		"the token without the secret":   Config{Job: g.cfg.Job}.key(w),
-		"the token and another secret":   Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: secretFor(t, "b")}}.key(w),
+		"the token and another secret":   Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "b")}}.key(w),
 		"the token of another run of it": Config{Job: spantree.Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}.key(w),
 	} {
 		for _, pull := range []bool{false, true} {
@@ -131,7 +88,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 // What a rank has said to another one is of no use to a third: a recorded greeting,
 // replayed whole, is dropped.
 func TestReplayedGreeting(t *testing.T) {
-	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: secretFor(t, "a")}})
+	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: authtest.Secret(t, "a")}})
 	checkCollectives(t, j, 10)
 	g := j.groups[1]
 	w := g.member.Newest()
@@ -174,51 +131,19 @@ func TestManyStrangersHoldUpNobody(t *testing.T) {
 	}
 }
 
-// meddler is a network whose connections to other ranks change one byte, the n-th that this
-// side writes, of the first so many of them.
-type meddler struct {
-	transport.Network
-	server string // that is spared
-	at     int
-	left   atomic.Int64
-}
-
-func (m *meddler) Dial(ctx context.Context, addr string) (net.Conn, error) {
-	c, err := m.Network.Dial(ctx, addr)
-	if err != nil || addr == m.server || m.left.Add(-1) < 0 {
-		return c, err
-	}
-	return &meddled{c, m.at}, nil
-}
-
-// meddled is a connection with a byte that changes on its way.
-type meddled struct {
-	net.Conn
-	at int
-}
-
-func (m *meddled) Write(b []byte) (int, error) {
-	if m.at >= 0 && m.at < len(b) {
-		b = bytes.Clone(b)
-		b[m.at] ^= 4
-	}
-	m.at -= len(b)
-	return m.Conn.Write(b)
-}
-
 // Who changes bytes between two ranks gets nothing accepted: either the greeting fails,
 // and the next one is whole, or the collective fails, on every rank, in time. No sum is wrong.
 func TestBytesChangedBetweenRanks(t *testing.T) {
-	tls := certificate(t)
+	tls := authtest.NewSite(t).TLS("all", time.Now(), "127.0.0.1")
 	for name, creds := range map[string]*auth.Credentials{
-		"nothing": nil, "secret": {Secret: secretFor(t, "a")}, "TLS": {TLS: tls}, "encrypted": {Secret: secretFor(t, "a"), TLS: ephemeral(t)},
+		"nothing": nil, "secret": {Secret: authtest.Secret(t, "a")}, "TLS": {TLS: tls}, "encrypted": {Secret: authtest.Secret(t, "a"), TLS: authtest.Ephemeral(t)},
 	} {
 		for _, at := range []int{0, 20, 50, helloSize + 3, 300, 1500, 5000, 60_000} {
 			t.Run(fmt.Sprintf("%s, byte %d", name, at), func(t *testing.T) {
 				t.Parallel()
-				nets := make([]*meddler, 2)
+				nets := make([]*changer, 2)
 				for i := range nets {
-					nets[i] = &meddler{Network: transport.TCP, at: at}
+					nets[i] = &changer{Network: transport.TCP, at: at, bit: 4}
 				}
 				nets[0].left.Store(1) // rank 0 connects to rank 1, its parent
 				server := startGuarded(t, transport.TCP, "127.0.0.1:0", creds)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 )
 
 // taggedEdges are the open edges whose frames have tags, and all of them, by direction.
@@ -29,7 +30,7 @@ func taggedEdges(j *testJob) (tagged, all int) {
 
 // Frames have tags as long as they cross a network.
 func TestTagsEndWhereMemoryIsShared(t *testing.T) {
-	cfg := Config{Credentials: &auth.Credentials{Secret: secretFor(t, "a")}}
+	cfg := Config{Credentials: &auth.Credentials{Secret: authtest.Secret(t, "a")}}
 	j := newSharedJob(t, 4, cfg)
 	turn(j, func(g *Group, round int) error { return gather(g, 10, round) })
 	j.each(func(rank int) error { return gather(j.groups[rank], 300_000, 1) })
@@ -47,7 +48,7 @@ func TestTagsEndWhereMemoryIsShared(t *testing.T) {
 
 // Verbs go to other machines.
 func TestTagsOverVerbs(t *testing.T) {
-	j, f := newVerbsJob(t, 3, Config{Credentials: &auth.Credentials{Secret: secretFor(t, "a")}})
+	j, f := newVerbsJob(t, 3, Config{Credentials: &auth.Credentials{Secret: authtest.Secret(t, "a")}})
 	checkCollectives(t, j, 10_007)
 	j.close()
 	if tagged, all := taggedEdges(j); tagged != all || all == 0 || f.Writes() == 0 {
@@ -57,7 +58,7 @@ func TestTagsOverVerbs(t *testing.T) {
 
 // NoTags has checksums in their place; without a checksum there would be nothing.
 func TestNoTags(t *testing.T) {
-	creds := &auth.Credentials{Secret: secretFor(t, "a")}
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for _, noSum := range []bool{false, true} {
 		j := newTCPJob(t, 3, Config{Credentials: creds, NoTags: true, NoChecksum: noSum})
 		checkCollectives(t, j, 10_007)
@@ -66,7 +67,7 @@ func TestNoTags(t *testing.T) {
 			t.Errorf("%d directions of %d have tags", tagged, all)
 		}
 	}
-	tls := &auth.Credentials{Secret: creds.Secret, TLS: ephemeral(t)}
+	tls := &auth.Credentials{Secret: creds.Secret, TLS: authtest.Ephemeral(t)}
 	for name, c := range map[string]struct {
 		cfg  Config
 		good bool
@@ -86,7 +87,7 @@ func TestNoTags(t *testing.T) {
 
 // Ranks that do not agree on tags are refused before they send each other anything.
 func TestRanksAgreeOnTags(t *testing.T) {
-	cfg := Config{Server: "gateway:26543", Total: 2, Credentials: &auth.Credentials{Secret: secretFor(t, "a")}}
+	cfg := Config{Server: "gateway:26543", Total: 2, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "a")}}
 	with := cfg.agreed()
 	if cfg.NoTags = true; cfg.agreed() == with {
 		t.Errorf("both say %q", with)

@@ -11,28 +11,21 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // site is an authority in a folder, which issues for any time.
 type site struct {
-	t         *testing.T
-	dir       string
-	authority *auth.Authority
-	ca        []byte
+	*authtest.Site
+	t   *testing.T
+	dir string
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	a, err := auth.NewAuthority("test", time.Now().Add(-48*time.Hour), 96*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &site{t: t, dir: t.TempDir(), authority: a}
-	if s.ca, _, err = a.PEM(); err != nil {
-		t.Fatal(err)
-	}
-	s.write("ca", s.ca)
+	s := &site{authtest.NewSite(t), t, t.TempDir()}
+	s.write("ca", s.CA())
 	return s
 }
 
@@ -45,31 +38,18 @@ func (s *site) write(name string, b []byte) string {
 	return path
 }
 
-// issue makes a certificate that holds for an hour from a time on.
-func (s *site) issue(from time.Time, hosts ...string) (cert, key []byte) {
-	s.t.Helper()
-	cert, key, err := s.authority.Issue("whoever", hosts, from, time.Hour)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return cert, key
-}
-
-// options are those that name such a certificate, and the site's authority.
+// options are those that name a certificate that holds from a time on, and the site's
+// authority.
 func (s *site) options(name string, from time.Time, hosts ...string) []string {
 	s.t.Helper()
-	cert, key := s.issue(from, hosts...)
+	cert, key := s.Issue("whoever", from, hosts...)
 	return []string{"--tls_cert", s.write(name+".crt", cert), "--tls_key", s.write(name+".key", key), "--tls_ca", filepath.Join(s.dir, "ca")}
 }
 
 // serve runs a server whose certificate was good at a time.
 func (s *site) serve(at time.Time) (port string) {
 	s.t.Helper()
-	cert, key := s.issue(at, "127.0.0.1")
-	tls, err := auth.NewTLS(cert, key, s.ca, at)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	tls := s.TLS("whoever", at, "127.0.0.1")
 	server, err := spantree.NewServer(spantree.ServerConfig{Credentials: &auth.Credentials{TLS: tls}})
 	if err != nil {
 		s.t.Fatal(err)

@@ -11,15 +11,12 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 )
 
 func secretCreds(t testing.TB, text string) *auth.Credentials {
 	t.Helper()
-	s, err := auth.NewSecret([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &auth.Credentials{Secret: s}
+	return &auth.Credentials{Secret: authtest.Secret(t, text)}
 }
 
 const (

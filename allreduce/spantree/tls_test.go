@@ -10,32 +10,14 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 )
 
 // tlsSite are the credentials of a server on the loopback, and of a rank.
 func tlsSite(t testing.TB) (server, rank *auth.Credentials) {
 	t.Helper()
-	now := time.Now()
-	a, err := auth.NewAuthority("test", now, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca, _, err := a.PEM()
-	if err != nil {
-		t.Fatal(err)
-	}
-	issue := func(name string, hosts ...string) *auth.Credentials {
-		cert, key, err := a.Issue(name, hosts, now, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := auth.NewTLS(cert, key, ca, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &auth.Credentials{TLS: c}
-	}
-	return issue("the server", "127.0.0.1"), issue("a rank")
+	site, now := authtest.NewSite(t), time.Now()
+	return &auth.Credentials{TLS: site.TLS("the server", now, "127.0.0.1")}, &auth.Credentials{TLS: site.TLS("a rank", now)}
 }
 
 func TestJobsOverTLS(t *testing.T) {
@@ -60,11 +42,7 @@ func TestJobsOverTLS(t *testing.T) {
 // encrypted is a secret, and TLS without certificates.
 func encrypted(t testing.TB, s *auth.Secret) *auth.Credentials {
 	t.Helper()
-	e, err := auth.Ephemeral()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &auth.Credentials{TLS: e, Secret: s}
+	return &auth.Credentials{TLS: authtest.Ephemeral(t), Secret: s}
 }
 
 // Without certificates it is the secret that keeps strangers out, and who stands in the

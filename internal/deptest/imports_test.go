@@ -36,6 +36,7 @@ var layers = []layer{
 	{"allreduce/topo", bottom, "a tree is a value, useful without any wire"},
 	{"allreduce/transport", slices.Concat(bottom, []string{"allreduce/transport"}), "drivers move bytes and know no schedule, no server, no job"},
 	{"allreduce/auth", bottom, "who may talk to whom is decided without knowing what is said"},
+	{"allreduce/auth/authtest", []string{"allreduce/auth"}, "credentials for tests, of all who ask for some"},
 	{"allreduce/address", slices.Concat(bottom, []string{"allreduce/transport"}), "where to listen and what to tell others, without a job"},
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
