@@ -116,6 +116,16 @@ func (c Config) key(w *spantree.Wiring) auth.Key {
 	})
 }
 
+// seal has changes of what ranks tell each other noticed, where they share a secret and TLS
+// does not see to it. Of probes it counts how long they take, not what is in them.
+func (e *exam) seal(c net.Conn, x auth.Exchange, purpose byte, as auth.Role) net.Conn {
+	creds := e.cfg.Credentials
+	if purpose == forProbes || creds == nil || creds.Secret == nil || creds.TLS != nil {
+		return c
+	}
+	return x.Seal(c, as)
+}
+
 // whose says whose greeting it is.
 func (e *exam) whose(greeting []byte) (rank int, purpose byte, err error) {
 	rank = int(binary.LittleEndian.Uint32(greeting[auth.NonceSize:]))
@@ -140,12 +150,14 @@ func (e *exam) welcome(bare net.Conn) error {
 		return err
 	}
 	rank, purpose, err := e.whose(b[:])
+	var x auth.Exchange
 	if err == nil {
-		_, err = e.key.Answer(c, b[:], e.greeting(purpose))
+		x, err = e.key.Answer(c, b[:], e.greeting(purpose))
 	}
 	if err != nil {
 		return err
 	}
+	c = e.seal(c, x, purpose, auth.Server)
 	c.SetDeadline(time.Time{})
 	if purpose == forProbes {
 		return serve(c)
@@ -177,8 +189,10 @@ func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, erro
 	c, err := e.cfg.Credentials.Client(ctx, bare, "")
 	if err == nil {
 		var b []byte
-		if b, _, err = e.key.Greet(c, e.greeting(purpose), greetingSize); err == nil {
+		var x auth.Exchange
+		if b, x, err = e.key.Greet(c, e.greeting(purpose), greetingSize); err == nil {
 			who, _, err = e.whose(b)
+			c = e.seal(c, x, purpose, auth.Client)
 		}
 	}
 	switch {
