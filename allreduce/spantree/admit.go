@@ -72,6 +72,9 @@ func (m *machine) seatVW(ev vwHello) (*job, *refusal) {
 		return m.open(Job{UniqueID: ev.unique}, total, 0)
 	}
 	j := fits[0]
+	if len(j.removed) > 0 {
+		return nil, refuse(RankHeld, "job %v starts without %s, and vw's tree has a place for each", j.id, ranks(sortedRanks(j.removed)))
+	}
 	if no := j.checkSeat(int(ev.rank), total); no != nil {
 		return nil, no
 	}

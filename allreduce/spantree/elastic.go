@@ -106,6 +106,9 @@ func (m *machine) learnRoster(j *job, f *joinFrame) *refusal {
 		return refuse(AttemptFenced, "job %v runs without %s, and this attempt of rank %d has heard that it is without %s",
 			j.id, orNone(j.roster.missing(j.total)), f.rank(), orNone(f.Roster.missing(j.total)))
 	}
+	if missing := f.Roster.missing(j.total); j.mixed() && len(missing) > 0 {
+		return refuse(RankHeld, "vw workers are in job %v: it cannot be without %s", j.id, ranks(missing))
+	}
 	m.decideRoster(j, f.Roster)
 	m.advance(j)
 	return nil
@@ -123,7 +126,7 @@ func orNone(list []int) string {
 // that it does.
 func (j *job) elasticReport(now time.Time) string {
 	switch missing := j.roster.missing(j.total); {
-	case j.startWithin == 0:
+	case j.startWithin == 0 || j.mixed():
 		return ""
 	case j.roster.Decided && len(missing) > 0:
 		return fmt.Sprintf("; it starts without %s", ranks(missing))

@@ -194,6 +194,17 @@ func playMachine(t interface {
 	}
 }
 
+// rosterOf is one that few attempts have heard of.
+func rosterOf(n byte) roster {
+	switch n {
+	case 2:
+		return rosterWithout(nil)
+	case 3:
+		return rosterWithout([]int{1})
+	}
+	return roster{}
+}
+
 // scripted makes an event of two bytes. Eight connections share two ids.
 func scripted(m *machine, what, who byte) event {
 	conn := connID(who)
@@ -213,6 +224,7 @@ func scripted(m *machine, what, who byte) event {
 		return arrived{conn, from, &joinFrame{
 			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
 			OptionsSHA256: sum(""), Attempt: uint64(conn), OnLoss: lossPolicy(unique),
+			Elastic: time.Duration(what>>6&1) * time.Second, Roster: rosterOf(what >> 4 & 3),
 		}}
 	case 5:
 		return vwPort{conn, uint16(who)}

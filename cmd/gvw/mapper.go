@@ -80,6 +80,7 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 		task.Job += "." + s.get("phase")
 	}
 	m := newMapper(task, p.stderr)
+	m.phased = s.has("phase")
 	p.task, p.stderr = m, m.lines
 	p.env = append(p.env, launch.EnvAttempt+"="+strconv.Itoa(task.Attempt+1)) // for faults
 	defer m.close()
@@ -137,6 +138,9 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 		if job.has(name) {
 			errs = append(errs, usageErrorf("gvw mapper: --%s needs names, and each rank knows those of its own split only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name))
 		}
+	}
+	if job.has("elastic") && m.phased {
+		errs = append(errs, usageErrorf("gvw mapper: --elastic with --phase: each call would decide anew who takes part, and who came too late for one has nothing for the next: --hybrid does all in one call"))
 	}
 	if job.has("log_json") {
 		errs = append(errs, usageErrorf("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))

@@ -21,6 +21,7 @@ import (
 // mapper is a map task under way: what it says to Hadoop, and what Hadoop allows it.
 type mapper struct {
 	task   hadoop.Task
+	phased bool // the task calls gvw mapper several times
 	lines  *wholeLines
 	report *taskReport
 	read   atomic.Int64 // bytes of text
