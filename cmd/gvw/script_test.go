@@ -32,13 +32,16 @@ func TestScripts(t *testing.T) {
 			"code":     scriptCode,
 			"lastline": scriptLastLine,
 		},
-		// [rdma]: built with the tag rdma, and without a device to use.
+		// [rdma]: built with the tag rdma; [device]: there is an RDMA device.
 		Condition: func(name string) (bool, error) {
-			if name != "rdma" {
-				return false, fmt.Errorf("unknown condition %s", name)
+			devices, err := verbs.System().Devices()
+			switch name {
+			case "rdma":
+				return !errors.Is(err, verbs.ErrNotBuilt), nil
+			case "device":
+				return len(devices) > 0, nil
 			}
-			_, err := verbs.System().Devices()
-			return !errors.Is(err, verbs.ErrNotBuilt), nil
+			return false, fmt.Errorf("unknown condition %s", name)
 		},
 	})
 }
