@@ -168,7 +168,7 @@ func (d *pollLoop) loop(ctx context.Context) (from *edge, f *failure) {
 			return nil, nil
 		case idle.IsZero():
 			idle = time.Now()
-		case d.patience.Over(turns+slept, time.Since(idle)):
+		case d.patience.Over(turns+slept, idle):
 			if !told && time.Since(idle) > tellAfter {
 				told = true
 				d.en.tellAll()

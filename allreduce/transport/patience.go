@@ -19,9 +19,10 @@ const (
 	long = 4 // times Spin: shorter waits cost more by the sleep than by the tries
 )
 
-// Over says that it is time to sleep.
-func (p *Patience) Over(turns int, waited time.Duration) bool {
-	return turns > p.Turns>>p.vain && waited > p.Spin>>p.vain
+// Over says that it is time to sleep, after so many turns since the wait began. It looks at the
+// clock, which costs as much as a try, only when there were enough of them.
+func (p *Patience) Over(turns int, begun time.Time) bool {
+	return turns > p.Turns>>p.vain && time.Since(begun) > p.Spin>>p.vain
 }
 
 // Slept says how long a wait has taken that came to a sleep.

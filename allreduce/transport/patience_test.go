@@ -8,23 +8,24 @@ import (
 )
 
 func TestPatience(t *testing.T) {
-	p := Patience{Turns: 64, Spin: 100 * time.Microsecond}
+	const spin = time.Hour // so long that the test's own time does not count
+	p := Patience{Turns: 64, Spin: spin}
 	over := func(turns int, waited time.Duration, want bool) {
 		t.Helper()
-		if got := p.Over(turns, waited); got != want {
+		if got := p.Over(turns, time.Now().Add(-waited)); got != want {
 			t.Errorf("%d turns in %v: over %v, want %v", turns, waited, got, want)
 		}
 	}
-	over(65, 90*time.Microsecond, false)
-	over(60, time.Second, false)
-	over(65, 101*time.Microsecond, true)
+	over(65, spin/2, false)
+	over(60, 10*spin, false)
+	over(65, 2*spin, true)
 	for range 10 {
-		p.Slept(time.Millisecond)
+		p.Slept(10 * spin)
 	}
-	over(4, time.Second, false)
-	over(5, 6*time.Microsecond, false)
-	over(5, 7*time.Microsecond, true)
-	p.Slept(300 * time.Microsecond)
-	over(5, 7*time.Microsecond, false)
-	over(65, 101*time.Microsecond, true)
+	over(4, 10*spin, false)
+	over(5, spin/32, false)
+	over(5, spin/8, true)
+	p.Slept(3 * spin)
+	over(5, spin/8, false)
+	over(65, 2*spin, true)
 }

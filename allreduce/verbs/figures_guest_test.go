@@ -123,7 +123,7 @@ func (r *rester) rest(read, write bool) {
 	case r.turns%4 != 1:
 	case r.turns == 1:
 		r.idle = time.Now()
-	case r.slept || r.patience.Over(r.turns, time.Since(r.idle)):
+	case r.slept || r.patience.Over(r.turns, r.idle):
 		if r.slept = true; r.s.Arm(read, write) {
 			return
 		}
