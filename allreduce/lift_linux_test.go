@@ -95,6 +95,32 @@ func TestRegisteredVectors(t *testing.T) {
 	})
 }
 
+// TestARefusedVectorIsCopied: a vector that was registered before the job was wired, and which the
+// device does not take then, costs a copy and not the job.
+func TestARefusedVectorIsCopied(t *testing.T) {
+	const n, elements = 2, 300_000
+	j, f := newVerbsJob(t, n, Config{})
+	f.Refuse(1 << 20)
+	want := sumOfAll(schedule.Auto, n, elements)
+	vectors := [n][]float32{}
+	for rank, g := range j.groups {
+		vectors[rank] = contribution(rank, elements)
+		if err := Register(g, vectors[rank]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.ready()
+	j.each(func(rank int) error { return j.groups[rank].AllReduce(ctx, Vec(vectors[rank]), Sum) })
+	for rank, v := range vectors {
+		if !sameBits(v, want) {
+			t.Errorf("rank %d has other bits", rank)
+		}
+		if log := j.logs[rank].String(); !strings.Contains(log, "cannot register 1200000 bytes") {
+			t.Errorf("rank %d does not tell: %s", rank, log)
+		}
+	}
+}
+
 // TestSumsOfASlotAreRegistered: the group's own memory is sent from where it is, and deregistered
 // when it becomes too small.
 func TestSumsOfASlotAreRegistered(t *testing.T) {

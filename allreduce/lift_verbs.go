@@ -125,11 +125,14 @@ func (e *epoch) openDomain() (*verbs.Domain, error) {
 	g.mu.Unlock()
 	s, err := d.NewStream()
 	if err == nil {
-		err = errors.Join(s.Close(), g.pinned.registerAll(d))
+		err = s.Close()
 	}
 	if err != nil {
 		e.closeDomain()
 		return nil, err
+	}
+	if err := g.pinned.registerAll(d); err != nil {
+		g.log.Warn("what was registered is not any more, it will be copied to be sent", "rank", g.cfg.Rank, "error", err)
 	}
 	return d, nil
 }

@@ -14,7 +14,8 @@ import (
 
 // Register lets collectives send from s without a copy where bytes go over verbs, until
 // Unregister or Close; elsewhere it does nothing. Vectors from Alloc are registered already.
-// Other ranks get no access to it.
+// Other ranks get no access to it. What a device does not take when the job is wired, or
+// wired anew, is copied as before, and the log tells.
 //
 // Registered memory is locked: it counts against RLIMIT_MEMLOCK.
 func Register[T Element](g *Group, s []T) error {
