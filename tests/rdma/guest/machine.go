@@ -21,6 +21,9 @@ import (
 //go:embed init.sh
 var initScript []byte
 
+//go:embed devices.sh
+var devicesScript []byte
+
 // Machine is a guest that is to run.
 type Machine struct {
 	Kernel *Kernel
@@ -65,6 +68,7 @@ func (m *Machine) system() error {
 	}
 	t.put("dev/console", charDevice, nil)
 	t.put("init", program, initScript)
+	t.put("devices", program, devicesScript)
 	t.put("etc/passwd", plain, []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/tmp:/bin/sh\n"))
 	t.put("etc/hosts", plain, []byte("127.0.0.1 localhost\n"))
 	var names []string
