@@ -135,3 +135,14 @@ func TestGuestDoctor(t *testing.T) {
 		}
 	}
 }
+
+// TestGuestMeasures: gvw bench measures verbs, or nothing: each rank's bench demands a device.
+func TestGuestMeasures(t *testing.T) {
+	inGuest(t)
+	out, err := exec.Command("/t/gvw", "bench", "allreduce", "-n", "2", "--transport", "verbs", "--alloc",
+		"--sizes", "8,65536", "--rounds", "1", "--per_size", "50ms", "--quiet").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("gvw_alloc")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
