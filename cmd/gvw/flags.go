@@ -210,7 +210,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "server_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time without the server after which a rank gives up"},
 	{name: "stall_timeout", kind: duration, category: catCluster, arg: "T", def: "1m", more: true, help: "time without a byte between two ranks in a sum, after which the way is broken"},
 	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
-	{name: "elastic", kind: boolean, category: catCluster, more: true, help: "when it is over, start without those that have not"},
+	{name: "elastic", kind: boolean, category: catCluster, more: true, help: "start without ranks that have not come when --start_timeout is over"},
 	{name: "checkpoint", kind: text, category: catCluster, arg: "PATH", more: true, help: "rank 0 keeps the state in PATH.r*, to go on from if all are lost"},
 	{name: "checkpoint_every", kind: integer, positive: true, category: catCluster, arg: "N", def: "1", more: true, help: "passes from one to the next"},
 	{name: "resume", kind: boolean, category: catCluster, more: true, help: "go on from the newest checkpoint of another run"},
