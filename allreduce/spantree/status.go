@@ -5,6 +5,7 @@ package spantree
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -33,6 +34,7 @@ type JobStatus struct {
 	Spares     int          `json:"spares,omitempty"`   // attempts without a rank
 	OnLoss     string       `json:"on_loss,omitempty"`  // wait, shrink; "": abort
 	Removed    []int        `json:"removed,omitempty"`  // ranks that the job goes on without
+	Vacant     []int        `json:"vacant,omitempty"`   // ranks that were lost, and that somebody must replace
 	Refused    int          `json:"refused,omitempty"`  // attempts that do not agree with the others
 	Refusal    string       `json:"refusal,omitempty"`  // why the last of them was
 	Seconds    float64      `json:"seconds"`            // since it was opened
@@ -99,6 +101,7 @@ func (m *machine) status() ServerStatus {
 		if j.policy != lossAbort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)
+			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.seats[r] != nil })
 		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.now))

@@ -26,12 +26,14 @@ type jobWatch struct {
 	id     uint64   // of the job
 	hung   chan int // ranks to be killed
 	idle   chan int // processes that have nothing to do any more: ranks, then spares
+	missed chan int // ranks that the job cannot end without, although without has said so
 
 	mu     sync.Mutex
 	seen   bool // the server has known the job
 	wired  bool // it was seen in another state than filling: one that fills is forgotten when its last rank dies
 	failed bool // and knows it no more
 	ranks  []presence
+	spared []bool    // by rank: the job was to go on without it
 	gone   time.Time // since when the server knows it no more; zero: it does
 }
 
@@ -42,7 +44,11 @@ type presence struct {
 }
 
 func newJobWatch(status func() spantree.ServerStatus, id uint64, workers, spares int) *jobWatch {
-	return &jobWatch{status: status, id: id, hung: make(chan int, workers), idle: make(chan int, workers+spares), ranks: make([]presence, workers)}
+	return &jobWatch{
+		status: status, id: id,
+		hung: make(chan int, workers), idle: make(chan int, workers+spares), missed: make(chan int, workers),
+		ranks: make([]presence, workers), spared: make([]bool, workers),
+	}
 }
 
 // follow looks until ctx ends.
@@ -76,13 +82,18 @@ func (w *jobWatch) goesOn(symptom bool) bool {
 }
 
 // without says whether a job whose ranks go on without lost ones does so, or will. Before it
-// runs, and when files are owed, it does not.
+// runs, and when files are owed, it does not. Others may come to the end before the server has
+// decided: then the rank is missed after all.
 func (w *jobWatch) without(rank int) bool {
 	job := w.look(time.Now())
 	if job == nil {
 		return w.finished()
 	}
-	return slices.Contains(job.Removed, rank) || job.State == "wired" || job.State == "recovering"
+	will := job.State == "wired" || job.State == "recovering"
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.spared[rank] = will
+	return will || slices.Contains(job.Removed, rank)
 }
 
 // removed says whether the job has gone on without a rank: another attempt would only
@@ -108,7 +119,7 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if job == nil {
-		w.missed(now)
+		w.forgotten(now)
 		return nil
 	}
 	w.seen, w.gone = true, time.Time{}
@@ -135,15 +146,24 @@ func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
 			}
 		}
 	}
+	for _, rank := range job.Vacant {
+		if job.State == "ending" && w.spared[rank] {
+			w.spared[rank] = false
+			select {
+			case w.missed <- rank:
+			default: // one is enough
+			}
+		}
+	}
 	return job
 }
 
 // finished says that the job has ended well: the server has no other one to remember.
 func (w *jobWatch) finished() bool { return w.status().Finished > 0 }
 
-// missed notes that the server does not know the job. Once it has ended, workers do, too;
+// forgotten notes that the server does not know the job. Once it has ended, workers do, too;
 // one that somebody has stopped must be woken for it. Under the lock.
-func (w *jobWatch) missed(now time.Time) {
+func (w *jobWatch) forgotten(now time.Time) {
 	switch {
 	case !w.seen && !w.finished():
 	case w.gone.IsZero():

@@ -106,3 +106,20 @@ func TestJobWatchWithout(t *testing.T) {
 		}
 	}
 }
+
+// A job that was to go on without a rank has come to its end before it could: the rank may
+// owe files. One that is vacant and was not spared has another attempt to come.
+func TestJobWatchMisses(t *testing.T) {
+	job := spantree.JobStatus{State: "recovering", Vacant: []int{1, 2}}
+	w := newJobWatch(func() spantree.ServerStatus { return spantree.ServerStatus{Jobs: []spantree.JobStatus{job}} }, 0, 3, 0)
+	if !w.without(1) || len(w.missed) != 0 {
+		t.Fatal("it is to go on without rank 1")
+	}
+	job.State = "ending"
+	for range 2 {
+		w.look(time.Now())
+	}
+	if len(w.missed) != 1 || <-w.missed != 1 {
+		t.Error("rank 1 alone is missed, and once")
+	}
+}

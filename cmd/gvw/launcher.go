@@ -212,6 +212,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		Again:    func(r launch.Result) bool { return watch.goesOn(symptom(r.Code)) && !watch.removed(r.Rank) },
 		Hung:     watch.hung,
 		Stopped:  watch.idle,
+		Missed:   watch.missed,
 	}
 	var left error
 	job.Died = func(r launch.Result) {

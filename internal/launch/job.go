@@ -38,6 +38,9 @@ type Job struct {
 	// started again: then that ends nothing, as long as one of them is done in the end.
 	// nil: they never do.
 	Without func(Result) bool
+	// Missed brings ranks that Without has taken for dispensable too early: the others
+	// cannot end without them. nil: nobody does.
+	Missed <-chan int
 	// Restarting hears of a worker that is started again after a pause; nil: nobody does.
 	Restarting func(r Result, pause time.Duration)
 	// Died hears of every worker that has failed, before anything else is done about
@@ -197,6 +200,8 @@ func (s *supervisor) wait(ctx context.Context) {
 			s.killHung(rank)
 		case rank := <-s.job.Stopped:
 			s.wakeStopped(rank)
+		case rank := <-s.job.Missed:
+			s.miss(rank)
 		}
 	}
 }
@@ -225,10 +230,26 @@ func (s *supervisor) failed(r Result) {
 	switch {
 	case !s.ending && s.job.Without != nil && s.job.Without(r):
 		s.results[r.Rank].Spared = true
+	default:
+		s.fatal(r)
+	}
+}
+
+// fatal ends the job: at once for a cause, a little later for a symptom.
+func (s *supervisor) fatal(r Result) {
+	switch {
 	case !s.job.Symptom(r.Code):
 		s.end()
 	case s.settled == nil:
 		s.settled = time.After(s.job.Settle)
+	}
+}
+
+// miss ends the job for a rank that was spared, if it was.
+func (s *supervisor) miss(rank int) {
+	if r := &s.results[rank]; r.Spared {
+		r.Spared = false
+		s.fatal(*r)
 	}
 }
 

@@ -123,3 +123,18 @@ func TestOthersGoOnWithout(t *testing.T) {
 		}
 	}
 }
+
+// Who was spared too early is missed: the job ends, and it is to blame. Of a rank that was
+// not spared nobody can say so.
+func TestSparedIsMissed(t *testing.T) {
+	missed := make(chan int, 2)
+	j := Job{Missed: missed, Without: func(Result) bool {
+		missed <- 0
+		missed <- 1
+		return true
+	}}
+	results, root, err := j.Run(t.Context(), workers("obey", "exit 70 0", "obey"))
+	if err != nil || root != 1 || results[1].Spared || !results[0].Ended || !results[2].Ended {
+		t.Errorf("root %d; %+v, %v", root, results, err)
+	}
+}
