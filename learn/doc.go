@@ -45,8 +45,8 @@
 // that it would have had.
 //
 //	state         weights, solver, holdout, measures, the records of all ranks
-//	contribution  what Work makes: weights learned in a copy, or sums; and this
-//	              rank's sums, label range and table, which are in its record
+//	contribution  what Work makes: weights as this rank has changed them, or sums; and its
+//	              sums, label range and table, which are in its record
 //	results       averaged weights, or sums over all ranks; the records
 //
 // state.go and parcel.go are their form on the way to another rank or into a
