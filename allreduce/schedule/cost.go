@@ -5,6 +5,7 @@ package schedule
 import (
 	"math"
 	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -138,37 +139,35 @@ var choices = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree, Direct}
 const (
 	// margin is how much better a choice must be than one before it.
 	margin = 0.97
-	// crowd is up to how many ranks Pick thinks of OneHost: more do not share two
-	// processors.
-	crowd = 8
-	// near is how much longer than the best a choice may take on one host.
-	near = 1.05
-	// directLoad is how much may come to rank 0 at once.
+	// directLoad is how much may come to rank 0 at once, and crowdLoad how much where it has
+	// been measured, from few ranks.
 	directLoad = 128 << 10
+	crowdLoad  = 512 << 10
 )
 
 // may says whether Auto may choose a schedule. Direct exchange is for short vectors: all
 // ranks send to rank 0 at the same time, and the model does not know how slow that is
 // with more than what sockets and caches hold.
 func (s Spec) may(name Name) bool {
-	return (!s.Ordered || name.Ordered()) && (name != Direct || (s.Size-1)*s.Bytes <= directLoad)
+	limit := directLoad
+	if s.Size <= crowd {
+		limit = crowdLoad
+	}
+	return (!s.Ordered || name.Ordered()) && (name != Direct || (s.Size-1)*s.Bytes <= limit)
 }
 
 // Pick is the schedule that Auto stands for. As it decides the order of additions
 // it is a function of Size and Bytes (and Ordered) alone: nobody asks where
-// the ranks are. It is the best on a network, with few ranks of those that are near the
-// best on one host.
+// the ranks are. It is the best on a network, with few ranks of those that are good on
+// one host.
 func (s Spec) Pick() Name {
 	if s.Size < 2 {
 		return Doubling
 	}
-	limit := math.Inf(1)
-	if s.Size <= crowd {
-		limit = near * OneHost.best(s)
-	}
+	good := s.goodOnHost()
 	pick, least := Auto, math.Inf(1)
 	for _, name := range choices {
-		if !s.may(name) || OneHost.predict(name, s.Size, s.Bytes) > limit {
+		if !s.may(name) || strings.IndexByte(good, name.Letter()) < 0 {
 			continue
 		}
 		if t := Network.predict(name, s.Size, s.Bytes); t < margin*least {
@@ -176,17 +175,6 @@ func (s Spec) Pick() Name {
 		}
 	}
 	return pick
-}
-
-// best is the least time that any choice is predicted to take, in ns.
-func (m *Model) best(s Spec) float64 {
-	t := math.Inf(1)
-	for _, name := range choices {
-		if s.may(name) {
-			t = min(t, m.predict(name, s.Size, s.Bytes))
-		}
-	}
-	return t
 }
 
 // Resolve is s with its defaults and with what Auto stands for.
