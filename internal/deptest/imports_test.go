@@ -83,7 +83,7 @@ var layers = []layer{
 		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective", "bench/speculation"}),
 		"programs put the packages together; nobody imports a program",
 	},
-	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
+	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
 	{
 		"bench/collective", slices.Concat(bottom, wires, []string{"allreduce", "internal/launch"}),
 		"a library, since gvw bench is a command of the product; it starts ranks as any launcher does",
