@@ -181,21 +181,24 @@ func playStorm(t *testing.T, seed int, cfg Config) *storm {
 		st.unserve()
 		st.serve(st.journal)
 	}
-	faults := 1 + rng.IntN(6) // from here on others draw, too
+	faults := 1 + rng.IntN(6)
 	spares := 0
 	if st.cfg.OnLoss == Wait {
 		spares = rng.IntN(3)
 	}
+	late := make([]time.Duration, total)
+	if cfg.Elastic {
+		for rank := range late {
+			late[rank] = time.Duration(rng.IntN(3)) * cfg.StartTimeout * 3 / 4
+		}
+	}
+	// From here on others draw, too.
 	for range spares {
 		st.spares = append(st.spares, st.start(-1, nil))
 	}
 	for rank := range total {
-		late := time.Duration(0)
-		if cfg.Elastic {
-			late = time.Duration(rng.IntN(3)) * cfg.StartTimeout * 3 / 4
-		}
 		st.wait.Go(func() {
-			time.Sleep(late)
+			time.Sleep(late[rank])
 			st.launch(rank, began)
 		})
 	}
