@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=dash
 #
 # Makes what is not there of the guest's two Soft-RoCE devices and the cable between them, and
 # waits until they can be used. Tests that take them away run it.
