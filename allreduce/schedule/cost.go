@@ -34,7 +34,8 @@ type Model struct {
 	Cores int
 }
 
-// The two places that Auto has in mind. All constants of the cost model are here.
+// The two places of predictions, with all constants of the cost model. Auto goes by the
+// first; what is good on one host it knows from measuring.
 var (
 	// Network is a switch of 10 Gbit/s with one rank per host.
 	Network = Model{
