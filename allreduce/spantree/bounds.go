@@ -36,15 +36,16 @@ func (s *Server) full(from endpoint) string {
 	case s.pending[from.host] >= s.cfg.MaxPending:
 		return "too many from this address have not said what they want"
 	}
-	if !s.room(connBytes) {
+	if !s.room(connBytes, 0) {
 		return errMemory.Error()
 	}
 	return ""
 }
 
-// room takes n bytes, if need be from strangers; s.mu is held.
-func (s *Server) room(n int64) bool {
-	for !s.budget.take(n) {
+// room takes n bytes where as many as are spare stay free, if need be from strangers; s.mu
+// is held.
+func (s *Server) room(n, spare int64) bool {
+	for !s.budget.take(n, spare) {
 		if !s.dropStranger() {
 			return false
 		}
@@ -53,12 +54,12 @@ func (s *Server) room(n int64) bool {
 }
 
 // keep makes room for the most that a frame of so many bytes leaves behind: a member, and a
-// job. At the next tick that is counted anew.
+// job. At the next tick that is counted anew. The part of newcomers stays free, or theirs.
 func (s *Server) keep(frame int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := int64(frame) + memberBytes + jobBytes
-	if !s.room(n) {
+	if !s.room(n, s.budget.newcomers(s.waiting)) {
 		return false
 	}
 	s.budget.give(n)
@@ -76,6 +77,7 @@ func (s *Server) dropStranger() bool {
 			continue
 		}
 		c.dropped = true
+		s.waiting--
 		s.budget.give(connBytes)
 		c.abort()
 		return true

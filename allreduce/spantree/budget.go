@@ -27,6 +27,10 @@ const (
 	ownParcel  = 512
 )
 
+// newcomersShare is which part of MaxMemory jobs and members leave to connections that have
+// not said yet what they want: so who comes when memory is full is told so.
+const newcomersShare = 32
+
 // errMemory is why a client is not taken, or not kept.
 var errMemory = errors.New("the server's memory for clients is full (--max_memory)")
 
@@ -39,15 +43,22 @@ type budget struct {
 	kept int64 // by jobs and runs that have finished
 }
 
-// take takes n bytes, if there is room.
-func (b *budget) take(n int64) bool {
+// take takes n bytes, if that leaves as many free as are spare.
+func (b *budget) take(n, spare int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.more(n)
+	return b.more(n, spare)
 }
 
-func (b *budget) more(n int64) bool {
-	if b.used+b.kept+n > b.limit {
+// newcomers is what is left of their part while so many have connected.
+func (b *budget) newcomers(waiting int) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.limit/newcomersShare-int64(waiting)*connBytes)
+}
+
+func (b *budget) more(n, spare int64) bool {
+	if b.used+b.kept+n+spare > b.limit {
 		return false
 	}
 	b.used += n
@@ -87,7 +98,7 @@ func (p *parcel) size() int64 { return int64(len(p.b)) + parcelBytes }
 func (b *budget) hold(p *parcel) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.refs == 0 && !p.own && !b.more(p.size()) {
+	if p.refs == 0 && !p.own && !b.more(p.size(), 0) {
 		return false
 	}
 	p.refs++

@@ -49,7 +49,8 @@ type ServerConfig struct {
 	// These take a quarter at most: the oldest is forgotten, as with MaxFinished. Over it
 	// the connection that has been there for longest without saying what it wants is closed,
 	// else the new one; members that come are refused with ServerFull; and who does not read
-	// is cut off. 0 is 512 MiB.
+	// is cut off. Members leave a 32nd to connections that have not said what they want, so that
+	// who comes then can be refused. 0 is 512 MiB.
 	MaxMemory int64
 	// IdleTimeout bounds the silence that a rank may ask for (its LostAfter), and the
 	// time that a vw worker, which is silent, waits for its job to fill; 0 is 24 h.

@@ -364,7 +364,7 @@ func (r *frameReader) fill(size int) error {
 		r.buf = nil // thousands of clients wait for hours
 	}
 	if size > smallFrame && r.budget != nil {
-		if !r.budget.take(int64(size)) {
+		if !r.budget.take(int64(size), 0) {
 			return errMemory
 		}
 		defer r.budget.give(int64(size))

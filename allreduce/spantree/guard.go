@@ -66,7 +66,7 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
 	}
 	c.s.mu.Lock()
-	room := c.s.room(tlsBytes)
+	room := c.s.room(tlsBytes, 0)
 	c.s.mu.Unlock()
 	if !room {
 		g.leave()

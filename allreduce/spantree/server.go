@@ -30,6 +30,7 @@ type Server struct {
 	listeners map[net.Listener]bool
 	pending   map[string]int // connections that have not said what they want, by address
 	strangers []connID       // the same, oldest first; some are known by now, or gone
+	waiting   int            // how many of them there are, without those that were dropped
 	budget    budget
 	last      connID
 	closed    bool
@@ -184,6 +185,7 @@ func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 		return nil
 	}
 	s.pending[from.host]++
+	s.waiting++
 	s.last++
 	if s.strangers = append(s.strangers, s.last); len(s.strangers) > 2*len(s.conns)+64 {
 		s.strangers = slices.DeleteFunc(s.strangers, func(id connID) bool { c := s.conns[id]; return id != s.last && (c == nil || c.known) })
@@ -218,6 +220,9 @@ func (s *Server) known(c *serverConn) {
 	defer s.mu.Unlock()
 	if !c.known {
 		c.known = true
+		if !c.dropped {
+			s.waiting--
+		}
 		if s.pending[c.from.host]--; s.pending[c.from.host] == 0 {
 			delete(s.pending, c.from.host)
 		}
