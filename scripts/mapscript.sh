@@ -235,8 +235,14 @@ fi
 client=$!
 say "submitted; the client's log is $work/client.log"
 id='' shown='' without=''
+# name finds out, and says, which job the client has submitted.
+name() {
+	[ -z "$id" ] || return 0
+	id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
+	[ -z "$id" ] || say "it is $id"
+}
 while kill -0 "$client" 2>/dev/null; do
-	[ -n "$id" ] || id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
+	name
 	if [ -n "$id" ]; then
 		now=$("$gvw" jobs "${at[@]}" 2>/dev/null | grep -A 1 -F "$id" || true)
 		if [ -n "$now" ] && [ "$now" != "$shown" ]; then printf '%s\n' "$now" >&2; fi
@@ -254,14 +260,16 @@ done
 rc=0
 wait "$client" || rc=$?
 client=''
+name # a short job is over before it is looked at
 if [ $rc != 0 ]; then
 	grep -E 'Error|Exception|Status : FAILED|failed with state|Diagnostics' "$work/client.log" | sort -u | tail -n 12 >&2 || true
 	[ -z "$own" ] || grep -E 'level=(WARN|ERROR)' "$work/server.log" | tail -n 5 >&2 || true
 	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
-	die "the job ${id:-} has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
+	[ -n "$id" ] || die "the client has failed before it said which job it is; its log is $work/client.log" 3
+	die "the job $id has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
 fi
 hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5
-if [ $elastic = 1 ] && [ -z "$without" ]; then # a short job is over before it is looked at
+if [ $elastic = 1 ] && [ -z "$without" ]; then # the same
 	for log in ${own:+"$work/server.log"} "$fetch/log"; do
 		[ -n "$without" ] || without=$(sed -n '/job starts without ranks/s/.*missing="\([^"]*\)".*/\1/p' "$log" | head -n 1)
 	done

@@ -41,7 +41,7 @@ func TestJobOfFourMaps(t *testing.T) {
 			t.Errorf("%s is %s: %s", a.ID, a.State, a.Diagnostics)
 		}
 	}
-	s.said("submitted", "job_", "done: "+s.out+"/model")
+	s.said("submitted", "it is job_", "done: "+s.out+"/model")
 }
 
 // What can be seen to be wrong is said on the gateway, before anything is submitted.
