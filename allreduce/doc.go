@@ -90,7 +90,8 @@
 // (but Config.MaxWait), and every ten seconds the log says who is waited for;
 // once two neighbours are in it, no byte moved between them for Config.Stall is
 // the end. Where one that lives seems not to enter for that long, the server is asked,
-// which hears both: their edge may carry nothing any more.
+// which hears both: their edge may carry nothing any more. So it is, in epochs after the first,
+// where a connection does not open for that long, or one rank alone takes it for open.
 //
 // A job fails as a whole, unless it recovers from losses (see Steps). Every rank returns the same root cause: the verdict of the
 // server, which neighbours also tell each other. The errors are

@@ -76,7 +76,10 @@ func (g *Group) turn(w *spantree.Wiring) {
 	var wr *wirer
 	if !w.Ending {
 		wr = newWirer(g.cfg, g.door.listener, live, w, g.member.Ended(w))
-		wr.again = old.wiring != nil
+		wr.again, wr.patience = old.wiring != nil, g.cfg.Stall
+		wr.ask = func(ctx context.Context, rank int, detail string) {
+			g.member.Ask(ctx, rank, 0, spantree.EdgeStalls, detail)
+		}
 	}
 	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr // before anybody sees it
 	e.debts.incur(w.Debts)

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -26,13 +29,14 @@ type changer struct {
 	in     bool
 	at     int // byte
 	bit    byte
-	left   atomic.Int64 // connections to change
+	hush   bool         // of what it writes: behind that byte nothing passes any more, in either direction, nor an end
+	left   atomic.Int64 // connections to change, or to hush: those that come so far
 	total  atomic.Int64 // bytes that went by there, changed or not
 }
 
 func (f *changer) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	c, err := f.Network.Dial(ctx, addr)
-	if err != nil || addr == f.server || f.left.Add(-1) < 0 {
+	if err != nil || addr == f.server || !f.hush && f.left.Add(-1) < 0 {
 		return c, err
 	}
 	return &changedConn{Conn: c, f: f}, nil
@@ -40,7 +44,9 @@ func (f *changer) Dial(ctx context.Context, addr string) (net.Conn, error) {
 
 type changedConn struct {
 	net.Conn
-	f *changer
+	f      *changer
+	wrote  int         // only by who writes
+	hushed atomic.Bool // nothing passes any more
 }
 
 // change flips the bit if it is in b, which begins where the last one has ended.
@@ -51,16 +57,37 @@ func (c *changedConn) change(b []byte) {
 	}
 }
 
+// Read hears nothing more of who is hushed, until it is closed here, or late.
 func (c *changedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if c.f.in {
-		c.change(b[:n])
+	for {
+		n, err := c.Conn.Read(b)
+		if c.f.in {
+			c.change(b[:n])
+		}
+		if !c.hushed.Load() || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	return n, err
 }
 
 func (c *changedConn) Write(b []byte) (int, error) {
-	if c.f.in {
+	n, whole := len(b), c.wrote >= c.f.at
+	if c.wrote += n; c.f.hush && c.wrote > c.f.at && !c.hushed.Load() {
+		if c.f.left.Add(-1) < 0 {
+			return c.Conn.Write(b)
+		}
+		c.hushed.Store(true)
+		if !whole {
+			b = append([]byte(nil), b...)
+			b[c.f.at-(c.wrote-n)] ^= c.f.bit
+			return c.Conn.Write(b)
+		}
+	}
+	switch {
+	case c.hushed.Load():
+		return n, nil
+	case c.f.in, c.f.hush:
 		return c.Conn.Write(b)
 	}
 	b = append([]byte(nil), b...)
@@ -133,6 +160,8 @@ func TestEveryByteBetweenRanks(t *testing.T) {
 					switch {
 					case at < again && err != nil:
 						t.Errorf("byte %d of the greeting: %v, want another greeting", at, err)
+					case at >= again && at < greeting && slices.ContainsFunc(errs, func(err error) bool { return err == nil || !strings.Contains(err.Error(), "rank 1") }):
+						t.Errorf("byte %d of the last word: %v, want an error on both ranks that names who has hung up", at, errs)
 					case at >= greeting && creds != nil && err == nil:
 						t.Errorf("byte %d: nobody has noticed", at)
 					}

@@ -240,6 +240,11 @@ func (g *Group) waiting() spantree.Waits {
 	if e.wiring == nil {
 		return w
 	}
+	if e.wirer != nil {
+		if w = e.wirer.waits(); w.Rank >= 0 {
+			return w
+		}
+	}
 	en := &e.engine
 	en.mu.Lock()
 	defer en.mu.Unlock()

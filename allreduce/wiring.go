@@ -34,6 +34,8 @@ type wirer struct {
 	wiring   *spantree.Wiring
 	over     <-chan struct{} // the epoch has ended
 	again    bool            // an epoch went before: some ranks may still be at work
+	patience time.Duration   // then: after how long the server is asked about a connection that does not open
+	ask      func(ctx context.Context, rank int, detail string)
 	log      *slog.Logger
 
 	live   lineup        // who takes part; nil in a job with vw workers
@@ -49,6 +51,7 @@ type wirer struct {
 	take  func(rank int, l link) error
 	fault error
 	lost  int           // the rank that fault is about
+	opens time.Time     // since when connect waits; zero: it does not
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
@@ -85,20 +88,62 @@ func (w *wirer) connect(ctx context.Context) (err error) {
 	if w.wiring.Stream { // a vw worker first connects, then accepts; what matters is that it does not answer before
 		w.work.Go(w.acceptStream)
 	}
-	select {
-	case <-w.ready:
-		err = w.fault
-	case <-w.over:
-		err = errOver
-	case <-ctx.Done():
-		err = fmt.Errorf("rank %d: wiring: waiting for %s: %w", w.rank, w.missing(), context.Cause(ctx))
-	}
-	if err != nil {
+	if err = w.await(ctx); err != nil {
 		w.end()
 	} else if w.wiring.Stream {
 		w.listener.Close()
 	}
 	return err
+}
+
+// await waits for the edges of the tree. Where nothing else limits that, and one does not open,
+// the server is asked, which hears both ends: somebody in the middle may have kept the other
+// one's last word, or this one's.
+func (w *wirer) await(ctx context.Context) error {
+	var overdue <-chan time.Time
+	if w.again {
+		ticker := time.NewTicker(w.patience)
+		defer ticker.Stop()
+		overdue = ticker.C
+		w.opening(time.Now())
+		defer w.opening(time.Time{})
+	}
+	for {
+		select {
+		case <-w.ready:
+			return w.fault
+		case <-w.over:
+			return errOver
+		case <-ctx.Done():
+			return fmt.Errorf("rank %d: wiring: waiting for %s: %w", w.rank, w.missing(), context.Cause(ctx))
+		case <-overdue:
+			if waits := w.waits(); waits.Rank >= 0 {
+				w.work.Go(func() { w.ask(w.ctx, waits.Rank, waits.Text) })
+			}
+		}
+	}
+}
+
+func (w *wirer) opening(since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.opens = since
+}
+
+// waits is what a heartbeat tells while await waits: the rank to which a connection lacks.
+func (w *wirer) waits() spantree.Waits {
+	waits := spantree.Waits{Rank: -1}
+	w.mu.Lock()
+	lacking, opens := w.lacking(), w.opens
+	w.mu.Unlock()
+	if opens.IsZero() || len(lacking) == 0 {
+		return waits
+	}
+	waits.Rank = lacking[0]
+	if took := time.Since(opens); took >= watchTick {
+		waits.Text = fmt.Sprintf("rank %d: wiring: %v, waiting for %s", w.rank, took.Round(time.Second), w.missing())
+	}
+	return waits
 }
 
 var errOver = errors.New("the epoch has ended")

@@ -14,8 +14,9 @@ import (
 // Edges between two live ranks that stall, break or garble. A rank that sees one
 // ASKs. Who is to blame is at the end of the chain of who waits for whom, which
 // every heartbeat tells a link of: a rank that has not entered the collective is
-// at work, and nobody is to blame; else it is the last edge of the chain. A
-// charge ends the epoch. The second one on an edge evicts an end of it.
+// at work, and nobody is to blame; else it is the last edge of the chain. So it is with a rank
+// that lacks a connection, whether the other end takes it for open or does not get it open either.
+// A charge ends the epoch. The second one on an edge evicts an end of it.
 
 const (
 	chargeLasts = 10 * time.Minute
@@ -24,6 +25,9 @@ const (
 	// brokeWaits is how long the end of a rank may take to be seen here, too,
 	// after its edges have ended.
 	brokeWaits = time.Second
+	// openWithin is how long two live ranks may take to open the connection between them: twice what
+	// one try has to say hello.
+	openWithin = 20 * time.Second
 )
 
 // The faults of an edge, as ASK names them.
@@ -63,18 +67,29 @@ type waiting struct {
 	epoch      Epoch
 	at         time.Time
 	since      time.Time // the first heartbeat that told of this collective; zero: the epoch's first did
+	same       time.Time // the first of those in a row that told of this collective, or of opening this connection
+}
+
+// opens says that the rank opens the connections of an epoch, and lacks that of waitsFor.
+func (w waiting) opens(e Epoch) bool { return w.epoch == e && w.collective == 0 && w.waitsFor >= 0 }
+
+// stays says that the rank has been where it is for too long for two that open a connection.
+func (w waiting) stays(asked, now time.Time) bool {
+	return w.at.After(asked) && now.Sub(w.same) >= openWithin
 }
 
 // next is what another heartbeat tells after w.
 func (w waiting) next(waitsFor int, collective uint64, e Epoch, now time.Time) waiting {
-	since := w.since
+	next := waiting{waitsFor: waitsFor, collective: collective, epoch: e, at: now, since: w.since, same: w.same}
 	switch {
 	case w.epoch != e:
-		since = time.Time{}
+		next.since, next.same = time.Time{}, now
 	case w.collective != collective:
-		since = now
+		next.since, next.same = now, now
+	case collective == 0 && w.waitsFor != waitsFor:
+		next.same = now
 	}
-	return waiting{waitsFor, collective, e, now, since}
+	return next
 }
 
 // onAsk acknowledges a complaint and decides about it, at once or when more
@@ -129,7 +144,7 @@ func (m *machine) decide(j *job) {
 			delete(j.asks, r)
 			continue
 		}
-		if w := q.from.waiting; q.fault == faultStalls && w.at.After(q.at) && w.collective != q.collective {
+		if w := q.from.waiting; q.fault == faultStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
 			delete(j.asks, r) // it has got what it waited for
 			continue
 		}
@@ -170,14 +185,22 @@ func (j *job) culprit(q question, now time.Time, idle map[link]bool) (near, far 
 		w := far.waiting
 		next := j.seats[w.waitsFor]
 		known := w.at.After(q.at) && w.epoch == j.epoch
+		// near has no connection to far, which takes it for open; or far has none to near.
+		unmet := known && (near.waiting.opens(j.epoch) && w.collective > 0 || w.opens(j.epoch) && next == near)
 		switch {
+		case unmet && near.waiting.stays(q.at, now) && w.stays(q.at, now):
+			return near, far
+		case unmet:
+			return nil, nil // they may be about to meet
+		case known && w.opens(j.epoch) && next != nil && next.wired == j.epoch && !seen[next] && !idle[link{far, q.collective}]:
+			// It is not at work: who knows what that one does.
 		case known && w.collective == q.collective && w.since.After(q.at):
 			// It has entered after the question: bytes may well move now. If they do not, it
 			// is asked again.
 			return nil, nil
-		case known && w.collective >= q.collective && (w.collective > q.collective || w.waitsFor < 0 || seen[next] || next == far):
+		case known && q.collective > 0 && w.collective >= q.collective && (w.collective > q.collective || w.waitsFor < 0 || seen[next] || next == far):
 			return near, far
-		case !known, w.collective < q.collective, next == nil, next.wired != j.epoch, idle[link{far, q.collective}]:
+		case !known, q.collective == 0, w.collective < q.collective, next == nil, next.wired != j.epoch, idle[link{far, q.collective}]:
 			// What it waits for is not known yet; or it is at work, which is nobody's fault.
 			seen[far] = true
 			for a := range seen {

@@ -101,7 +101,7 @@ func TestCulprit(t *testing.T) {
 			j := &job{epoch: Epoch{Term: 1, N: 1}, seats: map[int]*attempt{0: {rank: 0}}}
 			j.seats[0].wired = j.epoch
 			for i, b := range c.beats {
-				a := &attempt{rank: i + 1, waiting: waiting{b.waits, uint64(b.in), j.epoch, asked.Add(time.Second), asked}}
+				a := &attempt{rank: i + 1, waiting: waiting{waitsFor: b.waits, collective: uint64(b.in), epoch: j.epoch, at: asked.Add(time.Second), since: asked}}
 				if b.old {
 					a.waiting.at = asked
 				}
@@ -109,6 +109,61 @@ func TestCulprit(t *testing.T) {
 				j.seats[a.rank] = a
 			}
 			near, far := j.culprit(question{from: j.seats[0], peer: j.seats[1], collective: 5, fault: c.fault, at: asked}, asked.Add(c.after), map[link]bool{})
+			rank := func(a *attempt) int {
+				if a == nil {
+					return nobody
+				}
+				return a.rank
+			}
+			if rank(near) != c.near || rank(far) != c.far {
+				t.Errorf("the edge %d-%d is charged, want %d-%d", rank(near), rank(far), c.near, c.far)
+			}
+		})
+	}
+}
+
+// Who lacks a connection says so while it opens those of its epoch, in no collective: it is not
+// at work. Between two ranks that live it takes no longer than openWithin.
+func TestWhoLacksAConnection(t *testing.T) {
+	const (
+		nobody = -1
+		soon   = openWithin - time.Second
+		late   = openWithin + time.Second
+	)
+	type beat struct {
+		in    uint64
+		waits int
+	}
+	asks := []beat{{5, 1}, {0, 1}} // in a collective, or while it opens connections
+	for name, c := range map[string]struct {
+		asks      beat
+		after     time.Duration // that all have said the same
+		beats     []beat        // of ranks 1, 2, …
+		near, far int
+	}{
+		"the neighbour lacks who asks":                  {asks[0], late, []beat{{0, 0}}, 0, 1},
+		"it may be about to meet it":                    {asks[0], soon, []beat{{0, 0}}, nobody, nobody},
+		"it lacks one that takes it for open":           {asks[0], late, []beat{{0, 2}, {5, 1}}, 1, 2},
+		"that has just entered":                         {asks[0], soon, []beat{{0, 2}, {5, 1}}, nobody, nobody},
+		"it lacks one that lacks it":                    {asks[0], late, []beat{{0, 2}, {0, 1}}, 1, 2},
+		"it lacks one that lacks another":               {asks[0], late, []beat{{0, 2}, {0, 3}, {1, 2}}, 2, 3},
+		"it lacks one that is at work":                  {asks[0], late, []beat{{0, 2}, {0, nobody}}, nobody, nobody},
+		"it lacks one that is gone":                     {asks[0], late, []beat{{0, 7}}, nobody, nobody},
+		"who asks lacks one that is at work":            {asks[1], late, []beat{{0, nobody}}, nobody, nobody},
+		"who asks lacks one that lacks it":              {asks[1], late, []beat{{0, 0}}, 0, 1},
+		"who asks lacks one that takes it for open":     {asks[1], late, []beat{{1, nobody}}, 0, 1},
+		"who asks lacks one that waits for who is slow": {asks[1], late, []beat{{0, 2}, {0, nobody}}, nobody, nobody},
+		"what who asks lacks is not known":              {beat{0, nobody}, late, []beat{{5, 0}}, nobody, nobody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := &job{epoch: Epoch{Term: 1, N: 1}, seats: map[int]*attempt{}}
+			for i, b := range append([]beat{c.asks}, c.beats...) {
+				a := &attempt{rank: i}
+				a.wired = j.epoch
+				a.waiting = a.waiting.next(b.waits, b.in, j.epoch, birth).next(b.waits, b.in, j.epoch, birth.Add(c.after))
+				j.seats[i] = a
+			}
+			near, far := j.culprit(question{from: j.seats[0], peer: j.seats[1], collective: c.asks.in, fault: faultStalls, at: birth.Add(c.after - time.Millisecond)}, birth.Add(c.after), map[link]bool{})
 			rank := func(a *attempt) int {
 				if a == nil {
 					return nobody

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+const (
+	lastWord = helloSize // where the proof of who dials begins, in what it writes
+	meetEnd  = helloSize + auth.ProofSize
+)
+
+// meets puts f into the way of the first attempt of a rank.
+func (s *stage) meets(rank int, f *changer) {
+	s.onWay = func(host string, n transport.Network) transport.Network {
+		if host != fmt.Sprintf("h%d.1", rank) {
+			return n
+		}
+		f.Network, f.server = n, s.cfg.Server
+		return f
+	}
+}
+
+// TestJobSurvivesEveryByteOfAGreeting: whichever byte between two ranks changes on its way, in the
+// greeting, its last word included, or right behind it, a job that recovers ends with its
+// model, and no attempt is lost.
+func TestJobSurvivesEveryByteOfAGreeting(t *testing.T) {
+	const steps = 2
+	want := expected(t, 2, steps)
+	for name, creds := range map[string]*auth.Credentials{"nothing": nil, "secret": {Secret: authtest.Secret(t, "a")}} {
+		for _, in := range []bool{false, true} {
+			for at := range meetEnd + 60 {
+				synctest.Test(t, func(t *testing.T) {
+					s := newStage(t, 2, steps, Config{Credentials: creds})
+					f := &changer{in: in, at: at, bit: 1 << (at % 8)}
+					f.left.Store(1)
+					s.meets(0, f)
+					began := time.Now()
+					s.end(want, s.start(0, nil), s.start(1, nil))
+					if took := time.Since(began); took > 30*time.Second {
+						t.Errorf("it took %v", took)
+					}
+				})
+				if t.Failed() {
+					t.Fatalf("%s, from who was called %v, byte %d", name, in, at)
+				}
+			}
+		}
+	}
+}
+
+// TestLastWordThatNeverComes: where the last word of a greeting is changed or kept, and so is the
+// end that follows, one rank takes the connection for open and the other one lacks it. That
+// is found out, and what comes over another connection makes the job whole; also in a later
+// epoch, in which ranks wait for each other without a limit, as some are at work.
+func TestLastWordThatNeverComes(t *testing.T) {
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
+	for lost := -1; lost < 4; lost++ {
+		for who := range 4 {
+			if who == lost {
+				continue
+			}
+			for what, at := range map[string]int{"kept": lastWord, "changed": lastWord + 3} {
+				t.Run(fmt.Sprintf("%s on the way from rank %d, with rank %d lost before", what, who, lost), func(t *testing.T) {
+					act(t, Config{Credentials: creds}, func(t *testing.T, s *stage, want [32]byte) {
+						f := &changer{at: at, bit: 1, hush: true}
+						s.meets(who, f)
+						began := time.Now()
+						if lost < 0 {
+							f.left.Store(1)
+						}
+						all := s.startAll()
+						if lost >= 0 {
+							time.Sleep(2500 * time.Millisecond)
+							f.left.Store(1)
+							s.replace(all, lost)
+						}
+						s.end(want, all...)
+						if took := time.Since(began); took > 3*time.Minute {
+							t.Errorf("it took %v", took)
+						}
+						if f.left.Load() > 0 {
+							t.Error("no connection has come so far")
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestLastWordOfAJobThatAborts: there it is the end, which both ranks hear of.
+func TestLastWordOfAJobThatAborts(t *testing.T) {
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
+	for what, at := range map[string]int{"kept": lastWord, "changed": lastWord + 3} {
+		t.Run(what, func(t *testing.T) {
+			_, errs := changedJob(t, creds, &changer{at: at, bit: 1, hush: true})
+			for rank, err := range errs {
+				if want := []string{"waiting for rank 1", "waiting for [rank 0"}[rank]; err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("rank %d ended with %v, want %q", rank, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestWhoNeverMeets: ranks one of which is kept from all others, again and again, do not try for
+// ever. It is counted against the connections; with attempts on other hosts the job goes on.
+func TestWhoNeverMeets(t *testing.T) {
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
+	for lost := range 4 {
+		who := (lost + 1) % 4
+		for what, at := range map[string]int{"the first word": 0, "the last word": lastWord} {
+			t.Run(fmt.Sprintf("rank %d, %s", who, what), func(t *testing.T) {
+				act(t, Config{Credentials: creds}, func(t *testing.T, s *stage, want [32]byte) {
+					f := &changer{at: at, hush: true}
+					s.meets(who, f)
+					all := s.startAll()
+					time.Sleep(2500 * time.Millisecond)
+					f.left.Store(1 << 30)
+					began := time.Now()
+					s.replace(all, lost)
+					for rank := range all { // a launcher
+						s.wait.Go(func() {
+							for {
+								<-all[rank].done
+								if all[rank].err == nil || s.attempts[rank] > 10 {
+									return
+								}
+								all[rank] = s.start(rank, nil)
+							}
+						})
+					}
+					s.end(want, all...)
+					if took := time.Since(began); took > 20*time.Minute {
+						t.Errorf("it took %v", took)
+					}
+				})
+			})
+		}
+	}
+}
