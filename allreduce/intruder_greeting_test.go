@@ -131,9 +131,8 @@ func TestWhoNeverMeets(t *testing.T) {
 					s.replace(all, lost)
 					for rank := range all { // a launcher
 						s.wait.Go(func() {
-							for {
-								<-all[rank].done
-								if all[rank].err == nil || s.attempts[rank] > 10 {
+							for range 10 {
+								if <-all[rank].done; all[rank].err == nil {
 									return
 								}
 								all[rank] = s.start(rank, nil)
