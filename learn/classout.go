@@ -79,7 +79,7 @@ func (r *runner) classes() (*classes, error) {
 		return nil, err
 	}
 	m := &classes{
-		online:  online{s: s, learner: learner.Learner, rule: rule, passes: s.cfg.Passes},
+		online:  online{s: s, learner: learner.Learner, rule: rule, passes: s.cfg.Passes, kept: new(keptTables)},
 		learner: learner,
 		labels:  newClassLabels(&s.cfg),
 		base:    slices.Clone(learner.Sums()),

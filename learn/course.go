@@ -256,6 +256,7 @@ func (c *course) readState(r io.Reader) error {
 		return err
 	}
 	c.steps, c.told, c.worked, c.known = p.steps, predicted, false, false
+	c.results.arrays = nil // which would keep what is over
 	if c.s.keep {
 		c.s.keepRecords()
 		c.state = c.current(c.state.small)

@@ -34,7 +34,7 @@ type online struct {
 	bestAs  trained     // their model but for the weights: the counters of their pass
 	scratch []float32   // one slot of all weights, for the maximum of N
 
-	kept keptTables        // where the state is kept
+	kept *keptTables       // where the state is kept
 	use  func(w []float32) // puts the learner into other memory
 	read *bestAs           // of a state that is being read
 }
@@ -215,13 +215,16 @@ func (m *online) final() trained {
 	}
 	m.learner.Materialize()
 	m.best, m.scratch = nil, nil
+	m.kept.leave()
+	best := m.bestAs
+	m.bestAs = trained{}
 	if !back {
 		return m.made()
 	}
-	m.bestAs.reg.Weights.Data = m.learner.Weights()
-	if r := m.bestAs.reg.Resume; r != nil { // nothing is due any more
+	best.reg.Weights.Data = m.learner.Weights()
+	if r := best.reg.Resume; r != nil { // nothing is due any more
 		sc := m.learner.Scalars()
 		r.Gravity, r.Contraction = sc.Gravity, sc.Contraction
 	}
-	return m.bestAs
+	return best
 }

@@ -41,6 +41,7 @@ var disturbances = []string{"again", "replaced", "results"}
 type rehearsal struct {
 	t      *testing.T
 	config func(rank int) Config // without a cluster
+	commit func(m *course) error // in the place of Commit; nil: that
 	plan   map[int]disturbance   // by step
 
 	began, exchanged map[int]chan *course // the source's, in a step with a disturbance
@@ -146,7 +147,11 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 		default:
 			err = h.step(ctx, a, g, h.plan[step].kind == "again")
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case h.commit != nil:
+			err = h.commit(a.m)
+		default:
 			err = a.m.Commit()
 		}
 		if err != nil {

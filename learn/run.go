@@ -328,7 +328,7 @@ func (r *runner) online(passes int) (*online, error) {
 			return nil, err
 		}
 	}
-	m := &online{s: s, learner: learner, rule: rule, passes: passes, use: learner.Use}
+	m := &online{s: s, learner: learner, rule: rule, passes: passes, use: learner.Use, kept: new(keptTables)}
 	m.made = func() trained { return onlineModel(s, learner, rule) }
 	m.judge = s.judgeBy(m.predict)
 	return m, nil

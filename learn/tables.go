@@ -14,7 +14,8 @@ import (
 // are two tables, which change places: the rank learns in the one that has the state, the
 // results are made in the other one, and with the commit those are the state. What
 // learning changes is noted (sgd.Past), so that the state can still be had: a copy of it
-// is made when somebody asks.
+// is made when somebody asks. They outlive their machine, of whose last results others may ask in
+// the next stage.
 type keptTables struct {
 	work   []float32 // the state, then what this rank has learned from it: its contribution
 	result []float32 // nil: none was needed yet
@@ -43,6 +44,14 @@ func (k *keptTables) results() func() []float32 {
 		}
 		return k.result
 	}
+}
+
+// leave lets go of the table that is not the state, where training has ended. The last results
+// are the state, so whoever still asks for them gets that; no others will be made.
+func (k *keptTables) leave() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.result = nil
 }
 
 // keeps reports whether the weights of the state are left whole. A test changes
@@ -99,7 +108,7 @@ func (m *online) into(w []float32) []float32 {
 
 // turn makes the results the state.
 func (m *online) turn() {
-	k := &m.kept
+	k := m.kept
 	m.arrange()
 	k.mu.Lock()
 	k.work, k.result = k.result, k.work
@@ -110,7 +119,7 @@ func (m *online) turn() {
 
 // enter starts from the state in work.
 func (m *online) enter() {
-	k := &m.kept
+	k := m.kept
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	m.use(k.work)
