@@ -32,7 +32,7 @@ const (
 	liftSwitch = 3 // nothing more comes over TCP
 	liftRefuse = 4 // the edge stays with TCP
 
-	liftMax = 64
+	liftMax = 128
 	// liftGrace is how long after the end of the connection a lane may still bring what was
 	// written before.
 	liftGrace = 10 * time.Millisecond

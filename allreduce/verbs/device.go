@@ -21,6 +21,16 @@ type Limits struct {
 	Works       int // work requests waiting in one of them
 	Completions int // completions waiting in one queue
 	Regions     int // of registered memory
+	Windows     int // memory windows of type 2
+}
+
+// Windows says whether it has memory windows enough to close, after each message, what others
+// may write to.
+func (d *Device) Windows() string {
+	if d.Limits.Windows < panes {
+		return "none"
+	}
+	return "type 2"
 }
 
 // Atomics says against whom a device's atomic operations are atomic.

@@ -26,11 +26,16 @@
 //
 // What is up to 4 KiB is one SEND into memory that the other end has posted; up to the device's
 // limit it travels inline. What is longer is written, by RDMA WRITE WITH IMMEDIATE, into
-// the other end's window, a ring of 512 KiB, in pieces of up to 64 KiB, several of which are on
+// the other end's window: 8 panes of 64 KiB, a message each, several of which are on
 // their way while those before are added up. Both take one of the 32 places that a
 // receiver has posted; what it has read it gives back by a message of credit, for
 // which it has places of its own. So no receiver is ever without memory for what comes:
 // RNR is a fault, not a pause.
+//
+// A pane is open from when the sender gets credit for it until a message has come into it: it has a
+// memory window of type 2, bound to its 64 KiB for this one queue pair under a key that was not used
+// before, and invalidated after. A device without these (Limits.Windows) gives one key to the
+// whole window, for as long as the stream is open.
 //
 // # Without the other end
 //
@@ -42,8 +47,8 @@
 // # Memory
 //
 // A device gets the memory of the stream itself, and what Domain.Register names; all else
-// is copied through a ring. Others may write to the window of a stream alone, never to
-// memory of the program's, as long as the stream is open: an epoch of the job. Domain.Close
+// is copied through a ring. Others may write to the open panes of a stream alone, never to
+// memory of the program's, and to an inbox as long as there is one. Domain.Close
 // deregisters everything. Nothing is found by address in a cache, which would go stale unseen
 // when memory is given back and taken again.
 //

@@ -54,7 +54,7 @@ func (d *Domain) Register(mem []byte) error {
 	if d.ctx == nil {
 		return errClosed
 	}
-	r, err := d.ctx.Register(mem, false)
+	r, err := d.ctx.Register(mem, AccessLocal)
 	if err != nil {
 		return d.refused(len(mem), err)
 	}

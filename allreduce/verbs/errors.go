@@ -29,6 +29,7 @@ const (
 	Success        Status = 0
 	LocalProtect   Status = 4
 	Flushed        Status = 5
+	BindFailed     Status = 6
 	RemoteAccess   Status = 10
 	RetryExceeded  Status = 12
 	ReceiverNotRdy Status = 13
@@ -41,7 +42,7 @@ var statusWords = map[Status]string{
 	2:              "the queue pair cannot do this",
 	LocalProtect:   "this end's memory is not registered for it",
 	Flushed:        "flushed: the queue pair is in error",
-	6:              "a memory window could not be bound",
+	BindFailed:     "a memory window could not be bound",
 	7:              "an answer that makes no sense",
 	8:              "this end's memory is not registered for what came",
 	9:              "the other end did not understand the request",

@@ -148,9 +148,42 @@ func TestGuestBytes(t *testing.T) {
 
 func TestGuestWrongKey(t *testing.T) {
 	a, b := guestPair(t)
-	a.peer.key ^= 0xff00
+	a.peer.keys[0] ^= 0xff00
 	fails(t, a, 100_000, RemoteAccess)
 	_ = b
+}
+
+// TestGuestClosedPane: what has come through a pane cannot be written over: its key is not valid
+// any more, and the next one not yet.
+func TestGuestClosedPane(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		key  func(was uint32) uint32
+	}{
+		{"the key it had", func(was uint32) uint32 { return was }},
+		{"the key it will have", nextKey},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := guestPair(t)
+			if !b.window.bound() {
+				t.Fatal("the device has no memory windows")
+			}
+			was, data := a.peer.keys[0], make([]byte, paneSize)
+			if n, err := a.Write(nil, data); n != len(data) {
+				t.Fatal(n, err)
+			}
+			for begun := time.Now(); b.window.shut == 0 || b.flying > 0; b.progress() {
+				if time.Since(begun) > 30*time.Second || b.err != nil {
+					t.Fatal("the pane is not closed: ", b.err)
+				}
+			}
+			a.used.panes, a.given.panes, a.peer.keys[0] = 0, 0, c.key(was)
+			fails(t, a, paneSize, RemoteAccess)
+			if n, err := b.Read(make([]byte, 2*paneSize)); n != paneSize {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+		})
+	}
 }
 
 func TestGuestBrokenQueue(t *testing.T) {

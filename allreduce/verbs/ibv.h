@@ -45,6 +45,14 @@ static inline int gvw_register(struct ibv_pd *pd, uintptr_t addr, size_t n, int 
 	return *mr ? 0 : gvw_errno();
 }
 
+static inline int gvw_window(struct ibv_pd *pd, struct ibv_mw **mw) {
+	errno = 0;
+	*mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+	return *mw ? 0 : gvw_errno();
+}
+
+static inline int gvw_window_close(struct ibv_mw *mw) { return ibv_dealloc_mw(mw); }
+
 static inline int gvw_queue_close(struct gvw_queue *q) {
 	int rc = 0, r;
 	if (q->qp && (r = ibv_destroy_qp(q->qp)))
@@ -156,6 +164,36 @@ static inline int gvw_send(struct gvw_queue *q, uint64_t id, int op, int opcode,
 		w.wr.rdma.remote_addr = remote;
 		w.wr.rdma.rkey = remote_key;
 	}
+	return ibv_post_send(q->qp, &w, &bad);
+}
+
+static inline int gvw_bind(struct gvw_queue *q, uint64_t id, int op, struct ibv_mw *mw, struct ibv_mr *mr, uintptr_t addr,
+	uint32_t n, uint32_t key) {
+	struct ibv_send_wr w, *bad = NULL;
+	int rc;
+	memset(&w, 0, sizeof w);
+	w.wr_id = id | (uint64_t)op << 56;
+	w.opcode = IBV_WR_BIND_MW;
+	w.send_flags = IBV_SEND_SIGNALED;
+	w.bind_mw.mw = mw;
+	w.bind_mw.rkey = key;
+	w.bind_mw.bind_info.mr = mr;
+	w.bind_mw.bind_info.addr = addr;
+	w.bind_mw.bind_info.length = n;
+	w.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	rc = ibv_post_send(q->qp, &w, &bad);
+	if (!rc)
+		mw->rkey = key; // the library leaves that to its caller
+	return rc;
+}
+
+static inline int gvw_invalidate(struct gvw_queue *q, uint64_t id, int op, uint32_t key) {
+	struct ibv_send_wr w, *bad = NULL;
+	memset(&w, 0, sizeof w);
+	w.wr_id = id | (uint64_t)op << 56;
+	w.opcode = IBV_WR_LOCAL_INV;
+	w.send_flags = IBV_SEND_SIGNALED;
+	w.invalidate_rkey = key;
 	return ibv_post_send(q->qp, &w, &bad);
 }
 

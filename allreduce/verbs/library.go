@@ -14,11 +14,31 @@ type Library interface {
 // Context is an open device, and a protection domain: its regions and queues know no others.
 type Context interface {
 	// Register lets the device read and write mem, which stays where it is until the
-	// Region is closed. remote: other machines may write it, and add to it, too.
-	Register(mem []byte, remote bool) (Region, error)
+	// Region is closed, and other machines as access says.
+	Register(mem []byte, access Access) (Region, error)
+	// Window makes a memory window of type 2. Devices without them return an error.
+	Window() (Window, error)
 	// Queue makes a reliable connected queue pair with completions of its own.
 	Queue(c QueueConfig) (Queue, error)
 	// Close follows that of all regions and queues.
+	Close() error
+}
+
+// Access is what other machines may do with registered memory.
+type Access uint8
+
+// The kinds of access.
+const (
+	AccessLocal  Access = iota // nothing
+	AccessRemote               // write it, and add to it
+	AccessWindow               // write what a Window is bound to
+)
+
+// Window is a way to a part of a region, while it is bound: by an OpBind, with a key that
+// follows the one before ([nextKey]), until an OpInvalidate of that key.
+type Window interface {
+	// Key is the one before the first.
+	Key() uint32
 	Close() error
 }
 
@@ -76,17 +96,20 @@ type Op uint8
 
 // The operations.
 const (
-	OpSend      Op = iota // into memory that the other end has posted
-	OpSendNote            // likewise, with Imm
-	OpWriteNote           // into registered memory of the other end, which gets Imm
-	OpWrite               // likewise, and the other end learns nothing
-	OpFetchAdd            // adds to 8 bytes there; Mem gets what they were
-	OpReceive             // of completions alone
+	OpSend       Op = iota // into memory that the other end has posted
+	OpSendNote             // likewise, with Imm
+	OpWriteNote            // into registered memory of the other end, which gets Imm
+	OpWrite                // likewise, and the other end learns nothing
+	OpFetchAdd             // adds to 8 bytes there; Mem gets what they were
+	OpBind                 // binds Window to Mem, a part of Region, under RemoteKey, for the other end to write
+	OpInvalidate           // ends that
+	OpReceive              // of completions alone
 )
 
 var opNames = [...]string{
 	OpSend: "send", OpSendNote: "send with immediate", OpWriteNote: "RDMA write with immediate",
 	OpWrite: "RDMA write", OpFetchAdd: "fetch and add", OpReceive: "receive",
+	OpBind: "bind of a memory window", OpInvalidate: "invalidation of a key",
 }
 
 func (o Op) String() string { return opNames[o] }
@@ -102,6 +125,8 @@ type Work struct {
 	Remote    uint64 // where at the other end
 	RemoteKey uint32
 	Add       uint64
+	Window    Window
+	Region    Region
 }
 
 // Completion is the end of a work request, or a message that has come.

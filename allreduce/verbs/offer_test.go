@@ -11,8 +11,8 @@ import (
 
 func anOffer() offer {
 	return offer{
-		queue: 17, psn: 1<<24 - 1, lid: 3, mtu: 4096, key: 0xdeadbeef, address: 1 << 40,
-		window: windowSize, slots: dataSlots, small: smallMessage, gid: [16]byte{10: 255, 11: 255, 12: 10, 13: 77, 15: 1},
+		queue: 17, psn: 1<<24 - 1, lid: 3, mtu: 4096, address: 1 << 40, turns: true,
+		pane: paneSize, keys: [panes]uint32{0xdeadbeef, 7: 1}, slots: dataSlots, small: smallMessage, gid: [16]byte{10: 255, 11: 255, 12: 10, 13: 77, 15: 1},
 	}
 }
 
@@ -29,7 +29,7 @@ func TestOffersComeThrough(t *testing.T) {
 func FuzzOffer(f *testing.F) {
 	o := anOffer()
 	f.Add(o.appendTo(nil))
-	o.window = 0
+	o.pane = 0
 	f.Add(o.appendTo(nil))
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -40,7 +40,7 @@ func FuzzOffer(f *testing.F) {
 		if !bytes.Equal(o.appendTo(nil), b) {
 			t.Errorf("%x becomes %x", b, o.appendTo(nil))
 		}
-		if o.slots == 0 || o.window == 0 || o.small < creditSize || o.mtu < 256 {
+		if o.slots == 0 || o.pane == 0 || o.small < creditSize || o.mtu < 256 {
 			t.Errorf("%+v", o)
 		}
 	})

@@ -38,16 +38,18 @@ type Target struct {
 }
 
 const (
-	placeHead   = 16
-	counterSize = 64 // of which 8 are the counter: the rest keeps it apart
+	placeHead = 16
+	// largestPayload is what two of fit into the ring of copies.
+	largestPayload = bounceSize / 2
+	counterSize    = 64 // of which 8 are the counter: the rest keeps it apart
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // NewInbox makes an inbox of so many places, for payloads of up to size bytes.
 func (d *Domain) NewInbox(places, size int) (*Inbox, error) {
-	if places < 1 || size < 1 || places > 1<<20 || size > windowSize/2 {
-		return nil, fmt.Errorf("verbs: an inbox of %d places for %d bytes: want up to %d, and %d", places, size, 1<<20, windowSize/2)
+	if places < 1 || size < 1 || places > 1<<20 || size > largestPayload {
+		return nil, fmt.Errorf("verbs: an inbox of %d places for %d bytes: want up to %d, and %d", places, size, 1<<20, largestPayload)
 	}
 	ctx, err := d.open()
 	if err != nil {
@@ -56,7 +58,7 @@ func (d *Domain) NewInbox(places, size int) (*Inbox, error) {
 	in := &Inbox{domain: d, places: places, size: (size + 7) / 8 * 8, next: 1}
 	n := counterSize + places*(placeHead+in.size)
 	if in.mem, err = NewMemory(n); err == nil {
-		if in.region, err = ctx.Register(in.mem, true); err != nil {
+		if in.region, err = ctx.Register(in.mem, AccessRemote); err != nil {
 			err = errors.Join(d.refused(n, err), FreeMemory(in.mem))
 		}
 	}
@@ -157,7 +159,7 @@ func (s *Stream) oneSided(n int) ([]byte, bool, error) {
 		return nil, false, errClosed
 	}
 	s.progress()
-	if s.err != nil || s.flying >= len(s.sent)-creditSlots/2 {
+	if s.err != nil || s.flying >= len(s.sent)-ownWorks {
 		return nil, false, s.err
 	}
 	mem, ok := s.room(n)

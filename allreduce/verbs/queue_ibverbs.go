@@ -63,7 +63,19 @@ var opcodes = [...]C.int{
 	OpWrite: C.IBV_WR_RDMA_WRITE, OpFetchAdd: C.IBV_WR_ATOMIC_FETCH_AND_ADD,
 }
 
+// sendWindow posts what concerns a memory window.
+func (q queue) sendWindow(w Work) error {
+	if w.Op == OpInvalidate {
+		return errnoOf(C.gvw_invalidate(q.q, C.uint64_t(w.ID), C.int(w.Op), C.uint32_t(w.RemoteKey)))
+	}
+	return errnoOf(C.gvw_bind(q.q, C.uint64_t(w.ID), C.int(w.Op), w.Window.(window2).mw, w.Region.(region).mr,
+		addressOf(w.Mem), C.uint32_t(len(w.Mem)), C.uint32_t(w.RemoteKey)))
+}
+
 func (q queue) Send(w Work) error {
+	if w.Op == OpBind || w.Op == OpInvalidate {
+		return q.sendWindow(w)
+	}
 	now := C.int(0)
 	if w.Inline {
 		now = 1

@@ -12,14 +12,13 @@ import (
 var ErrAgain = errors.New("verbs: not now")
 
 const (
-	smallMessage = 4 << 10   // what is longer is written into the window
-	windowSize   = 512 << 10 // of what is on its way to this end
-	pieceSize    = 64 << 10  // of a long message: several are on their way
-	leastPiece   = 16 << 10  // no shorter one while the window is just short of room
-	directLeast  = 16 << 10  // from where registered memory is sent without a copy
-	dataSlots    = 32        // messages with data on their way to one end
-	creditSlots  = 16        // and of credits, of which 8 are the most
-	sendWorks    = dataSlots + creditSlots
+	smallMessage = 4 << 10                 // what is longer is written into the window
+	bounceSize   = 512 << 10               // of what is copied to be sent, and on its way
+	directLeast  = 16 << 10                // from where registered memory is sent without a copy
+	dataSlots    = 32                      // messages with data on their way to one end
+	creditSlots  = 16                      // and of credits, of which 8 are the most
+	ownWorks     = creditSlots/2 + 2*panes // requests that carry no data: credits, and what tends the window
+	sendWorks    = dataSlots + creditSlots/2 + ownWorks
 	inlineWish   = 256
 	pollAtOnce   = 16
 
@@ -27,7 +26,7 @@ const (
 )
 
 // creditSize is a message that gives credit, little-endian: how many slots, and how many
-// bytes of the window, the other end may use again, counted from the start. 8 bytes each.
+// panes of the window, the other end may use again, counted from the start. 8 bytes each.
 const creditSize = 16
 
 // Stream is a sequence of bytes each way over a queue pair. Nothing it does waits:
@@ -42,9 +41,9 @@ type Stream struct {
 	domain *Domain
 	queue  Queue
 	local  []byte // slots, then the ring of what is copied to be sent
-	window []byte // a ring, into which the other end writes
-	mine   [2]Region
-	key    uint32 // of local
+	region Region // of local
+	key    uint32
+	window window
 	bounce []byte // part of local
 	psn    uint32
 	peer   offer
@@ -58,7 +57,6 @@ type Stream struct {
 	first int                // of it
 	count int
 	at    int    // how much of the first is read
-	edge  int    // where in the window the next message begins
 	freed credit // what this end has read
 	told  credit // of that, what the other end knows
 
@@ -81,8 +79,9 @@ type Stream struct {
 
 // arrival is a message that has come.
 type arrival struct {
-	slot   int // -1: it is in the window
-	lo, hi int
+	slot   int    // -1: it is in the window
+	number uint64 // which message of the window it is
+	size   int
 }
 
 // sending is a work request that has not completed.
@@ -92,8 +91,8 @@ type sending struct {
 	fetch  []byte // where the answer to a FetchAdd comes
 }
 
-// credit counts messages and bytes of the window.
-type credit struct{ slots, bytes uint64 }
+// credit counts messages, and those of them that go through the window.
+type credit struct{ slots, panes uint64 }
 
 // NewStream makes a stream. The other end is connected by Accept.
 func (d *Domain) NewStream() (_ *Stream, err error) {
@@ -111,25 +110,25 @@ func (d *Domain) NewStream() (_ *Stream, err error) {
 	if l := d.place.Limits; l.Works < c.Receives || l.Completions < c.Sends+c.Receives {
 		return nil, fmt.Errorf("verbs: %s holds %d work requests and %d completions, want %d and %d", d.place.Device, l.Works, l.Completions, c.Receives, c.Sends+c.Receives)
 	}
-	if d.place.MaxMessage < pieceSize {
-		return nil, fmt.Errorf("verbs: %s takes messages of %d bytes, want %d", d.place.Device, d.place.MaxMessage, pieceSize)
+	if d.place.MaxMessage < paneSize {
+		return nil, fmt.Errorf("verbs: %s takes messages of %d bytes, want %d", d.place.Device, d.place.MaxMessage, paneSize)
 	}
 	slots := c.Receives * smallMessage
-	if s.local, err = NewMemory(slots + windowSize); err != nil {
+	if s.local, err = NewMemory(slots + bounceSize); err != nil {
 		return nil, err
 	}
 	s.bounce = s.local[slots:]
-	if s.window, err = NewMemory(windowSize); err != nil {
-		return nil, err
+	if s.region, err = ctx.Register(s.local, AccessLocal); err != nil {
+		return nil, d.refused(len(s.local), err)
 	}
-	for i, mem := range [2][]byte{s.local, s.window} {
-		if s.mine[i], err = ctx.Register(mem, i == 1); err != nil {
-			return nil, d.refused(len(mem), err)
-		}
-	}
-	s.key, _ = s.mine[0].Keys()
+	s.key, _ = s.region.Keys()
 	if s.queue, err = ctx.Queue(c); err != nil {
 		return nil, fmt.Errorf("verbs: %s: cannot make a queue pair: %w", d.place.Device, err)
+	}
+	// The memory windows come after the queue pair: of a process that is killed the kernel ends the
+	// newest first, and they hold it; see Close.
+	if err := s.window.init(d, ctx); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -137,16 +136,16 @@ func (d *Domain) NewStream() (_ *Stream, err error) {
 // Offer tells how to reach this end.
 func (s *Stream) Offer() []byte {
 	p := s.domain.place
-	_, key := s.mine[1].Keys()
 	o := offer{
 		queue: s.queue.Number(), psn: s.psn, lid: p.LID, mtu: uint16(p.MTU),
-		key: key, address: s.mine[1].Address(), window: windowSize,
+		address: s.window.region.Address(), pane: paneSize, keys: s.window.keys, turns: s.window.bound(),
 		slots: dataSlots, small: smallMessage, gid: p.GID.Addr.As16(),
 	}
 	return o.appendTo(nil)
 }
 
-// Accept connects this end to the one that made the offer.
+// Accept connects this end to the one that made the offer, and opens its window. It is the only
+// call that waits: for the device, which is to bind memory windows.
 func (s *Stream) Accept(theirs []byte) (err error) {
 	if s.peer, err = decodeOffer(theirs); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (s *Stream) Accept(theirs []byte) (err error) {
 		return fmt.Errorf("verbs: %v: cannot connect the queue pair: %w", s.domain.place, err)
 	}
 	s.linked = true
-	return nil
+	return s.openAll()
 }
 
 // post gives a slot to the device, for the next small message.
@@ -189,6 +188,7 @@ func (s *Stream) progress() {
 			}
 		}
 		if n < len(s.done) {
+			s.tend()
 			s.giveCredit()
 			return
 		}
@@ -242,21 +242,19 @@ func (s *Stream) Close() error {
 		return nil
 	}
 	s.closed, s.linked = true, false
-	var errs []error
+	// A memory window holds its queue pair, which waits for that: Soft-RoCE 50 s, and then in vain.
+	errs := []error{s.window.closeBinds()}
 	if s.queue != nil {
 		errs = append(errs, s.queue.Close())
 	}
-	for _, r := range s.mine {
-		if r != nil {
-			errs = append(errs, r.Close())
-		}
+	errs = append(errs, s.window.close())
+	if s.region != nil {
+		errs = append(errs, s.region.Close())
 	}
-	for _, mem := range [2][]byte{s.local, s.window} {
-		if mem != nil {
-			errs = append(errs, FreeMemory(mem))
-		}
+	if s.local != nil {
+		errs = append(errs, FreeMemory(s.local))
 	}
-	s.local, s.window, s.bounce = nil, nil, nil
+	s.local, s.bounce = nil, nil
 	s.domain.left(s.Direct, s.Bounced)
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("verbs: %s: closing a stream: %w", s.domain.place.Device, err)

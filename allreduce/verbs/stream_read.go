@@ -17,7 +17,7 @@ func (s *Stream) Read(b []byte) (n int, err error) {
 		a := &s.came[s.first]
 		k := copy(b[n:], s.bytesOf(a)[s.at:])
 		n += k
-		if s.at += k; s.at < a.hi-a.lo {
+		if s.at += k; s.at < a.size {
 			break
 		}
 		if err := s.consumed(a); err != nil && s.err == nil {
@@ -27,6 +27,7 @@ func (s *Stream) Read(b []byte) (n int, err error) {
 	switch {
 	case n > 0:
 		if s.err == nil {
+			s.tend()
 			s.giveCredit()
 		}
 		return n, nil
@@ -38,9 +39,9 @@ func (s *Stream) Read(b []byte) (n int, err error) {
 
 func (s *Stream) bytesOf(a *arrival) []byte {
 	if a.slot >= 0 {
-		return s.slot(a.slot)[a.lo:a.hi]
+		return s.slot(a.slot)[:a.size]
 	}
-	return s.window[a.lo:a.hi]
+	return s.window.pane(a.number)[:a.size]
 }
 
 // arrived takes a message. What the other end says is checked: it may be mad.
@@ -62,15 +63,18 @@ func (s *Stream) arrived(c *Completion) error {
 		if c.Len > smallMessage {
 			return s.nonsense("a small message of %d bytes", c.Len)
 		}
-		s.keep(arrival{slot: slot, hi: c.Len})
+		s.keep(arrival{slot: slot, size: c.Len})
 		return nil
 	}
-	n := int(c.Imm)
-	if n == 0 || n > len(s.window)-s.edge {
-		return s.nonsense("a message of %d bytes at %d of a window of %d", n, s.edge, len(s.window))
+	w := &s.window
+	switch {
+	case c.Imm == 0 || c.Imm > paneSize:
+		return s.nonsense("a message of %d bytes in a pane of %d", c.Imm, paneSize)
+	case w.came-w.opened == panes:
+		return s.nonsense("a message in a window whose %d panes are full", panes)
 	}
-	s.keep(arrival{slot: -1, lo: s.edge, hi: s.edge + n})
-	s.edge = (s.edge + n) % len(s.window)
+	s.keep(arrival{slot: -1, number: w.came, size: int(c.Imm)})
+	w.came++
 	return s.post(slot) // it has carried nothing
 }
 
@@ -89,7 +93,7 @@ func (s *Stream) consumed(a *arrival) error {
 	s.count--
 	s.freed.slots++
 	if a.slot < 0 {
-		s.freed.bytes += uint64(a.hi - a.lo)
+		s.window.read++
 		return nil
 	}
 	return s.post(a.slot)
@@ -98,13 +102,14 @@ func (s *Stream) consumed(a *arrival) error {
 // giveCredit tells the other end what has been read, when that is a quarter of what
 // it may send. So at most 8 such messages are on their way.
 func (s *Stream) giveCredit() {
-	due := s.freed.slots-s.told.slots >= dataSlots/4 || s.freed.bytes-s.told.bytes >= windowSize/4
+	s.freed.panes = s.window.opened
+	due := s.freed.slots-s.told.slots >= dataSlots/4 || s.freed.panes-s.told.panes >= panes/4
 	if !due || s.flying == len(s.sent) {
 		return
 	}
 	var b [creditSize]byte
 	binary.LittleEndian.PutUint64(b[:], s.freed.slots)
-	binary.LittleEndian.PutUint64(b[8:], s.freed.bytes)
+	binary.LittleEndian.PutUint64(b[8:], s.freed.panes)
 	mem, ok := s.room(creditSize)
 	if !ok {
 		return // there will be, with the next completion
@@ -118,8 +123,8 @@ func (s *Stream) giveCredit() {
 // credited takes what the other end has read.
 func (s *Stream) credited(c credit) error {
 	switch {
-	case c.slots < s.given.slots || c.slots > s.used.slots || c.bytes < s.given.bytes || c.bytes > s.used.bytes:
-		return s.nonsense("a credit of %d messages and %d bytes: want %d to %d, and %d to %d", c.slots, c.bytes, s.given.slots, s.used.slots, s.given.bytes, s.used.bytes)
+	case c.slots < s.given.slots || c.slots > s.used.slots || c.panes < s.given.panes || c.panes > s.used.panes:
+		return s.nonsense("a credit of %d messages and %d panes: want %d to %d, and %d to %d", c.slots, c.panes, s.given.slots, s.used.slots, s.given.panes, s.used.panes)
 	}
 	s.given, s.stuck = c, false
 	return nil

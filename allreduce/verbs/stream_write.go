@@ -70,15 +70,13 @@ func pick(yes bool, a, b []byte) []byte {
 // copyOut sends a, then b, by way of the bounce ring: one message of them.
 func (s *Stream) copyOut(a, b []byte) (n int, ok bool) {
 	total := len(a) + len(b)
-	if s.flying >= len(s.sent)-creditSlots/2 || s.used.slots-s.given.slots >= uint64(s.peer.slots) {
+	if !s.mayPost() {
 		return 0, false
 	}
-	n = min(total, pieceSize)
-	// What is long is written, also where only a few bytes are left up to the end of the window:
-	// sent, they would leave it there, and all that follows would be cut to their length.
+	n = total
 	long := n > min(smallMessage, int(s.peer.small))
 	if long {
-		if n, ok = s.windowRoom(n); !ok {
+		if n = min(n, s.paneRoom()); n == 0 {
 			return 0, false
 		}
 	}
@@ -101,11 +99,8 @@ func (s *Stream) copyOut(a, b []byte) (n int, ok bool) {
 // sendDirect sends data from where it is, and returns how much of it has arrived.
 func (s *Stream) sendDirect(data []byte, key uint32) (landed int) {
 	for rest := data[s.landed+s.posted:]; len(rest) > 0 && s.err == nil; {
-		if s.flying >= len(s.sent)-creditSlots/2 || s.used.slots-s.given.slots >= uint64(s.peer.slots) {
-			break
-		}
-		n, ok := s.windowRoom(min(len(rest), pieceSize))
-		if !ok {
+		n := min(len(rest), s.paneRoom())
+		if n == 0 || !s.mayPost() {
 			break
 		}
 		w := s.write(rest[:n])
@@ -122,22 +117,23 @@ func (s *Stream) sendDirect(data []byte, key uint32) (landed int) {
 	return landed
 }
 
-// write is a work request that puts mem where the other end's window goes on.
-func (s *Stream) write(mem []byte) Work {
-	at := s.used.bytes % uint64(s.peer.window)
-	return Work{Op: OpWriteNote, Mem: mem, Key: s.key, Imm: uint32(len(mem)), Remote: s.peer.address + at, RemoteKey: s.peer.key}
+// mayPost says that there is room for one more message.
+func (s *Stream) mayPost() bool {
+	return s.flying < len(s.sent)-ownWorks && s.used.slots-s.given.slots < uint64(s.peer.slots)
 }
 
-// windowRoom is how much of n bytes the other end's window takes now, in one piece.
-func (s *Stream) windowRoom(n int) (int, bool) {
-	size := uint64(s.peer.window)
-	left := size - (s.used.bytes - s.given.bytes)
-	toEnd := size - s.used.bytes%size
-	k := min(uint64(n), left, toEnd)
-	if k == 0 || k < uint64(n) && k < leastPiece && k != toEnd {
-		return 0, false
+// write is a work request that puts mem into the next pane of the other end's window.
+func (s *Stream) write(mem []byte) Work {
+	i := s.used.panes % panes
+	return Work{Op: OpWriteNote, Mem: mem, Key: s.key, Imm: uint32(len(mem)), Remote: s.peer.address + i*uint64(s.peer.pane), RemoteKey: s.peer.keys[i]}
+}
+
+// paneRoom is how much the next pane takes; 0: none is open.
+func (s *Stream) paneRoom() int {
+	if s.used.panes-s.given.panes == panes {
+		return 0
 	}
-	return int(k), true
+	return min(paneSize, int(s.peer.pane))
 }
 
 // room is so many bytes of the bounce ring, in one piece. Those left over at its end are
@@ -165,7 +161,7 @@ func (s *Stream) room(n int) ([]byte, bool) {
 // send posts a work request, and keeps what it holds until it completes.
 func (s *Stream) send(w Work, k sending) error {
 	w.ID = uint64(s.head)
-	w.Inline = w.Op != OpWriteNote && w.Op != OpFetchAdd && len(w.Mem) <= s.queue.Inline()
+	w.Inline = (w.Op == OpSend || w.Op == OpSendNote || w.Op == OpWrite) && len(w.Mem) <= s.queue.Inline()
 	if err := s.queue.Send(w); err != nil {
 		s.err = fmt.Errorf("verbs: %s: %v of %d bytes: %w", s.domain.place.Device, w.Op, len(w.Mem), err)
 		return s.err
@@ -177,7 +173,10 @@ func (s *Stream) send(w Work, k sending) error {
 	s.copied += k.bounce
 	switch w.Op {
 	case OpWriteNote:
-		s.used.bytes += uint64(len(w.Mem))
+		if i := s.used.panes % panes; s.peer.turns {
+			s.peer.keys[i] = nextKey(s.peer.keys[i])
+		}
+		s.used.panes++
 		s.used.slots++
 	case OpSend:
 		s.used.slots++

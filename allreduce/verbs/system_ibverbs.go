@@ -78,6 +78,9 @@ func describe(name string, c *C.struct_ibv_context) (Device, error) {
 		Name:   name,
 		Limits: Limits{Queues: int(a.max_qp), Works: int(a.max_qp_wr), Completions: int(a.max_cqe), Regions: int(a.max_mr)},
 	}
+	if a.device_cap_flags&(C.IBV_DEVICE_MEM_WINDOW_TYPE_2A|C.IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0 {
+		d.Limits.Windows = int(a.max_mw)
+	}
 	switch a.atomic_cap {
 	case C.IBV_ATOMIC_HCA:
 		d.Atomics = AtomicsDevice
@@ -179,13 +182,16 @@ func (d *device) access() C.int {
 	return C.IBV_ACCESS_LOCAL_WRITE | C.IBV_ACCESS_REMOTE_WRITE
 }
 
-func (d *device) Register(mem []byte, remote bool) (Region, error) {
-	access := C.int(C.IBV_ACCESS_LOCAL_WRITE)
-	if remote {
-		access = d.access()
+func (d *device) Register(mem []byte, access Access) (Region, error) {
+	flags := C.int(C.IBV_ACCESS_LOCAL_WRITE)
+	switch access {
+	case AccessRemote:
+		flags = d.access()
+	case AccessWindow:
+		flags |= C.IBV_ACCESS_MW_BIND
 	}
 	var r region
-	if err := errnoOf(C.gvw_register(d.pd, addressOf(mem), C.size_t(len(mem)), access, &r.mr)); err != nil {
+	if err := errnoOf(C.gvw_register(d.pd, addressOf(mem), C.size_t(len(mem)), flags, &r.mr)); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -202,3 +208,17 @@ type region struct{ mr *C.struct_ibv_mr }
 func (r region) Keys() (local, remote uint32) { return uint32(r.mr.lkey), uint32(r.mr.rkey) }
 func (r region) Address() uint64              { return uint64(uintptr(r.mr.addr)) }
 func (r region) Close() error                 { return errnoOf(C.ibv_dereg_mr(r.mr)) }
+
+// window2 is a memory window of type 2.
+type window2 struct{ mw *C.struct_ibv_mw }
+
+func (d *device) Window() (Window, error) {
+	var w window2
+	if err := errnoOf(C.gvw_window(d.pd, &w.mw)); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w window2) Key() uint32  { return uint32(w.mw.rkey) }
+func (w window2) Close() error { return errnoOf(C.gvw_window_close(w.mw)) }

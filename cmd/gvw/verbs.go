@@ -37,11 +37,11 @@ func (p *program) showVerbs() error {
 	}
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "device\tport\tstate\tlink\tMTU\tmessage\tatomics\taddresses")
+	fmt.Fprintln(t, "device\tport\tstate\tlink\tMTU\tmessage\tatomics\twindows\taddresses")
 	for _, d := range devices {
 		for _, port := range d.Ports {
-			fmt.Fprintf(t, "%s\t%d\t%s\t%v\t%d\t%d KiB\t%v\t%s\n", d.Name, port.Number, port.State, port.Link, port.MTU,
-				port.MaxMessage>>10, d.Atomics, portAddresses(port))
+			fmt.Fprintf(t, "%s\t%d\t%s\t%v\t%d\t%d KiB\t%v\t%v\t%s\n", d.Name, port.Number, port.State, port.Link, port.MTU,
+				port.MaxMessage>>10, d.Atomics, d.Windows(), portAddresses(port))
 		}
 	}
 	if err := t.Flush(); err != nil {

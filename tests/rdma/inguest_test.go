@@ -129,7 +129,7 @@ func stopRank(t *testing.T, log string) {
 func TestGuestDoctor(t *testing.T) {
 	inGuest(t)
 	out, err := exec.Command("/t/gvw", "doctor", "--verbs").CombinedOutput()
-	for _, want := range []string{"rxe0", "rxe1", "10.77.0.1", "10.77.0.2", "Ethernet", "4096", "within the device"} {
+	for _, want := range []string{"rxe0", "rxe1", "10.77.0.1", "10.77.0.2", "Ethernet", "4096", "within the device", "type 2"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in it (%v):\n%s", want, err, out)
 		}

@@ -16,23 +16,25 @@ import (
 
 // Fabric is a verbs.Library whose devices all reach each other.
 type Fabric struct {
-	mu      sync.Mutex
-	devices []verbs.Device
-	rng     *rand.Rand
-	queues  map[uint32]*queue
-	regions map[uint32]*region
-	last    uint32 // number given out
-	open    int    // contexts
-	refuse  int    // regions of so many bytes or more; 0: none
-	noOpen  error
-	writes  int
+	mu        sync.Mutex
+	devices   []verbs.Device
+	rng       *rand.Rand
+	queues    map[uint32]*queue
+	regions   map[uint32]*region
+	windows   map[uint32]*window // by their keys without the lowest byte
+	last      uint32             // number given out
+	open      int                // contexts
+	refuse    int                // regions of so many bytes or more; 0: none
+	noOpen    error
+	noWindows bool
+	writes    int
 }
 
 // Device is one with an active Ethernet port.
 func Device(name, addr string) verbs.Device {
 	return verbs.Device{
 		Name: name, Atomics: verbs.AtomicsDevice,
-		Limits: verbs.Limits{Queues: 1000, Works: 64, Completions: 256, Regions: 1000},
+		Limits: verbs.Limits{Queues: 1000, Works: 64, Completions: 256, Regions: 1000, Windows: 1000},
 		Ports: []verbs.Port{{
 			Number: 1, Active: true, State: "active", Link: verbs.LinkEthernet, MTU: 1024, MaxMessage: 1 << 20,
 			GIDs: []verbs.GID{{Index: 1, Addr: netip.AddrFrom16(netip.MustParseAddr(addr).As16()), Kind: verbs.GIDRoCE2}},
@@ -44,7 +46,7 @@ func Device(name, addr string) verbs.Device {
 func New(seed uint64, devices ...verbs.Device) *Fabric {
 	return &Fabric{
 		devices: devices, rng: rand.New(rand.NewPCG(seed, 1)),
-		queues: map[uint32]*queue{}, regions: map[uint32]*region{},
+		queues: map[uint32]*queue{}, regions: map[uint32]*region{}, windows: map[uint32]*window{},
 	}
 }
 
@@ -62,14 +64,27 @@ func (f *Fabric) Unplug(err error) {
 	f.noOpen = err
 }
 
+// NoWindows makes the fabric's devices say that they have memory windows, and then have none.
+func (f *Fabric) NoWindows() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noWindows = true
+}
+
+// newKey is a key of its own; f is locked.
+func (f *Fabric) newKey() uint32 {
+	f.last++
+	return f.last << 8
+}
+
 // Left is what has been opened and not been closed.
 func (f *Fabric) Left() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.open+len(f.queues)+len(f.regions) == 0 {
+	if f.open+len(f.queues)+len(f.regions)+len(f.windows) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d contexts, %d queues, %d regions", f.open, len(f.queues), len(f.regions))
+	return fmt.Sprintf("%d contexts, %d queues, %d regions, %d windows", f.open, len(f.queues), len(f.regions), len(f.windows))
 }
 
 // Writes is how many messages have been written into windows.
@@ -117,18 +132,17 @@ type region struct {
 	f      *Fabric
 	mem    []byte
 	key    uint32
-	remote bool
+	access verbs.Access
 }
 
-func (d *device) Register(mem []byte, remote bool) (verbs.Region, error) {
+func (d *device) Register(mem []byte, access verbs.Access) (verbs.Region, error) {
 	f := d.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refuse > 0 && len(mem) >= f.refuse {
 		return nil, unix.ENOMEM
 	}
-	f.last++
-	r := &region{f: f, mem: mem, key: f.last, remote: remote}
+	r := &region{f: f, mem: mem, key: f.newKey(), access: access}
 	f.regions[r.key] = r
 	return r, nil
 }
@@ -144,18 +158,13 @@ func (r *region) Close() error {
 	if r.f.regions[r.key] != r {
 		return fmt.Errorf("verbstest: region %d was closed before", r.key)
 	}
+	for _, w := range r.f.windows {
+		if w.bound && w.at == r {
+			return fmt.Errorf("verbstest: region %d is closed, and window %d is bound to it", r.key, w.key)
+		}
+	}
 	delete(r.f.regions, r.key)
 	return nil
-}
-
-// at is n bytes of the region that a remote key names.
-func (f *Fabric) at(key uint32, addr uint64, n int) ([]byte, bool) {
-	r := f.regions[key]
-	if r == nil || !r.remote || addr < r.Address() || addr-r.Address()+uint64(n) > uint64(len(r.mem)) {
-		return nil, false
-	}
-	lo := int(addr - r.Address())
-	return r.mem[lo : lo+n], true
 }
 
 func (d *device) Queue(c verbs.QueueConfig) (verbs.Queue, error) {

@@ -87,7 +87,7 @@ func (q *queue) Send(w verbs.Work) error {
 		return unix.ENOMEM // hardware frees a place when its completion is polled
 	case w.Inline && len(w.Mem) > q.Inline():
 		return unix.EINVAL
-	case q.f.regions[w.Key] == nil:
+	case q.f.regions[w.Key] == nil && w.Op != verbs.OpBind && w.Op != verbs.OpInvalidate:
 		return fmt.Errorf("verbstest: no region has key %d", w.Key)
 	}
 	q.held++
@@ -148,7 +148,11 @@ func (q *queue) deliver(n int) {
 	for ; n > 0 && len(q.out) > 0; n-- {
 		w := &q.out[0]
 		status := verbs.RetryExceeded // there is nobody
-		if p := q.f.queues[q.peer]; p != nil && !p.broken && p.peer == q.number {
+		if w.Op == verbs.OpBind {
+			status = q.bind(&w.Work)
+		} else if w.Op == verbs.OpInvalidate {
+			status = q.invalidate(w.RemoteKey)
+		} else if p := q.f.queues[q.peer]; p != nil && !p.broken && p.peer == q.number {
 			status = p.take(w)
 		}
 		if status != verbs.Success {
@@ -165,14 +169,14 @@ func (q *queue) deliver(n int) {
 func (q *queue) take(w *sending) verbs.Status {
 	switch w.Op {
 	case verbs.OpWrite, verbs.OpWriteNote:
-		mem, ok := q.f.at(w.RemoteKey, w.Remote, len(w.Mem))
+		mem, ok := q.at(w.RemoteKey, w.Remote, len(w.Mem))
 		if !ok {
 			return verbs.RemoteAccess
 		}
 		copy(mem, w.mem())
 		q.f.writes++
 	case verbs.OpFetchAdd:
-		mem, ok := q.f.at(w.RemoteKey, w.Remote, 8)
+		mem, ok := q.at(w.RemoteKey, w.Remote, 8)
 		if !ok || len(w.Mem) != 8 {
 			return verbs.RemoteAccess
 		}
@@ -239,6 +243,11 @@ func (q *queue) Close() error {
 	defer q.f.mu.Unlock()
 	if q.f.queues[q.number] != q {
 		return fmt.Errorf("verbstest: queue %d was closed before", q.number)
+	}
+	for _, w := range q.f.windows {
+		if w.bound && w.queue == q.number {
+			return fmt.Errorf("verbstest: queue %d is closed, and window %d is bound to it", q.number, w.key)
+		}
 	}
 	delete(q.f.queues, q.number)
 	return unix.Close(q.fd)
