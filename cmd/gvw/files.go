@@ -159,6 +159,9 @@ func opener(fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
 
 // creator creates the files that a run leaves behind.
 func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
+	if p.task != nil {
+		fsys = p.task.within(fsys)
+	}
 	return func(name string) (learn.Output, error) {
 		if slices.Contains(stdoutNames, name) {
 			return &stdoutFile{w: p.stdout}, nil

@@ -68,13 +68,14 @@ func TestMappersAreKilled(t *testing.T) {
 }
 
 // A node is lost in the middle of a job, its NodeManager and its maps.
-func TestNodeIsLost(t *testing.T) { loseNode(t, true) }
+func TestNodeIsLost(t *testing.T) { loseNode(t, slowly, true) }
 
-// loseNode kills a NodeManager, with its maps or without. Without, the maps live on and end
-// the job that Hadoop believes them to be lost for; their new attempts find it finished.
-func loseNode(t *testing.T, mapsToo bool) {
+// loseNode kills a NodeManager in a job with a fault, with its maps or without. Without, the maps
+// live on and end the job that Hadoop believes them to be lost for; their new attempts find it
+// finished.
+func loseNode(t *testing.T, fault string, mapsToo bool) {
 	in := smallInput(t)
-	s := begin(t, in, slowly)
+	s := begin(t, in, fault)
 	s.running()
 	node, victims := s.nodeWithoutMaster()
 	var pids []int

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+// taskFS is a file system in which the folder of a map task's output may vanish. Hadoop removes
+// the folder of an attempt that it has given up, since its node is lost, say; but the
+// attempt may live on and end the job for all, and a later one of the same rank then gets the model
+// from the run's own place. So the folder is made again. It never counts, and goes with the
+// job's other temporary folders.
+type taskFS struct {
+	hdfsio.FS
+	dir string // the folder
+	say func(format string, args ...any)
+}
+
+// within is the file system for what a task writes.
+func (m *mapper) within(fsys hdfsio.FS) hdfsio.FS {
+	if m.task.Work == "" {
+		return fsys
+	}
+	return taskFS{fsys, localName(m.task.Work), m.say}
+}
+
+// Create starts a file; its folder is there, then and when it is committed.
+func (f taskFS) Create(name string) (hdfsio.File, error) {
+	if !strings.HasPrefix(name, f.dir+"/") {
+		return f.FS.Create(name)
+	}
+	f.restore()
+	file, err := f.FS.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return taskFile{file, f}, nil
+}
+
+// restore makes the folder again, unless all of the job's temporary folders are gone. What cannot be
+// made is told by whoever needs it.
+func (f taskFS) restore() {
+	if _, err := f.Stat(f.dir); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	above := f.dir[:strings.LastIndexByte(f.dir, '/')] // path.Dir would make of :// a :/
+	if _, err := f.Stat(above); err == nil && f.Mkdir(f.dir) == nil {
+		f.say("the folder of this attempt's output was removed: Hadoop has given the attempt up; the run goes on")
+	}
+}
+
+type taskFile struct {
+	hdfsio.File
+	fs taskFS
+}
+
+func (f taskFile) Commit() error {
+	f.fs.restore()
+	return f.File.Commit()
+}
+
+func (f taskFile) CommitNew() error {
+	f.fs.restore()
+	return f.File.CommitNew()
+}
