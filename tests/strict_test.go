@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestStrictParseAsVW: of malformed lines gvw refuses with --strict_parse those that the real vw
+// refuses with it, by a last line that names file and line; what is no reason there is none
+// here. Without the option both make the same of each.
+func TestStrictParseAsVW(t *testing.T) {
+	vw := realVW(t)
+	for _, c := range []struct {
+		options, line string
+		want          string // what gvw says of it; "": it is taken
+	}{
+		{"", "xyz |a b", ""},
+		{"", "nan |a b", ""},
+		{"", "1x |a b", ""},
+		{"", "1 abc |a b", ""},
+		{"", "1 1 zz |a b", ""},
+		{"", "1 2 3 4 |a b", ""},
+		{"", "1 a b", ""},
+		{"", "1 |a b:xx", ""},
+		{"", "1 |a b:", ""},
+		{"", "1 |a b:1e400", ""},
+		{"", "1 |a b|", ""},
+		{"", "1 -1 |a b", "invalid importance weight (-1)"},
+		{"", "1 |a b:1x c", "malformed example!"},
+		{"", "1 |a b:1:2 c", "malformed example!"},
+		{"", "1 |a b:nan", `invalid feature value "nan"`},
+		{"", "1 |a:x b", "malformed example!"},
+		{"", "1 |a:nan b", `invalid namespace value "nan"`},
+		{"", "1 |a |b:y c", "malformed example!"},
+		{"", "1 |:2 b", "malformed example!"},
+		{"--json", `{"_label":"xyz","a":1}`, ""},
+		{"--json", `{"_label":"1 -1","a":1}`, "invalid importance weight (-1)"},
+		{"--oaa 3", "5 |a b", ""},
+	} {
+		t.Run(c.options+" "+c.line, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			good := "1 |a b"
+			if c.options == "--json" {
+				good = `{"_label":1,"a":{"b":1}}`
+			}
+			writeFile(t, filepath.Join(dir, "x"), strings.Join([]string{good, c.line, good, ""}, "\n"))
+			with := func(more string) []string { return strings.Fields("-d x " + c.options + " " + more) }
+
+			gvw(t, dir, with("-p ours")...)
+			realRun(t, dir, vw, with("-p theirs")...)
+			comparePredictionsTo(t, readFile(t, filepath.Join(dir, "ours")), readFile(t, filepath.Join(dir, "theirs")), tolWeight)
+
+			// vw ends with 0 either way, and has not met the third example where it refuses the second.
+			theirs := realRun(t, dir, vw, with("--strict_parse")...)
+			if refused := !strings.Contains(theirs.stderr, "number of examples = 3\n"); refused != (c.want != "") {
+				t.Fatalf("vw refuses it: %v\n%s%s", refused, theirs.stdout, theirs.stderr)
+			}
+			ours := run(t, dir, gvwBin, with("--strict_parse")...)
+			if c.want == "" {
+				ours.ends(t, c.line, 0)
+			} else {
+				ours.ends(t, c.line, 2, "x, line 2", c.want)
+			}
+		})
+	}
+}
