@@ -24,7 +24,7 @@
 //
 // # A stream
 //
-// What is up to 4 KiB is one SEND into memory that the other end has posted; up to the device's
+// What is up to 4 KiB, and its header, is one SEND into memory that the other end has posted; up to the device's
 // limit it travels inline. What is longer is written, by RDMA WRITE WITH IMMEDIATE, into
 // the other end's window: 8 panes of 64 KiB, a message each, several of which are on
 // their way while those before are added up. Both take one of the 32 places that a

@@ -12,7 +12,7 @@ import (
 var ErrAgain = errors.New("verbs: not now")
 
 const (
-	smallMessage = 4 << 10                 // what is longer is written into the window
+	smallMessage = 4<<10 + 256             // 4 KiB and what stands before them; what is longer is written into the window
 	bounceSize   = 512 << 10               // of what is copied to be sent, and on its way
 	directLeast  = 16 << 10                // from where registered memory is sent without a copy
 	dataSlots    = 32                      // messages with data on their way to one end

@@ -48,7 +48,7 @@ func (p *program) showVerbs() error {
 		return err
 	}
 	if limit := verbs.LockLimit(); limit != verbs.NoLimit {
-		fmt.Fprintf(&b, "this process may lock %d KiB of memory (ulimit -l), root as much as it likes; each edge takes 1216 KiB\n", limit>>10)
+		fmt.Fprintf(&b, "this process may lock %d KiB of memory (ulimit -l), root as much as it likes; each edge takes 1228 KiB\n", limit>>10)
 	}
 	place, err := verbs.Choose(devices, verbs.Auto, netip.Addr{})
 	if err == nil {
