@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -400,8 +401,16 @@ func (s *submission) jobs() string {
 	return string(out)
 }
 
-// running waits until the ranks are wired to each other.
-func (s *submission) running() {
+// running waits until the ranks work together and all of them are in that pass, or a later one.
+func (s *submission) running(pass int) {
 	s.t.Helper()
-	s.eventually("the ranks to work together", jobLimit, func() bool { return strings.Contains(s.jobs(), "wired") })
+	wired := regexp.MustCompile(`wired +4/4 +(\d+)`) // or 3-4: some are in the next one
+	s.eventually(fmt.Sprintf("the ranks to work together, in pass %d", pass), jobLimit, func() bool {
+		at := wired.FindStringSubmatch(s.jobs())
+		if at == nil {
+			return false
+		}
+		n, err := strconv.Atoi(at[1])
+		return err == nil && n >= pass
+	})
 }

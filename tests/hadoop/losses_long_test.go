@@ -64,7 +64,7 @@ func (s *submission) replaced(rank int, diagnostics string) {
 func TestAttemptIsKilledByHadoop(t *testing.T) {
 	in := smallInput(t)
 	s := begin(t, in, slowly)
-	s.running()
+	s.running(0)
 	var victim cluster.Attempt
 	for _, a := range s.attempts() {
 		if a.Rank() == 2 {
@@ -93,18 +93,22 @@ func TestAttemptIsKilledByHadoop(t *testing.T) {
 	}
 }
 
-// The NodeManager dies, and its maps live on.
-func TestNodeManagerIsLost(t *testing.T) {
-	// The maps must not end before Hadoop takes the node for lost.
-	loseNode(t, "rank:1,work:1,delay:5s", false)
+// A node is lost in L-BFGS, with its maps and without.
+func TestNodeIsLostLater(t *testing.T) {
+	for name, mapsToo := range map[string]bool{"with its maps": true, "without them": false} {
+		t.Run(name, func(t *testing.T) { loseNode(t, moreSlowly, 3, mapsToo) })
+	}
 }
+
+// As when they are killed, so it is when mappers fail.
+func TestMappersFail(t *testing.T) { mappersEnd(t, "kind:exit,code:1", 1) }
 
 // Hadoop removes the folder of an attempt that it has given up; one that lives on all the same ends
 // the job, and no other map is run again. Its own it is: Streaming misses a file of its own.
 func TestOutputOfAnAttemptIsRemoved(t *testing.T) {
 	in := smallInput(t)
 	s := begin(t, in, slowly)
-	s.running()
+	s.running(0)
 	for _, a := range s.attempts() {
 		if a.Rank() > 0 {
 			continue
@@ -128,7 +132,7 @@ func TestMasterIsKilled(t *testing.T) {
 	in := smallInput(t)
 	t.Run("in the middle", func(t *testing.T) {
 		s := begin(t, in, slowly)
-		s.running()
+		s.running(0)
 		s.killMaster()
 		s.wait(0)
 		s.model(in.want(t, hybrid()...))

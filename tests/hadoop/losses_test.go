@@ -4,7 +4,9 @@ package hadoop
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,49 +36,69 @@ func begin(t *testing.T, in *input, fault string, args ...string) *submission {
 }
 
 // In one job a mapper is killed in every phase: while it reads, in a pass of L-BFGS, when the
-// model is to be delivered, and after the end. Hadoop starts another attempt of that map each
-// time, the job goes on, no other map is run again, and the model has the same bytes.
+// model is to be delivered, and after the end; another one fails.
 func TestMappersAreKilled(t *testing.T) {
+	mappersEnd(t, "kind:kill", 137, "rank:3,work:1,kind:exit,code:1")
+}
+
+// mappersEnd lets a mapper end in every phase of one job, and more. Hadoop starts another attempt of
+// that map each time, the job goes on, no other map is run again, and the model has the same bytes.
+func mappersEnd(t *testing.T, how string, code int, more ...string) {
 	in := smallInput(t)
-	s := begin(t, in, strings.Join([]string{
-		"rank:1,work:1,kind:kill",
-		"rank:2,work:5,kind:kill",
-		"rank:0,delivery:1,kind:kill",
-		"rank:0,attempt:2,write:2,kind:kill", // its log is written when the server has said good-bye to all
-	}, ";"))
+	s := begin(t, in, strings.Join(append([]string{
+		"rank:1,work:1," + how,
+		"rank:2,work:5," + how,
+		"rank:0,delivery:1," + how,
+		"rank:0,attempt:2,write:2," + how, // its log is written when the server has said good-bye to all
+	}, more...), ";"))
 	s.wait(0)
 	s.model(in.want(t, hybrid()...))
-	failed, succeeded := map[int]int{}, map[int]int{}
+	ended := regexp.MustCompile(`failed with code (\d+)`)
+	got := map[string]int{}
 	for _, a := range s.attempts() {
+		why := ended.FindStringSubmatch(a.Diagnostics)
 		switch {
 		case a.State == "SUCCEEDED":
-			succeeded[a.Rank()]++
-		case a.State == "FAILED" && strings.Contains(a.Diagnostics, "failed with code 137"):
-			failed[a.Rank()]++
+			got[fmt.Sprintf("rank %d succeeds", a.Rank())]++
+		case a.State == "FAILED" && why != nil:
+			got[fmt.Sprintf("rank %d ends with %s", a.Rank(), why[1])]++
 		case a.Speculative():
 			// When maps have ended, YARN takes one that was run again for slow.
 		default:
 			t.Errorf("%s is %s: %s", a.ID, a.State, a.Diagnostics)
 		}
 	}
-	if d := cmp.Diff(map[int]int{0: 2, 1: 1, 2: 1}, failed); d != "" {
-		t.Errorf("attempts that have failed, by rank: %s", d)
+	want := map[string]int{fmt.Sprintf("rank 0 ends with %d", code): 2}
+	for rank := range 4 {
+		want[fmt.Sprintf("rank %d succeeds", rank)] = 1
+		if rank == 1 || rank == 2 {
+			want[fmt.Sprintf("rank %d ends with %d", rank, code)] = 1
+		}
 	}
-	if d := cmp.Diff(map[int]int{0: 1, 1: 1, 2: 1, 3: 1}, succeeded); d != "" {
-		t.Errorf("attempts that have succeeded, by rank: %s", d)
+	if len(more) > 0 {
+		want["rank 3 ends with 1"] = 1
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("attempts, -want +got:\n%s", d)
 	}
 }
 
 // A node is lost in the middle of a job, its NodeManager and its maps.
-func TestNodeIsLost(t *testing.T) { loseNode(t, slowly, true) }
+func TestNodeIsLost(t *testing.T) { loseNode(t, slowly, 0, true) }
 
-// loseNode kills a NodeManager in a job with a fault, with its maps or without. Without, the maps
-// live on and end the job that Hadoop believes them to be lost for; their new attempts find it
-// finished.
-func loseNode(t *testing.T, fault string, mapsToo bool) {
+// The NodeManager dies, and its maps live on.
+func TestNodeManagerIsLost(t *testing.T) { loseNode(t, moreSlowly, 0, false) }
+
+// moreSlowly lets no map end before Hadoop takes a node for lost.
+const moreSlowly = "rank:1,work:1,delay:5s"
+
+// loseNode kills a NodeManager in a pass of a job with a fault, with its maps or without. Without,
+// the maps live on and end the job that Hadoop believes them to be lost for; their new attempts
+// find it finished.
+func loseNode(t *testing.T, fault string, pass int, mapsToo bool) {
 	in := smallInput(t)
 	s := begin(t, in, fault)
-	s.running()
+	s.running(pass)
 	node, victims := s.nodeWithoutMaster()
 	var pids []int
 	for _, a := range victims {

@@ -86,9 +86,10 @@ type Attempt struct {
 // Rank is the number of the map.
 func (a Attempt) Rank() int { return a.field(2) }
 
-// Speculative says that it was ended as a copy, since another attempt has succeeded.
+// Speculative says that it was ended as a copy, since another attempt has succeeded, or with the
+// job, whose history then has no end of it. (The words are Hadoop's.)
 func (a Attempt) Speculative() bool {
-	return a.State == "KILLED" && strings.Contains(a.Diagnostics, "succeeded first")
+	return a.State == "KILLED" && (strings.Contains(a.Diagnostics, "succeeded first") || strings.Contains(a.Diagnostics, "state missing from History"))
 }
 
 // Number is that of the attempt.
