@@ -263,6 +263,11 @@ client=''
 name # a short job is over before it is looked at
 if [ $rc != 0 ]; then
 	grep -E 'Error|Exception|Status : FAILED|failed with state|Diagnostics' "$work/client.log" | sort -u | tail -n 12 >&2 || true
+	# The client does not tell of the attempt that the job ends by, nor of one that a node could not begin.
+	if [ -n "$id" ] && grep -q 'Task failed' "$work/client.log"; then
+		timeout 60 mapred job -history "$id" >"$work/history.log" 2>&1 || true
+		sed -n '/^FAILED .* task list/,/^$/p' "$work/history.log" | grep -E 'Exception|Error: |No space' | tail -n 3 >&2 || true
+	fi
 	[ -z "$own" ] || grep -E 'level=(WARN|ERROR)' "$work/server.log" | tail -n 5 >&2 || true
 	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
 	[ -n "$id" ] || die "the client has failed before it said which job it is; its log is $work/client.log" 3

@@ -30,6 +30,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 "hadoop fs -get") shift 3; for f in "${@:1:$#-1}"; do cp "$dir/out/$(basename "$f")" "${@: -1}"; done ;;
 "hadoop fs "*) ;;
 "mapred job -kill") touch "$dir/killed" ;;
+"mapred job -history") printf '%s\n' "Hadoop job: $3" '' "FAILED MAP task list for $3" "task_1	, java.io.IOException: No space left on device" '' 'Error of nobody' ;;
 "mapred streaming "*)
 	while [ $# -gt 0 ]; do
 		case $1 in -mapper) mapper=$2 ;; -D) p=${2%%=*}; export "${p//[^0-9A-Za-z]/_}=${2#*=}" ;; -files) files=$2 ;; esac
@@ -64,6 +65,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 	for p in "${pids[@]}"; do # the first that fails ends the job
 		wait -n || { c=$?; [ $rc = 1 ] || echo "Error: subprocess failed with code $c" >&2; rc=1; kill "${pids[@]}" 2>/dev/null; }
 	done
+	[ $rc = 0 ] || echo "Job job_1700000000000_0001 has not succeeded: Task failed task_1" >&2
 	exit $rc ;;
 *) exit 99 ;;
 esac
@@ -210,8 +212,8 @@ func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
 	writeFile(t, filepath.Join(h.dir, "part.1"), "1 |a x\n1 |a "+strings.Repeat("x", 20000)+"\n")
 	r := h.script("mapscript.sh", "/out", "/in", "2", "--port", port, "--server", "127.0.0.1", "-b", "10", "--max_line", "9999")
 	// Either rank may be the first to end: 2 is its own reason, 3 that of the other.
-	said := regexp.MustCompile(`(?s)failed with code [23]\n.*rank=1 .*the job job_1700000000000_0001 has failed .*application_1700000000000_0001\)`)
-	if r.code != 3 || !said.MatchString(r.stderr) {
+	said := regexp.MustCompile(`(?s)failed with code [23]\n.*IOException: No space left on device\n.*rank=1 .*the job job_1700000000000_0001 has failed .*application_1700000000000_0001\)`)
+	if r.code != 3 || !said.MatchString(r.stderr) || strings.Contains(r.stderr, "of nobody") {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}
 	if dialable("127.0.0.1:" + port) {

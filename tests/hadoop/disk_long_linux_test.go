@@ -15,7 +15,15 @@ import (
 func tinyDisk(t *testing.T, options string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	mountTiny(t, dir, options)
+	return dir
+}
+
+// mountTiny puts a disk of a few pages or megabytes at dir until the test ends, or the test is
+// skipped.
+func mountTiny(t *testing.T, dir, options string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
@@ -29,7 +37,6 @@ func tinyDisk(t *testing.T, options string) string {
 			t.Error(err)
 		}
 	})
-	return dir
 }
 
 // A disk is full where the maps keep their caches: the job ends soon, and the gateway tells

@@ -12,6 +12,7 @@
 //	losses_test.go        mappers and a node killed
 //	losses_long_test.go   each phase alone, Hadoop's own kills, the ApplicationMaster killed
 //	faults_long_test.go   jobs that cannot work
+//	disk_long_linux_test.go, nodedisk_long_linux_test.go  full disks: where the caches are, and of NodeManagers
 //	speculation_long_test.go  a slow map and its copy
 //
 // Environment: GVW_HADOOP=1 runs them, GVW_HADOOP_CACHE is where the jars are kept. The

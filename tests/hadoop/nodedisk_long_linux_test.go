@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package hadoop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/tests/hadoop/cluster"
+	"github.com/gvw-project/gvw/tests/harness"
+)
+
+// activeNodes waits until the ResourceManager counts on so many.
+func activeNodes(t *testing.T, c *cluster.Cluster, want int) {
+	t.Helper()
+	var got int
+	if !harness.Until(2*time.Minute, 100*time.Millisecond, func() bool {
+		var err error
+		got, err = c.ActiveNodes(context.Background())
+		return err == nil && got == want
+	}) {
+		t.Fatalf("%d NodeManagers are there, want %d", got, want)
+	}
+}
+
+// onDisks lets NodeManagers have what is theirs, the folders of containers and their logs, on disks
+// of 192 MiB each until the test ends. It returns the disks by the NodeManagers' names.
+func onDisks(t *testing.T, numbers ...int) map[string]string {
+	t.Helper()
+	c := hadoop(t)
+	restart := func(between func()) {
+		for _, k := range numbers {
+			if err := c.StopDaemon(cluster.NodeManager + strconv.Itoa(k)); err != nil {
+				t.Error(err)
+			}
+		}
+		activeNodes(t, c, nodes-len(numbers))
+		between()
+		for _, k := range numbers {
+			if err := c.StartDaemon(cluster.NodeManager + strconv.Itoa(k)); err != nil {
+				t.Error(err)
+			}
+		}
+		activeNodes(t, c, nodes)
+	}
+	disks := map[string]string{}
+	t.Cleanup(func() { restart(func() {}) }) // which again has what is below the disks
+	restart(func() {
+		for _, k := range numbers {
+			dir := filepath.Join(c.Dir(), fmt.Sprint("nm", k))
+			mountTiny(t, dir, "size=192m,mode=755")
+			disks[cluster.NodeManager+strconv.Itoa(k)] = dir
+		}
+	})
+	return disks
+}
+
+// fill leaves no room on a disk.
+func fill(t *testing.T, disk string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(disk, "ballast"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for buf := make([]byte, 1<<20); len(buf) > 0; {
+		switch _, err := f.Write(buf); {
+		case errors.Is(err, syscall.ENOSPC):
+			buf = buf[:len(buf)/2]
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+}
+
+// noRoom says that an attempt has failed for want of room: by its node, or in its own words.
+func (s *submission) noRoom(a cluster.Attempt) bool {
+	s.t.Helper()
+	log, err := s.c.Log(a.Container, "syslog")
+	if err != nil {
+		log = "" // it has not come so far
+	}
+	return a.State == "FAILED" && strings.Contains(a.Diagnostics+log, "No space ")
+}
+
+// The disk of a NodeManager fills up while a job runs, the folders of its containers and their
+// logs on it. Maps that run there work on to the end. One that is killed goes on in another attempt
+// on another node, however often Hadoop tries to begin it on this one: the model has the same bytes.
+func TestTheDiskOfANodeFillsUp(t *testing.T) {
+	in := smallInput(t)
+	disks := onDisks(t, 1, 2, 3)
+	// Hadoop takes no more note of bad nodes when a third of all are bad, which here is one.
+	s := begin(t, in, slowly, "-D", "yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent=50", "--attempts", "6")
+	s.running()
+	node, victims := s.nodeWithoutMaster()
+	fill(t, disks[node])
+	if err := kill(s.mapper(victims[0].Rank(), victims[0].Number())); err != nil {
+		t.Fatal(err)
+	}
+	s.wait(0)
+	s.model(in.want(t, hybrid()...))
+	tried := 0
+	for _, a := range s.attempts() {
+		full := s.c.NodeManagerAt(a.Node) == node
+		switch again := a.Rank() == victims[0].Rank(); {
+		case a.ID == victims[0].ID:
+			if a.State != "FAILED" {
+				t.Errorf("%s is %s, and was killed", a.ID, a.State)
+			}
+		case again && full && s.noRoom(a):
+			tried++
+		case again && full || a.State != "SUCCEEDED" && !a.Speculative():
+			t.Errorf("%s is %s on %s, and %s has no room: %s", a.ID, a.State, a.Node, node, a.Diagnostics)
+		}
+	}
+	t.Logf("%d further attempts have failed on %s for want of room", tried, node)
+}
+
+// As above, but there is room for the map on no other node: it fails there for want of room as often
+// as it may, and the job ends by that, on the gateway too, without a model.
+func TestTheDiskOfTheOnlyNodeFillsUp(t *testing.T) {
+	in := smallInput(t)
+	disks := onDisks(t, 1, 2)
+	const third = cluster.NodeManager + "3"
+	if err := shared.cluster.StopDaemon(third); err != nil {
+		t.Fatal(err)
+	}
+	activeNodes(t, shared.cluster, 2)
+	t.Cleanup(func() {
+		if err := shared.cluster.StartDaemon(third); err != nil {
+			t.Error(err)
+		}
+		activeNodes(t, shared.cluster, nodes)
+	})
+	// Two maps fit beside the ApplicationMaster, and no third one on the other node.
+	s := begin(t, in, slowly, "--memory", "448", "--force", "--attempts", "2")
+	s.running()
+	node, victims := s.nodeWithoutMaster()
+	fill(t, disks[node])
+	if err := kill(s.mapper(victims[0].Rank(), victims[0].Number())); err != nil {
+		t.Fatal(err)
+	}
+	s.wait(3)
+	s.said("No space ", "has failed")
+	s.noModel()
+}
+
+// noModel wants that there is none, neither in the job's output nor here.
+func (s *submission) noModel() {
+	s.t.Helper()
+	if _, err := s.c.Get(s.t.Context(), s.out+"/model"); err == nil {
+		s.t.Error("there is a model")
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "model")); !errors.Is(err, os.ErrNotExist) {
+		s.t.Errorf("there is a copy of a model: %v", err)
+	}
+}
+
+// The disks of all NodeManagers are full before a job begins: not even its ApplicationMaster can. The
+// job ends, what is wrong is told on the gateway, and there is no model.
+func TestTheDisksOfAllNodesAreFull(t *testing.T) {
+	in := smallInput(t)
+	for _, disk := range onDisks(t, 1, 2, 3) {
+		fill(t, disk)
+	}
+	s := submit(t, in.hdfs, hybrid()...)
+	s.wait(3)
+	s.said("No space available in any of the local directories", "/nm")
+	s.noModel()
+}
