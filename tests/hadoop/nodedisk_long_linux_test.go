@@ -101,7 +101,7 @@ func TestTheDiskOfANodeFillsUp(t *testing.T) {
 	disks := onDisks(t, 1, 2, 3)
 	// Hadoop takes no more note of bad nodes when a third of all are bad, which here is one.
 	s := begin(t, in, slowly, "-D", "yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent=50", "--attempts", "6")
-	s.running()
+	s.running(0)
 	node, victims := s.nodeWithoutMaster()
 	fill(t, disks[node])
 	if err := kill(s.mapper(victims[0].Rank(), victims[0].Number())); err != nil {
@@ -144,7 +144,7 @@ func TestTheDiskOfTheOnlyNodeFillsUp(t *testing.T) {
 	})
 	// Two maps fit beside the ApplicationMaster, and no third one on the other node.
 	s := begin(t, in, slowly, "--memory", "448", "--force", "--attempts", "2")
-	s.running()
+	s.running(0)
 	node, victims := s.nodeWithoutMaster()
 	fill(t, disks[node])
 	if err := kill(s.mapper(victims[0].Rank(), victims[0].Number())); err != nil {
