@@ -14,7 +14,7 @@ const (
 	windowSize = panes * paneSize
 
 	// bindPatience is how long a device, which is this machine's own, may take to open the window.
-	bindPatience = 2 * time.Second
+	bindPatience = 10 * time.Second
 )
 
 // window is where the other end writes what is long: a ring of panes, one for each message. A
