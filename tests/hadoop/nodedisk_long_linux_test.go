@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -83,51 +82,9 @@ func fill(t *testing.T, disk string) {
 	}
 }
 
-// noRoom says that an attempt has failed for want of room: by its node, or in its own words.
-func (s *submission) noRoom(a cluster.Attempt) bool {
-	s.t.Helper()
-	log, err := s.c.Log(a.Container, "syslog")
-	if err != nil {
-		log = "" // it has not come so far
-	}
-	return a.State == "FAILED" && strings.Contains(a.Diagnostics+log, "No space ")
-}
-
-// The disk of a NodeManager fills up while a job runs, the folders of its containers and their
-// logs on it. Maps that run there work on to the end. One that is killed goes on in another attempt
-// on another node, however often Hadoop tries to begin it on this one: the model has the same bytes.
-func TestTheDiskOfANodeFillsUp(t *testing.T) {
-	in := smallInput(t)
-	disks := onDisks(t, 1, 2, 3)
-	// Hadoop takes no more note of bad nodes when a third of all are bad, which here is one.
-	s := begin(t, in, slowly, "-D", "yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent=50", "--attempts", "6")
-	s.running(0)
-	node, victims := s.nodeWithoutMaster()
-	fill(t, disks[node])
-	if err := kill(s.mapper(victims[0].Rank(), victims[0].Number())); err != nil {
-		t.Fatal(err)
-	}
-	s.wait(0)
-	s.model(in.want(t, hybrid()...))
-	tried := 0
-	for _, a := range s.attempts() {
-		full := s.c.NodeManagerAt(a.Node) == node
-		switch again := a.Rank() == victims[0].Rank(); {
-		case a.ID == victims[0].ID:
-			if a.State != "FAILED" {
-				t.Errorf("%s is %s, and was killed", a.ID, a.State)
-			}
-		case again && full && s.noRoom(a):
-			tried++
-		case again && full || a.State != "SUCCEEDED" && !a.Speculative():
-			t.Errorf("%s is %s on %s, and %s has no room: %s", a.ID, a.State, a.Node, node, a.Diagnostics)
-		}
-	}
-	t.Logf("%d further attempts have failed on %s for want of room", tried, node)
-}
-
-// As above, but there is room for the map on no other node: it fails there for want of room as often
-// as it may, and the job ends by that, on the gateway too, without a model.
+// The disk of a NodeManager fills up while a job runs, the folders of its containers and their logs on
+// it. A map that is killed there finds room on no other node, fails for want of it as often as it may,
+// and the job ends by that, on the gateway too, without a model.
 func TestTheDiskOfTheOnlyNodeFillsUp(t *testing.T) {
 	in := smallInput(t)
 	disks := onDisks(t, 1, 2)
