@@ -85,8 +85,8 @@ type ServerConfig struct {
 // finishedShare is which part of MaxMemory runs that have finished may take.
 const finishedShare = 4
 
-// minMemory has room for the largest frame, and for some connections.
-const minMemory = 32 << 20
+// MinMemory is the least MaxMemory: it has room for the largest frame, and for some connections.
+const MinMemory = 32 << 20
 
 // maxRanksLimit is what the members of a job may need in one START.
 const maxRanksLimit = 32768
@@ -134,8 +134,8 @@ func (c ServerConfig) Validate() error {
 	between("MaxFrame", c.MaxFrame, frameKinds[typeJoin].limit, bigFrame)
 	between("MaxFinished", c.MaxFinished, 1, 1<<20)
 	between("MaxHandshakes", c.MaxHandshakes, 1, 1<<16)
-	if c.MaxMemory < minMemory {
-		faults = append(faults, fmt.Errorf("spantree: MaxMemory is %d, want at least %d", c.MaxMemory, minMemory))
+	if c.MaxMemory < MinMemory {
+		faults = append(faults, fmt.Errorf("spantree: MaxMemory is %d, want at least %d", c.MaxMemory, MinMemory))
 	}
 	for name, d := range map[string]time.Duration{
 		"FinishedAge": c.FinishedAge, "HandshakeTimeout": c.HandshakeTimeout, "WriteTimeout": c.WriteTimeout,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // guard says who may come.
@@ -96,6 +97,9 @@ func (b *bounds) setter(name string) (func(string) error, bool) {
 			n, err := strconv.ParseInt(value, 10, 32)
 			if err != nil || n < 1 {
 				return usage("--%s %s: a whole number from 1 on is needed", name, value)
+			}
+			if least := spantree.MinMemory >> 20; name == "max_memory" && int(n) < least {
+				return usage("--%s %s: it is in MiB, and at least %d", name, value, least)
 			}
 			*whole = int(n)
 			return nil
