@@ -33,8 +33,8 @@
 // RNR is a fault, not a pause.
 //
 // A pane is open from when the sender gets credit for it until a message has come into it: it has a
-// memory window of type 2, bound to its 64 KiB for this one queue pair under a key that was not used
-// before, and invalidated after. A device without these (Limits.Windows) gives one key to the
+// memory window of type 2, bound to its 64 KiB for this one queue pair under the next of 256 keys,
+// and invalidated after. A device without these (Limits.Windows) gives one key to the
 // whole window, for as long as the stream is open.
 //
 // # Without the other end

@@ -18,7 +18,7 @@ const (
 )
 
 // window is where the other end writes what is long: a ring of panes, one for each message. A
-// pane is open, under a key that was not used before, from when the other end is given credit for it
+// pane is open, under the next of its 256 keys, from when the other end is given credit for it
 // until a message has come into it. That takes memory windows of type 2; where the
 // device has none, all panes are open, under one key, as long as the stream is.
 type window struct {

@@ -32,8 +32,13 @@ func TestPeersThatAreThere(t *testing.T) {
 	for _, s := range found {
 		system, _ := s.name()
 		t.Run(system, func(t *testing.T) {
-			cfg.Patience = 3 * time.Minute // MPICH spins, beside whatever else is tested
+			cfg.Patience = time.Minute
 			batches, err := take(t.Context(), s, cfg)
+			// Some turns of MPICH hang before the first batch (mpich), whoever starts them.
+			for tries := 1; err != nil && system == "mpich" && tries < 4; tries++ {
+				t.Logf("turn %d: %v", tries, err)
+				batches, err = take(t.Context(), s, cfg)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
