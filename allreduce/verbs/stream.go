@@ -57,8 +57,8 @@ type Stream struct {
 	first int                // of it
 	count int
 	at    int    // how much of the first is read
-	freed credit // what this end has read
-	told  credit // of that, what the other end knows
+	freed uint64 // messages that this end has read
+	told  credit // what the other end knows of that, and of the window
 
 	// What goes.
 	sent    [sendWorks]sending // a ring
@@ -107,8 +107,8 @@ func (d *Domain) NewStream() (_ *Stream, err error) {
 		}
 	}()
 	c := QueueConfig{Sends: sendWorks, Receives: dataSlots + creditSlots, Inline: inlineWish}
-	if l := d.place.Limits; l.Works < c.Receives || l.Completions < c.Sends+c.Receives {
-		return nil, fmt.Errorf("verbs: %s holds %d work requests and %d completions, want %d and %d", d.place.Device, l.Works, l.Completions, c.Receives, c.Sends+c.Receives)
+	if l, works := d.place.Limits, max(c.Sends, c.Receives); l.Works < works || l.Completions < c.Sends+c.Receives {
+		return nil, fmt.Errorf("verbs: %s holds %d work requests and %d completions, want %d and %d", d.place.Device, l.Works, l.Completions, works, c.Sends+c.Receives)
 	}
 	if d.place.MaxMessage < paneSize {
 		return nil, fmt.Errorf("verbs: %s takes messages of %d bytes, want %d", d.place.Device, d.place.MaxMessage, paneSize)

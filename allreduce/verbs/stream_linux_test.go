@@ -320,6 +320,25 @@ func TestRegistrationRefused(t *testing.T) {
 	p.close(t)
 }
 
+// TestTooSmallADevice: a device that holds fewer work requests than a stream may post is refused.
+func TestTooSmallADevice(t *testing.T) {
+	d := verbstest.Device("fake0", "10.77.0.1")
+	d.Limits.Works = 63
+	f := verbstest.New(1, d)
+	place, err := verbs.Choose([]verbs.Device{d}, "", d.Ports[0].GIDs[0].Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	domain, err := verbs.NewDomain(f, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer domain.Close()
+	if s, err := domain.NewStream(); err == nil || !strings.Contains(err.Error(), "holds 63 work requests") {
+		t.Errorf("got %v, %v", s, err)
+	}
+}
+
 // TestNothingAllocates on the way of bytes.
 func TestNothingAllocates(t *testing.T) {
 	p := newPair(t, 6)

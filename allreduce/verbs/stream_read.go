@@ -91,7 +91,7 @@ func (s *Stream) keep(a arrival) {
 func (s *Stream) consumed(a *arrival) error {
 	s.first, s.at = (s.first+1)%len(s.came), 0
 	s.count--
-	s.freed.slots++
+	s.freed++
 	if a.slot < 0 {
 		s.window.read++
 		return nil
@@ -102,21 +102,21 @@ func (s *Stream) consumed(a *arrival) error {
 // giveCredit tells the other end what has been read, when that is a quarter of what
 // it may send. So at most 8 such messages are on their way.
 func (s *Stream) giveCredit() {
-	s.freed.panes = s.window.opened
-	due := s.freed.slots-s.told.slots >= dataSlots/4 || s.freed.panes-s.told.panes >= panes/4
+	now := credit{s.freed, s.window.opened}
+	due := now.slots-s.told.slots >= dataSlots/4 || now.panes-s.told.panes >= panes/4
 	if !due || s.flying == len(s.sent) {
 		return
 	}
 	var b [creditSize]byte
-	binary.LittleEndian.PutUint64(b[:], s.freed.slots)
-	binary.LittleEndian.PutUint64(b[8:], s.freed.panes)
+	binary.LittleEndian.PutUint64(b[:], now.slots)
+	binary.LittleEndian.PutUint64(b[8:], now.panes)
 	mem, ok := s.room(creditSize)
 	if !ok {
 		return // there will be, with the next completion
 	}
 	copy(mem, b[:])
 	if s.send(Work{Op: OpSendNote, Mem: mem, Key: s.key, Imm: noteCredit}, sending{bounce: creditSize}) == nil {
-		s.told = s.freed
+		s.told = now
 	}
 }
 
