@@ -74,7 +74,6 @@ func TestCulprit(t *testing.T) {
 		in, waits int
 		old       bool // sent before the question
 	}
-	const nobody = -1
 	for name, c := range map[string]struct {
 		fault     uint8
 		after     time.Duration
@@ -109,16 +108,25 @@ func TestCulprit(t *testing.T) {
 				j.seats[a.rank] = a
 			}
 			near, far := j.culprit(question{from: j.seats[0], peer: j.seats[1], collective: 5, fault: c.fault, at: asked}, asked.Add(c.after), map[link]bool{})
-			rank := func(a *attempt) int {
-				if a == nil {
-					return nobody
-				}
-				return a.rank
-			}
-			if rank(near) != c.near || rank(far) != c.far {
-				t.Errorf("the edge %d-%d is charged, want %d-%d", rank(near), rank(far), c.near, c.far)
-			}
+			charged(t, near, far, c.near, c.far)
 		})
+	}
+}
+
+// nobody is no rank: none is waited for, or charged.
+const nobody = -1
+
+// charged wants that the edge between two ranks is charged, or nobody.
+func charged(t *testing.T, near, far *attempt, wantNear, wantFar int) {
+	t.Helper()
+	rank := func(a *attempt) int {
+		if a == nil {
+			return nobody
+		}
+		return a.rank
+	}
+	if rank(near) != wantNear || rank(far) != wantFar {
+		t.Errorf("the edge %d-%d is charged, want %d-%d", rank(near), rank(far), wantNear, wantFar)
 	}
 }
 
@@ -126,9 +134,8 @@ func TestCulprit(t *testing.T) {
 // at work. Between two ranks that live it takes no longer than openWithin.
 func TestWhoLacksAConnection(t *testing.T) {
 	const (
-		nobody = -1
-		soon   = openWithin - time.Second
-		late   = openWithin + time.Second
+		soon = openWithin - time.Second
+		late = openWithin + time.Second
 	)
 	type beat struct {
 		in    uint64
@@ -164,15 +171,7 @@ func TestWhoLacksAConnection(t *testing.T) {
 				j.seats[i] = a
 			}
 			near, far := j.culprit(question{from: j.seats[0], peer: j.seats[1], collective: c.asks.in, fault: faultStalls, at: birth.Add(c.after - time.Millisecond)}, birth.Add(c.after), map[link]bool{})
-			rank := func(a *attempt) int {
-				if a == nil {
-					return nobody
-				}
-				return a.rank
-			}
-			if rank(near) != c.near || rank(far) != c.far {
-				t.Errorf("the edge %d-%d is charged, want %d-%d", rank(near), rank(far), c.near, c.far)
-			}
+			charged(t, near, far, c.near, c.far)
 		})
 	}
 }
