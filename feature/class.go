@@ -12,7 +12,7 @@ func (c *Config) labels() string {
 	case len(c.ClassNames) == 0:
 		return "classes"
 	}
-	return "classes:" + strings.Join(c.ClassNames, ",")
+	return "names:" + strings.Join(c.ClassNames, ",")
 }
 
 // classLabel reads the label of a class: [class [weight]].
@@ -29,13 +29,14 @@ func (b *Builder) classLabel(words *[labelWords][]byte, count int, text []byte) 
 	}
 }
 
-// class is the number of a class; vw takes -1 for an example without a label.
+// class returns the number of a class. vw takes -1 for an example without a label,
+// and a name that no class has for the label 0, which no class has either.
 func (b *Builder) class(word []byte) float32 {
 	if len(b.classNames) > 0 {
 		n, ok := b.classNames[string(word)]
 		if !ok {
-			b.Fault("; the example has no label", "%q is none of --named_labels", clip(word))
-			return NoLabel
+			b.Fault("; the label is that of no class", "%q is none of --named_labels", clip(word))
+			return 0
 		}
 		return n
 	}

@@ -55,11 +55,14 @@ func (m *classes) Work(ctx context.Context) error {
 		if err := s.audit.classes(b, ex, m.learner); err != nil {
 			return err
 		}
-		shown := m.labels // vw decides what label 0 means after the prediction
+		shown := m.labels
 		var scores []float32
 		if s.learns(held) && ex.Labeled() {
 			if err := m.labels.decide(s, ex.Label); err != nil {
 				return err
+			}
+			if s.cfg.Probabilities || s.cfg.Scores {
+				shown = m.labels // vw numbers scores after the decision, and a class before it
 			}
 			right := m.labels.class(ex.Label)
 			if s.cfg.OAASubsample > 0 {

@@ -54,7 +54,7 @@ func (l *classLabels) decide(s *session, label float32) error {
 			s.log.Info(fmt.Sprintf("label %d found: labels count from 1 (--indexing 1)", l.k))
 		}
 	}
-	if c := l.class(label); (c < 0 || c >= l.k) && !l.warned {
+	if c := l.class(label); (c < 0 || c >= l.k) && !l.warned && l.names == nil { // the parser warns of names
 		l.warned = true
 		s.log.Warn(fmt.Sprintf("label %g is none of %d to %d: every class learns that it is not its own (further ones are not shown)",
 			label, l.first, l.first+l.k-1), "example", s.stats.Examples+1)
@@ -73,9 +73,9 @@ func (l *classLabels) text(class int) string {
 // label is a label of the data as people write it, also one that is no class's.
 func (l *classLabels) label(label float32) string {
 	switch c := l.class(label); {
-	case label == feature.NoLabel:
+	case label == feature.NoLabel, l.names != nil && (c < 0 || c >= l.k):
 		return "unknown"
-	case l.names != nil && c >= 0 && c < l.k:
+	case l.names != nil:
 		return l.names[c]
 	}
 	return strconv.FormatFloat(float64(label), 'f', 0, 32)
