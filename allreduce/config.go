@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +24,8 @@ import (
 // Config says which rank of which job this process is. The zero value of a field
 // means what its comment says.
 type Config struct {
-	// Server is the spanning-tree server, host:port. Required.
+	// Server is the address of the spanning-tree server, host or host:port. Required;
+	// the default port is spantree.DefaultPort, 26543.
 	Server string
 	// Job names the job: vw's unique_id, and the run key of a launcher.
 	Job spantree.Job
@@ -157,26 +159,37 @@ type Config struct {
 	library verbs.Library // where RDMA devices come from; nil: libibverbs
 }
 
-// OnLoss is what a job does about the loss of a rank.
+// OnLoss is a job's policy on the loss of a rank. All ranks of a job have the same.
+//
+//   - [Abort] ends the job: every rank returns the same *LostError. It is the default.
+//   - [Wait] holds the job until another attempt of the lost rank has joined, for at most
+//     Config.ReplaceTimeout. The machine passed to Run is [Recoverable].
+//   - [Shrink] continues the job without the lost rank. The machine passed to Run is a
+//     [Shrinker].
 type OnLoss = spantree.OnLoss
 
-// What a job may do about it.
+// The policies on the loss of a rank, values of Config.OnLoss.
 const (
-	Abort  = spantree.Abort
-	Wait   = spantree.Wait
-	Shrink = spantree.Shrink
+	Abort  OnLoss = spantree.Abort
+	Wait   OnLoss = spantree.Wait
+	Shrink OnLoss = spantree.Shrink
 )
 
-// Driver is a way to move bytes between ranks.
+// Driver is the way in which a rank moves bytes over its connections. Ranks with
+// different drivers work together.
+//
+//   - [DriverAuto] is DriverPoll where the platform supports it, and DriverConn elsewhere.
+//     It is the default.
+//   - [DriverPoll] moves bytes in the goroutine that calls the collective. It needs Linux
+//     and plain TCP.
+//   - [DriverConn] runs two goroutines per connection. It works on every platform and
+//     network.
 type Driver uint8
 
-// The drivers.
+// The drivers, values of Config.Driver.
 const (
-	// DriverAuto is DriverPoll where it works, else DriverConn.
 	DriverAuto Driver = iota
-	// DriverPoll lets who calls a collective move its bytes: on Linux over bare TCP.
 	DriverPoll
-	// DriverConn has two goroutines for each connection. It works everywhere.
 	DriverConn
 )
 
@@ -192,6 +205,9 @@ const (
 )
 
 func (c Config) withDefaults() Config {
+	if c.Server != "" {
+		c.Server = serverAddress(c.Server)
+	}
 	if c.Listen == "" {
 		c.Listen = ":0"
 	}
@@ -216,12 +232,34 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// serverAddress is host or host:port with the default port filled in.
+func serverAddress(server string) string {
+	host, port, err := net.SplitHostPort(server)
+	switch {
+	case err == nil && port != "":
+		return server
+	case err != nil: // no port
+		host = strings.TrimSuffix(strings.TrimPrefix(server, "["), "]")
+	}
+	return net.JoinHostPort(host, strconv.Itoa(spantree.DefaultPort))
+}
+
+// checkServer reports whether server is host or host:port. An IPv6 address needs brackets
+// only before a port.
+func checkServer(server string) error {
+	host, _, err := net.SplitHostPort(serverAddress(server))
+	if err != nil || host == "" || strings.Contains(host, ":") && net.ParseIP(host) == nil && !strings.Contains(host, "%") {
+		return fmt.Errorf("got %q, want host or host:port", server)
+	}
+	return nil
+}
+
 // Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("allreduce: "+format, args...)) }
-	if _, _, err := net.SplitHostPort(c.Server); err != nil {
-		fault("Server: got %q, want host:port", c.Server)
+	if err := checkServer(c.Server); err != nil {
+		fault("Server: %w", err)
 	}
 	if c.Total < 1 {
 		fault("Total: got %d, want at least 1", c.Total)

@@ -4,12 +4,17 @@
 // over all of them, broadcasts, gathers of small records, barriers.
 //
 //	g, err := allreduce.Join(ctx, allreduce.Config{
-//		Server: "gateway:26543", Job: spantree.Job{UniqueID: 7},
+//		Server: "gateway", Job: spantree.Job{UniqueID: 7},
 //		Rank: 3, Total: 8,
 //	})
 //	…
 //	defer g.Close()
 //	err = g.AllReduce(ctx, allreduce.Vec(gradient).Named("gradient"), allreduce.Sum)
+//	…
+//	err = g.Done(ctx)
+//
+// Under a launcher [ConfigFromEnv] makes the Config: gvw run -n 4 -- PROGRAM starts the
+// ranks and their server on one machine.
 //
 // The server (package spantree) brings the ranks of a job together and says who
 // is lost; the vectors never cross it. They go from rank to rank, over a tree of

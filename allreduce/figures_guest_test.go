@@ -77,7 +77,7 @@ func TestFiguresRank(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(g.Finish(ctx, [32]byte{}, nil, nil), g.Close()); err != nil {
+	if err := errors.Join(g.Done(ctx), g.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -40,6 +40,12 @@ func (g *Group) Leaving() {
 	en.leaving = true
 }
 
+// Done ends the job of a program that delivers no files: it returns when all ranks have
+// called it. It is Finish without a digest and without files.
+func (g *Group) Done(ctx context.Context) error {
+	return g.Finish(ctx, [32]byte{}, nil, nil)
+}
+
 // Finish ends the job: it waits until all ranks have completed it with the same
 // digest of the model, then calls deliver for each file of owes that the server
 // wants from this rank, and returns when all files of all ranks are delivered.

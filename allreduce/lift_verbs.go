@@ -13,16 +13,18 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
-// Transport is what bytes go over from one machine to another.
+// Transport carries bytes from one machine to another. All ranks of a job have the same.
+//
+//   - [TransportTCP] is TCP. It is the default.
+//   - [TransportVerbs] is RDMA verbs. A rank that cannot use them ends the job.
+//   - [TransportAuto] is verbs if all ranks can use them, and TCP otherwise. The log names
+//     the choice.
 type Transport uint8
 
-// The transports.
+// The transports, values of Config.Transport.
 const (
-	// TransportTCP is TCP.
 	TransportTCP Transport = iota
-	// TransportVerbs is RDMA verbs; a rank that cannot use them ends the job.
 	TransportVerbs
-	// TransportAuto is verbs if all ranks can use them, else TCP. The log says which.
 	TransportAuto
 )
 

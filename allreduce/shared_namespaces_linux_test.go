@@ -151,7 +151,7 @@ func TestHostRank(t *testing.T) {
 		if err := report(g, func(line string, _ Vector, shared uint64) { fmt.Printf("%s shared %d\n", line, shared) }); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(g.Finish(ctx, [32]byte{}, nil, nil), g.Close()); err != nil {
+		if err := errors.Join(g.Done(ctx), g.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}

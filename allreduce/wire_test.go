@@ -193,7 +193,7 @@ func FuzzDecodeFrame(f *testing.F) {
 }
 
 func TestValidateReportsAllFaults(t *testing.T) {
-	err := Config{Server: "gateway", Rank: 5, Total: 4, Chunk: 12, Stall: -1, MaxWait: -1}.Validate()
+	err := Config{Server: ":26543", Rank: 5, Total: 4, Chunk: 12, Stall: -1, MaxWait: -1}.Validate()
 	for _, want := range []string{"Server", "Rank", "Chunk", "Stall", "MaxWait"} {
 		if err == nil || !strings.Contains(err.Error(), "allreduce: "+want) {
 			t.Errorf("got %v, want %s in it", err, want)

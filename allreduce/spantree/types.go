@@ -60,15 +60,18 @@ type Progress struct {
 	StepTook time.Duration
 }
 
-// OnLoss is what a job does about the loss of a rank. Its numbers are part of the
-// protocol.
+// OnLoss is a job's policy on the loss of a rank. Its numbers are part of the protocol.
+//
+//   - [Abort] ends the job.
+//   - [Wait] holds the job until another attempt of the lost rank has joined.
+//   - [Shrink] continues the job without the lost rank.
 type OnLoss = lossPolicy
 
-// What a job may do about it.
+// The policies on the loss of a rank.
 const (
-	Abort  = lossAbort  // it fails
-	Wait   = lossWait   // another attempt of the rank takes its place
-	Shrink = lossShrink // the others go on
+	Abort  OnLoss = lossAbort
+	Wait   OnLoss = lossWait
+	Shrink OnLoss = lossShrink
 )
 
 // Code says why a server refuses. Its numbers are part of the protocol.
