@@ -85,10 +85,11 @@ func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory boo
 	p.rank = at.Rank
 	log := p.logger(false, true) // with the time, to tell how long it took the others
 	fault.Arm(plan, fault.Life{Attempt: attempt, Generation: generation}, fault.Hands{
-		Exit: os.Exit,
-		Kill: killSelf,
-		Stop: stopSelf,
-		Say:  func(text string) { log.Warn(text + " (" + envFault + ")") },
+		Exit:  os.Exit,
+		Kill:  killSelf,
+		Crash: crashSelf,
+		Stop:  stopSelf,
+		Say:   func(text string) { log.Warn(text + " (" + envFault + ")") },
 	})
 	return nil
 }
@@ -99,6 +100,12 @@ func killSelf() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
 		select {}
 	}
+}
+
+// crashSelf ends this process as a fault in one of its goroutines would.
+func crashSelf() {
+	go panic("BUG: asked for by " + envFault)
+	select {}
 }
 
 // struckFile is an output file before whose end a fault may strike.

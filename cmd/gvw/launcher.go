@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,6 +24,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
@@ -189,6 +191,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 	}
 	env := workerEnv(p.env)
 	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))
+	terminal := &crash.Filter{Out: p.stderr, Full: logs.name(0)} // of rank 0
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
 		cmd := exec.Command(self, w.args()...)
 		cmd.Env = env[:len(env):len(env)]
@@ -198,7 +201,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		log := logs.ranks[rank]
 		cmd.Stdout = log
 		if rank == 0 {
-			cmd.Stderr = io.MultiWriter(log, p.stderr)
+			cmd.Stderr = io.MultiWriter(log, terminal)
 		} else {
 			cmd.Stderr = log
 		}
@@ -217,6 +220,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 	var left error
 	job.Died = func(r launch.Result) {
 		watch.started(r.Rank) // or will be
+		p.showCrash(r, pl, logs, terminal)
 		left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid))
 	}
 	job.Restarting = func(r launch.Result, pause time.Duration) {
@@ -225,17 +229,17 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 			unless = ", unless the others go on without it"
 		}
 		fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
-			pl.name(r.Rank), howEnded(r), r.Attempt+1, restarts+1, pause, unless)
+			pl.name(r.Rank), logs.howEnded(r), r.Attempt+1, restarts+1, pause, unless)
 	}
 	lost := 0
 	job.Without = func(r launch.Result) bool {
 		if len(pl.spares) > 0 {
-			return p.replaced(pl, watch, r, &lost)
+			return p.replaced(pl, watch, r, logs.howEnded(r), &lost)
 		}
 		if !pl.shrinks || !watch.without(r.Rank) {
 			return false
 		}
-		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, howEnded(r))
+		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, logs.howEnded(r))
 		return true
 	}
 	looking, enough := context.WithCancel(ctx)
@@ -320,18 +324,32 @@ type workerError struct {
 
 func (e *workerError) Error() string { return e.text }
 
+// showCrash shows the cause of a crash; that of rank 0 is on the terminal.
+func (p *program) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
+	if r.Rank == 0 {
+		terminal.Reset()
+	}
+	if !logs.crashed(r) || r.Rank == 0 {
+		return
+	}
+	fmt.Fprintf(p.stderr, "gvw run: %s crashed; from %s:\n", pl.name(r.Rank), logs.name(r.Rank))
+	for _, line := range logs.crashes[r.Rank].Lines() {
+		fmt.Fprintf(p.stderr, "  | %s\n", line)
+	}
+}
+
 // blame shows the end of the log of the rank that failed first.
 func (p *program) blame(r launch.Result, pl *plan, logs *logs) error {
 	name := logs.name(r.Rank)
 	lines := lastLines(name, 10)
-	if r.Rank != 0 && len(lines) > 0 { // rank 0's are on the terminal
+	if r.Rank != 0 && len(lines) > 0 && logs.crashes[r.Rank].Message == "" { // rank 0's are on the terminal, a crash is shown
 		fmt.Fprintf(p.stderr, "gvw run: %s failed first; the end of %s:\n", pl.name(r.Rank), name)
 		for _, l := range lines {
 			fmt.Fprintf(p.stderr, "  | %s\n", l)
 		}
 	}
 	e := &workerError{code: r.Code}
-	how := howEnded(r)
+	how := logs.howEnded(r)
 	switch {
 	case r.Err != nil:
 		e.code = exitIO
@@ -354,6 +372,8 @@ func howEnded(r launch.Result) string {
 		return r.Err.Error()
 	case r.Hung:
 		return "the server had given it up, but it had not ended: killed"
+	case r.Signal == syscall.SIGABRT:
+		return fmt.Sprintf("crashed: signal %d, %v", r.Code-128, r.Signal)
 	case r.Code == 137 && r.Signal != nil:
 		return fmt.Sprintf("ended by signal 9, %v: out of memory?", r.Signal)
 	case r.Signal != nil:

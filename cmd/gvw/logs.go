@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/launch"
 )
 
 // logs are the files of a local job: one per rank and per spare, one of the server.
@@ -19,6 +23,8 @@ type logs struct {
 	width   int        // digits of a rank
 	workers int        // that are no spares
 	ranks   []*os.File // of all processes
+	attempt []int64    // by process: where the log of its current attempt begins
+	crashes []crash.Trace
 	server  *os.File
 }
 
@@ -42,7 +48,37 @@ func openLogs(dir string, n, spares int) (*logs, error) {
 		}
 		l.ranks = append(l.ranks, f)
 	}
+	l.attempt, l.crashes = make([]int64, len(l.ranks)), make([]crash.Trace, len(l.ranks))
 	return l, nil
+}
+
+// crashed takes the log of an attempt that has ended by SIGABRT, and reports
+// whether it ends with the trace of a crash.
+func (l *logs) crashed(r launch.Result) bool {
+	l.crashes[r.Rank] = crash.Trace{}
+	begin := l.attempt[r.Rank]
+	if fi, err := l.ranks[r.Rank].Stat(); err == nil {
+		l.attempt[r.Rank] = fi.Size()
+	}
+	if r.Signal != syscall.SIGABRT {
+		return false
+	}
+	f, err := os.Open(l.name(r.Rank))
+	if err != nil {
+		return false // the signal is known all the same
+	}
+	defer f.Close()
+	trace, found := crash.Find(io.NewSectionReader(f, begin, math.MaxInt64-begin))
+	l.crashes[r.Rank] = trace
+	return found
+}
+
+// howEnded returns how a worker that failed has ended, with the message of a crash.
+func (l *logs) howEnded(r launch.Result) string {
+	if message := l.crashes[r.Rank].Message; r.Signal == syscall.SIGABRT && message != "" {
+		return "crashed: " + message
+	}
+	return howEnded(r)
 }
 
 // name is the file of a rank, or of a spare.

@@ -7,12 +7,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/crash"
 )
 
 func main() {
+	// A launcher's children have the core limit that the user has set.
+	launcher := len(os.Args) > 1 && slices.Contains([]string{"run", "supervise"}, os.Args[1])
+	crash.Abort(launcher || os.Getenv("GOTRACEBACK") == "crash")
 	p := &program{
 		args: os.Args[1:], env: os.Environ(),
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,

@@ -106,7 +106,7 @@ func (pl *plan) name(process int) string {
 
 // replaced says whether a job with spares goes on without a process that is not started
 // again. lost counts those: there are enough as long as they are no more than the spares.
-func (p *program) replaced(pl *plan, watch *jobWatch, r launch.Result, lost *int) bool {
+func (p *program) replaced(pl *plan, watch *jobWatch, r launch.Result, how string, lost *int) bool {
 	if watch.finished() {
 		return true // it was stopped, and has been woken too late
 	}
@@ -114,6 +114,6 @@ func (p *program) replaced(pl *plan, watch *jobWatch, r launch.Result, lost *int
 		return false
 	}
 	*lost++
-	fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), howEnded(r), len(pl.spares)-*lost)
+	fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
 	return true
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/crash"
 )
 
 // Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
@@ -33,7 +34,10 @@ const (
 	exitTERM     = 143
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	crash.Abort(os.Getenv("GOTRACEBACK") == "crash")
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run is the command; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {

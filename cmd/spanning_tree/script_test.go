@@ -164,7 +164,7 @@ func process(ts *testscript.TestScript, file string) *os.Process {
 
 // scriptSignal sends a signal: signal TERM pidfile
 func scriptSignal(ts *testscript.TestScript, _ bool, args []string) {
-	sig := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT}[args[0]]
+	sig := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "QUIT": syscall.SIGQUIT, "SEGV": syscall.SIGSEGV}[args[0]]
 	ts.Check(process(ts, args[1]).Signal(sig))
 }
 

@@ -71,6 +71,7 @@ var layers = []layer{
 		"the training loop knows everything below it; nobody below knows it",
 	},
 
+	{"internal/crash", nil, "how a process ends is the business of programs; it needs no package of ours"},
 	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "hdfsio"}), "a group keeps its state in files without knowing what files are"},
@@ -80,7 +81,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective", "bench/speculation"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/crash", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective", "bench/speculation"}),
 		"programs put the packages together; nobody imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},

@@ -12,6 +12,7 @@ import (
 type Hands struct {
 	Exit  func(code int)      // ends the process
 	Kill  func()              // kills it
+	Crash func()              // crashes it
 	Stop  func()              // stops it
 	Sleep func(time.Duration) // nil: time.Sleep
 	Say   func(text string)   // hears of a fault before it strikes
@@ -106,6 +107,8 @@ func (a *armed) at(rank int, p Point) (act Act) {
 			}
 		case Kill:
 			do(a.hands.Kill)
+		case Crash:
+			do(a.hands.Crash)
 		case Stop:
 			do(a.hands.Stop)
 		case Slow:

@@ -58,7 +58,7 @@ func TestParseRefuses(t *testing.T) {
 		"op:0,kind:exit":                      "from 1 on",
 		"op:1,work:1,kind:exit":               "both op and work",
 		"op:1,op:2,kind:exit":                 "twice",
-		"op:1,kind:vanish":                    "exit, kill, stop, slow, drop, garble, halfopen",
+		"op:1,kind:vanish":                    "exit, kill, crash, stop, slow, drop, garble, halfopen",
 		"rank:-1,op:1,kind:exit":              "leave it out for all",
 		"op:1,kind:slow":                      "slow:10",
 		"op:1,slow:10":                        "delay:T",

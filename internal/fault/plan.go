@@ -30,6 +30,7 @@ const (
 	None     Kind = iota
 	Exit          // the process exits
 	Kill          // it is killed: nothing is tidied up
+	Crash         // it crashes: a goroutine panics
 	Stop          // it is stopped: its connections stay, and nothing comes
 	Slow          // it takes longer, from then on
 	Drop          // its data connections end
@@ -81,6 +82,7 @@ var Points = []Description{
 var Kinds = []Description{
 	Exit:     {"exit", "the process exits, with code 70 or code:C"},
 	Kill:     {"kill", "the process is killed: nothing is tidied up"},
+	Crash:    {"crash", "the process crashes: one of its goroutines panics"},
 	Stop:     {"stop", "the process is stopped, as by SIGSTOP"},
 	Slow:     {"slow", "from then on: slow:F takes F times as long (work), delay:T takes T longer"},
 	Drop:     {"drop", "the connections to other ranks end"},
