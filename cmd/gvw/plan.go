@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -110,13 +111,23 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			p.gather(j, name, file)
 		}
 	}
-	if err := checkLearn(p.workers[0]); err != nil {
-		return nil, err
+	for _, w := range slices.Concat(p.workers[:1], p.spares[:min(1, len(p.spares))]) {
+		if err := checkLearn(w); err != nil {
+			return nil, err
+		}
 	}
-	if j.spares > 0 {
-		return p, checkLearn(p.spares[0])
-	}
+	p.bind()
 	return p, nil
+}
+
+// bind lets all processes listen where only this machine reaches them, unless
+// the user has chosen an address.
+func (p *plan) bind() {
+	for _, w := range slices.Concat(p.workers, p.spares) {
+		if !w.has("bind") {
+			w.set("bind", cmp.Or(w.get("advertise"), "127.0.0.1"))
+		}
+	}
 }
 
 // member is what every process of the job is told; rank is its number, or {rank}.

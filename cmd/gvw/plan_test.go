@@ -33,7 +33,7 @@ func rankArgs(p *plan) [2]string {
 		for _, a := range w.args() {
 			name, _, _ := strings.Cut(a, "=")
 			switch name {
-			case "--span_server", "--span_server_port", "--unique_id", "--total", "--node", "--run_id", "--run_dir":
+			case "--span_server", "--span_server_port", "--unique_id", "--total", "--node", "--run_id", "--run_dir", "--bind":
 			default:
 				own = append(own, a)
 			}
@@ -112,7 +112,7 @@ func TestPlanMakesRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "--span_server=127.0.0.1 --span_server_port=99 --unique_id=7 --total=2 --node=1 --shard=bytes --run_id=ID --run_dir=-"
+	want := "--span_server=127.0.0.1 --span_server_port=99 --unique_id=7 --total=2 --node=1 --shard=bytes --run_id=ID --run_dir=- --bind=127.0.0.1"
 	if got := strings.Join(p.workers[1].args(), " "); !strings.HasSuffix(got, want) {
 		t.Errorf("%s does not end in %s", got, want)
 	}
