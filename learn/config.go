@@ -172,6 +172,10 @@ type Config struct {
 	// Audit is where each example's features are shown with their weights; nil: nowhere.
 	Audit io.Writer
 
+	// CheckMemory is called before tables are allocated, with the bytes that they
+	// take; its error ends the run. nil: no check.
+	CheckMemory func(bytes uint64) error
+
 	// Talk.
 	Talk     io.Writer      // vw's table and summary (stderr); nil: nowhere
 	Quiet    bool           // no table, no summary

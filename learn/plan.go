@@ -74,20 +74,8 @@ func (c Config) Plan() (_ *Plan, err error) {
 	}
 	weights := uint64(4) << c.Bits // bytes of one float each
 	stride := uint64(rule.Stride())
-	batch := []Amount{
-		{"solver: weights, gradient, direction, preconditioner", 4 * weights},
-		{"sums of the gradient and of the diagonal in float64", 4 * weights},
-	}
-	if c.Mem > 0 {
-		batch = append(batch, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Mem), 2 * uint64(c.Mem) * weights})
-	} else {
-		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})
-	}
-	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	online, batch := c.onlineTables(stride), c.batchTables()
 	p.State = c.stateAmounts(weights, stride)
-	if p.Ranks > 1 {
-		online = append(online, Amount{"one float of each weight, to be summed", weights})
-	}
 	if p.Recovers {
 		online = append(online,
 			Amount{"weights of the results, and a copy of the state when a lost rank is replaced or much changes in a pass", 2 * stride * weights},
@@ -134,6 +122,50 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Wire = nil
 	}
 	return p, nil
+}
+
+// onlineTables are the tables that SGD allocates in any case.
+func (c *Config) onlineTables(stride uint64) []Amount {
+	weights := uint64(4) << c.Bits
+	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	if c.Cluster != nil && c.Cluster.Total > 1 {
+		tables = append(tables, Amount{"one float of each weight, to be summed", weights})
+	}
+	return tables
+}
+
+// batchTables are the tables that L-BFGS or conjugate gradients allocate in any case.
+func (c *Config) batchTables() []Amount {
+	weights := uint64(4) << c.Bits
+	tables := []Amount{
+		{"solver: weights, gradient, direction, preconditioner", 4 * weights},
+		{"sums of the gradient and of the diagonal in float64", 4 * weights},
+	}
+	if c.Mem > 0 {
+		return append(tables, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Mem), 2 * uint64(c.Mem) * weights})
+	}
+	return append(tables, Amount{"vectors of conjugate gradients", 2 * weights})
+}
+
+// Tables returns the bytes that a run allocates for tables in any case, without
+// the model of InitialModel, which may have another number of bits. It is less
+// than the memory of [Plan], most of which depends on the data.
+func (c Config) Tables() (uint64, error) {
+	c = c.withDefaults()
+	rule, err := c.updateRule()
+	if err != nil {
+		return 0, err
+	}
+	online, batch := c.onlineTables(uint64(rule.Stride())), c.batchTables()
+	switch {
+	case c.TestOnly:
+		return uint64(4) << c.Bits, nil
+	case c.Hybrid != nil:
+		return Total(larger(online, batch)), nil
+	case c.BFGS:
+		return Total(batch), nil
+	}
+	return Total(online), nil
 }
 
 // stateAmounts are the vectors that WriteState of the larger stage writes, at most.

@@ -127,6 +127,15 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if r.rule, err = cfg.updateRule(); err != nil {
 		return nil, err
 	}
+	if cfg.CheckMemory != nil {
+		need, err := cfg.Tables()
+		if err == nil {
+			err = cfg.CheckMemory(need)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	talk := cfg.Talk
 	if cfg.Quiet {
 		talk = nil

@@ -67,6 +67,9 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		}
 		return p.dispatch(ctx, pl.workers[0].args(), learnFlags, p.learn)
 	}
+	if err := p.checkWorkers(ctx, job, s); err != nil {
+		return err
+	}
 	if job.logDir, err = logDir(c.String("log_dir")); err != nil {
 		return err
 	}
@@ -104,6 +107,25 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		}
 	}
 	return p.gatherAll(fsys, pl)
+}
+
+// checkWorkers refuses workers whose tables together do not fit this machine.
+func (p *program) checkWorkers(ctx context.Context, job localJob, s *settings) error {
+	pl, err := makePlan(job, s)
+	if err != nil {
+		return err
+	}
+	return p.dispatch(ctx, pl.workers[0].args(), learnFlags, func(c *cli.Context) error {
+		cfg, err := learnConfig(c)
+		if err != nil {
+			return err
+		}
+		bytes, err := cfg.Tables()
+		if err != nil {
+			return err
+		}
+		return checkRoom(bytes, job.workers)
+	})
 }
 
 // runSecret is the secret of a run: that of a file, or a fresh one. Workers get it by a
