@@ -21,6 +21,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
@@ -120,6 +121,7 @@ func (p *program) checkWorkers(ctx context.Context, job localJob, s *settings) e
 		if err != nil {
 			return err
 		}
+		cfg.Cluster = &allreduce.Config{Total: job.workers}
 		bytes, err := cfg.Tables()
 		if err != nil {
 			return err
