@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -287,6 +289,13 @@ func (d *debts) incur(all []spantree.Lack) {
 	if len(d.left) == 0 {
 		close(d.paid)
 	}
+}
+
+// owed returns the ranks that have not got the results yet.
+func (d *debts) owed() []int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.left))
 }
 
 func (d *debts) pay(rank int) {

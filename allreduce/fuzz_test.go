@@ -72,7 +72,7 @@ func FuzzTake(f *testing.F) {
 	f.Add(part(frameNo, []byte("not yet")))
 	f.Add(part(frameElse, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := &takeReader{c: canned{Reader: bytes.NewReader(b)}, patience: time.Second}
+		r := &takeReader{c: canned{Reader: bytes.NewReader(b)}, patience: time.Second, progress: newTransfer()}
 		n, err := io.Copy(io.Discard, r)
 		if n > int64(len(b)) {
 			t.Errorf("%d bytes became %d", len(b), n)

@@ -240,6 +240,9 @@ func (g *Group) waiting() spantree.Waits {
 	if e.wiring == nil {
 		return w
 	}
+	if w.Text = g.steps.waits(); w.Text != "" {
+		return w // no rank: a chain of ranks that wait ends here, and this rank asks itself
+	}
 	if e.wirer != nil {
 		if w = e.wirer.waits(); w.Rank >= 0 {
 			return w

@@ -20,6 +20,7 @@ type membership interface {
 	Ask(ctx context.Context, peer int, collective uint64, fault spantree.EdgeFault, detail string) bool
 	Lease(ctx context.Context) error
 	Over() <-chan struct{}
+	Gone() error
 	Cause() error
 	Report(p spantree.Progress)
 	Fail(ctx context.Context, reason, detail string) error

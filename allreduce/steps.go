@@ -38,6 +38,7 @@ type steps struct {
 	done      uint64         // steps, also where nobody counts on it
 	reading   time.Duration  // the first Work, which reads the shard; 0: not done
 	took      time.Duration  // the newest Work
+	pause     *pause         // nil: the runner waits for nothing outside the collectives
 }
 
 var _ spantree.Place = (*steps)(nil)
@@ -172,7 +173,8 @@ func (s *steps) exchange(ctx context.Context, m Machine) error {
 	return nil
 }
 
-// payDebts waits until those that lack this rank's results have got them.
+// payDebts waits until those that lack this rank's results have got them. It has no time
+// limit of its own: a rank that gets nothing asks the server, which ends the epoch.
 func (s *steps) payDebts(ctx context.Context) error {
 	e := s.group.epoch
 	if !s.recovers || e.wiring == nil {
@@ -181,10 +183,31 @@ func (s *steps) payDebts(ctx context.Context) error {
 	select {
 	case <-e.debts.paid:
 		return nil
-	case <-s.group.member.Ended(e.wiring):
-		return e.overError("sending results")
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	default:
+	}
+	g := s.group
+	defer s.paused(func() string {
+		return fmt.Sprintf("ranks %v, which take this rank's results of step %d", e.debts.owed(), s.at().Step)
+	})()
+	ticker := time.NewTicker(watchTick)
+	defer ticker.Stop()
+	for said := time.Now(); ; {
+		select {
+		case <-e.debts.paid:
+			return nil
+		case <-g.member.Ended(e.wiring):
+			return e.overError("sending results")
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case now := <-ticker.C:
+			if err := g.member.Gone(); err != nil {
+				return fmt.Errorf("rank %d: sending results to ranks %v: %w", g.cfg.Rank, e.debts.owed(), err)
+			}
+			if now.Sub(said) >= sayEvery {
+				said = now
+				g.log.Info(s.waits())
+			}
+		}
 	}
 }
 

@@ -96,6 +96,7 @@ func (s *solitary) Ask(context.Context, int, uint64, spantree.EdgeFault, string)
 }
 func (s *solitary) Lease(context.Context) error                { return nil }
 func (s *solitary) Over() <-chan struct{}                      { return s.over }
+func (s *solitary) Gone() error                                { return nil }
 func (s *solitary) Cause() error                               { return nil }
 func (s *solitary) Report(spantree.Progress)                   {}
 func (s *solitary) Fail(context.Context, string, string) error { return nil }

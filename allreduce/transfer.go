@@ -78,27 +78,28 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 	g := s.group
 	began := time.Now()
 	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Lack.What, "step", w.Resume.Step, "from", rankAt(w.Lack.Source, w.Lack.Address))
+	what := w.Lack.What
+	if what == spantree.LacksCheckpoint {
+		return s.load(w)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ended := g.member.Ended(w)
+	t := newTransfer()
+	defer s.paused(func() string {
+		return fmt.Sprintf("the %v of step %d from %s, %v", w.Lack.What, w.Resume.Step, rankAt(w.Lack.Source, w.Lack.Address), t)
+	})()
 	watched := make(chan struct{})
 	defer func() { <-watched }()
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
 		defer close(watched)
-		select {
-		case <-ended:
-			cancel(errOver)
-		case <-done:
-		}
+		s.watch(w, t, cancel, done)
 	}()
-	what := w.Lack.What
-	if what == spantree.LacksCheckpoint {
-		return s.load(w)
-	}
-	for tries := 1; ; tries++ {
-		err := s.takeOnce(ctx, w, what)
+	for {
+		t.begin()
+		err := s.takeOnce(ctx, w, what, t)
+		tries := t.failed(err)
 		var refused *notTaken
 		switch {
 		case errors.Is(err, errElse) && what == spantree.LacksResults:
@@ -127,9 +128,9 @@ type notTaken struct{ err error }
 func (e *notTaken) Error() string { return e.err.Error() }
 func (e *notTaken) Unwrap() error { return e.err }
 
-func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.What) error {
+func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.What, t *transfer) error {
 	g := s.group
-	bare, err := g.cfg.Network.Dial(ctx, w.Lack.Address)
+	bare, err := dialRank(ctx, g.cfg.Network, w.Lack.Address)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 	if _, err := c.Write(want{w.Resume, what}.appendTo(nil)); err != nil {
 		return err
 	}
-	r := &takeReader{c: c, patience: g.cfg.Stall}
+	r := &takeReader{c: c, patience: g.cfg.Stall, progress: t}
 	s.state.Lock()
 	defer s.state.Unlock()
 	read := s.machine.ReadState
@@ -195,6 +196,7 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 type takeReader struct {
 	c        net.Conn
 	patience time.Duration
+	progress *transfer
 	buf      []byte
 	left     []byte // of the frame at hand
 	err      error  // io.EOF: all has come
@@ -202,7 +204,9 @@ type takeReader struct {
 
 func (r *takeReader) Read(b []byte) (int, error) {
 	for len(r.left) == 0 && r.err == nil {
+		r.progress.wants()
 		r.left, r.err = r.next()
+		r.progress.has(len(r.left))
 	}
 	if len(r.left) == 0 {
 		return 0, r.err

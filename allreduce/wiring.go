@@ -281,7 +281,7 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 	}
 	reached := time.Now() // there was somebody
 	for tries := 1; ; tries++ {
-		c, err := w.net.Dial(ctx, l.host)
+		c, err := dialRank(ctx, w.net, l.host)
 		if err == nil {
 			reached = time.Now()
 		}

@@ -92,6 +92,22 @@ func TestNetworkFaults(t *testing.T) {
 			t.Errorf("it took them %v", took)
 		}
 	})
+	t.Run("a link between two ranks is broken", func(t *testing.T) {
+		// The next attempt of rank 3 does not reach rank 0, from which it is to take the state.
+		j := newNetJob(t, "").startAll()
+		j.untilPass(2)
+		rules(t, 0, "ip saddr "+hostIP(4)+" drop", "ip daddr "+hostIP(4)+" drop")
+		defer cut(t, 0, false)
+		j.ranks[3].cancel()
+		j.until("recovering")
+		j.ranks[3] = j.attempt(3, 4, modelOf(3))
+		j.untilEpoch("1.3")
+		cut(t, 0, false) // collectives need the link
+		j.end(want)
+		if said := j.ranks[3].res.stderr; !strings.Contains(said, "asking the server for another source") {
+			t.Errorf("rank 3 has not asked for another source:\n%s", tail(said, 20))
+		}
+	})
 	t.Run("connections are reset", func(t *testing.T) {
 		j := newNetJob(t, "")
 		for rank := range j.ranks {

@@ -204,6 +204,15 @@ func (j *netJob) until(state string) {
 	})
 }
 
+// untilEpoch waits until the job is wired in an epoch, or a later one.
+func (j *netJob) untilEpoch(epoch string) {
+	j.t.Helper()
+	waitFor(j.t, "epoch "+epoch, func() bool {
+		st, err := spantree.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
+		return err == nil && len(st.Jobs) == 1 && st.Jobs[0].State == "wired" && st.Jobs[0].Epoch >= epoch
+	})
+}
+
 // end checks that all ranks end well, with the model of an undisturbed job; "": any.
 func (j *netJob) end(want string) string {
 	j.t.Helper()

@@ -97,6 +97,7 @@ const (
 	EdgeStalls  EdgeFault = 1 // no byte moves
 	EdgeBroke   EdgeFault = 2 // it has ended
 	EdgeGarbles EdgeFault = 3 // bytes have changed on the way
+	EdgeGives   EdgeFault = 4 // a transfer of what this rank lacks makes no progress
 )
 
 const decideWithin = time.Second

@@ -175,7 +175,7 @@ type askFrame struct {
 	Epoch      Epoch
 	Peer       int // at its other end
 	Collective uint64
-	Fault      uint8 // 1 stalls, 2 broke, 3 fails a checksum
+	Fault      uint8 // 1 stalls, 2 broke, 3 fails a checksum, 4 gives nothing
 	Detail     string
 }
 

@@ -35,6 +35,7 @@ const (
 	faultStalls  = uint8(EdgeStalls)
 	faultBroke   = uint8(EdgeBroke)
 	faultGarbles = uint8(EdgeGarbles)
+	faultGives   = uint8(EdgeGives)
 )
 
 // links is what a job keeps of its edges.
@@ -58,6 +59,7 @@ type charge struct {
 	ends  [2]*attempt
 	words string
 	at    time.Time
+	gives bool // a transfer made no progress: ends[1] is the source
 }
 
 // waiting is what a heartbeat told last.
@@ -111,9 +113,7 @@ func (m *machine) onAsk(a *attempt, f *askFrame) {
 	peer := j.seats[f.Peer]
 	switch {
 	case j.state == ending && a.pulls != nil:
-		if s := j.pullSource(a.pulls); s != nil {
-			m.sendPull(a, s)
-		}
+		m.pullElsewhere(a, f)
 	case peer == nil || peer == a:
 	case j.state == ending:
 		m.endEpoch(j, linkCause(a, peer, f.Detail))
@@ -157,7 +157,7 @@ func (m *machine) decide(j *job) {
 			m.fail(j, c)
 			return
 		}
-		j.accused = &charge{ends: [2]*attempt{near, far}, words: c.Why, at: m.now}
+		j.accused = &charge{ends: [2]*attempt{near, far}, words: c.Why, at: m.now, gives: q.fault == faultGives}
 		m.endEpoch(j, c)
 		m.advance(j)
 		return
@@ -175,9 +175,9 @@ type link struct {
 // need be followed twice.
 func (j *job) culprit(q question, now time.Time, idle map[link]bool) (near, far *attempt) {
 	switch {
-	case q.fault == faultGarbles, q.fault == faultBroke && now.Sub(q.at) >= brokeWaits:
+	case q.fault == faultGarbles, q.fault != faultStalls && now.Sub(q.at) >= brokeWaits:
 		return q.from, q.peer
-	case q.fault == faultBroke:
+	case q.fault != faultStalls:
 		return nil, nil
 	}
 	seen := map[*attempt]bool{q.from: true}
@@ -238,6 +238,11 @@ func (m *machine) settle(j *job) (evicted bool) {
 		}
 	}
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
+	if c.gives { // it takes from another source in the next epoch
+		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
+		j.elsewhere = true
+		return false
+	}
 	if same < 2 {
 		return false
 	}

@@ -87,6 +87,16 @@ func (m *Member) Cause() error {
 	return m.cause
 }
 
+// Gone is why the server is given up, nil while it is there or may come back.
+func (m *Member) Gone() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone == nil {
+		return nil
+	}
+	return m.away("go on after a loss", m.gone)
+}
+
 // Report tells the server how far this rank is, at the next heartbeat.
 func (m *Member) Report(p Progress) {
 	m.mu.Lock()

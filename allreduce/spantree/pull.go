@@ -70,7 +70,7 @@ func (m *machine) pull(a *attempt) {
 	if a.wired != (Epoch{}) && !a.answered {
 		return // it may be through as well, or will say how far it is
 	}
-	s := j.pullSource(nil)
+	s := j.pullSource(a, nil)
 	if s == nil {
 		return
 	}
@@ -98,23 +98,24 @@ func (m *machine) sendPull(a, s *attempt) {
 	m.send(a, f)
 }
 
-// pullSource is whom others pull from: the lowest rank that is COMPLETE and
+// pullSource is whom an attempt pulls from: the lowest rank that is COMPLETE and
 // has the results, else the lowest that is COMPLETE. not is left out, if there
-// is another one.
-func (j *job) pullSource(not *attempt) *attempt {
-	if s := j.source; s != nil && s != not && s.complete && s.seated {
+// is another one, and so are ranks that the attempt is cut off from.
+func (j *job) pullSource(taker, not *attempt) *attempt {
+	if s := j.source; s != nil && s != not && s.complete && s.seated && !taker.cut(s) {
 		return s
 	}
-	j.source = nil
+	var best *attempt
 	for _, a := range j.members() {
-		if s := j.source; a.complete && a != not && (s == nil || !s.hasResults() && a.hasResults()) {
-			j.source = a
+		if a.complete && a != not && !taker.cut(a) && (best == nil || j.better(taker, a, best)) {
+			best = a
 		}
 	}
-	if j.source == nil && not != nil && not.complete && not.seated {
-		j.source = not
+	if best == nil && not != nil && not.complete && not.seated {
+		best = not
 	}
-	return j.source
+	j.source = best
+	return best
 }
 
 // lostSource goes on after a loss: those that pulled from the lost rank
@@ -149,7 +150,7 @@ func (m *machine) repull(a *attempt) {
 	}
 	if a.wired == a.job.epoch && a.given != (point{}) && !a.over {
 		// A newcomer, which was never asked how far it is.
-		if s := a.job.pullSource(nil); s != nil && a.ready {
+		if s := a.job.pullSource(a, nil); s != nil && a.ready {
 			m.sendPull(a, s)
 		}
 		return

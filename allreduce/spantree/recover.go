@@ -31,6 +31,7 @@ type recovery struct {
 	shrunk         Epoch              // since when: COMPLETE of earlier epochs does not name their duties
 	debts          map[int][]string   // files that a lost rank had been told of, or had told, and not delivered
 	shards         map[int]Shard      // what the members of the newest epoch have read
+	strandedOn     map[int]string     // the host of the newest attempt of a rank that was cut off from all sources
 	barred         map[uint64]string  // attempts that never hold their rank again, and why
 	leases         map[int]time.Time  // until then a lost attempt of the rank may write final files
 	readies        int                // counts READY
@@ -39,6 +40,7 @@ type recovery struct {
 	endedAt        time.Time
 	from           point    // where the newest epoch began
 	fruitless      int      // epochs in a row that have ended without a newly completed step
+	elsewhere      bool     // a rank takes what it lacks from another source in the next epoch
 	leaseWaits     bool     // a DELIVER waits for a lease to end
 	source         *attempt // in the ending: whom others pull from
 	token          [16]byte // of the newest epoch
@@ -195,11 +197,20 @@ func (m *machine) rewire(j *job) {
 	if m.settle(j) {
 		return // an attempt was evicted, which has been dealt with
 	}
+	if a := j.stranded(); a != nil {
+		m.strand(a)
+		return
+	}
 	m.handOver(j)
 	from, lacks := j.origin()
-	if j.fruitless++; from.step > j.from.step {
+	switch {
+	case from.step > j.from.step:
 		j.fruitless = 0
+		j.stepped()
+	case !j.elsewhere:
+		j.fruitless++
 	}
+	j.elsewhere = false
 	if j.fruitless >= maxFruitless {
 		c := j.first
 		c.Why = fmt.Sprintf("%s; %d epochs in a row have ended without a newly completed step; %s", c.Why, maxFruitless, j.chargeTable())

@@ -38,9 +38,10 @@ func (j *job) origin() (from point, lacks []lack) {
 	if from == (point{}) {
 		return j.checkpoint(all)
 	}
-	source := sourceOf(all, from)
+	usual := sourceOf(all, from)
 	for _, a := range all {
 		if a.at != from {
+			source := cmp.Or(j.sourceFor(a, all, from, usual), usual) // stranded tells
 			lacks = append(lacks, lack{Rank: a.rank, Source: source.rank, What: j.lacking(a, source, from)})
 		}
 	}

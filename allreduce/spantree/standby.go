@@ -34,9 +34,10 @@ type standing struct {
 	rejoined bool  // it has reported its epoch: what the server told it before may be forgotten here
 	given    point // the point whose state it was sent to fetch: it has no results of that step
 
-	pulls  *attempt  // in the ending: from whom it fetches what it lacks
-	pulled point     // the point at which that rank was
-	beaten time.Time // when a heartbeat was answered last
+	cutOff []*attempt // sources from which nothing arrives, since the last completed step
+	pulls  *attempt   // in the ending: from whom it fetches what it lacks
+	pulled point      // the point at which that rank was
+	beaten time.Time  // when a heartbeat was answered last
 }
 
 // recovers tells that the job goes on after the loss of a rank.

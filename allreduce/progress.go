@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// dialPatience limits one attempt to connect to another rank. A packet filter that drops
+// packets would keep the system busy for minutes.
+const dialPatience = 5 * time.Second
+
+// dialRank makes one attempt to connect to another rank.
+func dialRank(ctx context.Context, n transport.Network, address string) (net.Conn, error) {
+	once, cancel := context.WithTimeoutCause(ctx, dialPatience, fmt.Errorf("no answer within %v", dialPatience))
+	defer cancel()
+	c, err := n.Dial(once, address)
+	if err != nil && once.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("dial %s: %w", address, context.Cause(once))
+	}
+	return c, err
+}
+
+// pause is a wait of the runner outside the collectives. Heartbeats and the log name it.
+type pause struct {
+	since time.Time
+	text  func() string // what this rank waits for
+}
+
+// paused registers a wait until resumed is called.
+func (s *steps) paused(text func() string) (resumed func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pause = &pause{time.Now(), text}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pause = nil
+	}
+}
+
+// waits returns the registered wait in words, "" if there is none.
+func (s *steps) waits() string {
+	s.mu.Lock()
+	p := s.pause
+	s.mu.Unlock()
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("rank %d: %s, waiting for %s", s.group.cfg.Rank, seconds(time.Since(p.since)), p.text())
+}
+
+// transfer is the progress of a transfer over all attempts: its clock stops while the
+// machine works, and an attempt that repeats what an earlier one got moves it no further.
+type transfer struct {
+	mu      sync.Mutex
+	got     int64     // bytes, in this attempt
+	best    int64     // in any
+	moved   time.Time // when best last grew, or the machine last asked for more
+	working bool      // the machine has bytes to work on
+	tries   int
+	err     error // why the newest attempt has failed
+}
+
+func newTransfer() *transfer { return &transfer{moved: time.Now()} }
+
+// begin notes that an attempt begins.
+func (t *transfer) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tries++
+	t.got = 0
+}
+
+// failed notes why an attempt has failed, and returns how many there were.
+func (t *transfer) failed(err error) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.err, t.working = err, false
+	return t.tries
+}
+
+// wants notes that the machine waits for bytes.
+func (t *transfer) wants() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.working && t.got >= t.best {
+		t.moved = time.Now()
+	}
+	t.working = false
+}
+
+// has notes that bytes have come, and that the machine works on them.
+func (t *transfer) has(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.working = true
+	if t.got += int64(n); t.got > t.best {
+		t.best, t.moved = t.got, time.Now()
+	}
+}
+
+// idle returns for how long nothing has moved, 0 while the machine works.
+func (t *transfer) idle(now time.Time) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.working {
+		return 0
+	}
+	return now.Sub(t.moved)
+}
+
+// String says how far the transfer is.
+func (t *transfer) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := byteCount(t.best) + " received"
+	if t.err != nil {
+		text += fmt.Sprintf(", %d attempts: %v", t.tries, t.err)
+	}
+	return text
+}
+
+// watch ends a transfer, by cancel, when the epoch is over or the server has gone for
+// good. Where the transfer makes no progress for the stall time-out the server is asked
+// for another source. It returns when done is closed.
+func (s *steps) watch(w *spantree.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
+	g := s.group
+	ticker := time.NewTicker(min(watchTick, g.cfg.Stall/4))
+	defer ticker.Stop()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	said, asked := time.Now(), time.Time{}
+	for {
+		select {
+		case <-done:
+			return
+		case <-g.member.Ended(w):
+			cancel(errOver)
+			return
+		case now := <-ticker.C:
+			if err := g.member.Gone(); err != nil {
+				cancel(err)
+				return
+			}
+			if now.Sub(said) >= sayEvery {
+				said = now
+				g.log.Info(s.waits())
+			}
+			if idle := t.idle(now); idle >= g.cfg.Stall && now.Sub(asked) >= g.cfg.Stall {
+				asked = now
+				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Lack.What, w.Resume.Step, w.Lack.Source, seconds(idle), t)
+				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Lack.Source, "reason", detail)
+				g.member.Ask(ctx, w.Lack.Source, 0, spantree.EdgeGives, detail)
+			}
+		}
+	}
+}
