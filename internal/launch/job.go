@@ -114,8 +114,9 @@ type supervisor struct {
 	results []Result // by rank, of the last attempt
 	order   []int    // ranks in the order of their last ends
 	pauses  map[int]*time.Timer
-	hung    map[int]bool
-	due     chan int // ranks whose pause is over
+	alive   []bool      // by rank: a process that has started and whose end is not taken yet
+	hung    map[int]int // the attempt of a rank that was killed for hanging
+	due     chan int    // ranks whose pause is over
 	ending  bool
 	kill    <-chan time.Time // when patience ends
 	settled <-chan time.Time // when a symptom is taken for the cause
@@ -125,7 +126,7 @@ func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
 	n := len(cmds)
 	return &supervisor{
 		job: j, lifeline: lifeline, first: cmds, cmds: make([]*exec.Cmd, n), began: time.Now(), ended: make(chan Result, n),
-		results: make([]Result, n), pauses: map[int]*time.Timer{}, hung: map[int]bool{}, due: make(chan int, n),
+		results: make([]Result, n), pauses: map[int]*time.Timer{}, hung: map[int]int{}, alive: make([]bool, n), due: make(chan int, n),
 	}
 }
 
@@ -147,6 +148,7 @@ func (s *supervisor) start(rank int) {
 		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, Err: fmt.Errorf("cannot start: %w", err)}
 		return
 	}
+	s.alive[rank] = true
 	// Joined by wait, which takes one result per start.
 	go func() { s.ended <- result(rank, attempt, cmd, cmd.Wait()) }()
 }
@@ -210,8 +212,8 @@ func (s *supervisor) wait(ctx context.Context) {
 func (s *supervisor) took(r Result) {
 	r.After = time.Since(s.began)
 	r.Ended = s.ending && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
-	r.Hung = r.Signal != nil && s.hung[r.Rank]
-	delete(s.hung, r.Rank)
+	r.Hung = r.Signal == os.Kill && s.hung[r.Rank] == r.Attempt
+	s.alive[r.Rank] = false
 	s.results[r.Rank] = r
 	s.order = append(slices.DeleteFunc(s.order, func(rank int) bool { return rank == r.Rank }), r.Rank)
 	if !r.failed() {

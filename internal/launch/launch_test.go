@@ -70,6 +70,11 @@ func play(role []string) int {
 			return 0
 		}
 		return atoi(role[2])
+	case "heal-die": // exit in the first attempt, be killed in the second
+		if os.Getenv(EnvAttempt) == "1" {
+			return 3
+		}
+		return play([]string{"die"})
 	case "hang": // hang in the first attempt
 		if os.Getenv(EnvAttempt) == "1" {
 			stopSelf()

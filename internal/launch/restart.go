@@ -79,9 +79,8 @@ func (s *supervisor) cancelPauses() {
 
 // killHung kills a worker that does nothing any more, so that it is started again.
 func (s *supervisor) killHung(rank int) {
-	if p := s.process(rank); p != nil {
-		s.hung[rank] = true
-		_ = p.Kill() // one that has ended already is what is wanted
+	if p := s.process(rank); p != nil && p.Kill() == nil { // else it has ended already
+		s.hung[rank] = s.results[rank].Attempt + 1 // results has the attempt before
 	}
 }
 
@@ -92,9 +91,9 @@ func (s *supervisor) wakeStopped(rank int) {
 	}
 }
 
-// process is that of a rank; nil: it has none.
+// process is the running process of a rank; nil: there is none.
 func (s *supervisor) process(rank int) *os.Process {
-	if rank < 0 || rank >= len(s.cmds) || s.cmds[rank] == nil {
+	if rank < 0 || rank >= len(s.alive) || !s.alive[rank] {
 		return nil
 	}
 	return s.cmds[rank].Process

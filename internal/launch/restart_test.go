@@ -138,3 +138,21 @@ func TestSparedIsMissed(t *testing.T) {
 		t.Errorf("root %d; %+v, %v", root, results, err)
 	}
 }
+
+// A report that a rank hangs, which comes after its process has ended, says
+// nothing about the next attempt.
+func TestHungIsOfOneAttempt(t *testing.T) {
+	hung := make(chan int, 1)
+	j := Job{Restarts: 1, Hung: hung, Died: func(r Result) {
+		if r.Attempt == 1 {
+			hung <- 0
+		}
+	}}
+	results, root, err := j.Run(t.Context(), workers("heal-die"))
+	if r := results[0]; err != nil || root != 0 || r.Attempt != 2 || r.Code != 137 || r.Hung {
+		t.Errorf("root %d, %+v, %v; want the second attempt killed, and not for hanging", root, r, err)
+	}
+	if len(hung) > 0 {
+		t.Error("the report was not taken")
+	}
+}
