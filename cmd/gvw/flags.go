@@ -242,7 +242,7 @@ var sharedFlags = clusterFlags(slices.Concat(launcherSays, []string{
 var launchFlags = []*spec{
 	{name: "workers", short: "n", kind: integer, positive: true, max: 4096, category: catRun, arg: "N", help: "worker processes on this machine"},
 	{name: "shard", kind: text, category: catRun, arg: "HOW", choices: []string{"bytes", "lines"}, def: "bytes", help: "contiguous parts, or line n to rank (n-1) mod N"},
-	{name: "log_dir", kind: text, category: catRun, arg: "DIR", help: "folder for one log per rank; a new one if left out"},
+	{name: "log_dir", kind: text, category: catRun, arg: "DIR", help: "folder for one log per rank; if left out, a temporary one, kept if a worker fails"},
 	{name: "max_restarts", kind: integer, max: 1000, category: catRun, arg: "N", def: "3", help: "new starts of a worker that dies"},
 	{name: "spares", kind: integer, max: 256, category: catRun, arg: "N", def: "0", help: "more processes, to take the places of lost workers"},
 	{name: "port", kind: integer, max: 65535, category: catRun, arg: "PORT", help: "the server's port; a free one if left out"},

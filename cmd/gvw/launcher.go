@@ -71,14 +71,12 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if err := p.checkWorkers(ctx, job, s); err != nil {
 		return err
 	}
-	if job.logDir, err = logDir(c.String("log_dir")); err != nil {
-		return err
-	}
-	logs, err := openLogs(job.logDir, job.workers, job.spares)
+	logs, err := openLogs(c.String("log_dir"), job.workers, job.spares)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, logs.close()) }()
+	defer func() { err = logs.end(p.stderr, err) }()
+	job.logDir = logs.dir
 	secret, creds, err := runSecret(c.String("secret_file"))
 	if err != nil {
 		return err
@@ -95,7 +93,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		return err
 	}
 	if !s.has("quiet") {
-		fmt.Fprintf(p.stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s\n", job.workers, andSpares(job.spares), job.serverPort, job.logDir)
+		fmt.Fprintf(p.stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.fate())
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers, job.spares)
@@ -194,18 +192,6 @@ func look(fsys hdfsio.FS, names ...string) error {
 	return err
 }
 
-// logDir makes the folder of the logs; without a name, a fresh one.
-func logDir(name string) (string, error) {
-	if name == "" {
-		dir, err := os.MkdirTemp("", "gvw-run-")
-		if err != nil {
-			return "", fmt.Errorf("cannot make a folder for the logs (give one by --log_dir): %w", err)
-		}
-		return dir, nil
-	}
-	return name, hdfsio.Local{}.Mkdir(name)
-}
-
 // runWorkers runs this program once per rank until all have ended. A worker that
 // dies is started again while the job goes on.
 func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
@@ -244,6 +230,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 	var left error
 	job.Died = func(r launch.Result) {
 		watch.started(r.Rank) // or will be
+		logs.lost = true
 		p.showCrash(r, pl, logs, terminal)
 		left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid))
 	}
@@ -266,6 +253,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, logs.howEnded(r))
 		return true
 	}
+	logs.began = true
 	looking, enough := context.WithCancel(ctx)
 	var looker sync.WaitGroup
 	looker.Go(func() { watch.follow(looking) })

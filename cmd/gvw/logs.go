@@ -20,6 +20,9 @@ import (
 // logs are the files of a local job: one per rank and per spare, one of the server.
 type logs struct {
 	dir     string
+	own     bool       // a temporary folder of this run
+	began   bool       // workers were started
+	lost    bool       // one of them has failed
 	width   int        // digits of a rank
 	workers int        // that are no spares
 	ranks   []*os.File // of all processes
@@ -28,16 +31,25 @@ type logs struct {
 	server  *os.File
 }
 
-func openLogs(dir string, n, spares int) (*logs, error) {
-	l := &logs{dir: dir, width: max(2, len(fmt.Sprint(n-1))), workers: n}
+// openLogs makes the folder of the logs and the files; without a name, a temporary
+// folder.
+func openLogs(dir string, n, spares int) (_ *logs, err error) {
+	own := dir == ""
+	if own {
+		if dir, err = os.MkdirTemp("", "gvw-run-"); err != nil {
+			return nil, fmt.Errorf("cannot make a folder for the logs (give one by --log_dir): %w", err)
+		}
+	} else if err := (hdfsio.Local{}).Mkdir(dir); err != nil {
+		return nil, err
+	}
+	l := &logs{dir: dir, own: own, width: max(2, len(fmt.Sprint(n-1))), workers: n}
 	open := func(name string) (*os.File, error) {
 		f, err := hdfsio.Local{}.CreateNow(name)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("cannot write logs: %w", err), l.close())
+			return nil, errors.Join(fmt.Errorf("cannot write logs: %w", err), l.end(io.Discard, nil))
 		}
 		return f, nil
 	}
-	var err error
 	if l.server, err = open(filepath.Join(dir, "server.log")); err != nil {
 		return nil, err
 	}
@@ -89,12 +101,30 @@ func (l *logs) name(rank int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("rank-%0*d.log", l.width, rank))
 }
 
-func (l *logs) close() error {
-	var errs []error
+// fate returns what becomes of a temporary folder, for the user.
+func (l *logs) fate() string {
+	if l.own {
+		return " (removed if no worker fails)"
+	}
+	return ""
+}
+
+// end closes the files of a run that has ended with err, and returns all errors. It
+// removes a temporary folder, unless the run or a worker has failed: then stderr
+// gets its name, if err does not have it.
+func (l *logs) end(stderr io.Writer, err error) error {
+	errs := []error{err}
 	for _, f := range append(l.ranks, l.server) {
 		if f != nil {
 			errs = append(errs, f.Close())
 		}
+	}
+	switch {
+	case !l.own:
+	case !l.began || err == nil && !l.lost:
+		errs = append(errs, os.RemoveAll(l.dir))
+	case err == nil || !strings.Contains(err.Error(), l.dir):
+		fmt.Fprintf(stderr, "gvw run: the logs stay in %s\n", l.dir)
 	}
 	return errors.Join(errs...)
 }
