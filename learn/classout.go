@@ -72,9 +72,8 @@ func (r *runner) classes() (*classes, error) {
 			return nil, err
 		}
 		r.initial.intoSums(learner.Sums())
-	} else {
-		s.cfg.startStates(learner.Learner)
 	}
+	s.cfg.startStates(learner.Learner)
 	if err := s.table.head(); err != nil {
 		return nil, err
 	}

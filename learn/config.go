@@ -93,18 +93,16 @@ type Config struct {
 	PowerTSet                            bool
 	InitialT                             float32 // --initial_t; InitialTSet false: vw's default for the rule
 	InitialTSet                          bool
-	DecayLearningRate                    float32 // factor on the learning rate after each pass; 0: 1
-	Adax                                 bool    // sums of x² instead of g²·x²
-	SparseL2                             float32 // L2 regularisation of the weights of the example at hand
-	FeatureMask                          string  // --feature_mask: the model whose weights other than 0 may change; empty: all may
-	L1State                              float64 // gravity at the start; L1StateSet false: the loaded model's, or 0
-	L1StateSet                           bool
-	L2State                              float64 // contraction at the start; L2StateSet false: the loaded model's, or 1
-	L2StateSet                           bool
-	Start                                sgd.Start // the weights before the first example, where no loaded model has them
-	L1                                   float64   // gravity of SGD; L-BFGS has none
-	L2                                   float64   // λ of SGD, or of L-BFGS (and phase 2 of the hybrid)
-	SGDL2                                float64   // λ of phase 1 of the hybrid
+	DecayLearningRate                    float32         // factor on the learning rate after each pass; 0: 1
+	Adax                                 bool            // sums of x² instead of g²·x²
+	SparseL2                             float32         // L2 regularisation of the weights of the example at hand
+	FeatureMask                          string          // --feature_mask: the model whose weights other than 0 may change; empty: all may
+	L1State                              float64         // gravity at the start; 0: the loaded model's, or 0
+	L2State                              Option[float64] // contraction at the start; not set, or 1: the loaded model's, or 1
+	Start                                sgd.Start       // the weights before the first example, where no loaded model has them
+	L1                                   float64         // gravity of SGD; L-BFGS has none
+	L2                                   float64         // λ of SGD, or of L-BFGS (and phase 2 of the hybrid)
+	SGDL2                                float64         // λ of phase 1 of the hybrid
 
 	// Loss and link.
 	Loss                               string  // squared, classic, hinge, logistic, quantile, expectile or poisson; empty: squared
@@ -118,8 +116,8 @@ type Config struct {
 	Binary                             bool    // predict -1 or 1 and report 0/1 loss
 
 	// The FTRL family: a learner of its own, for one process.
-	FTRL                ftrl.Rule // none: SGD
-	FTRLAlpha, FTRLBeta float32   // its α and β; 0: vw's defaults
+	FTRL                ftrl.Rule       // none: SGD
+	FTRLAlpha, FTRLBeta Option[float32] // its α and β; not set: vw's defaults
 
 	// One against all.
 	OAA           int    // --oaa: classes; 0: one model of simple labels

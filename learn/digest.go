@@ -81,8 +81,8 @@ func (c *Config) options(rule sgd.Config) string {
 		add("adax", rule.Adax)
 		add("masked", rule.Masked)
 		add("sparse_l2", rule.SparseL2)
-		add("l1_state", fmt.Sprintf("%t:%v", c.L1StateSet, c.L1State))
-		add("l2_state", fmt.Sprintf("%t:%v", c.L2StateSet, c.L2State))
+		add("l1_state", c.L1State)
+		add("l2_state", c.L2State.Or(1))
 		add("l1", rule.L1)
 		add("sgd_l2", rule.L2)
 	}

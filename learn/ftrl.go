@@ -3,7 +3,6 @@
 package learn
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -85,8 +84,9 @@ func (m *leader) Commit() error {
 func (r *runner) follow(ctx context.Context) error {
 	s := r.session
 	c := &s.cfg
+	alpha, beta := c.ftrlNumbers()
 	learner, err := ftrl.New(ftrl.Config{
-		Rule: c.FTRL, Bits: c.Bits, Alpha: c.FTRLAlpha, Beta: c.FTRLBeta,
+		Rule: c.FTRL, Bits: c.Bits, Alpha: alpha, Beta: beta,
 		L1: float32(c.L1), L2: float32(c.L2),
 	}, s.loss)
 	if err != nil {
@@ -126,13 +126,19 @@ func (r *runner) follow(ctx context.Context) error {
 	return nil
 }
 
+// ftrlNumbers returns α and β of the FTRL family.
+func (c *Config) ftrlNumbers() (alpha, beta float32) {
+	alpha, beta = c.FTRL.Defaults()
+	return c.FTRLAlpha.Or(alpha), c.FTRLBeta.Or(beta)
+}
+
 // follower is the FTRL rule that a kept option or the command line names.
 func (c *Config) follower() string { return "--" + c.FTRL.String() }
 
 // validateFTRL looks whether the options of the FTRL family make sense.
 func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	if c.FTRL == ftrl.None {
-		if (c.FTRLAlpha != 0 || c.FTRLBeta != 0) && c.InitialModel == "" {
+		if (c.FTRLAlpha.Set || c.FTRLBeta.Set) && c.InitialModel == "" {
 			fault("--ftrl_alpha", "it would be ignored without --ftrl, --pistol or --coin (so would --ftrl_beta)")
 		}
 		return
@@ -147,7 +153,15 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	if c.FTRL != ftrl.Proximal && (c.L1 != 0 || c.L2 != 0) {
 		fault(name, "--l1 and --l2 would be ignored: of the three --ftrl has them")
 	}
-	if c.SGD || c.Adaptive || c.Normalized || c.Invariant || c.Adax || c.SparseL2 != 0 || c.FeatureMask != "" || c.L1StateSet || c.L2StateSet || c.DecayLearningRate != 1 {
+	for _, o := range []struct {
+		name  string
+		value float32
+	}{{"--ftrl_alpha", c.FTRLAlpha.Value}, {"--ftrl_beta", c.FTRLBeta.Value}} {
+		if o.value < 0 {
+			fault(o.name, "%g is negative", o.value)
+		}
+	}
+	if c.SGD || c.Adaptive || c.Normalized || c.Invariant || c.Adax || c.SparseL2 != 0 || c.FeatureMask != "" || c.L1State != 0 || c.L2State.Set || c.DecayLearningRate != 1 {
 		fault(name, "options of SGD's update rules would be ignored: leave them out (--ftrl_alpha and --ftrl_beta are the ones it has)")
 	}
 }
@@ -156,9 +170,9 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 func (r *runner) followBanner(b *banner) string {
 	c := &r.session.cfg
 	name := map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}[c.FTRL]
-	alpha, beta := c.FTRL.Defaults()
+	alpha, beta := c.ftrlNumbers()
 	b.addf("Algorithm used: %s", name)
-	b.addf("ftrl_alpha = %.6g", cmp.Or(c.FTRLAlpha, alpha))
-	b.addf("ftrl_beta = %.6g", cmp.Or(c.FTRLBeta, beta))
+	b.addf("ftrl_alpha = %.6g", alpha)
+	b.addf("ftrl_beta = %.6g", beta)
 	return "ftrl-" + name
 }

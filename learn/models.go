@@ -78,28 +78,15 @@ func (in *initial) weights(dst model.View) error {
 // intoLearner puts the model into a learner: its weights, and if it has resume
 // state also the adaptive and normalised sums.
 func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) error {
-	if err := in.weights(view(l, rule)); err != nil {
+	if err := in.weights(view(l, rule)); err != nil || !in.resume {
 		return err
-	}
-	if !in.resume {
-		return nil
 	}
 	sc := l.Scalars()
 	sc.Nsx, sc.TotalWeight, sc.T = in.base.Nsx, in.base.TotalWeight, in.base.T
-	sc.Gravity = in.dec.Resume.Gravity
-	if c := in.dec.Resume.Contraction; c != 0 { // versions before 9.0.0 do not keep it
-		sc.Contraction = c
-	}
-	if s.cfg.L1StateSet {
-		sc.Gravity = s.cfg.L1State
-	}
-	if s.cfg.L2StateSet {
-		sc.Contraction = s.cfg.L2State
-	}
+	sc.Gravity, sc.Contraction = in.dec.Resume.Gravity, in.dec.Resume.Contraction
 	l.SetScalars(sc)
 	s.base = in.base
 	s.preserve(in.dec.Resume)
-	l.Materialize()
 	return nil
 }
 
@@ -118,8 +105,9 @@ func view(l *sgd.Learner, rule sgd.Config) model.View {
 // trained is what a run ends with: a model ready to be written.
 type trained struct{ reg *model.Regressor }
 
-// plain returns the weights alone.
+// plain returns the weights by which the model predicts.
 func (t trained) plain() []float32 {
+	t.reg.Settle()
 	v := t.reg.Weights
 	if v.Stride == 1 {
 		return v.Data

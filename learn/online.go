@@ -204,7 +204,9 @@ func (m *online) finish(r *runner) error {
 
 // final leaves the final weights in the learner, and returns their model.
 // Training that stopped early goes back to the best pass, to its counters too, as
-// vw does, whose file is that of the best pass; otherwise the last one stays.
+// vw does, whose file is that of the best pass; otherwise the last one stays. Like
+// vw's, a model with resume state keeps what --l1 and --l2 have yet to take beside
+// the weights.
 func (m *online) final() trained {
 	back := m.stop && m.best != nil
 	if back {
@@ -213,7 +215,6 @@ func (m *online) final() trained {
 		sc.Gravity, sc.Contraction = m.bestDue.Gravity, m.bestDue.Contraction
 		m.learner.SetScalars(sc)
 	}
-	m.learner.Materialize()
 	m.best, m.scratch = nil, nil
 	m.kept.leave()
 	best := m.bestAs
@@ -222,9 +223,5 @@ func (m *online) final() trained {
 		return m.made()
 	}
 	best.reg.Weights.Data = m.learner.Weights()
-	if r := best.reg.Resume; r != nil { // nothing is due any more
-		sc := m.learner.Scalars()
-		r.Gravity, r.Contraction = sc.Gravity, sc.Contraction
-	}
 	return best
 }

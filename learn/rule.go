@@ -76,14 +76,18 @@ func forTesting(rule sgd.Config) sgd.Config {
 	return rule
 }
 
-// startStates sets what --l1_state and --l2_state ask for.
+// startStates sets what --l1_state and --l2_state ask for. Their defaults leave what
+// a loaded model has, as in vw. A test applies it to the weights at once.
 func (c *Config) startStates(l *sgd.Learner) {
 	sc := l.Scalars()
-	if c.L1StateSet {
+	if c.L1State != 0 {
 		sc.Gravity = c.L1State
 	}
-	if c.L2StateSet {
-		sc.Contraction = c.L2State
+	if v := c.L2State.Or(1); v != 1 {
+		sc.Contraction = v
 	}
 	l.SetScalars(sc)
+	if c.TestOnly {
+		l.Materialize()
+	}
 }

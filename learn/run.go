@@ -329,9 +329,8 @@ func (r *runner) online(passes int) (*online, error) {
 		if err := r.initial.intoLearner(learner, s, rule); err != nil {
 			return nil, err
 		}
-	} else {
-		s.cfg.startStates(learner)
 	}
+	s.cfg.startStates(learner)
 	if !s.cfg.BFGS {
 		if err := s.table.head(); err != nil {
 			return nil, err
@@ -354,7 +353,9 @@ func (r *runner) weights() ([]float32, error) {
 		copy(w, r.prior.Mean)
 		return w, nil
 	}
-	return w, r.initial.weights(model.View{Data: w})
+	err := r.initial.weights(model.View{Data: w})
+	(&model.Regressor{Resume: r.initial.dec.Resume, Weights: model.View{Data: w}}).Settle()
+	return w, err
 }
 
 // batch is training by L-BFGS or conjugate gradients from the weights w, which it

@@ -10,6 +10,7 @@ var ruleOptions = []string{"sgd", "adaptive", "adax", "normalized", "invariant",
 // ForPrediction drops the state with which training goes on, and the options
 // that are kept for it. The model predicts as before.
 func (r *Regressor) ForPrediction() {
+	r.Settle()
 	r.Resume = nil
 	r.drop(ruleOptions)
 }

@@ -108,9 +108,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		Adax:              c.Bool("adax"),
 		SparseL2:          f32("sparse_l2"),
 		L1State:           float64(f32("l1_state")),
-		L1StateSet:        c.IsSet("l1_state"),
-		L2State:           float64(f32("l2_state")),
-		L2StateSet:        c.IsSet("l2_state"),
+		L2State:           learn.Option[float64]{Value: float64(f32("l2_state")), Set: c.IsSet("l2_state")},
 		FeatureMask:       c.String("feature_mask"),
 		Start: sgd.Start{
 			Weight:    f32("initial_weight"),
@@ -124,8 +122,8 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		SGDL2: float64(f32("sgd_l2")),
 
 		FTRL:      follower(c),
-		FTRLAlpha: f32("ftrl_alpha"),
-		FTRLBeta:  f32("ftrl_beta"),
+		FTRLAlpha: learn.Option[float32]{Value: f32("ftrl_alpha"), Set: c.IsSet("ftrl_alpha")},
+		FTRLBeta:  learn.Option[float32]{Value: f32("ftrl_beta"), Set: c.IsSet("ftrl_beta")},
 
 		OAA:           whole("oaa"),
 		OAASubsample:  whole("oaa_subsample"),

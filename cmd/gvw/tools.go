@@ -106,6 +106,7 @@ func (p *program) inspect(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
+	r.Settle()
 	names, err = p.names(ctx, s, file, r, names)
 	if err != nil {
 		return err
@@ -130,6 +131,8 @@ func (p *program) diff(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
+	a.Settle()
+	b.Settle()
 	names, err = p.names(ctx, s, s.words[0], a, names)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ var learners = []group{
 	}},
 	{"Follow the Regularized Leader - Coin", []row{
 		{"coin", Works, "in one process"},
-		{"ftrl_alpha=", Works, ""},
-		{"ftrl_beta=", Works, ""},
+		{"ftrl_alpha=", Works, "0 or more; of 0 --ftrl and --pistol compute infinite numbers, where gvw ends"},
+		{"ftrl_beta=", Works, "0 or more"},
 	}},
 	{"Follow the Regularized Leader - FTRL", []row{
 		{"ftrl", Works, "in one process"},
@@ -40,8 +40,8 @@ var learners = []group{
 		{"invariant", Works, ""},
 		{"normalized", Works, ""},
 		{"sparse_l2=", Works, ""},
-		{"l1_state=", Works, ""},
-		{"l2_state=", Works, ""},
+		{"l1_state=", Works, "on a cluster what is due is applied before weights are averaged; vw averages raw weights, whose ranks then predict differently"},
+		{"l2_state=", Works, "likewise"},
 		{"per_model_save_load", NoOp, "models of --oaa always keep what each class needs to go on"},
 	}},
 	{"LBFGS and Conjugate Gradient", []row{

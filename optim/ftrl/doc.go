@@ -3,7 +3,7 @@
 // Package ftrl is vw's family of learners that follow a regularised leader: a
 // weight is computed from sums of gradients, and is not stepped.
 //
-//	cfg := ftrl.Config{Rule: ftrl.Proximal, Bits: 18}
+//	cfg := ftrl.Config{Rule: ftrl.Proximal, Bits: 18, Alpha: 0.5, Beta: 1}
 //	lr, err := ftrl.New(cfg, l)
 //	raw, p, loss := lr.Learn(b.FeaturesOf(ex), ex)
 //

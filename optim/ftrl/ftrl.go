@@ -52,7 +52,7 @@ func (r Rule) Defaults() (alpha, beta float32) {
 type Config struct {
 	Rule        Rule    // not None
 	Bits        uint    // log2 of the number of weights, 1 to 32
-	Alpha, Beta float32 // of the formulas; 0: vw's default for the rule
+	Alpha, Beta float32 // of the formulas; Rule.Defaults has vw's
 	L1, L2      float32 // of Proximal; 0: none
 }
 
@@ -66,8 +66,8 @@ func (c *Config) Validate() error {
 	}
 	check(c.Rule > None && int(c.Rule) < len(names), "rule %d: want Proximal, Pistol or Coin", c.Rule)
 	check(c.Bits >= 1 && c.Bits <= 32, "%d bits: there must be 2^1 to 2^32 weights", c.Bits)
-	check(c.Alpha >= 0 && c.Alpha <= math.MaxFloat32, "alpha %v: want a number above 0 (0: the default)", c.Alpha)
-	check(c.Beta >= 0 && c.Beta <= math.MaxFloat32, "beta %v: want a number above 0 (0: the default)", c.Beta)
+	check(c.Alpha >= 0 && c.Alpha <= math.MaxFloat32, "alpha %v: want a finite number of 0 or more", c.Alpha)
+	check(c.Beta >= 0 && c.Beta <= math.MaxFloat32, "beta %v: want a finite number of 0 or more", c.Beta)
 	check(c.L1 >= 0 && c.L2 >= 0, "l1 %v, l2 %v: want 0 or more", c.L1, c.L2)
 	check(c.Rule == Proximal || c.L1 == 0 && c.L2 == 0, "l1 %v, l2 %v: only Proximal has them", c.L1, c.L2)
 	return errors.Join(faults...)
@@ -96,13 +96,6 @@ type Sums struct {
 func New(cfg Config, l loss.Loss) (*Learner, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
-	}
-	alpha, beta := cfg.Rule.Defaults()
-	if cfg.Alpha == 0 {
-		cfg.Alpha = alpha
-	}
-	if cfg.Beta == 0 {
-		cfg.Beta = beta
 	}
 	lr := &Learner{cfg: cfg, loss: l}
 	lr.Range, _ = loss.DefaultRange(l)

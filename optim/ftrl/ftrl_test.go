@@ -10,6 +10,12 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
+// defaults has vw's α and β.
+func defaults(rule Rule) Config {
+	alpha, beta := rule.Defaults()
+	return Config{Rule: rule, Bits: 8, Alpha: alpha, Beta: beta}
+}
+
 func learner(t testing.TB, cfg Config) *Learner {
 	t.Helper()
 	l, err := loss.New("squared")
@@ -52,7 +58,7 @@ func TestTwoExamplesAsVW(t *testing.T) {
 		}},
 	} {
 		t.Run(c.rule.String(), func(t *testing.T) {
-			lr := learner(t, Config{Rule: c.rule, Bits: 8})
+			lr := learner(t, defaults(c.rule))
 			for i, fs := range [][]feature.Feature{
 				{{Index: a, Value: 3}, {Index: b, Value: 1}, {Index: constant, Value: 1}},
 				{{Index: a, Value: 1}, {Index: constant, Value: 1}},
@@ -86,7 +92,7 @@ func near(got, want float32) bool {
 // An example without label or weight changes nothing.
 func TestPredictingLearnsNothing(t *testing.T) {
 	for _, rule := range []Rule{Proximal, Pistol, Coin} {
-		lr := learner(t, Config{Rule: rule, Bits: 8})
+		lr := learner(t, defaults(rule))
 		for _, ex := range []feature.Example{{Label: feature.NoLabel, Weight: 1}, {Label: 1, Weight: 0}} {
 			lr.Learn([]feature.Feature{{Index: 1, Value: 2}}, &ex)
 		}
@@ -103,7 +109,9 @@ func TestPredictingLearnsNothing(t *testing.T) {
 
 // With l1, features that hardly matter keep a weight of 0.
 func TestProximalIsSparse(t *testing.T) {
-	lr := learner(t, Config{Rule: Proximal, Bits: 8, L1: 3})
+	cfg := defaults(Proximal)
+	cfg.L1 = 3
+	lr := learner(t, cfg)
 	lr.Range = loss.Range{Min: -1, Max: 1}
 	for i := range 200 {
 		ex := feature.Example{Label: float32(1 - 2*(i%2)), Weight: 1}
@@ -141,7 +149,7 @@ func TestConfig(t *testing.T) {
 
 func TestLearningDoesNotAllocate(t *testing.T) {
 	for _, rule := range []Rule{Proximal, Pistol, Coin} {
-		lr := learner(t, Config{Rule: rule, Bits: 8})
+		lr := learner(t, defaults(rule))
 		fs := []feature.Feature{{Index: 1, Value: 2}, {Index: 7, Value: -1}}
 		ex := feature.Example{Label: 1, Weight: 1}
 		lr.Range = lr.Range.Include(1)
