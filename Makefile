@@ -4,6 +4,7 @@
 # make test         everything that must hold before a commit lands
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
+# make storm-net    300 jobs over networks and disks that fail, and a table; needs root
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
@@ -14,7 +15,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart test test-hadoop test-rdma storm storm-sim test-long bench lint clean
+.PHONY: build quickstart test test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -36,6 +37,9 @@ test-rdma:
 
 storm:
 	STORM=$${STORM:-1000} go test -count=1 -v -timeout 4h ./tests/storm
+
+storm-net:
+	STORM=$${STORM:-300} go test -count=1 -v -timeout 4h -run '^TestStorm$$' ./tests/stormnet
 
 storm-sim:
 	GVW_STORM_SEEDS=$${SEEDS:-10000} go test -count=1 -timeout 1h -run '^TestStorm$$' ./allreduce
