@@ -26,6 +26,7 @@ type plainJob struct {
 	parts  []string
 	server *process
 	ranks  []*process
+	policy string   // of --on_loss; "": that of recovers
 	more   []string // options
 }
 
@@ -55,7 +56,11 @@ func (j *plainJob) serve() {
 // args are how a rank is started, with the data of a part, to write a file.
 func (j *plainJob) args(rank, part int, model string) []string {
 	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[part], "-f", model, "--run_id", "one")
-	return append(append(args, recovers...), j.more...)
+	args = append(append(args, recovers...), j.more...)
+	if i := slices.Index(args, "--on_loss"); j.policy != "" {
+		args[i+1] = j.policy
+	}
+	return args
 }
 
 // attempt starts an attempt of a rank under a plan of GVW_FAULT.

@@ -297,9 +297,9 @@ func (m *machine) checkFinished(f *joinFrame) *refusal {
 	case f.RunKey == "" || done == nil:
 		return nil
 	case done.Options != f.OptionsSHA256:
-		return refuse(OptionsDiffer, "run %s has finished %v ago with other options: give this run another key", f.RunKey, m.now.Sub(done.At).Round(time.Second))
+		return refuse(OptionsDiffer, "run %s has finished %v ago with other options: give this run another key", f.RunKey, m.wall.Sub(done.At).Round(time.Second))
 	}
-	no := refuse(JobFinished, "run %s has finished %v ago with model %x…", f.RunKey, m.now.Sub(done.At).Round(time.Second), done.Model[:6])
+	no := refuse(JobFinished, "run %s has finished %v ago with model %x…", f.RunKey, m.wall.Sub(done.At).Round(time.Second), done.Model[:6])
 	no.model = done.Model
 	return no
 }
@@ -346,6 +346,8 @@ func (m *machine) open(id Job, total int, generation uint32) (*job, *refusal) {
 		return nil, refuse(ServerDraining, "the server is going down and takes no new jobs")
 	case len(m.jobs) >= m.maxJobs:
 		return nil, refuse(ServerFull, "the server has %d jobs, its bound", len(m.jobs))
+	case id.RunKey != "" && m.broken != "":
+		return nil, refuse(ServerFault, "the server could not record the end of job %v, since its journal has failed: %s; restart the server", id, m.broken)
 	}
 	j := &job{
 		id: id, total: total, generation: generation, created: m.now,

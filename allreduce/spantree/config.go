@@ -71,6 +71,9 @@ type ServerConfig struct {
 	// ReplaceTimeout is how long a job that waits for the replacement of a
 	// lost rank does so, if its ranks do not say; 0 is 10 min.
 	ReplaceTimeout time.Duration
+	// JournalTimeout is how long the disk may take for the record of a finished job;
+	// then the job fails, though its files are delivered. 0 is 5 min.
+	JournalTimeout time.Duration
 	// Grace is how long a server whose journal tells of an earlier life waits
 	// for the ranks of jobs that run, before it wires a job that recovers from
 	// losses; 0 is LostAfter, -1 none.
@@ -106,6 +109,7 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	def(&c.PortTimeout, 60*time.Second)
 	def(&c.LostAfter, 10*time.Second)
 	def(&c.ReplaceTimeout, 10*time.Minute)
+	def(&c.JournalTimeout, 5*time.Minute)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -140,6 +144,7 @@ func (c ServerConfig) Validate() error {
 	for name, d := range map[string]time.Duration{
 		"FinishedAge": c.FinishedAge, "HandshakeTimeout": c.HandshakeTimeout, "WriteTimeout": c.WriteTimeout,
 		"PortTimeout": c.PortTimeout, "IdleTimeout": c.IdleTimeout, "LostAfter": c.LostAfter, "ReplaceTimeout": c.ReplaceTimeout,
+		"JournalTimeout": c.JournalTimeout,
 	} {
 		if d < 0 {
 			faults = append(faults, fmt.Errorf("spantree: %s is %v, want a positive duration", name, d))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -36,6 +37,9 @@ type serverConn struct {
 	known    bool  // guarded by s.mu
 	dropped  bool  // likewise: it counts for nothing any more
 	extra    int64 // of the reader: what it counts for beside connBytes
+
+	writes atomic.Int64 // since when the writer is at a write, as Server.elapsed; 0: it is at none
+	slow   atomic.Bool  // the client has not read in time
 
 	mu      sync.Mutex
 	nc      net.Conn  // over which is talked: raw, or TLS or a seal above it
@@ -143,8 +147,13 @@ func (c *serverConn) write() {
 				c.hangUp()
 				return // it is the last
 			}
-			_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
-			if _, err := c.talk().Write(p.b); err != nil {
+			c.writes.Store(max(1, c.s.elapsed.Load()))
+			_, err := c.talk().Write(p.b)
+			c.writes.Store(0)
+			if err != nil {
+				if c.slow.Load() {
+					err = fmt.Errorf("nothing within %v", c.s.cfg.WriteTimeout)
+				}
 				c.s.warn(c, "client does not read", err)
 				c.abort()
 				c.s.budget.release(out[i:]...)

@@ -76,9 +76,9 @@ func (m *machine) conclude(j *job) {
 		return
 	}
 	m.receipts++
-	j.receipt = m.receipts
+	j.receipt, j.recorded = m.receipts, m.now
 	m.awaiting[j.receipt] = j
-	m.do(persist{receipt: j.receipt, record: j.finished(m.now)})
+	m.do(persist{receipt: j.receipt, record: j.finished(m.wall)})
 }
 
 // deliver tells everybody who is COMPLETE, and has not been told, to deliver
@@ -150,12 +150,24 @@ func (m *machine) onPersisted(ev persisted) {
 	j := m.awaiting[ev.receipt]
 	delete(m.awaiting, ev.receipt)
 	switch {
-	case j == nil || j.state != ending:
+	case j == nil:
+	case j.state != ending: // it was failed by watchJournal
+		if ev.err == nil {
+			m.finished.add(j.finished(m.wall)) // as the journal has it
+		}
 	case ev.err != nil:
 		m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.err)})
 	default:
-		m.finished.add(j.finished(m.now))
+		m.finished.add(j.finished(m.wall))
 		m.bye(j)
+	}
+}
+
+// watchJournal fails a job whose end the journal does not take.
+func (m *machine) watchJournal(j *job) {
+	if j.state == ending && j.receipt != 0 && m.now.Sub(j.recorded) > m.journalTimeout {
+		m.fail(j, cause{Kind: causeRefused, Code: ServerFault, Rank: -1, Why: fmt.Sprintf(
+			"every file is delivered, but the server's journal has not taken the end of the job within %v: see the server's log for its disk", m.journalTimeout)})
 	}
 }
 

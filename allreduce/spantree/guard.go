@@ -78,6 +78,7 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	if err != nil {
 		return c.refuseTLS(err)
 	}
+	_ = c.raw.SetWriteDeadline(time.Time{})
 	c.mu.Lock()
 	c.nc = over
 	c.mu.Unlock()

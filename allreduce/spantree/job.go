@@ -54,14 +54,15 @@ type job struct {
 
 	native, ready int // members that speak the native protocol, and those of them that are ready
 	options       string
-	digest        [32]byte // of options
-	owner         [32]byte // SHA-256 of the claim by which it may be cancelled; zero: nobody's
-	streams       bool     // wired, and vw's stream is spoken
-	deliver       bool     // DELIVER was sent
-	completed     int      // members that are COMPLETE
-	owed          int      // files that members still owe
-	model         [32]byte // then: the digest all agree on
-	receipt       uint64   // of its finished record, 0: not written yet
+	digest        [32]byte  // of options
+	owner         [32]byte  // SHA-256 of the claim by which it may be cancelled; zero: nobody's
+	streams       bool      // wired, and vw's stream is spoken
+	deliver       bool      // DELIVER was sent
+	completed     int       // members that are COMPLETE
+	owed          int       // files that members still owe
+	model         [32]byte  // then: the digest all agree on
+	receipt       uint64    // of its finished record, 0: not written yet
+	recorded      time.Time // when the journal was given that record
 	files         []deliveredFile
 	nextReport    time.Time
 	reportGap     time.Duration
@@ -275,6 +276,10 @@ func (j *job) describe(now time.Time) string {
 		return j.report(now)
 	case wired:
 		return fmt.Sprintf("wired, epoch %v", j.epoch)
+	case ending:
+		if j.receipt != 0 {
+			return fmt.Sprintf("ending: every file is delivered, waiting for the server's journal for %v", now.Sub(j.recorded).Round(time.Second))
+		}
 	}
 	return j.state.String()
 }

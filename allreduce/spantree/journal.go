@@ -53,13 +53,21 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // ErrJournalLocked says that another server uses the journal.
 var ErrJournalLocked = errors.New("another server uses it")
 
-// journal is an open journal. The nil journal takes everything and keeps nothing.
+// journal is an open journal.
 type journal struct {
 	path string
-	file *os.File
+	file journalFile
 	lock *os.File
 	buf  []byte
-	err  error // of a write: what comes after it could not be read back
+	err  error // final: of a sync, or of a write that could not be taken back
+}
+
+// journalFile is what a journal needs of an *os.File.
+type journalFile interface {
+	io.WriteSeeker
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
 }
 
 // openJournal opens or creates a journal, and reads it. It keeps what later
@@ -215,11 +223,8 @@ func writeFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// append adds a record, and waits for the disk if sync is set.
-func (j *journal) append(r record, sync bool) error {
-	if j == nil {
-		return nil
-	}
+// append adds a record. Only sync puts it on the disk.
+func (j *journal) append(r record) error {
 	if j.err != nil {
 		return j.err
 	}
@@ -240,19 +245,23 @@ func (j *journal) append(r record, sync bool) error {
 		}
 		return err
 	}
-	if sync {
-		return j.file.Sync()
-	}
 	return nil
 }
 
-func (j *journal) close() error {
-	if j == nil {
-		return nil
+// sync puts on the disk what was appended. A failure is final: the system may have dropped
+// the pages that it could not write, and would report the next sync as a success. The next
+// start of the server reads what is there, and writes a new file.
+func (j *journal) sync() error {
+	if j.err == nil {
+		j.err = j.file.Sync()
 	}
+	return j.err
+}
+
+func (j *journal) close() error {
 	var err error
 	if j.file != nil {
-		err = errors.Join(j.file.Sync(), j.file.Close())
+		err = errors.Join(j.sync(), j.file.Close())
 		j.file = nil
 	}
 	if j.lock != nil {

@@ -41,7 +41,7 @@ func TestJournalKeepsWhatLaterStartsNeed(t *testing.T) {
 	for i, key := range []string{"a", "b", "c"} {
 		r := sampleRun(key)
 		r.At = birth.Add(time.Duration(i) * time.Minute)
-		if err := errors.Join(j.append(&deliveredRecord{RunKey: key}, false), j.append(r, true)); err != nil {
+		if err := errors.Join(j.append(&deliveredRecord{RunKey: key}), j.append(r), j.sync()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,19 +147,16 @@ func TestDamagedJournal(t *testing.T) {
 // A record that could not be written is a job that is not said to have finished.
 func TestUnwritableJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	r := serveTCP(t, ServerConfig{StateFile: path})
+	r, disk := serveOnDisk(t, ServerConfig{StateFile: path})
 	m := r.member(r.config(Job{UniqueID: 1, RunKey: "run"}, 0, 1))
 	if _, err := m.Ready(t.Context(), Shard{}); err != nil {
 		t.Fatal(err)
 	}
-	r.s.journalMu.Lock()
-	file := r.s.journal.file
 	readOnly, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.s.journal.file = readOnly
-	r.s.journalMu.Unlock()
+	disk.set(func(f *testDisk) { f.write = readOnly.Write })
 	if _, err := m.Complete(t.Context(), sum("m"), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +164,7 @@ func TestUnwritableJournal(t *testing.T) {
 	if no := as[*RefusedError](t, err); no.Code != ServerFault || !strings.Contains(no.Reason, "cannot write its journal") {
 		t.Errorf("Bye: %v", no)
 	}
-	r.s.journalMu.Lock()
-	r.s.journal.file = file
-	r.s.journalMu.Unlock()
+	disk.set(func(f *testDisk) { f.write = nil })
 	readOnly.Close()
 	if s := r.s.Status(); s.Finished != 0 {
 		t.Errorf("%d runs are remembered", s.Finished)

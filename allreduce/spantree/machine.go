@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/clock"
 )
 
 // The server's mind, without a socket, a clock or a goroutine: an event goes
@@ -72,6 +74,8 @@ type (
 		receipt uint64
 		err     error
 	}
+	// journalFailed reports that no record reaches the journal any more.
+	journalFailed struct{ err error }
 )
 
 func (vwHello) event()    {}
@@ -84,6 +88,8 @@ func (closed) event()     {}
 func (ticked) event()     {}
 func (drained) event()    {}
 func (persisted) event()  {}
+
+func (journalFailed) event() {}
 
 // action is something the shell has to do, in the order given.
 type action interface{ action() }
@@ -124,10 +130,12 @@ func (note) action()      {}
 // rules are the bounds a machine keeps. All must be positive.
 type rules struct {
 	maxJobs, maxRanks int
+	tick              time.Duration // between two ticks; a longer gap between events is a pause of the server, 0: none is
 	lostAfter         time.Duration // silence of a native rank that does not say otherwise
 	portTimeout       time.Duration // from kid_count to a vw worker's port
 	replaceTimeout    time.Duration // for a lost rank to be replaced, where the job does not say otherwise
 	idleFor           time.Duration // silence that nobody may ask for more than
+	journalTimeout    time.Duration // for a record to reach the disk
 	remember          int           // finished runs
 	rememberBytes     int64
 	version           string // of the program
@@ -141,7 +149,9 @@ type machine struct {
 	incarnation uint64
 	random      func([]byte) // fills with random bytes
 
-	now      time.Time
+	now      time.Time // by the clock, which stands still while the server does not run
+	wall     time.Time // of the calendar, for records
+	clock    clock.Clock
 	out      []action
 	jobs     map[Job]*job
 	order    []*job // the same, oldest first: nothing depends on map order
@@ -153,19 +163,40 @@ type machine struct {
 	draining bool
 	receipts uint64
 	awaiting map[uint64]*job // by receipt
+	broken   string          // why no record reaches the journal any more; "": they do
 }
 
 func newMachine(r rules, term uint32, incarnation uint64, random func([]byte)) *machine {
 	return &machine{
-		rules: r, term: term, incarnation: incarnation, random: random,
+		rules: r, term: term, incarnation: incarnation, random: random, clock: clock.Clock{Tick: r.tick},
 		jobs: map[Job]*job{}, conns: map[connID]*attempt{}, awaiting: map[uint64]*job{},
 		finished: memory{by: map[string]*finishedRecord{}, limit: r.remember, room: r.rememberBytes, age: r.rememberFor},
 	}
 }
 
-// step says what to do about an event. The result is valid until the next call.
+// reportedPause is the shortest pause of the server that the log mentions.
+const reportedPause = time.Second
+
+// read takes the time. A pause of the server is none of the ranks' silence.
+func (m *machine) read(now time.Time) {
+	var pause time.Duration
+	m.wall = now
+	if m.now, pause = m.clock.Read(now); pause >= reportedPause {
+		m.log(slog.LevelWarn, "this server was paused: the time does not count as silence of ranks", slog.String("for", pause.Round(time.Millisecond).String()))
+	}
+}
+
+// mayReturn reports whether an attempt whose connection has ended may be about to join
+// again: while the server was paused the attempt could not tell it from a dead one. If the
+// attempt does not come back, its silence counts from now on.
+func (m *machine) mayReturn(a *attempt) bool {
+	return m.clock.Settling() && a.seated && a.job.recovers() && a.wired != Epoch{}
+}
+
+// step returns what to do about an event. The result is valid until the next call.
 func (m *machine) step(now time.Time, ev event) []action {
-	m.now, m.out = now, m.out[:0]
+	m.out = m.out[:0]
+	m.read(now)
 	switch ev := ev.(type) {
 	case vwHello:
 		m.onVWHello(ev)
@@ -180,7 +211,7 @@ func (m *machine) step(now time.Time, ev event) []action {
 	case cancelling:
 		m.onCancel(ev)
 	case closed:
-		if a := m.conns[ev.conn]; a != nil {
+		if a := m.conns[ev.conn]; a != nil && !m.mayReturn(a) {
 			m.lose(a, ev.why)
 		}
 	case ticked:
@@ -189,6 +220,8 @@ func (m *machine) step(now time.Time, ev event) []action {
 		m.onDrain()
 	case persisted:
 		m.onPersisted(ev)
+	case journalFailed:
+		m.broken = ev.err.Error()
 	default:
 		panic(fmt.Sprintf("BUG: spantree: unknown event %T", ev))
 	}
@@ -249,7 +282,7 @@ func (m *machine) onFrame(ev received) {
 
 // onTick finds who has been silent for too long.
 func (m *machine) onTick() {
-	m.finished.expire(m.now)
+	m.finished.expire(m.wall)
 	m.forgetPast()
 	m.refused.expire(m.now)
 	for _, j := range slices.Clone(m.order) {
@@ -273,6 +306,7 @@ func (m *machine) onTick() {
 		m.assignMissing(j)
 		m.decide(j)
 		m.watchRecovery(j)
+		m.watchJournal(j)
 		if (j.state == filling || j.state == recovering) && !m.now.Before(j.nextReport) {
 			m.log(slog.LevelInfo, "job waits", slog.String("job", j.id.String()), slog.String("for", j.report(m.now)))
 			j.reportGap = min(2*j.reportGap, maxReportGap)

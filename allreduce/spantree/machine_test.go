@@ -26,6 +26,10 @@ var update = flag.Bool("update", false, "rewrite the transcripts of testdata/mac
 // event, "5s" and the like let time pass before it; the indented lines below
 // it are what the machine does about it, written by go test -update and read
 // by whoever reviews the change.
+//
+// After the line "ticking" time passes tick by tick, as it does for a server. Then
+// "pause 60s" lets time pass in which the server does not run, and "20s beats 1 2"
+// lets time pass in which these connections send a heartbeat every second.
 func TestMachineTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/machine/*.txt")
 	if err != nil || len(files) < 8 {
@@ -54,7 +58,7 @@ func TestMachineTranscripts(t *testing.T) {
 // testRules are small enough to be reached.
 var testRules = rules{
 	maxJobs: 3, maxRanks: 8, lostAfter: 10 * time.Second, portTimeout: time.Minute, replaceTimeout: 10 * time.Minute, idleFor: 24 * time.Hour,
-	remember: 2, rememberBytes: 1 << 20, rememberFor: time.Hour, version: "test",
+	journalTimeout: 5 * time.Minute, remember: 2, rememberBytes: 1 << 20, rememberFor: time.Hour, version: "test",
 }
 
 var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -69,8 +73,32 @@ func constant(b []byte) {
 // tell plays a transcript and returns it with what the machine does.
 func tell(t *testing.T, text string) string {
 	t.Helper()
-	m, now := newMachine(testRules, 5, 0xabc, constant), birth
+	rules := testRules
+	m, now := newMachine(rules, 5, 0xabc, constant), birth
 	var out strings.Builder
+	step := func(ev event) {
+		for _, a := range m.step(now, ev) {
+			fmt.Fprintf(&out, "  %s\n", show(a))
+		}
+		checkMachine(t, m)
+	}
+	pass := func(d time.Duration, beating []connID) {
+		for end := now.Add(d); now.Before(end); {
+			if rules.tick == 0 {
+				now = end
+				return
+			}
+			now = now.Add(min(rules.tick, end.Sub(now)))
+			if now.Sub(birth)%time.Second == 0 {
+				for _, conn := range beating {
+					if a := m.conns[conn]; a != nil {
+						m.step(now, received{conn, &beatFrame{WaitsFor: -1, Epoch: a.job.epoch}}) // the answers are not shown
+					}
+				}
+			}
+			step(ticked{})
+		}
+	}
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for lines.Scan() {
 		line := lines.Text()
@@ -83,22 +111,48 @@ func tell(t *testing.T, text string) string {
 			continue
 		}
 		if d, err := time.ParseDuration(words[0]); err == nil {
-			now, words = now.Add(d), words[1:]
+			if words = words[1:]; words[0] == "beats" {
+				pass(d, connsOf(t, words[1:]))
+				continue
+			}
+			pass(d, nil)
 		}
-		if words[0] == "restart" {
-			m = newMachine(testRules, 5, m.incarnation+1, constant)
+		switch words[0] {
+		case "restart":
+			m = newMachine(rules, 5, m.incarnation+1, constant)
+			continue
+		case "ticking":
+			rules.tick = tick
+			m = newMachine(rules, 5, m.incarnation, constant)
+			step(ticked{})
+			continue
+		case "pause":
+			d, err := time.ParseDuration(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(d)
 			continue
 		}
 		ev, err := parseEvent(m, words)
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		for _, a := range m.step(now, ev) {
-			fmt.Fprintf(&out, "  %s\n", show(a))
-		}
-		checkMachine(t, m)
+		step(ev)
 	}
 	return out.String()
+}
+
+func connsOf(t *testing.T, words []string) (all []connID) {
+	t.Helper()
+	for _, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, connID(n))
+	}
+	return all
 }
 
 // split cuts a line into words; quotes hold several together.
@@ -289,6 +343,8 @@ func parseEvent(m *machine, words []string) (event, error) {
 			err = errors.New(a["error"])
 		}
 		return persisted{a.num("receipt"), err}, nil
+	case "broken":
+		return journalFailed{errors.New(a["error"])}, nil
 	}
 	return nil, fmt.Errorf("unknown event %q", verb)
 }

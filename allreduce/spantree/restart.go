@@ -104,7 +104,7 @@ func (m *machine) raiseTerm(e Epoch) {
 	}
 	m.term = e.Term + 1
 	m.log(slog.LevelInfo, "term follows that of an earlier server", slog.Int("term", int(m.term)))
-	m.do(persist{record: &termRecord{Term: m.term, At: m.now}})
+	m.do(persist{record: &termRecord{Term: m.term, At: m.wall}})
 }
 
 // same is the attempt whose JOIN this is again: its old connection may not have

@@ -13,6 +13,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,7 @@ const tick = 200 * time.Millisecond
 // Server serves jobs. Make one with [NewServer]; several goroutines may use it.
 type Server struct {
 	cfg     ServerConfig
-	journal *journal
+	journal *journalWriter // nil: there is none
 
 	mu        sync.Mutex
 	mind      *machine
@@ -41,10 +42,11 @@ type Server struct {
 	warnings   limiter
 	handshakes chan struct{} // one in it for each TLS handshake that works
 
-	journalMu sync.Mutex    // guards writes to journal; taken after mu is free
-	done      chan struct{} // closed by Close, and when a drained server is idle
-	endOnce   sync.Once
-	serving   sync.WaitGroup // calls of Serve
+	born    time.Time
+	elapsed atomic.Int64  // nanoseconds of the machine's clock since then, at the newest event
+	done    chan struct{} // closed by Close, and when a drained server is idle
+	endOnce sync.Once
+	serving sync.WaitGroup // calls of Serve
 }
 
 // NewServer prepares a server; with a StateFile it reads and locks the journal.
@@ -60,22 +62,28 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	term, runs := uint32(1), []*finishedRecord(nil)
 	if cfg.StateFile != "" {
-		var err error
-		if s.journal, term, runs, err = openJournal(cfg.StateFile, cfg.MaxFinished, cfg.FinishedAge, time.Now()); err != nil {
+		slow := time.AfterFunc(journalSlow, func() { cfg.Log.Warn("waiting for the disk of the journal", "file", cfg.StateFile, "for", journalSlow) })
+		j, t, r, err := openJournal(cfg.StateFile, cfg.MaxFinished, cfg.FinishedAge, time.Now())
+		slow.Stop()
+		if err != nil {
 			return nil, err
 		}
+		term, runs = t, r
+		s.journal = newJournalWriter(j, cfg.Log, s.apply)
 	}
 	var incarnation [8]byte
 	random(incarnation[:])
 	s.mind = newMachine(rules{
-		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout, replaceTimeout: cfg.ReplaceTimeout, idleFor: cfg.IdleTimeout,
+		maxJobs: cfg.MaxJobs, maxRanks: cfg.MaxRanks, tick: tick, journalTimeout: cfg.JournalTimeout, lostAfter: cfg.LostAfter, portTimeout: cfg.PortTimeout, replaceTimeout: cfg.ReplaceTimeout, idleFor: cfg.IdleTimeout,
 		remember: cfg.MaxFinished, rememberBytes: cfg.MaxMemory / finishedShare, rememberFor: cfg.FinishedAge, version: cfg.Version,
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
 	for _, r := range runs {
 		s.mind.finished.add(r)
 	}
+	s.born = time.Now()
+	s.mind.read(s.born)
 	if term > 1 {
-		s.mind.grace = time.Now().Add(cmp.Or(cfg.Grace, cfg.LostAfter))
+		s.mind.grace = s.mind.now.Add(cmp.Or(cfg.Grace, cfg.LostAfter))
 	}
 	return s, nil
 }
@@ -258,15 +266,17 @@ func (s *Server) protocols() string {
 	return text
 }
 
-// apply tells the machine what happened and does what it says. Nothing here
-// waits for a client: what is sent is queued for the connection's writer.
-// The journal is written, and the log, after the machine is free again.
+// apply hands the machine an event and does what it answers. Nothing here waits for a
+// client or for the disk: what is sent is queued for the connection's writer, and
+// records for the journal's. The log is written after the machine is free again.
 func (s *Server) apply(ev event) {
 	events := []event{ev}
 	for len(events) > 0 {
-		var after []action
+		var notes []note
 		s.mu.Lock()
-		for _, a := range s.mind.step(time.Now(), events[0]) {
+		out := s.mind.step(time.Now(), events[0])
+		events = events[1:]
+		for _, a := range out {
 			switch a := a.(type) {
 			case sendFrame:
 				s.send(a)
@@ -278,51 +288,52 @@ func (s *Server) apply(ev event) {
 				if c := s.conns[a.conn]; c != nil {
 					c.queue(nil)
 				}
+			case persist:
+				switch {
+				case s.journal != nil:
+					s.journal.add(a)
+				case a.receipt != 0:
+					events = append(events, persisted{a.receipt, nil})
+				}
+			case note:
+				notes = append(notes, a)
 			default:
-				after = append(after, a)
+				panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
 			}
 		}
-		if _, tick := events[0].(ticked); tick {
+		elapsed := s.mind.now.Sub(s.born)
+		s.elapsed.Store(int64(elapsed))
+		_, tick := ev.(ticked)
+		if tick {
 			s.budget.keeps(s.mind.holds())
+			s.expireWrites(elapsed)
 		}
 		if s.draining && s.mind.idle() {
 			s.end()
 		}
 		s.mu.Unlock()
-		events = append(events[1:], s.afterwards(after)...)
-	}
-}
-
-// afterwards does what can take time, and returns what the machine wants to
-// know about it.
-func (s *Server) afterwards(actions []action) (answers []event) {
-	for _, a := range actions {
-		switch a := a.(type) {
-		case note:
-			if a.often {
-				s.complain(a.text, a.attrs...)
+		if tick && s.journal != nil {
+			s.journal.watch(elapsed)
+		}
+		for _, n := range notes {
+			if n.often {
+				s.complain(n.text, n.attrs...)
 				continue
 			}
-			s.cfg.Log.LogAttrs(context.Background(), a.level, a.text, a.attrs...)
-		case persist:
-			err := s.write(a)
-			if err != nil {
-				s.cfg.Log.Error("cannot write the journal", "file", s.cfg.StateFile, "error", err)
-			}
-			if a.receipt != 0 {
-				answers = append(answers, persisted{a.receipt, err})
-			}
-		default:
-			panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
+			s.cfg.Log.LogAttrs(context.Background(), n.level, n.text, n.attrs...)
 		}
 	}
-	return answers
 }
 
-func (s *Server) write(a persist) error {
-	s.journalMu.Lock()
-	defer s.journalMu.Unlock()
-	return s.journal.append(a.record, a.receipt != 0)
+// expireWrites closes the connections of clients that do not read. The time is the
+// machine's: a pause of the server does not count.
+func (s *Server) expireWrites(now time.Duration) {
+	for _, c := range s.conns {
+		if since := c.writes.Load(); since > 0 && now-time.Duration(since) > s.cfg.WriteTimeout {
+			c.slow.Store(true)
+			c.abort()
+		}
+	}
 }
 
 // send queues a frame. A job's START is one frame for thousands of ranks: it
@@ -367,7 +378,8 @@ func (s *Server) hangUpAll(l net.Listener) {
 			continue
 		}
 		if s.draining && !s.closed {
-			c.queue(nil) // a last BYE may still be under way
+			_ = c.raw.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout)) // no tick comes any more
+			c.queue(nil)                                                   // a last BYE may still be under way
 		} else {
 			c.abort()
 		}
@@ -394,6 +406,9 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.serving.Wait()
+	if s.journal == nil {
+		return nil
+	}
 	return s.journal.close()
 }
 
@@ -401,7 +416,7 @@ func (s *Server) Close() error {
 func (s *Server) Status() ServerStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mind.now = time.Now()
+	s.mind.read(time.Now())
 	return s.mind.status()
 }
 

@@ -15,8 +15,9 @@ type ServerStatus struct {
 	Version  string      `json:"version"`
 	Term     uint32      `json:"term"`
 	Draining bool        `json:"draining"`
-	Finished int         `json:"finished"` // runs remembered
-	Jobs     []JobStatus `json:"jobs"`     // oldest first
+	Finished int         `json:"finished"`          // runs remembered
+	Journal  string      `json:"journal,omitempty"` // why no record reaches it any more; "": they do, or there is none
+	Jobs     []JobStatus `json:"jobs"`              // oldest first
 }
 
 // JobStatus is a job in a ServerStatus.
@@ -88,7 +89,7 @@ func (m *machine) statusJSON() string {
 }
 
 func (m *machine) status() ServerStatus {
-	s := ServerStatus{Version: m.version, Term: m.term, Draining: m.draining, Finished: len(m.finished.by), Jobs: []JobStatus{}}
+	s := ServerStatus{Version: m.version, Term: m.term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []JobStatus{}}
 	for _, j := range m.order {
 		js := JobStatus{
 			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.state.String(), Report: j.describe(m.now),

@@ -159,6 +159,9 @@ func parseJob(text string) (spantree.Job, error) {
 
 // appendJobs appends the jobs as a table, and below each who waits for what.
 func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
+	if st.Journal != "" {
+		dst = fmt.Appendf(dst, "the server's journal has failed, restart the server: %s\n", st.Journal)
+	}
 	if len(st.Jobs) == 0 {
 		return append(dst, "no jobs\n"...)
 	}
@@ -262,7 +265,7 @@ func numbered(list []int) string {
 // appendWaits appends who was lost and refused, and what the ranks of a job wait for.
 func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
 	const most = 8
-	if j.State == "recovering" {
+	if j.State == "recovering" || j.State == "ending" && j.Report != "ending" {
 		dst = fmt.Appendf(dst, "%v: %s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, j.Report)
 	}
 	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r spantree.RankStatus) bool { return r.Waits == "" })

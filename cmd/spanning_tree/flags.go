@@ -30,6 +30,9 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
       --grace T     with --state: how long a restarted server waits for the ranks
                     of running jobs before it starts others that recover
                     (default: --lost_after)
+      --journal_timeout T
+                    with --state: how long a job that has ended waits for the disk
+                    to take its record, then it fails (default 5m)
       --nondaemon   stay in the foreground
 
 Who may come (gvw keygen makes secrets and certificates; docs/security.md):
@@ -72,6 +75,7 @@ type options struct {
 	lostAfter time.Duration
 	replace   time.Duration
 	grace     time.Duration
+	journal   time.Duration
 	nondaemon bool
 	guard
 	bounds
@@ -134,6 +138,9 @@ func parse(args []string) (options, error) {
 			return o, err
 		}
 	}
+	if o.journal != 0 && o.state == "" {
+		return o, usage("--journal_timeout would be ignored: without --state FILE there is no journal")
+	}
 	if o.grace != 0 && o.state == "" {
 		return o, usage("--grace is of use with --state alone: without a journal a server does not know that it was started again")
 	}
@@ -193,6 +200,8 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return span(name, &o.replace), true
 	case "grace":
 		return span(name, &o.grace), true
+	case "journal_timeout":
+		return span(name, &o.journal), true
 	case "secret_file":
 		return text(&o.secretFile), true
 	case "tls_cert":
@@ -225,7 +234,7 @@ func suggest(name string) string {
 		return ""
 	}
 	for _, known := range slices.Concat([]string{
-		"port", "bind", "state", "lost_after", "replace_timeout", "grace", "nondaemon", "help", "version",
+		"port", "bind", "state", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
 		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow",
 	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {

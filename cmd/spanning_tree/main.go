@@ -99,7 +99,7 @@ func serve(o options, stderr io.Writer, ready func()) (code int, err error) {
 		return 0, err
 	}
 	s, err := spantree.NewServer(spantree.ServerConfig{
-		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, Version: version(), Log: log,
+		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, JournalTimeout: o.journal, Version: version(), Log: log,
 		Credentials: creds, Allow: o.allow,
 		MaxJobs: o.jobs, MaxRanks: o.ranks, MaxPending: o.pending, MaxHandshakes: o.handshakes, MaxFrame: o.frame,
 		MaxMemory: int64(o.memory) << 20, HandshakeTimeout: o.handshake, IdleTimeout: o.idle,

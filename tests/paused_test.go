@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package tests
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pauseFor is three times the --lost_after of the ranks and of the server.
+const pauseFor = 3 * time.Second
+
+// pause stops processes for a while, as if their machine was suspended.
+func pause(t *testing.T, all ...*process) {
+	t.Helper()
+	for _, sig := range []os.Signal{sigStop, sigCont} {
+		for _, p := range all {
+			if err := p.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sig == sigStop {
+			time.Sleep(pauseFor) // the length of the pause is what is tested
+		}
+	}
+}
+
+// A server that is stopped for longer than --lost_after neither loses a job nor accuses a
+// rank, whatever the job does about losses, and also where all files are delivered.
+func TestPausedServer(t *testing.T) {
+	want := plainModel(t)
+	for _, policy := range []string{"abort", "wait"} {
+		for _, when := range []string{"at work", "ending"} {
+			t.Run(policy+" "+when, func(t *testing.T) {
+				t.Parallel()
+				j := newPlainJob(t)
+				j.policy = policy
+				if when == "at work" {
+					j.startAll(nil)
+					j.untilPass(2)
+				} else {
+					plans := map[int]string{}
+					for rank := range j.ranks {
+						plans[rank] = "delivery:1,delay:500ms"
+					}
+					j.startAll(plans)
+					j.until("ending")
+				}
+				pause(t, j.server)
+				j.end(want)
+				for rank, p := range j.ranks {
+					if strings.Contains(p.res.stderr, "lost rank") {
+						t.Errorf("rank %d accuses another\n%s", rank, tail(p.res.stderr, 20))
+					}
+				}
+				log := j.serverLog()
+				if !strings.Contains(log, "this server was paused") || !strings.Contains(log, "job finished") {
+					t.Error("the server has not noticed the pause, or the job has not finished")
+				}
+				for _, accusation := range []string{"rank lost", "epoch over", "job failed"} {
+					if strings.Contains(log, accusation) {
+						t.Errorf("the server's log has %q:\n%s", accusation, tail(log, 40))
+					}
+				}
+			})
+		}
+	}
+}
