@@ -111,6 +111,18 @@ type call struct {
 // errStopped tells the caller of a collective that it is all over.
 var errStopped = errors.New("allreduce: the engine has stopped")
 
+// wire sets what the edges of an epoch need before the first of them opens. It reports
+// false, and sets nothing, if the engine has stopped.
+func (en *engine) wire(set func()) bool {
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	if en.stopped() {
+		return false
+	}
+	set()
+	return true
+}
+
 // attach opens the edge to a rank.
 func (en *engine) attach(rank int, l link) error {
 	en.mu.Lock()

@@ -124,7 +124,7 @@ func (g *Group) connect(ctx context.Context) error {
 		e.tellServer(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err})
 		return err
 	}
-	if err := e.start(w, wr); err != nil {
+	if err := e.start(ctx, w, wr); err != nil {
 		return err
 	}
 	g.strike(fault.Wiring)
@@ -154,44 +154,75 @@ func (e *epoch) over() bool {
 }
 
 // start takes over the edges of a wired job.
-func (e *epoch) start(w *spantree.Wiring, wr *wirer) error {
+func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error {
 	g, en := e.group, &e.engine
-	en.stream, en.peers = w.Stream, w.Peers
-	if w.Stream {
-		en.part = streamChunk
+	d, err := e.newDriver(w, wr)
+	if err != nil {
+		wr.end()
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 	}
 	e.plans = newPlans(wr.tree, wr.self, wr.live, w.Stream)
-	en.reach = func(rank int) {
-		wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
-	}
-	if d := g.cfg.Driver; d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
-		poll, err := newPollLoop(en)
-		switch {
-		case err == nil:
-			en.driver = poll
-			en.pipes, _ = poll.(pipes)
-		case d == DriverPoll:
-			wr.end()
-			return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
+	wired := en.wire(func() {
+		en.stream, en.peers = w.Stream, w.Peers
+		if w.Stream {
+			en.part = streamChunk
 		}
+		en.reach = func(rank int) {
+			wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
+		}
+		en.driver = d
+		en.pipes, _ = d.(pipes)
+		if !w.Stream && w.Epoch != (spantree.Epoch{}) {
+			en.onUnmet = func(rank int, detail string) {
+				e.work.Go(func() {
+					g.member.Ask(e.quitting, rank, en.callNumber(), spantree.EdgeStalls, detail)
+				})
+			}
+		}
+	})
+	if !wired {
+		d.stop()
+		d.wait()
+		return e.stopped(ctx, errStopped)
 	}
 	if creds := g.cfg.Credentials; creds != nil && creds.TLS != nil && !w.Stream {
 		g.log.Info("between ranks: TLS 1.3, by the net.Conn driver; those of a machine share memory all the same, unless that is off", "rank", g.cfg.Rank)
 	}
 	if err := wr.handOver(en.attach); err != nil {
-		wr.end()
-		en.finish()
-		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
-	}
-	if !w.Stream && w.Epoch != (spantree.Epoch{}) {
-		en.onUnmet = func(rank int, detail string) {
-			e.work.Go(func() {
-				g.member.Ask(e.quitting, rank, en.callNumber(), spantree.EdgeStalls, detail)
-			})
-		}
+		return e.stopped(ctx, err)
 	}
 	en.watchs.Go(func() { en.watch(e.done) })
 	return nil
+}
+
+// newDriver returns the driver of the epoch's edges.
+func (e *epoch) newDriver(w *spantree.Wiring, wr *wirer) (driver, error) {
+	d := e.group.cfg.Driver
+	if d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
+		poll, err := newPollLoop(&e.engine)
+		if err == nil || d == DriverPoll {
+			return poll, err
+		}
+	}
+	return &netConn{en: &e.engine}, nil
+}
+
+// stopped ends an epoch whose engine did not take its edges over. The reason is the failure
+// that has stopped the engine; the epoch may have ended after the edges opened. Else it is err.
+func (e *epoch) stopped(ctx context.Context, err error) error {
+	g, en := e.group, &e.engine
+	e.wirer.end()
+	en.mu.Lock()
+	failed := en.failure != nil
+	en.mu.Unlock()
+	if failed {
+		return g.failed(ctx)
+	}
+	en.finish()
+	if g.isClosed() {
+		return ErrClosed
+	}
+	return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 }
 
 // end ends the edges and joins everything that the epoch has started.
@@ -223,13 +254,14 @@ func (e *epoch) watchOver() {
 	en.mu.Lock()
 	// At the end of a job with vw workers ranks leave one by one, and what
 	// matters is seen on the connections.
-	leaving := en.stream && en.leaving
+	stream := en.stream
+	leaving := stream && en.leaving
 	en.mu.Unlock()
 	if leaving {
 		return
 	}
 	v := e.serversVerdict()
-	if v.code == faultGaveUp && !en.stream {
+	if v.code == faultGaveUp && !stream {
 		// The rank that gave up has told its neighbours too, in more detail.
 		timer := time.NewTimer(detailWithin)
 		defer timer.Stop()

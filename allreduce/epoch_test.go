@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// TestEpochEndsWhileItIsWired: OVER arrives after the edges of the tree have opened, and before, or
+// while, the engine takes them over. Collectives are interrupted then, which Run makes good.
+func TestEpochEndsWhileItIsWired(t *testing.T) {
+	for _, onLoss := range []OnLoss{Abort, Wait} {
+		for _, driver := range []Driver{DriverAuto, DriverConn} {
+			for _, first := range []bool{false, true} {
+				t.Run(fmt.Sprintf("on_loss %v, driver %v, after OVER %v", onLoss, driver, first), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { epochEndsWhileWired(t, onLoss, driver, first) })
+				})
+			}
+		}
+	}
+}
+
+func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool) {
+	j, n := newMemJob(t, 3, Config{OnLoss: onLoss, Driver: driver})
+	j.each(func(rank int) error {
+		g := j.groups[rank]
+		w, err := g.member.Ready(ctx, spantree.Shard{Examples: 1})
+		if err != nil {
+			return err
+		}
+		g.steps.recovers = onLoss != Abort
+		g.turn(w)
+		return g.epoch.wirer.connect(ctx)
+	})
+	n.Kill("h2")
+	for _, rank := range []int{0, 1} {
+		e := j.groups[rank].epoch
+		if first {
+			<-e.engine.failed
+			time.Sleep(time.Second)
+		}
+		err := e.start(ctx, e.wiring, e.wirer)
+		if err == nil { // it was faster
+			<-e.engine.failed
+			err = j.groups[rank].failed(ctx)
+		}
+		_, interrupted := errors.AsType[*InterruptedError](err)
+		lost, ended := errors.AsType[*spantree.LostError](err)
+		if interrupted != (onLoss == Wait) || !ended || lost.Rank != 2 {
+			t.Errorf("rank %d: %v (%T), want that rank 2 was lost", rank, err, err)
+		}
+	}
+}
