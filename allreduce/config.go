@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
@@ -200,6 +201,9 @@ const (
 	defaultDialTimeout   = 100 * time.Second
 	defaultChunk         = 256 << 10
 
+	// leastTime is the shortest time-out that a Config may set.
+	leastTime = time.Millisecond
+
 	// streamChunk is how vw cuts its stream. No byte depends on it.
 	streamChunk = 64 << 10
 )
@@ -261,8 +265,8 @@ func (c Config) Validate() error {
 	if err := checkServer(c.Server); err != nil {
 		fault("Server: %w", err)
 	}
-	if c.Total < 1 {
-		fault("Total: got %d, want at least 1", c.Total)
+	if c.Total < 1 || c.Total > topo.MaxSize {
+		fault("Total: got %d, want 1 to %d", c.Total, topo.MaxSize)
 	}
 	if c.Rank < 0 || c.Rank >= max(c.Total, 1) {
 		fault("Rank: got %d, want 0 to Total-1 = %d", c.Rank, c.Total-1)
@@ -283,8 +287,8 @@ func (c Config) Validate() error {
 		{"MaxWait", c.MaxWait},
 		{"ReplaceTimeout", c.ReplaceTimeout},
 	} {
-		if d.d < 0 {
-			fault("%s: got %v, want 0 or more", d.name, d.d)
+		if d.d != 0 && d.d < leastTime {
+			fault("%s: got %v, want 0 or at least %v: a time.Duration without a unit counts nanoseconds", d.name, d.d, leastTime)
 		}
 	}
 	if c.Listen != "" {

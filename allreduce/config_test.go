@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+)
+
+// TestValidateRefusesNanoseconds: a duration without a unit is a mistake.
+func TestValidateRefusesNanoseconds(t *testing.T) {
+	for _, c := range []Config{{Stall: 3}, {Heartbeat: 1}, {LostAfter: 10}, {DialTimeout: 100}, {MaxWait: 1}, {ReplaceTimeout: 5}, {ServerTimeout: 9}, {StartTimeout: 2}, {Stall: -1}} {
+		c.Server, c.Total = "server:1", 1
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "at least 1ms") {
+			t.Errorf("%+v: got %v, want that it is refused", c, err)
+		}
+	}
+	if err := (Config{Server: "server:1", Total: 1 << 40}).Validate(); err == nil || !strings.Contains(err.Error(), "Total: got 1099511627776") {
+		t.Errorf("a total of 2^40: got %v, want that it is refused", err)
+	}
+}
+
+// FuzzValidate: what Validate accepts starts a job, or returns an error, and never panics.
+func FuzzValidate(f *testing.F) {
+	f.Add(int64(3), int64(0), int64(0), int64(0), int64(0), int64(0), 2, 0, byte(0), byte(0), byte(0), byte(0), byte(0), 0.0, "", "")
+	f.Add(int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond),
+		2, 8, byte(1), byte(2), byte(1), byte(3), byte(0), 1.5, ":0", "h0:7")
+	f.Add(int64(-1), int64(1<<62), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(1<<62), 1<<40, 1<<40, byte(2), byte(1), byte(2), byte(7), byte(255), 1e300, "10.0.0.0/8:5-1", "x")
+	f.Fuzz(func(t *testing.T, stall, wait, heartbeat, lost, dial, start int64, total, chunk int, onLoss, driver, over, name, flags byte, slow float64, listen, advertise string) {
+		cfg := Config{
+			Server: "server:26543", Total: total, Chunk: chunk, OnLoss: OnLoss(onLoss), Driver: Driver(driver), Transport: Transport(over), Schedule: schedule.Name(name),
+			Stall: time.Duration(stall), MaxWait: time.Duration(wait), Heartbeat: time.Duration(heartbeat), LostAfter: time.Duration(lost), DialTimeout: time.Duration(dial),
+			StartTimeout: time.Duration(start), ServerTimeout: time.Duration(lost), ReplaceTimeout: time.Duration(wait), SlowFactor: slow, Listen: listen, Advertise: advertise,
+			NoChecksum: flags&1 > 0, NoSharedMemory: flags&2 > 0, Elastic: flags&4 > 0, Job: spantree.Job{UniqueID: 7, RunKey: "run"},
+		}
+		if cfg.Validate() != nil {
+			return
+		}
+		newGroup(cfg.withDefaults())
+		if total <= 3 {
+			synctest.Test(t, func(t *testing.T) { startAnyJob(t, cfg) })
+		}
+	})
+}
+
+// startAnyJob starts a job and ends it, whatever its configuration leads to.
+func startAnyJob(t *testing.T, cfg Config) {
+	n := mem.New()
+	startServer(t, n.Host("server"), cfg.Server)
+	within, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var work sync.WaitGroup
+	for rank := range cfg.Total {
+		c := cfg
+		c.Rank, c.Network = rank, n.Host(fmt.Sprintf("h%d", rank))
+		work.Go(func() {
+			g, err := Join(within, c)
+			if err != nil {
+				return
+			}
+			defer g.Close()
+			v := []float32{1, 2, 3}
+			if err := g.AllReduce(within, Vec(v), Sum); err == nil && v[2] != float32(3*c.Total) {
+				t.Errorf("rank %d: the sum is %v of %d ranks", c.Rank, v[2], c.Total)
+			}
+		})
+	}
+	work.Wait()
+}
