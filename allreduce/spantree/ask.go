@@ -50,7 +50,7 @@ func (g gateway) status(ctx context.Context) (*ServerStatus, error) {
 		s := new(ServerStatus)
 		return s, json.Unmarshal([]byte(f.JSON), s)
 	case *refusedFrame:
-		return nil, &RefusedError{Server: g.server, Code: f.Code, Reason: f.Reason}
+		return nil, g.refusal(f)
 	}
 	return nil, &FrameError{Type: typeOf(answer), Err: errors.New("a server answers STATUS by JOBS")}
 }
@@ -74,7 +74,8 @@ func Cancel(ctx context.Context, network transport.Network, server string, creds
 	if c.Owner != nil {
 		copy(f.Claim[:], claim(c.Owner))
 	}
-	answer, err := gatewayAt(network, server, creds).ask(ctx, f)
+	g := gatewayAt(network, server, creds)
+	answer, err := g.ask(ctx, f)
 	if errors.Is(err, errVWServer) {
 		err = fmt.Errorf("%w, which cancels nothing", err)
 	}
@@ -83,7 +84,7 @@ func Cancel(ctx context.Context, network transport.Network, server string, creds
 		case *byeFrame:
 			return nil
 		case *refusedFrame:
-			return &RefusedError{Server: server, Code: f.Code, Reason: f.Reason}
+			return g.refusal(f)
 		}
 		err = &FrameError{Type: typeOf(answer), Err: errors.New("a server answers CANCEL by BYE")}
 	}

@@ -22,22 +22,24 @@ type gateway struct {
 	creds   *auth.Credentials
 }
 
-// converse connects to a server, says hello, and lets talk go on. All of it
-// ends with ctx; the connection that is returned does not.
+// converse connects to a server, says hello, and lets talk go on, for dialOnce at most.
+// The connection that is returned has no deadline.
 func (g gateway) converse(ctx context.Context, talk func(net.Conn, *frameReader) error) (net.Conn, *frameReader, error) {
-	dial, cancel := context.WithTimeout(ctx, dialOnce)
+	ctx, cancel := context.WithTimeoutCause(ctx, dialOnce, fmt.Errorf("no answer within %v", dialOnce))
 	defer cancel()
-	bare, err := g.network.Dial(dial, g.server)
+	bare, err := g.network.Dial(ctx, g.server)
 	if err != nil {
 		return nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
 	var frames *frameReader
-	conn, err := g.creds.Client(dial, bare, hostOf(g.server))
+	conn, err := g.creds.Client(ctx, bare, hostOf(g.server))
 	if err == nil {
 		conn, frames, err = g.hello(conn)
 	}
-	if err == nil {
+	if err != nil {
+		err = g.doubt(err)
+	} else {
 		err = talk(conn, frames)
 	}
 	if !stop() {
@@ -45,17 +47,31 @@ func (g gateway) converse(ctx context.Context, talk func(net.Conn, *frameReader)
 	}
 	if err != nil {
 		_ = bare.Close() // err says more
-		return nil, nil, g.final(err)
+		return nil, nil, err
 	}
 	return conn, frames, nil
 }
 
-// final makes a refusal of what is about credentials: to try again is in vain.
-func (g gateway) final(err error) error {
+// doubt returns err, the end of a handshake, as a refusal if it is one. Before the end of
+// the handshake the server is not authenticated. A program without credentials authenticates
+// no server: there a refusal with the right checksum holds.
+func (g gateway) doubt(err error) error {
 	if no, ok := errors.AsType[*auth.Error](auth.Explain(err)); ok {
-		return &RefusedError{Ours: true, Server: g.server, Code: Unauthorised, Reason: no.Error()}
+		err = g.refused("%v", no)
+	}
+	if no, ok := errors.AsType[*RefusedError](err); ok && g.creds.Any() {
+		no.doubtful = true
 	}
 	return err
+}
+
+// refusal returns what a REFUSED frame says. Code Malformed is a server's answer to changed
+// bytes. Without credentials these may have been changed on the way.
+func (g gateway) refusal(f *refusedFrame) error {
+	return &RefusedError{
+		Server: g.server, Code: f.Code, Reason: f.Reason, Model: f.Model,
+		doubtful: f.Code == Malformed && !g.creds.Any(),
+	}
 }
 
 func (g gateway) refused(format string, args ...any) error {
@@ -96,7 +112,7 @@ func (g gateway) hello(conn net.Conn) (net.Conn, *frameReader, error) {
 		return nil, nil, fmt.Errorf("no server of the native protocol: %w", err)
 	}
 	if no, ok := f.(*refusedFrame); ok {
-		return nil, nil, &RefusedError{Server: g.server, Code: no.Code, Reason: no.Reason}
+		return nil, nil, g.refusal(no)
 	}
 	w, is := f.(*welcomeFrame)
 	switch {
@@ -141,7 +157,7 @@ func (g gateway) prove(conn net.Conn, frames *frameReader, w *welcomeFrame, hear
 	}
 	switch f := f.(type) {
 	case *refusedFrame:
-		return nil, nil, &RefusedError{Server: g.server, Code: f.Code, Reason: f.Reason}
+		return nil, nil, g.refusal(f)
 	case *provedFrame:
 		if !x.Accepts(auth.Server, f.Proof[:]) {
 			return nil, nil, g.refused("it has let this program in, but has not the secret itself: it is not the server that is meant")

@@ -39,6 +39,8 @@ type RefusedError struct {
 	Reason string
 	// Model is the digest of the finished run's model, with Code JobFinished.
 	Model [32]byte
+
+	doubtful bool // anybody on the path may have sent it, or changed what it answers
 }
 
 func (e *RefusedError) Error() string {

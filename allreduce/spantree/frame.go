@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 )
 
@@ -37,8 +38,28 @@ const (
 	//	   and what one takes from another is sealed
 	//	7  a job may start without ranks that have not come: JOIN says so, JOINED and ROSTER
 	//	   say which
-	protocolVersion = 7
+	//	8  the frames of a handshake end in a checksum
+	protocolVersion = 8
+
+	// checksumSince is the first version in which the frames of a handshake have a checksum.
+	checksumSince = 8
+	checksumSize  = 4
 )
+
+// checked reports whether a frame's payload ends in a checksum. These are the frames before
+// and at the admission to a job, which may come before a connection is sealed.
+func (t frameType) checked() bool {
+	switch t {
+	case typeJoin, typeCancel, typeWelcome, typeJoined, typeRefused:
+		return true
+	}
+	return false
+}
+
+// checksum is the CRC-32C of a frame's type, its version and the payload before the checksum.
+func checksum(t frameType, version uint8, payload []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte{byte(t), version}, castagnoli), castagnoli, payload)
+}
 
 // The hello of the native protocol, three u64: magic, 1, 1. vw's server
 // takes it for rank 1 of a job with 1 rank and refuses it.
@@ -233,6 +254,9 @@ func appendFrame(dst []byte, f frame) ([]byte, error) {
 	start := len(dst)
 	c := coder{mode: put, buf: append(dst, 0, 0, 0, 0, byte(t), protocolVersion, 0, 0)}
 	f.code(&c)
+	if c.err == nil && t.checked() {
+		c.buf = binary.LittleEndian.AppendUint32(c.buf, checksum(t, protocolVersion, c.buf[start+frameHeader:]))
+	}
 	n := len(c.buf) - start - frameHeader
 	if c.err == nil && n > frameKinds[t].limit {
 		c.err = fmt.Errorf("its payload has %d bytes, the limit is %d", n, frameKinds[t].limit)
@@ -286,6 +310,16 @@ func decodeHeader(h [frameHeader]byte, limit int) (t frameType, version uint8, s
 
 // decodePayload decodes a frame of a known type.
 func decodePayload(t frameType, version uint8, payload []byte) (frame, error) {
+	if t.checked() && version >= checksumSince {
+		n := len(payload) - checksumSize
+		if n < 0 {
+			return nil, &FrameError{Type: t, Err: errShort}
+		}
+		if got, want := checksum(t, version, payload[:n]), binary.LittleEndian.Uint32(payload[n:]); got != want {
+			return nil, &FrameError{Type: t, Err: fmt.Errorf("its checksum is %#x, want %#x: bytes were changed on the way", want, got)}
+		}
+		payload = payload[:n]
+	}
 	f := frameKinds[t].fresh()
 	c := coder{mode: take, buf: payload}
 	f.code(&c)

@@ -186,7 +186,7 @@ func TestMalformedFrames(t *testing.T) {
 		{"length 0", head(0, typeBeat, 1), "length 0, at least 4"},
 		{"length 3", head(3, typeBeat, 1), "length 3, at least 4"},
 		{"version 0", head(4, typeBeat, 0), "malformed BEAT frame: version 0"},
-		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 7 of the protocol lacks it"},
+		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 8 of the protocol lacks it"},
 		{"big", head(math.MaxUint32, typeStart, 1), "malformed START frame: its payload has 4294967291 bytes, the limit is 16777216"},
 		{"big for its kind", head(5000, typeBeat, 1), "its payload has 4996 bytes, the limit is 4096"},
 		{"big optional", head(5000, optionalFrames, 1), "its payload has 4996 bytes, the limit is 4096"},

@@ -198,9 +198,10 @@ func splitAdvertise(s string) (host string, port uint16, err error) {
 }
 
 // Join registers a rank. It keeps trying to reach the server until
-// DialTimeout, as vw workers do; a refusal, a *RefusedError, is final.
+// DialTimeout, as vw workers do. A refusal, a *RefusedError, is final if the server is
+// authenticated; another one must be repeated (see attempts).
 //
-// vw's own server is recognised by its answer. It learns of this rank when
+// vw's own server is recognised by its answer, twice in a row. It learns of this rank when
 // [Member.Ready] is called, as of any vw worker.
 func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	if err := cfg.Validate(); err != nil {
@@ -220,55 +221,57 @@ func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 		m, err = joinOnce(ctx, cfg)
 		return err
 	})
+	if errors.Is(err, errVWServer) {
+		cfg.Log.Warn("the server is vw's own: joining as a vw worker, and a loss ends the job", "server", cfg.Server)
+		return &Member{cfg: cfg, over: make(chan struct{}), foreign: true}, nil
+	}
 	return m, err
 }
 
-// retry tries to reach the server once a second until DialTimeout.
-func retry(ctx context.Context, cfg JoinConfig, reach func(context.Context) error) error {
-	within, cancel := context.WithTimeout(ctx, cfg.DialTimeout)
-	defer cancel()
-	for tries := 1; ; tries++ {
-		err := reach(within)
-		if _, final := errors.AsType[*RefusedError](err); err == nil || final {
-			return err
-		}
-		if tries == 1 {
-			cfg.Log.Warn("cannot reach the server, trying on", "server", cfg.Server, "for", cfg.DialTimeout, "error", err)
-		}
-		select {
-		case <-time.After(dialPause):
-			continue
-		case <-within.Done():
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return &ServerError{Server: cfg.Server, Doing: "join a job", Err: fmt.Errorf(
-			"tried %d times in %v (is spanning_tree running there?): %w", tries, cfg.DialTimeout, err)}
-	}
-}
-
-// errVWServer says that the far end is vw's own spanning_tree.
-var errVWServer = errors.New("vw's own server")
+// errVWServer says that the far end answers as vw's own spanning_tree does.
+var errVWServer = errors.New("the server answers as vw's own does")
 
 // joinOnce makes one attempt.
 func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	var joined *joinedFrame
-	conn, frames, err := cfg.gateway().converse(ctx, func(c net.Conn, r *frameReader) (err error) {
+	g := cfg.gateway()
+	conn, frames, err := g.converse(ctx, func(c net.Conn, r *frameReader) (err error) {
 		joined, err = register(c, r, &cfg, cfg.join())
 		return err
 	})
-	if errors.Is(err, errVWServer) && cfg.Spare {
-		return nil, &RefusedError{Server: cfg.Server, Code: Malformed, Reason: "vw's own server knows no spares"}
-	}
 	if errors.Is(err, errVWServer) {
-		cfg.Log.Info("the server is vw's own: joining as a vw worker", "server", cfg.Server)
-		return &Member{cfg: cfg, over: make(chan struct{}), foreign: true}, nil
+		if needs := cfg.beyondVW(); needs != "" {
+			return nil, g.notVW("vw's own server answers, or one that takes this program for vw: %s needs gvw's spanning_tree", needs)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return newMember(cfg, conn, frames, joined), nil
+}
+
+// notVW refuses a server that answers as vw's own does. The four bytes of that answer may
+// have been changed on the way.
+func (g gateway) notVW(format string, args ...any) error {
+	return &RefusedError{Ours: true, Server: g.server, Code: VersionDiffers, Reason: fmt.Sprintf(format, args...), doubtful: true}
+}
+
+// beyondVW returns what the configuration asks for that vw's server cannot do, "" if it can
+// do everything.
+func (c *JoinConfig) beyondVW() string {
+	switch {
+	case c.Spare:
+		return "a spare"
+	case c.OnLoss != Abort:
+		return fmt.Sprintf("recovery from losses (--on_loss %v)", c.OnLoss)
+	case c.Elastic > 0:
+		return "a start without all ranks (--elastic)"
+	case c.Job.RunKey != "":
+		return fmt.Sprintf("the run key %q (--run_id)", c.Job.RunKey)
+	case c.Owner != nil:
+		return "an owner (--job_token)"
+	}
+	return ""
 }
 
 func (c *JoinConfig) gateway() gateway { return gateway{c.Network, c.Server, c.Credentials} }
@@ -310,7 +313,7 @@ func register(conn net.Conn, frames *frameReader, cfg *JoinConfig, join *joinFra
 	case *joinedFrame:
 		return f, nil
 	case *refusedFrame:
-		return nil, &RefusedError{Server: cfg.Server, Code: f.Code, Reason: f.Reason, Model: f.Model}
+		return nil, cfg.gateway().refusal(f)
 	}
 	return nil, &FrameError{Type: typeOf(f), Err: errors.New("a server answers JOIN by JOINED or REFUSED")}
 }

@@ -63,23 +63,21 @@ func (m *Member) reconnect(ctx context.Context, ended error) *frameReader {
 		"for", m.cfg.ServerTimeout, "error", ended)
 	within, cancel := context.WithTimeout(ctx, m.cfg.ServerTimeout)
 	defer cancel()
-	for {
-		frames, err := m.rejoin(within)
-		if err == nil {
-			m.cfg.Log.Info("the server is back", "server", m.cfg.Server, "rank", m.cfg.Rank)
-			return frames
-		}
-		if refused, ok := errors.AsType[*RefusedError](err); ok {
-			m.update(func() { m.refused(refused) })
-			return nil
-		}
-		select {
-		case <-time.After(dialPause):
-		case <-within.Done():
-			m.part(err)
-			return nil
-		}
+	var frames *frameReader
+	err := newAttempts(m.cfg).until(within, func(ctx context.Context) (err error) {
+		frames, err = m.rejoin(ctx)
+		return err
+	})
+	refused, no := errors.AsType[*RefusedError](err)
+	switch {
+	case err == nil:
+		m.cfg.Log.Info("the server is back", "server", m.cfg.Server, "rank", m.cfg.Rank)
+	case no:
+		m.update(func() { m.refused(refused) })
+	default:
+		m.part(err)
 	}
+	return frames
 }
 
 // rejoin makes one attempt.
@@ -102,7 +100,8 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 		}
 	}
 	m.mu.Unlock()
-	conn, frames, err := cfg.gateway().converse(ctx, func(c net.Conn, r *frameReader) error {
+	g := cfg.gateway()
+	conn, frames, err := g.converse(ctx, func(c net.Conn, r *frameReader) error {
 		joined, err := register(c, r, &cfg, join)
 		if err == nil {
 			m.update(func() { m.muster(joined.Roster) })
@@ -110,7 +109,7 @@ func (m *Member) rejoin(ctx context.Context) (*frameReader, error) {
 		return err
 	})
 	if errors.Is(err, errVWServer) {
-		return nil, &RefusedError{Server: cfg.Server, Code: Malformed, Reason: "vw's own server has taken the place of the one that ran this job"}
+		return nil, g.notVW("vw's own server answers instead of the one that ran this job")
 	}
 	if err != nil {
 		return nil, err

@@ -198,10 +198,10 @@ func TestReplays(t *testing.T) {
 func TestFlippedBytes(t *testing.T) {
 	creds := secretCreds(t, goodSecret)
 	r := serveTCP(t, ServerConfig{Credentials: creds, HandshakeTimeout: time.Second})
-	const record = 20                                                  // a seal's header
-	welcome := frameHeader + 20 + 4 + 1 + auth.NonceSize               // of a server without a version
-	proof := helloSize + frameHeader + auth.NonceSize + auth.ProofSize // where STATUS begins
-	proved := welcome + frameHeader + auth.ProofSize                   // where JOBS begins
+	const record = 20                                                   // a seal's header
+	welcome := frameHeader + 20 + 4 + 1 + auth.NonceSize + checksumSize // of a server without a version
+	proof := helloSize + frameHeader + auth.NonceSize + auth.ProofSize  // where STATUS begins
+	proved := welcome + frameHeader + auth.ProofSize                    // where JOBS begins
 	for at := range proved + record + frameHeader {
 		if within := at - welcome; within == 5 || within == 6 || within == 7 {
 			continue // version and flags of PROVED, which say nothing: the proof does

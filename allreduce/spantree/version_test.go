@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,15 @@ func aged(t *testing.T, version byte, f frame) []byte {
 		t.Fatal(err)
 	}
 	b[5] = version
+	switch t := typeOf(f); {
+	case !t.checked():
+	case version < checksumSince:
+		b = b[:len(b)-checksumSize]
+		binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
+	default:
+		end := len(b) - checksumSize
+		binary.LittleEndian.PutUint32(b[end:], checksum(t, version, b[frameHeader:end]))
+	}
 	return b
 }
 
