@@ -4,11 +4,11 @@ package hdfsio
 
 import (
 	"bufio"
-	"bytes"
 	"compress/bzip2"
 	"errors"
 	"io"
 	"path"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -25,7 +25,7 @@ const (
 type format struct {
 	name   string
 	suffix string
-	magic  func(head []byte) bool
+	magic  []string // any one of them; '?' stands for any byte
 	open   func(r io.Reader) (io.ReadCloser, error)
 }
 
@@ -35,16 +35,12 @@ const magicLen = 10
 var formats = []format{
 	{
 		"gzip", ".gz",
-		func(h []byte) bool { return bytes.HasPrefix(h, []byte{0x1f, 0x8b, 8}) },
+		[]string{"\x1f\x8b\x08"},
 		func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
 	},
 	{
 		"zstd", ".zst",
-		// A frame, or a skippable one as pzstd writes first.
-		func(h []byte) bool {
-			return bytes.HasPrefix(h, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
-				len(h) >= 4 && h[0]&0xf0 == 0x50 && h[1] == 0x2a && h[2] == 0x4d && h[3] == 0x18
-		},
+		append(skippable(), "\x28\xb5\x2f\xfd"),
 		func(r io.Reader) (io.ReadCloser, error) {
 			d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow))
 			if err != nil {
@@ -56,12 +52,52 @@ var formats = []format{
 	{
 		"bzip2", ".bz2",
 		// "BZh9" could begin a line of text; the block's magic after it cannot.
-		func(h []byte) bool {
-			return len(h) >= 10 && string(h[:3]) == "BZh" &&
-				(string(h[4:10]) == "1AY&SY" || string(h[4:10]) == "\x17rE8P\x90")
-		},
+		[]string{"BZh?1AY&SY", "BZh?\x17rE8P\x90"},
 		func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil },
 	},
+}
+
+// skippable returns the magics of the frames that pzstd writes in front of the others.
+func skippable() (magics []string) {
+	for i := range 16 {
+		magics = append(magics, string([]byte{0x50 + byte(i), 0x2a, 0x4d, 0x18}))
+	}
+	return magics
+}
+
+// matches reports whether head begins with a magic of the format, and whether it may,
+// with more bytes behind it.
+func (f *format) matches(head []byte) (does, may bool) {
+	for _, magic := range f.magic {
+		n := min(len(magic), len(head))
+		fits := true
+		for i := range n {
+			fits = fits && (magic[i] == '?' || magic[i] == head[i])
+		}
+		does = does || fits && n == len(magic)
+		may = may || fits
+	}
+	return does, may
+}
+
+// readHead reads as many bytes as it takes to tell the formats apart, and not more:
+// the first line of a pipe may be shorter than a magic.
+func readHead(r io.Reader) ([]byte, error) {
+	head := make([]byte, 0, magicLen)
+	for len(head) < magicLen {
+		n, err := io.ReadAtLeast(r, head[len(head):magicLen], 1)
+		head = head[:len(head)+n]
+		if err == io.EOF {
+			return head, nil
+		}
+		if err != nil {
+			return head, err
+		}
+		if !slices.ContainsFunc(formats, func(f format) bool { _, may := f.matches(head); return may }) {
+			break
+		}
+	}
+	return head, nil
 }
 
 // Open reads a file as text: what is compressed is decompressed.
@@ -82,22 +118,21 @@ func Decompress(name string, r io.ReadCloser) (io.ReadCloser, error) {
 }
 
 func decompress(name string, r io.ReadCloser) (text io.ReadCloser, compressed bool, err error) {
-	head := make([]byte, magicLen)
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	head, err := readHead(r)
+	if err != nil {
 		_ = r.Close() // the read error is the one to tell
 		return nil, false, err
 	}
-	head = head[:n]
 	src := &prefixed{head: head, r: r}
 	for i := range formats {
-		if f := &formats[i]; f.magic(head) {
+		f := &formats[i]
+		if does, _ := f.matches(head); does {
 			d, err := newDecoder(name, f, src)
 			return d, true, err
 		}
 	}
 	for i := range formats {
-		if f := &formats[i]; n > 0 && path.Ext(name) == f.suffix {
+		if f := &formats[i]; len(head) > 0 && path.Ext(name) == f.suffix {
 			_ = r.Close()
 			return nil, false, &DataError{Name: name, Text: "not " + f.name + " data, though its name says so: rename it, or fetch it again"}
 		}
