@@ -358,3 +358,64 @@ func TestNothingIsAllocatedPerBlock(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestSmallBlocksAreJoined holds the examples, their order and the totals of a cache
+// whose blocks have one example each, whatever the size under which they are joined.
+func TestSmallBlocksAreJoined(t *testing.T) {
+	cfg := feature.Config{Bits: 18}
+	for _, join := range []int{0, 40, 100, 1 << 20} {
+		path := filepath.Join(t.TempDir(), "c")
+		w, err := cache.Create(path, cache.Key{Features: cfg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Join = join
+		enc, want := cache.NewEncoder(18), 0
+		var lines []string
+		for i := range 60 {
+			lines = append(lines, fmt.Sprintf("%d 't%d |a x y |b z:%d%s\n", i%2, i, i%5, strings.Repeat(" w", i%7*i%11)))
+		}
+		for _, line := range lines {
+			b := batches(t, cfg, line)[0]
+			want += len(b.Features)
+			block, err := enc.Append(nil, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Append(block); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Commit(cache.Text{}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := cache.Open(path, cache.Key{Features: cfg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := r.Totals()
+		if total.Examples != 60 || total.Features != uint64(want) || join == 0 && total.Blocks != 60 || join == 1<<20 && total.Blocks != 1 {
+			t.Errorf("joined under %d bytes: %+v, want 60 examples with %d features", join, total, want)
+		}
+		got, dec := new(feature.Batch), cache.NewDecoder(18)
+		for {
+			block, err := r.Next(nil)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := dec.Decode(got, block); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all := batches(t, cfg, strings.Join(lines, ""))[0]
+		if diff := cmp.Diff(all, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("joined under %d bytes:\n%s", join, diff)
+		}
+	}
+}

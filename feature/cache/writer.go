@@ -36,9 +36,14 @@ type Text struct {
 // its name. It does not sync: a cache that a crash of the machine spoils is
 // noticed and can be built again.
 type Writer struct {
+	// Join is the size in bytes under which a block becomes one with those behind it,
+	// which saves the reader of a cache the cost of many small ones. 0: none does.
+	Join int
+
 	path   string
 	file   *os.File
 	totals Totals
+	small  []byte // blocks that became one, without its checksum
 }
 
 // Create begins a cache that will be called path.
@@ -96,6 +101,42 @@ func (w *Writer) write(b []byte) error {
 
 // Append adds the next block, as an Encoder made it.
 func (w *Writer) Append(block []byte) error {
+	if len(block) >= w.Join {
+		return errors.Join(w.flush(), w.append(block))
+	}
+	if len(w.small) == 0 {
+		w.small = append(w.small, block...)
+	} else {
+		w.small = join(w.small, block)
+	}
+	if len(w.small) < w.Join {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush writes the small blocks.
+func (w *Writer) flush() error {
+	if len(w.small) == 0 {
+		return nil
+	}
+	le.PutUint32(w.small[16:], blockSum(w.small, w.small[blockHeader:]))
+	err := w.append(w.small)
+	w.small = w.small[:0]
+	return err
+}
+
+// join appends the examples of a block to those of dst, but for the checksum. Its
+// indices are spelled out wherever they first occur, so the payloads need only stand
+// one behind the other.
+func join(dst, block []byte) []byte {
+	for at := 4; at < 16; at += 4 { // payload, examples, features
+		le.PutUint32(dst[at:], le.Uint32(dst[at:])+le.Uint32(block[at:]))
+	}
+	return append(dst, block[blockHeader:]...)
+}
+
+func (w *Writer) append(block []byte) error {
 	t := &w.totals
 	t.Blocks++
 	t.Examples += uint64(le.Uint32(block[8:]))
@@ -108,11 +149,15 @@ func (w *Writer) Append(block []byte) error {
 // error the file is removed.
 func (w *Writer) Commit(text Text) error {
 	w.totals.Text = text
-	if err := w.write(trailer(&w.totals)); err != nil {
+	err := w.flush()
+	if err == nil {
+		err = w.write(trailer(&w.totals))
+	}
+	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
 	name := w.file.Name()
-	err := w.file.Close()
+	err = w.file.Close()
 	w.file = nil
 	if err == nil {
 		err = os.Rename(name, w.path)
