@@ -18,7 +18,7 @@ type visit func(b *feature.Batch, ex *feature.Example, held bool) error
 // pass reads the shard once and calls f for each example: in order, or with
 // --shuffle from the second pass on in a random one.
 func (s *session) pass(ctx context.Context, f visit) (err error) {
-	p, err := s.data.Pass(ctx)
+	p, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -56,6 +56,20 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 	}
 	s.perPass = s.nth
 	return s.guarded(func() error { return w.flush(p, f) })
+}
+
+// begin begins a pass, which shows its predictions before it waits for more input.
+func (s *session) begin(ctx context.Context) (*stream.Pass, error) {
+	p, err := s.data.Pass(ctx)
+	if err == nil {
+		p.Idle = s.flush
+	}
+	return p, err
+}
+
+// flush hands predictions and audit to their outputs.
+func (s *session) flush() error {
+	return errors.Join(s.preds.flush(), s.raw.flush(), s.audit.flush())
 }
 
 // visit calls f for each example of a batch, or puts it into the window.
@@ -118,7 +132,7 @@ func (c *Config) reweigh(ex *feature.Example) {
 // batches reads the shard once, in order, and calls f for each run of examples,
 // with the weights that the data gives them.
 func (s *session) batches(ctx context.Context, f func(b *feature.Batch) error) (err error) {
-	p, err := s.data.Pass(ctx)
+	p, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,17 @@ func (p *predictions) addLine(b, tag []byte) error {
 	return err
 }
 
+// flush hands what was predicted to the output. nil: there are no predictions.
+func (p *predictions) flush() error {
+	if p == nil {
+		return nil
+	}
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("cannot write predictions: %w", err)
+	}
+	return nil
+}
+
 // appendPrediction formats as vw does: six decimals, none for a whole number.
 func appendPrediction(b []byte, v float32) []byte {
 	f := float64(v)
@@ -67,8 +78,8 @@ func appendPrediction(b []byte, v float32) []byte {
 // deliver makes the file final and returns the digest of its bytes.
 func (p *predictions) deliver() ([32]byte, error) {
 	var digest [32]byte
-	if err := p.w.Flush(); err != nil {
-		return digest, fmt.Errorf("cannot write predictions: %w", err)
+	if err := p.flush(); err != nil {
+		return digest, err
 	}
 	if err := p.out.Commit(); err != nil {
 		return digest, fmt.Errorf("cannot write predictions: %w", err)

@@ -33,6 +33,10 @@
 // back. While a cache is made, workers also encode their chunk and one more
 // goroutine writes the blocks, in order again.
 //
+// A chunk has its full size only while Next has work to do. Before Next waits, it takes
+// the whole lines that have been read, or else calls Pass.Idle, where the caller flushes
+// its answers. A program that writes a line and waits for the answer gets it at once.
+//
 // # Formats
 //
 // Config.Format turns lines into examples; its zero value is vw's text. A format
@@ -45,7 +49,7 @@
 // # Contract
 //
 // Examples come in the order of the sources and of their lines, whatever the
-// number of workers. A pass belongs to one goroutine, Close aside; a Dataset has
+// number of workers and the sizes of the reads. A pass belongs to one goroutine, Close aside; a Dataset has
 // one pass at a time. A batch is the caller's until Recycle. Close may come at any time, and
 // joins all goroutines; a pass that was not read to its end leaves no cache.
 //

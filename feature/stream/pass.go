@@ -16,6 +16,10 @@ import (
 
 // Pass is one pass over the examples.
 type Pass struct {
+	// Idle is called by Next before it waits for input. An error of Idle ends the
+	// pass. nil: nothing is called.
+	Idle func() error
+
 	data   *Dataset
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -26,14 +30,16 @@ type Pass struct {
 	work  chan *job // the same jobs, to the workers
 	*pool
 
-	input  input      // what is open for reading
-	writer *writer    // nil: no cache is made
-	now    *job       // whose batches Next delivers
-	shard  shard      // what was read so far; text by the reader
-	err    error      // what Next returns from now on
-	ending sync.Mutex // held while the cache gets its name, or is removed
-	closed sync.Once
-	result error // of Close
+	input    input       // what is open for reading
+	text     *textReader // nil: a cache is read
+	writer   *writer     // nil: no cache is made
+	now      *job        // whose batches Next delivers
+	received int         // jobs, by Next
+	shard    shard       // what was read so far; text by the reader
+	err      error       // what Next returns from now on
+	ending   sync.Mutex  // held while the cache gets its name, or is removed
+	closed   sync.Once
+	result   error // of Close
 }
 
 // job is a chunk on its way: of text or of the cache, then batches, then a
@@ -72,7 +78,8 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 	}
 	var read func() error // the reader's work
 	if d.origin == fromText || d.origin == makeCache {
-		read = (&textReader{p: p, cfg: &d.cfg}).run
+		p.text = &textReader{p: p, cfg: &d.cfg}
+		read = p.text.run
 	} else {
 		r, err := cache.Open(d.cfg.Cache, d.cfg.key())
 		if err != nil {
@@ -145,6 +152,9 @@ func (p *Pass) Next() (*feature.Batch, error) {
 			continue
 		}
 		if p.now == nil {
+			if p.err = p.starve(); p.err != nil {
+				continue
+			}
 			select {
 			case j, ok := <-p.order:
 				if !ok {
@@ -152,6 +162,7 @@ func (p *Pass) Next() (*feature.Batch, error) {
 					continue
 				}
 				p.now = j
+				p.received++
 			case <-p.ctx.Done():
 				p.err = context.Cause(p.ctx)
 				continue
@@ -170,6 +181,23 @@ func (p *Pass) Next() (*feature.Batch, error) {
 		}
 	}
 	return nil, p.err
+}
+
+// starve is called where Next needs another job. If there is none, the lines that
+// have been read become one; failing that, Idle is called.
+func (p *Pass) starve() error {
+	if len(p.order) > 0 {
+		return nil
+	}
+	if p.text != nil {
+		if given, err := p.text.give(p.received); given || err != nil {
+			return err
+		}
+	}
+	if p.Idle != nil {
+		return p.Idle()
+	}
+	return nil
 }
 
 // retire sees a job off whose batches are delivered.

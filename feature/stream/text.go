@@ -4,34 +4,46 @@ package stream
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
+	"sync"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// textReader cuts the sources into chunks at line ends.
+// textReader cuts the sources into chunks at line ends. A chunk ends when it has
+// its size, or earlier, when Next waits for input: whole lines are handed on
+// before the next read, which may block.
 type textReader struct {
-	p     *Pass
-	cfg   *Config
-	line  int64  // number of the next line of the source
-	empty int    // lines without anything just before it that are in no chunk
-	carry []byte // the beginning of the line that the last chunk cut off
+	p   *Pass
+	cfg *Config
+
+	mu      sync.Mutex // not held during a read
+	waiting bool       // Next waits for a job
+	handed  int        // jobs made so far
+	source  *Source
+	header  *header // of the source's file; nil: the format has none
+	titled  bool    // the header line is still to be read from the source
+	first   bool    // no job of the source has been handed on
+	line    int64   // number of the next line of the source
+	empty   int     // empty lines in front of it that are in no job
+	buf     []byte  // text that was read; a read appends to it
+	from    int     // bytes of buf that are handed on already
 }
 
 func (t *textReader) run() error {
 	for i := range t.cfg.Sources {
-		if err := t.source(&t.cfg.Sources[i]); err != nil {
+		if err := t.read(&t.cfg.Sources[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *textReader) source(s *Source) error {
+// read reads a source to its end, or to the end of the pass.
+func (t *textReader) read(s *Source) error {
 	in, err := s.Open()
 	if err != nil {
 		return fmt.Errorf("cannot open %s: %w", s.Name, err)
@@ -39,53 +51,65 @@ func (t *textReader) source(s *Source) error {
 	if !t.p.input.set(in) {
 		return in.Close()
 	}
-	t.line, t.empty, t.carry = 1, 0, t.carry[:0]
-	var head *header
-	if t.cfg.Format.Header {
-		if head, err = t.header(s); err != nil {
+	if err := t.begin(s); err != nil {
+		return err
+	}
+	for idle := 0; ; {
+		room := t.buf[len(t.buf):cap(t.buf)]
+		n, err := in.Read(room)
+		text := &t.p.shard.text
+		text.Bytes += uint64(n)
+		text.CRC = crc32.Update(text.CRC, castagnoli, room[:n])
+		if idle++; n > 0 {
+			idle = 0
+		}
+		last := err == io.EOF
+		switch {
+		case idle == 100 && err == nil:
+			err = io.ErrNoProgress
+			fallthrough
+		case err != nil && !last:
+			return t.failed(err)
+		}
+		if more, err := t.add(n, last); err != nil || !more {
 			return err
 		}
-	}
-	for first := true; ; {
-		j, ok := t.p.jobs.take()
-		if !ok {
-			j = new(job)
-		}
-		text, last, err := t.fill(j.text, in)
-		if err != nil {
-			if t.p.ctx.Err() != nil {
-				return nil // it may be Close that closed the input under our hands
-			}
-			line := t.line + int64(bytes.Count(text, []byte{'\n'}))
-			if err == errLong {
-				return &DataError{Source: s.Name, Line: line, Err: lengthError(text, t.cfg.Feature.LineLimit())}
-			}
-			return fmt.Errorf("cannot read %s, line %d: %w", s.Name, line, err)
-		}
-		if first && head != nil && head.own {
-			if text, err = t.takeHeader(s, head, text); err != nil {
-				return err
-			}
-		}
-		if len(text) > 0 {
-			lines := bytes.Count(text, []byte{'\n'})
-			*j = job{source: s.Name, line: t.line, empty: t.empty, header: head, first: first, text: text, encoded: j.encoded}
-			t.line += int64(lines)
-			t.empty = 0
-			if !t.p.hand(j) {
-				return nil
-			}
-		}
-		first = false
 		if last {
 			return t.p.input.done()
 		}
 	}
 }
 
-// header is the header of the source's file; its line is still to come if the
+// failed is the end of the pass by an error of the source.
+func (t *textReader) failed(err error) error {
+	if t.p.ctx.Err() != nil {
+		return nil // Close may have closed the input during the read
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line := t.line + int64(bytes.Count(t.buf[t.from:], []byte{'\n'}))
+	return fmt.Errorf("cannot read %s, line %d: %w", t.source.Name, line, err)
+}
+
+// begin starts a source.
+func (t *textReader) begin(s *Source) (err error) {
+	var head *header
+	if t.cfg.Format.Header {
+		if head, err = t.fileHeader(s); err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.source, t.header, t.titled, t.first = s, head, head != nil && head.own, true
+	t.line, t.empty = 1, 0
+	t.buf, t.from = slices.Grow(t.buf[:0], t.cfg.chunk()), 0
+	return nil
+}
+
+// fileHeader is the header of the source's file; its line is still to come if the
 // source begins with it.
-func (t *textReader) header(s *Source) (*header, error) {
+func (t *textReader) fileHeader(s *Source) (*header, error) {
 	if s.Header == nil {
 		return &header{own: true}, nil
 	}
@@ -96,70 +120,120 @@ func (t *textReader) header(s *Source) (*header, error) {
 	return &header{line: line, own: own}, nil
 }
 
-// takeHeader takes the header off the first chunk of a source.
-func (t *textReader) takeHeader(s *Source, head *header, text []byte) ([]byte, error) {
-	n := bytes.IndexByte(text, '\n') + 1
-	if n == 0 {
-		n = len(text)
+// add takes over n bytes that were read behind buf, and hands on a chunk if it is
+// due. last: they are the source's last ones, which need not end in a line feed.
+// more reports whether the pass goes on.
+func (t *textReader) add(n int, last bool) (more bool, err error) {
+	j, err := t.chunk(n, last)
+	if err != nil || j == nil {
+		return err == nil, err
 	}
-	if limit := t.cfg.Feature.LineLimit(); tooLong(text[:n], limit) {
-		return nil, &DataError{Source: s.Name, Line: t.line, Err: lengthError(text[:n], limit)}
-	}
-	head.line = bytes.Clone(text[:n])
-	t.line++
-	return text[n:], nil
+	return t.p.hand(j), nil // not under the lock: it may wait for Next, and Next for the lock
 }
 
-// fill puts the next chunk, whole lines, into buf. last: it is the source's
-// last one, which need not end in a line feed.
-func (t *textReader) fill(buf []byte, in io.Reader) (text []byte, last bool, err error) {
-	size := max(t.cfg.chunk(), 2*len(t.carry))
-	buf = append(slices.Grow(buf[:0], size), t.carry...)
-	t.carry = t.carry[:0]
-	for idle := 0; ; {
-		n, err := in.Read(buf[len(buf):cap(buf)])
-		fresh := buf[len(buf) : len(buf)+n]
-		buf = buf[:len(buf)+n]
-		text := &t.p.shard.text
-		text.Bytes += uint64(n)
-		text.CRC = crc32.Update(text.CRC, castagnoli, fresh)
-		if err == io.EOF {
-			return buf, true, nil
-		}
+// chunk is add's job, if one is due.
+func (t *textReader) chunk(n int, last bool) (j *job, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = t.buf[:len(t.buf)+n]
+	full := t.from == 0 && len(t.buf) == cap(t.buf)
+	if full || last || t.waiting {
+		text, err := t.lines(last)
 		if err != nil {
-			return buf, false, err
+			return nil, err
 		}
-		if n == 0 {
-			if idle++; idle == 100 {
-				return buf, false, io.ErrNoProgress
-			}
-			continue
+		if len(text) > 0 {
+			// The job gets this buffer, and leaves the one that it had.
+			own := t.take()
+			rest := t.buf[t.from+len(text):]
+			t.buf, t.from = append(slices.Grow(own.text[:0], max(t.cfg.chunk(), 2*len(rest))), rest...), 0
+			j = t.fill(own, text)
 		}
-		idle = 0
-		if len(buf) < cap(buf) {
-			continue
-		}
-		if cut := bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {
-			// Empty lines go with the example behind them, which counts them.
-			end := len(bytes.TrimRight(buf[:cut], "\r\n"))
-			if end == 0 {
-				n := bytes.Count(buf[:cut], []byte{'\n'})
-				t.empty, t.line = t.empty+n, t.line+int64(n)
-				buf = append(buf[:0], buf[cut:]...)
-				continue
-			}
-			cut = end + bytes.IndexByte(buf[end:], '\n') + 1
-			t.carry = append(t.carry, buf[cut:]...)
-			return buf[:cut], false, nil
-		}
-		if len(buf) > t.cfg.Feature.LineLimit() {
-			return buf, false, errLong
-		}
-		buf = slices.Grow(buf, len(buf)) // one line fills the chunk
 	}
+	t.buf, t.from = slices.Delete(t.buf, 0, t.from), 0
+	if len(t.buf) == cap(t.buf) { // one line fills it
+		if limit := t.cfg.Feature.LineLimit(); len(t.buf) > limit {
+			return nil, &DataError{Source: t.source.Name, Line: t.line, Err: lengthError(t.buf, limit)}
+		}
+		t.buf = slices.Grow(t.buf, len(t.buf))
+	}
+	return j, nil
 }
 
-var errLong = errors.New("line too long")
+// give hands on the whole lines that have been read, for Next, which has received so
+// many jobs. False: there are none, and Next has to wait.
+func (t *textReader) give(received int) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.handed > received { // one is on its way
+		return true, nil
+	}
+	text, err := t.lines(false)
+	if err != nil {
+		return false, err
+	}
+	if t.waiting = len(text) == 0; t.waiting {
+		return false, nil
+	}
+	t.from += len(text)
+	j := t.take()
+	t.p.hand(t.fill(j, append(j.text[:0], text...))) // a copy: the reader may be reading behind the lines
+	return true, nil
+}
+
+// lines returns the whole lines of buf. Empty lines behind the last example stay
+// there: they go with the example behind them, which counts them. The last lines
+// of a source are all that is left.
+func (t *textReader) lines(last bool) ([]byte, error) {
+	text := t.buf[t.from:]
+	end := bytes.LastIndexByte(text, '\n') + 1
+	if last {
+		end = len(text)
+	}
+	text = text[:end]
+	if t.titled && end > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = end
+		}
+		if limit := t.cfg.Feature.LineLimit(); tooLong(text[:n], limit) {
+			return nil, &DataError{Source: t.source.Name, Line: t.line, Err: lengthError(text[:n], limit)}
+		}
+		t.header.line = bytes.Clone(text[:n])
+		t.titled = false
+		t.line++
+		t.from += n
+		text = text[n:]
+	}
+	if last {
+		return text, nil
+	}
+	body := len(bytes.TrimRight(text, "\r\n"))
+	if body == 0 {
+		n := bytes.Count(text, []byte{'\n'})
+		t.empty, t.line = t.empty+n, t.line+int64(n)
+		t.from += len(text)
+		return nil, nil
+	}
+	return text[:body+bytes.IndexByte(text[body:], '\n')+1], nil
+}
+
+// take returns a job to be filled.
+func (t *textReader) take() *job {
+	if j, ok := t.p.jobs.take(); ok {
+		return j
+	}
+	return new(job)
+}
+
+// fill makes j the job of text, the next lines of the source.
+func (t *textReader) fill(j *job, text []byte) *job {
+	*j = job{source: t.source.Name, line: t.line, empty: t.empty, header: t.header, first: t.first, text: text, encoded: j.encoded}
+	t.line += int64(bytes.Count(text, []byte{'\n'}))
+	t.empty, t.first, t.waiting = 0, false, false
+	t.handed++
+	return j
+}
 
 // tooLong reports whether a line is longer than the limit, its line feed aside.
 func tooLong(line []byte, limit int) bool {
