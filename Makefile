@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make quickstart   trains on real e-mails with four workers, prints what to look at
+# make setup        gets what make test uses: modules, tools, vw, Debian packages
 # make test         everything that must hold before a commit lands
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
@@ -15,13 +16,16 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart test test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
+.PHONY: build quickstart setup test test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
 
 quickstart: build
 	go run ./quickstart
+
+setup:
+	scripts/setup.sh
 
 test:
 	scripts/test.sh

@@ -31,13 +31,9 @@ if [ -x "$venv/bin/python" ] && works "$venv/bin/python"; then
 	exit 0
 fi
 
-# A Debian without python3-venv makes no environments. Where we may install,
-# we do.
-if ! python3 -c 'import venv, ensurepip' 2>/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-	say "installing python3-venv"
-	apt-get install -y -q python3 python3-venv >&2 ||
-		{ apt-get update -q >&2 && apt-get install -y -q python3 python3-venv >&2; } ||
-		say "cannot install python3-venv"
+# A Debian without python3-venv makes no environments; another Python may.
+if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+	scripts/install.sh "the comparisons with the real vw" python3 python3-venv || true
 fi
 
 for python in ${GVW_PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What is too slow for every run: tests behind the build tag "long", and each
-# fuzz target for FUZZTIME (default 30s).
+# What is too slow for every run: tests behind the build tag "long", the README's
+# first commands in a fresh clone, and each fuzz target for FUZZTIME (default 30s).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 failed=0
 go test -tags long -timeout 60m ./... || failed=1
 GVW_HADOOP=1 go test -tags long -count=1 -timeout 60m -v ./tests/hadoop || failed=1
+scripts/test-fresh.sh || failed=1
 for dir in $(go list -f '{{.Dir}}' ./...); do
 	mapfile -t targets < <(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //')
 	for target in ${targets[@]+"${targets[@]}"}; do

@@ -8,6 +8,7 @@
 #   REQUIRE_SHARED=1   the data sets beside the repository must be there
 #   GVW_VW_PYTHON      a python that has vowpalwabbit (else .venv is set up)
 #   GVW_HADOOP_CACHE   where the jars of Hadoop are kept (else the user's cache)
+#   CI=true            missing Debian packages are installed; otherwise make setup does it
 #
 # A step that fails does not stop the ones after it; the report at the end
 # lists all failures and all skips with their reasons.
@@ -38,11 +39,11 @@ step() {
 	if "$@"; then note pass "$name"; else note fail "$name"; fi
 }
 
-# silent COMMAND… succeeds when the command succeeds and prints nothing: the
-# convention of gofmt -l and its kin.
+# silent COMMAND… succeeds when the command succeeds and prints nothing to stdout:
+# the convention of gofmt -l and gofumpt -l.
 silent() {
 	local out
-	out=$("$@" 2>&1) || { echo "$out"; return 1; }
+	out=$("$@") || { echo "$out"; return 1; }
 	[ -z "$out" ] || { echo "$out"; return 1; }
 }
 
@@ -67,16 +68,6 @@ present() {
 	done
 }
 
-# needs COMMAND PACKAGE… installs Debian packages where the command is missing and we may.
-needs() {
-	command -v "$1" >/dev/null && return 0
-	shift
-	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
-	[ -n "${lists_are_new:-}" ] || apt-get update -qq
-	lists_are_new=1
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
-}
-
 tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff); }
 
 builds() {
@@ -88,6 +79,7 @@ builds() {
 	return $ok
 }
 
+step modules-and-tools scripts/fetch.sh
 step gofmt silent gofmt -l .
 step vet go vet ./...
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
@@ -108,13 +100,11 @@ else
 fi
 
 heading "network namespaces"
-needs ip iproute2
-needs nft nftables
-if command -v unshare >/dev/null && command -v ip >/dev/null && command -v tc >/dev/null && command -v nft >/dev/null; then
+if command -v unshare >/dev/null && scripts/setup-net.sh; then
 	note pass network-namespaces
 else
-	echo "NO ip, tc OR nft: jobs over a broken network are left out (apt-get install iproute2 nftables)."
-	note skip network-namespaces "ip, tc and nft are needed (packages iproute2 and nftables): jobs over a broken network were left out"
+	echo "NO ip, tc OR nft: jobs over a broken network are left out (make setup)."
+	note skip network-namespaces "ip, tc and nft are needed (make setup): jobs over a broken network were left out"
 fi
 
 heading "unit tests"
@@ -148,7 +138,7 @@ if scripts/setup-rdma.sh; then
 	gotest rdma -count=1 ./tests/rdma
 else
 	echo "NO LIBIBVERBS: what needs its headers is left out."
-	note skip rdma "libibverbs-dev and a C compiler could not be had (see above)"
+	note skip rdma "libibverbs-dev and a C compiler are needed (make setup)"
 fi
 
 heading "report"

@@ -4,11 +4,13 @@ package rdma
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -40,7 +42,7 @@ func machine(t *testing.T) (m *guest.Machine, dir string) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}
-	k, err := guest.Prepare(t.Context(), os.Getenv("GVW_RDMA_CACHE"), t.Logf)
+	k, err := guest.Prepare(t.Context(), os.Getenv("GVW_RDMA_CACHE"), install, t.Logf)
 	need(t, err)
 	if _, err := os.Stat("/usr/include/infiniband/verbs.h"); err != nil {
 		need(t, fmt.Errorf("%w: no libibverbs-dev here: %w", guest.ErrMissing, err))
@@ -129,4 +131,13 @@ func relay(t *testing.T, r io.Reader) (count int) {
 		})
 	}
 	return count
+}
+
+// install installs Debian packages if someone has agreed to that.
+func install(packages []string) error {
+	cmd := exec.Command("../../scripts/install.sh", append([]string{"the guest with RDMA devices"}, packages...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
 }

@@ -38,10 +38,11 @@ var packages = []struct{ file, name string }{
 	{"/usr/bin/xz", "xz-utils"},
 }
 
-// Prepare finds the tools and the kernel, and takes them from Debian's archive where they are
-// not here yet. The kernel is kept in the folder cache; "" is one of the user's.
-func Prepare(ctx context.Context, cache string, logf func(string, ...any)) (*Kernel, error) {
-	if err := tools(ctx, logf); err != nil {
+// Prepare finds the tools and the kernel. Missing tools are left to install, which gets
+// the names of Debian packages. A missing kernel is taken from Debian's archive and kept in
+// the folder cache; "" is one of the user's.
+func Prepare(ctx context.Context, cache string, install func(packages []string) error, logf func(string, ...any)) (*Kernel, error) {
+	if err := tools(install); err != nil {
 		return nil, err
 	}
 	if cache == "" {
@@ -74,8 +75,8 @@ func output(ctx context.Context, dir, name string, args ...string) ([]byte, erro
 	return out.Bytes(), nil
 }
 
-// tools installs what is missing, if this process may.
-func tools(ctx context.Context, logf func(string, ...any)) error {
+// tools lets install install the packages that are missing.
+func tools(install func(packages []string) error) error {
 	var need []string
 	for _, p := range packages {
 		if _, err := os.Stat(p.file); err != nil {
@@ -85,19 +86,8 @@ func tools(ctx context.Context, logf func(string, ...any)) error {
 	if len(need) == 0 {
 		return nil
 	}
-	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
-		return missing("it needs %s", strings.Join(need, ", "))
-	}
-	logf("installing %s", strings.Join(need, ", "))
-	args := append([]string{"install", "-y", "-qq", "--no-install-recommends"}, need...)
-	if _, err := output(ctx, "", "apt-get", args...); err == nil {
-		return nil
-	}
-	if _, err := output(ctx, "", "apt-get", "update", "-qq"); err != nil {
-		return missing("%w", err)
-	}
-	if _, err := output(ctx, "", "apt-get", args...); err != nil {
-		return missing("%w", err)
+	if err := install(need); err != nil {
+		return missing("it needs %s: %w", strings.Join(need, ", "), err)
 	}
 	return nil
 }

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Downloads the modules of the programs, of their tests and of the tools, so that
+# no later step prints that it downloads.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go list -deps -test ./... >/dev/null
+go list -modfile=tools/go.mod -deps tool >/dev/null

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package tests
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Debian packages are installed only where someone has agreed to that: by make
+// setup, or in a CI. Otherwise the script names them and the command.
+func TestPackagesAreInstalledOnlyWithConsent(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	for name, c := range map[string]struct {
+		env       []string
+		user      string
+		packages  []string
+		installed string // what apt-get was asked for
+		ok        bool
+		says      string
+	}{
+		"no consent":      {nil, "0", []string{"here", "away"}, "", false, "missing: away (for the test). Install with: make setup, or as root: apt-get install"},
+		"nothing missing": {nil, "0", []string{"here"}, "", true, ""},
+		"CI is not true":  {[]string{"CI=false"}, "0", []string{"away"}, "", false, "make setup"},
+		"a CI":            {[]string{"CI=true"}, "0", []string{"here", "away"}, "install -y -q --no-install-recommends away\n", true, "installing away"},
+		"make setup":      {[]string{"GVW_INSTALL=1"}, "0", []string{"away"}, "install -y -q --no-install-recommends away\n", true, "installing away"},
+		"without root":    {[]string{"GVW_INSTALL=1"}, "1000", []string{"away"}, "sudo install -y -q --no-install-recommends away\n", true, "installing away"},
+		"an old list":     {[]string{"GVW_INSTALL=1", "OLD=1"}, "0", []string{"away"}, "install -y -q --no-install-recommends away\nupdate -q\ninstall -y -q --no-install-recommends away\n", true, "installing away"},
+		"cannot be had":   {[]string{"GVW_INSTALL=1", "NONE=1"}, "0", []string{"away"}, "install -y -q --no-install-recommends away\nupdate -q\n", false, "installing away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			calls := filepath.Join(dir, "calls")
+			for program, text := range map[string]string{
+				"id":   `echo ` + c.user,
+				"dpkg": `[ "$2" = here ]`,
+				"sudo": `AS=sudo exec "$@"`,
+				"env":  `while [ "${1#*=}" != "$1" ]; do export "$1"; shift; done; exec "$@"`,
+				"apt-get": `echo ${AS:-} "$@" >>` + calls + `
+[ -z "${NONE:-}" ] || exit 100
+[ -z "${OLD:-}" ] || [ "$1" = update ] || grep -q update ` + calls,
+				"grep": `exec ` + lookPath(t, "grep") + ` "$@"`,
+			} {
+				writeFile(t, filepath.Join(dir, program), "#!"+bash+"\n"+text+"\n")
+				if err := os.Chmod(filepath.Join(dir, program), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command(bash, append([]string{"../scripts/install.sh", "the test"}, c.packages...)...)
+			cmd.Env = append([]string{"PATH=" + dir}, c.env...)
+			out, err := cmd.CombinedOutput()
+			if (err == nil) != c.ok || !strings.Contains(string(out), c.says) {
+				t.Errorf("%v, %q; want success %v, and %q", err, out, c.ok, c.says)
+			}
+			got, _ := os.ReadFile(calls) // none: no calls
+			if string(got) != c.installed {
+				t.Errorf("apt-get was called with %q, want %q", got, c.installed)
+			}
+		})
+	}
+}
+
+func lookPath(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip(err)
+	}
+	return path
+}
+
+// No script installs Debian packages by itself.
+func TestOneScriptInstallsPackages(t *testing.T) {
+	for _, pattern := range []string{"../scripts/*", "../.ci/*", "../Makefile"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, files, err)
+		}
+		for _, file := range files {
+			if fi, err := os.Stat(file); err != nil || fi.IsDir() || filepath.Base(file) == "install.sh" {
+				continue
+			}
+			if strings.Contains(readFile(t, file), "apt-get") {
+				t.Errorf("%s calls apt-get: call scripts/install.sh", file)
+			}
+		}
+	}
+}
