@@ -179,6 +179,7 @@ func (c *serverConn) proven(welcome []byte, frames *frameReader) error {
 	if _, err := c.talk().Write(b); err != nil {
 		return err
 	}
+	_ = c.raw.SetWriteDeadline(time.Time{}) // from now on the machine watches writes
 	c.mu.Lock()
 	c.nc = sealed(c.nc, x, auth.Server)
 	frames.r = c.nc
