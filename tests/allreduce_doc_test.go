@@ -66,7 +66,7 @@ func TestAllReduceDocument(t *testing.T) {
 			}
 			outs = append(outs, r.stdout)
 		case "go":
-			outs = goProgram(t, b.text, port)
+			outs = goProgram(t, "../docs/allreduce.md", b.text)
 		case "python":
 			outs = pythonProgram(t, dir, b.text)
 		default:
@@ -83,21 +83,45 @@ func TestAllReduceDocument(t *testing.T) {
 	}
 }
 
-// goProgram builds a program in this module and runs it as four ranks.
-func goProgram(t *testing.T, source, port string) []string {
+// requireModule are the lines of the document that make a module use this checkout.
+var requireModule = regexp.MustCompile(`(?m)^    (go mod edit .*)\n    (go mod tidy)$`)
+
+// goProgram builds a program in a module of its own, as the document says, and runs it as
+// four ranks of gvw run.
+func goProgram(t *testing.T, doc, source string) []string {
 	t.Helper()
 	if lines := strings.Count(source, "\n"); lines > 40 {
 		t.Errorf("the program has %d lines, more than 40", lines)
 	}
-	dir := t.TempDir()
-	file, bin := filepath.Join(dir, "main.go"), filepath.Join(dir, "sums")
-	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+	root, err := filepath.Abs("..")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-o", bin, file).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "main.go"), source)
+	writeFile(t, filepath.Join(dir, "go.sum"), readFile(t, filepath.Join(root, "go.sum"))) // so that nothing is looked up
+	lines := requireModule.FindStringSubmatch(readFile(t, doc))
+	if lines == nil {
+		t.Fatal("the document has no lines that make a module use this checkout")
 	}
-	return fourRanks(t, dir, func(rank string) []string { return []string{bin, "127.0.0.1:" + port, rank, "4"} })
+	t.Setenv("GOPROXY", "off")
+	for _, line := range append([]string{"go mod init example.com/sums"}, append(lines[1:], "go build -o sums .")...) {
+		words := strings.Fields(strings.ReplaceAll(line, "/path/to/gvw", root))
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	r := run(t, dir, gvwBin, "run", "-n", "4", "--log_dir", "logs", "--", "./sums")
+	if r.code != 0 {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+	outs := []string{r.stdout}
+	for _, rank := range []string{"1", "2", "3"} {
+		outs = append(outs, readFile(t, filepath.Join(dir, "logs", "rank-0"+rank+".log")))
+	}
+	return outs
 }
 
 func pythonProgram(t *testing.T, dir, source string) []string {

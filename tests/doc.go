@@ -9,6 +9,7 @@
 //	mixed_test.go    vw workers and gvw workers in one job
 //	vwserver_test.go gvw workers at vw's own server
 //	run_test.go      gvw run: determinism, agreement with one process, root cause
+//	program_test.go  gvw run: programs that use package allreduce
 //	models_test.go   model files, both ways between gvw and vw
 //	faults_test.go   bad input, bad flags, damaged files, dead peers
 //	recovery_test.go workers killed anywhere under gvw run, and the launcher

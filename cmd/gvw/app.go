@@ -100,6 +100,12 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 	case !s.has("workers"):
 		return usageErrorf("gvw run: -n is missing: how many worker processes?")
 	}
+	if command, err := commandAfter(s.rest); command != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return p.launchProgram(ctx, s, command)
+	}
 	job, err := normalise(learnFlags, s.rest, withoutGuarded(p.env), os.ReadFile)
 	if err != nil {
 		return err

@@ -38,6 +38,9 @@
 //     is the launcher's. The others are ended. Workers hold a pipe of the
 //     launcher: if it dies, they end too.
 //
+// A program in the place of the learner's options is launched in the same way, with
+// its rank in its environment (runprogram.go; [allreduce.ConfigFromEnv] reads it).
+//
 // # gvw allreduce
 //
 // It joins a job as the learner does and reduces what comes on stdin, for shell

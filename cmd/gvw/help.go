@@ -40,7 +40,8 @@ func runHelp() string {
 	var b strings.Builder
 	b.WriteString("gvw run trains with several processes on this machine, server included.\n\n" +
 		"  gvw run -n 4 -- -d train.vw -f model --hybrid 2:20\n" +
-		"  gvw run -n 4 -- -d 'part.{rank}' -f model -p 'predictions.{rank}'\n")
+		"  gvw run -n 4 -- -d 'part.{rank}' -f model -p 'predictions.{rank}'\n" +
+		"  gvw run -n 4 -- ./program ARGS     any program of package allreduce\n")
 	writeOptions(&b, launchFlags, true)
 	b.WriteString("\nOf the learner's options these may stand here as well:\n")
 	var shared []string
@@ -51,7 +52,8 @@ func runHelp() string {
 	b.WriteString("\nAfter -- stand the learner's options (gvw --help). {rank} in a file name is each\n" +
 		"process's number, from 0. Without it the data is shared out, rank 0 writes the\n" +
 		"model, predictions are put together in the order of the data, and caches get the\n" +
-		"rank appended.\n")
+		"rank appended. A program finds its place in the job in its environment:\n" +
+		"docs/allreduce.md lists the variables.\n")
 	return b.String()
 }
 

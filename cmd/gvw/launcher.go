@@ -208,6 +208,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		if rank >= len(pl.workers) { // for faults: whose place it takes has had as many attempts, or fewer
 			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
 		}
+		cmd.WaitDelay = outputDelay
 		log := logs.ranks[rank]
 		cmd.Stdout = log
 		if rank == 0 {

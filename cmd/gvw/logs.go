@@ -64,15 +64,15 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 	return l, nil
 }
 
-// crashed takes the log of an attempt that has ended by SIGABRT, and reports
-// whether it ends with the trace of a crash.
+// crashed takes the log of an attempt that has failed, and reports whether it has the
+// trace of a crash. Go programs that do not call crash.Abort exit with code 2 then.
 func (l *logs) crashed(r launch.Result) bool {
 	l.crashes[r.Rank] = crash.Trace{}
 	begin := l.attempt[r.Rank]
 	if fi, err := l.ranks[r.Rank].Stat(); err == nil {
 		l.attempt[r.Rank] = fi.Size()
 	}
-	if r.Signal != syscall.SIGABRT {
+	if r.Signal != syscall.SIGABRT && r.Code != exitData {
 		return false
 	}
 	f, err := os.Open(l.name(r.Rank))
@@ -81,13 +81,15 @@ func (l *logs) crashed(r launch.Result) bool {
 	}
 	defer f.Close()
 	trace, found := crash.Find(io.NewSectionReader(f, begin, math.MaxInt64-begin))
-	l.crashes[r.Rank] = trace
+	if found {
+		l.crashes[r.Rank] = trace
+	}
 	return found
 }
 
 // howEnded returns how a worker that failed has ended, with the message of a crash.
 func (l *logs) howEnded(r launch.Result) string {
-	if message := l.crashes[r.Rank].Message; r.Signal == syscall.SIGABRT && message != "" {
+	if message := l.crashes[r.Rank].Message; message != "" {
 		return "crashed: " + message
 	}
 	return howEnded(r)

@@ -24,12 +24,20 @@ type Job struct {
 	// nil: none does.
 	Symptom func(code int) bool
 
-	// Secret is handed to every worker as descriptor 3, of which EnvSecret tells, at most
+	// Secret is handed to every worker as a descriptor, of which EnvSecret tells, at most
 	// 4096 bytes; nil: nothing is. Where a system cannot (CanInherit) it must be nil.
 	Secret []byte
 
+	// EmptyStdin gives the workers an empty Stdin, for programs that may read it, and the
+	// pipe as a further descriptor, of which EnvLifeline tells. False, and where a system
+	// cannot hand one over (CanInherit): Stdin is the pipe.
+	EmptyStdin bool
+
 	// Restarts is how often a worker that has failed is started again; 0: never.
 	Restarts int
+	// Curable reports whether another attempt may do better than one with that exit code;
+	// nil: the function Curable.
+	Curable func(code int) bool
 	// Again reports whether a new start of a worker that has failed makes sense. It is
 	// asked when the worker has ended, and again when the pause before the start is
 	// over; nil: always.
@@ -74,7 +82,7 @@ func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
 // ended. A command that is started again is a copy of the first, with another number
 // in EnvAttempt. results has the last attempt of each rank; root is the rank that
 // failed first, -1 if none did. When ctx ends, so do the workers. The commands'
-// Stdin is taken: it is the launcher's pipe.
+// Stdin is taken: it is the launcher's pipe, or empty (EmptyStdin).
 func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root int, err error) {
 	if j.Grace == 0 {
 		j.Grace = 10 * time.Second
@@ -135,9 +143,14 @@ func (s *supervisor) start(rank int) {
 	f := s.first[rank]
 	attempt := s.results[rank].Attempt + 1
 	cmd := &exec.Cmd{
-		Path: f.Path, Args: f.Args, Dir: f.Dir, SysProcAttr: f.SysProcAttr,
-		Stdin: s.lifeline, Stdout: f.Stdout, Stderr: f.Stderr,
-		Env: append(f.Environ(), EnvLifeline+"=0"),
+		Path: f.Path, Args: f.Args, Dir: f.Dir, SysProcAttr: f.SysProcAttr, WaitDelay: f.WaitDelay,
+		Stdout: f.Stdout, Stderr: f.Stderr, Env: f.Environ(),
+	}
+	if s.job.EmptyStdin && CanInherit {
+		inherit(cmd, EnvLifeline, s.lifeline)
+	} else {
+		cmd.Stdin = s.lifeline
+		cmd.Env = append(cmd.Env, EnvLifeline+"=0")
 	}
 	if s.job.Restarts > 0 {
 		cmd.Env = append(cmd.Env, EnvAttempt+"="+strconv.Itoa(attempt))
@@ -163,9 +176,14 @@ func (s *supervisor) startWithSecret(cmd *exec.Cmd) error {
 		return fmt.Errorf("cannot hand over the secret: %w", err)
 	}
 	defer r.Close() // the worker has its own
-	cmd.ExtraFiles = []*os.File{r}
-	cmd.Env = append(cmd.Env, EnvSecret+"=3")
+	inherit(cmd, EnvSecret, r)
 	return cmd.Start()
+}
+
+// inherit hands a file to a command as its next descriptor, which the variable names.
+func inherit(cmd *exec.Cmd, variable string, f *os.File) {
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", variable, 3+len(cmd.ExtraFiles)))
+	cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 }
 
 func result(rank, attempt int, cmd *exec.Cmd, err error) Result {
@@ -173,7 +191,8 @@ func result(rank, attempt int, cmd *exec.Cmd, err error) Result {
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		r.Code, r.Signal = 128+int(ws.Signal()), ws.Signal()
 	}
-	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+	// A process that it has left behind may hold its output open: that is no failure.
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited && !errors.Is(err, exec.ErrWaitDelay) {
 		r.Err = err
 	}
 	return r

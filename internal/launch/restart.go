@@ -40,7 +40,11 @@ func Curable(code int) bool {
 
 // again reports whether a worker that has failed is to be started again.
 func (s *supervisor) again(r Result) bool {
-	return !s.ending && r.Attempt <= s.job.Restarts && r.Err == nil && Curable(r.Code) && (s.job.Again == nil || s.job.Again(r))
+	curable := s.job.Curable
+	if curable == nil {
+		curable = Curable
+	}
+	return !s.ending && r.Attempt <= s.job.Restarts && r.Err == nil && curable(r.Code) && (s.job.Again == nil || s.job.Again(r))
 }
 
 // pause lets a worker that has failed wait for its next start, if there is one.
