@@ -31,6 +31,7 @@ type engine struct {
 	down     atomic.Bool                   // it is closed
 	onFail   func(*failure)                // called once, after that
 	onUnmet  func(rank int, detail string) // tells of a rank that does not enter a collective; nil: nobody wants to know
+	missing  func(rank int) string         // why the edge to a rank does not open; nil: not known
 	reach    func(rank int)                // starts to open the edge to a rank, if that is our part
 	shared   *shared                       // nil: the ranks share no memory
 	pipes    pipes                         // nil: edges stay with their connections

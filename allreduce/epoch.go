@@ -170,6 +170,9 @@ func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error 
 		en.reach = func(rank int) {
 			wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
 		}
+		if !w.Stream {
+			en.missing = wr.whyMissing
+		}
 		en.driver = d
 		en.pipes, _ = d.(pipes)
 		if !w.Stream && w.Epoch != (spantree.Epoch{}) {

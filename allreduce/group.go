@@ -255,8 +255,11 @@ func (g *Group) waiting() spantree.Waits {
 		return w
 	}
 	w.Collective = en.call.id.seq
-	if _, far := en.waitsFor(); far.rank >= 0 && !en.stream {
-		w.Rank = int(far.rank) // from the start: the server may be asked about this rank
+	// The neighbour, from the start: the server follows the chain by what each rank tells.
+	if first, far := en.waitsFor(); first != nil && !en.stream {
+		w.Rank = first.rank
+	} else if far.rank >= 0 && !en.stream {
+		w.Rank = int(far.rank)
 	}
 	if time.Since(en.call.started) >= watchTick {
 		w.Text = en.here().String()

@@ -36,7 +36,7 @@ func (e *epoch) settle(first *failure) {
 		// This rank has found it; the server tells everybody.
 		e.tellServer(f)
 		f = e.weigh(f)
-	case !e.awaitVerdict(verdictWithin):
+	case !e.askVerdict(f):
 		e.tellServer(f)
 		f = e.weigh(f)
 	default:
@@ -53,6 +53,17 @@ func (e *epoch) settle(first *failure) {
 		g.die()
 	}
 	close(e.settled)
+}
+
+// askVerdict asks the server about an edge that broke, which hears of both its ends and of
+// the other edges that broke for that, and waits for the verdict.
+func (e *epoch) askVerdict(f *failure) bool {
+	if f.ask != 0 && f.by == e.group.cfg.Rank && e.group.member != nil {
+		ctx, cancel := context.WithTimeout(e.quitting, tellWithin)
+		defer cancel()
+		e.group.member.Ask(ctx, f.rank, e.engine.callNumber(), f.ask, f.reason())
+	}
+	return e.awaitVerdict(verdictWithin)
 }
 
 // judge is settle in a job that recovers: the server decides whether the epoch is

@@ -67,6 +67,19 @@ func (w *wirer) astray() int {
 	return w.lost
 }
 
+// whyMissing says why the edge to a rank does not open, as far as this rank knows.
+func (w *wirer) whyMissing(rank int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch err := w.why[rank]; {
+	case err != nil:
+		return err.Error()
+	case w.dials(w.rank, rank):
+		return "it has not answered"
+	}
+	return "it has not connected"
+}
+
 // absent names a neighbour that is not connected yet, and says what is known; under
 // the lock.
 func (w *wirer) absent(rank int) string {

@@ -57,7 +57,7 @@ func (en *engine) watch(stop <-chan struct{}) {
 				return
 			}
 			if rank, detail := en.unmet(now); rank >= 0 {
-				en.onUnmet(rank, detail)
+				en.onUnmet(rank, detail+en.unopened(rank))
 			}
 			if why := en.dumpDue(); why != "" {
 				en.flight.dump(why)
@@ -130,10 +130,25 @@ func (en *engine) unmet(now time.Time) (rank int, detail string) {
 	for _, e := range c.edges {
 		if en.waitsOn(e) && !en.entered(e) && now.Sub(e.idle.since) >= en.limits.stall {
 			en.dog.asked = now
-			return e.rank, fmt.Sprintf("%v: rank %d waits for %s, which has not entered it as far as it knows", &c.id, en.rank, rankAt(e.rank, e.host))
+			return e.rank, fmt.Sprintf("%v: rank %d waits for %s", &c.id, en.rank, rankAt(e.rank, e.host))
 		}
 	}
 	return -1, ""
+}
+
+// unopened says, to be appended to what has happened, why the edge to a rank is not open; "" if
+// it is. It is not called under the engine's lock: links are handed over under the wirer's.
+func (en *engine) unopened(rank int) string {
+	en.mu.Lock()
+	open, missing := en.edge(rank).linked, en.missing
+	en.mu.Unlock()
+	switch {
+	case open:
+		return ""
+	case missing == nil:
+		return "; no connection to it is open"
+	}
+	return "; no connection to it is open: " + missing(rank)
 }
 
 // overdue says that e has kept this rank waiting for too long.

@@ -11,23 +11,14 @@ import (
 	"time"
 )
 
-// Edges between two live ranks that stall, break or garble. A rank that sees one
-// ASKs. Who is to blame is at the end of the chain of who waits for whom, which
-// every heartbeat tells a link of: a rank that has not entered the collective is
-// at work, and nobody is to blame; else it is the last edge of the chain. So it is with a rank
-// that lacks a connection, whether the other end takes it for open or does not get it open either.
-// A charge ends the epoch. The second one on an edge evicts an end of it.
+// Edges between two live ranks that stall, break or corrupt bytes. A rank that sees one
+// ASKs, and graph.culprit finds the edge to charge. A charge ends the epoch. The second
+// one on an edge evicts an end of it.
 
 const (
 	chargeLasts = 10 * time.Minute
 	maxCharges  = 64
 	maxBarred   = 1000
-	// brokeWaits is how long the end of a rank may take to be seen here, too,
-	// after its edges have ended.
-	brokeWaits = time.Second
-	// openWithin is how long two live ranks may take to open the connection between them: twice what
-	// one try has to say hello.
-	openWithin = 20 * time.Second
 )
 
 // The faults of an edge, as ASK names them.
@@ -72,14 +63,6 @@ type waiting struct {
 	same       time.Time // the first of those in a row that told of this collective, or of opening this connection
 }
 
-// opens says that the rank opens the connections of an epoch, and lacks that of waitsFor.
-func (w waiting) opens(e Epoch) bool { return w.epoch == e && w.collective == 0 && w.waitsFor >= 0 }
-
-// stays says that the rank has been where it is for too long for two that open a connection.
-func (w waiting) stays(asked, now time.Time) bool {
-	return w.at.After(asked) && now.Sub(w.same) >= openWithin
-}
-
 // next is what another heartbeat tells after w.
 func (w waiting) next(waitsFor int, collective uint64, e Epoch, now time.Time) waiting {
 	next := waiting{waitsFor: waitsFor, collective: collective, epoch: e, at: now, since: w.since, same: w.same}
@@ -103,7 +86,7 @@ func (m *machine) onAsk(a *attempt, f *askFrame) {
 		level = slog.LevelInfo // who is slow has many that wait
 	}
 	m.log(level, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
-	if !j.recovers() && (f.Fault != faultStalls || j.streams || j.mixed()) {
+	if !j.recovers() && (f.Fault != faultStalls && f.Fault != faultBroke || j.streams || j.mixed()) {
 		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
 	}
 	m.send(a, &decidingFrame{Epoch: f.Epoch, Peer: f.Peer})
@@ -137,7 +120,7 @@ func (m *machine) decide(j *job) {
 	if j.state != wired || m.gracious(j) {
 		return
 	}
-	idle := map[link]bool{}
+	g := j.graph(m.now)
 	for _, r := range sortedRanks(j.asks) {
 		q := j.asks[r]
 		if j.seats[r] != q.from || j.seats[q.peer.rank] != q.peer {
@@ -148,69 +131,53 @@ func (m *machine) decide(j *job) {
 			delete(j.asks, r) // it has got what it waited for
 			continue
 		}
-		near, far := j.culprit(q, m.now, idle)
-		if near == nil {
+		near, far, why := g.culprit(complaint{from: r, to: q.peer.rank, fault: q.fault, collective: q.collective, at: q.at})
+		if near < 0 {
 			continue
 		}
-		c := linkCause(near, far, q.detail)
+		a, b := j.seats[near], j.seats[far]
+		c := linkCause(a, b, j.chargeWords(a, b, why))
 		if !j.recovers() {
 			m.fail(j, c)
 			return
 		}
-		j.accused = &charge{ends: [2]*attempt{near, far}, words: c.Why, at: m.now, gives: q.fault == faultGives}
+		j.accused = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.now, gives: q.fault == faultGives}
 		m.endEpoch(j, c)
 		m.advance(j)
 		return
 	}
 }
 
-// link is a rank in a collective, as a link of a chain.
-type link struct {
-	of         *attempt
-	collective uint64
+// chargeWords says why an edge is charged, with the words of an end of it that has asked.
+func (j *job) chargeWords(near, far *attempt, why string) string {
+	for _, ends := range [][2]*attempt{{near, far}, {far, near}} {
+		if q, ok := j.asks[ends[0].rank]; ok && q.peer == ends[1] {
+			if why == "" {
+				return q.detail
+			}
+			return fmt.Sprintf("%s; rank %d reports: %s", why, ends[0].rank, q.detail)
+		}
+	}
+	return cmp.Or(why, "it broke")
 }
 
-// culprit is the edge to charge, nil while there is none. idle are links that lead
-// to nobody's fault, or into the unknown: many ask when one is slow, and no chain
-// need be followed twice.
-func (j *job) culprit(q question, now time.Time, idle map[link]bool) (near, far *attempt) {
-	switch {
-	case q.fault == faultGarbles, q.fault != faultStalls && now.Sub(q.at) >= brokeWaits:
-		return q.from, q.peer
-	case q.fault != faultStalls:
-		return nil, nil
-	}
-	seen := map[*attempt]bool{q.from: true}
-	for near, far = q.from, q.peer; ; {
-		w := far.waiting
-		next := j.seats[w.waitsFor]
-		known := w.at.After(q.at) && w.epoch == j.epoch
-		// near has no connection to far, which takes it for open; or far has none to near.
-		unmet := known && (near.waiting.opens(j.epoch) && w.collective > 0 || w.opens(j.epoch) && next == near)
-		switch {
-		case unmet && near.waiting.stays(q.at, now) && w.stays(q.at, now):
-			return near, far
-		case unmet:
-			return nil, nil // they may be about to meet
-		case known && w.opens(j.epoch) && next != nil && next.wired == j.epoch && !seen[next] && !idle[link{far, q.collective}]:
-			// It is not at work: who knows what that one does.
-		case known && w.collective == q.collective && w.since.After(q.at):
-			// It has entered after the question: bytes may well move now. If they do not, it
-			// is asked again.
-			return nil, nil
-		case known && q.collective > 0 && w.collective >= q.collective && (w.collective > q.collective || w.waitsFor < 0 || seen[next] || next == far):
-			return near, far
-		case !known, q.collective == 0, w.collective < q.collective, next == nil, next.wired != j.epoch, idle[link{far, q.collective}]:
-			// What it waits for is not known yet; or it is at work, which is nobody's fault.
-			seen[far] = true
-			for a := range seen {
-				idle[link{a, q.collective}] = true
-			}
-			return nil, nil
+// graph is the job's newest epoch as its heartbeats and questions tell it.
+func (j *job) graph(now time.Time) *graph {
+	return &graph{now: now, node: func(rank int) (node, bool) {
+		a := j.seats[rank]
+		if a == nil || a.wired != j.epoch {
+			return node{}, false
 		}
-		seen[far] = true
-		near, far = far, next
-	}
+		w := a.waiting
+		n := node{waitsFor: -1, broke: -1}
+		if w.epoch == j.epoch {
+			n.heard, n.collective, n.waitsFor, n.entered, n.since = w.at, w.collective, w.waitsFor, w.since, w.same
+		}
+		if q, ok := j.asks[rank]; ok && q.fault == faultBroke {
+			n.broke = q.peer.rank
+		}
+		return n, true
+	}}
 }
 
 // settle counts the charge that has ended the epoch, now that all have

@@ -10,7 +10,7 @@
 //	c, err := n.Host("h1").Dial(ctx, "h0:26543")
 //
 // A host is only a name. Its faults are [Network.Cut] (every connection of
-// the host breaks), [Network.Kill] (and it never comes back, as when its process is
+// the host breaks), [Network.Reset] (those to one other host do), [Network.Kill] (and it never comes back, as when its process is
 // killed), [Network.Hold] (its bytes stop moving, as when its process is
 // stopped or a switch fails) and [Network.Part] (those to one other host do).
 //

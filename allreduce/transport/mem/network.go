@@ -81,6 +81,22 @@ func (n *Network) cut(host string) int {
 	return cut / 2 // both ends were counted
 }
 
+// Reset breaks every connection between two hosts, on both ends, and loses the bytes
+// under way. New ones open. It returns how many there were.
+func (n *Network) Reset(a, b string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	reset := 0
+	for c := range n.conns {
+		if pairOf(c.local.host, c.remote.host) == pairOf(a, b) {
+			c.in.abort(syscall.ECONNRESET)
+			c.out.abort(syscall.ECONNRESET)
+			reset++
+		}
+	}
+	return reset / 2 // both ends were counted
+}
+
 // Kill ends a host for good, as the death of its process does: its connections
 // break, nobody reaches it any more, and it reaches nobody.
 func (n *Network) Kill(host string) {
