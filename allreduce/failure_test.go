@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/clock"
 )
 
 // forever calls AllReduce until it fails.
@@ -416,6 +417,39 @@ func TestStall(t *testing.T) {
 		}
 		if found == 0 {
 			t.Error("no rank returns a DeadlineError")
+		}
+	})
+}
+
+// TestPauseIsNoStall: a rank that was paused accuses no other. The ranks' own watches see
+// no pause here.
+func TestPauseIsNoStall(t *testing.T) {
+	const n, late, pause = 7, 0, time.Minute
+	inBubble(t, n, Config{Schedule: schedule.Doubling, Stall: 4 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		accused := 0
+		time.AfterFunc(20*time.Second, func() {
+			for _, g := range j.groups {
+				en, now := &g.engine, time.Now()
+				own := clock.Clock{Tick: watchTick}
+				en.readClock(&own, now)
+				after := now.Add(pause)
+				if f := en.look(en.readClock(&own, after), watchTick); f != nil {
+					t.Errorf("rank %d after a pause: %v", g.cfg.Rank, f.reason())
+				}
+				if en.look(after, watchTick) != nil { // as without the clock
+					accused++
+				}
+			}
+		})
+		errs := j.all(func(rank int) error {
+			if rank == late {
+				time.Sleep(30 * time.Second)
+			}
+			return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 1000)), Sum)
+		})
+		if err := errors.Join(errs...); err != nil || accused == 0 {
+			t.Errorf("%v; a pause would have ended the collective of %d ranks, want some", err, accused)
 		}
 	})
 }

@@ -221,7 +221,7 @@ func (en *engine) overdueShared(now time.Time) *failure {
 	}
 	f := &failure{code: faultStalled, by: en.rank, rank: rank, host: en.hostOf(rank), entered: entered}
 	limit := en.limits.maxWait
-	f.idle = now.Sub(en.call.started)
+	f.idle = now.Sub(d.began)
 	if entered {
 		limit, f.idle = en.limits.stall, now.Sub(d.since)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/clock"
 )
 
 const (
@@ -14,9 +15,11 @@ const (
 	sayEvery  = 10 * time.Second // how often a long wait is logged
 )
 
-// watchdog is what the engine's watch keeps of the collective under way.
+// watchdog is what the engine's watch keeps of the collective under way. Its times are
+// those of a clock that stands still while this process does not run.
 type watchdog struct {
 	seq   uint64    // the collective
+	began time.Time // when it began
 	noted time.Time // when neighbours were told last
 	said  time.Time // when the log was
 	asked time.Time // when the server was asked about a rank that does not enter
@@ -41,7 +44,9 @@ type idleFor struct {
 // header, that they have entered it, then by notes, which also carry
 // whom they wait for along the tree.
 func (en *engine) watch(stop <-chan struct{}) {
-	ticker := time.NewTicker(min(watchTick, en.limits.stall/4))
+	own := clock.Clock{Tick: min(watchTick, en.limits.stall/4)}
+	own.Read(time.Now())
+	ticker := time.NewTicker(own.Tick)
 	defer ticker.Stop()
 	for {
 		select {
@@ -49,8 +54,9 @@ func (en *engine) watch(stop <-chan struct{}) {
 			return
 		case <-en.failed:
 			return
-		case now := <-ticker.C:
-			f := en.look(now)
+		case <-ticker.C:
+			now := en.readClock(&own, time.Now())
+			f := en.look(now, own.Tick)
 			if f != nil {
 				en.fail(f, nil)
 				en.flight.dump(f.reason())
@@ -66,8 +72,19 @@ func (en *engine) watch(stop <-chan struct{}) {
 	}
 }
 
-// look checks the clocks once, and tells the neighbours and the log what is due.
-func (en *engine) look(now time.Time) *failure {
+// readClock reads a clock for look, and logs a pause that has just ended.
+func (en *engine) readClock(own *clock.Clock, now time.Time) time.Time {
+	at, pause := own.Read(now)
+	if pause >= watchTick {
+		en.log.Warn("this process was paused: the time does not count as a wait for other ranks",
+			"rank", en.rank, "for", pause.Round(time.Millisecond))
+	}
+	return at
+}
+
+// look checks the clocks once, and tells the neighbours and the log what is due. The look
+// before was a tick ago.
+func (en *engine) look(now time.Time, tick time.Duration) *failure {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	if !en.active || en.stopped() {
@@ -75,10 +92,13 @@ func (en *engine) look(now time.Time) *failure {
 	}
 	d, c := &en.dog, &en.call
 	if d.seq != c.id.seq {
-		d.seq, d.noted, d.said = c.id.seq, now, c.started
-		d.moved, d.since = 0, c.started
+		// A collective that has begun since the look before began at most a tick ago, unless
+		// this process was paused since.
+		d.began = now.Add(-min(max(0, time.Since(c.started)), tick))
+		d.seq, d.noted, d.said = c.id.seq, now, d.began
+		d.moved, d.since = 0, d.began
 		for _, e := range c.edges {
-			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: c.started}
+			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: d.began}
 		}
 	}
 	for _, e := range c.edges {
@@ -124,7 +144,7 @@ func (en *engine) unmet(now time.Time) (rank int, detail string) {
 	en.mu.Lock()
 	defer en.mu.Unlock()
 	c := &en.call
-	if !en.active || en.stopped() || en.stream || en.onUnmet == nil || now.Sub(c.started) < en.limits.stall || now.Sub(en.dog.asked) < en.limits.stall {
+	if !en.active || en.stopped() || en.stream || en.onUnmet == nil || en.dog.seq != c.id.seq || now.Sub(en.dog.began) < en.limits.stall || now.Sub(en.dog.asked) < en.limits.stall {
 		return -1, ""
 	}
 	for _, e := range c.edges {
@@ -158,7 +178,7 @@ func (en *engine) overdue(e *edge, now time.Time) *failure {
 	}
 	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e), ask: spantree.EdgeStalls}
 	limit := en.limits.maxWait
-	f.idle = now.Sub(en.call.started)
+	f.idle = now.Sub(en.dog.began)
 	if f.entered {
 		limit, f.idle = en.limits.stall, now.Sub(e.idle.since)
 	}

@@ -5,14 +5,17 @@
 package tests
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-// pauseFor is three times the --lost_after of the ranks and of the server.
-const pauseFor = 3 * time.Second
+// pauseFor is four times the --lost_after of the ranks and of the server, and longer than
+// their --stall_timeout.
+const pauseFor = 4 * time.Second
 
 // pause stops processes for a while, as if their machine was suspended.
 func pause(t *testing.T, all ...*process) {
@@ -68,5 +71,38 @@ func TestPausedServer(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A machine that is suspended with the server and all ranks on it loses nothing.
+func TestPausedMachine(t *testing.T) {
+	want := plainModel(t)
+	for _, policy := range []string{"abort", "wait"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			j := newPlainJob(t)
+			j.policy = policy
+			j.startAll(nil)
+			j.untilPass(2)
+			pause(t, append([]*process{j.server}, j.ranks...)...)
+			j.end(want)
+			log := j.serverLog()
+			for _, accusation := range []string{"rank lost", "epoch over", "job failed", "rank complains"} {
+				if strings.Contains(log, accusation) {
+					t.Errorf("the server's log has %q:\n%s", accusation, tail(log, 40))
+				}
+			}
+			for rank, p := range j.ranks {
+				for _, accusation := range []string{"the server has gone", "lost rank", "no byte moved"} {
+					if strings.Contains(p.res.stderr, accusation) {
+						t.Errorf("rank %d: %q\n%s", rank, accusation, tail(p.res.stderr, 20))
+					}
+				}
+			}
+			nothingLeft(t, j.dir, fmt.Sprintf("model.%d", len(j.ranks)))
+			if got := readFile(t, filepath.Join(j.dir, "model.0")); got != want {
+				t.Error("another model than that of an undisturbed job")
+			}
+		})
 	}
 }

@@ -21,6 +21,38 @@ type sentBeat struct {
 	at  time.Time
 }
 
+// now is the time by the member's clock; the lock is held.
+func (m *Member) now() time.Time {
+	at, _ := m.clock.Read(time.Now())
+	return at
+}
+
+// watch gives up the connection to a server that is silent, until stop. It reads the clock
+// at least once a heartbeat, so that a pause of this process is none of the server's silence.
+func (m *Member) watch() {
+	t := time.NewTicker(m.cfg.Heartbeat)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-m.stop:
+			return
+		}
+		m.mu.Lock()
+		silent := m.now().Sub(m.heard)
+		quiet := m.quiet()
+		m.mu.Unlock()
+		if !quiet && silent > m.cfg.patience() {
+			m.lose(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
+		}
+	}
+}
+
+// quiet reports whether nothing is to be sent to the server or expected of it; the lock is held.
+func (m *Member) quiet() bool {
+	return m.gone != nil || m.cause != nil || m.bye || m.conn == nil
+}
+
 // beat sends heartbeats, and progress with them.
 func (m *Member) beat() {
 	t := time.NewTicker(m.cfg.Heartbeat)
@@ -32,15 +64,11 @@ func (m *Member) beat() {
 			return
 		}
 		m.mu.Lock()
-		quiet := m.gone != nil || m.cause != nil || m.bye || m.conn == nil
-		silent, reported, progress := time.Since(m.heard), m.reported, m.progress
+		quiet := m.quiet()
+		reported, progress := m.reported, m.progress
 		m.sent[seq%uint64(len(m.sent))] = sentBeat{seq, time.Now()}
 		m.mu.Unlock()
 		if quiet {
-			continue
-		}
-		if silent > m.cfg.patience() {
-			m.lose(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
 			continue
 		}
 		// Whether a write fails is the reader's business: there may be an OVER to read.

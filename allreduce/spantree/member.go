@@ -9,6 +9,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/clock"
 )
 
 // Member is a rank's membership of a job: its connection to the server. Its
@@ -23,6 +25,7 @@ type Member struct {
 	conn     net.Conn      // to the server; nil: there is none
 	changed  chan struct{} // closed and replaced when any of the following changes
 	waiting  waitingFrame  // how far the job is
+	clock    clock.Clock   // of heard and short: it stands still while this process does not run
 	short    time.Time     // since when ranks are missing, if any are
 	wiring   *Wiring       // the newest
 	ended    chan struct{} // closed: it is over, as is why
@@ -60,10 +63,12 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *frameReader, joined *joine
 		cfg: cfg, checkpoint: cfg.Checkpoint, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: waitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not said yet who is missing"},
 		server:  frames.server, roster: joined.Roster,
-		heard: time.Now(), short: time.Now(), leased: time.Now(), decided: map[int]bool{},
+		clock: clock.Clock{Tick: cfg.Heartbeat}, leased: time.Now(), decided: map[int]bool{},
 	}
+	m.heard = m.now()
+	m.short = m.heard
 	m.work.Go(func() {
-		<-m.stop
+		m.watch()
 		cancel()
 	})
 	m.work.Go(func() { m.read(ctx, frames) })

@@ -307,7 +307,7 @@ func (m *Member) startLeft() (left time.Duration, limited bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	away := m.cfg.Elastic > 0 && m.conn == nil // who has come is not known then
-	return m.startLimit() - time.Since(m.short), !m.waiting.complete() && !away
+	return m.startLimit() - m.now().Sub(m.short), !m.waiting.complete() && !away
 }
 
 // startLimit is how long ranks may be missing. Where the server starts the job without

@@ -134,7 +134,7 @@ func (m *Member) resume(conn net.Conn, server uint64) error {
 	defer m.writing.Unlock()
 	m.mu.Lock()
 	standing, closing := m.standing, m.closing
-	m.heard = time.Now()
+	m.heard = m.now()
 	m.conn = conn
 	if m.cfg.Elastic > 0 {
 		m.short = m.heard // the server may have begun anew to wait for who is missing

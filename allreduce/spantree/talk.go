@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // read takes what the server says, until the membership ends. A connection that ends
@@ -44,7 +43,7 @@ func (m *Member) take(f frame) {
 		return
 	}
 	m.update(func() {
-		m.heard = time.Now()
+		m.heard = m.now()
 		switch f := f.(type) {
 		case *waitingFrame:
 			if m.waiting.complete() && !f.complete() {
@@ -89,7 +88,7 @@ func (m *Member) muster(r roster) {
 		return
 	}
 	m.roster = r
-	m.short = time.Now() // who is missing from now on is another matter
+	m.short = m.now() // who is missing from now on is another matter
 	if missing := r.missing(m.cfg.Total); len(missing) > 0 {
 		m.cfg.Log.Warn("the job starts without ranks that have not come: what they would have read is missing, unless all share one input",
 			"rank", m.cfg.Rank, "missing", ranks(missing), "of", m.cfg.Total)
@@ -99,7 +98,7 @@ func (m *Member) muster(r roster) {
 // assigned gives this spare its rank. The server may say it again.
 func (m *Member) assigned(f *assignFrame) {
 	m.update(func() {
-		m.heard = time.Now()
+		m.heard = m.now()
 		switch {
 		case m.cfg.Rank == f.Rank:
 		case m.cfg.Rank >= 0 || f.Rank < 0 || f.Rank >= m.cfg.Total:
@@ -136,7 +135,7 @@ func (m *Member) onOver(f *overFrame) {
 	cause := f.Cause.err(m.cfg)
 	if f.Final {
 		m.update(func() {
-			m.heard = time.Now()
+			m.heard = m.now()
 			if lost, ok := cause.(*LostError); ok {
 				lost.Revived = m.revived
 			}
@@ -146,7 +145,7 @@ func (m *Member) onOver(f *overFrame) {
 	}
 	at := m.cfg.Place.Fence(f.Epoch)
 	m.update(func() {
-		m.heard = time.Now()
+		m.heard = m.now()
 		m.endEpoch(cause)
 	})
 	_ = m.declare(&atFrame{ // a server that is away asks again
@@ -158,7 +157,7 @@ func (m *Member) onOver(f *overFrame) {
 func (m *Member) begin(w *Wiring) {
 	var again frame
 	m.update(func() {
-		m.heard = time.Now()
+		m.heard = m.now()
 		m.endEpoch(&LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
 		m.past, m.pastWhy = m.wiring, m.why
 		m.wiring, m.ended, m.why = w, make(chan struct{}), nil
