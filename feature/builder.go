@@ -53,7 +53,7 @@ type Builder struct {
 	oldNames []Name
 	oldSpans []Span
 
-	limits   bool     // --feature_limit is set, and numbers are kept whole
+	limits   bool     // --feature_limit or --sort_features is set, and numbers are kept whole
 	cut      uint64   // what is kept of them: all, or under Config.Cut the index
 	whole    []uint64 // of the example's features: see limit.go
 	oldWhole []uint64
@@ -100,7 +100,7 @@ func (b *Builder) init(cfg *Config) error {
 	if b.shape, err = newShape(cfg); err != nil {
 		return err
 	}
-	b.limits, b.cut = len(cfg.Limits) > 0, math.MaxUint64
+	b.limits, b.cut = len(cfg.Limits) > 0 || cfg.SortFeatures, math.MaxUint64
 	if cfg.Cut {
 		b.cut = uint64(b.mask)
 	}

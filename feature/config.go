@@ -71,6 +71,11 @@ type Config struct {
 	// Spelling are namespaces, by first byte ('_' for the default one), whose names
 	// add a feature for the kinds of their letters.
 	Spelling []string
+	// Dictionaries add features, in text only.
+	Dictionaries []*Dictionary
+	// SortFeatures sorts the features of each namespace by the numbers of their weights,
+	// and keeps one of those with the same number.
+	SortFeatures bool
 	// ChainHash is for JSON, where a text value is hashed in two steps only if it
 	// is set; in text it always is.
 	ChainHash bool
@@ -142,6 +147,14 @@ type Setting struct{ Name, Value string }
 // Shaping are the options that shape examples before their interactions: what a
 // cache must agree on, Bits, HashAll, HashSeed and NoConstant aside.
 func (c *Config) Shaping() []Setting {
+	sorted := ""
+	if c.SortFeatures {
+		sorted = "on"
+	}
+	dictionaries := make([]string, len(c.Dictionaries))
+	for i, d := range c.Dictionaries {
+		dictionaries[i] = d.String()
+	}
 	chain := ""
 	if c.ChainHash {
 		chain = "on"
@@ -155,6 +168,8 @@ func (c *Config) Shaping() []Setting {
 		{"feature_limit", words(c.Limits)},
 		{"affix", Escape(Unescape(c.Affix))},
 		{"spelling", words(c.Spelling)},
+		{"dictionary", strings.Join(dictionaries, ",")},
+		{"sort_features", sorted},
 		{"chain_hash", chain},
 		{"labels", c.labels()},
 	}

@@ -32,7 +32,7 @@
 // # What a feature becomes
 //
 // A feature's name is hashed, seeded with the hash of its namespace's name, and
-// masked to Bits bits: that is the number of its weight. There is no dictionary;
+// masked to Bits bits: that is the number of its weight. There is no table of names;
 // two names may share a weight. Names of digits alone are not hashed but added
 // to the seed (unless HashAll), so that numbered features do not collide with
 // each other. The constant feature (number [ConstantIndex], value 1) is added to

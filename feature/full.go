@@ -2,16 +2,17 @@
 
 package feature
 
-// side holds what affixes and spellings make of a namespace, until it ends.
+// side holds what affixes, spellings and dictionaries make of a namespace, until it
+// ends.
 type side struct {
-	affix, spelling           []Feature
-	affixWhole, spellingWhole []uint64 // see limit.go
-	affixNames, spellingNames []Name
-	pattern                   []byte
+	affix, spelling, dictionary                []Feature
+	affixWhole, spellingWhole, dictionaryWhole []uint64 // see limit.go
+	affixNames, spellingNames, dictionaryNames []Name
+	pattern                                    []byte
 }
 
-// featuresInFull does what features does, and keeps names, and makes affixes
-// and spellings.
+// featuresInFull does what features does, keeps names, and makes affixes, spellings
+// and what dictionaries add.
 func (p *Parser) featuresInFull(dst *Batch, line []byte, i int, in Namespace, factor float32) int {
 	var anonymous uint32
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
@@ -39,6 +40,7 @@ func (p *Parser) featuresInFull(dst *Batch, line []byte, i int, in Namespace, fa
 		if p.b.shape.spelling[in.Byte] {
 			p.spell(dst, in, name, v)
 		}
+		p.lookUp(dst, in, name)
 	}
 	return i
 }
@@ -120,9 +122,12 @@ func (p *Parser) endSides(dst *Batch) {
 	dst.Features, dst.Names = append(dst.Features, s.affix...), append(dst.Names, s.affixNames...)
 	p.b.Enter(Namespace{Byte: spellingNamespace})
 	dst.Features, dst.Names = append(dst.Features, s.spelling...), append(dst.Names, s.spellingNames...)
+	p.b.Enter(Namespace{Byte: dictionaryNamespace})
+	dst.Features, dst.Names = append(dst.Features, s.dictionary...), append(dst.Names, s.dictionaryNames...)
 	if p.b.limits {
-		p.b.whole = append(append(p.b.whole, s.affixWhole...), s.spellingWhole...)
+		p.b.whole = append(append(append(p.b.whole, s.affixWhole...), s.spellingWhole...), s.dictionaryWhole...)
 	}
+	s.dictionary, s.dictionaryNames, s.dictionaryWhole = s.dictionary[:0], s.dictionaryNames[:0], s.dictionaryWhole[:0]
 	s.affix, s.affixNames, s.affixWhole = s.affix[:0], s.affixNames[:0], s.affixWhole[:0]
 	s.spelling, s.spellingNames, s.spellingWhole = s.spelling[:0], s.spellingNames[:0], s.spellingWhole[:0]
 }

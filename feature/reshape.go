@@ -2,11 +2,13 @@
 
 package feature
 
+import "math"
+
 // gram is the factor of vw's n-grams and affixes.
 const gram = 27942141
 
-// reshape drops ignored namespaces, adds n-grams and limits the number of
-// features, in vw's order, and lays the features out anew.
+// reshape sorts features, drops ignored namespaces, adds n-grams and limits the number
+// of features, in vw's order, and lays the features out again.
 func (b *Builder) reshape(dst *Batch) *LimitError {
 	ex := &b.ex
 	b.setAside(dst)
@@ -29,6 +31,10 @@ func (b *Builder) reshape(dst *Batch) *LimitError {
 		if b.limits {
 			b.whole = append(b.whole, b.oldWhole[s.Lo-ex.FeatLo:s.Hi-ex.FeatLo]...)
 		}
+		over := float32(0)
+		if b.shape.sorts {
+			over = b.limit(dst, lo, math.MaxInt, int(ex.FeatLo))
+		}
 		length := len(dst.Features) - lo
 		for n := 1; n < int(b.shape.grams[s.NS]); n++ {
 			b.offsets = append(b.offsets[:0], 0)
@@ -36,9 +42,10 @@ func (b *Builder) reshape(dst *Batch) *LimitError {
 				return err
 			}
 		}
-		over := float32(0)
-		if limit := b.shape.limit[s.NS]; uint64(len(dst.Features)-lo) > uint64(limit) {
-			over = b.limit(dst, lo, int(limit), int(ex.FeatLo))
+		if limit := b.shape.limit[s.NS]; limit == 0 {
+			over = b.limit(dst, lo, 0, int(ex.FeatLo))
+		} else if uint64(len(dst.Features)-lo) > uint64(limit) {
+			over += b.limit(dst, lo, int(limit), int(ex.FeatLo))
 		}
 		if len(dst.Features) > lo {
 			spans[kept] = Span{NS: s.NS, Lo: uint32(lo), Hi: uint32(len(dst.Features)), Over: over}

@@ -35,9 +35,12 @@ type shape struct {
 	affix    [256]uint64 // four bits for each: length, and 1 for a prefix; the last one lowest
 	spelling [256]bool
 
+	dictionaries [256][]*Dictionary
+
 	hides   bool // some namespace is in hidden
-	reduces bool // --ignore, --keep, n-grams or limits: features are to be moved
-	sides   bool // --affix or --spelling
+	sorts   bool // --sort_features
+	reduces bool // --ignore, --keep, n-grams, limits or sorting: features are to be moved
+	sides   bool // --affix, --spelling or --dictionary
 }
 
 // newShape reads the options and reports all their faults.
@@ -93,9 +96,13 @@ func newShape(c *Config) (*shape, error) {
 			check(fmt.Errorf("feature: spelling %q: want one namespace, by the first byte of its name, or _ for the default one", v))
 		}
 	}
+	for _, d := range c.Dictionaries {
+		s.dictionaries[d.namespace] = append(s.dictionaries[d.namespace], d)
+	}
+	s.sorts = c.SortFeatures
 	s.hides = len(c.IgnoreLinear) > 0
-	s.reduces = len(c.Ignore)+len(c.Keep)+len(c.NGrams)+len(c.Limits) > 0
-	s.sides = c.Affix != "" || len(c.Spelling) > 0
+	s.reduces = len(c.Ignore)+len(c.Keep)+len(c.NGrams)+len(c.Limits) > 0 || s.sorts
+	s.sides = c.Affix != "" || len(c.Spelling)+len(c.Dictionaries) > 0
 	return s, errors.Join(errs...)
 }
 

@@ -84,6 +84,9 @@ type Config struct {
 	NoConstant bool    // no constant feature
 	Constant   float32 // the weight of the constant feature at the start
 	Namespaces Namespaces
+	// DictionaryPath are the folders in which the files of Namespaces.Dictionary are
+	// searched, in order; OpenModel opens them. None: only under their names.
+	DictionaryPath []string
 
 	// The update rule (SGD).
 	SGD, Adaptive, Normalized, Invariant bool    // as given; none: the default rule (all but SGD)

@@ -29,7 +29,10 @@ type Namespaces struct {
 	Limits          []string // --feature_limit
 	Affix           string
 	Spelling        []string
-	ChainHash       bool // --chain_hash: of JSON; in text it is always so
+	ChainHash       bool                  // --chain_hash: of JSON; in text it is always so
+	SortFeatures    bool                  // --sort_features
+	Dictionary      []string              // --dictionary: [namespace:]file
+	Dictionaries    []*feature.Dictionary // the same, read; Run fills it
 }
 
 // features is the configuration of the parser.
@@ -55,6 +58,8 @@ func (c *Config) features() feature.Config {
 		Affix:           n.Affix,
 		Spelling:        n.Spelling,
 		ChainHash:       n.ChainHash,
+		SortFeatures:    n.SortFeatures,
+		Dictionaries:    n.Dictionaries,
 		Names:           c.named(),
 		Strict:          c.Strict,
 		MaxLine:         c.MaxLine,
@@ -85,6 +90,9 @@ func (n *Namespaces) validate(loads bool, fault func(option, format string, args
 		if n.LeaveDuplicates {
 			fault("--leave_duplicate_interactions", without)
 		}
+	}
+	if n.SortFeatures && len(n.NGrams) > 0 {
+		fault("--sort_features", "n-grams need the order of the text, as in vw: leave --ngram or --sort_features out")
 	}
 	if len(n.Skips) > 0 && len(n.NGrams) == 0 && !loads {
 		fault("--skips", "it would be ignored without --ngram")
@@ -131,6 +139,7 @@ func (n *Namespaces) kept() []model.Option {
 	add("redefine", n.Redefine...)
 	add("affix", n.Affix)
 	add("spelling", n.Spelling...)
+	add("dictionary", n.Dictionary...)
 	if n.ChainHash {
 		kept = append(kept, model.Option{Name: "chain_hash"})
 	}
@@ -170,6 +179,7 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 	n.Keep = append(n.Keep, h.Values("keep")...)
 	n.Redefine = append(n.Redefine, h.Values("redefine")...)
 	n.Spelling = append(n.Spelling, h.Values("spelling")...)
+	n.Dictionary = append(n.Dictionary, h.Values("dictionary")...)
 	n.NGrams = append(n.NGrams, h.NGrams...)
 	n.Skips = append(n.Skips, h.Skips...)
 	n.ChainHash = n.ChainHash || h.Has("chain_hash")
@@ -187,7 +197,7 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 // isNamespaceOption reports whether take knows a kept option.
 func isNamespaceOption(name string) bool {
 	switch name {
-	case "quadratic", "cubic", "interactions", "ignore", "ignore_linear", "keep", "redefine", "spelling", "chain_hash", "affix":
+	case "quadratic", "cubic", "interactions", "ignore", "ignore_linear", "keep", "redefine", "spelling", "dictionary", "chain_hash", "affix":
 		return true
 	}
 	return false

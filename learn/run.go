@@ -109,6 +109,9 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		}
 		labels = &seen
 	}
+	if err = cfg.loadDictionaries(); err != nil {
+		return nil, err
+	}
 	cfg.settleHoldout()
 	s := r.session
 	s.cfg, s.basis = cfg, basis

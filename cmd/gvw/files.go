@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -100,6 +101,18 @@ func fileInputs(fsys hdfsio.FS, files []string, shard hdfsio.Shard) ([]learn.Inp
 		inputs[i] = learn.Input{Name: part.Name, Identity: part.Identity, Open: part.Open, Header: part.Header}
 	}
 	return inputs, nil
+}
+
+// dictionaryPath returns the folders in which vw searches dictionaries: those given,
+// the current one and those of PATH.
+func dictionaryPath(given []string, path string) []string {
+	var dirs []string
+	for _, dir := range slices.Concat(given, []string{"."}, filepath.SplitList(path)) {
+		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // passLog opens the file of --log_json, which grows line by line while the run

@@ -60,6 +60,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 		return err
 	}
 	cfg.OpenModel = opener(fsys)
+	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.getenv("PATH"))
 	cfg.Create = p.creator(fsys)
 	if c.Bool("dry_run") {
 		if cfg.Cluster != nil {

@@ -82,6 +82,8 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 			Affix:           c.String("affix"),
 			Spelling:        c.StringSlice("spelling"),
 			ChainHash:       c.Bool("chain_hash"),
+			SortFeatures:    c.Bool("sort_features"),
+			Dictionary:      c.StringSlice("dictionary"),
 		},
 
 		SGD:               c.Bool("sgd"),

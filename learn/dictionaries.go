@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// maxDictionary is the longest dictionary, in bytes.
+const maxDictionary = 1 << 30
+
+// loadDictionaries reads the files of --dictionary, hashed as the loaded model says.
+func (c *Config) loadDictionaries() error {
+	n := &c.Namespaces
+	if len(n.Dictionary) == 0 {
+		return nil
+	}
+	f := c.features()
+	var loaded []*feature.Dictionary
+	for _, given := range n.Dictionary {
+		ns, name := byte(' '), given
+		if len(given) > 2 && given[1] == ':' {
+			ns, name = given[0], given[2:]
+		}
+		text, err := c.readDictionary(name)
+		if err != nil {
+			return fmt.Errorf("--dictionary %s: %w", given, err)
+		}
+		d, err := feature.NewDictionary(ns, text, &f)
+		if err != nil {
+			return &DataError{Name: name, Text: strings.TrimPrefix(err.Error(), "feature: ")}
+		}
+		c.Log.Debug("dictionary loaded", "name", name, "words", d.Words())
+		loaded = append(loaded, d)
+	}
+	n.Dictionaries = loaded
+	return nil
+}
+
+// readDictionary reads the first file of that name in DictionaryPath.
+func (c *Config) readDictionary(name string) (text []byte, err error) {
+	if c.OpenModel == nil {
+		return nil, errors.New("learn: Config.OpenModel is needed for dictionaries")
+	}
+	var f io.ReadCloser
+	err = fs.ErrNotExist
+	if path.IsAbs(name) || len(c.DictionaryPath) == 0 {
+		f, err = c.OpenModel(name)
+	}
+	for _, dir := range c.DictionaryPath {
+		if f == nil && errors.Is(err, fs.ErrNotExist) {
+			f, err = c.OpenModel(strings.TrimSuffix(dir, "/") + "/" + name)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("--dictionary", "%s was not found in %s: name its folder by --dictionary_path", name, strings.Join(c.DictionaryPath, ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	text, err = io.ReadAll(io.LimitReader(f, maxDictionary+1))
+	if err == nil && len(text) > maxDictionary {
+		err = fmt.Errorf("the dictionary is longer than %d bytes", maxDictionary)
+	}
+	return text, err
+}
