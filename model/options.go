@@ -159,6 +159,16 @@ func (h *Header) floats() int {
 // maxModels bounds the sums that a file may make a reader allocate.
 const maxModels = 1 << 20
 
+// Classes returns the number of classes of --oaa, and 1 for any other model. With K
+// classes and the width w, K rounded up to a power of two, feature i has the weights i·w to
+// i·w+K-1, modulo the size of the table.
+func (h *Header) Classes() int {
+	if n, ok := h.models(); ok {
+		return n
+	}
+	return 1
+}
+
 // models returns how many models the table holds: as many as --oaa has classes.
 func (h *Header) models() (int, bool) {
 	values := h.Values("oaa")

@@ -222,10 +222,17 @@ func (t *textReader) resume() (floats int, err error) {
 		return 1, nil
 	case flag != "1":
 		return 0, fail(t.offset, "resume flag", ErrDamaged, "%.20q, want 0 or 1", flag)
-	case t.reg.Has("per_model_save_load"), t.reg.Kind() == BFGS:
+	case t.reg.Kind() == BFGS:
 		return 0, fail(t.offset, "resume flag", ErrVersion, "this learner's state is not read from text")
 	}
 	t.reg.Resume = &Resume{Contraction: 1}
+	if t.reg.Has("per_model_save_load") {
+		n, ok := t.reg.models()
+		if !ok {
+			return 0, fail(t.offset, "resume flag", ErrDamaged, "--per_model_save_load, and --oaa has no number of classes")
+		}
+		t.reg.Resume.Models = make([]ModelSums, n)
+	}
 	for _, f := range t.reg.Resume.fields() {
 		text, err := t.after(f.name + " ")
 		if err == nil {

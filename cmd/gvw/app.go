@@ -24,7 +24,7 @@ func (p *program) run(ctx context.Context) error {
 			return p.toolCommand(ctx, t, args[1:])
 		}
 	}
-	if len(args) > 0 && slices.Contains([]string{"run", "bench", "experiments", "allreduce", "doctor", "topo", "faults", "jobs", "cancel", "keygen", "mapper", "hadoop", "version", "help"}, args[0]) {
+	if len(args) > 0 && slices.Contains(commands, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	switch command {
@@ -56,6 +56,9 @@ func (p *program) run(ctx context.Context) error {
 		return p.hadoopCommand(ctx, args)
 	case "faults":
 		return p.faultsCommand(ctx, args)
+	}
+	if err := checkCommand(args); err != nil {
+		return err
 	}
 	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
 	switch {

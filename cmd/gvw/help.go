@@ -18,10 +18,13 @@ func learnHelp(all bool) string {
 		"  gvw -d train.vw -f model [OPTIONS]           train\n" +
 		"  gvw -d test.vw -t -i model -p predictions    predict\n" +
 		"  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes\n" +
+		"  gvw run -n 4 -- ./program                    run any program of the library\n" +
 		"  gvw supervise | jobs | cancel                restart ranks, list and end jobs\n" +
-		"  gvw doctor | topo | faults | experiments     network, schedules, rehearsals\n" +
-		"  gvw inspect | diff | convert                 look at models; --help of each\n" +
-		"  gvw mapper | hadoop | keygen | version       Hadoop's maps; keys; the version\n")
+		"  gvw allreduce | doctor | topo                sums; network; schedules\n" +
+		"  gvw faults | bench | experiments             rehearsals and measurements\n" +
+		"  gvw inspect | diff | convert                 look at models\n" +
+		"  gvw mapper | hadoop | keygen                 Hadoop's maps; keys\n" +
+		"  gvw version | help [all]                     --help after any of them tells more\n")
 	writeOptions(&b, learnFlags, all)
 	if all {
 		b.WriteString("\nEach option is also set by the environment (GVW_BIT_PRECISION=20); the command\n" +

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -19,6 +20,11 @@ func TestHelpIsOneScreen(t *testing.T) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 				t.Errorf("%d columns: %s", n, line)
 			}
+		}
+	}
+	for _, c := range commands {
+		if !regexp.MustCompile(`(?m)^  gvw (.*\| )?` + c + `( |$)`).MatchString(first) {
+			t.Errorf("gvw %s is not on the first page", c)
 		}
 	}
 	for _, s := range learnFlags {

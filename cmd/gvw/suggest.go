@@ -15,6 +15,10 @@ func (n *normaliser) unknown(spelled, name string) {
 		n.unsupported(spelled, o)
 		return
 	}
+	if here := otherName(name); here != "" && n.learns() {
+		n.fault("%s is no option: %s", spelled, here)
+		return
+	}
 	var full []string
 	for _, s := range n.specs {
 		if strings.HasPrefix(s.name, name) && name != "" {

@@ -44,7 +44,7 @@ var tools = []*tool{
 	{
 		name: "inspect", specs: nameFlags, files: []string{"MODEL"}, run: (*program).inspect,
 		does: "shows what is in a model: header, largest weights, namespaces",
-		more: "With -d or --names weights get their names. A weight's size is relative to the\nlargest one.\n",
+		more: "With -d or --names weights get their names. A weight's size is relative to the\nlargest one. In a model of --oaa, x is the weight of feature x for the first class,\nx[1] that for the second one, as --invert_hash has it.\n",
 	},
 	{
 		name: "diff", specs: nameFlags, files: []string{"MODEL", "MODEL"}, run: (*program).diff,
@@ -200,9 +200,7 @@ func readModel(fsys hdfsio.FS, name string, tell func(index uint32, name string)
 // names adds what --names and --data say to what the model's own text said; nil:
 // no name is known.
 func (p *program) names(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
-	if r.Has("oaa") && (s.has("names") || s.has("data")) {
-		return nil, usageErrorf("%s: in a model of --oaa each class has weights of its own for a feature: leave --data and --names out", file)
-	}
+	names.Of(&r.Header)
 	if s.has("names") {
 		inverted, err := readModel(p.files(s.get, true), s.get("names"), names.Note)
 		switch {

@@ -4,6 +4,7 @@
 // name, its namespaces, and how it differs from another.
 //
 //	names := inspect.NewNames()
+//	names.Of(&model.Header)               // a model of --oaa has a weight for each class
 //	names.Note(feature, "a^x*b^y")       // from an inverted model
 //	names.See(batch)                      // from data, read with feature.Config.Names
 //	os.Stdout.Write(inspect.AppendModel(nil, "m", model))

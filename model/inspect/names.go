@@ -4,10 +4,14 @@ package inspect
 
 import (
 	"cmp"
+	"fmt"
+	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/model"
 )
 
 // Feature is what is known of one name.
@@ -23,11 +27,25 @@ type Names struct {
 	byName map[string]*Feature
 	shared map[uint32][]*Feature // by number of the weight, in the order of their coming
 	seen   bool                  // there are counts and values
+
+	classes int    // of --oaa; 1: one weight for each feature
+	shift   int    // log2 of the distance between the first weights of two features
+	mask    uint32 // of the number of a weight
+	name    []byte // of the weight at hand
 }
 
 // NewNames returns names of nothing.
 func NewNames() *Names {
-	return &Names{byName: map[string]*Feature{}, shared: map[uint32][]*Feature{}}
+	return &Names{byName: map[string]*Feature{}, shared: map[uint32][]*Feature{}, classes: 1, mask: 1<<32 - 1}
+}
+
+// Of tells how many weights a feature of the model has. See needs it where they are
+// several, one for each class of --oaa. Weight c of feature x, from 0, is called x[c], and
+// the first one x, as --invert_hash does.
+func (n *Names) Of(h *model.Header) {
+	n.classes = h.Classes()
+	n.shift = bits.Len(uint(n.classes - 1))
+	n.mask = uint32(1<<h.Bits - 1)
 }
 
 // Known reports whether any name is known.
@@ -53,14 +71,23 @@ func (n *Names) See(b *feature.Batch) {
 		ex := &b.Examples[i]
 		for k := ex.FeatLo; k < ex.FeatHi; k++ {
 			x := b.Features[k]
-			f := n.feature(x.Index, b.NameOf(int(k)))
-			if f.Count == 0 {
-				f.Min, f.Max = x.Value, x.Value
+			n.see(x.Index<<n.shift&n.mask, b.NameOf(int(k)), x.Value)
+			for class := 1; class < n.classes; class++ {
+				n.name = fmt.Appendf(n.name[:0], "%s[%d]", b.NameOf(int(k)), class)
+				n.see((x.Index<<n.shift+uint32(class))&n.mask, n.name, x.Value)
 			}
-			f.Count++
-			f.Min, f.Max = min(f.Min, x.Value), max(f.Max, x.Value)
 		}
 	}
+}
+
+// see counts one value of a feature.
+func (n *Names) see(index uint32, name []byte, value float32) {
+	f := n.feature(index, name)
+	if f.Count == 0 {
+		f.Min, f.Max = value, value
+	}
+	f.Count++
+	f.Min, f.Max = min(f.Min, value), max(f.Max, value)
 }
 
 // of returns the names of a weight.
@@ -84,8 +111,14 @@ func (n *Names) all() []*Feature {
 }
 
 // namespaces is what a feature's namespaces are called: a^x*b^y is of a*b, what
-// has no namespace of the default one, the constant of itself.
-func namespaces(name string) string {
+// has no namespace of the default one, the constant of itself. The weights of all classes
+// count as those of the feature.
+func (n *Names) namespaces(name string) string {
+	if i := strings.LastIndexByte(name, '['); n.classes > 1 && i > 0 && strings.HasSuffix(name, "]") {
+		if _, err := strconv.ParseUint(name[i+1:len(name)-1], 10, 32); err == nil {
+			name = name[:i]
+		}
+	}
 	if name == "Constant" {
 		return name
 	}

@@ -131,7 +131,7 @@ func AppendNamespaces(dst []byte, r *model.Regressor, names *Names) []byte {
 	weights(r, func(i uint32, w float32) { dense[i] = w })
 	together := 0
 	for _, f := range names.all() {
-		space := namespaces(f.Name)
+		space := names.namespaces(f.Name)
 		t := totals[space]
 		if t == nil {
 			t = &total{}
