@@ -428,7 +428,9 @@ func TestPauseIsNoStall(t *testing.T) {
 	inBubble(t, n, Config{Schedule: schedule.Doubling, Stall: 4 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
 		accused := 0
-		time.AfterFunc(20*time.Second, func() {
+		// Looks from the future leave the ranks without signs of life from each other: the
+		// collective ends before they would notice.
+		time.AfterFunc(29*time.Second, func() {
 			for _, g := range j.groups {
 				en, now := &g.engine, time.Now()
 				own := clock.Clock{Tick: watchTick}
