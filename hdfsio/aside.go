@@ -4,6 +4,7 @@ package hdfsio
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,7 @@ import (
 // Commit stays within one file system. A name that is a link means the file it
 // points to, unless another user has put it into a folder where all may write. What is no regular file (a pipe, /dev/null) cannot be replaced: it
 // is written to directly.
-func (l Local) Create(name string) (File, error) {
+func (l Local) Create(_ context.Context, name string) (File, error) {
 	if name == "" {
 		return nil, newError("create", `""`, fs.ErrInvalid, "give a file name")
 	}

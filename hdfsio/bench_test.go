@@ -26,7 +26,7 @@ func BenchmarkPart(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				buf := make([]byte, 256<<10)
 				for b.Loop() {
-					parts, err := Split(Local{}, []string{name}, s)
+					parts, err := Split(b.Context(), Local{}, []string{name}, s)
 					if err != nil {
 						b.Fatal(err)
 					}

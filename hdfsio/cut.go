@@ -4,6 +4,7 @@ package hdfsio
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"sync"
 )
@@ -132,11 +133,11 @@ type lineCounts struct {
 }
 
 // before returns the number of lines in the files before file i.
-func (l *lineCounts) before(i int) (int64, error) {
+func (l *lineCounts) before(ctx context.Context, i int) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.ends) < i {
-		n, err := countLines(l.fsys, l.names[len(l.ends)])
+		n, err := countLines(ctx, l.fsys, l.names[len(l.ends)])
 		if err != nil {
 			return 0, err
 		}
@@ -160,8 +161,8 @@ func (l *lineCounts) set(i int, lines int64) {
 	}
 }
 
-func countLines(fsys FS, name string) (int64, error) {
-	r, err := Open(fsys, name)
+func countLines(ctx context.Context, fsys FS, name string) (int64, error) {
+	r, err := Open(ctx, fsys, name)
 	if err != nil {
 		return 0, err
 	}

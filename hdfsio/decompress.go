@@ -5,6 +5,7 @@ package hdfsio
 import (
 	"bufio"
 	"compress/bzip2"
+	"context"
 	"errors"
 	"io"
 	"path"
@@ -101,8 +102,8 @@ func readHead(r io.Reader) ([]byte, error) {
 }
 
 // Open reads a file as text: what is compressed is decompressed.
-func Open(fsys FS, name string) (io.ReadCloser, error) {
-	r, err := fsys.Open(name, 0)
+func Open(ctx context.Context, fsys FS, name string) (io.ReadCloser, error) {
+	r, err := fsys.Open(ctx, name, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func TestEscape(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	infos, err := Local{}.List(Escape(filepath.Join(dir, odd)))
+	infos, err := Local{}.List(t.Context(), Escape(filepath.Join(dir, odd)))
 	if err != nil || len(infos) != 1 || infos[0].Name != filepath.Join(dir, odd) {
 		t.Errorf("got %v, %v; want %s alone", infos, err, odd)
 	}

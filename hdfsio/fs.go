@@ -3,6 +3,7 @@
 package hdfsio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,19 +14,19 @@ import (
 // FS is a file system, local or distributed. Names are the file system's own.
 type FS interface {
 	// Open reads a file from offset on; from its end on there is nothing to read.
-	Open(name string, offset int64) (io.ReadCloser, error)
+	Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error)
 	// Create starts a file that replaces name when it is committed.
-	Create(name string) (File, error)
+	Create(ctx context.Context, name string) (File, error)
 	// Stat describes a file or folder.
-	Stat(name string) (Info, error)
+	Stat(ctx context.Context, name string) (Info, error)
 	// List returns what matches a pattern of path.Match, sorted by name; a
 	// pattern without matches is no error. What begins with a dot matches only
 	// what says so, as in a shell.
-	List(pattern string) ([]Info, error)
+	List(ctx context.Context, pattern string) ([]Info, error)
 	// Remove removes a file or an empty folder.
-	Remove(name string) error
+	Remove(ctx context.Context, name string) error
 	// Mkdir makes a folder and its missing parents; one that exists is fine.
-	Mkdir(name string) error
+	Mkdir(ctx context.Context, name string) error
 }
 
 // File is a file under way. It appears under its name, whole and durable, at
@@ -77,7 +78,7 @@ type Block struct {
 // Locator is an FS that knows where files are. An error that is
 // errors.ErrUnsupported says that this way to it cannot tell.
 type Locator interface {
-	Blocks(name string) ([]Block, error)
+	Blocks(ctx context.Context, name string) ([]Block, error)
 }
 
 // errNoBlocks is the answer of a file system that does not know where files are.
@@ -85,18 +86,18 @@ var errNoBlocks = fmt.Errorf("where its blocks are is not known: %w", errors.Err
 
 // Expand replaces every name that is a pattern (and no file of that very name)
 // by the files that match it, in order of name.
-func Expand(fsys FS, names []string) ([]string, error) {
+func Expand(ctx context.Context, fsys FS, names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
 		if !isPattern(name) {
 			all = append(all, name)
 			continue
 		}
-		if _, err := fsys.Stat(name); err == nil {
+		if _, err := fsys.Stat(ctx, name); err == nil {
 			all = append(all, name)
 			continue
 		}
-		infos, err := fsys.List(name)
+		infos, err := fsys.List(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ package hdfsio
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ func (p Part) Header(limit int) (line []byte, own bool, err error) {
 }
 
 // firstLine reads the first line of a file, line feed included.
-func firstLine(fsys FS, name string, limit int) (line []byte, err error) {
-	r, err := Open(fsys, name)
+func firstLine(ctx context.Context, fsys FS, name string, limit int) (line []byte, err error) {
+	r, err := Open(ctx, fsys, name)
 	if err != nil {
 		return nil, err
 	}

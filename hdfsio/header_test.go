@@ -28,7 +28,7 @@ func TestEveryPartKnowsItsHeader(t *testing.T) {
 		}
 		owners := make(map[string]int)
 		for rank := range total {
-			parts, err := Split(Local{}, names, Shard{Kind: kind, Rank: rank, Total: total})
+			parts, err := Split(t.Context(), Local{}, names, Shard{Kind: kind, Rank: rank, Total: total})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestEveryPartKnowsItsHeader(t *testing.T) {
 func TestHeaderHasALimit(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "wide.csv")
 	writeFile(t, name, []byte(strings.Repeat("x", 9999)+"\n1\n2\n3\n"))
-	parts, err := Split(Local{}, []string{name}, Shard{Kind: Lines, Rank: 1, Total: 2})
+	parts, err := Split(t.Context(), Local{}, []string{name}, Shard{Kind: Lines, Rank: 1, Total: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestPlantedLinks(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Local{}.Create(link)
+	f, err := Local{}.Create(t.Context(), link)
 	if err != nil {
 		t.Fatalf("a link of one's own: %v", err)
 	}
@@ -42,7 +42,7 @@ func TestPlantedLinks(t *testing.T) {
 	if err := os.Lchown(link, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Local{}).Create(link); !errors.Is(err, fs.ErrPermission) {
+	if _, err := (Local{}).Create(t.Context(), link); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("Create follows the link of another user: %v", err)
 	}
 	if _, err := (Local{}).CreateNow(link); !errors.Is(err, fs.ErrPermission) {
@@ -55,7 +55,7 @@ func TestPlantedLinks(t *testing.T) {
 	if err := os.Chmod(shared, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := (Local{}).Create(link); err != nil {
+	if f, err := (Local{}).Create(t.Context(), link); err != nil {
 		t.Errorf("a folder of one's own: %v", err)
 	} else if err := f.Abort(); err != nil {
 		t.Error(err)

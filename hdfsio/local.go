@@ -3,6 +3,7 @@
 package hdfsio
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -21,7 +22,7 @@ type Local struct {
 var _ FS = Local{}
 
 // Open reads a file from offset on. What cannot seek (a pipe) opens at 0 only.
-func (Local) Open(name string, offset int64) (io.ReadCloser, error) {
+func (Local) Open(_ context.Context, name string, offset int64) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, newError("open", name, err, "")
@@ -57,7 +58,7 @@ func (r *localReader) Read(p []byte) (int, error) {
 func (r *localReader) Close() error { return r.f.Close() }
 
 // Stat describes a file or folder.
-func (Local) Stat(name string) (Info, error) {
+func (Local) Stat(_ context.Context, name string) (Info, error) {
 	fi, err := os.Stat(name)
 	if err != nil {
 		return Info{}, newError("open", name, err, "")
@@ -70,7 +71,7 @@ func info(name string, fi fs.FileInfo) Info {
 }
 
 // List returns what matches a pattern, sorted by name.
-func (l Local) List(pattern string) ([]Info, error) {
+func (l Local) List(ctx context.Context, pattern string) ([]Info, error) {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, newError("list", pattern, err, "check the brackets")
@@ -80,7 +81,7 @@ func (l Local) List(pattern string) ([]Info, error) {
 		if hides(pattern, name) {
 			continue
 		}
-		in, err := l.Stat(name)
+		in, err := l.Stat(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func HiddenFrom(pattern, name string) bool {
 }
 
 // Remove removes a file or an empty folder.
-func (Local) Remove(name string) error {
+func (Local) Remove(_ context.Context, name string) error {
 	if err := os.Remove(name); err != nil {
 		return newError("remove", name, err, "")
 	}
@@ -116,7 +117,7 @@ func (Local) Remove(name string) error {
 }
 
 // Mkdir makes a folder and its missing parents.
-func (Local) Mkdir(name string) error {
+func (Local) Mkdir(_ context.Context, name string) error {
 	if err := os.MkdirAll(name, 0o777); err != nil {
 		return newError("make folder", name, err, "")
 	}

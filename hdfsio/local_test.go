@@ -21,7 +21,7 @@ const text = "1 |a x y\n-1 |a z\n"
 
 func readAll(t *testing.T, name string) string {
 	t.Helper()
-	r, err := Open(Local{}, name)
+	r, err := Open(t.Context(), Local{}, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestDamagedDataIsNamed(t *testing.T) {
 	} {
 		file := filepath.Join(dir, name)
 		writeFile(t, file, c.data)
-		r, err := Open(Local{}, file)
+		r, err := Open(t.Context(), Local{}, file)
 		if err == nil {
 			_, err = io.ReadAll(r)
 			_ = r.Close()
@@ -107,30 +107,30 @@ func TestDamagedDataIsNamed(t *testing.T) {
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing.vw")
-	_, err := Open(Local{}, missing)
+	_, err := Open(t.Context(), Local{}, missing)
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v is not ErrNotExist", err)
 	}
 	if got, want := err.Error(), "cannot open "+missing+": no such file or directory: check the name and the current folder"; got != want && runtime.GOOS != "windows" {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if _, err := Open(Local{}, dir); err == nil || !strings.Contains(err.Error(), "give a file") {
+	if _, err := Open(t.Context(), Local{}, dir); err == nil || !strings.Contains(err.Error(), "give a file") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := (Local{}).Create(filepath.Join(dir, "none", "m")); err == nil || !strings.Contains(err.Error(), "create it first") {
+	if _, err := (Local{}).Create(t.Context(), filepath.Join(dir, "none", "m")); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("no folder: %v", err)
 	}
-	if _, err := (Local{}).Create(""); err == nil {
+	if _, err := (Local{}).Create(t.Context(), ""); err == nil {
 		t.Error("an empty name: no error")
 	}
-	_, err = Split(Local{}, []string{missing, filepath.Join(dir, "other.vw")}, Shard{})
+	_, err = Split(t.Context(), Local{}, []string{missing, filepath.Join(dir, "other.vw")}, Shard{})
 	if err == nil || !strings.Contains(err.Error(), "missing.vw") || !strings.Contains(err.Error(), "other.vw") {
 		t.Errorf("two missing files: %v", err)
 	}
-	if _, err := Split(Local{}, []string{dir}, Shard{Kind: Bytes, Total: 2}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Split(t.Context(), Local{}, []string{dir}, Shard{Kind: Bytes, Total: 2}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a folder by bytes: %v", err)
 	}
-	if _, err := Split(Local{}, nil, Shard{}); err == nil {
+	if _, err := Split(t.Context(), Local{}, nil, Shard{}); err == nil {
 		t.Error("no file: no error")
 	}
 }
@@ -153,7 +153,7 @@ func TestCreateCommit(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
 	writeFile(t, name, []byte("old"))
-	f, err := Local{}.Create(name)
+	f, err := Local{}.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestCreateCommit(t *testing.T) {
 func TestCreateAbort(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
-	f, err := Local{}.Create(name)
+	f, err := Local{}.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestCreateAbort(t *testing.T) {
 func TestFailedWriteIsNotCommitted(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
-	f, err := Local{}.Create(name)
+	f, err := Local{}.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestCreateThroughALink(t *testing.T) {
 	if err := os.Symlink("real", link); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	f, err := Local{}.Create(link)
+	f, err := Local{}.Create(t.Context(), link)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestRemoveAside(t *testing.T) {
 	if diff := cmp.Diff([]string{".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"}, entries(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	f, err := Local{}.Create(name)
+	f, err := Local{}.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestCreateOnADevice(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no /dev/null on windows")
 	}
-	f, err := Local{}.Create(os.DevNull)
+	f, err := Local{}.Create(t.Context(), os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestExpand(t *testing.T) {
 	for _, n := range []string{"b.vw", "a.vw", "c.txt", "[x].vw"} {
 		writeFile(t, filepath.Join(dir, n), nil)
 	}
-	if err := (Local{}).Mkdir(filepath.Join(dir, "d.vw", "e")); err != nil {
+	if err := (Local{}).Mkdir(t.Context(), filepath.Join(dir, "d.vw", "e")); err != nil {
 		t.Fatal(err)
 	}
 	in := func(names ...string) []string {
@@ -327,20 +327,20 @@ func TestExpand(t *testing.T) {
 		}
 		return names
 	}
-	got, err := Expand(Local{}, in("c.txt", "?.vw", "[x].vw"))
+	got, err := Expand(t.Context(), Local{}, in("c.txt", "?.vw", "[x].vw"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(in("c.txt", "a.vw", "b.vw", "[x].vw"), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, err := Expand(Local{}, in("none*")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Expand(t.Context(), Local{}, in("none*")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a pattern without matches: %v", err)
 	}
-	if err := (Local{}).Remove(filepath.Join(dir, "c.txt")); err != nil {
+	if err := (Local{}).Remove(t.Context(), filepath.Join(dir, "c.txt")); err != nil {
 		t.Error(err)
 	}
-	if _, err := (Local{}).List(filepath.Join(dir, "[")); err == nil {
+	if _, err := (Local{}).List(t.Context(), filepath.Join(dir, "[")); err == nil {
 		t.Error("a malformed pattern: no error")
 	}
 }
@@ -353,7 +353,7 @@ func TestModes(t *testing.T) {
 	}
 	for perm, want := range map[fs.FileMode]fs.FileMode{0: 0o600, 0o666: 0o666, 0o640: 0o640} {
 		dir := t.TempDir()
-		f, err := Local{Perm: perm}.Create(filepath.Join(dir, "aside"))
+		f, err := Local{Perm: perm}.Create(t.Context(), filepath.Join(dir, "aside"))
 		if err == nil {
 			err = f.Commit()
 		}

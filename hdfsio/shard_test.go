@@ -111,7 +111,7 @@ func TestShardsPartition(t *testing.T) {
 		got := slices.Repeat([]string{"missing"}, len(want))
 		seen := 0
 		for rank := range total {
-			parts, err := Split(Local{}, names, Shard{Kind: kind, Rank: rank, Total: total})
+			parts, err := Split(t.Context(), Local{}, names, Shard{Kind: kind, Rank: rank, Total: total})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestBytesAreBalanced(t *testing.T) {
 	}
 	const total, ranks = 351 * 11, 4
 	for rank := range ranks {
-		parts, err := Split(Local{}, names, Shard{Kind: Bytes, Rank: rank, Total: ranks})
+		parts, err := Split(t.Context(), Local{}, names, Shard{Kind: Bytes, Rank: rank, Total: ranks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestIdentity(t *testing.T) {
 	writeFile(t, a, []byte("1 |a x\n1 |a y\n"))
 	writeFile(t, b, []byte("1 |b x\n1 |b y\n"))
 	id := func(s Shard, names ...string) string {
-		parts, err := Split(Local{}, names, s)
+		parts, err := Split(t.Context(), Local{}, names, s)
 		if err != nil {
 			t.Fatal(err)
 		}

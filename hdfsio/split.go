@@ -3,6 +3,7 @@
 package hdfsio
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (p Part) Open() (io.ReadCloser, error) { return p.open() }
 
 // Split gives a rank its parts of some files, in order. There is always at
 // least one part, which may be empty.
-func Split(fsys FS, names []string, s Shard) ([]Part, error) {
+func Split(ctx context.Context, fsys FS, names []string, s Shard) ([]Part, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func Split(fsys FS, names []string, s Shard) ([]Part, error) {
 	var faults []error
 	for i, name := range names {
 		var err error
-		infos[i], err = fsys.Stat(name)
+		infos[i], err = fsys.Stat(ctx, name)
 		switch {
 		case err != nil:
 			faults = append(faults, err)
@@ -53,13 +54,13 @@ func Split(fsys FS, names []string, s Shard) ([]Part, error) {
 	}
 	switch s.Kind {
 	case Bytes:
-		return splitBytes(fsys, infos, s)
+		return splitBytes(ctx, fsys, infos, s)
 	case Lines:
-		return splitLines(fsys, infos, names, s), nil
+		return splitLines(ctx, fsys, infos, names, s), nil
 	}
 	parts := make([]Part, len(infos))
 	for i, in := range infos {
-		parts[i] = Part{Name: in.Name, open: func() (io.ReadCloser, error) { return Open(fsys, in.Name) }}
+		parts[i] = Part{Name: in.Name, open: func() (io.ReadCloser, error) { return Open(ctx, fsys, in.Name) }}
 		if in.Mode.IsRegular() {
 			parts[i].Identity = identity(infos[i:i+1], s, "")
 		}
@@ -79,7 +80,7 @@ func identity(infos []Info, s Shard, where string) string {
 	return fmt.Sprintf("%s %v %x", last.Name, s, h.Sum(nil)[:16])
 }
 
-func splitLines(fsys FS, infos []Info, names []string, s Shard) []Part {
+func splitLines(ctx context.Context, fsys FS, infos []Info, names []string, s Shard) []Part {
 	counts := &lineCounts{fsys: fsys, names: names}
 	parts := make([]Part, len(infos))
 	for i, in := range infos {
@@ -88,11 +89,11 @@ func splitLines(fsys FS, infos []Info, names []string, s Shard) []Part {
 			// Whose a file's first line is depends on the files before it.
 			Identity: identity(infos[:i+1], s, ""),
 			open: func() (io.ReadCloser, error) {
-				before, err := counts.before(i)
+				before, err := counts.before(ctx, i)
 				if err != nil {
 					return nil, err
 				}
-				r, err := Open(fsys, in.Name)
+				r, err := Open(ctx, fsys, in.Name)
 				if err != nil {
 					return nil, err
 				}
@@ -102,11 +103,11 @@ func splitLines(fsys FS, infos []Info, names []string, s Shard) []Part {
 				}, nil
 			},
 			header: func(limit int) ([]byte, bool, error) {
-				before, err := counts.before(i)
+				before, err := counts.before(ctx, i)
 				if err != nil || before%int64(s.Total) == int64(s.Rank) {
 					return nil, err == nil, err
 				}
-				line, err := firstLine(fsys, in.Name, limit)
+				line, err := firstLine(ctx, fsys, in.Name, limit)
 				return line, false, err
 			},
 		}
@@ -122,11 +123,11 @@ type extent struct {
 	far        bool // its bytes have not been looked at
 }
 
-func splitBytes(fsys FS, infos []Info, s Shard) ([]Part, error) {
+func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, error) {
 	var total int64
 	texts := make([]extent, len(infos))
 	for i, in := range infos {
-		t, err := sizeUp(fsys, in)
+		t, err := sizeUp(ctx, fsys, in)
 		if err != nil {
 			return nil, err
 		}
@@ -151,10 +152,10 @@ func splitBytes(fsys FS, infos []Info, s Shard) ([]Part, error) {
 		if a > 0 || b < t.size {
 			part.Name = fmt.Sprintf("%s (bytes %d-%d)", in.Name, a, b)
 		}
-		part.open = func() (io.ReadCloser, error) { return openCut(fsys, in.Name, t, a, b) }
+		part.open = func() (io.ReadCloser, error) { return openCut(ctx, fsys, in.Name, t, a, b) }
 		if a > 0 {
 			part.header = func(limit int) ([]byte, bool, error) {
-				line, err := firstLine(fsys, in.Name, limit)
+				line, err := firstLine(ctx, fsys, in.Name, limit)
 				return line, false, err
 			}
 		}
@@ -179,7 +180,7 @@ func (nothing) Close() error             { return nil }
 // sizeUp finds out how a file can be cut. One that is near is read if it is
 // compressed. One that is far goes by its name, as in Hadoop: to count what is in it
 // would be to fetch it once more.
-func sizeUp(fsys FS, in Info) (extent, error) {
+func sizeUp(ctx context.Context, fsys FS, in Info) (extent, error) {
 	caps, err := CapsOf(fsys, in.Name)
 	if err != nil {
 		return extent{}, err
@@ -188,13 +189,13 @@ func sizeUp(fsys FS, in Info) (extent, error) {
 		whole := slices.ContainsFunc(formats, func(f format) bool { return path.Ext(in.Name) == f.suffix })
 		return extent{size: in.Size, compressed: whole, whole: whole, far: true}, nil
 	}
-	size, compressed, err := textSize(fsys, in)
+	size, compressed, err := textSize(ctx, fsys, in)
 	return extent{size: size, compressed: compressed}, err
 }
 
 // textSize is the number of bytes of text in a file.
-func textSize(fsys FS, in Info) (size int64, compressed bool, err error) {
-	raw, err := fsys.Open(in.Name, 0)
+func textSize(ctx context.Context, fsys FS, in Info) (size int64, compressed bool, err error) {
+	raw, err := fsys.Open(ctx, in.Name, 0)
 	if err != nil {
 		return 0, false, err
 	}
@@ -214,24 +215,24 @@ func textSize(fsys FS, in Info) (size int64, compressed bool, err error) {
 }
 
 // openCut opens the lines that begin in [lo, hi).
-func openCut(fsys FS, name string, t extent, lo, hi int64) (io.ReadCloser, error) {
+func openCut(ctx context.Context, fsys FS, name string, t extent, lo, hi int64) (io.ReadCloser, error) {
 	if t.whole {
-		return Open(fsys, name)
+		return Open(ctx, fsys, name)
 	}
 	if !t.compressed {
 		if t.far {
-			if err := mustBePlain(fsys, name); err != nil {
+			if err := mustBePlain(ctx, fsys, name); err != nil {
 				return nil, err
 			}
 		}
 		pos := max(lo-1, 0)
-		r, err := fsys.Open(name, pos)
+		r, err := fsys.Open(ctx, name, pos)
 		if err != nil {
 			return nil, err
 		}
 		return newCutReader(r, pos, lo, hi), nil
 	}
-	r, err := Open(fsys, name)
+	r, err := Open(ctx, fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +240,8 @@ func openCut(fsys FS, name string, t extent, lo, hi int64) (io.ReadCloser, error
 }
 
 // mustBePlain holds that a file which was cut by its name is text.
-func mustBePlain(fsys FS, name string) error {
-	r, err := fsys.Open(name, 0)
+func mustBePlain(ctx context.Context, fsys FS, name string) error {
+	r, err := fsys.Open(ctx, name, 0)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package hdfsio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,57 +111,57 @@ func (u *URLs) Close() error {
 }
 
 // Open reads a file from offset on.
-func (u *URLs) Open(name string, offset int64) (io.ReadCloser, error) {
+func (u *URLs) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return nil, err
 	}
-	return fsys.Open(name, offset)
+	return fsys.Open(ctx, name, offset)
 }
 
 // Create starts a file that replaces name when it is committed.
-func (u *URLs) Create(name string) (File, error) {
+func (u *URLs) Create(ctx context.Context, name string) (File, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return nil, err
 	}
-	return fsys.Create(name)
+	return fsys.Create(ctx, name)
 }
 
 // Stat describes a file or folder.
-func (u *URLs) Stat(name string) (Info, error) {
+func (u *URLs) Stat(ctx context.Context, name string) (Info, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return Info{}, err
 	}
-	return fsys.Stat(name)
+	return fsys.Stat(ctx, name)
 }
 
 // List returns what matches a pattern, sorted by name.
-func (u *URLs) List(pattern string) ([]Info, error) {
+func (u *URLs) List(ctx context.Context, pattern string) ([]Info, error) {
 	fsys, pattern, err := u.at(pattern)
 	if err != nil {
 		return nil, err
 	}
-	return fsys.List(pattern)
+	return fsys.List(ctx, pattern)
 }
 
 // Remove removes a file or an empty folder.
-func (u *URLs) Remove(name string) error {
+func (u *URLs) Remove(ctx context.Context, name string) error {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return err
 	}
-	return fsys.Remove(name)
+	return fsys.Remove(ctx, name)
 }
 
 // Mkdir makes a folder and its missing parents.
-func (u *URLs) Mkdir(name string) error {
+func (u *URLs) Mkdir(ctx context.Context, name string) error {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return err
 	}
-	return fsys.Mkdir(name)
+	return fsys.Mkdir(ctx, name)
 }
 
 // Caps says what a name's file system is good at.
@@ -173,13 +174,13 @@ func (u *URLs) Caps(name string) (Caps, error) {
 }
 
 // Blocks says where a file's pieces are.
-func (u *URLs) Blocks(name string) ([]Block, error) {
+func (u *URLs) Blocks(ctx context.Context, name string) ([]Block, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return nil, err
 	}
 	if l, ok := fsys.(Locator); ok {
-		return l.Blocks(name)
+		return l.Blocks(ctx, name)
 	}
 	return nil, errNoBlocks
 }

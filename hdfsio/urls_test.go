@@ -53,20 +53,20 @@ func TestURLs(t *testing.T) {
 		return far{}, nil
 	}}
 	if runtime.GOOS != "windows" {
-		if r, err := u.Open("file://"+name, 1); err != nil {
+		if r, err := u.Open(t.Context(), "file://"+name, 1); err != nil {
 			t.Error(err)
 		} else if b, err := io.ReadAll(r); err != nil || string(b) != "ext" || r.Close() != nil {
 			t.Errorf("%q, %v", b, err)
 		}
 	}
-	if _, err := u.Stat("file://host" + name); err == nil || !strings.Contains(err.Error(), "three slashes") {
+	if _, err := u.Stat(t.Context(), "file://host"+name); err == nil || !strings.Contains(err.Error(), "three slashes") {
 		t.Errorf("a file of another host: %v", err)
 	}
 	if dials != 0 {
 		t.Error("a local name was dialed")
 	}
 	for range 2 {
-		if _, err := u.Stat("x://h/none"); !errors.Is(err, os.ErrNotExist) {
+		if _, err := u.Stat(t.Context(), "x://h/none"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -77,12 +77,13 @@ func TestURLs(t *testing.T) {
 		t.Errorf("one authority was dialed %d times", dials)
 	}
 	for _, call := range []func(string) error{
-		u.Remove, u.Mkdir,
-		func(n string) error { _, err := u.List(n); return err },
-		func(n string) error { _, err := u.Create(n); return err },
-		func(n string) error { _, err := u.Open(n, 0); return err },
+		func(n string) error { return u.Remove(t.Context(), n) },
+		func(n string) error { return u.Mkdir(t.Context(), n) },
+		func(n string) error { _, err := u.List(t.Context(), n); return err },
+		func(n string) error { _, err := u.Create(t.Context(), n); return err },
+		func(n string) error { _, err := u.Open(t.Context(), n, 0); return err },
 		func(n string) error { _, err := u.Caps(n); return err },
-		func(n string) error { _, err := u.Blocks(n); return err },
+		func(n string) error { _, err := u.Blocks(t.Context(), n); return err },
 		func(n string) error { return u.RemoveAside(n, 1) },
 		func(n string) error { return u.RemoveAsides(n, 1) },
 	} {
@@ -90,10 +91,10 @@ func TestURLs(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := u.Blocks(name); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := u.Blocks(t.Context(), name); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("blocks of a local file: %v", err)
 	}
-	if _, err := (&URLs{}).Stat("x://h/file"); err == nil || !strings.Contains(err.Error(), "give a local file") {
+	if _, err := (&URLs{}).Stat(t.Context(), "x://h/file"); err == nil || !strings.Contains(err.Error(), "give a local file") {
 		t.Errorf("without other file systems: %v", err)
 	}
 	if !Remote("hdfs://x/y") || Remote("file:///y") || Remote("y") {
@@ -112,7 +113,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 		names = append(names, name)
 	}
 	for rank := range names {
-		parts, err := Split(far{}, names, Shard{Kind: Bytes, Rank: rank, Total: len(names)})
+		parts, err := Split(t.Context(), far{}, names, Shard{Kind: Bytes, Rank: rank, Total: len(names)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 	// More ranks than files: some have nothing, none has half a file.
 	seen := 0
 	for rank := range 9 {
-		parts, err := Split(far{}, names, Shard{Kind: Bytes, Rank: rank, Total: 9})
+		parts, err := Split(t.Context(), far{}, names, Shard{Kind: Bytes, Rank: rank, Total: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 	// One whose name hides what it is cannot have been cut rightly.
 	hidden := filepath.Join(dir, "hidden")
 	writeFile(t, hidden, compress(t, "x.gz", strings.Repeat(text, 100)))
-	parts, err := Split(far{}, []string{hidden}, Shard{Kind: Bytes, Rank: 1, Total: 2})
+	parts, err := Split(t.Context(), far{}, []string{hidden}, Shard{Kind: Bytes, Rank: 1, Total: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,10 +55,10 @@ func bench(ctx context.Context, file string, megabytes, rounds int) error {
 	if err != nil {
 		return err
 	}
-	if err := ensure(ways[0].files, file, megabytes); err != nil {
+	if err := ensure(ctx, ways[0].files, file, megabytes); err != nil {
 		return err
 	}
-	info, err := ways[0].files.Stat(file)
+	info, err := ways[0].files.Stat(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func bench(ctx context.Context, file string, megabytes, rounds int) error {
 	cat := &reader{name: "hdfs dfs -cat", read: func(ctx context.Context) (int64, error) { return catFile(ctx, file) }}
 	all := []*reader{start, cat}
 	for _, w := range ways {
-		all = append(all, &reader{name: "gvw, " + w.name, read: func(context.Context) (int64, error) { return readFile(w.files, file) }})
+		all = append(all, &reader{name: "gvw, " + w.name, read: func(ctx context.Context) (int64, error) { return readFile(ctx, w.files, file) }})
 	}
 	for range rounds {
 		for _, r := range all {
@@ -132,11 +132,11 @@ func ours(file string) ([]way, error) {
 }
 
 // ensure makes the file if it is not there.
-func ensure(files *hdfsio.URLs, file string, megabytes int) error {
-	if _, err := files.Stat(file); err == nil || megabytes == 0 {
+func ensure(ctx context.Context, files *hdfsio.URLs, file string, megabytes int) error {
+	if _, err := files.Stat(ctx, file); err == nil || megabytes == 0 {
 		return err
 	}
-	out, err := files.Create(file)
+	out, err := files.Create(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func ensure(files *hdfsio.URLs, file string, megabytes int) error {
 }
 
 // readFile reads as a learner's parser does, a megabyte at a time.
-func readFile(files *hdfsio.URLs, file string) (int64, error) {
-	r, err := files.Open(file, 0)
+func readFile(ctx context.Context, files *hdfsio.URLs, file string) (int64, error) {
+	r, err := files.Open(ctx, file, 0)
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/urfave/cli/v2"
@@ -18,7 +19,7 @@ func (p *program) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log
 		return
 	}
 	fsys := privateFS{p.files(c.String, true)}
-	cluster.Checkpoints = &checkpoint.Store{FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
+	cluster.Checkpoints = &checkpoint.Store{Context: c.Context, FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }
 
@@ -27,8 +28,8 @@ func (p *program) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log
 type privateFS struct{ *hdfsio.URLs }
 
 // Create starts a file that replaces name when it is committed.
-func (f privateFS) Create(name string) (hdfsio.File, error) {
-	file, err := f.URLs.Create(name)
+func (f privateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
+	file, err := f.URLs.Create(ctx, name)
 	if err == nil {
 		underWay.add(f.URLs, name)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,14 +37,14 @@ func dataFormat(s *settings) stream.Format {
 // of all files goes to rank (n-1) mod total, contiguous parts go rank after
 // rank, and own files are each rank's. Which lines are examples, the format
 // knows.
-func deal(fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (dealt, error) {
+func deal(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (dealt, error) {
 	total := len(files)
 	d := dealt{counts: make([]int, total)}
 	if kind == hdfsio.Lines {
 		// All ranks have the same list; every line is looked at once.
 		d.owners = []uint16{}
 		n := 0
-		err := eachLine(fsys, files[0], hdfsio.Shard{}, format, func(example bool) {
+		err := eachLine(ctx, fsys, files[0], hdfsio.Shard{}, format, func(example bool) {
 			if example {
 				d.owners = append(d.owners, uint16(n%total))
 				d.counts[n%total]++
@@ -53,7 +54,7 @@ func deal(fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Form
 		return d, err
 	}
 	for rank := range total {
-		err := eachLine(fsys, files[rank], hdfsio.Shard{Kind: kind, Rank: rank, Total: total}, format, func(example bool) {
+		err := eachLine(ctx, fsys, files[rank], hdfsio.Shard{Kind: kind, Rank: rank, Total: total}, format, func(example bool) {
 			if example {
 				d.counts[rank]++
 			}
@@ -66,8 +67,8 @@ func deal(fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Form
 }
 
 // eachLine calls f for every line of a shard.
-func eachLine(fsys hdfsio.FS, files []string, s hdfsio.Shard, format stream.Format, f func(example bool)) error {
-	parts, err := hdfsio.Split(fsys, files, s)
+func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shard, format stream.Format, f func(example bool)) error {
+	parts, err := hdfsio.Split(ctx, fsys, files, s)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -14,7 +15,7 @@ import (
 )
 
 // dryRun prints what a run would take; checkpoint is where its states go.
-func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
+func (p *program) dryRun(ctx context.Context, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config, check
 		text = fmt.Appendf(text, ", as one of %d ranks", plan.Ranks)
 	}
 	text = append(text, "\n\nto read:\n"...)
-	files, err := dataSizes(fsys, data)
+	files, err := dataSizes(ctx, fsys, data)
 	if err != nil {
 		return err
 	}
@@ -57,22 +58,22 @@ func (p *program) dryRun(fsys hdfsio.FS, data []string, cfg *learn.Config, check
 }
 
 // dataSizes are the files' sizes as they are stored.
-func dataSizes(fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
+func dataSizes(ctx context.Context, fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
 	var sizes []learn.Amount
 	for _, name := range data {
 		if slices.Contains(stdinNames, name) {
 			continue
 		}
-		names, err := hdfsio.Expand(fsys, []string{name})
+		names, err := hdfsio.Expand(ctx, fsys, []string{name})
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range names {
-			info, err := fsys.Stat(n)
+			info, err := fsys.Stat(ctx, n)
 			if err != nil {
 				return nil, err
 			}
-			sizes = append(sizes, learn.Amount{What: n + blocksHere(fsys, n), Bytes: uint64(info.Size)})
+			sizes = append(sizes, learn.Amount{What: n + blocksHere(ctx, fsys, n), Bytes: uint64(info.Size)})
 		}
 	}
 	return sizes, nil
@@ -80,12 +81,12 @@ func dataSizes(fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
 
 // blocksHere says how much of a file is on this machine, where that is another
 // machine's to know; empty: it is not known.
-func blocksHere(fsys hdfsio.FS, name string) string {
+func blocksHere(ctx context.Context, fsys hdfsio.FS, name string) string {
 	l, ok := fsys.(hdfsio.Locator)
 	if !ok || !hdfsio.Remote(name) {
 		return ""
 	}
-	blocks, err := l.Blocks(name)
+	blocks, err := l.Blocks(ctx, name)
 	host, herr := os.Hostname()
 	if err != nil || herr != nil || len(blocks) == 0 {
 		return "" // nothing of a run depends on it

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,10 +47,10 @@ func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 
 // inputs are the rank's parts of the data. Without -d the data is on stdin, as
 // in vw, unless the cache has it.
-func (p *program) inputs(fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
+func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
 	if len(data) == 0 {
 		if cache != "" {
-			if _, err := fsys.Stat(cache); err == nil {
+			if _, err := fsys.Stat(ctx, cache); err == nil {
 				return nil, nil
 			}
 		}
@@ -67,12 +68,12 @@ func (p *program) inputs(fsys hdfsio.FS, data []string, cache string, shard hdfs
 		}
 		return []learn.Input{{Name: "stdin", Open: p.openStdin()}}, nil
 	}
-	return fileInputs(fsys, data, shard)
+	return fileInputs(ctx, fsys, data, shard)
 }
 
 // validInputs are the rank's parts of the files of --valid, which all ranks
 // share.
-func validInputs(fsys hdfsio.FS, files []string, at launch.Place) ([]learn.Input, error) {
+func validInputs(ctx context.Context, fsys hdfsio.FS, files []string, at launch.Place) ([]learn.Input, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -83,16 +84,16 @@ func validInputs(fsys hdfsio.FS, files []string, at launch.Place) ([]learn.Input
 	if at.Total > 1 {
 		shard = hdfsio.Shard{Kind: hdfsio.Bytes, Rank: at.Rank, Total: at.Total}
 	}
-	return fileInputs(fsys, files, shard)
+	return fileInputs(ctx, fsys, files, shard)
 }
 
 // fileInputs are the rank's parts of files.
-func fileInputs(fsys hdfsio.FS, files []string, shard hdfsio.Shard) ([]learn.Input, error) {
-	names, err := hdfsio.Expand(fsys, files)
+func fileInputs(ctx context.Context, fsys hdfsio.FS, files []string, shard hdfsio.Shard) ([]learn.Input, error) {
+	names, err := hdfsio.Expand(ctx, fsys, files)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := hdfsio.Split(fsys, names, shard)
+	parts, err := hdfsio.Split(ctx, fsys, names, shard)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +167,12 @@ func terminal(f *os.File) bool {
 }
 
 // opener opens models.
-func opener(fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
-	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(fsys, name) }
+func opener(ctx context.Context, fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(ctx, fsys, name) }
 }
 
 // creator creates the files that a run leaves behind.
-func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
+func (p *program) creator(ctx context.Context, fsys hdfsio.FS) func(string) (learn.Output, error) {
 	if p.task != nil {
 		fsys = p.task.within(fsys)
 	}
@@ -179,7 +180,7 @@ func (p *program) creator(fsys hdfsio.FS) func(string) (learn.Output, error) {
 		if slices.Contains(stdoutNames, name) {
 			return &stdoutFile{w: p.stdout}, nil
 		}
-		f, err := fsys.Create(name)
+		f, err := fsys.Create(ctx, name)
 		if err != nil {
 			return nil, err
 		}

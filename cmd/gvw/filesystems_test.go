@@ -38,7 +38,7 @@ func TestBlocksHere(t *testing.T) {
 		{located{err: errors.ErrUnsupported}, "hdfs:///x", ""},
 		{hdfsio.Local{}, "hdfs:///x", ""},
 	} {
-		if got := blocksHere(c.fsys, c.name); got != c.want {
+		if got := blocksHere(t.Context(), c.fsys, c.name); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

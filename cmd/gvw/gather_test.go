@@ -62,7 +62,7 @@ func TestGatheredIsInOrder(t *testing.T) {
 		lists := make([][]string, ranks)
 		for rank := range ranks {
 			lists[rank] = files
-			parts, err := hdfsio.Split(fsys, files, hdfsio.Shard{Kind: kind, Rank: rank, Total: ranks})
+			parts, err := hdfsio.Split(t.Context(), fsys, files, hdfsio.Shard{Kind: kind, Rank: rank, Total: ranks})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestGatheredIsInOrder(t *testing.T) {
 			}
 			pieces[rank] = strings.NewReader(strings.Repeat(pass.String(), passes))
 		}
-		d, err := deal(fsys, kind, lists, stream.Format{})
+		d, err := deal(t.Context(), fsys, kind, lists, stream.Format{})
 		if err != nil {
 			rt.Fatal(err)
 		}

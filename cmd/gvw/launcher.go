@@ -58,7 +58,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		return err
 	}
 	fsys := p.files(s.get, true)
-	if err := expandData(fsys, s, job.workers); err != nil {
+	if err := expandData(ctx, fsys, s, job.workers); err != nil {
 		return err
 	}
 	if s.has("dry_run") {
@@ -95,17 +95,17 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if !s.has("quiet") {
 		fmt.Fprintf(p.stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.fate())
 	}
-	defer func() { err = errors.Join(err, pl.removePieces(fsys)) }()
+	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers, job.spares)
 	if err := p.runWorkers(ctx, fsys, pl, logs, watch, job.restarts, secret); err != nil {
 		return err
 	}
 	if name := s.get("checkpoint"); name != "" { // rank 0 does that, unless it is killed first
-		if err := checkpoint.RemoveRun(fsys, name, job.id); err != nil {
+		if err := checkpoint.RemoveRun(ctx, fsys, name, job.id); err != nil {
 			return err
 		}
 	}
-	return p.gatherAll(fsys, pl)
+	return p.gatherAll(ctx, fsys, pl)
 }
 
 // checkWorkers refuses workers whose tables together do not fit this machine.
@@ -153,22 +153,22 @@ func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
 
 // expandData replaces patterns by files and looks whether all are there: better
 // here than N times in N logs.
-func expandData(fsys hdfsio.FS, s *settings, workers int) error {
+func expandData(ctx context.Context, fsys hdfsio.FS, s *settings, workers int) error {
 	var files []string
 	for _, name := range s.all("data") {
 		if strings.Contains(name, rankMark) {
 			files = append(files, name)
 			for rank := range workers {
 				own := strings.ReplaceAll(name, rankMark, strconv.Itoa(rank))
-				if err := look(fsys, own); err != nil {
+				if err := look(ctx, fsys, own); err != nil {
 					return fmt.Errorf("rank %d: %w", rank, err)
 				}
 			}
 			continue
 		}
-		found, err := hdfsio.Expand(fsys, []string{name})
+		found, err := hdfsio.Expand(ctx, fsys, []string{name})
 		if err == nil {
-			err = look(fsys, found...)
+			err = look(ctx, fsys, found...)
 		}
 		if err != nil {
 			return err
@@ -179,16 +179,16 @@ func expandData(fsys hdfsio.FS, s *settings, workers int) error {
 	if !s.has("valid") {
 		return nil
 	}
-	valid, err := hdfsio.Expand(fsys, s.all("valid"))
+	valid, err := hdfsio.Expand(ctx, fsys, s.all("valid"))
 	if err != nil {
 		return err
 	}
-	return look(fsys, valid...)
+	return look(ctx, fsys, valid...)
 }
 
 // look makes sure that files are there.
-func look(fsys hdfsio.FS, names ...string) error {
-	_, err := hdfsio.Split(fsys, names, hdfsio.Shard{})
+func look(ctx context.Context, fsys hdfsio.FS, names ...string) error {
+	_, err := hdfsio.Split(ctx, fsys, names, hdfsio.Shard{})
 	return err
 }
 
@@ -396,16 +396,16 @@ func howEnded(r launch.Result) string {
 }
 
 // gatherAll puts predictions together.
-func (p *program) gatherAll(fsys hdfsio.FS, pl *plan) error {
+func (p *program) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
 	if len(pl.gathered) == 0 {
 		return nil
 	}
-	order, err := pl.order(fsys)
+	order, err := pl.order(ctx, fsys)
 	if err != nil {
 		return err
 	}
 	for _, g := range pl.gathered {
-		if err := p.gatherOne(fsys, g, order); err != nil {
+		if err := p.gatherOne(ctx, fsys, g, order); err != nil {
 			return fmt.Errorf("cannot put together %s: %w", g.name, err)
 		}
 	}
@@ -414,7 +414,7 @@ func (p *program) gatherAll(fsys hdfsio.FS, pl *plan) error {
 
 // order says how predictions stand in the data; nil: rank after rank, whole
 // pieces, for which nothing has to be counted.
-func (pl *plan) order(fsys hdfsio.FS) (*dealt, error) {
+func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dealt, error) {
 	w := pl.workers[0]
 	h := w.get("hybrid")
 	onePass := !w.has("passes") && h == "" || w.get("passes") == "1" || strings.HasPrefix(h, "1:")
@@ -425,21 +425,21 @@ func (pl *plan) order(fsys hdfsio.FS) (*dealt, error) {
 	for rank, w := range pl.workers {
 		files[rank] = w.all("data")
 	}
-	d, err := deal(fsys, pl.kind, files, dataFormat(w))
+	d, err := deal(ctx, fsys, pl.kind, files, dataFormat(w))
 	return &d, err
 }
 
-func (p *program) gatherOne(fsys hdfsio.FS, g gathering, order *dealt) (err error) {
+func (p *program) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dealt) (err error) {
 	pieces := make([]io.Reader, len(g.pieces))
 	for rank, name := range g.pieces {
-		r, oerr := fsys.Open(name, 0)
+		r, oerr := fsys.Open(ctx, name, 0)
 		if oerr != nil {
 			return oerr
 		}
 		defer func() { err = errors.Join(err, r.Close()) }()
 		pieces[rank] = r
 	}
-	out, err := p.creator(fsys)(g.name)
+	out, err := p.creator(ctx, fsys)(g.name)
 	if err != nil {
 		return err
 	}
@@ -455,11 +455,11 @@ func (p *program) gatherOne(fsys hdfsio.FS, g gathering, order *dealt) (err erro
 }
 
 // removePieces removes what workers have left, those of a failed run too.
-func (pl *plan) removePieces(fsys hdfsio.FS) error {
+func (pl *plan) removePieces(ctx context.Context, fsys hdfsio.FS) error {
 	var errs []error
 	for _, g := range pl.gathered {
 		for _, name := range g.pieces {
-			if err := fsys.Remove(name); !errors.Is(err, os.ErrNotExist) {
+			if err := fsys.Remove(ctx, name); !errors.Is(err, os.ErrNotExist) {
 				errs = append(errs, err)
 			}
 		}

@@ -48,25 +48,25 @@ func (p *program) learn(c *cli.Context) (err error) {
 			shard = p.share(kind, at)
 		}
 	}
-	fsys := p.files(c.String, cfg.Quiet)
+	ctx, fsys := c.Context, p.files(c.String, cfg.Quiet)
 	cfg.CacheMode = fileMode(c.String("mode"))
 	if cfg.Cache, err = cacheName(c, shard); err != nil {
 		return err
 	}
-	if cfg.Inputs, err = p.inputs(fsys, c.StringSlice("data"), cfg.Cache, shard); err != nil {
+	if cfg.Inputs, err = p.inputs(ctx, fsys, c.StringSlice("data"), cfg.Cache, shard); err != nil {
 		return err
 	}
-	if cfg.Valid, err = validInputs(fsys, c.StringSlice("valid"), at); err != nil {
+	if cfg.Valid, err = validInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {
 		return err
 	}
-	cfg.OpenModel = opener(fsys)
+	cfg.OpenModel = opener(ctx, fsys)
 	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.getenv("PATH"))
-	cfg.Create = p.creator(fsys)
+	cfg.Create = p.creator(ctx, fsys)
 	if c.Bool("dry_run") {
 		if cfg.Cluster != nil {
 			p.takeCheckpoints(c, cfg.Cluster, nil)
 		}
-		return p.dryRun(fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
+		return p.dryRun(ctx, fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
 	if name := c.String("log_json"); name != "" {
 		log, oerr := p.passLog(hdfsio.Local{Perm: cfg.CacheMode}, name)
@@ -77,7 +77,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 		cfg.PassLog = log
 	}
 	if f, ok := p.stderr.(*os.File); ok && terminal(f) && !cfg.Quiet {
-		left := newRemaining(p.stderr, time.Now, textSize(fsys, c.StringSlice("data")))
+		left := newRemaining(p.stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
 		defer left.end()
 		for i, in := range cfg.Inputs {
 			cfg.Inputs[i] = left.count(in)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 		if dir, err = os.MkdirTemp("", "gvw-run-"); err != nil {
 			return nil, fmt.Errorf("cannot make a folder for the logs (give one by --log_dir): %w", err)
 		}
-	} else if err := (hdfsio.Local{}).Mkdir(dir); err != nil {
+	} else if err := (hdfsio.Local{}).Mkdir(context.Background(), dir); err != nil {
 		return nil, err
 	}
 	l := &logs{dir: dir, own: own, width: max(2, len(fmt.Sprint(n-1))), workers: n}

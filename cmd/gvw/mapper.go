@@ -88,11 +88,11 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 	m.drain(p.stdin, err, context.Cause(ctx) != nil)
 	fsys := p.files(s.get, true)
 	if err != nil {
-		return m.failed(err, fsys)
+		return m.failed(context.WithoutCancel(ctx), err, fsys)
 	}
 	m.done()
 	if name := s.get("log"); name != "" && task.Rank == 0 {
-		return m.keepLog(p.creator(fsys), m.inOut(name))
+		return m.keepLog(p.creator(context.WithoutCancel(ctx), fsys), m.inOut(name))
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ const drainFailed = 2 * time.Second
 // failed tells Hadoop what it shows of a failed task, and leaves it in the job's output for
 // who has submitted it: of a failed task Hadoop tells no more than the exit code. What
 // cannot be written is in the task's log all the same.
-func (m *mapper) failed(err error, fsys hdfsio.FS) error {
+func (m *mapper) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
 	lines := errorLines(err)
 	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
 		return err
@@ -263,10 +263,10 @@ func (m *mapper) failed(err error, fsys hdfsio.FS) error {
 	go func() { // it ends with the process
 		defer close(written)
 		dir := localName(m.task.Out) + "/" + besides
-		if fsys.Mkdir(dir) != nil {
+		if fsys.Mkdir(ctx, dir) != nil {
 			return
 		}
-		f, err := fsys.Create(dir + "/failed-" + m.task.ID)
+		f, err := fsys.Create(ctx, dir+"/failed-"+m.task.ID)
 		if err != nil {
 			return
 		}

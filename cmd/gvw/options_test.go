@@ -155,14 +155,14 @@ func TestInputs(t *testing.T) {
 	defer p.stdin.Close()
 	fsys := hdfsio.Local{}
 
-	in, err := p.inputs(fsys, []string{file, file}, "", hdfsio.Shard{})
+	in, err := p.inputs(t.Context(), fsys, []string{file, file}, "", hdfsio.Shard{})
 	if err != nil || len(in) != 2 || in[0].Name != file || in[0].Identity == "" {
 		t.Errorf("two files: %+v, %v", in, err)
 	}
-	if in, err = p.inputs(fsys, nil, cache, hdfsio.Shard{}); err != nil || in != nil {
+	if in, err = p.inputs(t.Context(), fsys, nil, cache, hdfsio.Shard{}); err != nil || in != nil {
 		t.Errorf("a cache alone: %+v, %v", in, err)
 	}
-	in, err = p.inputs(fsys, nil, filepath.Join(dir, "none"), hdfsio.Shard{})
+	in, err = p.inputs(t.Context(), fsys, nil, filepath.Join(dir, "none"), hdfsio.Shard{})
 	if err != nil || len(in) != 1 || in[0].Name != "stdin" || in[0].Identity != "" {
 		t.Fatalf("stdin: %+v, %v", in, err)
 	}
@@ -180,7 +180,7 @@ func TestInputs(t *testing.T) {
 		data  []string
 		shard hdfsio.Shard
 	}{{[]string{"-", file}, hdfsio.Shard{}}, {[]string{"-"}, hdfsio.Shard{Kind: hdfsio.Bytes, Total: 2}}} {
-		if _, err := p.inputs(fsys, c.data, "", c.shard); !is[*usageError](err) {
+		if _, err := p.inputs(t.Context(), fsys, c.data, "", c.shard); !is[*usageError](err) {
 			t.Errorf("%v by %v: %v", c.data, c.shard, err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestTerminal(t *testing.T) {
 func TestCreatorKnowsStdout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var b strings.Builder
-	create := (&program{stdout: &b}).creator(hdfsio.Local{})
+	create := (&program{stdout: &b}).creator(t.Context(), hdfsio.Local{})
 	for _, name := range stdoutNames {
 		f, err := create(name)
 		if err != nil {

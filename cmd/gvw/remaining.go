@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -122,8 +123,8 @@ func (c *counted) Read(b []byte) (int, error) {
 
 // textSize is how many bytes of text the files hold; 0: not known, as of stdin and
 // of compressed files.
-func textSize(fsys hdfsio.FS, data []string) int64 {
-	files, err := dataSizes(fsys, data)
+func textSize(ctx context.Context, fsys hdfsio.FS, data []string) int64 {
+	files, err := dataSizes(ctx, fsys, data)
 	if err != nil {
 		return 0 // opening the files will say what is wrong
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -38,13 +39,13 @@ func takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 			return nil
 		}
 		out := cmp.Or(cfg.FinalModel, cfg.Predictions, cfg.RawPredictions)
-		if !lasts(fsys, out) {
+		if !lasts(c.Context, fsys, out) {
 			return nil
 		}
 		dir, _ := filepath.Split(out)
 		base = dir + besides
 	}
-	d := &rundir.Dir{FS: trackedFS{fsys}, Base: base, Run: cfg.Cluster.Job.RunKey}
+	d := &rundir.Dir{Context: c.Context, FS: trackedFS{fsys}, Base: base, Run: cfg.Cluster.Job.RunKey}
 	if given != "" { // beside the model something could be written, as is known
 		if err := d.Probe(); err != nil {
 			return err
@@ -55,11 +56,11 @@ func takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 }
 
 // lasts says whether an output is, or will be, a file that can be read again.
-func lasts(fsys hdfsio.FS, name string) bool {
+func lasts(ctx context.Context, fsys hdfsio.FS, name string) bool {
 	if name == "" || slices.Contains(stdoutNames, name) {
 		return false
 	}
-	info, err := fsys.Stat(name)
+	info, err := fsys.Stat(ctx, name)
 	return err == nil && info.Mode.IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
@@ -78,8 +79,8 @@ func (k keptFiles) Take(what string, sum [32]byte, name string) error {
 type trackedFS struct{ hdfsio.FS }
 
 // Create starts a file that replaces name when it is committed.
-func (f trackedFS) Create(name string) (hdfsio.File, error) {
-	file, err := f.FS.Create(name)
+func (f trackedFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
+	file, err := f.FS.Create(ctx, name)
 	if err == nil {
 		underWay.add(f.FS, name)
 	}

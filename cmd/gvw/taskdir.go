@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"strings"
@@ -30,41 +31,42 @@ func (m *mapper) within(fsys hdfsio.FS) hdfsio.FS {
 }
 
 // Create starts a file; its folder is there, then and when it is committed.
-func (f taskFS) Create(name string) (hdfsio.File, error) {
+func (f taskFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	if !strings.HasPrefix(name, f.dir+"/") {
-		return f.FS.Create(name)
+		return f.FS.Create(ctx, name)
 	}
-	f.restore()
-	file, err := f.FS.Create(name)
+	f.restore(ctx)
+	file, err := f.FS.Create(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return taskFile{file, f}, nil
+	return taskFile{file, f, ctx}, nil
 }
 
 // restore makes the folder again, unless all of the job's temporary folders are gone. What cannot be
 // made is told by whoever needs it.
-func (f taskFS) restore() {
-	if _, err := f.Stat(f.dir); !errors.Is(err, fs.ErrNotExist) {
+func (f taskFS) restore(ctx context.Context) {
+	if _, err := f.Stat(ctx, f.dir); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	above := f.dir[:strings.LastIndexByte(f.dir, '/')] // path.Dir would make of :// a :/
-	if _, err := f.Stat(above); err == nil && f.Mkdir(f.dir) == nil {
+	if _, err := f.Stat(ctx, above); err == nil && f.Mkdir(ctx, f.dir) == nil {
 		f.say("the folder of this attempt's output was removed: Hadoop has given the attempt up; the run goes on")
 	}
 }
 
 type taskFile struct {
 	hdfsio.File
-	fs taskFS
+	fs  taskFS
+	ctx context.Context // of Create
 }
 
 func (f taskFile) Commit() error {
-	f.fs.restore()
+	f.fs.restore(f.ctx)
 	return f.File.Commit()
 }
 
 func (f taskFile) CommitNew() error {
-	f.fs.restore()
+	f.fs.restore(f.ctx)
 	return f.File.CommitNew()
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -21,32 +22,35 @@ type lateFS struct{ hdfsio.Local }
 
 const lateURL = "hdfs://here"
 
-func (f lateFS) Stat(name string) (hdfsio.Info, error) {
+func (f lateFS) Stat(ctx context.Context, name string) (hdfsio.Info, error) {
 	name, ok := strings.CutPrefix(name, lateURL)
 	if !ok {
 		return hdfsio.Info{}, errors.New("not one of these files")
 	}
-	return f.Local.Stat(name)
+	return f.Local.Stat(ctx, name)
 }
 
-func (f lateFS) Mkdir(name string) error { return f.Local.Mkdir(strings.TrimPrefix(name, lateURL)) }
+func (f lateFS) Mkdir(ctx context.Context, name string) error {
+	return f.Local.Mkdir(ctx, strings.TrimPrefix(name, lateURL))
+}
 
 type lateFile struct {
 	bytes.Buffer
+	ctx  context.Context
 	fs   lateFS
 	name string
 }
 
-func (f lateFS) Create(name string) (hdfsio.File, error) {
+func (f lateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	name = strings.TrimPrefix(name, lateURL)
 	if _, err := os.Stat(filepath.Dir(name)); err != nil {
 		return nil, err
 	}
-	return &lateFile{fs: f, name: name}, nil
+	return &lateFile{ctx: ctx, fs: f, name: name}, nil
 }
 
 func (f *lateFile) Commit() error {
-	out, err := f.fs.Local.Create(f.name)
+	out, err := f.fs.Local.Create(f.ctx, f.name)
 	if err != nil {
 		return err
 	}
@@ -69,7 +73,7 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 	var said bytes.Buffer
 	m := &mapper{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
 	p := &program{task: m}
-	create := p.creator(lateFS{})
+	create := p.creator(t.Context(), lateFS{})
 	f, err := create(lateURL + work + "/model")
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func (p *program) toolCommand(ctx context.Context, t *tool, args []string) error
 func (p *program) inspect(ctx context.Context, s *settings) error {
 	file := s.words[0]
 	names := inspect.NewNames()
-	r, err := readModel(p.files(s.get, true), file, names.Note)
+	r, err := readModel(ctx, p.files(s.get, true), file, names.Note)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,11 @@ func (p *program) inspect(ctx context.Context, s *settings) error {
 
 func (p *program) diff(ctx context.Context, s *settings) error {
 	names := inspect.NewNames()
-	a, err := readModel(p.files(s.get, true), s.words[0], names.Note)
+	a, err := readModel(ctx, p.files(s.get, true), s.words[0], names.Note)
 	if err != nil {
 		return err
 	}
-	b, err := readModel(p.files(s.get, true), s.words[1], names.Note)
+	b, err := readModel(ctx, p.files(s.get, true), s.words[1], names.Note)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (p *program) diff(ctx context.Context, s *settings) error {
 	return p.print(string(inspect.AppendDiff(nil, a, b, names, s.top())))
 }
 
-func (p *program) convert(_ context.Context, s *settings) error {
-	r, err := readModel(p.files(s.get, true), s.words[0], nil)
+func (p *program) convert(ctx context.Context, s *settings) error {
+	r, err := readModel(ctx, p.files(s.get, true), s.words[0], nil)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (p *program) convert(_ context.Context, s *settings) error {
 		r.ForPrediction()
 	}
 	r.ForEverybody()
-	out, err := p.creator(p.files(s.get, true))(s.words[1])
+	out, err := p.creator(ctx, p.files(s.get, true))(s.words[1])
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,8 @@ func (s *settings) top() int {
 }
 
 // readModel reads a model, binary or text, and tells its names if it has them.
-func readModel(fsys hdfsio.FS, name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
-	f, err := hdfsio.Open(fsys, name)
+func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
+	f, err := hdfsio.Open(ctx, fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func readModel(fsys hdfsio.FS, name string, tell func(index uint32, name string)
 func (p *program) names(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
 	names.Of(&r.Header)
 	if s.has("names") {
-		inverted, err := readModel(p.files(s.get, true), s.get("names"), names.Note)
+		inverted, err := readModel(ctx, p.files(s.get, true), s.get("names"), names.Note)
 		switch {
 		case err != nil:
 			return nil, err
@@ -225,7 +225,7 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 
 // seeData reads examples as the model's options say.
 func (p *program) seeData(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
-	inputs, err := p.inputs(p.files(s.get, true), s.all("data"), "", hdfsio.Shard{})
+	inputs, err := p.inputs(ctx, p.files(s.get, true), s.all("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func race(t *testing.T, c Config) {
 	for i := range writers {
 		texts[i] = strings.Repeat(fmt.Sprint(i), 1000)
 		all.Go(func() {
-			f, err := c.FS.Create(name)
+			f, err := c.FS.Create(t.Context(), name)
 			if err == nil {
 				_, err = io.WriteString(f, texts[i])
 			}
@@ -85,18 +85,18 @@ func fault(t *testing.T, what string, err, want error, name string) {
 
 func faults(t *testing.T, c Config) {
 	missing := c.Dir + "/missing"
-	_, err := c.FS.Open(missing, 0)
+	_, err := c.FS.Open(t.Context(), missing, 0)
 	fault(t, "opening what is missing", err, fs.ErrNotExist, missing)
-	_, err = c.FS.Create(missing + "/model")
+	_, err = c.FS.Create(t.Context(), missing+"/model")
 	fault(t, "a file in a folder that is missing", err, fs.ErrNotExist, missing)
-	_, err = c.FS.Stat(missing)
+	_, err = c.FS.Stat(t.Context(), missing)
 	fault(t, "describing what is missing", err, fs.ErrNotExist, missing)
-	fault(t, "removing what is missing", c.FS.Remove(missing), fs.ErrNotExist, missing)
-	_, err = c.FS.Open(c.Dir, 0)
+	fault(t, "removing what is missing", c.FS.Remove(t.Context(), missing), fs.ErrNotExist, missing)
+	_, err = c.FS.Open(t.Context(), c.Dir, 0)
 	fault(t, "reading a folder", err, nil, c.Dir)
-	_, err = c.FS.List(c.Dir + "/[")
+	_, err = c.FS.List(t.Context(), c.Dir+"/[")
 	fault(t, "a pattern that is none", err, nil, c.Dir)
-	if found, err := c.FS.List(missing + "/*"); err != nil || len(found) != 0 {
+	if found, err := c.FS.List(t.Context(), missing+"/*"); err != nil || len(found) != 0 {
 		t.Errorf("a pattern in a folder that is missing: %v, %v", found, err)
 	}
 }
@@ -105,7 +105,7 @@ func list(t *testing.T, c Config) {
 	files := []string{"a1", "a2", "b1", ".hidden", "sub/a3", "other/a4", "a[5]"}
 	for _, name := range files {
 		if dir, _, ok := strings.Cut(name, "/"); ok {
-			if err := c.FS.Mkdir(c.Dir + "/" + dir); err != nil {
+			if err := c.FS.Mkdir(t.Context(), c.Dir+"/"+dir); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,7 +132,7 @@ func list(t *testing.T, c Config) {
 		if runtime.GOOS == "windows" && strings.Contains(pattern, `\`) {
 			continue // filepath.Match knows no escapes there
 		}
-		infos, err := c.FS.List(c.Dir + "/" + pattern)
+		infos, err := c.FS.List(t.Context(), c.Dir+"/"+pattern)
 		if err != nil {
 			t.Errorf("%s: %v", pattern, err)
 			continue
@@ -146,7 +146,7 @@ func list(t *testing.T, c Config) {
 		}
 	}
 	// A file whose name looks like a pattern is meant itself.
-	got, err := hdfsio.Expand(c.FS, []string{c.Dir + "/a[5]"})
+	got, err := hdfsio.Expand(t.Context(), c.FS, []string{c.Dir + "/a[5]"})
 	if err != nil || !slices.Equal(got, []string{c.Dir + "/a[5]"}) {
 		t.Errorf("Expand: %q, %v", got, err)
 	}
@@ -161,12 +161,12 @@ func names(t *testing.T, c Config) {
 		full := c.Dir + "/" + name
 		write(t, c.FS, full, []byte(name))
 		must(t, c.FS, full, 0, []byte(name))
-		if err := c.FS.Remove(full); err != nil {
+		if err := c.FS.Remove(t.Context(), full); err != nil {
 			t.Error(err)
 		}
 	}
 	left(t, c.FS, c.Dir)
-	if infos, err := c.FS.List(c.Dir + "/*"); err != nil || len(infos) != 0 {
+	if infos, err := c.FS.List(t.Context(), c.Dir+"/*"); err != nil || len(infos) != 0 {
 		t.Errorf("after all were removed: %v, %v", infos, err)
 	}
 }
@@ -174,23 +174,23 @@ func names(t *testing.T, c Config) {
 func folders(t *testing.T, c Config) {
 	deep := c.Dir + "/x/y/z"
 	for range 2 { // one that exists is fine
-		if err := c.FS.Mkdir(deep); err != nil {
+		if err := c.FS.Mkdir(t.Context(), deep); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if info, err := c.FS.Stat(deep); err != nil || !info.Mode.IsDir() {
+	if info, err := c.FS.Stat(t.Context(), deep); err != nil || !info.Mode.IsDir() {
 		t.Errorf("%s is described as %+v, %v", deep, info, err)
 	}
-	if err := c.FS.Remove(c.Dir + "/x/y"); err == nil {
+	if err := c.FS.Remove(t.Context(), c.Dir+"/x/y"); err == nil {
 		t.Error("a folder that is not empty was removed")
 	}
-	if err := errors.Join(c.FS.Remove(deep), c.FS.Remove(c.Dir+"/x/y")); err != nil {
+	if err := errors.Join(c.FS.Remove(t.Context(), deep), c.FS.Remove(t.Context(), c.Dir+"/x/y")); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.FS.Stat(deep); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.FS.Stat(t.Context(), deep); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that was removed: %v", err)
 	}
-	if _, err := c.FS.Create(c.Dir + "/x"); err == nil {
+	if _, err := c.FS.Create(t.Context(), c.Dir+"/x"); err == nil {
 		t.Error("a file in the place of a folder: no error")
 	}
 }
@@ -215,7 +215,7 @@ func shares(t *testing.T, c Config) {
 		lines := map[string]int{}
 		const total = 3
 		for rank := range total {
-			parts, err := hdfsio.Split(c.FS, []string{plain, zipped}, hdfsio.Shard{Kind: kind, Rank: rank, Total: total})
+			parts, err := hdfsio.Split(t.Context(), c.FS, []string{plain, zipped}, hdfsio.Shard{Kind: kind, Rank: rank, Total: total})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +252,7 @@ func blocks(t *testing.T, c Config) {
 	}
 	name := c.Dir + "/file"
 	write(t, c.FS, name, noise(100_000))
-	found, err := l.Blocks(name)
+	found, err := l.Blocks(t.Context(), name)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Log(err)
 		return

@@ -53,7 +53,7 @@ func Run(t *testing.T, c Config) {
 		t.Run(test.name, func(t *testing.T) {
 			c := c
 			c.Dir += "/" + strings.ReplaceAll(test.name, " ", "-")
-			if err := c.FS.Mkdir(c.Dir); err != nil {
+			if err := c.FS.Mkdir(t.Context(), c.Dir); err != nil {
 				t.Fatal(err)
 			}
 			test.run(t, c)
@@ -64,7 +64,7 @@ func Run(t *testing.T, c Config) {
 // write makes a file.
 func write(t *testing.T, fsys hdfsio.FS, name string, data []byte) {
 	t.Helper()
-	f, err := fsys.Create(name)
+	f, err := fsys.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func write(t *testing.T, fsys hdfsio.FS, name string, data []byte) {
 // read reads a file from an offset on.
 func read(t *testing.T, fsys hdfsio.FS, name string, offset int64) []byte {
 	t.Helper()
-	r, err := fsys.Open(name, offset)
+	r, err := fsys.Open(t.Context(), name, offset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func must(t *testing.T, fsys hdfsio.FS, name string, offset int64, want []byte) 
 // left are the files beside their places in a folder: there shall be none.
 func left(t *testing.T, fsys hdfsio.FS, dir string) {
 	t.Helper()
-	infos, err := fsys.List(dir + "/.*")
+	infos, err := fsys.List(t.Context(), dir+"/.*")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func roundTrip(t *testing.T, c Config) {
 			must(t, c.FS, name, int64(n/2), data[n/2:])
 			continue
 		}
-		info, err := c.FS.Stat(name)
+		info, err := c.FS.Stat(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func roundTrip(t *testing.T, c Config) {
 			must(t, c.FS, name, int64(at), data[at:])
 		}
 		// Who has read enough closes.
-		r, err := c.FS.Open(name, 0)
+		r, err := c.FS.Open(t.Context(), name, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func roundTrip(t *testing.T, c Config) {
 func commit(t *testing.T, c Config) {
 	name := c.Dir + "/model"
 	write(t, c.FS, name, []byte("old"))
-	f, err := c.FS.Create(name)
+	f, err := c.FS.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func commit(t *testing.T, c Config) {
 
 func abort(t *testing.T, c Config) {
 	name := c.Dir + "/model"
-	f, err := c.FS.Create(name)
+	f, err := c.FS.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func abort(t *testing.T, c Config) {
 	if err := errors.Join(f.Abort(), f.Abort(), f.Commit()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.FS.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.FS.Stat(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that was given up is there: %v", err)
 	}
 	left(t, c.FS, c.Dir)
@@ -209,7 +209,7 @@ func abort(t *testing.T, c Config) {
 func commitNew(t *testing.T, c Config) {
 	name := c.Dir + "/model"
 	for i, want := range []error{nil, fs.ErrExist} {
-		f, err := c.FS.Create(name)
+		f, err := c.FS.Create(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := fsys.Stat("hdfs:///"); err != nil || !info.Mode.IsDir() {
+	if info, err := fsys.Stat(t.Context(), "hdfs:///"); err != nil || !info.Mode.IsDir() {
 		t.Errorf("%+v, %v", info, err)
 	}
 	if asked() != "ada" {

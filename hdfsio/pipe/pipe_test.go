@@ -175,7 +175,7 @@ func TestConformance(t *testing.T) {
 
 func write(t *testing.T, fsys *remote.FS, name, text string) {
 	t.Helper()
-	f, err := fsys.Create(name)
+	f, err := fsys.Create(t.Context(), name)
 	if err == nil {
 		_, err = io.WriteString(f, text)
 	}
@@ -191,7 +191,7 @@ func write(t *testing.T, fsys *remote.FS, name, text string) {
 func TestAClientThatHangsIsEnded(t *testing.T) {
 	fsys := newFake(t, 300*time.Millisecond)
 	write(t, fsys, "hdfs://fake/hangs", "text")
-	r, err := fsys.Open("hdfs://fake/hangs", 0)
+	r, err := fsys.Open(t.Context(), "hdfs://fake/hangs", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestAClientThatHangsIsEnded(t *testing.T) {
 	}
 	text := strings.Repeat("text", 100_000)
 	write(t, fsys, "hdfs://fake/file", text)
-	if r, err = fsys.Open("hdfs://fake/file", 0); err != nil {
+	if r, err = fsys.Open(t.Context(), "hdfs://fake/file", 0); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 10)
@@ -261,7 +261,7 @@ func TestAClientThatIsNotThere(t *testing.T) {
 // A safe mode is told at the start, when nothing is lost by it.
 func TestSafeMode(t *testing.T) {
 	fsys := newFake(t, 0)
-	_, err := fsys.Create("hdfs://fake/safe")
+	_, err := fsys.Create(t.Context(), "hdfs://fake/safe")
 	for _, want := range []string{"cannot create hdfs://fake/safe", "safe mode", "dfsadmin -safemode leave"} {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "tried for") {
 			t.Errorf("%v does not say %q at once", err, want)

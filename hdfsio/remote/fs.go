@@ -4,6 +4,7 @@ package remote
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,14 +109,16 @@ func (f *FS) error(op, name string, err error) error {
 }
 
 // Stat describes a file or folder.
-func (f *FS) Stat(name string) (hdfsio.Info, error) { return f.stat("open", name) }
+func (f *FS) Stat(ctx context.Context, name string) (hdfsio.Info, error) {
+	return f.stat(ctx, "open", name)
+}
 
-func (f *FS) stat(op, name string) (info hdfsio.Info, err error) {
+func (f *FS) stat(ctx context.Context, op, name string) (info hdfsio.Info, err error) {
 	p, err := f.path(op, name)
 	if err != nil {
 		return hdfsio.Info{}, err
 	}
-	err = f.persist(op, name, func() (err error) {
+	err = f.persist(ctx, op, name, func() (err error) {
 		info, err = f.b.Stat(p)
 		return err
 	})
@@ -124,13 +127,13 @@ func (f *FS) stat(op, name string) (info hdfsio.Info, err error) {
 }
 
 // Remove removes a file or an empty folder.
-func (f *FS) Remove(name string) error {
+func (f *FS) Remove(ctx context.Context, name string) error {
 	p, err := f.path("remove", name)
 	if err != nil {
 		return err
 	}
 	tries := 0
-	return f.persist("remove", name, func() error {
+	return f.persist(ctx, "remove", name, func() error {
 		tries++
 		err := f.b.Remove(p)
 		if tries > 1 && errors.Is(err, fs.ErrNotExist) {
@@ -141,19 +144,19 @@ func (f *FS) Remove(name string) error {
 }
 
 // Mkdir makes a folder and its missing parents.
-func (f *FS) Mkdir(name string) error {
+func (f *FS) Mkdir(ctx context.Context, name string) error {
 	p, err := f.path("make folder", name)
 	if err != nil {
 		return err
 	}
-	return f.persist("make folder", name, func() error { return f.b.Mkdir(p) })
+	return f.persist(ctx, "make folder", name, func() error { return f.b.Mkdir(p) })
 }
 
 // Caps says what the file system is good at.
 func (f *FS) Caps(string) (hdfsio.Caps, error) { return hdfsio.Caps{Seek: f.b.Seeks()}, nil }
 
 // Blocks says on which hosts the pieces of a file are.
-func (f *FS) Blocks(name string) (blocks []hdfsio.Block, err error) {
+func (f *FS) Blocks(ctx context.Context, name string) (blocks []hdfsio.Block, err error) {
 	p, err := f.path("locate", name)
 	if err != nil {
 		return nil, err
@@ -162,14 +165,14 @@ func (f *FS) Blocks(name string) (blocks []hdfsio.Block, err error) {
 	if !ok {
 		return nil, f.error("locate", name, fmt.Errorf("this way to HDFS does not tell where blocks are: %w", errors.ErrUnsupported))
 	}
-	info, err := f.stat("locate", name)
+	info, err := f.stat(ctx, "locate", name)
 	if err != nil {
 		return nil, err
 	}
 	if info.Mode.IsDir() {
 		return nil, f.error("locate", name, syscall.EISDIR)
 	}
-	err = f.persist("locate", name, func() (err error) {
+	err = f.persist(ctx, "locate", name, func() (err error) {
 		blocks, err = l.Blocks(p, info.Size)
 		return err
 	})
@@ -178,12 +181,12 @@ func (f *FS) Blocks(name string) (blocks []hdfsio.Block, err error) {
 }
 
 // Open reads a file from offset on.
-func (f *FS) Open(name string, offset int64) (io.ReadCloser, error) {
+func (f *FS) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
 	p, err := f.path("open", name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.stat("open", name)
+	info, err := f.stat(ctx, "open", name)
 	if err != nil {
 		return nil, err
 	}
@@ -193,12 +196,12 @@ func (f *FS) Open(name string, offset int64) (io.ReadCloser, error) {
 	case offset < 0:
 		return nil, f.error("open", name, fmt.Errorf("offset %d: %w", offset, fs.ErrInvalid))
 	}
-	r := &reader{fs: f, name: name, path: p, pos: offset, size: info.Size, modified: info.Modified}
+	r := &reader{ctx: ctx, fs: f, name: name, path: p, pos: offset, size: info.Size, modified: info.Modified}
 	if offset >= info.Size {
 		return r, nil
 	}
 	// What is wrong with the file is found out here, not in the middle of the work.
-	err = f.persist("open", name, func() (err error) {
+	err = f.persist(ctx, "open", name, func() (err error) {
 		r.r, err = f.b.Open(p, offset)
 		return err
 	})

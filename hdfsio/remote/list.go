@@ -4,6 +4,7 @@ package remote
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -16,7 +17,7 @@ import (
 
 // List returns what matches a pattern, sorted by name. What begins with a dot or, as
 // Hadoop has it, an underscore matches only what says so.
-func (f *FS) List(pattern string) ([]hdfsio.Info, error) {
+func (f *FS) List(ctx context.Context, pattern string) ([]hdfsio.Info, error) {
 	p, err := f.path("list", pattern)
 	if err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func (f *FS) List(pattern string) ([]hdfsio.Info, error) {
 	found := []hdfsio.Info{{Name: "/", Mode: fs.ModeDir}}
 	known := p == "/" // what is found has been looked at
 	if known {
-		info, err := f.stat("list", pattern)
+		info, err := f.stat(ctx, "list", pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +49,7 @@ func (f *FS) List(pattern string) ([]hdfsio.Info, error) {
 			known = false
 			continue
 		}
-		if found, err = f.matches(found, element); err != nil {
+		if found, err = f.matches(ctx, found, element); err != nil {
 			return nil, err
 		}
 		known = true
@@ -57,7 +58,7 @@ func (f *FS) List(pattern string) ([]hdfsio.Info, error) {
 	for _, info := range found {
 		name := f.cfg.Prefix + info.Name
 		if !known {
-			info, err = f.stat("list", name)
+			info, err = f.stat(ctx, "list", name)
 			if gone(err) {
 				continue
 			}
@@ -73,10 +74,10 @@ func (f *FS) List(pattern string) ([]hdfsio.Info, error) {
 }
 
 // matches returns what matches an element of a pattern in some folders.
-func (f *FS) matches(folders []hdfsio.Info, element string) (found []hdfsio.Info, err error) {
+func (f *FS) matches(ctx context.Context, folders []hdfsio.Info, element string) (found []hdfsio.Info, err error) {
 	for _, folder := range folders {
 		var infos []hdfsio.Info
-		err := f.persist("list", f.cfg.Prefix+folder.Name, func() (err error) {
+		err := f.persist(ctx, "list", f.cfg.Prefix+folder.Name, func() (err error) {
 			infos, err = f.b.ReadDir(folder.Name)
 			return err
 		})

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -13,15 +14,19 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-// persist tries until there is success, or no hope, or no patience left.
-func (f *FS) persist(op, name string, try func() error) error {
+// persist tries until there is success, an error that stays, no patience left, or the
+// end of ctx.
+func (f *FS) persist(ctx context.Context, op, name string, try func() error) error {
 	var w waiter
 	for {
+		if err := ctx.Err(); err != nil {
+			return f.error(op, name, context.Cause(ctx))
+		}
 		err := try()
 		if err == nil {
 			return nil
 		}
-		if werr := w.wait(f, op, name, err); werr != nil {
+		if werr := w.wait(ctx, f, op, name, err); werr != nil {
 			return werr
 		}
 	}
@@ -33,8 +38,8 @@ type waiter struct {
 	pause time.Duration
 }
 
-// wait returns when it is time for another try; an error says that there is none.
-func (w *waiter) wait(f *FS, op, name string, err error) error {
+// wait returns when it is time for another try, or why there is none.
+func (w *waiter) wait(ctx context.Context, f *FS, op, name string, err error) error {
 	if !Transient(err) {
 		return f.error(op, name, err)
 	}
@@ -47,7 +52,13 @@ func (w *waiter) wait(f *FS, op, name string, err error) error {
 		return f.error(op, name, fmt.Errorf("%w (tried for %v)", err, now.Sub(w.begun).Round(time.Second)))
 	}
 	f.cfg.Log.Warn("cannot "+op+" a file now: trying again", "file", name, "by", f.b.String(), "why", err.Error(), "for", left.Round(time.Second))
-	time.Sleep(min(w.pause, left))
+	pause := time.NewTimer(min(w.pause, left))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return f.error(op, name, fmt.Errorf("%w, when another try was due after: %w", context.Cause(ctx), err))
+	}
 	w.pause = min(2*w.pause, lastPause)
 	return nil
 }

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 // reader reads a file to the size that it had, over connections that may break.
 type reader struct {
+	ctx      context.Context // of Open: it ends waits for another try
 	fs       *FS
 	name     string
 	path     string
@@ -42,7 +44,7 @@ func (r *reader) Read(b []byte) (int, error) {
 		if err == nil {
 			continue
 		}
-		if err := r.waits.wait(r.fs, "read", r.name, err); err != nil {
+		if err := r.waits.wait(r.ctx, r.fs, "read", r.name, err); err != nil {
 			r.failed = err
 			return 0, err
 		}

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -168,7 +169,7 @@ func TestReadsGoOn(t *testing.T) {
 			return nil
 		}
 		begun := time.Now()
-		r, err := f.Open("x://h/file", 5)
+		r, err := f.Open(t.Context(), "x://h/file", 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func TestPatienceEnds(t *testing.T) {
 		f, d := newFS(t)
 		d.write(t, "file", "text")
 		d.short = 1
-		r, err := f.Open("x://h/file", 0)
+		r, err := f.Open(t.Context(), "x://h/file", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +221,7 @@ func TestAFileThatChangesIsNotReadOn(t *testing.T) {
 	f, d := newFS(t)
 	d.write(t, "file", "long enough")
 	d.short = 4
-	r, err := f.Open("x://h/file", 0)
+	r, err := f.Open(t.Context(), "x://h/file", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func TestCommitsBeginAnew(t *testing.T) {
 				t.Run(fmt.Sprint(op, lost, replace), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						f, d := newFS(t)
-						out, err := f.Create("x://h/model")
+						out, err := f.Create(t.Context(), "x://h/model")
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -290,11 +291,105 @@ func TestCommitsBeginAnew(t *testing.T) {
 	}
 }
 
+// A rename that failed is not taken for done because another file of that size has the name.
+func TestAnotherFileOfThatSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, d := newFS(t)
+		out, err := f.Create(t.Context(), "x://h/model")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(out, "weights"); err != nil {
+			t.Fatal(err)
+		}
+		d.fail = func(op, path string) error {
+			if op != "rename" {
+				return nil
+			}
+			d.fail = nil
+			d.write(t, "model", "WEIGHTS")
+			if err := os.Remove(d.local(path)); err != nil { // somebody cleans up
+				t.Error(err)
+			}
+			return errBroken
+		}
+		if err := out.Commit(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Commit: %v", err)
+		}
+		if b, err := os.ReadFile(d.local("model")); err != nil || string(b) != "WEIGHTS" {
+			t.Errorf("%q, %v", b, err)
+		}
+	})
+}
+
+// The end of a context ends the wait for another try of each call.
+func TestCancelledWaits(t *testing.T) {
+	calls := map[string]func(ctx context.Context, f *FS, out hdfsio.File, in io.Reader) error{
+		"open": func(ctx context.Context, f *FS, _ hdfsio.File, _ io.Reader) error {
+			_, err := f.Open(ctx, "x://h/old", 0)
+			return err
+		},
+		"create": func(ctx context.Context, f *FS, _ hdfsio.File, _ io.Reader) error {
+			_, err := f.Create(ctx, "x://h/a")
+			return err
+		},
+		"stat": func(ctx context.Context, f *FS, _ hdfsio.File, _ io.Reader) error {
+			_, err := f.Stat(ctx, "x://h/old")
+			return err
+		},
+		"list": func(ctx context.Context, f *FS, _ hdfsio.File, _ io.Reader) error {
+			_, err := f.List(ctx, "x://h/*")
+			return err
+		},
+		"remove": func(ctx context.Context, f *FS, _ hdfsio.File, _ io.Reader) error { return f.Remove(ctx, "x://h/old") },
+		"read": func(_ context.Context, _ *FS, _ hdfsio.File, in io.Reader) error {
+			_, err := io.ReadAll(in)
+			return err
+		},
+		"commit": func(_ context.Context, _ *FS, out hdfsio.File, _ io.Reader) error { return out.Commit() },
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, d := newFS(t)
+				d.write(t, "old", "something")
+				cause := errors.New("told to end")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				out, err := f.Create(ctx, "x://h/model")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					d.fail = nil
+					if err := out.Abort(); err != nil {
+						t.Error(err)
+					}
+				}()
+				in, err := f.Open(ctx, "x://h/old", 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer in.Close()
+				in.(*reader).drop() // the connection breaks
+				d.fail = func(string, string) error { return errBroken }
+				began := time.Now()
+				time.AfterFunc(time.Second, func() { cancel(cause) })
+				if err := call(ctx, f, out, in); !errors.Is(err, cause) {
+					t.Errorf("%v, want %v", err, cause)
+				}
+				if took := time.Since(began); took != time.Second {
+					t.Errorf("ended after %v, want 1s", took)
+				}
+			})
+		})
+	}
+}
+
 // A write that fails for good leaves the old file, and nothing else.
 func TestAFileThatCannotBeWritten(t *testing.T) {
 	f, d := newFS(t)
 	d.write(t, "model", "old")
-	out, err := f.Create("x://h/model")
+	out, err := f.Create(t.Context(), "x://h/model")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +465,7 @@ func TestASpoolWithoutSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Create("x://h/model"); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+	if _, err := f.Create(t.Context(), "x://h/model"); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("%v", err)
 	}
 }
@@ -378,7 +473,7 @@ func TestASpoolWithoutSpace(t *testing.T) {
 func TestNamesOfOthersAreRefused(t *testing.T) {
 	f, _ := newFS(t)
 	for _, name := range []string{"x://other/file", "file", "x://hfile"} {
-		if _, err := f.Stat(name); !errors.Is(err, fs.ErrInvalid) {
+		if _, err := f.Stat(t.Context(), name); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -413,7 +508,7 @@ func TestTransient(t *testing.T) {
 func TestBlocksAreUnknown(t *testing.T) {
 	f, d := newFS(t)
 	d.write(t, "file", "x")
-	if _, err := f.Blocks("x://h/file"); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := f.Blocks(t.Context(), "x://h/file"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
 	if caps, err := f.Caps("x://h/file"); err != nil || caps.Near || !caps.Seek {

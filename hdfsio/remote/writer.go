@@ -3,6 +3,8 @@
 package remote
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +18,7 @@ import (
 
 // Create starts a file that replaces name when it is committed, and finds out at
 // once whether that could be.
-func (f *FS) Create(name string) (hdfsio.File, error) {
+func (f *FS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	p, err := f.path("create", name)
 	if err != nil {
 		return nil, err
@@ -24,7 +26,7 @@ func (f *FS) Create(name string) (hdfsio.File, error) {
 	if p == "/" || strings.HasSuffix(name, "/") {
 		return nil, f.error("create", name, fmt.Errorf("it is the name of a folder: %w", fs.ErrInvalid))
 	}
-	if err := f.persist("create", name, func() error { return f.probe(p) }); err != nil {
+	if err := f.persist(ctx, "create", name, func() error { return f.probe(p) }); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &hdfsio.Error{Op: "create", Name: name, By: f.b.String(), Err: fs.ErrNotExist, Advice: "create its folder first: hdfs dfs -mkdir -p " + path.Dir(p)}
 		}
@@ -36,7 +38,7 @@ func (f *FS) Create(name string) (hdfsio.File, error) {
 	}
 	// Without a name it goes when the process does, where the system allows that.
 	_ = os.Remove(spool.Name())
-	return &file{fs: f, name: name, path: p, spool: spool}, nil
+	return &file{ctx: ctx, fs: f, name: name, path: p, spool: spool}, nil
 }
 
 // probe makes sure that a file can be made beside path. That its folder is there has
@@ -59,8 +61,12 @@ func (f *FS) probe(p string) error {
 	return f.leave(aside)
 }
 
+// compared is how many bytes holds compares at once.
+const compared = 64 << 10
+
 // file is a file under way, on this machine.
 type file struct {
+	ctx   context.Context // of Create: it ends waits for another try
 	fs    *FS
 	name  string
 	path  string
@@ -106,7 +112,7 @@ func (w *file) commit(replace bool) error {
 // put writes the whole beside its place, under a fresh name at every try: a client
 // that died at one may still hold it.
 func (w *file) put() (aside string, err error) {
-	err = w.fs.persist("write", w.name, func() error {
+	err = w.fs.persist(w.ctx, "write", w.name, func() error {
 		aside = w.fs.aside(w.path)
 		err := w.putOnce(aside)
 		if err != nil {
@@ -133,17 +139,17 @@ func (w *file) putOnce(aside string) error {
 
 func (w *file) rename(aside string, replace bool) error {
 	tries := 0
-	err := w.fs.persist("write", w.name, func() error {
+	err := w.fs.persist(w.ctx, "write", w.name, func() error {
 		tries++
 		err := w.fs.b.Rename(aside, w.path, replace)
 		if err == nil || tries == 1 {
 			return err
 		}
-		// The answer to an earlier try may have been lost: then all is done.
-		if _, serr := w.fs.b.Stat(aside); errors.Is(serr, fs.ErrNotExist) {
-			if info, serr := w.fs.b.Stat(w.path); serr == nil && info.Size == w.size {
-				return nil
-			}
+		// The answer to an earlier try may have been lost. Only this file's rename makes
+		// its temporary name vanish, unless somebody cleans up, and then another file may
+		// have the name: the bytes decide.
+		if _, serr := w.fs.b.Stat(aside); errors.Is(serr, fs.ErrNotExist) && w.holds(w.path) {
+			return nil
 		}
 		return err
 	})
@@ -155,6 +161,32 @@ func (w *file) rename(aside string, replace bool) error {
 	defer w.fs.mu.Unlock()
 	delete(w.fs.asides, aside)
 	return nil
+}
+
+// holds reports whether a file has the bytes that were written. One that cannot be read has
+// not: the next try decides.
+func (w *file) holds(p string) bool {
+	info, err := w.fs.b.Stat(p)
+	if err != nil || !info.Mode.IsRegular() || info.Size != w.size {
+		return false
+	}
+	r, err := w.fs.b.Open(p, 0)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	there, here := make([]byte, compared), make([]byte, compared)
+	for at := int64(0); at < w.size; {
+		n := int(min(compared, w.size-at))
+		if _, err := io.ReadFull(r, there[:n]); err != nil {
+			return false
+		}
+		if _, err := w.spool.ReadAt(here[:n], at); err != nil || !bytes.Equal(there[:n], here[:n]) {
+			return false
+		}
+		at += int64(n)
+	}
+	return true
 }
 
 // Abort forgets what was written.

@@ -47,7 +47,7 @@ func TestBrokenTransfersAreTriedAgain(t *testing.T) {
 	fsys := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, &log)
 	name := "webhdfs://fake/file"
 	want := strings.Repeat("0123456789", 30_000)
-	out, err := fsys.Create(name)
+	out, err := fsys.Create(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestBrokenTransfersAreTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.breaks = 3
-	in, err := fsys.Open(name, 10)
+	in, err := fsys.Open(t.Context(), name, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTheActiveNameNodeIsFound(t *testing.T) {
 	dead.name.Close()
 	fsys := newFS(t, Config{Nodes: []string{dead.node(), standby.node(), active.node()}, User: "ada"}, t.Output())
 	for range 3 {
-		if _, err := fsys.Stat("webhdfs://fake/"); err != nil {
+		if _, err := fsys.Stat(t.Context(), "webhdfs://fake/"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,18 +94,18 @@ func TestTheActiveNameNodeIsFound(t *testing.T) {
 func TestWhoCallsIsSaid(t *testing.T) {
 	f := newFake(t)
 	f.user = "ada"
-	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat("webhdfs://fake/"); err != nil {
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat(t.Context(), "webhdfs://fake/"); err != nil {
 		t.Error(err)
 	}
-	_, err := newFS(t, Config{Nodes: []string{f.node()}, User: "eve"}, t.Output()).Stat("webhdfs://fake/")
+	_, err := newFS(t, Config{Nodes: []string{f.node()}, User: "eve"}, t.Output()).Stat(t.Context(), "webhdfs://fake/")
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "user=eve") || !strings.Contains(err.Error(), "HADOOP_USER_NAME") {
 		t.Errorf("another user: %v", err)
 	}
 	f.user, f.token = "", "secret"
-	if _, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "secret"}, t.Output()).Stat("webhdfs://fake/"); err != nil {
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "secret"}, t.Output()).Stat(t.Context(), "webhdfs://fake/"); err != nil {
 		t.Error(err)
 	}
-	_, err = newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat("webhdfs://fake/")
+	_, err = newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat(t.Context(), "webhdfs://fake/")
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "hdfs fetchdt") {
 		t.Errorf("without a token: %v", err)
 	}
@@ -115,11 +115,11 @@ func TestWhoCallsIsSaid(t *testing.T) {
 func TestStrangeServers(t *testing.T) {
 	f := newFake(t)
 	f.data.Close()
-	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Create("webhdfs://fake/x"); err == nil || !strings.Contains(err.Error(), "data node 127.0.0.1") {
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Create(t.Context(), "webhdfs://fake/x"); err == nil || !strings.Contains(err.Error(), "data node 127.0.0.1") {
 		t.Errorf("a dead data node: %v", err)
 	}
 	f.name.Close()
-	_, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "c2VjcmV0"}, t.Output()).Stat("webhdfs://fake/")
+	_, err := newFS(t, Config{Nodes: []string{f.node()}, Token: "c2VjcmV0"}, t.Output()).Stat(t.Context(), "webhdfs://fake/")
 	if err == nil || strings.Contains(err.Error(), "c2VjcmV0") || !strings.Contains(err.Error(), f.node()) {
 		t.Errorf("a dead name node: %v", err)
 	}
@@ -131,7 +131,7 @@ func TestTLS(t *testing.T) {
 	f := newFakeOf(t, httptest.NewTLSServer, httptest.NewTLSServer)
 	roots := f.name.Client().Transport.(*http.Transport).TLSClientConfig
 	fsys := newFS(t, Config{Nodes: []string{f.node()}, TLS: true, Roots: roots, User: "ada"}, t.Output())
-	out, err := fsys.Create("webhdfs://fake/x")
+	out, err := fsys.Create(t.Context(), "webhdfs://fake/x")
 	if err == nil {
 		_, err = io.WriteString(out, "secret")
 	}
@@ -141,19 +141,19 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := fsys.Open("webhdfs://fake/x", 0)
+	in, err := fsys.Open(t.Context(), "webhdfs://fake/x", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b, err := io.ReadAll(in); err != nil || string(b) != "secret" || in.Close() != nil {
 		t.Errorf("%q, %v", b, err)
 	}
-	if _, err := newFS(t, Config{Nodes: []string{f.node()}, TLS: true, User: "ada"}, t.Output()).Stat("webhdfs://fake/"); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := newFS(t, Config{Nodes: []string{f.node()}, TLS: true, User: "ada"}, t.Output()).Stat(t.Context(), "webhdfs://fake/"); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a name node that nobody vouches for: %v", err)
 	}
 	half := newFakeOf(t, httptest.NewTLSServer, httptest.NewServer)
 	fsys = newFS(t, Config{Nodes: []string{half.node()}, TLS: true, Roots: roots, User: "ada"}, t.Output())
-	if _, err := fsys.Create("webhdfs://fake/x"); err == nil || !strings.Contains(err.Error(), "without it") {
+	if _, err := fsys.Create(t.Context(), "webhdfs://fake/x"); err == nil || !strings.Contains(err.Error(), "without it") {
 		t.Errorf("a data node without TLS: %v", err)
 	}
 }

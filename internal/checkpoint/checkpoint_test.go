@@ -183,7 +183,7 @@ func TestRemoveRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	unfinished := filepath.Join(filepath.Dir(s.Path), ".model[1].ckpt"+runMark("job_7")+".g0.e1.1.s5.writing-77-00000001")
-	for _, remove := range []func() error{s.Clear, func() error { return RemoveRun(s.FS, s.Path, "job_7") }} {
+	for _, remove := range []func() error{s.Clear, func() error { return RemoveRun(t.Context(), s.FS, s.Path, "job_7") }} {
 		if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestRemoveRun(t *testing.T) {
 			t.Error("what a killed process has left is still there")
 		}
 	}
-	if err := RemoveRun(s.FS, s.Path, "job_7"); err != nil {
+	if err := RemoveRun(t.Context(), s.FS, s.Path, "job_7"); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := strings.Join(names(t, s), " "), "g0.e1.1.s5"; got != want {

@@ -4,6 +4,7 @@ package checkpoint
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ const keep = 2
 type Store struct {
 	// FS is where Path is.
 	FS hdfsio.FS
+	// Context is for the life of the rank: its end ends waits for a file system that
+	// does not answer. nil is context.Background().
+	Context context.Context
 	// Path begins the names of the files.
 	Path string
 	// Resume says that the checkpoints of other runs count, too.
@@ -36,6 +40,13 @@ type Store struct {
 
 	owner allreduce.Owner
 	whole []found // what was found, and written since
+}
+
+func (s *Store) context() context.Context {
+	if s.Context == nil {
+		return context.Background()
+	}
+	return s.Context
 }
 
 var _ allreduce.Checkpoints = (*Store)(nil)
@@ -97,7 +108,7 @@ func (s *Store) writable() error {
 	if base := path.Base(s.Path); strings.HasSuffix(s.Path, "/") || base == "." || base == ".." {
 		return fmt.Errorf("checkpoint %q is a folder: names of files shall begin with it, like %s", s.Path, path.Join(s.Path, "model.ckpt"))
 	}
-	f, err := s.FS.Create(s.Path + ".r")
+	f, err := s.FS.Create(s.context(), s.Path+".r")
 	if err == nil {
 		err = f.Abort()
 	}
@@ -113,7 +124,7 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 		if f.at.Step != step || s.strange(f.header) != nil {
 			continue
 		}
-		in, err := s.FS.Open(f.name, 0)
+		in, err := s.FS.Open(s.context(), f.name, 0)
 		if err != nil {
 			return err
 		}
@@ -137,7 +148,7 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 func (s *Store) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
 	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run, text: s.owner.Text}
 	name := fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
-	out, err := s.FS.Create(name)
+	out, err := s.FS.Create(s.context(), name)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
 	}
@@ -203,7 +214,7 @@ func (s *Store) Clear() error {
 }
 
 func (s *Store) remove(name string) error {
-	if err := s.FS.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have done it
+	if err := s.FS.Remove(s.context(), name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have done it
 		return fmt.Errorf("cannot remove an old checkpoint: %w", err)
 	}
 	return nil
@@ -211,14 +222,14 @@ func (s *Store) remove(name string) error {
 
 // RemoveRun removes the checkpoints of a run that has finished, by their names: its
 // rank 0 may have been killed on its way out, before Clear.
-func RemoveRun(fsys hdfsio.FS, path, run string) error {
-	infos, err := fsys.List(hdfsio.Escape(path) + runMark(run) + anyPoint)
+func RemoveRun(ctx context.Context, fsys hdfsio.FS, path, run string) error {
+	infos, err := fsys.List(ctx, hdfsio.Escape(path)+runMark(run)+anyPoint)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, info := range infos {
-		errs = append(errs, fsys.Remove(info.Name))
+		errs = append(errs, fsys.Remove(ctx, info.Name))
 	}
 	return errors.Join(append(errs, removeUnfinished(fsys, path, run))...)
 }
@@ -286,7 +297,7 @@ func (s *Store) sort() {
 }
 
 func (s *Store) list() ([]hdfsio.Info, error) {
-	infos, err := s.FS.List(hdfsio.Escape(s.Path) + ".r*" + anyPoint)
+	infos, err := s.FS.List(s.context(), hdfsio.Escape(s.Path)+".r*"+anyPoint)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for checkpoints %s: %w", s.Path, err)
 	}
@@ -295,7 +306,7 @@ func (s *Store) list() ([]hdfsio.Info, error) {
 
 // headerOf reads no more than the header.
 func (s *Store) headerOf(name string) (header, error) {
-	in, err := s.FS.Open(name, 0)
+	in, err := s.FS.Open(s.context(), name, 0)
 	if err != nil {
 		return header{}, err
 	}
@@ -305,7 +316,7 @@ func (s *Store) headerOf(name string) (header, error) {
 
 // check reads a whole checkpoint.
 func (s *Store) check(name string) (header, error) {
-	in, err := s.FS.Open(name, 0)
+	in, err := s.FS.Open(s.context(), name, 0)
 	if err != nil {
 		return header{}, err
 	}

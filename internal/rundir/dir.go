@@ -3,6 +3,7 @@
 package rundir
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,12 +20,22 @@ import (
 type Dir struct {
 	// FS is where Base is. Required.
 	FS hdfsio.FS
+	// Context is for the life of the rank: its end ends waits for a file system that
+	// does not answer. nil is context.Background().
+	Context context.Context
 	// Base is the folder in which runs have their places. Required.
 	Base string
 	// Run is the run's key. Required.
 	Run string
 
 	options string // of Begin
+}
+
+func (d *Dir) context() context.Context {
+	if d.Context == nil {
+		return context.Background()
+	}
+	return d.Context
 }
 
 // Path is the run's folder.
@@ -63,10 +74,10 @@ func (d *Dir) Begin(options string) error {
 // Probe finds out whether something could be put here, and leaves nothing but the
 // folder Base.
 func (d *Dir) Probe() error {
-	if err := d.FS.Mkdir(d.Base); err != nil {
+	if err := d.FS.Mkdir(d.context(), d.Base); err != nil {
 		return err
 	}
-	f, err := d.FS.Create(d.Base + "/probe")
+	f, err := d.FS.Create(d.context(), d.Base+"/probe")
 	if err != nil {
 		return err
 	}
@@ -78,7 +89,7 @@ func (d *Dir) Put(what string, sum [32]byte, write func(io.Writer) error) error 
 	if d.holds(what, sum) {
 		return nil
 	}
-	if err := d.FS.Mkdir(d.Path()); err != nil {
+	if err := d.FS.Mkdir(d.context(), d.Path()); err != nil {
 		return err
 	}
 	text := sha256.Sum256([]byte(d.options))
@@ -92,7 +103,7 @@ func (d *Dir) Put(what string, sum [32]byte, write func(io.Writer) error) error 
 		}
 	}
 	name := d.path(what, sum)
-	out, err := d.FS.Create(name)
+	out, err := d.FS.Create(d.context(), name)
 	if err != nil {
 		return err
 	}
@@ -113,12 +124,12 @@ func (d *Dir) Put(what string, sum [32]byte, write func(io.Writer) error) error 
 // Take keeps the file of this name, whose SHA-256 is sum. What is no file, like a
 // pipe, is not kept.
 func (d *Dir) Take(what string, sum [32]byte, name string) error {
-	info, err := d.FS.Stat(name)
+	info, err := d.FS.Stat(d.context(), name)
 	if err != nil || !info.Mode.IsRegular() {
 		return err
 	}
 	return d.Put(what, sum, func(w io.Writer) error {
-		in, err := d.FS.Open(name, 0)
+		in, err := d.FS.Open(d.context(), name, 0)
 		if err != nil {
 			return err
 		}
@@ -129,14 +140,14 @@ func (d *Dir) Take(what string, sum [32]byte, name string) error {
 
 // holds says whether a file is there. Who cannot tell writes it again.
 func (d *Dir) holds(what string, sum [32]byte) bool {
-	_, err := d.FS.Stat(d.path(what, sum))
+	_, err := d.FS.Stat(d.context(), d.path(what, sum))
 	return err == nil
 }
 
 // Open opens what has this digest. The reader says at the end whether the bytes do.
 func (d *Dir) Open(what string, sum [32]byte) (io.ReadCloser, error) {
 	name := d.path(what, sum)
-	in, err := d.FS.Open(name, 0)
+	in, err := d.FS.Open(d.context(), name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, d.missing(what, fmt.Sprintf("there is no %s", name))
 	}
@@ -167,7 +178,7 @@ func (d *Dir) missing(what, why string) error {
 // list are the digests of what is there, in order.
 func (d *Dir) list(what string) (sums [][32]byte, err error) {
 	prefix := d.Path() + "/" + what + "-"
-	infos, err := d.FS.List(hdfsio.Escape(prefix) + strings.Repeat("[0-9a-f]", 2*sha256.Size))
+	infos, err := d.FS.List(d.context(), hdfsio.Escape(prefix)+strings.Repeat("[0-9a-f]", 2*sha256.Size))
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func filesBy(t *testing.T, way string) (*hdfsio.URLs, string) {
 	u := &hdfsio.URLs{Dial: hdfs.Dialer(cfg)}
 	outs++
 	dir := fmt.Sprintf("%s/files-%d", root, outs)
-	if err := u.Mkdir(dir); err != nil {
+	if err := u.Mkdir(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	return u, dir
@@ -106,7 +106,7 @@ func TestTheOtherNameNode(t *testing.T) {
 		conf.Set("dfs.namenode.http-address.both.b", strings.TrimPrefix(c.WebHDFS(), "http://"))
 		u := &hdfsio.URLs{Dial: hdfs.Dialer(hdfs.Config{Client: way, Conf: conf, User: "anybody", Host: "here"})}
 		for range 2 {
-			if info, err := u.Stat("hdfs://both/tmp"); err != nil || !info.Mode.IsDir() {
+			if info, err := u.Stat(t.Context(), "hdfs://both/tmp"); err != nil || !info.Mode.IsDir() {
 				t.Errorf("%s: %+v, %v", way, info, err)
 			}
 		}
@@ -114,8 +114,8 @@ func TestTheOtherNameNode(t *testing.T) {
 }
 
 // sum reads a file and digests it.
-func sum(u hdfsio.FS, name string, from int64) (digest [32]byte, err error) {
-	r, err := u.Open(name, from)
+func sum(ctx context.Context, u hdfsio.FS, name string, from int64) (digest [32]byte, err error) {
+	r, err := u.Open(ctx, name, from)
 	if err != nil {
 		return digest, err
 	}
@@ -152,7 +152,7 @@ func TestFilesSurviveALostDataNode(t *testing.T) {
 		u, dir := filesBy(t, way)
 		x := &transfer{u: u, dir: dir, head: make([]byte, 4<<20)}
 		for _, name := range []string{"/read", "/written"} {
-			out, err := u.Create(dir + name)
+			out, err := u.Create(t.Context(), dir+name)
 			if err == nil {
 				_, err = out.Write(data)
 			}
@@ -164,7 +164,7 @@ func TestFilesSurviveALostDataNode(t *testing.T) {
 			}
 			x.out = out
 		}
-		in, err := u.Open(dir+"/read", 0)
+		in, err := u.Open(t.Context(), dir+"/read", 0)
 		if err == nil {
 			_, err = io.ReadFull(in, x.head)
 		}
@@ -197,10 +197,10 @@ func TestFilesSurviveALostDataNode(t *testing.T) {
 		}
 	}
 	for _, x := range all {
-		if got, err := sum(x.u, x.dir+"/written", 0); err != nil || got != want {
+		if got, err := sum(t.Context(), x.u, x.dir+"/written", 0); err != nil || got != want {
 			t.Errorf("%s: what was written then: %v, the same bytes: %v", x.dir, err, got == want)
 		}
-		if infos, err := x.u.List(x.dir + "/.*"); err != nil || len(infos) > 0 {
+		if infos, err := x.u.List(t.Context(), x.dir+"/.*"); err != nil || len(infos) > 0 {
 			t.Errorf("%s: left behind: %v, %v", x.dir, infos, err)
 		}
 	}
@@ -234,10 +234,10 @@ func TestADeadWriterLeavesNothing(t *testing.T) {
 		t.Errorf("it did not try again:\n%s", stderr.String())
 	}
 	again()
-	if _, err := u.Stat(dir + "/model"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := u.Stat(t.Context(), dir+"/model"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the model of a dead writer: %v", err)
 	}
-	if infos, err := u.List(dir + "/*"); err != nil || len(infos) > 0 {
+	if infos, err := u.List(t.Context(), dir+"/*"); err != nil || len(infos) > 0 {
 		t.Errorf("patterns find %v, %v", infos, err)
 	}
 	// Another writer is not in its way, nor what it has left.

@@ -27,7 +27,7 @@ func TestWhatHDFSRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sub := range []string{"/names", "/space"} {
-		if err := u.Mkdir(dir + sub); err != nil {
+		if err := u.Mkdir(t.Context(), dir+sub); err != nil {
 			t.Fatal(err)
 		}
 	}
