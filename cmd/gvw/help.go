@@ -18,13 +18,10 @@ func learnHelp(all bool) string {
 		"  gvw -d train.vw -f model [OPTIONS]           train\n" +
 		"  gvw -d test.vw -t -i model -p predictions    predict\n" +
 		"  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes\n" +
-		"  gvw run -n 4 -- ./program                    run any program of the library\n" +
-		"  gvw supervise | jobs | cancel                restart ranks, list and end jobs\n" +
-		"  gvw allreduce | doctor | topo                sums; network; schedules\n" +
-		"  gvw faults | bench | experiments             rehearsals and measurements\n" +
 		"  gvw inspect | diff | convert                 look at models\n" +
-		"  gvw mapper | hadoop | keygen                 Hadoop's maps; keys\n" +
-		"  gvw version | help [all]                     --help after any of them tells more\n")
+		"  gvw allreduce | doctor | topo | keygen       sums, network, schedules, keys\n" +
+		"  gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse\n" +
+		"  gvw bench | experiments | mapper | hadoop | version | help [all]\n")
 	writeOptions(&b, learnFlags, all)
 	if all {
 		b.WriteString("\nEach option is also set by the environment (GVW_BIT_PRECISION=20); the command\n" +
