@@ -14,6 +14,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // door takes the connections of other ranks, as long as the group lives: those that
@@ -29,7 +30,7 @@ type door struct {
 }
 
 func newDoor(g *Group, l net.Listener) *door {
-	d := &door{group: g, listener: l}
+	d := &door{group: g, listener: l, strangers: strangers{most: strangersOf(transport.FileLimit())}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
@@ -48,15 +49,12 @@ func (d *door) close() {
 // accept takes connections, each on its own, so that a silent one holds up nobody.
 func (d *door) accept() {
 	log, rank := d.group.log, d.group.cfg.Rank
+	a := &transport.Acceptor{Listener: d.listener, Shed: d.strangers.shed, Log: log.With("rank", rank)}
+	defer a.Close()
 	for {
-		c, err := d.listener.Accept()
+		c, err := a.Accept(d.ctx)
 		if err != nil {
-			if d.ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
-				if w := d.group.now().wirer; w != nil {
-					w.acceptFailed(err)
-				}
-			}
-			return
+			return // the door is closed
 		}
 		if !d.allowed(c) {
 			log.Warn("dropped a connection: its address is not in a network of --allow", "rank", rank, "from", c.RemoteAddr())
@@ -91,8 +89,31 @@ func (d *door) allowed(c net.Conn) bool {
 // oldest is closed: a rank takes no time to say it, so the newest are the likeliest
 // to be one.
 type strangers struct {
+	most int // how many there may be
+
 	mu   sync.Mutex
 	here []net.Conn // oldest first
+}
+
+// strangersOf bounds them by the descriptors that this process may have open. A rank needs
+// most of these for connections that are known.
+func strangersOf(descriptors int) int { return min(maxStrangers, max(4, descriptors/8)) }
+
+// shed closes the oldest, and reports whether there was one.
+func (s *strangers) shed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drop()
+}
+
+// drop is shed; the lock is held.
+func (s *strangers) drop() bool {
+	if len(s.here) == 0 {
+		return false
+	}
+	s.here[0].Close() // its welcome says so
+	s.here = s.here[1:]
+	return true
 }
 
 // add takes a connection in, until known is called. That returns whether it is still
@@ -100,9 +121,8 @@ type strangers struct {
 func (s *strangers) add(c net.Conn) (known func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.here) >= maxStrangers {
-		s.here[0].Close() // its welcome says so
-		s.here = s.here[1:]
+	if len(s.here) >= s.most {
+		s.drop()
 	}
 	s.here = append(s.here, c)
 	return func() bool {

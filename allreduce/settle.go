@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 const (
@@ -123,7 +124,7 @@ func (e *epoch) tellServer(f *failure) {
 	if g.member == nil || e.isOver() {
 		return
 	}
-	if g.cfg.OnLoss != Abort && errors.Is(f.err, ErrLeaving) {
+	if g.cfg.OnLoss != Abort && (errors.Is(f.err, ErrLeaving) || transport.Exhausted(f.err)) {
 		g.member.Leaving(f.reason()) // Close says so
 		return
 	}

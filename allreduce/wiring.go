@@ -342,26 +342,20 @@ func (w *wirer) reach(rank int, patience time.Duration, fail func(*failure)) {
 // acceptStream takes as many connections as there are children: vw's workers do
 // not say who they are.
 func (w *wirer) acceptStream() {
+	a := &transport.Acceptor{Listener: w.listener, Log: w.log.With("rank", w.rank)}
+	defer a.Close()
 	for _, child := range w.neighbours() {
 		if child == schedule.None || child == streamParent {
 			continue
 		}
-		c, err := w.listener.Accept()
+		c, err := a.Accept(w.ctx)
 		if err != nil {
-			w.acceptFailed(err)
-			return
+			return // the listener is closed
 		}
 		if w.install(child, link{conn: c, rank: unknownRank, host: c.RemoteAddr().String()}) != nil {
 			c.Close() // it came too late
 		}
 	}
-}
-
-func (w *wirer) acceptFailed(err error) {
-	if w.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-		return
-	}
-	w.progress(func() { w.fault, w.lost = fmt.Errorf("rank %d: cannot accept connections: %w", w.rank, err), w.rank })
 }
 
 // expects says whether a rank has reason to connect to this one.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -247,5 +248,27 @@ func TestVWWorkersDoNotWaitForEver(t *testing.T) {
 	m.step(now.Add(m.idleFor+time.Second), ticked{})
 	if len(m.jobs)+len(m.conns) != 0 {
 		t.Errorf("%d jobs and %d connections are left", len(m.jobs), len(m.conns))
+	}
+}
+
+// TestStrangersAreBoundedByDescriptors: of more unregistered connections than the process has
+// descriptors for, the oldest are closed.
+func TestStrangersAreBoundedByDescriptors(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	r.s.mu.Lock()
+	r.s.maxWaiting = 3
+	r.s.mu.Unlock()
+	var all []*peer
+	for range 5 {
+		all = append(all, r.dial())
+	}
+	for _, p := range all[:2] {
+		if _, err := p.c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("one of the oldest connections: %v, want its end", err)
+		}
+	}
+	all[4].write(appendHello(nil))
+	if _, ok := all[4].frame().(*welcomeFrame); !ok {
+		t.Error("the newest connection gets no WELCOME")
 	}
 }

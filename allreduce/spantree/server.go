@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // tick is how often the server looks for who has been silent for too long.
@@ -25,19 +27,20 @@ type Server struct {
 	cfg     ServerConfig
 	journal *journalWriter // nil: there is none
 
-	mu        sync.Mutex
-	mind      *machine
-	conns     map[connID]*serverConn
-	listeners map[net.Listener]bool
-	pending   map[string]int // connections that have not said what they want, by address
-	strangers []connID       // the same, oldest first; some are known by now, or gone
-	waiting   int            // how many of them there are, without those that were dropped
-	budget    budget
-	last      connID
-	closed    bool
-	draining  bool
-	encoded   *parcel // of encodedOf: one START goes to many; nil: none
-	encodedOf frame
+	mu         sync.Mutex
+	mind       *machine
+	conns      map[connID]*serverConn
+	listeners  map[net.Listener]bool
+	pending    map[string]int // connections that have not said what they want, by address
+	strangers  []connID       // the same, oldest first; some are known by now, or gone
+	waiting    int            // how many of them there are, without those that were dropped
+	maxWaiting int            // of them, by the descriptors that this process may have
+	budget     budget
+	last       connID
+	closed     bool
+	draining   bool
+	encoded    *parcel // of encodedOf: one START goes to many; nil: none
+	encodedOf  frame
 
 	warnings   limiter
 	handshakes chan struct{} // one in it for each TLS handshake that works
@@ -58,7 +61,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, conns: map[connID]*serverConn{}, listeners: map[net.Listener]bool{}, pending: map[string]int{},
-		done: make(chan struct{}), handshakes: make(chan struct{}, cfg.MaxHandshakes), budget: budget{limit: cfg.MaxMemory},
+		maxWaiting: max(8, transport.FileLimit()/2),
+		done:       make(chan struct{}), handshakes: make(chan struct{}, cfg.MaxHandshakes), budget: budget{limit: cfg.MaxMemory},
 	}
 	term, runs := uint32(1), []*finishedRecord(nil)
 	if cfg.StateFile != "" {
@@ -104,7 +108,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.mind.term, "protocols", s.protocols())
 	ctx, cancel := context.WithCancel(ctx)
 	var watcher, clients sync.WaitGroup
-	watcher.Go(func() { s.watch(ctx, l) })
+	watcher.Go(func() {
+		s.watch(ctx, l)
+		cancel()
+	})
 	err := s.accept(ctx, l, &clients)
 	cancel()
 	watcher.Wait()
@@ -143,30 +150,28 @@ func (s *Server) watch(ctx context.Context, l net.Listener) {
 
 // accept serves every connection on its own goroutine.
 func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitGroup) error {
-	pause := time.Duration(0)
+	a := &transport.Acceptor{Listener: l, Shed: s.shed, Log: s.cfg.Log}
+	defer a.Close()
 	for {
-		c, err := l.Accept()
+		c, err := a.Accept(ctx)
 		switch {
 		case err == nil:
-			pause = 0
 			if sc := s.take(c, l); sc != nil {
 				clients.Go(sc.serve)
 			}
-			continue
 		case ctx.Err() != nil || s.ended():
 			return nil
-		case errors.Is(err, net.ErrClosed):
+		default:
 			return fmt.Errorf("spantree: cannot accept connections any more: %w", err)
 		}
-		// Out of file descriptors, most likely: some come free again.
-		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-		s.cfg.Log.Warn("cannot accept a connection, trying again", "error", err, "in", pause)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-		case <-s.done:
-		}
 	}
+}
+
+// shed makes room for a connection where no descriptor is left.
+func (s *Server) shed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropStranger()
 }
 
 func (s *Server) ended() bool {
@@ -186,6 +191,8 @@ func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 		s.mu.Unlock()
 		_ = nc.Close() // nothing was said
 		return nil
+	}
+	for s.waiting >= s.maxWaiting && s.dropStranger() {
 	}
 	if why := s.full(from); why != "" {
 		s.mu.Unlock()

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const envFewDescriptors = "ALLREDUCE_TEST_DESCRIPTORS"
+
+// TestFewDescriptorsProcess is the process of TestStrangersTakeAllDescriptors: a job of two ranks
+// and its server. It has four descriptors left when the strangers come, and some more when their
+// connections have taken all of these.
+func TestFewDescriptorsProcess(t *testing.T) {
+	if os.Getenv(envFewDescriptors) == "" {
+		return // nothing to test here
+	}
+	j := newTCPJob(t, 2, Config{DialTimeout: 30 * time.Second})
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(more int) {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(len(open) + more), Max: before.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(4)
+	for _, g := range j.groups {
+		g.door.strangers.most = strangersOf(len(open) + 4)
+		g.door.open()
+	}
+	fmt.Println("addresses:", j.groups[0].door.listener.Addr(), j.groups[1].door.listener.Addr())
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range j.logs {
+		for end := time.Now().Add(10 * time.Second); !strings.Contains(log.String(), "too many open files"); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("no listener lacks descriptors:\n%s", log)
+			}
+		}
+	}
+	limit(24)
+	j.ready()
+	j.each(func(rank int) error { return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 1000)), Sum) })
+}
+
+// TestStrangersTakeAllDescriptors: connections that say nothing, more than a process may have
+// descriptors, neither end a listener nor keep ranks from each other.
+func TestStrangersTakeAllDescriptors(t *testing.T) {
+	within, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(within, os.Args[0], "-test.run=^TestFewDescriptorsProcess$", "-test.v")
+	cmd.Env = append(os.Environ(), envFewDescriptors+"=1")
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait() // told below
+	lines := bufio.NewScanner(out)
+	var said []string
+	for lines.Scan() {
+		said = append(said, lines.Text())
+		addresses, ok := strings.CutPrefix(lines.Text(), "addresses: ")
+		if !ok {
+			continue
+		}
+		for _, addr := range strings.Fields(addresses) {
+			for range 40 {
+				c, err := net.DialTimeout("tcp", addr, 10*time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+			}
+		}
+		if _, err := fmt.Fprintln(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v; the process has said:\n%s\n%s", err, strings.Join(said, "\n"), &talk)
+	}
+}
+
+// TestLackOfDescriptorsIsALoss: a rank that cannot open its input for lack of descriptors leaves a
+// job that recovers, and does not end it.
+func TestLackOfDescriptorsIsALoss(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE} {
+		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+			all := s.startAll()
+			time.Sleep(2500 * time.Millisecond)
+			left := all[1]
+			left.cancel(fmt.Errorf("cannot read the input: %w", &os.PathError{Op: "open", Path: "part.1", Err: errno}))
+			<-left.done
+			if !errors.Is(left.err, errno) {
+				t.Errorf("rank 1 ended with %v, want %v", left.err, errno)
+			}
+			all[1] = s.start(1, nil)
+			s.end(want, all...)
+		})
+	}
+}

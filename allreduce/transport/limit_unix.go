@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package transport
+
+import (
+	"math"
+	"syscall"
+)
+
+// FileLimit returns how many file descriptors this process may have open, math.MaxInt if
+// there is no limit.
+func FileLimit() int {
+	var l syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil || uint64(l.Cur) > math.MaxInt32 {
+		return math.MaxInt
+	}
+	return int(l.Cur)
+}
