@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ type located struct {
 	err    error
 }
 
-func (l located) Blocks(string) ([]hdfsio.Block, error) { return l.blocks, l.err }
+func (l located) Blocks(context.Context, string) ([]hdfsio.Block, error) { return l.blocks, l.err }
 
 func TestBlocksHere(t *testing.T) {
 	host, err := os.Hostname()
