@@ -193,6 +193,7 @@ func (m *machine) settle(j *job) (evicted bool) {
 			return false // it was no link, but a rank that was going
 		}
 	}
+	j.effort.ends = []int{c.ends[0].rank, c.ends[1].rank}
 	j.charges = slices.DeleteFunc(append(j.charges, *c), func(c charge) bool { return m.now.Sub(c.at) > chargeLasts })
 	j.charges = j.charges[max(0, len(j.charges)-maxCharges):]
 	same := 0
@@ -207,7 +208,7 @@ func (m *machine) settle(j *job) (evicted bool) {
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
 	if c.gives { // it takes from another source in the next epoch
 		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
-		j.elsewhere = true
+		j.effort.elsewhere = true
 		return false
 	}
 	if same < 2 {

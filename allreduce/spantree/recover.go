@@ -17,10 +17,6 @@ import (
 // and all holders have answered, START begins the next epoch at the newest step
 // that any of them has completed.
 
-// maxFruitless is how many epochs in a row may end without a newly completed
-// step.
-const maxFruitless = 5
-
 // recovery is what a job keeps for the case of a loss.
 type recovery struct {
 	policy         lossPolicy
@@ -38,9 +34,8 @@ type recovery struct {
 	unanswered     int                // members that have been sent OVER and not answered yet
 	first          cause              // what ended the epoch
 	endedAt        time.Time
-	from           point    // where the newest epoch began
-	fruitless      int      // epochs in a row that have ended without a newly completed step
-	elsewhere      bool     // a rank takes what it lacks from another source in the next epoch
+	from           point // where the newest epoch began
+	effort         effort
 	leaseWaits     bool     // a DELIVER waits for a lease to end
 	source         *attempt // in the ending: whom others pull from
 	token          [16]byte // of the newest epoch
@@ -158,7 +153,7 @@ func (m *machine) onAt(a *attempt, f *atFrame) {
 	if !j.recovers() || !a.seated || a.wired == (Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
 		return // of an epoch that nobody asks about any more
 	}
-	a.answered, a.at = true, point{f.Completed, f.Step}
+	a.answered, a.at, a.work = true, point{f.Completed, f.Step}, f.Work
 	if a.blank {
 		a.given = a.at // perhaps: then it has no results
 	}
@@ -188,7 +183,7 @@ func (m *machine) advance(j *job) {
 
 // rewire begins the next epoch when everybody is there and has answered.
 func (m *machine) rewire(j *job) {
-	if j.unanswered > 0 || m.gracious(j) {
+	if j.unanswered > 0 || m.gracious(j) || m.now.Sub(j.endedAt) < j.effort.pause() {
 		return
 	}
 	if m.shrink(j); j.state == failed || j.here() < j.total || j.ready < j.native || len(j.seats) == 0 {
@@ -203,17 +198,13 @@ func (m *machine) rewire(j *job) {
 	}
 	m.handOver(j)
 	from, lacks := j.origin()
-	switch {
-	case from.step > j.from.step:
-		j.fruitless = 0
+	completed := from.step > j.from.step
+	if completed {
 		j.stepped()
-	case !j.elsewhere:
-		j.fruitless++
 	}
-	j.elsewhere = false
-	if j.fruitless >= maxFruitless {
+	if rank, n := j.effort.spent(completed, j.first.Rank, j.contributions(from)); n >= maxFruitless {
 		c := j.first
-		c.Why = fmt.Sprintf("%s; %d epochs in a row have ended without a newly completed step; %s", c.Why, maxFruitless, j.chargeTable())
+		c.Why = fmt.Sprintf("%s; %d epochs since step %d have ended by rank %d without a rank that got further; %s", c.Why, n, from.step, rank, j.chargeTable())
 		m.fail(j, c)
 		return
 	}
@@ -241,7 +232,10 @@ func (m *machine) watchRecovery(j *job) {
 			return
 		}
 	}
-	if j.state == ending && j.leaseWaits {
+	switch {
+	case j.state == recovering && j.effort.pause() > 0:
+		m.rewire(j)
+	case j.state == ending && j.leaseWaits:
 		m.conclude(j)
 	}
 }

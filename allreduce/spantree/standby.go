@@ -30,6 +30,7 @@ type standing struct {
 	overAt   time.Time
 	answered bool  // by AT, or by COMPLETE, which says more
 	at       point // what it has completed
+	work     bool  // its contribution to the next step is in hand
 	blank    bool  // nothing is known of how it got there
 	rejoined bool  // it has reported its epoch: what the server told it before may be forgotten here
 	given    point // the point whose state it was sent to fetch: it has no results of that step
