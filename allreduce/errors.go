@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/plain"
 )
 
 var (
@@ -71,7 +73,7 @@ func (e *LostError) Error() string {
 	if e.GaveUp {
 		verb = "given up by"
 	}
-	return fmt.Sprintf("%v: %s %s: %s", e.Where, verb, rankAt(e.Rank, e.Host), e.Why)
+	return fmt.Sprintf("%v: %s %s: %s", e.Where, verb, rankAt(e.Rank, e.Host), plain.Text(e.Why))
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
@@ -127,11 +129,12 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("rank %d: ranks disagree: rank %d calls %s; rank %d calls %s. All ranks must make the same calls in the same order",
-		e.Where.Rank, e.A.Rank, e.A.Call, e.B.Rank, e.B.Call)
+		e.Where.Rank, e.A.Rank, plain.Text(e.A.Call), e.B.Rank, plain.Text(e.B.Call))
 }
 
 // rankAt names a rank: rank 7 (h7:26550).
 func rankAt(rank int, host string) string {
+	host = plain.Text(host)
 	if rank == unknownRank {
 		return "the peer at " + host
 	}

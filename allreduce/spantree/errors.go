@@ -5,7 +5,12 @@ package spantree
 import (
 	"fmt"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/plain"
 )
+
+// The texts of errors escape what others have chosen: see internal/plain. Their fields
+// hold it as it came.
 
 // LostError says that a rank's end has ended the epoch. Every rank of the
 // job gets the same one.
@@ -28,7 +33,7 @@ func (e *LostError) Error() string {
 	if e.GaveUp {
 		verb = "gave up"
 	}
-	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, e.Host, verb, e.Why)
+	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, plain.Text(e.Host), verb, plain.Text(e.Why))
 }
 
 // RefusedError is a server's no, or that of a rank to a server.
@@ -45,9 +50,9 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	if e.Ours {
-		return fmt.Sprintf("this program refuses the server %s: %s (%v)", e.Server, e.Reason, e.Code)
+		return fmt.Sprintf("this program refuses the server %s: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)
 	}
-	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, e.Reason, e.Code)
+	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)
 }
 
 // FinishedError says to an attempt that stood by that it is not needed: the job has
@@ -84,7 +89,7 @@ type StartError struct {
 }
 
 func (e *StartError) Error() string {
-	return fmt.Sprintf("job %v did not start within %v: %s", e.Job, e.After, e.Report)
+	return fmt.Sprintf("job %v did not start within %v: %s", e.Job, e.After, plain.Text(e.Report))
 }
 
 // Timeout makes a StartError a timeout in the sense of net.Error.
@@ -98,7 +103,7 @@ type ServerError struct {
 }
 
 func (e *ServerError) Error() string {
-	return fmt.Sprintf("cannot %s with the server %s: %v", e.Doing, e.Server, e.Err)
+	return fmt.Sprintf("cannot %s with the server %s: %s", e.Doing, e.Server, plain.Text(e.Err.Error()))
 }
 
 func (e *ServerError) Unwrap() error { return e.Err }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -117,7 +118,7 @@ func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	if m.foreign {
 		return nil // nobody there would listen
 	}
-	if err := m.write(&failFrame{Epoch: m.epoch(), Reason: clip(reason, maxWords), Detail: detail}); err != nil {
+	if err := m.write(&failFrame{Epoch: m.epoch(), Reason: clip(strings.Join(strings.Fields(reason), " "), maxWords), Detail: detail}); err != nil {
 		return m.failed("end the job", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/plain"
 )
 
 // DefaultPort is where vw's spanning_tree listens, and ours.
@@ -26,7 +28,7 @@ func (j Job) String() string {
 	if j.RunKey == "" {
 		return strconv.FormatUint(j.UniqueID, 10)
 	}
-	return fmt.Sprintf("%d/%s", j.UniqueID, j.RunKey)
+	return fmt.Sprintf("%d/%s", j.UniqueID, plain.Text(j.RunKey))
 }
 
 // Shard identifies the data that a rank has read. The zero value says nothing.

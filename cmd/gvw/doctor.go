@@ -16,6 +16,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/doctor"
+	"github.com/gvw-project/gvw/internal/plain"
 )
 
 // catDoctor is the category of what gvw doctor takes.
@@ -175,7 +176,7 @@ func (p *program) findings(r *doctor.Report, quiet bool) error {
 		return p.print(fmt.Sprintf("all is well: %d ranks, %d ways\n", len(r.Ranks), len(r.Ways)))
 	}
 	for _, f := range faults {
-		fmt.Fprintln(p.stderr, "gvw doctor: "+f)
+		fmt.Fprintln(p.stderr, "gvw doctor: "+plain.Text(f))
 	}
 	if len(faults) == 1 {
 		return errors.New("one thing is wrong in the network between the ranks")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/plain"
 )
 
 // catServer is the category of where a server is.
@@ -110,7 +111,7 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return p.print(string(text) + "\n")
+		return p.print(plain.JSON(string(text)) + "\n")
 	}
 	return p.print(string(appendJobs(nil, st)))
 }
@@ -160,7 +161,7 @@ func parseJob(text string) (spantree.Job, error) {
 // appendJobs appends the jobs as a table, and below each who waits for what.
 func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 	if st.Journal != "" {
-		dst = fmt.Appendf(dst, "the server's journal has failed, restart the server: %s\n", st.Journal)
+		dst = fmt.Appendf(dst, "the server's journal has failed, restart the server: %s\n", plain.Text(st.Journal))
 	}
 	if len(st.Jobs) == 0 {
 		return append(dst, "no jobs\n"...)
@@ -170,7 +171,7 @@ func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 	fmt.Fprintln(w, "JOB\tSTATE\tRANKS\tPASS\tLOSS\tSINCE\tMISSING")
 	for i := range st.Jobs {
 		j := &st.Jobs[i]
-		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, j.State,
+		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.State),
 			j.Joined, j.Total, passes(j), loss(j), time.Duration(j.Seconds*float64(time.Second)).Round(time.Second), absent(j))
 	}
 	w.Flush() // to memory
@@ -266,7 +267,7 @@ func numbered(list []int) string {
 func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
 	const most = 8
 	if j.State == "recovering" || j.State == "ending" && j.Report != "ending" {
-		dst = fmt.Appendf(dst, "%v: %s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, j.Report)
+		dst = fmt.Appendf(dst, "%v: %s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.Report))
 	}
 	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r spantree.RankStatus) bool { return r.Waits == "" })
 	name := spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
@@ -274,13 +275,13 @@ func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
 		dst = fmt.Appendf(dst, "%v: runs without %s\n", name, numbered(j.Removed))
 	}
 	if j.Refused > 0 {
-		dst = fmt.Appendf(dst, "%v: has refused attempts (%d), the last one since %s\n", name, j.Refused, j.Refusal)
+		dst = fmt.Appendf(dst, "%v: has refused attempts (%d), the last one since %s\n", name, j.Refused, plain.Text(j.Refusal))
 	}
 	for i, r := range waiting {
 		if i == most {
 			return fmt.Appendf(dst, "%v: and %d more ranks wait\n", name, len(waiting)-most)
 		}
-		dst = fmt.Appendf(dst, "%v: %s\n", name, r.Waits)
+		dst = fmt.Appendf(dst, "%v: %s\n", name, plain.Text(r.Waits))
 	}
 	return dst
 }

@@ -4,16 +4,21 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
@@ -80,6 +85,95 @@ func TestJobsAndCancel(t *testing.T) {
 	if out, _, _ := call(t, append([]string{"jobs"}, at...)...); out != "no jobs\n" {
 		t.Errorf("it is still there: %q", out)
 	}
+}
+
+// Text that a rank or another person has chosen reaches no terminal as it is: not by gvw
+// jobs, the server's log, or the errors of ranks.
+func TestForeignTextIsEscaped(t *testing.T) {
+	const nasty = "run\x1b]0;title\a\nforged\u202e\u009b31m"
+	printable := func(from, text string) {
+		t.Helper()
+		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(text) {
+			t.Errorf("%s is not printable at byte %d: %q", from, i, text)
+		}
+		if strings.Contains(text, "\nforged") {
+			t.Errorf("%s has a forged line: %q", from, text)
+		}
+	}
+	var log bytes.Buffer
+	server, err := startServer(t.Context(), 0, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := sync.OnceFunc(func() {
+		if err := server.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	defer stop()
+	job := spantree.Job{UniqueID: 7, RunKey: nasty}
+	m, err := spantree.Join(t.Context(), spantree.JoinConfig{
+		Server: fmt.Sprintf("127.0.0.1:%d", server.port), Job: job, Rank: 0, Total: 2, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
+		Host: nasty, Version: nasty, Options: nasty, Heartbeat: time.Millisecond,
+		Waiting: func() spantree.Waits { return spantree.Waits{Text: nasty, Rank: -1} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	at := []string{"--span_server_port", strconv.Itoa(server.port)}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		out, _, _ := call(t, append([]string{"jobs"}, at...)...)
+		printable("gvw jobs", out)
+		if strings.Count(out, "title") > 1 { // the first is the job's, the second what the rank waits for
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("gvw jobs does not show what the rank waits for: %q", out)
+		}
+	}
+	out, _, _ := call(t, append([]string{"jobs", "--json"}, at...)...)
+	printable("gvw jobs --json", out)
+	var st spantree.ServerStatus
+	if err := json.Unmarshal([]byte(out), &st); err != nil || st.Jobs[0].RunKey != nasty {
+		t.Errorf("%v; the JSON has run key %q", err, st.Jobs[0].RunKey)
+	}
+	if _, stderr, code := call(t, append([]string{"cancel", "7", "--reason", nasty}, at...)...); code != 0 {
+		t.Errorf("code %d, %q", code, stderr)
+	}
+	<-m.Over()
+	printable("the rank's error", m.Cause().Error())
+	printable("an error of another rank", (&spantree.LostError{Job: job, Host: nasty, Why: nasty}).Error())
+	printable("an error in collectives", (&allreduce.LostError{Host: nasty, Why: nasty}).Error())
+	_, stderr, _ := call(t, append([]string{"cancel", "8/" + nasty}, at...)...)
+	printable("gvw cancel", stderr)
+	stop()
+	printable("the server's log", log.String())
+}
+
+// FuzzJobsTable: whatever the texts of a status are, the table is printable, and has as many lines.
+func FuzzJobsTable(f *testing.F) {
+	f.Add("plain")
+	f.Add("\x1b[2J\n\a\u202e\xff")
+	status := func(text string) *spantree.ServerStatus {
+		return &spantree.ServerStatus{Journal: text, Jobs: []spantree.JobStatus{{
+			RunKey: text, State: "recovering", Report: text, Refused: 1, Refusal: text, Total: 1,
+			Ranks: []spantree.RankStatus{{Waits: text, Host: text, Step: text}},
+		}}}
+	}
+	want := strings.Count(string(appendJobs(nil, status("plain"))), "\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "" {
+			return // nothing to show has no line
+		}
+		got := string(appendJobs(nil, status(text)))
+		if strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || !utf8.ValidString(got) {
+			t.Errorf("%q is not printable", got)
+		}
+		if n := strings.Count(got, "\n"); n != want {
+			t.Errorf("%d lines, want %d:\n%s", n, want, got)
+		}
+	})
 }
 
 func TestJobsTable(t *testing.T) {

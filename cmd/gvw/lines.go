@@ -2,7 +2,11 @@
 
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/plain"
+)
 
 // errorLines are the messages of an error, one per fault. Errors are joined with
 // the one that matters first and what went wrong after it next; people read the
@@ -10,7 +14,7 @@ import "strings"
 func errorLines(err error) []string {
 	var lines []string
 	for _, e := range joined(err) {
-		text := strings.Join(strings.Fields(e.Error()), " ")
+		text := plain.Text(strings.Join(strings.Fields(e.Error()), " "))
 		lines = append([]string{text}, lines...)
 	}
 	return lines

@@ -21,6 +21,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/plain"
 )
 
 // Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
@@ -72,7 +73,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // fail says what went wrong and returns the exit code.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintln(stderr, "spanning_tree: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintln(stderr, "spanning_tree: "+plain.Text(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
