@@ -109,6 +109,7 @@ type Config struct {
 
 	// Loss and link.
 	Loss                               string  // squared, classic, hinge, logistic, quantile, expectile or poisson; empty: squared
+	LossSet                            bool    // it was asked for
 	QuantileTau                        float32 // τ of the quantile loss; 0: 0.5
 	ExpectileQ                         float32 // q of the expectile loss
 	LogisticMin, LogisticMax           float32 // labels of the logistic loss's classes, where Set; else -1 and 1

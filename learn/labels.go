@@ -4,26 +4,64 @@ package learn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gvw-project/gvw/loss"
 )
 
-// oddLabels warns of the first label that the loss function is not made for:
-// it is learned from all the same, as vw does, but hardly what the user wants.
+// oddLabels warns once of a label that the loss function accepts, as vw does, and that
+// the user has hardly meant: one outside the range of the loss, or 0 for the logistic loss
+// with classes -1 and 1.
 type oddLabels struct {
 	want  loss.Range
-	first bool // there is a range, and no label outside has been seen
+	half  float32 // the label halfway between the classes; NaN: it is no cause for a warning
+	first bool    // there is a range, and no odd label has been seen
 }
 
-func newOddLabels(l loss.Loss) oddLabels {
+func (c *Config) newOddLabels(l loss.Loss) oddLabels {
 	r, ok := loss.Labels(l)
-	return oddLabels{want: r, first: ok}
+	half := float32(math.NaN())
+	if c.Loss == "logistic" && !c.LogisticMinSet && !c.LogisticMaxSet {
+		half = 0
+	}
+	return oddLabels{want: r, half: half, first: ok}
 }
 
-func (o *oddLabels) fits(y float32) bool { return y >= o.want.Min && y <= o.want.Max }
+func (o *oddLabels) fits(y float32) bool { return y >= o.want.Min && y <= o.want.Max && y != o.half }
 
 func (o *oddLabels) warn(s *session, y float32) {
 	o.first = false
-	s.log.Warn(fmt.Sprintf("label %g is not in the range from %g to %g that the %s loss expects (further ones are not shown)",
-		y, o.want.Min, o.want.Max, s.loss.Name()), "example", s.stats.Examples+1)
+	text := fmt.Sprintf("label %g is not in the range from %g to %g that the %s loss expects (further ones are not shown)",
+		y, o.want.Min, o.want.Max, s.loss.Name())
+	if y == o.half {
+		text = "label 0 counts as half an example of each class with the logistic loss, whose classes are -1 and 1: if yours are 0 and 1, give --logistic_min 0 (further ones are not shown)"
+	}
+	s.log.Warn(text, "example", s.stats.Examples+1)
+}
+
+// otherLoss is a note that the loaded model was trained with a loss that is not the one of
+// this run, and that no loss was asked for; "" if there is nothing to note. A model does
+// not keep its loss, as in vw. It keeps the range of predictions, which the logistic and the
+// Poisson loss fix.
+func (r *runner) otherLoss() string {
+	c := &r.session.cfg
+	if c.InitialModel == "" || r.initial == nil || c.LossSet || c.OAA > 0 {
+		return ""
+	}
+	trained, err := loss.New("logistic")
+	if err != nil {
+		panic("BUG: learn: " + err.Error())
+	}
+	if own, _ := loss.DefaultRange(trained); r.initial.labels != own {
+		return ""
+	}
+	return fmt.Sprintf("%s was trained with --loss_function logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give --loss_function as for training", c.InitialModel, c.Loss)
+}
+
+// noteLoss logs the note on the loss, once, if there were labels to which it applies.
+func (s *session) noteLoss() {
+	if s.otherLoss != "" && (!s.cfg.TestOnly || s.all.Stats.Labeled > 0) {
+		s.log.Warn(s.otherLoss)
+		s.otherLoss = ""
+	}
 }

@@ -31,7 +31,10 @@ type passed struct {
 	better, stop bool
 	holdout      float64
 	holdoutKnown bool
-	before       Stats // the sums when it began
+	before       Stats   // the sums when it began
+	loss         float64 // mean training loss of the pass, each example's before it was learned from
+	best         int     // the pass with the best loss on --valid or the holdout set; 0: not known
+	bestTraining float64 // loss of that pass
 }
 
 // endMeasures closes the measures of a pass; s.passes still counts the ones
@@ -61,16 +64,20 @@ func (s *session) logPass(method string) error {
 			}
 		}
 	}
+	now, before := s.all.Stats, s.passed.before
+	s.passed.before = now
+	s.passed.loss = (now.Loss - before.Loss) / (now.Labeled - before.Labeled)
+	if s.passed.better {
+		s.passed.best, s.passed.bestTraining = s.passes, s.passed.loss
+	}
 	if s.cfg.PassLog == nil {
 		return nil
 	}
-	now, before := s.all.Stats, s.passed.before
-	s.passed.before = now
 	line := passLine{
 		Pass: s.passes, Method: method,
 		Examples: now.Examples - before.Examples,
 		Weight:   now.Labeled - before.Labeled,
-		Loss:     number((now.Loss - before.Loss) / (now.Labeled - before.Labeled)),
+		Loss:     number(s.passed.loss),
 		Best:     s.passed.better, Stop: s.passed.stop,
 		Seconds: time.Since(s.begun).Seconds(),
 	}

@@ -119,7 +119,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if s.loss, err = cfg.newLoss(); err != nil {
 		return nil, err
 	}
-	s.odd = newOddLabels(s.loss)
+	s.odd = cfg.newOddLabels(s.loss)
 	if s.link, err = loss.NewLink(cfg.Link); err != nil {
 		return nil, err
 	}
@@ -238,6 +238,10 @@ func dataset(cfg *Config) stream.Config {
 
 func (r *runner) run(ctx context.Context) (*Report, error) {
 	s := r.session
+	s.otherLoss = r.otherLoss()
+	if !s.cfg.TestOnly {
+		s.noteLoss()
+	}
 	if err := r.banner().print(s.table.out); err != nil {
 		return nil, err
 	}
@@ -312,7 +316,14 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	if err := s.say([]byte(report.Summary())); err != nil {
 		return nil, err
 	}
-	return report, s.say(s.measures.summary())
+	if err := s.say(s.trainingSummary()); err != nil {
+		return nil, err
+	}
+	if err := s.say(s.measures.summary()); err != nil {
+		return nil, err
+	}
+	s.noteLoss()
+	return report, nil
 }
 
 // online is training by SGD, or testing.

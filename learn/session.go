@@ -28,11 +28,13 @@ type session struct {
 
 	basis hash.Hash32 // of the models that training starts from; nil: nothing was asked
 
-	loss  loss.Loss
-	odd   oddLabels
-	link  loss.Link
-	seen  loss.Range // the label range; fixed for the logistic loss
-	fixed bool       // seen does not follow the labels
+	loss loss.Loss
+	odd  oddLabels
+
+	otherLoss string // a note that the loaded model was trained with another loss; "": none
+	link      loss.Link
+	seen      loss.Range // the label range; fixed for the logistic loss
+	fixed     bool       // seen does not follow the labels
 
 	stats   Stats  // what this rank saw in this run
 	all     record // what all ranks saw, after the last step

@@ -8,6 +8,7 @@
 //	cluster_test.go  four ranks through our server, against vw's four
 //	mixed_test.go    vw workers and gvw workers in one job
 //	vwserver_test.go gvw workers at vw's own server
+//	tutorial_test.go the commands of docs/tutorial.md, and what it says of them
 //	run_test.go      gvw run: determinism, agreement with one process, root cause
 //	program_test.go  gvw run: programs that use package allreduce
 //	models_test.go   model files, both ways between gvw and vw

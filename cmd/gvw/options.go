@@ -135,9 +135,10 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		IndexingSet:   c.IsSet("indexing"),
 		NamedLabels:   c.String("named_labels"),
 
-		Loss:   c.String("loss_function"),
-		Link:   c.String("link"),
-		Binary: c.Bool("binary"),
+		Loss:    c.String("loss_function"),
+		LossSet: c.IsSet("loss_function"),
+		Link:    c.String("link"),
+		Binary:  c.Bool("binary"),
 
 		BFGS:                 c.Bool("bfgs"),
 		ConjugateGradient:    c.Bool("conjugate_gradient"),

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+)
+
+// trainingSummary is what gvw adds to vw's summary where its average loss does not tell how
+// good the model is: with --hybrid, whose average is over all passes, those of SGD too,
+// and with --valid, where another pass than the last one may be the best.
+func (s *session) trainingSummary() []byte {
+	var b []byte
+	p := &s.passed
+	if v := s.valid; v != nil && v.stop.known && p.best > 0 {
+		b = fmt.Appendf(b, "best pass = %d, validation loss = %s", p.best, formatMean(v.stop.best))
+		if !p.stop && p.best < s.passes {
+			b = append(b, " (the model is that of the last pass)"...)
+		}
+		b = append(b, '\n')
+	}
+	if s.cfg.Hybrid == nil || s.cfg.TestOnly {
+		return b
+	}
+	switch {
+	case p.stop && p.best > 0:
+		b = appendTraining(b, p.bestTraining, p.best, "")
+	case !p.stop:
+		b = appendTraining(b, p.loss, s.passes, ", before its last step")
+	}
+	return b
+}
+
+// appendTraining appends the mean loss over the training examples in a pass of L-BFGS.
+func appendTraining(b []byte, mean float64, pass int, when string) []byte {
+	if math.IsNaN(mean) {
+		return b // no label, or the pass was another process's
+	}
+	return fmt.Appendf(b, "training loss of the model = %s (pass %d%s)\n", formatMean(mean), pass, when)
+}

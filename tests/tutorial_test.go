@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// tutorialLine is a command of docs/tutorial.md.
+var tutorialLine = regexp.MustCompile(`(?m)^    ((?:gunzip|gvw|spanning_tree) .*)$`)
+
+// The commands of docs/tutorial.md, in their order, do what it says.
+func TestTutorial(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "quickstart"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"train.vw.gz", "test.vw.gz"} {
+		writeFile(t, filepath.Join(dir, "quickstart", name), string(mustRead(t, filepath.Join(root, "quickstart", name))))
+	}
+	t.Setenv("PATH", filepath.Dir(gvwBin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	port := startServer(t)
+	tutorial := readFile(t, filepath.Join(root, "docs", "tutorial.md"))
+	says := func(text string) {
+		t.Helper()
+		if !strings.Contains(strings.Join(strings.Fields(tutorial), " "), text) {
+			t.Errorf("the tutorial no longer says %q: what does this test check?", text)
+		}
+	}
+	wants := func(r result, text string) {
+		t.Helper()
+		if !strings.Contains(r.stderr, text) {
+			t.Errorf("got\n%s\nwant %q", r.stderr, text)
+		}
+	}
+	shell := func(line string) result {
+		t.Helper()
+		r := run(t, dir, "sh", "-e", "-c", line)
+		if r.code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", line, r.code, r.stderr)
+		}
+		return r
+	}
+	commands, workers := 0, []*process{}
+	for _, m := range tutorialLine.FindAllStringSubmatch(tutorial, -1) {
+		line := m[1]
+		commands++
+		if strings.HasPrefix(line, "spanning_tree ") {
+			lines := strings.SplitAfter(shell("gunzip -c quickstart/train.vw.gz").stdout, "\n")
+			for i, part := range []string{"part.0", "part.1", "part.2"} {
+				writeFile(t, filepath.Join(dir, part), strings.Join(lines[i*300:(i+1)*300], ""))
+			}
+			continue // a server runs, at a free port
+		}
+		if local := strings.Replace(line, "--span_server gateway", "--span_server 127.0.0.1 --span_server_port "+port, 1); local != line {
+			workers = append(workers, start(t, dir, "sh", "-c", "exec "+local))
+			continue
+		}
+		r := shell(line)
+		switch {
+		case strings.Contains(line, " -t "):
+			says("average loss on the test file is 0.0829.")
+			wants(r, "average loss = 0.0829")
+			if strings.Contains(r.stderr, "WARN") {
+				t.Errorf("a warning in\n%s", r.stderr)
+			}
+			predictions := readFile(t, filepath.Join(dir, "predictions"))
+			says("without it the squared loss is shown, 9.29, with a note. The predictions are the same.")
+			r := shell(strings.Replace(line, "--loss_function logistic ", "", 1))
+			wants(r, "average loss = 9.29")
+			if n := strings.Count(r.stderr, "was trained with --loss_function logistic"); n != 1 {
+				t.Errorf("%d notes, want 1, in\n%s", n, r.stderr)
+			}
+			if readFile(t, filepath.Join(dir, "predictions")) != predictions {
+				t.Error("the predictions are others")
+			}
+		case strings.Contains(line, "run -n 4"):
+			says("the training loss of the model is 0.008683.")
+			wants(r, "training loss of the model = 0.008683 (pass 20")
+		case strings.Contains(line, "--hybrid"):
+			says("the last line has the training loss of the model itself, 0.008387.")
+			wants(r, "training loss of the model = 0.008387 (pass 20")
+			if !strings.HasSuffix(strings.TrimRight(r.stderr, "\n"), "before its last step)") {
+				t.Errorf("it is not the last line of\n%s", r.stderr)
+			}
+		}
+	}
+	for i, w := range workers {
+		if r := w.wait(); r.code != 0 {
+			t.Errorf("worker %d: exit code %d\n%s", i, r.code, r.stderr)
+		}
+	}
+	if commands != 10 || len(workers) != 3 {
+		t.Errorf("%d commands, %d of them workers: want 10 and 3: is the tutorial in the form that this test reads?", commands, len(workers))
+	}
+}
+
+func mustRead(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
