@@ -74,7 +74,7 @@ func newShape(c *Config) (*shape, error) {
 		check(s.addRedefine(v))
 	}
 	for _, v := range c.NGrams {
-		check(each("n-gram", Unescape(v), 2, maxGram, maxGramOfNS, func(ns byte, n uint32) { s.grams[ns] = uint16(n) }))
+		check(each("n-gram", Unescape(v), 0, maxGram, maxGramOfNS, func(ns byte, n uint32) { s.grams[ns] = uint16(n) }))
 	}
 	for _, v := range c.Skips {
 		check(each("skip", Unescape(v), 1, maxGram, maxGramOfNS, func(ns byte, n uint32) { s.skips[ns] = uint16(n) }))
@@ -129,16 +129,18 @@ func each(what, v string, least, most, mostOfNS uint32, f func(ns byte, n uint32
 	return nil
 }
 
-// addRedefine reads "N:=S". As in vw the first byte of N counts, and an empty S
-// is the default namespace, which no written name has: such a rule changes
-// nothing, and is an error here.
+// addRedefine reads "N:=S". As in vw the first byte of N counts, and an empty S is the
+// default namespace, which no written name has: such a rule changes nothing. vw also
+// takes "=" and "=S" for ":=" and ":=S".
 func (s *shape) addRedefine(rule string) error {
-	to, from, found := strings.Cut(Unescape(rule), ":=")
-	switch {
-	case !found || len(to) > 1:
+	text := Unescape(rule)
+	to := ""
+	from, found := strings.CutPrefix(text, "=")
+	if !found {
+		to, from, found = strings.Cut(text, ":=")
+	}
+	if !found {
 		return fmt.Errorf("feature: redefine %q: want N:=S, one byte for the new namespace, or none for the default one, and the first bytes of the old ones", rule)
-	case from == "":
-		return fmt.Errorf("feature: redefine %q: the default namespace cannot be redefined: vw leaves features without a namespace where they are", rule)
 	}
 	n := byte(' ')
 	if to != "" {

@@ -100,7 +100,7 @@ func (r *runner) banner() banner {
 	if c.Binary {
 		link += ", binary"
 	}
-	if c.OAA == 0 {
+	if c.OAA == 0 && !c.NoBestConstant {
 		link += ", count_label"
 	}
 	b.addf("Enabled learners: %s, %s", learner, link)

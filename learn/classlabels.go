@@ -83,70 +83,32 @@ func (l *classLabels) label(label float32) string {
 
 // classNames are the names of --named_labels; nil: labels are numbers.
 func (c *Config) classNames() []string {
-	if c.NamedLabels == "" {
+	if c.NamedLabels == "" || c.OAA == 0 {
 		return nil
 	}
 	return strings.Split(c.NamedLabels, ",")
 }
 
-// checkUseless finds options that need --oaa, when it is known that it is not
-// there.
-func (c *Config) checkUseless() error {
-	if c.OAA > 0 {
-		return nil
-	}
-	for _, o := range []struct {
-		given bool
-		name  string
-	}{
-		{c.OAASubsample != 0, "--oaa_subsample"},
-		{c.Probabilities, "--probabilities"},
-		{c.Scores, "--scores"},
-		{c.IndexingSet, "--indexing"},
-		{c.NamedLabels != "", "--named_labels"},
-	} {
-		if o.given {
-			return usage(o.name, "it would be ignored without --oaa K")
-		}
-	}
-	return nil
-}
-
 // validateClasses looks whether the options of one against all make sense.
 func (c *Config) validateClasses(fault func(option, format string, args ...any)) {
 	if c.OAA == 0 {
-		if c.InitialModel != "" { // which may bring --oaa along
-			return
-		}
-		if err := c.checkUseless(); err != nil {
-			fault("", "%v", err)
-		}
 		return
 	}
 	names := c.classNames()
 	if c.BFGS || c.Hybrid != nil {
 		fault("--oaa", "L-BFGS learns one model: leave --bfgs and --hybrid out")
 	}
-	if c.Binary || c.Link != "identity" {
+	if c.Binary || c.Link != "identity" && !c.Probabilities {
 		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
 	}
 	if c.Bits < 32 && c.OAA > 1<<c.Bits {
 		fault("--oaa", "%d classes do not fit 2^%d weights: give a larger -b", c.OAA, c.Bits)
 	}
-	if c.Probabilities && c.Scores {
-		fault("--scores", "beside --probabilities it would be ignored")
-	}
-	if (c.Probabilities || c.Scores) && c.RawPredictions != "" {
-		fault("--raw_predictions", "with --probabilities or --scores the file would be empty, as vw's: -p has the numbers")
-	}
-	if c.OAASubsample >= c.OAA {
-		fault("--oaa_subsample", "%d of the other classes: there are only %d", c.OAASubsample, c.OAA-1)
-	}
 	if c.IndexingSet && c.Indexing != 0 && c.Indexing != 1 {
 		fault("--indexing", "%d: labels count from 0 or from 1", c.Indexing)
 	}
-	if names != nil && c.IndexingSet {
-		fault("--indexing", "it would be ignored: --named_labels are no numbers")
+	if names != nil && c.IndexingSet && c.Indexing != 1 {
+		fault("--indexing", "%d: --named_labels count from 1", c.Indexing)
 	}
 	if names != nil && len(names) != c.OAA {
 		fault("--named_labels", "there are %d named labels, and --oaa has %d classes", len(names), c.OAA)

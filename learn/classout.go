@@ -29,7 +29,7 @@ func (m *classes) write(tag []byte, scores []float32, best int, shown *classLabe
 			return err
 		}
 	}
-	if s.raw == nil {
+	if s.raw == nil || s.cfg.Probabilities || s.cfg.Scores { // the file stays empty, as vw's
 		return nil
 	}
 	return s.raw.addLine(shown.append(append(s.raw.buf[:0], ' '), scores), tag)

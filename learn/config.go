@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
@@ -117,6 +118,7 @@ type Config struct {
 	MinPrediction, MaxPrediction       float32 // limits of predictions, where Set
 	MinPredictionSet, MaxPredictionSet bool    // given; either of them fixes the range, which else follows the labels
 	Link                               string  // identity, logistic, glf1 or poisson; empty: identity
+	LinkSet                            bool    // --link was given: a model keeps it, whatever it is
 	Binary                             bool    // predict -1 or 1 and report 0/1 loss
 
 	// The FTRL family: a learner of its own, for one process.
@@ -152,10 +154,15 @@ type Config struct {
 	OpenModel     func(name string) (io.ReadCloser, error)
 	FinalModel    string // -f; empty: none
 	PredictOnly   bool   // --predict_only_model: no resume state
+	HexWeights    bool   // --hexfloat_weights: of text models
 	ID            string // --id, written into the model; empty: that of the loaded one
 	ReadableModel string // --readable_model; empty: none
 	InvertHash    string // --invert_hash: the readable model with names; empty: none
 	SavePerPass   bool   // also FinalModel.N after pass N
+	// Loaded is called once with the options that the initial model keeps, n-grams
+	// included, before they are merged into this Config. Its error ends the run. nil: no
+	// call.
+	Loaded func(options []model.Option) error
 	// PreserveCounters lets sums and counters go on from the initial model's; else
 	// they start at 0. A test has those of its own, as in vw.
 	PreserveCounters bool
@@ -179,11 +186,12 @@ type Config struct {
 	CheckMemory func(bytes uint64) error
 
 	// Talk.
-	Talk     io.Writer      // vw's table and summary (stderr); nil: nowhere
-	Quiet    bool           // no table, no summary
-	Log      *slog.Logger   // warnings and progress of the cluster; nil: discarded
-	Watch    func(Progress) // is told how far the run is, every some thousand examples; nil: nobody
-	Progress string         // -P: integer step or factor with a point; empty: 2.0
+	Talk           io.Writer      // vw's table and summary (stderr); nil: nowhere
+	Quiet          bool           // no table, no summary
+	NoBestConstant bool           // --dont_output_best_constant: the summary leaves it out
+	Log            *slog.Logger   // warnings and progress of the cluster; nil: discarded
+	Watch          func(Progress) // is told how far the run is, every some thousand examples; nil: nobody
+	Progress       string         // -P: integer step or factor with a point; empty: 2.0
 
 	// RunDir is where files stay that this run has delivered, for attempts of its ranks
 	// that come later; nil: nowhere.

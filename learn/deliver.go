@@ -65,9 +65,14 @@ func (r *runner) owes() (all []owed) {
 		return digested(func(w io.Writer) error { return write(w, r.model.reg) })
 	}
 	add(owesModel, c.FinalModel, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.model.reg) })
-	add(owesReadable, c.ReadableModel, r.readableFile, text(model.WriteReadable))
+	readable, inverted := model.WriteReadable, model.WriteInverted
+	if c.HexWeights {
+		readable = func(w io.Writer, reg *model.Regressor) error { return model.WriteHex(w, reg, nil) }
+		inverted = model.WriteHex
+	}
+	add(owesReadable, c.ReadableModel, r.readableFile, text(readable))
 	add(owesInverted, c.InvertHash, r.invertedFile, text(func(w io.Writer, reg *model.Regressor) error {
-		return model.WriteInverted(w, reg, s.audit.name)
+		return inverted(w, reg, s.audit.name)
 	}))
 	add(owesRegular, c.OutputRegularizer, r.regularizerFile, digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.regularizer) }))
 	add(owesRegText, c.OutputRegularizerTxt, r.regularizerText, digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.regularizer) }))

@@ -47,9 +47,6 @@ func (c *Config) DataFormat() stream.Format {
 func (c *Config) validateFormat(fault func(option, format string, args ...any)) {
 	switch c.Format {
 	case "", FormatJSON, FormatLIBSVM:
-		if c.CSV != (csv.Config{}) {
-			fault("--csv", "it must be given for its options not to be ignored")
-		}
 	case FormatCSV:
 		if err := c.CSV.Validate(); err != nil {
 			fault("", "%v", err)

@@ -84,11 +84,12 @@ func (m *leader) Commit() error {
 func (r *runner) follow(ctx context.Context) error {
 	s := r.session
 	c := &s.cfg
-	alpha, beta := c.ftrlNumbers()
-	learner, err := ftrl.New(ftrl.Config{
-		Rule: c.FTRL, Bits: c.Bits, Alpha: alpha, Beta: beta,
-		L1: float32(c.L1), L2: float32(c.L2),
-	}, s.loss)
+	f := ftrl.Config{Rule: c.FTRL, Bits: c.Bits}
+	f.Alpha, f.Beta = c.ftrlNumbers()
+	if c.FTRL == ftrl.Proximal { // the others have no regularisation
+		f.L1, f.L2 = float32(c.L1), float32(c.L2)
+	}
+	learner, err := ftrl.New(f, s.loss)
 	if err != nil {
 		return err
 	}
@@ -138,9 +139,6 @@ func (c *Config) follower() string { return "--" + c.FTRL.String() }
 // validateFTRL looks whether the options of the FTRL family make sense.
 func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	if c.FTRL == ftrl.None {
-		if (c.FTRLAlpha.Set || c.FTRLBeta.Set) && c.InitialModel == "" {
-			fault("--ftrl_alpha", "it would be ignored without --ftrl, --pistol or --coin (so would --ftrl_beta)")
-		}
 		return
 	}
 	name := c.follower()
@@ -150,9 +148,6 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	if c.BFGS || c.Hybrid != nil || c.OAA > 0 {
 		fault(name, "it is a learner of its own: leave --bfgs, --hybrid and --oaa out")
 	}
-	if c.FTRL != ftrl.Proximal && (c.L1 != 0 || c.L2 != 0) {
-		fault(name, "--l1 and --l2 would be ignored: of the three --ftrl has them")
-	}
 	for _, o := range []struct {
 		name  string
 		value float32
@@ -161,7 +156,7 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 			fault(o.name, "%g is negative", o.value)
 		}
 	}
-	if c.SGD || c.Adaptive || c.Normalized || c.Invariant || c.Adax || c.SparseL2 != 0 || c.FeatureMask != "" || c.L1State != 0 || c.L2State.Set || c.DecayLearningRate != 1 {
+	if c.SGD || c.Adaptive || c.Normalized || c.Invariant || c.Adax || c.SparseL2 != 0 || c.FeatureMask != "" || c.L1State != 0 || c.L2State.Set {
 		fault(name, "options of SGD's update rules would be ignored: leave them out (--ftrl_alpha and --ftrl_beta are the ones it has)")
 	}
 }

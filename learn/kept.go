@@ -29,7 +29,7 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	if c.HashSeed != 0 || c.SeedSet {
 		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.HashSeed), 10)})
 	}
-	if c.Link != "identity" {
+	if c.LinkSet || c.Link != "identity" {
 		kept = append(kept, model.Option{Name: "link", Value: c.Link})
 	}
 	flag(c.NoConstant, "noconstant")
@@ -38,12 +38,12 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	if c.OAA > 0 {
 		kept = append(kept, model.Option{Name: "oaa", Value: strconv.Itoa(c.OAA)})
 		flag(resume, "per_model_save_load")
-		if c.IndexingSet {
-			kept = append(kept, model.Option{Name: "indexing", Value: strconv.Itoa(c.Indexing)})
-		}
-		if c.NamedLabels != "" {
-			kept = append(kept, model.Option{Name: "named_labels", Value: c.NamedLabels})
-		}
+	}
+	if c.IndexingSet {
+		kept = append(kept, model.Option{Name: "indexing", Value: strconv.Itoa(c.Indexing)})
+	}
+	if c.NamedLabels != "" {
+		kept = append(kept, model.Option{Name: "named_labels", Value: c.NamedLabels})
 	}
 	if c.Start.Seed != 0 {
 		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Start.Seed), 10)})
@@ -113,7 +113,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.Link != "identity" && c.Link != o.Value {
 			return disagree(c.Link)
 		}
-		c.Link = o.Value
+		c.Link, c.LinkSet = o.Value, true
 	case "ftrl", "pistol", "coin":
 		rule, _ := ftrl.Named(o.Name)
 		if c.FTRL != ftrl.None && c.FTRL != rule {

@@ -14,7 +14,7 @@ import (
 // What a model keeps comes back when it is loaded.
 func TestKeptOptionsRoundTrip(t *testing.T) {
 	want := Config{
-		Namespaces: Namespaces{Quadratic: []string{"ab", "::"}}, HashAll: true, HashSet: true, HashSeed: 7, SeedSet: true, Link: "glf1", NoConstant: true, Binary: true,
+		Namespaces: Namespaces{Quadratic: []string{"ab", "::"}}, HashAll: true, HashSet: true, HashSeed: 7, SeedSet: true, Link: "glf1", LinkSet: true, NoConstant: true, Binary: true,
 		SGD: true, LearningRate: 0.25, LearningRateSet: true, PowerT: 0.4, PowerTSet: true,
 	}
 	h := model.Header{Options: want.keptOptions(true)}
@@ -49,7 +49,7 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	if err := given.takeOptions("m", &kept); err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Link: "logistic", HashSeed: 7, SeedSet: true, LearningRate: 2, LearningRateSet: true, Namespaces: Namespaces{Quadratic: []string{"aa"}}}
+	want := Config{Link: "logistic", LinkSet: true, HashSeed: 7, SeedSet: true, LearningRate: 2, LearningRateSet: true, Namespaces: Namespaces{Quadratic: []string{"aa"}}}
 	if diff := cmp.Diff(want, given); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
@@ -48,14 +49,20 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	}
 	cfg.Bits = h.Bits
 	if cfg.InitialModel != "" {
+		if err := cfg.checkMask(); err != nil {
+			return nil, err
+		}
 		if cfg.ID == "" {
 			cfg.ID = h.ID
+		}
+		if err := cfg.loaded(h); err != nil {
+			return nil, err
 		}
 		if err := cfg.takeOptions(name, h); err != nil {
 			return nil, err
 		}
 	}
-	if err := errors.Join(cfg.Validate(), cfg.checkUseless(), cfg.checkMeasures()); err != nil {
+	if err := errors.Join(cfg.Validate(), cfg.checkMeasures()); err != nil {
 		return nil, err
 	}
 	in := &initial{name: name, file: f, dec: dec, labels: loss.Range{Min: h.MinLabel, Max: h.MaxLabel}}
@@ -64,6 +71,39 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 		in.base = carried{Nsx: s.NormNormalizer, TotalWeight: s.TotalWeight, T: s.T}
 	}
 	return in, nil
+}
+
+// checkMask checks a mask beside another initial model. As in vw nothing is taken from
+// it: the weights that the initial model has at 0 stay. But it must be a model of as many
+// weights.
+func (c *Config) checkMask() error {
+	if c.FeatureMask == "" || c.FeatureMask == c.InitialModel {
+		return nil
+	}
+	f, err := c.OpenModel(c.FeatureMask)
+	if err != nil {
+		return fmt.Errorf("cannot open the feature mask: %w", err)
+	}
+	dec, err := model.NewDecoder(f, model.Limits{Bits: 32})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("feature mask %s: %w", c.FeatureMask, err)
+	}
+	if dec.Header.Bits != c.Bits {
+		return usage("--feature_mask", "%s was trained with -b %d, and %s with -b %d: they must be equal", c.FeatureMask, dec.Header.Bits, c.InitialModel, c.Bits)
+	}
+	return nil
+}
+
+// loaded reports the options of a model to the caller.
+func (c *Config) loaded(h *model.Header) error {
+	if c.Loaded == nil {
+		return nil
+	}
+	options := slices.Clone(h.Options)
+	for _, n := range h.NGrams {
+		options = append(options, model.Option{Name: "ngram", Value: n})
+	}
+	return c.Loaded(options)
 }
 
 // weights reads the weights into dst and closes the file.

@@ -38,6 +38,10 @@ type Namespaces struct {
 // features is the configuration of the parser.
 func (c *Config) features() feature.Config {
 	n := &c.Namespaces
+	if c.Format == FormatJSON || c.Format == FormatCSV { // these options are for text, as in vw
+		text := *n
+		n, text.Redefine, text.Affix, text.Spelling = &text, nil, "", nil
+	}
 	return feature.Config{
 		Bits:            c.Bits,
 		HashAll:         c.HashAll,
@@ -70,8 +74,7 @@ func (n *Namespaces) crossed() []string { return slices.Concat(n.Quadratic, n.Cu
 
 // validate reports every fault. The command finds most of them before, with the
 // option's name.
-// loads says that a model may still bring options along.
-func (n *Namespaces) validate(loads bool, fault func(option, format string, args ...any)) {
+func (n *Namespaces) validate(fault func(option, format string, args ...any)) {
 	for _, s := range n.Quadratic {
 		if len(feature.Unescape(s)) != 2 {
 			fault("--quadratic", "%q is not a pair of namespaces, like ab (the option takes all words up to the next one, as in vw; data is given by -d)", s)
@@ -82,20 +85,8 @@ func (n *Namespaces) validate(loads bool, fault func(option, format string, args
 			fault("--cubic", "%q is not three namespaces, like abc (the option takes all words up to the next one, as in vw; data is given by -d)", s)
 		}
 	}
-	if crossed := loads || len(n.crossed()) > 0; !crossed {
-		const without = "it would be ignored without interactions (-q, --cubic or --interactions)"
-		if n.Permutations {
-			fault("--permutations", without)
-		}
-		if n.LeaveDuplicates {
-			fault("--leave_duplicate_interactions", without)
-		}
-	}
 	if n.SortFeatures && len(n.NGrams) > 0 {
 		fault("--sort_features", "n-grams need the order of the text, as in vw: leave --ngram or --sort_features out")
-	}
-	if len(n.Skips) > 0 && len(n.NGrams) == 0 && !loads {
-		fault("--skips", "it would be ignored without --ngram")
 	}
 }
 
@@ -115,7 +106,7 @@ func (n *Namespaces) values() error {
 // Check reports what is wrong with the values, without the names of options.
 func (n *Namespaces) Check() error {
 	var errs []error
-	n.validate(true, func(_, format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) })
+	n.validate(func(_, format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) })
 	if len(errs) == 0 {
 		return n.values()
 	}
@@ -190,7 +181,7 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 		n.Affix = v
 	}
 	var errs []error
-	n.validate(false, func(option, format string, args ...any) { errs = append(errs, usage(option, format, args...)) })
+	n.validate(func(option, format string, args ...any) { errs = append(errs, usage(option, format, args...)) })
 	return errors.Join(errs...)
 }
 

@@ -80,8 +80,4 @@ func TestNamespaceOptionsMeetThoseOfAModel(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	lonely := Namespaces{Permutations: true, Skips: []string{"2"}}
-	if err := lonely.take("m", &model.Header{}); err == nil || !strings.Contains(err.Error(), "--permutations") || !strings.Contains(err.Error(), "--skips") {
-		t.Errorf("options that the model gives no use to: got %v", err)
-	}
 }

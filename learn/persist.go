@@ -12,8 +12,8 @@ import (
 // savePass is --save_per_pass: it writes the model of the pass that has just ended
 // beside the final one, as FILE.1, FILE.2 and so on.
 func (s *session) savePass(made func() trained) error {
-	if !s.cfg.SavePerPass || s.cfg.FinalModel == "" {
-		return nil
+	if !s.cfg.SavePerPass || s.cfg.FinalModel == "" && s.cfg.Cluster != nil {
+		return nil // another rank writes it
 	}
 	name := fmt.Sprintf("%s.%d", s.cfg.FinalModel, s.passes)
 	out, err := s.create(name)

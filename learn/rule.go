@@ -72,7 +72,7 @@ func (c *Config) keeps() bool {
 
 // forTesting is the rule with nothing but weights: all that predicting needs.
 func forTesting(rule sgd.Config) sgd.Config {
-	rule.Adaptive, rule.Normalized = false, false
+	rule.Adaptive, rule.Normalized, rule.Adax = false, false, false
 	return rule
 }
 

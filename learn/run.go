@@ -112,7 +112,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if err = cfg.loadDictionaries(); err != nil {
 		return nil, err
 	}
-	cfg.settleHoldout()
+	cfg.settle()
 	s := r.session
 	s.cfg, s.basis = cfg, basis
 	s.lease()
@@ -139,11 +139,11 @@ func newRunner(cfg Config) (_ *runner, err error) {
 			return nil, err
 		}
 	}
-	talk := cfg.Talk
+	talk, progress := cfg.Talk, cfg.Progress
 	if cfg.Quiet {
-		talk = nil
+		talk, progress = nil, ""
 	}
-	if s.table, err = newTable(talk, cfg.Progress); err != nil {
+	if s.table, err = newTable(talk, progress); err != nil {
 		return nil, err
 	}
 	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL == ftrl.None)
@@ -204,9 +204,16 @@ func (c *Config) member(rule sgd.Config) allreduce.Config {
 	return m
 }
 
-// settleHoldout holds nothing out where nobody asked for it, or there is another set to
-// stop by.
-func (c *Config) settleHoldout() {
+// settle applies the precedence of options, which is vw's, once those of a loaded model
+// are known. Without a holdout option the hybrid holds nothing out, and a validation set
+// takes the place of the holdout set.
+func (c *Config) settle() {
+	if c.OAA > 0 && c.Probabilities {
+		c.Scores, c.Link = false, "identity"
+	}
+	if c.OAASubsample >= c.OAA {
+		c.OAASubsample = 0
+	}
 	if (c.Hybrid != nil || c.keepsHessian()) && !c.HoldoutAsked || len(c.Valid) > 0 {
 		c.HoldoutOff = true
 	}
@@ -303,6 +310,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	report := &Report{
 		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
 		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss, LogLoss: r.logLoss,
+		NoBestConstant: s.cfg.NoBestConstant && s.cfg.OAA == 0,
 	}
 	if m := s.measures.last; m != nil {
 		report.Measures = m.Values

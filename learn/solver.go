@@ -67,13 +67,7 @@ func (c *Config) validateBatch(fault func(option, format string, args ...any)) {
 	if c.Termination < 0 {
 		fault("--termination", "%g is negative", c.Termination)
 	}
-	if c.NoBiasRegularization && c.NoConstant {
-		fault("--no_bias_regularization", "with --noconstant there is no constant to spare")
-	}
 	if c.InputRegularizer != "" {
-		if c.L2 != 0 {
-			fault("--input_feature_regularizer", "it brings a regulariser of each weight: leave --l2 out")
-		}
 		if c.InitialModel != "" {
 			fault("--input_feature_regularizer", "training starts at the weights that it holds: leave -i out")
 		}

@@ -21,6 +21,8 @@ type Report struct {
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
 	Loss        loss.Loss
+	// NoBestConstant leaves the best constant out of the summary.
+	NoBestConstant bool
 	// LogLoss is the mean log-loss of --oaa --probabilities; NaN: not known.
 	LogLoss float64
 	// Measures are those of Config.Metrics over the last pass, or over the pass
@@ -72,7 +74,7 @@ func (r *Report) Summary() string {
 		First: s.Seen.First, Second: s.Seen.Second, More: s.Seen.More,
 		None: feature.NoLabel,
 	}
-	if c, l, ok := loss.BestConstant(r.Loss, seen); ok {
+	if c, l, ok := loss.BestConstant(r.Loss, seen); ok && !r.NoBestConstant {
 		fmt.Fprintf(&b, "best constant = %f\n", c)
 		if !math.IsNaN(float64(l)) {
 			fmt.Fprintf(&b, "best constant's loss = %f\n", l)

@@ -30,8 +30,8 @@ type table struct {
 const tableHead = "average  since         example        example        current        current  current\n" +
 	"loss     last          counter         weight          label        predict features\n"
 
-// newTable parses vw's -P: an integer is added, a number with a point
-// multiplies. Empty: 2.0.
+// newTable parses vw's -P: an integer of at least 1 is added, a number with a point
+// multiplies. As in vw 1 is added to a factor up to 1. Empty: 2.0.
 func newTable(out io.Writer, progress string) (*table, error) {
 	t := &table{out: out, next: 1, step: 2}
 	if progress == "" {
@@ -44,14 +44,12 @@ func newTable(out io.Writer, progress string) (*table, error) {
 	t.step = v
 	if strings.ContainsAny(progress, ".") {
 		if v <= 1 {
-			return nil, usage("--progress", "the factor %s must be above 1", progress)
+			t.step++
 		}
 		return t, nil
 	}
-	if v < 1 {
-		return nil, usage("--progress", "the step %s must be at least 1", progress)
-	}
-	t.add, t.next = true, v
+	t.step = max(1, v)
+	t.add, t.next = true, t.step
 	return t, nil
 }
 

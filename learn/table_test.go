@@ -83,6 +83,8 @@ func TestProgress(t *testing.T) {
 		{"30", []uint64{30, 60, 90}},
 		{"3.0", []uint64{1, 3, 9, 27, 81}},
 		{"", []uint64{1, 2, 4, 8, 16, 32, 64}},
+		{"1.0", []uint64{1, 2, 4, 8, 16, 32, 64}},
+		{"0.5", []uint64{1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93}},
 	} {
 		var out bytes.Buffer
 		table, err := newTable(&out, c.progress)
@@ -106,7 +108,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("-P %q: rows (-want +got):\n%s", c.progress, diff)
 		}
 	}
-	for _, bad := range []string{"x", "0", "1.0", "-3", "nan"} {
+	for _, bad := range []string{"x", "nan"} {
 		var fault *UsageError
 		if _, err := newTable(nil, bad); !errors.As(err, &fault) {
 			t.Errorf("-P %q: got %v, want a usage error", bad, err)

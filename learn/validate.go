@@ -89,9 +89,6 @@ func (c *Config) Validate() error {
 	if d.Adax && !d.Adaptive && (d.SGD || d.Normalized || d.Invariant) {
 		fault("--adax", "it changes the sums of --adaptive, which the given rule has not: add --adaptive")
 	}
-	if d.InitialModel != "" && d.FeatureMask != "" && d.InitialModel != d.FeatureMask {
-		fault("--feature_mask", "beside -i %s it would be ignored: a weight is masked where training starts at 0; name the same file, or leave -i out to start from %s", d.InitialModel, d.FeatureMask)
-	}
 	d.validateClasses(fault)
 	d.validateFTRL(fault)
 	if d.Examples < 0 {
@@ -115,15 +112,6 @@ func (c *Config) Validate() error {
 	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)
 	}
-	if d.QuantileTau != 0 && d.Loss != "quantile" {
-		fault("--quantile_tau", "it would be ignored without --loss_function quantile")
-	}
-	if (d.LogisticMinSet || d.LogisticMaxSet) && d.Loss != "logistic" {
-		fault("--logistic_min", "it would be ignored without --loss_function logistic (so would --logistic_max)")
-	}
-	if d.ExpectileQ != 0 && d.Loss != "expectile" {
-		fault("--expectile_q", "it would be ignored without --loss_function expectile")
-	}
 	if d.MinPredictionSet && d.MaxPredictionSet && d.MinPrediction > d.MaxPrediction {
 		fault("--min_prediction", "%g is above --max_prediction %g", d.MinPrediction, d.MaxPrediction)
 	}
@@ -131,12 +119,9 @@ func (c *Config) Validate() error {
 		fault("--link", "%v", err)
 	}
 	d.validateNames(fault)
-	d.Namespaces.validate(d.InitialModel != "", fault)
+	d.Namespaces.validate(fault)
 	if err := d.Namespaces.values(); err != nil {
 		fault("", "%v", err)
-	}
-	if d.Constant != 0 && d.NoConstant {
-		fault("--constant", "it would be ignored with --noconstant")
 	}
 	if len(d.Inputs) == 0 && d.Cache == "" {
 		fault("--data", "there is nothing to read: give -d FILE, a cache, or text on stdin")

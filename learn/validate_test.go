@@ -11,7 +11,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	c := Config{
 		Bits: 40, Passes: -1, HoldoutPeriod: -1, EarlyTerminate: -2, L2: -1, SGDL2: 1, Loss: "cubic", Link: "none",
 		BFGS: true, Mem: -1, MemSet: true, Termination: -1, TerminationSet: true, FinalModel: "m",
-		QuantileTau: 0.3, ExpectileQ: 0.3, MinPrediction: 2, MinPredictionSet: true, MaxPrediction: 1, MaxPredictionSet: true,
+		MinPrediction: 2, MinPredictionSet: true, MaxPrediction: 1, MaxPredictionSet: true,
 	}
 	err := c.Validate()
 	if err == nil {
@@ -19,7 +19,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	}
 	for _, want := range []string{
 		"--bit_precision", "--passes", "--holdout_period", "--early_terminate", "--l2", "--sgd_l2", "--loss_function", "--link",
-		"--bfgs", "--mem", "--termination", "--data", "Create", "--quantile_tau", "--expectile_q", "--min_prediction",
+		"--bfgs", "--mem", "--termination", "--data", "Create", "--min_prediction",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of %s in:\n%v", want, err)

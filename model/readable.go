@@ -14,24 +14,37 @@ import (
 
 // WriteReadable writes the text of --readable_model, with vw's six digits. What
 // it keeps is what Write keeps.
-func WriteReadable(w io.Writer, r *Regressor) error { return writeText(w, r, nameless, appendRounded) }
+func WriteReadable(w io.Writer, r *Regressor) error {
+	return writeText(w, r, nameless, appendRounded, appendRounded)
+}
 
 // WriteExact is WriteReadable with all digits: ReadText makes of it the model
 // that it was written from.
-func WriteExact(w io.Writer, r *Regressor) error { return writeText(w, r, nameless, appendExact) }
+func WriteExact(w io.Writer, r *Regressor) error {
+	return writeText(w, r, nameless, appendExact, appendExact)
+}
 
 func nameless(uint32) (string, bool) { return "", false }
 
 // WriteInverted writes the text of --invert_hash: the readable model, with the
 // name of each weight whose name is known.
 func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, bool)) error {
-	return writeText(w, r, name, appendRounded)
+	return writeText(w, r, name, appendRounded, appendRounded)
+}
+
+// WriteHex is WriteInverted with the weights in hexadecimal, as under
+// --hexfloat_weights. Without names, name is nil.
+func WriteHex(w io.Writer, r *Regressor, name func(index uint32) (string, bool)) error {
+	if name == nil {
+		name = nameless
+	}
+	return writeText(w, r, name, appendRounded, appendHex)
 }
 
 // appender appends a number of so many bits.
 type appender func(dst []byte, v float64, bits int) []byte
 
-func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool), float appender) error {
+func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool), float, weights appender) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -53,7 +66,7 @@ func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool)
 		line = strconv.AppendInt(line, int64(i/v.Stride), 10)
 		for k, s := range v.Slots {
 			line = append(line, ": "[min(k, 1)])
-			line = float(line, float64(weight[s]), 32)
+			line = weights(line, float64(weight[s]), 32)
 		}
 		line = append(line, '\n')
 		if _, err := bw.Write(line); err != nil {
@@ -132,10 +145,24 @@ func AppendFloat(dst []byte, v float64) []byte { return appendDigits(dst, v, 6, 
 
 func appendRounded(dst []byte, v float64, _ int) []byte { return AppendFloat(dst, v) }
 
+// appendHex appends v as C's %a does: exponents have no leading zero.
+func appendHex(dst []byte, v float64, _ int) []byte {
+	start := len(dst)
+	dst = appendWithFormat(dst, v, 'x', -1, 64)
+	if n := len(dst); n-start > 3 && dst[n-2] == '0' && (dst[n-3] == '+' || dst[n-3] == '-') {
+		dst = append(dst[:n-2], dst[n-1])
+	}
+	return dst
+}
+
 // appendExact appends v with as many digits as it takes to read it back.
 func appendExact(dst []byte, v float64, bits int) []byte { return appendDigits(dst, v, -1, bits) }
 
 func appendDigits(dst []byte, v float64, digits, bits int) []byte {
+	return appendWithFormat(dst, v, 'g', digits, bits)
+}
+
+func appendWithFormat(dst []byte, v float64, format byte, digits, bits int) []byte {
 	switch {
 	case math.IsInf(v, 1):
 		return append(dst, "inf"...)
@@ -146,5 +173,5 @@ func appendDigits(dst []byte, v float64, digits, bits int) []byte {
 	case math.IsNaN(v):
 		return append(dst, "nan"...)
 	}
-	return strconv.AppendFloat(dst, v, 'g', digits, bits)
+	return strconv.AppendFloat(dst, v, format, digits, bits)
 }

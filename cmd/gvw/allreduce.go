@@ -121,6 +121,6 @@ func (p *program) joinGroup(c *cli.Context, options string) (*allreduce.Group, e
 	if err := p.guard(c, cfg); err != nil {
 		return nil, err
 	}
-	cfg.Options, cfg.Log = options, p.logger(c.Bool("quiet"), true)
+	cfg.Options, cfg.Log = options, p.logger(logLevel(c.Bool("quiet"), ""), true)
 	return allreduce.Join(c.Context, *cfg)
 }

@@ -79,6 +79,7 @@ func (p *program) run(ctx context.Context) error {
 	if err := checkLearn(s); err != nil {
 		return err
 	}
+	s.leaveServer()
 	if s.has("spare") {
 		return p.spare(ctx, s)
 	}
@@ -123,7 +124,7 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 	if err := hand(s, job, given); err != nil {
 		return err
 	}
-	p.note(job)
+	p.noteExtra(job) // rank 0 notes the rest
 	if err := takeData(job); err != nil {
 		return err
 	}
@@ -187,16 +188,6 @@ func (p *program) dispatch(ctx context.Context, args []string, specs []*spec, ac
 		},
 	}
 	return app.RunContext(ctx, append([]string{"gvw"}, args...))
-}
-
-// note says which options did nothing, unless the run is to be quiet.
-func (p *program) note(s *settings) {
-	if s.has("quiet") {
-		return
-	}
-	for _, o := range s.noops {
-		fmt.Fprintf(p.stderr, "gvw: --%s does nothing here: %s\n", o.Name, o.Remark)
-	}
 }
 
 // print writes what was asked for to stdout.

@@ -126,7 +126,7 @@ func (p *program) bench(c *cli.Context) error {
 		cfg.Schedules = []string{name}
 	}
 	if !c.Bool("quiet") {
-		cfg.Log = p.logger(false, false)
+		cfg.Log = p.logger(slog.LevelInfo, false)
 	}
 	r, err := collective.Run(c.Context, cfg)
 	if err != nil {

@@ -9,114 +9,58 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/learn/metric"
 )
 
-// An option that would be ignored is an error: a user who gives it expects it to
-// do something. These tables say which options need which, and which exclude
-// each other; checkLearn applies them.
+// An option of gvw's own that would be ignored is an error: a user who gives it expects
+// an effect. ownCases says which of them need others, and which exclude each other;
+// compat.Cases has the rules about vw's options. checkLearn applies both.
 
-// needs says that an option does nothing without one of others.
-type needs struct {
-	option string
-	one    []string
-	why    string
-}
-
-// brought are the options that a loaded model may bring along.
-var brought = map[string]bool{"bfgs": true, "ngram": true, "quadratic": true}
-
-var learnNeeds = []needs{
-	{"csv_separator", []string{"csv"}, "the data is not CSV"},
-	{"csv_no_file_header", []string{"csv"}, "the data is not CSV"},
-	{"csv_header", []string{"csv"}, "the data is not CSV"},
-	{"csv_ns_value", []string{"csv"}, "the data is not CSV"},
-	{"skips", []string{"ngram"}, "n-grams skip features"},
-	{"permutations", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
-	{"leave_duplicate_interactions", []string{"quadratic", "cubic", "interactions"}, "there are no interactions"},
-	{"kill_cache", []string{"cache", "cache_file"}, "there is no cache to make anew"},
-	{"mem", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
-	{"termination", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"hessian_on", []string{"bfgs", "hybrid"}, "it is L-BFGS's"},
-	{"no_bias_regularization", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"input_feature_regularizer", []string{"bfgs", "conjugate_gradient"}, "it is L-BFGS's"},
-	{"output_feature_regularizer_binary", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"output_feature_regularizer_text", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"bfgs_semantics", []string{"bfgs", "conjugate_gradient", "hybrid"}, "it is L-BFGS's"},
-	{"save_per_pass", []string{"final_regressor"}, "no model is written"},
-	{"preserve_performance_counters", []string{"initial_regressor"}, "there are no counters to go on from"},
-	{"random_seed", []string{"random_weights", "oaa_subsample", "shuffle"}, "nothing is drawn by it (vw's normal weights have no seed)"},
-	{"sgd_l2", []string{"hybrid"}, "it is for the SGD of the hybrid; alone, SGD takes --l2"},
-	{"predict_only_model", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
-	{"early_terminate", []string{"passes", "hybrid", "holdout_after"}, "it counts passes"},
-	{"shuffle", []string{"passes", "hybrid"}, "the first pass is read as it stands"},
-	{"shuffle_memory", []string{"shuffle"}, "nothing is shuffled"},
-	{"id", []string{"final_regressor", "readable_model", "invert_hash", "span_server"}, "no model is written"},
-	{"metrics_file", []string{"metrics"}, "nothing is measured"},
-	{"holdout_period", []string{"passes", "hybrid"}, "in one pass nothing is held out"},
-	{"checkpoint_every", []string{"checkpoint"}, "no state is kept"},
-	{"resume", []string{"checkpoint"}, "that says where the states are"},
-	{"generation", []string{"run_id"}, "it counts the restarts of a run, by its name"},
-}
-
-const onlyText = "as in vw, it is for vw's text alone"
-
-// excludes says that an option does nothing, or means two things, beside one of
-// others.
-type excludes struct {
-	option string
-	others []string
-	why    string
-}
-
-var (
-	sgdOnly    = []string{"l1", "l1_state", "l2_state", "sparse_l2", "adax", "feature_mask", "sgd", "adaptive", "normalized", "invariant", "learning_rate", "power_t", "initial_t", "decay_learning_rate"}
-	holdoutSet = []string{"holdout_period", "holdout_after", "early_terminate", "valid"}
+const (
+	ofBFGS   = "it is L-BFGS's"
+	onlyText = "it is for vw's text only"
+	oneForm  = "data has one format"
 )
 
-// notFTRL are options of SGD's rules.
-var notFTRL = []string{"learning_rate", "power_t", "initial_t", "decay_learning_rate", "sgd", "adaptive", "normalized", "invariant"}
+var ownCases = []compat.Case{
+	own("bfgs_semantics", "", "bfgs conjugate_gradient hybrid", ofBFGS),
+	own("sgd_l2", "", "hybrid", "it is for the SGD of the hybrid; without a hybrid, SGD takes --l2"),
+	own("shuffle", "", "passes hybrid", "the first pass is read as it stands"),
+	own("shuffle_memory", "", "shuffle", "nothing is shuffled"),
+	own("metrics_file", "", "metrics", "nothing is measured"),
+	own("checkpoint_every", "", "checkpoint", "no state is kept"),
+	own("resume", "", "checkpoint", "that names the states"),
+	own("generation", "", "run_id", "it counts the restarts of a run, by its name"),
 
-var learnExcludes = []excludes{
-	{"audit", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has"},
-	{"invert_hash", []string{"span_server", "cache", "cache_file"}, "it needs names, which only one process that reads the text has: train first, then write it with -t -i MODEL"},
-	{"json", []string{"csv", "libsvm"}, "data has one format"},
-	{"csv", []string{"libsvm"}, "data has one format"},
-	{"json", []string{"redefine", "affix", "spelling"}, onlyText},
-	{"csv", []string{"redefine", "affix", "spelling"}, onlyText},
-	{"libsvm", []string{"redefine", "affix", "spelling"}, onlyText},
-	{"noconstant", []string{"constant"}, "there is no constant feature"},
-	{"hybrid", []string{"bfgs"}, "the hybrid runs L-BFGS by itself"},
-	{"hybrid", []string{"passes"}, "the hybrid's own P:Q says how many passes"},
-	{"hybrid", []string{"testonly"}, "nothing is learned"},
-	{"bfgs", sgdOnly, "L-BFGS has no such setting"},
-	{"conjugate_gradient", sgdOnly, "conjugate gradients have no such setting"},
-	{"conjugate_gradient", []string{"bfgs", "hybrid"}, "--mem 0 makes conjugate gradients of those"},
-	{"testonly", []string{"output_feature_regularizer_binary", "output_feature_regularizer_text", "input_feature_regularizer"}, "nothing is learned"},
-	{"output_feature_regularizer_binary", holdoutSet, "the Hessian is that of all examples"},
-	{"output_feature_regularizer_text", holdoutSet, "the Hessian is that of all examples"},
-	{"initial_weight", []string{"random_weights", "normal_weights", "truncated_normal_weights"}, "there is one start"},
-	{"random_weights", []string{"normal_weights", "truncated_normal_weights"}, "there is one start"},
-	{"normal_weights", []string{"truncated_normal_weights"}, "there is one start"},
-	{"ftrl", []string{"pistol", "coin"}, "they are three learners"},
-	{"pistol", []string{"coin"}, "they are three learners"},
-	{"ftrl", notFTRL, "it has no such setting"},
-	{"pistol", notFTRL, "it has no such setting"},
-	{"coin", notFTRL, "it has no such setting"},
-	{"initial_pass_length", []string{"bfgs", "conjugate_gradient", "hybrid", "span_server", "shuffle", "oaa", "ftrl", "pistol", "coin"}, "it is for plain SGD in one process"},
-	{"span_server", []string{"examples"}, "every rank would have first ones of its own; cut the data"},
-	{"holdout_off", []string{"holdout_period", "holdout_after", "early_terminate"}, "nothing is held out"},
-	{"holdout_after", []string{"holdout_period"}, "one of them says what is held out"},
-	{"testonly", []string{"valid"}, "nothing is learned: give the file by -d"},
-	{"shuffle", []string{"bfgs", "conjugate_gradient"}, "L-BFGS sums over all examples, in any order"},
-	{"shuffle", []string{"testonly"}, "nothing is learned"},
-	{"shuffle", []string{"predictions", "raw_predictions", "audit"}, "they would not be in the order of the data"},
-	{"valid", []string{"holdout_period", "holdout_after"}, "it takes the place of the holdout set"},
-	{"testonly", []string{"adax", "sparse_l2", "feature_mask", "holdout_period", "holdout_after", "early_terminate", "decay_learning_rate"}, "nothing is learned"},
-	{"checkpoint", []string{"testonly"}, "nothing is learned"},
-	{"spare", []string{"node", "dry_run"}, "it has the rank of the one that is lost, and none before"},
-	{"elastic", []string{"checkpoint"}, "who begins from one has all ranks"},
-	{"quiet", []string{"progress"}, "there is no table"},
+	own("libsvm", "json|csv", "", oneForm),
+	own("redefine affix spelling", "libsvm", "", onlyText),
+	own("bfgs", "hybrid", "", "the hybrid runs L-BFGS by itself"),
+	own("passes", "hybrid", "", "the hybrid's own P:Q is the number of passes"),
+	own("testonly", "hybrid", "", "nothing is learned"),
+	own("input_feature_regularizer", "hybrid", "", "L-BFGS would have to start at the weights that it holds, not at those of SGD"),
+	own("hybrid", "conjugate_gradient", "", "--mem 0 makes conjugate gradients of --hybrid"),
+	own("output_feature_regularizer_binary output_feature_regularizer_text", "valid", "", "the Hessian is that of all examples"),
+	own("valid", "testonly", "", "nothing is learned: give the file by -d"),
+	own("shuffle", "bfgs|conjugate_gradient", "", "L-BFGS sums over all examples, in any order"),
+	own("shuffle", "testonly", "", "nothing is learned"),
+	own("predictions raw_predictions audit", "shuffle", "", "they would not be in the order of the data"),
+	own("holdout_period holdout_after", "valid", "", "it takes the place of the holdout set"),
+	own("testonly", "checkpoint", "", "nothing is learned"),
+	own("node dry_run", "spare", "", "it has the rank of the one that is lost, and none before"),
+	own("checkpoint", "elastic", "", "a job that begins from one has all ranks"),
+}
+
+// own is a case of gvw's own options.
+func own(options, with, without, why string) compat.Case {
+	return compat.Case{Options: options, With: with, Without: without, Class: compat.Refused, Text: why}
+}
+
+// refusal is the error of a case.
+func refusal(f compat.Finding) error {
+	text := strings.Replace(f.Shown, " with --", " cannot go with --", 1)
+	text = strings.Replace(text, " without --", " would be ignored without --", 1)
+	return usageErrorf("%s: %s", text, f.Text)
 }
 
 // clusterNeeded are the options that make a process a rank, all or none;
@@ -132,23 +76,10 @@ func checkLearn(s *settings) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, usageErrorf(format, args...)) }
 
-	for _, r := range learnNeeds {
-		if !s.has(r.option) || hasAny(s, r.one) {
-			continue
-		}
-		if brought[r.one[0]] && s.has("initial_regressor") {
-			continue
-		}
-		fault("--%s would be ignored without --%s: %s", r.option, strings.Join(r.one, " or --"), r.why)
-	}
-	for _, r := range learnExcludes {
-		if !s.has(r.option) {
-			continue
-		}
-		for _, other := range r.others {
-			if s.has(other) {
-				fault("--%s cannot go with --%s: %s", other, r.option, r.why)
-			}
+	loads := s.has("initial_regressor")
+	for _, f := range append(compat.Judge(ownCases, s.all, loads), compat.Judge(compat.Cases(), s.all, loads)...) {
+		if f.Class == compat.Refused {
+			errs = append(errs, refusal(f))
 		}
 	}
 	if s.skipped("no_stdin") && !s.has("data") && !s.has("cache_file") {
@@ -191,7 +122,7 @@ func checkCluster(s *settings) []error {
 			given = n
 		}
 	}
-	if given == "" {
+	if given == "" || s.serverless() {
 		return nil
 	}
 	for _, n := range clusterNeeded {
@@ -207,6 +138,29 @@ func checkCluster(s *settings) []error {
 		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
 	return slices.Concat(checkLoss(s), checkSpare(s), checkElastic(s), checkCheckpoint(s), checkRunDir(s), checkAddresses(s), checkTransport(s), checkCredentials(s))
+}
+
+// serverless reports whether the options of a job name no server and no more than one
+// process: vw's scripts may have them so.
+func (s *settings) serverless() bool {
+	if s.has("span_server") || s.has("spare") || hasAny(s, slices.DeleteFunc(slices.Clone(clusterExtra), isServerPort)) {
+		return false
+	}
+	if s.has("unique_id") && s.has("total") && s.has("node") {
+		return s.number("total") == 1 && s.number("node") == 0
+	}
+	return !hasAny(s, clusterNeeded)
+}
+
+func isServerPort(name string) bool { return name == "span_server_port" }
+
+// leaveServer removes the options of a job that has no server: see serverless.
+func (s *settings) leaveServer() {
+	if s.serverless() {
+		for _, name := range append(slices.Clone(clusterNeeded), "span_server_port") {
+			s.set(name)
+		}
+	}
 }
 
 // checkSpare holds that a spare is of use, and can read what a lost rank has read.

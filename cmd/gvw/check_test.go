@@ -3,8 +3,11 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/compat"
 )
 
 func TestCheckLearn(t *testing.T) {
@@ -12,26 +15,37 @@ func TestCheckLearn(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"-d x", ""},
 		{"-d x --passes 3 -c -k", ""},
-		{"-d x -k", "--kill_cache would be ignored without --cache or --cache_file"},
-		{"-d x --mem 3", "--mem would be ignored without --bfgs or --hybrid"},
+		{"-d x -k", ""},
+		{"-d x --mem 3", ""},
+		{"-d x --skips 3", "--skips would be ignored without --ngram: n-grams skip features"},
+		{"-d x --skips 3 -i m", ""},
 		{"-d x --mem 3 -i m", ""},
 		{"-d x --bfgs --passes 3 -c --mem 3", ""},
-		{"-d x --termination 0.1", "--termination would be ignored"},
+		{"-d x --termination 0.1", ""},
 		{"-d x --sgd_l2 1", "--sgd_l2 would be ignored without --hybrid"},
-		{"-d x --predict_only_model", "no model is written"},
+		{"-d x --predict_only_model", ""},
 		{"-d x --predict_only_model -f m", ""},
 		{"-d x --predict_only_model" + rank, ""},
-		{"-d x --holdout_period 5", "--holdout_period would be ignored without --passes or --hybrid"},
+		{"-d x --holdout_period 5", ""},
 		{"-d x --hybrid 2:20 -c", ""},
 		{"-d x --hybrid 2:20 --bfgs", "--bfgs cannot go with --hybrid"},
 		{"-d x --hybrid 2:20 --passes 3", "--passes cannot go with --hybrid"},
 		{"-d x --hybrid 2", `--hybrid: "2" is not P:Q`},
 		{"-d x --hybrid 0:5", "is not P:Q"},
 		{"-d x --hybrid 1:1", "Q ≥ 2"},
-		{"-d x --bfgs --passes 3 -l 0.5", "--learning_rate cannot go with --bfgs"},
-		{"-d x --holdout_off --early_terminate 2", "cannot go with --holdout_off"},
-		{"-d x --holdout_after 5 --holdout_period 3 --passes 2", "cannot go with --holdout_after"},
-		{"-d x --quiet -P 3", "--progress cannot go with --quiet"},
+		{"-d x --bfgs --passes 3 -l 0.5", ""},
+		{"-d x --bfgs --passes 3 --adaptive", "--adaptive cannot go with --bfgs"},
+		{"-d x --loss_function quantile --quantile_tau 0.3", ""},
+		{"-d x --loss_function hinge --quantile_tau 0.3", "--quantile_tau would be ignored without --loss_function quantile"},
+		{"-d x --min_prediction 2 --max_prediction 1", "--min_prediction: it is above --max_prediction"},
+		{"-d x --min_prediction 1 --max_prediction 1", ""},
+		{"-d x --holdout_off --early_terminate 2", ""},
+		{"-d x --holdout_after 5 --holdout_period 3 --passes 2", ""},
+		{"-d x --quiet -P 3", ""},
+		{"-d x --examples 3" + rank, "--examples cannot go with --span_server"},
+		{"-d x --node 0 --unique_id 4 --total 1", ""},
+		{"-d x --node 1 --unique_id 4 --total 2", "missing: --span_server"},
+		{"-d x --span_server_port 4", ""},
 		{"-d x" + rank, ""},
 		{"-d x --total 2", "--total was given, so this is a rank of a job; missing: --span_server, --unique_id, --node"},
 		{"-d x --span_server h --node 1", "missing: --unique_id, --total"},
@@ -59,11 +73,8 @@ func TestCheckTables(t *testing.T) {
 		known[s.name] = true
 	}
 	var names []string
-	for _, n := range learnNeeds {
-		names = append(append(names, n.option), n.one...)
-	}
-	for _, e := range learnExcludes {
-		names = append(append(names, e.option), e.others...)
+	for _, c := range slices.Concat(ownCases, compat.Cases()) {
+		names = append(names, c.Names()...)
 	}
 	for _, n := range append(append(names, clusterNeeded...), clusterExtra...) {
 		if !known[n] {

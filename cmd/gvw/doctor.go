@@ -114,7 +114,7 @@ func (p *program) examine(c *cli.Context) error {
 	r, err := doctor.Run(c.Context, doctor.Config{
 		Server: job.Server, Credentials: job.Credentials, Job: job.Job, Rank: job.Rank, Total: job.Total,
 		Listen: job.Listen, Advertise: job.Advertise, StartTimeout: job.StartTimeout,
-		Patience: c.Duration("patience"), Log: p.logger(c.Bool("quiet"), true),
+		Patience: c.Duration("patience"), Log: p.logger(logLevel(c.Bool("quiet"), ""), true),
 	})
 	if err != nil {
 		return err

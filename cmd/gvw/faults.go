@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -83,7 +84,7 @@ func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory boo
 		attempt++ // the rank has had another one
 	}
 	p.rank = at.Rank
-	log := p.logger(false, true) // with the time, to tell how long it took the others
+	log := p.logger(slog.LevelInfo, true) // with the time, to tell how long it took the others
 	fault.Arm(plan, fault.Life{Attempt: attempt, Generation: generation}, fault.Hands{
 		Exit:  os.Exit,
 		Kill:  killSelf,

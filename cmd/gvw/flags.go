@@ -41,6 +41,8 @@ type spec struct {
 	repeat   bool     // text: several different values are fine
 	alias    string   // another long name; empty: none
 	single   bool     // list: vw's grammar takes several, but only one makes sense
+	unset    string   // value of vw's that is the same as leaving the option out; empty: none
+	wraps    bool     // integer: a negative number counts down from 2^64, as in vw
 	more     bool     // not on the first screen of help
 }
 
@@ -66,16 +68,16 @@ const (
 // learnFlags are the options of the learner.
 var learnFlags = slices.Concat([]*spec{
 	{name: "data", short: "d", kind: text, category: catInput, arg: "FILE", repeat: true, help: "examples: a file, 'pattern*' or -; repeatable"},
-	{name: "passes", kind: integer, positive: true, category: catInput, arg: "N", def: "1", help: "passes; more than one needs a cache"},
+	{name: "passes", kind: integer, category: catInput, arg: "N", def: "1", help: "passes; more than one needs a cache"},
 	{name: "cache", short: "c", kind: boolean, category: catInput, help: "keep the parsed examples in DATA.cache"},
 	{name: "cache_file", kind: list, single: true, category: catInput, arg: "FILE", help: "keep the parsed examples in FILE"},
 	{name: "kill_cache", short: "k", kind: boolean, category: catInput, help: "make the cache anew, even if it is valid"},
 	{name: "testonly", short: "t", kind: boolean, category: catInput, help: "predict only, learn nothing"},
-	{name: "examples", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "use only the first N examples"},
-	{name: "initial_pass_length", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "end the first pass after N examples"},
+	{name: "examples", kind: integer, positive: true, unset: "-1", category: catInput, arg: "N", more: true, help: "use only the first N examples"},
+	{name: "initial_pass_length", kind: integer, positive: true, unset: "-1", category: catInput, arg: "N", more: true, help: "end the first pass after N examples"},
 	{name: "holdout_off", kind: boolean, category: catInput, more: true, help: "learn from every example in several passes"},
 	{name: "holdout_period", kind: integer, positive: true, category: catInput, arg: "N", def: "10", more: true, help: "hold out every N-th example"},
-	{name: "holdout_after", kind: integer, positive: true, category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},
+	{name: "holdout_after", kind: integer, positive: true, unset: "0", category: catInput, arg: "N", more: true, help: "hold out all examples after the N-th"},
 	{name: "early_terminate", kind: integer, positive: true, category: catInput, arg: "N", def: "3", more: true, help: "passes without improvement before the end"},
 
 	{name: "shuffle", kind: boolean, category: catInput, more: true, help: "read the examples in a random order from pass 2 on"},
@@ -116,7 +118,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "dictionary_path", kind: list, category: catFeature, arg: "DIR", more: true, help: "folders in which dictionaries are searched"},
 	{name: "sort_features", kind: boolean, category: catFeature, more: true, help: "sort the features of a namespace, and drop repeated ones"},
 	{name: "chain_hash", kind: boolean, category: catFeature, more: true, help: "hash text values in JSON as in text"},
-	{name: "constant", short: "C", kind: float, category: catFeature, arg: "X", def: "0", more: true, help: "weight of the constant feature at the start"},
+	{name: "constant", short: "C", kind: float, unset: "0", category: catFeature, arg: "X", def: "0", more: true, help: "weight of the constant feature at the start"},
 	{name: "noconstant", kind: boolean, category: catFeature, more: true, help: "no constant feature"},
 	{name: "hash", kind: text, category: catFeature, arg: "HOW", choices: []string{"all", "strings"}, def: "strings", more: true, help: "how to hash names; all: numbers too"},
 	{name: "hash_seed", kind: integer, max: 1<<32 - 1, category: catFeature, arg: "N", def: "0", more: true, help: "seed of the hash"},
@@ -125,6 +127,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "initial_regressor", short: "i", kind: list, single: true, category: catModel, arg: "FILE", help: "start from a model"},
 	{name: "readable_model", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text"},
 	{name: "invert_hash", kind: text, category: catModel, arg: "FILE", more: true, help: "write the weights as text, with names"},
+	{name: "hexfloat_weights", kind: boolean, category: catModel, more: true, help: "write the weights of text models in hexadecimal"},
 	{name: "id", kind: text, category: catModel, arg: "TEXT", more: true, help: "a text to know the model by, kept in it"},
 	{name: "save_per_pass", kind: boolean, category: catModel, more: true, help: "also write MODEL.N after pass N"},
 	{name: "preserve_performance_counters", kind: boolean, category: catModel, more: true, help: "counters and losses go on from those of -i"},
@@ -141,18 +144,18 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "power_t", kind: float, category: catUpdate, arg: "X", def: "0.5", more: true, help: "exponent of the learning rate's decay"},
 	{name: "initial_t", kind: float, category: catUpdate, arg: "X", more: true, help: "start of the decay"},
 	{name: "decay_learning_rate", kind: float, positive: true, category: catUpdate, arg: "X", def: "1", more: true, help: "factor between passes"},
-	{name: "l1", kind: float, category: catUpdate, arg: "X", def: "0", more: true, help: "L1 regularisation of SGD"},
-	{name: "l2", kind: float, category: catUpdate, arg: "X", def: "0", help: "L2 regularisation"},
+	{name: "l1", kind: float, unset: "0", category: catUpdate, arg: "X", def: "0", more: true, help: "L1 regularisation of SGD"},
+	{name: "l2", kind: float, unset: "0", category: catUpdate, arg: "X", def: "0", help: "L2 regularisation"},
 	{name: "adax", kind: boolean, category: catUpdate, more: true, help: "with --adaptive: by x² instead of g²·x²"},
 	{name: "sparse_l2", kind: float, category: catUpdate, arg: "X", def: "0", more: true, help: "L2 regularisation of the weights of the example at hand"},
 	{name: "l1_state", kind: float, category: catUpdate, arg: "X", def: "0", more: true, help: "what L1 has taken from every weight before the start"},
 	{name: "l2_state", kind: float, category: catUpdate, arg: "X", def: "1", more: true, help: "the factor that L2 has put on every weight before the start"},
 	{name: "feature_mask", kind: text, category: catUpdate, arg: "FILE", more: true, help: "train only what is not 0 in this model, from there"},
-	{name: "initial_weight", kind: float, category: catUpdate, arg: "X", def: "0", more: true, help: "every weight at the start"},
+	{name: "initial_weight", kind: float, unset: "0", category: catUpdate, arg: "X", def: "0", more: true, help: "every weight at the start"},
 	{name: "random_weights", kind: boolean, category: catUpdate, more: true, help: "start weights from -0.5 to 0.5"},
 	{name: "normal_weights", kind: boolean, category: catUpdate, more: true, help: "start weights of the normal distribution"},
 	{name: "truncated_normal_weights", kind: boolean, category: catUpdate, more: true, help: "the same, within two standard deviations"},
-	{name: "random_seed", kind: integer, max: 1<<64 - 1, category: catUpdate, arg: "N", def: "0", more: true, help: "seed of all that is drawn"},
+	{name: "random_seed", kind: integer, max: 1<<64 - 1, wraps: true, category: catUpdate, arg: "N", def: "0", more: true, help: "seed of all that is drawn"},
 	{name: "sgd", kind: boolean, category: catUpdate, more: true, help: "plain SGD: none of the next three by itself"},
 	{name: "adaptive", kind: boolean, category: catUpdate, more: true, help: "a learning rate for each feature"},
 	{name: "normalized", kind: boolean, category: catUpdate, more: true, help: "updates that do not depend on a feature's scale"},
@@ -168,7 +171,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "scores", kind: boolean, category: catUpdate, more: true, help: "with --oaa: predict every class's score"},
 	{name: "indexing", kind: text, category: catUpdate, arg: "N", choices: []string{"0", "1"}, more: true, help: "with --oaa: the first label; by the data if not given"},
 	{name: "named_labels", kind: text, category: catUpdate, arg: "A,B,C", more: true, help: "with --oaa: labels are these names"},
-	{name: "oaa_subsample", kind: integer, positive: true, category: catUpdate, arg: "N", more: true, help: "with --oaa: only N of the other classes learn from an example"},
+	{name: "oaa_subsample", kind: integer, positive: true, unset: "0", category: catUpdate, arg: "N", more: true, help: "with --oaa: only N of the other classes learn from an example"},
 
 	{name: "bfgs", kind: boolean, category: catBatch, help: "learn by L-BFGS, over --passes"},
 	{name: "conjugate_gradient", kind: boolean, category: catBatch, more: true, help: "learn by conjugate gradients, over --passes"},
@@ -193,6 +196,10 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "log_json", kind: text, category: catOutput, arg: "FILE", more: true, help: "write one line of JSON a pass"},
 	{name: "audit", short: "a", kind: boolean, category: catOutput, more: true, help: "write each example's features and weights to stdout"},
 	{name: "quiet", kind: boolean, category: catOutput, more: true, help: "errors only"},
+	{name: "driver_output_off", kind: boolean, category: catOutput, more: true, help: "no table and no summary"},
+	{name: "driver_output", kind: text, category: catOutput, arg: "STREAM", choices: []string{"stderr", "stdout"}, def: "stderr", more: true, help: "stream of the table and the summary"},
+	{name: "log_level", kind: text, category: catOutput, arg: "LEVEL", choices: []string{"critical", "error", "info", "off", "warn"}, def: "info", more: true, help: "least level of log lines and notes"},
+	{name: "dont_output_best_constant", kind: boolean, category: catOutput, more: true, help: "leave the best constant out of the summary"},
 	{name: "mode", kind: text, category: catOutput, arg: "MODE", def: "600", more: true, help: "of files that are made, octal: 644 lets all read them"},
 
 	{name: "span_server", kind: text, category: catCluster, arg: "HOST", help: "host of the spanning_tree server"},

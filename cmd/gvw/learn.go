@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -86,14 +87,22 @@ func (p *program) learn(c *cli.Context) (err error) {
 		p.stderr = left
 		defer func() { p.stderr = f }()
 	}
-	cfg.Talk = p.stderr
+	cfg.Loaded = p.checkLoaded(c)
+	switch {
+	case c.Bool("driver_output_off"):
+		cfg.Talk = io.Discard // not nil: as in vw the model keeps the state of the table
+	case c.String("driver_output") == "stdout":
+		cfg.Talk = p.stdout
+	default:
+		cfg.Talk = p.stderr
+	}
 	if c.Bool("audit") {
 		if slices.Contains(stdoutNames, cfg.Predictions) || slices.Contains(stdoutNames, cfg.RawPredictions) {
 			return usageErrorf("--audit: it writes to stdout, so predictions need a file of their own")
 		}
 		cfg.Audit = p.stdout
 	}
-	cfg.Log = p.logger(cfg.Quiet, isRank)
+	cfg.Log = p.logger(logLevel(cfg.Quiet, c.String("log_level")), isRank)
 	if shard.Kind == hdfsio.Bytes {
 		warnOfPrefixes(cfg.Log, fsys, c.StringSlice("data"))
 	}
@@ -128,13 +137,30 @@ func idle(err error, log *slog.Logger) error {
 	return err
 }
 
-// logger writes warnings, and what a rank has to say, to stderr. Times are of
-// use only where several processes write.
-func (p *program) logger(quiet, isRank bool) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if quiet {
-		opts.Level = slog.LevelError
+// noteLevel is the level of notes on the command line.
+const noteLevel = slog.LevelWarn
+
+// logLevel is the least level of the lines that are logged. As in vw --log_level
+// overrides --quiet.
+func logLevel(quiet bool, name string) slog.Level {
+	switch name {
+	case "info":
+		return slog.LevelInfo
+	case "warn":
+		return slog.LevelWarn
+	case "error", "critical", "off": // an error that ends the run is always printed
+		return slog.LevelError
 	}
+	if quiet {
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// logger returns the logger of warnings and of the progress of ranks, on stderr. Times
+// are of use only where several processes write.
+func (p *program) logger(level slog.Level, isRank bool) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: level}
 	if !isRank {
 		opts.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
 			if len(groups) == 0 && a.Key == slog.TimeKey {

@@ -134,6 +134,9 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 			errs = append(errs, usageErrorf("gvw mapper: --%s is Hadoop's to say: leave it out", name))
 		}
 	}
+	if job.get("driver_output") == "stdout" {
+		errs = append(errs, usageErrorf("gvw mapper: --driver_output stdout: stdout is the output of the task: leave it out"))
+	}
 	for _, name := range []string{"audit", "invert_hash"} {
 		if job.has(name) {
 			errs = append(errs, usageErrorf("gvw mapper: --%s needs names, and each rank knows those of its own split only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name))

@@ -78,7 +78,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 			Redefine:        c.StringSlice("redefine"),
 			NGrams:          c.StringSlice("ngram"),
 			Skips:           c.StringSlice("skips"),
-			Limits:          c.StringSlice("feature_limit"),
+			Limits:          limits(c.StringSlice("feature_limit")),
 			Affix:           c.String("affix"),
 			Spelling:        c.StringSlice("spelling"),
 			ChainHash:       c.Bool("chain_hash"),
@@ -119,8 +119,8 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 			Truncated: c.Bool("truncated_normal_weights"),
 			Seed:      merand.State(c.Uint64("random_seed")),
 		},
-		L1:    float64(f32("l1")),
-		L2:    float64(f32("l2")),
+		L1:    float64(max(0, f32("l1"))), // vw reads a negative one as 0
+		L2:    float64(max(0, f32("l2"))),
 		SGDL2: float64(f32("sgd_l2")),
 
 		FTRL:      follower(c),
@@ -138,6 +138,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		Loss:    c.String("loss_function"),
 		LossSet: c.IsSet("loss_function"),
 		Link:    c.String("link"),
+		LinkSet: c.IsSet("link"),
 		Binary:  c.Bool("binary"),
 
 		BFGS:                 c.Bool("bfgs"),
@@ -154,6 +155,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 
 		FinalModel:       c.String("final_regressor"),
 		PredictOnly:      c.Bool("predict_only_model"),
+		HexWeights:       c.Bool("hexfloat_weights"),
 		ID:               c.String("id"),
 		ReadableModel:    c.String("readable_model"),
 		InvertHash:       c.String("invert_hash"),
@@ -163,8 +165,9 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		SavePerPass:      c.Bool("save_per_pass"),
 		PreserveCounters: c.Bool("preserve_performance_counters"),
 
-		Quiet:    c.Bool("quiet"),
-		Progress: c.String("progress"),
+		Quiet:          c.Bool("quiet"),
+		NoBestConstant: c.Bool("dont_output_best_constant"),
+		Progress:       c.String("progress"),
 	}
 	weights, err := classWeights(c.StringSlice("classweight"))
 	if err != nil {
@@ -179,7 +182,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		cfg.Metrics = set
 	}
 	for _, format := range learn.Formats {
-		if c.Bool(format) {
+		if cfg.Format == "" && c.Bool(format) { // of several the first, as in vw
 			cfg.Format = format
 		}
 	}
@@ -201,6 +204,18 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		cfg.Hybrid = h
 	}
 	return cfg, nil
+}
+
+// limits are the values of --feature_limit. As in vw the number of a value like a:2,
+// which begins with a colon there, is 0.
+func limits(values []string) []string {
+	list := slices.Clone(values)
+	for i, v := range list {
+		if len(v) > 1 && v[1] == ':' && (v[0] < '0' || v[0] > '9') {
+			list[i] = v[:1] + "0"
+		}
+	}
+	return list
 }
 
 // follower is the rule of the FTRL family that was asked for.

@@ -133,7 +133,7 @@ func TestRefusedPlans(t *testing.T) {
 		"-d x --run_dir d":         "--run_dir is set by gvw run itself",
 		"-d x --span_server h":     "--span_server is set by gvw run itself",
 		"-d x --shard lines":       "--shard comes before --",
-		"-d x -k":                  "--kill_cache would be ignored",
+		"-d x --skips 2":           "--skips would be ignored",
 		"-d x --bfgs --hybrid 2:3": "cannot go with --hybrid",
 	} {
 		if _, err := planFor(line, ""); err == nil || !strings.Contains(err.Error(), want) {

@@ -18,7 +18,7 @@ import (
 
 // spare is gvw --spare: a process that waits until a rank is lost, and then is that rank.
 func (p *program) spare(ctx context.Context, s *settings) (err error) {
-	log := p.logger(s.has("quiet"), true)
+	log := p.logger(logLevel(s.has("quiet"), s.get("log_level")), true)
 	err = p.dispatch(ctx, s.args(), learnFlags, func(c *cli.Context) (err error) {
 		p.enlisted, err = p.enlist(c)
 		return err
@@ -66,7 +66,7 @@ func (p *program) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	if _, err := p.faultPlan(at.Total, c.String("shm") != "off"); err != nil {
 		return cfg, err // now, and not when it is needed
 	}
-	cfg.Log = p.logger(cfg.Quiet, true)
+	cfg.Log = p.logger(logLevel(cfg.Quiet, c.String("log_level")), true)
 	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	cfg.Inputs = []learn.Input{{Name: "what the rank will read"}}
 	fsys := p.files(c.String, true)

@@ -11,7 +11,7 @@ import (
 
 // unknown refuses a long option that is none of ours.
 func (n *normaliser) unknown(spelled, name string) {
-	if o, ok := compat.Find(name); ok && o.Class != compat.Works && o.Class != compat.NoOp {
+	if o, ok := compat.Find(name); ok && o.Class != compat.Works && !o.Accepted() {
 		n.unsupported(spelled, o)
 		return
 	}

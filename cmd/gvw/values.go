@@ -60,7 +60,7 @@ func checkNamespaces(name, value string) error {
 	case "skips":
 		n.Skips, n.NGrams = one, []string{"2"}
 	case "feature_limit":
-		n.Limits = one
+		n.Limits = limits(one)
 	case "affix":
 		n.Affix = value
 	case "spelling":
@@ -81,7 +81,18 @@ func (s *spec) canonicalInteger(value string) (string, error) {
 	if s.positive {
 		least = 1
 	}
-	u, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(value), "+"), 10, 64)
+	value = strings.TrimSpace(value)
+	if value == s.unset && value != "" {
+		return value, nil
+	}
+	if s.wraps && strings.HasPrefix(value, "-") {
+		i, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return "", fmt.Errorf("%s is too small: at least %d", value, math.MinInt64)
+		}
+		return strconv.FormatUint(uint64(i), 10), nil
+	}
+	u, err := strconv.ParseUint(strings.TrimPrefix(value, "+"), 10, 64)
 	if errors.Is(err, strconv.ErrRange) || err == nil && u > limit {
 		return "", fmt.Errorf("%s is too large: at most %d", value, limit)
 	}

@@ -34,7 +34,7 @@ type settings struct {
 	values map[string][]string // canonical text; for a boolean "true"
 	words  []string            // what no option took
 	rest   []string            // what stood after "--"; nil: there was no "--"
-	noops  []compat.Option     // options of vw that gvw takes and does not need
+	extra  []compat.Option     // options of vw that gvw accepts and does not need
 }
 
 // has reports whether an option was given, on the command line or by the
@@ -54,7 +54,7 @@ func (s *settings) all(name string) []string { return s.values[name] }
 
 // skipped reports whether an option was given that does nothing here.
 func (s *settings) skipped(name string) bool {
-	return slices.ContainsFunc(s.noops, func(o compat.Option) bool { return o.Name == name })
+	return slices.ContainsFunc(s.extra, func(o compat.Option) bool { return o.Name == name })
 }
 
 // number returns an integer option's value; 0 if it was not given.
@@ -185,7 +185,7 @@ func (n *normaliser) parseLong(word string, args []string) []string {
 	name, value, attached := strings.Cut(word[2:], "=")
 	s := n.long(underscored(name))
 	if s == nil {
-		if o, ok := compat.Find(underscored(name)); ok && o.Class == compat.NoOp && n.learns() {
+		if o, ok := compat.Find(underscored(name)); ok && o.Accepted() && n.learns() {
 			return n.skip(o, "--"+name, attached, args)
 		}
 		n.unknown("--"+name, underscored(name))
@@ -266,13 +266,16 @@ func (n *normaliser) skip(o compat.Option, spelled string, attached bool, args [
 	switch {
 	case o.Values == compat.None && attached:
 		n.fault("%s takes no value", spelled)
-	case o.Values == compat.One && !attached && (len(args) == 0 || optionLike(args[0])):
+	case o.Values != compat.None && !attached && (len(args) == 0 || optionLike(args[0])):
 		n.fault("%s needs a value", spelled)
-	case o.Values == compat.One && !attached:
+	case o.Values != compat.None && !attached:
 		args = args[1:]
 	}
-	if !slices.Contains(n.out.noops, o) {
-		n.out.noops = append(n.out.noops, o)
+	for o.Values == compat.Many && len(args) > 0 && !optionLike(args[0]) {
+		args = args[1:]
+	}
+	if !slices.Contains(n.out.extra, o) {
+		n.out.extra = append(n.out.extra, o)
 	}
 	return args
 }
@@ -292,6 +295,9 @@ func (n *normaliser) add(s *spec, spelled, value string) {
 	canonical, err := s.canonical(value)
 	if err != nil {
 		n.fault("%s: %w", spelled, err)
+		return
+	}
+	if s.unset != "" && canonical == s.unset {
 		return
 	}
 	old := n.out.values[s.name]

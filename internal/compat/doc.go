@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compat is the list of every option of Vowpal Wabbit 9.11.9, and what
-// gvw makes of each:
+// Package compat is the table of every option of Vowpal Wabbit 9.11.9, and of pairs of
+// them, with the way in which gvw treats each:
 //
 //	o, ok := compat.Find("ring_size")
-//	// o.Class == compat.NoOp, o.Remark says why nothing is lost
+//	// o.Class == compat.Silent, o.Remark is the reason why nothing is lost
+//	for _, f := range compat.Judge(compat.Cases(), given, false) {
+//		// f.Class, f.Option and f.Text: refuse the command line, print a note, or go on
+//	}
 //
-// The command line takes its refusals and notes from here, and
-// docs/compatibility.md is [Page]. Whoever adds an option of vw's to gvw changes
-// its class to Works here and writes the page anew:
+// The rule of the table: gvw refuses an option of vw only if the result would differ
+// from vw's. An option without effect in vw is accepted, silently where scripts share
+// options, with a note where the user has probably forgotten something.
+//
+// The command line takes its refusals and notes from here, and docs/compatibility.md is
+// [Page]. A change that adds an option of vw's to gvw sets its class to Works here and
+// writes the page:
 //
 //	go test ./internal/compat -update
 //
 // # Contract
 //
-// An option stands in one class and is there once: where several learners of
-// vw's have one of the same name, under the linear one, else under the first.
-// Works says that the command's own table of flags has it (a test there holds
-// the two together). The others carry a remark if there is something to do
-// instead; Refused and NoOp always do. With a vw installed (GVW_VW_PYTHON) a
-// test compares names, letters and values with what its help says.
+// An option has one class and one row: where several learners of vw's have one of the
+// same name, under the linear one, else under the first. Works means that the command's
+// own table of flags has the option; a test there compares the two. The others carry a
+// remark if there is a remedy or a reason; Silent, Noted and Refused always do. With a vw
+// installed (GVW_VW_PYTHON) a test compares names, letters and values with its help.
+//
+// A [Case] holds for options that work. Judge evaluates cases over the options given on
+// a command line. Each case has an example, which tests run by gvw and by vw.
 package compat

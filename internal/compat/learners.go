@@ -14,7 +14,7 @@ var learners = []group{
 		{"conjugate_gradient", Works, ""},
 	}},
 	{"Count label", []row{
-		{"dont_output_best_constant", Refused, "the best constant is in the summary alone: use --quiet"},
+		{"dont_output_best_constant", Works, ""},
 	}},
 	{"Debug Metrics", []row{
 		{"extra_metrics=", Refused, "see --metrics and --log_json"},
@@ -42,7 +42,7 @@ var learners = []group{
 		{"sparse_l2=", Works, ""},
 		{"l1_state=", Works, "on a cluster what is due is applied before weights are averaged; vw averages raw weights, whose ranks then predict differently"},
 		{"l2_state=", Works, "likewise"},
-		{"per_model_save_load", NoOp, "models of --oaa always keep what each class needs to go on"},
+		{"per_model_save_load", Silent, "models of --oaa always keep what each class needs to go on"},
 	}},
 	{"LBFGS and Conjugate Gradient", []row{
 		{"bfgs", Works, "as vw 7.10 does; --bfgs_semantics vw9 as 9 does (bfgs.md)"},
@@ -52,11 +52,11 @@ var learners = []group{
 	}},
 	{"Latent Dirichlet Allocation", []row{
 		{"lda=", Later, ""},
-		{"lda_alpha=", Later, ""},
-		{"lda_rho=", Later, ""},
-		{"lda_D=", Later, ""},
-		{"lda_epsilon=", Later, ""},
-		{"minibatch=", Later, ""},
+		{"lda_alpha=", Noted, notEnabled},
+		{"lda_rho=", Noted, notEnabled},
+		{"lda_D=", Noted, notEnabled},
+		{"lda_epsilon=", Noted, notEnabled},
+		{"minibatch=", Noted, notEnabled},
 		{"math_mode=", Later, ""},
 		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
 	}},
@@ -65,10 +65,10 @@ var learners = []group{
 	}},
 	{"Neural Network", []row{
 		{"nn=", Later, ""},
-		{"inpass", Later, ""},
-		{"multitask", Later, ""},
-		{"dropout", Later, ""},
-		{"meanfield", Later, ""},
+		{"inpass", Noted, notEnabled},
+		{"multitask", Noted, notEnabled},
+		{"dropout", Noted, notEnabled},
+		{"meanfield", Noted, notEnabled},
 	}},
 	{"One Against All", []row{
 		{"oaa=", Works, "models keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},

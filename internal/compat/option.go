@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// Class says what gvw makes of an option.
+// Class is the way in which gvw treats an option.
 type Class uint8
 
 const (
-	Works   Class = iota // as in vw, but for what the remark says
-	NoOp                 // taken and not needed, with a note on stderr
-	Later                // refused today
-	Refused              // refused for good; the remark says what to do instead
+	Works   Class = iota // as in vw, except for the remark
+	Silent               // accepted without a word: nothing is lost
+	Noted                // accepted with a note on stderr: the user may have forgotten something
+	Later                // refused until gvw supports it
+	Refused              // refused for good; the remark is what to do instead
 )
 
 func (c Class) String() string {
-	return [...]string{"works", "accepted", "later", "refused"}[c]
+	return [...]string{"works", "silent", "note", "later", "refused"}[c]
 }
 
-// Values says how many values an option takes.
+// Values is the number of values that an option takes.
 type Values uint8
 
 const (
@@ -35,10 +36,13 @@ type Option struct {
 	Name   string // long, with underscores
 	Short  string // one letter; empty: none
 	Values Values
-	Group  string // what vw's help has it under
+	Group  string // section of vw's help; Removed: none of 9.11.9
 	Class  Class
 	Remark string // what differs, or what to do instead; may be empty
 }
+
+// Accepted reports whether gvw takes the option and does nothing with it.
+func (o Option) Accepted() bool { return o.Class == Silent || o.Class == Noted }
 
 // group is a section of vw's help.
 type group struct {
@@ -55,11 +59,21 @@ type row struct {
 	remark   string
 }
 
-// refused are rows of one class and remark.
-func refused(remark, spellings string) []row {
+// refused returns rows of one class and remark.
+func refused(remark, spellings string) []row { return rows(Refused, remark, spellings) }
+
+// learner returns the rows of a reduction that gvw lacks. Without the options that
+// enable it, vw ignores its parameters.
+func learner(remark, enabling, parameters string) []row {
+	return append(refused(remark, enabling), rows(Noted, notEnabled, parameters)...)
+}
+
+const notEnabled = "ignored, as in vw: no learner that takes it is enabled"
+
+func rows(class Class, remark, spellings string) []row {
 	var rows []row
 	for s := range strings.FieldsSeq(spellings) {
-		rows = append(rows, row{s, Refused, remark})
+		rows = append(rows, row{s, class, remark})
 	}
 	return rows
 }
@@ -67,7 +81,7 @@ func refused(remark, spellings string) []row {
 // options is the whole list, in the order of the tables.
 var options = func() []Option {
 	var all []Option
-	for _, g := range slices.Concat(general, learners, others) {
+	for _, g := range slices.Concat(general, learners, others, removed) {
 		for _, r := range g.rows {
 			o := Option{Name: r.spelling, Group: g.name, Class: r.class, Remark: r.remark}
 			if short, name, found := strings.Cut(o.Name, ","); found {

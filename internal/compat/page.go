@@ -13,8 +13,9 @@ var sections = []struct {
 	title string
 	text  string
 }{
-	{Works, "Works", "As in vw. A remark says where gvw differs."},
-	{NoOp, "Accepted", "Taken so that old command lines run. They do nothing here, and one note on\nstderr says why nothing is lost."},
+	{Works, "Works", "As in vw, except for the remark."},
+	{Silent, "Silent", "Accepted without a word: nothing is lost."},
+	{Noted, "Noted", "Accepted with one note on stderr: vw ignores them, too."},
 	{Later, "Later", "Refused today, with exit code 1: \"does not support yet\"."},
 	{Refused, "Refused", "Refused by name, with exit code 1 and the words in the last column."},
 }
@@ -30,13 +31,26 @@ func Page() []byte {
 		"<!-- Written by: go test ./internal/compat -update -->\n\n")
 	fmt.Fprintf(&b, "gvw knows all %d options of Vowpal Wabbit 9.11.9, by vw's names. Names may be\n"+
 		"written with dashes or underscores; an unknown one gets a suggestion. Options that\n"+
-		"only gvw has are in `gvw --help all`.\n\n| | options |\n|---|---|\n", len(options))
+		"only gvw has are in `gvw --help all`.\n\n"+
+		"The rule: gvw refuses an option of vw only if the result would differ from vw's.\n"+
+		"An option that has no effect in vw is accepted: silently where scripts share\n"+
+		"options, with one note on stderr where the user has probably forgotten something.\n"+
+		"[Options beside others](#options-beside-others) lists the cases.\n\n"+
+		"| | options |\n|---|---|\n", len(options)-len(removed[0].rows))
 	for _, s := range sections {
 		fmt.Fprintf(&b, "| [%s](#%s) | %d |\n", strings.ToLower(s.title), strings.ToLower(s.title), count[s.class])
 	}
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| vw has it under | option | remark |\n|---|---|---|\n", s.title, s.text)
 		writeRows(&b, s.class)
+	}
+	b.WriteString(caseText)
+	for _, class := range []Class{Silent, Noted, Refused} {
+		for _, c := range Cases() {
+			if c.Class == class {
+				c.writeRow(&b)
+			}
+		}
 	}
 	return []byte(b.String())
 }
@@ -56,7 +70,7 @@ func writeRows(b *strings.Builder, class Class) {
 		if o.Class != class {
 			continue
 		}
-		if class != Refused || o.Group != group || o.Remark != remark {
+		if class != Refused && class != Noted || o.Group != group || o.Remark != remark {
 			flush()
 			group, remark = o.Group, o.Remark
 		}
@@ -68,3 +82,50 @@ func writeRows(b *strings.Builder, class Class) {
 	}
 	flush()
 }
+
+const caseText = `
+## Options beside others
+
+An option that works, with a value or beside others: accepted silently, accepted with
+one note on stderr, or refused with exit code 1. What is not listed does what vw does.
+At -i, a case that depends on what the model brings along is decided when it is read.
+
+| option | condition | | gvw |
+|---|---|---|---|
+`
+
+// writeRow writes the row of a case.
+func (c *Case) writeRow(b *strings.Builder) {
+	var conditions []string
+	if c.Value != "" {
+		conditions = append(conditions, "value "+code(c.Value))
+	}
+	for requirement := range strings.FieldsSeq(c.With) {
+		conditions = append(conditions, "with "+codeList(alternatives(requirement)))
+	}
+	if c.Without != "" {
+		conditions = append(conditions, "without "+codeList(strings.Fields(c.Without)))
+	}
+	var names []string
+	for name := range strings.FieldsSeq(c.Options) {
+		names = append(names, code("--"+name))
+	}
+	row := fmt.Sprintf("%s | %s | %v | %s", strings.Join(names, ", "), strings.Join(conditions, ", "), c.Class, c.Text)
+	fmt.Fprintf(b, "| %s |\n", row)
+}
+
+// codeList is terms of a case, the last two joined by "or".
+func codeList(terms []string) string {
+	var list []string
+	for _, t := range terms {
+		name, rest := cutTerm(t)
+		if rest != "" {
+			rest = " " + strings.TrimPrefix(rest, "=")
+		}
+		list = append(list, code("--"+name+rest))
+	}
+	return strings.Join(list, " or ")
+}
+
+// code is text in a table of Markdown, in the font of code.
+func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }

@@ -35,7 +35,7 @@ func (s Start) Fill(w []float32, stride, pitch int) merand.State {
 		for i := 0; i < len(w); i += stride {
 			w[i] = normal(merand.State(i / stride * pitch))
 		}
-		if s.Truncated {
+		if !s.Normal {
 			truncateNormal(w, stride)
 		}
 	}

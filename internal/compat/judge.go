@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Case is the way in which gvw treats options beside others, or with a value.
+type Case struct {
+	Options string // names, separated by blanks: the case holds for each of them
+	Value   string // regular expression of the whole value; empty: any value
+	With    string // requirements, separated by blanks: all are met; see [Case.met]
+	Without string // names and name=value, separated by blanks: none is given
+	Class   Class  // Silent, Noted or Refused
+	Text    string // reason, or remedy
+	Example string // command line of the case, for tests; those that prepare files end with " ;; "
+}
+
+// Given returns the values of an option: none if it was not given, and "true" of one
+// that takes none.
+type Given func(option string) []string
+
+// Finding is a case that holds for an option of a command line.
+type Finding struct {
+	*Case
+	Option string
+	Shown  string // the option with its value, or the option and what it is beside
+}
+
+// Same reports whether other says the same of the same option. An option has one note.
+func (f Finding) Same(other Finding) bool {
+	return f.Option == other.Option && (f.Case == other.Case || f.Class == Noted && other.Class == Noted)
+}
+
+// Kept are the options that decide cases and that a model may bring along.
+var Kept = []string{"bfgs", "conjugate_gradient", "ftrl", "pistol", "coin", "oaa", "ngram", "quadratic", "cubic", "interactions"}
+
+// Judge returns the cases that hold for a command line, in the order of the table.
+// With loads an initial model is still to be read: a case that holds without an option
+// that the model may bring along is left open.
+func Judge(cases []Case, given Given, loads bool) []Finding {
+	var found []Finding
+	for i := range cases {
+		c := &cases[i]
+		beside, ok := c.met(given)
+		if !ok || !c.missing(given, loads) {
+			continue
+		}
+		for option := range strings.FieldsSeq(c.Options) {
+			values := given(option)
+			j := slices.IndexFunc(values, c.matches)
+			if j < 0 {
+				continue
+			}
+			f := Finding{Case: c, Option: option, Shown: c.shown(option, values[j], beside)}
+			if !slices.ContainsFunc(found, f.Same) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// matches reports whether a value is one of the case's.
+func (c *Case) matches(value string) bool {
+	return c.Value == "" || regexp.MustCompile(`^(?:`+c.Value+`)$`).MatchString(value)
+}
+
+// met reports whether all requirements of With are met, and returns the options that
+// meet them. Of alternatives, written a|b, one is enough. A requirement is a name,
+// name=value, or two options whose values compare: a!=b, a>=b, a>b.
+func (c *Case) met(given Given) (by []string, ok bool) {
+	for requirement := range strings.FieldsSeq(c.With) {
+		i := slices.IndexFunc(alternatives(requirement), func(term string) bool { return holds(term, given) })
+		if i < 0 {
+			return nil, false
+		}
+		if name, rest := cutTerm(alternatives(requirement)[i]); rest == "" {
+			by = append(by, name)
+		}
+	}
+	return by, true
+}
+
+// missing reports whether nothing in Without is given.
+func (c *Case) missing(given Given, loads bool) bool {
+	for term := range strings.FieldsSeq(c.Without) {
+		if holds(term, given) || loads && slices.Contains(Kept, term) {
+			return false
+		}
+	}
+	return true
+}
+
+func alternatives(requirement string) []string { return strings.Split(requirement, "|") }
+
+// operators compare options; the longer ones come first.
+var operators = []string{"!=", ">=", ">", "="}
+
+// cutTerm splits a term at its operator.
+func cutTerm(term string) (name, rest string) {
+	if i := strings.IndexAny(term, "!>="); i >= 0 {
+		return term[:i], term[i:]
+	}
+	return term, ""
+}
+
+func holds(term string, given Given) bool {
+	name, rest := cutTerm(term)
+	values := given(name)
+	if len(values) == 0 || rest == "" {
+		return len(values) > 0
+	}
+	var operator string
+	for _, o := range operators {
+		if strings.HasPrefix(rest, o) {
+			operator = o
+			break
+		}
+	}
+	operand := strings.TrimPrefix(rest, operator)
+	if operator == "=" {
+		return slices.Contains(values, operand)
+	}
+	other := given(operand)
+	if len(other) == 0 {
+		return false
+	}
+	if operator == "!=" {
+		return values[0] != other[0]
+	}
+	a, err1 := strconv.ParseFloat(values[0], 64)
+	b, err2 := strconv.ParseFloat(other[0], 64)
+	return err1 == nil && err2 == nil && (a > b || operator == ">=" && a == b)
+}
+
+// shown is the start of a message about an option.
+func (c *Case) shown(option, value string, beside []string) string {
+	text := "--" + option
+	if c.Value != "" {
+		text += " " + value
+	}
+	switch {
+	case len(beside) > 0:
+		text += " with --" + strings.Join(beside, " --")
+	case c.Value == "" && c.Without != "":
+		text += " without " + orList(c.Without)
+	}
+	return text
+}
+
+// orList is names of options with "or" between them.
+func orList(terms string) string {
+	return "--" + strings.ReplaceAll(strings.Join(strings.Fields(terms), " or --"), "=", " ")
+}
+
+// Names returns the options that a case names.
+func (c *Case) Names() []string {
+	names := strings.Fields(c.Options)
+	for _, requirement := range append(strings.Fields(c.With), strings.Fields(c.Without)...) {
+		for _, term := range alternatives(requirement) {
+			name, rest := cutTerm(term)
+			names = append(names, name)
+			if rest != "" && rest[0] != '=' {
+				names = append(names, strings.TrimLeft(rest, "!>="))
+			}
+		}
+	}
+	return names
+}
