@@ -114,7 +114,8 @@ type Config struct {
 	// as stalled.
 	Stall time.Duration
 	// MaxWait ends the job when a rank has not entered a collective for so long; 0
-	// is no limit, as long as it sends signs of life.
+	// is no limit, as long as it sends signs of life. vw workers send none: beside them 0 is
+	// 10 times Stall, or 20 times this rank's longest work between two calls if that is more.
 	MaxWait time.Duration
 
 	// Chunk is how many bytes travel at once, a multiple of 8 up to 16 MiB; 0 is

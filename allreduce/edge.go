@@ -48,6 +48,7 @@ type edge struct {
 	broken   bool     // a write failed; who reads finds out why
 	gone     error    // stream: it ended between collectives
 	served   uint64   // stream: the last collective whose parts have all arrived
+	taken    int64    // stream: bytes of the collectives up to that one
 	entered  uint64   // the newest collective in which the peer is known to be
 	begun    uint64   // the newest collective whose header has been composed
 	note     note     // the newest one

@@ -53,8 +53,10 @@ type engine struct {
 	working bool // the rank is in a step's Work: it needs all its peers again
 	ending  bool // edges may end from now on
 	failure *failure
-	where   Where // at the time of the failure
-	garble  bool  // of a fault: a bit of the next part flips
+	where   Where         // at the time of the failure
+	longest time.Duration // stream: this rank's longest work before a call
+	rested  time.Time     // stream: when the last call was finished; zero: none was
+	garble  bool          // of a fault: a bit of the next part flips
 
 	mute atomic.Bool // of a fault: nothing goes over the edges any more
 }
@@ -178,6 +180,9 @@ func (en *engine) begin(id callID, prog *schedule.Program, dst, src []byte) bool
 		return false
 	}
 	en.number(id)
+	if en.stream && !en.rested.IsZero() {
+		en.longest = max(en.longest, en.call.started.Sub(en.rested))
+	}
 	en.load(prog, dst, src)
 	en.active = true
 	if gone := en.lostBetween(); gone != nil {
@@ -251,7 +256,9 @@ func (en *engine) progress() {
 		}
 	}
 	if c.run.Finished() {
-		en.active, en.leaving = false, false
+		if en.active, en.leaving = false, false; en.stream {
+			en.rested = time.Now()
+		}
 		c.finished.Store(true)
 		c.done <- struct{}{}
 	}

@@ -166,6 +166,7 @@ func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error 
 		en.stream, en.peers = w.Stream, w.Peers
 		if w.Stream {
 			en.part = streamChunk
+			_, en.longest, _ = g.steps.pace()
 		}
 		en.reach = func(rank int) {
 			wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })

@@ -89,6 +89,10 @@ type DeadlineError struct {
 }
 
 func (e *DeadlineError) Error() string {
+	if !e.Entered && e.Rank == unknownRank {
+		return fmt.Sprintf("%v: rank %d waited %s for %s, which has sent nothing in the collective: it, or a worker behind it, is stopped or far slower than this rank "+
+			"(limit: MaxWait, else %d times Stall, or %d times this rank's longest work)", e.Where, e.By, seconds(e.Idle), rankAt(e.Rank, e.Host), streamStalls, streamPaces)
+	}
 	if !e.Entered {
 		return fmt.Sprintf("%v: rank %d waited %s for %s, which has not entered the collective (limit: MaxWait)",
 			e.Where, e.By, seconds(e.Idle), rankAt(e.Rank, e.Host))

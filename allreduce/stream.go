@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
@@ -71,7 +72,7 @@ func (en *engine) mayNotSend(e *edge) bool {
 
 // readStream is the reader of an edge of a job with vw workers.
 func (e *edge) readStream(br *bufio.Reader) *failure {
-	for {
+	for taken := int64(0); ; {
 		// Wait for the first byte of a call, so that an end between two calls is
 		// seen as one.
 		if _, err := br.Peek(1); err != nil {
@@ -86,9 +87,10 @@ func (e *edge) readStream(br *bufio.Reader) *failure {
 				return e.lost(err)
 			}
 			last = m.Last
+			taken += int64(len(buf))
 			e.inbox.move = m
 			if last {
-				e.en.served(e)
+				e.en.served(e, taken)
 			}
 			e.received(buf)
 		}
@@ -116,11 +118,24 @@ func (e *edge) nextStreamed() (m schedule.Move, buf []byte, ok bool) {
 	return m, nil, false
 }
 
-// served notes that the last part of the call is in.
-func (en *engine) served(e *edge) {
+// served notes that the last part of the call is in, and how many bytes all calls have taken.
+func (en *engine) served(e *edge, taken int64) {
 	en.mu.Lock()
 	defer en.mu.Unlock()
-	e.served = en.call.id.seq
+	e.served, e.taken = en.call.id.seq, taken
+}
+
+// A vw worker sends no signs of life. One that is stopped between two calls looks like one at
+// work, until it has taken far longer than this rank ever did.
+const (
+	streamStalls = 10 // times Stall
+	streamPaces  = 20 // times this rank's longest work before a call
+)
+
+// streamWait is how long a neighbour in vw's stream may send nothing in a call where MaxWait sets
+// no limit; under the lock.
+func (en *engine) streamWait() time.Duration {
+	return max(streamStalls*en.limits.stall, streamPaces*en.longest)
 }
 
 // ended follows the end of a stream before the first byte of a call. It is a loss,

@@ -31,7 +31,6 @@ type watchdog struct {
 // idleFor is since when nothing has moved on an edge.
 type idleFor struct {
 	in, out int64
-	first   int64 // of in, when the collective was first looked at
 	since   time.Time
 }
 
@@ -98,7 +97,7 @@ func (en *engine) look(now time.Time, tick time.Duration) *failure {
 		d.seq, d.noted, d.said = c.id.seq, now, d.began
 		d.moved, d.since = 0, d.began
 		for _, e := range c.edges {
-			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), first: e.in.Load(), since: d.began}
+			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), since: d.began}
 		}
 	}
 	for _, e := range c.edges {
@@ -178,6 +177,9 @@ func (en *engine) overdue(e *edge, now time.Time) *failure {
 	}
 	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e), ask: spantree.EdgeStalls}
 	limit := en.limits.maxWait
+	if limit == 0 && en.stream {
+		limit = en.streamWait()
+	}
 	f.idle = now.Sub(en.dog.began)
 	if f.entered {
 		limit, f.idle = en.limits.stall, now.Sub(e.idle.since)
@@ -195,10 +197,10 @@ func (en *engine) waitsOn(e *edge) bool {
 }
 
 // entered says whether the peer is known to be in the collective. vw's stream
-// tells it only by its bytes.
+// tells it only by its bytes: those that earlier calls have not taken.
 func (en *engine) entered(e *edge) bool {
 	if en.stream {
-		return e.in.Load() > e.idle.first
+		return e.served == en.call.id.seq || e.in.Load() > e.taken
 	}
 	return e.entered >= en.call.id.seq
 }
