@@ -208,7 +208,7 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	if j != nil && j.deserted() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
 		// Nobody is left whom the newcomer could be at odds with.
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
-		m.remove(j)
+		m.remove(j, jobFailed, j.abandoned())
 		j = nil
 	}
 	if j != nil && j.named() && f.Generation != j.generation && j.same(f) == nil {
@@ -338,7 +338,7 @@ func (m *machine) open(id Job, total int, generation uint32) (*job, *refusal) {
 	if len(m.jobs) >= m.maxJobs {
 		if i := slices.IndexFunc(m.order, (*job).deserted); i >= 0 {
 			m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", m.order[i].id.String()))
-			m.remove(m.order[i])
+			m.remove(m.order[i], jobFailed, m.order[i].abandoned())
 		}
 	}
 	switch {
@@ -433,7 +433,8 @@ func (j *job) unseat(a *attempt) {
 }
 
 // remove ends a job: everything but finished runs is forgotten.
-func (m *machine) remove(j *job) {
+func (m *machine) remove(j *job, how outcome, why cause) {
+	m.ended(j, how, why)
 	for _, a := range j.everybody() {
 		m.do(hangUp{a.conn})
 		m.forget(a)
@@ -489,7 +490,7 @@ func (m *machine) leaveFilling(a *attempt, why string) {
 func (m *machine) closeEmpty(j *job) {
 	if j.state == filling && len(j.seats) == 0 && len(j.spares) == 0 {
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
-		m.remove(j)
+		m.remove(j, jobClosed, j.left())
 	}
 }
 
@@ -505,7 +506,11 @@ func (m *machine) fail(j *job, why cause) {
 			m.send(a, over)
 		}
 	}
-	m.remove(j)
+	how := jobFailed
+	if why.Kind == causeRefused && why.Code == Cancelled {
+		how = jobCancelled
+	}
+	m.remove(j, how, why)
 }
 
 // onLeave lets an attempt go in peace. In a job with vw workers that is how
@@ -526,7 +531,7 @@ func (m *machine) onLeave(a *attempt, f *leaveFrame) {
 	m.forget(a)
 	if j.native == 0 {
 		m.log(slog.LevelInfo, "job ended", slog.String("job", j.id.String()))
-		m.remove(j)
+		m.remove(j, jobFinished, cause{})
 	}
 }
 

@@ -181,7 +181,7 @@ func (m *machine) bye(j *job) {
 		}
 	}
 	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.model[:6])), slog.Int("files", len(j.files)))
-	m.remove(j)
+	m.remove(j, jobFinished, cause{})
 }
 
 // memory holds the runs that have finished, so that a late attempt of one is

@@ -299,8 +299,8 @@ func TestSimFailedSync(t *testing.T) {
 			t.Error(err)
 		}
 		closeAll(t, all)
-		if s.s.Status().Finished != before+1 {
-			t.Error("the run is not remembered")
+		if st := s.s.Status(); st.Finished != before+1 || len(st.Ended) != before+1 {
+			t.Errorf("%d runs are remembered, %d listed as ended; %d were before", st.Finished, len(st.Ended), before)
 		}
 	})
 }

@@ -158,6 +158,7 @@ type machine struct {
 	conns    map[connID]*attempt
 	finished memory
 	past     pasts
+	endings  endings
 	refused  refusals
 	grace    time.Time // until then attempts of an earlier life of the server may report
 	draining bool
@@ -283,6 +284,7 @@ func (m *machine) onFrame(ev received) {
 // onTick finds who has been silent for too long.
 func (m *machine) onTick() {
 	m.finished.expire(m.wall)
+	m.endings.expire(m.wall, m.rememberFor)
 	m.forgetPast()
 	m.refused.expire(m.now)
 	for _, j := range slices.Clone(m.order) {

@@ -416,6 +416,9 @@ func checkMachine(t interface {
 }, m *machine,
 ) {
 	t.Helper()
+	if len(m.endings) > maxEnded {
+		t.Fatalf("%d ended jobs are kept", len(m.endings))
+	}
 	seated := 0
 	if len(m.order) != len(m.jobs) {
 		t.Fatalf("%d jobs in order, %d by name", len(m.order), len(m.jobs))

@@ -82,7 +82,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		remember: cfg.MaxFinished, rememberBytes: cfg.MaxMemory / finishedShare, rememberFor: cfg.FinishedAge, version: cfg.Version,
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), random)
 	for _, r := range runs {
-		s.mind.finished.add(r)
+		s.mind.recall(r)
 	}
 	s.born = time.Now()
 	s.mind.read(s.born)

@@ -18,6 +18,7 @@ type ServerStatus struct {
 	Finished int         `json:"finished"`          // runs remembered
 	Journal  string      `json:"journal,omitempty"` // why no record reaches it any more; "": they do, or there is none
 	Jobs     []JobStatus `json:"jobs"`              // oldest first
+	Ended    []EndedJob  `json:"ended,omitempty"`   // the newest 1000 of the last FinishedAge, oldest first
 }
 
 // JobStatus is a job in a ServerStatus.
@@ -69,14 +70,18 @@ func (m *machine) onStatus(ev asked) {
 // statusJSON is the status as one frame can hold it.
 func (m *machine) statusJSON() string {
 	s := m.status()
-	for _, shorten := range []func(*JobStatus){
-		func(*JobStatus) {},
-		func(j *JobStatus) { j.Ranks = nil },
-		func(j *JobStatus) { j.Options = clip(j.Options, 100) },
-	} {
+	each := func(shorten func(*JobStatus)) {
 		for i := range s.Jobs {
 			shorten(&s.Jobs[i])
 		}
+	}
+	for _, shorten := range []func(){
+		func() {},
+		func() { s.Ended = nil },
+		func() { each(func(j *JobStatus) { j.Ranks = nil }) },
+		func() { each(func(j *JobStatus) { j.Options = clip(j.Options, 100) }) },
+	} {
+		shorten()
 		text, err := json.Marshal(s)
 		if err != nil {
 			panic("BUG: spantree: a ServerStatus is no JSON: " + err.Error())
@@ -89,7 +94,7 @@ func (m *machine) statusJSON() string {
 }
 
 func (m *machine) status() ServerStatus {
-	s := ServerStatus{Version: m.version, Term: m.term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []JobStatus{}}
+	s := ServerStatus{Version: m.version, Term: m.term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []JobStatus{}, Ended: slices.Clone(m.endings)}
 	for _, j := range m.order {
 		js := JobStatus{
 			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.state.String(), Report: j.describe(m.now),

@@ -173,6 +173,6 @@ func (m *machine) startStream(j *job, tree topo.Tree, all []*attempt) {
 	}
 	if j.native == 0 {
 		m.log(slog.LevelInfo, "job handed over to its vw workers", slog.String("job", j.id.String()))
-		m.remove(j)
+		m.remove(j, jobHanded, cause{Rank: -1, Why: "its vw workers do not tell the server how they end"})
 	}
 }

@@ -35,6 +35,8 @@ var serverFlags = append([]*spec{
 
 // jobsFlags are the options of `gvw jobs`.
 var jobsFlags = append([]*spec{
+	{name: "all", kind: boolean, category: catOutput, help: "also the jobs that have ended in the last 24 h, with how and why"},
+	{name: "watch", kind: boolean, category: catOutput, help: "show them anew every 2 s, until interrupted"},
 	{name: "json", kind: boolean, category: catOutput, help: "all that the server knows, as JSON"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
 }, serverFlags...)
@@ -51,6 +53,7 @@ func jobsHelp() string {
 	b.WriteString("gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,\n" +
 		"and who waits for whom.\n\n" +
 		"  gvw jobs --span_server gateway\n" +
+		"  gvw jobs --span_server gateway --all --watch\n" +
 		"  gvw jobs --span_server gateway --json | jq '.jobs[].state'\n")
 	writeOptions(&b, jobsFlags, true)
 	return b.String()
@@ -102,18 +105,63 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	st, err := spantree.Status(ctx, nil, server, creds)
+	listing := func() (string, error) {
+		st, err := spantree.Status(ctx, nil, server, creds)
+		if err != nil {
+			return "", err
+		}
+		if s.has("json") {
+			text, err := json.MarshalIndent(st, "", "  ")
+			return plain.JSON(string(text)) + "\n", err
+		}
+		b := appendJobs(nil, st)
+		if s.has("all") {
+			b = appendEnded(b, st)
+		}
+		return string(b), nil
+	}
+	if s.has("watch") {
+		return p.watch(ctx, watchEvery, listing)
+	}
+	text, err := listing()
 	if err != nil {
 		return err
 	}
-	if s.has("json") {
-		text, err := json.MarshalIndent(st, "", "  ")
-		if err != nil {
+	return p.print(text)
+}
+
+// watchEvery is how often --watch asks the server.
+const watchEvery = 2 * time.Second
+
+// watch prints a listing anew until ctx ends: a terminal shows only the newest. A server that
+// cannot be reached is asked again, one that refuses is not.
+func (p *program) watch(ctx context.Context, every time.Duration, listing func() (string, error)) error {
+	erase, between := "", "\n"
+	if f, ok := p.stdout.(*os.File); ok && terminal(f) {
+		erase, between = "\x1b[H\x1b[J", "" // from the first line on
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for before := ""; ; before = between {
+		text, err := listing()
+		_, refused := errors.AsType[*spantree.RefusedError](err)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case refused:
+			return err
+		case err != nil:
+			text = errorLines(err)[0] + "\n"
+		}
+		if err := p.print(before + erase + text); err != nil {
 			return err
 		}
-		return p.print(plain.JSON(string(text)) + "\n")
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	return p.print(string(appendJobs(nil, st)))
 }
 
 // cancelCommand is gvw cancel.
@@ -180,6 +228,37 @@ func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 		dst = appendWaits(dst, &st.Jobs[i])
 	}
 	return dst
+}
+
+// appendEnded appends the jobs that have ended as a table, the newest first.
+func appendEnded(dst []byte, st *spantree.ServerStatus) []byte {
+	if len(st.Ended) == 0 {
+		return append(dst, "no jobs have ended\n"...)
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nENDED JOB\tOUTCOME\tRANKS\tTOOK\tENDED\tCAUSE")
+	for _, e := range slices.Backward(st.Ended) {
+		took := "-"
+		if e.Seconds > 0 {
+			took = time.Duration(e.Seconds * float64(time.Second)).Round(time.Second).String()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", spantree.Job{UniqueID: e.UniqueID, RunKey: e.RunKey}, plain.Text(e.Outcome), e.Total,
+			took, e.Ended.Local().Format(time.DateTime), endedBy(e))
+	}
+	w.Flush() // to memory
+	return append(dst, b.Bytes()...)
+}
+
+// endedBy is why a job has ended, in words; of one that has finished, its model.
+func endedBy(e spantree.EndedJob) string {
+	switch {
+	case e.Model != "":
+		return "model " + plain.Text(e.Model[:min(12, len(e.Model))])
+	case e.Rank >= 0 && e.Cause != "":
+		return plain.Text(fmt.Sprintf("rank %d (%s): %s", e.Rank, e.Host, e.Cause))
+	}
+	return plain.Text(e.Cause)
 }
 
 // holds tells that an attempt has its rank: it does not stand by for it, or for any.

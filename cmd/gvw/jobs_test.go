@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +85,57 @@ func TestJobsAndCancel(t *testing.T) {
 	}
 	if out, _, _ := call(t, append([]string{"jobs"}, at...)...); out != "no jobs\n" {
 		t.Errorf("it is still there: %q", out)
+	}
+	out, _, _ = call(t, append([]string{"jobs", "--all"}, at...)...)
+	lines = strings.Split(out, "\n")
+	if len(lines) < 4 || !strings.HasPrefix(lines[2], "ENDED JOB") || !strings.HasPrefix(lines[3], "7/run") || !strings.HasSuffix(lines[3], "cancelled: wrong data") {
+		t.Errorf("--all: %q", out)
+	}
+}
+
+func TestEndedTable(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	st := &spantree.ServerStatus{Ended: []spantree.EndedJob{
+		{UniqueID: 1, RunKey: "k", Outcome: "finished", Rank: -1, Total: 4, Seconds: 62.4, Ended: at, Model: "9372c470eead00112233"},
+		{UniqueID: 2, Outcome: "failed", Cause: "silent for 10.2s", Rank: 3, Host: "h3", Total: 8, Seconds: 5, Ended: at},
+		{UniqueID: 3, Outcome: "finished", Rank: -1, Total: 2, Ended: at},
+	}}
+	want := `
+ENDED JOB  OUTCOME   RANKS  TOOK  ENDED                CAUSE
+3          finished  2      -     2026-01-02 03:04:05  
+2          failed    8      5s    2026-01-02 03:04:05  rank 3 (h3): silent for 10.2s
+1/k        finished  4      1m2s  2026-01-02 03:04:05  model 9372c470eead
+`
+	if d := cmp.Diff(want, string(appendEnded(nil, st))); d != "" {
+		t.Error(d)
+	}
+}
+
+// --watch shows a server that is away, asks again, and ends with the context or a refusal.
+func TestWatch(t *testing.T) {
+	refused := &spantree.RefusedError{Server: "s", Reason: "no"}
+	answers := []struct {
+		text string
+		err  error
+	}{{"a\n", nil}, {"", &spantree.ServerError{Server: "s", Doing: "list the jobs", Err: errors.New("away")}}, {"b\n", nil}, {"", refused}}
+	var out bytes.Buffer
+	p := &program{stdout: &out}
+	n := 0
+	err := p.watch(t.Context(), time.Millisecond, func() (string, error) {
+		n++
+		return answers[n-1].text, answers[n-1].err
+	})
+	if want := "a\n\ncannot list the jobs with the server s: away\n\nb\n"; !errors.Is(err, refused) || out.String() != want {
+		t.Errorf("%v, printed %q, want %q", err, out.String(), want)
+	}
+	stop := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err = p.watch(ctx, time.Hour, func() (string, error) {
+		defer cancel(stop)
+		return "c\n", nil
+	})
+	if !errors.Is(err, stop) {
+		t.Errorf("got %v, want the cause of the end of the context", err)
 	}
 }
 
