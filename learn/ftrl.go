@@ -156,9 +156,6 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 			fault(o.name, "%g is negative", o.value)
 		}
 	}
-	if c.SGD || c.Adaptive || c.Normalized || c.Invariant || c.Adax || c.SparseL2 != 0 || c.FeatureMask != "" || c.L1State != 0 || c.L2State.Set {
-		fault(name, "options of SGD's update rules would be ignored: leave them out (--ftrl_alpha and --ftrl_beta are the ones it has)")
-	}
 }
 
 // followBanner adds vw's lines on the family, and returns the learner's name.

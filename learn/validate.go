@@ -106,8 +106,8 @@ func (c *Config) Validate() error {
 	if d.SavePerPass && (d.BFGS || d.Hybrid != nil) {
 		fault("--save_per_pass", "only passes of SGD are saved one by one: leave it out")
 	}
-	if d.PreserveCounters && (d.Cluster != nil || d.BFGS || d.Hybrid != nil) {
-		fault("--preserve_performance_counters", "it is for SGD in one process: on a cluster the sums of the model would count once a rank")
+	if d.PreserveCounters && d.InitialModel != "" && (d.Cluster != nil || d.Hybrid != nil) {
+		fault("--preserve_performance_counters", "it is for one learner in one process: on a cluster the sums of the model would count once a rank")
 	}
 	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)

@@ -166,14 +166,11 @@ func (s *optionSet) drawFeatures(rng *rand.Rand) {
 			s.add(options[rng.IntN(len(options))])
 		}
 	}
-	before := len(s.units)
 	some(3, "-q ab", "-q aa", "-q :a", "-q bc -q ca", "-q ::", "-q ab -q ba")
 	some(10, "--cubic abc", "--cubic aab", "--cubic aaa")
 	some(10, "--interactions abc", "--interactions ab --interactions aabb", "--interactions a::")
-	if len(s.units) > before { // without them gvw refuses these
-		some(6, "--permutations")
-		some(6, "--leave_duplicate_interactions")
-	}
+	some(12, "--permutations")
+	some(12, "--leave_duplicate_interactions")
 	some(10, "--ignore a", "--ignore b --ignore c")
 	some(15, "--ignore_linear a", "--ignore_linear b")
 	some(15, "--keep a --keep b", "--keep u")

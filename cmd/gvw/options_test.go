@@ -59,7 +59,7 @@ func TestLearnConfig(t *testing.T) {
 		"-l 0.1 --decay_learning_rate .9": {LearningRate: 0.1, LearningRateSet: true, DecayLearningRate: 0.9},
 		"--power_t 0.3 --initial_t 2":     {PowerT: 0.3, PowerTSet: true, InitialT: 2, InitialTSet: true},
 		"--l2 1e-3 --sgd_l2 1e-4":         {L2: f32(1e-3), SGDL2: f32(1e-4)},
-		"--loss_function logistic":        {Loss: "logistic"},
+		"--loss_function logistic":        {Loss: "logistic", LossSet: true},
 		"--link glf1 --binary":            {Link: "glf1", LinkSet: true, Binary: true},
 		"--bfgs --mem 0":                  {BFGS: true, MemSet: true},
 		"--mem 7 --termination 0.01":      {Mem: 7, MemSet: true, Termination: f32(0.01), TerminationSet: true},

@@ -110,7 +110,7 @@ var refused = map[string]string{
 	"--pases 3":                        "--pases is no option: did you mean --passes?",
 	"-z":                               "-z is no option",
 	"--xyzzy":                          "--xyzzy is no option; see gvw --help all",
-	"--workers 3":                      "it belongs to gvw run, before the --",
+	"--workers 3":                      "gvw run -n N -- OPTIONS",
 	"--start_timeout 0":                "a time above 0",
 	"--start_timeout soon":             "is no time",
 }

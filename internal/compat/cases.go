@@ -30,6 +30,7 @@ var silent = []Case{
 	{Options: "predict_only_model", Without: "final_regressor readable_model invert_hash span_server", Class: Silent, Text: noModel, Example: "-d train.vw --predict_only_model"},
 	{Options: "id", Without: "final_regressor readable_model invert_hash span_server", Class: Silent, Text: noModel, Example: "-d train.vw --id mine"},
 	{Options: "preserve_performance_counters", Without: "initial_regressor", Class: Silent, Text: "there are no counters to go on from", Example: "-d train.vw --preserve_performance_counters"},
+	{Options: "preserve_performance_counters", With: "bfgs|conjugate_gradient", Class: Silent, Text: "each run of L-BFGS has counters of its own", Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --preserve_performance_counters"},
 	{Options: "permutations", Without: "quadratic cubic interactions", Class: Silent, Text: noCrossing, Example: "-d train.vw --permutations"},
 	{Options: "leave_duplicate_interactions", Without: "quadratic cubic interactions", Class: Silent, Text: noCrossing, Example: "-d train.vw --leave_duplicate_interactions"},
 	{Options: "csv_separator", Without: "csv", Class: Silent, Text: notCSV, Example: "-d train.vw --csv_separator ;"},
