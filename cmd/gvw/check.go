@@ -33,6 +33,7 @@ var ownCases = []compat.Case{
 	own("resume", "", "checkpoint", "that names the states"),
 	own("generation", "", "run_id", "it counts the restarts of a run, by its name"),
 
+	own("label", "", "csv", "the data is not CSV, and in other formats the label begins the line"),
 	own("libsvm", "json|csv", "", oneForm),
 	own("redefine affix spelling", "libsvm", "", onlyText),
 	own("bfgs", "hybrid", "", "the hybrid runs L-BFGS by itself"),

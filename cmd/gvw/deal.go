@@ -24,6 +24,7 @@ func dataFormat(s *settings) stream.Format {
 		Header:          s.get("csv_header"),
 		NoFileHeader:    s.has("csv_no_file_header"),
 		NamespaceValues: s.get("csv_ns_value"),
+		Label:           s.get("label"),
 	}}
 	for _, format := range learn.Formats {
 		if s.has(format) {

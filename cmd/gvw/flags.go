@@ -91,6 +91,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "csv_no_file_header", kind: boolean, category: catInput, more: true, help: "the first line of a file is a row"},
 	{name: "csv_header", kind: text, category: catInput, arg: "NAMES", more: true, help: "names of the columns, instead of the file's: _label,a|x,y"},
 	{name: "csv_ns_value", kind: text, category: catInput, arg: "LIST", more: true, help: "factors on namespaces: a:0.5,:8"},
+	{name: "label", kind: text, category: catInput, arg: "COLUMN", more: true, help: "with --csv: name or number of the column with the labels"},
 	{name: "libsvm", kind: boolean, category: catInput, more: true, help: "examples are lines of LIBSVM's: label index:value .."},
 	{name: "strict_parse", kind: boolean, category: catInput, more: true, help: "a malformed line is an error"},
 	{name: "max_line", kind: integer, positive: true, category: catInput, arg: "BYTES", def: "67108864", more: true, help: "longest line"},

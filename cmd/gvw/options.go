@@ -54,6 +54,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 			Header:          c.String("csv_header"),
 			NoFileHeader:    c.Bool("csv_no_file_header"),
 			NamespaceValues: c.String("csv_ns_value"),
+			Label:           c.String("label"),
 		},
 		Strict:  c.Bool("strict_parse"),
 		MaxLine: whole("max_line"),

@@ -22,6 +22,9 @@ type Config struct {
 	// (--csv_no_file_header); it needs Header. False: it is the header, also
 	// where Header replaces it.
 	NoFileHeader bool
+	// Label is the name, or else the number from 1, of the column with the labels
+	// (--label). Empty: _label.
+	Label string
 	// NamespaceValues are factors on the values of namespaces
 	// (--csv_ns_value), like "a:0.5,:8"; no name is the default namespace.
 	// Empty: none.
@@ -42,7 +45,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, err)
 	}
 	if c.Header != "" {
-		t, err := newTable([]byte(c.Header), ',', false)
+		t, err := newTable([]byte(c.Header), ',', false, c.Label)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--csv_header: %w", err))
 		} else if absent := t.scale(factors); len(absent) > 0 {
@@ -56,6 +59,9 @@ func (c *Config) Validate() error {
 func (c Config) Name() string {
 	separator, _ := c.separator() // Validate has seen it
 	name := fmt.Sprintf("csv,separator:%q,header:%q,file_header:%t,values:%q", separator, c.Header, !c.NoFileHeader, c.NamespaceValues)
+	if c.Label != "" {
+		name += fmt.Sprintf(",label:%q", c.Label)
+	}
 	return strings.ReplaceAll(name, " ", `\x20`)
 }
 

@@ -14,6 +14,7 @@ import (
 type Parser struct {
 	b         *feature.Builder
 	separator byte
+	label     string // the column of the labels; "": _label
 	factors   []factor
 	fixed     bool // the table is Config.Header's, whatever files say
 	table     *table
@@ -30,7 +31,7 @@ func NewParser(cfg feature.Config, opts Config) (*Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Parser{b: b}
+	p := &Parser{b: b, label: opts.Label}
 	if p.separator, err = opts.separator(); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func NewParser(cfg feature.Config, opts Config) (*Parser, error) {
 	if opts.Header == "" {
 		return p, nil
 	}
-	t, err := newTable([]byte(opts.Header), ',', false)
+	t, err := newTable([]byte(opts.Header), ',', false, opts.Label)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 		}
 		return p.width(len(cells))
 	}
-	t, err := newTable(line, p.separator, true)
+	t, err := newTable(line, p.separator, true, p.label)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 		dst.Warnings = append(dst.Warnings, feature.Warning{Line: 1, Text: text})
 	}
 	if t.label < 0 {
-		warn("no '_label' column in the header: the examples have no labels")
+		warn("no '_label' column in the header: the examples have no labels (--label COLUMN names another)")
 	}
 	for _, name := range absent {
 		warn("--csv_ns_value: the header has no namespace \"" + name + "\"")

@@ -90,7 +90,7 @@ func TestHeaders(t *testing.T) {
 		{header: `_label,"x`, err: "column 8: the cell in quotes that begins here does not end on this line"},
 		{header: "a,b,c", opts: "_label,x", err: "the line has 3 cells, the header has 2"},
 		{header: "anything,else", opts: "_label,x"},
-		{header: "x,y", warnings: []string{"no '_label' column in the header: the examples have no labels"}},
+		{header: "x,y", warnings: []string{"no '_label' column in the header: the examples have no labels (--label COLUMN names another)"}},
 		{header: "_label,b|x", warnings: []string{`--csv_ns_value: the header has no namespace "a"`}},
 	} {
 		cfg := csv.Config{Header: c.opts}

@@ -5,6 +5,8 @@ package csv
 import (
 	"bytes"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/gvw-project/gvw/feature"
 )
@@ -32,29 +34,43 @@ type column struct {
 }
 
 // newTable reads a header. Of several labels or tags the first one counts, as in
-// vw. The hashes are still to come.
-func newTable(line []byte, separator byte, quotes bool) (*table, error) {
+// vw. label is the name or the number of the column with the labels; "": _label. The
+// hashes are still to come.
+func newTable(line []byte, separator byte, quotes bool, label string) (*table, error) {
 	var s splitter
 	cells, err := s.split(line, separator, quotes)
 	if err != nil {
 		return nil, err
 	}
 	t := &table{width: len(cells), label: -1, tag: -1}
+	for i := range cells {
+		c := &cells[i]
+		if k := len(c.text); !c.quoted && k > 1 && c.text[0] == '"' && c.text[k-1] == '"' {
+			c.text = c.text[1 : k-1] // where quotes mean nothing else
+		}
+	}
+	if label != "" {
+		if t.label, err = find(cells, label); err != nil {
+			return nil, err
+		}
+	}
 	for i, c := range cells {
 		name := c.text
-		if k := len(name); !c.quoted && k > 1 && name[0] == '"' && name[k-1] == '"' {
-			name = name[1 : k-1] // where quotes mean nothing else
-		}
 		switch string(name) {
 		case "_label":
 			if t.label < 0 {
 				t.label = i
 			}
-			continue
+			if label == "" || t.label == i {
+				continue
+			}
 		case "_tag":
 			if t.tag < 0 {
 				t.tag = i
 			}
+			continue
+		}
+		if t.label == i {
 			continue
 		}
 		ns, rest, barred := bytes.Cut(trim(name), []byte{'|'})
@@ -68,6 +84,28 @@ func newTable(line []byte, separator byte, quotes bool) (*table, error) {
 		sp.columns = append(sp.columns, column{at: i, name: bytes.Clone(rest)})
 	}
 	return t, nil
+}
+
+// find returns the column of a name, or else of a number from 1.
+func find(cells []cell, label string) (int, error) {
+	var names []string
+	for i, c := range cells {
+		name := string(trim(c.text))
+		if name == label {
+			return i, nil
+		}
+		names = append(names, name)
+	}
+	if n, err := strconv.Atoi(label); err == nil && n >= 1 && n <= len(cells) {
+		return n - 1, nil
+	}
+	const most = 20
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
+	}
+	return 0, fmt.Errorf("--label %s: no column has this name or number: there are %s%s", label, strings.Join(names, ", "), more)
 }
 
 // space is the namespace of that name.

@@ -31,6 +31,7 @@ type textReader struct {
 	empty   int     // empty lines in front of it that are in no job
 	buf     []byte  // text that was read; a read appends to it
 	from    int     // bytes of buf that are handed on already
+	foreign foreign // of the source
 }
 
 func (t *textReader) run() error {
@@ -102,7 +103,7 @@ func (t *textReader) begin(s *Source) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.source, t.header, t.titled, t.first = s, head, head != nil && head.own, true
-	t.line, t.empty = 1, 0
+	t.line, t.empty, t.foreign = 1, 0, foreign{done: t.cfg.Format.Name != ""}
 	t.buf, t.from = slices.Grow(t.buf[:0], t.cfg.chunk()), 0
 	return nil
 }
@@ -139,6 +140,9 @@ func (t *textReader) chunk(n int, last bool) (j *job, err error) {
 	full := t.from == 0 && len(t.buf) == cap(t.buf)
 	if full || last || t.waiting {
 		text, err := t.lines(last)
+		if err == nil {
+			err = t.look(text, last)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -169,6 +173,9 @@ func (t *textReader) give(received int) (bool, error) {
 		return true, nil
 	}
 	text, err := t.lines(false)
+	if err == nil {
+		err = t.look(text, false)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -179,6 +186,17 @@ func (t *textReader) give(received int) (bool, error) {
 	j := t.take()
 	t.p.hand(t.fill(j, append(j.text[:0], text...))) // a copy: the reader may be reading behind the lines
 	return true, nil
+}
+
+// look refuses text of another format, of which nothing would be learned.
+func (t *textReader) look(text []byte, last bool) error {
+	if t.foreign.done {
+		return nil
+	}
+	if err := t.foreign.add(text, last); err != nil {
+		return &DataError{Source: t.source.Name, Line: 1, Err: err}
+	}
+	return nil
 }
 
 // lines returns the whole lines of buf. Empty lines behind the last example stay
