@@ -115,6 +115,7 @@ func (s *steps) load(w *spantree.Wiring) error {
 	begun := false
 	err := g.cfg.Checkpoints.Load(w.Resume.Step, func(r io.Reader) error {
 		begun = true
+		s.spoil()
 		return s.machine.ReadState(r)
 	})
 	switch {

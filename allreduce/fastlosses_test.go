@@ -3,6 +3,8 @@
 package allreduce
 
 import (
+	"errors"
+	"io"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -46,6 +48,90 @@ func TestLossesFasterThanAStep(t *testing.T) {
 			if took := time.Since(last); took > 15*time.Second {
 				t.Errorf("the job has ended %v after the last loss", took)
 			}
+		})
+	}
+}
+
+// lateReader is a toy that does something before and after it reads a state.
+type lateReader struct {
+	*toy
+	before, after func()
+}
+
+func (m *lateReader) ReadState(r io.Reader) error {
+	m.before()
+	err := m.toy.ReadState(r)
+	m.after()
+	return err
+}
+
+// TestStateArrivesAfterTheEpoch: a rank is lost while another one takes the state. The transfer goes
+// on, and what has come serves in the next epoch.
+func TestStateArrivesAfterTheEpoch(t *testing.T) {
+	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+		all := s.startAll()
+		time.Sleep(2500 * time.Millisecond)
+		all[3].kill()
+		taken := 0
+		all[3] = s.start(3, func(a *actor) {
+			a.change = func(m *toy) Machine {
+				return &lateReader{m, func() {
+					if taken++; taken == 1 {
+						all[1].kill()
+						time.Sleep(100 * time.Millisecond) // OVER comes
+					}
+				}, func() {}}
+			}
+		})
+		<-all[1].done
+		all[1] = s.start(1, nil)
+		s.end(want, all...)
+		if taken != 1 {
+			t.Errorf("rank 3 has taken the state %d times, want once", taken)
+		}
+	})
+}
+
+// TestStateThatIsLostWithItsSource: the only rank that has the state is lost while another one reads
+// it. The job begins anew, and that rank does not go on with what it has read.
+func TestStateThatIsLostWithItsSource(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+			all := s.startAll()
+			time.Sleep(2500 * time.Millisecond)
+			for _, rank := range []int{1, 2, 3} {
+				all[rank].kill()
+			}
+			lose := func(now bool) func() {
+				return func() {
+					if now {
+						all[0].kill()
+						time.Sleep(100 * time.Millisecond)
+					}
+				}
+			}
+			reader := s.start(1, func(a *actor) {
+				a.change = func(m *toy) Machine { return &lateReader{m, lose(!whole), lose(whole)} }
+			})
+			for _, rank := range []int{2, 3} {
+				all[rank] = s.start(rank, func(a *actor) {
+					a.change = func(m *toy) Machine { return &lateReader{m, func() { time.Sleep(2 * time.Second) }, func() {}} }
+				})
+			}
+			<-all[0].done
+			all[0] = s.start(0, nil)
+			<-reader.done
+			if _, gone := errors.AsType[*goneError](reader.err); !gone {
+				t.Errorf("rank 1 ended with %v, want that the state is lost", reader.err)
+			}
+			all[1] = s.start(1, nil)
+			for _, rank := range []int{2, 3} {
+				<-all[rank].done
+				if _, gone := errors.AsType[*goneError](all[rank].err); gone {
+					all[rank] = s.start(rank, nil)
+				}
+			}
+			s.end(want, all...)
 		})
 	}
 }

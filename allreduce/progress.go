@@ -28,6 +28,9 @@ func dialRank(ctx context.Context, n transport.Network, address string) (net.Con
 	return c, err
 }
 
+// flowPatience is how long a transfer may get nothing once its epoch is over.
+const flowPatience = time.Second
+
 // pause is a wait of the runner outside the collectives. Heartbeats and the log name it.
 type pause struct {
 	since time.Time
@@ -64,6 +67,7 @@ type transfer struct {
 	got     int64     // bytes, in this attempt
 	best    int64     // in any
 	moved   time.Time // when best last grew, or the machine last asked for more
+	open    bool      // the source has been greeted, in this attempt
 	working bool      // the machine has bytes to work on
 	tries   int
 	err     error // why the newest attempt has failed
@@ -76,15 +80,29 @@ func (t *transfer) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tries++
-	t.got = 0
+	t.got, t.open = 0, false
 }
 
 // failed notes why an attempt has failed, and returns how many there were.
 func (t *transfer) failed(err error) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.err, t.working = err, false
+	t.err, t.open, t.working = err, false, false
 	return t.tries
+}
+
+// opens notes that the source has been greeted, and that the machine begins.
+func (t *transfer) opens() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open, t.working = true, true
+}
+
+// flows reports whether the attempt under way gets further.
+func (t *transfer) flows(now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.open && (t.working || now.Sub(t.moved) < flowPatience)
 }
 
 // wants notes that the machine waits for bytes.
@@ -128,8 +146,9 @@ func (t *transfer) String() string {
 	return text
 }
 
-// watch ends a transfer, by cancel, when the epoch is over or the server has gone for
-// good. Where the transfer makes no progress for the stall time-out the server is asked
+// watch ends a transfer, by cancel, when the server has gone for good, or when the epoch is
+// over and the transfer gets no further: a state that arrives later still serves, if the next
+// epoch begins there. Where the transfer makes no progress for the stall time-out the server is asked
 // for another source. It returns when done is closed.
 func (s *steps) watch(w *spantree.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
 	g := s.group
@@ -138,14 +157,25 @@ func (s *steps) watch(w *spantree.Wiring, t *transfer, cancel context.CancelCaus
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	said, asked := time.Now(), time.Time{}
+	ended, over := g.member.Ended(w), false
 	for {
 		select {
 		case <-done:
 			return
-		case <-g.member.Ended(w):
+		case <-g.member.Over():
 			cancel(errOver)
 			return
+		case <-ended:
+			ended, over = nil, true
+			if !t.flows(time.Now()) {
+				cancel(errOver)
+				return
+			}
 		case now := <-ticker.C:
+			if over && !t.flows(now) {
+				cancel(errOver)
+				return
+			}
 			if err := g.member.Gone(); err != nil {
 				cancel(err)
 				return
@@ -154,7 +184,7 @@ func (s *steps) watch(w *spantree.Wiring, t *transfer, cancel context.CancelCaus
 				said = now
 				g.log.Info(s.waits())
 			}
-			if idle := t.idle(now); idle >= g.cfg.Stall && now.Sub(asked) >= g.cfg.Stall {
+			if idle := t.idle(now); idle >= g.cfg.Stall && !over && now.Sub(asked) >= g.cfg.Stall {
 				asked = now
 				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Lack.What, w.Resume.Step, w.Lack.Source, seconds(idle), t)
 				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Lack.Source, "reason", detail)

@@ -78,7 +78,7 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 func (s *steps) fits(asked want, now spantree.Epoch) error {
 	at := s.at()
 	switch {
-	case s.machine == nil:
+	case s.machine == nil, s.isSpoilt():
 		return errors.New("this rank has no state")
 	case asked.what != spantree.LacksResults && asked.what != spantree.LacksState:
 		return fmt.Errorf("%v cannot be had from here", asked.what)

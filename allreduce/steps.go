@@ -38,6 +38,8 @@ type steps struct {
 	done      uint64         // steps, also where nobody counts on it
 	reading   time.Duration  // the first Work, which reads the shard; 0: not done
 	took      time.Duration  // the newest Work
+	spoilt    bool           // the machine is reading a state, or has read one, of which the server does not know
+	whole     spantree.Point // then: the step whose state it has read; the zero Point: none
 	pause     *pause         // nil: the runner waits for nothing outside the collectives
 }
 
@@ -80,8 +82,37 @@ func (s *steps) complete(at spantree.Point, in spantree.Epoch) bool {
 	if s.fenced == in {
 		return false
 	}
-	s.completed, s.work, s.begun = at, false, false
+	s.completed, s.work, s.begun, s.spoilt = at, false, false, false
 	return true
+}
+
+// spoil notes that the machine begins to read a state: what it had is gone.
+func (s *steps) spoil() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spoilt, s.whole, s.work = true, spantree.Point{}, false
+}
+
+// arrived notes that the machine has read the state of a step after its epoch was fenced.
+func (s *steps) arrived(at spantree.Point) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.whole = at
+}
+
+// isSpoilt reports whether the machine's state is not that of the completed step.
+func (s *steps) isSpoilt() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spoilt
+}
+
+// has reports whether the state that came too late for its epoch is where the new one begins.
+func (s *steps) has(w *spantree.Wiring) bool {
+	s.mu.Lock()
+	fits := s.spoilt && s.whole == w.Resume && w.Resume != spantree.Point{}
+	s.mu.Unlock()
+	return fits && s.complete(w.Resume, w.Epoch)
 }
 
 // inHand notes that Work is done, and how long it took.
@@ -259,9 +290,18 @@ func (s *steps) resume(ctx context.Context) (moved bool, err error) {
 			g.turn(w)
 		}
 		if g.lack == nil {
+			if s.isSpoilt() {
+				return false, &goneError{fmt.Errorf("rank %d: the state that it was taking is lost with the ranks that had it", g.cfg.Rank)}
+			}
 			return false, nil
 		}
-		switch err := s.take(ctx, g.wiring); {
+		err := error(nil)
+		if s.has(g.wiring) {
+			g.log.Info("this rank has what it lacked: it came after the end of the last epoch", "rank", g.cfg.Rank, "step", g.wiring.Resume.Step)
+		} else {
+			err = s.take(ctx, g.wiring)
+		}
+		switch {
 		case err == nil:
 			g.mu.Lock()
 			g.lack = nil

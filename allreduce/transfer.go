@@ -96,6 +96,9 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 		defer close(watched)
 		s.watch(w, t, cancel, done)
 	}()
+	if what == spantree.LacksResults && s.isSpoilt() {
+		what = spantree.LacksState
+	}
 	for {
 		t.begin()
 		err := s.takeOnce(ctx, w, what, t)
@@ -108,7 +111,7 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 		case err == nil:
 			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
 			return nil
-		case errors.As(err, &refused):
+		case errors.As(err, &refused), g.over():
 			return err
 		case ctx.Err() != nil:
 		case tries%25 == 1:
@@ -163,6 +166,10 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 	if what == spantree.LacksResults {
 		read = s.machine.ReadResults
 	}
+	if what == spantree.LacksState {
+		s.spoil()
+	}
+	t.opens()
 	br := bufio.NewReaderSize(r, takePart)
 	err = read(br)
 	if err == nil {
@@ -182,13 +189,18 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 	case err != nil:
 		return err
 	}
-	if !s.complete(w.Resume, w.Epoch) {
-		return errOver
-	}
+	in := s.complete(w.Resume, w.Epoch)
 	if what == spantree.LacksResults {
+		if !in {
+			return errOver
+		}
 		return s.machine.Commit()
 	}
 	s.live = nil // the state may be that of fewer ranks
+	if !in {
+		s.arrived(w.Resume)
+		return errOver
+	}
 	return nil
 }
 
