@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -179,6 +180,9 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			c.LearningRate, c.LearningRateSet = float32(v), true
 		}
 	default:
+		if known, ok := compat.Find(o.Name); ok && known.Accepted() {
+			return nil // of a learner that was not enabled: predictions do not depend on it
+		}
 		return &DataError{Name: name, Text: fmt.Sprintf("the model was trained with --%s, which gvw does not support yet", o.Name)}
 	}
 	return nil

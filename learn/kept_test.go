@@ -65,3 +65,22 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 		t.Errorf("--csoaa: got %v, want a data error", err)
 	}
 }
+
+// A model may keep parameters of learners that were not enabled when it was trained. A
+// learner that gvw lacks changes predictions.
+func TestModelsKeepOptionsOfOtherLearners(t *testing.T) {
+	c := Config{Link: "identity"}
+	want := c
+	harmless := model.Header{Options: []model.Option{{Name: "epsilon", Value: "0.1"}, {Name: "lambda", Value: "2"}, {Name: "dropout"}, {Name: "search", Value: "2"}}}
+	if err := c.takeOptions("m", &harmless); err != nil {
+		t.Errorf("parameters: %v", err)
+	}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"nn", "lrq", "search_task"} {
+		if err := c.takeOptions("m", &model.Header{Options: []model.Option{{Name: name, Value: "2"}}}); err == nil {
+			t.Errorf("a model of --%s was loaded", name)
+		}
+	}
+}

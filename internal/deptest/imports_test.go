@@ -69,7 +69,7 @@ var layers = []layer{
 	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
 	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
 	{
-		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/hadoop", "internal/launch", "internal/status"}),
+		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
 		"the training loop knows everything below it; nobody below knows it",
 	},
 
@@ -79,7 +79,7 @@ var layers = []layer{
 	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "hdfsio"}), "a group keeps its state in files without knowing what files are"},
 	{"internal/rundir", slices.Concat(bottom, []string{"allreduce/spantree", "hdfsio"}), "files of a run for those who come late; how options are told apart is the server's word"},
 	{"learn/metric", bottom, "a measure is made of predictions and labels; where they come from is not its business"},
-	{"internal/compat", nil, "a list of vw's options, for the command and its documentation; it needs nobody"},
+	{"internal/compat", nil, "the table of vw's options, for the command, its documentation and the options of models; it needs no package"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
 	{
