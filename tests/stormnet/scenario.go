@@ -168,6 +168,10 @@ func (s Scenario) String() string {
 	return fmt.Sprintf("%s: %s", mode, strings.Join(parts, "; "))
 }
 
+// earliest is when the first fault may strike. A signal between fork and exec of a Go program
+// would run the handler of the parent's runtime on the parent's memory.
+const earliest = 100 * time.Millisecond
+
 // draw makes job n of a seed. length is how long an undisturbed job takes.
 func draw(seed, n uint64, length time.Duration) Scenario {
 	r := rand.New(rand.NewPCG(seed, n))
@@ -185,7 +189,7 @@ func draw(seed, n uint64, length time.Duration) Scenario {
 				break
 			}
 		}
-		f := Fault{Kind: t.kind, Host: r.IntN(ranks), Other: -1, After: time.Duration(r.Int64N(int64(length))), Draw: r.Uint64()}
+		f := Fault{Kind: t.kind, Host: r.IntN(ranks), Other: -1, After: earliest + time.Duration(r.Int64N(int64(length))), Draw: r.Uint64()}
 		if t.pair {
 			f.Other = (f.Host + 1 + r.IntN(ranks-1)) % ranks
 		}
