@@ -12,7 +12,6 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/model"
-	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -61,12 +60,10 @@ func (c *Config) validateNames(fault func(option, format string, args ...any)) {
 		option = "--invert_hash"
 	}
 	switch {
-	case c.Cache != "":
-		fault(option, "a cache has no names: leave it out; several passes then read the text again")
+	case c.Cache != "" && c.InvertHash != "":
+		fault("--invert_hash", "a cache has no names: leave it out; several passes then read the text again")
 	case c.Cluster != nil:
 		fault(option, "a rank knows the names of its own share only: train first, then show the model in one process (-t -i MODEL)")
-	case c.Audit != nil && c.FTRL != ftrl.None && !c.TestOnly:
-		fault(option, "it does not follow --ftrl, --pistol and --coin while they learn: train first, then show the model (-t -i MODEL)")
 	case (c.BFGS || c.Hybrid != nil) && !c.TestOnly:
 		fault(option, "it follows SGD from example to example: train first, then show the model (-t -i MODEL)")
 	}
@@ -113,19 +110,26 @@ func (a *audit) lookAt(b *feature.Batch, ex *feature.Example, l weighted, place 
 	rest := ex.FeatLo - ex.Hidden // behind the namespaces: interactions
 	for _, s := range b.SpansOf(ex) {
 		for i := s.Lo; i < s.Hi; i++ {
-			a.feature(b, i, l, place(b.Features[i].Index), suffix)
+			name := b.NameOf(int(i))
+			if len(name) == 0 && s.NS == feature.ConstantNamespace { // in a cache, too
+				name = constantName
+			}
+			a.feature(b, i, name, l, place(b.Features[i].Index), suffix)
 		}
 		rest += s.Hi - s.Lo
 	}
 	for ; rest < ex.FeatHi; rest++ {
-		a.feature(b, rest, l, place(b.Features[rest].Index), suffix)
+		a.feature(b, rest, b.NameOf(int(rest)), l, place(b.Features[rest].Index), suffix)
 	}
 }
 
+// constantName is how vw calls the constant feature.
+var constantName = []byte("Constant")
+
 // feature takes a look at Features[i], whose weight lies at index:
 // name:index:value:weight@sum.
-func (a *audit) feature(b *feature.Batch, i uint32, l weighted, index uint32, suffix string) {
-	value, name := b.Features[i].Value, b.NameOf(int(i))
+func (a *audit) feature(b *feature.Batch, i uint32, name []byte, l weighted, index uint32, suffix string) {
+	value := b.Features[i].Value
 	if a.names != nil {
 		if _, ok := a.names[index]; !ok {
 			a.names[index] = string(name) + suffix

@@ -186,6 +186,14 @@ func (m *batch) Commit() error {
 	if better && more && s.valid == nil {
 		m.best = append(m.best[:0], req.X...)
 	}
+	if err := s.savePass(func() trained {
+		if more {
+			return batchModel(s, req.X)
+		}
+		return batchModel(s, m.solver.Weights())
+	}); err != nil {
+		return err
+	}
 	if m.stop = stop; stop {
 		if err := s.say([]byte("Early termination reached w.r.t. " + s.stoppedBy() + " set error")); err != nil {
 			return err

@@ -86,7 +86,7 @@ func (c *Config) options(rule sgd.Config) string {
 		add("l1", rule.L1)
 		add("sgd_l2", rule.L2)
 	}
-	if c.HoldoutOff || c.TestOnly {
+	if c.HoldoutOff {
 		add("holdout", "off")
 	} else {
 		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.HoldoutPeriod, c.HoldoutAfter, c.EarlyTerminate))

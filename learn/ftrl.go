@@ -70,7 +70,7 @@ func (m *leader) Commit() error {
 	better, stop := m.s.endPass()
 	m.stop = stop
 	m.done++
-	if better && m.done < m.passes {
+	if better && m.done < m.passes && !m.s.cfg.TestOnly {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 		m.bestAs = m.made()
 	}

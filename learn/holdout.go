@@ -20,7 +20,7 @@ type holdout struct {
 
 func newHoldout(c *Config) holdout {
 	return holdout{
-		on:       !c.HoldoutOff && !c.TestOnly && (c.Passes > 1 || c.Hybrid != nil || c.HoldoutAfter > 0),
+		on:       !c.HoldoutOff && (c.Passes > 1 || c.Hybrid != nil || c.HoldoutAfter > 0),
 		period:   c.HoldoutPeriod,
 		after:    c.HoldoutAfter,
 		patience: c.EarlyTerminate,

@@ -2,7 +2,10 @@
 
 package learn
 
-import "github.com/gvw-project/gvw/feature"
+import (
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/optim/ftrl"
+)
 
 // single is a learner of simple labels: one prediction an example.
 type single interface {
@@ -32,8 +35,29 @@ func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, he
 			l = s.loss.Loss(s.seen, clipped, ex.Label)
 		}
 	}
-	if err := s.audit.show(clipped, b.TagOf(ex)); err != nil {
-		return err
+	if s.audit != nil {
+		if err := s.showLearned(learner, b, ex, held, clipped); err != nil {
+			return err
+		}
 	}
 	return s.account(b, ex, held, raw, clipped, l)
+}
+
+// showLearned shows an example to --audit. Of the FTRL family vw computes the weights
+// of --pistol with the prediction, and predicts an example twice before the others
+// learn from it: both predictions are shown.
+func (s *session) showLearned(learner single, b *feature.Batch, ex *feature.Example, held bool, clipped float32) error {
+	tag := b.TagOf(ex)
+	l, ok := learner.(*ftrl.Learner)
+	if !ok || !s.learns(held) || !ex.Labeled() {
+		return s.audit.show(clipped, tag)
+	}
+	if l.Config().Rule == ftrl.Pistol {
+		s.audit.look(b, ex, learner)
+		return s.audit.show(clipped, tag)
+	}
+	if err := s.audit.show(clipped, tag); err != nil {
+		return err
+	}
+	return s.audit.show(l.Used, tag)
 }

@@ -186,7 +186,7 @@ func (m *online) Commit() error {
 			m.passes *= 2
 		}
 	}
-	if better && m.done < m.passes {
+	if better && m.done < m.passes && !m.s.cfg.TestOnly {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 		m.bestDue, m.bestAs = m.learner.Scalars(), m.made()
 	}

@@ -103,8 +103,8 @@ func (c *Config) Validate() error {
 	if d.PassLength > 0 && (d.Cluster != nil || d.BFGS || d.Hybrid != nil || d.Shuffle) {
 		fault("--initial_pass_length", "it is for SGD in one process, in the order of the data: leave it out")
 	}
-	if d.SavePerPass && (d.BFGS || d.Hybrid != nil) {
-		fault("--save_per_pass", "only passes of SGD are saved one by one: leave it out")
+	if d.SavePerPass && d.Hybrid != nil {
+		fault("--save_per_pass", "the passes of a hybrid are of two learners: run --passes and --bfgs one after the other")
 	}
 	if d.PreserveCounters && d.InitialModel != "" && (d.Cluster != nil || d.Hybrid != nil) {
 		fault("--preserve_performance_counters", "it is for one learner in one process: on a cluster the sums of the model would count once a rank")

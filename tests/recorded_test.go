@@ -25,7 +25,7 @@ var record = flag.Bool("record", false, "record tests/testdata/recorded with the
 // comment, a line that begins with "$ " is a command that both programs run, and one
 // that begins with "vw$ " is run by vw only, to make a file that gvw reads. A file
 // named want/NAME is what vw leaves in NAME; want/table has the progress tables and
-// summaries of the "$ " commands. A file named NAME.b64 is the binary file NAME of a
+// summaries of the "$ " commands, want/stdout what they print. A file named NAME.b64 is the binary file NAME of a
 // "vw$ " command. The others are inputs.
 type recording struct {
 	path    string
@@ -70,16 +70,18 @@ func (r *recording) play(t *testing.T, real bool, runs func(dir string, args ...
 			writeFile(t, filepath.Join(dir, name), string(f.Data))
 		}
 	}
-	var table strings.Builder
+	var table, stdout strings.Builder
 	for _, c := range r.commands(real) {
 		res := runs(dir, c.args...)
 		if c.shown {
+			stdout.WriteString(res.stdout)
 			for _, line := range tableLines(res.stderr) {
 				table.WriteString(line + "\n")
 			}
 		}
 	}
 	writeFile(t, filepath.Join(dir, "table"), table.String())
+	writeFile(t, filepath.Join(dir, "stdout"), stdout.String())
 	return dir
 }
 
@@ -110,7 +112,12 @@ func TestRecorded(t *testing.T) {
 			vw := realVW(t)
 			r.rewrite(t, r.play(t, true, func(dir string, args ...string) result { return realRun(t, dir, vw, args...) }))
 		}
-		r.compare(t, r.play(t, false, func(dir string, args ...string) result { return gvw(t, dir, args...) }))
+		r.compare(t, r.play(t, false, func(dir string, args ...string) result {
+			if slices.Contains(args, "--bfgs") {
+				args = append(args, "--bfgs_semantics", "vw9")
+			}
+			return gvw(t, dir, args...)
+		}))
 	})
 }
 

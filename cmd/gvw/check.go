@@ -83,9 +83,6 @@ func checkLearn(s *settings) error {
 			errs = append(errs, refusal(f))
 		}
 	}
-	if s.skipped("no_stdin") && !s.has("data") && !s.has("cache_file") {
-		fault("--no_stdin without -d or --cache_file: there is nothing to read")
-	}
 	errs = append(errs, checkCluster(s)...)
 	errs = append(errs, checkFiles(s)...)
 	if _, err := classWeights(s.all("classweight")); err != nil {

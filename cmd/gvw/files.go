@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,7 +36,9 @@ func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 		return files[0], nil
 	case !c.Bool("cache"):
 		return "", nil
-	case len(data) == 0 || slices.Contains(stdinNames, data[0]):
+	case len(data) == 0:
+		return ".cache", nil // as in vw, which adds it to the name of the data
+	case slices.Contains(stdinNames, data[0]):
 		return "", usageErrorf("--cache: data from stdin has no name for its cache: give --cache_file FILE")
 	case hdfsio.Remote(data[0]):
 		return "", usageErrorf("--cache: the cache of %s would be beside it, and a cache is a file on this machine: give --cache_file FILE", data[0])
@@ -69,6 +72,18 @@ func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cac
 		return []learn.Input{{Name: "stdin", Open: p.openStdin()}}, nil
 	}
 	return fileInputs(ctx, fsys, data, shard)
+}
+
+// noExamples returns an input without examples, for --no_stdin, or none where the cache
+// has them.
+func noExamples(ctx context.Context, fsys hdfsio.FS, cache string) []learn.Input {
+	if cache != "" {
+		if _, err := fsys.Stat(ctx, cache); err == nil {
+			return nil
+		}
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
+	return []learn.Input{{Name: "none", Identity: "none", Open: open}}
 }
 
 // validInputs are the rank's parts of the files of --valid, which all ranks

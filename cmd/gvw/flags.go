@@ -93,6 +93,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "csv_ns_value", kind: text, category: catInput, arg: "LIST", more: true, help: "factors on namespaces: a:0.5,:8"},
 	{name: "label", kind: text, category: catInput, arg: "COLUMN", more: true, help: "with --csv: name or number of the column with the labels"},
 	{name: "libsvm", kind: boolean, category: catInput, more: true, help: "examples are lines of LIBSVM's: label index:value .."},
+	{name: "no_stdin", kind: boolean, category: catInput, more: true, help: "without -d and a cache read no examples, instead of stdin"},
 	{name: "strict_parse", kind: boolean, category: catInput, more: true, help: "a malformed line is an error"},
 	{name: "max_line", kind: integer, positive: true, category: catInput, arg: "BYTES", def: "67108864", more: true, help: "longest line"},
 

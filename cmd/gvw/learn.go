@@ -54,7 +54,14 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if cfg.Cache, err = cacheName(c, shard); err != nil {
 		return err
 	}
-	if cfg.Inputs, err = p.inputs(ctx, fsys, c.StringSlice("data"), cfg.Cache, shard); err != nil {
+	cache := cfg.Cache
+	if cfg.KillCache {
+		cache = "" // it is to be made again, from stdin where no data is given
+	}
+	data := c.StringSlice("data")
+	if c.Bool("no_stdin") && len(data) == 0 {
+		cfg.Inputs = noExamples(ctx, fsys, cache)
+	} else if cfg.Inputs, err = p.inputs(ctx, fsys, data, cache, shard); err != nil {
 		return err
 	}
 	if cfg.Valid, err = validInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {

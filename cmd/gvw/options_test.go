@@ -119,7 +119,7 @@ func TestCacheName(t *testing.T) {
 		"-d x -d y -c":           "x.cache",
 		"-d x -c --cache_file f": "f",
 		"--cache_file f":         "f",
-		"-c":                     "--cache: data from stdin has no name",
+		"-c":                     ".cache",
 		"-d - -c":                "--cache: data from stdin has no name",
 	} {
 		withContext(t, line, func(_ *program, c *cli.Context) {

@@ -52,11 +52,6 @@ func (s *settings) get(name string) string {
 // all returns every value of an option that may be repeated.
 func (s *settings) all(name string) []string { return s.values[name] }
 
-// skipped reports whether an option was given that does nothing here.
-func (s *settings) skipped(name string) bool {
-	return slices.ContainsFunc(s.extra, func(o compat.Option) bool { return o.Name == name })
-}
-
 // number returns an integer option's value; 0 if it was not given.
 func (s *settings) number(name string) uint64 {
 	if !s.has(name) {

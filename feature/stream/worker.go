@@ -35,6 +35,7 @@ type parser struct {
 
 func newWorker(p *Pass) *worker {
 	cfg := p.data.cfg.Feature
+	cfg.Names = cfg.Names && p.text != nil // a cache has none
 	w := &worker{p: p, limit: cfg.LineLimit(), decoder: cache.NewDecoder(cfg.Bits), silent: p.data.passes > 0}
 	var err error
 	if cfg.Expands() {

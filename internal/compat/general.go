@@ -6,7 +6,7 @@ package compat
 var general = []group{
 	{"Diagnostic", []row{
 		{"version", Works, ""},
-		{"a,audit", Works, "in one process, without a cache; of SGD and --oaa as they learn, and of any model under -t -i"},
+		{"a,audit", Works, "in one process; not of L-BFGS as it learns, but of any model under -t -i"},
 		{"P,progress=", Works, ""},
 		{"dry_run", Works, "prints what a run would read, allocate and send"},
 		{"h,help", Works, "--help all for every option"},
@@ -72,7 +72,7 @@ var general = []group{
 		{"dsjson", Refused, "it is for contextual bandits, which gvw does not learn"},
 		{"k,kill_cache", Works, ""},
 		{"compressed", Silent, "compressed data is recognised, and caches are always compressed"},
-		{"no_stdin", Silent, "stdin is read only if there is no -d and no cache"},
+		{"no_stdin", Works, ""},
 		{"no_daemon", Silent, "there is no daemon that a model could ask for"},
 		{"chain_hash", Works, "for --json"},
 		{"flatbuffer", Refused, "convert the data to vw text"},
@@ -101,7 +101,7 @@ var general = []group{
 		{"predict_only_model", Works, ""},
 		{"save_resume", Silent, "models keep what training needs to go on, as vw 9.11's do"},
 		{"preserve_performance_counters", Works, "in one process; a test (-t) has counters of its own, as in vw"},
-		{"save_per_pass", Works, "of SGD and FTRL"},
+		{"save_per_pass", Works, "not of --hybrid; with --bfgs models are for prediction only, which vw demands"},
 		{"output_feature_regularizer_binary=", Works, ""},
 		{"output_feature_regularizer_text=", Works, ""},
 		{"id=", Works, ""},

@@ -80,6 +80,9 @@ type Learner struct {
 	// limits the prediction that Learn returns, but for Pistol, as in vw.
 	Range, Shown loss.Range
 
+	// Used is the prediction by which the last call of Learn learned.
+	Used float32
+
 	cfg  Config
 	loss loss.Loss
 	w    []float32
@@ -159,23 +162,27 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 		if ex.Labeled() {
 			loss = l.loss.Loss(l.Range, clipped, ex.Label)
 		}
+		l.Used = clipped
 		return raw, clipped, loss
 	}
 	switch l.cfg.Rule {
 	case Proximal:
 		raw, p := l.Predict(fs, ex.Initial)
 		l.proximal(fs, l.slope(p, ex))
+		l.Used = p
 		return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
 	case Pistol:
 		raw = l.lead(fs)
 		clipped = l.Range.Clip(raw)
 		l.pistol(fs, l.slope(clipped, ex))
+		l.Used = clipped
 		return raw, clipped, l.loss.Loss(l.Range, clipped, ex.Label)
 	}
 	raw = l.dot(fs, ex.Initial)
 	p, average := l.bet(fs, ex.Weight)
 	p = l.Range.Clip(p)
 	l.coin(fs, l.slope(p, ex), average)
+	l.Used = p
 	return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
 }
 
