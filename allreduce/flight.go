@@ -3,6 +3,7 @@
 package allreduce
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,10 +30,17 @@ type flight struct {
 	rank int
 	log  *slog.Logger
 
-	mu     sync.Mutex
-	dumps  int
-	closed bool
+	write  func(name string, b []byte) error // a trace to its file
+	within time.Duration                     // how long close waits for that
+
+	mu      sync.Mutex
+	dumps   int
+	closed  bool
+	writing sync.WaitGroup
 }
+
+// traceWithin is how long the end of a group waits for a trace that is being written.
+const traceWithin = 5 * time.Second
 
 // recorder is the process's: the runtime has one, which the groups share.
 var recorder struct {
@@ -59,10 +67,11 @@ func newFlight(dir string, rank int, log *slog.Logger) (*flight, error) {
 		recorder.fr = fr
 	}
 	recorder.users++
-	return &flight{dir: dir, rank: rank, log: log}, nil
+	return &flight{dir: dir, rank: rank, log: log, write: writeTrace, within: traceWithin}, nil
 }
 
-// close ends the recording, when the last group does so. A nil flight records nothing.
+// close waits for traces that are being written, for a while, and ends the recording
+// when the last group does so. A nil flight records nothing.
 func (f *flight) close() {
 	if f == nil {
 		return
@@ -71,6 +80,16 @@ func (f *flight) close() {
 	first := !f.closed
 	f.closed = true
 	f.mu.Unlock()
+	written := make(chan struct{})
+	go func() { // it ends with the last write
+		defer close(written)
+		f.writing.Wait()
+	}()
+	select {
+	case <-written:
+	case <-time.After(f.within):
+		f.log.Warn("a trace of a stall is not written yet: left behind", "rank", f.rank, "folder", f.dir, "after", f.within)
+	}
 	recorder.mu.Lock()
 	defer recorder.mu.Unlock()
 	if !first {
@@ -82,7 +101,9 @@ func (f *flight) close() {
 	}
 }
 
-// dump writes a trace, and says in the log where it is. why is what this rank waits for.
+// dump takes a trace and writes it beside the caller, which watches the deadlines: the
+// folder's file system may hang. The log has the file's name. why is what this rank
+// waits for.
 func (f *flight) dump(why string) {
 	if f == nil {
 		return
@@ -94,22 +115,35 @@ func (f *flight) dump(why string) {
 	}
 	f.dumps++
 	name := filepath.Join(f.dir, fmt.Sprintf("gvw-rank%d-%s-%d.trace", f.rank, time.Now().UTC().Format("20060102T150405.000Z"), f.dumps))
-	if err := f.write(name); err != nil {
-		f.log.Warn("cannot write a trace of the stall", "rank", f.rank, "stall", why, "error", err)
-		return
-	}
-	f.log.Warn("wrote a trace of the stall: see it by go tool trace", "rank", f.rank, "stall", why, "file", name)
+	b, err := takeTrace()
+	f.writing.Go(func() {
+		if err == nil {
+			err = f.write(name, b)
+		}
+		if err != nil {
+			f.log.Warn("cannot write a trace of the stall", "rank", f.rank, "stall", why, "error", err)
+			return
+		}
+		f.log.Warn("wrote a trace of the stall: see it by go tool trace", "rank", f.rank, "stall", why, "file", name)
+	})
 }
 
-// write writes the trace aside, then gives it its name.
-func (f *flight) write(name string) error {
+// takeTrace is what the recorder has kept.
+func takeTrace() ([]byte, error) {
 	recorder.mu.Lock()
 	defer recorder.mu.Unlock()
-	file, err := os.CreateTemp(f.dir, ".gvw-trace-*")
+	var b bytes.Buffer
+	_, err := recorder.fr.WriteTo(&b)
+	return b.Bytes(), err
+}
+
+// writeTrace writes a trace aside, then gives it its name.
+func writeTrace(name string, b []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".gvw-trace-*")
 	if err != nil {
 		return err
 	}
-	_, err = recorder.fr.WriteTo(file)
+	_, err = file.Write(b)
 	err = errors.Join(err, file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), name)

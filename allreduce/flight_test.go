@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,5 +83,31 @@ func TestTraceDirMustBe(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "TraceDir") {
 			t.Errorf("%s: got %v, want %q", dir, err, want)
 		}
+	}
+}
+
+// A file system that hangs under TraceDir holds up neither the watch of the
+// deadlines nor the end of the group.
+func TestHungTraceDirHoldsNothingUp(t *testing.T) {
+	f, err := newFlight(t.TempDir(), 3, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hung := make(chan struct{})
+	defer close(hung)
+	f.within = time.Millisecond
+	f.write = func(string, []byte) error { <-hung; return nil }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range maxDumps {
+			f.dump("rank 3 waits")
+		}
+		f.close()
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("dump or close waits for the file system")
 	}
 }
