@@ -80,7 +80,11 @@ type stream struct {
 // next waits for the next vector, or the end of the job: whoever writes the input
 // may take his time, or wait for a result that will not come.
 func (s *stream) next(ctx context.Context) (vector, error) {
-	s.in.want <- struct{}{}
+	select {
+	case s.in.want <- struct{}{}:
+	case <-ctx.Done(): // the reader is still in the input that an earlier call gave up
+		return vector{}, context.Cause(ctx)
+	}
 	select {
 	case v := <-s.in.got:
 		return v, nil

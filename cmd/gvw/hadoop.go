@@ -196,8 +196,11 @@ func askRoom(ctx context.Context, managers []string) (hadoop.Room, error) {
 	return hadoop.Room{}, errors.Join(errs...)
 }
 
+// askRoomWithin bounds the question to one ResourceManager.
+const askRoomWithin = 9 * time.Second
+
 func askRoomOf(ctx context.Context, base string) (room hadoop.Room, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, askRoomWithin)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/ws/v1/cluster/nodes", nil)
 	if err != nil {
