@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deptest
+
+// wait is why a wait ends. A deadline of ten seconds or more comes with the name that
+// a user sees meanwhile, in a log, in an error, or in gvw jobs.
+type wait struct {
+	ends  ending
+	by    string // deadline, short: what bounds it, as names in the code
+	shown string // deadline: a part of the text that tells what this waits for
+	why   string // all others: the reason
+	n     int    // how many waits of this kind are in the function; 0: one
+}
+
+// ending is the kind of a wait's end.
+type ending int
+
+const (
+	deadline ending = iota + 1 // a limit of time
+	short                      // a limit of less than ten seconds, which need not be shown
+	joined                     // goroutines of this process end, whose own waits have rows
+	local                      // work of this process, which waits for nothing outside
+	asked                      // a context or a user decides how long
+)
+
+// waits are the waits without a timer of their own: "package: function kind".
+var waits = map[string]wait{
+	// Collectives: the watch of an engine ends them, and logs for whom they wait.
+	"allreduce: netConn.carry select":     {ends: deadline, by: "stall maxWait look", shown: "waiting for "},
+	"allreduce: pollLoop.carry lock":      {ends: deadline, by: "stall maxWait look", shown: "waiting for "},
+	"allreduce: engine.reduceShared lock": {ends: deadline, by: "stall maxWait overdueShared", shown: "waiting for "},
+	"allreduce: edge.await select":        {ends: deadline, by: "stall maxWait look", shown: "waiting for "},
+	"allreduce: edge.nextStreamed lock":   {ends: local, why: "the lock is given back during the wait"},
+	"allreduce: edge.write receive":       {ends: joined, why: "the next message or the end of the edge wakes it"},
+	"allreduce: edge.wrote lock":          {ends: local, why: "progress sends to done, which has room for one"},
+	"allreduce: edge.received lock":       {ends: local, why: "progress sends to done, which has room for one"},
+	"allreduce: engine.amid lock":         {ends: local, why: "progress sends to done, which has room for one"},
+	"allreduce: engine.begin lock":        {ends: local, why: "progress sends to done, which has room for one"},
+	"allreduce: engine.progress send":     {ends: local, why: "done has room for one, and a collective ends once"},
+	"allreduce: pollLoop.loop receive":    {ends: local, why: "finished is set after the send to done"},
+	"allreduce: engine.join join":         {ends: joined, why: "a failed or finished engine ends its driver and its watch"},
+	"allreduce: netConn.wait join":        {ends: joined, n: 2, why: "stop closes the connections, which ends readers and writers"},
+	"allreduce: netConn.farewell join":    {ends: short, by: "faultPatience"},
+	"allreduce: pollLoop.farewell lock":   {ends: short, by: "faultPatience"},
+	"allreduce: pollLoop.stop lock":       {ends: local, why: "flush writes what the sockets take, and does not wait"},
+	"allreduce: pollLoop.wait join":       {ends: joined, why: "the bell wakes the keeper, which finds the end"},
+
+	// Epochs, steps and their end.
+	"allreduce: dialRank dial":          {ends: short, by: "dialPatience"},
+	"allreduce: wirer.end join":         {ends: joined, why: "close ends the connections under way, and their context"},
+	"allreduce: door.close join":        {ends: joined, why: "the listener and the context of all greetings have ended"},
+	"allreduce: epoch.end join":         {ends: joined, why: "done is closed, and the wirer has ended"},
+	"allreduce: epoch.watchOver select": {ends: joined, why: "it lives as long as the epoch"},
+	"allreduce: Group.wire select":      {ends: joined, why: "it lives as long as the group"},
+	"allreduce: Group.Close join":       {ends: joined, why: "the member, the door and the engine have ended"},
+	"allreduce: Group.Fail select":      {ends: short, by: "verdictWithin tellWithin"},
+	"allreduce: Group.failed select":    {ends: asked, why: "the job decides; the context ends it, and settle then takes its short limits"},
+	"allreduce: Group.failed receive":   {ends: short, by: "verdictWithin tellWithin"},
+	"allreduce: Group.stepWork select":  {ends: joined, why: "it lives as long as the work of a step"},
+	"allreduce: Group.stepWork receive": {ends: local, why: "the goroutine ends when done is closed, which it is"},
+	"allreduce: steps.take receive":     {ends: local, why: "the goroutine ends when done is closed, which it is"},
+	"allreduce: steps.exchange lock":    {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
+	"allreduce: steps.takeOnce lock":    {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
+	"allreduce: steps.load lock":        {ends: asked, why: "nothing but this rank's start wants the state; the file system has its own limits"},
+	"allreduce: steps.serve lock":       {ends: deadline, by: "patience Stall", shown: "sending the %v of step %d"},
+	"allreduce: flight.close join":      {ends: short, by: "traceWithin"},
+
+	// The server's client.
+	"allreduce/spantree: Member.wait select":    {ends: asked, why: "each caller gives a context with its limit, and the loss of the server ends it"},
+	"allreduce/spantree: Member.joinVW dial":    {ends: deadline, by: "StartTimeout", shown: "waiting for the job to "},
+	"allreduce/spantree: gateway.converse dial": {ends: deadline, by: "dialOnce", shown: "no answer within %v"},
+	"allreduce/spantree: Member.write lock":     {ends: short, by: "writeWithin"},
+	"allreduce/spantree: Member.resume lock":    {ends: short, by: "writeWithin"},
+	"allreduce/spantree: Member.Close join":     {ends: joined, n: 2, why: "stop is closed and so is the connection: reader and heartbeat end"},
+
+	// The server.
+	"allreduce/spantree: Server.Serve join":       {ends: joined, n: 2, why: "the context has ended and all connections were aborted"},
+	"allreduce/spantree: Server.Close join":       {ends: joined, n: 2, why: "the listeners and all connections were closed"},
+	"allreduce/spantree: Server.Close lock":       {ends: local, why: "closing a listener or a socket does not wait"},
+	"allreduce/spantree: serverConn.serve join":   {ends: joined, why: "abort has ended the writer's connection"},
+	"allreduce/spantree: serverConn.proven lock":  {ends: local, why: "sealed wraps the connection and sends nothing"},
+	"allreduce/spantree: apart join":              {ends: local, why: "f computes on a stack of its own"},
+	"allreduce/spantree: gated.enter select":      {ends: deadline, by: "HandshakeTimeout", shown: "other handshakes are under way"},
+	"allreduce/spantree: gated.Read receive":      {ends: local, why: "it gives back the place that it holds"},
+	"allreduce/spantree: gated.Read send":         {ends: local, why: "those that hold a place compute"},
+	"allreduce/spantree: gated.leave receive":     {ends: local, why: "it gives back the place that it holds"},
+	"allreduce/spantree: journalWriter.run range": {ends: joined, why: "close ends it"},
+
+	// Transports, tags, drivers.
+	"allreduce/auth: sealed.Read lock":                {ends: asked, why: "the deadline of the connection; only other readers want the lock"},
+	"allreduce/auth: sealed.Write lock":               {ends: asked, why: "the deadline of the connection; only other writers want the lock"},
+	"allreduce/transport: Acceptor.Accept accept":     {ends: asked, why: "strangers come or not; the owner closes the listener"},
+	"allreduce/transport: tcp.Dial dial":              {ends: asked, why: "each caller gives a context with its limit"},
+	"allreduce/transport/mem: conn.Read select":       {ends: asked, why: "the deadline of the connection, or its end"},
+	"allreduce/transport/mem: conn.Write select":      {ends: asked, why: "the deadline of the connection, or its end"},
+	"allreduce/transport/mem: listener.Accept select": {ends: asked, why: "the owner closes the listener"},
+	"allreduce/verbs: Domain.Close lock":              {ends: local, why: "the system takes memory back without a peer"},
+	"allreduce/verbs: Domain.Unregister lock":         {ends: local, why: "the system takes memory back without a peer"},
+
+	// Doctor and pipe.
+	"allreduce/doctor: exam.accept accept": {ends: joined, why: "end closes the listener"},
+	"allreduce/doctor: exam.dial dial":     {ends: deadline, by: "Patience", shown: "no answer within %v"},
+	"allreduce/doctor: exam.conduct join":  {ends: deadline, by: "Patience", shown: "no answer within %v"},
+	"allreduce/doctor: exam.reach join":    {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
+	"allreduce/doctor: exam.reach send":    {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
+	"allreduce/doctor: exam.reach receive": {ends: local, why: "it gives back the place that it holds"},
+	"allreduce/doctor: exam.end join":      {ends: joined, why: "the listener and all connections were closed"},
+	"allreduce/pipe: input.serve range":    {ends: joined, why: "the end of the stream closes want"},
+	"allreduce/pipe: input.serve send":     {ends: local, why: "got has room for one, and each is asked for"},
+	"allreduce/pipe: stream.next select":   {ends: asked, n: 2, why: "a shell's program decides when it writes; the context and the group's failure end it"},
+
+	// Inputs: a program or a user decides when the next line comes.
+	"feature/stream: Pass.Next select":      {ends: asked, n: 2, why: "stdin has no deadline; file systems have theirs, and the context ends it"},
+	"feature/stream: Pass.hand select":      {ends: joined, n: 2, why: "the end of the pass ends its context"},
+	"feature/stream: Pass.retire select":    {ends: joined, why: "the end of the pass ends its context"},
+	"feature/stream: worker.run select":     {ends: joined, why: "the end of the pass ends its context"},
+	"feature/stream: worker.send select":    {ends: joined, why: "the end of the pass ends its context"},
+	"feature/stream: writer.run select":     {ends: joined, why: "the end of the pass ends its context"},
+	"feature/stream: writer.commit receive": {ends: joined, why: "the writer ends when jobs is closed"},
+	"feature/stream: Pass.Close join":       {ends: joined, why: "the pass's context has ended; a reader that hangs in its input is not among them"},
+	"feature/stream: Pass.Close lock":       {ends: local, why: "removes an unfinished cache; only the end of the same pass wants the lock"},
+	"feature/stream: Pass.finish lock":      {ends: local, why: "makes a cache final; only the end of the same pass wants the lock"},
+	"feature/stream: input.done lock":       {ends: local, why: "closes the input; only the end of the same pass wants the lock"},
+	"feature/stream: input.end lock":        {ends: local, why: "closes the input; only the end of the same pass wants the lock"},
+	"feature/stream: textReader.give lock":  {ends: joined, why: "hand ends with the pass; the reader that wants the lock belongs to it"},
+	"learn: share join":                     {ends: local, why: "all compute"},
+
+	// File systems.
+	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system's limits and the context; those that want the lock need the count"},
+	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},
+	"hdfsio/webhdfs: Client.one dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes answers"},
+	"hdfsio/pipe: Client.run process":   {ends: deadline, by: "silent errSilent", shown: "moved nothing for %v"},
+	"hdfsio/pipe: reader.Read process":  {ends: deadline, by: "silent errSilent", shown: "moved nothing for %v"},
+	"hdfsio/pipe: reader.Close process": {ends: short, by: "WaitDelay"},
+
+	// Launchers and commands.
+	"internal/launch: supervisor.start process": {ends: asked, why: "a worker may train for days; Grace bounds its end, WaitDelay its output"},
+	"internal/launch: supervisor.start send":    {ends: local, n: 2, why: "ended has room for one a worker, and each runs once at a time"},
+	"internal/launch: supervisor.pause send":    {ends: local, why: "due has room for one a worker, and each pauses once at a time"},
+	"internal/launch: Supervised.one process":   {ends: asked, why: "a command may run for days; signals are passed on"},
+	"internal/launch: Supervised.one select":    {ends: asked, why: "a command may run for days; signals are passed on"},
+	"internal/launch: Supervised.one send":      {ends: local, why: "done has room for one"},
+	"cmd/gvw: askRoomOf dial":                   {ends: short, by: "askRoomWithin"},
+	"cmd/gvw: crashSelf select":                 {ends: local, why: "the process ends by the panic"},
+	"cmd/gvw: killSelf select":                  {ends: local, why: "the process ends by SIGKILL"},
+	"cmd/gvw: interruptible select":             {ends: joined, why: "it lives as long as the run"},
+	"cmd/gvw: startServer send":                 {ends: local, why: "served has room for one"},
+	"cmd/gvw: localServer.stop receive":         {ends: joined, why: "Close has ended Serve"},
+	"cmd/gvw: mapper.close join":                {ends: joined, why: "stop is closed"},
+	"cmd/gvw: program.examineHere join":         {ends: deadline, by: "Patience", shown: "no answer within %v"},
+	"cmd/gvw: program.inNamespace process":      {ends: asked, why: "a benchmark takes as long as its user asks for; WaitDelay bounds its end"},
+	"cmd/gvw: program.runWorkers join":          {ends: joined, why: "its context has ended"},
+	"cmd/gvw: program.runProgram join":          {ends: joined, why: "its context has ended"},
+	"cmd/gvw: remaining.Write lock":             {ends: asked, why: "a terminal that a user has stopped holds up all output"},
+	"cmd/gvw: remaining.watch lock":             {ends: asked, why: "a terminal that a user has stopped holds up all output"},
+	"cmd/gvw: remaining.end lock":               {ends: asked, why: "a terminal that a user has stopped holds up all output"},
+	"cmd/gvw: wholeLines.Write lock":            {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
+	"cmd/gvw: wholeLines.line lock":             {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
+	"cmd/gvw: wholeLines.flush lock":            {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
+	"cmd/spanning_tree: newLossyWriter range":   {ends: joined, why: "close ends it"},
+	"cmd/spanning_tree: serve send":             {ends: local, why: "served has room for one"},
+	"cmd/spanning_tree: serve receive":          {ends: joined, why: "Close has ended Serve, or it has ended by itself"},
+	"cmd/spanning_tree: watch select":           {ends: asked, why: "a server runs until it is told to end"},
+	"cmd/spanning_tree: watch send":             {ends: local, why: "the value was taken from served, which has room for one"},
+	"cmd/spanning_tree: startDaemon process":    {ends: local, why: "the child has closed the pipe by its end; a longer start was killed"},
+}
