@@ -75,6 +75,9 @@ type journalFile interface {
 // drops the rest from the file.
 func openJournal(path string, limit int, age time.Duration, now time.Time) (*journal, uint32, []*finishedRecord, error) {
 	lock, err := lockFile(path + ".lock")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil, fmt.Errorf("cannot create the journal %s: %w; create the folder %s first", path, err, filepath.Dir(path))
+	}
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("cannot lock the journal %s: %w", path, err)
 	}

@@ -2,10 +2,12 @@
 
 package main
 
-func startDaemon([]string) (int, error) {
-	return 0, usage("on Windows the server runs in the foreground: give --nondaemon")
+import "os"
+
+func startDaemon([]string) (code, port int, err error) {
+	return 0, 0, usage("on Windows the server runs in the foreground: give --nondaemon")
 }
 
-func daemonChild() (ready func(), child bool) { return func() {}, false }
+func daemonChild() (ready func(int, *os.File), child bool) { return func(int, *os.File) {}, false }
 
 func ignoreBrokenPipes() {}

@@ -9,8 +9,10 @@
 //	spanning_tree --state /var/lib/spanning_tree    remembers finished runs over a restart
 //
 // Without --nondaemon the command returns when the server listens, or fails
-// with the reason why it cannot. Its log goes to stderr, one line of
-// name=value pairs per event, also from the background.
+// with the reason why it cannot. In the background it holds neither stdin, stdout nor
+// stderr open, so that ssh returns. Its log goes to --log FILE, else to stderr (from the
+// background only if that is a file), one line of name=value pairs per event.
+// With --port 0 it prints the port that it has found to stdout.
 //
 // SIGTERM drains: no new jobs; when those there are have ended, it exits 0. A
 // second one, or SIGINT, stops at once. Exit codes: 0 done, 1 usage, 2 the

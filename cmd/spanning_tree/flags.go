@@ -17,7 +17,8 @@ const help = `usage: spanning_tree [options] [pid_file]
 
 The server through which the workers of cluster jobs (vw and gvw) find each other.
 
-  -p, --port N      listen on port N (default 26543; 0: any free one, see the log)
+  -p, --port N      listen on port N (default 26543; 0: any free one, which is
+                    printed to stdout)
       --bind ADDR   listen on this address alone (default: all)
       --state FILE  remember finished runs in FILE, so that a restarted server
                     knows them (default: only while it runs)
@@ -33,6 +34,8 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
       --journal_timeout T
                     with --state: how long a job that has ended waits for the disk
                     to take its record, then it fails (default 5m)
+      --log FILE    append the log to FILE (default: stderr; in the background only if
+                    that is a file)
       --nondaemon   stay in the foreground
 
 Who may come (gvw keygen makes secrets and certificates; docs/security.md):
@@ -71,6 +74,7 @@ type options struct {
 	port      uint16
 	bind      string
 	state     string
+	log       string
 	pidFile   string
 	lostAfter time.Duration
 	replace   time.Duration
@@ -194,6 +198,8 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return text(&o.bind), true
 	case "state":
 		return text(&o.state), true
+	case "log":
+		return text(&o.log), true
 	case "lost_after":
 		return span(name, &o.lostAfter), true
 	case "replace_timeout":
@@ -234,7 +240,7 @@ func suggest(name string) string {
 		return ""
 	}
 	for _, known := range slices.Concat([]string{
-		"port", "bind", "state", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
+		"port", "bind", "state", "log", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
 		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow",
 	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {

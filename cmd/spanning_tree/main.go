@@ -55,16 +55,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ready, child := daemonChild()
 	if !o.nondaemon && !child {
-		code, err := startDaemon(args)
+		code, port, err := startDaemon(args)
 		if err != nil {
 			return fail(stderr, err)
+		}
+		if code == 0 && o.port == 0 {
+			fmt.Fprintln(stdout, port)
 		}
 		return code
 	}
 	// What a server holds is small and lives long; its memory matters more than
 	// the little work of collecting it more often.
 	debug.SetGCPercent(30)
-	code, err := serve(o, stderr, ready)
+	code, err := serve(o, stdout, stderr, ready)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -89,9 +92,19 @@ func fail(stderr io.Writer, err error) int {
 	return exitIO
 }
 
-// serve runs the server until it is told to end. It calls ready once it listens.
-func serve(o options, stderr io.Writer, ready func()) (code int, err error) {
-	lines := newLossyWriter(stderr)
+// serve runs the server until it is told to end. It calls ready once it listens, with the
+// port and the file of the log, nil if that is stderr.
+func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.File)) (code int, err error) {
+	out := stderr
+	var file *os.File
+	if o.log != "" {
+		if file, err = os.OpenFile(o.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+			return 0, fmt.Errorf("cannot write the log: %w%s", err, createFolder(o.log, err))
+		}
+		defer file.Close()
+		out = file
+	}
+	lines := newLossyWriter(out)
 	defer lines.close()
 	log := slog.New(slog.NewTextHandler(lines, nil))
 
@@ -126,7 +139,11 @@ func serve(o options, stderr io.Writer, ready func()) (code int, err error) {
 
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(context.Background(), l) }()
-	ready()
+	port := l.Addr().(*net.TCPAddr).Port
+	if o.port == 0 {
+		fmt.Fprintln(stdout, port)
+	}
+	ready(port, file)
 	code = watch(s, stop, served, log)
 	if code != 0 {
 		err = s.Close() // it ends Serve
@@ -174,9 +191,17 @@ func listen(o options) (net.Listener, error) {
 func writePID(path string) error {
 	err := writeAside(path, fmt.Appendln(nil, os.Getpid()))
 	if err != nil {
-		return fmt.Errorf("cannot write the pid file %s: %w", path, err)
+		return fmt.Errorf("cannot write the pid file %s: %w%s", path, err, createFolder(path, err))
 	}
 	return nil
+}
+
+// createFolder is advice where a file cannot be created since its folder is missing, else "".
+func createFolder(path string, err error) string {
+	if !errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return fmt.Sprintf("; create the folder %s first", filepath.Dir(path))
 }
 
 // writeAside writes a file that all may read. What had its name before is replaced, also

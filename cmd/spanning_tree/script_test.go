@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":     scriptCode,
 			"port":     scriptPort,
+			"number":   scriptNumber,
 			"await":    scriptAwait,
 			"register": scriptRegister,
 			"hangup":   scriptHangUp,
@@ -94,6 +95,14 @@ func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: port VAR log")
 	}
 	ts.Setenv(args[0], waitFor(ts, args[1], servingAt)[1])
+}
+
+// scriptNumber sets a variable to the number in a file: number VAR file
+func scriptNumber(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: number VAR file")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
 // scriptAwait waits for words in a file: await file regexp

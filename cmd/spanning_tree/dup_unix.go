@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix && !linux
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// duplicate makes the descriptor to another name of from.
+func duplicate(from, to int) error { return unix.Dup2(from, to) }
