@@ -99,7 +99,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 	p := s.link.Apply(clipped)
 	l *= max(ex.Weight, 0)
 	if s.cfg.Binary {
-		p, l = signOf(clipped, l, ex)
+		p, l = signOf(p, l, ex)
 	}
 	features := ex.Count()
 	s.stats.add(ex, held, l, features)

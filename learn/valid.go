@@ -65,7 +65,7 @@ func (s *session) judgeBy(predict func(fs []feature.Feature, initial float32, r 
 		clipped := predict(fs, ex.Initial, r)
 		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
 		if s.cfg.Binary {
-			p, l = signOf(clipped, l, ex)
+			p, l = signOf(p, l, ex)
 		}
 		sums.Add(s.measures.scale.caseOf(ex, clipped, p))
 		return l

@@ -86,6 +86,7 @@ var noted = []Case{
 	{Options: "indexing named_labels", Without: "oaa", Class: Noted, Text: notClasses, Example: "-d train.vw --indexing 0 --named_labels a,b"},
 	{Options: "raw_predictions", With: "oaa probabilities|scores", Class: Noted, Text: "the file stays empty, as in vw: -p has the numbers", Example: "-d multi.vw --oaa 3 --scores -r r"},
 	{Options: "dont_output_best_constant", With: "oaa", Class: Noted, Text: "ignored, as in vw: only simple labels have a best constant", Example: "-d multi.vw --oaa 3 --dont_output_best_constant"},
+	{Options: "binary", With: "link=logistic|link=poisson", Class: Noted, Text: "every prediction is 1, as in vw, where the sign is that of the link's value: leave --link out", Example: "-d train.vw --loss_function logistic --link logistic --binary"},
 	{Options: "ftrl_alpha ftrl_beta", Without: "ftrl pistol coin", Class: Noted, Text: asVW, Example: "-d train.vw --ftrl_alpha 0.1 --ftrl_beta 0.1"},
 	{Options: "constant", With: "noconstant", Class: Noted, Text: "no example has the constant feature; the model keeps its weight, as in vw", Example: "-d train.vw --noconstant --constant 2"},
 	{Options: "random_weights normal_weights truncated_normal_weights", With: "initial_weight", Class: Noted, Text: oneStart, Example: "-d train.vw -b 10 --initial_weight 0.1 --random_weights --normal_weights --truncated_normal_weights"},

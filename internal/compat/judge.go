@@ -79,8 +79,11 @@ func (c *Case) met(given Given) (by []string, ok bool) {
 		if i < 0 {
 			return nil, false
 		}
-		if name, rest := cutTerm(alternatives(requirement)[i]); rest == "" {
+		switch name, rest := cutTerm(alternatives(requirement)[i]); {
+		case rest == "":
 			by = append(by, name)
+		case rest[0] == '=':
+			by = append(by, name+" "+rest[1:])
 		}
 	}
 	return by, true
