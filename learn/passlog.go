@@ -32,7 +32,7 @@ type passed struct {
 	holdout      float64
 	holdoutKnown bool
 	before       Stats   // the sums when it began
-	loss         float64 // mean training loss of the pass, each example's before it was learned from
+	loss         float64 // mean training loss of the pass, each example's before it was learned from; NaN: not known
 	best         int     // the pass with the best loss on --valid or the holdout set; 0: not known
 	bestTraining float64 // loss of that pass
 }

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/metric"
@@ -118,6 +119,7 @@ func (s *session) adopt() error {
 		s.seen = s.all.Range
 	}
 	s.passed.before = s.all.Stats
+	s.passed.loss, s.passed.best = math.NaN(), 0 // of passes that others have done
 	if s.measures.own != nil {
 		s.measures.own.Reset()
 	}
