@@ -80,6 +80,11 @@ func (m *classes) Work(ctx context.Context) error {
 		} else {
 			scores = m.learner.Predict(fs, ex.Initial)
 		}
+		if s.cfg.Link != "identity" { // of a test, and not of probabilities
+			for i, v := range scores {
+				scores[i] = s.link.Apply(v)
+			}
+		}
 		return m.account(b, ex, held, scores, &shown)
 	})
 }

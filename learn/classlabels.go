@@ -89,6 +89,10 @@ func (c *Config) classNames() []string {
 	return strings.Split(c.NamedLabels, ",")
 }
 
+// testsClasses reports whether the run only predicts classes: any model that has one
+// weight a class and feature will do, however it was trained.
+func (c *Config) testsClasses() bool { return c.TestOnly && c.OAA > 0 }
+
 // validateClasses looks whether the options of one against all make sense.
 func (c *Config) validateClasses(fault func(option, format string, args ...any)) {
 	if c.OAA == 0 {
@@ -98,7 +102,7 @@ func (c *Config) validateClasses(fault func(option, format string, args ...any))
 	if c.BFGS || c.Hybrid != nil {
 		fault("--oaa", "L-BFGS learns one model: leave --bfgs and --hybrid out")
 	}
-	if c.Binary || c.Link != "identity" && !c.Probabilities {
+	if c.Binary || c.Link != "identity" && !c.Probabilities && !c.testsClasses() {
 		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
 	}
 	if c.Bits < 32 && c.OAA > 1<<c.Bits {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -52,7 +53,7 @@ func (r *runner) classes() (*classes, error) {
 	s := r.session
 	rule := r.rule
 	rule.FixedRange = s.fixed // labels are -1 and 1, as the learners see them
-	if s.cfg.TestOnly && !s.cfg.keeps() {
+	if s.cfg.TestOnly && (!s.cfg.keeps() || s.cfg.FTRL != ftrl.None) {
 		rule, s.cfg.PredictOnly = forTesting(rule), true
 	}
 	learner, err := sgd.NewClasses(rule, s.loss, s.cfg.OAA)

@@ -145,7 +145,7 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	if c.Cluster != nil {
 		fault(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
 	}
-	if c.BFGS || c.Hybrid != nil || c.OAA > 0 {
+	if c.BFGS || c.Hybrid != nil || c.OAA > 0 && !c.testsClasses() {
 		fault(name, "it is a learner of its own: leave --bfgs, --hybrid and --oaa out")
 	}
 	for _, o := range []struct {

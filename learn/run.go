@@ -260,7 +260,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 
 // train leaves the model in r.
 func (r *runner) train(ctx context.Context) error {
-	if r.session.cfg.FTRL != ftrl.None {
+	if c := &r.session.cfg; c.FTRL != ftrl.None && !c.testsClasses() {
 		return r.follow(ctx)
 	}
 	m, err := r.course()
