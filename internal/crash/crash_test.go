@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ var crashes = map[string]func(){
 	"error":   func() { panic(errors.New("BUG: an error")) },
 	"map":     raceInMap,
 	"memory":  fillMemory,
-	"stack":   func() { debug.SetMaxStack(1 << 20); deeper(0) },
+	"stack":   func() { debug.SetMaxStack(1 << 20); println(deeper(0)) },
 	"wait":    func() { select {} },
 	"SIGQUIT": func() { signalSelf(syscall.SIGQUIT) },
 	"SIGABRT": func() { signalSelf(syscall.SIGABRT) },
@@ -48,7 +49,12 @@ var crashes = map[string]func(){
 
 func write(p *int) { *p = 1 }
 
-func deeper(n int) int { return deeper(n+1) + n }
+func deeper(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return deeper(n+1) + n
+}
 
 func signalSelf(sig syscall.Signal) { _ = syscall.Kill(os.Getpid(), sig) }
 
@@ -68,10 +74,11 @@ func fillMemory() {
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 		panic(err)
 	}
-	var held [][]byte
-	for {
-		held = append(held, make([]byte, 256<<20))
+	var held [64][]byte
+	for i := range held {
+		held[i] = make([]byte, 256<<20)
 	}
+	runtime.KeepAlive(held)
 }
 
 // Each kind of crash ends the process by SIGABRT, which no exit code of a
