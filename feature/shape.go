@@ -87,10 +87,10 @@ func newShape(c *Config) (*shape, error) {
 	}
 	check(s.addAffixes(Unescape(c.Affix)))
 	for _, v := range c.Spelling {
-		switch v := Unescape(v); {
-		case v == "_":
+		switch v := Unescape(v); { // of several bytes the first counts, as in vw
+		case strings.HasPrefix(v, "_"):
 			s.spelling[' '] = true
-		case len(v) == 1:
+		case v != "":
 			s.spelling[v[0]] = true
 		default:
 			check(fmt.Errorf("feature: spelling %q: want one namespace, by the first byte of its name, or _ for the default one", v))

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim/descent"
@@ -86,8 +87,8 @@ func (c *Config) Validate() error {
 	if d.SGDL2 < 0 {
 		fault("--sgd_l2", "%g is negative", d.SGDL2)
 	}
-	if d.Adax && !d.Adaptive && (d.SGD || d.Normalized || d.Invariant) {
-		fault("--adax", "it changes the sums of --adaptive, which the given rule has not: add --adaptive")
+	if _, err := d.updateRule(); err != nil {
+		fault("", "%s", strings.TrimPrefix(err.Error(), "sgd: "))
 	}
 	d.validateClasses(fault)
 	d.validateFTRL(fault)

@@ -19,6 +19,8 @@ func TestCheckLearn(t *testing.T) {
 		{"-d x --mem 3", ""},
 		{"-d x --skips 3", "--skips would be ignored without --ngram: n-grams skip features"},
 		{"-d x --skips 3 -i m", ""},
+		{"-d x -l -0.5", "--learning_rate -0.5: its result in vw is of no use"},
+		{"-d x --sparse_l2 -1", "--sparse_l2 -1: its result"},
 		{"-d x --mem 3 -i m", ""},
 		{"-d x --bfgs --passes 3 -c --mem 3", ""},
 		{"-d x --termination 0.1", ""},

@@ -100,6 +100,7 @@ var noted = []Case{
 	{Options: "feature_limit", Value: `\D:.*`, Class: Noted, Text: "the limit is read as 0, as in vw: write i2 for two features of namespace i", Example: "-d train.vw --feature_limit a:2"},
 	{Options: "csv", With: "json", Class: Noted, Text: "the data is read as JSON, as in vw", Example: "-d train.json --json --csv"},
 	{Options: "redefine", Value: `[^=:][^=]+:=.*`, Class: Noted, Text: "the first character is the new namespace, as in vw", Example: "-d train.vw --redefine ba:=a"},
+	{Options: "spelling", Value: `[^\\].+`, Class: Noted, Text: "the first character is the namespace, as in vw", Example: "-d train.vw --spelling ab"},
 	{Options: "redefine affix spelling", With: "json|csv", Class: Noted, Text: inText, Example: "-d train.json --json --redefine b:=a --affix +2a --spelling a"},
 }
 
@@ -142,5 +143,7 @@ var rejected = []Case{
 	{Options: "quantile_tau", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --loss_function quantile --quantile_tau 0"},
 	{Options: "holdout_period", Value: "0", Class: Refused, Text: "vw crashes", Example: "-d train.vw --passes 2 --cache_file c -k --holdout_period 0"},
 	{Options: "early_terminate", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --passes 3 --cache_file c -k --early_terminate 0"},
+	{Options: "learning_rate initial_t sparse_l2", Value: `-.*`, Class: Refused, Text: oddValue, Example: "-d train.vw -l -0.5"},
+	{Options: "decay_learning_rate", Value: `0|-.*`, Class: Refused, Text: oddValue, Example: "-d train.vw --passes 2 --cache_file c -k --decay_learning_rate 0"},
 	{Options: "initial_pass_length", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --initial_pass_length 0"},
 }
