@@ -74,6 +74,29 @@ func TestPausedServer(t *testing.T) {
 	}
 }
 
+// Ranks that are stopped while the server is away, for longer than --server_timeout, try
+// to reach it for the rest of that time when they go on.
+func TestPausedWhileTheServerIsAway(t *testing.T) {
+	want := plainModel(t)
+	j := newPlainJob(t)
+	j.more = []string{"--server_timeout", "2s"}
+	j.startAll(nil)
+	j.untilPass(2)
+	if err := j.server.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	j.server.wait()
+	time.Sleep(200 * time.Millisecond) // let the ranks notice
+	pause(t, j.ranks...)
+	j.serve()
+	j.end(want)
+	for rank, p := range j.ranks {
+		if !strings.Contains(p.res.stderr, `msg="the server is back"`) {
+			t.Errorf("rank %d has not come back\n%s", rank, tail(p.res.stderr, 20))
+		}
+	}
+}
+
 // A machine that is suspended with the server and all ranks on it loses nothing.
 func TestPausedMachine(t *testing.T) {
 	want := plainModel(t)

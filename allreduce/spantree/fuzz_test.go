@@ -160,14 +160,19 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-// playMachine plays a script, two bytes an event: what, and who.
+// playMachine plays a script, two bytes an event: what, and who. With an odd byte left, the time
+// between two events is a pause of the server.
 func playMachine(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, script []byte,
 ) {
 	t.Helper()
-	m, now := newMachine(testRules, 1, 1, constant), birth
+	rules := testRules
+	if len(script)%2 == 1 {
+		rules.tick = tick
+	}
+	m, now := newMachine(rules, 1, 1, constant), birth
 	known, gone := map[connID]bool{}, map[connID]bool{}
 	for i := 0; i+1 < len(script); i += 2 {
 		what, who := script[i], script[i+1]

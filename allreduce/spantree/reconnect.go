@@ -61,12 +61,12 @@ func (m *Member) reconnect(ctx context.Context, ended error) *frameReader {
 	m.update(func() { m.conn = nil })
 	m.cfg.Log.Warn("the server has gone, working on and trying to reach it again", "server", m.cfg.Server, "rank", m.cfg.Rank,
 		"for", m.cfg.ServerTimeout, "error", ended)
-	within, cancel := context.WithTimeout(ctx, m.cfg.ServerTimeout)
-	defer cancel()
 	var frames *frameReader
-	err := newAttempts(m.cfg).until(within, func(ctx context.Context) (err error) {
-		frames, err = m.rejoin(ctx)
-		return err
+	err := m.within(ctx, m.cfg.ServerTimeout, func(ctx context.Context) error {
+		return newAttempts(m.cfg).until(ctx, func(ctx context.Context) (err error) {
+			frames, err = m.rejoin(ctx)
+			return err
+		})
 	})
 	refused, no := errors.AsType[*RefusedError](err)
 	switch {
@@ -78,6 +78,25 @@ func (m *Member) reconnect(ctx context.Context, ended error) *frameReader {
 		m.part(err)
 	}
 	return frames
+}
+
+// within calls do with a context that ends after a time by the member's clock: what a pause
+// of this process has cut short is done again.
+func (m *Member) within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	read := func() time.Time {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.now()
+	}
+	for end := read().Add(limit); ; {
+		slice, cancel := context.WithTimeout(ctx, end.Sub(read()))
+		err := do(slice)
+		cut := slice.Err() != nil && ctx.Err() == nil
+		cancel()
+		if err == nil || !cut || !read().Before(end) {
+			return err
+		}
+	}
 }
 
 // rejoin makes one attempt.
