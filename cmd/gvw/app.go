@@ -70,9 +70,7 @@ func (p *program) run(ctx context.Context) error {
 		return p.print(version() + "\n")
 	}
 	p.note(s)
-	if err := takeData(s); err != nil {
-		return err
-	}
+	p.takeData(s)
 	if s.has("span_server") && !s.has("on_loss") && p.getenv(launch.EnvAttempt) != "" {
 		s.set("on_loss", restartedOnLoss) // gvw supervise starts this rank again
 	}
@@ -125,9 +123,7 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	p.noteExtra(job) // rank 0 notes the rest
-	if err := takeData(job); err != nil {
-		return err
-	}
+	p.takeData(job)
 	return p.dispatch(ctx, s.args(), runFlags, func(c *cli.Context) error { return p.launch(c, s.has("shard"), job) })
 }
 

@@ -265,19 +265,15 @@ func checkAddresses(s *settings) (errs []error) {
 	return errs
 }
 
-// takeData makes what no option took the data, as vw does: one file, and not
-// beside -d, where vw would silently prefer the one to the other.
-func takeData(s *settings) error {
+// takeData makes the first word that no option took the data, as vw does, and returns
+// the files that are not read: the other words, and those of -d.
+func takeData(s *settings) (unread []string) {
 	words := slices.Concat(s.words, s.rest)
 	s.words, s.rest = nil, nil
-	switch {
-	case len(words) == 0:
+	if len(words) == 0 {
 		return nil
-	case len(words) > 1:
-		return usageErrorf("%q and %q: vw would read the first only; give one -d for each file", words[0], words[1])
-	case s.has("data"):
-		return usageErrorf("%q: what no option takes is data, but -d %s was given: vw would read %s only; give one -d for each file", words[0], s.get("data"), words[0])
 	}
+	unread = append(slices.Clone(s.all("data")), words[1:]...)
 	s.set("data", words[0])
-	return nil
+	return unread
 }

@@ -107,9 +107,7 @@ func (p *program) mapTask(ctx context.Context, s *settings, m *mapper) error {
 		return usageErrorf("gvw mapper: --help and --version come before --")
 	}
 	p.note(job)
-	if err := takeData(job); err != nil {
-		return err
-	}
+	p.takeData(job)
 	if err := m.settle(job, p.getenv); err != nil {
 		return err
 	}

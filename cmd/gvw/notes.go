@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,6 +41,14 @@ func (p *program) noteExtra(s *settings) {
 func (p *program) noteFinding(f compat.Finding) {
 	if f.Class == compat.Noted {
 		fmt.Fprintf(p.stderr, "gvw: %s: %s\n", f.Shown, f.Text)
+	}
+}
+
+// takeData does what the function takeData does, and prints a note on files that are
+// not read.
+func (p *program) takeData(s *settings) {
+	if unread := takeData(s); len(unread) > 0 && s.noting() {
+		fmt.Fprintf(p.stderr, "gvw: %s: not read, as in vw, which reads one file: give one -d for each file, and no file without\n", strings.Join(unread, ", "))
 	}
 }
 

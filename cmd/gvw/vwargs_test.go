@@ -232,25 +232,33 @@ func TestPositionalData(t *testing.T) {
 		"-t":                        "--testonly",
 	} {
 		s, err := parse(line)
-		if err == nil {
-			err = takeData(s)
-		}
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
+		}
+		if unread := takeData(s); len(unread) > 0 {
+			t.Errorf("%s: %v is not read", line, unread)
 		}
 		if got := strings.Join(s.args(), " "); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
-	// vw reads one file only, and does not say which.
-	for _, line := range []string{"a.vw b.vw", "-d a.vw b.vw", "-d a.vw -- b.vw", "a.vw -- b.vw"} {
+	// Of several files vw reads the first that no option takes.
+	for line, want := range map[string][2]string{
+		"a.vw b.vw c.vw":       {"a.vw", "b.vw c.vw"},
+		"-d a.vw b.vw":         {"b.vw", "a.vw"},
+		"-d a.vw -d c.vw b.vw": {"b.vw", "a.vw c.vw"},
+		"-d a.vw -- b.vw":      {"b.vw", "a.vw"},
+		"a.vw -- b.vw":         {"a.vw", "b.vw"},
+	} {
 		s, err := parse(line)
-		if err == nil {
-			err = takeData(s)
-		}
-		if err == nil || !strings.Contains(err.Error(), "one -d for each file") {
+		if err != nil {
 			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		unread := strings.Join(takeData(s), " ")
+		if got := strings.Join(s.all("data"), " "); got != want[0] || unread != want[1] {
+			t.Errorf("%s: data %s, not read %s, want %s and %s", line, got, unread, want[0], want[1])
 		}
 	}
 }
