@@ -5,6 +5,7 @@ package learn
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/optim"
@@ -60,7 +61,6 @@ func (r *runner) banner() banner {
 			} else {
 				b.addf("enabling BFGS based optimization %s", with)
 			}
-			b.addf("m = %d", c.Mem)
 			b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
 		}
 	}
@@ -85,6 +85,9 @@ func (r *runner) banner() banner {
 	}
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Link
+	if slices.ContainsFunc(c.Namespaces.crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
+		link = "generate_interactions, " + link
+	}
 	if c.OAA > 0 {
 		label, prediction = "MULTICLASS", "MULTICLASS"
 		link += ", oaa"
@@ -99,6 +102,13 @@ func (r *runner) banner() banner {
 	}
 	if c.Binary {
 		link += ", binary"
+	}
+	switch {
+	case len(c.ClassWeights) == 0:
+	case c.OAA > 0:
+		link += ", classweight-multi"
+	default:
+		link += ", classweight-scalar"
 	}
 	if c.OAA == 0 && !c.NoBestConstant {
 		link += ", count_label"

@@ -75,7 +75,7 @@ func (r *runner) classes() (*classes, error) {
 		r.initial.intoSums(learner.Sums())
 	}
 	s.cfg.startStates(learner.Learner)
-	if err := s.table.head(); err != nil {
+	if err := s.openTable(); err != nil {
 		return nil, err
 	}
 	m := &classes{

@@ -105,7 +105,7 @@ func (r *runner) follow(ctx context.Context) error {
 			s.preserve(r.initial.dec.Resume)
 		}
 	}
-	if err := s.table.head(); err != nil {
+	if err := s.openTable(); err != nil {
 		return err
 	}
 	m := &leader{s: s, learner: learner, passes: c.Passes, made: func() trained {
@@ -163,6 +163,7 @@ func (r *runner) followBanner(b *banner) string {
 	c := &r.session.cfg
 	name := map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}[c.FTRL]
 	alpha, beta := c.ftrlNumbers()
+	b.addf("Enabling FTRL based optimization")
 	b.addf("Algorithm used: %s", name)
 	b.addf("ftrl_alpha = %.6g", alpha)
 	b.addf("ftrl_beta = %.6g", beta)

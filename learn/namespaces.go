@@ -230,9 +230,9 @@ func (n *Namespaces) say(b *banner) {
 			b.addf("%s: %s", text, strings.Join(escaped, " "))
 		}
 	}
-	counts(n.NGrams, "Generating %s-grams for %s.", "%s namespaces", "all namespaces")
-	counts(n.Skips, "Generating %s-skips for %s.", "%s namespaces", "all namespaces")
-	counts(n.Limits, "limiting to %s features for %s", "namespaces %s", "each namespace")
+	counts(n.NGrams, "[info] Generating %s-grams for %s.", "%s namespaces", "all namespaces")
+	counts(n.Skips, "[info] Generating %s-skips for %s.", "%s namespaces", "all namespaces")
+	counts(n.Limits, "[warning] limiting to %s features for %s.", "namespaces %s", "each namespace")
 	sets(n.Quadratic, "creating quadratic features for pairs")
 	sets(n.Cubic, "creating cubic features for triples")
 	sets(n.Interactions, "creating features for following interactions")

@@ -86,7 +86,12 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log, group: cfg.Group}}
+	held := &hold{urgent: math.MaxInt}
+	if cfg.Cluster != nil {
+		held.urgent = slog.LevelWarn
+	}
+	cfg.Log = held.logger(cfg.Log)
+	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log, hold: held, group: cfg.Group}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -309,7 +314,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	}
 	report := &Report{
 		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
-		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss, LogLoss: r.logLoss,
+		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss, LogLoss: r.logLoss, Range: s.seen,
 		NoBestConstant: s.cfg.NoBestConstant && s.cfg.OAA == 0,
 	}
 	if m := s.measures.last; m != nil {
@@ -321,7 +326,9 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	if err := s.sayValid(); err != nil {
 		return nil, err
 	}
-	if err := s.say([]byte(report.Summary())); err != nil {
+	err = s.say([]byte(report.Summary()))
+	s.hold.release()
+	if err != nil {
 		return nil, err
 	}
 	if err := s.say(s.trainingSummary()); err != nil {
@@ -354,7 +361,7 @@ func (r *runner) online(passes int) (*online, error) {
 	}
 	s.cfg.startStates(learner)
 	if !s.cfg.BFGS {
-		if err := s.table.head(); err != nil {
+		if err := s.openTable(); err != nil {
 			return nil, err
 		}
 	}
@@ -429,6 +436,7 @@ func (r *runner) second(left stage) (stage, error) {
 // close ends the group and removes what a failed run has written.
 func (r *runner) close() error {
 	s := r.session
+	s.hold.release()
 	s.preds.abort()
 	s.raw.abort()
 	r.abortModels()

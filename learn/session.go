@@ -23,6 +23,7 @@ type session struct {
 	group *allreduce.Group
 	data  *stream.Dataset
 	log   *slog.Logger
+	hold  *hold // of log, while the table is open
 
 	create func(name string) (Output, error) // of the configuration, not subject to the lease
 

@@ -21,6 +21,7 @@ type Report struct {
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
 	Loss        loss.Loss
+	Range       loss.Range // of predictions, at the end
 	// NoBestConstant leaves the best constant out of the summary.
 	NoBestConstant bool
 	// LogLoss is the mean log-loss of --oaa --probabilities; NaN: not known.
@@ -72,7 +73,7 @@ func (r *Report) Summary() string {
 	seen := loss.LabelStats{
 		Weight: s.Labeled, Sum: s.Labels,
 		First: s.Seen.First, Second: s.Seen.Second, More: s.Seen.More,
-		None: feature.NoLabel,
+		None: feature.NoLabel, Range: &r.Range,
 	}
 	if c, l, ok := loss.BestConstant(r.Loss, seen); ok && !r.NoBestConstant {
 		fmt.Fprintf(&b, "best constant = %f\n", c)

@@ -15,6 +15,7 @@ type LabelStats struct {
 	First, Second float32 // the first two distinct labels seen, or None
 	More          bool    // a third label was seen
 	None          float32 // stands for "no label" in First and Second
+	Range         *Range  // of predictions, to which labels need not belong; nil: that of the two labels
 }
 
 // BestConstant returns the constant prediction of the least loss, as vw's
@@ -44,7 +45,10 @@ func BestConstant(l Loss, s LabelStats) (c, loss float32, ok bool) {
 	}
 
 	r, fixed := DefaultRange(l)
-	if !fixed {
+	switch {
+	case s.Range != nil:
+		r = *s.Range
+	case !fixed:
 		r = r.Include(lo).Include(hi)
 	}
 	switch q := l.(type) {

@@ -75,7 +75,7 @@ type Row struct {
 
 // AppendHeader appends the heading of vw's trace, a whole line.
 func AppendHeader(dst []byte) []byte {
-	return fmt.Appendf(dst, "%2s %-10s\t%-10s\t%-10s\t %-10s\t%-10s\t%-10s\t%-10s\t%-10s\t%-10s\n",
+	return fmt.Appendf(dst, "%2s %-10s\t%-10s\t%-10s\t %-10s\t%-10s\t%-10s\t%-10s\t%-10s\t%s\n",
 		"##", "avg. loss", "der. mag.", "d. m. cond.", "wolfe1", "wolfe2", "mix fraction", "curvature", "dir. magnitude", "step size")
 }
 
@@ -105,7 +105,7 @@ func AppendRow(dst []byte, r Row) []byte {
 	switch {
 	case r.Move == Revise:
 		dst = blank(blank(dst))
-		return fmt.Appendf(dst, "(revise x %.1f)\t%-10.5f\n", r.Factor, r.Step)
+		return fmt.Appendf(dst, "(revise x %.1f)\t%.5f\n", r.Factor, r.Step)
 	case r.Mixes:
 		dst = fmt.Appendf(dst, "%f\t", r.Mix)
 	default:
@@ -118,7 +118,7 @@ func AppendRow(dst []byte, r Row) []byte {
 }
 
 func appendStep(dst []byte, r Row) []byte {
-	return fmt.Appendf(dst, "%-10.5f\t%-10.5f\n", r.Length, r.Step)
+	return fmt.Appendf(dst, "%-10.5f\t%.5f\n", r.Length, r.Step)
 }
 
 func cell(dst []byte, v float64) []byte { return fmt.Appendf(dst, "%-10.5f\t", v) }

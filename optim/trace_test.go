@@ -22,27 +22,27 @@ func TestRows(t *testing.T) {
 		{
 			"the curvature pass ends the line of the first pass",
 			[]Row{first, {Pass: 2, Kind: Curvature, Move: Advance, Curvature: 83.55013, Length: 6425.94873, Step: 0.10238}},
-			" 1 0.69315   \t0.01249   \t8.55421   \t          \t          \t          \t83.55013  \t6425.94873\t0.10238   \n",
+			" 1 0.69315   \t0.01249   \t8.55421   \t          \t          \t          \t83.55013  \t6425.94873\t0.10238\n",
 		},
 		{
 			"a new direction",
 			[]Row{{Pass: 10, Kind: Gradient, Move: Advance, Loss: 0.14379, Conditioned: 0.00074, Wolfe1: 0.178441, Wolfe2: -0.64098, Length: 0.08139, Step: 1}},
-			"10 0.14379   \t0.00000   \t0.00074   \t 0.178441  \t-0.640980 \t          \t          \t0.08139   \t1.00000   \n",
+			"10 0.14379   \t0.00000   \t0.00074   \t 0.178441  \t-0.640980 \t          \t          \t0.08139   \t1.00000\n",
 		},
 		{
 			"a step back",
 			[]Row{{Pass: 4, Kind: Gradient, Move: Revise, Loss: 0.25039, Slope: 0.03067, Conditioned: 30.67303, Wolfe1: -0.563179, Wolfe2: -1.742184, Factor: 0.5, Step: 0.5}},
-			" 4 0.25039   \t0.03067   \t30.67303  \t -0.563179 \t-1.742184 \t          \t          \t(revise x 0.5)\t0.50000   \n",
+			" 4 0.25039   \t0.03067   \t30.67303  \t -0.563179 \t-1.742184 \t          \t          \t(revise x 0.5)\t0.50000\n",
 		},
 		{
 			"held-out examples take the loss's column",
 			[]Row{{Pass: 3, Kind: Gradient, Move: Advance, HeldOut: true, HoldoutKnown: true, Holdout: 0.6955, Slope: 0.00083, Conditioned: 0.46913, Wolfe1: 0.558555, Wolfe2: 0.209746, Length: 6.38912, Step: 1}},
-			" 3 h0.69550   \t0.00083   \t0.46913   \t 0.558555  \t0.209746  \t          \t          \t6.38912   \t1.00000   \n",
+			" 3 h0.69550   \t0.00083   \t0.46913   \t 0.558555  \t0.209746  \t          \t          \t6.38912   \t1.00000\n",
 		},
 		{
 			"none held out",
 			[]Row{{Pass: 3, Kind: Gradient, Move: Advance, HeldOut: true, Step: 1}},
-			" 3 h unknown    0.00000   \t0.00000   \t 0.000000  \t0.000000  \t          \t          \t0.00000   \t1.00000   \n",
+			" 3 h unknown    0.00000   \t0.00000   \t 0.000000  \t0.000000  \t          \t          \t0.00000   \t1.00000\n",
 		},
 		{
 			"conjugate gradients await a curvature pass",
@@ -50,7 +50,7 @@ func TestRows(t *testing.T) {
 				{Pass: 3, Kind: Gradient, Mixes: true, Loss: 0.20401, Slope: 0.00077, Conditioned: 0.46343, Wolfe1: 0.558489, Wolfe2: 0.209507},
 				{Pass: 4, Kind: Curvature, Move: Advance, Curvature: 2.33229, Length: 343.42618, Step: 0.1987},
 			},
-			" 3 0.20401   \t0.00077   \t0.46343   \t 0.558489  \t0.209507  \t0.000000\t2.33229   \t343.42618 \t0.19870   \n",
+			" 3 0.20401   \t0.00077   \t0.46343   \t 0.558489  \t0.209507  \t0.000000\t2.33229   \t343.42618 \t0.19870\n",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -69,7 +69,11 @@ func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cac
 		case shard.Kind != hdfsio.Whole:
 			return nil, usageErrorf("--shard: stdin is this rank's alone: give a file that every rank can open, or leave --shard out")
 		}
-		return []learn.Input{{Name: "stdin", Open: p.openStdin()}}, nil
+		name := data[0]
+		if name == "-" {
+			name = "stdin" // as vw calls it where no file is named
+		}
+		return []learn.Input{{Name: name, Open: p.openStdin(name)}}, nil
 	}
 	return fileInputs(ctx, fsys, data, shard)
 }
@@ -158,15 +162,15 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// openStdin opens stdin, once.
-func (p *program) openStdin() func() (io.ReadCloser, error) {
+// openStdin opens stdin, which messages call name, once.
+func (p *program) openStdin(name string) func() (io.ReadCloser, error) {
 	opened := false
 	return func() (io.ReadCloser, error) {
 		if opened {
 			return nil, usageErrorf("stdin can be read only once: more passes need --cache_file FILE")
 		}
 		opened = true
-		return hdfsio.Decompress("stdin", io.NopCloser(p.stdin))
+		return hdfsio.Decompress(name, io.NopCloser(p.stdin))
 	}
 }
 

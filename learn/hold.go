@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+)
+
+// hold keeps log records back while a progress table is open, so that programs which
+// parse the table find only its rows between its header and the summary. In a job,
+// warnings and errors are written at once: an operator waits for them.
+type hold struct {
+	mu      sync.Mutex
+	open    bool
+	urgent  slog.Level // and above: not held
+	records []heldRecord
+}
+
+type heldRecord struct {
+	to slog.Handler
+	r  slog.Record
+}
+
+// maxHeld is how many records are held. The ones after them are written at once.
+const maxHeld = 10_000
+
+// begin holds records from now on.
+func (h *hold) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open = true
+}
+
+// release writes what was held, and holds nothing from now on.
+func (h *hold) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open = false
+	for _, held := range h.records {
+		_ = held.to.Handle(context.Background(), held.r) // slog's loggers drop this error, too
+	}
+	h.records = nil
+}
+
+// openTable prints the header of the table, and holds the log until the summary.
+func (s *session) openTable() error {
+	if s.table.out != nil {
+		s.hold.begin()
+	}
+	return s.table.head()
+}
+
+// logger returns one that writes to log, or holds.
+func (h *hold) logger(log *slog.Logger) *slog.Logger {
+	return slog.New(&holdHandler{Handler: log.Handler(), hold: h})
+}
+
+// holdHandler is a handler whose records may be held.
+type holdHandler struct {
+	slog.Handler
+	hold *hold
+}
+
+func (h *holdHandler) Handle(ctx context.Context, r slog.Record) error {
+	h.hold.mu.Lock()
+	defer h.hold.mu.Unlock()
+	if h.hold.open && r.Level < h.hold.urgent && len(h.hold.records) < maxHeld {
+		h.hold.records = append(h.hold.records, heldRecord{h.Handler, r.Clone()})
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h *holdHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &holdHandler{Handler: h.Handler.WithAttrs(attrs), hold: h.hold}
+}
+
+func (h *holdHandler) WithGroup(name string) slog.Handler {
+	return &holdHandler{Handler: h.Handler.WithGroup(name), hold: h.hold}
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// TestHoldKeepsRecordsUntilTheTableEnds holds the order of records, what is urgent, and
+// attributes.
+func TestHoldKeepsRecordsUntilTheTableEnds(t *testing.T) {
+	var out bytes.Buffer
+	text := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	h := &hold{urgent: slog.LevelWarn}
+	log := h.logger(text)
+	log.Info("before")
+	h.begin()
+	log.With("rank", 3).Info("held")
+	log.WithGroup("g").Info("held, too", "n", 1)
+	log.Warn("urgent")
+	log.Debug("not of interest")
+	out.WriteString("row\n")
+	h.release()
+	h.release()
+	log.Info("after")
+	const want = `level=INFO msg=before
+level=WARN msg=urgent
+row
+level=INFO msg=held rank=3
+level=INFO msg="held, too" g.n=1
+level=INFO msg=after
+`
+	if got := out.String(); got != want {
+		t.Errorf("got:\n%swant:\n%s", got, want)
+	}
+	out.Reset()
+	h.begin()
+	for range maxHeld + 2 {
+		log.Info("many")
+	}
+	if n := strings.Count(out.String(), "many"); n != 2 {
+		t.Errorf("%d records are written at once, want 2: the ones after %d", n, maxHeld)
+	}
+}
