@@ -54,26 +54,45 @@ func startForkedVW(t *testing.T) *forkedVW {
 }
 
 // run runs vw in dir and returns its exit code, negative for a signal, and what it
-// said.
+// wrote to stdout and stderr.
 func (v *forkedVW) run(t *testing.T, dir string, args []string) (code int, talk string) {
 	t.Helper()
 	log := filepath.Join(dir, "vw.log")
-	job, err := json.Marshal(map[string]any{"dir": dir, "args": args, "log": log})
+	code = v.start(t, dir, args, "", log, log)
+	return code, validText(t, log)
+}
+
+// runApart is run, with stdout and stderr apart, and a file on stdin unless its name is
+// empty.
+func (v *forkedVW) runApart(t *testing.T, dir string, args []string, stdin string) (code int, stdout, stderr string) {
+	t.Helper()
+	out, log := filepath.Join(dir, "vw.out"), filepath.Join(dir, "vw.log")
+	code = v.start(t, dir, args, stdin, out, log)
+	return code, validText(t, out), validText(t, log)
+}
+
+func (v *forkedVW) start(t *testing.T, dir string, args []string, in, out, log string) (code int) {
+	t.Helper()
+	job, err := json.Marshal(map[string]any{"dir": dir, "args": args, "in": in, "out": out, "log": log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.in.Write(append(job, '\n')); err != nil {
 		t.Fatal(err)
 	}
-	code, err = strconv.Atoi(v.answer(t))
+	if code, err = strconv.Atoi(v.answer(t)); err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func validText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return code, strings.ToValidUTF8(string(text), "?")
+	return strings.ToValidUTF8(string(text), "?")
 }
 
 // answer is the next line.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs vw command lines that arrive on stdin, one JSON object a line:
-{"dir": …, "args": […], "log": …}. Each has a process of its own, forked from
+{"dir": …, "args": […], "in": …, "log": …, "out": …}: stdin, stderr and stdout
+are these files. Each has a process of its own, forked from
 this one, so that Python starts and loads vw only once. The answer is a line
 with the exit code, or the negated number of the signal that ended it."""
 import json
@@ -14,8 +15,12 @@ import vowpalwabbit
 def child(job):
     os.chdir(job["dir"])
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.dup2(log, 1)
     os.dup2(log, 2)
+    if job.get("in"):
+        os.dup2(os.open(job["in"], os.O_RDONLY), 0)
+    if job.get("out", job["log"]) != job["log"]:
+        log = os.open(job["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(log, 1)
     signal.alarm(60)
     try:
         vowpalwabbit.Workspace(arg_list=job["args"]).finish()

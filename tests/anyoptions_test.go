@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gvw-project/gvw/internal/compat"
+)
+
+// TestAnyOptionsAgreeWithVW draws pairs and triples of all of vw's options, with
+// values that make sense and others, and compares both programs on a small text:
+// whether they refuse it, predictions, table, readable model, and what each predicts
+// with the other's model. gvw may refuse an option of a learner that it has not,
+// unless the option changes nothing in vw. Every other difference is in
+// knownDifferences.
+func TestAnyOptionsAgreeWithVW(t *testing.T) {
+	realVW(t)
+	const workers = 2
+	var mu sync.Mutex
+	outcomes, known := map[string]int{}, map[string]bool{}
+	t.Run("sets", func(t *testing.T) {
+		for w := range workers {
+			t.Run(fmt.Sprint(w), func(t *testing.T) {
+				t.Parallel()
+				c := newAnyCase(t, startForkedVW(t))
+				for seed := w; seed < anySets; seed += workers {
+					c.units = drawAny(rand.New(rand.NewPCG(uint64(seed), 2)))
+					outcome, wrong := c.check(t)
+					if wrong != "" {
+						outcome = "a known difference"
+						if d := knownDifference(c.units); d != "" {
+							mu.Lock()
+							known[d] = true
+							mu.Unlock()
+						} else {
+							outcome = "an unknown difference"
+							c.shrink(t)
+							_, wrong = c.check(t)
+							t.Errorf("seed %d: %s\n%s", seed, c.command(), wrong)
+						}
+					}
+					mu.Lock()
+					outcomes[outcome]++
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
+		t.Logf("%d sets: %s", outcomes[o], o)
+	}
+}
+
+// TestKnownDifferencesStillDiffer runs each of the known differences: one that has
+// been mended leaves the list.
+func TestKnownDifferencesStillDiffer(t *testing.T) {
+	c := newAnyCase(t, startForkedVW(t))
+	for _, d := range knownDifferences {
+		c.units = unitsOf(strings.Fields(d.options))
+		if outcome, wrong := c.check(t); wrong == "" {
+			t.Errorf("%s no longer differs (%s): take it off the list", d.options, outcome)
+		}
+	}
+}
+
+// difference is one between the programs that stays, for a reason.
+type difference struct {
+	options string // that show it, as a command line; in a drawn set, values may be others if values is false
+	values  bool
+	reason  string
+}
+
+// knownDifference is the one that explains the set; empty: none does.
+func knownDifference(units [][]string) string {
+	units = unitsOf(slices.Concat(units...))
+	for _, d := range knownDifferences {
+		explains := !slices.ContainsFunc(unitsOf(strings.Fields(d.options)), func(want []string) bool {
+			return !slices.ContainsFunc(units, func(got []string) bool {
+				return got[0] == want[0] && (!d.values || slices.Equal(got, want))
+			})
+		})
+		if explains {
+			return d.options
+		}
+	}
+	return ""
+}
+
+// unitsOf cuts words into options with their values.
+func unitsOf(words []string) (units [][]string) {
+	for _, w := range words {
+		if option := len(w) > 1 && w[0] == '-' && (w[1] < '0' || w[1] > '9') && w[1] != '.'; option {
+			units = append(units, nil)
+		}
+		last := &units[len(units)-1]
+		*last = append(*last, w)
+	}
+	return units
+}
+
+// anyCase is one command line for both programs.
+type anyCase struct {
+	dir   string
+	vw    *forkedVW
+	units [][]string // options with their values
+}
+
+// newAnyCase makes a folder with the texts.
+func newAnyCase(t *testing.T, vw *forkedVW) *anyCase {
+	t.Helper()
+	c := &anyCase{dir: t.TempDir(), vw: vw}
+	rng := rand.New(rand.NewPCG(11, 11))
+	for _, kind := range []string{"sign", "class"} {
+		var b strings.Builder
+		for i := range 40 {
+			a := rng.IntN(9)
+			label := fmt.Sprint(1 - a%2*2)
+			if kind == "class" {
+				label = fmt.Sprint(1 + a%3)
+			}
+			if i%7 == 3 {
+				label += " 2"
+			}
+			tag := ""
+			if i%5 == 0 {
+				tag = fmt.Sprintf("'t%d ", i)
+			}
+			fmt.Fprintf(&b, "%s %s|a x%d y:%.2f |b z:%d w%d |c u%d\n", label, tag, a, rng.Float64(), a%4, rng.IntN(4), rng.IntN(3))
+		}
+		writeFile(t, filepath.Join(c.dir, kind), b.String())
+	}
+	writeFile(t, filepath.Join(c.dir, "words"), "x1 d1:0.5 d2\nz d3\n")
+	return c
+}
+
+func (c *anyCase) words() []string { return slices.Concat(c.units...) }
+
+func (c *anyCase) has(option string) bool { return slices.Contains(c.words(), option) }
+
+func (c *anyCase) command() string { return "vw -d TEXT " + strings.Join(c.words(), " ") }
+
+func (c *anyCase) data() string {
+	if c.has("--oaa") {
+		return "class"
+	}
+	return "sign"
+}
+
+// anyRun is what a run leaves behind.
+type anyRun struct {
+	code        int
+	talk        string
+	predictions string
+	model       string // readable
+}
+
+func (c *anyCase) run(t *testing.T, who string, options []string) anyRun {
+	t.Helper()
+	for _, kind := range []string{".pred", ".model", ".text", ".cache"} {
+		os.Remove(filepath.Join(c.dir, who+kind))
+	}
+	args := []string{"-d", c.data(), "-p", who + ".pred"}
+	for _, o := range options {
+		args = append(args, strings.ReplaceAll(o, "OWN", who))
+	}
+	if !slices.Contains(options, "-b") && !slices.Contains(options, "-i") {
+		args = append(args, "-b", "10")
+	}
+	var r anyRun
+	if strings.HasPrefix(who, "vw") {
+		r.code, _, r.talk = c.vw.runApart(t, c.dir, args, "")
+	} else {
+		res := run(t, c.dir, gvwBin, args...)
+		r.code, r.talk = res.code, res.stderr
+	}
+	read := func(kind string) string {
+		b, err := os.ReadFile(filepath.Join(c.dir, who+kind))
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	}
+	r.predictions, r.model = read(".pred"), read(".text")
+	return r
+}
+
+// writes is the set, and the files of models.
+func (c *anyCase) writes() []string {
+	return append(c.words(), "-f", "OWN.model", "--readable_model", "OWN.text")
+}
+
+// table is the table and the summary, without what is logged behind it.
+func table(stderr string) string {
+	text := progressAndSummary.FindString(stderr)
+	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), ownLine.MatchString)
+	return strings.Join(lines, "")
+}
+
+var progressAndSummary = regexp.MustCompile(`(?s)(?:average  since.*|\nfinished run.*)`)
+
+// check runs the set. outcome says how it ended for both, wrong what differs.
+func (c *anyCase) check(t *testing.T) (outcome, wrong string) {
+	t.Helper()
+	theirs := c.run(t, "vw", c.writes())
+	ours := c.run(t, "gvw", c.writes())
+	diverged := (&outcomeOf{theirs}).diverged()
+	switch {
+	case ours.code < 0 || ours.code == 2 && strings.Contains(ours.talk, "goroutine "):
+		return "", "gvw crashes:\n" + tail(ours.talk, 20)
+	case theirs.code != 0 && ours.code != 0:
+		return "both refuse it", ""
+	case theirs.code != 0 && c.unread(theirs.talk):
+		return "vw refuses an option that gvw does not read", ""
+	case theirs.code != 0:
+		return "", fmt.Sprintf("vw ends with %d, gvw with 0:\n%s", theirs.code, tail(theirs.talk, 2))
+	case diverged && ours.code == 2:
+		return "both diverge", ""
+	case ours.code != 0:
+		if c.lacks(t, theirs) {
+			return "gvw has not the learner", ""
+		}
+		return "", fmt.Sprintf("gvw ends with %d, vw with 0:\n%s", ours.code, tail(ours.talk, 2))
+	}
+	if wrong = textDiffers("predictions", ours.predictions, theirs.predictions); wrong != "" {
+		return "", wrong
+	}
+	if wrong = textDiffers("table and summary", table(ours.talk), table(theirs.talk)); wrong != "" {
+		return "", wrong
+	}
+	if wrong = textDiffers("readable model", c.modelBody(ours.model), c.modelBody(theirs.model)); wrong != "" {
+		return "", wrong
+	}
+	test := func(model string) []string { return []string{"-t", "-i", model} }
+	want := c.run(t, "vw2", test("vw.model"))
+	if want.code != 0 {
+		return "vw does not read its own model", ""
+	}
+	for what, got := range map[string]anyRun{
+		"gvw with vw's model": c.run(t, "gvw2", test("vw.model")),
+		"vw with gvw's model": c.run(t, "vw3", test("gvw.model")),
+	} {
+		if got.code != 0 {
+			return "", fmt.Sprintf("%s ends with %d:\n%s", what, got.code, tail(got.talk, 2))
+		}
+		if wrong = textDiffers(what, got.predictions, want.predictions); wrong != "" {
+			return "", wrong
+		}
+	}
+	return "they agree", ""
+}
+
+// unread reports whether vw refused an option, or could not convert its value, of those
+// that gvw accepts and has no use for.
+func (c *anyCase) unread(talk string) bool {
+	refusals := []string{"Failed to convert", "ring_size should be", "unrecognised option"}
+	return slices.ContainsFunc(refusals, func(text string) bool { return strings.Contains(talk, text) }) &&
+		slices.ContainsFunc(c.units, func(u []string) bool {
+			o, ok := compat.Find(strings.TrimPrefix(u[0], "--"))
+			return ok && o.Accepted()
+		})
+}
+
+// lacks reports whether the set has options that gvw refuses since it has not their
+// learner, all of which change what vw does.
+func (c *anyCase) lacks(t *testing.T, full anyRun) bool {
+	t.Helper()
+	units := c.units
+	defer func() { c.units = units }()
+	lacks := false
+	for i, u := range units {
+		o, ok := compat.Find(strings.TrimPrefix(u[0], "--"))
+		if !ok || o.Class != compat.Refused && o.Class != compat.Later {
+			continue
+		}
+		c.units = without(units, i, 1)
+		less := c.run(t, "vw2", c.writes())
+		if less.predictions == full.predictions && less.model == full.model && less.code == full.code {
+			return false
+		}
+		lacks = true
+	}
+	return lacks
+}
+
+// shrink leaves out options as long as the case still differs.
+func (c *anyCase) shrink(t *testing.T) {
+	t.Helper()
+	for at := 0; at < len(c.units); {
+		units := c.units
+		c.units = without(units, at, 1)
+		if _, wrong := c.check(t); wrong == "" {
+			c.units = units
+			at++
+		}
+	}
+}
+
+type outcomeOf struct{ anyRun }
+
+func (o *outcomeOf) diverged() bool {
+	return strings.Contains(o.predictions, "nan") || strings.Contains(o.predictions, "inf") ||
+		regexp.MustCompile(`average loss = -?(nan|inf)`).MatchString(o.talk)
+}
+
+// modelBody is the weights and states of a readable model, without the lines that say
+// what wrote it and with which options. Sparse weights are in the order of vw's hash
+// table. Models of several classes keep the sums of each, as vw's do with
+// --per_model_save_load.
+func (c *anyCase) modelBody(text string) string {
+	classes := c.has("--oaa") || c.has("--per_model_save_load")
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		if classes && (strings.HasPrefix(line, "norm normalizer") || strings.HasPrefix(line, "total_weight")) {
+			return true
+		}
+		return strings.HasPrefix(line, "options:") || strings.HasPrefix(line, "Version ") || strings.HasPrefix(line, "Checksum")
+	})
+	if c.has("--sparse_weights") {
+		slices.Sort(lines)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// textDiffers says where texts differ by more than numbers do that are computed in
+// another order; empty: nowhere.
+func textDiffers(what, got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if d, _ := distance(g[i:i+1], w[i:i+1]); !(d <= tolWeight) {
+			return fmt.Sprintf("%s, line %d: %q, want %q", what, i+1, g[i], w[i])
+		}
+	}
+	if len(g) != len(w) {
+		return fmt.Sprintf("%s: %d lines, want %d", what, len(g), len(w))
+	}
+	return ""
+}

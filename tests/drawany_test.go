@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/compat"
+)
+
+// notDrawn are the options that read or write something of their own, start a
+// server, or end before any data is read.
+var notDrawn = strings.Fields(`help version dry_run data initial_regressor final_regressor predictions raw_predictions
+	readable_model invert_hash audit_regressor daemon foreground port pid_file port_file num_children
+	span_server span_server_port node total unique_id json dsjson csv flatbuffer testonly
+	args cache kill_cache no_stdin onethread dump_json_weights_experimental save_resume
+	output_feature_regularizer_binary output_feature_regularizer_text per_feature_regularizer_input
+	input_feature_regularizer dictionary_path cb_to_cbadf`)
+
+// drawnValues are values of options, those that make sense first.
+var drawnValues = map[string]string{
+	"loss_function":                "squared logistic hinge quantile classic poisson expectile wrong",
+	"link":                         "identity logistic glf1 poisson wrong",
+	"hash":                         "all strings wrong",
+	"ignore":                       "a b z",
+	"ignore_linear":                "a b",
+	"keep":                         "a b z",
+	"redefine":                     "b:=a z:=ab := = a:= wrong",
+	"bit_precision":                "12 5 18 0 40",
+	"constant":                     "1.5 0 -1",
+	"ngram":                        "2 a2 1 0 a1 -1",
+	"skips":                        "1 a1 0",
+	"feature_limit":                "2 a1 0 i:2",
+	"affix":                        "+2a +3,-1b +9a wrong",
+	"spelling":                     "a _",
+	"dictionary":                   "words a:words nofile",
+	"interactions":                 "ab abc aa a",
+	"quadratic":                    "ab aa :: a abc",
+	"cubic":                        "abc aab ab",
+	"cache_file":                   "OWN.cache",
+	"progress":                     "3 2.0 0.5 1.0 0 -1 x",
+	"passes":                       "1 2 0 -1",
+	"examples":                     "20 100 0 -1",
+	"initial_pass_length":          "10 0 -1",
+	"holdout_period":               "4 0 1",
+	"holdout_after":                "20 0",
+	"early_terminate":              "1 0",
+	"min_prediction":               "-0.2 1",
+	"max_prediction":               "0.3 -1",
+	"l1":                           "1e-3 0 -1",
+	"l2":                           "1e-3 0 -1",
+	"learning_rate":                "0.3 0 -1 x",
+	"power_t":                      "0.4 0 2 -1",
+	"initial_t":                    "1 0 -1",
+	"decay_learning_rate":          "0.9 0",
+	"initial_weight":               "0.1 0",
+	"random_seed":                  "5 0 -1",
+	"oaa":                          "3 2 1 0",
+	"oaa_subsample":                "2 3 0",
+	"indexing":                     "0 1 2",
+	"named_labels":                 "one,two,three",
+	"quantile_tau":                 "0.3 0 2",
+	"expectile_q":                  "0.2 0.6 0",
+	"logistic_min":                 "0 2",
+	"logistic_max":                 "2 -2",
+	"ftrl_alpha":                   "0.1 0",
+	"ftrl_beta":                    "0.5 0",
+	"classweight":                  "1:2 1:2,-1:0.5 wrong",
+	"mem":                          "5 0",
+	"termination":                  "0.01 0",
+	"log_level":                    "info warn off wrong",
+	"log_output":                   "stderr stdout compat wrong",
+	"limit_output":                 "3 0",
+	"driver_output":                "stderr stdout wrong",
+	"csv_separator":                "; ,",
+	"csv_header":                   "a,b",
+	"csv_ns_value":                 "a:0.5",
+	"extra_metrics":                "OWN.metrics",
+	"feature_mask":                 "nofile",
+	"id":                           "name",
+	"lambda":                       "0.5",
+	"l1_state":                     "0.5 0",
+	"l2_state":                     "0.5 1",
+	"privacy_activation_threshold": "5",
+}
+
+// drawAny draws two or three options, more often those that gvw knows, and enables
+// their learner now and then.
+func drawAny(rng *rand.Rand) [][]string {
+	all := slices.DeleteFunc(compat.All(), func(o compat.Option) bool { return slices.Contains(notDrawn, o.Name) })
+	known := slices.DeleteFunc(slices.Clone(all), func(o compat.Option) bool {
+		return o.Class == compat.Refused || o.Class == compat.Later
+	})
+	var units [][]string
+	n := 2 + rng.IntN(2)
+	for len(units) < n {
+		from := known
+		if rng.IntN(4) == 0 {
+			from = all
+		}
+		o := from[rng.IntN(len(from))]
+		if slices.ContainsFunc(units, func(u []string) bool { return u[0] == "--"+o.Name }) {
+			continue
+		}
+		unit := []string{"--" + o.Name}
+		if o.Values != compat.None {
+			values := strings.Fields(drawnValues[o.Name])
+			if len(values) == 0 {
+				values = strings.Fields("1 2 0.5 0 -1")
+			}
+			unit = append(unit, values[min(rng.IntN(len(values)), rng.IntN(len(values)))])
+		}
+		units = append(units, unit)
+	}
+	switch rng.IntN(8) {
+	case 0:
+		units = append(units, []string{"--oaa", "3"})
+	case 1:
+		units = append(units, []string{"--passes", "2", "-k", "--cache_file", "OWN.cache"})
+	case 2:
+		units = append(units, []string{[]string{"--bfgs", "--ftrl", "--coin", "--pistol"}[rng.IntN(4)]})
+	case 3:
+		units = append(units, []string{"--quadratic", "ab"})
+	}
+	// An option that came twice is vw's error, or a list.
+	seen := map[string]bool{}
+	return slices.DeleteFunc(units, func(u []string) bool {
+		twice := seen[u[0]]
+		seen[u[0]] = true
+		return twice
+	})
+}
+
+var knownDifferences = []difference{
+	{"--passes 2", true, "vw needs a cache for several passes; gvw reads a file again"},
+	{"--learning_rate -1", true, "a rate below 0 climbs"},
+	{"--decay_learning_rate 0", true, "the learning rate is 0 from the second pass on"},
+	{"--sparse_l2 -1", true, "a penalty below 0 grows weights without limit"},
+	{"--early_terminate 0", true, "no pass would be tolerated: an odd value"},
+	{"--holdout_period 0", true, "every 0th example: an odd value"},
+	{"--oaa 0", true, "no class: an odd value"},
+	{"--named_labels one,two,three --oaa 3", false, "vw takes an unknown name before the last one was seen for the label 0, and renumbers the classes"},
+	{"--binary --oaa 3", false, "a class has no sign"},
+	{"--coin --oaa 3", false, "gvw has no classes by --coin"},
+	{"--pistol --oaa 3", false, "gvw has no classes by --pistol"},
+	{"--extra_metrics OWN.metrics", false, "see --metrics and --log_json"},
+	{"--conjugate_gradient --passes 2 -k --cache_file OWN.cache", true, "vw cannot save a model of --conjugate_gradient without --bfgs; gvw can"},
+}
