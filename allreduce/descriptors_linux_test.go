@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,11 +52,13 @@ func TestFewDescriptorsProcess(t *testing.T) {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	for _, log := range j.logs {
-		for end := time.Now().Add(10 * time.Second); !strings.Contains(log.String(), "too many open files"); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("no listener lacks descriptors:\n%s", log)
-			}
+	// The two listeners share the limit: the bound of strangers may spare one of them.
+	lacks := func() bool {
+		return slices.ContainsFunc(j.logs, func(log *safeBuffer) bool { return strings.Contains(log.String(), "too many open files") })
+	}
+	for end := time.Now().Add(10 * time.Second); !lacks(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no listener lacks descriptors:\n%s\n%s", j.logs[0], j.logs[1])
 		}
 	}
 	limit(24)
