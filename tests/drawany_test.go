@@ -143,6 +143,7 @@ var knownDifferences = []difference{
 	{"--oaa 0", true, "no class: an odd value"},
 	{"--named_labels one,two,three --oaa 3", false, "vw takes an unknown name before the last one was seen for the label 0, and renumbers the classes"},
 	{"--binary --oaa 3", false, "a class has no sign"},
+	{"--initial_pass_length 10 --oaa 3", false, "gvw ends passes early only of plain SGD"},
 	{"--coin --oaa 3", false, "gvw has no classes by --coin"},
 	{"--pistol --oaa 3", false, "gvw has no classes by --pistol"},
 	{"--extra_metrics OWN.metrics", false, "see --metrics and --log_json"},
