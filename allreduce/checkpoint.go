@@ -67,7 +67,8 @@ func (c Config) newestCheckpoint() (uint64, error) {
 }
 
 // save begins to keep the state after a step, if one is due. Work may go on
-// meanwhile: it only reads the state. Of a job that has gone on without ranks none is kept:
+// meanwhile: it only reads the state. The next Commit waits for the copy in memory, and
+// not for the file system. Of a job that has gone on without ranks none is kept:
 // a job that begins from a checkpoint has all of them.
 func (s *steps) save() {
 	g := s.group
@@ -75,19 +76,28 @@ func (s *steps) save() {
 	every := uint64(max(1, g.cfg.CheckpointEvery))
 	due := s.due
 	s.due = false
-	if !due || !g.cfg.keepsCheckpoints() || g.Size() < g.cfg.Total || at.Step%every != 0 || !s.saving.TryLock() {
+	if !due || !g.cfg.keepsCheckpoints() || g.Size() < g.cfg.Total || at.Step%every != 0 {
+		return
+	}
+	select {
+	case s.saving <- struct{}{}:
+	default:
 		return // the last one is not written yet: the next step's will do
 	}
 	s.state.RLock()
 	g.work.Go(func() {
-		defer s.saving.Unlock()
-		defer s.state.RUnlock()
+		defer func() { <-s.saving }()
 		began := time.Now()
-		err := g.cfg.Checkpoints.Save(at, s.machine.WriteState, func() error {
-			ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
-			defer cancel()
-			return g.member.Lease(ctx)
-		})
+		var state snapshot
+		err := state.take(s.machine.WriteState)
+		s.state.RUnlock()
+		if err == nil {
+			err = g.cfg.Checkpoints.Save(at, state.writeTo, func() error {
+				ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
+				defer cancel()
+				return g.member.Lease(ctx)
+			})
+		}
 		if err != nil {
 			g.log.Error("cannot keep a checkpoint, working on without it", "rank", g.cfg.Rank, "step", at.Step, "error", err)
 			return
@@ -137,8 +147,17 @@ func (s *steps) clear() {
 	if !g.cfg.keepsCheckpoints() {
 		return
 	}
-	s.saving.Lock() // the last one may be under way: Close waits for it, too
-	defer s.saving.Unlock()
+	ticker := time.NewTicker(sayEvery)
+	defer ticker.Stop()
+	for began, written := time.Now(), false; !written; { // the last one may be under way: Close waits for it, too
+		select {
+		case s.saving <- struct{}{}:
+			written = true
+		case <-ticker.C:
+			g.log.Warn("waiting for the last checkpoint to be written", "rank", g.cfg.Rank, "since", time.Since(began).Round(time.Second))
+		}
+	}
+	defer func() { <-s.saving }()
 	if err := g.cfg.Checkpoints.Clear(); err != nil {
 		g.log.Warn("cannot remove the checkpoints of a job that has finished", "rank", g.cfg.Rank, "error", err)
 	}

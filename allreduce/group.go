@@ -62,7 +62,7 @@ func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
 	g.segments = segments{transport.NewSegment, transport.OpenSegment}
 	g.epoch = newEpoch(g)
-	g.steps.group = g
+	g.steps.group, g.steps.saving = g, make(chan struct{}, 1)
 	return g
 }
 

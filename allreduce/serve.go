@@ -41,23 +41,15 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 	}
 	asked := decodeWant(b[:])
 	out := &giveWriter{c: c, patience: g.cfg.Stall}
-	s.state.RLock() // not during Commit
-	defer s.state.RUnlock()
-	if err := s.fits(asked, w.Epoch); err != nil {
+	content, err := s.copied(asked, w.Epoch)
+	switch {
+	case errors.Is(err, ErrNoResults):
+		return out.frame(frameElse, nil)
+	case err != nil:
 		return errors.Join(errNotYet, out.frame(frameNo, []byte(clip(err.Error(), maxNo))))
 	}
-	write := s.machine.WriteState
-	if asked.what == spantree.LacksResults {
-		if !s.hasResults() {
-			return out.frame(frameElse, nil)
-		}
-		write = s.machine.WriteResults
-	}
 	bw := bufio.NewWriterSize(out, takePart)
-	err = write(bw)
-	if errors.Is(err, ErrNoResults) && bw.Buffered() == 0 {
-		return out.frame(frameElse, nil)
-	}
+	err = content.writeTo(bw)
 	if err == nil {
 		err = bw.Flush()
 	}
@@ -71,6 +63,25 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 	// Who was to get results, and heard that there is the state alone, has got that.
 	s.paid(w, int(h.from))
 	return nil
+}
+
+// copied returns a copy of what is asked for. No step is committed meanwhile. ErrNoResults: the
+// rank must be given the state.
+func (s *steps) copied(asked want, now spantree.Epoch) (*snapshot, error) {
+	s.state.RLock()
+	defer s.state.RUnlock()
+	if err := s.fits(asked, now); err != nil {
+		return nil, err
+	}
+	write := s.machine.WriteState
+	if asked.what == spantree.LacksResults {
+		if !s.hasResults() {
+			return nil, ErrNoResults
+		}
+		write = s.machine.WriteResults
+	}
+	content := new(snapshot)
+	return content, content.take(write)
 }
 
 // fits says whether this rank has what is asked for. now is the newest epoch: a rank

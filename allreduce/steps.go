@@ -24,11 +24,11 @@ type steps struct {
 	group    *Group
 	recovers bool
 
-	state   sync.RWMutex // held by who changes the state (Commit and its like), and by who sends it
-	due     bool         // a step was committed that no checkpoint was asked of yet
-	saving  sync.Mutex   // held while a checkpoint is written
-	machine Recoverable  // whose state it is; nil: none yet
-	live    lineup       // the ranks that the machine was told of last; nil: not known
+	state   sync.RWMutex  // held by who changes the state (Commit and its like), and by who sends it
+	due     bool          // a step was committed that no checkpoint was asked of yet
+	saving  chan struct{} // full while a checkpoint is written
+	machine Recoverable   // whose state it is; nil: none yet
+	live    lineup        // the ranks that the machine was told of last; nil: not known
 
 	mu        sync.Mutex
 	completed spantree.Point

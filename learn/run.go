@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
@@ -60,10 +61,24 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	}
 	over, err := r.late(err)
 	if !over {
-		r.session.group.Fail(ctx, err)
+		r.session.group.Fail(ctx, parting(err))
 	}
 	return nil, err
 }
+
+// parting is err as the group is told. A file system that hangs here may work on another
+// host: in a job that recovers this is the loss of an attempt.
+func parting(err error) error {
+	if errors.Is(err, hdfsio.ErrHung) {
+		return hungError{err}
+	}
+	return err
+}
+
+type hungError struct{ error }
+
+func (e hungError) Unwrap() error        { return e.error }
+func (e hungError) Is(target error) bool { return target == allreduce.ErrLeaving }
 
 // runner is a run from its first line of talk to its last.
 type runner struct {
@@ -437,11 +452,12 @@ func (r *runner) second(left stage) (stage, error) {
 func (r *runner) close() error {
 	s := r.session
 	s.hold.release()
+	var err error
+	if s.group != nil {
+		err = s.group.Close() // first: others wait for this rank, and the file system may hang
+	}
 	s.preds.abort()
 	s.raw.abort()
 	r.abortModels()
-	if s.group == nil {
-		return nil
-	}
-	return s.group.Close()
+	return err
 }

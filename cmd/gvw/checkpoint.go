@@ -18,20 +18,20 @@ func (p *program) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log
 	if !c.IsSet("checkpoint") {
 		return
 	}
-	fsys := privateFS{p.files(c.String, true)}
+	fsys := privateFS{watched(c, p.files(c.String, true), true, log)}
 	cluster.Checkpoints = &checkpoint.Store{Context: c.Context, FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }
 
 // privateFS has files that this user alone may read. What is under way is removed if
 // the process has to end at once.
-type privateFS struct{ *hdfsio.URLs }
+type privateFS struct{ *hdfsio.Watched }
 
 // Create starts a file that replaces name when it is committed.
 func (f privateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
-	file, err := f.URLs.Create(ctx, name)
+	file, err := f.Watched.Create(ctx, name)
 	if err == nil {
-		underWay.add(f.URLs, name)
+		underWay.add(f.Watched, name)
 	}
 	return file, err
 }

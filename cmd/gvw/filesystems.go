@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
 	"github.com/gvw-project/gvw/hdfsio/siteconf"
@@ -85,6 +87,15 @@ func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs
 		return hdfs.Dialer(cfg)(scheme, authority)
 	}
 	return u
+}
+
+// watched is fsys for what a run writes. Others wait for a rank, so its waits end.
+func watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdfsio.Watched {
+	w := &hdfsio.Watched{FS: fsys, Log: log}
+	if isRank {
+		w.Within = c.Duration("file_timeout")
+	}
+	return w
 }
 
 // closeFiles ends the connections to clusters.

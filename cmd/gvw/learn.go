@@ -69,7 +69,8 @@ func (p *program) learn(c *cli.Context) (err error) {
 	}
 	cfg.OpenModel = opener(ctx, fsys)
 	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.getenv("PATH"))
-	cfg.Create = p.creator(ctx, fsys)
+	written := watched(c, fsys, isRank, nil)
+	cfg.Create = p.creator(ctx, written)
 	if c.Bool("dry_run") {
 		if cfg.Cluster != nil {
 			p.takeCheckpoints(c, cfg.Cluster, nil)
@@ -110,13 +111,14 @@ func (p *program) learn(c *cli.Context) (err error) {
 		cfg.Audit = p.stdout
 	}
 	cfg.Log = p.logger(logLevel(cfg.Quiet, c.String("log_level")), isRank)
+	written.Log = cfg.Log
 	if shard.Kind == hdfsio.Bytes {
 		warnOfPrefixes(cfg.Log, fsys, c.StringSlice("data"))
 	}
 	if cfg.Cluster != nil {
 		p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	}
-	if err := takeRunDir(c, &cfg, fsys); err != nil {
+	if err := takeRunDir(c, &cfg, written); err != nil {
 		return err
 	}
 	if p.task != nil {

@@ -70,7 +70,7 @@ func (p *program) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	cfg.Inputs = []learn.Input{{Name: "what the rank will read"}}
 	fsys := p.files(c.String, true)
-	cfg.OpenModel, cfg.Create = opener(c.Context, fsys), p.creator(c.Context, fsys)
+	cfg.OpenModel, cfg.Create = opener(c.Context, fsys), p.creator(c.Context, watched(c, fsys, true, cfg.Log))
 	return cfg, nil
 }
 

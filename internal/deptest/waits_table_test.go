@@ -62,7 +62,8 @@ var waits = map[string]wait{
 	"allreduce: steps.exchange lock":    {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
 	"allreduce: steps.takeOnce lock":    {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
 	"allreduce: steps.load lock":        {ends: asked, why: "nothing but this rank's start wants the state; the file system has its own limits"},
-	"allreduce: steps.serve lock":       {ends: deadline, by: "patience Stall", shown: "sending the %v of step %d"},
+	"allreduce: steps.save receive":     {ends: local, why: "this goroutine has put in what it takes out"},
+	"allreduce: steps.clear receive":    {ends: local, why: "this goroutine has put in what it takes out"},
 	"allreduce: flight.close join":      {ends: short, by: "traceWithin"},
 
 	// The server's client.
@@ -126,6 +127,7 @@ var waits = map[string]wait{
 	"learn: share join":                     {ends: local, why: "all compute"},
 
 	// File systems.
+	"hdfsio: Watched.do select":         {ends: local, why: "the caller receives from done, or closes hung"},
 	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system's limits and the context; those that want the lock need the count"},
 	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},
 	"hdfsio/webhdfs: Client.one dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes answers"},

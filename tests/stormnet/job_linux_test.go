@@ -26,6 +26,7 @@ import (
 var timeouts = map[string]time.Duration{
 	"lost_after":      time.Second,
 	"stall_timeout":   3 * time.Second,
+	"file_timeout":    5 * time.Second,
 	"replace_timeout": 15 * time.Second,
 	"server_timeout":  10 * time.Second,
 	"start_timeout":   15 * time.Second,

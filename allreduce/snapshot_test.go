@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bytes"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/spantree"
+)
+
+// hungCheckpoints are on a file system that hangs for an hour, and then takes what it was given.
+type hungCheckpoints struct{ memoryCheckpoints }
+
+func (c *hungCheckpoints) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
+	time.Sleep(time.Hour)
+	return c.memoryCheckpoints.Save(at, write, lease)
+}
+
+// TestHungCheckpointHoldsUpNoStep: a checkpoint that is not written holds up no step of any rank.
+// Only rank 0 waits for it, at its end.
+func TestHungCheckpointHoldsUpNoStep(t *testing.T) {
+	kept := &hungCheckpoints{}
+	act(t, Config{Checkpoints: kept, CheckpointEvery: 1}, func(t *testing.T, s *stage, want [32]byte) {
+		began := time.Now()
+		all := s.startAll()
+		for _, a := range all[1:] {
+			<-a.done
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("ranks other than 0 took %v", took)
+		}
+		s.end(want, all...)
+		if len(kept.saved) != 1 || kept.saved[0] != 1 {
+			t.Errorf("the checkpoints of steps %v were written, want that of step 1", kept.saved)
+		}
+	})
+}
+
+// TestSnapshot: a copy is what was written, in whatever pieces.
+func TestSnapshot(t *testing.T) {
+	var want, got bytes.Buffer
+	var s snapshot
+	if err := s.take(func(w io.Writer) error {
+		for i, n := range []int{0, 1, snapshotPart - 1, 1, snapshotPart, 3*snapshotPart + 5, 7} {
+			b := bytes.Repeat([]byte{byte(i + 1)}, n)
+			want.Write(b)
+			if k, err := w.Write(b); k != n || err != nil {
+				t.Errorf("Write returns %d, %v; want %d", k, err, n)
+			}
+			clear(b)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.writeTo(&got); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("the copy has %d bytes, want the %d that were written", got.Len(), want.Len())
+	}
+}

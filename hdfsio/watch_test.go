@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// hanging is a file system whose calls of one kind hang until release is closed.
+type hanging struct {
+	Local
+	op      string
+	release chan struct{}
+}
+
+func (h *hanging) wait(op string) {
+	if op == h.op {
+		<-h.release
+	}
+}
+
+func (h *hanging) Create(ctx context.Context, name string) (File, error) {
+	h.wait("create")
+	f, err := h.Local.Create(ctx, name)
+	return &hangingFile{f, h}, err
+}
+
+func (h *hanging) Stat(ctx context.Context, name string) (Info, error) {
+	h.wait("stat")
+	return h.Local.Stat(ctx, name)
+}
+
+func (h *hanging) List(ctx context.Context, pattern string) ([]Info, error) {
+	h.wait("list")
+	return h.Local.List(ctx, pattern)
+}
+
+func (h *hanging) Remove(ctx context.Context, name string) error {
+	h.wait("remove")
+	return h.Local.Remove(ctx, name)
+}
+
+type hangingFile struct {
+	File
+	h *hanging
+}
+
+func (f *hangingFile) Write(b []byte) (int, error) {
+	f.h.wait("write")
+	return f.File.Write(b)
+}
+
+func (f *hangingFile) Commit() error {
+	f.h.wait("commit")
+	return f.File.Commit()
+}
+
+// writeAll makes a file, reuses its buffer as soon as it may, and removes an old file.
+func writeAll(fsys FS, dir string) error {
+	ctx := context.Background()
+	name := filepath.Join(dir, "model")
+	f, err := fsys.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	b := []byte("weights")
+	_, err = f.Write(b)
+	clear(b)
+	if err == nil {
+		err = f.Commit()
+	}
+	if err == nil {
+		_, err = fsys.List(ctx, name+"*")
+	}
+	if err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	return fsys.Remove(ctx, name)
+}
+
+// TestHungFileSystems: whichever call hangs, it is named in the log within ten seconds, and ends
+// after Within with the name of the file. When the file system answers, nothing is left.
+func TestHungFileSystems(t *testing.T) {
+	for _, op := range []string{"stat", "create", "write", "commit", "list", "remove", "nothing"} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			h := &hanging{op: op, release: make(chan struct{})}
+			w := &Watched{FS: h, Within: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}
+			began := time.Now()
+			err := writeAll(w, dir)
+			took := time.Since(began)
+			close(h.release)
+			synctest.Wait()
+			if op == "nothing" {
+				if err != nil || took > 0 {
+					t.Errorf("with nothing that hangs: %v after %v", err, took)
+				}
+				return
+			}
+			e, ok := errors.AsType[*Error](err)
+			if !ok || !errors.Is(err, ErrHung) || !strings.HasPrefix(e.Name, filepath.Join(dir, "model")) {
+				t.Errorf("%s: got %v, want an *Error that names the file, and ErrHung", op, err)
+			}
+			if took != time.Minute {
+				t.Errorf("%s: it took %v, want a minute", op, took)
+			}
+			if first, _, _ := strings.Cut(log.String(), "\n"); !strings.Contains(first, "since=5s") || !strings.Contains(first, "model") {
+				t.Errorf("%s: the log begins with %q, want the file after 5 s", op, first)
+			}
+			left, err := os.ReadDir(dir)
+			if err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "model" {
+				t.Errorf("%s: there are %v, %v", op, left, err)
+			}
+		})
+	}
+}
+
+// TestNoLimitOnPipes: a pipe may take hours to be read, and a run without Within waits for ever.
+func TestNoLimitOnPipes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hanging{op: "write", release: make(chan struct{})}
+		w := &Watched{FS: h, Within: time.Minute}
+		f, err := w.Create(t.Context(), os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(10*time.Hour, func() { close(h.release) })
+		if _, err := f.Write([]byte("x")); err != nil {
+			t.Error(err)
+		}
+		if err := f.Commit(); err != nil {
+			t.Error(err)
+		}
+	})
+}
