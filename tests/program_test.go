@@ -5,6 +5,7 @@ package tests
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -29,7 +30,11 @@ func TestRunLaunchesAnyProgram(t *testing.T) {
 		words := append([]string{"run", "-n", "3", "--log_dir", "logs"}, strings.Fields(options)...)
 		return run(t, dir, gvwBin, append(append(words, "--", bin), args...)...)
 	}
-	const want = "rank 0 of 3: x = 5.49999475479, 20 steps of work\n"
+	const (
+		want = "rank 0 of 3: x = 5.49999475479, 20 steps of work\n"
+		// A new attempt may repeat the step at which the others stood, or take its results.
+		someSteps = "rank 0 of 3: x = 5.49999475479, 1[5-9] steps of work\n"
+	)
 	for _, c := range []struct {
 		name, options string
 		args          []string
@@ -40,13 +45,13 @@ func TestRunLaunchesAnyProgram(t *testing.T) {
 		{"undisturbed", "", nil, 0, want, []string{"gvw run: 3 workers, server 127.0.0.1:"}},
 		{"a rank is killed", "", []string{"1", "3"}, 0, want, []string{"gvw run: rank 1 has ended (ended by signal 9", "attempt 2 of at most 4 follows"}},
 		{"a rank is killed and the command line says wait", "--on_loss wait", []string{"2", "1"}, 0, want, []string{"gvw run: rank 2 has ended"}},
-		{"rank 0 is killed", "", []string{"0", "5"}, 0, "rank 0 of 3: x = 5.49999475479, 17 steps of work\n", []string{"gvw run: rank 0 has ended"}},
+		{"rank 0 is killed", "", []string{"0", "5"}, 0, someSteps, []string{"gvw run: rank 0 has ended"}},
 		{"the job does not recover", "--on_loss abort", []string{"1", "3"}, 3, "", []string{"gvw: rank 1 failed first", "ended by signal 9"}},
 		{"too many losses", "--max_restarts 0", []string{"1", "3"}, 3, "", []string{"gvw: rank 1 failed first"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := launch(c.options, c.args...)
-			if r.code != c.code || r.stdout != c.stdout {
+			if r.code != c.code || !regexp.MustCompile("^(?:"+c.stdout+")$").MatchString(r.stdout) {
 				t.Errorf("exit code %d, stdout %q: want %d, %q\n%s", r.code, r.stdout, c.code, c.stdout, r.stderr)
 			}
 			for _, text := range c.stderr {
