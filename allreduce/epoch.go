@@ -78,7 +78,10 @@ func (g *Group) turn(w *spantree.Wiring) {
 	var wr *wirer
 	if !w.Ending {
 		wr = newWirer(g.cfg, g.door.listener, live, w, g.member.Ended(w))
-		wr.again, wr.patience = old.wiring != nil, g.cfg.Stall
+		wr.again = old.wiring != nil
+		if wr.again || g.steps.recovers {
+			wr.patience = g.cfg.Stall
+		}
 		wr.ask = func(ctx context.Context, rank int, detail string) {
 			g.member.Ask(ctx, rank, 0, spantree.EdgeStalls, detail)
 		}

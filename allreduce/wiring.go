@@ -34,7 +34,7 @@ type wirer struct {
 	wiring   *spantree.Wiring
 	over     <-chan struct{} // the epoch has ended
 	again    bool            // an epoch went before: some ranks may still be at work
-	patience time.Duration   // then: after how long the server is asked about a connection that does not open
+	patience time.Duration   // after which the server is asked about a connection that does not open; 0: it is not
 	ask      func(ctx context.Context, rank int, detail string)
 	log      *slog.Logger
 
@@ -96,12 +96,11 @@ func (w *wirer) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// await waits for the edges of the tree. Where nothing else limits that, and one does not open,
-// the server is asked, which hears both ends: somebody in the middle may have kept the other
-// one's last word, or this one's.
+// await waits for the edges of the tree. If one does not open, the server is asked, to which both
+// ends report: the last message of a handshake may have been dropped.
 func (w *wirer) await(ctx context.Context) error {
 	var overdue <-chan time.Time
-	if w.again {
+	if w.patience > 0 {
 		ticker := time.NewTicker(w.patience)
 		defer ticker.Stop()
 		overdue = ticker.C

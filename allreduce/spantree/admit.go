@@ -151,6 +151,7 @@ func (m *machine) onJoin(ev arrived) {
 		m.standBy(a)
 		joined.Joined = uint32(j.here())
 		m.send(a, joined)
+		m.replaceShunned(a)
 		m.tellStandbys(j, a.rank)
 		return
 	}

@@ -15,8 +15,8 @@ const (
 	// brokeWaits is how long the end of a rank may take to be seen here, too,
 	// after its edges have ended.
 	brokeWaits = time.Second
-	// openWithin is how long two live ranks may take to open the connection between them: twice what
-	// one try has to say hello.
+	// openWithin is the time in which two live ranks must open the connection between them, if their
+	// stall time-outs do not end it before: twice the time of one handshake.
 	openWithin = 20 * time.Second
 )
 
@@ -28,6 +28,7 @@ type node struct {
 	entered    time.Time // the first heartbeat of this collective; zero: the epoch's first
 	since      time.Time // the first heartbeat in a row with this collective, or this connection
 	broke      int       // the rank at the other end of an edge that it reports as broken; -1: none
+	lacked     time.Time // the question before its newest one about the connection that it lacks; zero: none
 }
 
 // opens reports whether the rank opens connections, and lacks one.
@@ -99,8 +100,8 @@ func (g *graph) stalled(q complaint) (int, int, string) {
 		switch {
 		case a.opens() && n.collective > 0, n.opens() && n.waitsFor == near:
 			// near has no connection to far, which takes it for open; or far has none to near.
-			if g.stays(a, q.at) && g.stays(n, q.at) {
-				return near, far, fmt.Sprintf("the connection between them has not opened for %v", openWithin)
+			if since := g.unopened(a, n, q.at); since > 0 {
+				return near, far, fmt.Sprintf("the connection between them has not opened for %v", since.Round(time.Second))
 			}
 			return -1, -1, "" // they may be about to meet
 		case n.broke >= 0:
@@ -121,9 +122,21 @@ func (g *graph) stalled(q complaint) (int, int, string) {
 	}
 }
 
-// stays reports whether a rank has been where it is for too long for two that open a connection.
-func (g *graph) stays(n node, asked time.Time) bool {
-	return n.heard.After(asked) && g.now.Sub(n.since) >= openWithin
+// unopened returns for how long two ranks have been about to open the connection between them,
+// if that is too long; else 0. A rank asks again after its stall time-out: both ends have had at
+// least that time when they were there at the question before the newest one.
+func (g *graph) unopened(a, b node, asked time.Time) time.Duration {
+	if !a.heard.After(asked) || !b.heard.After(asked) {
+		return 0
+	}
+	since := a.since
+	if b.since.After(since) {
+		since = b.since
+	}
+	if took := g.now.Sub(since); took >= openWithin || !since.After(a.lacked) || !since.After(b.lacked) {
+		return took
+	}
+	return 0
 }
 
 // spare notes that a chain of ranks leads to no fault.

@@ -12,8 +12,8 @@ import (
 )
 
 // Edges between two live ranks that stall, break or corrupt bytes. A rank that sees one
-// ASKs, and graph.culprit finds the edge to charge. A charge ends the epoch. The second
-// one on an edge evicts an end of it.
+// ASKs, and graph.culprit finds the edge to charge. A charge ends the epoch, and may evict
+// an end of the edge: see evictee.
 
 const (
 	chargeLasts = 10 * time.Minute
@@ -43,7 +43,11 @@ type question struct {
 	fault      uint8
 	detail     string
 	at         time.Time
+	before     time.Time // the question before this one about the same connection; zero: none
 }
+
+// lacks reports whether the question is about a connection that does not open.
+func (q question) lacks() bool { return q.fault == faultStalls && q.collective == 0 }
 
 // charge is a fault of an edge, between two attempts.
 type charge struct {
@@ -51,6 +55,8 @@ type charge struct {
 	words string
 	at    time.Time
 	gives bool // a transfer made no progress: ends[1] is the source
+	// doubts are the connections that did not open in the epoch when it was charged.
+	doubts [][2]*attempt
 }
 
 // waiting is what a heartbeat told last.
@@ -101,7 +107,11 @@ func (m *machine) onAsk(a *attempt, f *askFrame) {
 	case j.state == ending:
 		m.endEpoch(j, linkCause(a, peer, f.Detail))
 	case j.state == wired:
-		assign(&j.asks, a.rank, question{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.now})
+		q := question{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.now}
+		if old, ok := j.asks[a.rank]; ok && old.lacks() && q.lacks() && old.from == a && old.peer == peer {
+			q.before = old.at
+		}
+		assign(&j.asks, a.rank, q)
 		if f.Fault == faultGarbles {
 			m.decide(j) // nothing to wait for; the rest is for the next tick
 		}
@@ -141,7 +151,7 @@ func (m *machine) decide(j *job) {
 			m.fail(j, c)
 			return
 		}
-		j.accused = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.now, gives: q.fault == faultGives}
+		j.accused = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.now, gives: q.fault == faultGives, doubts: j.doubts()}
 		m.endEpoch(j, c)
 		m.advance(j)
 		return
@@ -173,8 +183,12 @@ func (j *job) graph(now time.Time) *graph {
 		if w.epoch == j.epoch {
 			n.heard, n.collective, n.waitsFor, n.entered, n.since = w.at, w.collective, w.waitsFor, w.since, w.same
 		}
-		if q, ok := j.asks[rank]; ok && q.fault == faultBroke {
+		switch q, ok := j.asks[rank]; {
+		case !ok:
+		case q.fault == faultBroke:
 			n.broke = q.peer.rank
+		case q.lacks() && q.peer.rank == n.waitsFor:
+			n.lacked = q.before
 		}
 		return n, true
 	}}
@@ -197,12 +211,13 @@ func (m *machine) settle(j *job) (evicted bool) {
 	j.charges = slices.DeleteFunc(append(j.charges, *c), func(c charge) bool { return m.now.Sub(c.at) > chargeLasts })
 	j.charges = j.charges[max(0, len(j.charges)-maxCharges):]
 	same := 0
-	total := map[*attempt]int{}
+	var charges [][2]*attempt
 	for _, d := range j.charges {
-		total[d.ends[0]]++
-		total[d.ends[1]]++
 		if d.on(c.ends[0], c.ends[1]) {
 			same++
+		}
+		if !d.gives {
+			charges = append(charges, d.ends)
 		}
 	}
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
@@ -211,13 +226,31 @@ func (m *machine) settle(j *job) (evicted bool) {
 		j.effort.elsewhere = true
 		return false
 	}
-	if same < 2 {
+	ends := c.ends
+	if ends[0].rank > ends[1].rank {
+		ends[0], ends[1] = ends[1], ends[0]
+	}
+	a := evictee(ends, c.doubts, charges)
+	if a == nil {
 		return false
 	}
-	m.evict(slices.MaxFunc(c.ends[:], func(a, b *attempt) int {
-		return cmp.Or(cmp.Compare(total[a], total[b]), cmp.Compare(a.rank, b.rank))
-	}), fmt.Sprintf("%s, %d times within %v", c.words, same, chargeLasts))
+	why := c.words
+	if same > 1 {
+		why = fmt.Sprintf("%s, %d times within %v", why, same, chargeLasts)
+	}
+	m.evict(*a, why)
 	return true
+}
+
+// doubts are the connections that ranks at both of whose ends are not at work have asked about.
+func (j *job) doubts() (edges [][2]*attempt) {
+	for _, r := range sortedRanks(j.asks) {
+		q := j.asks[r]
+		if w := q.peer.waiting; q.lacks() && w.epoch == j.epoch && (w.collective > 0 || w.waitsFor >= 0) {
+			edges = append(edges, [2]*attempt{q.from, q.peer})
+		}
+	}
+	return edges
 }
 
 func (c charge) on(a, b *attempt) bool {
@@ -229,6 +262,7 @@ func (m *machine) evict(a *attempt, why string) {
 	j := a.job
 	if len(j.barred) < maxBarred {
 		assign(&j.barred, a.number, why)
+		assign(&j.shunned, seatOn{a.rank, a.from.host}, true)
 	}
 	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
 	m.send(a, &fencedFrame{Epoch: j.epoch, Reason: clip(why, maxWords)})

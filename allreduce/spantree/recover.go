@@ -29,6 +29,7 @@ type recovery struct {
 	shards         map[int]Shard      // what the members of the newest epoch have read
 	strandedOn     map[int]string     // the host of the newest attempt of a rank that was cut off from all sources
 	barred         map[uint64]string  // attempts that never hold their rank again, and why
+	shunned        map[seatOn]bool    // hosts from which an attempt of a rank was evicted
 	leases         map[int]time.Time  // until then a lost attempt of the rank may write final files
 	readies        int                // counts READY
 	unanswered     int                // members that have been sent OVER and not answered yet

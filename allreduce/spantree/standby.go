@@ -124,6 +124,32 @@ func (m *machine) tellStandbys(j *job, rank int) {
 	}
 }
 
+// seatOn is a rank on a host.
+type seatOn struct {
+	rank int
+	host string
+}
+
+// shuns reports whether an attempt of the rank was evicted from the host of this one. Such an
+// attempt has the rank only while no attempt on another host wants it.
+func (j *job) shuns(a *attempt) bool { return j.shunned[seatOn{a.rank, a.from.host}] }
+
+// yields reports whether the holder of a rank leaves the seat to an attempt on another host.
+// It does until it is wired.
+func (j *job) yields(holder, to *attempt) bool {
+	return j.state == recovering && holder.wired == (Epoch{}) && j.shuns(holder) && !j.shuns(to)
+}
+
+// replaceShunned gives an attempt that stands by the seat of a holder that yields.
+func (m *machine) replaceShunned(a *attempt) {
+	j := a.job
+	if b := j.seats[a.rank]; !a.seated && b != nil && j.yields(b, a) {
+		j.unseat(b)
+		m.standBy(b)
+		m.take(a)
+	}
+}
+
 // race puts an attempt that has become READY into the seat of its rank, if
 // nobody READY is there.
 func (m *machine) race(a *attempt) {
@@ -132,7 +158,7 @@ func (m *machine) race(a *attempt) {
 		switch b := j.seats[a.rank]; {
 		case b == nil && j.free(a.rank):
 			m.take(a)
-		case b != nil && !b.ready && !b.vw:
+		case b != nil && !b.ready && !b.vw && !j.yields(a, b):
 			j.unseat(b)
 			m.standBy(b)
 			m.take(a)
@@ -168,6 +194,11 @@ func (m *machine) promote(j *job, rank int) {
 		case a == j.reserve:
 			return -1 // it has the state
 		case b == j.reserve:
+			return 1
+		case j.shuns(a) != j.shuns(b):
+			if j.shuns(b) {
+				return -1
+			}
 			return 1
 		case a.ready && b.ready:
 			return a.order - b.order
