@@ -109,7 +109,11 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 		defer close(p.read)
 		defer close(p.order)
 		defer close(p.work)
-		if err := read(); err != nil {
+		err := read()
+		if p.text != nil {
+			p.text.end()
+		}
+		if err != nil {
 			p.hand(&job{err: err})
 		}
 	}()

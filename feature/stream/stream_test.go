@@ -441,6 +441,24 @@ type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
+// The error of a reader ends a pass whose Next waits for a job, though lines are left that the
+// reader has not handed on.
+func TestAnErrorEndsAWaitingPass(t *testing.T) {
+	const csv = "age,income,bought\n30,1000,1\n40,2000,0\n"
+	for range 300 {
+		in, out := io.Pipe()
+		d := dataset(t, stream.Config{Feature: feature.Config{Bits: 10}, Sources: []stream.Source{{Name: "t.csv", Open: func() (io.ReadCloser, error) { return in, nil }}}})
+		go func() {
+			_, _ = io.WriteString(out, csv) // the reader of the pass may close its end first
+			_ = out.Close()
+		}()
+		_, err := onePass(t, d)
+		if _, ok := errors.AsType[*stream.DataError](err); !ok {
+			t.Fatalf("got %v, want an error about the format", err)
+		}
+	}
+}
+
 func TestLargeInteractionsComeInSeveralBatches(t *testing.T) {
 	line := "1 |a" + strings.Repeat(" w", 100) + "\n" // 5050 products
 	cfg := stream.Config{Feature: feature.Config{Bits: 18, Interactions: []string{"aa"}}, Sources: []stream.Source{text("a.vw", strings.Repeat(line, 30))}}

@@ -22,6 +22,7 @@ type textReader struct {
 
 	mu      sync.Mutex // not held during a read
 	waiting bool       // Next waits for a job
+	ended   bool       // the reader hands on nothing more
 	handed  int        // jobs made so far
 	source  *Source
 	header  *header // of the source's file; nil: the format has none
@@ -169,7 +170,7 @@ func (t *textReader) chunk(n int, last bool) (j *job, err error) {
 func (t *textReader) give(received int) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.handed > received { // one is on its way
+	if t.ended || t.handed > received { // the end, or a job, is on its way
 		return true, nil
 	}
 	text, err := t.lines(false)
@@ -186,6 +187,14 @@ func (t *textReader) give(received int) (bool, error) {
 	j := t.take()
 	t.p.hand(t.fill(j, append(j.text[:0], text...))) // a copy: the reader may be reading behind the lines
 	return true, nil
+}
+
+// end is called when the reader has ended: give must not use the channels that the reader
+// closes, though after an error there are lines that were not handed on.
+func (t *textReader) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
 }
 
 // look refuses text of another format, of which nothing would be learned.
