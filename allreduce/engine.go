@@ -30,6 +30,7 @@ type engine struct {
 	failed   chan struct{}                 // closed with the first failure
 	down     atomic.Bool                   // it is closed
 	onFail   func(*failure)                // called once, after that
+	away     func() error                  // why the server is lost; nil: it is not, or none decides
 	onUnmet  func(rank int, detail string) // tells of a rank that does not enter a collective; nil: nobody wants to know
 	missing  func(rank int) string         // why the edge to a rank does not open; nil: not known
 	reach    func(rank int)                // starts to open the edge to a rank, if that is our part
@@ -92,6 +93,7 @@ type driver interface {
 type limits struct {
 	stall   time.Duration // no byte moved, both in the collective
 	maxWait time.Duration // a rank has not entered; 0: no limit
+	server  time.Duration // a rank has not entered and sends nothing, and the server is lost
 }
 
 // call is one collective.

@@ -47,7 +47,7 @@ func newEpoch(g *Group) *epoch {
 		rank:     g.cfg.Rank,
 		part:     g.cfg.Chunk,
 		noSum:    g.cfg.NoChecksum,
-		limits:   limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait},
+		limits:   limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait, server: g.cfg.patience()},
 		log:      g.cfg.Log,
 		flight:   g.flight,
 		segments: g.segments,
@@ -180,6 +180,7 @@ func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error 
 		en.driver = d
 		en.pipes, _ = d.(pipes)
 		if !w.Stream && w.Epoch != (spantree.Epoch{}) {
+			en.away = g.member.Gone
 			en.onUnmet = func(rank int, detail string) {
 				e.work.Go(func() {
 					g.member.Ask(e.quitting, rank, en.callNumber(), spantree.EdgeStalls, detail)

@@ -85,7 +85,7 @@ func (e *epoch) judge(f *failure) *failure {
 	}
 	ctx, cancel := context.WithTimeout(e.quitting, g.cfg.patience())
 	defer cancel()
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && g.member.Gone() == nil {
 		if f.ask != 0 && !g.member.Ask(ctx, peer, e.engine.callNumber(), f.ask, f.reason()) {
 			g.log.Warn("the server does not say whether it looks after an edge that fails: it may be away", "rank", g.cfg.Rank, "edge to", peer, "fault", f.reason())
 		}

@@ -228,5 +228,8 @@ func (en *engine) overdueShared(now time.Time) *failure {
 	if limit > 0 && f.idle >= limit {
 		return f
 	}
+	if !entered {
+		return en.unwatched(rank, f.host, d.since, now)
+	}
 	return nil
 }

@@ -26,6 +26,8 @@ type watchdog struct {
 	moved uint64    // how far the ranks have come in a segment
 	since time.Time // since when
 	dump  string    // a trace is due; what this rank waits for
+	away  error     // why the server is lost; nil: it is not
+	left  time.Time // when that was noticed
 }
 
 // idleFor is since when nothing has moved on an edge.
@@ -36,7 +38,8 @@ type idleFor struct {
 
 // watch looks at the collective that is under way, until the job ends. It keeps
 // two clocks. Waiting for a rank that has not entered the collective has no
-// limit (but MaxWait). Once both have entered, no byte moved for Stall is the end.
+// limit (but MaxWait) while the server watches that rank. Once both have entered, no byte
+// moved for Stall is the end.
 //
 // So that a rank which waits for others is not taken for a dead one, ranks
 // that wait tell their neighbours that they live: first, with the collective's
@@ -55,6 +58,7 @@ func (en *engine) watch(stop <-chan struct{}) {
 			return
 		case <-ticker.C:
 			now := en.readClock(&own, time.Now())
+			en.lookForServer(now)
 			f := en.look(now, own.Tick)
 			if f != nil {
 				en.fail(f, nil)
@@ -79,6 +83,37 @@ func (en *engine) readClock(own *clock.Clock, now time.Time) time.Time {
 			"rank", en.rank, "for", pause.Round(time.Millisecond))
 	}
 	return at
+}
+
+// lookForServer notes when the server is lost.
+func (en *engine) lookForServer(now time.Time) {
+	if en.away == nil || en.dog.away != nil {
+		return
+	}
+	err := en.away()
+	en.mu.Lock()
+	defer en.mu.Unlock()
+	en.dog.away, en.dog.left = err, now
+}
+
+// unwatched returns the failure of a wait for a rank that has sent nothing since some time: the
+// server, which finds lost ranks, is lost itself, and both has lasted for limits.server.
+func (en *engine) unwatched(rank int, host string, since, now time.Time) *failure {
+	d := &en.dog
+	if d.away == nil {
+		return nil
+	}
+	if d.left.After(since) {
+		since = d.left
+	}
+	idle := now.Sub(since)
+	if idle < en.limits.server {
+		return nil
+	}
+	return &failure{
+		code: faultLost, by: en.rank, rank: rank, host: host, err: d.away,
+		text: fmt.Sprintf("nothing has arrived from it for %s, and the server is lost: %v", seconds(idle), d.away),
+	}
 }
 
 // look checks the clocks once, and tells the neighbours and the log what is due. The look
@@ -119,6 +154,9 @@ func (en *engine) look(now time.Time, tick time.Duration) *failure {
 	if now.Sub(d.said) >= sayEvery {
 		d.said = now
 		d.dump = en.here().String()
+		if d.away != nil {
+			d.dump += "; the server is lost: " + d.away.Error()
+		}
 		en.log.Info(d.dump)
 	}
 	if !en.stream {
@@ -186,6 +224,9 @@ func (en *engine) overdue(e *edge, now time.Time) *failure {
 	}
 	if limit > 0 && f.idle >= limit {
 		return f
+	}
+	if !f.entered {
+		return en.unwatched(e.rank, e.host, e.idle.since, now)
 	}
 	return nil
 }
