@@ -93,7 +93,7 @@ func TestStateArrivesAfterTheEpoch(t *testing.T) {
 }
 
 // TestStateThatIsLostWithItsSource: the only rank that has the state is lost while another one reads
-// it. The job begins anew, and that rank does not go on with what it has read.
+// it. The job starts over, and that rank does not go on with what it has read.
 func TestStateThatIsLostWithItsSource(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {

@@ -7,8 +7,8 @@ import "io"
 // snapshotPart is the size of a part of a snapshot, in bytes.
 const snapshotPart = 1 << 20
 
-// snapshot is a state or results, copied while Commit is kept away. What becomes of it
-// afterwards, over a slow connection or to a disk that hangs, holds up no step.
+// snapshot is a copy of a state or of results, taken while no Commit runs. A slow connection
+// or a disk that hangs delays only the reader of the copy, and no step.
 type snapshot struct{ parts [][]byte }
 
 // take copies what write writes.

@@ -67,8 +67,8 @@ func (a *attempts) until(ctx context.Context, reach func(context.Context) error)
 	}
 }
 
-// late returns err, the end of the last attempt before the deadline. What was answered and
-// not repeated is no refusal, but may be the cause.
+// late returns err, the end of the last attempt before the deadline, with the last answer
+// that the server gave: an answer that was not repeated is no refusal, but may be the cause.
 func (a *attempts) late(err error) error {
 	switch {
 	case a.answer != (answer{}):
