@@ -12,7 +12,8 @@ import (
 // lost, and of which no attempt stands by, goes to the spare that came first; so does one
 // that does not come at all, and for which all others wait. From then on the spare is an
 // attempt of the rank like any other: it reads the shard, says READY, and takes the state.
-// Another attempt of the rank may still overtake it.
+// Another attempt of the rank may still overtake it. Attempts on a host from which one of the
+// rank was evicted count only where there is no other.
 
 // maxSpares bounds the spares of a job.
 const maxSpares = 256
@@ -98,12 +99,26 @@ func (m *machine) assignAll(j *job) {
 	}
 }
 
-// assign gives a free rank to the spare that came first, if there is one.
-func (m *machine) assign(j *job, rank int) {
+// spareFor returns the spare that has come first on a host from which no attempt of the rank was
+// evicted, else the first; nil if there is none.
+func (j *job) spareFor(rank int) *attempt {
+	for _, a := range j.spares {
+		if !j.shunned[seatOn{rank, a.from.host}] {
+			return a
+		}
+	}
 	if len(j.spares) == 0 {
+		return nil
+	}
+	return j.spares[0]
+}
+
+// assign gives a free rank to a spare, if there is one.
+func (m *machine) assign(j *job, rank int) {
+	a := j.spareFor(rank)
+	if a == nil {
 		return
 	}
-	a := j.spares[0]
 	j.dropSpare(a)
 	a.rank, a.joined = rank, m.now
 	j.seat(a)

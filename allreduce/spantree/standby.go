@@ -180,7 +180,8 @@ func (m *machine) take(a *attempt) {
 }
 
 // promote fills a seat that has come free with the attempt that was READY
-// first, else with the one that joined first, else with a spare.
+// first, else with the one that joined first, else with a spare. An attempt on a host from which
+// one of the rank was evicted comes last.
 func (m *machine) promote(j *job, rank int) {
 	if !j.free(rank) {
 		return
@@ -189,7 +190,7 @@ func (m *machine) promote(j *job, rank int) {
 		m.assign(j, rank)
 		return
 	}
-	m.take(slices.MinFunc(j.extras[rank], func(a, b *attempt) int {
+	best := slices.MinFunc(j.extras[rank], func(a, b *attempt) int {
 		switch {
 		case a == j.reserve:
 			return -1 // it has the state
@@ -208,7 +209,12 @@ func (m *machine) promote(j *job, rank int) {
 			return 1
 		}
 		return 0
-	}))
+	})
+	if s := j.spareFor(rank); s != nil && best != j.reserve && j.shuns(best) && !j.shunned[seatOn{rank, s.from.host}] {
+		m.assign(j, rank)
+	} else {
+		m.take(best)
+	}
 	m.tellStandbys(j, rank)
 }
 
