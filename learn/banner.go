@@ -110,6 +110,9 @@ func (r *runner) banner() banner {
 	default:
 		link += ", classweight-scalar"
 	}
+	if c.ExtraMetrics != "" {
+		link += ", extra_metrics"
+	}
 	if c.OAA == 0 && !c.NoBestConstant {
 		link += ", count_label"
 	}

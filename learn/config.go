@@ -173,10 +173,11 @@ type Config struct {
 	Create         func(name string) (Output, error)
 
 	// Measures.
-	Metrics     metric.Set // what to measure; empty: nothing
-	MetricsFile string     // JSON with the measures of the model; empty: none
-	Valid       []Input    // measured after each pass, and early stop goes by it; none: no
-	PassLog     io.Writer  // gets one line of JSON a pass; nil: none
+	Metrics      metric.Set // what to measure; empty: nothing
+	MetricsFile  string     // JSON with the measures of the model; empty: none
+	ExtraMetrics string     // --extra_metrics: JSON with counts of vw's calls, in one process; empty: none
+	Valid        []Input    // measured after each pass, and early stop goes by it; none: no
+	PassLog      io.Writer  // gets one line of JSON a pass; nil: none
 
 	// Audit is where each example's features are shown with their weights; nil: nowhere.
 	Audit io.Writer

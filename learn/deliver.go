@@ -37,6 +37,7 @@ const (
 	owesPredict  = "predictions"
 	owesRaw      = "raw predictions"
 	owesMetrics  = "metrics"
+	owesExtra    = "extra metrics"
 	owesRegular  = "regularisers"
 	owesRegText  = "regularisers as text"
 )
@@ -86,6 +87,7 @@ func (r *runner) owes() (all []owed) {
 		}
 	}
 	add(owesMetrics, c.MetricsFile, r.metricsFile, s.measures.write)
+	add(owesExtra, c.ExtraMetrics, r.extraMetricsFile, digested(r.writeExtraMetrics))
 	return all
 }
 

@@ -119,7 +119,7 @@ func (r *runner) follow(ctx context.Context) error {
 	if err := s.group.Run(ctx, m); err != nil {
 		return err
 	}
-	r.model = m.made()
+	r.model, r.followed = m.made(), learner.Sums()
 	if m.stop && m.best != nil {
 		copy(learner.Weights(), m.best)
 		r.model = m.bestAs
@@ -158,10 +158,13 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	}
 }
 
+// followerNames are vw's names of the FTRL family.
+var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}
+
 // followBanner adds vw's lines on the family, and returns the learner's name.
 func (r *runner) followBanner(b *banner) string {
 	c := &r.session.cfg
-	name := map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}[c.FTRL]
+	name := followerNames[c.FTRL]
 	alpha, beta := c.ftrlNumbers()
 	b.addf("Enabling FTRL based optimization")
 	b.addf("Algorithm used: %s", name)

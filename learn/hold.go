@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 )
 
 // hold keeps log records back while a progress table is open, so that programs which
@@ -16,6 +17,8 @@ type hold struct {
 	open    bool
 	urgent  slog.Level // and above: not held
 	records []heldRecord
+
+	warnings atomic.Uint64 // and errors, of the whole run
 }
 
 type heldRecord struct {
@@ -64,6 +67,9 @@ type holdHandler struct {
 }
 
 func (h *holdHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		h.hold.warnings.Add(1)
+	}
 	h.hold.mu.Lock()
 	defer h.hold.mu.Unlock()
 	if h.hold.open && r.Level < h.hold.urgent && len(h.hold.records) < maxHeld {

@@ -181,6 +181,9 @@ func (c *Config) validateMeasures(fault func(option, format string, args ...any)
 	if c.MetricsFile != "" && len(c.Metrics) == 0 {
 		fault("--metrics_file", "it would be empty without --metrics")
 	}
+	if c.ExtraMetrics != "" && (c.Cluster != nil || c.Hybrid != nil) {
+		fault("--extra_metrics", "it counts the calls of one learner in one process: leave it out")
+	}
 	if c.InitialModel == "" { // else the model says what is learned
 		if err := c.checkMeasures(); err != nil {
 			fault("", "%v", err)

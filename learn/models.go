@@ -238,11 +238,16 @@ func (r *runner) openModels() (err error) {
 			return err
 		}
 	}
+	if c.ExtraMetrics != "" {
+		if r.extraMetricsFile, err = c.Create(c.ExtraMetrics); err != nil {
+			return err
+		}
+	}
 	return r.openRegularizers()
 }
 
 func (r *runner) abortModels() {
-	for _, f := range []Output{r.modelFile, r.readableFile, r.invertedFile, r.metricsFile, r.regularizerFile, r.regularizerText} {
+	for _, f := range []Output{r.modelFile, r.readableFile, r.invertedFile, r.metricsFile, r.extraMetricsFile, r.regularizerFile, r.regularizerText} {
 		if f != nil {
 			_ = f.Abort() // after Commit this does nothing; before it the run's error is the one to tell
 		}

@@ -83,6 +83,7 @@ func (s *session) visit(p *stream.Pass, b *feature.Batch, w *window, f visit) er
 		}
 		s.nth++
 		held := s.holdout.held(s.place)
+		s.calls.count(s, ex, held)
 		var err error
 		if w == nil {
 			err = f(b, ex, held)

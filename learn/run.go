@@ -93,6 +93,8 @@ type runner struct {
 	modelFile, readableFile Output             // where it goes; nil: nowhere
 	invertedFile            Output             // --invert_hash; nil: nowhere
 	metricsFile             Output             // --metrics_file; nil: none
+	extraMetricsFile        Output             // --extra_metrics; nil: none
+	followed                ftrl.Sums          // what a learner of the FTRL family ends with, or a tested model has
 
 	regularizerFile, regularizerText Output
 }
@@ -280,6 +282,9 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 
 // train leaves the model in r.
 func (r *runner) train(ctx context.Context) error {
+	if r.initial != nil {
+		r.followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}
+	}
 	if c := &r.session.cfg; c.FTRL != ftrl.None && !c.testsClasses() {
 		return r.follow(ctx)
 	}

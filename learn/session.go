@@ -38,6 +38,7 @@ type session struct {
 	fixed     bool       // seen does not follow the labels
 
 	stats   Stats  // what this rank saw in this run
+	calls   calls  // of vw's learners, likewise
 	all     record // what all ranks saw, after the last step
 	base    carried
 	passes  int // passes over the data so far

@@ -75,6 +75,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		ex, t := &a.examples[i], &a.terms[i]
 		a.place += int(ex.Before) + 1
 		held := s.holdout.held(a.place)
+		s.calls.count(s, ex, held)
 		if s.passes == 0 {
 			s.observe(ex, held)
 		}

@@ -156,7 +156,7 @@ func (c *Config) Validate() error {
 			fault("--classweight", "%g:%g: a weight of 0 or more is needed", c.Label, c.Weight)
 		}
 	}
-	if (d.OutputRegularizer != "" || d.OutputRegularizerTxt != "" || d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
+	if (d.OutputRegularizer != "" || d.OutputRegularizerTxt != "" || d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.ExtraMetrics != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
 		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
 	}
 	if d.InitialModel+d.InputRegularizer != "" && d.OpenModel == nil {

@@ -146,6 +146,5 @@ var knownDifferences = []difference{
 	{"--initial_pass_length 10 --oaa 3", false, "gvw ends passes early only of plain SGD"},
 	{"--coin --oaa 3", false, "gvw has no classes by --coin"},
 	{"--pistol --oaa 3", false, "gvw has no classes by --pistol"},
-	{"--extra_metrics OWN.metrics", false, "see --metrics and --log_json"},
 	{"--conjugate_gradient --passes 2 -k --cache_file OWN.cache", true, "vw cannot save a model of --conjugate_gradient without --bfgs; gvw can"},
 }

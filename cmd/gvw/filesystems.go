@@ -25,7 +25,7 @@ var (
 	fileOptions = []string{
 		"data", "valid", "final_regressor", "initial_regressor", "readable_model", "invert_hash", "feature_mask",
 		"input_feature_regularizer", "output_feature_regularizer_binary", "output_feature_regularizer_text",
-		"predictions", "raw_predictions", "metrics_file", "checkpoint", "names",
+		"predictions", "raw_predictions", "metrics_file", "extra_metrics", "checkpoint", "names",
 	}
 	localOptions = []string{"cache_file", "log_json", "trace_dir", "hdfs_keytab"}
 )

@@ -195,6 +195,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "progress", short: "P", kind: text, category: catOutput, arg: "N|X", def: "2.0", help: "row every N, or X.0 times, examples"},
 	{name: "metrics", kind: text, category: catOutput, arg: "LIST", more: true, help: "measure logloss,accuracy,auc,auprc,rmse,calibration"},
 	{name: "metrics_file", kind: text, category: catOutput, arg: "FILE", more: true, help: "write the measures as JSON"},
+	{name: "extra_metrics", kind: text, category: catOutput, arg: "FILE", more: true, help: "write counts of calls as JSON, as vw does"},
 	{name: "log_json", kind: text, category: catOutput, arg: "FILE", more: true, help: "write one line of JSON a pass"},
 	{name: "audit", short: "a", kind: boolean, category: catOutput, more: true, help: "write each example's features and weights to stdout"},
 	{name: "quiet", kind: boolean, category: catOutput, more: true, help: "errors only"},

@@ -163,6 +163,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		Predictions:      c.String("predictions"),
 		RawPredictions:   c.String("raw_predictions"),
 		MetricsFile:      c.String("metrics_file"),
+		ExtraMetrics:     c.String("extra_metrics"),
 		SavePerPass:      c.Bool("save_per_pass"),
 		PreserveCounters: c.Bool("preserve_performance_counters"),
 

@@ -124,6 +124,7 @@ var rejected = []Case{
 	{Options: "coin", With: "ftrl|pistol", Class: Refused, Text: threeOf, Example: "-d train.vw --ftrl --coin"},
 	{Options: "pistol", With: "ftrl", Class: Refused, Text: threeOf, Example: "-d train.vw --ftrl --pistol"},
 	{Options: "audit", With: "span_server", Class: Refused, Text: "it needs names, which only one process that reads the text has"},
+	{Options: "extra_metrics", With: "span_server|hybrid", Class: Refused, Text: "it counts the calls of one learner in one process"},
 	{Options: "invert_hash", With: "span_server|cache|cache_file", Class: Refused, Text: "it needs names, which only one process that reads the text has: train first, then write it with -t -i MODEL", Example: "-d train.vw --cache_file c -k --invert_hash h"},
 	{Options: "skips", Without: "ngram", Class: Refused, Text: "n-grams skip features; " + vwRefuses, Example: "-d train.vw --skips 1"},
 	{Options: "sort_features", With: "ngram", Class: Refused, Text: "n-grams need the order of the text; " + vwRefuses, Example: "-d train.vw --ngram 2 --sort_features"},

@@ -48,6 +48,17 @@ func (r Rule) Defaults() (alpha, beta float32) {
 	return 0.5, 1
 }
 
+// Slots are the floats of a weight that a model keeps: w and the sums.
+func (r Rule) Slots() []int {
+	switch r {
+	case Pistol:
+		return []int{0, 1, 2, 3}
+	case Coin:
+		return []int{0, 1, 2, 3, 4, 5}
+	}
+	return []int{0, 1, 2}
+}
+
 // Config is a rule and its numbers.
 type Config struct {
 	Rule        Rule    // not None
@@ -122,15 +133,7 @@ func (l *Learner) Stride() int {
 }
 
 // Slots are the floats of a weight that a model keeps: w and the sums.
-func (l *Learner) Slots() []int {
-	switch l.cfg.Rule {
-	case Pistol:
-		return []int{0, 1, 2, 3}
-	case Coin:
-		return []int{0, 1, 2, 3, 4, 5}
-	}
-	return []int{0, 1, 2}
-}
+func (l *Learner) Slots() []int { return l.cfg.Rule.Slots() }
 
 // Sums returns the state outside the weights.
 func (l *Learner) Sums() Sums { return l.sums }

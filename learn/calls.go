@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/optim/ftrl"
+)
+
+// calls counts the calls that vw makes to its learners, for --extra_metrics.
+type calls struct{ learn, predict uint64 }
+
+// count adds the calls for one example.
+func (n *calls) count(s *session, ex *feature.Example, held bool) {
+	learns := s.learns(held) && ex.Labeled()
+	if learns {
+		n.learn++
+	}
+	if !learns || s.cfg.predictsFirst() {
+		n.predict++
+	}
+}
+
+// predictsFirst reports whether vw calls predict before each call of learn. The learn
+// of its other learners also returns the prediction.
+func (c *Config) predictsFirst() bool {
+	return c.BFGS || c.OAA > 0 || len(c.ClassWeights) > 0 || c.FTRL == ftrl.Proximal || c.FTRL == ftrl.Coin
+}
+
+// writeExtraMetrics writes the JSON of --extra_metrics in vw's words and order. vw ends
+// it without a newline.
+func (r *runner) writeExtraMetrics(w io.Writer) error {
+	s := r.session
+	text := fmt.Sprintf(`{"total_log_calls":%d,"extra_metrics":{"total_learn_calls":%d,"total_predict_calls":%d}`,
+		s.hold.warnings.Load(), s.calls.learn, s.calls.predict)
+	if c := &s.cfg; c.FTRL != ftrl.None {
+		alpha, beta := c.ftrlNumbers()
+		name := followerNames[c.FTRL]
+		text += fmt.Sprintf(`,"ftrl-%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
+			name, len(c.FTRL.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.followed.Norm)), jsonFloat(float32(r.followed.TotalWeight)), name)
+	}
+	_, err := io.WriteString(w, text+"}")
+	return err
+}
+
+// jsonFloat is x as vw writes it: with the digits of a float64, and always a fraction.
+func jsonFloat(x float32) string {
+	if v := float64(x); math.IsInf(v, 0) || math.IsNaN(v) {
+		return "null"
+	}
+	text := strconv.FormatFloat(float64(x), 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
