@@ -117,11 +117,17 @@ func tryExample(t *testing.T, example string, more ...string) (o vwOutcome, stde
 	return o, stderr
 }
 
+// sampled is of how many cases a short run, such as that of the race detector, takes one.
+const sampled = 10
+
 // Each case of the table is as its class says, and predictions are those of vw.
 func TestCases(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
-	for _, c := range compat.Cases() {
+	for i, c := range compat.Cases() {
+		if testing.Short() && i%sampled != 0 {
+			continue
+		}
 		if c.Example == "" {
 			if c.Class != compat.Refused || !strings.Contains(c.With, "span_server") {
 				t.Errorf("%s: no example", c.Options)
@@ -173,8 +179,8 @@ func TestAcceptedOptions(t *testing.T) {
 			baseline = o.Predictions
 		}
 	}
-	for _, o := range compat.All() {
-		if !o.Accepted() || o.Group == compat.Removed {
+	for i, o := range compat.All() {
+		if !o.Accepted() || o.Group == compat.Removed || testing.Short() && i%sampled != 0 {
 			continue
 		}
 		t.Run(o.Name, func(t *testing.T) {
