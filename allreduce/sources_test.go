@@ -5,6 +5,7 @@ package allreduce
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -141,6 +142,35 @@ func TestNoSource(t *testing.T) {
 		all[3] = s.start(3, nil)
 		s.end(want, all...)
 	})
+}
+
+// TestHostWithoutPeers checks that a rank whose host reaches only the server, from the first
+// epoch on, is evicted after twice the stall time-out, and not a peer of it. The attempt that
+// stands by on another host takes its place, also if the host of the first one starts another.
+func TestHostWithoutPeers(t *testing.T) {
+	const stall = 3 * time.Second
+	for cut := range 4 {
+		act(t, Config{Stall: stall}, func(t *testing.T, s *stage, want [32]byte) {
+			for peer := range 4 {
+				if peer != cut {
+					s.net.Part(fmt.Sprintf("h%d.1", peer), fmt.Sprintf("h%d.1", cut), true)
+				}
+			}
+			all := s.startAll()
+			began := time.Now()
+			time.Sleep(time.Second)
+			first := all[cut]
+			all[cut] = s.start(cut, nil)
+			s.end(want, all...)
+			took := time.Since(began)
+			if no, ok := errors.AsType[*spantree.RefusedError](first.err); !ok || no.Code != spantree.AttemptFenced {
+				t.Errorf("rank %d, which reaches no other rank, ended with %v, want that it is fenced", cut, first.err)
+			}
+			if took > 5*stall+5*time.Second {
+				t.Errorf("without rank %d's host the job ended after %v", cut, took)
+			}
+		})
+	}
 }
 
 // TestLinkThatStaysBroken: collectives need the link. Every attempt of its ends is started again,

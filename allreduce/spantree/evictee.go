@@ -9,10 +9,11 @@ package spantree
 
 // evictee returns the end of a charged edge that has to go; nil if both stay. The
 // edges in doubt are the connections that have not opened in the epoch; charges include the
-// new one. An end of two bad edges goes at once, if each of its peers is an end of fewer.
-// The second charge on an edge evicts the end with more edges in doubt, else with more
-// charged edges, else with more charges, else ends[1].
-func evictee[A comparable](ends [2]A, doubts, charges [][2]A) *A {
+// new one; open counts the connections that have opened in the epoch. An end of two bad edges
+// goes at once, if each of its peers is an end of fewer. The second charge on an edge evicts
+// the end with more edges in doubt, else with fewer open connections, else with more charged
+// edges, else with more charges, else ends[1].
+func evictee[A comparable](ends [2]A, doubts, charges [][2]A, open map[A]int) *A {
 	doubted, charged := peersOf(append(doubts[:len(doubts):len(doubts)], ends)), peersOf(charges)
 	for _, bad := range []map[A]map[A]bool{doubted, charged} {
 		for i := range ends {
@@ -35,6 +36,7 @@ func evictee[A comparable](ends [2]A, doubts, charges [][2]A) *A {
 	}
 	for _, count := range []func(A) int{
 		func(a A) int { return len(doubted[a]) },
+		func(a A) int { return -open[a] },
 		func(a A) int { return len(charged[a]) },
 		func(a A) int { return total[a] },
 	} {

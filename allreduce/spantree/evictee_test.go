@@ -10,7 +10,8 @@ func TestEvictee(t *testing.T) {
 	for name, c := range map[string]struct {
 		doubts  []string // connections that did not open in the epoch
 		charges []string // oldest first
-		want    string   // "": both stay
+		open    map[string]int
+		want    string // "": both stay
 	}{
 		"the first charge":                                {charges: []string{"bc"}},
 		"the second one":                                  {charges: []string{"bc", "bc"}, want: "c"},
@@ -28,6 +29,7 @@ func TestEvictee(t *testing.T) {
 		"an edge elsewhere does not open":                 {doubts: []string{"bc", "ad"}, charges: []string{"bc"}},
 		"a peer lacks as many connections as c":           {doubts: []string{"bc", "dc", "da"}, charges: []string{"bc"}},
 		"c lacks three connections, and one of them two":  {doubts: []string{"bc", "dc", "ec", "da"}, charges: []string{"bc"}, want: "c"},
+		"other connections of c have opened":              {doubts: []string{"bc"}, charges: []string{"bc", "bc"}, open: map[string]int{"c": 1}, want: "b"},
 		"a connection of b opens only at the second time": {doubts: []string{"bc", "ba"}, charges: []string{"bc", "bc"}, want: "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +40,7 @@ func TestEvictee(t *testing.T) {
 				return all
 			}
 			got := ""
-			if a := evictee([2]string{ends[:1], ends[1:]}, edges(c.doubts), edges(c.charges)); a != nil {
+			if a := evictee([2]string{ends[:1], ends[1:]}, edges(c.doubts), edges(c.charges), c.open); a != nil {
 				got = *a
 			}
 			if got != c.want {

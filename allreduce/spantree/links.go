@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
 )
 
 // Edges between two live ranks that stall, break or corrupt bytes. A rank that sees one
@@ -57,6 +59,7 @@ type charge struct {
 	gives bool // a transfer made no progress: ends[1] is the source
 	// doubts are the connections that did not open in the epoch when it was charged.
 	doubts [][2]*attempt
+	open   map[*attempt]int // connections that had opened, if this one had not
 }
 
 // waiting is what a heartbeat told last.
@@ -152,6 +155,9 @@ func (m *machine) decide(j *job) {
 			return
 		}
 		j.accused = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.now, gives: q.fault == faultGives, doubts: j.doubts()}
+		if slices.ContainsFunc(j.accused.doubts, func(e [2]*attempt) bool { return j.accused.on(e[0], e[1]) }) {
+			j.accused.open = j.opened()
+		}
 		m.endEpoch(j, c)
 		m.advance(j)
 		return
@@ -230,7 +236,7 @@ func (m *machine) settle(j *job) (evicted bool) {
 	if ends[0].rank > ends[1].rank {
 		ends[0], ends[1] = ends[1], ends[0]
 	}
-	a := evictee(ends, c.doubts, charges)
+	a := evictee(ends, c.doubts, charges, c.open)
 	if a == nil {
 		return false
 	}
@@ -251,6 +257,22 @@ func (j *job) doubts() (edges [][2]*attempt) {
 		}
 	}
 	return edges
+}
+
+// opened counts, for each member, the connections of the ranks' tree that have opened in the epoch:
+// one of their ends is in a collective.
+func (j *job) opened() map[*attempt]int {
+	members := j.members()
+	tree := topo.Binary(len(members))
+	through := func(a *attempt) bool { return a.waiting.epoch == j.epoch && a.waiting.collective > 0 }
+	open := map[*attempt]int{}
+	for i, a := range members {
+		if p := tree.Parent(i); p != topo.None && (through(a) || through(members[p])) {
+			open[a]++
+			open[members[p]]++
+		}
+	}
+	return open
 }
 
 func (c charge) on(a, b *attempt) bool {
