@@ -30,7 +30,7 @@ func BenchmarkPart(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					r, err := parts[0].Open()
+					r, err := parts[0].Open(b.Context())
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -205,5 +205,6 @@ func (d *decoder) explain(err error) error {
 }
 
 func (d *decoder) Close() error {
-	return errors.Join(d.r.Close(), d.src.Close())
+	_ = d.r.Close() // it could only repeat the error of the last read
+	return d.src.Close()
 }

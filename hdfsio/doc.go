@@ -12,7 +12,7 @@
 //
 //	parts, err := hdfsio.Split(hdfsio.Local{}, []string{"train.vw"},
 //		hdfsio.Shard{Kind: hdfsio.Bytes, Rank: 2, Total: 4})
-//	r, err := parts[0].Open()
+//	r, err := parts[0].Open(ctx)
 //
 // The parts of all ranks are a partition of the lines: by bytes, contiguous and
 // in order, a line belongs to the part in which it begins; by lines, line n of

@@ -14,6 +14,7 @@ import (
 // FS is a file system, local or distributed. Names are the file system's own.
 type FS interface {
 	// Open reads a file from offset on; from its end on there is nothing to read.
+	// The end of ctx ends reads that wait.
 	Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error)
 	// Create starts a file that replaces name when it is committed.
 	Create(ctx context.Context, name string) (File, error)

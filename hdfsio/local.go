@@ -4,6 +4,7 @@ package hdfsio
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -21,9 +22,10 @@ type Local struct {
 
 var _ FS = Local{}
 
-// Open reads a file from offset on. What cannot seek (a pipe) opens at 0 only.
-func (Local) Open(_ context.Context, name string, offset int64) (io.ReadCloser, error) {
-	f, err := os.Open(name)
+// Open reads a file from offset on. A pipe opens at offset 0 only. The end of ctx ends reads
+// that wait for data.
+func (Local) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+	f, err := openFile(name)
 	if err != nil {
 		return nil, newError("open", name, err, "")
 	}
@@ -38,24 +40,30 @@ func (Local) Open(_ context.Context, name string, offset int64) (io.ReadCloser, 
 			return nil, newError("seek in", name, err, "")
 		}
 	}
-	return &localReader{f: f, name: name}, nil
+	r, err := Interruptible(ctx, f)
+	if err != nil {
+		_ = f.Close() // opened for reading: nothing can be lost
+		return nil, err
+	}
+	return &localReader{f: f, r: r, name: name}, nil
 }
 
 // localReader is a file whose errors carry advice.
 type localReader struct {
 	f    *os.File
+	r    io.ReadCloser // reads f, and leaves it open
 	name string
 }
 
 func (r *localReader) Read(p []byte) (int, error) {
-	n, err := r.f.Read(p)
+	n, err := r.r.Read(p)
 	if err != nil && err != io.EOF {
 		err = newError("read", r.name, err, "")
 	}
 	return n, err
 }
 
-func (r *localReader) Close() error { return r.f.Close() }
+func (r *localReader) Close() error { return errors.Join(r.r.Close(), r.f.Close()) }
 
 // Stat describes a file or folder.
 func (Local) Stat(_ context.Context, name string) (Info, error) {

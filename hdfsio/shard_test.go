@@ -4,6 +4,7 @@ package hdfsio
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -70,7 +71,7 @@ func linesOf(text string) []string {
 
 // readPart reads a part through a reader that gives back what it likes.
 func readPart(p Part, chunk int) (string, error) {
-	r, err := p.Open()
+	r, err := p.Open(context.Background())
 	if err != nil {
 		return "", err
 	}

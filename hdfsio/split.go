@@ -20,13 +20,13 @@ type Part struct {
 	// twice (a pipe).
 	Identity string
 
-	open func() (io.ReadCloser, error)
+	open func(context.Context) (io.ReadCloser, error)
 	// header is nil where the part begins with the file's first line.
 	header func(limit int) (line []byte, own bool, err error)
 }
 
-// Open reads the part's text from its first line on.
-func (p Part) Open() (io.ReadCloser, error) { return p.open() }
+// Open reads the part's text from its first line on. The end of ctx ends the reads.
+func (p Part) Open(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx) }
 
 // Split gives a rank its parts of some files, in order. There is always at
 // least one part, which may be empty.
@@ -60,7 +60,7 @@ func Split(ctx context.Context, fsys FS, names []string, s Shard) ([]Part, error
 	}
 	parts := make([]Part, len(infos))
 	for i, in := range infos {
-		parts[i] = Part{Name: in.Name, open: func() (io.ReadCloser, error) { return Open(ctx, fsys, in.Name) }}
+		parts[i] = Part{Name: in.Name, open: func(ctx context.Context) (io.ReadCloser, error) { return Open(ctx, fsys, in.Name) }}
 		if in.Mode.IsRegular() {
 			parts[i].Identity = identity(infos[i:i+1], s, "")
 		}
@@ -88,7 +88,7 @@ func splitLines(ctx context.Context, fsys FS, infos []Info, names []string, s Sh
 			Name: fmt.Sprintf("%s (lines of rank %d of %d)", in.Name, s.Rank, s.Total),
 			// Whose a file's first line is depends on the files before it.
 			Identity: identity(infos[:i+1], s, ""),
-			open: func() (io.ReadCloser, error) {
+			open: func(ctx context.Context) (io.ReadCloser, error) {
 				before, err := counts.before(ctx, i)
 				if err != nil {
 					return nil, err
@@ -152,7 +152,7 @@ func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, er
 		if a > 0 || b < t.size {
 			part.Name = fmt.Sprintf("%s (bytes %d-%d)", in.Name, a, b)
 		}
-		part.open = func() (io.ReadCloser, error) { return openCut(ctx, fsys, in.Name, t, a, b) }
+		part.open = func(ctx context.Context) (io.ReadCloser, error) { return openCut(ctx, fsys, in.Name, t, a, b) }
 		if a > 0 {
 			part.header = func(limit int) ([]byte, bool, error) {
 				line, err := firstLine(ctx, fsys, in.Name, limit)
@@ -165,7 +165,7 @@ func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, er
 		parts = append(parts, Part{
 			Name:     fmt.Sprintf("%s (no bytes)", infos[0].Name),
 			Identity: identity(infos, s, "none"),
-			open:     func() (io.ReadCloser, error) { return nothing{}, nil },
+			open:     func(context.Context) (io.ReadCloser, error) { return nothing{}, nil },
 		})
 	}
 	return parts, nil

@@ -129,7 +129,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range parts {
-			r, err := p.Open()
+			r, err := p.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parts[0].Open(); err == nil || !strings.Contains(err.Error(), "rename it") {
+	if _, err := parts[0].Open(t.Context()); err == nil || !strings.Contains(err.Error(), "rename it") {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,7 +49,7 @@ func (m *memFile) Abort() error { return nil }
 
 // textInput is a source of examples in memory.
 func textInput(name, text string) Input {
-	return Input{Name: name, Identity: name, Open: func() (io.ReadCloser, error) {
+	return Input{Name: name, Identity: name, Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil
 	}}
 }
@@ -236,11 +236,11 @@ func TestOneFailureIsEverybodysCause(t *testing.T) {
 		c.Create, c.FinalModel, c.Passes = out.create, fmt.Sprintf("m%d", rank), 3
 		if open := c.Inputs[0].Open; rank == 1 {
 			opened := 0
-			c.Inputs[0].Open = func() (io.ReadCloser, error) {
+			c.Inputs[0].Open = func(ctx context.Context) (io.ReadCloser, error) {
 				if opened++; opened > 1 { // the job is wired by then
 					return nil, errors.New("the disk is on fire")
 				}
-				return open()
+				return open(ctx)
 			}
 		}
 	})

@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -24,8 +25,9 @@ type Input struct {
 	// Identity changes when the content does (path, size, modification time,
 	// shard): the cache is rebuilt when it differs. Empty: never cached.
 	Identity string
-	// Open starts reading at the first line of this rank's part.
-	Open func() (io.ReadCloser, error)
+	// Open starts reading at the first line of this rank's part. The end of ctx ends
+	// Open and reads that wait for data.
+	Open func(context.Context) (io.ReadCloser, error)
 	// Header returns the first line of the file that the part is of, at most
 	// limit bytes, for formats that have headers; own, and no line: the part
 	// itself begins with it. nil: it does.

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -112,9 +113,9 @@ func TestLateAttempts(t *testing.T) {
 			}
 			if read != nil {
 				open := c.Inputs[0].Open
-				c.Inputs[0].Open = func() (io.ReadCloser, error) {
+				c.Inputs[0].Open = func(ctx context.Context) (io.ReadCloser, error) {
 					*read++
-					return open()
+					return open(ctx)
 				}
 			}
 		}

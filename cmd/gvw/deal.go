@@ -79,7 +79,7 @@ func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shar
 		if err != nil {
 			return err
 		}
-		r, err := p.Open()
+		r, err := p.Open(ctx)
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func noExamples(ctx context.Context, fsys hdfsio.FS, cache string) []learn.Input
 			return nil
 		}
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
+	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
 	return []learn.Input{{Name: "none", Identity: "none", Open: open}}
 }
 
@@ -163,14 +163,18 @@ type nopCloser struct{ io.Writer }
 func (nopCloser) Close() error { return nil }
 
 // openStdin opens stdin, which messages call name, once.
-func (p *program) openStdin(name string) func() (io.ReadCloser, error) {
+func (p *program) openStdin(name string) func(context.Context) (io.ReadCloser, error) {
 	opened := false
-	return func() (io.ReadCloser, error) {
+	return func(ctx context.Context) (io.ReadCloser, error) {
 		if opened {
 			return nil, usageErrorf("stdin can be read only once: more passes need --cache_file FILE")
 		}
 		opened = true
-		return hdfsio.Decompress(name, io.NopCloser(p.stdin))
+		in, err := hdfsio.Interruptible(ctx, p.stdin)
+		if err != nil {
+			return nil, err
+		}
+		return hdfsio.Decompress(name, in)
 	}
 }
 

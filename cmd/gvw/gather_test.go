@@ -68,7 +68,7 @@ func TestGatheredIsInOrder(t *testing.T) {
 			}
 			var pass strings.Builder
 			for _, p := range parts {
-				r, err := p.Open()
+				r, err := p.Open(t.Context())
 				if err != nil {
 					rt.Fatal(err)
 				}

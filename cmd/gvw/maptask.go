@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -96,8 +97,8 @@ func (m *mapper) checkMemory(cfg *learn.Config) error {
 // count counts what is read of an input in the first pass.
 func (m *mapper) count(in learn.Input) learn.Input {
 	open := in.Open
-	in.Open = func() (io.ReadCloser, error) {
-		r, err := open()
+	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		r, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}

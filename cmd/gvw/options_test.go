@@ -166,14 +166,14 @@ func TestInputs(t *testing.T) {
 	if err != nil || len(in) != 1 || in[0].Name != "stdin" || in[0].Identity != "" {
 		t.Fatalf("stdin: %+v, %v", in, err)
 	}
-	r, err := in[0].Open()
+	r, err := in[0].Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b, err := io.ReadAll(r); err != nil || string(b) != "1 | a\n-1 | b\n" {
 		t.Errorf("stdin: %q, %v", b, err)
 	}
-	if _, err := in[0].Open(); !is[*usageError](err) {
+	if _, err := in[0].Open(t.Context()); !is[*usageError](err) {
 		t.Errorf("stdin a second time: %v", err)
 	}
 	for _, c := range []struct {

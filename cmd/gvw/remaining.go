@@ -100,8 +100,8 @@ func (r *remaining) part(p learn.Progress) float64 {
 // count counts what is read of an input.
 func (r *remaining) count(in learn.Input) learn.Input {
 	open := in.Open
-	in.Open = func() (io.ReadCloser, error) {
-		f, err := open()
+	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		f, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -15,10 +16,10 @@ func TestRemainingTime(t *testing.T) {
 	var out strings.Builder
 	clock := time.Unix(0, 0)
 	r := newRemaining(&out, func() time.Time { return clock }, 1000)
-	in := r.count(learn.Input{Open: func() (io.ReadCloser, error) {
+	in := r.count(learn.Input{Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(strings.Repeat("x", 500))), nil
 	}})
-	f, err := in.Open()
+	f, err := in.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

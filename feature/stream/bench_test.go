@@ -3,6 +3,7 @@
 package stream_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func BenchmarkPass(b *testing.B) {
 			b.Fatal(err)
 		}
 		size = info.Size()
-		src = stream.Source{Name: name, Identity: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
+		src = stream.Source{Name: name, Identity: name, Open: func(context.Context) (io.ReadCloser, error) { return os.Open(name) }}
 	} else {
 		src = text("drawn", strings.Repeat(drawn(1, 2000), 50))
 		size = int64(len(src.Identity) - len(src.Name))

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gvw-project/gvw/feature/stream"
@@ -100,11 +101,63 @@ func TestTheContextEndsThePass(t *testing.T) {
 	}
 }
 
+// waitsForEnd is an input whose reads wait for the end of the pass.
+type waitsForEnd struct{ ctx context.Context }
+
+func (w waitsForEnd) Read([]byte) (int, error) {
+	<-w.ctx.Done()
+	return 0, context.Cause(w.ctx)
+}
+
+func (waitsForEnd) Close() error { return nil }
+
+// TestCloseInterruptsTheReader closes a pass whose reader waits in Open or in Read. Close takes
+// no time, and no goroutine remains in the bubble.
+func TestCloseInterruptsTheReader(t *testing.T) {
+	for name, open := range map[string]func(context.Context) (io.ReadCloser, error){
+		"open": func(ctx context.Context) (io.ReadCloser, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		},
+		"read": func(ctx context.Context) (io.ReadCloser, error) { return waitsForEnd{ctx}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, err := dataset(t, stream.Config{Feature: bits18, Sources: []stream.Source{{Name: "stdin", Open: open}}}).Pass(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				next := make(chan error)
+				go func() {
+					_, err := p.Next()
+					next <- err
+				}()
+				synctest.Wait()
+				began := time.Now()
+				go func() {
+					if err := p.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+				if err := <-next; err == nil || !strings.Contains(err.Error(), "the pass is closed") {
+					t.Errorf("Next: %v", err)
+				}
+				if err := p.Close(); err != nil {
+					t.Error(err)
+				}
+				if d := time.Since(began); d != 0 {
+					t.Errorf("Close took %v", d)
+				}
+			})
+		})
+	}
+}
+
 // TestCloseWakesAHangingReader: a pipe to which nobody writes.
 func TestCloseWakesAHangingReader(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
-	src := stream.Source{Name: "stdin", Open: func() (io.ReadCloser, error) { return r, nil }}
+	src := stream.Source{Name: "stdin", Open: func(context.Context) (io.ReadCloser, error) { return r, nil }}
 	p, err := dataset(t, stream.Config{Feature: bits18, Sources: []stream.Source{src}}).Pass(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +27,9 @@ type Source struct {
 	// Identity changes when the text does: a cache of another identity is made
 	// anew. Empty: not known, the source can be read only once.
 	Identity string
-	// Open begins to read at the first line.
-	Open func() (io.ReadCloser, error)
+	// Open begins to read at the first line. The end of ctx, which is the pass's,
+	// ends Open and reads that wait for data.
+	Open func(context.Context) (io.ReadCloser, error)
 	// Header returns the header of the file that the source is a part of, at
 	// most limit bytes and a line end, for formats that have headers; own, and no line: the
 	// source itself begins with it. nil: it does.

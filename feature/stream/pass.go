@@ -249,9 +249,9 @@ func (p *Pass) Recycle(b *feature.Batch) {
 // be called more than once, and from another goroutine than Next, which then
 // returns.
 //
-// A reader that hangs in its input (a pipe that nobody writes to) is waited for
-// for a second; then the input is closed. Should even that not wake it, Close
-// says so and leaves that one goroutine behind.
+// Close ends the context of Source.Open, which ends a read that waits for data. An input
+// that ignores the context has a second; then Close closes it. If the reader does not end
+// within another second, Close returns an error and leaves its goroutine behind.
 func (p *Pass) Close() error {
 	p.closed.Do(func() {
 		p.cancel(errClosed)

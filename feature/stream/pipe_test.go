@@ -3,6 +3,7 @@
 package stream_test
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 	"strings"
@@ -105,7 +106,7 @@ func TestPiecesChangeNothing(t *testing.T) {
 
 		in := drawPipe(rt, whole, headers)
 		cfg.ChunkSize = rapid.SampledFrom([]int{1, 64, 1000, 0}).Draw(rt, "chunk")
-		cfg.Sources = []stream.Source{{Name: "stdin", Open: func() (io.ReadCloser, error) { return in, nil }}}
+		cfg.Sources = []stream.Source{{Name: "stdin", Open: func(context.Context) (io.ReadCloser, error) { return in, nil }}}
 		if rapid.Bool().Draw(rt, "cache") {
 			cfg.Cache, cfg.KillCache = filepath.Join(t.TempDir(), "c"), true
 		}

@@ -30,7 +30,7 @@ func text(name, s string) stream.Source {
 	return stream.Source{
 		Name:     name,
 		Identity: name + s,
-		Open:     func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil },
+		Open:     func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil },
 	}
 }
 
@@ -215,7 +215,7 @@ func TestWithoutACacheTheTextIsReadAgain(t *testing.T) {
 
 func TestTextThatChangesBetweenPassesIsAnError(t *testing.T) {
 	s := "1 | a\n"
-	src := stream.Source{Name: "a.vw", Identity: "same", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}
+	src := stream.Source{Name: "a.vw", Identity: "same", Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}
 	d := dataset(t, stream.Config{Feature: bits18, Sources: []stream.Source{src}, Passes: 2})
 	mustPass(t, d)
 	s = "2 | a\n"
@@ -336,7 +336,7 @@ func TestAStreamIsCachedButNeverCompared(t *testing.T) {
 	stdin.Identity = ""
 	opened := 0
 	open := stdin.Open
-	stdin.Open = func() (io.ReadCloser, error) { opened++; return open() }
+	stdin.Open = func(ctx context.Context) (io.ReadCloser, error) { opened++; return open(ctx) }
 	cfg := stream.Config{Feature: bits18, Sources: []stream.Source{stdin}, Cache: filepath.Join(t.TempDir(), "c"), Passes: 3}
 	for round := range 2 {
 		d := dataset(t, cfg)
@@ -359,7 +359,7 @@ func TestAStreamIsCachedButNeverCompared(t *testing.T) {
 }
 
 func TestConfigReportsAllFaults(t *testing.T) {
-	stdin := stream.Source{Name: "stdin", Open: func() (io.ReadCloser, error) { return nil, io.EOF }}
+	stdin := stream.Source{Name: "stdin", Open: func(context.Context) (io.ReadCloser, error) { return nil, io.EOF }}
 	for want, cfg := range map[string]stream.Config{
 		"no data: give a file, stdin or a cache":                                                     {Feature: bits18},
 		"cache c cannot be made anew (-k) without data to make it from":                              {Feature: bits18, Cache: "c", KillCache: true},
@@ -380,7 +380,7 @@ func TestErrorsNameSourceAndLine(t *testing.T) {
 	short := feature.Config{Bits: 18, MaxLine: 20}
 	pairs := feature.Config{Bits: 18, Interactions: []string{"aa"}}
 	long := strings.Repeat("x", 21)
-	broken := stream.Source{Name: "b.vw", Open: func() (io.ReadCloser, error) {
+	broken := stream.Source{Name: "b.vw", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader("1 | a\n2 | b\n3 | c"), failing{})), nil
 	}}
 	for _, c := range []struct {
@@ -396,7 +396,7 @@ func TestErrorsNameSourceAndLine(t *testing.T) {
 		{"long last line", short, 0, text("a.vw", long), 1, "a.vw, line 1: at least 21 bytes long, and the limit is 20"},
 		{"interactions", pairs, 0, text("a.vw", "\n1 | a\n2 |a"+strings.Repeat(" b", 12000)), 3, "a.vw, line 3: 72018001 features with interactions, the limit is 67108864"},
 		{"read", bits18, 0, broken, 0, "cannot read b.vw, line 3: the disk is on fire"},
-		{"open", bits18, 0, stream.Source{Name: "c.vw", Open: func() (io.ReadCloser, error) { return nil, fs.ErrPermission }}, 0, "cannot open c.vw: permission denied"},
+		{"open", bits18, 0, stream.Source{Name: "c.vw", Open: func(context.Context) (io.ReadCloser, error) { return nil, fs.ErrPermission }}, 0, "cannot open c.vw: permission denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "cache")
@@ -431,7 +431,7 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on 
 
 // TestAReaderThatGivesNothingIsAnError, rather than a loop.
 func TestAReaderThatGivesNothingIsAnError(t *testing.T) {
-	src := stream.Source{Name: "a.vw", Open: func() (io.ReadCloser, error) { return io.NopCloser(idle{}), nil }}
+	src := stream.Source{Name: "a.vw", Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(idle{}), nil }}
 	if _, err := onePass(t, dataset(t, stream.Config{Feature: bits18, Sources: []stream.Source{src}})); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("got %v", err)
 	}
@@ -447,7 +447,7 @@ func TestAnErrorEndsAWaitingPass(t *testing.T) {
 	const csv = "age,income,bought\n30,1000,1\n40,2000,0\n"
 	for range 300 {
 		in, out := io.Pipe()
-		d := dataset(t, stream.Config{Feature: feature.Config{Bits: 10}, Sources: []stream.Source{{Name: "t.csv", Open: func() (io.ReadCloser, error) { return in, nil }}}})
+		d := dataset(t, stream.Config{Feature: feature.Config{Bits: 10}, Sources: []stream.Source{{Name: "t.csv", Open: func(context.Context) (io.ReadCloser, error) { return in, nil }}}})
 		go func() {
 			_, _ = io.WriteString(out, csv) // the reader of the pass may close its end first
 			_ = out.Close()

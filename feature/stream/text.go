@@ -46,8 +46,11 @@ func (t *textReader) run() error {
 
 // read reads a source to its end, or to the end of the pass.
 func (t *textReader) read(s *Source) error {
-	in, err := s.Open()
+	in, err := s.Open(t.p.ctx)
 	if err != nil {
+		if t.p.ctx.Err() != nil {
+			return nil // it may have ended Open
+		}
 		return fmt.Errorf("cannot open %s: %w", s.Name, err)
 	}
 	if !t.p.input.set(in) {

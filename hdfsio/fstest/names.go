@@ -220,7 +220,7 @@ func shares(t *testing.T, c Config) {
 				t.Fatal(err)
 			}
 			for _, p := range parts {
-				r, err := p.Open()
+				r, err := p.Open(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -128,6 +128,7 @@ var waits = map[string]wait{
 
 	// File systems.
 	"hdfsio: Watched.do select":         {ends: local, why: "the caller receives from done, or closes hung"},
+	"hdfsio: interruptible.Close lock":  {ends: local, why: "poll holds it, and Close has closed the pipe that ends poll"},
 	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system's limits and the context; those that want the lock need the count"},
 	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},
 	"hdfsio/webhdfs: Client.one dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes answers"},
