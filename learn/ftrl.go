@@ -93,6 +93,7 @@ func (r *runner) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	learner.PredictFirst = c.predictsFirst()
 	c.Start.Seed = c.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
 	v := model.View{Data: learner.Weights(), Stride: learner.Stride(), Slots: learner.Slots()}
 	if r.initial != nil {

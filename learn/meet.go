@@ -53,8 +53,13 @@ func (s *session) showLearned(learner single, b *feature.Batch, ex *feature.Exam
 		return s.audit.show(clipped, tag)
 	}
 	if l.Config().Rule == ftrl.Pistol {
+		if l.PredictFirst {
+			if err := s.audit.show(clipped, tag); err != nil {
+				return err
+			}
+		}
 		s.audit.look(b, ex, learner)
-		return s.audit.show(clipped, tag)
+		return s.audit.show(l.Used, tag)
 	}
 	if err := s.audit.show(clipped, tag); err != nil {
 		return err

@@ -91,6 +91,10 @@ type Learner struct {
 	// limits the prediction that Learn returns, but for Pistol, as in vw.
 	Range, Shown loss.Range
 
+	// PredictFirst makes Learn of Pistol return the prediction by the weights that the
+	// example before has left, limited to Shown. The other rules always do so.
+	PredictFirst bool
+
 	// Used is the prediction by which the last call of Learn learned.
 	Used float32
 
@@ -175,11 +179,19 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 		l.Used = p
 		return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
 	case Pistol:
+		var before float32
+		if l.PredictFirst {
+			before = l.dot(fs, ex.Initial)
+		}
 		raw = l.lead(fs)
 		clipped = l.Range.Clip(raw)
 		l.pistol(fs, l.slope(clipped, ex))
 		l.Used = clipped
-		return raw, clipped, l.loss.Loss(l.Range, clipped, ex.Label)
+		loss = l.loss.Loss(l.Range, clipped, ex.Label)
+		if l.PredictFirst {
+			raw, clipped = before, l.Shown.Clip(before)
+		}
+		return raw, clipped, loss
 	}
 	raw = l.dot(fs, ex.Initial)
 	p, average := l.bet(fs, ex.Weight)
