@@ -68,8 +68,10 @@ func (c Config) newestCheckpoint() (uint64, error) {
 
 // save begins to keep the state after a step, if one is due. Work may go on
 // meanwhile: it only reads the state. The next Commit waits for the copy in memory, and
-// not for the file system. Of a job that has gone on without ranks none is kept:
-// a job that begins from a checkpoint has all of them.
+// not for the file system. A copy that waits for the one before it to be written is
+// replaced by a newer one, so a slow file system costs two copies at most. Of a job that
+// has gone on without ranks none is kept: a job that begins from a checkpoint has all of
+// them.
 func (s *steps) save() {
 	g := s.group
 	at := s.at()
@@ -79,31 +81,57 @@ func (s *steps) save() {
 	if !due || !g.cfg.keepsCheckpoints() || g.Size() < g.cfg.Total || at.Step%every != 0 {
 		return
 	}
-	select {
-	case s.saving <- struct{}{}:
-	default:
-		return // the last one is not written yet: the next step's will do
-	}
 	s.state.RLock()
 	g.work.Go(func() {
-		defer func() { <-s.saving }()
-		began := time.Now()
-		var state snapshot
-		err := state.take(s.machine.WriteState)
-		s.state.RUnlock()
+		k := &copied{at: at}
+		err := k.take(s.machine.WriteState)
 		if err == nil {
-			err = g.cfg.Checkpoints.Save(at, state.writeTo, func() error {
-				ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
-				defer cancel()
-				return g.member.Lease(ctx)
-			})
+			s.unwritten.Store(k) // before the next Commit, and so before any newer copy
 		}
+		s.state.RUnlock()
 		if err != nil {
-			g.log.Error("cannot keep a checkpoint, working on without it", "rank", g.cfg.Rank, "step", at.Step, "error", err)
+			g.log.Error("cannot copy the state for a checkpoint, working on without it", "rank", g.cfg.Rank, "step", at.Step, "error", err)
 			return
 		}
-		g.log.Debug("checkpoint kept", "rank", g.cfg.Rank, "step", at.Step, "seconds", time.Since(began).Seconds())
+		s.write()
 	})
+}
+
+// copied is the state after a step, to be written.
+type copied struct {
+	snapshot
+	at spantree.Point
+}
+
+// write writes the newest copy, unless another call does, which then also writes this one.
+func (s *steps) write() {
+	for s.unwritten.Load() != nil {
+		select {
+		case s.saving <- struct{}{}:
+		default:
+			return
+		}
+		if k := s.unwritten.Swap(nil); k != nil {
+			s.keep(k)
+		}
+		<-s.saving
+	}
+}
+
+// keep writes a copy.
+func (s *steps) keep(k *copied) {
+	g := s.group
+	began := time.Now()
+	err := g.cfg.Checkpoints.Save(k.at, k.writeTo, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
+		defer cancel()
+		return g.member.Lease(ctx)
+	})
+	if err != nil {
+		g.log.Error("cannot keep a checkpoint, working on without it", "rank", g.cfg.Rank, "step", k.at.Step, "error", err)
+		return
+	}
+	g.log.Debug("checkpoint kept", "rank", g.cfg.Rank, "step", k.at.Step, "seconds", time.Since(began).Seconds())
 }
 
 // goneError says that the checkpoint that the job was to go on from is there no more:
@@ -157,7 +185,7 @@ func (s *steps) clear() {
 			g.log.Warn("waiting for the last checkpoint to be written", "rank", g.cfg.Rank, "since", time.Since(began).Round(time.Second))
 		}
 	}
-	defer func() { <-s.saving }()
+	// s.saving stays full: a copy that was made meanwhile is not to be written.
 	if err := g.cfg.Checkpoints.Clear(); err != nil {
 		g.log.Warn("cannot remove the checkpoints of a job that has finished", "rank", g.cfg.Rank, "error", err)
 	}

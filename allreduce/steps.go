@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
@@ -24,11 +25,13 @@ type steps struct {
 	group    *Group
 	recovers bool
 
-	state   sync.RWMutex  // held by who changes the state (Commit and its like), and by who sends it
-	due     bool          // a step was committed that no checkpoint was asked of yet
-	saving  chan struct{} // full while a checkpoint is written
-	machine Recoverable   // whose state it is; nil: none yet
-	live    lineup        // the ranks that the machine was told of last; nil: not known
+	state  sync.RWMutex  // held by who changes the state (Commit and its like), and by who sends it
+	due    bool          // a step was committed that no checkpoint was asked of yet
+	saving chan struct{} // full while a checkpoint is written, and when the job has finished
+	// unwritten is the newest copy of the state that no checkpoint has yet.
+	unwritten atomic.Pointer[copied]
+	machine   Recoverable // whose state it is; nil: none yet
+	live      lineup      // the ranks that the machine was told of last; nil: not known
 
 	mu        sync.Mutex
 	completed spantree.Point

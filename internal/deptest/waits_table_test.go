@@ -62,8 +62,7 @@ var waits = map[string]wait{
 	"allreduce: steps.exchange lock":    {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
 	"allreduce: steps.takeOnce lock":    {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
 	"allreduce: steps.load lock":        {ends: asked, why: "nothing but this rank's start wants the state; the file system has its own limits"},
-	"allreduce: steps.save receive":     {ends: local, why: "this goroutine has put in what it takes out"},
-	"allreduce: steps.clear receive":    {ends: local, why: "this goroutine has put in what it takes out"},
+	"allreduce: steps.write receive":    {ends: local, why: "this goroutine has put in what it takes out"},
 	"allreduce: flight.close join":      {ends: short, by: "traceWithin"},
 
 	// The server's client.
