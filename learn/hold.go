@@ -10,12 +10,13 @@ import (
 )
 
 // hold keeps log records back while a progress table is open, so that programs which
-// parse the table find only its rows between its header and the summary. In a job,
-// warnings and errors are written at once: an operator waits for them.
+// parse the table find only its rows between its header and the summary. In a job of
+// several ranks no record is held: an operator must see at once for which rank the others
+// wait, and a rank that is killed would take its records with it.
 type hold struct {
 	mu      sync.Mutex
+	job     bool // hold nothing
 	open    bool
-	urgent  slog.Level // and above: not held
 	records []heldRecord
 
 	warnings atomic.Uint64 // and errors, of the whole run
@@ -33,7 +34,7 @@ const maxHeld = 10_000
 func (h *hold) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.open = true
+	h.open = !h.job
 }
 
 // release writes what was held, and holds nothing from now on.
@@ -72,7 +73,7 @@ func (h *holdHandler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	h.hold.mu.Lock()
 	defer h.hold.mu.Unlock()
-	if h.hold.open && r.Level < h.hold.urgent && len(h.hold.records) < maxHeld {
+	if h.hold.open && len(h.hold.records) < maxHeld {
 		h.hold.records = append(h.hold.records, heldRecord{h.Handler, r.Clone()})
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestHoldKeepsRecordsUntilTheTableEnds holds the order of records, what is urgent, and
+// TestHoldKeepsRecordsUntilTheTableEnds holds the order of records and their
 // attributes.
 func TestHoldKeepsRecordsUntilTheTableEnds(t *testing.T) {
 	var out bytes.Buffer
@@ -19,27 +19,34 @@ func TestHoldKeepsRecordsUntilTheTableEnds(t *testing.T) {
 		}
 		return a
 	}}))
-	h := &hold{urgent: slog.LevelWarn}
+	var h hold
 	log := h.logger(text)
 	log.Info("before")
 	h.begin()
 	log.With("rank", 3).Info("held")
 	log.WithGroup("g").Info("held, too", "n", 1)
-	log.Warn("urgent")
+	log.Warn("held as well")
 	log.Debug("not of interest")
 	out.WriteString("row\n")
 	h.release()
 	h.release()
 	log.Info("after")
 	const want = `level=INFO msg=before
-level=WARN msg=urgent
 row
 level=INFO msg=held rank=3
 level=INFO msg="held, too" g.n=1
+level=WARN msg="held as well"
 level=INFO msg=after
 `
 	if got := out.String(); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
+	}
+	out.Reset()
+	job := hold{job: true}
+	job.begin()
+	job.logger(text).Info("waiting for rank 3")
+	if got, want := out.String(), "level=INFO msg=\"waiting for rank 3\"\n"; got != want {
+		t.Errorf("in a job: got %q before the table ends, want %q", got, want)
 	}
 	out.Reset()
 	h.begin()

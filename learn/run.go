@@ -103,10 +103,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	held := &hold{urgent: math.MaxInt}
-	if cfg.Cluster != nil {
-		held.urgent = slog.LevelWarn
-	}
+	held := &hold{job: cfg.Cluster != nil}
 	cfg.Log = held.logger(cfg.Log)
 	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log, hold: held, group: cfg.Group}}
 	defer func() {
