@@ -4,9 +4,9 @@ package spantree
 
 import "time"
 
-// What a job that recovers gains by its epochs. Losses may come faster than a step takes; as
-// long as attempts come, and ranks get further, that is no reason to give up. A rank, or a
-// link, that ends one epoch after the other is.
+// The progress of a recovering job over its epochs. Losses that come faster than a step takes
+// do not end the job while new attempts join and ranks get further. One rank, or one link,
+// that ends epoch after epoch does.
 
 const (
 	// maxFruitless is how many epochs without gain a rank may end between two completed steps.

@@ -72,8 +72,8 @@ func (c *flippedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// credentialKinds are what ranks and servers may share; made anew in each bubble, whose clock
-// certificates follow.
+// credentialKinds returns makers of the credentials that ranks and servers may share. Each
+// bubble makes its own, since the validity of certificates follows the bubble's clock.
 func credentialKinds(t *testing.T) map[string]func() (server, rank *auth.Credentials) {
 	secret := authtest.Secret(t, goodSecret)
 	return map[string]func() (server, rank *auth.Credentials){

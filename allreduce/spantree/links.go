@@ -177,7 +177,7 @@ func (j *job) chargeWords(near, far *attempt, why string) string {
 	return cmp.Or(why, "it broke")
 }
 
-// graph is the job's newest epoch as its heartbeats and questions tell it.
+// graph returns the graph of the job's newest epoch, made of heartbeats and questions.
 func (j *job) graph(now time.Time) *graph {
 	return &graph{now: now, node: func(rank int) (node, bool) {
 		a := j.seats[rank]

@@ -188,8 +188,8 @@ func (m *machine) read(now time.Time) {
 }
 
 // mayReturn reports whether an attempt whose connection has ended may be about to join
-// again: while the server was paused the attempt could not tell it from a dead one. If the
-// attempt does not come back, its silence counts from now on.
+// again: to the attempt, a paused server looks like a dead one. If the attempt does not
+// come back, its silence counts from now on.
 func (m *machine) mayReturn(a *attempt) bool {
 	return m.clock.Settling() && a.seated && a.job.recovers() && a.wired != Epoch{}
 }

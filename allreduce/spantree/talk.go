@@ -88,7 +88,7 @@ func (m *Member) muster(r roster) {
 		return
 	}
 	m.roster = r
-	m.short = m.now() // who is missing from now on is another matter
+	m.short = m.now() // a rank that is missing later was lost after the members were known
 	if missing := r.missing(m.cfg.Total); len(missing) > 0 {
 		m.cfg.Log.Warn("the job starts without ranks that have not come: what they would have read is missing, unless all share one input",
 			"rank", m.cfg.Rank, "missing", ranks(missing), "of", m.cfg.Total)

@@ -26,8 +26,8 @@ const (
 )
 
 // Acceptor accepts connections as long as its listener is open. Lack of descriptors and other
-// passing errors delay it. It keeps a descriptor in reserve: without one the connections
-// that come would wait in the system's queue, and nobody could shed an older one for them.
+// passing errors delay it. It keeps a descriptor in reserve: without one, new
+// connections would wait in the system's queue, and no older one could be closed for them.
 type Acceptor struct {
 	// Listener is where connections come from. The caller closes it.
 	Listener net.Listener

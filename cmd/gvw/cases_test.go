@@ -282,7 +282,7 @@ func close6(a, b string) bool {
 	return math.Abs(x-y) <= 2e-5*max(1, math.Abs(x))
 }
 
-// What is recorded is what the real vw does.
+// TestCasesAgainstVW compares the recorded outcomes with those of the real vw.
 func TestCasesAgainstVW(t *testing.T) {
 	python := os.Getenv("GVW_VW_PYTHON")
 	if python == "" {

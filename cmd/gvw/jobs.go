@@ -36,7 +36,7 @@ var serverFlags = append([]*spec{
 // jobsFlags are the options of `gvw jobs`.
 var jobsFlags = append([]*spec{
 	{name: "all", kind: boolean, category: catOutput, help: "also the jobs that have ended in the last 24 h, with how and why"},
-	{name: "watch", kind: boolean, category: catOutput, help: "show them anew every 2 s, until interrupted"},
+	{name: "watch", kind: boolean, category: catOutput, help: "refresh the list every 2 s until interrupted"},
 	{name: "json", kind: boolean, category: catOutput, help: "all that the server knows, as JSON"},
 	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
 }, serverFlags...)
@@ -133,7 +133,7 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 // watchEvery is how often --watch asks the server.
 const watchEvery = 2 * time.Second
 
-// watch prints a listing anew until ctx ends: a terminal shows only the newest. A server that
+// watch prints the listing repeatedly until ctx ends: a terminal shows only the newest. A server that
 // cannot be reached is asked again, one that refuses is not.
 func (p *program) watch(ctx context.Context, every time.Duration, listing func() (string, error)) error {
 	erase, between := "", "\n"

@@ -15,7 +15,6 @@ type Outcome struct {
 	Hung     bool
 	Attempts []Attempt
 	Seconds  float64 // from the start of the ranks to the end of the last one
-	Log      string  // what to look at first, for a person
 }
 
 // Attempt is what became of one supervised rank.
