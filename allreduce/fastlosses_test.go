@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,7 @@ func TestStateThatIsLostWithItsSource(t *testing.T) {
 			reader := s.start(1, func(a *actor) {
 				a.change = func(m *toy) Machine { return &lateReader{m, lose(!whole), lose(whole)} }
 			})
+			all[1] = reader
 			for _, rank := range []int{2, 3} {
 				all[rank] = s.start(rank, func(a *actor) {
 					a.change = func(m *toy) Machine { return &lateReader{m, func() { time.Sleep(2 * time.Second) }, func() {}} }
@@ -120,16 +122,20 @@ func TestStateThatIsLostWithItsSource(t *testing.T) {
 			}
 			<-all[0].done
 			all[0] = s.start(0, nil)
-			<-reader.done
+			// Any of the three may be the first that ends, and the next one ends only when that one
+			// has been replaced.
+			var launcher sync.WaitGroup
+			for _, rank := range []int{1, 2, 3} {
+				launcher.Go(func() {
+					<-all[rank].done
+					if _, gone := errors.AsType[*goneError](all[rank].err); gone {
+						all[rank] = s.start(rank, nil)
+					}
+				})
+			}
+			launcher.Wait()
 			if _, gone := errors.AsType[*goneError](reader.err); !gone {
 				t.Errorf("rank 1 ended with %v, want that the state is lost", reader.err)
-			}
-			all[1] = s.start(1, nil)
-			for _, rank := range []int{2, 3} {
-				<-all[rank].done
-				if _, gone := errors.AsType[*goneError](all[rank].err); gone {
-					all[rank] = s.start(rank, nil)
-				}
 			}
 			s.end(want, all...)
 		})
