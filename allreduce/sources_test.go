@@ -106,6 +106,7 @@ func TestAnotherSourceInTheEnding(t *testing.T) {
 			all = append(all, s.start(r, func(a *actor) {
 				a.toy.at = func(_ int, at string) {
 					if r == 2 && at == "finish" {
+						time.Sleep(100 * time.Millisecond) // the others leave the last collective
 						a.kill()
 					}
 				}
