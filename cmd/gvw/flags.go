@@ -269,23 +269,41 @@ var launchFlags = []*spec{
 func cliFlags(specs []*spec) []cli.Flag {
 	flags := make([]cli.Flag, len(specs))
 	for i, s := range specs {
-		usage := s.help
+		usage, names := s.help, []string{s.name}
 		switch s.kind {
 		case boolean:
-			flags[i] = &cli.BoolFlag{Name: s.name, Category: s.category, Usage: usage}
+			flags[i] = namedFlag{&cli.BoolFlag{Name: s.name, Category: s.category, Usage: usage}, names}
 		case integer:
-			flags[i] = &cli.Uint64Flag{Name: s.name, Category: s.category, Usage: usage}
+			flags[i] = namedFlag{&cli.Uint64Flag{Name: s.name, Category: s.category, Usage: usage}, names}
 		case float:
-			flags[i] = &cli.Float64Flag{Name: s.name, Category: s.category, Usage: usage}
+			flags[i] = namedFlag{&cli.Float64Flag{Name: s.name, Category: s.category, Usage: usage}, names}
 		case duration:
-			flags[i] = &cli.DurationFlag{Name: s.name, Category: s.category, Usage: usage}
+			flags[i] = namedFlag{&cli.DurationFlag{Name: s.name, Category: s.category, Usage: usage}, names}
 		default:
 			if s.kind == list || s.repeat {
-				flags[i] = &cli.StringSliceFlag{Name: s.name, Category: s.category, Usage: usage}
+				flags[i] = namedList{&cli.StringSliceFlag{Name: s.name, Category: s.category, Usage: usage}, names}
 			} else {
-				flags[i] = &cli.StringFlag{Name: s.name, Category: s.category, Usage: usage}
+				flags[i] = namedFlag{&cli.StringFlag{Name: s.name, Category: s.category, Usage: usage}, names}
 			}
 		}
 	}
 	return flags
 }
+
+// namedFlag is a flag that keeps its names. The flags of urfave compute theirs with a
+// regular expression at each call, and a look-up of one flag calls all of them.
+type namedFlag struct {
+	cli.Flag
+	names []string
+}
+
+func (f namedFlag) Names() []string { return f.names }
+
+// namedList is a namedFlag of several values. urfave needs the methods of the list to
+// leave commas alone.
+type namedList struct {
+	*cli.StringSliceFlag
+	names []string
+}
+
+func (f namedList) Names() []string { return f.names }

@@ -224,3 +224,12 @@ func TestCreatorKnowsStdout(t *testing.T) {
 		t.Errorf("stdout: %q", got)
 	}
 }
+
+// A look-up of a flag asks all flags for their names, so names are not computed.
+func TestFlagsKeepTheirNames(t *testing.T) {
+	for i, f := range cliFlags(learnFlags) {
+		if n := testing.AllocsPerRun(10, func() { f.Names() }); n != 0 {
+			t.Errorf("names of --%s: %v allocations, want none", learnFlags[i].name, n)
+		}
+	}
+}
