@@ -67,6 +67,9 @@ func (r *runner) banner() banner {
 	if c.FTRL != ftrl.None {
 		learner = r.followBanner(&b)
 	}
+	if r.unheld {
+		b.addf("Making holdout_set_off=true since output regularizer specified")
+	}
 	b.addf("%s", r.session.data.Plan())
 	if len(c.Inputs) > 0 {
 		names := make([]string, len(c.Inputs))

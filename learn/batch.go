@@ -212,17 +212,21 @@ func (m *batch) finish(r *runner) error {
 		w = m.best
 	}
 	r.model = batchModel(s, w)
-	if s.cfg.keepsHessian() {
-		if m.final == nil { // the holdout loss stopped it before that pass
-			m.final = m.solver.InPlace().Diagonal
+	status := m.solver.Status()
+	if m.short {
+		status = optim.PassLimit
+	}
+	verdict := optim.AppendVerdict(nil, status, m.solver.Row(), s.cfg.Termination, s.cfg.Semantics)
+	if s.cfg.regularizes() {
+		if r.regularizers = m.regularizers(w); r.regularizers == nil {
+			if status == optim.PassLimit {
+				verdict = verdict[:0]
+			}
+			verdict = append(verdict, noRegularizer...)
 		}
-		r.regularizer = s.regularizer(w, m.final, r.prior)
 	}
-	switch {
-	case m.stop:
+	if m.stop {
 		return nil
-	case m.short:
-		return s.say(optim.AppendVerdict(nil, optim.PassLimit, m.solver.Row(), s.cfg.Termination, s.cfg.Semantics))
 	}
-	return m.s.say(optim.AppendVerdict(nil, m.solver.Status(), m.solver.Row(), m.s.cfg.Termination, m.s.cfg.Semantics))
+	return s.say(verdict)
 }

@@ -147,8 +147,9 @@ type Config struct {
 	NoBiasRegularization bool            // L2 spares the constant
 	Semantics            optim.Semantics // which vw to agree with; zero: 7.10
 	InputRegularizer     string          // file with a λ and a centre of each weight, in the place of L2 and InitialModel; empty: none. OpenModel opens it
-	OutputRegularizer    string          // file to write such a thing to, from the Hessian at the end; empty: none
+	OutputRegularizer    string          // file to write such a thing to, from the Hessian at the end; empty: none. Without L-BFGS, the model
 	OutputRegularizerTxt string          // the same as text
+	Regularizes          bool            // another rank writes output regularisers; implied by either file
 	Hybrid               *Hybrid         // SGD, then L-BFGS; nil: no
 
 	// Models.

@@ -62,21 +62,15 @@ func (r *runner) owes() (all []owed) {
 			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
 		}
 	}
-	text := func(write func(io.Writer, *model.Regressor) error) func(io.Writer) ([32]byte, error) {
-		return digested(func(w io.Writer) error { return write(w, r.model.reg) })
-	}
 	add(owesModel, c.FinalModel, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.model.reg) })
-	readable, inverted := model.WriteReadable, model.WriteInverted
+	add(owesReadable, c.ReadableModel, r.readableFile, r.writeReadable)
+	inverted := model.WriteInverted
 	if c.HexWeights {
-		readable = func(w io.Writer, reg *model.Regressor) error { return model.WriteHex(w, reg, nil) }
 		inverted = model.WriteHex
 	}
-	add(owesReadable, c.ReadableModel, r.readableFile, text(readable))
-	add(owesInverted, c.InvertHash, r.invertedFile, text(func(w io.Writer, reg *model.Regressor) error {
-		return inverted(w, reg, s.audit.name)
-	}))
-	add(owesRegular, c.OutputRegularizer, r.regularizerFile, digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.regularizer) }))
-	add(owesRegText, c.OutputRegularizerTxt, r.regularizerText, digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.regularizer) }))
+	add(owesInverted, c.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.model.reg, s.audit.name) }))
+	add(owesRegular, c.OutputRegularizer, r.regularizerFile, r.writeRegularizer)
+	add(owesRegText, c.OutputRegularizerTxt, r.regularizerText, r.writeRegularizerText)
 	for _, p := range []struct {
 		what  string
 		preds *predictions
@@ -89,6 +83,16 @@ func (r *runner) owes() (all []owed) {
 	add(owesMetrics, c.MetricsFile, r.metricsFile, s.measures.write)
 	add(owesExtra, c.ExtraMetrics, r.extraMetricsFile, digested(r.writeExtraMetrics))
 	return all
+}
+
+// writeReadable writes the model as text.
+func (r *runner) writeReadable(w io.Writer) ([32]byte, error) {
+	return digested(func(w io.Writer) error {
+		if r.session.cfg.HexWeights {
+			return model.WriteHex(w, r.model.reg, nil)
+		}
+		return model.WriteReadable(w, r.model.reg)
+	})(w)
 }
 
 // digested is a function that writes something, and returns the digest of what it

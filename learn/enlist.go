@@ -67,7 +67,7 @@ func (cfg Config) recruit() (c allreduce.Config, err error) {
 			return c, err
 		}
 	}
-	cfg.settle()
+	_ = cfg.settle()
 	rule, err := cfg.updateRule()
 	if err != nil {
 		return c, err

@@ -59,6 +59,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 			return nil, err
 		}
 	}
+	_ = c.settle()
 	rule, err := c.updateRule()
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	default:
 		p.Method, p.Memory, p.Wire = "learn by SGD", online, average
 	}
-	if !c.TestOnly && p.Passes > 1 && (!c.HoldoutOff && (c.Hybrid == nil || c.HoldoutAsked) || len(c.Valid) > 0) {
+	if !c.TestOnly && p.Passes > 1 && (!c.HoldoutOff || len(c.Valid) > 0) {
 		p.Memory = append(p.Memory, Amount{"the best weights so far", p.Memory[0].Bytes})
 		p.State = append(p.State, Amount{"the best weights so far", stride * weights})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
 )
 
@@ -16,9 +17,15 @@ import (
 // on new data: the weights of then as centres, and as λ the diagonal of the
 // Hessian there, which says how sure they were.
 
-// keepsHessian reports whether the run ends with a pass for such a file.
+// regularizes reports whether a rank of the job writes output regularisers.
+func (c *Config) regularizes() bool {
+	return c.Regularizes || c.OutputRegularizer+c.OutputRegularizerTxt != ""
+}
+
+// keepsHessian reports whether training ends with a pass for the Hessian of the output
+// regularisers. vw 9 has no such pass.
 func (c *Config) keepsHessian() bool {
-	return c.OutputRegularizer+c.OutputRegularizerTxt != "" && !c.TestOnly
+	return c.regularizes() && !c.TestOnly && (c.BFGS || c.Hybrid != nil) && c.Semantics == optim.VW7
 }
 
 // loadRegularizer reads --input_feature_regularizer and merges what it keeps
@@ -52,27 +59,94 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 	return descent.Penalty{Precision: reg.Precision, Mean: reg.Mean}, labels, nil
 }
 
-// regularizer is what the run leaves for later ones: λ plus the Hessian's
-// diagonal, and the weights.
-func (s *session) regularizer(w, diagonal []float32, prior descent.Penalty) *model.Regularizer {
-	r := &model.Regularizer{Header: s.header(false), Precision: make([]float32, len(w)), Mean: w}
-	for i, h := range diagonal {
-		lambda := float32(s.cfg.L2)
-		if prior.Precision != nil {
-			lambda = prior.Precision[i]
+// regularizers are the output regularisers of a run.
+type regularizers struct {
+	header  model.Header
+	weights []float32
+	prior   descent.Penalty
+	l2      float32
+
+	diagonal []float32 // of the Hessian at the end; nil: as vw 9
+	// of vw 9: the preconditioner at the end, and the number of ranks that add theirs
+	precond []float32
+	ranks   float32
+}
+
+// file returns the regularisers for the n-th file of the run, from 1: λ plus the Hessian's
+// diagonal as precision, and the weights as means. In place of the Hessian vw 9 has the
+// inverse of the preconditioner, which is λ again (λ/n on n ranks), and adds it once for
+// each file.
+func (r *regularizers) file(n int) *model.Regularizer {
+	reg := &model.Regularizer{Header: r.header, Precision: make([]float32, len(r.weights)), Mean: r.weights}
+	for i := range reg.Precision {
+		v := r.l2
+		if r.prior.Precision != nil {
+			v = r.prior.Precision[i]
 		}
-		r.Precision[i] = h + lambda
+		switch {
+		case r.diagonal != nil:
+			v += r.diagonal[i]
+		case r.precond[i] > 0:
+			for range n {
+				v += 1 / float32(r.precond[i]*r.ranks)
+			}
+		}
+		reg.Precision[i] = v
 	}
+	return reg
+}
+
+// noRegularizer is printed by vw 9 when the passes end before training has converged.
+const noRegularizer = "Maximum number of passes reached. \n" +
+	"Regular model file has been created. Output feature regularizer file is created only when the convergence is reached. " +
+	"Try increasing the number of passes for convergence\n"
+
+// regularizers returns the output regularisers of a run that ends with the weights w. It
+// returns nil where vw 9 writes the model instead: unless training has converged before
+// the last pass.
+func (m *batch) regularizers(w []float32) *regularizers {
+	s := m.s
+	r := &regularizers{header: s.header(false), weights: w, prior: m.prior, l2: float32(s.cfg.L2)}
+	if s.cfg.ConjugateGradient { // vw cannot read it with --bfgs
+		r.header.Options = append(r.header.Options, model.Option{Name: "conjugate_gradient"})
+	}
+	if s.cfg.keepsHessian() {
+		if r.diagonal = m.final; r.diagonal == nil { // the holdout loss stopped it before that pass
+			r.diagonal = m.solver.InPlace().Diagonal
+		}
+		return r
+	}
+	if status := m.solver.Status(); m.stop || m.short || status == optim.PassLimit || m.solver.Row().Pass >= m.passes {
+		return nil
+	}
+	r.precond, r.ranks = m.solver.InPlace().Diagonal, float32(s.total)
 	return r
+}
+
+// writeRegularizer and writeRegularizerText write the output regularisers. A run that has
+// none, such as one of SGD, writes its model there, as vw does.
+func (r *runner) writeRegularizer(w io.Writer) ([32]byte, error) {
+	if r.regularizers == nil {
+		return model.WriteDigest(w, r.model.reg)
+	}
+	return digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.regularizers.file(1)) })(w)
+}
+
+func (r *runner) writeRegularizerText(w io.Writer) ([32]byte, error) {
+	if r.regularizers == nil {
+		return r.writeReadable(w)
+	}
+	nth := 1
+	if c := &r.session.cfg; c.OutputRegularizer+c.FinalModel != "" {
+		nth = 2
+	}
+	return digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.regularizers.file(nth)) })(w)
 }
 
 // openRegularizers starts the files, so that a folder that does not exist is
 // noticed before the training.
 func (r *runner) openRegularizers() (err error) {
 	c := &r.session.cfg
-	if !c.keepsHessian() {
-		return nil
-	}
 	if c.OutputRegularizer != "" {
 		if r.regularizerFile, err = c.Create(c.OutputRegularizer); err != nil {
 			return err

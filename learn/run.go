@@ -87,16 +87,17 @@ type runner struct {
 	logLoss float64  // of --oaa --probabilities; NaN: none
 	initial *initial // the loaded model; nil: none
 
-	prior                   descent.Penalty    // --input_feature_regularizer; zero: none
-	model                   trained            // what the run ends with
-	regularizer             *model.Regularizer // likewise; nil: not asked for
-	modelFile, readableFile Output             // where it goes; nil: nowhere
-	invertedFile            Output             // --invert_hash; nil: nowhere
-	metricsFile             Output             // --metrics_file; nil: none
-	extraMetricsFile        Output             // --extra_metrics; nil: none
-	followed                ftrl.Sums          // what a learner of the FTRL family ends with, or a tested model has
+	prior                   descent.Penalty // --input_feature_regularizer; zero: none
+	model                   trained         // what the run ends with
+	regularizers            *regularizers   // likewise; nil: none
+	modelFile, readableFile Output          // where it goes; nil: nowhere
+	invertedFile            Output          // --invert_hash; nil: nowhere
+	metricsFile             Output          // --metrics_file; nil: none
+	extraMetricsFile        Output          // --extra_metrics; nil: none
+	followed                ftrl.Sums       // what a learner of the FTRL family ends with, or a tested model has
 
 	regularizerFile, regularizerText Output
+	unheld                           bool // output regularisers have switched the holdout set off
 }
 
 func newRunner(cfg Config) (_ *runner, err error) {
@@ -131,7 +132,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if err = cfg.loadDictionaries(); err != nil {
 		return nil, err
 	}
-	cfg.settle()
+	r.unheld = cfg.settle()
 	s := r.session
 	s.cfg, s.basis = cfg, basis
 	s.lease()
@@ -225,17 +226,21 @@ func (c *Config) member(rule sgd.Config) allreduce.Config {
 
 // settle applies the precedence of options, which is vw's, once those of a loaded model
 // are known. Without a holdout option the hybrid holds nothing out, and a validation set
-// takes the place of the holdout set.
-func (c *Config) settle() {
+// takes the place of the holdout set. settle reports whether, as in vw, output
+// regularisers switch a holdout set off.
+func (c *Config) settle() (unheld bool) {
 	if c.OAA > 0 && c.Probabilities {
 		c.Scores, c.Link = false, "identity"
 	}
 	if c.OAASubsample >= c.OAA {
 		c.OAASubsample = 0
 	}
-	if (c.Hybrid != nil || c.keepsHessian()) && !c.HoldoutAsked || len(c.Valid) > 0 {
+	if c.Hybrid != nil && !c.HoldoutAsked || len(c.Valid) > 0 {
 		c.HoldoutOff = true
 	}
+	unheld = c.regularizes() && newHoldout(c).on
+	c.HoldoutOff = c.HoldoutOff || unheld
+	return unheld
 }
 
 // maxPasses is how many passes there are, if none stops early.

@@ -221,7 +221,7 @@ func (s *session) checkStream() error {
 		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
 			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
 	}
-	if s.cfg.keepsHessian() {
+	if s.cfg.regularizes() && s.cfg.BFGS {
 		return usage("--output_feature_regularizer_binary", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
 	}
 	return nil

@@ -75,7 +75,4 @@ func (c *Config) validateBatch(fault func(option, format string, args ...any)) {
 			fault("--input_feature_regularizer", "L-BFGS would have to start at the weights that it holds, not at those of SGD: leave --hybrid out")
 		}
 	}
-	if c.OutputRegularizer+c.OutputRegularizerTxt != "" && c.Semantics == optim.VW9 {
-		fault("--output_feature_regularizer_binary", "vw 9 keeps nothing of the Hessian to write: leave --bfgs_semantics out")
-	}
 }

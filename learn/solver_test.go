@@ -262,6 +262,41 @@ func TestRegulariserCarriesData(t *testing.T) {
 	}
 }
 
+// TestRegularisersOfVW9: on n ranks λ counts once more by 1/n for each file. The rank
+// that writes none takes part, and holds nothing out either.
+func TestRegularisersOfVW9(t *testing.T) {
+	var out files
+	_, errs := runRanks(t, deal(randomText(300), 4), func(rank int, c *Config) {
+		c.BFGS, c.Semantics, c.L2, c.Passes, c.HoldoutOff = true, optim.VW9, 1, 100, false
+		c.Create, c.Regularizes = out.create, true
+		if rank == 0 {
+			c.FinalModel, c.OutputRegularizer, c.OutputRegularizerTxt = "model", "binary", "text"
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	r, err := model.ReadRegularizer(bytes.NewReader(out.m["binary"]), model.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, err := model.Read(bytes.NewReader(out.m["model"]), model.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range r.Precision {
+		if v != 1.25 {
+			t.Fatalf("λ of weight %d is %v, want 1.25", i, v)
+		}
+	}
+	if d := cmp.Diff(reg.Weights.Data, r.Mean); d != "" {
+		t.Errorf("centres are not the weights (-weights +centres)\n%s", d)
+	}
+	if text := string(out.m["text"]); !strings.Contains(text, "\n0:1.5\n") {
+		t.Errorf("the second file:\n%.400s\nwant λ 1.5", text)
+	}
+}
+
 // TestDivergenceIsNamed: what no step can be made of ends the run, with the
 // pass and the example or the weight, on every rank.
 func TestDivergenceIsNamed(t *testing.T) {

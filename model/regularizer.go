@@ -33,11 +33,11 @@ func (r *Regularizer) check() error {
 // maxRegularizerBits follows from numbers of 32 bits for two values a weight.
 const maxRegularizerBits = 30
 
-// head returns the header, which always keeps --bfgs: vw tells the kind of
-// file by it.
+// head returns the header, which always keeps --bfgs or --conjugate_gradient: vw
+// recognises the kind of file by them.
 func (r *Regularizer) head() Header {
 	h := r.Header
-	if !h.Has("bfgs") {
+	if h.Kind() != BFGS {
 		h.Options = append(slices.Clip(h.Options), Option{Name: "bfgs"})
 	}
 	return h

@@ -38,6 +38,7 @@ type spec struct {
 	choices  []string // text: one of these
 	max      uint64   // integer: the largest; 0: what fits 31 bits
 	positive bool     // numbers: above 0
+	empty    bool     // text: the value may be empty, for no file
 	repeat   bool     // text: several different values are fine
 	alias    string   // another long name; empty: none
 	single   bool     // list: vw's grammar takes several, but only one makes sense
@@ -183,8 +184,8 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "termination", kind: float, category: catBatch, arg: "X", def: "0.001", more: true, help: "least relative decrease of the loss"},
 	{name: "no_bias_regularization", kind: boolean, category: catBatch, more: true, help: "--l2 spares the constant"},
 	{name: "input_feature_regularizer", kind: text, category: catBatch, arg: "FILE", more: true, help: "start from these weights, and regularise each by its own λ"},
-	{name: "output_feature_regularizer_binary", kind: text, category: catBatch, arg: "FILE", more: true, help: "write such a file, from the Hessian at the end"},
-	{name: "output_feature_regularizer_text", kind: text, category: catBatch, arg: "FILE", more: true, help: "the same as text"},
+	{name: "output_feature_regularizer_binary", kind: text, category: catBatch, arg: "FILE", empty: true, more: true, help: "write such a file, from the Hessian at the end"},
+	{name: "output_feature_regularizer_text", kind: text, category: catBatch, arg: "FILE", empty: true, more: true, help: "the same as text"},
 	{name: "bfgs_semantics", kind: text, category: catBatch, arg: "S", choices: []string{"vw7", "vw9"}, def: "vw7", more: true, help: "vw9: the preconditioner of vw 8.2 and later, for jobs with its workers"},
 	{name: "sgd_l2", kind: float, category: catBatch, arg: "X", def: "0", more: true, help: "L2 regularisation of the hybrid's SGD"},
 

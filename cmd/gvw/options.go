@@ -149,6 +149,7 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 		InputRegularizer:     c.String("input_feature_regularizer"),
 		OutputRegularizer:    c.String("output_feature_regularizer_binary"),
 		OutputRegularizerTxt: c.String("output_feature_regularizer_text"),
+		Regularizes:          c.IsSet("output_feature_regularizer_binary") || c.IsSet("output_feature_regularizer_text"),
 		Mem:                  whole("mem"),
 		MemSet:               c.IsSet("mem"),
 		Termination:          float64(f32("termination")),

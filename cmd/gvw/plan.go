@@ -91,7 +91,11 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			// All ranks have the same, and one writes it; but where any may be lost for good,
 			// each that is left does. A log that grows is rank 0's all the same.
 			once := !p.shrinks || model == "log_json"
-			if rank > 0 && once && w.has(model) && !strings.Contains(w.get(model), rankMark) {
+			switch {
+			case rank == 0 || !once || !w.has(model) || strings.Contains(w.get(model), rankMark):
+			case strings.HasPrefix(model, "output_feature_regularizer"):
+				w.set(model, "") // written by rank 0, with the help of all
+			default:
 				w.set(model)
 			}
 		}

@@ -34,7 +34,7 @@ func (s *spec) canonical(value string) (string, error) {
 		return canonicalDuration(value)
 	}
 	switch {
-	case value == "":
+	case value == "" && !s.empty:
 		return "", errors.New("the value is empty")
 	case s.choices != nil && !slices.Contains(s.choices, value):
 		return "", fmt.Errorf("%q is not one of %s", value, strings.Join(s.choices, ", "))

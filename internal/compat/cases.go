@@ -66,6 +66,8 @@ var silent = []Case{
 // regulariser is the command line that prepares a file of regularisers.
 const regulariser = "-d train.vw --bfgs --passes 40 --cache_file c -k --l2 1 --output_feature_regularizer_binary r --predict_only_model --quiet ;; "
 
+const outputRegularisers = "output_feature_regularizer_binary output_feature_regularizer_text"
+
 const (
 	asVW       = "ignored, as in vw"
 	notClasses = "ignored, as in vw: there are no classes"
@@ -81,6 +83,9 @@ var noted = []Case{
 	{Options: "l1 l2", With: "pistol|coin", Class: Noted, Text: noL1, Example: "-d train.vw --coin --l1 0.1 --l2 0.1"},
 	{Options: "l1 l2", Value: "-.*", Class: Noted, Text: "read as 0, as in vw", Example: "-d train.vw --l1 -0.1 --l2 -0.1"},
 	{Options: "l2", With: "input_feature_regularizer", Class: Noted, Text: "ignored, as in vw: the file has a regulariser of each weight", Example: regulariser + "-d train.vw --bfgs --passes 4 --cache_file c -k --input_feature_regularizer r --predict_only_model --l2 0.5"},
+	{Options: outputRegularisers, Without: "bfgs conjugate_gradient hybrid", Class: Noted, Text: "the file gets the model, as in vw: only L-BFGS has regularisers", Example: "-d train.vw --passes 3 --cache_file c -k --output_feature_regularizer_binary o --output_feature_regularizer_text o.txt"},
+	{Options: outputRegularisers, With: "testonly", Class: Noted, Text: "the file gets the model, as in vw: nothing is learned", Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --predict_only_model --quiet -f m ;; -d train.vw -t -i m --predict_only_model --output_feature_regularizer_text o"},
+	{Options: "holdout_period holdout_after early_terminate", With: "output_feature_regularizer_binary|output_feature_regularizer_text", Class: Noted, Text: "ignored, as in vw: nothing is held out", Example: "-d train.vw --passes 4 --cache_file c -k --holdout_period 5 --holdout_after 9 --early_terminate 1 --output_feature_regularizer_text o"},
 	{Options: "save_per_pass", Without: "final_regressor span_server", Class: Noted, Text: "the models are called .1, .2 and so on, as in vw", Example: "-d train.vw --passes 2 --cache_file c -k --save_per_pass"},
 	{Options: "probabilities scores oaa_subsample", Without: "oaa", Class: Noted, Text: notClasses, Example: "-d train.vw --probabilities --scores --oaa_subsample 2"},
 	{Options: "indexing named_labels", Without: "oaa", Class: Noted, Text: notClasses, Example: "-d train.vw --indexing 0 --named_labels a,b"},
@@ -135,9 +140,7 @@ var rejected = []Case{
 	{Options: "initial_pass_length", With: "bfgs|conjugate_gradient|hybrid|span_server|shuffle|oaa|ftrl|pistol|coin", Class: Refused, Text: "it is for plain SGD in one process", Example: "-d train.vw --ftrl --passes 2 --cache_file c -k --initial_pass_length 5"},
 	{Options: "examples", With: "span_server", Class: Refused, Text: "every rank would have first ones of its own; cut the data"},
 	{Options: "input_feature_regularizer", Without: "bfgs conjugate_gradient", Class: Refused, Text: "only L-BFGS takes it: add --bfgs and --passes N", Example: regulariser + "-d train.vw --input_feature_regularizer r"},
-	{Options: "output_feature_regularizer_binary output_feature_regularizer_text", Without: "bfgs conjugate_gradient hybrid", Class: Refused, Text: "only L-BFGS has a Hessian; vw writes the model there, and no file for -f", Example: "-d train.vw --output_feature_regularizer_text o"},
-	{Options: "input_feature_regularizer output_feature_regularizer_binary output_feature_regularizer_text", With: "testonly", Class: Refused, Text: nothing, Example: "-d train.vw -t --output_feature_regularizer_text o"},
-	{Options: "holdout_period holdout_after early_terminate", With: "output_feature_regularizer_binary|output_feature_regularizer_text", Class: Refused, Text: "the Hessian is that of all examples", Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --l2 1 --holdout_period 5 --output_feature_regularizer_text o"},
+	{Options: "input_feature_regularizer", With: "testonly", Class: Refused, Text: nothing, Example: regulariser + "-d train.vw -t --bfgs --input_feature_regularizer r --predict_only_model"},
 	{Options: "min_prediction", With: "min_prediction>max_prediction", Class: Refused, Text: "it is above --max_prediction; " + oddValue, Example: "-d train.vw --min_prediction 2 --max_prediction 1"},
 	{Options: "bit_precision", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw -b 0"},
 	{Options: "examples", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --examples 0"},

@@ -102,8 +102,8 @@ var general = []group{
 		{"save_resume", Silent, "models keep what training needs to go on, as vw 9.11's do"},
 		{"preserve_performance_counters", Works, "in one process; a test (-t) has counters of its own, as in vw"},
 		{"save_per_pass", Works, "not of --hybrid; with --bfgs models are for prediction only, which vw demands"},
-		{"output_feature_regularizer_binary=", Works, ""},
-		{"output_feature_regularizer_text=", Works, ""},
+		{"output_feature_regularizer_binary=", Works, "of the Hessian, as in vw 7.10; --bfgs_semantics vw9 writes what vw 9 does (bfgs.md); -f and --readable_model get the model, too, where vw 9 leaves them out or writes regularisers"},
+		{"output_feature_regularizer_text=", Works, "likewise"},
 		{"id=", Works, ""},
 	}},
 	{"Parallelization", []row{
