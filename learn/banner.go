@@ -30,14 +30,17 @@ func (r *runner) banner() banner {
 	var b banner
 	c := &r.session.cfg
 	c.Namespaces.say(&b)
+	if c.TestOnly {
+		b.addf("only testing")
+	}
+	if c.NamedLabels != "" {
+		b.addf("parsed %d named labels", strings.Count(c.NamedLabels, ",")+1)
+	}
 	if c.L1 != 0 {
 		b.addf("using l1 regularization = %g", float32(c.L1))
 	}
 	if c.L2 != 0 {
 		b.addf("using l2 regularization = %g", float32(c.L2))
-	}
-	if c.TestOnly {
-		b.addf("only testing")
 	}
 	if c.FinalModel != "" {
 		b.addf("final_regressor = %s", c.FinalModel)
@@ -78,7 +81,11 @@ func (r *runner) banner() banner {
 		}
 		b.addf("Reading datafile = %s", strings.Join(names, ", "))
 	}
-	b.addf("num sources = %d", max(1, len(c.Inputs)))
+	sources := max(1, len(c.Inputs)) // a cache is one
+	if len(c.Inputs) == 1 && c.Inputs[0].None {
+		sources = 0
+	}
+	b.addf("num sources = %d", sources)
 	b.addf("Num weight bits = %d", c.Bits)
 	b.addf("learning rate = %.6g", r.rule.LearningRate)
 	b.addf("initial_t = %.6g", r.startT())

@@ -32,6 +32,8 @@ type Input struct {
 	// limit bytes, for formats that have headers; own, and no line: the part
 	// itself begins with it. nil: it does.
 	Header func(limit int) (line []byte, own bool, err error)
+	// None says that this stands for no input at all: the table counts no source.
+	None bool
 }
 
 // Output is a file that appears under its final name only when it is whole.

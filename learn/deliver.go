@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // RunDir is a run's own place: what the run has delivered stays there for attempts
@@ -68,7 +69,7 @@ func (r *runner) owes() (all []owed) {
 	if c.HexWeights {
 		inverted = model.WriteHex
 	}
-	add(owesInverted, c.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.model.reg, s.audit.name) }))
+	add(owesInverted, c.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), s.audit.name) }))
 	add(owesRegular, c.OutputRegularizer, r.regularizerFile, r.writeRegularizer)
 	add(owesRegText, c.OutputRegularizerTxt, r.regularizerText, r.writeRegularizerText)
 	for _, p := range []struct {
@@ -85,13 +86,21 @@ func (r *runner) owes() (all []owed) {
 	return all
 }
 
+// textModel returns the model for files of text. After a test of SGD's weights they
+// list no state beside them, as in vw.
+func (r *runner) textModel() *model.Regressor {
+	reg, c := *r.model.reg, &r.session.cfg
+	reg.Bare = c.TestOnly && c.FTRL == ftrl.None
+	return &reg
+}
+
 // writeReadable writes the model as text.
 func (r *runner) writeReadable(w io.Writer) ([32]byte, error) {
 	return digested(func(w io.Writer) error {
 		if r.session.cfg.HexWeights {
-			return model.WriteHex(w, r.model.reg, nil)
+			return model.WriteHex(w, r.textModel(), nil)
 		}
-		return model.WriteReadable(w, r.model.reg)
+		return model.WriteReadable(w, r.textModel())
 	})(w)
 }
 

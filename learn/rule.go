@@ -67,7 +67,7 @@ func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixe
 // keeps reports whether a run ends with a model that somebody will read. On a
 // cluster that may be another rank.
 func (c *Config) keeps() bool {
-	return c.FinalModel != "" || c.ReadableModel != "" || c.InvertHash != "" || c.Cluster != nil
+	return c.FinalModel+c.ReadableModel+c.InvertHash+c.OutputRegularizer+c.OutputRegularizerTxt != "" || c.Cluster != nil
 }
 
 // forTesting is the rule with nothing but weights: all that predicting needs.

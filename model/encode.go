@@ -21,6 +21,7 @@ type Regressor struct {
 	Header
 	Resume  *Resume // nil: for prediction only; just the weights themselves are kept
 	Weights View
+	Bare    bool // text lists the weights without the state beside them, as vw's does after a test
 }
 
 // check reports all that cannot be written.

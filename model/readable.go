@@ -53,6 +53,9 @@ func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool)
 		return fmt.Errorf("model: cannot write the readable model: %w", err)
 	}
 	v := r.saved()
+	if r.Bare {
+		v.Slots = v.Slots[:1]
+	}
 	var line []byte
 	for i := 0; i < len(v.Data); i += v.Stride {
 		weight := v.Data[i : i+v.Stride]

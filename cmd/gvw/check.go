@@ -57,10 +57,14 @@ func own(options, with, without, why string) compat.Case {
 	return compat.Case{Options: options, With: with, Without: without, Class: compat.Refused, Text: why}
 }
 
-// refusal is the error of a case.
-func refusal(f compat.Finding) error {
+// refusal is the error of a case. launcher is the command that has set --span_server, for
+// which the message has it; empty: the user has.
+func refusal(f compat.Finding, launcher string) error {
 	text := strings.Replace(f.Shown, " with --", " cannot go with --", 1)
 	text = strings.Replace(text, " without --", " would be ignored without --", 1)
+	if launcher != "" {
+		text = strings.Replace(text, "--span_server", launcher, 1)
+	}
 	return usageErrorf("%s: %s", text, f.Text)
 }
 
@@ -80,7 +84,7 @@ func checkLearn(s *settings) error {
 	loads := s.has("initial_regressor")
 	for _, f := range append(compat.Judge(ownCases, s.all, loads), compat.Judge(compat.Cases(), s.all, loads)...) {
 		if f.Class == compat.Refused {
-			errs = append(errs, refusal(f))
+			errs = append(errs, refusal(f, s.launcher))
 		}
 	}
 	errs = append(errs, checkCluster(s)...)

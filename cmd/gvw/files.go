@@ -87,7 +87,7 @@ func noExamples(ctx context.Context, fsys hdfsio.FS, cache string) []learn.Input
 		}
 	}
 	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
-	return []learn.Input{{Name: "none", Identity: "none", Open: open}}
+	return []learn.Input{{Name: "none", Identity: "none", Open: open, None: true}}
 }
 
 // validInputs are the rank's parts of the files of --valid, which all ranks

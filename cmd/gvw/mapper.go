@@ -151,6 +151,9 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 			job.set(name, value)
 		}
 	}
+	if !job.has("span_server") {
+		job.launcher = "gvw mapper"
+	}
 	set("span_server", getenv("gvw_span_server"))
 	set("span_server", t.SubmitHost)
 	set("span_server_port", getenv("gvw_span_server_port"))
@@ -187,7 +190,7 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 		switch file := job.get(name); {
 		case file == "":
 		case t.Rank > 0 && !anyone && !strings.Contains(file, rankMark):
-			job.set(name) // rank 0's has the same bytes
+			job.leaveOut(name) // rank 0's has the same bytes
 		default:
 			job.set(name, m.inOut(file))
 		}

@@ -87,7 +87,7 @@ func (p *program) checkLoaded(c *cli.Context) func([]model.Option) error {
 			switch {
 			case slices.ContainsFunc(before, f.Same):
 			case f.Class == compat.Refused:
-				faults = append(faults, refusal(f))
+				faults = append(faults, refusal(f, ""))
 			case noting:
 				p.noteFinding(f)
 			}

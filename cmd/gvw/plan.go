@@ -19,6 +19,16 @@ const rankMark = "{rank}"
 // onceFiles are the options of files that would be the same of every rank.
 var onceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
 
+// leaveOut takes a file of onceFiles from a rank that does not write it. An output
+// regulariser loses its name only: all ranks take part in the pass that it needs.
+func (s *settings) leaveOut(file string) {
+	if strings.HasPrefix(file, "output_feature_regularizer") {
+		s.set(file, "")
+		return
+	}
+	s.set(file)
+}
+
 // localJob is what gvw run was asked for.
 type localJob struct {
 	workers    int
@@ -91,12 +101,8 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			// All ranks have the same, and one writes it; but where any may be lost for good,
 			// each that is left does. A log that grows is rank 0's all the same.
 			once := !p.shrinks || model == "log_json"
-			switch {
-			case rank == 0 || !once || !w.has(model) || strings.Contains(w.get(model), rankMark):
-			case strings.HasPrefix(model, "output_feature_regularizer"):
-				w.set(model, "") // written by rank 0, with the help of all
-			default:
-				w.set(model)
+			if rank > 0 && once && w.has(model) && !strings.Contains(w.get(model), rankMark) {
+				w.leaveOut(model)
 			}
 		}
 		w.fillRank(rank)
@@ -137,6 +143,7 @@ func (p *plan) bind() {
 // member is what every process of the job is told; rank is its number, or {rank}.
 func (p *plan) member(j localJob, s *settings, rank string) *settings {
 	w := s.clone()
+	w.launcher = "gvw run"
 	w.set("span_server", "127.0.0.1")
 	w.set("span_server_port", strconv.Itoa(j.serverPort))
 	w.set("unique_id", strconv.FormatUint(j.uniqueID, 10))

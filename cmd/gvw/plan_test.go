@@ -3,7 +3,9 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +126,23 @@ func TestPlanMakesRanks(t *testing.T) {
 	}
 }
 
+// All ranks take part in what output regularisers need; rank 0 writes them.
+func TestRegularizersPlan(t *testing.T) {
+	p, err := planFor("-d x --bfgs --passes 4 --output_feature_regularizer_binary r --output_feature_regularizer_text r.{rank}", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, w := range p.workers {
+		want := []string{map[bool]string{true: "r"}[rank == 0]}
+		if got := w.all("output_feature_regularizer_binary"); !slices.Equal(got, want) {
+			t.Errorf("rank %d writes %q, want %q", rank, got, want)
+		}
+		if got, want := w.get("output_feature_regularizer_text"), fmt.Sprintf("r.%d", rank); got != want {
+			t.Errorf("rank %d writes %q, want %q", rank, got, want)
+		}
+	}
+}
+
 func TestRefusedPlans(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                         "there is no data",
@@ -134,6 +153,8 @@ func TestRefusedPlans(t *testing.T) {
 		"-d x --span_server h":     "--span_server is set by gvw run itself",
 		"-d x --shard lines":       "--shard comes before --",
 		"-d x --skips 2":           "--skips would be ignored",
+		"-d x --extra_metrics e":   "--extra_metrics cannot go with gvw run: it counts the calls of one learner",
+		"-d x --examples 3":        "--examples cannot go with gvw run: ",
 		"-d x --bfgs --hybrid 2:3": "cannot go with --hybrid",
 	} {
 		if _, err := planFor(line, ""); err == nil || !strings.Contains(err.Error(), want) {

@@ -35,6 +35,8 @@ type settings struct {
 	words  []string            // what no option took
 	rest   []string            // what stood after "--"; nil: there was no "--"
 	extra  []compat.Option     // options of vw that gvw accepts and does not need
+
+	launcher string // command that has set span_server; empty: the user has
 }
 
 // has reports whether an option was given, on the command line or by the

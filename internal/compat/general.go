@@ -31,7 +31,7 @@ var general = []group{
 		{"l1=", Works, ""},
 		{"l2=", Works, ""},
 		{"no_bias_regularization", Works, ""},
-		{"named_labels=", Works, "an unknown name is a label of no class, as in vw; vw takes one before the last name was seen for the label 0 and renumbers the classes"},
+		{"named_labels=", Works, "an unknown name, which a number may be, is a label of no class, as in vw; vw takes one before the last name was seen for the label 0 and renumbers the classes"},
 	}},
 	{"Feature", []row{
 		{"hash=", Works, ""},
