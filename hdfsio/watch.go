@@ -20,13 +20,13 @@ const (
 	abortWithin = 5 * time.Second // for removing what was not committed
 )
 
-// Watched is a file system whose calls that change something are watched: the log names one
-// that takes long, and one that does not return in time fails. A call to a file system that
-// hangs cannot be ended. So each runs on a goroutine of its own, which outlives a call that
-// has failed in this way, until the file system returns from it.
+// Watched is a file system whose calls are watched: the log names a call that takes long, and
+// a call that does not return in time fails. A call to a file system that hangs cannot be
+// ended. So each runs on another goroutine, which outlives a call that has failed in this way
+// until the file system returns from it.
 //
-// Open and what is read are as they are: a pipe may have nothing to read for hours. What is
-// no regular file is written to without a limit, for the same reason.
+// What is no regular file is read directly and written without a limit: a pipe may have
+// nothing to read for hours.
 type Watched struct {
 	FS
 	// Within is how long a call may take; 0: for ever.
@@ -42,40 +42,17 @@ var (
 )
 
 // do runs f, which does op to the file name, for at most a time; 0: for ever. If it returns
-// ErrHung, f still runs; dropped is called when f has returned after that. nil: nothing is.
-func (w *Watched) do(op, name string, within time.Duration, f func() error, dropped func()) error {
-	done, hung := make(chan error), make(chan struct{})
-	go func() {
-		err := f()
-		select {
-		case done <- err:
-		case <-hung:
-			if err == nil && dropped != nil {
-				dropped()
-			}
-		}
-	}()
-	ticker := time.NewTicker(sayHung)
-	defer ticker.Stop()
-	var late <-chan time.Time
-	if within > 0 {
-		timer := time.NewTimer(within)
-		defer timer.Stop()
-		late = timer.C
+// ErrHung, f still runs; late is called when f has returned after that. nil: nothing is.
+func (w *Watched) do(op, name string, within time.Duration, f func() error, late func()) error {
+	c := w.calls(context.Background(), name, within)
+	err := c.Last(op, f)
+	if c.left != nil && late != nil {
+		c.caller.finally(func() error {
+			late()
+			return nil
+		})
 	}
-	for began := time.Now(); ; {
-		select {
-		case err := <-done:
-			return err
-		case <-late:
-			close(hung)
-			return newError(op, name, fmt.Errorf("%w (after %v)", ErrHung, within), "look at the disk or server that has it")
-		case <-ticker.C:
-			if w.Log != nil {
-				w.Log.Warn("waiting for the file system", "to", op, "file", name, "since", time.Since(began).Round(time.Second))
-			}
-		}
-	}
+	return err
 }
 
 // Create starts a file that replaces name when it is committed.
@@ -90,7 +67,7 @@ func (w *Watched) Create(ctx context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &watchedFile{w: w, name: name, within: within, File: made}, nil
+	return newWatchedFile(w.calls(context.WithoutCancel(ctx), name, within), made), nil
 }
 
 // Stat describes a file or folder.
@@ -146,11 +123,12 @@ func (w *Watched) Blocks(ctx context.Context, name string) ([]Block, error) {
 // nil.
 func answer[T any](w *Watched, op, name string, within time.Duration, f func() (T, error), dropped func(T)) (T, error) {
 	var got, none T // got is f's: it may come when the caller has gone
-	err := w.do(op, name, within, func() (err error) {
-		got, err = f()
-		return err
+	var failed error
+	err := w.do(op, name, within, func() error {
+		got, failed = f()
+		return failed
 	}, func() {
-		if dropped != nil {
+		if failed == nil && dropped != nil {
 			dropped(got)
 		}
 	})
@@ -162,47 +140,47 @@ func answer[T any](w *Watched, op, name string, within time.Duration, f func() (
 
 // watchedFile is a file under way. One goroutine uses it.
 type watchedFile struct {
-	File
-	w      *Watched
-	name   string
-	within time.Duration
-	buf    []byte // of the write under way: the caller's may be used again after an error
-	hung   error  // nothing is called any more
+	file  File
+	calls *Calls
+	buf   []byte // of the write under way: the caller's may be used again after an error
+	n     int    // what that has written
+	write func() error
 }
 
-// call does something with the file. After a hang the file is removed when its call returns.
-func (f *watchedFile) call(op string, within time.Duration, do func() error) error {
-	if f.hung != nil {
-		return f.hung
+func newWatchedFile(calls *Calls, file File) *watchedFile {
+	f := &watchedFile{file: file, calls: calls}
+	f.write = func() (err error) {
+		f.n, err = f.file.Write(f.buf)
+		return err
 	}
-	err := f.w.do(op, f.name, within, do, func() { _ = f.File.Abort() })
-	if errors.Is(err, ErrHung) {
-		f.hung = err
-	}
-	return err
+	return f
 }
 
 func (f *watchedFile) Write(b []byte) (int, error) {
+	if f.calls.left != nil {
+		return 0, f.calls.left // buf is in use
+	}
 	f.buf = append(f.buf[:0], b...)
-	part, n := f.buf, new(int)
-	err := f.call("write", f.within, func() (err error) {
-		*n, err = f.File.Write(part)
-		return err
-	})
-	if f.hung != nil {
-		f.buf = nil // it is still in use, as n is
+	returned, err := f.calls.call("write", f.write)
+	if !returned {
 		return 0, err
 	}
-	return *n, err
+	return f.n, err
 }
 
-func (f *watchedFile) Commit() error    { return f.call("write", f.within, f.File.Commit) }
-func (f *watchedFile) CommitNew() error { return f.call("write", f.within, f.File.CommitNew) }
+func (f *watchedFile) Commit() error    { return f.finish(f.file.Commit) }
+func (f *watchedFile) CommitNew() error { return f.finish(f.file.CommitNew) }
+
+// finish makes the file final, unless a write hangs. Then Abort removes it later.
+func (f *watchedFile) finish(commit func() error) error {
+	if f.calls.left != nil {
+		return f.calls.left
+	}
+	return f.calls.Last("write", commit)
+}
 
 // Abort removes what was written. A file system that hangs does so later, or never.
 func (f *watchedFile) Abort() error {
-	if f.hung != nil {
-		return nil
-	}
-	return f.call("remove", min(f.within, abortWithin), f.File.Abort)
+	f.calls.within = min(f.calls.within, abortWithin)
+	return f.calls.Last("remove", f.file.Abort)
 }

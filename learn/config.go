@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/model"
@@ -49,19 +50,22 @@ type Output interface {
 // value of a field means what its comment says; Defaults fills the rest.
 type Config struct {
 	// Data and passes.
-	Inputs         []Input     // examples, in order; none: the cache alone
-	Cache          string      // cache file; empty: none
-	CacheMode      fs.FileMode // of a cache that is made; 0: 0600
-	KillCache      bool        // rebuild the cache even if it is valid
-	Passes         int         // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
-	TestOnly       bool        // -t: predict, learn nothing
-	Examples       int         // examples of each pass, in one process; 0: all
-	PassLength     int         // SGD in one process ends its first pass after so many examples, see passLength; 0: no
-	HoldoutOff     bool        // no holdout set
-	HoldoutAsked   bool        // a holdout option was given: without one the hybrid holds nothing out
-	HoldoutPeriod  int         // every n-th example is held out when Passes > 1; 0: 10
-	HoldoutAfter   int         // examples after the n-th are held out; 0: by period
-	EarlyTerminate int         // passes without a better holdout loss before the end; 0: 3
+	Inputs    []Input     // examples, in order; none: the cache alone
+	Cache     string      // cache file; empty: none
+	CacheMode fs.FileMode // of a cache that is made; 0: 0600
+	KillCache bool        // rebuild the cache even if it is valid
+	// CacheCalls makes the calls to the file system for the cache; nil: they are made directly.
+	CacheCalls func(ctx context.Context, name string) cache.Calls
+
+	Passes         int  // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
+	TestOnly       bool // -t: predict, learn nothing
+	Examples       int  // examples of each pass, in one process; 0: all
+	PassLength     int  // SGD in one process ends its first pass after so many examples, see passLength; 0: no
+	HoldoutOff     bool // no holdout set
+	HoldoutAsked   bool // a holdout option was given: without one the hybrid holds nothing out
+	HoldoutPeriod  int  // every n-th example is held out when Passes > 1; 0: 10
+	HoldoutAfter   int  // examples after the n-th are held out; 0: by period
+	EarlyTerminate int  // passes without a better holdout loss before the end; 0: 3
 
 	// How the data is written.
 	Format  string     // json, csv or libsvm; empty: vw's text

@@ -258,6 +258,7 @@ func dataset(cfg *Config) stream.Config {
 		Format:    cfg.DataFormat(),
 		Cache:     cfg.Cache,
 		Mode:      cfg.CacheMode,
+		Calls:     cfg.CacheCalls,
 		KillCache: cfg.KillCache,
 		Passes:    cfg.maxPasses(),
 	}

@@ -72,7 +72,8 @@ type ServerConfig struct {
 	// lost rank does so, if its ranks do not say; 0 is 10 min.
 	ReplaceTimeout time.Duration
 	// JournalTimeout is how long the disk may take for the record of a finished job;
-	// then the job fails, though its files are delivered. 0 is 5 min.
+	// then the job fails, though its files are delivered. It also bounds the time for
+	// reading the journal at the start. 0 is 5 min.
 	JournalTimeout time.Duration
 	// Grace is how long a server whose journal tells of an earlier life waits
 	// for the ranks of jobs that run, before it wires a job that recovers from

@@ -66,14 +66,15 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	term, runs := uint32(1), []*finishedRecord(nil)
 	if cfg.StateFile != "" {
-		slow := time.AfterFunc(journalSlow, func() { cfg.Log.Warn("waiting for the disk of the journal", "file", cfg.StateFile, "for", journalSlow) })
-		j, t, r, err := openJournal(cfg.StateFile, cfg.MaxFinished, cfg.FinishedAge, time.Now())
-		slow.Stop()
+		found, err := startJournal(cfg.StateFile, cfg.JournalTimeout, cfg.Log, func() (journalStart, error) {
+			j, term, runs, err := openJournal(cfg.StateFile, cfg.MaxFinished, cfg.FinishedAge, time.Now())
+			return journalStart{j, term, runs}, err
+		})
 		if err != nil {
 			return nil, err
 		}
-		term, runs = t, r
-		s.journal = newJournalWriter(j, cfg.Log, s.apply)
+		term, runs = found.term, found.runs
+		s.journal = newJournalWriter(found.journal, cfg.Log, s.apply)
 	}
 	var incarnation [8]byte
 	random(incarnation[:])

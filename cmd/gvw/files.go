@@ -52,10 +52,8 @@ func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 // in vw, unless the cache has it.
 func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
 	if len(data) == 0 {
-		if cache != "" {
-			if _, err := fsys.Stat(ctx, cache); err == nil {
-				return nil, nil
-			}
+		if there, err := exists(ctx, fsys, cache); there || err != nil {
+			return nil, err
 		}
 		if terminal(p.stdin) {
 			return nil, usageErrorf("there is no data: give -d FILE, or text on stdin (gvw --help says more)")
@@ -80,14 +78,25 @@ func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cac
 
 // noExamples returns an input without examples, for --no_stdin, or none where the cache
 // has them.
-func noExamples(ctx context.Context, fsys hdfsio.FS, cache string) []learn.Input {
-	if cache != "" {
-		if _, err := fsys.Stat(ctx, cache); err == nil {
-			return nil
-		}
+func noExamples(ctx context.Context, fsys hdfsio.FS, cache string) ([]learn.Input, error) {
+	if there, err := exists(ctx, fsys, cache); there || err != nil {
+		return nil, err
 	}
 	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
-	return []learn.Input{{Name: "none", Identity: "none", Open: open, None: true}}
+	return []learn.Input{{Name: "none", Identity: "none", Open: open, None: true}}, nil
+}
+
+// exists reports whether there is a file; name may be empty. It is an error if the file system
+// does not answer.
+func exists(ctx context.Context, fsys hdfsio.FS, name string) (bool, error) {
+	if name == "" {
+		return false, nil
+	}
+	_, err := fsys.Stat(ctx, name)
+	if errors.Is(err, hdfsio.ErrHung) {
+		return false, err
+	}
+	return err == nil, nil
 }
 
 // validInputs are the rank's parts of the files of --valid, which all ranks

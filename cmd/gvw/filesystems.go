@@ -89,7 +89,7 @@ func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs
 	return u
 }
 
-// watched is fsys for what a run writes. Others wait for a rank, so its waits end.
+// watched is fsys for what a run reads and writes. Others wait for a rank, so its waits end.
 func watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdfsio.Watched {
 	w := &hdfsio.Watched{FS: fsys, Log: log}
 	if isRank {

@@ -223,7 +223,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "slow_factor", kind: float, category: catCluster, arg: "X", def: "2", more: true, help: "a rank this many times slower yields to one that stands by; 0: none does"},
 	{name: "server_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time without the server after which a rank gives up"},
 	{name: "stall_timeout", kind: duration, category: catCluster, arg: "T", def: "1m", more: true, help: "time without a byte between two ranks in a sum, after which the way is broken"},
-	{name: "file_timeout", kind: duration, category: catCluster, arg: "T", def: "2m", more: true, help: "time for one call that writes to a file, after which a rank gives up"},
+	{name: "file_timeout", kind: duration, category: catCluster, arg: "T", def: "2m", more: true, help: "time for one call to a file system, after which a rank gives up"},
 	{name: "start_timeout", kind: duration, category: catCluster, arg: "T", def: "10m", more: true, help: "time for all ranks to come"},
 	{name: "elastic", kind: boolean, category: catCluster, more: true, help: "start without ranks that have not come when --start_timeout is over"},
 	{name: "checkpoint", kind: text, category: catCluster, arg: "PATH", more: true, help: "rank 0 keeps the state in PATH.r*, to go on from if all are lost"},

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn"
 )
@@ -49,19 +51,23 @@ func (p *program) learn(c *cli.Context) (err error) {
 			shard = p.share(kind, at)
 		}
 	}
-	ctx, fsys := c.Context, p.files(c.String, cfg.Quiet)
+	level := logLevel(cfg.Quiet, c.String("log_level"))
+	ctx, fsys := c.Context, watched(c, p.files(c.String, cfg.Quiet), isRank, p.logger(level, isRank))
 	cfg.CacheMode = fileMode(c.String("mode"))
+	cfg.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
 	if cfg.Cache, err = cacheName(c, shard); err != nil {
 		return err
 	}
-	cache := cfg.Cache
+	kept := cfg.Cache
 	if cfg.KillCache {
-		cache = "" // it is to be made again, from stdin where no data is given
+		kept = "" // it is to be made again, from stdin where no data is given
 	}
 	data := c.StringSlice("data")
 	if c.Bool("no_stdin") && len(data) == 0 {
-		cfg.Inputs = noExamples(ctx, fsys, cache)
-	} else if cfg.Inputs, err = p.inputs(ctx, fsys, data, cache, shard); err != nil {
+		if cfg.Inputs, err = noExamples(ctx, fsys, kept); err != nil {
+			return err
+		}
+	} else if cfg.Inputs, err = p.inputs(ctx, fsys, data, kept, shard); err != nil {
 		return err
 	}
 	if cfg.Valid, err = validInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {
@@ -69,8 +75,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 	}
 	cfg.OpenModel = opener(ctx, fsys)
 	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.getenv("PATH"))
-	written := watched(c, fsys, isRank, nil)
-	cfg.Create = p.creator(ctx, written)
+	cfg.Create = p.creator(ctx, fsys)
 	if c.Bool("dry_run") {
 		if cfg.Cluster != nil {
 			p.takeCheckpoints(c, cfg.Cluster, nil)
@@ -110,15 +115,15 @@ func (p *program) learn(c *cli.Context) (err error) {
 		}
 		cfg.Audit = p.stdout
 	}
-	cfg.Log = p.logger(logLevel(cfg.Quiet, c.String("log_level")), isRank)
-	written.Log = cfg.Log
+	cfg.Log = p.logger(level, isRank) // by way of the line at the bottom of a terminal
+	fsys.Log = cfg.Log
 	if shard.Kind == hdfsio.Bytes {
 		warnOfPrefixes(cfg.Log, fsys, c.StringSlice("data"))
 	}
 	if cfg.Cluster != nil {
 		p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	}
-	if err := takeRunDir(c, &cfg, written); err != nil {
+	if err := takeRunDir(c, &cfg, fsys); err != nil {
 		return err
 	}
 	if p.task != nil {

@@ -69,8 +69,8 @@ func (p *program) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	cfg.Log = p.logger(logLevel(cfg.Quiet, c.String("log_level")), true)
 	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	cfg.Inputs = []learn.Input{{Name: "what the rank will read"}}
-	fsys := p.files(c.String, true)
-	cfg.OpenModel, cfg.Create = opener(c.Context, fsys), p.creator(c.Context, watched(c, fsys, true, cfg.Log))
+	fsys := watched(c, p.files(c.String, true), true, cfg.Log)
+	cfg.OpenModel, cfg.Create = opener(c.Context, fsys), p.creator(c.Context, fsys)
 	return cfg, nil
 }
 

@@ -33,7 +33,8 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
                     (default: --lost_after)
       --journal_timeout T
                     with --state: how long a job that has ended waits for the disk
-                    to take its record, then it fails (default 5m)
+                    to take its record, then it fails; also how long a start waits
+                    for the disk (default 5m)
       --log FILE    append the log to FILE (default: stderr; in the background only if
                     that is a file)
       --nondaemon   stay in the foreground

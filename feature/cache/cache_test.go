@@ -47,7 +47,7 @@ func batches(t testing.TB, cfg feature.Config, texts ...string) []*feature.Batch
 func write(t testing.TB, key cache.Key, text cache.Text, all []*feature.Batch) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "train.cache")
-	w, err := cache.Create(path, key)
+	w, err := cache.Create(path, key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestRoundTrip(t *testing.T) {
 			want := batches(t, key.Features, text, "", "1 | a\n", text+text)
 			sum := cache.Text{Bytes: 17, CRC: crc32.ChecksumIEEE([]byte(text))}
 			path := write(t, key, sum, want)
-			r, err := cache.Open(path, key)
+			r, err := cache.Open(path, key, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +266,7 @@ func TestStaleCacheSaysWhatDiffers(t *testing.T) {
 	} {
 		other := key
 		change(&other)
-		r, err := cache.Open(path, other)
+		r, err := cache.Open(path, other, nil)
 		if want == "" {
 			if err != nil {
 				t.Error(err)
@@ -281,7 +281,7 @@ func TestStaleCacheSaysWhatDiffers(t *testing.T) {
 		}
 	}
 	key.Input = ""
-	r, err := cache.Open(path, key) // any input
+	r, err := cache.Open(path, key, nil) // any input
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestStaleCacheSaysWhatDiffers(t *testing.T) {
 func TestAbortLeavesTheOldCache(t *testing.T) {
 	key := cache.Key{Features: feature.Config{Bits: 18}}
 	path := write(t, key, cache.Text{Bytes: 5}, nil)
-	w, err := cache.Create(path, key)
+	w, err := cache.Create(path, key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestAbortLeavesTheOldCache(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Errorf("%v, %v", files, err)
 	}
-	r, err := cache.Open(path, key)
+	r, err := cache.Open(path, key, nil)
 	if err != nil || r.Totals().Text.Bytes != 5 {
 		t.Fatal(err)
 	}
@@ -317,8 +317,8 @@ func TestErrorsOfTheFileSystemNameTheFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "no", "c")
 	key := cache.Key{Features: feature.Config{Bits: 18}}
 	for _, open := range []func() error{
-		func() error { _, err := cache.Open(missing, key); return err },
-		func() error { _, err := cache.Create(missing, key); return err },
+		func() error { _, err := cache.Open(missing, key, nil); return err },
+		func() error { _, err := cache.Create(missing, key, nil); return err },
 	} {
 		err := open()
 		if _, ok := errors.AsType[*fs.PathError](err); !ok || !strings.Contains(err.Error(), missing) {
@@ -365,7 +365,7 @@ func TestSmallBlocksAreJoined(t *testing.T) {
 	cfg := feature.Config{Bits: 18}
 	for _, join := range []int{0, 40, 100, 1 << 20} {
 		path := filepath.Join(t.TempDir(), "c")
-		w, err := cache.Create(path, cache.Key{Features: cfg})
+		w, err := cache.Create(path, cache.Key{Features: cfg}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +389,7 @@ func TestSmallBlocksAreJoined(t *testing.T) {
 		if err := w.Commit(cache.Text{}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := cache.Open(path, cache.Key{Features: cfg})
+		r, err := cache.Open(path, cache.Key{Features: cfg}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,13 +7,13 @@
 // weights, tags, namespaces and features. It is valid for one input and one way
 // of reading it, its [Key]. Writing and reading:
 //
-//	w, err := cache.Create(path, key) // writes aside
+//	w, err := cache.Create(path, key, nil) // writes aside
 //	enc := cache.NewEncoder(key.Features.Bits)
 //	block, err := enc.Append(nil, &batch)
 //	err = w.Append(block)   // in order; encoding may be parallel
 //	err = w.Commit(text)    // only now the file has its name
 //
-//	r, err := cache.Open(path, key)
+//	r, err := cache.Open(path, key, nil)
 //	dec := cache.NewDecoder(key.Features.Bits)
 //	for {
 //		block, err := r.Next(buf) // io.EOF after the last one

@@ -24,40 +24,69 @@ type Block struct {
 type Reader struct {
 	name   string
 	src    io.ReaderAt
+	calls  Calls
 	close  func() error
 	at     int64 // the next block
 	end    int64 // the trailer
 	totals Totals
 	seen   Totals
+
+	fill func() error // reads buf at the offset from
+	buf  []byte
+	from int64
 }
 
-// Open opens the cache called path. The error is a *StaleError if it is one of
-// another key, a *CorruptError if it is not a whole cache, else one of the file
-// system.
-func Open(path string, key Key) (*Reader, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cache: cannot open: %w", err)
+// Open opens the cache called path. All calls to the file system are made by calls; nil: they
+// are made directly. The error is a *StaleError if it is one of another key, a *CorruptError if
+// it is not a whole cache, else one of the file system.
+func Open(path string, key Key, calls Calls) (*Reader, error) {
+	if calls == nil {
+		calls = direct{}
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cache: cannot open: %w", err), f.Close())
+	var f *os.File
+	closeFile := func() error {
+		if f == nil {
+			return nil
+		}
+		return f.Close()
 	}
-	r, err := NewReader(f, info.Size(), path, key)
+	var size int64
+	err := calls.Do("open", func() (err error) {
+		if f, err = os.Open(path); err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err == nil {
+			size = info.Size()
+		}
+		return err
+	})
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(fmt.Errorf("cache: cannot open: %w", err), calls.Last("close", closeFile))
 	}
-	r.close = f.Close
+	r, err := newReader(f, size, path, key, calls)
+	if err != nil {
+		return nil, errors.Join(err, calls.Last("close", closeFile))
+	}
+	r.close = closeFile
 	return r, nil
 }
 
 // NewReader reads a cache of size bytes from src; name is for messages. The
 // errors are those of Open.
 func NewReader(src io.ReaderAt, size int64, name string, key Key) (*Reader, error) {
+	return newReader(src, size, name, key, direct{})
+}
+
+func newReader(src io.ReaderAt, size int64, name string, key Key, calls Calls) (*Reader, error) {
 	if err := key.Features.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Reader{name: name, src: src, end: size - trailerSize, close: func() error { return nil }}
+	r := &Reader{name: name, src: src, calls: calls, end: size - trailerSize, close: func() error { return nil }}
+	r.fill = func() error {
+		_, err := r.src.ReadAt(r.buf, r.from)
+		return err
+	}
 	text, err := r.header(size)
 	if err != nil {
 		return nil, err
@@ -118,7 +147,8 @@ func (r *Reader) trailer() error {
 }
 
 func (r *Reader) read(b []byte, at int64) error {
-	if _, err := r.src.ReadAt(b, at); err != nil {
+	r.buf, r.from = b, at
+	if err := r.calls.Do("read", r.fill); err != nil {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return r.corrupt(-1, at, "the file ends within the next %d bytes, it was cut", len(b))
 		}
@@ -173,7 +203,7 @@ func (r *Reader) Next(buf []byte) (Block, error) {
 
 // Close closes the file. It may be called more than once.
 func (r *Reader) Close() error {
-	err := r.close()
+	closeFile := r.close
 	r.close = func() error { return nil }
-	return err
+	return r.calls.Last("close", closeFile)
 }

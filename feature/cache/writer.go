@@ -41,21 +41,37 @@ type Writer struct {
 	Join int
 
 	path   string
-	file   *os.File
+	calls  Calls
+	file   *os.File // of the calls; nil: not open
+	done   bool     // Commit or Abort was called
 	totals Totals
 	small  []byte // blocks that became one, without its checksum
+
+	put func() error // writes buf
+	buf []byte
 }
 
-// Create begins a cache that will be called path.
-func Create(path string, key Key) (*Writer, error) {
+// Create begins a cache that will be called path. All calls to the file system are made by
+// calls; nil: they are made directly.
+func Create(path string, key Key, calls Calls) (*Writer, error) {
 	if err := key.Features.Validate(); err != nil {
 		return nil, err
 	}
-	f, err := createAside(path)
-	if err != nil {
-		return nil, fmt.Errorf("cache: cannot create %s: %w", path, err)
+	if calls == nil {
+		calls = direct{}
 	}
-	w := &Writer{path: path, file: f}
+	w := &Writer{path: path, calls: calls}
+	w.put = func() error {
+		_, err := w.file.Write(w.buf)
+		return err
+	}
+	err := calls.Do("create", func() (err error) {
+		w.file, err = createAside(path)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cache: cannot create %s: %w", path, err), w.Abort())
+	}
 	if err := w.write(header(&key)); err != nil {
 		return nil, errors.Join(err, w.Abort())
 	}
@@ -64,7 +80,7 @@ func Create(path string, key Key) (*Writer, error) {
 
 // Chmod lets others than the owner read the cache.
 func (w *Writer) Chmod(mode fs.FileMode) error {
-	if err := w.file.Chmod(mode); err != nil {
+	if err := w.calls.Do("create", func() error { return w.file.Chmod(mode) }); err != nil {
 		return fmt.Errorf("cache: cannot create %s: %w", w.path, err)
 	}
 	return nil
@@ -90,10 +106,11 @@ func header(key *Key) []byte {
 }
 
 func (w *Writer) write(b []byte) error {
-	if w.file == nil {
+	if w.done {
 		panic("BUG: cache: write after Commit or Abort")
 	}
-	if _, err := w.file.Write(b); err != nil {
+	w.buf = b
+	if err := w.calls.Do("write", w.put); err != nil {
 		return fmt.Errorf("cache: cannot write %s: %w", w.path, err)
 	}
 	return nil
@@ -156,27 +173,36 @@ func (w *Writer) Commit(text Text) error {
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	name := w.file.Name()
-	err = w.file.Close()
-	w.file = nil
-	if err == nil {
-		err = os.Rename(name, w.path)
-	}
+	w.done = true
+	err = w.calls.Last("write", func() error {
+		name := w.file.Name()
+		err := w.file.Close()
+		if err == nil {
+			err = os.Rename(name, w.path)
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(name))
+		}
+		return err
+	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("cache: cannot finish %s: %w", w.path, err), os.Remove(name))
+		return fmt.Errorf("cache: cannot finish %s: %w", w.path, err)
 	}
 	return nil
 }
 
 // Abort removes what was written. After Commit or Abort it does nothing.
 func (w *Writer) Abort() error {
-	if w.file == nil {
+	if w.done {
 		return nil
 	}
-	name := w.file.Name()
-	err := errors.Join(w.file.Close(), os.Remove(name))
-	w.file = nil
-	return err
+	w.done = true
+	return w.calls.Last("remove", func() error {
+		if w.file == nil {
+			return nil // creating it has failed
+		}
+		return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+	})
 }
 
 func trailer(t *Totals) []byte {

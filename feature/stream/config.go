@@ -48,6 +48,9 @@ type Config struct {
 	Cache string
 	// Mode is the mode of a cache that is made; 0: 0600, its owner's alone.
 	Mode fs.FileMode
+	// Calls makes the calls to the file system that concern the cache, whose name it is given,
+	// until ctx ends. nil: they are made directly.
+	Calls func(ctx context.Context, name string) cache.Calls
 	// KillCache makes the cache anew even if there is a valid one.
 	KillCache bool
 	// Passes is how many passes will be asked for, at most. 0: 1.
@@ -108,6 +111,14 @@ func (c *Config) chunk() int {
 		return DefaultChunk
 	}
 	return c.ChunkSize
+}
+
+// calls returns what makes the calls for the cache; nil: no watch does.
+func (c *Config) calls(ctx context.Context) cache.Calls {
+	if c.Calls == nil {
+		return nil
+	}
+	return c.Calls(ctx, c.Cache)
 }
 
 // key is what the cache must be a cache of.

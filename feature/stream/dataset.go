@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync/atomic"
 
 	"github.com/gvw-project/gvw/feature"
@@ -72,7 +71,9 @@ func NewDataset(cfg Config) (*Dataset, error) {
 		d.origin = makeCache
 	case cfg.anonymous():
 		d.origin = makeCache
-		if _, err := os.Stat(cfg.Cache); err == nil {
+		if exists, err := cache.Exists(cfg.Cache, cfg.calls(context.Background())); err != nil {
+			return nil, err
+		} else if exists {
 			d.note = "whether the old one fits cannot be known of data that has no name"
 		}
 	default:
@@ -90,7 +91,7 @@ func NewDataset(cfg Config) (*Dataset, error) {
 // text, the next pass makes it; a damaged one is an error, as something is
 // wrong with the disk or with the name.
 func (d *Dataset) probe() error {
-	r, err := cache.Open(d.cfg.Cache, d.cfg.key())
+	r, err := cache.Open(d.cfg.Cache, d.cfg.key(), d.cfg.calls(context.Background()))
 	if err == nil {
 		return r.Close()
 	}

@@ -76,32 +76,12 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 		read:  make(chan struct{}),
 		pool:  d.pooled(2 * queue),
 	}
-	var read func() error // the reader's work
-	if d.origin == fromText || d.origin == makeCache {
-		p.text = &textReader{p: p, cfg: &d.cfg}
-		read = p.text.run
-	} else {
-		r, err := cache.Open(d.cfg.Cache, d.cfg.key())
-		if err != nil {
-			return nil, err
-		}
-		p.input.set(r)
-		p.shard.text = r.Totals().Text
-		read = func() error { return p.readCache(r) }
-	}
-	if d.origin == makeCache {
-		w, err := cache.Create(d.cfg.Cache, d.cfg.key())
-		if err != nil {
-			return nil, err
-		}
-		if mode := d.cfg.Mode; mode != 0 {
-			if err := w.Chmod(mode); err != nil {
-				return nil, errors.Join(err, w.Abort())
-			}
-		}
-		p.writer = newWriter(w, queue)
-	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	read, err := p.open(queue)
+	if err != nil {
+		p.cancel(err)
+		return nil, err
+	}
 	if p.writer != nil {
 		p.wg.Go(func() { p.writer.run(p) })
 	}
@@ -122,6 +102,34 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 		p.wg.Go(w.run)
 	}
 	return p, nil
+}
+
+// open opens the cache that is to be read or made, and returns the reader's work.
+func (p *Pass) open(queue int) (read func() error, err error) {
+	d := p.data
+	if d.origin == fromCache || d.origin == cacheAlone {
+		r, err := cache.Open(d.cfg.Cache, d.cfg.key(), d.cfg.calls(p.ctx))
+		if err != nil {
+			return nil, err
+		}
+		p.input.set(r)
+		p.shard.text = r.Totals().Text
+		return func() error { return p.readCache(r) }, nil
+	}
+	p.text = &textReader{p: p, cfg: &d.cfg}
+	if d.origin == makeCache {
+		w, err := cache.Create(d.cfg.Cache, d.cfg.key(), d.cfg.calls(p.ctx))
+		if err != nil {
+			return nil, err
+		}
+		if mode := d.cfg.Mode; mode != 0 {
+			if err := w.Chmod(mode); err != nil {
+				return nil, errors.Join(err, w.Abort())
+			}
+		}
+		p.writer = newWriter(w, queue)
+	}
+	return p.text.run, nil
 }
 
 // hand gives a job from the reader to Next and to the workers. False: the pass

@@ -4,6 +4,7 @@ package fstest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/hdfsio/fstest"
@@ -15,4 +16,8 @@ func TestLocal(t *testing.T) {
 
 func TestPlainNamesAmongURLs(t *testing.T) {
 	fstest.Run(t, fstest.Config{FS: &hdfsio.URLs{}, Dir: t.TempDir()})
+}
+
+func TestWatched(t *testing.T) {
+	fstest.Run(t, fstest.Config{FS: &hdfsio.Watched{FS: hdfsio.Local{}, Within: time.Minute}, Dir: t.TempDir()})
 }

@@ -270,6 +270,9 @@ func (s *Store) look() error {
 	s.whole = nil
 	for _, info := range infos {
 		h, err := s.check(info.Name)
+		if errors.Is(err, hdfsio.ErrHung) {
+			return fmt.Errorf("checkpoint %s: %w", info.Name, err) // it may count where the file system works
+		}
 		if err != nil {
 			s.leave(info.Name, err)
 			continue

@@ -85,6 +85,7 @@ var waits = map[string]wait{
 	"allreduce/spantree: gated.Read send":         {ends: local, why: "those that hold a place compute"},
 	"allreduce/spantree: gated.leave receive":     {ends: local, why: "it gives back the place that it holds"},
 	"allreduce/spantree: journalWriter.run range": {ends: joined, why: "close ends it"},
+	"allreduce/spantree: startJournal select":     {ends: local, why: "the caller receives from done, or closes left"},
 
 	// Transports, tags, drivers.
 	"allreduce/auth: sealed.Read lock":                {ends: asked, why: "the deadline of the connection; only other readers want the lock"},
@@ -126,7 +127,11 @@ var waits = map[string]wait{
 	"learn: share join":                     {ends: local, why: "all compute"},
 
 	// File systems.
-	"hdfsio: Watched.do select":         {ends: local, why: "the caller receives from done, or closes hung"},
+	"hdfsio: Calls.call lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},
+	"hdfsio: Calls.Last lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},
+	"hdfsio: Calls.do send":             {ends: local, why: "the caller's goroutine receives: the call before has returned"},
+	"hdfsio: caller.run range":          {ends: joined, why: "Last closes todo, or the call under way is left"},
+	"hdfsio: caller.run select":         {ends: local, why: "do receives from done, or closes left"},
 	"hdfsio: interruptible.Close lock":  {ends: local, why: "poll holds it, and Close has closed the pipe that ends poll"},
 	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system's limits and the context; those that want the lock need the count"},
 	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hdfsio
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Calls makes calls that concern one file, one after the other, on another goroutine, which
+// starts with the first call and ends with Last. The log names a call that takes long, and a
+// call that does not return in time is left to its goroutine. Time in which the process is
+// stopped does not count. A call that returns in time allocates nothing.
+type Calls struct {
+	w      *Watched
+	name   string
+	within time.Duration   // for each call; 0: for ever
+	ctx    context.Context // its end ends waits
+
+	mu     sync.Mutex // held during a call
+	caller *caller    // nil: none has been started, or Last has ended it
+	timer  *time.Timer
+	left   error // why a call was left; nil: none was
+	ended  bool  // Last was called
+}
+
+// Calls returns what makes the calls for one open file, watched as those of w are. The end of
+// ctx also ends a wait.
+func (w *Watched) Calls(ctx context.Context, name string) *Calls { return w.calls(ctx, name, w.Within) }
+
+func (w *Watched) calls(ctx context.Context, name string, within time.Duration) *Calls {
+	return &Calls{w: w, name: name, within: within, ctx: ctx}
+}
+
+// Do runs f, which does op to the file. If f does not return in time, Do returns an [*Error] that
+// unwraps to [ErrHung] while f still runs: what f uses must not be used again. All later calls
+// of Do return that error.
+func (c *Calls) Do(op string, f func() error) error {
+	_, err := c.call(op, f)
+	return err
+}
+
+// call is Do. It also reports whether f was called and has returned.
+func (c *Calls) call(op string, f func() error) (returned bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.left != nil:
+		return false, c.left
+	case c.ctx.Err() != nil:
+		return false, newError(op, c.name, context.Cause(c.ctx), "")
+	}
+	err = c.do(c.ctx.Done(), op, f)
+	return c.left == nil, err
+}
+
+// Last runs f, which closes the file, as the last call, also after the end of the context. If
+// an earlier call was left, Last returns nil at once, and f runs when that call has returned.
+// A second Last does nothing.
+func (c *Calls) Last(op string, f func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return nil
+	}
+	c.ended = true
+	if c.left != nil {
+		c.caller.finally(f)
+		return nil
+	}
+	err := c.do(nil, op, f)
+	if c.left == nil {
+		close(c.caller.todo)
+		c.caller = nil
+	}
+	return err
+}
+
+// do runs f until it returns, ended is closed, or the limit is reached.
+func (c *Calls) do(ended <-chan struct{}, op string, f func() error) error {
+	pause := c.pause(0)
+	if c.caller == nil {
+		c.caller = newCaller()
+	}
+	if c.timer == nil {
+		c.timer = time.NewTimer(pause)
+	} else {
+		c.timer.Reset(pause)
+	}
+	defer c.timer.Stop()
+	c.caller.todo <- f
+	for waited := time.Duration(0); ; {
+		select {
+		case err := <-c.caller.done:
+			return err
+		case <-ended:
+			return c.leave(newError(op, c.name, context.Cause(c.ctx), ""))
+		case <-c.timer.C:
+			if waited += pause; c.within > 0 && waited >= c.within {
+				return c.leave(newError(op, c.name, fmt.Errorf("%w (after %v)", ErrHung, waited), "look at the disk or server that has it"))
+			}
+			if c.w.Log != nil {
+				c.w.Log.Warn("waiting for the file system", "to", op, "file", c.name, "since", waited)
+			}
+			pause = c.pause(waited)
+			c.timer.Reset(pause)
+		}
+	}
+}
+
+// pause is the time to the next log line or to the limit of a call, whichever comes first.
+func (c *Calls) pause(waited time.Duration) time.Duration {
+	if c.within > 0 {
+		return min(sayHung, c.within-waited)
+	}
+	return sayHung
+}
+
+func (c *Calls) leave(err error) error {
+	c.left = err
+	close(c.caller.left)
+	return err
+}
+
+// caller is a goroutine that makes calls.
+type caller struct {
+	todo chan func() error // closed when there are no more
+	done chan error
+	left chan struct{} // closed when the present call is left
+
+	mu       sync.Mutex
+	returned bool         // the call that was left has
+	last     func() error // to be called then; nil: nothing is
+}
+
+func newCaller() *caller {
+	c := &caller{todo: make(chan func() error), done: make(chan error), left: make(chan struct{})}
+	go c.run()
+	return c
+}
+
+func (c *caller) run() {
+	for f := range c.todo {
+		err := f()
+		select {
+		case c.done <- err:
+		case <-c.left:
+			c.mu.Lock()
+			c.returned = true
+			last := c.last
+			c.mu.Unlock()
+			if last != nil {
+				_ = last() // the file was given up: no call is left that could report it
+			}
+			return
+		}
+	}
+}
+
+// finally lets f run when the call that was left has returned.
+func (c *caller) finally(f func() error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.returned:
+		c.last = f
+	default:
+		go func() { _ = f() }() // it may hang again
+	}
+}
