@@ -12,7 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/model"
-	"github.com/gvw-project/gvw/optim/sgd"
+	"github.com/gvw-project/gvw/optim/oaa"
 )
 
 // audit is --audit and --invert_hash: it looks at the features of each example
@@ -24,6 +24,10 @@ type audit struct {
 
 	line  []byte
 	items []auditItem
+	used  float32 // the prediction by which the FTRL family has learned the example at hand
+
+	batch   *feature.Batch   // of example
+	example *feature.Example // the one at hand, where classes are predicted
 }
 
 // auditItem is a feature as it is shown, in audit.line.
@@ -87,21 +91,27 @@ func (a *audit) look(b *feature.Batch, ex *feature.Example, l weighted) {
 func itself(i uint32) uint32 { return i }
 
 // classes looks at the features once for each class, and shows them.
-func (a *audit) classes(b *feature.Batch, ex *feature.Example, c *sgd.Classes) error {
+func (a *audit) classes(b *feature.Batch, ex *feature.Example, l *oaa.Learner, table weighted) error {
 	if a == nil {
 		return nil
 	}
-	for k, p := range c.Predict(b.FeaturesOf(ex), ex.Initial) {
-		suffix := "" // as vw tells classes in --invert_hash
-		if k > 0 {
-			suffix = fmt.Sprintf("[%d]", k)
-		}
-		a.lookAt(b, ex, c.Learner, func(i uint32) uint32 { return c.Place(i, k) }, suffix)
-		if err := a.show(p, b.TagOf(ex)); err != nil {
+	a.batch, a.example = b, ex
+	for k, p := range l.Predict(b.FeaturesOf(ex), ex.Initial) {
+		if err := a.class(l, table, k, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// class looks at the features of the example at hand for a class, and shows them.
+func (a *audit) class(l *oaa.Learner, table weighted, class int, score float32) error {
+	suffix := "" // as vw tells classes in --invert_hash
+	if class > 0 {
+		suffix = fmt.Sprintf("[%d]", class)
+	}
+	a.lookAt(a.batch, a.example, table, func(i uint32) uint32 { return l.Place(i, class) }, suffix)
+	return a.show(score, a.batch.TagOf(a.example))
 }
 
 // lookAt looks at weights that lie where place says; suffix ends their names.

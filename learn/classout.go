@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
@@ -14,7 +13,7 @@ import (
 
 // write writes the lines of -p and -r. scores are probabilities where those are
 // asked for.
-func (m *classes) write(tag []byte, scores []float32, best int, shown *classLabels) error {
+func (m *chooser) write(tag []byte, scores []float32, best int, shown *classLabels) error {
 	s := m.s
 	if s.mute {
 		return nil
@@ -52,58 +51,61 @@ func (l *classLabels) append(dst []byte, scores []float32) []byte {
 func (r *runner) classes() (*classes, error) {
 	s := r.session
 	rule := r.rule
-	rule.FixedRange = s.fixed // labels are -1 and 1, as the learners see them
 	if s.cfg.TestOnly && (!s.cfg.keeps() || s.cfg.FTRL != ftrl.None) {
 		rule, s.cfg.PredictOnly = forTesting(rule), true
 	}
-	learner, err := sgd.NewClasses(rule, s.loss, s.cfg.OAA)
+	learners, err := sgd.NewClasses(rule, s.loss, s.cfg.OAA)
 	if err != nil {
 		return nil, err
 	}
-	s.cfg.startWeights(learner.Weights(), learner.Stride(), rule)
-	if n := s.cfg.OAASubsample; n > 0 {
-		var state merand.State
-		if state, err = learner.Subsample(n, s.cfg.Start.Seed); err != nil {
-			return nil, err
-		}
-		s.cfg.Start.Seed = state
+	whole := learners.Whole
+	chooser := s.chooser(learners.Learner, whole)
+	if err := chooser.subsample(); err != nil { // vw draws the classes before the weights
+		return nil, err
 	}
+	s.cfg.startWeights(whole.Weights(), whole.Stride(), rule)
 	if r.initial != nil {
-		if err := r.initial.intoLearner(learner.Learner, s, rule); err != nil {
+		if err := r.initial.intoLearner(whole, s, rule); err != nil {
 			return nil, err
 		}
-		r.initial.intoSums(learner.Sums())
+		r.initial.intoSums(learners.Sums())
 	}
-	s.cfg.startStates(learner.Learner)
+	s.cfg.startStates(whole)
 	if err := s.openTable(); err != nil {
 		return nil, err
 	}
 	m := &classes{
-		online:  online{s: s, learner: learner.Learner, rule: rule, passes: s.cfg.Passes, kept: new(keptTables)},
-		learner: learner,
-		labels:  newClassLabels(&s.cfg),
-		base:    slices.Clone(learner.Sums()),
-		all:     make([]sgd.ClassSums, s.cfg.OAA),
+		online:   online{s: s, learner: whole, rule: rule, passes: s.cfg.Passes, kept: new(keptTables)},
+		learners: learners,
+		chooser:  chooser,
+		base:     slices.Clone(learners.Sums()),
+		all:      make([]sgd.ClassSums, s.cfg.OAA),
 	}
 	m.also = m.shareSums
 	m.made = func() trained { return m.model(rule) }
-	m.judge, m.use = m.judgeClass, learner.Use
+	m.judge, m.use = chooser.judge, learners.Use
 	return m, nil
 }
 
 // finish ends training with its model.
 func (m *classes) finish(r *runner) error {
-	r.logLoss = m.logLoss()
+	r.logLoss = m.chooser.logLoss(m.total)
 	return m.online.finish(r)
+}
+
+// keepFirst lets the model say that labels count from 0, or its predictions would count
+// from 1.
+func (m *chooser) keepFirst() {
+	if m.labels.first == 0 {
+		m.s.cfg.Indexing, m.s.cfg.IndexingSet = 0, true
+	}
 }
 
 // model is the model as it is.
 func (m *classes) model(rule sgd.Config) trained {
 	s := m.s
-	if m.labels.first == 0 { // a model must say so, or its predictions count from 1
-		s.cfg.Indexing, s.cfg.IndexingSet = 0, true
-	}
-	t := onlineModel(s, m.learner.Learner, rule)
+	m.chooser.keepFirst()
+	t := onlineModel(s, m.learner, rule)
 	if res := t.reg.Resume; res != nil {
 		for i, b := range m.base {
 			res.Models = append(res.Models, model.ModelSums{

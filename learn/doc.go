@@ -22,7 +22,8 @@
 // There are four kinds of stages: online.go (passes of stochastic gradient
 // descent; the exchange averages the weights), classes.go (the same for one
 // against all), batch.go (passes of a batch solver; the exchange adds losses,
-// gradients and curvatures) and ftrl.go (the FTRL family, in one process). A
+// gradients and curvatures) and ftrl.go (the FTRL family, in one process). Both rules
+// that learn classes do so through chooser.go. A
 // course (course.go) is a training of one of them; the hybrid has two, the first
 // hands its weights to the third, and steps are numbered through.
 //

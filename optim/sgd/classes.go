@@ -3,39 +3,21 @@
 package sgd
 
 import (
-	"fmt"
-	"math/bits"
-
 	"github.com/gvw-project/gvw/feature"
-	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim/oaa"
 )
 
-// Classes is K learners in one table, one against all: each learns to tell its
-// class, label 1, from all others, label -1. The weights of a feature lie side
-// by side, one for each class, so that one pass over an example's features
-// predicts all classes.
-//
-// The table has Config.Bits bits for all of them: with the width w, K rounded up
-// to a power of two, the feature with index i has the weights i·w to i·w+K-1,
-// modulo the table's size, as in vw.
+// Classes is K learners in one table, one against all.
 //
 // The classes share the learning rate, the time, the range and what is due to
-// regularisation; the sums of the normalised rule are each class's own. The
-// embedded Learner is for what concerns the whole table.
+// regularisation; the sums of the normalised rule are each class's own.
 type Classes struct {
-	*Learner
+	*oaa.Learner
+	Whole *Learner // for what concerns the table of all classes
 
-	k      int
-	shift  int    // log2 of the width
-	mask   uint32 // of the table
 	tables []table
 	sums   []ClassSums
-
-	scaled []feature.Feature // the example's features, by their first weight
-	scores []float32
-	wild   int     // see Wild
-	sample *sample // nil: every example is learned by every class
 }
 
 // ClassSums are the sums of the normalised rule that a class keeps.
@@ -43,43 +25,39 @@ type ClassSums struct{ Nsx, TotalWeight float64 }
 
 // NewClasses returns learners of k classes with weights of zero.
 func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
-	if k < 1 || cfg.Bits < 32 && k > 1<<cfg.Bits {
-		return nil, fmt.Errorf("sgd: %d classes: want 1 to the 2^%d weights", k, cfg.Bits)
+	if err := oaa.Check(k, cfg.Bits); err != nil {
+		return nil, err
 	}
 	lr, err := New(cfg, l)
 	if err != nil {
 		return nil, err
 	}
-	c := &Classes{
-		Learner: lr, k: k,
-		shift:  bits.Len(uint(k - 1)),
-		mask:   uint32(1<<cfg.Bits - 1),
-		sums:   make([]ClassSums, k),
-		scores: make([]float32, k),
-	}
+	c := &Classes{Whole: lr, sums: make([]ClassSums, k)}
 	for range k {
 		c.tables = append(c.tables, lr.t)
 	}
 	c.place()
 	c.sums[0] = ClassSums{lr.nsx, lr.totalWeight} // what InitialT stands for: vw gives it to the first class only
+	c.Learner = oaa.New((*classBase)(c), k, cfg.Bits, lr.Range, lr.fixed)
 	return c, nil
 }
 
 // place lets the table of each class begin at its first weight.
 func (c *Classes) place() {
+	whole := &c.Whole.t
 	for i := range c.tables {
 		t := &c.tables[i]
 		t.from = uint32(i)
-		t.w = c.t.w[i*c.cfg.Stride():]
+		t.w = whole.w[i*c.Whole.Stride():]
 		if t.cells != nil {
-			t.cells = c.t.cells[i:]
+			t.cells = whole.cells[i:]
 		}
 	}
 }
 
 // Use makes w the weights of all classes, as Learner.Use does.
 func (c *Classes) Use(w []float32) {
-	c.Learner.Use(w)
+	c.Whole.Use(w)
 	c.place()
 }
 
@@ -87,44 +65,31 @@ func (c *Classes) Use(w []float32) {
 // loaded.
 func (c *Classes) Sums() []ClassSums { return c.sums }
 
-// Predict returns the score of each class, limited to the range. The slice is
-// the learner's, until the next call.
-func (c *Classes) Predict(fs []feature.Feature, initial float32) []float32 {
-	c.scale(fs)
-	for i := range c.scores {
-		c.scores[i] = initial
+// classBase is Classes as package oaa sees them.
+type classBase Classes
+
+var _ oaa.Base = (*classBase)(nil)
+
+func (c *classBase) SetRange(r loss.Range) { c.Whole.Range = r }
+
+func (c *classBase) Scores(scores []float32, fs []feature.Feature, initial float32) {
+	l := c.Whole
+	for i := range scores {
+		scores[i] = initial
 	}
 	switch {
-	case c.cfg.L1 != 0:
-		for i := range c.scores {
-			c.scores[i] = c.rule.dot(&c.tables[i], c.scaled, c.scores[i], float32(c.gravity))
+	case l.cfg.L1 != 0:
+		for i := range scores {
+			scores[i] = l.rule.dot(&c.tables[i], fs, scores[i], float32(l.gravity))
 		}
-	case c.t.cells == nil:
-		dots1(c.scores, c.t.w, c.scaled)
+	case l.t.cells == nil:
+		dots1(scores, l.t.w, fs)
 	default:
-		dots4(c.scores, c.t.cells, c.scaled)
+		dots4(scores, l.t.cells, fs)
 	}
-	contraction := float32(c.contraction)
-	c.wild = -1
-	for i, p := range c.scores {
-		p *= contraction
-		if p-p != 0 && c.wild < 0 { // infinite, or not a number
-			c.wild = i
-		}
-		c.scores[i] = c.Range.Clip(p)
-	}
-	return c.scores
-}
-
-// Wild is the first class whose score in the last prediction was no finite number
-// before it was limited to the range; -1 if there is none.
-func (c *Classes) Wild() int { return c.wild }
-
-// scale notes where the weights of each feature begin.
-func (c *Classes) scale(fs []feature.Feature) {
-	c.scaled = c.scaled[:0]
-	for _, f := range fs {
-		c.scaled = append(c.scaled, feature.Feature{Index: f.Index << c.shift & c.mask, Value: f.Value})
+	contraction := float32(l.contraction)
+	for i := range scores {
+		scores[i] *= contraction
 	}
 }
 
@@ -148,116 +113,33 @@ func dots4(scores []float32, cells [][4]float32, fs []feature.Feature) {
 	}
 }
 
-// Learn predicts the example, then lets every class learn whether it is its own.
-// class is the right one, from 0; a number that is no class's: none is. The
-// scores are those before the updates. An example of no weight, or of one below
-// 0, changes nothing; vw takes the latter as 0 here.
-func (c *Classes) Learn(fs []feature.Feature, ex *feature.Example, class int) []float32 {
-	c.hidden = ex.HiddenSquares
-	scores := c.Predict(fs, ex.Initial)
+// Update changes nothing for an example of no weight, or of one below 0; vw takes the
+// latter as 0 here.
+func (c *classBase) Update(class int, fs []feature.Feature, ex *feature.Example, score float32) {
+	l := c.Whole
 	if ex.Weight <= 0 {
-		return scores
-	}
-	for i, p := range scores {
-		c.teach(i, p, i == class, ex.Weight)
-	}
-	c.time += float64(ex.Weight)
-	return scores
-}
-
-// teach updates one class, the features scaled, for the prediction p.
-func (c *Classes) teach(class int, p float32, own bool, weight float32) {
-	y := float32(-1)
-	if own {
-		y = 1
-	}
-	if !c.fixed {
-		c.Range = c.Range.Include(y)
-	}
-	l := c.loss.Loss(c.Range, p, y)
-	if l <= 0 && c.cfg.SparseL2 == 0 {
 		return
 	}
-	all, sum := c.t, &c.sums[class]
-	c.t, c.nsx, c.totalWeight = c.tables[class], sum.Nsx, sum.TotalWeight
-	c.update(c.scaled, p, y, weight, l)
-	sum.Nsx, sum.TotalWeight = c.nsx, c.totalWeight
-	c.t = all
+	gap := l.loss.Loss(l.Range, score, ex.Label)
+	if gap <= 0 && l.cfg.SparseL2 == 0 {
+		return
+	}
+	all, sum := l.t, &c.sums[class]
+	l.t, l.nsx, l.totalWeight = c.tables[class], sum.Nsx, sum.TotalWeight
+	l.hidden = ex.HiddenSquares
+	l.update(fs, score, ex.Label, ex.Weight, gap)
+	sum.Nsx, sum.TotalWeight = l.nsx, l.totalWeight
+	l.t = all
 }
 
-// sample is --oaa_subsample: which classes learn that an example is not theirs.
-type sample struct {
-	n     int
-	order []int // a permutation of the classes, gone through again and again
-	next  int
+func (c *classBase) Learn(class int, fs []feature.Feature, ex *feature.Example) {
+	l := c.Whole
+	raw := l.rule.dot(&c.tables[class], fs, ex.Initial, float32(l.gravity)) * float32(l.contraction)
+	c.Update(class, fs, ex, l.Range.Clip(raw))
 }
 
-// Turn says whose turn it is among the classes that are sampled, for a copy that
-// is to continue exactly as the original would; 0 without Subsample.
-func (c *Classes) Turn() int {
-	if c.sample == nil {
-		return 0
+func (c *classBase) End(ex *feature.Example) {
+	if ex.Weight > 0 {
+		c.Whole.time += float64(ex.Weight)
 	}
-	return c.sample.next
-}
-
-// SetTurn puts back what Turn returned.
-func (c *Classes) SetTurn(next int) error {
-	if next < 0 || next >= c.k || c.sample == nil && next != 0 {
-		return fmt.Errorf("sgd: turn %d of %d classes, which cannot be", next, c.k)
-	}
-	if c.sample != nil {
-		c.sample.next = next
-	}
-	return nil
-}
-
-// Subsample lets only n of the classes that an example does not belong to learn
-// from it, in turn, with its weight times K/n. n must be below the number of
-// classes. It returns the state of the generator after drawing their order.
-func (c *Classes) Subsample(n int, state merand.State) (merand.State, error) {
-	if n < 1 || n >= c.k {
-		return state, fmt.Errorf("sgd: a sample of %d classes: want 1 to %d, less than there are", n, c.k-1)
-	}
-	order := make([]int, c.k)
-	for i := range order {
-		order[i] = i
-	}
-	for i := range order {
-		j := int(state.Float()*float32(c.k-i)) + i
-		order[i], order[j] = order[j], order[i]
-	}
-	c.sample = &sample{n: n, order: order}
-	return state, nil
-}
-
-// LearnSample is Learn with the right class and a sample of the others, each of
-// which predicts anew before its own update, as vw does. Time stands still: to
-// vw these examples have no label, and its t counts those that have one.
-func (c *Classes) LearnSample(fs []feature.Feature, ex *feature.Example, class int) []float32 {
-	c.hidden = ex.HiddenSquares
-	scores := c.Predict(fs, ex.Initial)
-	predict := func(i int) float32 {
-		raw := c.rule.dot(&c.tables[i], c.scaled, ex.Initial, float32(c.gravity)) * float32(c.contraction)
-		return c.Range.Clip(raw)
-	}
-	teach := func(i int, weight float32) {
-		if ex.Weight > 0 {
-			c.teach(i, predict(i), i == class, weight)
-		}
-	}
-	if class >= 0 && class < c.k {
-		teach(class, ex.Weight)
-	}
-	s := c.sample
-	share := ex.Weight * (float32(c.k) / float32(s.n))
-	for done := 0; done < s.n; { // the turns of an example without weight pass, too
-		i := s.order[s.next]
-		s.next = (s.next + 1) % c.k
-		if i != class {
-			teach(i, share)
-			done++
-		}
-	}
-	return scores
 }

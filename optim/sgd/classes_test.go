@@ -60,14 +60,14 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 				}
 			}
 		}
-		stride := all.Stride()
+		stride := all.Whole.Stride()
 		for class, lr := range single {
 			sc := lr.Scalars()
 			if got := all.Sums()[class]; got != (ClassSums{sc.Nsx, sc.TotalWeight}) {
 				t.Errorf("%s: sums of class %d are %v, alone %v and %v", name, class, got, sc.Nsx, sc.TotalWeight)
 			}
 			for i := range 1 << (cfg.Bits - 3) {
-				got := all.Weights()[(i*width+class)*stride:][:stride]
+				got := all.Whole.Weights()[(i*width+class)*stride:][:stride]
 				if want := lr.Weights()[i*stride:][:stride]; !slices.Equal(got, want) {
 					t.Fatalf("%s: class %d: weight %d is %v, alone %v", name, class, i, got, want)
 				}
@@ -83,12 +83,12 @@ func TestClassesShareTheTable(t *testing.T) {
 	ex := feature.Example{Label: 1, Weight: 1}
 	c.Learn([]feature.Feature{{Index: 6, Value: 1}}, &ex, 0)
 	for i := range 8 {
-		if w := c.Weights()[4*i]; (w != 0) != (i < 5) {
+		if w := c.Whole.Weights()[4*i]; (w != 0) != (i < 5) {
 			t.Errorf("weight %d is %v", i, w)
 		}
 	}
 	for _, k := range []int{0, 9} {
-		if _, err := NewClasses(cfg, c.loss, k); err == nil {
+		if _, err := NewClasses(cfg, c.Whole.loss, k); err == nil {
 			t.Errorf("%d classes in 8 weights are accepted", k)
 		}
 	}
@@ -140,7 +140,7 @@ func TestSubsampleTurnsWithoutWeight(t *testing.T) {
 	if learned != 1 {
 		t.Errorf("%d classes learned, want the one whose turn falls on every example with weight", learned)
 	}
-	if sc := c.Scalars(); sc.T != 0 {
+	if sc := c.Whole.Scalars(); sc.T != 0 {
 		t.Errorf("time is %v, want 0: to vw these examples have no label", sc.T)
 	}
 }
@@ -190,15 +190,15 @@ func TestCopiedClassesGoOn(t *testing.T) {
 		}
 		whole, part := make(), make()
 		teach(whole, 0, 101)
-		part.Use(slices.Clone(whole.Weights()))
-		part.SetScalars(whole.Scalars())
+		part.Use(slices.Clone(whole.Whole.Weights()))
+		part.Whole.SetScalars(whole.Whole.Scalars())
 		copy(part.Sums(), whole.Sums())
 		if err := part.SetTurn(whole.Turn()); err != nil {
 			t.Fatal(err)
 		}
 		teach(part, 101, 200)
 		teach(whole, 101, 200)
-		if whole.Scalars() != part.Scalars() || !slices.Equal(whole.Weights(), part.Weights()) || !slices.Equal(whole.Sums(), part.Sums()) {
+		if whole.Whole.Scalars() != part.Whole.Scalars() || !slices.Equal(whole.Whole.Weights(), part.Whole.Weights()) || !slices.Equal(whole.Sums(), part.Sums()) {
 			t.Errorf("%s: the copy went another way", name)
 		}
 	}

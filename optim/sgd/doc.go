@@ -49,7 +49,7 @@
 // # One against all
 //
 // [Classes] are K such learners in one table, each telling one class from the
-// others:
+// others (package oaa):
 //
 //	lr, err := sgd.NewClasses(cfg, l, K)
 //	scores := lr.Learn(b.FeaturesOf(ex), ex, class) // class from 0

@@ -84,10 +84,10 @@ func TestPastOfClasses(t *testing.T) {
 		}
 	}
 	teach()
-	unmark(c.Learner)
+	unmark(c.Whole)
 	var p Past
-	c.Remember(&p)
-	before := slices.Clone(c.Weights())
+	c.Whole.Remember(&p)
+	before := slices.Clone(c.Whole.Weights())
 	teach()
 	if p.done {
 		t.Fatal("a copy was made: nothing of the notes is seen")
@@ -95,7 +95,7 @@ func TestPastOfClasses(t *testing.T) {
 	if !slices.Equal(p.Whole(), before) {
 		t.Error("the past is not what was")
 	}
-	if slices.Equal(c.Weights(), before) {
+	if slices.Equal(c.Whole.Weights(), before) {
 		t.Error("nothing was learned")
 	}
 }

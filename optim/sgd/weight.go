@@ -7,6 +7,3 @@ package sgd
 func (l *Learner) At(i uint32) float32 {
 	return truncate(l.t.w[int(i)*l.Stride()], float32(l.gravity)) * float32(l.contraction)
 }
-
-// Place is the number of the weight that a class has for the feature with index i.
-func (c *Classes) Place(i uint32, class int) uint32 { return i<<c.shift&c.mask + uint32(class) }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/fmath"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim/oaa"
+)
+
+// chooser predicts the class of examples and learns from them, whatever the rule of the
+// learners is, and books what it has predicted.
+type chooser struct {
+	s       *session
+	learner *oaa.Learner
+	table   weighted // of all classes
+	labels  classLabels
+	sums    classLoss // of this rank
+	probs   []float32 // of the example at hand
+}
+
+// classLoss sums the log-losses of --probabilities.
+type classLoss struct{ trained, held float64 }
+
+// noClass is the log-loss of an example whose class had no probability at all,
+// whatever its weight, as vw has it.
+const noClass = 999
+
+// chooser returns a chooser with these learners.
+func (s *session) chooser(learner *oaa.Learner, table weighted) *chooser {
+	learner.Fixed = s.fixed // labels are -1 and 1, as the learners see them
+	return &chooser{s: s, learner: learner, table: table, labels: newClassLabels(&s.cfg)}
+}
+
+// subsample is --oaa_subsample.
+func (m *chooser) subsample() error {
+	c := &m.s.cfg
+	if c.OAASubsample == 0 {
+		return nil
+	}
+	state, err := m.learner.Subsample(c.OAASubsample, c.Start.Seed)
+	c.Start.Seed = state
+	return err
+}
+
+// watch shows the example at hand as one of the FTRL family's classes is about to learn
+// from it, which vw does besides showing the predictions of all classes.
+func (m *chooser) watch(class int, score float32) {
+	_ = m.s.audit.class(m.learner, m.table, class, score) // flush returns the error, too
+}
+
+// meet predicts an example and learns from it, and books the prediction.
+func (m *chooser) meet(b *feature.Batch, ex *feature.Example, held bool) error {
+	s := m.s
+	if ex.Weight < 0 { // vw counts it as 0 here, and below 0 where labels are simple
+		none := *ex
+		none.Weight = 0
+		ex = &none
+	}
+	m.learner.Range = s.seen
+	fs := b.FeaturesOf(ex)
+	if err := s.audit.classes(b, ex, m.learner, m.table); err != nil {
+		return err
+	}
+	shown := m.labels
+	var scores []float32
+	if s.learns(held) && ex.Labeled() {
+		if err := m.labels.decide(s, ex.Label); err != nil {
+			return err
+		}
+		if s.cfg.Probabilities || s.cfg.Scores {
+			shown = m.labels // vw numbers scores after the decision, and a class before it
+		}
+		right := m.labels.class(ex.Label)
+		if s.cfg.OAASubsample > 0 {
+			scores = m.learner.LearnSample(fs, ex, right)
+		} else {
+			scores = m.learner.Learn(fs, ex, right)
+		}
+		if k := m.learner.Wild(); k >= 0 {
+			what := fmt.Sprintf("the score of class %s is no finite number", m.labels.text(k))
+			if err := s.diverged(b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
+				return err
+			}
+		}
+		s.seen = m.learner.Range
+	} else {
+		scores = m.learner.Predict(fs, ex.Initial)
+	}
+	if s.cfg.Link != "identity" { // of a test, and not of probabilities
+		for i, v := range scores {
+			scores[i] = s.link.Apply(v)
+		}
+	}
+	return m.account(b, ex, held, scores, &shown)
+}
+
+// highest is the class with the highest score, the first of several.
+func highest(scores []float32) int {
+	best := 0
+	for i, v := range scores {
+		if v > scores[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// account books one example.
+func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scores []float32, shown *classLabels) error {
+	s := m.s
+	best, right := highest(scores), shown.class(ex.Label)
+	l := float32(0)
+	counted := *ex
+	if ex.Labeled() {
+		counted.Label = 0 // numbers of classes are not summed
+		if best != right {
+			l = ex.Weight
+		}
+	}
+	features := ex.Count()
+	s.stats.add(&counted, held, l, features)
+	if s.cfg.Probabilities {
+		m.probs = probabilities(m.probs[:0], scores)
+		scores = m.probs
+		m.addLogLoss(ex, held, right)
+	}
+	if s.measures.counts(s, ex, held) {
+		s.measures.own.AddChoice(m.choice(scores, right, ex.Weight))
+	}
+	if err := m.write(b.TagOf(ex), scores, best, shown); err != nil {
+		return err
+	}
+	if !s.table.due(&s.stats) {
+		return nil
+	}
+	prediction := shown.text(best)
+	if s.cfg.Probabilities {
+		prediction = fmt.Sprintf("%s(%.0f%%)", prediction, scores[best]*100)
+	}
+	return s.table.print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
+}
+
+// choice is how right the highest of the scores is, which are probabilities
+// where those are asked for.
+func (m *chooser) choice(scores []float32, right int, weight float32) metric.Choice {
+	best := highest(scores)
+	c := metric.Choice{Weight: weight, Score: scores[best], Right: best == right, Probability: float32(math.NaN())}
+	if m.s.cfg.Probabilities {
+		c.Probability = 0 // of a label that is no class's
+		if right >= 0 && right < len(scores) {
+			c.Probability = scores[right]
+		}
+	}
+	return c
+}
+
+// judge judges by the class that is chosen: the loss is that of the holdout.
+func (m *chooser) judge(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
+	m.learner.Range = r
+	scores := m.learner.Predict(fs, ex.Initial)
+	if m.s.cfg.Probabilities {
+		m.probs = probabilities(m.probs[:0], scores)
+		scores = m.probs
+	}
+	c := m.choice(scores, m.labels.class(ex.Label), ex.Weight)
+	sums.AddChoice(c)
+	if c.Right {
+		return 0
+	}
+	return ex.Weight
+}
+
+// addLogLoss adds the example's to the sums.
+func (m *chooser) addLogLoss(ex *feature.Example, held bool, right int) {
+	if !ex.Labeled() {
+		return
+	}
+	l := float32(noClass)
+	if right >= 0 && right < len(m.probs) && m.probs[right] > 0 {
+		l = -fmath.Log32(m.probs[right]) * ex.Weight
+	}
+	if held {
+		m.sums.held += float64(l)
+	} else {
+		m.sums.trained += float64(l)
+	}
+}
+
+// probabilities appends the share that each score's sigmoid has in their sum.
+func probabilities(dst, scores []float32) []float32 {
+	sum := float32(0)
+	for _, v := range scores {
+		p := 1 / (1 + fmath.Exp32(-v))
+		sum += p
+		dst = append(dst, p)
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+	return dst
+}
+
+// logLoss is the mean of vw's summary, of the sums over all ranks; NaN where it is not kept.
+func (m *chooser) logLoss(total classLoss) float64 {
+	s := m.s
+	switch {
+	case !s.cfg.Probabilities:
+		return math.NaN()
+	case s.holdout.on:
+		return total.held / s.all.Stats.Holdout.Weight
+	}
+	return total.trained / s.all.Stats.Labeled
+}
