@@ -41,9 +41,8 @@ func (r *runner) writeExtraMetrics(w io.Writer) error {
 		s.hold.warnings.Load(), s.calls.learn, s.calls.predict)
 	if c := &s.cfg; c.FTRL != ftrl.None {
 		alpha, beta := c.ftrlNumbers()
-		name := followerNames[c.FTRL]
-		text += fmt.Sprintf(`,"ftrl-%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
-			name, len(c.FTRL.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.followed.Norm)), jsonFloat(float32(r.followed.TotalWeight)), name)
+		text += fmt.Sprintf(`,"%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
+			c.followerLearner(), len(c.FTRL.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.followed.Norm)), jsonFloat(float32(r.followed.TotalWeight)), followerNames[c.FTRL])
 	}
 	_, err := io.WriteString(w, text+"}")
 	return err

@@ -22,9 +22,14 @@ type leader struct {
 	done    int
 	stop    bool // the holdout loss no longer improves
 
-	best   []float32      // the weights with the best holdout loss; nil: none kept
-	bestAs trained        // their model but for the weights: the counters of their pass
-	made   func() trained // the model as it is
+	meet  func(b *feature.Batch, ex *feature.Example, held bool) error
+	judge judge          // of the validation set
+	made  func() trained // the model as it is
+
+	chooser *chooser // of classes; nil: labels are simple
+
+	best   []float32 // the weights with the best holdout loss; nil: none kept
+	bestAs trained   // their model but for the weights: the counters of their pass
 }
 
 var _ allreduce.Machine = (*leader)(nil)
@@ -38,14 +43,15 @@ func (m *leader) Next() (string, bool) {
 }
 
 // Work learns from every example.
-func (m *leader) Work(ctx context.Context) error {
+func (m *leader) Work(ctx context.Context) error { return m.s.pass(ctx, m.meet) }
+
+// meetSingle meets an example with a simple label.
+func (m *leader) meetSingle(b *feature.Batch, ex *feature.Example, held bool) error {
 	s := m.s
-	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
-		m.learner.Shown = s.seen
-		s.observe(ex, held)
-		m.learner.Range = s.seen
-		return s.meet(m.learner, b, ex, held)
-	})
+	m.learner.Shown = s.seen
+	s.observe(ex, held)
+	m.learner.Range = s.seen
+	return s.meet(m.learner, b, ex, held)
 }
 
 // Exchange notes the record.
@@ -58,11 +64,14 @@ func (m *leader) Exchange(ctx context.Context, _ *allreduce.Group) error {
 	if err := s.share(ctx, record{Nsx: sums.Norm - s.base.Nsx, TotalWeight: sums.TotalWeight - s.base.TotalWeight}); err != nil {
 		return err
 	}
-	return s.validate(ctx, s.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
-		m.learner.Range = r
-		_, clipped := m.learner.Predict(fs, initial)
-		return clipped
-	}))
+	return s.validate(ctx, m.judge)
+}
+
+// predict predicts by the weights as they are.
+func (m *leader) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
+	m.learner.Range = r
+	_, clipped := m.learner.Predict(fs, initial)
+	return clipped
 }
 
 // Commit ends the pass; the holdout loss says whether to go on.
@@ -82,49 +91,93 @@ func (m *leader) Commit() error {
 
 // follow trains by the FTRL family, or tests.
 func (r *runner) follow(ctx context.Context) error {
-	s := r.session
-	c := &s.cfg
-	f := ftrl.Config{Rule: c.FTRL, Bits: c.Bits}
-	f.Alpha, f.Beta = c.ftrlNumbers()
-	if c.FTRL == ftrl.Proximal { // the others have no regularisation
-		f.L1, f.L2 = float32(c.L1), float32(c.L2)
-	}
-	learner, err := ftrl.New(f, s.loss)
+	m, err := r.leader()
 	if err != nil {
 		return err
 	}
-	learner.PredictFirst = c.predictsFirst()
-	c.Start.Seed = c.Start.Fill(learner.Weights(), learner.Stride(), learner.Stride())
-	v := model.View{Data: learner.Weights(), Stride: learner.Stride(), Slots: learner.Slots()}
+	if err := r.session.group.Run(ctx, m); err != nil {
+		return err
+	}
+	r.model, r.followed = m.made(), m.learner.Sums()
+	if m.stop && m.best != nil {
+		copy(m.learner.Weights(), m.best)
+		r.model = m.bestAs
+	}
+	if m.chooser != nil {
+		r.logLoss = m.chooser.logLoss(m.chooser.sums)
+	}
+	return nil
+}
+
+// leader is training by the FTRL family, or testing.
+func (r *runner) leader() (*leader, error) {
+	s := r.session
+	c := &s.cfg
+	m := &leader{s: s, passes: c.Passes}
+	if err := m.learners(); err != nil {
+		return nil, err
+	}
+	v := model.View{Data: m.learner.Weights(), Stride: m.learner.Stride(), Slots: m.learner.Slots()}
 	if r.initial != nil {
 		if err := r.initial.weights(v); err != nil {
-			return err
+			return nil, err
 		}
 		if r.initial.resume {
 			s.base = r.initial.base
-			learner.SetSums(ftrl.Sums{Norm: s.base.Nsx, TotalWeight: s.base.TotalWeight})
+			m.learner.SetSums(ftrl.Sums{Norm: s.base.Nsx, TotalWeight: s.base.TotalWeight})
 			s.preserve(r.initial.dec.Resume)
 		}
 	}
-	if err := s.openTable(); err != nil {
-		return err
-	}
-	m := &leader{s: s, learner: learner, passes: c.Passes, made: func() trained {
+	m.made = func() trained {
+		if m.chooser != nil {
+			m.chooser.keepFirst()
+		}
 		reg := &model.Regressor{Header: s.header(!c.PredictOnly), Weights: v}
 		if !c.PredictOnly {
 			reg.Resume = s.resume(r.rule)
 			reg.Resume.Contraction = 1
 		}
 		return trained{reg}
-	}}
-	if err := s.group.Run(ctx, m); err != nil {
-		return err
 	}
-	r.model, r.followed = m.made(), learner.Sums()
-	if m.stop && m.best != nil {
-		copy(learner.Weights(), m.best)
-		r.model = m.bestAs
+	return m, s.openTable()
+}
+
+// learners makes the learner of simple labels or those of classes, with the weights that
+// training starts from.
+func (m *leader) learners() error {
+	s := m.s
+	c := &s.cfg
+	f := ftrl.Config{Rule: c.FTRL, Bits: c.Bits}
+	f.Alpha, f.Beta = c.ftrlNumbers()
+	if c.FTRL == ftrl.Proximal { // the others have no regularisation
+		f.L1, f.L2 = float32(c.L1), float32(c.L2)
 	}
+	if c.OAA > 0 {
+		classes, err := ftrl.NewClasses(f, s.loss, c.OAA)
+		if err != nil {
+			return err
+		}
+		m.learner, m.chooser = classes.Whole, s.chooser(classes.Learner, classes.Whole)
+		m.meet, m.judge = m.chooser.meet, m.chooser.judge
+		if s.audit != nil {
+			m.learner.Watch = m.chooser.watch
+		}
+		if err := m.chooser.subsample(); err != nil { // vw draws the classes before the weights
+			return err
+		}
+	} else {
+		var err error
+		if m.learner, err = ftrl.New(f, s.loss); err != nil {
+			return err
+		}
+		m.learner.PredictFirst = c.predictsFirst()
+		m.meet, m.judge = m.meetSingle, s.judgeBy(m.predict)
+		if s.audit != nil {
+			m.learner.Watch = func(_ int, p float32) { s.audit.used = p }
+		}
+	}
+	w, stride := m.learner.Weights(), m.learner.Stride()
+	c.Start.Seed = c.Start.Fill(w, stride, stride)
 	return nil
 }
 
@@ -146,8 +199,8 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 	if c.Cluster != nil {
 		fault(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
 	}
-	if c.BFGS || c.Hybrid != nil || c.OAA > 0 && !c.testsClasses() {
-		fault(name, "it is a learner of its own: leave --bfgs, --hybrid and --oaa out")
+	if c.BFGS || c.Hybrid != nil {
+		fault(name, "it is a learner of its own: leave --bfgs and --hybrid out")
 	}
 	for _, o := range []struct {
 		name  string
@@ -162,6 +215,16 @@ func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
 // followerNames are vw's names of the FTRL family.
 var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}
 
+// followerLearner returns vw's name of the learner, which depends on --audit and
+// --invert_hash.
+func (c *Config) followerLearner() string {
+	name := "ftrl-" + followerNames[c.FTRL]
+	if c.named() {
+		name += "-audit"
+	}
+	return name
+}
+
 // followBanner adds vw's lines on the family, and returns the learner's name.
 func (r *runner) followBanner(b *banner) string {
 	c := &r.session.cfg
@@ -171,5 +234,5 @@ func (r *runner) followBanner(b *banner) string {
 	b.addf("Algorithm used: %s", name)
 	b.addf("ftrl_alpha = %.6g", alpha)
 	b.addf("ftrl_beta = %.6g", beta)
-	return "ftrl-" + name
+	return c.followerLearner()
 }

@@ -38,7 +38,7 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	flag(c.FTRL != ftrl.None, c.FTRL.String())
 	if c.OAA > 0 {
 		kept = append(kept, model.Option{Name: "oaa", Value: strconv.Itoa(c.OAA)})
-		flag(resume, "per_model_save_load")
+		flag(resume && c.FTRL == ftrl.None, "per_model_save_load")
 	}
 	if c.IndexingSet {
 		kept = append(kept, model.Option{Name: "indexing", Value: strconv.Itoa(c.Indexing)})

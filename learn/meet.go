@@ -59,10 +59,10 @@ func (s *session) showLearned(learner single, b *feature.Batch, ex *feature.Exam
 			}
 		}
 		s.audit.look(b, ex, learner)
-		return s.audit.show(l.Used, tag)
+		return s.audit.show(s.audit.used, tag)
 	}
 	if err := s.audit.show(clipped, tag); err != nil {
 		return err
 	}
-	return s.audit.show(l.Used, tag)
+	return s.audit.show(s.audit.used, tag)
 }

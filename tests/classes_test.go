@@ -35,6 +35,10 @@ func TestClassesAsVW(t *testing.T) {
 		"--oaa 5 --oaa_subsample 3 --loss_function logistic",
 		"--oaa 5 --oaa_subsample 1 --sgd -l 0.02",
 		"--oaa 7 --noconstant", // more than there are labels
+		"--oaa 5 --ftrl --l1 0.1 -r RAW",
+		"--oaa 5 --pistol --loss_function logistic --probabilities",
+		"--oaa 5 --coin --passes 3 -k --cache_file CACHE",
+		"--oaa 5 --coin --oaa_subsample 2 --random_seed 3 --random_weights",
 	} {
 		t.Run(options, func(t *testing.T) {
 			t.Parallel()

@@ -145,7 +145,5 @@ var knownDifferences = []difference{
 	{"--binary --oaa 3", false, "a class has no sign"},
 	{"--initial_pass_length 10 --oaa 3", false, "gvw ends passes early only of plain SGD"},
 	{"--link glf1 --oaa 3", false, "as vw learns classes, it takes the linked scores for raw ones"},
-	{"--coin --oaa 3", false, "gvw has no classes by --coin"},
-	{"--pistol --oaa 3", false, "gvw has no classes by --pistol"},
 	{"--conjugate_gradient --passes 2 -k --cache_file OWN.cache", true, "vw cannot save a model of --conjugate_gradient without --bfgs; gvw can"},
 }

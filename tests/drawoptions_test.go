@@ -89,6 +89,11 @@ func (s *optionSet) drawClasses(rng *rand.Rand) {
 	s.kind = classLabels
 	s.add("--oaa 3")
 	s.unkept([]string{"--loss_function logistic", "--loss_function hinge", "--loss_function logistic --probabilities", "--scores"}[rng.IntN(4)])
+	if rng.IntN(4) == 0 {
+		s.family = true
+		s.add([]string{"--ftrl", "--ftrl --ftrl_alpha 0.1", "--pistol", "--coin"}[rng.IntN(4)])
+		return
+	}
 	s.drawRule(rng)
 }
 

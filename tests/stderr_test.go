@@ -57,6 +57,8 @@ var stderrSets = []string{
 	"CLASSES --oaa 3 --probabilities --loss_function logistic -q a:",
 	"CLASSES --oaa 3 --scores -p OWN.pred",
 	"CLASSES --oaa 3 --classweight 1:2",
+	"CLASSES --oaa 3 --coin --passes 2 -k --cache_file OWN.cache",
+	"CLASSES --oaa 3 --ftrl --invert_hash OWN.names",
 	"STDIN",
 	"STDIN -t -i model -p /dev/stdout",
 }

@@ -20,15 +20,15 @@ var learners = []group{
 		{"extra_metrics=", Works, "in one process; total_log_calls counts gvw's warnings, in vw its own log lines; a file that cannot be made is an error, in vw a warning"},
 	}},
 	{"Follow the Regularized Leader - Coin", []row{
-		{"coin", Works, "in one process"},
+		{"coin", Works, "in one process, also with --oaa"},
 		{"ftrl_alpha=", Works, "0 or more; of 0 --ftrl and --pistol compute infinite numbers, where gvw ends"},
 		{"ftrl_beta=", Works, "0 or more"},
 	}},
 	{"Follow the Regularized Leader - FTRL", []row{
-		{"ftrl", Works, "in one process"},
+		{"ftrl", Works, "in one process, also with --oaa"},
 	}},
 	{"Follow the Regularized Leader - Pistol", []row{
-		{"pistol", Works, "in one process"},
+		{"pistol", Works, "in one process, also with --oaa"},
 	}},
 	{"Gradient Descent Matrix Factorization", []row{
 		{"rank=", Later, ""},
@@ -71,7 +71,7 @@ var learners = []group{
 		{"meanfield", Noted, notEnabled},
 	}},
 	{"One Against All", []row{
-		{"oaa=", Works, "models keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},
+		{"oaa=", Works, "models of SGD keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},
 		{"oaa_subsample=", Works, "labeled examples count as labeled, in vw as unlabeled; with labels from 0 vw samples the right class instead of another one"},
 		{"probabilities", Works, "unlabeled examples do not raise the average loss, as they do in vw; with a holdout set the log loss is that of the set; the log loss of a label that is no class's is 999, in vw that of another class"},
 		{"scores", Works, ""},

@@ -7,6 +7,9 @@
 //	lr, err := ftrl.New(cfg, l)
 //	raw, p, loss := lr.Learn(b.FeaturesOf(ex), ex)
 //
+// [Classes] are K such learners in one table, each telling one class from the others
+// (package oaa).
+//
 // # The rules
 //
 // With g = h·dLoss/dp, and per weight the gradient G = g·x:

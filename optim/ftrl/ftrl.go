@@ -95,16 +95,20 @@ type Learner struct {
 	// example before has left, limited to Shown. The other rules always do so.
 	PredictFirst bool
 
-	// Used is the prediction by which the last call of Learn learned.
-	Used float32
+	// Watch is called by Learn with an example's label, if it is not nil: with the prediction
+	// by which the example is learned, before its weights change. class is 0, of Classes the
+	// one that learns.
+	Watch func(class int, prediction float32)
 
-	cfg  Config
-	loss loss.Loss
-	w    []float32
-	sums Sums
+	cfg   Config
+	loss  loss.Loss
+	w     []float32
+	sums  Sums
+	class int
+	own   []float32 // w from the first weight of class on
 }
 
-// Sums are a learner's state outside the weights, Coin's alone.
+// Sums are a learner's state outside the weights. Only Coin has them.
 type Sums struct {
 	Norm        float64 // Σ weight·Σ(x/m)²
 	TotalWeight float64
@@ -119,6 +123,7 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 	lr.Range, _ = loss.DefaultRange(l)
 	lr.Shown = lr.Range
 	lr.w = make([]float32, lr.Stride()<<cfg.Bits)
+	lr.own = lr.w
 	return lr, nil
 }
 
@@ -155,7 +160,7 @@ func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped f
 func (l *Learner) dot(fs []feature.Feature, p float32) float32 {
 	stride := l.Stride()
 	for _, f := range fs {
-		p += float32(l.w[int(f.Index)*stride] * f.Value)
+		p += float32(l.own[int(f.Index)*stride] * f.Value)
 	}
 	return p
 }
@@ -168,37 +173,54 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 		raw, clipped = l.Predict(fs, ex.Initial)
 		if ex.Labeled() {
 			loss = l.loss.Loss(l.Range, clipped, ex.Label)
+			l.watch(clipped)
 		}
-		l.Used = clipped
 		return raw, clipped, loss
 	}
+	apart := l.cfg.Rule == Coin || l.cfg.Rule == Pistol && l.PredictFirst // not by the prediction that is shown
+	var shown float32
+	if apart {
+		shown = l.dot(fs, ex.Initial)
+	}
+	raw, clipped = l.learn(fs, ex)
+	loss = l.loss.Loss(l.Range, clipped, ex.Label)
+	switch {
+	case apart:
+		return shown, l.Shown.Clip(shown), loss
+	case l.cfg.Rule == Pistol:
+		return raw, clipped, loss
+	}
+	return raw, l.Shown.Clip(raw), loss
+}
+
+// learn predicts the example, which has a label, and learns from it. It returns the
+// prediction by which it has learned. An example without weight moves no weight, but may
+// raise m of its features.
+func (l *Learner) learn(fs []feature.Feature, ex *feature.Example) (raw, clipped float32) {
 	switch l.cfg.Rule {
 	case Proximal:
-		raw, p := l.Predict(fs, ex.Initial)
-		l.proximal(fs, l.slope(p, ex))
-		l.Used = p
-		return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
+		raw, clipped = l.Predict(fs, ex.Initial)
+		l.watch(clipped)
+		l.proximal(fs, l.slope(clipped, ex))
 	case Pistol:
-		var before float32
-		if l.PredictFirst {
-			before = l.dot(fs, ex.Initial)
-		}
 		raw = l.lead(fs)
 		clipped = l.Range.Clip(raw)
+		l.watch(clipped)
 		l.pistol(fs, l.slope(clipped, ex))
-		l.Used = clipped
-		loss = l.loss.Loss(l.Range, clipped, ex.Label)
-		if l.PredictFirst {
-			raw, clipped = before, l.Shown.Clip(before)
-		}
-		return raw, clipped, loss
+	default:
+		var average float32
+		raw, average = l.bet(fs, ex.Weight)
+		clipped = l.Range.Clip(raw)
+		l.watch(clipped)
+		l.coin(fs, l.slope(clipped, ex), average)
 	}
-	raw = l.dot(fs, ex.Initial)
-	p, average := l.bet(fs, ex.Weight)
-	p = l.Range.Clip(p)
-	l.coin(fs, l.slope(p, ex), average)
-	l.Used = p
-	return raw, l.Shown.Clip(raw), l.loss.Loss(l.Range, p, ex.Label)
+	return raw, clipped
+}
+
+func (l *Learner) watch(p float32) {
+	if l.Watch != nil {
+		l.Watch(l.class, p)
+	}
 }
 
 // slope is the weighted derivative of the loss at the prediction p.

@@ -26,7 +26,7 @@ func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
 func (l *Learner) proximal(fs []feature.Feature, g float32) {
 	c := &l.cfg
 	for _, f := range fs {
-		w := l.w[int(f.Index)*4:][:4]
+		w := l.own[int(f.Index)*4:][:4]
 		grad := g * f.Value
 		n := w[sum] + float32(grad*grad)
 		root := sqrt(n)
@@ -49,7 +49,7 @@ func (l *Learner) lead(fs []feature.Feature) float32 {
 	c := &l.cfg
 	var p float32
 	for _, f := range fs {
-		w := l.w[int(f.Index)*4:][:4]
+		w := l.own[int(f.Index)*4:][:4]
 		w[top] = max(w[top], abs(f.Value))
 		t := 1 / (c.Alpha * w[top] * (w[sum] + w[top]))
 		w[0] = sqrt(w[sum]) * c.Beta * w[zeta] * fmath.Exp32(w[zeta]*w[zeta]/2*t) * t
@@ -61,7 +61,7 @@ func (l *Learner) lead(fs []feature.Feature) float32 {
 // pistol adds the gradients.
 func (l *Learner) pistol(fs []feature.Feature, g float32) {
 	for _, f := range fs {
-		w := l.w[int(f.Index)*4:][:4]
+		w := l.own[int(f.Index)*4:][:4]
 		grad := g * f.Value
 		w[zeta] -= grad
 		w[sum] += abs(grad)
@@ -82,7 +82,7 @@ func (l *Learner) bid(w []float32, m float32) float32 {
 func (l *Learner) bet(fs []feature.Feature, weight float32) (p, average float32) {
 	var norm float32
 	for _, f := range fs {
-		w := l.w[int(f.Index)*8:][:8]
+		w := l.own[int(f.Index)*8:][:8]
 		m := max(w[top], abs(f.Value))
 		p += float32(l.bid(w, m) * f.Value)
 		if m > 0 {
@@ -99,7 +99,7 @@ func (l *Learner) bet(fs []feature.Feature, weight float32) (p, average float32)
 // coin adds the gradients and settles the bets.
 func (l *Learner) coin(fs []feature.Feature, g, average float32) {
 	for _, f := range fs {
-		w := l.w[int(f.Index)*8:][:8]
+		w := l.own[int(f.Index)*8:][:8]
 		grad := g * f.Value
 		w[top] = max(w[top], abs(f.Value))
 		if size := abs(g); size > w[steep] {
