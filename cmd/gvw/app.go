@@ -69,6 +69,9 @@ func (p *program) run(ctx context.Context) error {
 	case s.has("version"):
 		return p.print(version() + "\n")
 	}
+	if len(args) == 2 && args[0] == "--args" {
+		return p.learnLines(ctx, args[1])
+	}
 	p.note(s)
 	p.takeData(s)
 	if s.has("span_server") && !s.has("on_loss") && p.getenv(launch.EnvAttempt) != "" {

@@ -33,7 +33,7 @@ func appendExpanded(dst, args []string, readFile func(string) ([]byte, error), d
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the argument file %s: %w", name, err)
 		}
-		words, err := splitWords(string(b))
+		words, err := splitWords(string(b), true)
 		if err != nil {
 			return nil, usageErrorf("argument file %s: %w", name, err)
 		}
@@ -45,9 +45,9 @@ func appendExpanded(dst, args []string, readFile func(string) ([]byte, error), d
 }
 
 // splitWords cuts text at white space. Quotes, ' or ", keep what is in them
-// together; a word that begins with # starts a comment up to the end of the
-// line.
-func splitWords(s string) ([]string, error) {
+// together; with comments, a word that begins with # starts a comment up to the end of
+// the line.
+func splitWords(s string, comments bool) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	started := false
@@ -64,7 +64,7 @@ func splitWords(s string) ([]string, error) {
 			line += strings.Count(quoted, "\n")
 			started = true
 			i += end + 1
-		case c == '#' && !started:
+		case c == '#' && !started && comments:
 			for i+1 < len(s) && s[i+1] != '\n' {
 				i++
 			}

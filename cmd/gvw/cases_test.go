@@ -180,7 +180,7 @@ func TestAcceptedOptions(t *testing.T) {
 		}
 	}
 	for i, o := range compat.All() {
-		if !o.Accepted() || o.Group == compat.Removed || testing.Short() && i%sampled != 0 {
+		if !o.Accepted() || o.Group == compat.Driver || testing.Short() && i%sampled != 0 {
 			continue
 		}
 		t.Run(o.Name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestCasesAgainstVW(t *testing.T) {
 	}
 	values := sampleValues(t, python)
 	for _, o := range compat.All() {
-		if o.Accepted() && o.Group != compat.Removed {
+		if o.Accepted() && o.Group != compat.Driver {
 			examples = append(examples, optionExample(o, values[o.Name]))
 		}
 	}

@@ -87,6 +87,9 @@ func checkLearn(s *settings) error {
 			errs = append(errs, refusal(f, s.launcher))
 		}
 	}
+	if s.has("args") {
+		fault("--args %s: it is the only option, as in vw: gvw --args FILE, with the other options in the lines of FILE", s.get("args"))
+	}
 	errs = append(errs, checkCluster(s)...)
 	errs = append(errs, checkFiles(s)...)
 	if _, err := classWeights(s.all("classweight")); err != nil {

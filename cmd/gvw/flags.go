@@ -69,6 +69,7 @@ const (
 // learnFlags are the options of the learner.
 var learnFlags = slices.Concat([]*spec{
 	{name: "data", short: "d", kind: text, category: catInput, arg: "FILE", repeat: true, help: "examples: a file, 'pattern*' or -; repeatable"},
+	{name: "args", kind: text, category: catInput, arg: "FILE", more: true, help: "train a model for each line of FILE, which has its options, on the data of the first line"},
 	{name: "passes", kind: integer, category: catInput, arg: "N", def: "1", help: "passes; more than one needs a cache"},
 	{name: "cache", short: "c", kind: boolean, category: catInput, help: "keep the parsed examples in DATA.cache"},
 	{name: "cache_file", kind: list, single: true, category: catInput, arg: "FILE", help: "keep the parsed examples in FILE"},

@@ -134,7 +134,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 	cfg.Group = p.enlisted
 	cfg.CheckMemory = func(bytes uint64) error { return checkRoom(bytes, 1) }
 	cfg.Once = p.task != nil && isRank && cfg.Cluster.Elastic && cfg.Cluster.OnLoss == allreduce.Wait
-	_, err = learn.Run(c.Context, cfg)
+	p.report, err = learn.Run(c.Context, cfg)
 	return idle(err, cfg.Log)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/learn"
 )
 
 func main() {
@@ -36,6 +37,7 @@ type program struct {
 	live           []int            // then: who takes part; nil: all
 	replaces       bool             // it was a spare, and has the rank of one that is lost
 	opened         []*hdfsio.URLs   // to be closed at the end
+	report         *learn.Report    // of the training that has ended last
 }
 
 // main runs the command and returns the exit code. What it prints last, if the

@@ -89,7 +89,7 @@ func TestListAgainstVW(t *testing.T) {
 	}
 	got := map[string]shape{}
 	for _, o := range All() {
-		if o.Group == Removed {
+		if o.Group == Driver {
 			continue
 		}
 		got[o.Name] = shape{o.Short, o.Values}

@@ -91,7 +91,7 @@ var general = []group{
 		{"limit_output=", Silent, "log lines do not repeat"},
 	}},
 	{"Output Model", []row{
-		{"f,final_regressor=", Works, "written aside and renamed"},
+		{"f,final_regressor=", Works, "written aside and renamed; with -t it is the whole model, where that of vw lacks the sums that its header promises"},
 		{"readable_model=", Works, ""},
 		{"invert_hash=", Works, "in one process, without a cache; not of L-BFGS as it learns, but of any model under -t -i"},
 		{"hexfloat_weights", Works, ""},

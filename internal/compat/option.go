@@ -36,7 +36,7 @@ type Option struct {
 	Name   string // long, with underscores
 	Short  string // one letter; empty: none
 	Values Values
-	Group  string // section of vw's help; Removed: none of 9.11.9
+	Group  string // section of vw's help; Driver: of no library
 	Class  Class
 	Remark string // what differs, or what to do instead; may be empty
 }
@@ -81,7 +81,7 @@ func rows(class Class, remark, spellings string) []row {
 // options is the whole list, in the order of the tables.
 var options = func() []Option {
 	var all []Option
-	for _, g := range slices.Concat(general, learners, others, removed) {
+	for _, g := range slices.Concat(general, learners, others, driver) {
 		for _, r := range g.rows {
 			o := Option{Name: r.spelling, Group: g.name, Class: r.class, Remark: r.remark}
 			if short, name, found := strings.Cut(o.Name, ","); found {

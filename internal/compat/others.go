@@ -5,11 +5,14 @@ package compat
 // bandits is said of a third of them.
 const bandits = "gvw learns no contextual bandits: use vw"
 
-// Removed is the group of options that only earlier versions of vw have.
-const Removed = "Earlier versions"
+// Driver is the group of options that vw's program has and its library has not.
+const Driver = "Driver"
 
-var removed = []group{
-	{Removed, []row{{"onethread", Silent, "of vw before 9: the model never depends on the number of threads"}}},
+var driver = []group{
+	{Driver, []row{
+		{"onethread", Silent, "the model never depends on the number of threads"},
+		{"args=", Works, "learners run one after the other, so the data is a file; a line whose options would read other examples than the first line's is refused; each model keeps the options of the first line that decide how its examples were read"},
+	}},
 }
 
 // others are the reductions that gvw leaves to vw, each as a whole.

@@ -36,7 +36,7 @@ func Page() []byte {
 		"An option that has no effect in vw is accepted: silently where scripts share\n"+
 		"options, with one note on stderr where the user has probably forgotten something.\n"+
 		"[Options beside others](#options-beside-others) lists the cases.\n\n"+
-		"| | options |\n|---|---|\n", len(options)-len(removed[0].rows))
+		"| | options |\n|---|---|\n", len(options)-len(driver[0].rows))
 	for _, s := range sections {
 		fmt.Fprintf(&b, "| [%s](#%s) | %d |\n", strings.ToLower(s.title), strings.ToLower(s.title), count[s.class])
 	}

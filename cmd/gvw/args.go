@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readingOptions decide which examples there are and how they are read. Under --args the
+// first line has them for all learners.
+var readingOptions = []string{
+	"data", "cache", "cache_file", "kill_cache", "passes", "examples", "initial_pass_length", "shuffle", "shuffle_memory",
+	"holdout_off", "holdout_period", "holdout_after", "dry_run",
+	"json", "csv", "csv_separator", "csv_no_file_header", "csv_header", "csv_ns_value", "label", "libsvm", "strict_parse", "max_line",
+	"ignore", "keep", "redefine", "ngram", "skips", "feature_limit", "affix", "spelling", "dictionary", "dictionary_path",
+	"sort_features", "chain_hash", "noconstant", "hash", "hash_seed", "named_labels",
+}
+
+// learnLines is gvw --args FILE. As in vw, each line of FILE has the options of a learner,
+// the model of line N goes to model.N, and all learners read the data of the first line.
+// Learners run one after the other: each model has the bytes that it would have by itself.
+func (p *program) learnLines(ctx context.Context, file string) error {
+	learners, err := p.readLearners(file)
+	if err != nil {
+		return err
+	}
+	for i, s := range learners {
+		if err := p.dispatch(ctx, s.args(), learnFlags, p.learn); err != nil {
+			return fmt.Errorf("%s, line %d: %w", file, i+1, err)
+		}
+		if i == 0 && p.report != nil && uint64(p.report.Passes) < s.number("passes") {
+			for _, other := range learners[1:] { // where the first one stops, all stop
+				other.set("passes", strconv.Itoa(p.report.Passes))
+			}
+		}
+	}
+	return nil
+}
+
+// readLearners prints the options of all learners, as vw does, and checks them.
+func (p *program) readLearners(file string) ([]*settings, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--args: %w", err)
+	}
+	if len(text) == 0 {
+		return nil, usageErrorf("--args %s: the file is empty: write the options of one learner in each line", file)
+	}
+	var learners []*settings
+	for line := range strings.Lines(string(text)) {
+		line, n := strings.TrimRight(line, "\r\n"), len(learners)+1
+		added := fmt.Sprintf(" -f model.%d --no_stdin", n)
+		if err := p.print(line + added + "\n"); err != nil {
+			return nil, err
+		}
+		words, err := splitWords(line, false)
+		if err != nil {
+			return nil, usageErrorf("%s, line %d: %w", file, n, err)
+		}
+		s, err := p.readLearner(append(words, strings.Fields(added)...), learners)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", file, n, err)
+		}
+		learners = append(learners, s)
+	}
+	first := learners[0]
+	if len(learners) > 1 {
+		for _, name := range first.all("data") {
+			if info, err := os.Stat(name); slices.Contains(stdinNames, name) || err == nil && !info.Mode().IsRegular() {
+				return nil, usageErrorf("--args %s: %s can be read only once, and each of the %d learners reads it: give a file", file, name, len(learners))
+			}
+		}
+	}
+	return learners, nil
+}
+
+// readLearner reads the options of a learner. The first of those before it, if there is
+// one, decides what it reads.
+func (p *program) readLearner(args []string, before []*settings) (*settings, error) {
+	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"help", "version", "span_server"} {
+		if s.has(name) {
+			return nil, usageErrorf("--%s has no place in a file of --args", name)
+		}
+	}
+	p.takeData(s)
+	if len(before) > 0 {
+		if err := p.readAs(s, before[0], len(before)+1); err != nil {
+			return nil, err
+		}
+	}
+	p.note(s)
+	if err := checkLearn(s); err != nil {
+		return nil, err
+	}
+	s.leaveServer()
+	return s, nil
+}
+
+// readAs gives the n-th learner the reading options of the first one.
+func (p *program) readAs(s, first *settings, n int) error {
+	for _, name := range readingOptions {
+		own, want := s.all(name), first.all(name)
+		switch {
+		case len(own) == 0 || slices.Equal(own, want):
+		case name != "data":
+			return usageErrorf("--%s %s: the first line does not have it, and all learners read the examples of the first line: write it there", name, own[0])
+		case s.noting():
+			fmt.Fprintf(p.stderr, "gvw: --data %s: not read, as in vw: all learners read the data of the first line\n", own[0])
+		}
+		s.set(name, slices.Clone(want)...)
+	}
+	if s.has("data") { // without data all learners read the cache itself
+		(&plan{}).nameCache(s, strconv.Itoa(n))
+	}
+	return nil
+}
