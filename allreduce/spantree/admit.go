@@ -7,10 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -112,7 +109,7 @@ func (m *machine) onJoin(ev arrived) {
 		return
 	}
 	a := &attempt{
-		conn: ev.conn, job: j, rank: f.rank(), number: f.Attempt, from: ev.from, host: f.Host,
+		conn: ev.conn, job: j, rank: f.seat(), number: f.Attempt, from: ev.from, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
 		heard: m.now, lostAfter: f.LostAfter, standing: standing{generation: f.Generation},
 	}
@@ -169,7 +166,7 @@ func (m *machine) refuse(ev arrived, no *refusal) {
 		j.refusal = no.reason
 	}
 	m.complain("rank refused", slog.String("from", ev.from.host), slog.String("job", Job{f.UniqueID, f.RunKey}.String()),
-		slog.Int("rank", f.rank()), slog.String("reason", no.reason))
+		slog.Int("rank", f.seat()), slog.String("reason", no.reason))
 	m.do(sendFrame{ev.conn, &refusedFrame{Code: no.code, Model: no.model, Reason: clip(no.reason, maxWords)}})
 	m.do(hangUp{ev.conn})
 }
@@ -185,7 +182,7 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	}
 	rank := uint64(f.Rank)
 	if f.spare() {
-		if no := f.checkSpare(); no != nil {
+		if no := checkSpare(f); no != nil {
 			return nil, no
 		}
 		rank = 0
@@ -193,7 +190,7 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 	if no := m.checkPlace(rank, uint64(f.Total)); no != nil {
 		return nil, no
 	}
-	if no := f.checkElastic(); no != nil {
+	if no := checkElastic(f); no != nil {
 		return nil, no
 	}
 	if no := m.checkFinished(f); no != nil {
@@ -221,7 +218,7 @@ func (m *machine) seatNative(ev arrived) (*job, *refusal) {
 			j = nil
 		}
 	}
-	if no := m.refused.by[f.content()]; j == nil && no != nil {
+	if no := m.refused.by[contentOf(f)]; j == nil && no != nil {
 		return nil, no
 	}
 	if j == nil {
@@ -570,9 +567,4 @@ func (m *machine) sendWaiting(a *attempt) {
 	}
 	vws := len(j.seats) - j.native // a vw worker is ready when it joins
 	m.send(a, &waitingFrame{Joined: uint32(j.here()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
-}
-
-// hostPort writes an address, IPv6 in brackets.
-func hostPort(host string, port uint16) string {
-	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port)))
 }

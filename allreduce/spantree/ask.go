@@ -109,3 +109,10 @@ func (g gateway) ask(ctx context.Context, question frame) (answer frame, err err
 	_ = conn.Close() // the answer is complete
 	return answer, nil
 }
+
+// claim is what who owns a job shows to cancel it. The server knows its digest alone, from
+// the ranks; so a server that lists jobs gives nothing away.
+func claim(owner *auth.Secret) []byte {
+	key := owner.Claim()
+	return key[:]
+}

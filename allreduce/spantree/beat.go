@@ -117,15 +117,4 @@ func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault Edg
 	return m.wait(ctx, "report a neighbour", func() bool { return m.decided[peer] }) == nil
 }
 
-// EdgeFault is what is wrong with an edge. Its numbers are part of the protocol.
-type EdgeFault uint8
-
-// The faults of an edge.
-const (
-	EdgeStalls  EdgeFault = 1 // no byte moves
-	EdgeBroke   EdgeFault = 2 // it has ended
-	EdgeGarbles EdgeFault = 3 // bytes have changed on the way
-	EdgeGives   EdgeFault = 4 // a transfer of what this rank lacks makes no progress
-)
-
 const decideWithin = time.Second

@@ -3,7 +3,6 @@
 package spantree
 
 import (
-	"errors"
 	"sync"
 )
 
@@ -14,11 +13,7 @@ const (
 	connBytes = 16 << 10
 	// tlsBytes is what TLS adds to it.
 	tlsBytes = 16 << 10
-	// memberBytes is a member of a job, and jobBytes is a job.
-	memberBytes = 1 << 10
-	jobBytes    = 8 << 10
-	// fileBytes is a file that was delivered.
-	fileBytes = 128
+
 	// parcelBytes is what is queued, beside its bytes.
 	parcelBytes = 64
 	// A connection's own bytes have room for a few short parcels, so that it can be told
@@ -30,9 +25,6 @@ const (
 // newcomersShare is which part of MaxMemory jobs and members leave to connections that have
 // not said yet what they want: so who comes when memory is full is told so.
 const newcomersShare = 32
-
-// errMemory is why a client is not taken, or not kept.
-var errMemory = errors.New("the server's memory for clients is full (--max_memory)")
 
 // budget is the memory that clients may take. It counts; it does not allocate.
 type budget struct {
@@ -117,36 +109,4 @@ func (b *budget) release(all ...*parcel) {
 			b.used -= p.size()
 		}
 	}
-}
-
-// holds is what the machine keeps of clients, in bytes.
-func (m *machine) holds() (n int64) {
-	n = m.finished.bytes
-	for _, j := range m.order {
-		n += jobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.sentence))
-		for _, f := range j.files {
-			n += fileBytes + int64(len(f.File))
-		}
-		for _, a := range j.everybody() {
-			n += a.holds()
-		}
-	}
-	return n
-}
-
-func (a *attempt) holds() int64 {
-	n := memberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waits)+len(a.knows.report))
-	for _, f := range a.owes {
-		n += fileBytes + int64(len(f))
-	}
-	return n
-}
-
-// holds is what is kept of a run that has finished.
-func (r *finishedRecord) holds() int64 {
-	n := memberBytes + int64(len(r.Job.RunKey))
-	for _, f := range r.Files {
-		n += fileBytes + int64(len(f.File))
-	}
-	return n
 }

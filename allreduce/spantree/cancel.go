@@ -7,8 +7,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"log/slog"
-
-	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 // onCancel ends a job because a person wants it so.
@@ -32,13 +30,6 @@ func (m *machine) onCancel(ev cancelling) {
 	m.fail(j, cause{Kind: causeRefused, Code: Cancelled, Rank: -1, Why: "cancelled: " + cmp.Or(f.Reason, "no reason was given")})
 	m.do(sendFrame{ev.conn, &byeFrame{Epoch: over}})
 	m.do(hangUp{ev.conn})
-}
-
-// claim is what who owns a job shows to cancel it. The server knows its digest alone, from
-// the ranks; so a server that lists jobs gives nothing away.
-func claim(owner *auth.Secret) []byte {
-	key := owner.Claim()
-	return key[:]
 }
 
 // ownedBy reports whether the claim is that of the job's owner, if it has one.

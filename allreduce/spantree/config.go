@@ -92,9 +92,6 @@ const finishedShare = 4
 // MinMemory is the least MaxMemory: it has room for the largest frame, and for some connections.
 const MinMemory = 32 << 20
 
-// maxRanksLimit is what the members of a job may need in one START.
-const maxRanksLimit = 32768
-
 func (c ServerConfig) withDefaults() ServerConfig {
 	def(&c.MaxJobs, 1000)
 	def(&c.MaxRanks, 16384)
@@ -115,13 +112,6 @@ func (c ServerConfig) withDefaults() ServerConfig {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
-}
-
-func def[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }
 
 // Validate reports everything that is wrong with the configuration.
@@ -153,14 +143,4 @@ func (c ServerConfig) Validate() error {
 	}
 	faults = append(faults, checkText("Version", c.Version, maxVersion), c.Credentials.Validate())
 	return errors.Join(faults...)
-}
-
-func checkText(name, s string, limit int) error {
-	if len(s) > limit {
-		return fmt.Errorf("spantree: %s has %d bytes, the limit is %d", name, len(s), limit)
-	}
-	if toUTF8(s) != s {
-		return fmt.Errorf("spantree: %s %q is not UTF-8", name, s)
-	}
-	return nil
 }

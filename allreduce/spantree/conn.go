@@ -319,16 +319,6 @@ func (c *serverConn) refuseVersion(f *joinFrame, got uint8) error {
 		f.Rank, versionOf(got, f.Version), versionOf(protocolVersion, c.s.cfg.Version), sameRelease))
 }
 
-const sameRelease = "install the same release on all machines"
-
-// versionOf names a version of the protocol and the program that speaks it.
-func versionOf(protocol uint8, program string) string {
-	if program == "" {
-		return fmt.Sprintf("version %d of the protocol", protocol)
-	}
-	return fmt.Sprintf("version %d of the protocol (%s)", protocol, program)
-}
-
 func (c *serverConn) refuseAs(code Code, fault error) error {
 	c.s.warn(c, "client refused", fault)
 	b, err := appendFrame(nil, &refusedFrame{Code: code, Reason: clip(fault.Error(), maxWords)})

@@ -168,16 +168,3 @@ func (g gateway) prove(conn net.Conn, frames *frameReader, w *welcomeFrame, hear
 	}
 	return nil, nil, &FrameError{Type: typeOf(f), Err: errors.New("a server answers PROOF by PROVED or REFUSED")}
 }
-
-// exchange is the conversation of both sides as far as WELCOME and the client's nonce.
-func exchange(key auth.Key, welcome []byte, nonce [auth.NonceSize]byte, conn net.Conn) auth.Exchange {
-	return key.Exchange(appendHello(nil), welcome, nonce[:], auth.Binding(conn))
-}
-
-// sealed seals a connection, unless TLS does so already.
-func sealed(conn net.Conn, x auth.Exchange, as auth.Role) net.Conn {
-	if auth.Binding(conn) != nil {
-		return conn
-	}
-	return x.Seal(conn, as)
-}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const protocolPage = "../../docs/protocol.md"
+const protocolPage = "../../../docs/protocol.md"
 
 // section returns the table rows below a heading of the page, as cells, without
 // the head of the table.

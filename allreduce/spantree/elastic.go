@@ -5,7 +5,6 @@ package spantree
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 )
 
@@ -23,7 +22,7 @@ type elastic struct {
 }
 
 // checkElastic refuses a JOIN of a job that could not keep the promise.
-func (f *joinFrame) checkElastic() *refusal {
+func checkElastic(f *joinFrame) *refusal {
 	switch {
 	case f.Elastic == 0 && f.Roster == (roster{}):
 		return nil
@@ -100,11 +99,11 @@ func (m *machine) decideRoster(j *job, r roster) {
 // not.
 func (m *machine) learnRoster(j *job, f *joinFrame) *refusal {
 	switch {
-	case !f.Roster.Decided || f.Roster == j.roster || !j.roster.Decided && !f.spare() && !partOf(f.Roster.live(j.total), f.rank()):
+	case !f.Roster.Decided || f.Roster == j.roster || !j.roster.Decided && !f.spare() && !partOf(f.Roster.live(j.total), f.seat()):
 		return nil // one that takes no part need not be believed
 	case j.roster.Decided:
 		return refuse(AttemptFenced, "job %v runs without %s, and this attempt of rank %d has heard that it is without %s",
-			j.id, orNone(j.roster.missing(j.total)), f.rank(), orNone(f.Roster.missing(j.total)))
+			j.id, orNone(j.roster.missing(j.total)), f.seat(), orNone(f.Roster.missing(j.total)))
 	}
 	if missing := f.Roster.missing(j.total); j.mixed() && len(missing) > 0 {
 		return refuse(RankHeld, "vw workers are in job %v: it cannot be without %s", j.id, ranks(missing))
@@ -112,14 +111,6 @@ func (m *machine) learnRoster(j *job, f *joinFrame) *refusal {
 	m.decideRoster(j, f.Roster)
 	m.advance(j)
 	return nil
-}
-
-// orNone names ranks, of which there may be none.
-func orNone(list []int) string {
-	if len(list) == 0 {
-		return "none"
-	}
-	return ranks(list)
 }
 
 // elasticReport says when a job that fills starts without the ranks that are missing, or
@@ -138,10 +129,4 @@ func (j *job) elasticReport(now time.Time) string {
 		left = max(0, left-now.Sub(j.began))
 	}
 	return fmt.Sprintf("; in %v it starts without those", left.Round(time.Second))
-}
-
-// partOf says that a rank is one of these.
-func partOf(live []int, rank int) bool {
-	_, ok := slices.BinarySearch(live, rank)
-	return ok
 }

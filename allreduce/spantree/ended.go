@@ -9,21 +9,6 @@ import (
 	"time"
 )
 
-// EndedJob is a job that has ended, in a ServerStatus.
-type EndedJob struct {
-	UniqueID   uint64    `json:"unique_id"`
-	RunKey     string    `json:"run_key,omitempty"`
-	Generation uint32    `json:"generation"`
-	Outcome    string    `json:"outcome"`         // finished, failed, cancelled, closed, handed over
-	Cause      string    `json:"cause,omitempty"` // of any other outcome than finished
-	Rank       int       `json:"rank"`            // that was lost or gave up; -1: none
-	Host       string    `json:"host,omitempty"`  // of that rank
-	Total      int       `json:"total"`
-	Seconds    float64   `json:"seconds"` // from its opening; 0: it ended before this server started
-	Ended      time.Time `json:"ended"`
-	Model      string    `json:"model,omitempty"` // SHA-256, of a job that has finished
-}
-
 // outcome is how a job has ended.
 type outcome string
 

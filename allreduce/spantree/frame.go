@@ -340,12 +340,18 @@ type frameReader struct {
 	buf   []byte // reused, if it is small: frames hold copies
 	size  int    // of the last frame
 
-	budget *budget // of what is read; nil: nobody's
+	budget memoryBound // what long frames are counted against; nil: they are not
 
 	server  uint64 // whose frames they are: the incarnation that WELCOME has told
 	version uint8  // of the last frame
 	header  [frameHeader]byte
 	waited  bool // header is that of the frame under way
+}
+
+// memoryBound is a bound of the memory that clients may take.
+type memoryBound interface {
+	take(n, spare int64) bool
+	give(n int64)
 }
 
 // wait waits for a frame's header, which next then takes; it needs little stack.

@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"crypto/sha256"
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
@@ -115,7 +116,7 @@ func samples() []frame {
 	return []frame{
 		&joinFrame{
 			UniqueID: 7, Rank: 3, Total: 4, Generation: 1, State: stateReady, Attempt: 9, Epoch: e, Capabilities: 1, Heartbeat: time.Second,
-			LostAfter: 10 * time.Second, OptionsSHA256: sum("bits=18"), Port: 26544, AdvertiseHost: "10.0.0.3", Host: "h3",
+			LostAfter: 10 * time.Second, OptionsSHA256: sha256.Sum256([]byte("bits=18")), Port: 26544, AdvertiseHost: "10.0.0.3", Host: "h3",
 			RunKey: "run", Options: "bits=18", Version: "1.0", OnLoss: lossWait, ReplaceTimeout: time.Minute, SlowFactor: 2, Completed: e, Step: 8, Token: [16]byte{1, 15: 16},
 			Elastic: time.Minute, Roster: rosterWithout([]int{1, 9}),
 		},

@@ -4,9 +4,8 @@ package spantree
 
 import (
 	"fmt"
-	"time"
-
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"time"
 )
 
 // Limits on the texts in frames, in bytes.
@@ -278,4 +277,15 @@ func (f *cancelFrame) code(c *coder) {
 	c.text("run_key", maxRunKey, &f.RunKey)
 	c.text("reason", maxWords, &f.Reason)
 	c.raw("claim", f.Claim[:])
+}
+
+// spare tells that a JOIN is that of a spare.
+func (f *joinFrame) spare() bool { return f.Rank == noRank }
+
+// seat is the rank of a JOIN; -1: a spare has none.
+func (f *joinFrame) seat() int {
+	if f.spare() {
+		return -1
+	}
+	return int(f.Rank)
 }

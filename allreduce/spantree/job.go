@@ -283,33 +283,3 @@ func (j *job) describe(now time.Time) string {
 	}
 	return j.state.String()
 }
-
-// ranks writes "rank 3" or "ranks 1, 2, 5-9".
-func ranks(list []int) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("rank %d", list[0])
-	}
-	var b strings.Builder
-	b.WriteString("ranks")
-	for i, sep := 0, " "; i < len(list); sep = ", " {
-		last := i
-		for last+1 < len(list) && list[last+1] == list[last]+1 {
-			last++
-		}
-		if b.Len() > 200 {
-			fmt.Fprintf(&b, ", … (%d in all)", len(list))
-			break
-		}
-		b.WriteString(sep)
-		switch last - i {
-		case 0:
-			fmt.Fprint(&b, list[i])
-		case 1:
-			fmt.Fprintf(&b, "%d, %d", list[i], list[last])
-		default:
-			fmt.Fprintf(&b, "%d-%d", list[i], list[last])
-		}
-		i = last + 1
-	}
-	return b.String()
-}

@@ -34,8 +34,6 @@ const (
 	journalHeader = 12
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // A JournalError says that a journal cannot be used, and what to do.
 type JournalError struct {
 	Path   string

@@ -34,13 +34,13 @@ func keys(runs []*finishedRecord) (all []string) {
 
 func TestJournalKeepsWhatLaterStartsNeed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	j, term, runs := open(t, path, 2, birth)
+	j, term, runs := open(t, path, 2, born)
 	if term != 1 || runs != nil {
 		t.Errorf("a new journal: term %d, runs %v", term, runs)
 	}
 	for i, key := range []string{"a", "b", "c"} {
 		r := sampleRun(key)
-		r.At = birth.Add(time.Duration(i) * time.Minute)
+		r.At = born.Add(time.Duration(i) * time.Minute)
 		if err := errors.Join(j.append(&deliveredRecord{RunKey: key}), j.append(r), j.sync()); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestJournalKeepsWhatLaterStartsNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The newest two, and none older than an hour.
-	j, term, runs = open(t, path, 2, birth.Add(10*time.Minute))
+	j, term, runs = open(t, path, 2, born.Add(10*time.Minute))
 	if d := cmp.Diff([]string{"b", "c"}, keys(runs)); term != 2 || d != "" {
 		t.Errorf("term %d, -want +got:\n%s", term, d)
 	}
@@ -62,7 +62,7 @@ func TestJournalKeepsWhatLaterStartsNeed(t *testing.T) {
 	if err != nil || after.Size() >= before.Size() {
 		t.Errorf("%d bytes became %d, %v: what nobody needs stays", before.Size(), after.Size(), err)
 	}
-	j, term, runs = open(t, path, 2, birth.Add(62*time.Minute-time.Second))
+	j, term, runs = open(t, path, 2, born.Add(62*time.Minute-time.Second))
 	if d := cmp.Diff([]string{"c"}, keys(runs)); term != 3 || d != "" {
 		t.Errorf("term %d, -want +got:\n%s", term, d)
 	}
@@ -71,19 +71,19 @@ func TestJournalKeepsWhatLaterStartsNeed(t *testing.T) {
 
 func TestJournalIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	j, _, _ := open(t, path, 2, birth)
-	_, _, _, err := openJournal(path, 2, time.Hour, birth)
+	j, _, _ := open(t, path, 2, born)
+	_, _, _, err := openJournal(path, 2, time.Hour, born)
 	if !errors.Is(err, ErrJournalLocked) || !strings.Contains(err.Error(), path) {
 		t.Errorf("second open: %v", err)
 	}
 	j.close()
-	open(t, path, 2, birth)
+	open(t, path, 2, born)
 }
 
 // A crash can cut the file anywhere, and some file systems fill it up with
 // zeros then: the last record is lost at most.
 func TestTornJournal(t *testing.T) {
-	records := []record{&termRecord{Term: 4, At: birth.Local()}, sampleRun("a"), sampleRun("b")}
+	records := []record{&termRecord{Term: 4, At: born.Local()}, sampleRun("a"), sampleRun("b")}
 	var ends []int
 	for n := range records {
 		ends = append(ends, len(journalOf(t, records[:n+1]...)))
@@ -108,7 +108,7 @@ func TestTornJournal(t *testing.T) {
 
 // Anything but a torn end stops the start, with advice.
 func TestDamagedJournal(t *testing.T) {
-	records := []record{&termRecord{Term: 4, At: birth}, sampleRun("a"), sampleRun("b")}
+	records := []record{&termRecord{Term: 4, At: born}, sampleRun("a"), sampleRun("b")}
 	whole := journalOf(t, records...)
 	last := len(journalOf(t, records[:2]...))
 	path := filepath.Join(t.TempDir(), "state")

@@ -350,7 +350,7 @@ func TestJournalQueueIsBounded(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	_, _, runs := open(t, s.cfg.StateFile, 10, birth)
+	_, _, runs := open(t, s.cfg.StateFile, 10, born)
 	if len(runs) == 0 || runs[len(runs)-1].Job.RunKey != "last" {
 		t.Errorf("runs %v", keys(runs))
 	}

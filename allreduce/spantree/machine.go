@@ -4,14 +4,11 @@ package spantree
 
 import (
 	"fmt"
+	"github.com/gvw-project/gvw/internal/clock"
 	"log/slog"
 	"slices"
 	"time"
-
-	"github.com/gvw-project/gvw/internal/clock"
-)
-
-// The server's mind, without a socket, a clock or a goroutine: an event goes
+) // The server's mind, without a socket, a clock or a goroutine: an event goes
 // in, with the time at which it happened, and what is to be done comes out.
 // server.go feeds it and does what it says; the transcripts in
 // testdata/machine show what it says to whom.
@@ -327,3 +324,6 @@ func (m *machine) onDrain() {
 		m.log(slog.LevelInfo, "job still there", slog.String("job", j.id.String()), slog.String("state", j.describe(m.now)))
 	}
 }
+
+// tick is how often the server looks for who has been silent for too long.
+const tick = 200 * time.Millisecond

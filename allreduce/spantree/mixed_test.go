@@ -90,7 +90,7 @@ func TestLossInAMixedJob(t *testing.T) {
 	vw := r.vw(9, 3, 2)
 	go func() {
 		_, _ = dies.Ready(t.Context(), Shard{})
-		_ = dies.conn.Close()
+		_ = dies.hangUp()
 	}()
 	vw.reads("01000000")
 	done := make(chan error, 1)

@@ -80,7 +80,8 @@ type Lack struct {
 	Address      string // of the source's data listener, host:port
 }
 
-func (f *startFrame) wiring(total, rank int) *Wiring {
+// wiringOf returns what START says to a rank.
+func wiringOf(f *startFrame, total, rank int) *Wiring {
 	w := &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total),
 		Resume: Point{f.ResumeEpoch, f.ResumeStep},
@@ -108,14 +109,16 @@ func (f *startFrame) wiring(total, rank int) *Wiring {
 	return w
 }
 
-func (f *pullFrame) wiring(rank int) *Wiring {
+// pullOf returns what PULL says to a rank.
+func pullOf(f *pullFrame, rank int) *Wiring {
 	return &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Resume: Point{f.ResumeEpoch, f.ResumeStep}, Ending: true,
 		Lack: &Lack{Rank: rank, Source: f.Source, What: What(f.What), Address: hostPort(f.Host, f.Port)},
 	}
 }
 
-func (f *wireFrame) wiring() *Wiring {
+// streamOf returns what WIRE says to a rank of a job with vw workers.
+func streamOf(f *wireFrame) *Wiring {
 	w := &Wiring{Epoch: f.Epoch, Token: f.Token, Stream: true, Kids: int(f.Kids)}
 	if f.ParentHost != "" {
 		w.Parent = hostPort(f.ParentHost, f.ParentPort)

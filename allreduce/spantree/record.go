@@ -131,3 +131,18 @@ func decodeRecord(b []byte) (record, error) {
 	}
 	return r, c.err
 }
+
+// memberBytes is a member of a job, and jobBytes is a job.
+const memberBytes = 1 << 10
+
+// fileBytes is a file that was delivered.
+const fileBytes = 128
+
+// holds is what is kept of a run that has finished.
+func (r *finishedRecord) holds() int64 {
+	n := memberBytes + int64(len(r.Job.RunKey))
+	for _, f := range r.Files {
+		n += fileBytes + int64(len(f.File))
+	}
+	return n
+}

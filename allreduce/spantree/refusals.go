@@ -25,7 +25,7 @@ type content struct {
 	replace    time.Duration
 }
 
-func (f *joinFrame) content() content {
+func contentOf(f *joinFrame) content {
 	return content{Job{f.UniqueID, f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
 }
 
@@ -42,7 +42,7 @@ type refused struct {
 }
 
 func (r *refusals) add(f *joinFrame, no *refusal, now time.Time) {
-	c := f.content()
+	c := contentOf(f)
 	if f.RunKey == "" || no.code != OptionsDiffer && no.code != TotalDiffers || r.by[c] != nil {
 		return
 	}

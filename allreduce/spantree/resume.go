@@ -17,11 +17,6 @@ func (p point) compare(q point) int {
 	return cmp.Or(p.epoch.compare(q.epoch), cmp.Compare(p.step, q.step))
 }
 
-// compare orders epochs of one job. Incarnations have no order.
-func (e Epoch) compare(f Epoch) int {
-	return cmp.Or(cmp.Compare(e.Term, f.Term), cmp.Compare(e.N, f.N))
-}
-
 // origin is where the next epoch begins: the newest step that any live holder
 // has completed; if there is none the checkpoint of rank 0, or the beginning.
 // lacks says who cannot begin there at once, and what it needs from whom.

@@ -23,6 +23,9 @@ import (
 const patience = 20 * time.Second
 
 // logLines collects log lines.
+// born is when the journals of the tests begin.
+var born = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
 type logLines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

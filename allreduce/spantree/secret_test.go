@@ -132,7 +132,7 @@ func TestNoFallBackToVW(t *testing.T) {
 	refusedWith(t, err, "it can prove nothing")
 	cfg.Credentials.AllowVW = true
 	m, err := Join(t.Context(), cfg)
-	if err != nil || !m.foreign {
+	if err != nil || !m.streams() {
 		t.Errorf("with AllowVW: %v", err)
 	}
 }

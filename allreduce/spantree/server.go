@@ -5,7 +5,6 @@ package spantree
 import (
 	"cmp"
 	"context"
-	crand "crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,9 +17,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
-
-// tick is how often the server looks for who has been silent for too long.
-const tick = 200 * time.Millisecond
 
 // Server serves jobs. Make one with [NewServer]; several goroutines may use it.
 type Server struct {
@@ -92,10 +88,6 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	return s, nil
 }
-
-// random fills b with random bytes. crypto/rand does not fail: it ends the
-// program where the operating system has no randomness.
-func random(b []byte) { _, _ = crand.Read(b) }
 
 // Serve accepts connections until ctx ends, Close is called, or a server that
 // was told to [Server.Drain] has no job left. It returns nil then, after its

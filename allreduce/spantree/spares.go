@@ -18,19 +18,8 @@ import (
 // maxSpares bounds the spares of a job.
 const maxSpares = 256
 
-// spare tells that a JOIN is that of a spare.
-func (f *joinFrame) spare() bool { return f.Rank == noRank }
-
-// rank is that of a JOIN; -1: a spare has none.
-func (f *joinFrame) rank() int {
-	if f.spare() {
-		return -1
-	}
-	return int(f.Rank)
-}
-
 // checkSpare refuses a spare that no job can use.
-func (f *joinFrame) checkSpare() *refusal {
+func checkSpare(f *joinFrame) *refusal {
 	switch {
 	case f.OnLoss != lossWait:
 		return refuse(Malformed, "a spare of a job with on_loss=%v: only a job that waits for replacements (wait) can use one", f.OnLoss)

@@ -3,6 +3,7 @@
 package spantree
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
@@ -103,7 +104,7 @@ func (s *stage) step(ev event) {
 				c.inbox, c.cut = append(c.inbox, nil), true
 			}
 		case persist:
-			if _, err := appendEntry(nil, a.record); err != nil {
+			if _, err := appendRecord(nil, a.record); err != nil {
 				s.fatalf("%v", err)
 			}
 			if _, ok := a.record.(*finishedRecord); ok && len(s.owed) > 0 {
@@ -377,7 +378,7 @@ func (s *stage) enter(rank int) *actor {
 
 func (s *stage) join(a *actor) {
 	s.step(arrived{a.conn, endpoint{host: "10.0.0.1", local: "10.0.0.9"}, &joinFrame{
-		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sum(""), Attempt: a.number,
+		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sha256.Sum256(nil), Attempt: a.number,
 		OnLoss: s.policy, SlowFactor: 2, Generation: a.gen, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step, Token: a.token,
 	}})
 }

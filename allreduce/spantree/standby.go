@@ -3,7 +3,6 @@
 package spantree
 
 import (
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -237,8 +236,4 @@ func (j *job) checkShard(a *attempt, s Shard) *refusal {
 		return nil
 	}
 	return refuse(ShardDiffers, "rank %d has read %v here, the attempt that it would replace had read %v: give it the same input", a.rank, s, want)
-}
-
-func (s Shard) String() string {
-	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", s.Examples, s.Bytes, s.CRC)
 }

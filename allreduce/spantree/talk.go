@@ -30,13 +30,13 @@ func (m *Member) take(f frame) {
 		m.onOver(f)
 		return
 	case *startFrame:
-		m.begin(f.wiring(m.cfg.Total, m.cfg.Rank))
+		m.begin(wiringOf(f, m.cfg.Total, m.cfg.Rank))
 		return
 	case *wireFrame:
-		m.begin(f.wiring())
+		m.begin(streamOf(f))
 		return
 	case *pullFrame:
-		m.begin(f.wiring(m.cfg.Rank))
+		m.begin(pullOf(f, m.cfg.Rank))
 		return
 	case *assignFrame:
 		m.assigned(f)
@@ -132,7 +132,7 @@ func (m *Member) owe(files []string) {
 // onOver ends an epoch on this rank, and says how far it is if another one is to
 // follow.
 func (m *Member) onOver(f *overFrame) {
-	cause := f.Cause.err(m.cfg)
+	cause := errorOf(f.Cause, m.cfg)
 	if f.Final {
 		m.update(func() {
 			m.heard = m.now()
@@ -208,8 +208,8 @@ func (m *Member) end(cause error) {
 	}
 }
 
-// err is the cause as every rank's methods return it.
-func (c cause) err(cfg JoinConfig) error {
+// errorOf returns the cause as the methods of every rank return it.
+func errorOf(c cause, cfg JoinConfig) error {
 	if c.Kind == causeRefused {
 		return &RefusedError{Server: cfg.Server, Code: c.Code, Reason: c.Why}
 	}

@@ -3,11 +3,11 @@
 package spantree
 
 import (
+	"cmp"
 	"fmt"
+	"github.com/gvw-project/gvw/internal/plain"
 	"strconv"
 	"time"
-
-	"github.com/gvw-project/gvw/internal/plain"
 )
 
 // DefaultPort is where vw's spanning_tree listens, and ours.
@@ -112,4 +112,24 @@ func (c Code) String() string {
 		return s
 	}
 	return fmt.Sprintf("code %d", uint16(c))
+}
+
+// EdgeFault is what is wrong with an edge. Its numbers are part of the protocol.
+type EdgeFault uint8
+
+// The faults of an edge.
+const (
+	EdgeStalls  EdgeFault = 1 // no byte moves
+	EdgeBroke   EdgeFault = 2 // it has ended
+	EdgeGarbles EdgeFault = 3 // bytes have changed on the way
+	EdgeGives   EdgeFault = 4 // a transfer of what this rank lacks makes no progress
+)
+
+// compare orders epochs of one job. Incarnations have no order.
+func (e Epoch) compare(f Epoch) int {
+	return cmp.Or(cmp.Compare(e.Term, f.Term), cmp.Compare(e.N, f.N))
+}
+
+func (s Shard) String() string {
+	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", s.Examples, s.Bytes, s.CRC)
 }

@@ -167,15 +167,15 @@ func lastWords(talk string) string {
 	return strings.Join(lines[max(0, len(lines)-most):], "; ")
 }
 
-// server is a spanning-tree server for one turn.
-type server struct {
+// gateway is a spanning-tree server for one turn.
+type gateway struct {
 	addr   string
 	job    uint64
 	server *spantree.Server
 	served chan error
 }
 
-func serve(ctx context.Context, n transport.Network, creds *auth.Credentials) (*server, error) {
+func serve(ctx context.Context, n transport.Network, creds *auth.Credentials) (*gateway, error) {
 	host := "127.0.0.1"
 	if _, inProcess := n.(*mem.Network); inProcess {
 		host = "mem"
@@ -189,12 +189,12 @@ func serve(ctx context.Context, n transport.Network, creds *auth.Credentials) (*
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	sv := &server{addr: l.Addr().String(), job: rand.Uint64(), server: s, served: make(chan error, 1)}
+	sv := &gateway{addr: l.Addr().String(), job: rand.Uint64(), server: s, served: make(chan error, 1)}
 	go func() { sv.served <- s.Serve(context.WithoutCancel(ctx), l) }() // joined by stop
 	return sv, nil
 }
 
-func (s *server) stop() error {
+func (s *gateway) stop() error {
 	err := s.server.Close()
 	if serr := <-s.served; serr != nil && !errors.Is(serr, net.ErrClosed) {
 		err = errors.Join(err, serr)

@@ -2,6 +2,16 @@
 
 package spantree
 
+import (
+	"slices"
+)
+
+// partOf says that a rank is one of these.
+func partOf(live []int, rank int) bool {
+	_, ok := slices.BinarySearch(live, rank)
+	return ok
+}
+
 // roster says who takes part in a job that does not wait for ranks that have not come:
 // all but those that were missing when it was decided. The zero value: it has not been.
 type roster struct {

@@ -3,11 +3,23 @@
 package spantree
 
 import (
-	"encoding/json"
-	"math"
-	"slices"
 	"time"
 )
+
+// EndedJob is a job that has ended, in a ServerStatus.
+type EndedJob struct {
+	UniqueID   uint64    `json:"unique_id"`
+	RunKey     string    `json:"run_key,omitempty"`
+	Generation uint32    `json:"generation"`
+	Outcome    string    `json:"outcome"`         // finished, failed, cancelled, closed, handed over
+	Cause      string    `json:"cause,omitempty"` // of any other outcome than finished
+	Rank       int       `json:"rank"`            // that was lost or gave up; -1: none
+	Host       string    `json:"host,omitempty"`  // of that rank
+	Total      int       `json:"total"`
+	Seconds    float64   `json:"seconds"` // from its opening; 0: it ended before this server started
+	Ended      time.Time `json:"ended"`
+	Model      string    `json:"model,omitempty"` // SHA-256, of a job that has finished
+}
 
 // ServerStatus is what a server knows about its jobs. As JSON it is the
 // answer to STATUS: fields may be added, never renamed.
@@ -60,89 +72,4 @@ type RankStatus struct {
 	Steps    uint64  `json:"steps"`
 	Examples uint64  `json:"examples"`
 	Loss     float64 `json:"loss"`
-}
-
-func (m *machine) onStatus(ev asked) {
-	m.do(sendFrame{ev.conn, &jobsFrame{JSON: m.statusJSON()}})
-	m.do(hangUp(ev))
-}
-
-// statusJSON is the status as one frame can hold it.
-func (m *machine) statusJSON() string {
-	s := m.status()
-	each := func(shorten func(*JobStatus)) {
-		for i := range s.Jobs {
-			shorten(&s.Jobs[i])
-		}
-	}
-	for _, shorten := range []func(){
-		func() {},
-		func() { s.Ended = nil },
-		func() { each(func(j *JobStatus) { j.Ranks = nil }) },
-		func() { each(func(j *JobStatus) { j.Options = clip(j.Options, 100) }) },
-	} {
-		shorten()
-		text, err := json.Marshal(s)
-		if err != nil {
-			panic("BUG: spantree: a ServerStatus is no JSON: " + err.Error())
-		}
-		if len(text) <= bigFrame-4 {
-			return string(text)
-		}
-	}
-	return "{}"
-}
-
-func (m *machine) status() ServerStatus {
-	s := ServerStatus{Version: m.version, Term: m.term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []JobStatus{}, Ended: slices.Clone(m.endings)}
-	for _, j := range m.order {
-		js := JobStatus{
-			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.state.String(), Report: j.describe(m.now),
-			VW: j.streams || j.mixed(), Total: j.total, Joined: len(j.seats), Seconds: m.now.Sub(j.created).Seconds(), Options: j.options,
-		}
-		if j.epoch != (Epoch{}) {
-			js.Epoch = j.epoch.String()
-		}
-		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refused, j.refusal
-		if j.policy != lossAbort {
-			js.OnLoss = j.policy.String()
-			js.Removed = sortedRanks(j.removed)
-			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.seats[r] != nil })
-		}
-		for _, a := range j.everybody() {
-			js.Ranks = append(js.Ranks, a.status(m.now))
-			if !a.seated && a.rank >= 0 {
-				js.Standbys++
-			}
-		}
-		s.Jobs = append(s.Jobs, js)
-	}
-	return s
-}
-
-func (a *attempt) status(now time.Time) RankStatus {
-	r := RankStatus{
-		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waits,
-		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: a.progress.Loss,
-	}
-	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
-		r.Loss = 0 // JSON has no such numbers
-	}
-	if a.hasPort {
-		r.Address = hostPort(a.job.addressOf(a, ""), a.port)
-	}
-	switch {
-	case a.rank < 0:
-		r.State = "spare"
-	case !a.seated:
-		r.State = "standby"
-	case a.complete:
-		r.State = "complete"
-	case a.ready || a.vw:
-		r.State = "ready"
-	}
-	if !a.vw {
-		r.Silent = now.Sub(a.heard).Seconds()
-	}
-	return r
 }

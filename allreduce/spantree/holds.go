@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+const jobBytes = 8 << 10
+
+// holds is what the machine keeps of clients, in bytes.
+func (m *machine) holds() (n int64) {
+	n = m.finished.bytes
+	for _, j := range m.order {
+		n += jobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.sentence))
+		for _, f := range j.files {
+			n += fileBytes + int64(len(f.File))
+		}
+		for _, a := range j.everybody() {
+			n += a.holds()
+		}
+	}
+	return n
+}
+
+func (a *attempt) holds() int64 {
+	n := memberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waits)+len(a.knows.report))
+	for _, f := range a.owes {
+		n += fileBytes + int64(len(f))
+	}
+	return n
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spantree
+
+import (
+	"crypto/sha256"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// FuzzMachine plays events that the bytes choose. It must not panic, and
+// between any two events what it keeps must add up.
+func FuzzMachine(f *testing.F) {
+	f.Add([]byte("\x00\x01\x02\x03\x00\x11\x12\x13\x20\x21\x30\x31\x40\x41\x50\x51\x60\x70"))
+	f.Add([]byte{0, 1, 16, 17, 32, 33, 48, 49, 64, 65, 80, 81, 96, 97, 112, 113, 128, 129, 144, 145})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		playMachine(t, script)
+	})
+}
+
+// playMachine plays a script, two bytes an event: what, and who. With an odd byte left, the time
+// between two events is a pause of the server.
+func playMachine(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, script []byte,
+) {
+	t.Helper()
+	rules := testRules
+	if len(script)%2 == 1 {
+		rules.tick = tick
+	}
+	m, now := newMachine(rules, 1, 1, constant), birth
+	known, gone := map[connID]bool{}, map[connID]bool{}
+	for i := 0; i+1 < len(script); i += 2 {
+		what, who := script[i], script[i+1]
+		conn := connID(who)
+		ev := scripted(m, what, who)
+		switch ev.(type) {
+		case arrived, vwHello, asked, cancelling:
+			if known[conn] {
+				continue // a connection says once what it wants
+			}
+		}
+		known[conn] = true
+		now = now.Add(time.Duration(what>>4) * time.Second)
+		for _, a := range m.step(now, ev) {
+			switch a := a.(type) {
+			case sendFrame:
+				if gone[a.conn] {
+					t.Fatalf("%v is sent to connection %d after it was hung up", typeOf(a.frame), a.conn)
+				}
+				if _, err := appendFrame(nil, a.frame); err != nil {
+					t.Fatalf("%v", err)
+				}
+			case sendBytes:
+				if gone[a.conn] {
+					t.Fatalf("% x is sent to connection %d after it was hung up", a.bytes, a.conn)
+				}
+			case hangUp:
+				gone[a.conn] = true
+			case persist:
+				if _, err := appendRecord(nil, a.record); err != nil {
+					t.Fatalf("%v", err)
+				}
+			}
+		}
+		checkMachine(t, m)
+	}
+}
+
+// rosterOf is one that few attempts have heard of.
+func rosterOf(n byte) roster {
+	switch n {
+	case 2:
+		return rosterWithout(nil)
+	case 3:
+		return rosterWithout([]int{1})
+	}
+	return roster{}
+}
+
+// scripted makes an event of two bytes. Eight connections share two ids.
+func scripted(m *machine, what, who byte) event {
+	conn := connID(who)
+	epoch := Epoch{}
+	if a := m.conns[conn]; a != nil {
+		epoch = a.job.epoch
+	}
+	from := endpoint{host: "10.0.0.1", local: "10.0.0.9"}
+	unique, rank, total := uint64(who>>2&1), uint64(who&3), uint64(2+who>>5&1)
+	if what&0x7f == 4 { // a spare, where the job can use one
+		rank = noRank
+	}
+	switch what & 15 {
+	case 0, 1:
+		return vwHello{conn, from, unique, total, rank}
+	case 2, 3, 4:
+		return arrived{conn, from, &joinFrame{
+			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
+			OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(conn), OnLoss: lossPolicy(unique),
+			Elastic: time.Duration(what>>6&1) * time.Second, Roster: rosterOf(what >> 4 & 3),
+		}}
+	case 5:
+		return vwPort{conn, uint16(who)}
+	case 6, 7:
+		return received{conn, &readyFrame{}}
+	case 8:
+		return received{conn, &completeFrame{Epoch: epoch, Owes: [][]string{nil, {"f"}}[who>>6&1]}}
+	case 9:
+		return received{conn, &doneFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
+	case 10:
+		return received{conn, &beatFrame{}}
+	case 11:
+		return []event{received{conn, &leaveFrame{}}, received{conn, &failFrame{Reason: "x"}}}[what>>7]
+	case 12:
+		return closed{conn, "closed"}
+	case 13:
+		if who>>5&1 != 0 {
+			return []event{
+				received{conn, &askFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", maxWords)}},
+				received{conn, &reportFrame{Epoch: epoch, Progress: Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
+				cancelling{conn, from, &cancelFrame{UniqueID: unique}},
+				arrived{conn, from, &joinFrame{
+					UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(who & 7),
+					OnLoss: lossPolicy(unique), Epoch: Epoch{Term: 1, N: uint32(what >> 7), Incarnation: uint64(what >> 6 & 1)}, Step: uint64(what >> 5 & 1),
+				}},
+			}[what>>4&3]
+		}
+		return persisted{receipt: uint64(who & 3)}
+	case 14:
+		if who>>5&1 != 0 {
+			return received{conn, &atFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
+		}
+		return asked{conn}
+	}
+	if who>>5&1 != 0 {
+		return received{conn, &atFrame{Epoch: epoch}}
+	}
+	return ticked{}
+}
+
+// The same as a property test, so that every run of the tests plays some.
+func TestMachineAddsUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 2500 {
+		script := make([]byte, 60+r.IntN(400))
+		for i := range script {
+			script[i] = byte(r.Uint32())
+		}
+		// Few connections, so that they meet.
+		mask := []byte{0x6f, 0x2f, 0x67, 0xff}[i%4]
+		for i := 1; i < len(script); i += 2 {
+			script[i] &= mask
+		}
+		playMachine(t, script)
+	}
+}
