@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // verb is what a collective does. Its numbers are part of the protocol.
@@ -54,7 +54,7 @@ func (v verb) silent() bool { return v == verbBarrier || v == verbSendRecv || v 
 // before the first byte of the collective, so that two that disagree get an
 // error at once.
 type callID struct {
-	epoch    spantree.Epoch
+	epoch    protocol.Epoch
 	seq      uint64 // number of the collective within the epoch, from 1
 	verb     verb
 	kind     Kind
@@ -157,7 +157,7 @@ func decodeCall(b []byte) callID {
 	le := binary.LittleEndian
 	name, own := b[callFixed:callFixed+int(b[44])], b[callFixed+int(b[44]):]
 	return callID{
-		epoch:    spantree.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])},
+		epoch:    protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])},
 		seq:      le.Uint64(b[16:]),
 		verb:     verb(b[24]),
 		kind:     Kind(b[25]),

@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
 // Checkpoints keeps states of a job for the case that no rank is left that has one.
@@ -24,7 +24,7 @@ type Checkpoints interface {
 	// that there is none any more.
 	Load(step uint64, read func(io.Reader) error) error
 	// Save keeps a state. lease is nil while this rank may remove older ones.
-	Save(at spantree.Point, write func(io.Writer) error, lease func() error) error
+	Save(at client.Point, write func(io.Writer) error, lease func() error) error
 	// Clear removes all of them: the job has finished.
 	Clear() error
 }
@@ -100,7 +100,7 @@ func (s *steps) save() {
 // copied is the state after a step, to be written.
 type copied struct {
 	snapshot
-	at spantree.Point
+	at client.Point
 }
 
 // write writes the newest copy, unless another call does, which then also writes this one.
@@ -143,7 +143,7 @@ func (e *goneError) Error() string { return e.err.Error() }
 func (e *goneError) Unwrap() error { return e.err }
 
 // load takes the state from a checkpoint.
-func (s *steps) load(w *spantree.Wiring) error {
+func (s *steps) load(w *client.Wiring) error {
 	g := s.group
 	if g.cfg.Checkpoints == nil {
 		return fmt.Errorf("rank %d: the server says that this rank has a checkpoint of step %d, and it has none", g.cfg.Rank, w.Resume.Step)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // collective is a call of one, as its method describes it.
@@ -108,7 +108,7 @@ func (g *Group) ready(ctx context.Context) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
-	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
 		return err
 	}
 	if !g.steps.recovers {

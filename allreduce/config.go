@@ -16,20 +16,20 @@ import (
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Config says which rank of which job this process is. The zero value of a field
 // means what its comment says.
 type Config struct {
 	// Server is the address of the spanning-tree server, host or host:port. Required;
-	// the default port is spantree.DefaultPort, 26543.
+	// the default port is [DefaultPort], 26543.
 	Server string
 	// Job names the job: vw's unique_id, and the run key of a launcher.
-	Job spantree.Job
+	Job protocol.Job
 	// Rank is this process's number, 0 to Total-1. Total is how many there are.
 	Rank, Total int
 	// Generation counts a launcher's restarts of the whole job; a higher one fences
@@ -168,13 +168,13 @@ type Config struct {
 //     Config.ReplaceTimeout. The machine passed to Run is [Recoverable].
 //   - [Shrink] continues the job without the lost rank. The machine passed to Run is a
 //     [Shrinker].
-type OnLoss = spantree.OnLoss
+type OnLoss = protocol.OnLoss
 
 // The policies on the loss of a rank, values of Config.OnLoss.
 const (
-	Abort  OnLoss = spantree.Abort
-	Wait   OnLoss = spantree.Wait
-	Shrink OnLoss = spantree.Shrink
+	Abort  OnLoss = protocol.Abort
+	Wait   OnLoss = protocol.Wait
+	Shrink OnLoss = protocol.Shrink
 )
 
 // Driver is the way in which a rank moves bytes over its connections. Ranks with
@@ -246,7 +246,7 @@ func serverAddress(server string) string {
 	case err != nil: // no port
 		host = strings.TrimSuffix(strings.TrimPrefix(server, "["), "]")
 	}
-	return net.JoinHostPort(host, strconv.Itoa(spantree.DefaultPort))
+	return net.JoinHostPort(host, strconv.Itoa(protocol.DefaultPort))
 }
 
 // checkServer reports whether server is host or host:port. An IPv6 address needs brackets

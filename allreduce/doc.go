@@ -4,7 +4,7 @@
 // over all of them, broadcasts, gathers of small records, barriers.
 //
 //	g, err := allreduce.Join(ctx, allreduce.Config{
-//		Server: "gateway", Job: spantree.Job{UniqueID: 7},
+//		Server: "gateway", Job: allreduce.Job{UniqueID: 7},
 //		Rank: 3, Total: 8,
 //	})
 //	…
@@ -16,7 +16,7 @@
 // Under a launcher [ConfigFromEnv] makes the Config: gvw run -n 4 -- PROGRAM starts the
 // ranks and their server on one machine.
 //
-// The server (package spantree) brings the ranks of a job together and says who
+// The server (the program spanning_tree) brings the ranks of a job together and says who
 // is lost; the vectors never cross it. They go from rank to rank, over a tree of
 // connections that is opened when the job is wired, and others that open when a
 // collective first needs them: the higher rank connects to the lower. Both ends

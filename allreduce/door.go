@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
@@ -82,7 +82,7 @@ func (d *door) allowed(c net.Conn) bool {
 		return true
 	}
 	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	return err == nil && spantree.AddressIn(host, allow)
+	return err == nil && address.In(host, allow)
 }
 
 // strangers are the connections that have not said yet who they are. Of too many the

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -83,7 +83,7 @@ func (e *edge) lost(err error) *failure {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		text = "its connection ended"
 	}
-	return &failure{code: faultLost, by: e.en.rank, rank: e.rank, host: e.host, text: text, err: err, ask: spantree.EdgeBroke}
+	return &failure{code: faultLost, by: e.en.rank, rank: e.rank, host: e.host, text: text, err: err, ask: protocol.EdgeBroke}
 }
 
 // garbled is the failure that the peer sent what makes no sense.
@@ -92,7 +92,7 @@ func (e *edge) garbled(err error) *failure {
 		code: faultGaveUp, by: e.en.rank, rank: e.en.rank,
 		text: fmt.Sprintf("from %s: %v", rankAt(e.rank, e.host), err),
 		err:  fmt.Errorf("from %s: %w", rankAt(e.rank, e.host), err),
-		ask:  spantree.EdgeGarbles,
+		ask:  protocol.EdgeGarbles,
 		far:  e.rank,
 	}
 }

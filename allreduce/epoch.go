@@ -11,19 +11,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // epoch is one wiring of the job, from START to OVER: the edges, and what goes over
 // them. A job that does not recover from losses has one.
 type epoch struct {
 	group  *Group
-	wiring *spantree.Wiring // nil: not wired yet
-	live   lineup           // who takes part
-	lack   *spantree.Lack   // what this rank takes before anything else; nil: nothing
-	wirer  *wirer           // nil: Local, or no edges are needed
+	wiring *client.Wiring // nil: not wired yet
+	live   lineup         // who takes part
+	lack   *client.Lack   // what this rank takes before anything else; nil: nothing
+	wirer  *wirer         // nil: Local, or no edges are needed
 	engine engine
 	plans  plans
 	linked bool          // the tree's edges are open
@@ -66,7 +67,7 @@ func newEpoch(g *Group) *epoch {
 }
 
 // turn makes the epoch of w the one over which collectives go.
-func (g *Group) turn(w *spantree.Wiring) {
+func (g *Group) turn(w *client.Wiring) {
 	old, e := g.epoch, newEpoch(g)
 	live := old.live
 	if w.Live != nil {
@@ -83,7 +84,7 @@ func (g *Group) turn(w *spantree.Wiring) {
 			wr.patience = g.cfg.Stall
 		}
 		wr.ask = func(ctx context.Context, rank int, detail string) {
-			g.member.Ask(ctx, rank, 0, spantree.EdgeStalls, detail)
+			g.member.Ask(ctx, rank, 0, protocol.EdgeStalls, detail)
 		}
 	}
 	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr // before anybody sees it
@@ -120,7 +121,7 @@ func (g *Group) connect(ctx context.Context) error {
 		case errors.Is(err, errOver):
 			return e.overError("wiring")
 		case g.steps.recovers && ctx.Err() == nil:
-			e.engine.fail(&failure{code: faultLost, by: g.cfg.Rank, rank: wr.astray(), text: err.Error(), err: err, ask: spantree.EdgeBroke}, nil)
+			e.engine.fail(&failure{code: faultLost, by: g.cfg.Rank, rank: wr.astray(), text: err.Error(), err: err, ask: protocol.EdgeBroke}, nil)
 			return g.failed(ctx)
 		}
 		// The others wait in vain, and are not to hear just that this rank has gone.
@@ -157,7 +158,7 @@ func (e *epoch) over() bool {
 }
 
 // start takes over the edges of a wired job.
-func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error {
+func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 	g, en := e.group, &e.engine
 	d, err := e.newDriver(w, wr)
 	if err != nil {
@@ -179,11 +180,11 @@ func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error 
 		}
 		en.driver = d
 		en.pipes, _ = d.(pipes)
-		if !w.Stream && w.Epoch != (spantree.Epoch{}) {
+		if !w.Stream && w.Epoch != (protocol.Epoch{}) {
 			en.away = g.member.Gone
 			en.onUnmet = func(rank int, detail string) {
 				e.work.Go(func() {
-					g.member.Ask(e.quitting, rank, en.callNumber(), spantree.EdgeStalls, detail)
+					g.member.Ask(e.quitting, rank, en.callNumber(), protocol.EdgeStalls, detail)
 				})
 			}
 		}
@@ -204,7 +205,7 @@ func (e *epoch) start(ctx context.Context, w *spantree.Wiring, wr *wirer) error 
 }
 
 // newDriver returns the driver of the epoch's edges.
-func (e *epoch) newDriver(w *spantree.Wiring, wr *wirer) (driver, error) {
+func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (driver, error) {
 	d := e.group.cfg.Driver
 	if d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
 		poll, err := newPollLoop(&e.engine)
@@ -296,7 +297,7 @@ func (e *epoch) serversVerdict() *failure {
 // verdictOf is the server's verdict as a failure.
 func verdictOf(cause error) *failure {
 	f := &failure{code: faultGaveUp, by: serverItself, rank: serverItself, text: cause.Error(), err: cause}
-	if lost, ok := errors.AsType[*spantree.LostError](cause); ok {
+	if lost, ok := errors.AsType[*protocol.LostError](cause); ok {
 		if told, err := decodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
 			told.err = cause
 			return told
@@ -317,12 +318,12 @@ type debts struct {
 	paid chan struct{} // closed: nothing is left
 }
 
-func (d *debts) incur(all []spantree.Lack) {
+func (d *debts) incur(all []client.Lack) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.left = map[int]bool{}
 	for _, l := range all {
-		if l.What == spantree.LacksResults {
+		if l.What == client.LacksResults {
 			d.left[l.Rank] = true
 		}
 	}

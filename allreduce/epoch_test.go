@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestEpochEndsWhileItIsWired: OVER arrives after the edges of the tree have opened, and before, or
@@ -30,7 +30,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 	j, n := newMemJob(t, 3, Config{OnLoss: onLoss, Driver: driver})
 	j.each(func(rank int) error {
 		g := j.groups[rank]
-		w, err := g.member.Ready(ctx, spantree.Shard{Examples: 1})
+		w, err := g.member.Ready(ctx, protocol.Shard{Examples: 1})
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 			err = j.groups[rank].failed(ctx)
 		}
 		_, interrupted := errors.AsType[*InterruptedError](err)
-		lost, ended := errors.AsType[*spantree.LostError](err)
+		lost, ended := errors.AsType[*protocol.LostError](err)
 		if interrupted != (onLoss == Wait) || !ended || lost.Rank != 2 {
 			t.Errorf("rank %d: %v (%T), want that rank 2 was lost", rank, err, err)
 		}

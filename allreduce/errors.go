@@ -65,7 +65,7 @@ type LostError struct {
 	Host   string // its host, or its address
 	Why    string // "its connection ended", or its last words
 	GaveUp bool   // it said so itself
-	Err    error  // the server's verdict, a *spantree.LostError; or the local cause
+	Err    error  // the server's verdict, a *[VerdictError]; or the local cause
 }
 
 func (e *LostError) Error() string {
@@ -109,7 +109,7 @@ func (e *DeadlineError) Timeout() bool { return true }
 // itself cannot.
 type InterruptedError struct {
 	Where Where // of the rank that returns the error
-	Err   error // the server's verdict, mostly a *spantree.LostError
+	Err   error // the server's verdict, mostly a *[VerdictError]
 }
 
 func (e *InterruptedError) Error() string {

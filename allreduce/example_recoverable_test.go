@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // descent minimises the mean of (x - a)² over the numbers a of all ranks by gradient
@@ -109,7 +108,7 @@ func ExampleRecoverable() {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		g, err := allreduce.Join(ctx, allreduce.Config{
-			Server: server, Job: spantree.Job{UniqueID: 8, RunKey: "descent"},
+			Server: server, Job: allreduce.Job{UniqueID: 8, RunKey: "descent"},
 			Rank: rank, Total: 3, OnLoss: allreduce.Wait,
 		})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // serve runs a spanning-tree server on the loopback, as cmd/spanning_tree does, and
@@ -19,7 +19,7 @@ func serve() (address string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := spantree.NewServer(spantree.ServerConfig{})
+	s, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		return "", nil, err
 	}
@@ -42,7 +42,7 @@ func Example() {
 	const total = 4
 	rank := func(rank int) ([]float64, error) {
 		g, err := allreduce.Join(ctx, allreduce.Config{
-			Server: server, Job: spantree.Job{UniqueID: 7}, Rank: rank, Total: total,
+			Server: server, Job: allreduce.Job{UniqueID: 7}, Rank: rank, Total: total,
 		})
 		if err != nil {
 			return nil, err

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // forever calls AllReduce until it fails.
@@ -572,7 +572,7 @@ func TestFailBeforeTheStart(t *testing.T) {
 				j.groups[rank].Fail(ctx, errors.New("no such file"))
 				return nil
 			}
-			return j.groups[rank].Ready(ctx, spantree.Shard{})
+			return j.groups[rank].Ready(ctx, protocol.Shard{})
 		}) {
 			if rank != 1 && (err == nil || !strings.Contains(err.Error(), "no such file")) {
 				t.Errorf("rank %d: got %v", rank, err)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestFinish: nobody returns before every file of every rank is delivered.
@@ -31,7 +31,7 @@ func TestFinish(t *testing.T) {
 			if err := g.Barrier(ctx); err != nil {
 				return err
 			}
-			g.Report(spantree.Progress{Pass: 1, Step: "SGD"})
+			g.Report(protocol.Progress{Pass: 1, Step: "SGD"})
 			owes := []string{fmt.Sprintf("predictions.%d", rank)}
 			if rank == 0 {
 				owes = append(owes, "model")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
 // FuzzCall reads anything as the header of a collective: what passes the check is decoded,
@@ -38,7 +38,7 @@ func FuzzCall(f *testing.F) {
 
 // FuzzWant reads anything as what a rank asks another one for.
 func FuzzWant(f *testing.F) {
-	f.Add(want{at: spantree.Point{Epoch: testEpoch, Step: 7}, what: spantree.LacksState}.appendTo(nil))
+	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: client.LacksState}.appendTo(nil))
 	f.Add(make([]byte, wantSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) != wantSize {

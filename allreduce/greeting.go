@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -52,7 +53,7 @@ func (w *wirer) hello(to int) []byte {
 
 // newHello says who this is, whom it looks for, and something that nobody has said
 // before.
-func newHello(e spantree.Epoch, from, to, total int, pull bool) []byte {
+func newHello(e protocol.Epoch, from, to, total int, pull bool) []byte {
 	h := hello{epoch: e, from: uint32(from), to: uint32(to), total: uint32(total), pull: pull}
 	nonce := auth.Nonce()
 	copy(h.nonce[:], nonce[:])
@@ -60,7 +61,7 @@ func newHello(e spantree.Epoch, from, to, total int, pull bool) []byte {
 }
 
 // key is the key of the connections between the ranks of an epoch.
-func (c Config) key(w *spantree.Wiring) auth.Key {
+func (c Config) key(w *client.Wiring) auth.Key {
 	return c.Credentials.Epoch(auth.Scope{
 		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey,
 		Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: w.Token,
@@ -68,7 +69,7 @@ func (c Config) key(w *spantree.Wiring) auth.Key {
 }
 
 // check says whether the hello belongs to the epoch of w and is for this rank.
-func (h hello) check(w *spantree.Wiring, rank, total int) error {
+func (h hello) check(w *client.Wiring, rank, total int) error {
 	switch {
 	case h.epoch != w.Epoch:
 		return fmt.Errorf("it is of another epoch: got epoch %v, want %v", h.epoch, w.Epoch)
@@ -79,7 +80,7 @@ func (h hello) check(w *spantree.Wiring, rank, total int) error {
 }
 
 // after says that the hello is of a later epoch than e, as far as numbers tell.
-func (h hello) after(e spantree.Epoch) bool {
+func (h hello) after(e protocol.Epoch) bool {
 	return h.epoch.Term > e.Term || h.epoch.Term == e.Term && h.epoch.N > e.N
 }
 

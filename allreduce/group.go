@@ -16,8 +16,9 @@ import (
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Group is one rank's hold on its job. Its collectives are called by one goroutine
@@ -43,10 +44,10 @@ type Group struct {
 
 	mu      sync.Mutex
 	closed  bool
-	early   map[*spantree.Wiring][]int // ranks that have got this rank's results before it entered the epoch
-	dead    chan struct{}              // closed when the job has failed
-	died    bool                       // dead is closed
-	closing chan struct{}              // closed by Close
+	early   map[*client.Wiring][]int // ranks that have got this rank's results before it entered the epoch
+	dead    chan struct{}            // closed when the job has failed
+	died    bool                     // dead is closed
+	closing chan struct{}            // closed by Close
 	work    sync.WaitGroup
 }
 
@@ -54,7 +55,7 @@ type Group struct {
 // were given.
 func Local() *Group {
 	g := newGroup(Config{Total: 1}.withDefaults())
-	g.wiring = &spantree.Wiring{}
+	g.wiring = &client.Wiring{}
 	return g
 }
 
@@ -95,7 +96,7 @@ func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
 	}
 	g := newGroup(cfg)
 	g.flight, g.engine.flight = recording, recording
-	_, err = g.register(ctx, spantree.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
+	_, err = g.register(ctx, client.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
 	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
 	}
@@ -103,7 +104,7 @@ func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
 }
 
 // register listens for other ranks and joins the job, as who j says.
-func (g *Group) register(ctx context.Context, j spantree.JoinConfig) (*spantree.Member, error) {
+func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Member, error) {
 	cfg := g.cfg
 	var listener net.Listener
 	at, err := address.Parse(cfg.Listen)
@@ -132,7 +133,7 @@ func (g *Group) register(ctx context.Context, j spantree.JoinConfig) (*spantree.
 		j.Elastic = cmp.Or(cfg.StartTimeout, defaultStartTimeout)
 	}
 	j.Waiting, j.Place, j.Log = g.waiting, &g.steps, cfg.Log
-	member, err := spantree.Join(ctx, j)
+	member, err := client.Join(ctx, j)
 	if err != nil {
 		listener.Close()
 		return nil, fmt.Errorf("cannot join job %v: %w", cfg.Job, err)
@@ -146,7 +147,7 @@ func (g *Group) register(ctx context.Context, j spantree.JoinConfig) (*spantree.
 // then. The first collective calls it with a zero shard if nobody has. A second
 // call does nothing. Where the shard does not say how long it took to read, the first Work of
 // Run did.
-func (g *Group) Ready(ctx context.Context, s spantree.Shard) error {
+func (g *Group) Ready(ctx context.Context, s protocol.Shard) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
@@ -160,7 +161,7 @@ func (g *Group) Ready(ctx context.Context, s spantree.Shard) error {
 	return err
 }
 
-func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
+func (g *Group) wire(ctx context.Context, s protocol.Shard) error {
 	if s.Took == 0 {
 		_, s.Took, _ = g.steps.pace()
 	}
@@ -197,7 +198,7 @@ func (g *Group) wire(ctx context.Context, s spantree.Shard) error {
 // Roster waits until it is known which ranks take part in the job, and returns them in order:
 // all, unless it starts without some (Config.Elastic). A rank that reads a part of what all
 // share asks before it reads. Where it is none of them it has come too late: it may stand by
-// to the end, by Ready, or leave. A *spantree.FinishedError says that the job has ended.
+// to the end, by Ready, or leave. A *[FinishedError] says that the job has ended.
 func (g *Group) Roster(ctx context.Context) ([]int, error) {
 	if g.member == nil {
 		return []int{0}, nil
@@ -213,7 +214,7 @@ func (g *Group) Roster(ctx context.Context) ([]int, error) {
 func (g *Group) Late() bool { return g.member != nil && g.member.Late() }
 
 // Fresh says, after Ready, whether the job begins: no step of it was completed before.
-func (g *Group) Fresh() bool { return g.wiring != nil && g.wiring.Resume == (spantree.Point{}) }
+func (g *Group) Fresh() bool { return g.wiring != nil && g.wiring.Resume == (client.Point{}) }
 
 // Rank is this process's number, which it keeps: where ranks are gone, it may be Size or more.
 func (g *Group) Rank() int { return g.cfg.Rank }
@@ -234,8 +235,8 @@ func (g *Group) now() *epoch {
 }
 
 // waiting is what a heartbeat tells the server.
-func (g *Group) waiting() spantree.Waits {
-	w := spantree.Waits{Rank: -1}
+func (g *Group) waiting() client.Waits {
+	w := client.Waits{Rank: -1}
 	e := g.now()
 	if e.wiring == nil {
 		return w

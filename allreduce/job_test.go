@@ -12,9 +12,10 @@ import (
 	"testing/synctest"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // testJob is a job with a real server and all its ranks in this process.
@@ -60,7 +61,7 @@ func startGuarded(t testing.TB, n transport.Network, addr string, creds *auth.Cr
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := spantree.NewServer(spantree.ServerConfig{Credentials: creds})
+	s, err := server.NewServer(server.ServerConfig{Credentials: creds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func newJob(t testing.TB, total int, cfg Config, server transport.Network, addr 
 	j.each(func(rank int) error {
 		j.logs[rank] = &safeBuffer{}
 		c := j.cfg
-		c.Server, c.Job = j.server, spantree.Job{UniqueID: 7}
+		c.Server, c.Job = j.server, protocol.Job{UniqueID: 7}
 		c.Rank, c.Total = rank, total
 		c.Network = j.net(rank)
 		c.Host = fmt.Sprintf("h%d", rank)
@@ -158,7 +159,7 @@ func (j *testJob) all(f func(rank int) error) []error {
 
 func (j *testJob) ready() {
 	j.t.Helper()
-	j.each(func(rank int) error { return j.groups[rank].Ready(context.Background(), spantree.Shard{Examples: 1}) })
+	j.each(func(rank int) error { return j.groups[rank].Ready(context.Background(), protocol.Shard{Examples: 1}) })
 }
 
 // inBubble runs a job in a synctest bubble.

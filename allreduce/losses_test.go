@@ -14,7 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // act plays a story on a stage of four ranks in a bubble.
@@ -93,7 +94,7 @@ func TestWhoLeavesEndsAJobThatDoesNotRecover(t *testing.T) {
 // memoryCheckpoints keeps the newest one in memory.
 type memoryCheckpoints struct {
 	mu     sync.Mutex
-	at     spantree.Point
+	at     client.Point
 	state  []byte
 	saved  []uint64
 	owners []Owner
@@ -109,7 +110,7 @@ func (c *memoryCheckpoints) Own(o Owner) {
 func (c *memoryCheckpoints) Clear() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at, c.state = spantree.Point{}, nil
+	c.at, c.state = client.Point{}, nil
 	return nil
 }
 
@@ -129,7 +130,7 @@ func (c *memoryCheckpoints) Load(step uint64, read func(io.Reader) error) error 
 	return read(bytes.NewReader(c.state))
 }
 
-func (c *memoryCheckpoints) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
+func (c *memoryCheckpoints) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err
@@ -236,8 +237,8 @@ func TestStoppedRank(t *testing.T) {
 				stopped, all[rank] = all[rank], stopped
 			}
 			s.end(want, all...)
-			refused, fenced := errors.AsType[*spantree.RefusedError](stopped.err)
-			if _, stoodBy := errors.AsType[*spantree.FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == spantree.AttemptFenced) {
+			refused, fenced := errors.AsType[*protocol.RefusedError](stopped.err)
+			if _, stoodBy := errors.AsType[*protocol.FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == protocol.AttemptFenced) {
 				t.Errorf("the other attempt ended with %v, want that it is fenced or has stood by", stopped.err)
 			}
 			for r, a := range all {
@@ -268,7 +269,7 @@ func TestStandbyTakesOver(t *testing.T) {
 		if idle < 0 {
 			t.Fatal("both attempts say that they have done it")
 		}
-		if done, ok := errors.AsType[*spantree.FinishedError](errs[idle]); !ok || done.Model != want {
+		if done, ok := errors.AsType[*protocol.FinishedError](errs[idle]); !ok || done.Model != want {
 			t.Errorf("the attempt that was not needed: %v", errs[idle])
 		}
 		all[1] = []*actor{second, third}[1-idle]
@@ -285,7 +286,7 @@ func TestOtherShard(t *testing.T) {
 		all[3].kill()
 		wrong := s.start(3, func(a *actor) { a.toy.shard = 77 })
 		<-wrong.done
-		if refused, ok := errors.AsType[*spantree.RefusedError](wrong.err); !ok || refused.Code != spantree.ShardDiffers {
+		if refused, ok := errors.AsType[*protocol.RefusedError](wrong.err); !ok || refused.Code != protocol.ShardDiffers {
 			t.Errorf("another shard: %v", wrong.err)
 		}
 		all[3] = s.start(3, nil)

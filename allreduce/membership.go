@@ -5,24 +5,25 @@ package allreduce
 import (
 	"context"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // membership is what a group needs of the server's client.
 type membership interface {
 	Roster(ctx context.Context) (live []int, err error)
 	Late() bool
-	Ready(ctx context.Context, s spantree.Shard) (*spantree.Wiring, error)
-	Next(ctx context.Context, after *spantree.Wiring) (*spantree.Wiring, error)
-	Newest() *spantree.Wiring
-	Ended(w *spantree.Wiring) <-chan struct{}
-	EndOf(w *spantree.Wiring) error
-	Ask(ctx context.Context, peer int, collective uint64, fault spantree.EdgeFault, detail string) bool
+	Ready(ctx context.Context, s protocol.Shard) (*client.Wiring, error)
+	Next(ctx context.Context, after *client.Wiring) (*client.Wiring, error)
+	Newest() *client.Wiring
+	Ended(w *client.Wiring) <-chan struct{}
+	EndOf(w *client.Wiring) error
+	Ask(ctx context.Context, peer int, collective uint64, fault protocol.EdgeFault, detail string) bool
 	Lease(ctx context.Context) error
 	Over() <-chan struct{}
 	Gone() error
 	Cause() error
-	Report(p spantree.Progress)
+	Report(p protocol.Progress)
 	Fail(ctx context.Context, reason, detail string) error
 	Leaving(why string)
 	Complete(ctx context.Context, sha256 [32]byte, owes []string) (deliver []string, err error)
@@ -31,4 +32,4 @@ type membership interface {
 	Close() error
 }
 
-var _ membership = (*spantree.Member)(nil)
+var _ membership = (*client.Member)(nil)

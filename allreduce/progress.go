@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // dialPatience limits one attempt to connect to another rank. A packet filter that drops
@@ -150,7 +151,7 @@ func (t *transfer) String() string {
 // over and the transfer gets no further: a state that arrives later still serves, if the next
 // epoch begins there. Where the transfer makes no progress for the stall time-out the server is asked
 // for another source. It returns when done is closed.
-func (s *steps) watch(w *spantree.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
+func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
 	g := s.group
 	ticker := time.NewTicker(min(watchTick, g.cfg.Stall/4))
 	defer ticker.Stop()
@@ -188,7 +189,7 @@ func (s *steps) watch(w *spantree.Wiring, t *transfer, cancel context.CancelCaus
 				asked = now
 				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Lack.What, w.Resume.Step, w.Lack.Source, seconds(idle), t)
 				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Lack.Source, "reason", detail)
-				g.member.Ask(ctx, w.Lack.Source, 0, spantree.EdgeGives, detail)
+				g.member.Ask(ctx, w.Lack.Source, 0, protocol.EdgeGives, detail)
 			}
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // serve sends a rank what it lacks, while this rank's own Work goes on. The rank has said
@@ -67,14 +68,14 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 
 // copied returns a copy of what is asked for. No step is committed meanwhile. ErrNoResults: the
 // rank must be given the state.
-func (s *steps) copied(asked want, now spantree.Epoch) (*snapshot, error) {
+func (s *steps) copied(asked want, now protocol.Epoch) (*snapshot, error) {
 	s.state.RLock()
 	defer s.state.RUnlock()
 	if err := s.fits(asked, now); err != nil {
 		return nil, err
 	}
 	write := s.machine.WriteState
-	if asked.what == spantree.LacksResults {
+	if asked.what == client.LacksResults {
 		if !s.hasResults() {
 			return nil, ErrNoResults
 		}
@@ -86,12 +87,12 @@ func (s *steps) copied(asked want, now spantree.Epoch) (*snapshot, error) {
 
 // fits says whether this rank has what is asked for. now is the newest epoch: a rank
 // that is COMPLETE is known by it, in whatever epoch its last step was.
-func (s *steps) fits(asked want, now spantree.Epoch) error {
+func (s *steps) fits(asked want, now protocol.Epoch) error {
 	at := s.at()
 	switch {
 	case s.machine == nil, s.isSpoilt():
 		return errors.New("this rank has no state")
-	case asked.what != spantree.LacksResults && asked.what != spantree.LacksState:
+	case asked.what != client.LacksResults && asked.what != client.LacksState:
 		return fmt.Errorf("%v cannot be had from here", asked.what)
 	case at.Step != asked.at.Step || at.Epoch != asked.at.Epoch && asked.at.Epoch != now:
 		return fmt.Errorf("step %d of epoch %v is asked for, this rank is at step %d of epoch %v", asked.at.Step, asked.at.Epoch, at.Step, at.Epoch)
@@ -101,14 +102,14 @@ func (s *steps) fits(asked want, now spantree.Epoch) error {
 
 // paid notes that a rank has this rank's results, for the epoch of w. This rank may
 // still be on its way into that epoch.
-func (s *steps) paid(w *spantree.Wiring, rank int) {
+func (s *steps) paid(w *client.Wiring, rank int) {
 	g := s.group
 	g.mu.Lock()
 	e := g.epoch
 	early := e.wiring != w
 	if early {
 		if g.early == nil {
-			g.early = map[*spantree.Wiring][]int{}
+			g.early = map[*client.Wiring][]int{}
 		}
 		g.early[w] = append(g.early[w], rank)
 	}

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -80,7 +80,7 @@ func (e *epoch) judge(f *failure) *failure {
 		return e.serversVerdict()
 	}
 	peer := f.rank
-	if f.ask == spantree.EdgeGarbles {
+	if f.ask == protocol.EdgeGarbles {
 		peer = f.far
 	}
 	ctx, cancel := context.WithTimeout(e.quitting, g.cfg.patience())
@@ -150,7 +150,7 @@ func (e *epoch) isOver() bool {
 // awaitVerdict waits for the server's verdict. vw's own server gives none.
 func (e *epoch) awaitVerdict(within time.Duration) bool {
 	g := e.group
-	if g.member == nil || e.wiring != nil && e.wiring.Epoch == (spantree.Epoch{}) {
+	if g.member == nil || e.wiring != nil && e.wiring.Epoch == (protocol.Epoch{}) {
 		return false
 	}
 	ended := g.member.Over()

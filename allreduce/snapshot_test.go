@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
 // hungCheckpoints are on a file system that hangs for an hour, and then takes what it was given.
 type hungCheckpoints struct{ memoryCheckpoints }
 
-func (c *hungCheckpoints) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
+func (c *hungCheckpoints) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
 	time.Sleep(time.Hour)
 	return c.memoryCheckpoints.Save(at, write, lease)
 }

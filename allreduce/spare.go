@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
 // Enlist makes this process a spare of a job: one without a rank, whatever cfg says, that
 // takes the place of a rank which is lost and of which no other attempt stands by. It
 // returns when that is so, with the group of the rank, as Join does: the rank's shard is
-// then to be read. A *spantree.FinishedError says that the job has ended, and had no use
+// then to be read. A *[FinishedError] says that the job has ended, and had no use
 // for it. OnLoss must be Wait: only such a job replaces lost ranks.
 func Enlist(ctx context.Context, cfg Config) (*Group, error) {
 	cfg.Rank = 0 // for Validate
@@ -35,7 +35,7 @@ func Enlist(ctx context.Context, cfg Config) (*Group, error) {
 
 // enlist waits for a rank, and makes this group that of it.
 func (g *Group) enlist(ctx context.Context) error {
-	member, err := g.register(ctx, spantree.JoinConfig{Spare: true})
+	member, err := g.register(ctx, client.JoinConfig{Spare: true})
 	if err != nil {
 		return err
 	}

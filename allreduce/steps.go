@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // steps is how far a rank is in the steps of its job, and what it needs to go on after
@@ -34,30 +35,30 @@ type steps struct {
 	live      lineup      // the ranks that the machine was told of last; nil: not known
 
 	mu        sync.Mutex
-	completed spantree.Point
-	fenced    spantree.Epoch // that is over for this rank
+	completed client.Point
+	fenced    protocol.Epoch // that is over for this rank
 	work      bool           // the contribution to the next step is in hand
 	begun     bool           // so has its Exchange: the results of the last step may be gone
 	done      uint64         // steps, also where nobody counts on it
 	reading   time.Duration  // the first Work, which reads the shard; 0: not done
 	took      time.Duration  // the newest Work
 	spoilt    bool           // the machine is reading a state, or has read one, of which the server does not know
-	whole     spantree.Point // then: the step whose state it has read; the zero Point: none
+	whole     client.Point   // then: the step whose state it has read; the zero Point: none
 	pause     *pause         // nil: the runner waits for nothing outside the collectives
 }
 
-var _ spantree.Place = (*steps)(nil)
+var _ client.Place = (*steps)(nil)
 
 // At says how far this rank is.
-func (s *steps) At() spantree.At {
+func (s *steps) At() client.At {
 	waits := s.group.waiting().Rank
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return spantree.At{Completed: s.completed, Work: s.work, WaitsFor: waits}
+	return client.At{Completed: s.completed, Work: s.work, WaitsFor: waits}
 }
 
 // Fence ends an epoch: what is not completed yet is not completed in it.
-func (s *steps) Fence(e spantree.Epoch) spantree.At {
+func (s *steps) Fence(e protocol.Epoch) client.At {
 	s.mu.Lock()
 	s.fenced = e
 	s.mu.Unlock()
@@ -67,19 +68,19 @@ func (s *steps) Fence(e spantree.Epoch) spantree.At {
 // enter begins an epoch. A rank that lacks nothing is where the others are, which may
 // be numbered otherwise. In the ending the epoch that is over goes on, for those who
 // take from others what they lack.
-func (s *steps) enter(w *spantree.Wiring) {
+func (s *steps) enter(w *client.Wiring) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case w.Ending:
-		s.fenced = spantree.Epoch{}
+		s.fenced = protocol.Epoch{}
 	case s.recovers && w.Lack == nil && w.Resume.Step > 0:
 		s.completed = w.Resume
 	}
 }
 
 // complete notes that a step is completed, unless its epoch is over.
-func (s *steps) complete(at spantree.Point, in spantree.Epoch) bool {
+func (s *steps) complete(at client.Point, in protocol.Epoch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fenced == in {
@@ -93,11 +94,11 @@ func (s *steps) complete(at spantree.Point, in spantree.Epoch) bool {
 func (s *steps) spoil() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spoilt, s.whole, s.work = true, spantree.Point{}, false
+	s.spoilt, s.whole, s.work = true, client.Point{}, false
 }
 
 // arrived notes that the machine has read the state of a step after its epoch was fenced.
-func (s *steps) arrived(at spantree.Point) {
+func (s *steps) arrived(at client.Point) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.whole = at
@@ -111,9 +112,9 @@ func (s *steps) isSpoilt() bool {
 }
 
 // has reports whether the state that came too late for its epoch is where the new one begins.
-func (s *steps) has(w *spantree.Wiring) bool {
+func (s *steps) has(w *client.Wiring) bool {
 	s.mu.Lock()
-	fits := s.spoilt && s.whole == w.Resume && w.Resume != spantree.Point{}
+	fits := s.spoilt && s.whole == w.Resume && w.Resume != client.Point{}
 	s.mu.Unlock()
 	return fits && s.complete(w.Resume, w.Epoch)
 }
@@ -151,7 +152,7 @@ func (s *steps) hasResults() bool {
 }
 
 // at is the newest completed step.
-func (s *steps) at() spantree.Point {
+func (s *steps) at() client.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.completed
@@ -196,7 +197,7 @@ func (s *steps) exchange(ctx context.Context, m Machine) error {
 	}
 	s.state.Lock()
 	defer s.state.Unlock()
-	if !s.complete(spantree.Point{Epoch: g.wiring.Epoch, Step: s.at().Step + 1}, g.wiring.Epoch) {
+	if !s.complete(client.Point{Epoch: g.wiring.Epoch, Step: s.at().Step + 1}, g.wiring.Epoch) {
 		return g.overError("completing a step")
 	}
 	g.strike(fault.Commit)

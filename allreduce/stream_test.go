@@ -20,8 +20,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // capture is what crossed one connection between two real vw workers.
@@ -75,30 +76,30 @@ func floats(b []byte) []float32 {
 
 // solitary is a membership for one rank whose wiring the test makes up.
 type solitary struct {
-	wiring spantree.Wiring
+	wiring client.Wiring
 	over   chan struct{}
 }
 
-func (s *solitary) Ready(context.Context, spantree.Shard) (*spantree.Wiring, error) {
+func (s *solitary) Ready(context.Context, protocol.Shard) (*client.Wiring, error) {
 	return &s.wiring, nil
 }
 func (s *solitary) Roster(context.Context) ([]int, error) { return []int{0}, nil }
 func (s *solitary) Late() bool                            { return false }
 
-func (s *solitary) Next(context.Context, *spantree.Wiring) (*spantree.Wiring, error) {
+func (s *solitary) Next(context.Context, *client.Wiring) (*client.Wiring, error) {
 	panic("BUG: a job with vw workers has one epoch")
 }
-func (s *solitary) Newest() *spantree.Wiring               { return &s.wiring }
-func (s *solitary) Ended(*spantree.Wiring) <-chan struct{} { return s.over }
-func (s *solitary) EndOf(*spantree.Wiring) error           { return nil }
-func (s *solitary) Ask(context.Context, int, uint64, spantree.EdgeFault, string) bool {
+func (s *solitary) Newest() *client.Wiring               { return &s.wiring }
+func (s *solitary) Ended(*client.Wiring) <-chan struct{} { return s.over }
+func (s *solitary) EndOf(*client.Wiring) error           { return nil }
+func (s *solitary) Ask(context.Context, int, uint64, protocol.EdgeFault, string) bool {
 	return false
 }
 func (s *solitary) Lease(context.Context) error                { return nil }
 func (s *solitary) Over() <-chan struct{}                      { return s.over }
 func (s *solitary) Gone() error                                { return nil }
 func (s *solitary) Cause() error                               { return nil }
-func (s *solitary) Report(spantree.Progress)                   {}
+func (s *solitary) Report(protocol.Progress)                   {}
 func (s *solitary) Fail(context.Context, string, string) error { return nil }
 func (s *solitary) Leaving(string)                             {}
 func (s *solitary) Complete(_ context.Context, _ [32]byte, owes []string) ([]string, error) {
@@ -113,7 +114,7 @@ func streamGroup(t *testing.T, n *mem.Network, rank, total int, parent string, k
 	t.Helper()
 	cfg := Config{Server: "none:1", Rank: rank, Total: total, Network: n.Host(fmt.Sprintf("h%d", rank)), Listen: ":26544"}.withDefaults()
 	g := newGroup(cfg)
-	g.member = &solitary{wiring: spantree.Wiring{Stream: true, Parent: parent, Kids: kids}, over: make(chan struct{})}
+	g.member = &solitary{wiring: client.Wiring{Stream: true, Parent: parent, Kids: kids}, over: make(chan struct{})}
 	l, err := cfg.Network.Listen(ctx, cfg.Listen)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +252,7 @@ func TestStreamRefusesWhatVWLacks(t *testing.T) {
 		}
 		g = streamGroup(t, mem.New(), 0, 3, "", 0)
 		g.cfg.Checkpoints = &memoryCheckpoints{}
-		if err := g.Ready(ctx, spantree.Shard{}); err == nil || !strings.Contains(err.Error(), "Checkpoints are set, but vw workers are in the job") {
+		if err := g.Ready(ctx, protocol.Shard{}); err == nil || !strings.Contains(err.Error(), "Checkpoints are set, but vw workers are in the job") {
 			t.Errorf("checkpoints: got %v", err)
 		}
 	})
@@ -372,7 +373,7 @@ func mixedJob(t *testing.T, total int, isVW func(rank int) bool, vw func(rank in
 					defer w.close()
 					return vw(rank, w)
 				}
-				g, err := Join(ctx, Config{Server: server, Job: spantree.Job{UniqueID: 7}, Rank: rank, Total: total, Listen: "127.0.0.1:0"})
+				g, err := Join(ctx, Config{Server: server, Job: protocol.Job{UniqueID: 7}, Rank: rank, Total: total, Listen: "127.0.0.1:0"})
 				if err != nil {
 					return err
 				}

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // A rank that lacks the results of a step, or the whole state, takes them from one
@@ -45,8 +46,8 @@ const (
 )
 
 type want struct {
-	at   spantree.Point
-	what spantree.What
+	at   client.Point
+	what client.What
 }
 
 func (w want) appendTo(dst []byte) []byte {
@@ -60,9 +61,9 @@ func (w want) appendTo(dst []byte) []byte {
 
 func decodeWant(b []byte) (w want) {
 	le := binary.LittleEndian
-	w.at.Epoch = spantree.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
+	w.at.Epoch = protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
 	w.at.Step = le.Uint64(b[16:])
-	w.what = spantree.What(b[24])
+	w.what = client.What(b[24])
 	return w
 }
 
@@ -74,12 +75,12 @@ var errNo = errors.New("the other rank says no")
 
 // take gets what this rank lacks, from whom the server has named, until it has it
 // or the epoch is over.
-func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
+func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 	g := s.group
 	began := time.Now()
 	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Lack.What, "step", w.Resume.Step, "from", rankAt(w.Lack.Source, w.Lack.Address))
 	what := w.Lack.What
-	if what == spantree.LacksCheckpoint {
+	if what == client.LacksCheckpoint {
 		return s.load(w)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -96,8 +97,8 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 		defer close(watched)
 		s.watch(w, t, cancel, done)
 	}()
-	if what == spantree.LacksResults && s.isSpoilt() {
-		what = spantree.LacksState
+	if what == client.LacksResults && s.isSpoilt() {
+		what = client.LacksState
 	}
 	for {
 		t.begin()
@@ -105,8 +106,8 @@ func (s *steps) take(ctx context.Context, w *spantree.Wiring) error {
 		tries := t.failed(err)
 		var refused *notTaken
 		switch {
-		case errors.Is(err, errElse) && what == spantree.LacksResults:
-			what = spantree.LacksState
+		case errors.Is(err, errElse) && what == client.LacksResults:
+			what = client.LacksState
 			continue
 		case err == nil:
 			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
@@ -131,7 +132,7 @@ type notTaken struct{ err error }
 func (e *notTaken) Error() string { return e.err.Error() }
 func (e *notTaken) Unwrap() error { return e.err }
 
-func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.What, t *transfer) error {
+func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.What, t *transfer) error {
 	g := s.group
 	bare, err := dialRank(ctx, g.cfg.Network, w.Lack.Address)
 	if err != nil {
@@ -163,10 +164,10 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 	s.state.Lock()
 	defer s.state.Unlock()
 	read := s.machine.ReadState
-	if what == spantree.LacksResults {
+	if what == client.LacksResults {
 		read = s.machine.ReadResults
 	}
-	if what == spantree.LacksState {
+	if what == client.LacksState {
 		s.spoil()
 	}
 	t.opens()
@@ -190,7 +191,7 @@ func (s *steps) takeOnce(ctx context.Context, w *spantree.Wiring, what spantree.
 		return err
 	}
 	in := s.complete(w.Resume, w.Epoch)
-	if what == spantree.LacksResults {
+	if what == client.LacksResults {
 		if !in {
 			return errOver
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -213,7 +213,7 @@ func (en *engine) overdue(e *edge, now time.Time) *failure {
 	if !en.waitsOn(e) {
 		return nil
 	}
-	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e), ask: spantree.EdgeStalls}
+	f := &failure{code: faultStalled, by: en.rank, rank: e.rank, host: e.host, entered: en.entered(e), ask: protocol.EdgeStalls}
 	limit := en.limits.maxWait
 	if limit == 0 && en.stream {
 		limit = en.streamWait()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // What crosses a connection between two ranks of a native job, little-endian.
@@ -186,7 +186,7 @@ func decodeNote(b []byte) (note, error) {
 //	    52     4  CRC-32C of the bytes before it
 type hello struct {
 	nonce           [16]byte
-	epoch           spantree.Epoch
+	epoch           protocol.Epoch
 	from, to, total uint32
 	pull            bool
 }
@@ -228,7 +228,7 @@ func decodeHello(b []byte) (hello, error) {
 		return hello{}, errors.New("the checksum of the hello is wrong")
 	}
 	h := hello{
-		epoch: spantree.Epoch{Term: le.Uint32(b[24:]), N: le.Uint32(b[28:]), Incarnation: le.Uint64(b[32:])},
+		epoch: protocol.Epoch{Term: le.Uint32(b[24:]), N: le.Uint32(b[28:]), Incarnation: le.Uint64(b[32:])},
 		from:  le.Uint32(b[40:]), to: le.Uint32(b[44:]), total: le.Uint32(b[48:]),
 		pull: string(b[:7]) == pullMagic[:7],
 	}
@@ -275,7 +275,7 @@ type failure struct {
 	calls   [2]callID
 
 	err error              // on the rank that found it; not sent
-	ask spantree.EdgeFault // it is the fault of an edge, 0: not; not sent
+	ask protocol.EdgeFault // it is the fault of an edge, 0: not; not sent
 	far int                // with EdgeGarbles: the rank at the other end
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-var testEpoch = spantree.Epoch{Term: 3, N: 5, Incarnation: 0x1122334455667788}
+var testEpoch = protocol.Epoch{Term: 3, N: 5, Incarnation: 0x1122334455667788}
 
 func testCall() callID {
 	return callID{

@@ -13,9 +13,10 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const redial = 200 * time.Millisecond // between attempts to reach a rank
@@ -31,7 +32,7 @@ type wirer struct {
 	tagged   bool     // so is every frame
 	rank     int
 	total    int
-	wiring   *spantree.Wiring
+	wiring   *client.Wiring
 	over     <-chan struct{} // the epoch has ended
 	again    bool            // an epoch went before: some ranks may still be at work
 	patience time.Duration   // after which the server is asked about a connection that does not open; 0: it is not
@@ -55,7 +56,7 @@ type wirer struct {
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
-func newWirer(cfg Config, l net.Listener, live lineup, w *spantree.Wiring, over <-chan struct{}) *wirer {
+func newWirer(cfg Config, l net.Listener, live lineup, w *client.Wiring, over <-chan struct{}) *wirer {
 	rank := cfg.Rank
 	wr := &wirer{
 		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), tagged: cfg.tagged(), listener: l,
@@ -130,8 +131,8 @@ func (w *wirer) opening(since time.Time) {
 }
 
 // waits is what a heartbeat tells while await waits: the rank to which a connection lacks.
-func (w *wirer) waits() spantree.Waits {
-	waits := spantree.Waits{Rank: -1}
+func (w *wirer) waits() client.Waits {
+	waits := client.Waits{Rank: -1}
 	w.mu.Lock()
 	lacking, opens := w.lacking(), w.opens
 	w.mu.Unlock()
@@ -332,7 +333,7 @@ func (w *wirer) reach(rank int, patience time.Duration, fail func(*failure)) {
 		if err := w.dial(ctx, rank); err != nil && w.ctx.Err() == nil {
 			fail(&failure{
 				code: faultLost, by: w.rank, rank: rank, host: w.wiring.Peers[rank],
-				text: "it cannot be reached: " + err.Error(), err: err, ask: spantree.EdgeBroke,
+				text: "it cannot be reached: " + err.Error(), err: err, ask: protocol.EdgeBroke,
 			})
 		}
 	})

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // files collects what runs write, by name.
@@ -93,7 +93,7 @@ func deal(text string, n int) []string {
 // serve starts a server on loopback and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
-	server, err := spantree.NewServer(spantree.ServerConfig{})
+	server, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func runRanksAt(t *testing.T, server string, parts []string, change func(rank in
 				Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), text)},
 				Bits:   10, Loss: "logistic", HoldoutOff: true,
 				Cluster: &allreduce.Config{
-					Server: server, Job: spantree.Job{UniqueID: 9},
+					Server: server, Job: allreduce.Job{UniqueID: 9},
 					Rank: rank, Total: len(parts), Listen: "127.0.0.1:0",
 				},
 			}

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
@@ -190,8 +190,8 @@ func (r *runner) keep(o owed, put func(RunDir) error) {
 // not know it; and the run's own place has the model to which this rank has come.
 func (r *runner) safe(err error, digest [32]byte) bool {
 	keep := r.session.cfg.RunDir
-	_, away := errors.AsType[*spantree.ServerError](err)
-	lost, over := errors.AsType[*spantree.LostError](err)
+	_, away := errors.AsType[*allreduce.ServerError](err)
+	lost, over := errors.AsType[*allreduce.VerdictError](err)
 	if keep == nil || !away && !(over && lost.Revived) {
 		return false
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // elasticJob is how a rank of a job of three joins that waits for others for a moment.
@@ -25,7 +24,7 @@ func elasticJob(server string, place RunDir, out *files, rank int, part string) 
 		Bits:   10, Loss: "logistic", HoldoutOff: true, L2: 1, Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 6},
 		FinalModel: fmt.Sprint("m", rank), Create: out.create, RunDir: place, Once: true,
 		Cluster: &allreduce.Config{
-			Server: server, Job: spantree.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 3, Listen: "127.0.0.1:0",
+			Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 3, Listen: "127.0.0.1:0",
 			OnLoss: allreduce.Wait, Elastic: true, StartTimeout: 300 * time.Millisecond,
 		},
 	}
@@ -65,8 +64,8 @@ func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 				for r := range 3 {
 					var late files
 					report, err := Run(t.Context(), elasticJob(at, place, &late, r, parts[r]))
-					_, finished := errors.AsType[*spantree.FinishedError](err)
-					_, needless := errors.AsType[*spantree.LateError](err) // rank 0 was there before it
+					_, finished := errors.AsType[*allreduce.FinishedError](err)
+					_, needless := errors.AsType[*allreduce.LateError](err) // rank 0 was there before it
 					if !finished && (r == 0 || !needless) || report != nil {
 						t.Errorf("rank %d comes late, and ends with %v", r, err)
 					}
@@ -118,7 +117,7 @@ func TestLateRanksOfAJobUnderWay(t *testing.T) {
 			done <- err
 		}()
 		if late > 0 {
-			if _, ok := errors.AsType[*spantree.LateError](<-done); !ok {
+			if _, ok := errors.AsType[*allreduce.LateError](<-done); !ok {
 				t.Errorf("rank %d came late, and has not left", late)
 			}
 			close(gone)
@@ -130,7 +129,7 @@ func TestLateRanksOfAJobUnderWay(t *testing.T) {
 			case <-time.After(100 * time.Millisecond):
 			}
 			close(gone)
-			if _, ok := errors.AsType[*spantree.FinishedError](<-done); !ok {
+			if _, ok := errors.AsType[*allreduce.FinishedError](<-done); !ok {
 				t.Error("rank 0 came late, and has not waited for the model")
 			}
 		}

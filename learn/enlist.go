@@ -26,7 +26,7 @@ func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
 // Muster joins the job that cfg says before this rank has its inputs: which they are depends on
 // who takes part (Cluster.Elastic), which it waits for and returns. Then Run, with the returned
 // Group and what else belongs to the rank, goes on. Of Inputs it looks at nothing but that
-// there are some. A *spantree.RefusedError may say that the job has finished: then Run alone
+// there are some. A *allreduce.RefusedError may say that the job has finished: then Run alone
 // does what is left to do.
 func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 	c, err := cfg.recruit()

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/allreduce"
 )
 
 // late says whether err means that the job has ended without this attempt ever being
 // part of it. What the attempt owes it then copies from the run's own place, and the
-// error that it returns is a *spantree.FinishedError if it could.
+// error that it returns is a *allreduce.FinishedError if it could.
 //
 // An attempt that has been a member of the job owes nothing any more: another one has
 // taken its place, and has delivered.
@@ -22,21 +22,21 @@ func (r *runner) late(err error) (over bool, _ error) {
 		return false, err
 	}
 	job := s.cfg.Cluster.Job
-	fin, told := errors.AsType[*spantree.FinishedError](err)
-	no, refused := errors.AsType[*spantree.RefusedError](err)
-	_, alone := errors.AsType[*spantree.StartError](err)
-	_, away := errors.AsType[*spantree.ServerError](err)
+	fin, told := errors.AsType[*allreduce.FinishedError](err)
+	no, refused := errors.AsType[*allreduce.RefusedError](err)
+	_, alone := errors.AsType[*allreduce.StartError](err)
+	_, away := errors.AsType[*allreduce.ServerError](err)
 	keep, all := s.cfg.RunDir, r.owes()
 	switch {
 	case told:
 		if keep == nil {
 			return true, err // its holder has delivered what there was
 		}
-	case refused && no.Code == spantree.JobFinished:
+	case refused && no.Code == allreduce.JobFinished:
 		if keep == nil && len(all) > 0 {
 			return true, err
 		}
-		fin = &spantree.FinishedError{Job: job, Rank: s.rank, Model: no.Model}
+		fin = &allreduce.FinishedError{Job: job, Rank: s.rank, Model: no.Model}
 		if s.cfg.Cluster.Elastic {
 			all = r.kept(all)
 		}
@@ -47,7 +47,7 @@ func (r *runner) late(err error) (over bool, _ error) {
 			return false, err
 		}
 		s.log.Warn("this run has left its model in its own place, so it has finished", "rank", s.rank, "error", err)
-		fin = &spantree.FinishedError{Job: job, Rank: s.rank, Model: model}
+		fin = &allreduce.FinishedError{Job: job, Rank: s.rank, Model: model}
 	default:
 		return false, err
 	}
@@ -69,7 +69,7 @@ func (s *session) over() error {
 		return nil
 	}
 	s.log.Warn("this run has left its model in its own place, so it has finished", "rank", s.rank)
-	return &spantree.FinishedError{Job: c.Job, Rank: s.rank, Model: model}
+	return &allreduce.FinishedError{Job: c.Job, Rank: s.rank, Model: model}
 }
 
 // kept leaves out predictions that nobody has made: the job may have been without this rank.

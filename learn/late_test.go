@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // memDir is a run's own place in memory. from are the files that Take finds.
@@ -126,7 +125,7 @@ func TestLateAttempts(t *testing.T) {
 	opened := 0
 	reports, errs := runRanksAt(t, server, parts, job(&second, "2", &opened))
 	for rank, err := range errs {
-		if fin, ok := errors.AsType[*spantree.FinishedError](err); !ok || fin.Model == [32]byte{} || reports[rank] != nil {
+		if fin, ok := errors.AsType[*allreduce.FinishedError](err); !ok || fin.Model == [32]byte{} || reports[rank] != nil {
 			t.Errorf("rank %d ends with %v, want that the job has finished", rank, err)
 		}
 	}
@@ -197,10 +196,10 @@ func TestLateAttemptsWithoutAPlace(t *testing.T) {
 		change(rank, c)
 		c.RunDir = nil
 	})
-	if no, ok := errors.AsType[*spantree.RefusedError](errs[0]); !ok || no.Code != spantree.JobFinished {
+	if no, ok := errors.AsType[*allreduce.RefusedError](errs[0]); !ok || no.Code != allreduce.JobFinished {
 		t.Errorf("rank 0: %v, want the refusal", errs[0])
 	}
-	if _, ok := errors.AsType[*spantree.FinishedError](errs[1]); !ok {
+	if _, ok := errors.AsType[*allreduce.FinishedError](errs[1]); !ok {
 		t.Errorf("rank 1 owes nothing, and ends with %v", errs[1])
 	}
 
@@ -213,19 +212,19 @@ func TestLateAttemptsWithoutAPlace(t *testing.T) {
 			c.Cluster.Total, c.Cluster.StartTimeout = 2, 200*time.Millisecond
 			c.Create, c.RunDir = late.create, dir
 		})
-		if fin, ok := errors.AsType[*spantree.FinishedError](errs[0]); ok && !bytes.Equal(late.m["m"], out.m["m"]) {
+		if fin, ok := errors.AsType[*allreduce.FinishedError](errs[0]); ok && !bytes.Equal(late.m["m"], out.m["m"]) {
 			t.Errorf("%v, and the model is not the run's", fin)
 		}
 		return errs[0]
 	}
-	if _, ok := errors.AsType[*spantree.FinishedError](alone(place)); !ok {
+	if _, ok := errors.AsType[*allreduce.FinishedError](alone(place)); !ok {
 		t.Error("the place holds the model, and the attempt does not see it")
 	}
 	if err := place.Put("model", [32]byte{1}, func(io.Writer) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []RunDir{place, nil} {
-		if start, ok := errors.AsType[*spantree.StartError](alone(dir)); !ok {
+		if start, ok := errors.AsType[*allreduce.StartError](alone(dir)); !ok {
 			t.Errorf("%v: %v, want that the job did not start", dir, start)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 )
 
 // A job that recovers from losses has three tables instead of one at most, and notes of
@@ -31,7 +30,7 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 	} {
 		cfg := Config{
 			Inputs: []Input{textInput("x", "1 | a\n")}, Bits: 24, BitsSet: true, Passes: 5, HoldoutOff: true, BFGS: c.bfgs,
-			Cluster: &allreduce.Config{Server: "h:1", Job: spantree.Job{UniqueID: 1}, Total: c.ranks, OnLoss: c.onLoss},
+			Cluster: &allreduce.Config{Server: "h:1", Job: allreduce.Job{UniqueID: 1}, Total: c.ranks, OnLoss: c.onLoss},
 		}
 		p, err := cfg.Plan()
 		if err != nil {

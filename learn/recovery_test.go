@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // disturbance is what happens to a rank in a step.
@@ -66,7 +66,7 @@ func newRehearsal(t *testing.T, config func(rank int) Config, plan ...disturbanc
 func (h *rehearsal) run(ranks int) ([]*Report, []error) {
 	h.t.Helper()
 	network := mem.New()
-	server, err := spantree.NewServer(spantree.ServerConfig{})
+	server, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (h *rehearsal) run(ranks int) ([]*Report, []error) {
 	for rank := range ranks {
 		running.Go(func() {
 			cluster := &allreduce.Config{
-				Network: network, Server: l.Addr().String(), Job: spantree.Job{UniqueID: 9},
+				Network: network, Server: l.Addr().String(), Job: allreduce.Job{UniqueID: 9},
 				Rank: rank, Total: ranks, Listen: "mem:0",
 			}
 			reports[rank], errs[rank] = h.rank(h.t.Context(), rank, cluster)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/loss"
@@ -27,8 +26,8 @@ import (
 // Run trains, or tests, as cfg says. When it returns without error, every file
 // that cfg names is complete under its name; when it returns an error, none
 // that it wrote is there. On a cluster every rank gets the same root cause. A
-// *spantree.FinishedError says that the job has ended without this attempt of the rank:
-// with Config.RunDir, all that it owes is there then. A *spantree.LateError says that the job
+// *allreduce.FinishedError says that the job has ended without this attempt of the rank:
+// with Config.RunDir, all that it owes is there then. A *allreduce.LateError says that the job
 // goes on without this rank, which owes nothing.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
@@ -49,9 +48,9 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if s := r.session; s.late {
-		err := error(&spantree.LateError{Job: s.cfg.Cluster.Job, Rank: s.rank})
+		err := error(&allreduce.LateError{Job: s.cfg.Cluster.Job, Rank: s.rank})
 		if len(r.owes()) > 0 { // what the others will have come to
-			_, err = r.late(s.group.Ready(ctx, spantree.Shard{}))
+			_, err = r.late(s.group.Ready(ctx, allreduce.Shard{}))
 		}
 		return nil, err
 	}

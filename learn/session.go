@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/loss"
@@ -142,7 +141,7 @@ func (s *session) ready(ctx context.Context) error {
 		return nil
 	}
 	examples, bytes, crc := s.data.Shard()
-	if err := s.group.Ready(ctx, spantree.Shard{Examples: examples, Bytes: bytes, CRC: crc}); err != nil {
+	if err := s.group.Ready(ctx, allreduce.Shard{Examples: examples, Bytes: bytes, CRC: crc}); err != nil {
 		return err
 	}
 	if err := s.over(); err != nil {
@@ -200,7 +199,7 @@ func (s *session) endPass() (better, stop bool) {
 
 // report tells the server, and the log of passes, how far this rank is.
 func (s *session) report(step string) error {
-	s.group.Report(spantree.Progress{
+	s.group.Report(allreduce.Progress{
 		Pass:     uint32(s.passes),
 		Examples: s.stats.Examples,
 		Loss:     s.stats.AverageLoss(),

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 	"github.com/gvw-project/gvw/model"
 )
 
@@ -40,7 +40,7 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 	parts := deal(randomText(360), 3)
 	var out files
 	network := mem.New()
-	server, err := spantree.NewServer(spantree.ServerConfig{})
+	server, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 	for rank := range 3 {
 		cluster := func(id uint64, rank, total int) *allreduce.Config {
 			return &allreduce.Config{
-				Network: network, Server: l.Addr().String(), Job: spantree.Job{UniqueID: id},
+				Network: network, Server: l.Addr().String(), Job: allreduce.Job{UniqueID: id},
 				Rank: rank, Total: total, Listen: "mem:0",
 			}
 		}

@@ -114,7 +114,7 @@ gotest unit $(go list ./... | grep -v "^$module/tests")
 heading "race tests of the concurrent packages"
 if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
 	# shellcheck disable=SC2046
-	gotest race -race -short $(present ./allreduce/... ./feature/stream/... ./learn/... ./cmd/...)
+	gotest race -race -short $(present ./allreduce/... ./internal/spantree/... ./feature/stream/... ./learn/... ./cmd/...)
 else
 	echo "NO C COMPILER: the race detector needs one; race tests are left out."
 	note skip race-tests "the race detector needs cgo and a C compiler"

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestFaultsAreNamed feeds the learner what is wrong and looks at what the user
@@ -187,9 +188,9 @@ func TestDeadPeer(t *testing.T) {
 				ps[i] = start(t, dir, gvwBin, args...)
 			}
 			waitFor(t, "the job to have done three passes", func() bool {
-				st, err := spantree.Status(t.Context(), nil, "127.0.0.1:"+port, nil)
+				st, err := client.Status(t.Context(), nil, "127.0.0.1:"+port, nil)
 				return err == nil && len(st.Jobs) == 1 && len(st.Jobs[0].Ranks) == 4 &&
-					!slices.ContainsFunc(st.Jobs[0].Ranks, func(r spantree.RankStatus) bool { return r.Pass < 3 })
+					!slices.ContainsFunc(st.Jobs[0].Ranks, func(r protocol.RankStatus) bool { return r.Pass < 3 })
 			})
 			if err := ps[c.victim].cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)

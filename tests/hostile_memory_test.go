@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestClientsFillTheMemory: clients that open one job after the other, with all that they may
@@ -22,13 +23,13 @@ func TestClientsFillTheMemory(t *testing.T) {
 	const mib = 32 // the least
 	port, pid := startServerPID(t, "--max_memory", "32", "--max_jobs", "100000")
 	before := vitalsOf(t, pid)
-	join := func(id int) (*spantree.Member, error) {
-		return spantree.Join(t.Context(), spantree.JoinConfig{
-			Server: "127.0.0.1:" + port, Job: spantree.Job{UniqueID: uint64(id)}, Rank: 0, Total: 2, Advertise: ":30000",
+	join := func(id int) (*client.Member, error) {
+		return client.Join(t.Context(), client.JoinConfig{
+			Server: "127.0.0.1:" + port, Job: protocol.Job{UniqueID: uint64(id)}, Rank: 0, Total: 2, Advertise: ":30000",
 			Options: strings.Repeat("x", 16<<10), StartTimeout: time.Hour, Heartbeat: time.Minute, LostAfter: time.Hour,
 		})
 	}
-	var in []*spantree.Member
+	var in []*client.Member
 	leave := func() {
 		for _, m := range in {
 			if err := m.Close(); err != nil {
@@ -40,7 +41,7 @@ func TestClientsFillTheMemory(t *testing.T) {
 	t.Cleanup(leave)
 	for {
 		m, err := join(len(in))
-		if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.ServerFull && strings.Contains(err.Error(), "--max_memory") {
+		if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.ServerFull && strings.Contains(err.Error(), "--max_memory") {
 			break
 		} else if err != nil {
 			t.Fatal(err)

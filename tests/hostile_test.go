@@ -22,7 +22,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // mischief is what a hostile client does on a connection, until that ends or stop is closed.
@@ -276,13 +276,13 @@ func wire(t *testing.T, addr string, creds *auth.Credentials) time.Duration {
 	began := time.Now()
 	each(func(rank int) (err error) {
 		groups[rank], err = allreduce.Join(ctx, allreduce.Config{
-			Server: addr, Job: spantree.Job{UniqueID: 7}, Rank: rank, Total: n, Listen: "127.0.0.1:0", NoSharedMemory: true, Credentials: creds,
+			Server: addr, Job: protocol.Job{UniqueID: 7}, Rank: rank, Total: n, Listen: "127.0.0.1:0", NoSharedMemory: true, Credentials: creds,
 		})
 		if err != nil {
 			return err
 		}
 		t.Cleanup(func() { _ = groups[rank].Close() })
-		return groups[rank].Ready(ctx, spantree.Shard{})
+		return groups[rank].Ready(ctx, protocol.Shard{})
 	})
 	took := time.Since(began)
 	each(func(rank int) error {

@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // plainJob is a job of four ranks that the test starts itself, with a server of its own.
@@ -92,8 +93,8 @@ func (j *plainJob) supervise() {
 }
 
 // job is what the server knows; nil: nothing.
-func (j *plainJob) job() *spantree.JobStatus {
-	st, err := spantree.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
+func (j *plainJob) job() *protocol.JobStatus {
+	st, err := client.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
 	if err != nil || len(st.Jobs) != 1 {
 		return nil
 	}
@@ -115,7 +116,7 @@ func (j *plainJob) untilPass(n uint32) {
 	waitFor(j.t, fmt.Sprintf("all ranks to be in pass %d", n), func() bool {
 		job := j.job()
 		return job != nil && len(job.Ranks) == len(j.ranks) &&
-			!slices.ContainsFunc(job.Ranks, func(r spantree.RankStatus) bool { return r.Pass < n })
+			!slices.ContainsFunc(job.Ranks, func(r protocol.RankStatus) bool { return r.Pass < n })
 	})
 }
 

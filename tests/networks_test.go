@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Jobs over a network that the tests break: each rank is in a network namespace, with an
@@ -189,9 +190,9 @@ func (j *netJob) startAll() *netJob {
 func (j *netJob) untilPass(n uint32) {
 	j.t.Helper()
 	waitFor(j.t, fmt.Sprintf("all ranks to be in pass %d", n), func() bool {
-		st, err := spantree.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
+		st, err := client.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
 		return err == nil && len(st.Jobs) == 1 && len(st.Jobs[0].Ranks) == len(j.ranks) &&
-			!slices.ContainsFunc(st.Jobs[0].Ranks, func(r spantree.RankStatus) bool { return r.Pass < n })
+			!slices.ContainsFunc(st.Jobs[0].Ranks, func(r protocol.RankStatus) bool { return r.Pass < n })
 	})
 }
 
@@ -199,7 +200,7 @@ func (j *netJob) untilPass(n uint32) {
 func (j *netJob) until(state string) {
 	j.t.Helper()
 	waitFor(j.t, "the job to be "+state, func() bool {
-		st, err := spantree.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
+		st, err := client.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
 		return err == nil && len(st.Jobs) == 1 && st.Jobs[0].State == state
 	})
 }
@@ -208,7 +209,7 @@ func (j *netJob) until(state string) {
 func (j *netJob) untilEpoch(epoch string) {
 	j.t.Helper()
 	waitFor(j.t, "epoch "+epoch, func() bool {
-		st, err := spantree.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
+		st, err := client.Status(j.t.Context(), nil, gatewayIP+":"+gatewayPort, nil)
 		return err == nil && len(st.Jobs) == 1 && st.Jobs[0].State == "wired" && st.Jobs[0].Epoch >= epoch
 	})
 }

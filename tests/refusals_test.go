@@ -12,7 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // site is an authority in a folder, which issues for any time.
@@ -50,7 +50,7 @@ func (s *site) options(name string, from time.Time, hosts ...string) []string {
 func (s *site) serve(at time.Time) (port string) {
 	s.t.Helper()
 	tls := s.TLS("whoever", at, "127.0.0.1")
-	server, err := spantree.NewServer(spantree.ServerConfig{Credentials: &auth.Credentials{TLS: tls}})
+	server, err := server.NewServer(server.ServerConfig{Credentials: &auth.Credentials{TLS: tls}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

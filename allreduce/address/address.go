@@ -115,3 +115,18 @@ func (a Address) Resolve(machine func() ([]Local, error)) (string, error) {
 	}
 	return "", fmt.Errorf("no address of this machine lies in %v: it has %s", a.Network, strings.Join(names, ", "))
 }
+
+// In reports whether an address is in one of the networks. IPv4 in IPv6 is IPv4.
+func In(host string, networks []netip.Prefix) bool {
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	ip = ip.Unmap().WithZone("")
+	for _, n := range networks {
+		if n.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // MaxRanks is how many ranks are examined at once: their ways grow with the square.
@@ -23,7 +23,7 @@ type Config struct {
 	// Server is the spanning-tree server, host:port. Required.
 	Server string
 	// Job names the examination; no other job may have its name.
-	Job spantree.Job
+	Job protocol.Job
 	// Credentials are shown and asked for, as in allreduce.Config.
 	Credentials *auth.Credentials
 	// Rank is this process's number, 0 to Total-1, of 2 to MaxRanks.

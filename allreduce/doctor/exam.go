@@ -13,7 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
 // What a connection is for.
@@ -49,7 +49,7 @@ type arrival struct {
 	conn net.Conn
 }
 
-func newExam(cfg Config, l net.Listener, w *spantree.Wiring) *exam {
+func newExam(cfg Config, l net.Listener, w *client.Wiring) *exam {
 	e := &exam{
 		cfg: cfg, listener: l, key: cfg.key(w), conns: make([]net.Conn, cfg.Total),
 		controls: make(chan arrival, cfg.Total), open: map[net.Conn]bool{},
@@ -109,7 +109,7 @@ func (e *exam) greeting(purpose byte) []byte {
 }
 
 // key is the key of the connections between the ranks.
-func (c Config) key(w *spantree.Wiring) auth.Key {
+func (c Config) key(w *client.Wiring) auth.Key {
 	return c.Credentials.Epoch(auth.Scope{
 		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey,
 		Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: w.Token,

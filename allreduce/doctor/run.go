@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Run examines the network together with the other ranks. That something is wrong with
@@ -32,7 +33,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("doctor: rank %d: Advertise: %w", cfg.Rank, err)
 	}
-	m, err := spantree.Join(ctx, spantree.JoinConfig{
+	m, err := client.Join(ctx, client.JoinConfig{
 		Network: cfg.Network, Server: cfg.Server, Credentials: cfg.Credentials, Job: cfg.Job, Rank: cfg.Rank, Total: cfg.Total,
 		Advertise: told, Options: "doctor", Version: cfg.Version,
 		DialTimeout: cfg.DialTimeout, StartTimeout: cfg.StartTimeout, Log: cfg.Log,
@@ -40,13 +41,13 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("doctor: rank %d: %w", cfg.Rank, err)
 	}
-	report, err := attend(ctx, cfg, m, func(w *spantree.Wiring) *exam { return newExam(cfg, l, w) })
+	report, err := attend(ctx, cfg, m, func(w *client.Wiring) *exam { return newExam(cfg, l, w) })
 	return report, errors.Join(err, m.Close())
 }
 
 // attend takes part in the examination of a job, from its start to its end.
-func attend(ctx context.Context, cfg Config, m *spantree.Member, begin func(*spantree.Wiring) *exam) (*Report, error) {
-	w, err := m.Ready(ctx, spantree.Shard{})
+func attend(ctx context.Context, cfg Config, m *client.Member, begin func(*client.Wiring) *exam) (*Report, error) {
+	w, err := m.Ready(ctx, protocol.Shard{})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("doctor: rank %d: the examination does not start: %w", cfg.Rank, err)

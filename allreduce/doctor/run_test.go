@@ -17,9 +17,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // walled is a network in which some hosts do not let this one in.
@@ -45,7 +45,7 @@ func examined(t *testing.T, n int, walls map[int][]string, alter func(rank int, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := spantree.NewServer(spantree.ServerConfig{})
+	server, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

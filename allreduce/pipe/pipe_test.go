@@ -15,8 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // job runs one Run per input, all in one job, as gvw does.
@@ -27,7 +28,7 @@ func job(t *testing.T, cfg Config, inputs ...io.Reader) (outs []string, errs []e
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := spantree.NewServer(spantree.ServerConfig{})
+	server, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func oneRank(ctx context.Context, network *mem.Network, cfg Config, rank, total 
 		return err
 	}
 	defer g.Close()
-	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
 		return err
 	}
 	digest, err := Run(ctx, g, cfg, in, out)

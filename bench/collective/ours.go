@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // ours is this repository's all-reduce by one schedule.
@@ -171,7 +171,7 @@ func lastWords(talk string) string {
 type gateway struct {
 	addr   string
 	job    uint64
-	server *spantree.Server
+	server *server.Server
 	served chan error
 }
 
@@ -185,7 +185,7 @@ func serve(ctx context.Context, n transport.Network, creds *auth.Credentials) (*
 		return nil, fmt.Errorf("cannot start a server: %w", err)
 	}
 	// All ranks come from one address, at the same time.
-	s, err := spantree.NewServer(spantree.ServerConfig{MaxPending: 2 * maxRanks, Credentials: creds})
+	s, err := server.NewServer(server.ServerConfig{MaxPending: 2 * maxRanks, Credentials: creds})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Schedules are what Config.Schedules may name.
@@ -72,7 +72,7 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 			err = cerr
 		}
 	}()
-	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
 		return err
 	}
 	if t.Shared && !g.SharedMemory() {
@@ -123,7 +123,7 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 	}
 	return allreduce.Config{
 		Credentials: creds,
-		Server:      t.Server, Job: spantree.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
+		Server:      t.Server, Job: protocol.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
 		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared, Transport: how, TraceDir: t.TraceDir,
 		// Thousands of ranks on one machine start slowly and must not be lost.
 		LostAfter: time.Minute,

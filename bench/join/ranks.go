@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // atOnce is how many ranks connect at the same time: the server bounds those
@@ -29,13 +30,13 @@ func wired(ctx context.Context, bin string, n int) (took time.Duration, mib floa
 	begun := time.Now()
 	err = each(n, n, func(rank int) (err error) {
 		groups[rank], err = allreduce.Join(ctx, allreduce.Config{
-			Server: s.addr, Job: spantree.Job{UniqueID: 1}, Rank: rank, Total: n, Listen: "127.0.0.1:0",
+			Server: s.addr, Job: protocol.Job{UniqueID: 1}, Rank: rank, Total: n, Listen: "127.0.0.1:0",
 			LostAfter: time.Minute,
 		})
 		if err != nil {
 			return err
 		}
-		return groups[rank].Ready(ctx, spantree.Shard{})
+		return groups[rank].Ready(ctx, protocol.Shard{})
 	})
 	took = time.Since(begun)
 	if err == nil {
@@ -60,10 +61,10 @@ func held(ctx context.Context, bin string, n int) (peak, rss float64, err error)
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	members := make([]*spantree.Member, n)
+	members := make([]*client.Member, n)
 	err = each(n, atOnce, func(rank int) (err error) {
-		members[rank], err = spantree.Join(ctx, spantree.JoinConfig{
-			Server: s.addr, Job: spantree.Job{UniqueID: 1}, Rank: rank, Total: n + 1, Advertise: "127.0.0.1:30000",
+		members[rank], err = client.Join(ctx, client.JoinConfig{
+			Server: s.addr, Job: protocol.Job{UniqueID: 1}, Rank: rank, Total: n + 1, Advertise: "127.0.0.1:30000",
 			Heartbeat: 5 * time.Second, LostAfter: 10 * time.Minute,
 		})
 		return err

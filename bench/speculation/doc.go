@@ -10,7 +10,7 @@
 // twice: alone, and with a launcher that starts another attempt of a rank whose pass takes much
 // longer than those of the others, as Hadoop's speculative execution does. In the first pass the
 // attempt that is ready first keeps the rank; in a later one the server hands it over at the
-// end of a pass (allreduce/spantree, handover.go).
+// end of a pass (internal/spantree/core, handover.go).
 //
 // # What is real
 //

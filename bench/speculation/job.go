@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 const (
@@ -61,7 +62,7 @@ type attempt struct {
 
 // run runs the job to its end.
 func (j *job) run(ctx context.Context) error {
-	server, err := spantree.NewServer(spantree.ServerConfig{Log: j.cfg.Log})
+	server, err := server.NewServer(server.ServerConfig{Log: j.cfg.Log})
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (j *job) start(ctx context.Context, rank int, duplicate bool) {
 		err := j.attempt(ctx, a)
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		switch _, idle := errors.AsType[*spantree.FinishedError](err); {
+		switch _, idle := errors.AsType[*protocol.FinishedError](err); {
 		case err == nil:
 			if j.finished[rank] = true; len(j.finished) == j.cfg.Ranks {
 				close(j.done)
@@ -120,7 +121,7 @@ func (j *job) start(ctx context.Context, rank int, duplicate bool) {
 // attempt is what a process does.
 func (j *job) attempt(ctx context.Context, a *attempt) error {
 	cfg := allreduce.Config{
-		Server: j.server, Job: spantree.Job{UniqueID: 1, RunKey: "speculation"}, Rank: a.rank, Total: j.cfg.Ranks,
+		Server: j.server, Job: protocol.Job{UniqueID: 1, RunKey: "speculation"}, Rank: a.rank, Total: j.cfg.Ranks,
 		Listen: "127.0.0.1:0", OnLoss: allreduce.Wait, NoSharedMemory: true, Heartbeat: 100 * time.Millisecond, Log: j.cfg.Log,
 	}
 	if j.duplicates {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // machine is what a rank does: a pass is a sleep, after which vectors are summed that depend
@@ -70,7 +70,7 @@ func (m *machine) Work(ctx context.Context) error {
 func (m *machine) Exchange(ctx context.Context, g *allreduce.Group) error {
 	m.g, m.own = g, false
 	// All shards are alike: who is slow is not, for having more to read.
-	if err := g.Ready(ctx, spantree.Shard{Examples: 1000, Bytes: 1 << 20}); err != nil {
+	if err := g.Ready(ctx, protocol.Shard{Examples: 1000, Bytes: 1 << 20}); err != nil {
 		return err
 	}
 	if err := g.AllReduceInto(ctx, allreduce.Vec(m.sums), allreduce.Vec(m.part).Named("contribution"), allreduce.Sum); err != nil {
@@ -89,7 +89,7 @@ func (m *machine) Commit() error {
 	m.done++
 	m.committed(m.done, m.ready)
 	if m.g != nil {
-		m.g.Report(spantree.Progress{Pass: uint32(m.done), Step: "pass"})
+		m.g.Report(protocol.Progress{Pass: uint32(m.done), Step: "pass"})
 	}
 	return nil
 }

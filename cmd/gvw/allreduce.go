@@ -13,7 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/pipe"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // catReduce is the category of what gvw allreduce does.
@@ -90,7 +90,7 @@ func (p *program) allreduce(c *cli.Context) (err error) {
 			err = cerr
 		}
 	}()
-	if err := g.Ready(ctx, spantree.Shard{}); err != nil {
+	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
 		return err
 	}
 	digest, err := pipe.Run(ctx, g, cfg, p.stdin, p.stdout)

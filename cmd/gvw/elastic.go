@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -30,7 +30,7 @@ func (p *program) muster(ctx context.Context, s *settings) (err error) {
 		p.enlisted, p.live, err = learn.Muster(c.Context, cfg)
 		return err
 	})
-	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.JobFinished {
+	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {
 		err = nil // what is left to do is the learner's to say
 	}
 	if err != nil {

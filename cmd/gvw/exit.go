@@ -12,7 +12,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/pipe"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
@@ -20,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
 	"github.com/gvw-project/gvw/internal/rundir"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 )
@@ -47,7 +47,7 @@ func exitCode(err error) int {
 		return exitUsage
 	}
 	// Who was given up alive is lost, not wrong: another attempt is welcome.
-	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.AttemptFenced {
+	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.AttemptFenced {
 		return exitLost
 	}
 	for _, k := range []struct {
@@ -58,7 +58,7 @@ func exitCode(err error) int {
 		{is[*learn.UsageError], exitUsage},
 		{is[*stream.UsageError], exitUsage},
 		{is[*verbs.SetupError], exitUsage},
-		{is[*spantree.RefusedError], exitRefused},
+		{is[*protocol.RefusedError], exitRefused},
 		{is[*checkpoint.StrangeError], exitRefused},
 		{is[*learn.OriginError], exitRefused},
 		{is[*rundir.TakenError], exitRefused},
@@ -68,10 +68,10 @@ func exitCode(err error) int {
 		{is[*auth.Error], exitRefused},
 		{is[*hdfsio.DataError], exitData},
 		{is[*allreduce.LostError], exitLost},
-		{is[*spantree.LostError], exitLost},
+		{is[*protocol.LostError], exitLost},
 		{is[*allreduce.DeadlineError], exitDeadline},
-		{is[*spantree.StartError], exitDeadline},
-		{is[*spantree.ServerError], exitLost},
+		{is[*protocol.StartError], exitDeadline},
+		{is[*protocol.ServerError], exitLost},
 		{is[*hdfsio.Error], exitIO},
 		{is[*fs.PathError], exitIO},
 		{is[*learn.DataError], exitData},

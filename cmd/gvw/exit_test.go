@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
@@ -21,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
 	"github.com/gvw-project/gvw/internal/rundir"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 )
@@ -41,7 +41,7 @@ func TestExitCodes(t *testing.T) {
 		"a stale cache":                  {&cache.StaleError{}, 2},
 		"a line":                         {&stream.DataError{Err: &feature.LimitError{}}, 2},
 		"compressed data":                {&stream.DataError{Err: &hdfsio.DataError{}}, 2},
-		"a lost peer":                    {&spantree.LostError{}, 3},
+		"a lost peer":                    {&protocol.LostError{}, 3},
 		"a lost peer, seen by a link":    {&allreduce.LostError{}, 3},
 		"a deadline":                     {&allreduce.DeadlineError{}, 4},
 		"a missing file":                 {&hdfsio.Error{Err: missing}, 5},
@@ -49,8 +49,8 @@ func TestExitCodes(t *testing.T) {
 		"a model that cannot be read":    {&model.FormatError{Kind: &hdfsio.Error{Err: syscall.EIO}}, 5},
 		"a path":                         {missing, 5},
 		"a refused connection":           {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, 5},
-		"refused":                        {&spantree.RefusedError{}, 6},
-		"given up alive":                 {&spantree.RefusedError{Code: spantree.AttemptFenced}, 3},
+		"refused":                        {&protocol.RefusedError{}, 6},
+		"given up alive":                 {&protocol.RefusedError{Code: protocol.AttemptFenced}, 3},
 		"another run's place":            {&rundir.TakenError{}, 6},
 		"nothing in the run's place":     {&rundir.MissingError{}, 6},
 		"another job's checkpoint":       {&checkpoint.StrangeError{Why: io.EOF}, 6},

@@ -20,8 +20,9 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // catServer is the category of where a server is.
@@ -106,7 +107,7 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	listing := func() (string, error) {
-		st, err := spantree.Status(ctx, nil, server, creds)
+		st, err := client.Status(ctx, nil, server, creds)
 		if err != nil {
 			return "", err
 		}
@@ -144,7 +145,7 @@ func (p *program) watch(ctx context.Context, every time.Duration, listing func()
 	defer ticker.Stop()
 	for before := ""; ; before = between {
 		text, err := listing()
-		_, refused := errors.AsType[*spantree.RefusedError](err)
+		_, refused := errors.AsType[*protocol.RefusedError](err)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -193,21 +194,21 @@ func (p *program) cancelCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return spantree.Cancel(ctx, nil, server, creds, spantree.Cancellation{Job: job, Reason: s.get("reason"), Owner: owner})
+	return client.Cancel(ctx, nil, server, creds, client.Cancellation{Job: job, Reason: s.get("reason"), Owner: owner})
 }
 
 // parseJob reads a job as gvw jobs shows it.
-func parseJob(text string) (spantree.Job, error) {
+func parseJob(text string) (protocol.Job, error) {
 	id, key, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return spantree.Job{}, usageErrorf("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
+		return protocol.Job{}, usageErrorf("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
 	}
-	return spantree.Job{UniqueID: n, RunKey: key}, nil
+	return protocol.Job{UniqueID: n, RunKey: key}, nil
 }
 
 // appendJobs appends the jobs as a table, and below each who waits for what.
-func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
+func appendJobs(dst []byte, st *protocol.ServerStatus) []byte {
 	if st.Journal != "" {
 		dst = fmt.Appendf(dst, "the server's journal has failed, restart the server: %s\n", plain.Text(st.Journal))
 	}
@@ -219,7 +220,7 @@ func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 	fmt.Fprintln(w, "JOB\tSTATE\tRANKS\tPASS\tLOSS\tSINCE\tMISSING")
 	for i := range st.Jobs {
 		j := &st.Jobs[i]
-		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.State),
+		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.State),
 			j.Joined, j.Total, passes(j), loss(j), time.Duration(j.Seconds*float64(time.Second)).Round(time.Second), absent(j))
 	}
 	w.Flush() // to memory
@@ -231,7 +232,7 @@ func appendJobs(dst []byte, st *spantree.ServerStatus) []byte {
 }
 
 // appendEnded appends the jobs that have ended as a table, the newest first.
-func appendEnded(dst []byte, st *spantree.ServerStatus) []byte {
+func appendEnded(dst []byte, st *protocol.ServerStatus) []byte {
 	if len(st.Ended) == 0 {
 		return append(dst, "no jobs have ended\n"...)
 	}
@@ -243,7 +244,7 @@ func appendEnded(dst []byte, st *spantree.ServerStatus) []byte {
 		if e.Seconds > 0 {
 			took = time.Duration(e.Seconds * float64(time.Second)).Round(time.Second).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", spantree.Job{UniqueID: e.UniqueID, RunKey: e.RunKey}, plain.Text(e.Outcome), e.Total,
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", protocol.Job{UniqueID: e.UniqueID, RunKey: e.RunKey}, plain.Text(e.Outcome), e.Total,
 			took, e.Ended.Local().Format(time.DateTime), endedBy(e))
 	}
 	w.Flush() // to memory
@@ -251,7 +252,7 @@ func appendEnded(dst []byte, st *spantree.ServerStatus) []byte {
 }
 
 // endedBy is why a job has ended, in words; of one that has finished, its model.
-func endedBy(e spantree.EndedJob) string {
+func endedBy(e protocol.EndedJob) string {
 	switch {
 	case e.Model != "":
 		return "model " + plain.Text(e.Model[:min(12, len(e.Model))])
@@ -262,10 +263,10 @@ func endedBy(e spantree.EndedJob) string {
 }
 
 // holds tells that an attempt has its rank: it does not stand by for it, or for any.
-func holds(r spantree.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
+func holds(r protocol.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
 
 // passes is how far the ranks are: 3, or 2-3.
-func passes(j *spantree.JobStatus) string {
+func passes(j *protocol.JobStatus) string {
 	if len(j.Ranks) == 0 {
 		return "-"
 	}
@@ -282,7 +283,7 @@ func passes(j *spantree.JobStatus) string {
 }
 
 // loss is the average over all examples that the ranks have seen.
-func loss(j *spantree.JobStatus) string {
+func loss(j *protocol.JobStatus) string {
 	var sum, n float64
 	for _, r := range j.Ranks {
 		if !holds(r) {
@@ -299,7 +300,7 @@ func loss(j *spantree.JobStatus) string {
 
 // absent are the ranks that the server does not have; vw workers leave once the job is
 // wired, and are not missed.
-func absent(j *spantree.JobStatus) string {
+func absent(j *protocol.JobStatus) string {
 	if len(j.Ranks) == 0 && j.Joined > 0 || j.VW && j.State != "filling" {
 		return ""
 	}
@@ -343,13 +344,13 @@ func numbered(list []int) string {
 }
 
 // appendWaits appends who was lost and refused, and what the ranks of a job wait for.
-func appendWaits(dst []byte, j *spantree.JobStatus) []byte {
+func appendWaits(dst []byte, j *protocol.JobStatus) []byte {
 	const most = 8
 	if j.State == "recovering" || j.State == "ending" && j.Report != "ending" {
-		dst = fmt.Appendf(dst, "%v: %s\n", spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.Report))
+		dst = fmt.Appendf(dst, "%v: %s\n", protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.Report))
 	}
-	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r spantree.RankStatus) bool { return r.Waits == "" })
-	name := spantree.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
+	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r protocol.RankStatus) bool { return r.Waits == "" })
+	name := protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
 	if n := len(j.Removed); n > 0 {
 		dst = fmt.Appendf(dst, "%v: runs without %s\n", name, numbered(j.Removed))
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // call runs a command in this process.
@@ -51,8 +52,8 @@ func TestJobsAndCancel(t *testing.T) {
 	if out, _, code := call(t, append([]string{"jobs"}, at...)...); out != "no jobs\n" || code != 0 {
 		t.Errorf("code %d, %q", code, out)
 	}
-	m, err := spantree.Join(t.Context(), spantree.JoinConfig{
-		Server: fmt.Sprintf("127.0.0.1:%d", server.port), Job: spantree.Job{UniqueID: 7, RunKey: "run"},
+	m, err := client.Join(t.Context(), client.JoinConfig{
+		Server: fmt.Sprintf("127.0.0.1:%d", server.port), Job: protocol.Job{UniqueID: 7, RunKey: "run"},
 		Rank: 1, Total: 3, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
 	})
 	if err != nil {
@@ -70,7 +71,7 @@ func TestJobsAndCancel(t *testing.T) {
 
 	ready := make(chan error, 1)
 	go func() {
-		_, err := m.Ready(t.Context(), spantree.Shard{})
+		_, err := m.Ready(t.Context(), protocol.Shard{})
 		ready <- err
 	}()
 	if _, stderr, code := call(t, append([]string{"cancel", "8"}, at...)...); code != exitRefused || !strings.Contains(stderr, "there is no job 8") {
@@ -80,7 +81,7 @@ func TestJobsAndCancel(t *testing.T) {
 		t.Errorf("code %d, %q", code, stderr)
 	}
 	err = <-ready
-	if no, ok := errors.AsType[*spantree.RefusedError](err); !ok || no.Code != spantree.Cancelled || !strings.Contains(no.Reason, "wrong data") {
+	if no, ok := errors.AsType[*protocol.RefusedError](err); !ok || no.Code != protocol.Cancelled || !strings.Contains(no.Reason, "wrong data") {
 		t.Errorf("the rank hears %v", err)
 	}
 	if out, _, _ := call(t, append([]string{"jobs"}, at...)...); out != "no jobs\n" {
@@ -95,7 +96,7 @@ func TestJobsAndCancel(t *testing.T) {
 
 func TestEndedTable(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	st := &spantree.ServerStatus{Ended: []spantree.EndedJob{
+	st := &protocol.ServerStatus{Ended: []protocol.EndedJob{
 		{UniqueID: 1, RunKey: "k", Outcome: "finished", Rank: -1, Total: 4, Seconds: 62.4, Ended: at, Model: "9372c470eead00112233"},
 		{UniqueID: 2, Outcome: "failed", Cause: "silent for 10.2s", Rank: 3, Host: "h3", Total: 8, Seconds: 5, Ended: at},
 		{UniqueID: 3, Outcome: "finished", Rank: -1, Total: 2, Ended: at},
@@ -113,11 +114,11 @@ ENDED JOB  OUTCOME   RANKS  TOOK  ENDED                CAUSE
 
 // --watch shows a server that is away, asks again, and ends with the context or a refusal.
 func TestWatch(t *testing.T) {
-	refused := &spantree.RefusedError{Server: "s", Reason: "no"}
+	refused := &protocol.RefusedError{Server: "s", Reason: "no"}
 	answers := []struct {
 		text string
 		err  error
-	}{{"a\n", nil}, {"", &spantree.ServerError{Server: "s", Doing: "list the jobs", Err: errors.New("away")}}, {"b\n", nil}, {"", refused}}
+	}{{"a\n", nil}, {"", &protocol.ServerError{Server: "s", Doing: "list the jobs", Err: errors.New("away")}}, {"b\n", nil}, {"", refused}}
 	var out bytes.Buffer
 	p := &program{stdout: &out}
 	n := 0
@@ -163,11 +164,11 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		}
 	})
 	defer stop()
-	job := spantree.Job{UniqueID: 7, RunKey: nasty}
-	m, err := spantree.Join(t.Context(), spantree.JoinConfig{
+	job := protocol.Job{UniqueID: 7, RunKey: nasty}
+	m, err := client.Join(t.Context(), client.JoinConfig{
 		Server: fmt.Sprintf("127.0.0.1:%d", server.port), Job: job, Rank: 0, Total: 2, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
 		Host: nasty, Version: nasty, Options: nasty, Heartbeat: time.Millisecond,
-		Waiting: func() spantree.Waits { return spantree.Waits{Text: nasty, Rank: -1} },
+		Waiting: func() client.Waits { return client.Waits{Text: nasty, Rank: -1} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +187,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	}
 	out, _, _ := call(t, append([]string{"jobs", "--json"}, at...)...)
 	printable("gvw jobs --json", out)
-	var st spantree.ServerStatus
+	var st protocol.ServerStatus
 	if err := json.Unmarshal([]byte(out), &st); err != nil || st.Jobs[0].RunKey != nasty {
 		t.Errorf("%v; the JSON has run key %q", err, st.Jobs[0].RunKey)
 	}
@@ -195,7 +196,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	}
 	<-m.Over()
 	printable("the rank's error", m.Cause().Error())
-	printable("an error of another rank", (&spantree.LostError{Job: job, Host: nasty, Why: nasty}).Error())
+	printable("an error of another rank", (&protocol.LostError{Job: job, Host: nasty, Why: nasty}).Error())
 	printable("an error in collectives", (&allreduce.LostError{Host: nasty, Why: nasty}).Error())
 	_, stderr, _ := call(t, append([]string{"cancel", "8/" + nasty}, at...)...)
 	printable("gvw cancel", stderr)
@@ -207,10 +208,10 @@ func TestForeignTextIsEscaped(t *testing.T) {
 func FuzzJobsTable(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[2J\n\a\u202e\xff")
-	status := func(text string) *spantree.ServerStatus {
-		return &spantree.ServerStatus{Journal: text, Jobs: []spantree.JobStatus{{
+	status := func(text string) *protocol.ServerStatus {
+		return &protocol.ServerStatus{Journal: text, Jobs: []protocol.JobStatus{{
 			RunKey: text, State: "recovering", Report: text, Refused: 1, Refusal: text, Total: 1,
-			Ranks: []spantree.RankStatus{{Waits: text, Host: text, Step: text}},
+			Ranks: []protocol.RankStatus{{Waits: text, Host: text, Step: text}},
 		}}}
 	}
 	want := strings.Count(string(appendJobs(nil, status("plain"))), "\n")
@@ -229,10 +230,10 @@ func FuzzJobsTable(f *testing.F) {
 }
 
 func TestJobsTable(t *testing.T) {
-	st := &spantree.ServerStatus{Jobs: []spantree.JobStatus{
+	st := &protocol.ServerStatus{Jobs: []protocol.JobStatus{
 		{
 			UniqueID: 1, State: "wired", Total: 2, Joined: 2, Seconds: 62.4,
-			Ranks: []spantree.RankStatus{
+			Ranks: []protocol.RankStatus{
 				{Rank: 0, Pass: 2, Examples: 100, Loss: 0.5, Waits: "rank 0: barrier #3: 12 s, waiting for rank 1"},
 				{Rank: 1, Pass: 3, Examples: 300, Loss: 0.1},
 			},
@@ -240,9 +241,9 @@ func TestJobsTable(t *testing.T) {
 		{UniqueID: 2, RunKey: "k", State: "filling", Total: 20},
 		{
 			UniqueID: 4, State: "recovering", Total: 2, Joined: 1, Seconds: 5, Report: "epoch 1.1 ended 2s ago; rank 1 (h1) was lost 2s ago",
-			Ranks: []spantree.RankStatus{{Rank: 0, Pass: 2, Examples: 10, Loss: 1}, {Rank: 1, State: "standby"}},
+			Ranks: []protocol.RankStatus{{Rank: 0, Pass: 2, Examples: 10, Loss: 1}, {Rank: 1, State: "standby"}},
 		},
-		{UniqueID: 3, State: "wired", VW: true, Total: 2, Joined: 1, Ranks: []spantree.RankStatus{{Rank: 1}}},
+		{UniqueID: 3, State: "wired", VW: true, Total: 2, Joined: 1, Ranks: []protocol.RankStatus{{Rank: 1}}},
 	}}
 	want := `JOB  STATE       RANKS  PASS  LOSS      SINCE  MISSING
 1    wired       2/2    2-3   0.200000  1m2s   

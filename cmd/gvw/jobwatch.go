@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // jobWatch follows a local job in its server: whether it goes on, and whether a rank
 // that the server has given up still has a process, which somebody has stopped.
 type jobWatch struct {
-	status func() spantree.ServerStatus
+	status func() protocol.ServerStatus
 	id     uint64   // of the job
 	hung   chan int // ranks to be killed
 	idle   chan int // processes that have nothing to do any more: ranks, then spares
@@ -43,7 +43,7 @@ type presence struct {
 	since time.Time // since when it is not; zero: it is
 }
 
-func newJobWatch(status func() spantree.ServerStatus, id uint64, workers, spares int) *jobWatch {
+func newJobWatch(status func() protocol.ServerStatus, id uint64, workers, spares int) *jobWatch {
 	return &jobWatch{
 		status: status, id: id,
 		hung: make(chan int, workers), idle: make(chan int, workers+spares), missed: make(chan int, workers),
@@ -114,7 +114,7 @@ func (w *jobWatch) started(rank int) {
 
 // look takes the job as the server has it, nil if that has none, and reports ranks
 // that hang.
-func (w *jobWatch) look(now time.Time) *spantree.JobStatus {
+func (w *jobWatch) look(now time.Time) *protocol.JobStatus {
 	job := w.find()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +179,7 @@ func (w *jobWatch) forgotten(now time.Time) {
 	}
 }
 
-func (w *jobWatch) find() *spantree.JobStatus {
+func (w *jobWatch) find() *protocol.JobStatus {
 	s := w.status()
 	for i := range s.Jobs {
 		if s.Jobs[i].UniqueID == w.id {

@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // The launcher takes for hung who was connected and is not any more; who is not yet
 // there reads its data. When the job has ended, all may be woken.
 func TestJobWatch(t *testing.T) {
-	var st spantree.ServerStatus
-	w := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3, 0)
+	var st protocol.ServerStatus
+	w := newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
 	now := time.Now()
 	at := func(after time.Duration, state string, ranks ...int) {
-		st = spantree.ServerStatus{Jobs: []spantree.JobStatus{{UniqueID: 1}}}
+		st = protocol.ServerStatus{Jobs: []protocol.JobStatus{{UniqueID: 1}}}
 		if state != "" {
-			j := spantree.JobStatus{UniqueID: 7, State: state}
+			j := protocol.JobStatus{UniqueID: 7, State: state}
 			for _, rank := range ranks {
-				j.Ranks = append(j.Ranks, spantree.RankStatus{Rank: rank})
+				j.Ranks = append(j.Ranks, protocol.RankStatus{Rank: rank})
 			}
 			st.Jobs = append(st.Jobs, j)
 		}
@@ -61,7 +61,7 @@ func TestJobWatch(t *testing.T) {
 	if !w.finished() {
 		t.Error("it has ended well")
 	}
-	short := newJobWatch(func() spantree.ServerStatus { return st }, 7, 3, 0)
+	short := newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
 	if short.goesOn(false) {
 		t.Error("a job that has ended does not go on, whether it was seen or not")
 	}
@@ -73,8 +73,8 @@ func TestJobWatch(t *testing.T) {
 	st.Finished = 0
 
 	// What fills after a worker has lost the job is another one.
-	w = newJobWatch(func() spantree.ServerStatus { return st }, 7, 3, 0)
-	st.Jobs = []spantree.JobStatus{{UniqueID: 7, State: "filling"}}
+	w = newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
+	st.Jobs = []protocol.JobStatus{{UniqueID: 7, State: "filling"}}
 	if !w.goesOn(false) || w.goesOn(true) || w.goesOn(false) {
 		t.Error("a job that has failed does not go on")
 	}
@@ -83,24 +83,24 @@ func TestJobWatch(t *testing.T) {
 // TestJobWatchWithout: of a job that goes on without lost ranks, who is needed.
 func TestJobWatchWithout(t *testing.T) {
 	for _, c := range []struct {
-		job              *spantree.JobStatus
+		job              *protocol.JobStatus
 		finished         int
 		without, removed bool
 	}{
 		{nil, 0, false, false},
 		{nil, 1, true, false},
-		{&spantree.JobStatus{State: "filling"}, 0, false, false},
-		{&spantree.JobStatus{State: "wired"}, 0, true, false},
-		{&spantree.JobStatus{State: "recovering"}, 0, true, false},
-		{&spantree.JobStatus{State: "ending"}, 0, false, false},
-		{&spantree.JobStatus{State: "ending", Removed: []int{0, 1}}, 0, true, true},
-		{&spantree.JobStatus{State: "ending", Removed: []int{0, 2}}, 0, false, false},
+		{&protocol.JobStatus{State: "filling"}, 0, false, false},
+		{&protocol.JobStatus{State: "wired"}, 0, true, false},
+		{&protocol.JobStatus{State: "recovering"}, 0, true, false},
+		{&protocol.JobStatus{State: "ending"}, 0, false, false},
+		{&protocol.JobStatus{State: "ending", Removed: []int{0, 1}}, 0, true, true},
+		{&protocol.JobStatus{State: "ending", Removed: []int{0, 2}}, 0, false, false},
 	} {
-		st := spantree.ServerStatus{Finished: c.finished}
+		st := protocol.ServerStatus{Finished: c.finished}
 		if c.job != nil {
-			st.Jobs = []spantree.JobStatus{*c.job}
+			st.Jobs = []protocol.JobStatus{*c.job}
 		}
-		w := newJobWatch(func() spantree.ServerStatus { return st }, 0, 3, 0)
+		w := newJobWatch(func() protocol.ServerStatus { return st }, 0, 3, 0)
 		if w.without(1) != c.without || w.removed(1) != c.removed {
 			t.Errorf("%+v: without rank 1: %v, removed: %v", st, w.without(1), w.removed(1))
 		}
@@ -110,8 +110,8 @@ func TestJobWatchWithout(t *testing.T) {
 // A job that was to go on without a rank has come to its end before it could: the rank may
 // owe files. One that is vacant and was not spared has another attempt to come.
 func TestJobWatchMisses(t *testing.T) {
-	job := spantree.JobStatus{State: "recovering", Vacant: []int{1, 2}}
-	w := newJobWatch(func() spantree.ServerStatus { return spantree.ServerStatus{Jobs: []spantree.JobStatus{job}} }, 0, 3, 0)
+	job := protocol.JobStatus{State: "recovering", Vacant: []int{1, 2}}
+	w := newJobWatch(func() protocol.ServerStatus { return protocol.ServerStatus{Jobs: []protocol.JobStatus{job}} }, 0, 3, 0)
 	if !w.without(1) || len(w.missed) != 0 {
 		t.Fatal("it is to go on without rank 1")
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -140,11 +140,11 @@ func (p *program) learn(c *cli.Context) (err error) {
 
 // idle is nil for who has stood by to the end, or need not, which is told.
 func idle(err error, log *slog.Logger) error {
-	if e, ok := errors.AsType[*spantree.FinishedError](err); ok {
+	if e, ok := errors.AsType[*protocol.FinishedError](err); ok {
 		log.Info(e.Error())
 		return nil
 	}
-	if e, ok := errors.AsType[*spantree.LateError](err); ok {
+	if e, ok := errors.AsType[*protocol.LateError](err); ok {
 		log.Info(e.Error())
 		return nil
 	}

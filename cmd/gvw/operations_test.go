@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // The operations page has every exit code, and every code of a server's refusal.
@@ -24,8 +24,8 @@ func TestOperationsPageHasEveryCode(t *testing.T) {
 			t.Errorf("no row for exit code %d", code)
 		}
 	}
-	last := spantree.Code(0)
-	for code := spantree.Code(1); code < 1000; code++ {
+	last := protocol.Code(0)
+	for code := protocol.Code(1); code < 1000; code++ {
 		name := code.String()
 		if strings.ContainsAny(name, "0123456789") && !strings.Contains(name, "IPv4") {
 			continue // no such code
@@ -35,7 +35,7 @@ func TestOperationsPageHasEveryCode(t *testing.T) {
 			t.Errorf("no row for refusal %d, %s", code, name)
 		}
 	}
-	if last < spantree.NoSuchJob {
+	if last < protocol.NoSuchJob {
 		t.Errorf("the last refusal with a name is %d", last)
 	}
 }

@@ -17,10 +17,10 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/merand"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim"
@@ -310,7 +310,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	}
 	return &allreduce.Config{
 		Server:       net.JoinHostPort(host, strconv.FormatUint(port, 10)),
-		Job:          spantree.Job{UniqueID: c.Uint64("unique_id"), RunKey: c.String("run_id")},
+		Job:          protocol.Job{UniqueID: c.Uint64("unique_id"), RunKey: c.String("run_id")},
 		Rank:         p.Rank,
 		Total:        p.Total,
 		Generation:   uint32(c.Uint64("generation")),

@@ -11,13 +11,13 @@ import (
 	"strconv"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // localServer is the spanning_tree server of a local job, in this process.
 type localServer struct {
 	port   int
-	server *spantree.Server
+	server *server.Server
 	served chan error
 }
 
@@ -27,7 +27,7 @@ func startServer(ctx context.Context, port int, creds *auth.Credentials, log *sl
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the server (another --port, or none, may help): %w", err)
 	}
-	s, err := spantree.NewServer(spantree.ServerConfig{Credentials: creds, Log: log})
+	s, err := server.NewServer(server.ServerConfig{Credentials: creds, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

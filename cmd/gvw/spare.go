@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -23,7 +23,7 @@ func (p *program) spare(ctx context.Context, s *settings) (err error) {
 		p.enlisted, err = p.enlist(c)
 		return err
 	})
-	if no, ok := errors.AsType[*spantree.RefusedError](err); ok && no.Code == spantree.JobFinished {
+	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {
 		log.Info(no.Error() + ": this spare is not needed")
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const help = `usage: spanning_tree [options] [pid_file]
@@ -99,7 +99,7 @@ func usage(format string, args ...any) error {
 // parse reads a command line. Options may come in any order, with one dash or
 // two, with "=" or a word for the value; underscores and dashes are the same.
 func parse(args []string) (options, error) {
-	o := options{port: spantree.DefaultPort}
+	o := options{port: protocol.DefaultPort}
 	words := false // "--" ends the options
 	for i := 0; i < len(args); i++ {
 		arg := args[i]

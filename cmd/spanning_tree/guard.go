@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // guard says who may come.
@@ -98,7 +98,7 @@ func (b *bounds) setter(name string) (func(string) error, bool) {
 			if err != nil || n < 1 {
 				return usage("--%s %s: a whole number from 1 on is needed", name, value)
 			}
-			if least := spantree.MinMemory >> 20; name == "max_memory" && int(n) < least {
+			if least := server.MinMemory >> 20; name == "max_memory" && int(n) < least {
 				return usage("--%s %s: it is in MiB, and at least %d", name, value, least)
 			}
 			*whole = int(n)

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
@@ -83,7 +83,7 @@ func fail(stderr io.Writer, err error) int {
 	if _, ok := errors.AsType[*auth.Error](err); ok {
 		return exitRefused
 	}
-	if _, ok := errors.AsType[*spantree.JournalError](err); ok {
+	if _, ok := errors.AsType[*server.JournalError](err); ok {
 		return exitData
 	}
 	if _, ok := errors.AsType[*deadlineError](err); ok {
@@ -112,7 +112,7 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	if err != nil {
 		return 0, err
 	}
-	s, err := spantree.NewServer(spantree.ServerConfig{
+	s, err := server.NewServer(server.ServerConfig{
 		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, JournalTimeout: o.journal, Version: version(), Log: log,
 		Credentials: creds, Allow: o.allow,
 		MaxJobs: o.jobs, MaxRanks: o.ranks, MaxPending: o.pending, MaxHandshakes: o.handshakes, MaxFrame: o.frame,
@@ -152,7 +152,7 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 }
 
 // watch waits for signals. served keeps its value for the caller.
-func watch(s *spantree.Server, stop <-chan os.Signal, served chan error, log *slog.Logger) int {
+func watch(s *server.Server, stop <-chan os.Signal, served chan error, log *slog.Logger) int {
 	draining := false
 	for {
 		select {

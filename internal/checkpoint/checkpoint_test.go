@@ -15,8 +15,9 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 func store(t *testing.T) (*Store, *bytes.Buffer) {
@@ -27,13 +28,13 @@ func store(t *testing.T) (*Store, *bytes.Buffer) {
 	}, log
 }
 
-func point(n uint32, step uint64) spantree.Point {
-	return spantree.Point{Epoch: spantree.Epoch{Term: 1, N: n, Incarnation: 9}, Step: step}
+func point(n uint32, step uint64) client.Point {
+	return client.Point{Epoch: protocol.Epoch{Term: 1, N: n, Incarnation: 9}, Step: step}
 }
 
 func allowed() error { return nil }
 
-func save(t *testing.T, s *Store, at spantree.Point, state string) {
+func save(t *testing.T, s *Store, at client.Point, state string) {
 	t.Helper()
 	err := s.Save(at, func(w io.Writer) error {
 		_, err := io.WriteString(w, state)

@@ -11,7 +11,8 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -27,7 +28,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // header says whose checkpoint it is.
 type header struct {
 	options    [32]byte
-	at         spantree.Point
+	at         client.Point
 	generation uint32
 	run        string
 	text       string // of the options; "": longer than there is room for
@@ -69,7 +70,7 @@ func readHeader(r io.Reader) (h header, err error) {
 	}
 	le := binary.LittleEndian
 	copy(h.options[:], b[8:])
-	h.at.Epoch = spantree.Epoch{Term: le.Uint32(b[40:]), N: le.Uint32(b[44:]), Incarnation: le.Uint64(b[48:])}
+	h.at.Epoch = protocol.Epoch{Term: le.Uint32(b[40:]), N: le.Uint32(b[44:]), Incarnation: le.Uint64(b[48:])}
 	h.at.Step = le.Uint64(b[56:])
 	h.generation = le.Uint32(b[64:])
 	n := int(le.Uint16(b[68:]))

@@ -17,8 +17,9 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // keep is how many checkpoints stay.
@@ -145,7 +146,7 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 
 // Save writes a checkpoint, and then removes all but the newest, if lease allows
 // it: another attempt may count on them.
-func (s *Store) Save(at spantree.Point, write func(io.Writer) error, lease func() error) error {
+func (s *Store) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
 	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run, text: s.owner.Text}
 	name := fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
 	out, err := s.FS.Create(s.context(), name)
@@ -252,7 +253,7 @@ const anyPoint = ".g*.e*.s*"
 func (s *Store) strange(h header) error {
 	switch {
 	case h.options != s.owner.Options && h.text != "" && s.owner.Text != "":
-		return fmt.Errorf("it belongs to other options: %s", spantree.DiffOptions(s.owner.Text, h.text))
+		return fmt.Errorf("it belongs to other options: %s", protocol.DiffOptions(s.owner.Text, h.text))
 	case h.options != s.owner.Options:
 		return errors.New("it belongs to other options, or to another number of ranks")
 	case h.run != s.owner.Run && !s.Resume:

@@ -12,8 +12,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/gvw-project/gvw/allreduce/spantree"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Dir is the place of a run.
@@ -66,7 +66,7 @@ func (d *Dir) Begin(options string) error {
 	}
 	e := &TakenError{Run: d.Run, Path: d.Path()}
 	if theirs, err := d.read(optionsFile, found[0]); err == nil {
-		e.Differs = spantree.DiffOptions(options, theirs)
+		e.Differs = protocol.DiffOptions(options, theirs)
 	}
 	return e
 }

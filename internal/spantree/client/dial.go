@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// gateway is a server, and what it takes to talk to it.
+type gateway struct {
+	network transport.Network
+	server  string // host:port
+	creds   *auth.Credentials
+}
+
+// converse connects to a server, says hello, and lets talk go on, for dialOnce at most.
+// The connection that is returned has no deadline.
+func (g gateway) converse(ctx context.Context, talk func(net.Conn, *protocol.FrameReader) error) (net.Conn, *protocol.FrameReader, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialOnce, fmt.Errorf("no answer within %v", dialOnce))
+	defer cancel()
+	bare, err := g.network.Dial(ctx, g.server)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
+	var frames *protocol.FrameReader
+	conn, err := g.creds.Client(ctx, bare, hostOf(g.server))
+	if err == nil {
+		conn, frames, err = g.hello(conn)
+	}
+	if err != nil {
+		err = g.doubt(err)
+	} else {
+		err = talk(conn, frames)
+	}
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = bare.Close() // err says more
+		return nil, nil, err
+	}
+	return conn, frames, nil
+}
+
+// doubt returns err, the end of a handshake, as a refusal if it is one. Before the end of
+// the handshake the server is not authenticated. A program without credentials authenticates
+// no server: there a refusal with the right checksum holds.
+func (g gateway) doubt(err error) error {
+	if no, ok := errors.AsType[*auth.Error](auth.Explain(err)); ok {
+		err = g.refused("%v", no)
+	}
+	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && g.creds.Any() {
+		no.Doubtful = true
+	}
+	return err
+}
+
+// refusal returns what a REFUSED frame says. Code Malformed is a server's answer to changed
+// bytes. Without credentials these may have been changed on the way.
+func (g gateway) refusal(f *protocol.RefusedFrame) error {
+	return &protocol.RefusedError{
+		Server: g.server, Code: f.Code, Reason: f.Reason, Model: f.Model,
+		Doubtful: f.Code == protocol.Malformed && !g.creds.Any(),
+	}
+}
+
+func (g gateway) refused(format string, args ...any) error {
+	return &protocol.RefusedError{Ours: true, Server: g.server, Code: protocol.Unauthorised, Reason: fmt.Sprintf(format, args...)}
+}
+
+// hostOf is the host of host:port.
+func hostOf(addr string) string {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	return host
+}
+
+// hello sends the hello and reads the answer: frames from WELCOME on, or the
+// four zero bytes of vw's server. Then each side proves to the other what it is asked
+// for. What follows goes over the connection that is returned.
+func (g gateway) hello(conn net.Conn) (net.Conn, *protocol.FrameReader, error) {
+	if _, err := conn.Write(protocol.AppendHello(nil)); err != nil {
+		return nil, nil, err
+	}
+	var ok [4]byte
+	if _, err := io.ReadFull(conn, ok[:]); err != nil {
+		return nil, nil, fmt.Errorf("no answer to the hello: %w", err)
+	}
+	if ok == [4]byte{} {
+		if !g.creds.VW() {
+			return nil, nil, g.refused("vw's own server answers, or one that takes it for vw's: it can prove nothing; start gvw's spanning_tree, or let it be by --allow_vw")
+		}
+		return nil, nil, errVWServer
+	}
+	frames := &protocol.FrameReader{R: conn, Limit: protocol.BigFrame}
+	var heard bytes.Buffer // as it came, for the proof
+	first := &protocol.FrameReader{R: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &heard), Limit: protocol.BigFrame}
+	f, err := first.Next()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no server of the native protocol: %w", err)
+	}
+	if no, ok := f.(*protocol.RefusedFrame); ok {
+		return nil, nil, g.refusal(no)
+	}
+	w, is := f.(*protocol.WelcomeFrame)
+	switch {
+	case !is:
+		return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server begins with WELCOME")}
+	case first.Version != protocol.ProtocolVersion:
+		return nil, nil, &protocol.RefusedError{
+			Server: g.server, Code: protocol.VersionDiffers,
+			Reason: fmt.Sprintf("it speaks %s, this program version %d: %s", protocol.VersionOf(first.Version, w.Version), protocol.ProtocolVersion, protocol.SameRelease),
+		}
+	}
+	frames.Server = w.Incarnation
+	return g.prove(conn, frames, w, heard.Bytes())
+}
+
+// prove shows the server, which has said w in these bytes, the secret, and has it show
+// that it has it, too.
+func (g gateway) prove(conn net.Conn, frames *protocol.FrameReader, w *protocol.WelcomeFrame, heard []byte) (net.Conn, *protocol.FrameReader, error) {
+	key, have := g.creds.Control()
+	switch asks := w.Asks&protocol.AsksSecret != 0; {
+	case w.Asks&^protocol.AsksSecret != 0:
+		return nil, nil, g.refused("it asks for a proof that this program does not know (%#x): %s", w.Asks, protocol.SameRelease)
+	case asks && !have:
+		return nil, nil, g.refused("it asks for a secret, and this program has none: --secret_file gives it one")
+	case !asks && have:
+		return nil, nil, g.refused("it asks for no secret, and this program has one: it is not the server that is meant, or was started without --secret_file")
+	case !asks:
+		return conn, frames, nil
+	}
+	nonce := auth.Nonce()
+	x := protocol.Exchange(key, heard, nonce, conn)
+	b, err := protocol.AppendFrame(nil, &protocol.ProofFrame{Nonce: nonce, Proof: x.Proof(auth.Client)})
+	if err == nil {
+		_, err = conn.Write(b)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := frames.Next()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no answer to PROOF: %w", err)
+	}
+	switch f := f.(type) {
+	case *protocol.RefusedFrame:
+		return nil, nil, g.refusal(f)
+	case *protocol.ProvedFrame:
+		if !x.Accepts(auth.Server, f.Proof[:]) {
+			return nil, nil, g.refused("it has let this program in, but has not the secret itself: it is not the server that is meant")
+		}
+		conn = protocol.Sealed(conn, x, auth.Client)
+		frames.R = conn
+		return conn, frames, nil
+	}
+	return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server answers PROOF by PROVED or REFUSED")}
+}

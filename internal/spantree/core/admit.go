@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// refusal is a no with its reason. It is a value, so that both protocols
+// share the rules and each says no in its own way.
+type refusal struct {
+	code   protocol.Code
+	reason string
+	model  [32]byte
+}
+
+func refuse(code protocol.Code, format string, args ...any) *refusal {
+	return &refusal{code: code, reason: fmt.Sprintf(format, args...)}
+}
+
+// onVWHello answers ok at once, 1 or 0, as vw's server does.
+func (m *Machine) onVWHello(ev VwHello) {
+	j, no := m.seatVW(ev)
+	if no != nil {
+		m.complain("vw worker refused", slog.String("from", ev.From.Host), slog.Uint64("unique_id", ev.Unique),
+			slog.Uint64("rank", ev.Rank), slog.Uint64("total", ev.Total), slog.String("reason", no.reason))
+		m.do(SendBytes{ev.Conn, []byte{0, 0, 0, 0}})
+		m.do(HangUp{ev.Conn})
+		return
+	}
+	a := &attempt{conn: ev.Conn, job: j, rank: int(ev.Rank), vw: true, from: ev.From, host: ev.From.Host}
+	m.tell(a, 1, 0, 0, 0)
+	m.admit(a)
+	m.wire(j)
+}
+
+// seatVW finds the job for a vw worker, or says why there is none.
+func (m *Machine) seatVW(ev VwHello) (*job, *refusal) {
+	if no := m.checkPlace(ev.Rank, ev.Total); no != nil {
+		return nil, no
+	}
+	if _, ok := ipv4(ev.From.Host); !ok {
+		return nil, refuse(protocol.NoIPv4, "the vw protocol knows IPv4 addresses alone, this worker comes from %s", ev.From.Host)
+	}
+	// vw knows no run key: the nonce must fit exactly one job that is filling.
+	var fits []*job
+	running := false
+	for _, j := range m.order {
+		switch {
+		case j.id.UniqueID != ev.Unique:
+		case j.state == filling:
+			fits = append(fits, j)
+		case j.id.RunKey == "" || j.streams:
+			running = true
+		}
+	}
+	total := int(ev.Total)
+	switch {
+	case len(fits) > 1:
+		return nil, refuse(protocol.Malformed, "%d jobs with unique_id %d are filling (%v, %v, …): give this one a unique_id of its own", len(fits), ev.Unique, fits[0].id, fits[1].id)
+	case len(fits) == 0 && running:
+		return nil, refuse(protocol.RankHeld, "job %d is running", ev.Unique)
+	case len(fits) == 0:
+		return m.open(protocol.Job{UniqueID: ev.Unique}, total, 0)
+	}
+	j := fits[0]
+	if len(j.removed) > 0 {
+		return nil, refuse(protocol.RankHeld, "job %v starts without %s, and vw's tree has a place for each", j.id, protocol.Ranks(sortedRanks(j.removed)))
+	}
+	if no := j.checkSeat(int(ev.Rank), total); no != nil {
+		return nil, no
+	}
+	for _, a := range j.members() {
+		if !a.vw && !hasIPv4(a.advertise, a.from.Host) {
+			return nil, refuse(protocol.NoIPv4, "rank %d (%s) of the job has no IPv4 address, so vw workers cannot reach it", a.rank, a.host)
+		}
+	}
+	return j, nil
+}
+
+// onJoin lets an attempt of the native protocol in, or refuses it.
+func (m *Machine) onJoin(ev Arrived) {
+	f := ev.Join
+	if f.Epoch != (protocol.Epoch{}) {
+		no, ended := m.checkEpoch(ev)
+		switch {
+		case no != nil:
+			m.refuse(ev, no)
+			return
+		case ended != nil:
+			m.do(SendFrame{ev.Conn, &protocol.JoinedFrame{Attempt: f.Attempt, LostAfter: f.LostAfter}})
+			m.do(SendFrame{ev.Conn, ended})
+			m.do(HangUp{ev.Conn})
+			return
+		}
+	}
+	j, no := m.seatNative(ev)
+	if no != nil {
+		m.refuse(ev, no)
+		return
+	}
+	if a := j.same(f); a != nil {
+		m.reconnect(a, ev)
+		return
+	}
+	a := &attempt{
+		conn: ev.Conn, job: j, rank: f.Seat(), number: f.Attempt, from: ev.From, host: f.Host,
+		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
+		heard: m.Now, lostAfter: f.LostAfter, standing: standing{generation: f.Generation},
+	}
+	if a.host == "" {
+		a.host = ev.From.Host
+	}
+	if a.lostAfter == 0 {
+		a.lostAfter = m.LostAfter
+	}
+	// A rank cannot be lost between two of its own heartbeats.
+	a.lostAfter = min(max(a.lostAfter, 2*f.Heartbeat), m.IdleFor)
+	if !j.named() {
+		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
+		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
+		j.startWithin = f.Elastic
+		m.rename(j, protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
+	}
+	if no := m.learnRoster(j, f); no != nil {
+		m.refuse(ev, no)
+		return
+	}
+	if f.Epoch != (protocol.Epoch{}) {
+		if no := m.rejoin(a, f); no != nil {
+			m.refuse(ev, no)
+			return
+		}
+		m.advance(j)
+		return
+	}
+	joined := &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Roster: j.roster}
+	if a.rank < 0 {
+		m.keepSpare(a, joined)
+		return
+	}
+	if j.recovers() && !j.free(a.rank) {
+		m.standBy(a)
+		joined.Joined = uint32(j.here())
+		m.send(a, joined)
+		m.replaceShunned(a)
+		m.tellStandbys(j, a.rank)
+		return
+	}
+	m.admit(a)
+	joined.Joined = uint32(j.here())
+	m.send(a, joined)
+	m.muster(j)
+}
+
+func (m *Machine) refuse(ev Arrived, no *refusal) {
+	f := ev.Join
+	m.refused.add(f, no, m.Now)
+	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.code == protocol.OptionsDiffer || no.code == protocol.TotalDiffers) {
+		j.refused++ // and so it is with every further attempt that says the same
+		j.refusal = no.reason
+	}
+	m.complain("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
+		slog.Int("rank", f.Seat()), slog.String("reason", no.reason))
+	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Model: no.model, Reason: protocol.Clip(no.reason, protocol.MaxWords)}})
+	m.do(HangUp{ev.Conn})
+}
+
+// seatNative finds the job for a JOIN, or says why there is none.
+func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
+	f := ev.Join
+	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
+		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
+	}
+	if f.OnLoss > protocol.LossShrink {
+		return nil, refuse(protocol.Malformed, "%v: what a job does about a loss is 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
+	}
+	rank := uint64(f.Rank)
+	if f.Spare() {
+		if no := checkSpare(f); no != nil {
+			return nil, no
+		}
+		rank = 0
+	}
+	if no := m.checkPlace(rank, uint64(f.Total)); no != nil {
+		return nil, no
+	}
+	if no := checkElastic(f); no != nil {
+		return nil, no
+	}
+	if no := m.checkFinished(f); no != nil {
+		return nil, no
+	}
+	j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]
+	if j == nil && f.RunKey != "" {
+		// vw workers that were earlier may have opened the job without its key.
+		if k := m.jobs[protocol.Job{UniqueID: f.UniqueID}]; k != nil && k.state == filling && k.native == 0 {
+			j = k
+		}
+	}
+	if j != nil && j.deserted() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
+		// Nobody is left whom the newcomer could be at odds with.
+		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
+		m.remove(j, jobFailed, j.abandoned())
+		j = nil
+	}
+	if j != nil && j.named() && f.Generation != j.generation && j.same(f) == nil {
+		no, over := m.fence(j, f.Generation)
+		if no != nil {
+			return nil, no
+		}
+		if over {
+			j = nil
+		}
+	}
+	if no := m.refused.by[contentOf(f)]; j == nil && no != nil {
+		return nil, no
+	}
+	if j == nil {
+		return m.open(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, int(f.Total), f.Generation)
+	}
+	if j.named() && (j.recovers() || f.Epoch != protocol.Epoch{}) {
+		no := j.checkAgreement(f)
+		switch {
+		case no != nil || f.Epoch != (protocol.Epoch{}) || j.same(f) != nil:
+		case f.Spare():
+			no = j.checkRoom()
+		default:
+			no = j.checkStandby(int(f.Rank), f.Attempt)
+		}
+		return j, no
+	}
+	if f.Spare() {
+		return nil, refuse(protocol.RankHeld, "vw workers are in job %v: it cannot use a spare", j.id)
+	}
+	if no := j.checkSeat(int(f.Rank), int(f.Total)); no != nil {
+		return nil, no
+	}
+	if j.named() {
+		if no := j.checkAgreement(f); no != nil {
+			return nil, no
+		}
+	}
+	if j.mixed() && !hasIPv4(f.AdvertiseHost, ev.From.Host) {
+		return nil, refuse(protocol.NoIPv4, "vw workers are in the job, which need an IPv4 address to reach this rank")
+	}
+	return j, nil
+}
+
+// named tells that a native rank has said what the job is.
+func (j *job) named() bool { return j.native > 0 || len(j.spares) > 0 || j.epoch != protocol.Epoch{} }
+
+// checkAgreement refuses who does not agree with the job's other ranks on what
+// they do together.
+func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
+	switch {
+	case int(f.Total) != j.total:
+		return refuse(protocol.TotalDiffers, "total %d differs from that of the job, %d", f.Total, j.total)
+	case f.OptionsSHA256 != j.digest:
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: %s", protocol.DiffOptions(f.Options, j.options))
+	case f.Owner != j.owner:
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: --job_token is another file's, or given to some ranks alone")
+	case f.OnLoss != j.policy:
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
+	case f.Elastic != j.startWithin:
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: elastic start after %v here, after %v there (0s: never)", f.Elastic, j.startWithin)
+	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != protocol.LossAbort:
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: replace_timeout=%v here, replace_timeout=%v there", f.ReplaceTimeout, j.replaceTimeout)
+	}
+	return nil
+}
+
+// checkPlace refuses what vw's server crashes on.
+func (m *Machine) checkPlace(rank, total uint64) *refusal {
+	switch {
+	case total == 0:
+		return refuse(protocol.RankInvalid, "total is 0: a job has at least one rank")
+	case total > uint64(m.MaxRanks):
+		return refuse(protocol.RankInvalid, "total %d is over this server's bound of %d ranks per job", total, m.MaxRanks)
+	case rank >= total:
+		return refuse(protocol.RankInvalid, "rank %d of a job of %d ranks: ranks are 0 to %d", rank, total, total-1)
+	}
+	return nil
+}
+
+// checkFinished refuses attempts of runs that are over.
+func (m *Machine) checkFinished(f *protocol.JoinFrame) *refusal {
+	done := m.finished.by[f.RunKey]
+	switch {
+	case f.RunKey == "" || done == nil:
+		return nil
+	case done.Options != f.OptionsSHA256:
+		return refuse(protocol.OptionsDiffer, "run %s has finished %v ago with other options: give this run another key", f.RunKey, m.wall.Sub(done.At).Round(time.Second))
+	}
+	no := refuse(protocol.JobFinished, "run %s has finished %v ago with model %x…", f.RunKey, m.wall.Sub(done.At).Round(time.Second), done.Model[:6])
+	no.model = done.Model
+	return no
+}
+
+// fence ends the generation that runs if the one that arrives is newer. In the
+// ending it does not: there the newer one stands by.
+func (m *Machine) fence(j *job, generation uint32) (no *refusal, over bool) {
+	switch {
+	case generation < j.generation:
+		return refuse(protocol.AttemptFenced, "generation %d of the job runs, this attempt is of generation %d", j.generation, generation), false
+	case j.state == ending && j.recovers():
+		return nil, false
+	case j.state == ending:
+		return refuse(protocol.RankHeld, "generation %d of the job is delivering its model", j.generation), false
+	}
+	m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.AttemptFenced, Rank: -1, Why: fmt.Sprintf("generation %d of the job has started", generation)})
+	return nil, true
+}
+
+// checkSeat refuses who does not fit into a job that exists.
+func (j *job) checkSeat(rank, total int) *refusal {
+	if total != j.total {
+		return refuse(protocol.TotalDiffers, "total %d differs from that of the job, %d", total, j.total)
+	}
+	if a := j.seats[rank]; a != nil {
+		return refuse(protocol.RankHeld, "rank %d of job %v is held by another attempt, on %s", rank, j.id, a.host)
+	}
+	if j.state != filling {
+		return refuse(protocol.RankHeld, "job %v is running: rank %d cannot join it any more", j.id, rank)
+	}
+	return nil
+}
+
+// open makes a job.
+func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *refusal) {
+	if len(m.jobs) >= m.MaxJobs {
+		if i := slices.IndexFunc(m.order, (*job).deserted); i >= 0 {
+			m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", m.order[i].id.String()))
+			m.remove(m.order[i], jobFailed, m.order[i].abandoned())
+		}
+	}
+	switch {
+	case m.draining:
+		return nil, refuse(protocol.ServerDraining, "the server is going down and takes no new jobs")
+	case len(m.jobs) >= m.MaxJobs:
+		return nil, refuse(protocol.ServerFull, "the server has %d jobs, its bound", len(m.jobs))
+	case id.RunKey != "" && m.broken != "":
+		return nil, refuse(protocol.ServerFault, "the server could not record the end of job %v, since its journal has failed: %s; restart the server", id, m.broken)
+	}
+	j := &job{
+		id: id, total: total, generation: generation, created: m.Now,
+		seats: map[int]*attempt{}, gone: map[int]farewell{},
+		nextReport: m.Now.Add(firstReport), reportGap: firstReport,
+	}
+	if m.Now.Before(m.Grace) {
+		j.grace = m.Grace
+	}
+	if p := m.past.by[id]; p != nil {
+		j.lastN = p.epoch.N // its attempts must not be taken for this job's
+	}
+	m.jobs[id] = j
+	m.order = append(m.order, j)
+	m.log(slog.LevelInfo, "job opened", slog.String("job", id.String()), slog.Int("total", total))
+	return j, nil
+}
+
+// rename gives a job that vw workers opened its full name.
+func (m *Machine) rename(j *job, id protocol.Job) {
+	delete(m.jobs, j.id)
+	j.id = id
+	m.jobs[id] = j
+}
+
+// admit seats an attempt.
+func (m *Machine) admit(a *attempt) {
+	j := a.job
+	a.joined = m.Now
+	j.seat(a)
+	delete(j.gone, a.rank)
+	m.Conns[a.conn] = a
+	m.log(slog.LevelInfo, "rank joined", append(a.attrs(), slog.Bool("vw", a.vw), slog.Int("joined", len(j.seats)), slog.Int("total", j.total))...)
+}
+
+// forget takes an attempt out of its job.
+func (m *Machine) forget(a *attempt) {
+	delete(m.Conns, a.conn)
+	switch {
+	case a.seated:
+		a.job.unseat(a)
+	case a.rank < 0:
+		a.job.dropSpare(a)
+	default:
+		a.job.dropExtra(a)
+		if a.job.reserve == a {
+			a.job.reserve = nil
+		}
+	}
+}
+
+// seat gives an attempt the seat of its rank.
+func (j *job) seat(a *attempt) {
+	j.seats[a.rank], a.seated = a, true
+	j.changed++
+	if !a.vw {
+		j.native++
+		if a.ready {
+			j.ready++
+		}
+	}
+}
+
+// unseat takes it away.
+func (j *job) unseat(a *attempt) {
+	delete(j.seats, a.rank)
+	a.seated = false
+	j.changed++
+	if a.vw {
+		return
+	}
+	j.native--
+	if a.ready {
+		j.ready--
+	}
+	if a.complete {
+		j.completed--
+		j.owed -= len(a.owes)
+	}
+	if a.over && !a.answered {
+		j.unanswered--
+	}
+}
+
+// remove ends a job: everything but finished runs is forgotten.
+func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
+	m.ended(j, how, why)
+	for _, a := range j.everybody() {
+		m.do(HangUp{a.conn})
+		m.forget(a)
+	}
+	if m.jobs[j.id] == j {
+		delete(m.jobs, j.id)
+	}
+	if j.state != failed {
+		m.refused.forget(j.id)
+	}
+	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
+}
+
+// lose handles an attempt that is gone, or as good as gone.
+func (m *Machine) lose(a *attempt, why string) {
+	j := a.job
+	switch {
+	case !a.seated:
+		m.log(slog.LevelInfo, "standby is gone", append(a.attrs(), slog.String("why", why))...)
+		m.do(HangUp{a.conn})
+		m.forget(a)
+		m.closeEmpty(j)
+	case j.recovers() && j.state != filling:
+		m.loseHolder(a, why)
+	case j.state == filling:
+		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
+		m.leaveFilling(a, why)
+	case j.state == ending && a.complete && len(a.owes) == 0:
+		// It has nothing to do any more but to wait for the others.
+		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
+		m.do(HangUp{a.conn})
+		m.forget(a)
+		m.conclude(j)
+	default:
+		m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
+		m.fail(j, protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why})
+	}
+}
+
+// leaveFilling frees a seat. The wiring is not undone: another attempt of the
+// rank gets the same place in the tree.
+func (m *Machine) leaveFilling(a *attempt, why string) {
+	j := a.job
+	m.do(HangUp{a.conn})
+	m.forget(a)
+	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.Now}
+	m.promote(j, a.rank)
+	m.wire(j)
+	m.closeEmpty(j)
+}
+
+// closeEmpty ends a job that fills and has nobody left.
+func (m *Machine) closeEmpty(j *job) {
+	if j.state == filling && len(j.seats) == 0 && len(j.spares) == 0 {
+		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
+		m.remove(j, jobClosed, j.left())
+	}
+}
+
+// fail ends a job for all its members, with one cause.
+func (m *Machine) fail(j *job, why protocol.Cause) {
+	why.Host, why.Why = protocol.Clip(why.Host, protocol.MaxHost), protocol.Clip(why.Why, protocol.MaxWords)
+	j.state = failed
+	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
+	over := &protocol.OverFrame{Epoch: j.epoch, Final: true, Cause: why}
+	m.remembering(j, over)
+	for _, a := range j.everybody() {
+		if !a.vw {
+			m.send(a, over)
+		}
+	}
+	how := jobFailed
+	if why.Kind == protocol.CauseRefused && why.Code == protocol.Cancelled {
+		how = jobCancelled
+	}
+	m.remove(j, how, why)
+}
+
+// onLeave lets an attempt go in peace. In a job with vw workers that is how
+// native ranks end: nobody there could tell COMPLETE.
+func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
+	j := a.job
+	m.send(a, &protocol.ByeFrame{Epoch: j.epoch})
+	if !j.streams {
+		why := "it left"
+		if f.Reason != "" {
+			why += ": " + f.Reason
+		}
+		m.lose(a, why)
+		return
+	}
+	m.log(slog.LevelInfo, "rank leaves", append(a.attrs(), slog.String("reason", f.Reason))...)
+	m.do(HangUp{a.conn})
+	m.forget(a)
+	if j.native == 0 {
+		m.log(slog.LevelInfo, "job ended", slog.String("job", j.id.String()))
+		m.remove(j, jobFinished, protocol.Cause{})
+	}
+}
+
+// onFail ends the job for everybody, with the last words of the rank that
+// gives up as the cause.
+func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
+	m.log(slog.LevelWarn, "rank gives up", append(a.attrs(), slog.String("reason", f.Reason))...)
+	if a.job.receipt != 0 || !a.seated {
+		m.lose(a, f.Reason) // too late, all duties are done; or another attempt holds the rank
+		return
+	}
+	m.fail(a.job, protocol.Cause{Kind: protocol.CauseGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})
+}
+
+func (m *Machine) onBeat(a *attempt, f *protocol.BeatFrame) {
+	a.waits, a.beaten = f.Waits, m.Now
+	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
+	m.send(a, &protocol.BeatenFrame{Seq: f.Seq})
+	j := a.job
+	if j.state != filling && j.state != recovering {
+		return
+	}
+	if a.knows.seen != j.changed || m.Now.Sub(a.knows.at) >= tellEvery {
+		m.sendWaiting(a)
+	}
+}
+
+func (m *Machine) sendWaiting(a *attempt) {
+	j := a.job
+	report := j.report(m.Now)
+	again := a.knows.seen == j.sentenceOf && a.knows.report == report
+	a.knows = telling{j.sentenceOf, report, m.Now}
+	if again {
+		return // time has passed, of which this report says nothing
+	}
+	vws := len(j.seats) - j.native // a vw worker is ready when it joins
+	m.send(a, &protocol.WaitingFrame{Joined: uint32(j.here()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+// The end of a charged edge that is evicted, as a question about the graph of edges. The
+// network of a host may be broken, or the network between two hosts. In the first case the
+// host's attempt is an end of several bad edges, and each of its peers of one. The second
+// case shows no difference between the ends.
+
+// evictee returns the end of a charged edge that has to go; nil if both stay. The
+// edges in doubt are the connections that have not opened in the epoch; charges include the
+// new one; open counts the connections that have opened in the epoch. An end of two bad edges
+// goes at once, if each of its peers is an end of fewer. The second charge on an edge evicts
+// the end with more edges in doubt, else with fewer open connections, else with more charged
+// edges, else with more charges, else ends[1].
+func evictee[A comparable](ends [2]A, doubts, charges [][2]A, open map[A]int) *A {
+	doubted, charged := peersOf(append(doubts[:len(doubts):len(doubts)], ends)), peersOf(charges)
+	for _, bad := range []map[A]map[A]bool{doubted, charged} {
+		for i := range ends {
+			if outnumbers(bad, ends[i]) {
+				return &ends[i]
+			}
+		}
+	}
+	same := 0
+	total := map[A]int{}
+	for _, c := range charges {
+		total[c[0]]++
+		total[c[1]]++
+		if c == ends || c == [2]A{ends[1], ends[0]} {
+			same++
+		}
+	}
+	if same < 2 {
+		return nil
+	}
+	for _, count := range []func(A) int{
+		func(a A) int { return len(doubted[a]) },
+		func(a A) int { return -open[a] },
+		func(a A) int { return len(charged[a]) },
+		func(a A) int { return total[a] },
+	} {
+		if count(ends[0]) > count(ends[1]) {
+			return &ends[0]
+		} else if count(ends[0]) < count(ends[1]) {
+			break
+		}
+	}
+	return &ends[1]
+}
+
+// peersOf returns the distinct peers of each end of the edges.
+func peersOf[A comparable](edges [][2]A) map[A]map[A]bool {
+	peers := map[A]map[A]bool{}
+	for _, e := range edges {
+		for i, a := range e {
+			if peers[a] == nil {
+				peers[a] = map[A]bool{}
+			}
+			peers[a][e[1-i]] = true
+		}
+	}
+	return peers
+}
+
+// outnumbers reports whether a has two peers or more, and each of them has fewer.
+func outnumbers[A comparable](peers map[A]map[A]bool, a A) bool {
+	for b := range peers[a] {
+		if len(peers[b]) >= len(peers[a]) {
+			return false
+		}
+	}
+	return len(peers[a]) > 1
+}

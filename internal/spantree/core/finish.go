@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// The end of a native job: COMPLETE by all, with one digest; DELIVER to all,
+// with the files that each owes; DONE for every file; the record of the
+// finished run, on disk; BYE. A rank that is lost on the way and whose duty
+// is done is not missed.
+
+func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
+	j := a.job
+	if j.recovers() {
+		m.onCompleteOne(a, f)
+		return
+	}
+	if !a.seated || j.streams || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
+		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
+		return
+	}
+	j.state = ending
+	a.complete, a.model, a.owes = true, f.Model, f.Owes
+	j.completed++
+	j.owed += len(f.Owes)
+	m.conclude(j)
+}
+
+func (m *Machine) onDone(a *attempt, f *protocol.DoneFrame) {
+	j := a.job
+	i := slices.Index(a.owes, f.File)
+	delivers := a.delivers || a.rejoined && a.complete // an earlier server has told it to
+	if !delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
+		m.log(slog.LevelWarn, "DONE for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
+		return
+	}
+	a.owes = slices.Delete(a.owes, i, i+1)
+	j.owed--
+	d := protocol.DeliveredFile{Rank: a.rank, File: f.File, SHA256: f.SHA256}
+	j.files = append(j.files, d)
+	if j.id.RunKey != "" {
+		m.do(Persist{Record: &protocol.DeliveredRecord{RunKey: j.id.RunKey, Epoch: j.epoch, File: d}})
+	}
+	m.log(slog.LevelInfo, "file delivered", append(a.attrs(), slog.String("file", f.File))...)
+	m.conclude(j)
+}
+
+// conclude goes as far towards the end as the members allow.
+func (m *Machine) conclude(j *job) {
+	if j.state != ending || j.receipt != 0 || m.gracious(j) {
+		return
+	}
+	// Who replaces a lost rank need not be waited for before the end: what the
+	// others hold is the model.
+	replacing := 0
+	for r := range j.vacant {
+		if j.seats[r] != nil {
+			replacing++
+		}
+	}
+	if j.completed+replacing < len(j.seats) || j.recovers() && j.completed == 0 {
+		return
+	}
+	if !m.deliver(j) || j.owed > 0 || len(j.vacant) > 0 {
+		return
+	}
+	if j.id.RunKey == "" {
+		m.bye(j)
+		return
+	}
+	m.receipts++
+	j.receipt, j.recorded = m.receipts, m.Now
+	m.awaiting[j.receipt] = j
+	m.do(Persist{Receipt: j.receipt, Record: j.finished(m.wall)})
+}
+
+// deliver tells everybody who is COMPLETE, and has not been told, to deliver
+// what it owes. It returns false if the job has failed.
+func (m *Machine) deliver(j *job) bool {
+	all := slices.DeleteFunc(j.members(), func(a *attempt) bool { return !a.complete })
+	if why := odd(all); why != "" {
+		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: why})
+		return false
+	}
+	if len(all) > 0 {
+		j.model = all[0].model
+	}
+	j.deliver, j.leaseWaits = true, false
+	for _, a := range all {
+		switch {
+		case a.delivers:
+		case len(a.owes) > 0 && m.Now.Before(j.leases[a.rank]):
+			j.leaseWaits = true // a lost attempt of the rank may still be at it
+		default:
+			a.delivers = true
+			m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
+		}
+	}
+	return true
+}
+
+// odd names the ranks whose model differs from that of most others.
+func odd(all []*attempt) string {
+	by := map[[32]byte][]int{}
+	for _, a := range all {
+		by[a.model] = append(by[a.model], a.rank)
+	}
+	if len(by) <= 1 {
+		return ""
+	}
+	var groups [][]int
+	for _, group := range by {
+		groups = append(groups, group)
+	}
+	slices.SortFunc(groups, func(a, b []int) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return a[0] - b[0]
+	})
+	model := func(rank int) string {
+		i := slices.IndexFunc(all, func(a *attempt) bool { return a.rank == rank })
+		return hex.EncodeToString(all[i].model[:6])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the ranks hold different models: %s hold %s", protocol.Ranks(groups[0]), model(groups[0][0]))
+	for i, g := range groups[1:] {
+		if i == 3 {
+			fmt.Fprintf(&b, ", … (%d models in all)", len(groups))
+			break
+		}
+		fmt.Fprintf(&b, ", %s %s", protocol.Ranks(g), model(g[0]))
+	}
+	return b.String()
+}
+
+// finished is the record of a run whose files are all delivered.
+func (j *job) finished(now time.Time) *protocol.FinishedRecord {
+	return &protocol.FinishedRecord{Job: j.id, Generation: j.generation, Total: uint32(j.total), Options: j.digest, Model: j.model, At: now, Files: j.files}
+}
+
+func (m *Machine) onPersisted(ev Persisted) {
+	j := m.awaiting[ev.Receipt]
+	delete(m.awaiting, ev.Receipt)
+	switch {
+	case j == nil:
+	case j.state != ending: // it was failed by watchJournal
+		if ev.Err == nil {
+			m.finished.add(j.finished(m.wall)) // as the journal has it
+		}
+	case ev.Err != nil:
+		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.Err)})
+	default:
+		m.finished.add(j.finished(m.wall))
+		m.bye(j)
+	}
+}
+
+// watchJournal fails a job whose end the journal does not take.
+func (m *Machine) watchJournal(j *job) {
+	if j.state == ending && j.receipt != 0 && m.Now.Sub(j.recorded) > m.JournalTimeout {
+		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf(
+			"every file is delivered, but the server's journal has not taken the end of the job within %v: see the server's log for its disk", m.JournalTimeout)})
+	}
+}
+
+// bye ends a job that has finished.
+func (m *Machine) bye(j *job) {
+	bye := &protocol.ByeFrame{Epoch: j.epoch, Model: j.model}
+	m.remembering(j, bye)
+	for _, a := range j.everybody() {
+		if !a.vw {
+			m.send(a, bye)
+		}
+	}
+	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.model[:6])), slog.Int("files", len(j.files)))
+	m.remove(j, jobFinished, protocol.Cause{})
+}
+
+// memory holds the runs that have finished, so that a late attempt of one is
+// told so.
+type memory struct {
+	by    map[string]*protocol.FinishedRecord // by run key
+	queue []*protocol.FinishedRecord          // oldest first
+	bytes int64
+	limit int
+	room  int64 // bytes
+	age   time.Duration
+}
+
+func (f *memory) add(r *protocol.FinishedRecord) {
+	f.by[r.Job.RunKey] = r
+	f.queue = append(f.queue, r)
+	f.bytes += r.Holds()
+	for len(f.queue) > f.limit || f.bytes > f.room && len(f.queue) > 1 {
+		f.drop()
+	}
+}
+
+func (f *memory) expire(now time.Time) {
+	for len(f.queue) > 0 && now.Sub(f.queue[0].At) > f.age {
+		f.drop()
+	}
+}
+
+func (f *memory) drop() {
+	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
+		delete(f.by, r.Job.RunKey)
+	}
+	f.bytes -= f.queue[0].Holds()
+	f.queue = f.queue[1:]
+}

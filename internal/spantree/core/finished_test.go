@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Runs that have finished take no more than their part: the oldest are forgotten.
+func TestFinishedRunsAreBounded(t *testing.T) {
+	run := func(i int) *protocol.FinishedRecord {
+		r := &protocol.FinishedRecord{Job: protocol.Job{UniqueID: uint64(i), RunKey: strings.Repeat("k", i%50)}, At: birth}
+		for f := range i % 5 {
+			r.Files = append(r.Files, protocol.DeliveredFile{Rank: f, File: strings.Repeat("f", 700)})
+		}
+		return r
+	}
+	f := memory{by: map[string]*protocol.FinishedRecord{}, limit: 1000, room: 50_000, age: time.Hour}
+	for i := range 300 {
+		f.add(run(i))
+		var held int64
+		for _, r := range f.queue {
+			held += r.Holds()
+		}
+		if held != f.bytes || held > f.room {
+			t.Fatalf("%d runs are kept, of %d bytes, %d are counted", len(f.queue), held, f.bytes)
+		}
+	}
+	if n := len(f.queue); n < 15 || f.queue[n-1].Job.UniqueID != 299 {
+		t.Errorf("%d runs are kept", n)
+	}
+	f.expire(birth.Add(2 * time.Hour))
+	if f.bytes != 0 {
+		t.Errorf("%d bytes are counted for none", f.bytes)
+	}
+}

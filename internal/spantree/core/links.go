@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Edges between two live ranks that stall, break or corrupt bytes. A rank that sees one
+// ASKs, and graph.culprit finds the edge to charge. A charge ends the epoch, and may evict
+// an end of the edge: see evictee.
+
+const (
+	chargeLasts = 10 * time.Minute
+	maxCharges  = 64
+	maxBarred   = 1000
+)
+
+// The faults of an edge, as ASK names them.
+const (
+	faultStalls  = uint8(protocol.EdgeStalls)
+	faultBroke   = uint8(protocol.EdgeBroke)
+	faultGarbles = uint8(protocol.EdgeGarbles)
+	faultGives   = uint8(protocol.EdgeGives)
+)
+
+// links is what a job keeps of its edges.
+type links struct {
+	asks    map[int]question // of the epoch, by who asks
+	accused *charge          // ended the epoch; counts if both ends answer
+	charges []charge         // that count, oldest first
+}
+
+// question is an ASK that is not decided.
+type question struct {
+	from, peer *attempt
+	collective uint64
+	fault      uint8
+	detail     string
+	at         time.Time
+	before     time.Time // the question before this one about the same connection; zero: none
+}
+
+// lacks reports whether the question is about a connection that does not open.
+func (q question) lacks() bool { return q.fault == faultStalls && q.collective == 0 }
+
+// charge is a fault of an edge, between two attempts.
+type charge struct {
+	ends  [2]*attempt
+	words string
+	at    time.Time
+	gives bool // a transfer made no progress: ends[1] is the source
+	// doubts are the connections that did not open in the epoch when it was charged.
+	doubts [][2]*attempt
+	open   map[*attempt]int // connections that had opened, if this one had not
+}
+
+// waiting is what a heartbeat told last.
+type waiting struct {
+	waitsFor   int
+	collective uint64
+	epoch      protocol.Epoch
+	at         time.Time
+	since      time.Time // the first heartbeat that told of this collective; zero: the epoch's first did
+	same       time.Time // the first of those in a row that told of this collective, or of opening this connection
+}
+
+// next is what another heartbeat tells after w.
+func (w waiting) next(waitsFor int, collective uint64, e protocol.Epoch, now time.Time) waiting {
+	next := waiting{waitsFor: waitsFor, collective: collective, epoch: e, at: now, since: w.since, same: w.same}
+	switch {
+	case w.epoch != e:
+		next.since, next.same = time.Time{}, now
+	case w.collective != collective:
+		next.since, next.same = now, now
+	case collective == 0 && w.waitsFor != waitsFor:
+		next.same = now
+	}
+	return next
+}
+
+// onAsk acknowledges a complaint and decides about it, at once or when more
+// is known.
+func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
+	j := a.job
+	level := slog.LevelWarn
+	if f.Fault == faultStalls {
+		level = slog.LevelInfo // who is slow has many that wait
+	}
+	m.log(level, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
+	if !j.recovers() && (f.Fault != faultStalls && f.Fault != faultBroke || j.streams || j.mixed()) {
+		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
+	}
+	m.send(a, &protocol.DecidingFrame{Epoch: f.Epoch, Peer: f.Peer})
+	if f.Epoch != j.epoch || !a.seated || a.wired != j.epoch || a.over && a.pulls == nil || a.complete {
+		return // about an epoch that is over: the answer is under way
+	}
+	peer := j.seats[f.Peer]
+	switch {
+	case j.state == ending && a.pulls != nil:
+		m.pullElsewhere(a, f)
+	case peer == nil || peer == a:
+	case j.state == ending:
+		m.endEpoch(j, linkCause(a, peer, f.Detail))
+	case j.state == wired:
+		q := question{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.Now}
+		if old, ok := j.asks[a.rank]; ok && old.lacks() && q.lacks() && old.from == a && old.peer == peer {
+			q.before = old.at
+		}
+		assign(&j.asks, a.rank, q)
+		if f.Fault == faultGarbles {
+			m.decide(j) // nothing to wait for; the rest is for the next tick
+		}
+	}
+}
+
+func linkCause(near, far *attempt, detail string) protocol.Cause {
+	return protocol.Cause{
+		Kind: protocol.CauseLink, Rank: far.rank, Host: far.host,
+		Why: fmt.Sprintf("the edge between rank %d (%s) and rank %d (%s): %s", near.rank, near.host, far.rank, far.host, detail),
+	}
+}
+
+// decide looks for a question that can be answered.
+func (m *Machine) decide(j *job) {
+	if j.state != wired || m.gracious(j) {
+		return
+	}
+	g := j.graph(m.Now)
+	for _, r := range sortedRanks(j.asks) {
+		q := j.asks[r]
+		if j.seats[r] != q.from || j.seats[q.peer.rank] != q.peer {
+			delete(j.asks, r)
+			continue
+		}
+		if w := q.from.waiting; q.fault == faultStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
+			delete(j.asks, r) // it has got what it waited for
+			continue
+		}
+		near, far, why := g.culprit(complaint{from: r, to: q.peer.rank, fault: q.fault, collective: q.collective, at: q.at})
+		if near < 0 {
+			continue
+		}
+		a, b := j.seats[near], j.seats[far]
+		c := linkCause(a, b, j.chargeWords(a, b, why))
+		if !j.recovers() {
+			m.fail(j, c)
+			return
+		}
+		j.accused = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, gives: q.fault == faultGives, doubts: j.doubts()}
+		if slices.ContainsFunc(j.accused.doubts, func(e [2]*attempt) bool { return j.accused.on(e[0], e[1]) }) {
+			j.accused.open = j.opened()
+		}
+		m.endEpoch(j, c)
+		m.advance(j)
+		return
+	}
+}
+
+// chargeWords says why an edge is charged, with the words of an end of it that has asked.
+func (j *job) chargeWords(near, far *attempt, why string) string {
+	for _, ends := range [][2]*attempt{{near, far}, {far, near}} {
+		if q, ok := j.asks[ends[0].rank]; ok && q.peer == ends[1] {
+			if why == "" {
+				return q.detail
+			}
+			return fmt.Sprintf("%s; rank %d reports: %s", why, ends[0].rank, q.detail)
+		}
+	}
+	return cmp.Or(why, "it broke")
+}
+
+// graph returns the graph of the job's newest epoch, made of heartbeats and questions.
+func (j *job) graph(now time.Time) *graph {
+	return &graph{now: now, node: func(rank int) (node, bool) {
+		a := j.seats[rank]
+		if a == nil || a.wired != j.epoch {
+			return node{}, false
+		}
+		w := a.waiting
+		n := node{waitsFor: -1, broke: -1}
+		if w.epoch == j.epoch {
+			n.heard, n.collective, n.waitsFor, n.entered, n.since = w.at, w.collective, w.waitsFor, w.since, w.same
+		}
+		switch q, ok := j.asks[rank]; {
+		case !ok:
+		case q.fault == faultBroke:
+			n.broke = q.peer.rank
+		case q.lacks() && q.peer.rank == n.waitsFor:
+			n.lacked = q.before
+		}
+		return n, true
+	}}
+}
+
+// settle counts the charge that has ended the epoch, now that all have
+// answered. It returns true if it has evicted an attempt.
+func (m *Machine) settle(j *job) (evicted bool) {
+	c := j.accused
+	j.accused, j.asks = nil, nil
+	if c == nil {
+		return false
+	}
+	for _, a := range c.ends {
+		if !a.seated || !a.answered {
+			return false // it was no link, but a rank that was going
+		}
+	}
+	j.effort.ends = []int{c.ends[0].rank, c.ends[1].rank}
+	j.charges = slices.DeleteFunc(append(j.charges, *c), func(c charge) bool { return m.Now.Sub(c.at) > chargeLasts })
+	j.charges = j.charges[max(0, len(j.charges)-maxCharges):]
+	same := 0
+	var charges [][2]*attempt
+	for _, d := range j.charges {
+		if d.on(c.ends[0], c.ends[1]) {
+			same++
+		}
+		if !d.gives {
+			charges = append(charges, d.ends)
+		}
+	}
+	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
+	if c.gives { // it takes from another source in the next epoch
+		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
+		j.effort.elsewhere = true
+		return false
+	}
+	ends := c.ends
+	if ends[0].rank > ends[1].rank {
+		ends[0], ends[1] = ends[1], ends[0]
+	}
+	a := evictee(ends, c.doubts, charges, c.open)
+	if a == nil {
+		return false
+	}
+	why := c.words
+	if same > 1 {
+		why = fmt.Sprintf("%s, %d times within %v", why, same, chargeLasts)
+	}
+	m.evict(*a, why)
+	return true
+}
+
+// doubts are the connections that ranks at both of whose ends are not at work have asked about.
+func (j *job) doubts() (edges [][2]*attempt) {
+	for _, r := range sortedRanks(j.asks) {
+		q := j.asks[r]
+		if w := q.peer.waiting; q.lacks() && w.epoch == j.epoch && (w.collective > 0 || w.waitsFor >= 0) {
+			edges = append(edges, [2]*attempt{q.from, q.peer})
+		}
+	}
+	return edges
+}
+
+// opened counts, for each member, the connections of the ranks' tree that have opened in the epoch:
+// one of their ends is in a collective.
+func (j *job) opened() map[*attempt]int {
+	members := j.members()
+	tree := topo.Binary(len(members))
+	through := func(a *attempt) bool { return a.waiting.epoch == j.epoch && a.waiting.collective > 0 }
+	open := map[*attempt]int{}
+	for i, a := range members {
+		if p := tree.Parent(i); p != topo.None && (through(a) || through(members[p])) {
+			open[a]++
+			open[members[p]]++
+		}
+	}
+	return open
+}
+
+func (c charge) on(a, b *attempt) bool {
+	return c.ends == [2]*attempt{a, b} || c.ends == [2]*attempt{b, a}
+}
+
+// evict takes its rank from an attempt for good.
+func (m *Machine) evict(a *attempt, why string) {
+	j := a.job
+	if len(j.barred) < maxBarred {
+		assign(&j.barred, a.number, why)
+		assign(&j.shunned, seatOn{a.rank, a.from.Host}, true)
+	}
+	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
+	m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: protocol.Clip(why, protocol.MaxWords)})
+	m.lose(a, why)
+}
+
+// chargeTable lists the charges for who has to find the broken switch.
+func (j *job) chargeTable() string {
+	if len(j.charges) == 0 {
+		return "no edge was charged"
+	}
+	var edges []string
+	count := map[string]int{}
+	for _, c := range j.charges {
+		a, b := c.ends[0], c.ends[1]
+		if a.rank > b.rank {
+			a, b = b, a
+		}
+		edge := fmt.Sprintf("%d (%s) – %d (%s)", a.rank, a.host, b.rank, b.host)
+		if count[edge]++; count[edge] == 1 {
+			edges = append(edges, edge)
+		}
+	}
+	for i, e := range edges {
+		edges[i] = fmt.Sprintf("%s: %d", e, count[e])
+	}
+	return "charges of edges: " + strings.Join(edges, ", ")
+}

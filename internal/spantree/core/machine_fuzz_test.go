@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"crypto/sha256"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// FuzzMachine plays events that the bytes choose. It must not panic, and
+// between any two events what it keeps must add up.
+func FuzzMachine(f *testing.F) {
+	f.Add([]byte("\x00\x01\x02\x03\x00\x11\x12\x13\x20\x21\x30\x31\x40\x41\x50\x51\x60\x70"))
+	f.Add([]byte{0, 1, 16, 17, 32, 33, 48, 49, 64, 65, 80, 81, 96, 97, 112, 113, 128, 129, 144, 145})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		playMachine(t, script)
+	})
+}
+
+// playMachine plays a script, two bytes an event: what, and who. With an odd byte left, the time
+// between two events is a pause of the server.
+func playMachine(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, script []byte,
+) {
+	t.Helper()
+	rules := testRules
+	if len(script)%2 == 1 {
+		rules.Tick = Tick
+	}
+	m, now := NewMachine(rules, 1, 1, constant), birth
+	known, gone := map[ConnID]bool{}, map[ConnID]bool{}
+	for i := 0; i+1 < len(script); i += 2 {
+		what, who := script[i], script[i+1]
+		conn := ConnID(who)
+		ev := scripted(m, what, who)
+		switch ev.(type) {
+		case Arrived, VwHello, Asked, Cancelling:
+			if known[conn] {
+				continue // a connection says once what it wants
+			}
+		}
+		known[conn] = true
+		now = now.Add(time.Duration(what>>4) * time.Second)
+		for _, a := range m.Step(now, ev) {
+			switch a := a.(type) {
+			case SendFrame:
+				if gone[a.Conn] {
+					t.Fatalf("%v is sent to connection %d after it was hung up", protocol.TypeOf(a.Frame), a.Conn)
+				}
+				if _, err := protocol.AppendFrame(nil, a.Frame); err != nil {
+					t.Fatalf("%v", err)
+				}
+			case SendBytes:
+				if gone[a.Conn] {
+					t.Fatalf("% x is sent to connection %d after it was hung up", a.Bytes, a.Conn)
+				}
+			case HangUp:
+				gone[a.Conn] = true
+			case Persist:
+				if _, err := protocol.AppendRecord(nil, a.Record); err != nil {
+					t.Fatalf("%v", err)
+				}
+			}
+		}
+		checkMachine(t, m)
+	}
+}
+
+// rosterOf is one that few attempts have heard of.
+func rosterOf(n byte) protocol.Roster {
+	switch n {
+	case 2:
+		return protocol.RosterWithout(nil)
+	case 3:
+		return protocol.RosterWithout([]int{1})
+	}
+	return protocol.Roster{}
+}
+
+// scripted makes an event of two bytes. Eight connections share two ids.
+func scripted(m *Machine, what, who byte) Event {
+	conn := ConnID(who)
+	epoch := protocol.Epoch{}
+	if a := m.Conns[conn]; a != nil {
+		epoch = a.job.epoch
+	}
+	from := Endpoint{Host: "10.0.0.1", Local: "10.0.0.9"}
+	unique, rank, total := uint64(who>>2&1), uint64(who&3), uint64(2+who>>5&1)
+	if what&0x7f == 4 { // a spare, where the job can use one
+		rank = protocol.NoRank
+	}
+	switch what & 15 {
+	case 0, 1:
+		return VwHello{conn, from, unique, total, rank}
+	case 2, 3, 4:
+		return Arrived{conn, from, &protocol.JoinFrame{
+			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
+			OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(conn), OnLoss: protocol.LossPolicy(unique),
+			Elastic: time.Duration(what>>6&1) * time.Second, Roster: rosterOf(what >> 4 & 3),
+		}}
+	case 5:
+		return VwPort{conn, uint16(who)}
+	case 6, 7:
+		return Received{conn, &protocol.ReadyFrame{}}
+	case 8:
+		return Received{conn, &protocol.CompleteFrame{Epoch: epoch, Owes: [][]string{nil, {"f"}}[who>>6&1]}}
+	case 9:
+		return Received{conn, &protocol.DoneFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
+	case 10:
+		return Received{conn, &protocol.BeatFrame{}}
+	case 11:
+		return []Event{Received{conn, &protocol.LeaveFrame{}}, Received{conn, &protocol.FailFrame{Reason: "x"}}}[what>>7]
+	case 12:
+		return Closed{conn, "closed"}
+	case 13:
+		if who>>5&1 != 0 {
+			return []Event{
+				Received{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", protocol.MaxWords)}},
+				Received{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
+				Cancelling{conn, from, &protocol.CancelFrame{UniqueID: unique}},
+				Arrived{conn, from, &protocol.JoinFrame{
+					UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(who & 7),
+					OnLoss: protocol.LossPolicy(unique), Epoch: protocol.Epoch{Term: 1, N: uint32(what >> 7), Incarnation: uint64(what >> 6 & 1)}, Step: uint64(what >> 5 & 1),
+				}},
+			}[what>>4&3]
+		}
+		return Persisted{Receipt: uint64(who & 3)}
+	case 14:
+		if who>>5&1 != 0 {
+			return Received{conn, &protocol.AtFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
+		}
+		return Asked{conn}
+	}
+	if who>>5&1 != 0 {
+		return Received{conn, &protocol.AtFrame{Epoch: epoch}}
+	}
+	return Ticked{}
+}
+
+// The same as a property test, so that every run of the tests plays some.
+func TestMachineAddsUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 2500 {
+		script := make([]byte, 60+r.IntN(400))
+		for i := range script {
+			script[i] = byte(r.Uint32())
+		}
+		// Few connections, so that they meet.
+		mask := []byte{0x6f, 0x2f, 0x67, 0xff}[i%4]
+		for i := 1; i < len(script); i += 2 {
+			script[i] &= mask
+		}
+		playMachine(t, script)
+	}
+}

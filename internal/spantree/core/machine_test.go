@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts of testdata/machine")
+
+// A transcript is a story told to the machine. A line at the margin is an
+// event, "5s" and the like let time pass before it; the indented lines below
+// it are what the machine does about it, written by go test -update and read
+// by whoever reviews the change.
+//
+// After the line "ticking" time passes tick by tick, as it does for a server. Then
+// "pause 60s" lets time pass in which the server does not run, and "20s beats 1 2"
+// lets time pass in which these connections send a heartbeat every second.
+func TestMachineTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/machine/*.txt")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d transcripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := tell(t, string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if d := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
+				t.Errorf("%s, -want +got (go test -update accepts it):\n%s", file, d)
+			}
+		})
+	}
+}
+
+// testRules are small enough to be reached.
+var testRules = Rules{
+	MaxJobs: 3, MaxRanks: 8, LostAfter: 10 * time.Second, PortTimeout: time.Minute, ReplaceTimeout: 10 * time.Minute, IdleFor: 24 * time.Hour,
+	JournalTimeout: 5 * time.Minute, Remember: 2, RememberBytes: 1 << 20, RememberFor: time.Hour, Version: "test",
+}
+
+var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// constant stands in for randomness.
+func constant(b []byte) {
+	for i := range b {
+		b[i] = 0x77
+	}
+}
+
+// tell plays a transcript and returns it with what the machine does.
+func tell(t *testing.T, text string) string {
+	t.Helper()
+	rules := testRules
+	m, now := NewMachine(rules, 5, 0xabc, constant), birth
+	var out strings.Builder
+	step := func(ev Event) {
+		for _, a := range m.Step(now, ev) {
+			fmt.Fprintf(&out, "  %s\n", show(a))
+		}
+		checkMachine(t, m)
+	}
+	pass := func(d time.Duration, beating []ConnID) {
+		for end := now.Add(d); now.Before(end); {
+			if rules.Tick == 0 {
+				now = end
+				return
+			}
+			now = now.Add(min(rules.Tick, end.Sub(now)))
+			if now.Sub(birth)%time.Second == 0 {
+				for _, conn := range beating {
+					if a := m.Conns[conn]; a != nil {
+						m.Step(now, Received{conn, &protocol.BeatFrame{WaitsFor: -1, Epoch: a.job.epoch}}) // the answers are not shown
+					}
+				}
+			}
+			step(Ticked{})
+		}
+	}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		fmt.Fprintln(&out, line)
+		words := split(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if d, err := time.ParseDuration(words[0]); err == nil {
+			if words = words[1:]; words[0] == "beats" {
+				pass(d, connsOf(t, words[1:]))
+				continue
+			}
+			pass(d, nil)
+		}
+		switch words[0] {
+		case "restart":
+			m = NewMachine(rules, 5, m.Incarnation+1, constant)
+			continue
+		case "ticking":
+			rules.Tick = Tick
+			m = NewMachine(rules, 5, m.Incarnation, constant)
+			step(Ticked{})
+			continue
+		case "pause":
+			d, err := time.ParseDuration(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(d)
+			continue
+		}
+		ev, err := parseEvent(m, words)
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		step(ev)
+	}
+	return out.String()
+}
+
+func connsOf(t *testing.T, words []string) (all []ConnID) {
+	t.Helper()
+	for _, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ConnID(n))
+	}
+	return all
+}
+
+// split cuts a line into words; quotes hold several together.
+func split(line string) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
+}
+
+// args are the "name=value" words of an event.
+type args map[string]string
+
+func (a args) num(name string) uint64 {
+	n, err := strconv.ParseUint(a[name], 0, 64)
+	if err != nil && a[name] != "" {
+		panic(fmt.Sprintf("BUG: %s=%q", name, a[name]))
+	}
+	return n
+}
+
+func (a args) list(name string) []string {
+	if a[name] == "" {
+		return nil
+	}
+	return strings.Split(a[name], ",")
+}
+
+func (a args) duration(name string) time.Duration {
+	d, err := time.ParseDuration(cmp.Or(a[name], "0s"))
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %s=%q", name, a[name]))
+	}
+	return d
+}
+
+// epochOf reads "5.1": of this server; "5.1.9": of one with incarnation 9.
+func epochOf(s string) (e protocol.Epoch) {
+	if s == "" {
+		return e
+	}
+	var parts [3]uint64
+	parts[2] = 0xabc
+	for i, p := range strings.Split(s, ".") {
+		n, err := strconv.ParseUint(p, 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: epoch %q", s))
+		}
+		parts[i] = n
+	}
+	return protocol.Epoch{Term: uint32(parts[0]), N: uint32(parts[1]), Incarnation: parts[2]}
+}
+
+func policyOf(s string) protocol.LossPolicy {
+	switch s {
+	case "wait":
+		return protocol.LossWait
+	case "shrink":
+		return protocol.LossShrink
+	}
+	return protocol.LossAbort
+}
+
+func parseEvent(m *Machine, words []string) (Event, error) {
+	verb, a := words[0], args{}
+	conn := ConnID(0)
+	for _, w := range words[1:] {
+		name, value, found := strings.Cut(w, "=")
+		if n, err := strconv.Atoi(w); err == nil && !found {
+			conn = ConnID(n)
+			continue
+		}
+		a[name] = strings.Trim(value, `"`)
+	}
+	from := Endpoint{Host: a["from"], Local: "10.0.0.100"}
+	if from.Host == "" {
+		from.Host = fmt.Sprintf("10.0.0.%d", conn)
+	}
+	if isLoopback(from.Host) {
+		from.Local = from.Host
+	}
+	epoch := protocol.Epoch{}
+	if at := m.Conns[conn]; at != nil {
+		epoch = at.job.epoch
+	}
+	hear := func(f protocol.Frame) (Event, error) { return Received{conn, f}, nil }
+	switch verb {
+	case "vw":
+		return VwHello{conn, from, a.num("job"), a.num("total"), a.num("rank")}, nil
+	case "port":
+		return VwPort{conn, uint16(a.num("is"))}, nil
+	case "join":
+		if a["rank"] == "none" { // a spare
+			a["rank"] = strconv.Itoa(protocol.NoRank)
+		}
+		id, key, _ := strings.Cut(a["job"], "/")
+		unique, err := strconv.ParseUint(id, 10, 64)
+		f := &protocol.JoinFrame{
+			UniqueID: unique, RunKey: key, Rank: uint32(a.num("rank")), Total: uint32(a.num("total")),
+			Generation: uint32(a.num("gen")), Attempt: uint64(conn), Heartbeat: time.Second, Port: 26544,
+			AdvertiseHost: a["advertise"], Host: a["host"], Options: a["options"],
+			OnLoss: policyOf(a["on_loss"]), ReplaceTimeout: a.duration("replace"), SlowFactor: float64(a.num("slow")),
+			State: protocol.AttemptState(a.num("state")), Epoch: epochOf(a["epoch"]), Completed: epochOf(a["at"]), Step: a.num("step"),
+			OptionsSHA256: sha256.Sum256([]byte(a["options"])), Version: "9", Elastic: a.duration("elastic"),
+		}
+		if a["digest"] == "wrong" {
+			f.OptionsSHA256[0]++
+		}
+		if a["attempt"] != "" {
+			f.Attempt = a.num("attempt")
+		}
+		if a["without"] != "" { // ranks that this attempt knows to be missing
+			var missing []int
+			for _, r := range strings.Split(a["without"], ",") {
+				n, err := strconv.Atoi(r)
+				if err != nil {
+					return nil, err
+				}
+				missing = append(missing, n)
+			}
+			f.Roster = protocol.RosterWithout(missing)
+		}
+		return Arrived{conn, from, f}, err
+	case "ready":
+		return hear(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: cmp.Or(a.num("examples"), 10), Bytes: a.num("bytes"), Took: a.duration("took")}, Checkpoint: a.num("checkpoint")})
+	case "beat":
+		f := &protocol.BeatFrame{Seq: a.num("seq"), Waits: a["waits"], WaitsFor: -1, Epoch: epoch, Collective: a.num("in")}
+		if a["for"] != "" {
+			f.WaitsFor = int(a.num("for"))
+		}
+		return hear(f)
+	case "report":
+		return hear(&protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Pass: 3, Loss: 0.25, Number: a.num("step"), StepTook: a.duration("took")}})
+	case "complete":
+		f := &protocol.CompleteFrame{Epoch: epoch, Owes: a.list("owes"), Step: a.num("step")}
+		f.Model[0] = byte(a.num("model"))
+		if a["epoch"] == "old" {
+			f.Epoch.N--
+		}
+		return hear(f)
+	case "done":
+		if at := m.Conns[conn]; at != nil {
+			return hear(&protocol.DoneFrame{Epoch: epoch, Attempt: at.number, File: a["file"]})
+		}
+		return hear(&protocol.DoneFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
+	case "leave":
+		return hear(&protocol.LeaveFrame{Reason: a["why"]})
+	case "fail":
+		return hear(&protocol.FailFrame{Reason: a["why"]})
+	case "ask":
+		f := &protocol.AskFrame{Epoch: epoch, Peer: 1, Collective: a.num("in"), Fault: uint8(max(1, a.num("fault"))), Detail: cmp.Or(a["why"], "slow")}
+		if a["epoch"] != "" {
+			f.Epoch = epochOf(a["epoch"])
+		}
+		if a["peer"] != "" {
+			f.Peer = int(a.num("peer"))
+		}
+		return hear(f)
+	case "at":
+		f := &protocol.AtFrame{Epoch: epoch, Step: a.num("step"), WaitsFor: -1}
+		if f.Completed = epochOf(a["in"]); f.Step > 0 && a["in"] == "" {
+			f.Completed = epoch
+		}
+		if a["epoch"] != "" {
+			f.Epoch = epochOf(a["epoch"])
+		}
+		return hear(f)
+	case "bye":
+		return hear(&protocol.ByeFrame{})
+	case "cancel":
+		id, key, _ := strings.Cut(a["job"], "/")
+		unique, err := strconv.ParseUint(id, 10, 64)
+		return Cancelling{conn, from, &protocol.CancelFrame{UniqueID: unique, RunKey: key, Reason: a["why"]}}, err
+	case "status":
+		return Asked{conn}, nil
+	case "close":
+		return Closed{conn, "connection closed"}, nil
+	case "tick":
+		return Ticked{}, nil
+	case "drain":
+		return Drained{}, nil
+	case "persisted":
+		var err error
+		if a["error"] != "" {
+			err = errors.New(a["error"])
+		}
+		return Persisted{a.num("receipt"), err}, nil
+	case "broken":
+		return JournalFailed{errors.New(a["error"])}, nil
+	}
+	return nil, fmt.Errorf("unknown event %q", verb)
+}
+
+// show writes an action as a line of a transcript.
+func show(a action) string {
+	switch a := a.(type) {
+	case SendFrame:
+		return fmt.Sprintf("%d <- %v%s", a.Conn, protocol.TypeOf(a.Frame), fields(a.Frame))
+	case SendBytes:
+		return fmt.Sprintf("%d <- % x", a.Conn, a.Bytes)
+	case HangUp:
+		return fmt.Sprintf("%d hang up", a.Conn)
+	case Persist:
+		name := strings.TrimPrefix(fmt.Sprintf("%T", a.Record), "*protocol.")
+		s := fmt.Sprintf("journal %s%s%s", strings.ToLower(name[:1]), name[1:], fields(a.Record))
+		if a.Receipt != 0 {
+			s += fmt.Sprintf(" receipt %d", a.Receipt)
+		}
+		return s
+	case Note:
+		s := fmt.Sprintf("log %v %s", a.Level, a.Text)
+		for _, attr := range a.Attrs {
+			s += fmt.Sprintf(" %s=%q", attr.Key, attr.Value.String())
+		}
+		return s
+	}
+	return fmt.Sprintf("%#v", a)
+}
+
+// fields lists what is not zero in a frame or record.
+func fields(f any) string {
+	var b strings.Builder
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		field, name := v.Field(i), v.Type().Field(i).Name
+		if field.IsZero() {
+			continue
+		}
+		switch x := field.Interface().(type) {
+		case [32]byte:
+			fmt.Fprintf(&b, " %s=%x…", name, x[:2])
+		case [16]byte:
+			fmt.Fprintf(&b, " %s=%x…", name, x[:2])
+		case string:
+			fmt.Fprintf(&b, " %s=%q", name, x)
+		case protocol.Epoch:
+			fmt.Fprintf(&b, " %s=%v.%x", name, x, x.Incarnation)
+		case protocol.Cause:
+			fmt.Fprintf(&b, " cause=%d code=%d rank=%d host=%q why=%q", x.Kind, x.Code, x.Rank, x.Host, x.Why)
+		case protocol.DeliveredFile:
+			fmt.Fprintf(&b, " rank %d delivered %q", x.Rank, x.File)
+		case []protocol.DeliveredFile:
+			for _, d := range x {
+				fmt.Fprintf(&b, " rank %d delivered %q", d.Rank, d.File)
+			}
+		case protocol.Roster:
+			fmt.Fprintf(&b, " without=%v", x.Missing(64))
+		default:
+			fmt.Fprintf(&b, " %s=%+v", name, x)
+		}
+	}
+	return b.String()
+}
+
+// checkMachine holds what is true between any two events.
+func checkMachine(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, m *Machine,
+) {
+	t.Helper()
+	if len(m.endings) > maxEnded {
+		t.Fatalf("%d ended jobs are kept", len(m.endings))
+	}
+	seated := 0
+	if len(m.order) != len(m.jobs) {
+		t.Fatalf("%d jobs in order, %d by name", len(m.order), len(m.jobs))
+	}
+	for _, j := range m.order {
+		native, ready, completed, owed, unanswered := 0, 0, 0, 0, 0
+		for r, a := range j.seats {
+			if a.rank != r || a.job != j || r < 0 || r >= j.total || m.Conns[a.conn] != a {
+				t.Fatalf("job %v: seat %d is not what it should be: %+v", j.id, r, a)
+			}
+			if !a.vw {
+				native++
+			}
+			if a.ready {
+				ready++
+			}
+			if a.complete {
+				completed++
+			}
+			owed += len(a.owes)
+			if a.over && !a.answered {
+				unanswered++
+			}
+			if !a.seated {
+				t.Fatalf("job %v: rank %d does not know that it has a seat", j.id, r)
+			}
+		}
+		seated += len(j.everybody())
+		if len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.barred) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total {
+			t.Fatalf("job %v keeps too much", j.id)
+		}
+		for _, a := range j.spares {
+			if a.rank != -1 || a.job != j || a.seated || m.Conns[a.conn] != a || len(j.spares) > maxSpares {
+				t.Fatalf("job %v: a spare is not what it should be: %+v", j.id, a)
+			}
+		}
+		left := sortedRanks(j.vacant)
+		if j.state == filling {
+			left = sortedRanks(j.gone)
+		}
+		for _, r := range left {
+			if len(j.spares) > 0 && j.free(r) && !m.gracious(j) {
+				t.Fatalf("job %v: rank %d is free, and there is a spare", j.id, r)
+			}
+		}
+		for r, all := range j.extras {
+			for _, a := range all {
+				if a.rank != r || a.job != j || a.seated || m.Conns[a.conn] != a {
+					t.Fatalf("job %v: standby of rank %d is not what it should be: %+v", j.id, r, a)
+				}
+			}
+			if j.seats[r] == nil && j.free(r) || len(all) == 0 || len(all) > maxStandbys+1 {
+				t.Fatalf("job %v: %d attempts of rank %d stand by, seat %v", j.id, len(all), r, j.seats[r])
+			}
+		}
+		switch {
+		case m.jobs[j.id] != j:
+			t.Fatalf("job %v is known by another name", j.id)
+		case native != j.native || ready != j.ready:
+			t.Fatalf("job %v counts %d native and %d ready members, there are %d and %d", j.id, j.native, j.ready, native, ready)
+		case completed != j.completed || owed != j.owed:
+			t.Fatalf("job %v counts %d complete members that owe %d files, there are %d and %d", j.id, j.completed, j.owed, completed, owed)
+		case unanswered != j.unanswered:
+			t.Fatalf("job %v counts %d members that have not answered, there are %d", j.id, j.unanswered, unanswered)
+		case j.state == failed:
+			t.Fatalf("job %v has failed and is still there", j.id)
+		case len(j.seats) == 0 && len(j.spares) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
+			t.Fatalf("job %v has no members", j.id)
+		}
+	}
+	if seated != len(m.Conns) {
+		t.Fatalf("%d connections, %d of them in jobs", len(m.Conns), seated)
+	}
+}

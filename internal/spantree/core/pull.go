@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Losses in the ending of a job that recovers. While a live rank is COMPLETE no
+// epoch is formed: that rank has all there is to have, so whoever is behind, and
+// whoever replaces a lost rank, pulls from it.
+
+// onCompleteOne takes COMPLETE in a job that recovers. It may cross an OVER,
+// and even the START after it: it is true all the same.
+func (m *Machine) onCompleteOne(a *attempt, f *protocol.CompleteFrame) {
+	j := a.job
+	if !a.seated || a.wired == (protocol.Epoch{}) || a.complete || j.state == filling {
+		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
+		return
+	}
+	if f.Epoch.Compare(j.shrunk) < 0 {
+		m.log(slog.LevelInfo, "COMPLETE of an epoch of more ranks: it has to come again", a.attrs()...)
+		return
+	}
+	if a.over && !a.answered {
+		j.unanswered--
+	}
+	switch f.Step {
+	case a.at.step:
+	case j.from.step: // completed before this epoch, or taken from another
+		a.at = j.from
+	case a.pulled.step:
+		a.at = a.pulled
+	default:
+		a.at = point{f.Epoch, f.Step}
+	}
+	a.complete, a.answered, a.pulls, a.model = true, true, nil, f.Model
+	a.owes = nil
+	for _, file := range slices.Concat(f.Owes, j.debts[a.rank]) {
+		if !j.delivered(a.rank, file) && !slices.Contains(a.owes, file) && len(a.owes) < protocol.MaxFiles {
+			a.owes = append(a.owes, file)
+		}
+	}
+	delete(j.debts, a.rank)
+	j.completed++
+	j.owed += len(a.owes)
+	delete(j.vacant, a.rank)
+	j.changed++
+	if j.state != ending {
+		j.state = ending
+		for _, b := range j.members() {
+			m.pull(b)
+		}
+	}
+	m.conclude(j)
+}
+
+// delivered tells that an earlier attempt of the rank has delivered the file.
+func (j *job) delivered(rank int, file string) bool {
+	return slices.ContainsFunc(j.files, func(d protocol.DeliveredFile) bool { return d.Rank == rank && d.File == file })
+}
+
+// pull sends a rank that is behind, or new, to one that is COMPLETE.
+func (m *Machine) pull(a *attempt) {
+	j := a.job
+	if m.gracious(j) || j.state != ending || !j.recovers() || !a.seated || !a.ready || a.complete || a.pulls != nil {
+		return
+	}
+	if a.wired != (protocol.Epoch{}) && !a.answered {
+		return // it may be through as well, or will say how far it is
+	}
+	s := j.pullSource(a, nil)
+	if s == nil {
+		return
+	}
+	if a.wired != (protocol.Epoch{}) && a.at.step >= s.at.step {
+		return // it is through, too, and says so soon
+	}
+	m.sendPull(a, s)
+}
+
+func (m *Machine) sendPull(a, s *attempt) {
+	j := a.job
+	f := &protocol.PullFrame{
+		Epoch: j.epoch, Token: j.token, ResumeEpoch: s.at.epoch, ResumeStep: s.at.step, What: j.lacking(a, s, s.at), Source: s.rank,
+		Port: s.port, Host: j.addressOf(s, j.gateway),
+	}
+	if f.What == protocol.LackState {
+		a.given = s.at
+	}
+	if a.wired != j.epoch { // from now on it is a member
+		a.wired = j.epoch
+		assign(&j.shards, a.rank, a.shard)
+	}
+	a.pulls, a.pulled = s, s.at
+	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.What)))...)
+	m.send(a, f)
+}
+
+// pullSource is whom an attempt pulls from: the lowest rank that is COMPLETE and
+// has the results, else the lowest that is COMPLETE. not is left out, if there
+// is another one, and so are ranks that the attempt is cut off from.
+func (j *job) pullSource(taker, not *attempt) *attempt {
+	if s := j.source; s != nil && s != not && s.complete && s.seated && !taker.cut(s) {
+		return s
+	}
+	var best *attempt
+	for _, a := range j.members() {
+		if a.complete && a != not && !taker.cut(a) && (best == nil || j.better(taker, a, best)) {
+			best = a
+		}
+	}
+	if best == nil && not != nil && not.complete && not.seated {
+		best = not
+	}
+	j.source = best
+	return best
+}
+
+// lostSource goes on after a loss: those that pulled from the lost rank
+// pull from another. If nobody who is COMPLETE is left the job runs again.
+func (m *Machine) lostSource(j *job, lost *attempt) {
+	if j.state == ending {
+		if j.source == lost {
+			j.source = nil
+		}
+		if j.completed == 0 && j.receipt == 0 && !j.finishing() {
+			m.void(j)
+		} else {
+			for _, a := range j.members() {
+				if lost != nil && a.pulls == lost {
+					a.pulls = nil
+				}
+				m.repull(a)
+			}
+		}
+	}
+	m.advance(j)
+}
+
+// finishing tells that the job lacks nothing but its record: everybody was
+// COMPLETE, and every file is delivered.
+func (j *job) finishing() bool { return j.deliver && j.owed == 0 && len(j.vacant) == 0 }
+
+// repull sends a member that pulled from a rank that is lost to another.
+func (m *Machine) repull(a *attempt) {
+	if a.pulls != nil || a.complete || m.gracious(a.job) {
+		return
+	}
+	if a.wired == a.job.epoch && a.given != (point{}) && !a.over {
+		// A newcomer, which was never asked how far it is.
+		if s := a.job.pullSource(a, nil); s != nil && a.ready {
+			m.sendPull(a, s)
+		}
+		return
+	}
+	m.pull(a)
+}
+
+// void makes an ending job a running one: all that were COMPLETE are lost
+// before another had the results. COMPLETE and DONE are void with them.
+func (m *Machine) void(j *job) {
+	m.log(slog.LevelWarn, "every rank that was complete is lost: the job runs again", slog.String("job", j.id.String()))
+	j.state, j.deliver, j.owed, j.files, j.debts, j.model, j.source = wired, false, 0, nil, nil, [32]byte{}, nil
+	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "every rank that was complete is lost"}
+	for r := range j.total {
+		if j.seats[r] != nil || j.removed[r] {
+			continue
+		}
+		v, ok := j.vacant[r]
+		if !ok {
+			g := j.gone[r]
+			v.cause = protocol.Cause{Kind: protocol.CauseLost, Rank: r, Host: g.host, Why: g.why}
+			j.leave(r, m.Now, v.cause)
+		}
+		if c.Rank < 0 {
+			c = v.cause
+		}
+	}
+	for _, a := range j.everybody() {
+		a.pulls = nil
+		// A newer generation that stood by while the older one delivered is now
+		// what the older one is needed for.
+		j.generation = max(j.generation, a.generation)
+	}
+	m.endEpoch(j, c)
+	for _, r := range sortedRanks(j.vacant) {
+		m.promote(j, r)
+	}
+}

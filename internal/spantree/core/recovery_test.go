@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Whatever happens to the ranks of a job, in any order: no rank has two holders
+// in an epoch, no epoch begins before everybody is READY and has said how far
+// it is, nothing that a live holder has completed is done again, BYE comes after
+// the last file, and when nothing more happens the job ends, well for all.
+func TestRecoveryKeepsItsPromises(t *testing.T) {
+	finished, failed := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		// A generator of our own: rapid likes small numbers, and here every number
+		// is as good as another.
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		policy := []protocol.LossPolicy{protocol.LossWait, protocol.LossWait, protocol.LossShrink}[r.IntN(3)]
+		s := newStage(t, 1+r.IntN(4), uint64(1+r.IntN(5)), policy, []string{"", "run"}[r.IntN(2)])
+		for rank := range s.total {
+			s.enter(rank)
+		}
+		rough := r.IntN(4) * 2 // of 50 events so many are no good ones
+		for range rapid.IntRange(0, 600).Draw(t, "events") {
+			if s.ended {
+				break
+			}
+			s.happen(r, rough)
+		}
+		s.settle()
+		if s.end() {
+			finished++
+		} else {
+			failed++
+		}
+	})
+	t.Logf("%d jobs have finished, %d failed", finished, failed)
+	if finished < 2*failed {
+		t.Errorf("%d jobs have finished, %d failed", finished, failed)
+	}
+}
+
+// happen lets one thing happen.
+func (s *stage) happen(r *rand.Rand, rough int) {
+	a := s.actors[r.IntN(len(s.actors))]
+	if r.IntN(50) >= rough {
+		if r.IntN(20) == 0 {
+			s.pass(time.Second)
+		}
+		s.play(a)
+		return
+	}
+	switch r.IntN(9) {
+	case 0, 1:
+		switch {
+		case len(s.actors) >= 14:
+		case s.policy == protocol.LossWait && r.IntN(3) == 0:
+			s.enter(-1)
+		default:
+			s.enter(r.IntN(s.total))
+		}
+	case 2:
+		s.die(a, !a.dead && r.IntN(2) == 0)
+	case 3:
+		if a.dead {
+			s.die(a, true)
+		}
+	case 4:
+		s.pass([]time.Duration{4 * time.Second, 11 * time.Second}[r.IntN(2)])
+	case 5:
+		if !a.dead {
+			s.reconnect(a, r.IntN(2) == 0)
+		}
+	case 6:
+		if r.IntN(4) == 0 {
+			s.restart([]uint32{1, s.m.Term + 1}[r.IntN(2)])
+		}
+	case 8:
+		if s.gen < 2 && r.IntN(5) == 0 {
+			s.gen++
+		}
+	case 7:
+		if (a.works() || a.pulls) && len(a.outbox) == 0 {
+			a.tell(&protocol.AskFrame{Epoch: a.epoch, Peer: r.IntN(s.total), Fault: uint8(1 + r.IntN(3))})
+		}
+	}
+}
+
+// play lets an actor do the next thing it can do.
+func (s *stage) play(a *actor) {
+	switch {
+	case a.dead:
+	case len(a.inbox) > 0 && s.conns%2 == 0 || len(a.inbox) > 3:
+		s.read(a)
+	case len(a.outbox) > 0:
+		s.flush(a)
+	case len(a.inbox) > 0:
+		s.read(a)
+	case a.rank < 0: // a spare
+	case !a.ready:
+		a.ready = true
+		a.say(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: uint64(10 + a.rank), Bytes: 1000, Took: a.pace}})
+	case a.lacks:
+		s.fetch(a)
+	case a.works() && !s.given[a.contribution(a.rank)]:
+		s.give(a)
+	case a.works():
+		s.complete(a)
+	case len(a.owes) > 0:
+		a.say(&protocol.DoneFrame{Epoch: a.epoch, Attempt: a.number, File: a.owes[0]})
+		a.owes = a.owes[1:]
+	}
+}
+
+// settle lets everybody go on, with an attempt for every rank, until the job ends.
+func (s *stage) settle() {
+	for round := 0; !s.ended; round++ {
+		if round > 400 {
+			s.fatalf("the job does not end: %v", s.m.Status())
+		}
+		alive := make([]bool, s.total)
+		for _, a := range s.actors {
+			if !a.dead && a.rank >= 0 {
+				alive[a.rank] = true
+			}
+		}
+		for r, ok := range alive {
+			if !ok {
+				s.enter(r)
+			}
+		}
+		for _, a := range s.actors {
+			if !a.dead && a.cut && len(a.inbox) == 0 {
+				s.reconnect(a, true) // the server has forgotten it
+			}
+			for range 4 {
+				s.play(a)
+			}
+		}
+		s.pass(time.Second)
+	}
+}
+
+// end holds what is true of every end, and tells whether it is a good one.
+func (s *stage) end() (well bool) {
+	fates := map[string]int{}
+	for _, a := range s.actors {
+		for len(a.inbox) > 0 {
+			s.read(a)
+		}
+		if !a.dead && !a.away {
+			s.fatalf("connection %d of rank %d has no end", a.conn, a.rank)
+		}
+		fates[a.fate]++
+	}
+	if len(s.m.Conns) > 0 || len(s.m.awaiting) > 0 {
+		s.fatalf("%d connections and %d receipts are left", len(s.m.Conns), len(s.m.awaiting))
+	}
+	if fates["BYE"] > 0 && fates["OVER"] > 0 {
+		s.fatalf("some were told that all is well, some that it is not: %v", fmt.Sprint(fates))
+	}
+	return fates["BYE"] > 0
+}

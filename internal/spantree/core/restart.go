@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// A rank whose connection to the server has ended works on and joins again: JOIN
+// names its epoch then. The server may know the attempt still, or have lost it
+// a moment ago, or be in its next life and know nothing. In that case the epochs
+// that attempts report are all there is: for a while nothing is granted, wired,
+// judged or ended, so that all can report; what is missing then is lost.
+
+// restart is what a job keeps of it.
+type restart struct {
+	grace   time.Time // until then attempts of the server's earlier life may report
+	judged  bool      // the grace has ended
+	started *protocol.StartFrame
+	lastN   uint32 // epochs of an earlier job of the name
+}
+
+// past is a job that recovered from losses and has ended: an attempt of it
+// may not have heard how.
+type past struct {
+	id    protocol.Job
+	epoch protocol.Epoch
+	last  protocol.Frame // OVER or BYE
+	at    time.Time
+}
+
+// pasts are the newest of them.
+type pasts struct {
+	by    map[protocol.Job]*past
+	queue []*past
+}
+
+// maxAhead is by how much a term may be ahead of the server's own: one that is more
+// has been made up.
+const maxAhead = 1 << 20
+
+// remembering keeps how a job has ended.
+func (m *Machine) remembering(j *job, last protocol.Frame) {
+	if j.policy == protocol.LossAbort || j.epoch == (protocol.Epoch{}) {
+		return
+	}
+	p := &past{j.id, j.epoch, last, m.Now}
+	if m.past.by == nil {
+		m.past.by = map[protocol.Job]*past{}
+	}
+	m.past.by[j.id] = p
+	m.past.queue = append(m.past.queue, p)
+	m.forgetPast()
+}
+
+func (m *Machine) forgetPast() {
+	q := m.past.queue
+	for len(q) > 0 && (len(q) > m.Remember || m.Now.Sub(q[0].at) > m.RememberFor) {
+		if m.past.by[q[0].id] == q[0] {
+			delete(m.past.by, q[0].id)
+		}
+		q = q[1:]
+	}
+	m.past.queue = q
+}
+
+// gracious tells that attempts may still report to a server that has started. It
+// ends with a tick, which then judges who has not. Jobs that do not recover are
+// waited for only if a rank has reported.
+func (m *Machine) gracious(j *job) bool {
+	reported := j.epoch != (protocol.Epoch{}) && j.epoch.Incarnation != m.Incarnation
+	return !j.judged && !j.grace.IsZero() && (j.policy != protocol.LossAbort || reported)
+}
+
+// checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
+// whose job has ended how.
+func (m *Machine) checkEpoch(ev Arrived) (no *refusal, ended protocol.Frame) {
+	f := ev.Join
+	id := protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}
+	j, p := m.jobs[id], m.past.by[id]
+	switch {
+	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.Term)+maxAhead:
+		return refuse(protocol.Malformed, "term %d is no term of a server", f.Epoch.Term), nil
+	case f.Epoch.Incarnation != m.Incarnation:
+		return nil, nil
+	case p != nil && f.Epoch.Compare(p.epoch) <= 0:
+		return nil, p.last
+	case j == nil || j.epoch.Incarnation == m.Incarnation && f.Epoch.Compare(j.epoch) > 0:
+		return refuse(protocol.AttemptFenced, "epoch %v of job %v is over, and the job with it", f.Epoch, id), nil
+	}
+	return nil, nil
+}
+
+// raiseTerm makes the terms of a server that has lost its journal, or never had
+// one, go on after those that ranks know.
+func (m *Machine) raiseTerm(e protocol.Epoch) {
+	if e.Incarnation == m.Incarnation || e.Term < m.Term {
+		return
+	}
+	m.Term = e.Term + 1
+	m.log(slog.LevelInfo, "term follows that of an earlier server", slog.Int("term", int(m.Term)))
+	m.do(Persist{Record: &protocol.TermRecord{Term: m.Term, At: m.wall}})
+}
+
+// same is the attempt whose JOIN this is again: its old connection may not have
+// ended yet, as far as the server knows.
+func (j *job) same(f *protocol.JoinFrame) *attempt {
+	switch {
+	case f.Attempt == 0 || j.policy == protocol.LossAbort && f.Epoch == (protocol.Epoch{}):
+		return nil
+	case f.Spare():
+		return j.findSpare(f.Attempt)
+	}
+	return j.find(int(f.Rank), f.Attempt)
+}
+
+// reconnect gives an attempt its new connection, and says again what may have been
+// lost with the old one.
+func (m *Machine) reconnect(a *attempt, ev Arrived) {
+	j, f := a.job, ev.Join
+	m.log(slog.LevelInfo, "rank is back on another connection", a.attrs()...)
+	m.do(HangUp{a.conn})
+	delete(m.Conns, a.conn)
+	a.conn, a.from, a.heard, a.told = ev.Conn, ev.From, m.Now, 0
+	a.advertise, a.port = f.AdvertiseHost, f.Port
+	m.Conns[a.conn] = a
+	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Roster: j.roster})
+	if f.Spare() && a.rank >= 0 {
+		m.send(a, &protocol.AssignFrame{Rank: a.rank})
+	}
+	switch {
+	case a.rank < 0:
+	case !a.seated:
+		m.tellStandbys(j, a.rank)
+	case a.delivers:
+		m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
+	case a.pulls != nil:
+		m.sendPull(a, a.pulls)
+	case a.over && !a.complete:
+		m.send(a, &protocol.OverFrame{Epoch: a.wired, Cause: j.first})
+	case a.wired == j.epoch && f.Epoch != j.epoch && j.started != nil && !a.complete:
+		m.send(a, j.started)
+	}
+}
+
+// rejoin seats an attempt that reports the epoch it is in.
+func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
+	j := a.job
+	m.raiseTerm(f.Epoch)
+	if why, ok := j.barred[a.number]; ok {
+		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", a.rank, why)
+	}
+	if j.mixed() {
+		return refuse(protocol.RankHeld, "vw workers are in job %v", j.id)
+	}
+	newer := f.Epoch.Compare(j.epoch) > 0
+	switch {
+	case newer && (j.epoch == protocol.Epoch{} || m.gracious(j)):
+		m.adopt(j, f.Epoch)
+		j.token = f.Token
+	case newer:
+		return refuse(protocol.AttemptFenced, "epoch %v of job %v is not one that this server has begun, or heard of in time", f.Epoch, j.id)
+	}
+	holder := j.seats[a.rank]
+	current := f.Epoch == j.epoch
+	switch {
+	case holder != nil && (!current || holder.wired == j.epoch || holder.vw):
+		return refuse(protocol.AttemptFenced, "rank %d of job %v is held by another attempt, on %s", a.rank, j.id, holder.host)
+	case j.removed[a.rank]:
+		return refuse(protocol.AttemptFenced, "job %v goes on without rank %d", j.id, a.rank)
+	case holder != nil: // it was never wired, and yields
+		j.unseat(holder)
+		if m.standBy(holder); !j.recovers() {
+			m.send(holder, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: fmt.Sprintf("rank %d of job %v has been running since before this server", a.rank, j.id)})
+			m.lose(holder, "another attempt has been running")
+		}
+	}
+	a.wired, a.ready, a.rejoined, a.blank = f.Epoch, true, true, true
+	if current {
+		a.shard = j.shards[a.rank]
+	}
+	j.readies++
+	a.order = j.readies
+	m.admit(a)
+	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Roster: j.roster})
+	_, vacant := j.vacant[a.rank]
+	if !current || j.state == recovering || j.state == ending && vacant {
+		m.sendOver(a, &protocol.OverFrame{Epoch: a.wired, Cause: cmp.Or(j.first, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
+	}
+	m.tellStandbys(j, a.rank)
+	return nil
+}
+
+// adopt takes an epoch that an attempt reports for the job's newest.
+func (m *Machine) adopt(j *job, e protocol.Epoch) {
+	m.log(slog.LevelInfo, "job runs since before this server", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
+	if j.epoch == (protocol.Epoch{}) {
+		j.grace, j.judged = m.Now.Add(m.LostAfter), false
+	}
+	if j.state != ending {
+		j.state = wired
+	}
+	j.epoch = e
+	j.changed++
+	for _, a := range j.members() {
+		if (a.wired != protocol.Epoch{}) && !a.over && !a.complete && a.pulls == nil {
+			m.sendOver(a, &protocol.OverFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has begun"}})
+		}
+	}
+}
+
+// judge ends the grace of a job: who has not come back is lost.
+func (m *Machine) judge(j *job) {
+	if j.judged || m.Now.Before(j.grace) {
+		return
+	}
+	j.judged = true
+	if j.grace.IsZero() {
+		return
+	}
+	if j.state == filling {
+		m.assignAll(j)
+		m.muster(j)
+		m.advance(j)
+		return
+	}
+	var lost []int // ranks of the newest epoch of which no attempt has reported any
+	whole := true
+	for r := range j.total {
+		switch a := j.seats[r]; {
+		case j.removed[r]:
+		case a == nil || a.wired == protocol.Epoch{}:
+			lost = append(lost, r)
+			whole = false
+		case a.wired != j.epoch:
+			whole = false
+		}
+	}
+	if whole {
+		m.lostSource(j, nil)
+		return
+	}
+	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was started again"}
+	for _, r := range lost {
+		v := protocol.Cause{Kind: protocol.CauseLost, Rank: r, Why: fmt.Sprintf("it has not come back within %v of the server's return", m.LostAfter)}
+		if r == lost[0] {
+			c = v
+			m.log(slog.LevelWarn, "ranks have not come back", slog.String("job", j.id.String()), slog.String("ranks", protocol.Ranks(lost)))
+		}
+		if j.recovers() {
+			j.leave(r, m.Now, v)
+			m.promote(j, r)
+		}
+	}
+	if !j.recovers() {
+		m.fail(j, c)
+		return
+	}
+	m.endEpoch(j, c)
+	m.lostSource(j, nil)
+}

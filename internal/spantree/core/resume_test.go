@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Where an epoch resumes, and what its members need for it.
+func TestOrigin(t *testing.T) {
+	e := func(n uint32) protocol.Epoch { return protocol.Epoch{Term: 1, N: n} }
+	now := e(3)
+	type seat struct {
+		wired, at protocol.Epoch
+		step      uint64
+		given     bool // it was sent the state of that step
+		ckpt      uint64
+	}
+	for name, c := range map[string]struct {
+		seats []seat
+		from  point
+		lacks []protocol.Lack
+	}{
+		"nobody has anything":            {seats: []seat{{wired: now}, {}}},
+		"all are at one point":           {seats: []seat{{now, e(3), 7, false, 0}, {now, e(3), 7, false, 0}}, from: point{e(3), 7}},
+		"one is a step behind":           {[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackResults}}},
+		"one is behind by more":          {[]seat{{now, e(3), 5, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
+		"one is new":                     {[]seat{{}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
+		"one is of an older epoch":       {[]seat{{e(2), e(2), 6, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
+		"an older epoch's larger number": {[]seat{{e(2), e(2), 9, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
+		"the lowest that has it is the source": {
+			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackResults}},
+		},
+		"the lowest that has results, too": {
+			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, true, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 2, What: protocol.LackResults}},
+		},
+		"there are no results to be had": {
+			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, true, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}},
+		},
+		"a checkpoint":                 {[]seat{{now, protocol.Epoch{}, 0, false, 4}, {}}, point{step: 4}, []protocol.Lack{{Rank: 0, Source: 0, What: protocol.LackCheckpoint}, {Rank: 1, Source: 0, What: protocol.LackState}}},
+		"a checkpoint that is read":    {[]seat{{}, {now, protocol.Epoch{}, 4, true, 0}}, point{step: 4}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
+		"a step wins over checkpoints": {[]seat{{now, e(1), 2, false, 9}, {now, protocol.Epoch{}, 4, true, 0}}, point{e(1), 2}, []protocol.Lack{{Rank: 1, Source: 0, What: protocol.LackState}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := &job{epoch: now, total: len(c.seats), seats: map[int]*attempt{}}
+			for r, s := range c.seats {
+				a := &attempt{job: j, rank: r}
+				a.wired, a.at, a.checkpoint = s.wired, point{s.at, s.step}, s.ckpt
+				if s.given {
+					a.given = a.at
+				}
+				j.seats[r] = a
+			}
+			from, lacks := j.origin()
+			if from != c.from {
+				t.Errorf("it resumes at %v, want %v", from, c.from)
+			}
+			if d := cmp.Diff(c.lacks, lacks); d != "" {
+				t.Errorf("lacks, -want +got:\n%s", d)
+			}
+		})
+	}
+}

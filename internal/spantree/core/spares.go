@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Spares are attempts without a rank, in a job that waits for replacements. A rank that is
+// lost, and of which no attempt stands by, goes to the spare that came first; so does one
+// that does not come at all, and for which all others wait. From then on the spare is an
+// attempt of the rank like any other: it reads the shard, says READY, and takes the state.
+// Another attempt of the rank may still overtake it. Attempts on a host from which one of the
+// rank was evicted count only where there is no other.
+
+// maxSpares bounds the spares of a job.
+const maxSpares = 256
+
+// checkSpare refuses a spare that no job can use.
+func checkSpare(f *protocol.JoinFrame) *refusal {
+	switch {
+	case f.OnLoss != protocol.LossWait:
+		return refuse(protocol.Malformed, "a spare of a job with on_loss=%v: only a job that waits for replacements (wait) can use one", f.OnLoss)
+	case f.Epoch != protocol.Epoch{}:
+		return refuse(protocol.Malformed, "a spare that is in epoch %v: it would have a rank", f.Epoch)
+	}
+	return nil
+}
+
+// checkRoom refuses a spare over the bound.
+func (j *job) checkRoom() *refusal {
+	if n := len(j.spares); n >= maxSpares {
+		return refuse(protocol.RankHeld, "job %v has %d spares, the bound", j.id, n)
+	}
+	return nil
+}
+
+// findSpare is the attempt with this number that has joined as a spare. It may have a rank
+// by now, and not know it yet.
+func (j *job) findSpare(number uint64) *attempt {
+	all := j.everybody()
+	if i := slices.IndexFunc(all, func(a *attempt) bool { return !a.vw && a.number == number }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// spareSays tells that a frame may come from an attempt without a rank.
+func spareSays(f protocol.Frame) bool {
+	switch f.(type) {
+	case *protocol.BeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
+		return true
+	}
+	return false
+}
+
+// keepSpare lets a spare in. It may be needed at once.
+func (m *Machine) keepSpare(a *attempt, joined *protocol.JoinedFrame) {
+	j := a.job
+	j.spares = append(j.spares, a)
+	m.Conns[a.conn] = a
+	j.changed++
+	m.log(slog.LevelInfo, "spare joined", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	joined.Joined = uint32(j.here())
+	m.send(a, joined)
+	if !m.gracious(j) {
+		m.assignAll(j)
+	}
+}
+
+func (j *job) dropSpare(a *attempt) {
+	j.spares = slices.DeleteFunc(j.spares, func(b *attempt) bool { return b == a })
+	j.changed++
+}
+
+// assignAll gives spares the ranks that were here and are not.
+func (m *Machine) assignAll(j *job) {
+	left := sortedRanks(j.vacant)
+	if j.state == filling {
+		left = sortedRanks(j.gone)
+	}
+	for _, r := range left {
+		if j.free(r) && len(j.extras[r]) == 0 {
+			m.assign(j, r)
+		}
+	}
+}
+
+// spareFor returns the spare that has come first on a host from which no attempt of the rank was
+// evicted, else the first; nil if there is none.
+func (j *job) spareFor(rank int) *attempt {
+	for _, a := range j.spares {
+		if !j.shunned[seatOn{rank, a.from.Host}] {
+			return a
+		}
+	}
+	if len(j.spares) == 0 {
+		return nil
+	}
+	return j.spares[0]
+}
+
+// assign gives a free rank to a spare, if there is one.
+func (m *Machine) assign(j *job, rank int) {
+	a := j.spareFor(rank)
+	if a == nil {
+		return
+	}
+	j.dropSpare(a)
+	a.rank, a.joined = rank, m.Now
+	j.seat(a)
+	delete(j.gone, rank)
+	m.log(slog.LevelInfo, "spare takes the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	m.send(a, &protocol.AssignFrame{Rank: rank})
+	if j.roster.Decided {
+		m.send(a, &protocol.RosterFrame{Roster: j.roster})
+	}
+}
+
+// assignMissing gives spares the ranks that have never come, once all others have been READY
+// for a while: before that it may be that a launcher is slow.
+func (m *Machine) assignMissing(j *job) {
+	waits := j.state == filling && len(j.seats) > 0 && j.here() < j.total && j.ready == j.native && !m.gracious(j)
+	switch {
+	case !waits || len(j.spares) == 0:
+		j.shortFrom = time.Time{}
+	case j.shortFrom.IsZero():
+		j.shortFrom = m.Now
+	case m.Now.Sub(j.shortFrom) > m.LostAfter:
+		for _, r := range j.missing() {
+			if len(j.extras[r]) == 0 {
+				m.assign(j, r)
+			}
+		}
+	}
+}

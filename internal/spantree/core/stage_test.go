@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// A stage is a machine with model clients: what they hear is what the machine
+// sends, late and in order, and what they say is what a client says that keeps
+// to the protocol, late and in order, too. They may die, fall silent and come
+// anew at any time. The stage knows what they have done and checks what the
+// machine makes of it.
+type stage struct {
+	t interface {
+		Helper()
+		Fatalf(string, ...any)
+	}
+	m      *Machine
+	now    time.Time
+	total  int
+	steps  uint64 // of the job
+	policy protocol.LossPolicy
+	key    string
+	actors []*actor // in the order of their connections
+	conns  ConnID
+	tale   []string // what happened, for a test that fails
+
+	holders map[string]uint64 // epoch and rank → attempt: one at most
+	resumes map[protocol.Epoch]point
+	given   map[string]bool // contributions: epoch, rank, step
+	owed    map[string]bool // by DELIVER, and not DONE
+	done    int             // files
+	lowest  int             // rank of the newest epoch: it owes the model
+	ended   bool            // the job has, well or badly
+	gen     uint32          // of the launcher
+}
+
+// actor is a client's process.
+type actor struct {
+	conn    ConnID
+	rank    int // -1: a spare
+	number  uint64
+	token   [16]byte
+	gen     uint32
+	inbox   []protocol.Frame // nil: the connection has ended
+	outbox  []protocol.Frame
+	dead    bool // it does nothing any more; the server may not know yet
+	cut     bool // the server knows no such connection any more
+	away    bool // and it was not the server that ended it
+	fate    string
+	ready   bool
+	epoch   protocol.Epoch // of the newest START or PULL
+	members int
+	fenced  protocol.Epoch // the newest epoch that is over for it
+	at      point          // completed
+	lacks   bool
+	pulls   bool
+	source  int
+	want    point
+	final   bool // COMPLETE was sent
+	pace    time.Duration
+	owes    []string
+
+	spare    bool             // another attempt has its rank: nobody counts on what it holds
+	standing []protocol.Frame // what it says again on another connection
+}
+
+func newStage(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, total int, steps uint64, policy protocol.LossPolicy, key string,
+) *stage {
+	s := &stage{
+		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
+		holders: map[string]uint64{}, resumes: map[protocol.Epoch]point{}, given: map[string]bool{}, owed: map[string]bool{},
+	}
+	s.m = NewMachine(testRules, 1, 1, constant)
+	return s
+}
+
+func (s *stage) fatalf(format string, args ...any) {
+	s.t.Helper()
+	n := len(s.tale)
+	s.t.Fatalf("%s\n%q", fmt.Sprintf(format, args...), s.tale[max(0, n-60):])
+}
+
+func (s *stage) note(format string, args ...any) {
+	s.tale = append(s.tale, fmt.Sprintf(format, args...))
+}
+
+// step lets something happen to the server.
+func (s *stage) step(ev Event) {
+	var answers []Event
+	for _, a := range s.m.Step(s.now, ev) {
+		switch a := a.(type) {
+		case SendFrame:
+			s.hear(a.Conn, a.Frame)
+		case HangUp:
+			if c := s.actor(a.Conn); c != nil && !c.cut {
+				c.inbox, c.cut = append(c.inbox, nil), true
+			}
+		case Persist:
+			if _, err := protocol.AppendRecord(nil, a.Record); err != nil {
+				s.fatalf("%v", err)
+			}
+			if _, ok := a.Record.(*protocol.FinishedRecord); ok && len(s.owed) > 0 {
+				s.fatalf("the job has finished, and %v is not done", s.owed)
+			}
+			if a.Receipt != 0 {
+				answers = append(answers, Persisted{Receipt: a.Receipt})
+			}
+		}
+	}
+	checkMachine(s, s.m)
+	if s.ended && len(s.m.jobs) > 0 { // that was an earlier job of the name
+		s.ended = false
+		for _, a := range s.actors {
+			if a.fate == "OVER" || a.fate == "BYE" {
+				a.fate = "FENCED"
+			}
+		}
+	}
+	for _, ev := range answers {
+		s.step(ev)
+	}
+}
+
+func (s *stage) Helper() { s.t.Helper() }
+
+func (s *stage) Fatalf(format string, args ...any) { s.t.Helper(); s.fatalf(format, args...) }
+
+func (s *stage) actor(c ConnID) *actor {
+	for _, a := range s.actors {
+		if a.conn == c {
+			return a
+		}
+	}
+	return nil
+}
+
+// hear puts a frame into an actor's inbox, and checks what it means.
+func (s *stage) hear(conn ConnID, f protocol.Frame) {
+	a := s.actor(conn)
+	if a == nil || a.cut {
+		s.fatalf("%v is sent to connection %d, which has ended", protocol.TypeOf(f), conn)
+	}
+	if _, err := protocol.AppendFrame(nil, f); err != nil {
+		s.fatalf("%v", err)
+	}
+	a.inbox = append(a.inbox, f)
+	if _, ok := f.(*protocol.BeatenFrame); !ok {
+		s.note("%d(%d)<-%v%s", conn, a.rank, protocol.TypeOf(f), fields(f))
+	}
+	switch f := f.(type) {
+	case *protocol.StartFrame:
+		s.checkStart(a, f)
+	case *protocol.PullFrame:
+		if f.Token == [16]byte{} {
+			s.fatalf("rank %d is sent to another without a token", a.rank)
+		}
+	case *protocol.OverFrame:
+		switch {
+		case f.Final && f.Cause.Code == protocol.AttemptFenced: // by a newer generation, whose job it is now
+			a.fate = "FENCED"
+		case f.Final:
+			a.fate, s.ended = "OVER", true
+		}
+	case *protocol.ByeFrame:
+		a.fate, s.ended = "BYE", true
+		if len(s.owed) > 0 || s.done == 0 {
+			s.fatalf("BYE, with %v owed, %v done", s.owed, s.done)
+		}
+	case *protocol.RefusedFrame:
+		a.fate = "REFUSED"
+	case *protocol.FencedFrame:
+		a.fate = "FENCED"
+	case *protocol.DeliverFrame:
+		for _, file := range f.Files {
+			s.owed[fmt.Sprint(a.rank, " ", file)] = true
+		}
+	}
+}
+
+// checkStart holds a wiring against what the actors know.
+func (s *stage) checkStart(a *actor, f *protocol.StartFrame) {
+	key := fmt.Sprint(f.Epoch, f.Epoch.Incarnation, " ", a.rank)
+	if other, ok := s.holders[key]; ok && other != a.number {
+		s.fatalf("rank %d of epoch %v is held by attempts %d and %d", a.rank, f.Epoch, other, a.number)
+	}
+	s.holders[key] = a.number
+	from := point{f.ResumeEpoch, f.ResumeStep}
+	if old, ok := s.resumes[f.Epoch]; ok && old != from {
+		s.fatalf("epoch %v resumes at %v and %v", f.Epoch, old, from)
+	}
+	s.resumes[f.Epoch] = from
+	clear(s.owed) // COMPLETE and DONE are void in a job that runs
+	var own *protocol.Lack
+	for _, l := range f.Lacks {
+		if l.Rank == a.rank {
+			own = &l
+		}
+		if l.Rank == l.Source {
+			s.fatalf("rank %d is to take from itself", l.Rank)
+		}
+	}
+	switch {
+	case !a.ready:
+		s.fatalf("rank %d is wired and was never READY", a.rank)
+	case len(f.Members) != s.total && s.policy != protocol.LossShrink:
+		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
+	case a.dead:
+	case a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.final:
+		s.fatalf("rank %d is wired again and was not asked how far it is", a.rank)
+	case a.at.compare(from) > 0 && !a.spare:
+		s.fatalf("rank %d has completed %v, epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
+	case own == nil && a.at != from:
+		s.fatalf("rank %d has completed %v, lacks nothing, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
+	case own != nil && own.What == protocol.LackResults && a.at.step+1 != from.step:
+		s.fatalf("rank %d has completed %v and is sent for the results of %v", a.rank, a.at, from)
+	}
+}
+
+// read lets an actor take the oldest frame of its inbox.
+func (s *stage) read(a *actor) {
+	f := a.inbox[0]
+	a.inbox = a.inbox[1:]
+	switch f := f.(type) {
+	case nil:
+		a.dead = true
+	case *protocol.StandByFrame:
+		a.spare = true
+	case *protocol.StartFrame:
+		a.spare, a.token = false, f.Token
+		a.heard()
+		if a.final && len(f.Members) < a.members {
+			a.final = false // it may have got other duties
+			a.standing = slices.DeleteFunc(a.standing, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
+		}
+		a.epoch, a.lacks, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
+		s.lowest = f.Members[0].Rank
+		for _, l := range f.Lacks {
+			if l.Rank == a.rank {
+				a.lacks, a.source = true, l.Source
+			}
+		}
+		s.through(a)
+	case *protocol.PullFrame:
+		a.spare, a.token = false, f.Token
+		a.heard()
+		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
+	case *protocol.OverFrame:
+		if f.Final {
+			a.dead = true
+			return
+		}
+		if f.Epoch.Compare(a.fenced) > 0 {
+			a.fenced = f.Epoch
+		}
+		a.lacks, a.pulls = false, false
+		a.say(&protocol.AtFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
+	case *protocol.DeliverFrame:
+		a.owes = append(a.owes, f.Files...)
+	case *protocol.AssignFrame:
+		if a.rank >= 0 && a.rank != f.Rank {
+			s.fatalf("the spare of rank %d is given rank %d", a.rank, f.Rank)
+		}
+		a.rank = f.Rank
+	case *protocol.ByeFrame, *protocol.RefusedFrame, *protocol.FencedFrame:
+		a.dead = true
+	}
+}
+
+func (a *actor) say(f protocol.Frame) {
+	a.outbox = append(a.outbox, f)
+	a.standing = append(a.standing, f)
+}
+
+// tell says something that need not be said again.
+func (a *actor) tell(f protocol.Frame) { a.outbox = append(a.outbox, f) }
+
+// heard forgets what need not be said again in a new epoch.
+func (a *actor) heard() {
+	a.standing = slices.DeleteFunc(a.standing, func(f protocol.Frame) bool {
+		t := protocol.TypeOf(f)
+		return t == protocol.TypeReady || t == protocol.TypeAt
+	})
+}
+
+// flush lets the server hear the oldest thing an actor has said.
+func (s *stage) flush(a *actor) {
+	f := a.outbox[0]
+	a.outbox = a.outbox[1:]
+	if !a.cut {
+		s.note("%d(%d)->%v%s", a.conn, a.rank, protocol.TypeOf(f), fields(f))
+		if d, ok := f.(*protocol.DoneFrame); ok {
+			key := fmt.Sprint(a.rank, " ", d.File)
+			delete(s.owed, key)
+			s.done++
+		}
+		s.step(Received{a.conn, f})
+	}
+}
+
+// through sends COMPLETE after the last step.
+func (s *stage) through(a *actor) {
+	if a.at.step < s.steps || a.final || a.lacks {
+		return
+	}
+	a.final = true
+	f := &protocol.CompleteFrame{Epoch: a.epoch, Step: a.at.step, Model: [32]byte{1}}
+	if a.rank == s.lowest {
+		f.Owes = []string{"model"}
+	}
+	a.say(f)
+}
+
+// works tells that an actor is in an epoch that is not over for it, with all
+// that it needs.
+func (a *actor) works() bool {
+	return !a.dead && a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.lacks && !a.final
+}
+
+// give is an actor's contribution to its next step.
+func (s *stage) give(a *actor) { s.given[a.contribution(a.rank)] = true }
+
+func (a *actor) contribution(rank int) string {
+	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.step+1)
+}
+
+// complete lets an actor complete its next step, if all have given theirs.
+func (s *stage) complete(a *actor) bool {
+	given := 0
+	for r := range s.total {
+		if s.given[a.contribution(r)] {
+			given++
+		}
+	}
+	if !a.works() || given < a.members {
+		return false
+	}
+	a.at = point{a.epoch, a.at.step + 1}
+	a.tell(&protocol.ReportFrame{Epoch: a.epoch, Progress: protocol.Progress{Number: a.at.step, StepTook: a.pace}})
+	s.through(a)
+	return true
+}
+
+// fetch lets an actor take what it lacks, if its source is there and has it.
+func (s *stage) fetch(a *actor) bool {
+	if !a.lacks || a.dead {
+		return false
+	}
+	for _, b := range s.actors {
+		if b.dead || b.rank != a.source || b.at != a.want {
+			continue
+		}
+		if a.pulls && b.final || !a.pulls && b.epoch == a.epoch && b.fenced.Compare(b.epoch) < 0 || !a.pulls && b.final {
+			a.at, a.lacks, a.pulls = a.want, false, false
+			s.through(a)
+			return true
+		}
+	}
+	return false
+}
+
+// enter starts another attempt of a rank; -1: a spare.
+func (s *stage) enter(rank int) *actor {
+	s.conns++
+	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns), gen: s.gen, pace: time.Duration(1+s.conns%3*3) * time.Second}
+	s.actors = append(s.actors, a)
+	s.note("%d(%d) joins", a.conn, rank)
+	s.join(a)
+	return a
+}
+
+func (s *stage) join(a *actor) {
+	s.step(Arrived{a.conn, Endpoint{Host: "10.0.0.1", Local: "10.0.0.9"}, &protocol.JoinFrame{
+		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sha256.Sum256(nil), Attempt: a.number,
+		OnLoss: s.policy, SlowFactor: 2, Generation: a.gen, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step, Token: a.token,
+	}})
+}
+
+// reconnect gives an actor another connection. The server may not know yet that
+// the old one has ended; what was under way is lost.
+func (s *stage) reconnect(a *actor, heard bool) {
+	if old := a.conn; heard && !a.cut {
+		a.cut, a.away = true, true
+		s.step(Closed{old, "connection closed"})
+	}
+	if s.ended {
+		return
+	}
+	s.conns++
+	s.note("%d(%d) is back as %d", a.conn, a.rank, s.conns)
+	a.conn, a.cut, a.away, a.inbox, a.outbox = s.conns, false, false, nil, nil
+	s.join(a)
+	for _, f := range a.standing {
+		a.say(f)
+	}
+}
+
+// restart gives the server another life, with or without a journal.
+func (s *stage) restart(term uint32) {
+	s.note("restart")
+	s.m = NewMachine(testRules, term, s.m.Incarnation+1, constant)
+	for _, a := range s.actors {
+		a.cut, a.away, a.inbox, a.outbox = true, true, nil, nil
+	}
+}
+
+// die ends an actor. The server hears of it now, or has to find out.
+func (s *stage) die(a *actor, heard bool) {
+	a.dead = true
+	s.note("%d(%d) dies", a.conn, a.rank)
+	if heard && !a.cut {
+		a.cut = true
+		s.step(Closed{a.conn, "connection closed"})
+	}
+}
+
+// pass lets time go by. Who is alive sends a heartbeat.
+func (s *stage) pass(d time.Duration) {
+	s.now = s.now.Add(d)
+	if n := len(s.tale); n == 0 || s.tale[n-1] != d.String() {
+		s.note("%v", d)
+	}
+	for _, a := range s.actors {
+		if !a.dead && !a.cut {
+			s.step(Received{a.conn, &protocol.BeatFrame{WaitsFor: -1, Epoch: a.epoch}})
+		}
+	}
+	s.step(Ticked{})
+}

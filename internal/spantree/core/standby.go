@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Attempts of a rank in a job that recovers. One has the seat: the first to be
+// READY, and before that the first to join. The others stand by: they may read
+// their shard, and take over when the seat is free.
+
+// maxStandbys bounds the attempts of a rank that stand by. Launchers start one
+// or two.
+const maxStandbys = 8
+
+// standing is what the server keeps of an attempt for the case of a loss.
+type standing struct {
+	seated     bool
+	generation uint32
+	order      int    // of READY, within the job
+	checkpoint uint64 // step of the one it can read; rank 0 alone
+	told       uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
+
+	wired    protocol.Epoch // it is a member of; zero: none yet
+	over     bool           // OVER was sent for that epoch
+	overAt   time.Time
+	answered bool  // by AT, or by COMPLETE, which says more
+	at       point // what it has completed
+	work     bool  // its contribution to the next step is in hand
+	blank    bool  // nothing is known of how it got there
+	rejoined bool  // it has reported its epoch: what the server told it before may be forgotten here
+	given    point // the point whose state it was sent to fetch: it has no results of that step
+
+	cutOff []*attempt // sources from which nothing arrives, since the last completed step
+	pulls  *attempt   // in the ending: from whom it fetches what it lacks
+	pulled point      // the point at which that rank was
+	beaten time.Time  // when a heartbeat was answered last
+}
+
+// recovers tells that the job goes on after the loss of a rank.
+func (j *job) recovers() bool { return j.policy != protocol.LossAbort && !j.streams && !j.mixed() }
+
+// everybody is all attempts of a job: members by rank, then those that stand by, then
+// the spares.
+func (j *job) everybody() []*attempt {
+	all := j.members()
+	for _, r := range sortedRanks(j.extras) {
+		all = append(all, j.extras[r]...)
+	}
+	return append(all, j.spares...)
+}
+
+// find is the attempt of a rank with this number.
+func (j *job) find(rank int, number uint64) *attempt {
+	if a := j.seats[rank]; a != nil && !a.vw && a.number == number {
+		return a
+	}
+	for _, a := range j.extras[rank] {
+		if a.number == number {
+			return a
+		}
+	}
+	return nil
+}
+
+// free tells that an attempt that joins now may take the seat of its rank.
+func (j *job) free(rank int) bool {
+	if j.seats[rank] != nil || j.removed[rank] {
+		return false
+	}
+	_, vacant := j.vacant[rank]
+	return j.state == filling || vacant
+}
+
+// checkStandby refuses an attempt that can neither have the seat nor stand by.
+func (j *job) checkStandby(rank int, number uint64) *refusal {
+	if why, ok := j.barred[number]; ok {
+		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", rank, why)
+	}
+	if j.free(rank) {
+		return nil
+	}
+	if a := j.seats[rank]; a != nil && a.vw {
+		return refuse(protocol.RankHeld, "rank %d of job %v is held by a vw worker, on %s", rank, j.id, a.host)
+	}
+	if n := len(j.extras[rank]); n >= maxStandbys {
+		return refuse(protocol.RankHeld, "%d attempts of rank %d of job %v stand by, the bound", n, rank, j.id)
+	}
+	return nil
+}
+
+// standBy keeps an attempt for later.
+func (m *Machine) standBy(a *attempt) {
+	j := a.job
+	if j.extras == nil {
+		j.extras = map[int][]*attempt{}
+	}
+	j.extras[a.rank] = append(j.extras[a.rank], a)
+	m.Conns[a.conn] = a
+	j.changed++
+	m.log(slog.LevelInfo, "attempt stands by", append(a.attrs(), slog.Int("standbys", len(j.extras[a.rank])))...)
+}
+
+// tellStandbys names the holder of a rank to the attempts that stand by.
+func (m *Machine) tellStandbys(j *job, rank int) {
+	f := &protocol.StandByFrame{}
+	if a := j.seats[rank]; a != nil {
+		if !a.ready {
+			return // the race is open
+		}
+		f.Holder, f.Host = a.number, protocol.Clip(a.host, protocol.MaxHost)
+	} else if j.free(rank) {
+		return
+	}
+	for _, a := range j.extras[rank] {
+		if a.told != f.Holder+1 {
+			a.told = f.Holder + 1
+			m.send(a, f)
+		}
+	}
+}
+
+// seatOn is a rank on a host.
+type seatOn struct {
+	rank int
+	host string
+}
+
+// shuns reports whether an attempt of the rank was evicted from the host of this one. Such an
+// attempt has the rank only while no attempt on another host wants it.
+func (j *job) shuns(a *attempt) bool { return j.shunned[seatOn{a.rank, a.from.Host}] }
+
+// yields reports whether the holder of a rank leaves the seat to an attempt on another host.
+// It does until it is wired.
+func (j *job) yields(holder, to *attempt) bool {
+	return j.state == recovering && holder.wired == (protocol.Epoch{}) && j.shuns(holder) && !j.shuns(to)
+}
+
+// replaceShunned gives an attempt that stands by the seat of a holder that yields.
+func (m *Machine) replaceShunned(a *attempt) {
+	j := a.job
+	if b := j.seats[a.rank]; !a.seated && b != nil && j.yields(b, a) {
+		j.unseat(b)
+		m.standBy(b)
+		m.take(a)
+	}
+}
+
+// race puts an attempt that has become READY into the seat of its rank, if
+// nobody READY is there.
+func (m *Machine) race(a *attempt) {
+	j := a.job
+	if !a.seated {
+		switch b := j.seats[a.rank]; {
+		case b == nil && j.free(a.rank):
+			m.take(a)
+		case b != nil && !b.ready && !b.vw && !j.yields(a, b):
+			j.unseat(b)
+			m.standBy(b)
+			m.take(a)
+		}
+	}
+	m.tellStandbys(j, a.rank)
+}
+
+// take moves an attempt that stands by into the free seat of its rank.
+func (m *Machine) take(a *attempt) {
+	j := a.job
+	j.dropExtra(a)
+	j.seat(a)
+	if a == j.reserve {
+		j.reserve = nil
+	}
+	delete(j.gone, a.rank)
+	m.log(slog.LevelInfo, "attempt takes the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
+}
+
+// promote fills a seat that has come free with the attempt that was READY
+// first, else with the one that joined first, else with a spare. An attempt on a host from which
+// one of the rank was evicted comes last.
+func (m *Machine) promote(j *job, rank int) {
+	if !j.free(rank) {
+		return
+	}
+	if len(j.extras[rank]) == 0 {
+		m.assign(j, rank)
+		return
+	}
+	best := slices.MinFunc(j.extras[rank], func(a, b *attempt) int {
+		switch {
+		case a == j.reserve:
+			return -1 // it has the state
+		case b == j.reserve:
+			return 1
+		case j.shuns(a) != j.shuns(b):
+			if j.shuns(b) {
+				return -1
+			}
+			return 1
+		case a.ready && b.ready:
+			return a.order - b.order
+		case a.ready:
+			return -1
+		case b.ready:
+			return 1
+		}
+		return 0
+	})
+	if s := j.spareFor(rank); s != nil && best != j.reserve && j.shuns(best) && !j.shunned[seatOn{rank, s.from.Host}] {
+		m.assign(j, rank)
+	} else {
+		m.take(best)
+	}
+	m.tellStandbys(j, rank)
+}
+
+func (j *job) dropExtra(a *attempt) {
+	left := slices.DeleteFunc(j.extras[a.rank], func(b *attempt) bool { return b == a })
+	if j.extras[a.rank] = left; len(left) == 0 {
+		delete(j.extras, a.rank)
+	}
+}
+
+// checkShard refuses a replacement that has read other data than the attempt
+// it replaces: its contributions would not be that rank's.
+func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
+	want, known := j.shards[a.rank]
+	if b := j.seats[a.rank]; !known && b != nil && b != a && b.ready {
+		want = b.shard
+	}
+	want.Took, s.Took = 0, 0
+	if want == (protocol.Shard{}) || want == s {
+		return nil
+	}
+	return refuse(protocol.ShardDiffers, "rank %d has read %v here, the attempt that it would replace had read %v: give it the same input", a.rank, s, want)
+}

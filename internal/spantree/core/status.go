@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+func (m *Machine) onStatus(ev Asked) {
+	m.do(SendFrame{ev.Conn, &protocol.JobsFrame{JSON: m.statusJSON()}})
+	m.do(HangUp(ev))
+}
+
+// statusJSON is the status as one frame can hold it.
+func (m *Machine) statusJSON() string {
+	s := m.Status()
+	each := func(shorten func(*protocol.JobStatus)) {
+		for i := range s.Jobs {
+			shorten(&s.Jobs[i])
+		}
+	}
+	for _, shorten := range []func(){
+		func() {},
+		func() { s.Ended = nil },
+		func() { each(func(j *protocol.JobStatus) { j.Ranks = nil }) },
+		func() { each(func(j *protocol.JobStatus) { j.Options = protocol.Clip(j.Options, 100) }) },
+	} {
+		shorten()
+		text, err := json.Marshal(s)
+		if err != nil {
+			panic("BUG: spantree: a ServerStatus is no JSON: " + err.Error())
+		}
+		if len(text) <= protocol.BigFrame-4 {
+			return string(text)
+		}
+	}
+	return "{}"
+}
+
+func (m *Machine) Status() protocol.ServerStatus {
+	s := protocol.ServerStatus{Version: m.Version, Term: m.Term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []protocol.JobStatus{}, Ended: slices.Clone(m.endings)}
+	for _, j := range m.order {
+		js := protocol.JobStatus{
+			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.state.String(), Report: j.describe(m.Now),
+			VW: j.streams || j.mixed(), Total: j.total, Joined: len(j.seats), Seconds: m.Now.Sub(j.created).Seconds(), Options: j.options,
+		}
+		if j.epoch != (protocol.Epoch{}) {
+			js.Epoch = j.epoch.String()
+		}
+		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refused, j.refusal
+		if j.policy != protocol.LossAbort {
+			js.OnLoss = j.policy.String()
+			js.Removed = sortedRanks(j.removed)
+			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.seats[r] != nil })
+		}
+		for _, a := range j.everybody() {
+			js.Ranks = append(js.Ranks, a.status(m.Now))
+			if !a.seated && a.rank >= 0 {
+				js.Standbys++
+			}
+		}
+		s.Jobs = append(s.Jobs, js)
+	}
+	return s
+}
+
+func (a *attempt) status(now time.Time) protocol.RankStatus {
+	r := protocol.RankStatus{
+		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waits,
+		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: a.progress.Loss,
+	}
+	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
+		r.Loss = 0 // JSON has no such numbers
+	}
+	if a.hasPort {
+		r.Address = protocol.HostPort(a.job.addressOf(a, ""), a.port)
+	}
+	switch {
+	case a.rank < 0:
+		r.State = "spare"
+	case !a.seated:
+		r.State = "standby"
+	case a.complete:
+		r.State = "complete"
+	case a.ready || a.vw:
+		r.State = "ready"
+	}
+	if !a.vw {
+		r.Silent = now.Sub(a.heard).Seconds()
+	}
+	return r
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"encoding/binary"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
+	j := a.job
+	if a.rejoined && a.shard == (protocol.Shard{}) { // said again: an earlier server knew
+		a.shard, a.checkpoint = f.Shard, f.Checkpoint
+		if a.seated && a.wired == j.epoch && j.recovers() {
+			assign(&j.shards, a.rank, f.Shard)
+		}
+	}
+	if a.ready || j.state != filling && !j.recovers() {
+		return
+	}
+	if no := j.checkShard(a, f.Shard); no != nil && j.recovers() {
+		m.log(slog.LevelWarn, "attempt refused", append(a.attrs(), slog.String("reason", no.reason))...)
+		m.send(a, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxWords)})
+		m.lose(a, no.reason)
+		return
+	}
+	a.ready, a.shard, a.checkpoint = true, f.Shard, f.Checkpoint
+	j.readies++
+	a.order = j.readies
+	j.changed++
+	if a.seated {
+		j.ready++
+	}
+	if j.recovers() {
+		m.race(a)
+		m.pull(a)
+	}
+	m.advance(j)
+	if a.seated && (j.state == filling || j.state == recovering) {
+		m.sendWaiting(a)
+	}
+}
+
+// wire goes as far with the wiring of a job as its members allow. With vw
+// workers it takes two rounds: each is told its number of children, each
+// answers with the port on which it listens for them, and when all have
+// answered everybody is told the parent to connect to.
+//
+// A rank that is lost between the rounds just leaves its seat: the place in
+// the tree follows from the rank, so what was said to others stays true.
+func (m *Machine) wire(j *job) {
+	if j.state != filling || j.here() < j.total || j.ready < j.native || j.recovers() && m.gracious(j) {
+		return
+	}
+	if j.startWithin > 0 && !j.roster.Decided {
+		m.muster(j) // which comes back
+		return
+	}
+	if !j.mixed() {
+		from, lacks := j.checkpoint(j.members())
+		m.start(j, from, lacks)
+		return
+	}
+	tree := topo.VW(j.total)
+	all := j.members()
+	complete := true
+	for _, a := range all {
+		if a.vw && !a.kidsSent {
+			a.kidsSent, a.kidsAt = true, m.Now
+			m.tell(a, byte(tree.Degree(a.rank)), 0)
+		}
+		complete = complete && a.hasPort
+	}
+	if complete {
+		m.startStream(j, tree, all)
+	}
+}
+
+func (m *Machine) onVWPort(ev VwPort) {
+	a := m.Conns[ev.Conn]
+	if a == nil || !a.vw || a.hasPort {
+		return
+	}
+	if !a.kidsSent {
+		m.lose(a, "it sent a port before it was asked for one")
+		return
+	}
+	a.port, a.hasPort = ev.Port, true
+	m.wire(a.job)
+}
+
+// begin numbers the epoch.
+func (m *Machine) begin(j *job) (token [16]byte) {
+	j.state = wired
+	j.epoch = protocol.Epoch{Term: m.Term, N: max(j.epoch.N, j.lastN) + 1, Incarnation: m.Incarnation}
+	j.changed++
+	m.random(token[:])
+	m.log(slog.LevelInfo, "job wired", slog.String("job", j.id.String()), slog.Int("total", j.total),
+		slog.String("epoch", j.epoch.String()), slog.Bool("vw", j.mixed()))
+	return token
+}
+
+// start wires a job of native ranks, who begin at a point. One frame serves
+// them all.
+func (m *Machine) start(j *job, from point, lacks []protocol.Lack) {
+	all := j.members()
+	out := outside(all)
+	j.token = m.begin(j)
+	j.from, j.gateway, j.vacant, j.shards = from, out, nil, nil
+	f := &protocol.StartFrame{Token: j.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Lacks: lacks}
+	for _, l := range lacks {
+		if l.What != protocol.LackResults {
+			j.seats[l.Rank].given = from
+		}
+	}
+	for _, a := range all {
+		a.wired, a.over, a.answered, a.at, a.pulled = j.epoch, false, false, point{}, point{}
+		a.steps, a.slow = 0, 0
+		if a.blank = false; j.recovers() {
+			assign(&j.shards, a.rank, a.shard)
+		}
+		m := protocol.Member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)}
+		if a.from.Host != m.Host {
+			m.Seen = protocol.Clip(a.from.Host, protocol.MaxSeen)
+		}
+		f.Members = append(f.Members, m)
+	}
+	if j.recovers() {
+		j.started = f
+	}
+	for _, a := range all {
+		m.send(a, f)
+	}
+}
+
+// startStream tells everybody the parent. vw workers close their connection
+// to the server then; native ranks keep theirs.
+func (m *Machine) startStream(j *job, tree topo.Tree, all []*attempt) {
+	token := m.begin(j)
+	j.streams = true
+	out := outside(all)
+	for _, a := range all {
+		parent := tree.Parent(a.rank)
+		switch {
+		case a.vw && parent == topo.None:
+			// vw's server sends the root eight bytes, its workers read six.
+			m.tell(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+		case a.vw:
+			p := all[parent]
+			ip, _ := ipv4(j.addressOf(p, out))
+			m.tell(a, binary.BigEndian.AppendUint16(ip[:], p.port)...)
+		default:
+			f := &protocol.WireFrame{Epoch: j.epoch, Token: token, Kids: uint8(tree.Degree(a.rank))}
+			if parent != topo.None {
+				f.ParentHost, f.ParentPort = j.addressOf(all[parent], out), all[parent].port
+			}
+			m.send(a, f)
+		}
+	}
+	for _, a := range all {
+		if a.vw {
+			m.do(HangUp{a.conn})
+			m.forget(a)
+		}
+	}
+	for _, a := range j.everybody() {
+		if !a.seated {
+			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use an attempt that stands by"})
+			m.lose(a, "vw workers are in the job")
+		}
+	}
+	if j.native == 0 {
+		m.log(slog.LevelInfo, "job handed over to its vw workers", slog.String("job", j.id.String()))
+		m.remove(j, jobHanded, protocol.Cause{Rank: -1, Why: "its vw workers do not tell the server how they end"})
+	}
+}

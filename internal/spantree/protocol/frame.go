@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// A frame on the wire:
+//
+//	 0      4     5       6      8
+//	┌──────┬─────┬───────┬──────┬─────────┐
+//	│length│type │version│flags │ payload │
+//	└──────┴─────┴───────┴──────┴─────────┘
+//
+// All numbers are little endian. length counts the bytes after itself, 4 or
+// more; so a stream of frames never begins with the four zero bytes by which
+// vw's own server refuses. docs/protocol.md has the payloads.
+const (
+	FrameHeader = 8
+	// ProtocolVersion is the version of a frame, raised when anything changes that
+	// crosses a connection to the server or between ranks. A job has one version: the
+	// first frames tell it, and who differs is refused.
+	//
+	//	1  the first
+	//	2  START has the address at which the server saw each rank; between ranks the
+	//	   header of a collective has its schedule and operation's name
+	//	3  FAIL and OVER carry the fault itself, beside the words that tell it; between
+	//	   ranks there are pipes
+	//	4  proofs: WELCOME asks for one, PROOF and PROVED show it, and ranks show each
+	//	   other one instead of the token; JOIN and CANCEL tell whose the job is
+	//	5  a JOIN without a rank, that of a spare, and ASSIGN
+	//	6  between ranks that share a secret, frames have tags in the place of checksums,
+	//	   and what one takes from another is sealed
+	//	7  a job may start without ranks that have not come: JOIN says so, JOINED and ROSTER
+	//	   say which
+	//	8  the frames of a handshake end in a checksum
+	ProtocolVersion = 8
+
+	// ChecksumSince is the first version in which the frames of a handshake have a checksum.
+	ChecksumSince = 8
+	ChecksumSize  = 4
+)
+
+// Checked reports whether a frame's payload ends in a checksum. These are the frames before
+// and at the admission to a job, which may come before a connection is sealed.
+func (t frameType) Checked() bool {
+	switch t {
+	case TypeJoin, typeCancel, typeWelcome, typeJoined, typeRefused:
+		return true
+	}
+	return false
+}
+
+// Checksum is the CRC-32C of a frame's type, its version and the payload before the checksum.
+func Checksum(t frameType, version uint8, payload []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte{byte(t), version}, Castagnoli), Castagnoli, payload)
+}
+
+// The hello of the native protocol, three u64: magic, 1, 1. vw's server
+// takes it for rank 1 of a job with 1 rank and refuses it.
+const (
+	HelloSize = 24
+	// HelloMagic reads "\x89gvw\r\n\x1a\n" on the wire.
+	HelloMagic = 0x0a1a0a0d77766789
+	HelloTotal = 1
+	HelloRank  = 1
+)
+
+func AppendHello(dst []byte) []byte {
+	for _, v := range [3]uint64{HelloMagic, HelloTotal, HelloRank} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	return dst
+}
+
+// frameType is the fifth byte of a frame. A receiver refuses what it does
+// not know below optionalFrames and ignores it from there on.
+type frameType uint8
+
+// Frames from a rank have numbers below 64, those from the server from 64 on.
+const (
+	TypeJoin     frameType = 1
+	TypeReady    frameType = 2
+	typeBeat     frameType = 3
+	typeReport   frameType = 4
+	typeAsk      frameType = 5
+	TypeAt       frameType = 6
+	TypeComplete frameType = 7
+	typeDone     frameType = 8
+	typeLeave    frameType = 9
+	typeFail     frameType = 10
+	TypeStatus   frameType = 11
+	typeCancel   frameType = 12
+	typeProof    frameType = 13
+
+	typeWelcome  frameType = 64
+	typeJoined   frameType = 65
+	typeRefused  frameType = 66
+	typeWaiting  frameType = 67
+	typeBeaten   frameType = 68
+	typeStart    frameType = 69
+	typeWire     frameType = 70
+	typeOver     frameType = 71
+	typeDeciding frameType = 72
+	typeFenced   frameType = 73
+	typeStandBy  frameType = 74
+	typeDeliver  frameType = 75
+	typeBye      frameType = 76
+	typeJobs     frameType = 77
+	typePull     frameType = 78
+	typeProved   frameType = 79
+	typeAssign   frameType = 80
+	typeRoster   frameType = 81
+
+	optionalFrames frameType = 128
+)
+
+// Frame is a message of the native protocol.
+type Frame interface {
+	code(*coder)
+}
+
+// frameKind says what there is to know about a type.
+type frameKind struct {
+	name  string
+	Limit int // bytes of payload
+	fresh func() Frame
+}
+
+const (
+	smallFrame = 4 << 10
+	BigFrame   = 16 << 20 // from the server alone: the members of a job, the listing of jobs
+)
+
+var FrameKinds = map[frameType]frameKind{
+	TypeJoin:     {"JOIN", 32 << 10, func() Frame { return new(JoinFrame) }},
+	TypeReady:    {"READY", smallFrame, func() Frame { return new(ReadyFrame) }},
+	typeBeat:     {"BEAT", smallFrame, func() Frame { return new(BeatFrame) }},
+	typeReport:   {"REPORT", smallFrame, func() Frame { return new(ReportFrame) }},
+	typeAsk:      {"ASK", smallFrame, func() Frame { return new(AskFrame) }},
+	TypeAt:       {"AT", smallFrame, func() Frame { return new(AtFrame) }},
+	TypeComplete: {"COMPLETE", 32 << 10, func() Frame { return new(CompleteFrame) }},
+	typeDone:     {"DONE", smallFrame, func() Frame { return new(DoneFrame) }},
+	typeLeave:    {"LEAVE", smallFrame, func() Frame { return new(LeaveFrame) }},
+	typeFail:     {"FAIL", smallFrame, func() Frame { return new(FailFrame) }},
+	TypeStatus:   {"STATUS", smallFrame, func() Frame { return new(StatusFrame) }},
+	typeCancel:   {"CANCEL", smallFrame, func() Frame { return new(CancelFrame) }},
+	typeProof:    {"PROOF", smallFrame, func() Frame { return new(ProofFrame) }},
+	typeWelcome:  {"WELCOME", smallFrame, func() Frame { return new(WelcomeFrame) }},
+	typeJoined:   {"JOINED", 2 * smallFrame, func() Frame { return new(JoinedFrame) }},
+	typeRefused:  {"REFUSED", smallFrame, func() Frame { return new(RefusedFrame) }},
+	typeWaiting:  {"WAITING", smallFrame, func() Frame { return new(WaitingFrame) }},
+	typeBeaten:   {"BEATEN", smallFrame, func() Frame { return new(BeatenFrame) }},
+	typeStart:    {"START", BigFrame, func() Frame { return new(StartFrame) }},
+	typeWire:     {"WIRE", smallFrame, func() Frame { return new(WireFrame) }},
+	typeOver:     {"OVER", smallFrame, func() Frame { return new(OverFrame) }},
+	typeDeciding: {"DECIDING", smallFrame, func() Frame { return new(DecidingFrame) }},
+	typeFenced:   {"FENCED", smallFrame, func() Frame { return new(FencedFrame) }},
+	typeStandBy:  {"STANDBY", smallFrame, func() Frame { return new(StandByFrame) }},
+	typeDeliver:  {"DELIVER", 32 << 10, func() Frame { return new(DeliverFrame) }},
+	typeBye:      {"BYE", smallFrame, func() Frame { return new(ByeFrame) }},
+	typeJobs:     {"JOBS", BigFrame, func() Frame { return new(JobsFrame) }},
+	typePull:     {"PULL", smallFrame, func() Frame { return new(PullFrame) }},
+	typeProved:   {"PROVED", smallFrame, func() Frame { return new(ProvedFrame) }},
+	typeAssign:   {"ASSIGN", smallFrame, func() Frame { return new(AssignFrame) }},
+	typeRoster:   {"ROSTER", 2 * smallFrame, func() Frame { return new(RosterFrame) }},
+}
+
+func (t frameType) String() string {
+	if k, ok := FrameKinds[t]; ok {
+		return k.name
+	}
+	return fmt.Sprintf("frame type %d", uint8(t))
+}
+
+// TypeOf is the type whose payload f is.
+func TypeOf(f Frame) frameType {
+	switch f.(type) {
+	case *JoinFrame:
+		return TypeJoin
+	case *ReadyFrame:
+		return TypeReady
+	case *BeatFrame:
+		return typeBeat
+	case *ReportFrame:
+		return typeReport
+	case *AskFrame:
+		return typeAsk
+	case *AtFrame:
+		return TypeAt
+	case *CompleteFrame:
+		return TypeComplete
+	case *DoneFrame:
+		return typeDone
+	case *LeaveFrame:
+		return typeLeave
+	case *FailFrame:
+		return typeFail
+	case *StatusFrame:
+		return TypeStatus
+	case *CancelFrame:
+		return typeCancel
+	case *ProofFrame:
+		return typeProof
+	case *WelcomeFrame:
+		return typeWelcome
+	case *JoinedFrame:
+		return typeJoined
+	case *RefusedFrame:
+		return typeRefused
+	case *WaitingFrame:
+		return typeWaiting
+	case *BeatenFrame:
+		return typeBeaten
+	case *StartFrame:
+		return typeStart
+	case *WireFrame:
+		return typeWire
+	case *OverFrame:
+		return typeOver
+	case *DecidingFrame:
+		return typeDeciding
+	case *FencedFrame:
+		return typeFenced
+	case *StandByFrame:
+		return typeStandBy
+	case *DeliverFrame:
+		return typeDeliver
+	case *ByeFrame:
+		return typeBye
+	case *JobsFrame:
+		return typeJobs
+	case *PullFrame:
+		return typePull
+	case *ProvedFrame:
+		return typeProved
+	case *AssignFrame:
+		return typeAssign
+	case *RosterFrame:
+		return typeRoster
+	}
+	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
+}
+
+// AppendFrame appends f as it goes over the wire. It fails if a field is over
+// its limit.
+func AppendFrame(dst []byte, f Frame) ([]byte, error) {
+	t := TypeOf(f)
+	start := len(dst)
+	c := coder{mode: put, buf: append(dst, 0, 0, 0, 0, byte(t), ProtocolVersion, 0, 0)}
+	f.code(&c)
+	if c.err == nil && t.Checked() {
+		c.buf = binary.LittleEndian.AppendUint32(c.buf, Checksum(t, ProtocolVersion, c.buf[start+FrameHeader:]))
+	}
+	n := len(c.buf) - start - FrameHeader
+	if c.err == nil && n > FrameKinds[t].Limit {
+		c.err = fmt.Errorf("its payload has %d bytes, the limit is %d", n, FrameKinds[t].Limit)
+	}
+	if c.err != nil {
+		return dst, fmt.Errorf("spantree: cannot write a %v frame: %w", t, c.err)
+	}
+	binary.LittleEndian.PutUint32(c.buf[start:], uint32(n+FrameHeader-4))
+	return c.buf, nil
+}
+
+// A FrameError says what is wrong with bytes that should be a frame.
+type FrameError struct {
+	Type frameType // 0: it did not come so far
+	Err  error
+}
+
+func (e *FrameError) Error() string {
+	if e.Type == 0 {
+		return fmt.Sprintf("no frame of the native protocol: %v", e.Err)
+	}
+	return fmt.Sprintf("malformed %v frame: %v", e.Type, e.Err)
+}
+
+func (e *FrameError) Unwrap() error { return e.Err }
+
+// decodeHeader returns type, version and size of the payload of the frame
+// that begins with these 8 bytes.
+func decodeHeader(h [FrameHeader]byte, limit int) (t frameType, version uint8, size int, err error) {
+	length := binary.LittleEndian.Uint32(h[:])
+	t, version = frameType(h[4]), h[5]
+	kind, known := FrameKinds[t]
+	switch {
+	case length < FrameHeader-4:
+		return 0, 0, 0, &FrameError{Err: fmt.Errorf("length %d, at least %d is needed", length, FrameHeader-4)}
+	case version == 0:
+		return 0, 0, 0, &FrameError{Type: t, Err: errors.New("version 0")}
+	case !known && t < optionalFrames:
+		return 0, 0, 0, &FrameError{Type: t, Err: fmt.Errorf("version %d of the protocol lacks it", ProtocolVersion)}
+	}
+	if known {
+		limit = min(limit, kind.Limit)
+	} else {
+		limit = min(limit, smallFrame)
+	}
+	if length-(FrameHeader-4) > uint32(limit) {
+		return 0, 0, 0, &FrameError{Type: t, Err: fmt.Errorf("its payload has %d bytes, the limit is %d", length-(FrameHeader-4), limit)}
+	}
+	return t, version, int(length) - (FrameHeader - 4), nil
+}
+
+// decodePayload decodes a frame of a known type.
+func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
+	if t.Checked() && version >= ChecksumSince {
+		n := len(payload) - ChecksumSize
+		if n < 0 {
+			return nil, &FrameError{Type: t, Err: errShort}
+		}
+		if got, want := Checksum(t, version, payload[:n]), binary.LittleEndian.Uint32(payload[n:]); got != want {
+			return nil, &FrameError{Type: t, Err: fmt.Errorf("its checksum is %#x, want %#x: bytes were changed on the way", want, got)}
+		}
+		payload = payload[:n]
+	}
+	f := FrameKinds[t].fresh()
+	c := coder{mode: take, buf: payload}
+	f.code(&c)
+	if c.err == nil && len(c.buf) > 0 && version <= ProtocolVersion {
+		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
+	}
+	if c.err != nil {
+		return nil, &FrameError{Type: t, Err: c.err}
+	}
+	return f, nil
+}
+
+// FrameReader reads frames of at most limit bytes of payload. It skips the
+// optional ones that it does not know.
+type FrameReader struct {
+	R     io.Reader
+	Limit int
+	buf   []byte // reused, if it is small: frames hold copies
+	Size  int    // of the last frame
+
+	Budget memoryBound // what long frames are counted against; nil: they are not
+
+	Server  uint64 // whose frames they are: the incarnation that WELCOME has told
+	Version uint8  // of the last frame
+	header  [FrameHeader]byte
+	waited  bool // header is that of the frame under way
+}
+
+// memoryBound is a bound of the memory that clients may take.
+type memoryBound interface {
+	Take(n, spare int64) bool
+	Give(n int64)
+}
+
+// Wait waits for a frame's header, which next then takes; it needs little stack.
+func (r *FrameReader) Wait() error {
+	if _, err := io.ReadFull(r.R, r.header[:]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = &FrameError{Err: errShort}
+		}
+		return err
+	}
+	r.waited = true
+	return nil
+}
+
+// Next returns the next frame; io.EOF at the end of the stream, a *FrameError
+// for bytes that are none.
+func (r *FrameReader) Next() (Frame, error) {
+	for {
+		if !r.waited {
+			if err := r.Wait(); err != nil {
+				return nil, err
+			}
+		}
+		r.waited = false
+		t, version, size, err := decodeHeader(r.header, r.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.fill(size); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = &FrameError{Type: t, Err: errShort}
+			}
+			return nil, err
+		}
+		if _, known := FrameKinds[t]; !known {
+			continue
+		}
+		r.Version = version
+		f, err := decodePayload(t, version, r.buf)
+		if size > smallFrame {
+			r.buf = nil // big frames are rare: do not keep room for them
+		}
+		return f, err
+	}
+}
+
+// fill reads the payload of a frame.
+func (r *FrameReader) fill(size int) error {
+	if cap(r.buf) > smallFrame && size <= smallFrame {
+		r.buf = nil // thousands of clients wait for hours
+	}
+	if size > smallFrame && r.Budget != nil {
+		if !r.Budget.Take(int64(size), 0) {
+			return ErrMemory
+		}
+		defer r.Budget.Give(int64(size))
+	}
+	if cap(r.buf) < size {
+		r.buf = make([]byte, size)
+	}
+	r.buf, r.Size = r.buf[:size], size
+	_, err := io.ReadFull(r.R, r.buf)
+	return err
+}

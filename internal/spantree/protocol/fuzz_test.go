@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// fuzzPayload holds that a decoder takes any bytes without a panic, and that
+// what it understands is encoded to the same bytes again.
+func fuzzPayload(f *testing.F, t frameType) {
+	for _, s := range samples() {
+		if TypeOf(s) == t {
+			b, err := AppendFrame(nil, s)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(bare(t, b[FrameHeader:]))
+		}
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(tt *testing.T, payload []byte) {
+		if t.Checked() { // no fuzzer finds a checksum
+			payload = binary.LittleEndian.AppendUint32(payload[:len(payload):len(payload)], Checksum(t, ProtocolVersion, payload))
+		}
+		if len(payload) > FrameKinds[t].Limit {
+			return
+		}
+		got, err := decodePayload(t, ProtocolVersion, payload)
+		if err != nil {
+			return
+		}
+		again, err := AppendFrame(nil, got)
+		if err != nil {
+			tt.Fatalf("a frame that was decoded cannot be encoded: %v", err)
+		}
+		if !bytes.Equal(again[FrameHeader:], payload) {
+			// Durations over 292 years are cut off: then the values must be equal.
+			second, err := decodePayload(t, ProtocolVersion, again[FrameHeader:])
+			if d := cmp.Diff(got, second, cmpopts.EquateNaNs()); err != nil || d != "" {
+				tt.Fatalf("%v, -first +second:\n%s", err, d)
+			}
+		}
+	})
+}
+
+// bare is a payload without its checksum, if it has one.
+func bare(t frameType, payload []byte) []byte {
+	if t.Checked() {
+		return payload[:len(payload)-ChecksumSize]
+	}
+	return payload
+}
+
+func FuzzJoin(f *testing.F)     { fuzzPayload(f, TypeJoin) }
+func FuzzReady(f *testing.F)    { fuzzPayload(f, TypeReady) }
+func FuzzBeat(f *testing.F)     { fuzzPayload(f, typeBeat) }
+func FuzzReport(f *testing.F)   { fuzzPayload(f, typeReport) }
+func FuzzAsk(f *testing.F)      { fuzzPayload(f, typeAsk) }
+func FuzzAt(f *testing.F)       { fuzzPayload(f, TypeAt) }
+func FuzzComplete(f *testing.F) { fuzzPayload(f, TypeComplete) }
+func FuzzDone(f *testing.F)     { fuzzPayload(f, typeDone) }
+func FuzzLeave(f *testing.F)    { fuzzPayload(f, typeLeave) }
+func FuzzFail(f *testing.F)     { fuzzPayload(f, typeFail) }
+func FuzzStatus(f *testing.F)   { fuzzPayload(f, TypeStatus) }
+func FuzzWelcome(f *testing.F)  { fuzzPayload(f, typeWelcome) }
+func FuzzJoined(f *testing.F)   { fuzzPayload(f, typeJoined) }
+func FuzzRefused(f *testing.F)  { fuzzPayload(f, typeRefused) }
+func FuzzWaiting(f *testing.F)  { fuzzPayload(f, typeWaiting) }
+func FuzzBeaten(f *testing.F)   { fuzzPayload(f, typeBeaten) }
+func FuzzStart(f *testing.F)    { fuzzPayload(f, typeStart) }
+func FuzzWire(f *testing.F)     { fuzzPayload(f, typeWire) }
+func FuzzOver(f *testing.F)     { fuzzPayload(f, typeOver) }
+func FuzzDeciding(f *testing.F) { fuzzPayload(f, typeDeciding) }
+func FuzzFenced(f *testing.F)   { fuzzPayload(f, typeFenced) }
+func FuzzStandBy(f *testing.F)  { fuzzPayload(f, typeStandBy) }
+func FuzzDeliver(f *testing.F)  { fuzzPayload(f, typeDeliver) }
+func FuzzBye(f *testing.F)      { fuzzPayload(f, typeBye) }
+func FuzzJobs(f *testing.F)     { fuzzPayload(f, typeJobs) }
+func FuzzCancel(f *testing.F)   { fuzzPayload(f, typeCancel) }
+func FuzzPull(f *testing.F)     { fuzzPayload(f, typePull) }
+func FuzzProof(f *testing.F)    { fuzzPayload(f, typeProof) }
+func FuzzProved(f *testing.F)   { fuzzPayload(f, typeProved) }
+func FuzzAssign(f *testing.F)   { fuzzPayload(f, typeAssign) }
+func FuzzRoster(f *testing.F)   { fuzzPayload(f, typeRoster) }
+
+// FuzzFrames reads a stream of anything, as the server does.
+func FuzzFrames(f *testing.F) {
+	var all []byte
+	for _, s := range samples() {
+		b, err := AppendFrame(nil, s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	f.Add(all)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := FrameReader{R: bytes.NewReader(b), Limit: 64 << 10}
+		for {
+			if _, err := r.Next(); err != nil {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"fmt"
+	"time"
+)
+
+// Record is an entry of the journal.
+type Record interface {
+	code(*coder)
+}
+
+// recordType is the first byte of an entry.
+type recordType uint8
+
+const (
+	recordTerm      recordType = 1
+	recordDelivered recordType = 2
+	recordFinished  recordType = 3
+)
+
+// MaxRecord bounds an entry: a job in which each of the largest number of
+// ranks delivers a file of a long name.
+const MaxRecord = MaxRanksLimit * (maxFile + 64)
+
+// TermRecord: a server has started.
+type TermRecord struct {
+	Term uint32
+	At   time.Time
+}
+
+func (r *TermRecord) code(c *coder) {
+	c.u32("term", &r.Term)
+	c.instant("at", &r.At)
+}
+
+// DeliveredFile is a file that a rank has delivered.
+type DeliveredFile struct {
+	Rank   int
+	SHA256 [32]byte
+	File   string
+}
+
+func (d *DeliveredFile) code(c *coder) {
+	c.rank("rank", &d.Rank)
+	c.raw("sha256", d.SHA256[:])
+	c.text("file", maxFile, &d.File)
+}
+
+// DeliveredRecord: one file of a run is delivered.
+type DeliveredRecord struct {
+	RunKey string
+	Epoch  Epoch
+	File   DeliveredFile
+}
+
+func (r *DeliveredRecord) code(c *coder) {
+	c.text("run_key", MaxRunKey, &r.RunKey)
+	c.epoch("epoch", &r.Epoch)
+	r.File.code(c)
+}
+
+// FinishedRecord: all files of a run are delivered.
+type FinishedRecord struct {
+	Job        Job
+	Generation uint32
+	Total      uint32
+	Options    [32]byte
+	Model      [32]byte
+	At         time.Time
+	Files      []DeliveredFile
+}
+
+func (r *FinishedRecord) code(c *coder) {
+	c.u64("unique_id", &r.Job.UniqueID)
+	c.text("run_key", MaxRunKey, &r.Job.RunKey)
+	c.u32("generation", &r.Generation)
+	c.u32("total", &r.Total)
+	c.raw("options_sha256", r.Options[:])
+	c.raw("model_sha256", r.Model[:])
+	c.instant("at", &r.At)
+	list(c, "files", MaxRanksLimit*MaxFiles, 40, &r.Files, func(c *coder, d *DeliveredFile) { d.code(c) })
+}
+
+// instant is a time in nanoseconds since 1970.
+func (c *coder) instant(name string, t *time.Time) {
+	n := uint64(t.UnixNano())
+	c.u64(name, &n)
+	if c.mode == take {
+		*t = time.Unix(0, int64(n))
+	}
+}
+
+func AppendRecord(dst []byte, r Record) ([]byte, error) {
+	var t recordType
+	switch r.(type) {
+	case *TermRecord:
+		t = recordTerm
+	case *DeliveredRecord:
+		t = recordDelivered
+	case *FinishedRecord:
+		t = recordFinished
+	default:
+		panic(fmt.Sprintf("BUG: spantree: %T is no record", r))
+	}
+	c := coder{mode: put, buf: append(dst, byte(t))}
+	r.code(&c)
+	return c.buf, c.err
+}
+
+func DecodeRecord(b []byte) (Record, error) {
+	if len(b) == 0 {
+		return nil, errShort
+	}
+	var r Record
+	switch t := recordType(b[0]); t {
+	case recordTerm:
+		r = new(TermRecord)
+	case recordDelivered:
+		r = new(DeliveredRecord)
+	case recordFinished:
+		r = new(FinishedRecord)
+	default:
+		return nil, fmt.Errorf("record type %d: a newer server has written it", t)
+	}
+	c := coder{mode: take, buf: b[1:]}
+	if r.code(&c); c.err == nil && len(c.buf) > 0 {
+		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
+	}
+	return r, c.err
+}
+
+// MemberBytes is a member of a job, and JobBytes is a job.
+const MemberBytes = 1 << 10
+
+// FileBytes is a file that was delivered.
+const FileBytes = 128
+
+// Holds is what is kept of a run that has finished.
+func (r *FinishedRecord) Holds() int64 {
+	n := MemberBytes + int64(len(r.Job.RunKey))
+	for _, f := range r.Files {
+		n += FileBytes + int64(len(f.File))
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	crand "crypto/rand"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// HostPort writes an address, IPv6 in brackets.
+func HostPort(host string, port uint16) string {
+	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port)))
+}
+
+func Def[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
+
+func CheckText(name, s string, limit int) error {
+	if len(s) > limit {
+		return fmt.Errorf("spantree: %s has %d bytes, the limit is %d", name, len(s), limit)
+	}
+	if toUTF8(s) != s {
+		return fmt.Errorf("spantree: %s %q is not UTF-8", name, s)
+	}
+	return nil
+}
+
+// OrNone names ranks, of which there may be none.
+func OrNone(list []int) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return Ranks(list)
+}
+
+// Ranks writes "rank 3" or "ranks 1, 2, 5-9".
+func Ranks(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	var b strings.Builder
+	b.WriteString("ranks")
+	for i, sep := 0, " "; i < len(list); sep = ", " {
+		last := i
+		for last+1 < len(list) && list[last+1] == list[last]+1 {
+			last++
+		}
+		if b.Len() > 200 {
+			fmt.Fprintf(&b, ", … (%d in all)", len(list))
+			break
+		}
+		b.WriteString(sep)
+		switch last - i {
+		case 0:
+			fmt.Fprint(&b, list[i])
+		case 1:
+			fmt.Fprintf(&b, "%d, %d", list[i], list[last])
+		default:
+			fmt.Fprintf(&b, "%d-%d", list[i], list[last])
+		}
+		i = last + 1
+	}
+	return b.String()
+}
+
+// Random fills b with random bytes. crypto/rand does not fail: it ends the
+// program where the operating system has no randomness.
+func Random(b []byte) { _, _ = crand.Read(b) }

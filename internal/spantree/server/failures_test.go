@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// works runs a vw job of two through the server: whatever a test did to it
+// before, others are served.
+func (r *rig) works(unique uint64) {
+	r.t.Helper()
+	a, b := r.vw(unique, 2, 0), r.vw(unique, 2, 1)
+	a.reads("01000000 0000")
+	b.reads("01000000 0100")
+	a.write([]byte{0x67, 0xb0})
+	b.write([]byte{0x67, 0xb1})
+	a.reads("7f000001 67b1")
+	b.reads("ffffffff ffffffff")
+	a.ends()
+	b.ends()
+}
+
+// What vw's server does in each of these cases is in the comments; the
+// numbers are those of the notes on vw's failures.
+
+// Failure 1: vw's server ends with "nonce read failed", and all jobs with it.
+func TestPortScanHarmsNobody(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	waiting := r.vw(1, 2, 0)
+	waiting.reads("01000000")
+	r.dial().close()
+	half := r.dial()
+	half.write(make([]byte, 13))
+	half.close()
+	reset := r.dial()
+	if err := reset.c.(*net.TCPConn).SetLinger(0); err != nil {
+		t.Fatal(err)
+	}
+	reset.close()
+	r.logged("13 of the 24 bytes of a registration")
+	other := r.vw(1, 2, 1)
+	other.reads("01000000 0100")
+	waiting.reads("0000")
+	r.works(2)
+}
+
+// Failure 2: vw's server serves nobody else until the silent client goes.
+func TestSilentClientHarmsNobody(t *testing.T) {
+	r := serveTCP(t, ServerConfig{HandshakeTimeout: 100 * time.Millisecond})
+	silent, hello, slow := r.dial(), r.native(), r.dial()
+	slow.write([]byte{1, 0, 0})
+	r.works(1)
+	for _, p := range []*peer{silent, hello, slow} {
+		p.ends()
+	}
+	r.logged("nothing more within 100ms")
+}
+
+// Failure 3: vw answers ok=0 and leaves the connection open for ever.
+func TestSameRankTwice(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	first := r.vw(1, 2, 0)
+	first.reads("01000000")
+	second := r.vw(1, 2, 0)
+	second.reads("00000000")
+	second.ends()
+	native := r.join(&protocol.JoinFrame{UniqueID: 1, Total: 2, Rank: 0})
+	if no := next[*protocol.RefusedFrame](native); no.Code != protocol.RankHeld || !strings.Contains(no.Reason, "held by another attempt, on 127.0.0.1") {
+		t.Errorf("refused for %v: %s", no.Code, no.Reason)
+	}
+	native.ends()
+	r.vw(1, 2, 1).reads("01000000 0100")
+	first.reads("0000")
+}
+
+// Failure 4: vw never frees the seat of a worker that died while it waited.
+func TestRestartedWorkerGetsItsSeat(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	dies := r.vw(1, 2, 0)
+	dies.reads("01000000")
+	stays := r.vw(1, 2, 1)
+	stays.reads("01000000 0100")
+	dies.close()
+	r.logged("rank left before the start")
+	again := r.vw(1, 2, 0)
+	again.reads("01000000 0000")
+	again.write([]byte{0, 1})
+	stays.write([]byte{0, 2})
+	again.reads("7f000001 0002")
+	stays.reads("ffffffff ffffffff")
+}
+
+// Failure 5: vw's server is killed by SIGPIPE, the other workers read an end.
+func TestWorkerDeadAtWiringIsReplaced(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	a, b, c := r.vw(1, 3, 0), r.vw(1, 3, 1), r.vw(1, 3, 2)
+	a.reads("01000000 0000")
+	b.reads("01000000 0200")
+	c.close() // before it has answered with its port
+	a.write([]byte{0, 1})
+	b.write([]byte{0, 2})
+	r.logged("rank left before the start")
+	r.works(2)
+	again := r.vw(1, 3, 2)
+	again.reads("01000000 0000")
+	again.write([]byte{0, 3})
+	for _, p := range []*peer{a, again} {
+		p.reads("7f000001 0002")
+	}
+	b.reads("ffffffff ffffffff")
+}
+
+// Failure 5, with a worker that stays connected and silent.
+func TestWorkerSilentAtWiringIsGivenUp(t *testing.T) {
+	r := serveTCP(t, ServerConfig{PortTimeout: 50 * time.Millisecond})
+	a := r.vw(1, 2, 0)
+	a.reads("01000000")
+	b := r.vw(1, 2, 1)
+	b.reads("01000000 0100")
+	a.reads("0000")
+	b.write([]byte{0, 2})
+	a.ends()
+	r.logged("it has not sent its port within 50ms")
+	again := r.vw(1, 2, 0)
+	again.reads("01000000 0000")
+	again.write([]byte{0, 3})
+	again.reads("7f000001 0002")
+	b.reads("ffffffff ffffffff")
+}
+
+// Failure 6: vw's server crashes, of log(0), of a failed calloc, or by a write
+// where the client says.
+func TestImpossibleTotals(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	first := r.vw(1, 2, 0)
+	first.reads("01000000")
+	for _, c := range []struct{ total, rank uint64 }{
+		{0, 0},
+		{1 << 40, 5},
+		{1<<64 - 1, 1<<64 - 2},
+		{100, 50}, // differs from the job's total
+		{1, 0},
+	} {
+		p := r.vw(1, c.total, c.rank)
+		p.reads("00000000")
+		p.ends()
+	}
+	r.vw(1, 2, 1).reads("01000000 0100")
+	first.reads("0000")
+}
+
+// Failure 7: vw leaves an empty job behind, with the total of the refused client.
+func TestRankOutOfBoundsLeavesNothingBehind(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	p := r.vw(7, 5, 5)
+	p.reads("00000000")
+	p.ends()
+	if jobs := r.s.Status().Jobs; len(jobs) != 0 {
+		t.Errorf("jobs are left: %+v", jobs)
+	}
+	r.works(7) // with another total
+}
+
+// Failures 8 and 9: a worker is killed or stopped in the middle, and nobody
+// ever hears of it. The server's share: it tells.
+func TestOthersLearnOfAKilledAndOfAStoppedRank(t *testing.T) {
+	for _, how := range []string{"killed", "stopped"} {
+		t.Run(how, func(t *testing.T) {
+			r := serveTCP(t, ServerConfig{LostAfter: 500 * time.Millisecond})
+			cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
+			cfg.Heartbeat, cfg.LostAfter = 50*time.Millisecond, 500*time.Millisecond
+			lives := r.member(cfg)
+			victim := r.join(&protocol.JoinFrame{UniqueID: 1, Rank: 1, Total: 2, Host: "h1", Port: 1})
+			victim.send(&protocol.ReadyFrame{})
+			if _, err := lives.Ready(t.Context(), protocol.Shard{}); err != nil {
+				t.Fatal(err)
+			}
+			why := "connection closed"
+			if how == "killed" {
+				next[*protocol.StartFrame](victim)
+				victim.close()
+			} else {
+				why = "silent for"
+			}
+			select {
+			case <-lives.Over():
+			case <-time.After(patience):
+				t.Fatal("the survivor is not told")
+			}
+			lost := as[*protocol.LostError](t, lives.Cause())
+			if lost.Rank != 1 || lost.Host != "h1" || !strings.Contains(lost.Why, why) {
+				t.Errorf("cause: %v", lost)
+			}
+		})
+	}
+}
+
+// Failures 10 and 11: ranks with other -b hang, with other --passes one of
+// them reports garbage. The server's share: it lets none in that differs, and
+// says in what.
+func TestOptionsThatDiffer(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
+	cfg.Options = "bits=18 loss=logistic passes=3"
+	r.member(cfg)
+	cfg.Rank, cfg.Options = 1, "bits=18 loss=logistic passes=4"
+	start := time.Now()
+	_, err := client.Join(t.Context(), cfg)
+	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.OptionsDiffer || !strings.Contains(no.Reason, "passes=4 here, passes=3 there") {
+		t.Errorf("refused: %v", no)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("the refusal took %v", took)
+	}
+}
+
+// Failure 12: no server. vw tries 100 times, once a second, as Join does.
+func TestNoServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	_, err = client.Join(t.Context(), client.JoinConfig{Server: addr, Total: 1, DialTimeout: 50 * time.Millisecond})
+	e := as[*protocol.ServerError](t, err)
+	for _, words := range []string{addr, "is spanning_tree running there?", "connection refused"} {
+		if !strings.Contains(e.Error(), words) {
+			t.Errorf("%q does not say %q", e, words)
+		}
+	}
+}
+
+// A server that comes late is found. Should its port be taken meanwhile by
+// somebody else, another one serves as well.
+func TestServerThatComesLate(t *testing.T) {
+	for range 5 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := l.Addr().String()
+		l.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		joined := make(chan error, 1)
+		go func() {
+			m, err := client.Join(ctx, client.JoinConfig{Server: addr, Total: 1, DialTimeout: patience})
+			if err == nil {
+				err = m.Close()
+			}
+			joined <- err
+		}()
+		time.Sleep(50 * time.Millisecond)
+		l, err = net.Listen("tcp", addr)
+		if err != nil {
+			cancel()
+			<-joined
+			continue
+		}
+		serveOn(t, ServerConfig{}, l)
+		select {
+		case err := <-joined:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("Join does not return")
+		}
+		cancel()
+		return
+	}
+	t.Fatal("five ports in a row were taken")
+}
+
+// More file descriptors than select() can hold are no bound here.
+func TestManyClients(t *testing.T) {
+	const n = 300
+	r := serveTCP(t, ServerConfig{})
+	var all []*peer
+	for rank := range uint64(n) {
+		all = append(all, r.vw(1, n, rank))
+	}
+	for rank, p := range all {
+		p.reads("01000000")
+		p.reads(fmt.Sprintf("%02x00", vwKids(n, rank)))
+		p.write([]byte{byte(rank >> 8), byte(rank)})
+	}
+	roots := 0
+	for rank, p := range all {
+		parent := vwParent(n, rank)
+		if parent < 0 {
+			roots++
+			p.reads("ffffffff ffffffff")
+			continue
+		}
+		p.reads(fmt.Sprintf("7f000001 %04x", parent))
+	}
+	if roots != 1 {
+		t.Errorf("%d roots", roots)
+	}
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// open reads a connection's first 24 bytes, behind TLS if that is what there is.
+func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
+	if err := c.first(hello[:]); err != nil {
+		return hello, err
+	}
+	creds := c.s.cfg.Credentials
+	tls := auth.Spoken(hello[:])
+	if creds == nil || creds.TLS == nil {
+		// A vw worker's id may look like TLS; the total that would follow does not.
+		if total := binary.LittleEndian.Uint64(hello[8:]); tls && total > protocol.MaxRanksLimit {
+			return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks no TLS: it was started without --tls_cert and --encrypt"))
+		}
+		return hello, nil
+	}
+	if tls {
+		apart(func() { err = c.overTLS(creds, hello[:]) })
+		if err == nil {
+			err = c.first(hello[:])
+		}
+		return hello, err
+	}
+	// vw workers know no TLS; with AllowVW they are let in as they are.
+	if isHello(hello) {
+		return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks TLS alone: give --tls_cert, --tls_key and --tls_ca, or --encrypt, as it was given"))
+	}
+	return hello, nil
+}
+
+func (c *serverConn) first(hello []byte) error {
+	n, err := io.ReadFull(c.talk(), hello)
+	if err != nil {
+		return c.mute(fmt.Sprintf("%d of the %d bytes of a registration", n, protocol.HelloSize), err)
+	}
+	return nil
+}
+
+func isHello(b [protocol.HelloSize]byte) bool {
+	le := binary.LittleEndian
+	return le.Uint64(b[:]) == protocol.HelloMagic && le.Uint64(b[8:]) == protocol.HelloTotal && le.Uint64(b[16:]) == protocol.HelloRank
+}
+
+// overTLS shakes hands with a client that has begun to. Handshakes cost time and
+// memory, so only so many work at once; one that waits for its client does not count.
+func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.s.cfg.HandshakeTimeout)
+	defer cancel()
+	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout)) // that for reading stands
+	g := &gated{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, begun: begun}
+	if err := g.enter(); err != nil {
+		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
+	}
+	c.s.mu.Lock()
+	room := c.s.room(tlsBytes, 0)
+	c.s.mu.Unlock()
+	if !room {
+		g.leave()
+		return c.refuseTLS(protocol.ErrMemory)
+	}
+	c.extra += tlsBytes
+	over, err := creds.Server(ctx, g)
+	g.leave()
+	if err != nil {
+		return c.refuseTLS(err)
+	}
+	_ = c.raw.SetWriteDeadline(time.Time{})
+	c.mu.Lock()
+	c.nc = over
+	c.mu.Unlock()
+	return nil
+}
+
+// refuseTLS ends a handshake that has failed. The client is told why by TLS itself, if
+// it hears it: its end of the connection is awaited.
+func (c *serverConn) refuseTLS(err error) error {
+	if !c.s.ended() {
+		c.s.warn(c, "TLS client refused", err)
+	}
+	c.hangUp()
+	_, _ = io.Copy(io.Discard, c.raw)
+	return err
+}
+
+// gated is a connection in its handshake, which holds a place while it works, and
+// none while it waits for the client.
+type gated struct {
+	net.Conn
+	gate  chan struct{}
+	ctx   context.Context // of the handshake
+	begun []byte          // that was read before
+	over  bool            // the handshake is; of the one goroutine that shakes hands, then reads
+}
+
+func (g *gated) enter() error {
+	select {
+	case g.gate <- struct{}{}:
+		return nil
+	case <-g.ctx.Done():
+		return g.ctx.Err()
+	}
+}
+
+// leave ends the handshake.
+func (g *gated) leave() {
+	<-g.gate
+	g.over = true
+}
+
+func (g *gated) Read(b []byte) (int, error) {
+	if len(g.begun) > 0 {
+		n := copy(b, g.begun)
+		g.begun = g.begun[n:]
+		return n, nil
+	}
+	if g.over {
+		return g.Conn.Read(b)
+	}
+	<-g.gate
+	n, err := g.Conn.Read(b)
+	g.gate <- struct{}{} // who is in works on: it does not wait for long
+	return n, err
+}
+
+// CloseWrite ends this side's direction below TLS.
+func (g *gated) CloseWrite() error {
+	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// proven has the client show that it has the secret, if the server has one. What
+// follows is sealed then.
+func (c *serverConn) proven(welcome []byte, frames *protocol.FrameReader) error {
+	key, asks := c.s.cfg.Credentials.Control()
+	if !asks {
+		return nil
+	}
+	f, err := frames.Next()
+	switch _, bad := errors.AsType[*protocol.FrameError](err); {
+	case err != nil && !bad:
+		return c.mute("the hello of the native protocol", err)
+	case err != nil:
+		return c.refuse(err)
+	}
+	p, ok := f.(*protocol.ProofFrame)
+	if join, is := f.(*protocol.JoinFrame); is && frames.Version != protocol.ProtocolVersion {
+		return c.refuseVersion(join, frames.Version)
+	}
+	if !ok {
+		return c.refuseAs(protocol.Unauthorised, fmt.Errorf("this server asks for a secret, and %v came without a proof of it", protocol.TypeOf(f)))
+	}
+	x := protocol.Exchange(key, welcome, p.Nonce, c.talk())
+	if !x.Accepts(auth.Client, p.Proof[:]) {
+		return c.refuseAs(protocol.Unauthorised, errors.New("the secret is not the server's: another file, or the proof was changed on its way or is of another conversation"))
+	}
+	b, err := protocol.AppendFrame(nil, &protocol.ProvedFrame{Proof: x.Proof(auth.Server)})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: spantree: %v", err))
+	}
+	// Not by the writer: what that one sends next is sealed. Nothing else is under way,
+	// for the client has had WELCOME.
+	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
+	if _, err := c.talk().Write(b); err != nil {
+		return err
+	}
+	_ = c.raw.SetWriteDeadline(time.Time{}) // from now on the machine watches writes
+	c.mu.Lock()
+	c.nc = protocol.Sealed(c.nc, x, auth.Server)
+	frames.R = c.nc
+	c.mu.Unlock()
+	return nil
+}
+
+// refuseVW tells a vw worker no where its protocol is not spoken.
+func (c *serverConn) refuseVW() error {
+	why := errors.New("vw's protocol can prove nothing, and this server has a secret or a certificate: --allow_vw lets it in")
+	c.s.warn(c, "vw worker refused", why)
+	c.queue([]byte{0, 0, 0, 0})
+	c.queue(nil)
+	_, _ = io.Copy(io.Discard, c.raw) // until the client has closed, or linger is over
+	return why
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// The journal is what a server knows after a restart: how often it has
+// started, and which runs have finished. It begins with journalMagic; then
+// each record is
+//
+//	 0      4          8         12
+//	┌──────┬──────────┬─────────┬─────────┐
+//	│length│CRC of the│CRC of   │ payload │
+//	│      │ payload  │the first│         │
+//	│      │          │ 8 bytes │         │
+//	└──────┴──────────┴─────────┴─────────┘
+//
+// with CRC32C, little endian. Records are only appended. So a crash can leave
+// at most the last one torn, which is cut off at the next start; anything
+// else that does not add up is damage that nobody may guess about.
+const (
+	journalMagic  = "gvw journal 1\n\x00\x00"
+	journalHeader = 12
+)
+
+// A JournalError says that a journal cannot be used, and what to do.
+type JournalError struct {
+	Path   string
+	Offset int64 // of the damage
+	Err    error
+}
+
+func (e *JournalError) Error() string {
+	return fmt.Sprintf("the journal %s is damaged at byte %d: %v. Restore a copy, or move it away to start without "+
+		"memory: finished runs that are retried would then run again", e.Path, e.Offset, e.Err)
+}
+
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// ErrJournalLocked says that another server uses the journal.
+var ErrJournalLocked = errors.New("another server uses it")
+
+// journal is an open journal.
+type journal struct {
+	path string
+	file journalFile
+	lock *os.File
+	buf  []byte
+	err  error // final: of a sync, or of a write that could not be taken back
+}
+
+// journalFile is what a journal needs of an *os.File.
+type journalFile interface {
+	io.WriteSeeker
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
+}
+
+// openJournal opens or creates a journal, and reads it. It keeps what later
+// starts need, the term and the newest limit runs not older than age, and
+// drops the rest from the file.
+func openJournal(path string, limit int, age time.Duration, now time.Time) (*journal, uint32, []*protocol.FinishedRecord, error) {
+	lock, err := lockFile(path + ".lock")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil, fmt.Errorf("cannot create the journal %s: %w; create the folder %s first", path, err, filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, 0, nil, fmt.Errorf("cannot lock the journal %s: %w", path, err)
+	}
+	j := &journal{path: path, lock: lock}
+	term, runs, err := j.load(limit, age, now)
+	if err != nil {
+		return nil, 0, nil, errors.Join(err, j.close())
+	}
+	return j, term, runs, nil
+}
+
+// load reads the file, and leaves in it what later starts need.
+func (j *journal) load(limit int, age time.Duration, now time.Time) (term uint32, runs []*protocol.FinishedRecord, err error) {
+	old, err := os.ReadFile(j.path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, nil, fmt.Errorf("cannot read the journal: %w", err)
+	}
+	records, err := readJournal(j.path, old)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, r := range records {
+		switch r := r.(type) {
+		case *protocol.TermRecord:
+			term = max(term, r.Term)
+		case *protocol.FinishedRecord:
+			if now.Sub(r.At) <= age {
+				runs = append(runs, r)
+			}
+		}
+	}
+	term++
+	runs = runs[max(0, len(runs)-limit):]
+	keep := []protocol.Record{&protocol.TermRecord{Term: term, At: now}}
+	for _, r := range runs {
+		keep = append(keep, r)
+	}
+	return term, runs, j.rewrite(keep)
+}
+
+// readJournal decodes the records of a journal. A torn last one is left out.
+func readJournal(path string, data []byte) ([]protocol.Record, error) {
+	damage := func(at int, err error) ([]protocol.Record, error) {
+		return nil, &JournalError{Path: path, Offset: int64(at), Err: err}
+	}
+	n := min(len(data), len(journalMagic))
+	if string(data[:n]) != journalMagic[:n] {
+		return damage(0, errors.New("it does not begin as one"))
+	}
+	var records []protocol.Record
+	for at := n; at < len(data); {
+		rest := data[at:]
+		// After a crash some file systems have the new size, with zeros where
+		// the bytes did not come so far.
+		written := len(bytes.TrimRight(rest, "\x00"))
+		if written < journalHeader && (len(rest) < journalHeader || !journalHeaderOK(rest)) {
+			break // torn
+		}
+		if !journalHeaderOK(rest) {
+			return damage(at, errors.New("the header of a record fails its checksum"))
+		}
+		size := int64(binary.LittleEndian.Uint32(rest))
+		if size > int64(len(rest)-journalHeader) {
+			break // torn
+		}
+		payload := rest[journalHeader : journalHeader+size]
+		if crc32.Checksum(payload, protocol.Castagnoli) != binary.LittleEndian.Uint32(rest[4:]) {
+			if int64(written) <= journalHeader+size {
+				break // torn: it is the last record
+			}
+			return damage(at, errors.New("a record fails its checksum"))
+		}
+		r, err := protocol.DecodeRecord(payload)
+		if err != nil {
+			return damage(at, err)
+		}
+		records = append(records, r)
+		at += journalHeader + int(size)
+	}
+	return records, nil
+}
+
+func journalHeaderOK(b []byte) bool {
+	return crc32.Checksum(b[:8], protocol.Castagnoli) == binary.LittleEndian.Uint32(b[8:])
+}
+
+// appendEntry appends a record as it is in the file.
+func appendEntry(dst []byte, r protocol.Record) ([]byte, error) {
+	start := len(dst)
+	dst, err := protocol.AppendRecord(append(dst, make([]byte, journalHeader)...), r)
+	if err == nil && len(dst)-start-journalHeader > protocol.MaxRecord {
+		err = fmt.Errorf("a record of %d bytes, the limit is %d", len(dst)-start-journalHeader, protocol.MaxRecord)
+	}
+	if err != nil {
+		return dst[:start], err
+	}
+	head, payload := dst[start:start+journalHeader], dst[start+journalHeader:]
+	binary.LittleEndian.PutUint32(head, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(head[4:], crc32.Checksum(payload, protocol.Castagnoli))
+	binary.LittleEndian.PutUint32(head[8:], crc32.Checksum(head[:8], protocol.Castagnoli))
+	return dst, nil
+}
+
+// rewrite replaces the file by one with these records: written aside, synced,
+// renamed.
+func (j *journal) rewrite(records []protocol.Record) error {
+	all := []byte(journalMagic)
+	for _, r := range records {
+		var err error
+		if all, err = appendEntry(all, r); err != nil {
+			return fmt.Errorf("cannot write the journal %s: %w", j.path, err)
+		}
+	}
+	if err := writeFile(j.path+".new", all); err != nil {
+		return fmt.Errorf("cannot write the journal: %w", err)
+	}
+	if err := os.Rename(j.path+".new", j.path); err != nil {
+		return fmt.Errorf("cannot write the journal: %w", err)
+	}
+	if err := syncFolder(filepath.Dir(j.path)); err != nil {
+		return fmt.Errorf("cannot write the journal: %w", err)
+	}
+	f, err := os.OpenFile(j.path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("cannot write the journal: %w", err)
+	}
+	j.file = f
+	_, err = f.Seek(0, io.SeekEnd)
+	return err
+}
+
+// writeFile leaves a file on the disk, not just in memory.
+func writeFile(path string, data []byte) error {
+	// One that is left of an earlier life goes; a link that lies there is not followed.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// append adds a record. Only sync puts it on the disk.
+func (j *journal) append(r protocol.Record) error {
+	if j.err != nil {
+		return j.err
+	}
+	var err error
+	if j.buf, err = appendEntry(j.buf[:0], r); err != nil {
+		return err // nothing was written
+	}
+	end, err := j.file.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = j.file.Write(j.buf)
+	}
+	if err != nil {
+		// Half a record in the middle would be damage: take it back.
+		if terr := j.file.Truncate(end); terr != nil {
+			j.err = errors.Join(err, terr)
+		} else if _, serr := j.file.Seek(end, io.SeekStart); serr != nil {
+			j.err = errors.Join(err, serr)
+		}
+		return err
+	}
+	return nil
+}
+
+// sync puts on the disk what was appended. A failure is final: the system may have dropped
+// the pages that it could not write, and would report the next sync as a success. The next
+// start of the server reads what is there, and writes a new file.
+func (j *journal) sync() error {
+	if j.err == nil {
+		j.err = j.file.Sync()
+	}
+	return j.err
+}
+
+func (j *journal) close() error {
+	var err error
+	if j.file != nil {
+		err = errors.Join(j.sync(), j.file.Close())
+		j.file = nil
+	}
+	if j.lock != nil {
+		err = errors.Join(err, j.lock.Close())
+		j.lock = nil
+	}
+	return err
+}

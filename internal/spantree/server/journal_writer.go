@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/core"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// A journalWriter owns a journal: one goroutine appends records in the order in which the
+// machine made them, syncs once for all that are there, and then returns their receipts.
+// Connections and heartbeats never wait for the disk.
+type journalWriter struct {
+	j      *journal
+	log    *slog.Logger
+	answer func(core.Event) // takes persisted and JournalFailed
+
+	mu      sync.Mutex
+	queue   []core.Persist
+	left    int           // records that were left out, see maxUnwritten
+	writing int           // records of the batch under way
+	since   time.Duration // the first tick of the server that saw it; 0: none yet
+	said    time.Duration // when the log mentioned it last; 0: it did not
+	closing bool
+	wake    chan struct{}
+	done    chan struct{} // closed when the goroutine has ended, as is err
+	err     error         // of closing the journal
+}
+
+const (
+	// The log mentions a write of the journal that takes this long, then every journalSaysEvery.
+	journalSlow      = 5 * time.Second
+	journalSaysEvery = time.Minute
+	// closeWithin is how long Close waits for the disk.
+	closeWithin = 5 * time.Second
+	// maxUnwritten is how many records wait for a slow disk before those of single files,
+	// which no later start needs, are left out.
+	maxUnwritten = 4096
+)
+
+// newJournalWriter starts the goroutine; close ends it.
+func newJournalWriter(j *journal, log *slog.Logger, answer func(core.Event)) *journalWriter {
+	w := &journalWriter{j: j, log: log, answer: answer, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+// add queues a record. It never waits.
+func (w *journalWriter) add(p core.Persist) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, single := p.Record.(*protocol.DeliveredRecord); single && len(w.queue) >= maxUnwritten {
+		w.left++
+		return
+	}
+	w.queue = append(w.queue, p)
+	w.ring()
+}
+
+func (w *journalWriter) ring() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // the goroutine is about to look
+	}
+}
+
+// run writes batches until close.
+func (w *journalWriter) run() {
+	defer close(w.done)
+	for range w.wake {
+		w.mu.Lock()
+		batch, left, closing := w.queue, w.left, w.closing
+		w.queue, w.left, w.writing, w.since, w.said = nil, 0, len(batch), 0, 0
+		w.mu.Unlock()
+		if left > 0 {
+			w.log.Warn("records of delivered files were left out of a slow journal", "file", w.j.path, "records", left)
+		}
+		w.write(batch)
+		w.mu.Lock()
+		slow := w.said > 0
+		w.writing = 0
+		w.mu.Unlock()
+		if slow {
+			w.log.Info("the journal is written again", "file", w.j.path)
+		}
+		if closing {
+			w.err = w.j.close()
+			return
+		}
+	}
+}
+
+// write appends a batch, syncs it if a receipt depends on it, and returns the receipts.
+func (w *journalWriter) write(batch []core.Persist) {
+	sound := w.j.err == nil
+	errs, receipts := make([]error, len(batch)), false
+	for i, p := range batch {
+		errs[i] = w.j.append(p.Record)
+		receipts = receipts || p.Receipt != 0
+	}
+	if receipts {
+		if err := w.j.sync(); err != nil {
+			for i := range errs {
+				errs[i] = cmp.Or(errs[i], err)
+			}
+		}
+	}
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		w.log.Error("cannot write the journal", "file", w.j.path, "error", errs[i])
+	}
+	if sound && w.j.err != nil {
+		w.log.Error("the journal has failed for good: new jobs with a run key are refused until the server is restarted", "file", w.j.path)
+		w.answer(core.JournalFailed{Err: w.j.err})
+	}
+	for i, p := range batch {
+		if p.Receipt != 0 {
+			w.answer(core.Persisted{Receipt: p.Receipt, Err: errs[i]})
+		}
+	}
+}
+
+// watch logs a write that takes long. The time is the server's, which stands still
+// while the server is paused.
+func (w *journalWriter) watch(now time.Duration) {
+	w.mu.Lock()
+	due := false
+	switch {
+	case w.writing == 0:
+	case w.since == 0:
+		w.since = now
+	case now-w.since >= journalSlow && (w.said == 0 || now-w.said >= journalSaysEvery):
+		w.said, due = now, true
+	}
+	since, writing, queued := w.since, w.writing, len(w.queue)
+	w.mu.Unlock()
+	if due {
+		w.log.Warn("waiting for the disk of the journal; jobs that end wait for it, all others go on", "file", w.j.path,
+			"for", (now - since).Round(time.Second), "writing", writing, "queued", queued)
+	}
+}
+
+// close writes what is queued and closes the journal, if the disk takes it in time.
+func (w *journalWriter) close() error {
+	w.mu.Lock()
+	w.closing = true
+	w.ring()
+	w.mu.Unlock()
+	limit := time.NewTimer(closeWithin)
+	defer limit.Stop()
+	select {
+	case <-w.done:
+		return w.err
+	case <-limit.C:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return fmt.Errorf("spantree: the disk has not taken %d records of the journal %s within %v: the end of the newest runs may be lost",
+			w.writing+len(w.queue), w.j.path, closeWithin)
+	}
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// patience is how long a test over real sockets waits for what should take
+// milliseconds.
+const patience = 20 * time.Second
+
+// logLines collects log lines.
+// born is when the journals of the tests begin.
+var born = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+type logLines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// rig is a server under test, on the loopback or in memory.
+type rig struct {
+	t      *testing.T
+	s      *Server
+	addr   string
+	log    *logLines
+	served chan error
+}
+
+// serveTCP starts a server on a free port of the loopback.
+func serveTCP(t *testing.T, cfg ServerConfig) *rig {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, cfg, l)
+}
+
+func serveOn(t *testing.T, cfg ServerConfig, l net.Listener) *rig {
+	t.Helper()
+	r := &rig{t: t, log: &logLines{}, addr: l.Addr().String(), served: make(chan error, 1)}
+	cfg.Log = slog.New(slog.NewTextHandler(r.log, nil))
+	s, err := NewServer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.s = s
+	go func() { r.served <- s.Serve(context.Background(), l) }()
+	t.Cleanup(r.close)
+	return r
+}
+
+// close ends the server; a test that fails shows its log.
+func (r *rig) close() {
+	if err := r.s.Close(); err != nil {
+		r.t.Errorf("Close: %v", err)
+	}
+	select {
+	case err := <-r.served:
+		if err != nil {
+			r.t.Errorf("Serve: %v", err)
+		}
+		r.served <- nil // for another close
+	case <-time.After(patience):
+		r.t.Error("Serve goes on after Close")
+	}
+	if r.t.Failed() {
+		r.t.Logf("the server's log:\n%s", r.log)
+	}
+}
+
+// logged waits for words in the server's log.
+func (r *rig) logged(words string) {
+	r.t.Helper()
+	for end := time.Now().Add(patience); !strings.Contains(r.log.String(), words); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("the log does not say %q:\n%s", words, r.log)
+		}
+	}
+}
+
+// dial connects to the server.
+func (r *rig) dial() *peer {
+	r.t.Helper()
+	c, err := net.DialTimeout("tcp", r.addr, patience)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return newPeer(r.t, c)
+}
+
+// vw registers a worker as vw does, in three sends.
+func (r *rig) vw(unique, total, rank uint64) *peer {
+	r.t.Helper()
+	p := r.dial()
+	for _, v := range []uint64{unique, total, rank} {
+		p.write(binary.LittleEndian.AppendUint64(nil, v))
+	}
+	return p
+}
+
+// native says hello and reads the welcome.
+func (r *rig) native() *peer {
+	r.t.Helper()
+	p := r.dial()
+	p.write(protocol.AppendHello(nil))
+	if _, ok := p.frame().(*protocol.WelcomeFrame); !ok {
+		r.t.Fatal("no WELCOME")
+	}
+	return p
+}
+
+// join registers a rank by hand, frame by frame.
+func (r *rig) join(f *protocol.JoinFrame) *peer {
+	r.t.Helper()
+	p := r.native()
+	f.OptionsSHA256 = sum(f.Options)
+	p.send(f)
+	return p
+}
+
+// config is what a rank needs to join at the server.
+func (r *rig) config(job protocol.Job, rank, total int) client.JoinConfig {
+	return client.JoinConfig{
+		Server: r.addr, Job: job, Rank: rank, Total: total, Advertise: fmt.Sprintf(":%d", 30000+rank),
+		Host: fmt.Sprintf("h%d", rank), DialTimeout: patience, StartTimeout: patience,
+	}
+}
+
+// member joins and closes the membership when the test ends.
+func (r *rig) member(cfg client.JoinConfig) *client.Member {
+	r.t.Helper()
+	m, err := client.Join(r.t.Context(), cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+// peer is a client's end of a connection in a test.
+type peer struct {
+	t      *testing.T
+	c      net.Conn
+	frames protocol.FrameReader
+}
+
+func newPeer(t *testing.T, c net.Conn) *peer {
+	t.Helper()
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return &peer{t: t, c: c, frames: protocol.FrameReader{R: c, Limit: protocol.BigFrame}}
+}
+
+func (p *peer) write(b []byte) {
+	p.t.Helper()
+	if _, err := p.c.Write(b); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *peer) send(f protocol.Frame) {
+	p.t.Helper()
+	b, err := protocol.AppendFrame(nil, f)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.write(b)
+}
+
+// reads wants these bytes next, in hex.
+func (p *peer) reads(want string) {
+	p.t.Helper()
+	want = strings.ReplaceAll(want, " ", "")
+	got := make([]byte, len(want)/2)
+	n, err := io.ReadFull(p.c, got)
+	if hex.EncodeToString(got[:n]) != want || err != nil {
+		p.t.Fatalf("read % x, %v; want %s", got[:n], err, want)
+	}
+}
+
+// ends wants the end of the stream next.
+func (p *peer) ends() {
+	p.t.Helper()
+	rest, err := io.ReadAll(p.c)
+	if len(rest) > 0 || err != nil {
+		p.t.Fatalf("read % x, %v; want the end of the stream", rest, err)
+	}
+}
+
+func (p *peer) frame() protocol.Frame {
+	p.t.Helper()
+	f, err := p.frames.Next()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return f
+}
+
+// next skips to the next frame of a kind.
+func next[F protocol.Frame](p *peer) F {
+	p.t.Helper()
+	for {
+		if f, ok := p.frame().(F); ok {
+			return f
+		}
+	}
+}
+
+func (p *peer) close() {
+	p.t.Helper()
+	if err := p.c.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// as wants an error of a type.
+func as[E error](t *testing.T, err error) E {
+	t.Helper()
+	e, ok := errors.AsType[E](err)
+	if !ok {
+		t.Fatalf("error %v (%T), want a %T", err, err, e)
+	}
+	return e
+}

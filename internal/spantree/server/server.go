@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/core"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Server serves jobs. Make one with [NewServer]; several goroutines may use it.
+type Server struct {
+	cfg     ServerConfig
+	journal *journalWriter // nil: there is none
+
+	mu         sync.Mutex
+	mind       *core.Machine
+	conns      map[core.ConnID]*serverConn
+	listeners  map[net.Listener]bool
+	pending    map[string]int // connections that have not said what they want, by address
+	strangers  []core.ConnID  // the same, oldest first; some are known by now, or gone
+	waiting    int            // how many of them there are, without those that were dropped
+	maxWaiting int            // of them, by the descriptors that this process may have
+	budget     budget
+	last       core.ConnID
+	closed     bool
+	draining   bool
+	encoded    *parcel // of encodedOf: one START goes to many; nil: none
+	encodedOf  protocol.Frame
+
+	warnings   limiter
+	handshakes chan struct{} // one in it for each TLS handshake that works
+
+	born    time.Time
+	elapsed atomic.Int64  // nanoseconds of the machine's clock since then, at the newest event
+	done    chan struct{} // closed by Close, and when a drained server is idle
+	endOnce sync.Once
+	serving sync.WaitGroup // calls of Serve
+}
+
+// NewServer prepares a server; with a StateFile it reads and locks the journal.
+// Close must be called in the end, whether it has served or not.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	s := &Server{
+		cfg: cfg, conns: map[core.ConnID]*serverConn{}, listeners: map[net.Listener]bool{}, pending: map[string]int{},
+		maxWaiting: max(8, transport.FileLimit()/2),
+		done:       make(chan struct{}), handshakes: make(chan struct{}, cfg.MaxHandshakes), budget: budget{limit: cfg.MaxMemory},
+	}
+	term, runs := uint32(1), []*protocol.FinishedRecord(nil)
+	if cfg.StateFile != "" {
+		found, err := startJournal(cfg.StateFile, cfg.JournalTimeout, cfg.Log, func() (journalStart, error) {
+			j, term, runs, err := openJournal(cfg.StateFile, cfg.MaxFinished, cfg.FinishedAge, time.Now())
+			return journalStart{j, term, runs}, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		term, runs = found.term, found.runs
+		s.journal = newJournalWriter(found.journal, cfg.Log, s.apply)
+	}
+	var incarnation [8]byte
+	protocol.Random(incarnation[:])
+	s.mind = core.NewMachine(core.Rules{
+		MaxJobs: cfg.MaxJobs, MaxRanks: cfg.MaxRanks, Tick: core.Tick, JournalTimeout: cfg.JournalTimeout, LostAfter: cfg.LostAfter, PortTimeout: cfg.PortTimeout, ReplaceTimeout: cfg.ReplaceTimeout, IdleFor: cfg.IdleTimeout,
+		Remember: cfg.MaxFinished, RememberBytes: cfg.MaxMemory / finishedShare, RememberFor: cfg.FinishedAge, Version: cfg.Version,
+	}, term, binary.LittleEndian.Uint64(incarnation[:]), protocol.Random)
+	for _, r := range runs {
+		s.mind.Recall(r)
+	}
+	s.born = time.Now()
+	s.mind.Read(s.born)
+	if term > 1 {
+		s.mind.Grace = s.mind.Now.Add(cmp.Or(cfg.Grace, cfg.LostAfter))
+	}
+	return s, nil
+}
+
+// Serve accepts connections until ctx ends, Close is called, or a server that
+// was told to [Server.Drain] has no job left. It returns nil then, after its
+// connections are closed and their goroutines have ended. It closes l. A
+// server may serve several listeners at a time.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if !s.open(l) {
+		return errors.Join(net.ErrClosed, l.Close())
+	}
+	defer s.serving.Done()
+	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.mind.Term, "protocols", s.protocols())
+	ctx, cancel := context.WithCancel(ctx)
+	var watcher, clients sync.WaitGroup
+	watcher.Go(func() {
+		s.watch(ctx, l)
+		cancel()
+	})
+	err := s.accept(ctx, l, &clients)
+	cancel()
+	watcher.Wait()
+	s.hangUpAll(l)
+	clients.Wait()
+	return err
+}
+
+func (s *Server) open(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.listeners[l] = true
+	s.serving.Add(1)
+	return true
+}
+
+// watch keeps the server's time, and closes the listener at its end.
+func (s *Server) watch(ctx context.Context, l net.Listener) {
+	t := time.NewTicker(core.Tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			s.apply(core.Ticked{})
+			continue
+		case <-ctx.Done():
+		case <-s.done:
+		}
+		_ = l.Close() // it may be closed already
+		return
+	}
+}
+
+// accept serves every connection on its own goroutine.
+func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitGroup) error {
+	a := &transport.Acceptor{Listener: l, Shed: s.shed, Log: s.cfg.Log}
+	defer a.Close()
+	for {
+		c, err := a.Accept(ctx)
+		switch {
+		case err == nil:
+			if sc := s.take(c, l); sc != nil {
+				clients.Go(sc.serve)
+			}
+		case ctx.Err() != nil || s.ended():
+			return nil
+		default:
+			return fmt.Errorf("spantree: cannot accept connections any more: %w", err)
+		}
+	}
+}
+
+// shed makes room for a connection where no descriptor is left.
+func (s *Server) shed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropStranger()
+}
+
+func (s *Server) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// take registers a connection; nil if it is one too many.
+func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
+	from := endpointOf(nc)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		_ = nc.Close() // nothing was said
+		return nil
+	}
+	for s.waiting >= s.maxWaiting && s.dropStranger() {
+	}
+	if why := s.full(from); why != "" {
+		s.mu.Unlock()
+		s.turnAway(nc, from, why)
+		return nil
+	}
+	s.pending[from.Host]++
+	s.waiting++
+	s.last++
+	if s.strangers = append(s.strangers, s.last); len(s.strangers) > 2*len(s.conns)+64 {
+		s.strangers = slices.DeleteFunc(s.strangers, func(id core.ConnID) bool { c := s.conns[id]; return id != s.last && (c == nil || c.known) })
+	}
+	c := newServerConn(s, s.last, nc, from, l)
+	s.conns[c.id] = c
+	s.mu.Unlock()
+	return c
+}
+
+func endpointOf(c net.Conn) core.Endpoint {
+	host := func(a net.Addr) string {
+		h, _, err := net.SplitHostPort(a.String())
+		if err != nil {
+			return a.String()
+		}
+		return h
+	}
+	return core.Endpoint{Host: host(c.RemoteAddr()), Local: host(c.LocalAddr())}
+}
+
+// term is the server's newest: it may be raised by what ranks report.
+func (s *Server) term() uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mind.Term
+}
+
+// known counts a connection that has said what it wants.
+func (s *Server) known(c *serverConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.known {
+		c.known = true
+		if !c.dropped {
+			s.waiting--
+		}
+		if s.pending[c.from.Host]--; s.pending[c.from.Host] == 0 {
+			delete(s.pending, c.from.Host)
+		}
+	}
+}
+
+// forget ends a connection's registration.
+func (s *Server) forget(c *serverConn) {
+	s.known(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.id)
+	if !c.dropped {
+		s.budget.Give(connBytes)
+	}
+	s.budget.Give(c.extra)
+	s.budget.release(c.out...) // the writer has ended
+}
+
+// protocols are those that are spoken, for the log.
+func (s *Server) protocols() string {
+	creds := s.cfg.Credentials
+	text := fmt.Sprintf("native %d", protocol.ProtocolVersion)
+	if creds.Any() && creds.TLS != nil {
+		text += " over TLS"
+	}
+	if creds.Any() && creds.Secret != nil {
+		text += " with a secret"
+	}
+	if creds.VW() {
+		text = "vw, " + text
+	}
+	return text
+}
+
+// apply hands the machine an event and does what it answers. Nothing here waits for a
+// client or for the disk: what is sent is queued for the connection's writer, and
+// records for the journal's. The log is written after the machine is free again.
+func (s *Server) apply(ev core.Event) {
+	events := []core.Event{ev}
+	for len(events) > 0 {
+		var notes []core.Note
+		s.mu.Lock()
+		out := s.mind.Step(time.Now(), events[0])
+		events = events[1:]
+		for _, a := range out {
+			switch a := a.(type) {
+			case core.SendFrame:
+				s.send(a)
+			case core.SendBytes:
+				if c := s.conns[a.Conn]; c != nil {
+					c.queue(a.Bytes)
+				}
+			case core.HangUp:
+				if c := s.conns[a.Conn]; c != nil {
+					c.queue(nil)
+				}
+			case core.Persist:
+				switch {
+				case s.journal != nil:
+					s.journal.add(a)
+				case a.Receipt != 0:
+					events = append(events, core.Persisted{Receipt: a.Receipt, Err: nil})
+				}
+			case core.Note:
+				notes = append(notes, a)
+			default:
+				panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
+			}
+		}
+		elapsed := s.mind.Now.Sub(s.born)
+		s.elapsed.Store(int64(elapsed))
+		_, tick := ev.(core.Ticked)
+		if tick {
+			s.budget.keeps(s.mind.Holds())
+			s.expireWrites(elapsed)
+		}
+		if s.draining && s.mind.Idle() {
+			s.end()
+		}
+		s.mu.Unlock()
+		if tick && s.journal != nil {
+			s.journal.watch(elapsed)
+		}
+		for _, n := range notes {
+			if n.Often {
+				s.complain(n.Text, n.Attrs...)
+				continue
+			}
+			s.cfg.Log.LogAttrs(context.Background(), n.Level, n.Text, n.Attrs...)
+		}
+	}
+}
+
+// expireWrites closes the connections of clients that do not read. The time is the
+// machine's: a pause of the server does not count.
+func (s *Server) expireWrites(now time.Duration) {
+	for _, c := range s.conns {
+		if since := c.writes.Load(); since > 0 && now-time.Duration(since) > s.cfg.WriteTimeout {
+			c.slow.Store(true)
+			c.abort()
+		}
+	}
+}
+
+// send queues a frame. A job's START is one frame for thousands of ranks: it
+// is encoded once.
+func (s *Server) send(a core.SendFrame) {
+	c := s.conns[a.Conn]
+	if c == nil {
+		return
+	}
+	if s.encodedOf != a.Frame {
+		b, err := protocol.AppendFrame(nil, a.Frame)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: spantree: the server made a frame over its limits: %v", err))
+		}
+		s.encoded, s.encodedOf = &parcel{b: b}, a.Frame
+	}
+	c.post(s.encoded)
+	if _, own := a.Frame.(*protocol.JobsFrame); own { // large, and this client's alone
+		s.encoded, s.encodedOf = nil, nil
+	}
+}
+
+// Drain takes no new jobs from now on; when those there are have ended,
+// Serve returns. Draining twice is no different from once.
+func (s *Server) Drain() {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	s.apply(core.Drained{})
+}
+
+// end makes every Serve return.
+func (s *Server) end() { s.endOnce.Do(func() { close(s.done) }) }
+
+// hangUpAll closes the connections that came from a listener, those that have
+// something to read left first.
+func (s *Server) hangUpAll(l net.Listener) {
+	s.mu.Lock()
+	delete(s.listeners, l)
+	for _, c := range s.conns {
+		if c.listener != l {
+			continue
+		}
+		if s.draining && !s.closed {
+			_ = c.raw.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout)) // no tick comes any more
+			c.queue(nil)                                                   // a last BYE may still be under way
+		} else {
+			c.abort()
+		}
+	}
+	s.mu.Unlock()
+}
+
+// Close ends Serve and all connections, and waits for them. Jobs that run are
+// left to themselves. Close is idempotent.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		s.serving.Wait()
+		return nil
+	}
+	s.closed = true
+	s.end()
+	for l := range s.listeners {
+		_ = l.Close() // its Serve reports what matters
+	}
+	for _, c := range s.conns {
+		c.abort()
+	}
+	s.mu.Unlock()
+	s.serving.Wait()
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal.close()
+}
+
+// Status is what a client would be told by [Status].
+func (s *Server) Status() protocol.ServerStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mind.Read(time.Now())
+	return s.mind.Status()
+}
+
+// warn logs what a connection did wrong.
+func (s *Server) warn(c *serverConn, text string, err error) {
+	s.complain(text, slog.String("from", c.from.Host), slog.Any("error", err))
+}
+
+// complain logs a warning about a client, unless there are too many.
+func (s *Server) complain(text string, attrs ...slog.Attr) {
+	ok, left := s.warnings.let(time.Now())
+	if !ok {
+		return
+	}
+	if left > 0 {
+		attrs = append(attrs, slog.Int("warnings_left_out", left))
+	}
+	s.cfg.Log.LogAttrs(context.Background(), slog.LevelWarn, text, attrs...)
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+)
+
+// tlsSite are the credentials of a server on the loopback, and of a rank.
+func tlsSite(t testing.TB) (server, rank *auth.Credentials) {
+	t.Helper()
+	site, now := authtest.NewSite(t), time.Now()
+	return &auth.Credentials{TLS: site.TLS("the server", now, "127.0.0.1")}, &auth.Credentials{TLS: site.TLS("a rank", now)}
+}
+
+func TestJobsOverTLS(t *testing.T) {
+	server, rank := tlsSite(t)
+	secret := secretCreds(t, goodSecret).Secret
+	for name, c := range map[string][2]*auth.Credentials{
+		"TLS":              {server, rank},
+		"TLS and a secret": {{TLS: server.TLS, Secret: secret}, {TLS: rank.TLS, Secret: secret}},
+		"encrypted":        {encrypted(t, secret), encrypted(t, secret)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := serveTCP(t, ServerConfig{Credentials: c[0]})
+			creds := c[1]
+			r.pair(creds, 1)
+			if _, err := client.Status(t.Context(), nil, r.addr, creds); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// encrypted is a secret, and TLS without certificates.
+func encrypted(t testing.TB, s *auth.Secret) *auth.Credentials {
+	t.Helper()
+	return &auth.Credentials{TLS: authtest.Ephemeral(t), Secret: s}
+}
+
+// Without certificates it is the secret that keeps strangers out, and who stands in the
+// middle: its own handshakes with both sides do not have the same binding.
+func TestTheSecretVouchesForTLS(t *testing.T) {
+	secret := secretCreds(t, goodSecret).Secret
+	good := encrypted(t, secret)
+	r := serveTCP(t, ServerConfig{Credentials: good})
+	server, rank := tlsSite(t)
+	certified := serveTCP(t, ServerConfig{Credentials: &auth.Credentials{TLS: server.TLS, Secret: secret}})
+	for name, c := range map[string]struct {
+		r     *rig
+		creds *auth.Credentials
+		words string
+	}{
+		"another secret":                       {r, encrypted(t, secretCreds(t, otherSecret).Secret), "the secret is not the server's"},
+		"no TLS":                               {r, secretCreds(t, goodSecret), "speaks TLS alone"},
+		"certificates, and a server with none": {r, &auth.Credentials{TLS: rank.TLS, Secret: secret}, "this program refuses the server"},
+		"no certificate, where one is wanted":  {certified, good, "certificate"},
+	} {
+		_, err := client.Status(t.Context(), nil, c.r.addr, c.creds)
+		refusedWith(t, err, c.words)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	if err := (ServerConfig{Credentials: &auth.Credentials{TLS: good.TLS}}).Validate(); err == nil {
+		t.Error("TLS that keeps nobody out is taken for credentials")
+	}
+	// In the middle: TLS with the client, TLS with the server, and every byte handed on.
+	mitm := listenLocal(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		near, err := mitm.Accept()
+		if err != nil {
+			return
+		}
+		defer near.Close()
+		far, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			return
+		}
+		defer far.Close()
+		in, err := good.Server(t.Context(), near)
+		if err != nil {
+			return
+		}
+		out, err := good.Client(t.Context(), far, "")
+		if err != nil {
+			return
+		}
+		back := make(chan struct{})
+		go func() {
+			defer close(back)
+			_, _ = io.Copy(in, out)
+			near.Close()
+		}()
+		_, _ = io.Copy(out, in)
+		far.Close()
+		<-back
+	}()
+	_, err := client.Status(t.Context(), nil, mitm.Addr().String(), good)
+	refusedWith(t, err, "the secret is not the server's")
+	mitm.Close()
+	<-done
+}
+
+func TestTLSStrangersAreRefused(t *testing.T) {
+	server, rank := tlsSite(t)
+	_, foreign := tlsSite(t)
+	guarded, open := serveTCP(t, ServerConfig{Credentials: server}), serveTCP(t, ServerConfig{})
+	both := serveTCP(t, ServerConfig{Credentials: &auth.Credentials{TLS: server.TLS, Secret: secretCreds(t, goodSecret).Secret}})
+	for name, c := range map[string]struct {
+		r     *rig
+		creds *auth.Credentials
+		words string
+	}{
+		"a foreign certificate":      {guarded, foreign, "foreign"},
+		"no TLS":                     {guarded, nil, "speaks TLS alone"},
+		"a secret in place of TLS":   {guarded, secretCreds(t, goodSecret), "speaks TLS alone"},
+		"TLS where there is none":    {open, rank, "does not speak TLS"},
+		"TLS without the secret":     {both, rank, "it asks for a secret"},
+		"TLS with another secret":    {both, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, otherSecret).Secret}, "the secret is not the server's"},
+		"the secret without TLS":     {both, secretCreds(t, goodSecret), "speaks TLS alone"},
+		"a secret that nobody wants": {guarded, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, goodSecret).Secret}, "it asks for no secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := client.Status(t.Context(), nil, c.r.addr, c.creds)
+			refusedWith(t, err, c.words)
+		})
+	}
+	// vw's protocol has no place here, either.
+	p := guarded.vw(1, 2, 0)
+	p.reads("00000000")
+	p.ends()
+}
+
+// A relay that has no certificate changes or splices nothing unnoticed.
+func TestTLSFlippedBytes(t *testing.T) {
+	server, rank := tlsSite(t)
+	r := serveTCP(t, ServerConfig{Credentials: server, HandshakeTimeout: time.Second})
+	for _, up := range []bool{true, false} {
+		for at := 8; at < 1500; at += 149 {
+			mitm := between(t, r.addr, flip(up, at))
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			if s, err := client.Status(ctx, nil, mitm.addr(), rank); err == nil {
+				t.Errorf("up %v, byte %d: the answer is %v", up, at, s)
+			}
+			if ctx.Err() != nil {
+				t.Errorf("up %v, byte %d: nobody noticed in time", up, at)
+			}
+			cancel()
+		}
+	}
+}
+
+// Clients that begin a handshake and do not go on hold no place in it.
+func TestIdleHandshakesHoldNobodyUp(t *testing.T) {
+	server, rank := tlsSite(t)
+	r := serveTCP(t, ServerConfig{Credentials: server, MaxHandshakes: 2})
+	for range 20 {
+		c, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		// A record of 512 bytes begins, and 24 bytes of it come.
+		if _, err := c.Write(append([]byte{22, 3, 1, 2, 0}, make([]byte, 24)...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := client.Status(ctx, nil, r.addr, rank); err != nil {
+		t.Error(err)
+	}
+}
