@@ -111,7 +111,7 @@ type Config struct {
 	DialTimeout time.Duration
 	// Stall ends the job when no byte has moved for so long between two ranks that
 	// both are in a collective; 0 is 60 s. Links slower than Chunk per Stall count
-	// as stalled.
+	// as stalled, and so does a transfer of the state that takes longer for 256 KiB.
 	Stall time.Duration
 	// MaxWait ends the job when a rank has not entered a collective for so long; 0
 	// is no limit, as long as it sends signs of life. vw workers send none: beside them 0 is

@@ -41,6 +41,8 @@ const (
 	frameNo   = 6
 	frameElse = 7
 
+	// takePart is the most that one frame carries. Each frame must pass within the stall time-out,
+	// which bounds the whole transfer: its rate is at least takePart per time-out.
 	takePart = 256 << 10
 	maxNo    = 512
 )
