@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/spantree/server"
+	"github.com/gvw-project/gvw/optim"
 )
 
 // disturbance is what happens to a rank in a step.
@@ -345,6 +346,10 @@ var recovered = []method{
 	}},
 	{"l-bfgs, hessian on, regularisers", func(c *Config) {
 		c.BFGS, c.Passes, c.L2, c.HessianOn, c.OutputRegularizer = true, 9, 1, true, "regularisers"
+	}},
+	{"l-bfgs of vw 9, regularisers", func(c *Config) {
+		c.BFGS, c.Semantics, c.Passes, c.L2 = true, optim.VW9, 40, 1
+		c.OutputRegularizer, c.OutputRegularizerTxt = "regularisers", "text"
 	}},
 	{"conjugate gradients", func(c *Config) {
 		c.BFGS, c.ConjugateGradient, c.Mem, c.MemSet, c.Passes, c.L2 = true, true, 0, true, 12, 1
