@@ -280,7 +280,8 @@ func (c charge) on(a, b *attempt) bool {
 	return c.ends == [2]*attempt{a, b} || c.ends == [2]*attempt{b, a}
 }
 
-// evict takes its rank from an attempt for good.
+// evict takes its rank from an attempt for good. A server that is started again does not know it:
+// fenceOld refuses the attempt if another one has replaced it, else it may be evicted once more.
 func (m *Machine) evict(a *attempt, why string) {
 	j := a.job
 	if len(j.barred) < maxBarred {

@@ -175,6 +175,8 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 		return refuse(protocol.AttemptFenced, "rank %d of job %v is held by another attempt, on %s", a.rank, j.id, holder.host)
 	case j.removed[a.rank]:
 		return refuse(protocol.AttemptFenced, "job %v goes on without rank %d", j.id, a.rank)
+	case holder != nil && holder.wired != (protocol.Epoch{}):
+		m.fenceOld(holder, a)
 	case holder != nil: // it was never wired, and yields
 		j.unseat(holder)
 		if m.standBy(holder); !j.recovers() {
@@ -196,6 +198,16 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	}
 	m.tellStandbys(j, a.rank)
 	return nil
+}
+
+// fenceOld ends the holder of a rank that has reported an older epoch than another attempt of the
+// rank: the job went on without it in an earlier life of the server, which may have evicted it.
+func (m *Machine) fenceOld(holder, newer *attempt) {
+	why := fmt.Sprintf("rank %d of job %v is held by another attempt, on %s", newer.rank, newer.job.id, newer.host)
+	m.log(slog.LevelWarn, "attempt is of an older epoch", append(holder.attrs(), slog.String("epoch", holder.wired.String()))...)
+	m.send(holder, &protocol.FencedFrame{Epoch: holder.wired, Reason: why})
+	m.do(HangUp{holder.conn})
+	m.forget(holder)
 }
 
 // adopt takes an epoch that an attempt reports for the job's newest.
