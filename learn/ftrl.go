@@ -48,9 +48,8 @@ func (m *leader) Work(ctx context.Context) error { return m.s.pass(ctx, m.meet) 
 // meetSingle meets an example with a simple label.
 func (m *leader) meetSingle(b *feature.Batch, ex *feature.Example, held bool) error {
 	s := m.s
-	m.learner.Shown = s.seen
 	s.observe(ex, held)
-	m.learner.Range = s.seen
+	m.learner.Shown, m.learner.Range = s.before, s.seen
 	return s.meet(m.learner, b, ex, held)
 }
 

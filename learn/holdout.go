@@ -38,6 +38,9 @@ func (h *holdout) held(n int) bool {
 	return n%h.period == 0
 }
 
+// meanLoss is a mean as vw keeps it, in a float32.
+func meanLoss(loss, weight float64) float64 { return float64(float32(loss / weight)) }
+
 // endPass compares the pass's mean holdout loss with the best one so far.
 func (h *holdout) endPass(loss, weight float64) (better, stop bool) {
 	if !h.on {
@@ -45,7 +48,7 @@ func (h *holdout) endPass(loss, weight float64) (better, stop bool) {
 	}
 	mean := float64(math.MaxFloat32) / 2 // vw's, where nothing was held out
 	if weight > 0 {
-		mean = loss / weight
+		mean = meanLoss(loss, weight)
 	}
 	if !h.begun || mean < h.best {
 		h.best, h.begun, h.without = mean, true, 0

@@ -29,6 +29,12 @@ func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, he
 				return err
 			}
 		}
+		if len(s.cfg.ClassWeights) > 0 && s.cfg.FTRL == ftrl.None { // vw predicts first
+			clipped = s.before.Clip(raw)
+		}
+		if s.spared > 0 {
+			l = s.loss.Loss(s.before, clipped, ex.Label)
+		}
 	} else {
 		raw, clipped = learner.Predict(fs, ex.Initial)
 		if ex.Labeled() {

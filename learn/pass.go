@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -106,7 +107,8 @@ func (s *session) guarded(f func() error) error {
 	return f()
 }
 
-// weighted is f for examples whose weights are those of their classes.
+// weighted is f for examples whose weights are those of their classes. As in vw only an
+// example that is learned from has that weight.
 func (s *session) weighted(f visit) visit {
 	weights := s.cfg.ClassWeights
 	if len(weights) == 0 {
@@ -114,16 +116,37 @@ func (s *session) weighted(f visit) visit {
 	}
 	var own feature.Example
 	return func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if !s.learns(held) {
+			return f(b, ex, held)
+		}
 		own = *ex // the batch stays as it is
 		s.cfg.reweigh(&own)
-		return f(b, &own, held)
+		s.spared = sparedWeight(ex, &own)
+		err := f(b, &own, held)
+		s.spared = 0
+		return err
 	}
 }
 
-// reweigh gives an example the weight of its class.
+// sparedWeight returns the weight by which the loss of an example counts whose class has
+// weight 0, and 0 for others. own is the example with the weight of its class. vw keeps
+// the loss of the prediction before such an example would be learned from.
+func sparedWeight(ex, own *feature.Example) float32 {
+	if own.Weight != 0 {
+		return 0
+	}
+	return max(ex.Weight, 0)
+}
+
+// reweigh gives an example the weight of its class, which is the label without its
+// fraction, as in vw.
 func (c *Config) reweigh(ex *feature.Example) {
+	if !ex.Labeled() {
+		return
+	}
+	label := float32(math.Trunc(float64(ex.Label)))
 	for _, class := range c.ClassWeights {
-		if ex.Label == class.Label {
+		if label == class.Label {
 			ex.Weight *= class.Weight
 			return
 		}

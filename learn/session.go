@@ -34,6 +34,7 @@ type session struct {
 	otherLoss string // a note that the loaded model was trained with another loss; "": none
 	link      loss.Link
 	seen      loss.Range // the label range; fixed for the logistic loss
+	before    loss.Range // seen before the label of the example at hand
 	fixed     bool       // seen does not follow the labels
 
 	stats   Stats  // what this rank saw in this run
@@ -42,9 +43,10 @@ type session struct {
 	base    carried
 	passes  int // passes over the data so far
 	holdout holdout
-	wired   bool // the group knows this rank's shard
-	nth     int  // number of the example at hand, in its pass
-	place   int  // the same among examples and the empty lines between them, as vw counts
+	wired   bool    // the group knows this rank's shard
+	nth     int     // number of the example at hand, in its pass
+	spared  float32 // see sparedWeight; 0: none
+	place   int     // the same among examples and the empty lines between them, as vw counts
 	begun   time.Time
 	perPass int // examples of this rank in a pass; 0: not known yet
 
@@ -82,6 +84,7 @@ type carried struct{ Nsx, TotalWeight, T float64 }
 // observe counts a label, and lets the label range follow it unless the example
 // is held out, as vw has it.
 func (s *session) observe(ex *feature.Example, held bool) {
+	s.before = s.seen
 	if !ex.Labeled() {
 		return
 	}
@@ -98,7 +101,7 @@ func (s *session) observe(ex *feature.Example, held bool) {
 // sum over features, clipped the same within the range, l the unweighted loss.
 func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
 	p := s.link.Apply(clipped)
-	l *= max(ex.Weight, 0)
+	l *= max(ex.Weight, s.spared, 0)
 	if s.cfg.Binary {
 		p, l = signOf(p, l, ex)
 	}

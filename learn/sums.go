@@ -54,8 +54,12 @@ func (a *summation) batch(b *feature.Batch) error {
 	a.examples = b.Examples
 	if len(s.cfg.ClassWeights) > 0 {
 		a.weighted = append(a.weighted[:0], b.Examples...) // the batch stays as it is
+		place := a.place
 		for i := range a.weighted {
-			s.cfg.reweigh(&a.weighted[i])
+			ex := &a.weighted[i]
+			if place += int(ex.Before) + 1; s.learns(s.holdout.held(place)) {
+				s.cfg.reweigh(ex)
+			}
 		}
 		a.examples = a.weighted
 	}
@@ -87,6 +91,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		} else if a.add(ex, t); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
 			return a.diverged(b, ex, t.raw, t.loss)
 		}
+		s.spared = sparedWeight(&b.Examples[i], ex)
 		if err := s.account(b, ex, held, t.raw, t.p, t.loss); err != nil {
 			return err
 		}

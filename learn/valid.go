@@ -77,7 +77,7 @@ func newStop(c *Config) holdout { return holdout{on: true, patience: c.EarlyTerm
 
 // improves reports whether the weights that were just measured are the best.
 func (v *validation) improves() bool {
-	return v != nil && v.fresh && (!v.stop.known || v.loss/v.weight < v.stop.best)
+	return v != nil && v.fresh && (!v.stop.known || meanLoss(v.loss, v.weight) < v.stop.best)
 }
 
 // stoppedBy names the set that training is stopped by.

@@ -57,6 +57,7 @@ var silent = []Case{
 	{Options: "link", With: "oaa probabilities", Class: Silent, Text: "predictions are probabilities in any case", Example: "-d multi.vw --oaa 3 --loss_function logistic --probabilities --link logistic"},
 	{Options: "indexing", Value: "1", With: "named_labels oaa", Class: Silent, Text: "names count from 1", Example: "-d named.vw --oaa 3 --named_labels red,green,blue --indexing 1"},
 	{Options: "adax sparse_l2 decay_learning_rate", With: "testonly", Class: Silent, Text: nothing, Example: "-d train.vw -f m --quiet ;; -d train.vw -t -i m --adax --sparse_l2 0.1 --decay_learning_rate 0.4"},
+	{Options: "classweight", With: "testonly", Class: Silent, Text: "only what is learned from has the weight of its class", Example: "-d train.vw -f m --quiet ;; -d train.vw -t -i m --classweight 1:3"},
 	{Options: "ngram", Value: `\D?[01]`, Class: Silent, Text: "a 1-gram is the feature itself", Example: "-d train.vw --ngram 1 --ngram b0"},
 	{Options: "redefine", Value: `.?:=|=`, Class: Silent, Text: "features without a namespace stay where they are", Example: "-d plain.vw --redefine a:= --redefine = --redefine :="},
 	{Options: "total", Value: "1", With: "unique_id node", Without: "span_server spare", Class: Silent, Text: "one process needs no server", Example: "-d train.vw --node 0 --unique_id 0 --total 1"},

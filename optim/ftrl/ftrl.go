@@ -166,32 +166,39 @@ func (l *Learner) dot(fs []feature.Feature, p float32) float32 {
 }
 
 // Learn predicts the example, then learns from it if it has a label and a
-// weight above 0. It returns the prediction before the update and the unweighted
-// loss; 0 without a label.
+// weight above 0. It returns the raw prediction by which it has learned, the prediction
+// before the update, and the unweighted loss; 0 without a label.
 func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
 	if !ex.Labeled() || ex.Weight <= 0 {
 		raw, clipped = l.Predict(fs, ex.Initial)
 		if ex.Labeled() {
 			loss = l.loss.Loss(l.Range, clipped, ex.Label)
 			l.watch(clipped)
+			if l.predictsFirst() {
+				clipped = l.Shown.Clip(raw)
+			}
 		}
 		return raw, clipped, loss
 	}
-	apart := l.cfg.Rule == Coin || l.cfg.Rule == Pistol && l.PredictFirst // not by the prediction that is shown
-	var shown float32
-	if apart {
-		shown = l.dot(fs, ex.Initial)
+	first := l.predictsFirst()
+	var before float32
+	if first && l.cfg.Rule != Proximal { // whose raw prediction is the same
+		before = l.dot(fs, ex.Initial)
 	}
 	raw, clipped = l.learn(fs, ex)
 	loss = l.loss.Loss(l.Range, clipped, ex.Label)
 	switch {
-	case apart:
-		return shown, l.Shown.Clip(shown), loss
-	case l.cfg.Rule == Pistol:
-		return raw, clipped, loss
+	case l.cfg.Rule == Proximal:
+		clipped = l.Shown.Clip(raw)
+	case first:
+		clipped = l.Shown.Clip(before)
 	}
-	return raw, l.Shown.Clip(raw), loss
+	return raw, clipped, loss
 }
+
+// predictsFirst reports whether Learn returns the prediction by the weights that the
+// example before has left.
+func (l *Learner) predictsFirst() bool { return l.cfg.Rule != Pistol || l.PredictFirst }
 
 // learn predicts the example, which has a label, and learns from it. It returns the
 // prediction by which it has learned. An example without weight moves no weight, but may
