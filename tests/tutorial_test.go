@@ -11,7 +11,7 @@ import (
 )
 
 // tutorialLine is a command of docs/tutorial.md.
-var tutorialLine = regexp.MustCompile(`(?m)^    ((?:gunzip|gvw|spanning_tree) .*)$`)
+var tutorialLine = regexp.MustCompile(`(?m)^    ((?:gunzip|gvw|cmp|spanning_tree|GVW_FAULT=\S+) .*)$`)
 
 // The commands of docs/tutorial.md, in their order, do what it says.
 func TestTutorial(t *testing.T) {
@@ -67,13 +67,13 @@ func TestTutorial(t *testing.T) {
 		r := shell(line)
 		switch {
 		case strings.Contains(line, " -t "):
-			says("average loss on the test file is 0.0829.")
+			says("The average loss on the test file is 0.0829.")
 			wants(r, "average loss = 0.0829")
 			if strings.Contains(r.stderr, "WARN") {
 				t.Errorf("a warning in\n%s", r.stderr)
 			}
 			predictions := readFile(t, filepath.Join(dir, "predictions"))
-			says("without it the squared loss is shown, 9.29, with a note. The predictions are the same.")
+			says("Without it, gvw shows the squared loss, 9.29, and a note. The predictions are the same.")
 			r := shell(strings.Replace(line, "--loss_function logistic ", "", 1))
 			wants(r, "average loss = 9.29")
 			if n := strings.Count(r.stderr, "was trained with --loss_function logistic"); n != 1 {
@@ -82,11 +82,14 @@ func TestTutorial(t *testing.T) {
 			if readFile(t, filepath.Join(dir, "predictions")) != predictions {
 				t.Error("the predictions are others")
 			}
+		case strings.HasPrefix(line, "GVW_FAULT="):
+			says("kill rank 2 at its fifth collective:")
+			wants(r, "rank 2 has ended")
 		case strings.Contains(line, "run -n 4"):
 			says("the training loss of the model is 0.008683.")
 			wants(r, "training loss of the model = 0.008683 (pass 20")
 		case strings.Contains(line, "--hybrid"):
-			says("the last line has the training loss of the model itself, 0.008387.")
+			says("The last line has the training loss of the model itself, 0.008387.")
 			wants(r, "training loss of the model = 0.008387 (pass 20")
 			if !strings.HasSuffix(strings.TrimRight(r.stderr, "\n"), "before its last step)") {
 				t.Errorf("it is not the last line of\n%s", r.stderr)
@@ -98,8 +101,8 @@ func TestTutorial(t *testing.T) {
 			t.Errorf("worker %d: exit code %d\n%s", i, r.code, r.stderr)
 		}
 	}
-	if commands != 10 || len(workers) != 3 {
-		t.Errorf("%d commands, %d of them workers: want 10 and 3: is the tutorial in the form that this test reads?", commands, len(workers))
+	if commands != 12 || len(workers) != 3 {
+		t.Errorf("%d commands, %d of them workers: want 12 and 3: is the tutorial in the form that this test reads?", commands, len(workers))
 	}
 }
 
