@@ -113,6 +113,8 @@ gotest unit $(go list ./... | grep -v "^$module/tests")
 
 heading "race tests of the concurrent packages"
 if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
+	# By default each process of a race build sleeps for a second when it ends.
+	export GORACE=${GORACE:-atexit_sleep_ms=10}
 	# shellcheck disable=SC2046
 	gotest race -race -short $(present ./allreduce/... ./internal/spantree/... ./feature/stream/... ./learn/... ./cmd/...)
 else

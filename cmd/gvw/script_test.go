@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -16,8 +17,12 @@ import (
 )
 
 // TestMain lets the test binary be gvw: scripts call it, and gvw run calls it
-// again for its workers.
+// again for its workers. A race build sleeps for a second at the end of each process
+// unless GORACE sets another time; the scripts start hundreds of processes.
 func TestMain(m *testing.M) {
+	if _, set := os.LookupEnv("GORACE"); !set {
+		os.Setenv("GORACE", "atexit_sleep_ms=10")
+	}
 	testscript.Main(m, map[string]func(){"gvw": main})
 }
 

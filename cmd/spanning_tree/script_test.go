@@ -23,8 +23,12 @@ import (
 )
 
 // TestMain lets the test binary be spanning_tree, also when it starts itself
-// in the background.
+// in the background. A race build sleeps for a second at the end of each process
+// unless GORACE sets another time.
 func TestMain(m *testing.M) {
+	if _, set := os.LookupEnv("GORACE"); !set {
+		os.Setenv("GORACE", "atexit_sleep_ms=10")
+	}
 	testscript.Main(m, map[string]func(){"spanning_tree": main})
 }
 
