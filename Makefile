@@ -59,6 +59,7 @@ lint:
 	go vet ./...
 	$(TOOL) staticcheck ./...
 	test -z "$$($(TOOL) gofumpt -l .)"
+	scripts/deadcode.sh
 	go mod tidy -diff
 	cd tools && go mod tidy -diff
 

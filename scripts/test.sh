@@ -84,6 +84,7 @@ step gofmt silent gofmt -l .
 step vet go vet ./...
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
 step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
+step deadcode scripts/deadcode.sh
 step tidy tidy
 step builds builds
 # What it finds is no reason to need it: it is asked where it is.

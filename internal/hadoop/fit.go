@@ -5,7 +5,6 @@ package hadoop
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 // Room is what a cluster has for a job: the memory of each node, in MB.
@@ -35,14 +34,6 @@ func fit(nodes []int, mapMB, masterMB int) int {
 		}
 	}
 	return best
-}
-
-// Largest is the most memory of a node, in MB.
-func (r Room) Largest() int {
-	if len(r.All) == 0 {
-		return 0
-	}
-	return slices.Max(r.All)
 }
 
 // Nodes is the room of a cluster, by the answer of its ResourceManager to
