@@ -92,7 +92,7 @@ func (m *chooser) meet(b *feature.Batch, ex *feature.Example, held bool) error {
 	} else {
 		scores = m.learner.Predict(fs, ex.Initial)
 	}
-	if s.cfg.Link != "identity" { // of a test, and not of probabilities
+	if s.cfg.Link != "identity" { // not of probabilities
 		for i, v := range scores {
 			scores[i] = s.link.Apply(v)
 		}

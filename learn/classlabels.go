@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // classLabels maps labels to classes, which count from 0: the labels 1 to k, or 0
@@ -93,6 +94,12 @@ func (c *Config) classNames() []string {
 // weight a class and feature will do, however it was trained.
 func (c *Config) testsClasses() bool { return c.TestOnly && c.OAA > 0 }
 
+// linksClasses reports whether --link only changes the scores that are shown. By SGD vw
+// learns from them.
+func (c *Config) linksClasses() bool {
+	return c.Probabilities || c.testsClasses() || c.FTRL != ftrl.None
+}
+
 // validateClasses looks whether the options of one against all make sense.
 func (c *Config) validateClasses(fault func(option, format string, args ...any)) {
 	if c.OAA == 0 {
@@ -102,7 +109,7 @@ func (c *Config) validateClasses(fault func(option, format string, args ...any))
 	if c.BFGS || c.Hybrid != nil {
 		fault("--oaa", "L-BFGS learns one model: leave --bfgs and --hybrid out")
 	}
-	if c.Binary || c.Link != "identity" && !c.Probabilities && !c.testsClasses() {
+	if c.Binary || c.Link != "identity" && !c.linksClasses() {
 		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
 	}
 	if c.Bits < 32 && c.OAA > 1<<c.Bits {

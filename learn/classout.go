@@ -32,7 +32,9 @@ func (m *chooser) write(tag []byte, scores []float32, best int, shown *classLabe
 	if s.raw == nil || s.cfg.Probabilities || s.cfg.Scores { // the file stays empty, as vw's
 		return nil
 	}
-	return s.raw.addLine(shown.append(append(s.raw.buf[:0], ' '), scores), tag)
+	numbered := *shown
+	numbered.names = nil // as in vw
+	return s.raw.addLine(numbered.append(append(s.raw.buf[:0], ' '), scores), tag)
 }
 
 // append appends class:score for each class, six significant digits each.

@@ -78,6 +78,6 @@ var learners = []group{
 		{"indexing=", Works, "-r with labels from 0 has each score under its own label; vw's are shifted by one"},
 	}},
 	{"Scorer", []row{
-		{"link=", Works, "with --oaa only in tests: as vw learns, it takes the linked scores for raw ones"},
+		{"link=", Works, "with --oaa only in tests, or with --ftrl, --pistol and --coin: as vw learns by SGD, it takes the linked scores for raw ones"},
 	}},
 }
