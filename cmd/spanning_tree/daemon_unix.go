@@ -16,39 +16,39 @@ import (
 	"time"
 )
 
-// A Go program cannot fork; it starts itself anew, in a session of its own,
-// with a pipe on which the child says that it listens. Until then the command
-// stays, so that the user's terminal and the caller's $? learn of failures. Then the child
-// lets go of the caller's stderr: ssh and $(spanning_tree) would wait for its end.
+// A Go program cannot fork. The command instead starts itself again as a child in a session
+// of its own, and passes it a pipe. The child writes its port to the pipe when it
+// listens. Until then the parent waits, so that errors appear on the terminal and in the
+// exit code. The child then closes the caller's stderr, since ssh and
+// $(spanning_tree) wait until it is closed.
 
-// readyEnv tells a process that it is the child, and readyFD is its pipe.
 const (
-	readyEnv = "GVW_SPANNING_TREE_READY"
-	readyFD  = 3
-	readyIn  = 30 * time.Second
+	readyEnv = "GVW_SPANNING_TREE_READY" // set in the child
+	readyFD  = 3                         // the pipe's descriptor in the child
+	readyIn  = 30 * time.Second          // time for the child to start listening
 )
 
-// startDaemon returns when the server in the background listens, with code 0 and its
-// port, or when it has failed, with its exit code; it has said why then.
+// startDaemon starts the background server. It returns code 0 and the port when the server
+// listens, or the server's exit code when it has failed and printed the error.
 func startDaemon(args []string) (code, port int, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, 0, fmt.Errorf("cannot find this program to start it in the background: %w", err)
+		return 0, 0, fmt.Errorf("cannot start the background server: cannot find this executable: %w", err)
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return 0, 0, fmt.Errorf("cannot start the server in the background: %w", err)
+		return 0, 0, fmt.Errorf("cannot start the background server: %w", err)
 	}
 	defer r.Close()
 	cmd := &exec.Cmd{
 		Path: self, Args: append([]string{os.Args[0]}, args...), Env: append(os.Environ(), readyEnv+"=1"),
-		Stderr:     os.Stderr, // until it listens
+		Stderr:     os.Stderr, // until the child listens
 		ExtraFiles: []*os.File{w}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	err = cmd.Start()
-	_ = w.Close() // the child has its own
+	_ = w.Close() // the child has its own copy
 	if err != nil {
-		return 0, 0, fmt.Errorf("cannot start the server in the background: %w", err)
+		return 0, 0, fmt.Errorf("cannot start the background server: %w", err)
 	}
 	if err := r.SetReadDeadline(time.Now().Add(readyIn)); err != nil {
 		return 0, 0, err
@@ -64,11 +64,11 @@ func startDaemon(args []string) (code, port int, err error) {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
 		return exit.ExitCode(), 0, nil
 	}
-	return 0, 0, fmt.Errorf("the server in the background has ended: %v", cmd.ProcessState)
+	return 0, 0, fmt.Errorf("the background server ended before it listened: %v", cmd.ProcessState)
 }
 
-// daemonChild tells whether this process is the child, and how it says that
-// it is ready.
+// daemonChild reports whether this process is the child. ready detaches the child from the
+// caller's stderr and sends its port to the parent; in other processes it does nothing.
 func daemonChild() (ready func(port int, log *os.File), child bool) {
 	if os.Getenv(readyEnv) == "" {
 		return func(int, *os.File) {}, false
@@ -76,13 +76,14 @@ func daemonChild() (ready func(port int, log *os.File), child bool) {
 	pipe := os.NewFile(readyFD, "ready")
 	return func(port int, log *os.File) {
 		leaveStderr(log)
-		_, _ = pipe.Write(binary.BigEndian.AppendUint16(nil, uint16(port))) // a parent that is gone does not matter
+		_, _ = pipe.Write(binary.BigEndian.AppendUint16(nil, uint16(port))) // the parent may have ended
 		_ = pipe.Close()
 	}, true
 }
 
-// leaveStderr makes the log this process's stderr, which also gets the trace of a crash. Without
-// a log stderr stays if it is a file: no caller waits for its end.
+// leaveStderr replaces stderr by the log file, which then also receives the trace of a crash.
+// Without a log file it replaces stderr by the null device, unless stderr is a regular
+// file, for whose end no caller waits.
 func leaveStderr(log *os.File) {
 	if log == nil {
 		if fi, err := os.Stderr.Stat(); err == nil && fi.Mode().IsRegular() {
@@ -90,14 +91,14 @@ func leaveStderr(log *os.File) {
 		}
 		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		if err != nil {
-			return // then the caller waits, as for any command that stays
+			return // the caller then waits, as for a foreground command
 		}
 		defer null.Close()
 		log = null
 	}
-	_ = duplicate(int(log.Fd()), int(os.Stderr.Fd())) // the same
+	_ = duplicate(int(log.Fd()), int(os.Stderr.Fd())) // on failure the caller waits, too
 }
 
-// ignoreBrokenPipes keeps the server alive when who reads its log has gone: Go
-// ends a program that writes to a closed stderr.
+// ignoreBrokenPipes keeps the server running when the reader of its log has gone: by
+// default Go ends a program that writes to a broken stderr.
 func ignoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -5,7 +5,7 @@ package main
 import "os"
 
 func startDaemon([]string) (code, port int, err error) {
-	return 0, 0, usage("on Windows the server runs in the foreground: give --nondaemon")
+	return 0, 0, usage("on Windows the server cannot run in the background: add --nondaemon")
 }
 
 func daemonChild() (ready func(int, *os.File), child bool) { return func(int, *os.File) {}, false }

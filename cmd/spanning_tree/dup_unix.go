@@ -6,5 +6,5 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// duplicate makes the descriptor to another name of from.
+// duplicate makes descriptor to a duplicate of from.
 func duplicate(from, to int) error { return unix.Dup2(from, to) }

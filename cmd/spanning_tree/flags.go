@@ -17,60 +17,62 @@ const help = `usage: spanning_tree [options] [pid_file]
 
 The server through which the workers of cluster jobs (vw and gvw) find each other.
 
-  -p, --port N      listen on port N (default 26543; 0: any free one, which is
+  -p, --port N      listen on port N (default 26543; 0: any free port, which is
                     printed to stdout)
-      --bind ADDR   listen on this address alone (default: all)
-      --state FILE  remember finished runs in FILE, so that a restarted server
-                    knows them (default: only while it runs)
+      --bind ADDR   listen only on this address (default: all)
+      --state FILE  keep a journal of finished runs in FILE, for use after a
+                    restart (default: remember them in memory)
       --lost_after T
-                    silence after which a rank is lost that does not say itself
-                    (default 10s)
+                    silence after which a rank is lost, unless the rank sets
+                    its own limit (default 10s)
       --replace_timeout T
-                    how long a job that recovers waits for the replacement of a
-                    lost rank, if it does not say itself (default 10m)
-      --grace T     with --state: how long a restarted server waits for the ranks
-                    of running jobs before it starts others that recover
-                    (default: --lost_after)
+                    time that a job waits for the replacement of a lost rank,
+                    unless its ranks set their own limit (default 10m)
+      --grace T     with --state: time after a restart in which the ranks of
+                    running jobs may reconnect before the server starts an
+                    epoch of a job that recovers (default: --lost_after)
       --journal_timeout T
-                    with --state: how long a job that has ended waits for the disk
-                    to take its record, then it fails; also how long a start waits
-                    for the disk (default 5m)
-      --log FILE    append the log to FILE (default: stderr; in the background only if
-                    that is a file)
+                    with --state: time that the end of a job waits for its
+                    record to reach the disk before the job fails; also the
+                    limit for reading the journal at the start (default 5m)
+      --log FILE    append the log to FILE (default: stderr; in the background
+                    only if stderr is a file)
       --nondaemon   stay in the foreground
 
-Who may come (gvw keygen makes secrets and certificates; docs/security.md):
+Access control (gvw keygen creates secrets and certificates; docs/security.md):
 
       --secret_file FILE
-                    ask everybody for the secret in FILE, and show it to them
-      --encrypt     with --secret_file: speak TLS, without certificates
+                    require clients to prove that they have the secret in FILE,
+                    and prove it to them
+      --encrypt     with --secret_file: use TLS without certificates
       --tls_cert FILE, --tls_key FILE, --tls_ca FILE
-                    speak TLS, with who has a certificate of the authority
-      --allow_vw    let vw workers in all the same, who can prove nothing
+                    use TLS, and require a certificate of the authority
+      --allow_vw    admit vw workers, which cannot authenticate
       --allow CIDR,..
-                    take connections from these networks alone
+                    accept connections only from these networks
 
-Bounds, with their defaults:
+Limits, with their defaults:
 
       --max_jobs N (1000)           jobs that fill or run
       --max_ranks N (16384)         ranks of a job
-      --max_pending N (1024)        connections of one address that have not said,
-                                    or proven, who they are
-      --handshake_timeout T (10s)   time to say and prove it
-      --max_handshakes N (256)      TLS handshakes that work at once
-      --max_frame BYTES (65536)     a message of a rank
-      --max_idle T (24h)            silence that a rank may ask for, and the wait of
-                                    a vw worker for its job to fill
-      --max_memory MIB (512)        for all that clients make it hold
+      --max_pending N (1024)        connections per address that have not
+                                    completed their handshake
+      --handshake_timeout T (10s)   time to complete a handshake
+      --max_handshakes N (256)      concurrent TLS handshakes
+      --max_frame BYTES (65536)     size of a message from a rank
+      --max_idle T (24h)            silence that a rank may ask for, and time
+                                    that a vw worker waits for its job to fill
+      --max_memory MIB (512)        memory held on behalf of all clients
 
       --version     print the version
   -h, --help        print this text
 
-The process id is written to pid_file, which goes when the server ends.
-SIGTERM ends it when its jobs have ended; SIGINT, or a second SIGTERM, at once.
+The server writes its process id to pid_file and removes the file when it ends.
+SIGTERM ends the server after its jobs have ended. SIGINT or a second SIGTERM ends
+it at once.
 `
 
-// options are what the command line says.
+// options holds the parsed command line.
 type options struct {
 	port      uint16
 	bind      string
@@ -87,20 +89,21 @@ type options struct {
 	help, version bool
 }
 
-// usageError is a command line that makes no sense.
+// usageError reports an invalid command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...) + " (--help shows what there is)"}
+	return &usageError{fmt.Sprintf(format, args...) + " (--help lists the options)"}
 }
 
-// parse reads a command line. Options may come in any order, with one dash or
-// two, with "=" or a word for the value; underscores and dashes are the same.
+// parse parses a command line. Options may come in any order, with one dash or two.
+// A value follows after "=" or as the next argument. Underscores and dashes in
+// names are equivalent.
 func parse(args []string) (options, error) {
 	o := options{port: protocol.DefaultPort}
-	words := false // "--" ends the options
+	words := false // set after "--", which ends the options
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if words || !strings.HasPrefix(arg, "-") || arg == "-" {
@@ -108,7 +111,7 @@ func parse(args []string) (options, error) {
 				return o, usage("two pid files, %q and %q", o.pidFile, arg)
 			}
 			if arg == "" || arg == "-" {
-				return o, usage("%q is no name for a pid file", arg)
+				return o, usage("%q is not a valid name for a pid file", arg)
 			}
 			o.pidFile = arg
 			continue
@@ -135,7 +138,7 @@ func parse(args []string) (options, error) {
 		}
 		if !given {
 			if i++; i == len(args) {
-				return o, usage("--%s lacks its value", name)
+				return o, usage("--%s needs a value", name)
 			}
 			value = args[i]
 		}
@@ -144,10 +147,10 @@ func parse(args []string) (options, error) {
 		}
 	}
 	if o.journal != 0 && o.state == "" {
-		return o, usage("--journal_timeout would be ignored: without --state FILE there is no journal")
+		return o, usage("--journal_timeout needs --state FILE: without it there is no journal")
 	}
 	if o.grace != 0 && o.state == "" {
-		return o, usage("--grace is of use with --state alone: without a journal a server does not know that it was started again")
+		return o, usage("--grace needs --state FILE: without a journal the server cannot detect that it was restarted")
 	}
 	return o, o.guard.check()
 }
@@ -157,7 +160,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// flag is where an option without a value is kept, nil if there is no such.
+// flag returns the variable of an option without a value, or nil if there is no such option.
 func (o *options) flag(name string) *bool {
 	switch name {
 	case "nondaemon":
@@ -174,7 +177,8 @@ func (o *options) flag(name string) *bool {
 	return nil
 }
 
-// setter takes an option's value.
+// setter returns a function that parses and sets the value of an option, and reports
+// whether there is such an option.
 func (o *options) setter(name string) (func(string) error, bool) {
 	text := func(to *string) func(string) error {
 		return func(value string) error {
@@ -190,7 +194,7 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return func(value string) error {
 			n, err := strconv.ParseUint(value, 10, 16)
 			if err != nil {
-				return usage("--port %s: a port is a number from 0 to 65535", value)
+				return usage("--port %s: want a number from 0 to 65535", value)
 			}
 			o.port = uint16(n)
 			return nil
@@ -223,19 +227,19 @@ func (o *options) setter(name string) (func(string) error, bool) {
 	return o.bounds.setter(name)
 }
 
-// span takes a duration: "10s", "5m".
+// span returns a setter for a positive duration such as "10s" or "5m".
 func span(name string, to *time.Duration) func(string) error {
 	return func(value string) error {
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return usage("--%s %s: a duration is a positive number with a unit, say 10s or 5m", name, value)
+			return usage("--%s %s: want a positive duration with a unit, such as 10s or 5m", name, value)
 		}
 		*to = d
 		return nil
 	}
 }
 
-// suggest offers the option that a wrong one may have meant.
+// suggest returns a suggestion for an unknown option, or "" if no known option is similar.
 func suggest(name string) string {
 	if name == "" {
 		return ""
@@ -251,7 +255,7 @@ func suggest(name string) string {
 	return ""
 }
 
-// version is what the build knows about itself.
+// version returns the program's name and the version recorded in the build.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

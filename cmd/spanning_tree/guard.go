@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
-// guard says who may come.
+// guard holds the options for access control.
 type guard struct {
 	secretFile             string
 	encrypt                bool
@@ -22,7 +22,7 @@ type guard struct {
 	allow                  []netip.Prefix
 }
 
-// setAllow takes networks: 10.0.0.0/8,192.168.1.7.
+// setAllow parses a list of networks and addresses, such as 10.0.0.0/8,192.168.1.7.
 func (g *guard) setAllow(value string) error {
 	g.allow = nil
 	for word := range strings.SplitSeq(value, ",") {
@@ -30,7 +30,7 @@ func (g *guard) setAllow(value string) error {
 		if err != nil {
 			ip, ierr := netip.ParseAddr(word)
 			if ierr != nil {
-				return usage("--allow %s: %q is no network like 10.0.0.0/8", value, word)
+				return usage("--allow %s: %q is not a network such as 10.0.0.0/8 or an address", value, word)
 			}
 			n = netip.PrefixFrom(ip, ip.BitLen())
 		}
@@ -39,23 +39,23 @@ func (g *guard) setAllow(value string) error {
 	return nil
 }
 
-// check holds that what is said is whole.
+// check reports options that are missing or have no effect.
 func (g *guard) check() error {
 	some := g.tlsCert != "" || g.tlsKey != "" || g.tlsCA != ""
 	switch {
 	case some && (g.tlsCert == "" || g.tlsKey == "" || g.tlsCA == ""):
-		return usage("--tls_cert, --tls_key and --tls_ca go together")
+		return usage("--tls_cert, --tls_key and --tls_ca must be given together")
 	case g.encrypt && some:
-		return usage("--encrypt would be ignored: with --tls_cert connections are TLS anyway")
+		return usage("--encrypt has no effect with --tls_cert, which uses TLS already: remove one of them")
 	case g.encrypt && g.secretFile == "":
-		return usage("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there")
+		return usage("--encrypt needs --secret_file FILE: without certificates only the secret authenticates")
 	case g.allowVW && !some && g.secretFile == "":
-		return usage("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out")
+		return usage("--allow_vw has no effect without --secret_file or --tls_cert: vw workers are admitted already")
 	}
 	return nil
 }
 
-// credentials reads the files.
+// credentials reads the secret and the certificates.
 func (g *guard) credentials() (*auth.Credentials, error) {
 	creds := &auth.Credentials{AllowVW: g.allowVW}
 	var err error
@@ -77,7 +77,7 @@ func (g *guard) credentials() (*auth.Credentials, error) {
 	return creds, nil
 }
 
-// bounds are what clients may take; 0 is the server's own default.
+// bounds limits the resources that clients may use; 0 stands for the server's default.
 type bounds struct {
 	jobs, ranks, pending, handshakes, frame, memory int
 	handshake, idle                                 time.Duration
@@ -85,7 +85,8 @@ type bounds struct {
 
 var boundNames = []string{"max_jobs", "max_ranks", "max_pending", "max_handshakes", "max_frame", "max_memory", "handshake_timeout", "max_idle"}
 
-// setter takes a bound's value.
+// setter returns a function that parses and sets the value of a limit, and reports whether
+// there is such a limit.
 func (b *bounds) setter(name string) (func(string) error, bool) {
 	whole := map[string]*int{
 		"max_jobs": &b.jobs, "max_ranks": &b.ranks, "max_pending": &b.pending,
@@ -96,10 +97,10 @@ func (b *bounds) setter(name string) (func(string) error, bool) {
 		return func(value string) error {
 			n, err := strconv.ParseInt(value, 10, 32)
 			if err != nil || n < 1 {
-				return usage("--%s %s: a whole number from 1 on is needed", name, value)
+				return usage("--%s %s: want a whole number of at least 1", name, value)
 			}
 			if least := server.MinMemory >> 20; name == "max_memory" && int(n) < least {
-				return usage("--%s %s: it is in MiB, and at least %d", name, value, least)
+				return usage("--%s %s: want at least %d (the unit is MiB)", name, value, least)
 			}
 			*whole = int(n)
 			return nil

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// lossyWriter writes lines without ever waiting for who reads them: a pipe
-// that nobody empties, or a terminal that was stopped by Ctrl-S, must not stop
-// a server. What it cannot keep it counts, and says so when it can write again.
+// lossyWriter writes lines without blocking its caller: a full pipe, or a terminal
+// stopped by Ctrl-S, must not stop the server. It drops lines that do not fit its
+// queue, and writes their number when the underlying writer makes progress again.
 type lossyWriter struct {
 	lines  chan []byte
 	lost   atomic.Int64
@@ -20,29 +20,28 @@ type lossyWriter struct {
 	closer sync.Once
 }
 
-// lineRoom is how many lines wait for a reader, and lineGrace how long close
-// waits for it.
 const (
-	lineRoom  = 1024
-	lineGrace = time.Second
+	lineRoom  = 1024        // capacity of the queue, in lines
+	lineGrace = time.Second // longest wait of close for the queue to drain
 )
 
-// newLossyWriter starts a writer. The caller must close it, after the last Write.
+// newLossyWriter starts a goroutine that writes to w. The caller must call close after
+// the last Write.
 func newLossyWriter(w io.Writer) *lossyWriter {
 	l := &lossyWriter{lines: make(chan []byte, lineRoom), done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
 		for line := range l.lines {
 			if n := l.lost.Swap(0); n > 0 {
-				fmt.Fprintf(w, "%d lines of the log were lost: nobody read them\n", n)
+				fmt.Fprintf(w, "%d log lines were dropped: stderr or the log file did not accept them in time\n", n)
 			}
-			_, _ = w.Write(line) // a log that cannot be written has nowhere to say so
+			_, _ = w.Write(line) // there is no other place to report a failure of the log
 		}
 	}()
 	return l
 }
 
-// Write keeps a copy of a line. It never fails.
+// Write queues a copy of a line, or drops the line if the queue is full. It returns no error.
 func (l *lossyWriter) Write(line []byte) (int, error) {
 	select {
 	case l.lines <- append([]byte(nil), line...):
@@ -52,7 +51,7 @@ func (l *lossyWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// close waits for what was written, but not for ever.
+// close waits until the queue is written, for at most lineGrace.
 func (l *lossyWriter) close() {
 	l.closer.Do(func() { close(l.lines) })
 	select {

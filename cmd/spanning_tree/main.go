@@ -24,7 +24,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
-// Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
+// Exit codes. 130 and 143 are the codes that shells use for SIGINT and SIGTERM.
 const (
 	exitUsage    = 1
 	exitData     = 2
@@ -40,7 +40,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command; it returns the exit code.
+// run runs the command and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	switch {
@@ -64,8 +64,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		return code
 	}
-	// What a server holds is small and lives long; its memory matters more than
-	// the little work of collecting it more often.
+	// The server's heap is small and long-lived: a smaller heap is worth more frequent
+	// collections.
 	debug.SetGCPercent(30)
 	code, err := serve(o, stdout, stderr, ready)
 	if err != nil {
@@ -74,7 +74,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// fail says what went wrong and returns the exit code.
+// fail prints the error and returns its exit code.
 func fail(stderr io.Writer, err error) int {
 	fmt.Fprintln(stderr, "spanning_tree: "+plain.Text(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	if _, ok := errors.AsType[*usageError](err); ok {
@@ -92,14 +92,14 @@ func fail(stderr io.Writer, err error) int {
 	return exitIO
 }
 
-// serve runs the server until it is told to end. It calls ready once it listens, with the
-// port and the file of the log, nil if that is stderr.
+// serve runs the server until a signal ends it, and returns the exit code. It calls ready
+// when the server listens, with the port and the log file (nil for stderr).
 func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.File)) (code int, err error) {
 	out := stderr
 	var file *os.File
 	if o.log != "" {
 		if file, err = os.OpenFile(o.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-			return 0, fmt.Errorf("cannot write the log: %w%s", err, createFolder(o.log, err))
+			return 0, fmt.Errorf("cannot open the log: %w%s", err, createFolder(o.log, err))
 		}
 		defer file.Close()
 		out = file
@@ -146,12 +146,13 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	ready(port, file)
 	code = watch(s, stop, served, log)
 	if code != 0 {
-		err = s.Close() // it ends Serve
+		err = s.Close() // makes Serve return
 	}
 	return code, errors.Join(err, <-served)
 }
 
-// watch waits for signals. served keeps its value for the caller.
+// watch waits for signals and for the end of the server, and returns the exit code. It puts
+// the value of served back for the caller.
 func watch(s *server.Server, stop <-chan os.Signal, served chan error, log *slog.Logger) int {
 	draining := false
 	for {
@@ -169,19 +170,19 @@ func watch(s *server.Server, stop <-chan os.Signal, served chan error, log *slog
 				return exitTERM
 			}
 			draining = true
-			log.Info("SIGTERM: stopping when the jobs have ended; a second one stops at once")
+			log.Info("SIGTERM: stopping after the running jobs; a second SIGTERM stops at once")
 			s.Drain()
 		}
 	}
 }
 
-// listen opens the port.
+// listen opens the TCP port.
 func listen(o options) (net.Listener, error) {
 	addr := net.JoinHostPort(strings.Trim(o.bind, "[]"), strconv.Itoa(int(o.port)))
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("cannot listen on %s: the port is in use, most likely by another server; --port chooses another", addr)
+			return nil, fmt.Errorf("cannot listen on %s: the port is in use, probably by another server; choose another with --port", addr)
 		}
 		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}
@@ -189,24 +190,24 @@ func listen(o options) (net.Listener, error) {
 }
 
 func writePID(path string) error {
-	err := writeAside(path, fmt.Appendln(nil, os.Getpid()))
+	err := writeFile(path, fmt.Appendln(nil, os.Getpid()))
 	if err != nil {
 		return fmt.Errorf("cannot write the pid file %s: %w%s", path, err, createFolder(path, err))
 	}
 	return nil
 }
 
-// createFolder is advice where a file cannot be created since its folder is missing, else "".
+// createFolder returns a remedy if err reports a missing directory, else "".
 func createFolder(path string, err error) string {
 	if !errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
-	return fmt.Sprintf("; create the folder %s first", filepath.Dir(path))
+	return fmt.Sprintf("; create the directory %s first", filepath.Dir(path))
 }
 
-// writeAside writes a file that all may read. What had its name before is replaced, also
-// a link: it is not followed.
-func writeAside(path string, b []byte) error {
+// writeFile writes a world-readable file by way of a temporary one. It replaces an existing file,
+// and it replaces a symbolic link instead of following it.
+func writeFile(path string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".pid-*")
 	if err != nil {
 		return err
@@ -221,7 +222,7 @@ func writeAside(path string, b []byte) error {
 	return nil
 }
 
-// removePID removes the pid file, unless another server has written it since.
+// removePID removes the pid file, unless another server has replaced it.
 func removePID(path string, log *slog.Logger) {
 	b, err := os.ReadFile(path)
 	if err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(os.Getpid()) {
@@ -232,9 +233,9 @@ func removePID(path string, log *slog.Logger) {
 	}
 }
 
-// deadlineError is a server in the background that does not come up.
+// deadlineError reports that the background server did not start listening in time.
 type deadlineError struct{ after time.Duration }
 
 func (e *deadlineError) Error() string {
-	return fmt.Sprintf("the server in the background has not come up within %v; try --nondaemon", e.after)
+	return fmt.Sprintf("the background server did not start listening within %v: use --nondaemon to see why", e.after)
 }

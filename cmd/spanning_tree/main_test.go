@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// stuck is a terminal on which somebody has pressed Ctrl-S.
+// stuck is a terminal stopped by Ctrl-S.
 type stuck struct {
 	free chan struct{}
 	buf  bytes.Buffer
@@ -65,15 +65,15 @@ func TestLogNeverBlocks(t *testing.T) {
 	close(w.free)
 	l.close()
 	got := w.buf.String()
-	// One line may be with the writer while the others wait.
+	// The writer may hold one line while the others are queued.
 	if kept := strings.Count(got, "line "); kept < lineRoom || kept > lineRoom+1 {
 		t.Errorf("%d lines were kept, want %d", kept, lineRoom)
 	}
 	if !strings.HasPrefix(got, "line 0\n") && !strings.Contains(got, "\nline 0\n") {
-		t.Error("the oldest line is not there")
+		t.Error("the oldest line is missing")
 	}
-	if !strings.Contains(got, " lines of the log were lost: nobody read them\n") {
-		t.Error("nothing says that lines were lost")
+	if !strings.Contains(got, " log lines were dropped: stderr or the log file did not accept them in time\n") {
+		t.Error("the number of dropped lines is missing")
 	}
 }
 

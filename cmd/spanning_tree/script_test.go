@@ -22,8 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the test binary be spanning_tree, also when it starts itself
-// in the background. A race build sleeps for a second at the end of each process
+// TestMain lets the test binary act as spanning_tree, also as a background child. A race build sleeps for a second at the end of each process
 // unless GORACE sets another time.
 func TestMain(m *testing.M) {
 	if _, set := os.LookupEnv("GORACE"); !set {
@@ -32,10 +31,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"spanning_tree": main})
 }
 
-// patience is how long a script waits for what should take milliseconds.
+// patience is the liveness limit for waits that should take milliseconds.
 const patience = 20 * time.Second
 
-// The contract of the command line; each script is a story that a user could type.
+// TestScripts checks the contract of the command line. Each script is a session that a user
+// could type.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -59,9 +59,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// killLeft ends servers that a script which failed has left in the background.
+// killLeft kills background servers that a failed script has left.
 func killLeft(dir string) {
-	files, _ := filepath.Glob(filepath.Join(dir, "pid*")) // the pattern is good
+	files, _ := filepath.Glob(filepath.Join(dir, "pid*")) // the pattern is valid
 	for _, file := range files {
 		if b, err := os.ReadFile(file); err == nil {
 			if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
@@ -71,7 +71,7 @@ func killLeft(dir string) {
 	}
 }
 
-// scriptCode runs a program and wants an exit code: code 5 spanning_tree ...
+// scriptCode runs a program and compares its exit code: code 5 spanning_tree ...
 func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N program args...")
@@ -93,7 +93,7 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 
 var servingAt = regexp.MustCompile(`msg=serving addr=\S*:(\d+)`)
 
-// scriptPort reads the port from a server's log once it is there: port VAR log
+// scriptPort waits for the port in a server's log: port VAR log
 func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: port VAR log")
@@ -109,7 +109,7 @@ func scriptNumber(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
-// scriptAwait waits for words in a file: await file regexp
+// scriptAwait waits until a file matches: await file regexp
 func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await file regexp")
@@ -124,20 +124,21 @@ func waitFor(ts *testscript.TestScript, file string, words *regexp.Regexp) []str
 			return m
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("%s has no %v (%v):\n%s", file, words, err, b)
+			ts.Fatalf("%s does not match %v (%v):\n%s", file, words, err, b)
 		}
 	}
 }
 
-// workers are the connections of a script's vw workers, by name.
+// workers holds the connections of a script's vw workers, by name.
 type workers map[string]net.Conn
 
 type workersKey struct{}
 
-// scriptRegister registers as a vw worker does, stays, and wants an answer:
-// register name port unique_id total rank answer
+// scriptRegister registers as a vw worker, compares the server's answer, and keeps the
+// connection: register name port unique_id total rank answer. Negated, it expects that the
+// server closes the connection without an answer.
 func scriptRegister(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 6 {
+	if len(args) != 6 {
 		ts.Fatalf("usage: register name port unique_id total rank answer")
 	}
 	c, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", args[1]), patience)
@@ -151,8 +152,14 @@ func scriptRegister(ts *testscript.TestScript, neg bool, args []string) {
 		hello = binary.LittleEndian.AppendUint64(hello, n)
 	}
 	_, err = c.Write(hello)
-	ts.Check(err)
 	got := make([]byte, len(args[5])/2)
+	if neg {
+		if n, err := c.Read(got); err == nil || os.IsTimeout(err) {
+			ts.Fatalf("%s got % x (%v), want a closed connection", args[0], got[:n], err)
+		}
+		return
+	}
+	ts.Check(err)
 	_, err = io.ReadFull(c, got)
 	ts.Check(err)
 	if hex.EncodeToString(got) != args[5] {
@@ -161,12 +168,12 @@ func scriptRegister(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Value(workersKey{}).(workers)[args[0]] = c
 }
 
-// scriptHangUp ends a worker: hangup name
+// scriptHangUp closes a worker's connection: hangup name
 func scriptHangUp(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Value(workersKey{}).(workers)[args[0]].Close())
 }
 
-// process finds the process of a pid file.
+// process returns the process that a pid file names.
 func process(ts *testscript.TestScript, file string) *os.Process {
 	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(file)))
 	ts.Check(err)
@@ -181,8 +188,8 @@ func scriptSignal(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(process(ts, args[1]).Signal(sig))
 }
 
-// scriptEndOf waits for the end of a process in the background, which takes
-// its pid file with it: endof pidfile
+// scriptEndOf waits for the end of a background server, which removes its pid file:
+// endof pidfile
 func scriptEndOf(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -190,7 +197,7 @@ func scriptEndOf(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("%s is still there", filepath.Base(file))
+			ts.Fatalf("%s still exists", filepath.Base(file))
 		}
 	}
 }
