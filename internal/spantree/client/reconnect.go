@@ -13,8 +13,9 @@ import (
 
 // A rank whose server has gone works on. It tries to reach it again once a second: a
 // server that has been restarted learns from JOIN what it has forgotten, and hears
-// again what still holds. Where a job ends with the first loss there is no need: such
-// a rank needs the server at the end alone.
+// again what still holds. With OnLoss Abort a rank does not try: it needs the server only for
+// the end of the job. There it fails at once if the server has gone, and does not wait for
+// ServerTimeout, as a rank that tries does.
 
 // reconnects tells that a connection that ends is made anew.
 func (c *JoinConfig) reconnects() bool { return c.OnLoss != protocol.Abort }
