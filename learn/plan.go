@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -74,7 +75,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Recovers = p.Ranks > 1 && c.Cluster.OnLoss != allreduce.Abort
 	}
 	weights := uint64(4) << c.Bits // bytes of one float each
-	stride := uint64(rule.Stride())
+	stride := c.stride(rule)
 	online, batch := c.onlineTables(stride), c.batchTables()
 	p.State = c.stateAmounts(weights, stride)
 	if p.Recovers {
@@ -89,6 +90,10 @@ func (c Config) Plan() (_ *Plan, err error) {
 		average = []Amount{{"adaptive sums", weights}, {"weights and sums", stride * weights}}
 	}
 	switch {
+	case c.follows() && c.TestOnly:
+		p.Method, p.Memory = "predict", online
+	case c.follows():
+		p.Method, p.Memory = "learn by "+c.follower(), online
 	case c.TestOnly:
 		p.Method, p.Memory = "predict", []Amount{{fmt.Sprintf("weights: 2^%d of 1 float", c.Bits), weights}}
 	case c.Hybrid != nil:
@@ -125,7 +130,19 @@ func (c Config) Plan() (_ *Plan, err error) {
 	return p, nil
 }
 
-// onlineTables are the tables that SGD allocates in any case.
+// follows reports whether a learner of the FTRL family runs. Classes are only predicted by
+// that of SGD.
+func (c *Config) follows() bool { return c.FTRL != ftrl.None && !c.testsClasses() }
+
+// stride is the number of floats of a weight.
+func (c *Config) stride(rule sgd.Config) uint64 {
+	if c.follows() {
+		return uint64(c.FTRL.Stride())
+	}
+	return uint64(rule.Stride())
+}
+
+// onlineTables are the tables that SGD or the FTRL family allocates in any case.
 func (c *Config) onlineTables(stride uint64) []Amount {
 	weights := uint64(4) << c.Bits
 	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
@@ -157,9 +174,9 @@ func (c Config) Tables() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	online, batch := c.onlineTables(uint64(rule.Stride())), c.batchTables()
+	online, batch := c.onlineTables(c.stride(rule)), c.batchTables()
 	switch {
-	case c.TestOnly:
+	case c.TestOnly && !c.follows():
 		return uint64(4) << c.Bits, nil
 	case c.Hybrid != nil:
 		return Total(larger(online, batch)), nil

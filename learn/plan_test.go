@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // A job that recovers from losses has three tables instead of one at most, and notes of
@@ -47,6 +48,36 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 		}
 		if got != c.want || p.Recovers != c.recovers {
 			t.Errorf("%s: %d MiB, recovers %t; want %d MiB, %t: %v", c.name, got/mib, p.Recovers, c.want/mib, c.recovers, p.Memory)
+		}
+	}
+}
+
+// A weight of the FTRL family takes four floats, that of --coin eight, also in a test
+// unless classes are predicted.
+func TestPlanOfTheFTRLFamily(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name   string
+		cfg    Config
+		method string
+		want   uint64 // of the weights
+	}{
+		{"ftrl", Config{FTRL: ftrl.Proximal}, "learn by --ftrl", 256 * mib},
+		{"coin", Config{FTRL: ftrl.Coin}, "learn by --coin", 512 * mib},
+		{"coin, classes", Config{FTRL: ftrl.Coin, OAA: 3}, "learn by --coin", 512 * mib},
+		{"coin, test", Config{FTRL: ftrl.Coin, TestOnly: true}, "predict", 512 * mib},
+		{"coin, test of classes", Config{FTRL: ftrl.Coin, OAA: 3, TestOnly: true}, "predict", 64 * mib},
+	} {
+		c.cfg.Inputs, c.cfg.Bits, c.cfg.BitsSet = []Input{textInput("x", "1 | a\n")}, 24, true
+		p, err := c.cfg.Plan()
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if p.Method != c.method || p.Memory[0].Bytes != c.want {
+			t.Errorf("%s: %q with %d MiB, want %q with %d", c.name, p.Method, p.Memory[0].Bytes/mib, c.method, c.want/mib)
+		}
+		if tables, err := c.cfg.Tables(); err != nil || tables != c.want {
+			t.Errorf("%s: tables of %d MiB, %v; want %d", c.name, tables/mib, err, c.want/mib)
 		}
 	}
 }

@@ -287,7 +287,7 @@ func (r *runner) train(ctx context.Context) error {
 	if r.initial != nil {
 		r.followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}
 	}
-	if c := &r.session.cfg; c.FTRL != ftrl.None && !c.testsClasses() {
+	if r.session.cfg.follows() {
 		return r.follow(ctx)
 	}
 	m, err := r.course()

@@ -48,6 +48,14 @@ func (r Rule) Defaults() (alpha, beta float32) {
 	return 0.5, 1
 }
 
+// Stride is the number of floats per weight: 4, Coin's 8.
+func (r Rule) Stride() int {
+	if r == Coin {
+		return 8
+	}
+	return 4
+}
+
 // Slots are the floats of a weight that a model keeps: w and the sums.
 func (r Rule) Slots() []int {
 	switch r {
@@ -134,12 +142,7 @@ func (l *Learner) Config() Config { return l.cfg }
 func (l *Learner) Weights() []float32 { return l.w }
 
 // Stride is the number of floats per weight: 4, Coin's 8.
-func (l *Learner) Stride() int {
-	if l.cfg.Rule == Coin {
-		return 8
-	}
-	return 4
-}
+func (l *Learner) Stride() int { return l.cfg.Rule.Stride() }
 
 // Slots are the floats of a weight that a model keeps: w and the sums.
 func (l *Learner) Slots() []int { return l.cfg.Rule.Slots() }
