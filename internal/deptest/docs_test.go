@@ -15,8 +15,10 @@ import (
 var (
 	// named is `path/file.go` followed by functions, methods or types of it,
 	// each in backquotes: `feature/parser.go` `Parser.AppendLine`, `NewParser`.
-	named = regexp.MustCompile("`([a-z0-9_/.-]+\\.go)`((?:[ ,]+(?:and )?`[A-Za-z0-9_.]+`)*)")
+	named = regexp.MustCompile("`([a-z0-9_/.-]+\\.go)`((?:[\\s,]+(?:and\\s+)?`[A-Za-z0-9_.]+`)*)")
 	quote = regexp.MustCompile("`([A-Za-z0-9_.]+)`")
+	// word is an identifier in backquotes, with or without its type or package.
+	word = regexp.MustCompile("`([A-Za-z]\\w*(?:\\.[A-Za-z]\\w*)?)`")
 	// link is [text](target) within the repository.
 	link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 )
@@ -134,12 +136,43 @@ func missing(text string, have map[string]map[string]bool) (faults []string, cou
 	return faults, count
 }
 
+// unplaced lists identifiers that a document names without a file and that no file
+// declares. A word without a capital letter and a dot may be anything, such as a command.
+func unplaced(text string, have map[string]map[string]bool) (faults []string) {
+	known := map[string]bool{}
+	for path, names := range have {
+		pkg := filepath.Base(filepath.Dir(path))
+		for name := range names {
+			known[name], known[pkg+"."+name] = true, true
+			if _, member, ok := strings.Cut(name, "."); ok {
+				known[member] = true
+			}
+		}
+	}
+	for _, m := range word.FindAllStringSubmatch(text, -1) {
+		name := m[1]
+		_, suffix, dotted := strings.Cut(name, ".")
+		switch {
+		case known[name], strings.HasPrefix(name, "GVW_"):
+		case suffix == "go", suffix == "md", suffix == "vw": // a file
+		case dotted, name != strings.ToLower(name):
+			faults = append(faults, fmt.Sprintf("no file declares %s", name))
+		}
+	}
+	return faults
+}
+
 func TestWhatTheDocumentsNameExists(t *testing.T) {
 	have := declared(t)
 	for doc, text := range documents(t) {
 		faults, count := missing(text, have)
 		for _, fault := range faults {
 			t.Errorf("%s: %s", doc, fault)
+		}
+		if doc == "docs/tour.md" || doc == "docs/tutorial.md" {
+			for _, fault := range unplaced(text, have) {
+				t.Errorf("%s: %s", doc, fault)
+			}
 		}
 		if doc == "docs/tour.md" && count < 20 {
 			t.Errorf("%s names only %d files and functions: is it in the form that this test reads?", doc, count)
@@ -153,6 +186,22 @@ func TestMissingFindsWhatIsNotThere(t *testing.T) {
 	faults, count := missing(text, have)
 	if want := "[a/b.go declares no T.N no file a/c.go]"; fmt.Sprint(faults) != want || count != 5 {
 		t.Errorf("%v of %d, want %s of 5", faults, count, want)
+	}
+}
+
+func TestMissingReadsOnAfterALineBreak(t *testing.T) {
+	have := map[string]map[string]bool{"a/b.go": {"F": true}}
+	faults, count := missing("See `a/b.go`\n`F`,\n`G` and\n`H`.", have)
+	if want := "[a/b.go declares no G a/b.go declares no H]"; fmt.Sprint(faults) != want || count != 4 {
+		t.Errorf("%v of %d, want %s of 4", faults, count, want)
+	}
+}
+
+func TestUnplacedFindsWhatNoFileDeclares(t *testing.T) {
+	have := map[string]map[string]bool{"a/b.go": {"T": true, "T.Move": true, "stage": true}}
+	text := "`T` `T.Move` `Move` `a.T` `stage` `gvw` `x.md` `GVW_FAULT` `-b 18`; `T.hybrid` `Stop` `c.T`"
+	if got, want := fmt.Sprint(unplaced(text, have)), "[no file declares T.hybrid no file declares Stop no file declares c.T]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
