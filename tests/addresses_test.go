@@ -83,6 +83,7 @@ func TestANetworkChoosesTheAddress(t *testing.T) {
 // TestAWrongInterfaceIsNamed: a rank that tells others an address of its loopback ends
 // the wiring, and both ranks say whose address is wrong and which is better.
 func TestAWrongInterfaceIsNamed(t *testing.T) {
+	t.Parallel()
 	for _, options := range []string{"--advertise 127.0.0.1", "--bind 127.0.0.0/8"} {
 		t.Run(options, func(t *testing.T) {
 			r := sums(t, options)
@@ -98,6 +99,7 @@ func TestAWrongInterfaceIsNamed(t *testing.T) {
 // TestAddressesThatAreNotThere: a network in which the machine has no address, and a
 // range of ports that are taken.
 func TestAddressesThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	r := sums(t, "--bind 192.168.0.0/16")
 	if !strings.Contains(r.stderr, "no address of this machine lies in 192.168.0.0/16: it has 127.0.0.1 (lo)") {
 		t.Errorf("got %s", r.stderr)

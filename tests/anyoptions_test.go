@@ -24,6 +24,7 @@ import (
 // unless the option changes nothing in vw. Every other difference is in
 // knownDifferences.
 func TestAnyOptionsAgreeWithVW(t *testing.T) {
+	t.Parallel()
 	realVW(t)
 	const workers = 2
 	var mu sync.Mutex
@@ -64,6 +65,7 @@ func TestAnyOptionsAgreeWithVW(t *testing.T) {
 // TestKnownDifferencesStillDiffer runs each of the known differences: one that has
 // been mended leaves the list.
 func TestKnownDifferencesStillDiffer(t *testing.T) {
+	t.Parallel()
 	c := newAnyCase(t, startForkedVW(t))
 	for _, d := range knownDifferences {
 		c.units = unitsOf(strings.Fields(d.options))

@@ -84,6 +84,7 @@ func sameModels(t *testing.T, dir string, n int) []byte {
 // TestClusterGolden trains on four ranks what vw trained on four ranks, twice:
 // weights and losses agree with vw's, and the eight models are the same bytes.
 func TestClusterGolden(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, set, options string }{
 		{"sgd_default", "a9a", "--passes 3 --loss_function logistic --holdout_off --predict_only_model"},
 		{"sgd_plain", "a9a", "--passes 2 --sgd -l 0.05 --loss_function logistic --holdout_off --predict_only_model"},

@@ -27,6 +27,7 @@ const (
 // only if vw's own predictions hardly move when the features of each line are
 // permuted: where they do, the last bit decides, and agreement means nothing.
 func TestDrawnOptionsAgreeWithVW(t *testing.T) {
+	t.Parallel()
 	realVW(t)
 	const workers = 2
 	var mu sync.Mutex

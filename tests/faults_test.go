@@ -165,6 +165,7 @@ func TestMalformedLines(t *testing.T) {
 // Every survivor names it and exits soon: at once when its connections close,
 // after --lost_after when it is only silent.
 func TestDeadPeer(t *testing.T) {
+	t.Parallel()
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
 	for _, c := range []struct {
 		name   string

@@ -170,6 +170,7 @@ func (h *hungFS) answer(id uint64, errno syscall.Errno, body []byte) {
 // attempt, which finds that the file system works, lets the job deliver the model that it has
 // without the fault.
 func TestInputHangs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	shards(t, dir, writeFile(t, filepath.Join(dir, "s.vw"), recoveryData(t)), 2)
 	gvw(t, dir, strings.Fields("-d s.vw --loss_function logistic -f initial")...)

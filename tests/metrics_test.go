@@ -36,6 +36,7 @@ print(json.dumps({
 // TestMetricsAreScikitLearns measures real sets on three ranks and has
 // scikit-learn measure the same predictions.
 func TestMetricsAreScikitLearns(t *testing.T) {
+	t.Parallel()
 	python := learnedPython(t)
 	for _, set := range []string{"rcv1-mini", "a9a", "w8a", "cocoa-text", "higgs-mini"} {
 		t.Run(set, func(t *testing.T) {
@@ -66,6 +67,7 @@ print(json.dumps({
 
 // TestClassMetricsAreScikitLearns is the same for one against all.
 func TestClassMetricsAreScikitLearns(t *testing.T) {
+	t.Parallel()
 	python := learnedPython(t)
 	for set, k := range map[string]string{"20news": "20", "fashion-mini": "10", "dna": "3"} {
 		t.Run(set, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // server, and compares with the same job of vw workers alone: the models agree
 // to 1e-4.
 func TestMixedJobs(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
 	rules := []string{"", "--sgd -l 0.05", "--adaptive"}
@@ -40,6 +41,7 @@ func TestMixedJobs(t *testing.T) {
 // TestMixedBatchJobs does the same with L-BFGS and conjugate gradients, as vw
 // has them since 8.2.0.
 func TestMixedBatchJobs(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
 	for _, n := range []int{2, 4} {

@@ -77,6 +77,7 @@ func TestPausedServer(t *testing.T) {
 // Ranks that are stopped while the server is away, for longer than --server_timeout, try
 // to reach it for the rest of that time when they go on.
 func TestPausedWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
 	want := plainModel(t)
 	j := newPlainJob(t)
 	j.more = []string{"--server_timeout", "2s"}
