@@ -2,7 +2,9 @@
 #
 # make quickstart   trains on real e-mails with four workers, prints what to look at
 # make setup        gets what make test uses: modules, tools, vw, Debian packages
-# make test         everything that must hold before a commit lands
+# make check        static checks and short unit tests, for every save: < 90 s
+# make test         all of the product, without Java, root or a guest: < 8 min
+# make test-all     everything that must hold before a commit lands, as in CI: < 25 min
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
@@ -10,13 +12,13 @@
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
-# make lint         the static part of make test, stopping at the first fault
+# make lint         the static part of make test, which stops at the first fault
 # make build        both programs, to bin/
 # make clean        removes what the above leave behind
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup test test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
+.PHONY: build quickstart setup check test test-all test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -27,8 +29,14 @@ quickstart: build
 setup:
 	scripts/setup.sh
 
+check:
+	scripts/test.sh check
+
 test:
 	scripts/test.sh
+
+test-all:
+	scripts/test.sh all
 
 test-hadoop:
 	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop

@@ -171,6 +171,7 @@ func TestDeathAtAnyTime(t *testing.T) {
 	rounds := 12
 	if testing.Short() {
 		rounds = 3
+		t.Log("sampled: 3 rounds of 12")
 	}
 	before := runtime.NumGoroutine()
 	worst := time.Duration(0)

@@ -141,6 +141,7 @@ func TestEveryByteBetweenRanks(t *testing.T) {
 	step := 1
 	if testing.Short() {
 		step = 7
+		t.Log("sampled: one in seven bytes")
 	}
 	const greeting = helloSize + auth.ProofSize
 	for name, creds := range map[string]*auth.Credentials{"nothing": nil, "secret": {Secret: authtest.Secret(t, "a")}} {

@@ -32,6 +32,9 @@ func newVerbsJob(t *testing.T, total int, cfg Config) (*testJob, *verbstest.Fabr
 
 // TestAnySceneOverVerbs: all schedules and collectives have the bits that they have over TCP.
 func TestAnySceneOverVerbs(t *testing.T) {
+	if testing.Short() {
+		t.Log("sampled: a quarter of the schedules per size")
+	}
 	for _, size := range []int{2, 3, 4, 8} {
 		for i, name := range schedule.Names {
 			if testing.Short() && i%4 != size%4 {

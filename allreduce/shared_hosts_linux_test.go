@@ -70,6 +70,7 @@ func TestDealtToHosts(t *testing.T) {
 	some := deals
 	if testing.Short() || raceEnabled { // it is ten times slower then
 		some = deals[:4]
+		t.Logf("sampled: %d of %d deals", len(some), len(deals))
 	}
 	for _, hosts := range some {
 		for i, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {

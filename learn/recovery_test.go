@@ -400,6 +400,7 @@ func TestDisturbedJobsEndAlike(t *testing.T) {
 			rounds := 6
 			if testing.Short() {
 				rounds = 2
+				t.Log("sampled: 2 rounds of 6")
 			}
 			for range rounds {
 				var plan []disturbance

@@ -194,6 +194,7 @@ func TestAJobGoesOnWithoutARank(t *testing.T) {
 			steps := min(reports[0].Passes, 4)
 			if testing.Short() {
 				steps = min(steps, 2)
+				t.Log("sampled: one step")
 			}
 			for at := 1; at < steps; at++ {
 				var first map[string][]byte

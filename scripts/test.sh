@@ -2,18 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Everything that must hold before a commit lands, in the order in which a
-# mistake is cheapest to find. `make test` calls it; so does every CI.
+# mistake is cheapest to find.
 #
-#   REQUIRE_ALL=1      what tests need must be there: a skip is a failure
-#   REQUIRE_SHARED=1   the data sets beside the repository must be there
+#   scripts/test.sh check   make check: static checks and unit tests in their short form
+#   scripts/test.sh         make test: all of the product without Java, root or a guest
+#   scripts/test.sh all     make test-all: that, other systems' builds, Hadoop and RDMA; for CI
+#
+#   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
+#   REQUIRE_SHARED=1   the data sets beside the repository must be present
 #   GVW_VW_PYTHON      a python that has vowpalwabbit (else .venv is set up)
 #   GVW_HADOOP_CACHE   where the jars of Hadoop are kept (else the user's cache)
 #   CI=true            missing Debian packages are installed; otherwise make setup does it
 #
-# A step that fails does not stop the ones after it; the report at the end
-# lists all failures and all skips with their reasons.
+# Each test runs once: packages with concurrency under the race detector, and
+# without it only those of their tests that the detector's run skipped or sampled.
+# A step that fails does not stop the ones after it; the report at the end lists all
+# failures and all skips with their reasons.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
+tier=${1:-test}
+case $tier in check | test | all) ;; *) echo "usage: scripts/test.sh [check | all]" >&2; exit 1 ;; esac
 
 module=github.com/gvw-project/gvw
 log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
@@ -60,12 +68,21 @@ gotest() {
 	esac
 }
 
-# present PATTERN… prints those package patterns whose folder exists.
-present() {
-	local p
-	for p in "$@"; do
-		[ -d "${p%/...}" ] && echo "$p"
-	done
+# testfiles PACKAGES… prints "PACKAGE FILE" for each of their files of tests.
+testfiles() {
+	# shellcheck disable=SC2016
+	go list -f '{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}} {{$p.Dir}}/{{.}}
+{{end}}{{range .XTestGoFiles}}{{$p.ImportPath}} {{$p.Dir}}/{{.}}
+{{end}}' "$@" | grep .
+}
+
+# report sums up all recordings and ends the script.
+report() {
+	local all=false
+	[ "${REQUIRE_ALL:-}" = 1 ] && all=true
+	heading "report"
+	"$log/testsum" -report -require-all="$all" "$log"/*.json
+	exit
 }
 
 tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff); }
@@ -79,15 +96,23 @@ builds() {
 	return $ok
 }
 
-step modules-and-tools scripts/fetch.sh
+[ $tier = check ] || step modules-and-tools scripts/fetch.sh
 step gofmt silent gofmt -l .
+step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 step vet go vet ./...
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
-step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
+
+if [ $tier = check ]; then
+	heading "unit tests, short, with 20 seeds per storm"
+	# shellcheck disable=SC2046
+	GVW_STORM_SEEDS=20 gotest unit -short $(go list ./... | grep -v "^$module/tests")
+	report
+fi
+
 step deadcode scripts/deadcode.sh
 step tidy tidy
-step builds builds
-# What it finds is no reason to need it: it is asked where it is.
+[ $tier != all ] || step builds builds
+# shellcheck is optional: it runs where it is installed.
 if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
 
 heading "the real vw"
@@ -108,24 +133,33 @@ else
 	note skip network-namespaces "ip, tc and nft are needed (make setup): jobs over a broken network were left out"
 fi
 
-heading "unit tests"
-# shellcheck disable=SC2046
-gotest unit $(go list ./... | grep -v "^$module/tests")
+concurrent=$(go list ./... | grep -E "^$module/(allreduce|internal/(spantree|link|mesh|shm)|feature/stream|learn|malt|cmd)(/|\$)")
+others=$(go list ./... | grep -v "^$module/tests" | grep -vxF "$concurrent")
 
-heading "race tests of the concurrent packages"
+# shellcheck disable=SC2086
 if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
+	heading "unit tests under the race detector, in their short form"
 	# By default each process of a race build sleeps for a second when it ends.
-	export GORACE=${GORACE:-atexit_sleep_ms=10}
-	# shellcheck disable=SC2046
-	gotest race -race -short $(present ./allreduce/... ./internal/spantree/... ./feature/stream/... ./learn/... ./cmd/...)
+	GORACE=${GORACE:-atexit_sleep_ms=10} gotest race -race -short $concurrent
+	heading "unit tests that the race detector's run left out or sampled"
+	remaining=$(testfiles $concurrent | "$log/testsum" -remaining "$log/race.json") || note fail remaining-tests
+	if [ -n "$remaining" ]; then gotest rest -run "${remaining%%$'\n'*}" ${remaining#*$'\n'}; fi
 else
-	echo "NO C COMPILER: the race detector needs one; race tests are left out."
+	echo "NO C COMPILER: the race detector needs one; unit tests run without it."
 	note skip race-tests "the race detector needs cgo and a C compiler"
+	gotest rest $concurrent
 fi
 
+heading "unit tests of the other packages"
+# shellcheck disable=SC2086
+gotest unit $others
+
 heading "end-to-end tests"
+# Most of them wait for processes, so more run at a time than there are processors.
 # shellcheck disable=SC2046
-gotest e2e -count=1 $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
+gotest e2e -count=1 -parallel $((2 * $(nproc 2>/dev/null || echo 2))) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
+
+[ $tier = all ] || report
 
 heading "a real Hadoop"
 if command -v java >/dev/null && command -v mvn >/dev/null; then
@@ -144,7 +178,4 @@ else
 	note skip rdma "libibverbs-dev and a C compiler are needed (make setup)"
 fi
 
-heading "report"
-all=false
-[ "${REQUIRE_ALL:-}" = 1 ] && all=true
-"$log/testsum" -report -require-all="$all" "$log"/*.json
+report

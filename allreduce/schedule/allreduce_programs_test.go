@@ -31,6 +31,9 @@ func TestAllReducesSumEverythingOnce(t *testing.T) {
 	for _, name := range Names {
 		t.Run(name.String(), func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() {
+				t.Log("sampled: one in nine sizes above 20")
+			}
 			for n := 1; n <= 130; n++ {
 				if testing.Short() && n > 20 && n%9 != 1 {
 					continue

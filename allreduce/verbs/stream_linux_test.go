@@ -147,6 +147,7 @@ func TestBytesCrossWhole(t *testing.T) {
 		most := 12
 		if testing.Short() {
 			most = 3
+			t.Log("sampled: up to 3 messages")
 		}
 		var ends [2]sender
 		var want, got [2][]byte

@@ -124,6 +124,9 @@ const sampled = 10
 func TestCases(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
+	if testing.Short() {
+		t.Logf("sampled: one in %d cases", sampled)
+	}
 	for i, c := range compat.Cases() {
 		if testing.Short() && i%sampled != 0 {
 			continue
@@ -173,6 +176,9 @@ func TestCases(t *testing.T) {
 func TestAcceptedOptions(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
+	if testing.Short() {
+		t.Logf("sampled: one in %d options", sampled)
+	}
 	var baseline []string
 	for example, o := range recorded {
 		if example == "-d train.vw" {

@@ -18,11 +18,14 @@ import (
 func main() {
 	into := flag.String("record", "", "read `go test -json` from stdin, print what matters, append to `FILE`")
 	report := flag.Bool("report", false, "sum up the recordings named as arguments")
+	left := flag.String("remaining", "", "list the tests that the recording in `FILE` lacks or has in part, of the files on stdin")
 	requireAll := flag.Bool("require-all", false, "with -report: a skip is a failure")
 	flag.Parse()
 	var ok bool
 	var err error
 	switch {
+	case *left != "" && *into == "" && !*report && flag.NArg() == 0:
+		ok, err = true, remainingOf(*left, os.Stdin, os.Stdout)
 	case *into != "" && !*report && flag.NArg() == 0:
 		ok, err = recordFile(os.Stdin, os.Stdout, *into)
 	case *report && *into == "" && flag.NArg() > 0:
@@ -56,9 +59,9 @@ func recordFile(in io.Reader, out io.Writer, path string) (bool, error) {
 	return ok, err
 }
 
-// record copies the ends of tests, and what failed and skipped tests said, to log, and
-// prints one line per package and all that a failed test printed. It reports
-// whether nothing failed.
+// record copies the ends of tests, the output of failed and skipped tests, and the lines
+// of sampled ones to log, and prints one line per package and all that a failed test
+// printed. It reports whether nothing failed.
 func record(in io.Reader, out, log io.Writer) (bool, error) {
 	ok := true
 	held := map[[2]string][]string{} // output of tests under way
@@ -87,8 +90,9 @@ func record(in io.Reader, out, log io.Writer) (bool, error) {
 		if e.Test == "" && e.Action != "fail" {
 			fmt.Fprintln(out, packageLine(e, held[key]))
 		}
-		if e.Action == "skip" || e.Action == "fail" && e.Test != "" {
-			for _, text := range held[key] {
+		whole := e.Action == "skip" || e.Action == "fail" && e.Test != ""
+		for _, text := range held[key] {
+			if whole || isSampled(text) {
 				logErr = firstError(logErr, keep.Encode(event{Action: "output", Package: e.Package, Test: e.Test, Output: text}))
 			}
 		}

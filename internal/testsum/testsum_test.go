@@ -158,3 +158,41 @@ func TestAMissingRecordingIsAnError(t *testing.T) {
 		t.Errorf("error %v, want that the file does not exist", err)
 	}
 }
+
+func TestRemainingTestsAreThoseThatDidNotRunInFull(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a_test.go")
+	if err := os.WriteFile(file, []byte("package a\n"+
+		"func TestMain(m *testing.M) {}\n"+
+		"func TestWhole(t *testing.T) {}\n"+
+		"func TestFailed(t *testing.T) {}\n"+
+		"func TestSkipped(t *testing.T) {}\n"+
+		"func TestSubtestSkipped(t *testing.T) {}\n"+
+		"func TestSampled(t *testing.T) {}\n"+
+		"func TestLeftOutByTheBuild(t *testing.T) {}\n"+
+		"func FuzzLeftOut(f *testing.F) {}\n"+
+		"func BenchmarkLeftOut(b *testing.B) {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var log, got bytes.Buffer
+	if _, err := record(strings.NewReader(stream(t,
+		"output p TestWhole a_test.go:9: not sampled", "pass p TestWhole",
+		"fail p TestFailed",
+		"output p TestSkipped a_test.go:1: slow", "skip p TestSkipped",
+		"skip p TestSubtestSkipped/x", "pass p TestSubtestSkipped",
+		"output p TestSampled/x     a_test.go:7: sampled: 3 of 9", "pass p TestSampled/x", "pass p TestSampled",
+		"pass q TestLeftOutByTheBuild", "fail p")), &bytes.Buffer{}, &log); err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.NewReader(log.String())
+	if err := remaining(whole, strings.NewReader("p "+file+"\n"), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := "^(FuzzLeftOut|TestLeftOutByTheBuild|TestSampled|TestSkipped|TestSubtestSkipped)$\np\n"
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("remaining (-want +got):\n%s", diff)
+	}
+	got.Reset()
+	if err := remaining(strings.NewReader(stream(t, "pass q TestLeftOutByTheBuild")), strings.NewReader(""), &got); err != nil || got.Len() > 0 {
+		t.Errorf("no files: got %q, %v", &got, err)
+	}
+}
