@@ -119,7 +119,7 @@ func (m *batch) regularizers(w []float32) *regularizers {
 	if status := m.solver.Status(); m.stop || m.short || status == optim.PassLimit || m.solver.Row().Pass >= m.passes {
 		return nil
 	}
-	r.precond, r.ranks = m.solver.InPlace().Diagonal, float32(s.total)
+	r.precond, r.ranks = m.solver.InPlace().Diagonal, float32(s.size())
 	return r
 }
 
