@@ -73,8 +73,8 @@ var learners = []group{
 	{"One Against All", []row{
 		{"oaa=", Works, "models of SGD keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},
 		{"oaa_subsample=", Works, "labeled examples count as labeled, in vw as unlabeled; with labels from 0 vw samples the right class instead of another one"},
-		{"probabilities", Works, "unlabeled examples do not raise the average loss, as they do in vw; with a holdout set the log loss is that of the set; the log loss of a label that is no class's is 999, in vw that of another class"},
-		{"scores", Works, ""},
+		{"probabilities", Works, "examples without a label, such as -1, show as unknown and do not raise the average loss; in vw they show as 4294967295 and raise it; with a holdout set the log loss is that of the set; the log loss of a label that is no class's is 999, in vw that of another class"},
+		{"scores", Works, "likewise for examples without a label"},
 		{"indexing=", Works, "-r with labels from 0 has each score under its own label; vw's are shifted by one"},
 	}},
 	{"Scorer", []row{
