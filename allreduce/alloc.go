@@ -5,10 +5,11 @@ package allreduce
 import (
 	"errors"
 	"fmt"
-	"os"
 	"unsafe"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/kernels"
 )
 
 var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet whether the ranks share memory")
@@ -26,7 +27,7 @@ var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet
 func Alloc[T Element](g *Group, n int) ([]T, error) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	if n < 0 || n > maxInt/size {
+	if n < 0 || n > engine.MaxInt/size {
 		panic(fmt.Sprintf("BUG: allreduce: Alloc of %d elements", n))
 	}
 	switch {
@@ -41,11 +42,11 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 	}
 	if s == nil {
 		if b := g.allocRegistered(n * size); b != nil {
-			return view[T](b), nil
+			return kernels.View[T](b), nil
 		}
 		return make([]T, n), nil
 	}
-	b, err := s.alloc(n * size)
+	b, err := s.Alloc(n * size)
 	switch {
 	case errors.Is(err, ErrClosed):
 		return nil, err
@@ -53,30 +54,7 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 		g.log.Warn("Alloc: no shared memory, a slice like any other instead", "rank", g.cfg.Rank, "bytes", n*size, "error", err)
 		return make([]T, n), nil
 	}
-	return view[T](b), nil
-}
-
-const maxInt = int(^uint(0) >> 1)
-
-// alloc takes n bytes of this rank's part of the arena.
-func (s *shared) alloc(n int) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, ErrClosed
-	}
-	page := os.Getpagesize()
-	part := len(s.arena) / len(s.places) / page * page
-	if left := part - s.given; n > left {
-		return nil, fmt.Errorf("%d bytes of addresses are left to this rank", left)
-	}
-	lo := s.self*part + s.given
-	hi := lo + (n+page-1)/page*page
-	if err := s.seg.Back(lo, hi); err != nil {
-		return nil, err
-	}
-	s.given += hi - lo
-	return s.arena[lo : lo+n : lo+n], nil
+	return kernels.View[T](b), nil
 }
 
 // allocRegistered is n bytes that a device may send from; nil: there is none, or it does
@@ -94,4 +72,19 @@ func (g *Group) allocRegistered(n int) []byte {
 	}
 	g.log.Warn("Alloc: the memory cannot be registered, it will be copied to be sent", "rank", g.cfg.Rank, "bytes", n, "error", err)
 	return nil
+}
+
+// leave ends the use of shared memory in an epoch. The memory that Alloc has given out stays
+// until Close: the next epoch may need it.
+func (g *Group) leave(s *engine.Shared) {
+	seg, err := s.Close(!g.isClosed())
+	if err != nil {
+		g.log.Error("Alloc: what is in shared memory cannot be taken out of it", "rank", g.cfg.Rank, "error", err)
+	}
+	if seg == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = append(g.left, seg)
 }

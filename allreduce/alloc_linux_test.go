@@ -13,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -22,7 +24,7 @@ import (
 // contribution and its result in shared memory.
 func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	const size = 4
-	counts := []int{1, sharedSmall/4 + 1, 12_007, (sharedDepth*sharedPiece + 12) / 4}
+	counts := []int{1, engine.SharedSmall/4 + 1, 12_007, (engine.SharedDepth*engine.SharedPiece + 12) / 4}
 	for _, name := range schedule.Names {
 		t.Run(name.String(), func(t *testing.T) {
 			tcp, shm := newTCPJob(t, size, Config{Schedule: name}), newSharedJob(t, size, Config{Schedule: name})
@@ -148,11 +150,11 @@ func TestAllocWithoutSharedMemory(t *testing.T) {
 // says so.
 func TestAllocOfTooMuch(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
-	s := j.groups[1].engine.shared
-	s.given = len(s.arena)/2 - os.Getpagesize()
+	s := j.groups[1].engine.Shared
+	s.Given = len(s.Arena)/2 - os.Getpagesize()
 	v, err := Alloc[float32](j.groups[1], 10_000)
-	if err != nil || s.inArena(Vec(v).bytes()) != 0 {
-		t.Errorf("got %v, in the arena: %d", err, s.inArena(Vec(v).bytes()))
+	if err != nil || s.InArena(Vec(v).bytes()) != 0 {
+		t.Errorf("got %v, in the arena: %d", err, s.InArena(Vec(v).bytes()))
 	}
 	if log := j.logs[1].String(); !strings.Contains(log, "bytes of addresses are left to this rank") {
 		t.Errorf("got %q", log)
@@ -162,7 +164,7 @@ func TestAllocOfTooMuch(t *testing.T) {
 // TestNoArena: where files may not be that long, ranks share memory all the same.
 func TestNoArena(t *testing.T) {
 	j := newLoopbackJob(t, 2, Config{})
-	j.groups[0].segments.make = func(n int, _ int64) (*transport.Segment, error) { return transport.NewSegment(n, 0) }
+	j.groups[0].segments.Make = func(n int, _ int64) (*transport.Segment, error) { return transport.NewSegment(n, 0) }
 	j.ready()
 	j.each(func(rank int) error {
 		v, err := Alloc[float32](j.groups[rank], 5000)
@@ -180,14 +182,14 @@ func TestNoArena(t *testing.T) {
 // TestAVectorBeyondTheArena: what another rank writes into the segment is not trusted.
 func TestAVectorBeyondTheArena(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
-	s := j.groups[0].engine.shared
-	for _, at := range []uint64{uint64(len(s.arena)) + 1, uint64(len(s.arena)) - 98, math.MaxUint64} {
-		room := make([]byte, callRoom)
+	s := j.groups[0].engine.Shared
+	for _, at := range []uint64{uint64(len(s.Arena)) + 1, uint64(len(s.Arena)) - 98, math.MaxUint64} {
+		room := make([]byte, engine.CallRoom)
 		for i := range 8 {
-			room[callDst+i] = byte(at >> (8 * i))
+			room[engine.CallDst+i] = byte(at >> (8 * i))
 		}
-		if _, ok := s.homeOf(room, 100); ok {
-			t.Errorf("%d: 100 bytes there lie in an arena of %d", at-1, len(s.arena))
+		if _, ok := s.HomeOf(room, 100); ok {
+			t.Errorf("%d: 100 bytes there lie in an arena of %d", at-1, len(s.Arena))
 		}
 	}
 }
@@ -202,13 +204,13 @@ func TestAllocOutlivesItsEpoch(t *testing.T) {
 		v[rank][4999] = float32(rank + 1)
 		return err
 	})
-	s := [2]*shared{j.groups[0].sharing(), j.groups[1].sharing()}
-	at := s[0].inArena(Vec(v[0]).bytes()) - 1
-	theirs := view[float32](s[1].arena[at:][:4*5000])
+	s := [2]*engine.Shared{j.groups[0].sharing(), j.groups[1].sharing()}
+	at := s[0].InArena(Vec(v[0]).bytes()) - 1
+	theirs := kernels.View[float32](s[1].Arena[at:][:4*5000])
 	if theirs[4999] != 1 {
 		t.Fatalf("rank 1 sees %v, want 1", theirs[4999])
 	}
-	s[0].close(j.groups[0])
+	j.groups[0].leave(s[0])
 	theirs[4999] = 77
 	if v[0][4999] != 1 {
 		t.Errorf("got %v, want 1: another rank has written to it", v[0][4999])

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/gvw-project/gvw/internal/kernels"
 )
 
 // The accumulations of vw (accumulate.cc): sums and averages over one slot, or all
@@ -67,15 +69,15 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, 
 // src, or does not overlap it. scratchSlot is one that means nothing to other ranks, and
 // is 0 in dst; 0: there is none.
 func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float32, stride, normalizedSlot, scratchSlot int) error {
-	if stride <= adaptiveSlot || normalizedSlot < 0 || normalizedSlot >= stride || scratchSlot < 0 || scratchSlot >= stride {
+	if stride <= kernels.AdaptiveSlot || normalizedSlot < 0 || normalizedSlot >= stride || scratchSlot < 0 || scratchSlot >= stride {
 		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d, normalised slot %d and scratch slot %d", stride, normalizedSlot, scratchSlot))
 	}
-	sums, err := g.sumOfSlot(ctx, src, stride, adaptiveSlot, "adaptive sums")
+	sums, err := g.sumOfSlot(ctx, src, stride, kernels.AdaptiveSlot, "adaptive sums")
 	if err != nil {
 		return err
 	}
 	if len(sums) > 0 {
-		weigh(dst, src, sums, stride, normalizedSlot, scratchSlot)
+		kernels.Weigh(dst, src, sums, stride, normalizedSlot, scratchSlot)
 	}
 	return g.AllReduce(ctx, Vec(dst).Named("weights"), Sum)
 }

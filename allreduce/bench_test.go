@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
 // TestSteadyStateAllocatesNothing: after the first calls of a size, no collective
@@ -50,7 +51,9 @@ func allocatesNothing(t *testing.T, j *testJob) {
 	}{
 		{"all-reduce of 4 B", func(g *Group, s *rankState) error { return g.AllReduce(ctx, Vec(s.small).Named("loss"), Sum) }},
 		{"all-reduce of 400 KB", func(g *Group, s *rankState) error { return g.AllReduce(ctx, Vec(s.large), Sum) }},
-		{"all-reduce into", func(g *Group, s *rankState) error { return g.AllReduceInto(ctx, Vec(s.into), Vec(s.large), Sum) }},
+		{"all-reduce into", func(g *Group, s *rankState) error {
+			return g.AllReduceInto(ctx, Vec(s.into), Vec(s.large), Sum)
+		}},
 		{"maximum of integers", func(g *Group, s *rankState) error { return g.AllReduce(ctx, Vec(s.ints), Max) }},
 		{"broadcast", func(g *Group, s *rankState) error { return g.Broadcast(ctx, Vec(s.large), 1) }},
 		{"reduce", func(g *Group, s *rankState) error { return g.Reduce(ctx, Vec(s.large), Sum, 2) }},
@@ -112,7 +115,7 @@ func allocatesNothing(t *testing.T, j *testJob) {
 func BenchmarkAllReduce(b *testing.B) {
 	for _, n := range []int{2, 4} {
 		for _, size := range []int{4, 64 << 10, 1 << 20, 16 << 20} {
-			b.Run(fmt.Sprintf("N=%d/%s", n, byteCount(int64(size))), func(b *testing.B) {
+			b.Run(fmt.Sprintf("N=%d/%s", n, engine.ByteCount(int64(size))), func(b *testing.B) {
 				j := newTCPJob(b, n, Config{})
 				benchmark(b, j, size)
 			})
@@ -122,7 +125,7 @@ func BenchmarkAllReduce(b *testing.B) {
 
 func BenchmarkAllReduceNoChecksum(b *testing.B) {
 	for _, size := range []int{4, 16 << 20} {
-		b.Run(byteCount(int64(size)), func(b *testing.B) {
+		b.Run(engine.ByteCount(int64(size)), func(b *testing.B) {
 			j := newTCPJob(b, 4, Config{NoChecksum: true})
 			benchmark(b, j, size)
 		})
@@ -131,7 +134,7 @@ func BenchmarkAllReduceNoChecksum(b *testing.B) {
 
 func BenchmarkChunk(b *testing.B) {
 	for chunk := 32 << 10; chunk <= 1<<20; chunk *= 2 {
-		b.Run(byteCount(int64(chunk)), func(b *testing.B) {
+		b.Run(engine.ByteCount(int64(chunk)), func(b *testing.B) {
 			j := newTCPJob(b, 4, Config{Chunk: chunk})
 			benchmark(b, j, 16<<20)
 		})

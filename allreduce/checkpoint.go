@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -175,7 +176,7 @@ func (s *steps) clear() {
 	if !g.cfg.keepsCheckpoints() {
 		return
 	}
-	ticker := time.NewTicker(sayEvery)
+	ticker := time.NewTicker(engine.SayEvery)
 	defer ticker.Stop()
 	for began, written := time.Now(), false; !written; { // the last one may be under way: Close waits for it, too
 		select {

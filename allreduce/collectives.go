@@ -6,18 +6,20 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // collective is a call of one, as its method describes it.
 type collective struct {
-	verb     verb
+	verb     engine.Verb
 	v        Vector // the whole of it: what all ranks agree on
 	op       Op
 	root     int
 	dst, src []byte
-	from, to int // of verbSendRecv
+	from, to int // of VerbSendRecv
 }
 
 // do carries out a collective. inStream: it exists in vw's stream.
@@ -38,50 +40,50 @@ func (g *Group) do(ctx context.Context, c collective, inStream bool) error {
 
 // carry is do for a group that has entered.
 func (g *Group) carry(ctx context.Context, c collective) error {
-	k := planKey{verb: c.verb, root: g.live.position(c.root), spec: schedule.Spec{
+	k := engine.PlanKey{Verb: c.verb, Root: g.live.Position(c.root), Spec: schedule.Spec{
 		Size: g.Size(), Bytes: len(c.dst), Elem: c.v.kind.Size(), Chunk: g.cfg.Chunk,
 	}}
 	switch c.verb {
-	case verbAllReduce:
-		k.spec.Ordered = !c.op.commutes()
-		k.spec.Schedule = g.cfg.Schedule
-		if k.spec.Ordered && !g.cfg.Schedule.Ordered() {
-			k.spec.Schedule = schedule.Auto
+	case engine.VerbAllReduce:
+		k.Spec.Ordered = !kernels.Commutes(c.op)
+		k.Spec.Schedule = g.cfg.Schedule
+		if k.Spec.Ordered && !g.cfg.Schedule.Ordered() {
+			k.Spec.Schedule = schedule.Auto
 		}
-	case verbReduceScatter:
-		k.spec.Ordered = !c.op.commutes()
-	case verbSendRecv:
-		k.spec.Bytes, k.spec.Elem = 0, 0
-		k.to, k.out, k.from, k.in = g.live.position(c.to), len(c.src), g.live.position(c.from), len(c.dst)
+	case engine.VerbReduceScatter:
+		k.Spec.Ordered = !kernels.Commutes(c.op)
+	case engine.VerbSendRecv:
+		k.Spec.Bytes, k.Spec.Elem = 0, 0
+		k.To, k.Out, k.From, k.In = g.live.Position(c.to), len(c.src), g.live.Position(c.from), len(c.dst)
 	}
-	p := g.plans.get(k)
-	if p.codes != nil {
-		t := task{kind: c.v.kind, op: c.op, dst: c.dst, src: c.src, codes: p.codes, part: p.part}
-		if p.part {
-			t.among = p.prog
+	p := g.plans.Get(k)
+	if p.Codes != nil {
+		t := engine.Task{Kind: c.v.kind, Op: c.op, Dst: c.dst, Src: c.src, Codes: p.Codes, Part: p.Part}
+		if p.Part {
+			t.Among = p.Prog
 		}
-		if g.engine.reduceShared(ctx, g.call(c, p.name), t) == nil {
+		if g.engine.ReduceShared(ctx, g.call(c, p.Name), t) == nil {
 			return nil
 		}
 		return g.failed(ctx)
 	}
-	return g.run(ctx, g.call(c, p.name), p.prog, c.dst, c.src)
+	return g.run(ctx, g.call(c, p.Name), p.Prog, c.dst, c.src)
 }
 
 // call identifies a collective.
-func (g *Group) call(c collective, name schedule.Name) callID {
-	id := callID{
-		epoch: g.wiring.Epoch, verb: c.verb, kind: c.v.kind, op: c.op, schedule: name,
-		part: uint32(g.engine.part), length: uint64(c.v.n), root: int32(c.root), name: c.v.name,
+func (g *Group) call(c collective, name schedule.Name) engine.CallID {
+	id := engine.CallID{
+		Epoch: g.wiring.Epoch, Verb: c.verb, Kind: c.v.kind, Op: c.op, Schedule: name,
+		Part: uint32(g.engine.Part), Length: uint64(c.v.n), Root: int32(c.root), Name: c.v.name,
 	}
-	if own := c.op.own(); own != nil {
-		id.own = own.name
+	if own := kernels.Lookup(c.op); own != nil {
+		id.Own = own.Name
 	}
 	return id
 }
 
-func (g *Group) run(ctx context.Context, id callID, p *schedule.Program, dst, src []byte) error {
-	if g.engine.run(ctx, id, p, dst, src) == nil {
+func (g *Group) run(ctx context.Context, id engine.CallID, p *schedule.Program, dst, src []byte) error {
+	if g.engine.Run(ctx, id, p, dst, src) == nil {
 		return nil
 	}
 	return g.failed(ctx)
@@ -96,7 +98,7 @@ func (g *Group) enter(ctx context.Context, inStream bool) error {
 	}
 	err := g.ready(ctx)
 	if err == nil && g.Stream() && !inStream {
-		err = fmt.Errorf("rank %d: %w", g.cfg.Rank, errStreamOnly)
+		err = fmt.Errorf("rank %d: %w", g.cfg.Rank, engine.ErrStreamOnly)
 	}
 	if err != nil {
 		g.busy.Store(false)
@@ -128,8 +130,8 @@ func (g *Group) ready(ctx context.Context) error {
 }
 
 // checkRoot panics unless root is a rank.
-func (g *Group) checkRoot(verb verb, root int) {
-	if root < 0 || g.live.position(root) < 0 {
+func (g *Group) checkRoot(verb engine.Verb, root int) {
+	if root < 0 || g.live.Position(root) < 0 {
 		panic(fmt.Sprintf("BUG: allreduce: %v with root %d: ranks are %v", verb, root, []int(g.live)))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
 // TestJobStartsWithThoseThatCame: whoever is missing when the time is over, the others end as
@@ -20,7 +22,7 @@ func TestJobStartsWithThoseThatCame(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, total, toySteps, Config{Elastic: true, StartTimeout: time.Minute})
 			began := time.Now()
-			late := slices.DeleteFunc(allOf(total), func(r int) bool { return slices.Contains(came, r) })
+			late := slices.DeleteFunc(engine.AllOf(total), func(r int) bool { return slices.Contains(came, r) })
 			for _, r := range came {
 				all = append(all, s.start(r, nil))
 			}

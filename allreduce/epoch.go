@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -22,11 +23,11 @@ import (
 type epoch struct {
 	group  *Group
 	wiring *client.Wiring // nil: not wired yet
-	live   lineup         // who takes part
+	live   engine.Lineup  // who takes part
 	lack   *client.Lack   // what this rank takes before anything else; nil: nothing
 	wirer  *wirer         // nil: Local, or no edges are needed
-	engine engine
-	plans  plans
+	engine engine.Engine
+	plans  engine.Plans
 	linked bool          // the tree's edges are open
 	debts  debts         // results that others take from here
 	domain *verbs.Domain // nil: all goes over TCP; under the group's lock
@@ -35,34 +36,34 @@ type epoch struct {
 
 	quitting context.Context // ends when this rank waits for no verdict any more
 	quit     context.CancelCauseFunc
-	verdict  *failure      // why it is over; under the group's lock
-	settled  chan struct{} // closed when verdict stands, after engine.failed
-	done     chan struct{} // closed by end
+	verdict  *engine.Failure // why it is over; under the group's lock
+	settled  chan struct{}   // closed when verdict stands, after engine.failed
+	done     chan struct{}   // closed by end
 }
 
 func newEpoch(g *Group) *epoch {
-	e := &epoch{group: g, live: allOf(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
+	e := &epoch{group: g, live: engine.AllOf(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.debts.paid = make(chan struct{})
-	e.engine = engine{
-		rank:     g.cfg.Rank,
-		part:     g.cfg.Chunk,
-		noSum:    g.cfg.NoChecksum,
-		limits:   limits{stall: g.cfg.Stall, maxWait: g.cfg.MaxWait, server: g.cfg.patience()},
-		log:      g.cfg.Log,
-		flight:   g.flight,
-		segments: g.segments,
-		edges:    map[int]*edge{},
-		failed:   make(chan struct{}),
-		onFail: func(f *failure) {
+	e.engine = engine.Engine{
+		Rank:     g.cfg.Rank,
+		Part:     g.cfg.Chunk,
+		NoSum:    g.cfg.NoChecksum,
+		Limits:   engine.Limits{Stall: g.cfg.Stall, MaxWait: g.cfg.MaxWait, Server: g.cfg.patience()},
+		Log:      g.cfg.Log,
+		Flight:   g.flight,
+		Segments: g.segments,
+		Edges:    map[int]*engine.Edge{},
+		Failed:   make(chan struct{}),
+		OnFail: func(f *engine.Failure) {
 			if !g.steps.recovers {
 				g.die()
 			}
 			e.work.Go(func() { e.settle(f) })
 		},
 	}
-	e.engine.call.done = make(chan struct{}, 1)
-	e.engine.driver = &netConn{en: &e.engine}
+	e.engine.Call.Done = make(chan struct{}, 1)
+	e.engine.Driver = &engine.NetConn{En: &e.engine}
 	return e
 }
 
@@ -121,11 +122,11 @@ func (g *Group) connect(ctx context.Context) error {
 		case errors.Is(err, errOver):
 			return e.overError("wiring")
 		case g.steps.recovers && ctx.Err() == nil:
-			e.engine.fail(&failure{code: faultLost, by: g.cfg.Rank, rank: wr.astray(), text: err.Error(), err: err, ask: protocol.EdgeBroke}, nil)
+			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: wr.astray(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
 			return g.failed(ctx)
 		}
 		// The others wait in vain, and are not to hear just that this rank has gone.
-		e.tellServer(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err})
+		e.tellServer(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err})
 		return err
 	}
 	if err := e.start(ctx, w, wr); err != nil {
@@ -165,55 +166,55 @@ func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 		wr.end()
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 	}
-	e.plans = newPlans(wr.tree, wr.self, wr.live, w.Stream)
-	wired := en.wire(func() {
-		en.stream, en.peers = w.Stream, w.Peers
+	e.plans = engine.NewPlans(wr.tree, wr.self, wr.live, w.Stream)
+	wired := en.Wire(func() {
+		en.Stream, en.Peers = w.Stream, w.Peers
 		if w.Stream {
-			en.part = streamChunk
-			_, en.longest, _ = g.steps.pace()
+			en.Part = streamChunk
+			_, en.Longest, _ = g.steps.pace()
 		}
-		en.reach = func(rank int) {
-			wr.reach(rank, g.cfg.DialTimeout, func(f *failure) { en.fail(f, nil) })
+		en.Reach = func(rank int) {
+			wr.reach(rank, g.cfg.DialTimeout, func(f *engine.Failure) { en.Fail(f, nil) })
 		}
 		if !w.Stream {
-			en.missing = wr.whyMissing
+			en.Missing = wr.whyMissing
 		}
-		en.driver = d
-		en.pipes, _ = d.(pipes)
+		en.Driver = d
+		en.Pipes, _ = d.(engine.Pipes)
 		if !w.Stream && w.Epoch != (protocol.Epoch{}) {
-			en.away = g.member.Gone
-			en.onUnmet = func(rank int, detail string) {
+			en.Away = g.member.Gone
+			en.OnUnmet = func(rank int, detail string) {
 				e.work.Go(func() {
-					g.member.Ask(e.quitting, rank, en.callNumber(), protocol.EdgeStalls, detail)
+					g.member.Ask(e.quitting, rank, en.CallNumber(), protocol.EdgeStalls, detail)
 				})
 			}
 		}
 	})
 	if !wired {
-		d.stop()
-		d.wait()
-		return e.stopped(ctx, errStopped)
+		d.Stop()
+		d.Wait()
+		return e.stopped(ctx, engine.ErrStopped)
 	}
 	if creds := g.cfg.Credentials; creds != nil && creds.TLS != nil && !w.Stream {
 		g.log.Info("between ranks: TLS 1.3, by the net.Conn driver; those of a machine share memory all the same, unless that is off", "rank", g.cfg.Rank)
 	}
-	if err := wr.handOver(en.attach); err != nil {
+	if err := wr.handOver(en.Attach); err != nil {
 		return e.stopped(ctx, err)
 	}
-	en.watchs.Go(func() { en.watch(e.done) })
+	en.Watchs.Go(func() { en.Watch(e.done) })
 	return nil
 }
 
 // newDriver returns the driver of the epoch's edges.
-func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (driver, error) {
+func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (engine.Driver, error) {
 	d := e.group.cfg.Driver
 	if d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
-		poll, err := newPollLoop(&e.engine)
+		poll, err := engine.NewPollLoop(&e.engine)
 		if err == nil || d == DriverPoll {
 			return poll, err
 		}
 	}
-	return &netConn{en: &e.engine}, nil
+	return &engine.NetConn{En: &e.engine}, nil
 }
 
 // stopped ends an epoch whose engine did not take its edges over. The reason is the failure
@@ -221,13 +222,13 @@ func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (driver, error) {
 func (e *epoch) stopped(ctx context.Context, err error) error {
 	g, en := e.group, &e.engine
 	e.wirer.end()
-	en.mu.Lock()
-	failed := en.failure != nil
-	en.mu.Unlock()
+	en.Mu.Lock()
+	failed := en.Failure != nil
+	en.Mu.Unlock()
 	if failed {
 		return g.failed(ctx)
 	}
-	en.finish()
+	en.Finish()
 	if g.isClosed() {
 		return ErrClosed
 	}
@@ -239,13 +240,13 @@ func (e *epoch) end() {
 	e.ending.Do(func() { close(e.done) })
 	if e.wirer != nil {
 		e.wirer.close()
-		e.engine.finish()
+		e.engine.Finish()
 		e.closeDomain()
-		e.engine.mu.Lock()
-		s := e.engine.shared
-		e.engine.mu.Unlock()
+		e.engine.Mu.Lock()
+		s := e.engine.Shared
+		e.engine.Mu.Unlock()
 		if s != nil {
-			s.close(e.group)
+			e.group.leave(s)
 		}
 		e.wirer.end()
 	}
@@ -260,51 +261,51 @@ func (e *epoch) watchOver() {
 	case <-e.done:
 		return
 	}
-	en.mu.Lock()
+	en.Mu.Lock()
 	// At the end of a job with vw workers ranks leave one by one, and what
 	// matters is seen on the connections.
-	stream := en.stream
-	leaving := stream && en.leaving
-	en.mu.Unlock()
+	stream := en.Stream
+	leaving := stream && en.Leaving
+	en.Mu.Unlock()
 	if leaving {
 		return
 	}
 	v := e.serversVerdict()
-	if v.code == faultGaveUp && !stream {
+	if v.Code == engine.FaultGaveUp && !stream {
 		// The rank that gave up has told its neighbours too, in more detail.
 		timer := time.NewTimer(detailWithin)
 		defer timer.Stop()
 		select {
-		case <-en.failed:
+		case <-en.Failed:
 		case <-timer.C:
 		case <-e.done:
 		}
 	}
-	en.fail(v, nil)
+	en.Fail(v, nil)
 }
 
 // serversVerdict is why the server has ended the epoch.
-func (e *epoch) serversVerdict() *failure {
+func (e *epoch) serversVerdict() *engine.Failure {
 	m := e.group.member
 	if cause := m.Cause(); cause != nil {
 		return verdictOf(cause)
 	}
 	v := verdictOf(m.EndOf(e.wiring))
-	v.code = faultOver
+	v.Code = engine.FaultOver
 	return v
 }
 
 // verdictOf is the server's verdict as a failure.
-func verdictOf(cause error) *failure {
-	f := &failure{code: faultGaveUp, by: serverItself, rank: serverItself, text: cause.Error(), err: cause}
+func verdictOf(cause error) *engine.Failure {
+	f := &engine.Failure{Code: engine.FaultGaveUp, By: serverItself, Rank: serverItself, Text: cause.Error(), Err: cause}
 	if lost, ok := errors.AsType[*protocol.LostError](cause); ok {
-		if told, err := decodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
-			told.err = cause
+		if told, err := engine.DecodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
+			told.Err = cause
 			return told
 		}
-		f.rank, f.host, f.text = lost.Rank, lost.Host, lost.Why
+		f.Rank, f.Host, f.Text = lost.Rank, lost.Host, lost.Why
 		if !lost.GaveUp {
-			f.code = faultLost
+			f.Code = engine.FaultLost
 		}
 	}
 	return f
@@ -347,4 +348,10 @@ func (d *debts) pay(rank int) {
 			close(d.paid)
 		}
 	}
+}
+
+// strike lets a fault happen at a point of this rank's way. done ends what began
+// there: a slow rank's work takes longer.
+func (g *Group) strike(p fault.Point) (done func()) {
+	return g.engine.Suffer(fault.At(g.cfg.Rank, p))
 }

@@ -42,12 +42,12 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 	for _, rank := range []int{0, 1} {
 		e := j.groups[rank].epoch
 		if first {
-			<-e.engine.failed
+			<-e.engine.Failed
 			time.Sleep(time.Second)
 		}
 		err := e.start(ctx, e.wiring, e.wirer)
 		if err == nil { // it was faster
-			<-e.engine.failed
+			<-e.engine.Failed
 			err = j.groups[rank].failed(ctx)
 		}
 		_, interrupted := errors.AsType[*InterruptedError](err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
@@ -434,13 +435,13 @@ func TestPauseIsNoStall(t *testing.T) {
 		time.AfterFunc(29*time.Second, func() {
 			for _, g := range j.groups {
 				en, now := &g.engine, time.Now()
-				own := clock.Clock{Tick: watchTick}
-				en.readClock(&own, now)
+				own := clock.Clock{Tick: engine.WatchTick}
+				en.ReadClock(&own, now)
 				after := now.Add(pause)
-				if f := en.look(en.readClock(&own, after), watchTick); f != nil {
-					t.Errorf("rank %d after a pause: %v", g.cfg.Rank, f.reason())
+				if f := en.Look(en.ReadClock(&own, after), engine.WatchTick); f != nil {
+					t.Errorf("rank %d after a pause: %v", g.cfg.Rank, f.Reason())
 				}
-				if en.look(after, watchTick) != nil { // as without the clock
+				if en.Look(after, engine.WatchTick) != nil { // as without the clock
 					accused++
 				}
 			}
@@ -612,7 +613,7 @@ func (c *flippingConn) Write(b []byte) (int, error) {
 
 // TestFlippedBit: a bit that flips on the way ends the job, not the model.
 func TestFlippedBit(t *testing.T) {
-	for _, at := range []int{helloSize + frameSize + 20, 3000, 3500} { // in a header, in data
+	for _, at := range []int{helloSize + engine.FrameSize + 20, 3000, 3500} { // in a header, in data
 		inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 			old := j.groups[2].cfg.Network
 			j.groups[2].cfg.Network = &flipper{Network: old, at: at}

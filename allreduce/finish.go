@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -35,9 +36,9 @@ func (g *Group) Leaving() {
 		return
 	}
 	en := &g.engine
-	en.mu.Lock()
-	defer en.mu.Unlock()
-	en.leaving = true
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	en.Leaving = true
 }
 
 // Done ends the job of a program that delivers no files: it returns when all ranks have
@@ -89,7 +90,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		}
 	}
 	if g.Stream() {
-		g.engine.driver.stop() // as vw does
+		g.engine.Driver.Stop() // as vw does
 	}
 	if err := g.member.Bye(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)
@@ -114,13 +115,13 @@ func (g *Group) Lease(ctx context.Context) error {
 // unwatch stops watching the edges: from here on they may end.
 func (g *Group) unwatch(ctx context.Context) error {
 	en := &g.engine
-	en.mu.Lock()
-	f := en.failure
+	en.Mu.Lock()
+	f := en.Failure
 	if f == nil {
-		en.ending = true
+		en.Ending = true
 	}
-	en.mu.Unlock()
-	if f == nil || f.code == faultLeft {
+	en.Mu.Unlock()
+	if f == nil || f.Code == engine.FaultLeft {
 		return nil
 	}
 	err := g.failed(ctx)

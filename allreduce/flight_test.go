@@ -4,7 +4,6 @@ package allreduce
 
 import (
 	"bytes"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,34 +44,6 @@ func TestFlightRecorder(t *testing.T) {
 	}
 }
 
-// TestFlightsAreFew: however often a rank stalls, the directory does not fill up; groups
-// of one process share the recorder.
-func TestFlightsAreFew(t *testing.T) {
-	dir := t.TempDir()
-	var fs [2]*flight
-	for i := range fs {
-		f, err := newFlight(dir, i, Config{}.withDefaults().Log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fs[i] = f
-	}
-	for range maxDumps + 2 {
-		fs[0].dump("for ever")
-	}
-	fs[0].close()
-	fs[0].close()
-	fs[0].dump("after the end")
-	fs[1].dump("once")
-	fs[1].close()
-	if files, err := os.ReadDir(dir); err != nil || len(files) != maxDumps+1 {
-		t.Errorf("got %d files, %v, want %d", len(files), err, maxDumps+1)
-	}
-	if recorder.fr != nil || recorder.users != 0 {
-		t.Error("the recorder still runs")
-	}
-}
-
 func TestTraceDirMustBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -83,31 +54,5 @@ func TestTraceDirMustBe(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "TraceDir") {
 			t.Errorf("%s: got %v, want %q", dir, err, want)
 		}
-	}
-}
-
-// A file system that hangs under TraceDir holds up neither the watch of the
-// deadlines nor the end of the group.
-func TestHungTraceDirHoldsNothingUp(t *testing.T) {
-	f, err := newFlight(t.TempDir(), 3, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	hung := make(chan struct{})
-	defer close(hung)
-	f.within = time.Millisecond
-	f.write = func(string, []byte) error { <-hung; return nil }
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range maxDumps {
-			f.dump("rank 3 waits")
-		}
-		f.close()
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("dump or close waits for the file system")
 	}
 }

@@ -4,11 +4,14 @@ package allreduce
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -20,17 +23,17 @@ const (
 
 // greet says hello to a rank, hears its answer, and has both prove that they belong to
 // the epoch. What follows goes over the connection that is returned.
-func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, tags, error) {
+func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, engine.Tags, error) {
 	stop := context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	bare.SetDeadline(time.Now().Add(helloPatience))
 	c, err := w.creds.Client(ctx, bare, "")
 	if err != nil {
-		return nil, tags{}, err
+		return nil, engine.Tags{}, err
 	}
 	b, x, err := w.key.Greet(c, w.hello(rank), helloSize)
 	if err != nil {
-		return nil, tags{}, auth.Explain(err)
+		return nil, engine.Tags{}, auth.Explain(err)
 	}
 	h, err := decodeHello(b)
 	if err == nil {
@@ -38,11 +41,11 @@ func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, t
 	}
 	switch {
 	case err != nil:
-		return nil, tags{}, err
+		return nil, engine.Tags{}, err
 	case int(h.from) != rank:
-		return nil, tags{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
+		return nil, engine.Tags{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
 	case !stop():
-		return nil, tags{}, context.Cause(ctx)
+		return nil, engine.Tags{}, context.Cause(ctx)
 	}
 	return c, w.tags(x, auth.Client), c.SetDeadline(time.Time{})
 }
@@ -104,5 +107,70 @@ func (w *wirer) welcome(c net.Conn, h hello, said []byte, proven func() bool) er
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return w.install(from, link{conn: c, rank: from, host: w.wiring.Peers[from], tags: w.tags(x, auth.Server)})
+	return w.install(from, engine.Link{Conn: c, Rank: from, Host: w.wiring.Peers[from], Tags: w.tags(x, auth.Server)})
+}
+
+// hello opens a connection between two ranks, in both directions.
+//
+//	offset  size  field
+//	     0     8  "gvwdata", or "gvwpull" to take results or the state, and the
+//	              version of the server's frames in which this changed last, 6
+//	     8    16  drawn for this connection
+//	    24     4  term of the epoch
+//	    28     4  number of the epoch
+//	    32     8  incarnation of the epoch
+//	    40     4  rank of the sender
+//	    44     4  rank of the receiver
+//	    48     4  ranks in all
+//	    52     4  CRC-32C of the bytes before it
+type hello struct {
+	nonce           [16]byte
+	epoch           protocol.Epoch
+	from, to, total uint32
+	pull            bool
+}
+
+const (
+	helloSize  = 56
+	helloMagic = "gvwdata\x06"
+	pullMagic  = "gvwpull\x06"
+)
+
+func (h hello) appendTo(dst []byte) []byte {
+	le := binary.LittleEndian
+	start := len(dst)
+	magic := helloMagic
+	if h.pull {
+		magic = pullMagic
+	}
+	dst = append(dst, magic...)
+	dst = append(dst, h.nonce[:]...)
+	dst = le.AppendUint32(dst, h.epoch.Term)
+	dst = le.AppendUint32(dst, h.epoch.N)
+	dst = le.AppendUint64(dst, h.epoch.Incarnation)
+	dst = le.AppendUint32(dst, h.from)
+	dst = le.AppendUint32(dst, h.to)
+	dst = le.AppendUint32(dst, h.total)
+	return le.AppendUint32(dst, engine.Checksum(dst[start:]))
+}
+
+func decodeHello(b []byte) (hello, error) {
+	le := binary.LittleEndian
+	switch {
+	case len(b) != helloSize:
+		return hello{}, fmt.Errorf("a hello has %d bytes, want %d", len(b), helloSize)
+	case string(b[:7]) != helloMagic[:7] && string(b[:7]) != pullMagic[:7]:
+		return hello{}, errors.New("no rank of a gvw job: its first bytes are not those of a hello")
+	case b[7] != helloMagic[7]:
+		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d: install the same release on all machines", b[7], helloMagic[7])
+	case le.Uint32(b[52:]) != engine.Checksum(b[:52]):
+		return hello{}, errors.New("the checksum of the hello is wrong")
+	}
+	h := hello{
+		epoch: protocol.Epoch{Term: le.Uint32(b[24:]), N: le.Uint32(b[28:]), Incarnation: le.Uint64(b[32:])},
+		from:  le.Uint32(b[40:]), to: le.Uint32(b[44:]), total: le.Uint32(b[48:]),
+		pull: string(b[:7]) == pullMagic[:7],
+	}
+	copy(h.nonce[:], b[8:])
+	return h, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -32,7 +33,7 @@ type Group struct {
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
 	broken   error       // why the job never will be wired
 	busy     atomic.Bool // a collective is under way
-	segments segments
+	segments engine.Segments
 	pinned   pinned
 	left     []*transport.Segment // of epochs that are over, with what Alloc has given out; under mu
 	scratch  []float32            // one slot of all weights
@@ -40,7 +41,7 @@ type Group struct {
 	records  records
 	steps    steps
 	pairs    pairs
-	flight   *flight // nil: nothing is recorded
+	flight   *engine.Flight // nil: nothing is recorded
 
 	mu      sync.Mutex
 	closed  bool
@@ -61,7 +62,7 @@ func Local() *Group {
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
-	g.segments = segments{transport.NewSegment, transport.OpenSegment}
+	g.segments = engine.Segments{Make: transport.NewSegment, Open: transport.OpenSegment}
 	g.epoch = newEpoch(g)
 	g.steps.group, g.steps.saving = g, make(chan struct{}, 1)
 	return g
@@ -75,27 +76,27 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	var recording *flight
+	var recording *engine.Flight
 	if cfg.TraceDir != "" {
 		var err error
-		if recording, err = newFlight(cfg.TraceDir, cfg.Rank, cfg.Log); err != nil {
+		if recording, err = engine.NewFlight(cfg.TraceDir, cfg.Rank, cfg.Log); err != nil {
 			return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
 		}
 	}
 	g, err := join(ctx, cfg, recording)
 	if err != nil {
-		recording.close()
+		recording.Close()
 	}
 	return g, err
 }
 
-func join(ctx context.Context, cfg Config, recording *flight) (*Group, error) {
+func join(ctx context.Context, cfg Config, recording *engine.Flight) (*Group, error) {
 	checkpoint, err := cfg.newestCheckpoint()
 	if err != nil {
 		return nil, err
 	}
 	g := newGroup(cfg)
-	g.flight, g.engine.flight = recording, recording
+	g.flight, g.engine.Flight = recording, recording
 	_, err = g.register(ctx, client.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
 	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
@@ -250,20 +251,20 @@ func (g *Group) waiting() client.Waits {
 		}
 	}
 	en := &e.engine
-	en.mu.Lock()
-	defer en.mu.Unlock()
-	if !en.active {
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	if !en.Active {
 		return w
 	}
-	w.Collective = en.call.id.seq
+	w.Collective = en.Call.Id.Seq
 	// The neighbour, from the start: the server follows the chain by what each rank tells.
-	if first, far := en.waitsFor(); first != nil && !en.stream {
-		w.Rank = first.rank
-	} else if far.rank >= 0 && !en.stream {
-		w.Rank = int(far.rank)
+	if first, far := en.WaitsFor(); first != nil && !en.Stream {
+		w.Rank = first.Rank
+	} else if far.Rank >= 0 && !en.Stream {
+		w.Rank = int(far.Rank)
 	}
-	if time.Since(en.call.started) >= watchTick {
-		w.Text = en.here().String()
+	if time.Since(en.Call.Started) >= engine.WatchTick {
+		w.Text = en.Here().String()
 	}
 	return w
 }
@@ -302,7 +303,7 @@ func (g *Group) Close() error {
 	e := g.epoch
 	g.mu.Unlock()
 	if first && g.busy.Load() {
-		e.engine.fail(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: "its group was closed in the middle of a collective", err: ErrClosed}, nil)
+		e.engine.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: "its group was closed in the middle of a collective", Err: ErrClosed}, nil)
 	}
 	var err error
 	if first && g.door != nil {
@@ -313,7 +314,7 @@ func (g *Group) Close() error {
 		err = g.member.Close()
 	}
 	g.work.Wait()
-	g.flight.close()
+	g.flight.Close()
 	g.pinned.release()
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -108,9 +108,9 @@ func TestGuestRank(t *testing.T) {
 		t.Errorf("transport %v goes over %q", how, g.Verbs())
 	}
 	if how == TransportVerbs {
-		for _, e := range g.engine.open {
-			if !e.lift.in || !e.lift.out {
-				t.Errorf("the edge to rank %d is not lifted", e.rank)
+		for _, e := range g.engine.Open {
+			if !e.Lift.In || !e.Lift.Out {
+				t.Errorf("the edge to rank %d is not lifted", e.Rank)
 			}
 		}
 	}

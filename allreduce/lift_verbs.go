@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
@@ -51,7 +52,7 @@ func ParseTransport(name string) (Transport, error) {
 }
 
 // lifter is a driver that can lift edges.
-type lifter interface{ liftAll() }
+type lifter interface{ LiftAll() }
 
 // lift finds out whether all ranks can use verbs, and if so begins to lift the edges. The
 // tree's are open.
@@ -73,7 +74,7 @@ func (e *epoch) lift(ctx context.Context) error {
 	d, err := e.openDomain()
 	if err != nil && must {
 		err = fmt.Errorf("transport verbs: %w", err)
-		en.fail(&failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err}, nil)
+		en.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err}, nil)
 		return g.failed(ctx)
 	}
 	lacks := []uint64{math.MaxUint64} // the first rank that cannot
@@ -91,17 +92,17 @@ func (e *epoch) lift(ctx context.Context) error {
 		return nil
 	}
 	g.log.Info("transport: verbs over "+d.Place().String(), "rank", g.cfg.Rank)
-	en.mu.Lock()
-	en.lanesOn = must
-	en.lanes = func() (lane, error) {
+	en.Mu.Lock()
+	en.LanesOn = must
+	en.Lanes = func() (engine.Lane, error) {
 		s, err := d.NewStream()
 		if err != nil {
 			return nil, err // no lane, not a lane that is nil
 		}
 		return s, nil
 	}
-	en.mu.Unlock()
-	en.driver.(lifter).liftAll()
+	en.Mu.Unlock()
+	en.Driver.(lifter).LiftAll()
 	return nil
 }
 
@@ -111,7 +112,7 @@ func (e *epoch) openDomain() (*verbs.Domain, error) {
 	if c := g.cfg.Credentials; c != nil && c.TLS != nil {
 		return nil, &verbs.SetupError{Err: errors.New("verbs: what goes over them is not under TLS")}
 	}
-	if _, ok := e.engine.driver.(lifter); !ok {
+	if _, ok := e.engine.Driver.(lifter); !ok {
 		return nil, errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")
 	}
 	place, err := g.placeOf(e.wiring.Peers[g.cfg.Rank])

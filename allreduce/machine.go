@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
@@ -131,8 +132,8 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 // stepWork does a step's Work, unless the job fails meanwhile.
 func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	en := &g.engine
-	en.startWork()
-	defer en.endWork()
+	en.StartWork()
+	defer en.EndWork()
 	defer g.strike(fault.Work)()
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -142,7 +143,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 		defer close(watched)
 		select {
 		case <-g.dead:
-			cancel(errStopped)
+			cancel(engine.ErrStopped)
 		case <-done:
 		}
 	}()
@@ -150,7 +151,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	close(done)
 	<-watched
 	switch {
-	case err == nil || context.Cause(work) != errStopped:
+	case err == nil || context.Cause(work) != engine.ErrStopped:
 		return err
 	case g.steps.recovers:
 		return g.overError("at work")

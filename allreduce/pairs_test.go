@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
 // TestSendRecvOneWay: what a rank sends may be longer than what it receives, which may be
@@ -97,13 +99,13 @@ func TestSendRecvDisagreement(t *testing.T) {
 
 // What a rank says of itself may be anything.
 func TestDisagreeOfNonsense(t *testing.T) {
-	words := make([]int64, 2*pairWords)
-	(&pair{to: 7, from: Nobody, out: -1, outKind: 99}).put(words)
-	(&pair{to: Nobody, from: Nobody}).put(words[pairWords:])
-	if a, b, ok := disagree(words, allOf(2)); !ok || a != 0 || b != 7 {
+	words := make([]int64, 2*engine.PairWords)
+	(&engine.Pair{To: 7, From: Nobody, Out: -1, OutKind: 99}).Put(words)
+	(&engine.Pair{To: Nobody, From: Nobody}).Put(words[engine.PairWords:])
+	if a, b, ok := disagree(words, engine.AllOf(2)); !ok || a != 0 || b != 7 {
 		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
 	}
-	if got := fmt.Sprint(pairOf(words)); got != "to rank 7: -1 kind 99; from nobody" {
+	if got := fmt.Sprint(engine.PairOf(words)); got != "to rank 7: -1 kind 99; from nobody" {
 		t.Errorf("got %q", got)
 	}
 }

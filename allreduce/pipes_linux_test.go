@@ -9,20 +9,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // stages counts the open edges of a job by how far they have come with their pipes.
-func stages(j *testJob) map[pipeStage]int {
-	count := map[pipeStage]int{}
+func stages(j *testJob) map[engine.PipeStage]int {
+	count := map[engine.PipeStage]int{}
 	for _, g := range j.groups {
 		en := &g.engine
-		en.mu.Lock()
-		for _, e := range en.open {
-			count[e.stage]++
+		en.Mu.Lock()
+		for _, e := range en.Open {
+			count[e.Stage]++
 		}
-		en.mu.Unlock()
+		en.Mu.Unlock()
 	}
 	return count
 }
@@ -48,10 +49,10 @@ func gather(g *Group, n, round int) error {
 // turn goes on until all edges that are used have their pipes: nobody waits for that.
 func turn(j *testJob, collective func(g *Group, round int) error) {
 	j.t.Helper()
-	var s map[pipeStage]int
+	var s map[engine.PipeStage]int
 	for round := range 1000 {
 		j.each(func(rank int) error { return collective(j.groups[rank], round) })
-		if s = stages(j); s[pipeDone] > 0 && s[pipeOffered]+s[pipeDue]+s[pipeTurned] == 0 {
+		if s = stages(j); s[engine.PipeDone] > 0 && s[engine.PipeOffered]+s[engine.PipeDue]+s[engine.PipeTurned] == 0 {
 			return
 		}
 	}
@@ -66,7 +67,7 @@ func TestPipes(t *testing.T) {
 		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
 	}
 	turn(j, func(g *Group, round int) error { return gather(g, 10, round) })
-	if s := stages(j); s[pipeNever]+s[pipeRefusing] > 0 {
+	if s := stages(j); s[engine.PipeNever]+s[engine.PipeRefusing] > 0 {
 		t.Errorf("the edges' stages are %v, want that none refuses", s)
 	}
 
@@ -91,14 +92,14 @@ func TestPipes(t *testing.T) {
 func TestPipeRefused(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	for _, g := range j.groups {
-		g.engine.mu.Lock()
-		g.engine.segments.open = func(transport.Where) (*transport.Segment, error) { return nil, errors.New("not here") }
-		g.engine.mu.Unlock()
+		g.engine.Mu.Lock()
+		g.engine.Segments.Open = func(transport.Where) (*transport.Segment, error) { return nil, errors.New("not here") }
+		g.engine.Mu.Unlock()
 	}
 	for round, n := range []int{10, 100_000, 10} {
 		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
 	}
-	if s := stages(j); s[pipeNever] == 0 || s[pipeDone] > 0 {
+	if s := stages(j); s[engine.PipeNever] == 0 || s[engine.PipeDone] > 0 {
 		t.Errorf("the edges' stages are %v, want them never to turn", s)
 	}
 }
@@ -108,19 +109,19 @@ func TestPipeNonsense(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		rank  int // at the other end of rank 1's edge
-		stage pipeStage
-		say   func(e *edge) *failure
+		stage engine.PipeStage
+		say   func(e *engine.Edge) *engine.Failure
 	}{
-		{"an offer from above", 2, pipeNone, func(e *edge) *failure { return e.offered(make([]byte, offerSize)) }},
-		{"a second offer", 0, pipeDue, func(e *edge) *failure { return e.offered(make([]byte, offerSize)) }},
-		{"a short offer", 0, pipeNone, func(e *edge) *failure { return e.offered(make([]byte, offerSize-1)) }},
-		{"a turn without an offer", 0, pipeNone, func(e *edge) *failure { return e.turn([]byte{1, 0, 0, 0}) }},
-		{"a refusal after the turn", 0, pipeTurned, func(e *edge) *failure { return e.turn([]byte{0, 0, 0, 0}) }},
-		{"a second turn", 0, pipeDone, func(e *edge) *failure { return e.turn([]byte{1, 0, 0, 0}) }},
+		{"an offer from above", 2, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, engine.OfferSize)) }},
+		{"a second offer", 0, engine.PipeDue, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, engine.OfferSize)) }},
+		{"a short offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, engine.OfferSize-1)) }},
+		{"a turn without an offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{1, 0, 0, 0}) }},
+		{"a refusal after the turn", 0, engine.PipeTurned, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{0, 0, 0, 0}) }},
+		{"a second turn", 0, engine.PipeDone, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{1, 0, 0, 0}) }},
 	} {
-		e := newEdge(&engine{rank: 1}, c.rank)
-		e.stage = c.stage
-		if f := c.say(e); f == nil || f.code != faultGaveUp {
+		e := engine.NewEdge(&engine.Engine{Rank: 1}, c.rank)
+		e.Stage = c.stage
+		if f := c.say(e); f == nil || f.Code != engine.FaultGaveUp {
 			t.Errorf("%s: got %+v, want that the peer sends what makes no sense", c.name, f)
 		}
 	}

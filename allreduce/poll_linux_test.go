@@ -118,9 +118,9 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 	j.ready()
 	open := func() (most int) {
 		for _, g := range j.groups {
-			g.engine.mu.Lock()
-			most = max(most, len(g.engine.open))
-			g.engine.mu.Unlock()
+			g.engine.Mu.Lock()
+			most = max(most, len(g.engine.Open))
+			g.engine.Mu.Unlock()
 		}
 		return most
 	}

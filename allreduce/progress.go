@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -58,7 +59,7 @@ func (s *steps) waits() string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf("rank %d: %s, waiting for %s", s.group.cfg.Rank, seconds(time.Since(p.since)), p.text())
+	return fmt.Sprintf("rank %d: %s, waiting for %s", s.group.cfg.Rank, engine.Seconds(time.Since(p.since)), p.text())
 }
 
 // transfer is the progress of a transfer over all attempts: its clock stops while the
@@ -140,7 +141,7 @@ func (t *transfer) idle(now time.Time) time.Duration {
 func (t *transfer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := byteCount(t.best) + " received"
+	text := engine.ByteCount(t.best) + " received"
 	if t.err != nil {
 		text += fmt.Sprintf(", %d attempts: %v", t.tries, t.err)
 	}
@@ -153,7 +154,7 @@ func (t *transfer) String() string {
 // for another source. It returns when done is closed.
 func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
 	g := s.group
-	ticker := time.NewTicker(min(watchTick, g.cfg.Stall/4))
+	ticker := time.NewTicker(min(engine.WatchTick, g.cfg.Stall/4))
 	defer ticker.Stop()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -181,13 +182,13 @@ func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 				cancel(err)
 				return
 			}
-			if now.Sub(said) >= sayEvery {
+			if now.Sub(said) >= engine.SayEvery {
 				said = now
 				g.log.Info(s.waits())
 			}
 			if idle := t.idle(now); idle >= g.cfg.Stall && !over && now.Sub(asked) >= g.cfg.Stall {
 				asked = now
-				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Lack.What, w.Resume.Step, w.Lack.Source, seconds(idle), t)
+				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Lack.What, w.Resume.Step, w.Lack.Source, engine.Seconds(idle), t)
 				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Lack.Source, "reason", detail)
 				g.member.Ask(ctx, w.Lack.Source, 0, protocol.EdgeGives, detail)
 			}

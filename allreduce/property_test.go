@@ -21,6 +21,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/kernels"
 )
 
 // jittery is a network that brings bytes late, in pieces, and those of different
@@ -207,22 +208,22 @@ func (s scene) play(g *Group) error {
 }
 
 // joinOf is what an operation does to one pair.
-func joinOf[T number](op Op, a, b T) T {
+func joinOf[T kernels.Number](op Op, a, b T) T {
 	d := []T{a}
-	combineKindOrOwn(kindOf[T](), op, Vec(d).bytes(), Vec([]T{b}).bytes())
+	combineKindOrOwn(kernels.KindOf[T](), op, Vec(d).bytes(), Vec([]T{b}).bytes())
 	return d[0]
 }
 
 func combineKindOrOwn(kind Kind, op Op, dst, b []byte) {
-	if own := op.own(); own != nil {
-		own.join(dst, dst, b)
+	if own := kernels.Lookup(op); own != nil {
+		own.Join(dst, dst, b)
 		return
 	}
-	combineKind(kind, op, dst, dst, b)
+	kernels.CombineKind(kind, op, dst, dst, b)
 }
 
 // playReductions reduces vectors of which rank r has value(r, i) at i.
-func playReductions[T number](s scene, g *Group, op Op, value func(r, i int) T) error {
+func playReductions[T kernels.Number](s scene, g *Group, op Op, value func(r, i int) T) error {
 	own := func(r int) []T {
 		v := make([]T, s.count)
 		for i := range v {
@@ -230,19 +231,19 @@ func playReductions[T number](s scene, g *Group, op Op, value func(r, i int) T) 
 		}
 		return v
 	}
-	elem := kindOf[T]().Size()
-	spec := schedule.Spec{Schedule: s.cfg.Schedule, Size: s.size, Bytes: s.count * elem, Elem: elem, Chunk: s.cfg.Chunk, Ordered: !op.commutes()}
+	elem := kernels.KindOf[T]().Size()
+	spec := schedule.Spec{Schedule: s.cfg.Schedule, Size: s.size, Bytes: s.count * elem, Elem: elem, Chunk: s.cfg.Chunk, Ordered: !kernels.Commutes(op)}
 	if spec.Ordered && !spec.Schedule.Ordered() {
 		spec.Schedule = schedule.Auto
 	}
 	join := func(a, b T) T { return joinOf(op, a, b) }
 	want := evaluate(spec, own, join)
-	what := fmt.Sprintf("%v of %d %v, %v", op, s.count, kindOf[T](), spec.Schedule)
+	what := fmt.Sprintf("%v of %d %v, %v", op, s.count, kernels.KindOf[T](), spec.Schedule)
 	v, mine := own(g.Rank()), own(g.Rank())
 	if err := g.AllReduce(ctx, Vec(v), op); err != nil {
 		return err
 	}
-	if !slices.Equal(view[byte](Vec(v).bytes()), view[byte](Vec(want).bytes())) {
+	if !slices.Equal(kernels.View[byte](Vec(v).bytes()), kernels.View[byte](Vec(want).bytes())) {
 		return fmt.Errorf("%s: got %v, want %v", what, v, want)
 	}
 	into := make([]T, s.count)
@@ -270,9 +271,9 @@ func playReductions[T number](s scene, g *Group, op Op, value func(r, i int) T) 
 
 // near says that numbers are equal, but for the last bits of sums of floats in
 // another order.
-func near[T number](a, b []T) bool {
+func near[T kernels.Number](a, b []T) bool {
 	return slices.EqualFunc(a, b, func(x, y T) bool {
-		if k := kindOf[T](); k != Float32 && k != Float64 {
+		if k := kernels.KindOf[T](); k != Float32 && k != Float64 {
 			return x == y
 		}
 		return math.Abs(float64(x)-float64(y)) <= 1e-5*(1<<20)

@@ -5,6 +5,8 @@ package allreduce
 import (
 	"context"
 	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
 // MaxRecord is how long a record of AllGatherV may be.
@@ -48,19 +50,19 @@ func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]b
 
 // gather exchanges the sizes, then the records.
 func (g *Group) gather(ctx context.Context, src []byte) error {
-	r, n, self := &g.records, g.Size(), g.live.position(g.cfg.Rank)
+	r, n, self := &g.records, g.Size(), g.live.Position(g.cfg.Rank)
 	if len(r.sizes) != n {
 		r.sizes, r.offsets = make([]uint32, n), make([]int, n+1)
 	}
 	clear(r.sizes)
 	r.sizes[self] = uint32(len(src))
 	v := Vec(r.sizes).Named("sizes of records")
-	if err := g.carry(ctx, collective{verb: verbSizes, v: v, op: Sum, root: noRoot, dst: v.bytes(), src: v.bytes()}); err != nil {
+	if err := g.carry(ctx, collective{verb: engine.VerbSizes, v: v, op: Sum, root: noRoot, dst: v.bytes(), src: v.bytes()}); err != nil {
 		return err
 	}
 	for at, size := range r.sizes {
 		if size > MaxRecord {
-			return fmt.Errorf("allreduce: rank %d: rank %d has a record of %d bytes, the limit is %d", g.cfg.Rank, g.live.rank(at), size, MaxRecord)
+			return fmt.Errorf("allreduce: rank %d: rank %d has a record of %d bytes, the limit is %d", g.cfg.Rank, g.live.Rank(at), size, MaxRecord)
 		}
 		r.offsets[at+1] = r.offsets[at] + int(size)
 	}
@@ -70,6 +72,6 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 		r.all = r.all[:total]
 	}
 	copy(r.all[r.offsets[self]:], src)
-	c := collective{verb: verbRecords, v: Vec(r.all).Named("records"), root: noRoot}
-	return g.run(ctx, g.call(c, 0), g.plans.gather(r.offsets), r.all, r.all)
+	c := collective{verb: engine.VerbRecords, v: Vec(r.all).Named("records"), root: noRoot}
+	return g.run(ctx, g.call(c, 0), g.plans.Gather(r.offsets), r.all, r.all)
 }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/kernels"
 )
 
 // AllReduce replaces v, on all ranks, by the reduction of the v of all ranks. It
@@ -25,31 +27,31 @@ func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error
 	case dst.data != src.data && dst.overlaps(src):
 		panic("BUG: allreduce: result and contribution overlap")
 	}
-	op.check(dst.kind)
+	kernels.CheckOp(op, dst.kind)
 	inStream := dst.kind == Float32 && op == Sum
-	return g.do(ctx, collective{verb: verbAllReduce, v: dst, op: op, root: noRoot, dst: dst.bytes(), src: src.bytes()}, inStream)
+	return g.do(ctx, collective{verb: engine.VerbAllReduce, v: dst, op: op, root: noRoot, dst: dst.bytes(), src: src.bytes()}, inStream)
 }
 
 // Reduce replaces the v of root by the reduction of the v of all ranks. The v of the
 // others is scratch: undefined afterwards.
 func (g *Group) Reduce(ctx context.Context, v Vector, op Op, root int) error {
-	g.checkRoot(verbReduce, root)
-	op.check(v.kind)
+	g.checkRoot(engine.VerbReduce, root)
+	kernels.CheckOp(op, v.kind)
 	b := v.bytes()
-	return g.do(ctx, collective{verb: verbReduce, v: v, op: op, root: root, dst: b, src: b}, false)
+	return g.do(ctx, collective{verb: engine.VerbReduce, v: v, op: op, root: root, dst: b, src: b}, false)
 }
 
 // ReduceScatter reduces the v of all ranks and leaves each rank its own Segment of
 // the result, at its place in v. The rest of v is scratch: undefined afterwards.
 func (g *Group) ReduceScatter(ctx context.Context, v Vector, op Op) error {
-	op.check(v.kind)
+	kernels.CheckOp(op, v.kind)
 	b := v.bytes()
-	return g.do(ctx, collective{verb: verbReduceScatter, v: v, op: op, root: noRoot, dst: b, src: b}, false)
+	return g.do(ctx, collective{verb: engine.VerbReduceScatter, v: v, op: op, root: noRoot, dst: b, src: b}, false)
 }
 
 // Segment is the part of a vector of n elements that belongs to a rank: lo … hi-1.
 // ReduceScatter, AllGather, Gather and Scatter cut vectors so.
 func (g *Group) Segment(n, rank int) (lo, hi int) {
-	s, at := schedule.Spec{Size: g.Size(), Bytes: n}, g.live.position(rank)
+	s, at := schedule.Spec{Size: g.Size(), Bytes: n}, g.live.Position(rank)
 	return s.Cut(at), s.Cut(at + 1)
 }

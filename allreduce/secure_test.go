@@ -16,6 +16,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -31,13 +32,13 @@ func TestJobsBehindCredentials(t *testing.T) {
 			j := newTCPJob(t, 5, Config{Credentials: creds})
 			checkCollectives(t, j, 10_000)
 			for _, g := range j.groups {
-				_, poll := g.engine.driver.(*netConn)
+				_, poll := g.engine.Driver.(*engine.NetConn)
 				if want := creds.TLS != nil; want && !poll {
-					t.Errorf("rank %d: bytes are moved by %T", g.cfg.Rank, g.engine.driver)
+					t.Errorf("rank %d: bytes are moved by %T", g.cfg.Rank, g.engine.Driver)
 				}
-				for _, e := range g.engine.open {
-					if creds.TLS != nil && auth.Binding(e.conn) == nil {
-						t.Errorf("rank %d: the edge to rank %d is a bare %T", g.cfg.Rank, e.rank, e.conn)
+				for _, e := range g.engine.Open {
+					if creds.TLS != nil && auth.Binding(e.Conn) == nil {
+						t.Errorf("rank %d: the edge to rank %d is a bare %T", g.cfg.Rank, e.Rank, e.Conn)
 					}
 				}
 			}

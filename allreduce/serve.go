@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -47,7 +48,7 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 	case errors.Is(err, ErrNoResults):
 		return out.frame(frameElse, nil)
 	case err != nil:
-		return errors.Join(errNotYet, out.frame(frameNo, []byte(clip(err.Error(), maxNo))))
+		return errors.Join(errNotYet, out.frame(frameNo, []byte(engine.Clip(err.Error(), maxNo))))
 	}
 	bw := bufio.NewWriterSize(out, takePart)
 	err = content.writeTo(bw)
@@ -129,7 +130,7 @@ type giveWriter struct {
 func (w *giveWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		part := b[n:min(len(b), n+takePart)]
-		if err = w.frame(frameData, part); err == nil {
+		if err = w.frame(engine.FrameData, part); err == nil {
 			n += len(part)
 		}
 	}
@@ -137,8 +138,8 @@ func (w *giveWriter) Write(b []byte) (n int, err error) {
 }
 
 func (w *giveWriter) frame(kind byte, b []byte) error {
-	f := frame{kind: kind, flags: flagSum, length: uint32(len(b)), sum: checksum(b)}
-	w.head = f.append(w.head[:0])
+	f := engine.Frame{Kind: kind, Flags: engine.FlagSum, Length: uint32(len(b)), Sum: engine.Checksum(b)}
+	w.head = f.Append(w.head[:0])
 	w.c.SetDeadline(time.Now().Add(w.patience))
 	bufs := net.Buffers{w.head, b}
 	_, err := bufs.WriteTo(w.c)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -27,13 +28,13 @@ const (
 // settle finds the root cause of the first failure that this rank has seen,
 // so that all ranks return the same one: the server's verdict, if there is one in
 // time. Then it ends the edges.
-func (e *epoch) settle(first *failure) {
+func (e *epoch) settle(first *engine.Failure) {
 	g, f := e.group, first
 	switch {
-	case f.code == faultLeft, f.code == faultOver:
+	case f.Code == engine.FaultLeft, f.Code == engine.FaultOver:
 	case g.steps.recovers:
 		f = e.judge(f)
-	case f.by == g.cfg.Rank && f.code != faultLost:
+	case f.By == g.cfg.Rank && f.Code != engine.FaultLost:
 		// This rank has found it; the server tells everybody.
 		e.tellServer(f)
 		f = e.weigh(f)
@@ -49,8 +50,8 @@ func (e *epoch) settle(first *failure) {
 	if e.wirer != nil {
 		e.wirer.close()
 	}
-	e.engine.driver.stop()
-	if f.code != faultOver {
+	e.engine.Driver.Stop()
+	if f.Code != engine.FaultOver {
 		g.die()
 	}
 	close(e.settled)
@@ -58,11 +59,11 @@ func (e *epoch) settle(first *failure) {
 
 // askVerdict asks the server about an edge that broke, which hears of both its ends and of
 // the other edges that broke for that, and waits for the verdict.
-func (e *epoch) askVerdict(f *failure) bool {
-	if f.ask != 0 && f.by == e.group.cfg.Rank && e.group.member != nil {
+func (e *epoch) askVerdict(f *engine.Failure) bool {
+	if f.Ask != 0 && f.By == e.group.cfg.Rank && e.group.member != nil {
 		ctx, cancel := context.WithTimeout(e.quitting, tellWithin)
 		defer cancel()
-		e.group.member.Ask(ctx, f.rank, e.engine.callNumber(), f.ask, f.reason())
+		e.group.member.Ask(ctx, f.Rank, e.engine.CallNumber(), f.Ask, f.Reason())
 	}
 	return e.awaitVerdict(verdictWithin)
 }
@@ -70,31 +71,31 @@ func (e *epoch) askVerdict(f *failure) bool {
 // judge is settle in a job that recovers: the server decides whether the epoch is
 // over, or the job. What ails an edge is for it to judge, too; it is told again
 // and again, since it may be away.
-func (e *epoch) judge(f *failure) *failure {
+func (e *epoch) judge(f *engine.Failure) *engine.Failure {
 	g := e.group
-	if f.by == g.cfg.Rank && f.ask == 0 {
+	if f.By == g.cfg.Rank && f.Ask == 0 {
 		e.tellServer(f) // this rank cannot go on
 		return e.weigh(f)
 	}
 	if e.awaitVerdict(detailWithin) {
 		return e.serversVerdict()
 	}
-	peer := f.rank
-	if f.ask == protocol.EdgeGarbles {
-		peer = f.far
+	peer := f.Rank
+	if f.Ask == protocol.EdgeGarbles {
+		peer = f.Far
 	}
 	ctx, cancel := context.WithTimeout(e.quitting, g.cfg.patience())
 	defer cancel()
 	for ctx.Err() == nil && g.member.Gone() == nil {
-		if f.ask != 0 && !g.member.Ask(ctx, peer, e.engine.callNumber(), f.ask, f.reason()) {
-			g.log.Warn("the server does not say whether it looks after an edge that fails: it may be away", "rank", g.cfg.Rank, "edge to", peer, "fault", f.reason())
+		if f.Ask != 0 && !g.member.Ask(ctx, peer, e.engine.CallNumber(), f.Ask, f.Reason()) {
+			g.log.Warn("the server does not say whether it looks after an edge that fails: it may be away", "rank", g.cfg.Rank, "edge to", peer, "fault", f.Reason())
 		}
 		if e.awaitVerdict(askAgain) || g.isClosed() {
 			break
 		}
 	}
 	if cause := context.Cause(e.quitting); cause != nil {
-		f = &failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: cause.Error(), err: cause}
+		f = &engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: cause.Error(), Err: cause}
 	}
 	if g.member.EndOf(e.wiring) == nil {
 		e.tellServer(f) // nobody judges: the job must end
@@ -111,27 +112,20 @@ func (c Config) patience() time.Duration {
 	return c.ServerTimeout
 }
 
-// callNumber is the number of the collective that is under way, or was last.
-func (en *engine) callNumber() uint64 {
-	en.mu.Lock()
-	defer en.mu.Unlock()
-	return en.call.id.seq
-}
-
 // tellServer reports a failure, and waits for the verdict that follows it.
-func (e *epoch) tellServer(f *failure) {
+func (e *epoch) tellServer(f *engine.Failure) {
 	g := e.group
 	if g.member == nil || e.isOver() {
 		return
 	}
-	if g.cfg.OnLoss != Abort && (errors.Is(f.err, ErrLeaving) || transport.Exhausted(f.err)) {
-		g.member.Leaving(f.reason()) // Close says so
+	if g.cfg.OnLoss != Abort && (errors.Is(f.Err, ErrLeaving) || transport.Exhausted(f.Err)) {
+		g.member.Leaving(f.Reason()) // Close says so
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
 	defer cancel()
-	if err := g.member.Fail(ctx, f.reason(), f.detail()); err != nil {
-		g.log.Warn("cannot tell the server why this rank gives up", "rank", g.cfg.Rank, "reason", f.reason(), "error", err)
+	if err := g.member.Fail(ctx, f.Reason(), f.Detail()); err != nil {
+		g.log.Warn("cannot tell the server why this rank gives up", "rank", g.cfg.Rank, "reason", f.Reason(), "error", err)
 		return
 	}
 	e.awaitVerdict(tellWithin)
@@ -174,12 +168,12 @@ func (e *epoch) awaitVerdict(within time.Duration) bool {
 // weigh chooses between what was seen here, or heard from a neighbour, and the
 // server's verdict. The verdict wins, unless it only repeats, with less detail, what
 // was found by the rank from which this one has it.
-func (e *epoch) weigh(f *failure) *failure {
+func (e *epoch) weigh(f *engine.Failure) *engine.Failure {
 	if e.group.member == nil || !e.isOver() {
 		return f
 	}
 	v := verdictOf(e.group.member.Cause())
-	if v.code == faultGaveUp && v.rank == f.by {
+	if v.Code == engine.FaultGaveUp && v.Rank == f.By {
 		return f
 	}
 	return v
@@ -196,15 +190,15 @@ func (g *Group) failed(ctx context.Context) error {
 		<-e.settled // bounded: verdictWithin and tellWithin
 	}
 	en := &e.engine
-	en.join()
+	en.Join()
 	g.mu.Lock()
 	f := e.verdict
 	g.mu.Unlock()
-	en.mu.Lock()
-	w := en.where
-	en.where = Where{Rank: w.Rank} // a later collective did not fail in this one
-	en.mu.Unlock()
-	return f.public(w)
+	en.Mu.Lock()
+	w := en.Where
+	en.Where = Where{Rank: w.Rank} // a later collective did not fail in this one
+	en.Mu.Unlock()
+	return f.Public(w)
 }
 
 // Fail tells the others that this rank gives up, and why: it is the root cause that
@@ -218,20 +212,20 @@ func (g *Group) Fail(ctx context.Context, err error) {
 		return
 	}
 	e := g.now()
-	f := &failure{code: faultGaveUp, by: g.cfg.Rank, rank: g.cfg.Rank, text: err.Error(), err: err}
+	f := &engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err}
 	if e.wiring == nil || g.steps.recovers && e.over() {
 		e.tellServer(f) // which tells those that wait for the job to start
 		return
 	}
 	en := &e.engine
-	en.mu.Lock()
-	ending := en.ending && en.failure == nil
-	en.mu.Unlock()
+	en.Mu.Lock()
+	ending := en.Ending && en.Failure == nil
+	en.Mu.Unlock()
 	if ending {
 		e.tellServer(f) // the others wait for its BYE, and for nothing else
 		return
 	}
-	en.fail(f, nil)
+	en.Fail(f, nil)
 	select {
 	case <-e.settled:
 	case <-ctx.Done():

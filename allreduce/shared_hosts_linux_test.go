@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -78,7 +79,7 @@ func TestDealtToHosts(t *testing.T) {
 				size := len(hosts)
 				driver := []Driver{DriverPoll, DriverConn}[(size+i)%2]
 				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10, Driver: driver})
-				for seed, count := range []int{1, size + 1, 1009, sharedPiece/2 + 7} {
+				for seed, count := range []int{1, size + 1, 1009, engine.SharedPiece/2 + 7} {
 					before := make([]uint64, size)
 					for rank, g := range j.groups {
 						before[rank] = g.SharedCalls()
@@ -169,7 +170,7 @@ func sharesSum(hosts []int, rank int, name schedule.Name, v Vector) bool {
 	if len(shared) == 0 || len(byHost[hosts[rank]]) == 1 {
 		return false
 	}
-	groups, _ := divide(s, shared)
+	groups, _ := engine.Divide(s, shared)
 	return slices.ContainsFunc(groups, func(g []int) bool { return len(g) > 1 && slices.Contains(g, rank) })
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -27,12 +28,6 @@ const (
 	offerNonce // two words
 	offerWords = offerNonce + 2
 )
-
-// segments is where segments come from.
-type segments struct {
-	make func(bytes int, arena int64) (*transport.Segment, error)
-	open func(w transport.Where) (*transport.Segment, error)
-}
 
 // share finds out which ranks run on one machine, and if this rank has such neighbours, opens
 // the segment through which they all-reduce. That there is none is no error: then
@@ -89,26 +84,26 @@ func (g *Group) share(ctx context.Context) error {
 		if open[i] == 1 {
 			at := make([]int, len(host))
 			for k, rank := range host {
-				at[k] = g.live.position(rank)
+				at[k] = g.live.Position(rank)
 			}
-			g.plans.hosts = append(g.plans.hosts, at)
+			g.plans.Hosts = append(g.plans.Hosts, at)
 		}
 	}
 	if self < 0 || open[self] == 0 {
 		return nil
 	}
-	g.engine.mu.Lock()
-	defer g.engine.mu.Unlock()
-	if g.engine.ending {
+	g.engine.Mu.Lock()
+	defer g.engine.Mu.Unlock()
+	if g.engine.Ending {
 		return ErrClosed
 	}
 	seg.Hide()
-	g.engine.shared = newShared(&g.engine, seg, hosts[self])
+	g.engine.Shared = engine.NewShared(&g.engine, seg, hosts[self])
 	seg = nil
 	return nil
 }
 
-// hostsOf are the ranks that have the same host in their addresses, 2 to sharedRanks of them,
+// hostsOf are the ranks that have the same host in their addresses, 2 to SharedRanks of them,
 // in the order of their first ones. They may be on different machines all the same.
 func hostsOf(peers []string) (hosts [][]int) {
 	byHost := map[string][]int{}
@@ -118,7 +113,7 @@ func hostsOf(peers []string) (hosts [][]int) {
 		}
 	}
 	for _, ranks := range byHost {
-		if len(ranks) > 1 && len(ranks) <= sharedRanks {
+		if len(ranks) > 1 && len(ranks) <= engine.SharedRanks {
 			hosts = append(hosts, ranks)
 		}
 	}
@@ -137,13 +132,13 @@ func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 		words[offerRefused] = 1
 		return nil
 	}
-	words[offerMachine] = fnv(fnvOffset, machine)
+	words[offerMachine] = engine.Fnv(engine.FnvOffset, machine)
 	words[offerNot] = ^words[offerMachine]
 	if g.cfg.Rank != host[0] {
 		return nil
 	}
-	_, bytes := sharedLayout(len(host))
-	seg, err := g.segments.make(bytes, sharedArena)
+	_, bytes := engine.SharedLayout(len(host))
+	seg, err := g.segments.Make(bytes, engine.SharedArena)
 	if err != nil {
 		g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		return nil
@@ -158,10 +153,10 @@ func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 
 // open opens the segment of the host's first rank, if it is as long as this rank needs.
 func (g *Group) open(w transport.Where, host []int) (*transport.Segment, error) {
-	if _, bytes := sharedLayout(len(host)); w.Bytes != int64(bytes)+transport.SegmentHead {
+	if _, bytes := engine.SharedLayout(len(host)); w.Bytes != int64(bytes)+transport.SegmentHead {
 		return nil, fmt.Errorf("rank %d's segment has %d bytes, want %d: is it another version of this program?", host[0], w.Bytes, bytes+transport.SegmentHead)
 	}
-	return g.segments.open(w)
+	return g.segments.Open(w)
 }
 
 // whereOf is where the segment is.
@@ -177,8 +172,8 @@ func whereOf(words []uint64) (w transport.Where) {
 func (g *Group) agree(ctx context.Context, v []uint64, op Op, something string) error {
 	vec := Vec(v).Named(something)
 	b := vec.bytes()
-	c := collective{verb: verbAllReduce, v: vec, op: op, root: noRoot, dst: b, src: b}
-	err := g.run(ctx, g.call(c, schedule.BinaryTree), g.plans.agree(len(b)), b, b)
+	c := collective{verb: engine.VerbAllReduce, v: vec, op: op, root: noRoot, dst: b, src: b}
+	err := g.run(ctx, g.call(c, schedule.BinaryTree), g.plans.Agree(len(b)), b, b)
 	if err != nil {
 		return fmt.Errorf("finding out who has %s: %w", something, err)
 	}
@@ -194,7 +189,7 @@ func (g *Group) SharedMemory() bool { return len(g.SharedWith()) == g.Size() && 
 // first whenever the schedule adds them as a whole. It is known after Ready.
 func (g *Group) SharedWith() []int {
 	if s := g.sharing(); s != nil {
-		return slices.Clone(s.ranks)
+		return slices.Clone(s.Ranks)
 	}
 	return nil
 }
@@ -202,14 +197,14 @@ func (g *Group) SharedWith() []int {
 // SharedCalls is how many all-reduces have gone through shared memory, all or in part.
 func (g *Group) SharedCalls() uint64 {
 	if s := g.sharing(); s != nil {
-		return s.done.Load()
+		return s.Done.Load()
 	}
 	return 0
 }
 
-func (g *Group) sharing() *shared {
+func (g *Group) sharing() *engine.Shared {
 	en := &g.engine
-	en.mu.Lock()
-	defer en.mu.Unlock()
-	return en.shared
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	return en.Shared
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -36,7 +37,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 		for _, name := range schedule.Names {
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				j := newSharedJob(t, size, Config{Schedule: name, Chunk: 4 << 10})
-				for seed, count := range []int{1, 13, size + 1, 1009, 2 * sharedSmall, 40_007} {
+				for seed, count := range []int{1, 13, size + 1, 1009, 2 * engine.SharedSmall, 40_007} {
 					s := scene{size: size, count: count, root: size / 2, cfg: j.cfg, seed: uint64(seed)}
 					j.each(func(rank int) error { return s.play(j.groups[rank]) })
 				}
@@ -47,7 +48,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 
 // TestSharedMemoryHasTheBytesOfTCP, whatever the schedule, over several pieces.
 func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
-	const size, count = 5, (sharedDepth*sharedPiece + sharedPiece + sharedBlock + 12) / 4
+	const size, count = 5, (engine.SharedDepth*engine.SharedPiece + engine.SharedPiece + engine.SharedBlock + 12) / 4
 	for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
 		t.Run(name.String(), func(t *testing.T) {
 			var results [2][][]float32
@@ -86,10 +87,12 @@ func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
 	full := errors.New("no space left on device")
 	for what, c := range map[string]struct {
 		rank  int
-		broke func(s *segments)
+		broke func(s *engine.Segments)
 	}{
-		"make": {0, func(s *segments) { s.make = func(int, int64) (*transport.Segment, error) { return nil, full } }},
-		"open": {2, func(s *segments) { s.open = func(transport.Where) (*transport.Segment, error) { return nil, full } }},
+		"make": {0, func(s *engine.Segments) { s.Make = func(int, int64) (*transport.Segment, error) { return nil, full } }},
+		"open": {2, func(s *engine.Segments) {
+			s.Open = func(transport.Where) (*transport.Segment, error) { return nil, full }
+		}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			j := newLoopbackJob(t, 3, Config{})
@@ -170,7 +173,7 @@ func TestWaitsInSharedMemoryEnd(t *testing.T) {
 			case 1:
 				return call(ctx, j.groups[rank])
 			}
-			<-j.groups[rank].engine.failed
+			<-j.groups[rank].engine.Failed
 			return call(ctx, j.groups[rank])
 		})
 		if !errors.Is(errs[0], context.DeadlineExceeded) {
@@ -211,9 +214,9 @@ func TestHeartbeatsAfterTheSegment(t *testing.T) {
 	if err := g.AllReduce(short, Vec(make([]float32, 100_000)), Sum); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the deadline", err)
 	}
-	g.engine.call.started = time.Now().Add(-time.Minute) // heartbeats tell of long waits alone
+	g.engine.Call.Started = time.Now().Add(-time.Minute) // heartbeats tell of long waits alone
 	g.epoch.end()
-	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.engine.call.id.seq {
+	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.engine.Call.Id.Seq {
 		t.Errorf("got %+v, want the collective, and that nobody is waited for", w)
 	}
 }
@@ -237,7 +240,7 @@ func TestAStallInSharedMemory(t *testing.T) {
 	j := newSharedJob(t, 2, Config{Stall: 200 * time.Millisecond})
 	letGo = make(chan struct{})
 	go func() { // joined by the calls
-		<-j.groups[0].engine.failed
+		<-j.groups[0].engine.Failed
 		close(letGo)
 	}()
 	errs := j.all(func(rank int) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
@@ -22,7 +23,7 @@ import (
 // which nobody is lost: one of as many ranks as are left for each stretch of steps.
 func replay(t *testing.T, total, steps int, gone []without) [32]byte {
 	t.Helper()
-	live, state := []int(allOf(total)), []byte(nil)
+	live, state := []int(engine.AllOf(total)), []byte(nil)
 	for i := 0; ; i++ {
 		until := steps
 		if i < len(gone) {
@@ -161,7 +162,7 @@ func TestJobGoesOnWithoutARank(t *testing.T) {
 					t.Fatal("the job has not gone on without a rank")
 				}
 				if len(gone) > 0 {
-					left := slices.DeleteFunc(allOf(total), func(r int) bool { return r == victim })
+					left := slices.DeleteFunc(engine.AllOf(total), func(r int) bool { return r == victim })
 					if len(gone) != 1 || !slices.Equal(gone[0].Live, left) {
 						t.Errorf("it went on with %v, want ranks %v", gone, left)
 					}
@@ -323,7 +324,7 @@ type caller struct {
 }
 
 func (m caller) Exchange(ctx context.Context, g *Group) error {
-	live := []int(allOf(4))
+	live := []int(engine.AllOf(4))
 	if n := len(m.gone); n > 0 {
 		live = m.gone[n-1].Live
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -50,7 +51,7 @@ func (g *Group) enlist(ctx context.Context) error {
 	}
 	member.Checkpoint(step)
 	if g.cfg.TraceDir != "" {
-		if g.flight, err = newFlight(g.cfg.TraceDir, rank, g.log); err != nil {
+		if g.flight, err = engine.NewFlight(g.cfg.TraceDir, rank, g.log); err != nil {
 			return err
 		}
 	}

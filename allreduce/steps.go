@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -31,8 +32,8 @@ type steps struct {
 	saving chan struct{} // full while a checkpoint is written, and when the job has finished
 	// unwritten is the newest copy of the state that no checkpoint has yet.
 	unwritten atomic.Pointer[copied]
-	machine   Recoverable // whose state it is; nil: none yet
-	live      lineup      // the ranks that the machine was told of last; nil: not known
+	machine   Recoverable   // whose state it is; nil: none yet
+	live      engine.Lineup // the ranks that the machine was told of last; nil: not known
 
 	mu        sync.Mutex
 	completed client.Point
@@ -224,7 +225,7 @@ func (s *steps) payDebts(ctx context.Context) error {
 	defer s.paused(func() string {
 		return fmt.Sprintf("ranks %v, which take this rank's results of step %d", e.debts.owed(), s.at().Step)
 	})()
-	ticker := time.NewTicker(watchTick)
+	ticker := time.NewTicker(engine.WatchTick)
 	defer ticker.Stop()
 	for said := time.Now(); ; {
 		select {
@@ -238,7 +239,7 @@ func (s *steps) payDebts(ctx context.Context) error {
 			if err := g.member.Gone(); err != nil {
 				return fmt.Errorf("rank %d: sending results to ranks %v: %w", g.cfg.Rank, e.debts.owed(), err)
 			}
-			if now.Sub(said) >= sayEvery {
+			if now.Sub(said) >= engine.SayEvery {
 				said = now
 				g.log.Info(s.waits())
 			}

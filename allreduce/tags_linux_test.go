@@ -7,23 +7,24 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
 // taggedEdges are the open edges whose frames have tags, and all of them, by direction.
 func taggedEdges(j *testJob) (tagged, all int) {
 	for _, g := range j.groups {
 		en := &g.engine
-		en.mu.Lock()
-		for _, e := range en.open {
+		en.Mu.Lock()
+		for _, e := range en.Open {
 			all += 2
-			if e.tags.in != nil {
+			if e.Tags.In != nil {
 				tagged++
 			}
-			if e.tags.out != nil {
+			if e.Tags.Out != nil {
 				tagged++
 			}
 		}
-		en.mu.Unlock()
+		en.Mu.Unlock()
 	}
 	return tagged, all
 }
@@ -36,7 +37,7 @@ func TestTagsEndWhereMemoryIsShared(t *testing.T) {
 	j.each(func(rank int) error { return gather(j.groups[rank], 300_000, 1) })
 	stay := 0
 	for stage, n := range stages(j) {
-		if stage != pipeDone {
+		if stage != engine.PipeDone {
 			stay += 2 * n // not used: there is no pipe
 		}
 	}

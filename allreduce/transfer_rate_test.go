@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
 // TestTransfersHaveALeastRate checks that a transfer goes on as long as each part of 256 KiB passes
@@ -34,7 +36,7 @@ func TestTransfersHaveALeastRate(t *testing.T) {
 		}
 		return err
 	}
-	const part = frameSize + takePart
+	const part = engine.FrameSize + takePart
 	for _, c := range []struct {
 		name string
 		run  func(fast net.Conn) error

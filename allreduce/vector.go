@@ -3,73 +3,10 @@
 package allreduce
 
 import (
-	"fmt"
 	"unsafe"
+
+	"github.com/gvw-project/gvw/internal/kernels"
 )
-
-// Element is what vectors hold. Bytes are moved, never reduced.
-type Element interface {
-	float32 | float64 | int32 | int64 | uint32 | uint64 | byte
-}
-
-// Kind is the type of a vector's elements. Its numbers are part of the protocol.
-type Kind uint8
-
-// The kinds of elements.
-const (
-	Float32 Kind = 1
-	Float64 Kind = 2
-	Int32   Kind = 3
-	Int64   Kind = 4
-	Uint32  Kind = 5
-	Uint64  Kind = 6
-	Byte    Kind = 7
-)
-
-var kinds = [...]struct {
-	name string
-	size int
-}{
-	Float32: {"float32", 4}, Float64: {"float64", 8},
-	Int32: {"int32", 4}, Int64: {"int64", 8},
-	Uint32: {"uint32", 4}, Uint64: {"uint64", 8},
-	Byte: {"byte", 1},
-}
-
-func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kinds) {
-		return fmt.Sprintf("kind %d", uint8(k))
-	}
-	return kinds[k].name
-}
-
-// Size is the number of bytes of an element.
-func (k Kind) Size() int {
-	if k == 0 || int(k) >= len(kinds) {
-		return 0
-	}
-	return kinds[k].size
-}
-
-// kindOf is the kind of T.
-func kindOf[T Element]() Kind {
-	var zero T
-	switch any(zero).(type) {
-	case float32:
-		return Float32
-	case float64:
-		return Float64
-	case int32:
-		return Int32
-	case int64:
-		return Int64
-	case uint32:
-		return Uint32
-	case uint64:
-		return Uint64
-	}
-	return Byte
-}
 
 // Vector is a typed view of memory that belongs to the caller: a collective
 // reads and writes it in place until it returns. Making one allocates nothing.
@@ -82,7 +19,7 @@ type Vector struct {
 
 // Vec is a view of s.
 func Vec[T Element](s []T) Vector {
-	return Vector{data: unsafe.Pointer(unsafe.SliceData(s)), n: len(s), kind: kindOf[T]()}
+	return Vector{data: unsafe.Pointer(unsafe.SliceData(s)), n: len(s), kind: kernels.KindOf[T]()}
 }
 
 // Named is the same view with a name for messages and for the check that
@@ -107,11 +44,4 @@ func (v Vector) bytes() []byte {
 func (v Vector) overlaps(o Vector) bool {
 	a, b := uintptr(v.data), uintptr(o.data)
 	return v.n > 0 && o.n > 0 && a < b+uintptr(o.n*o.kind.Size()) && b < a+uintptr(v.n*v.kind.Size())
-}
-
-// view is the inverse of bytes: b as elements. Its address is a multiple of the
-// element's size, since vectors and staging buffers are cut at such multiples.
-func view[T Element](b []byte) []T {
-	var zero T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/kernels"
 )
 
 func TestVecKnowsItsKind(t *testing.T) {
@@ -76,7 +78,7 @@ func TestCombine(t *testing.T) {
 	checkCombine(t, (*rand.Rand).Uint64)
 }
 
-func checkCombine[T number](t *testing.T, draw func(*rand.Rand) T) {
+func checkCombine[T kernels.Number](t *testing.T, draw func(*rand.Rand) T) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 3, 7, 8, 9, 64, 1001} {
@@ -99,10 +101,10 @@ func checkCombine[T number](t *testing.T, draw func(*rand.Rand) T) {
 				}
 			}
 			apart, left, right := make([]T, n), append([]T(nil), a...), append([]T(nil), b...)
-			kind := kindOf[T]()
-			combine(kind, op, Vec(apart).bytes(), Vec(a).bytes(), Vec(b).bytes())
-			combine(kind, op, Vec(left).bytes(), Vec(left).bytes(), Vec(b).bytes())
-			combine(kind, op, Vec(right).bytes(), Vec(a).bytes(), Vec(right).bytes())
+			kind := kernels.KindOf[T]()
+			kernels.Combine(kind, op, Vec(apart).bytes(), Vec(a).bytes(), Vec(b).bytes())
+			kernels.Combine(kind, op, Vec(left).bytes(), Vec(left).bytes(), Vec(b).bytes())
+			kernels.Combine(kind, op, Vec(right).bytes(), Vec(a).bytes(), Vec(right).bytes())
 			for _, got := range [][]T{apart, left, right} {
 				if d := cmp.Diff(want, got); n > 0 && d != "" {
 					t.Fatalf("%v of %d %v:\n%s", op, n, kind, d)
@@ -134,8 +136,8 @@ func TestFloatCorners(t *testing.T) {
 		{Product, nan, zero, nan},
 	} {
 		d64, d32 := []float64{c.b}, []float32{float32(c.b)}
-		combine(Float64, c.op, Vec(d64).bytes(), Vec([]float64{c.a}).bytes(), Vec(d64).bytes())
-		combine(Float32, c.op, Vec(d32).bytes(), Vec([]float32{float32(c.a)}).bytes(), Vec(d32).bytes())
+		kernels.Combine(Float64, c.op, Vec(d64).bytes(), Vec([]float64{c.a}).bytes(), Vec(d64).bytes())
+		kernels.Combine(Float32, c.op, Vec(d32).bytes(), Vec([]float32{float32(c.a)}).bytes(), Vec(d32).bytes())
 		for _, got := range []float64{d64[0], float64(d32[0])} {
 			if math.IsNaN(c.want) != math.IsNaN(got) || (!math.IsNaN(got) && math.Float64bits(got) != math.Float64bits(c.want)) {
 				t.Errorf("%v of %v and %v: got %v, want %v", c.op, c.a, c.b, got, c.want)
@@ -149,6 +151,6 @@ func BenchmarkCombine(b *testing.B) {
 	d, x := make([]float32, n), make([]float32, n)
 	b.SetBytes(4 * n)
 	for b.Loop() {
-		combine(Float32, Sum, Vec(d).bytes(), Vec(x).bytes(), Vec(d).bytes())
+		kernels.Combine(Float32, Sum, Vec(d).bytes(), Vec(x).bytes(), Vec(d).bytes())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -39,7 +40,7 @@ type wirer struct {
 	ask      func(ctx context.Context, rank int, detail string)
 	log      *slog.Logger
 
-	live   lineup        // who takes part; nil in a job with vw workers
+	live   engine.Lineup // who takes part; nil in a job with vw workers
 	tree   schedule.Tree // of positions; in a job with vw workers as this rank sees it
 	self   int           // this rank in tree
 	ctx    context.Context
@@ -47,37 +48,37 @@ type wirer struct {
 	work   sync.WaitGroup
 
 	mu    sync.Mutex
-	links map[int]link  // that nobody has taken yet
-	why   map[int]error // why a neighbour is not reached, so far
-	take  func(rank int, l link) error
+	links map[int]engine.Link // that nobody has taken yet
+	why   map[int]error       // why a neighbour is not reached, so far
+	take  func(rank int, l engine.Link) error
 	fault error
 	lost  int           // the rank that fault is about
 	opens time.Time     // since when connect waits; zero: it does not
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
-func newWirer(cfg Config, l net.Listener, live lineup, w *client.Wiring, over <-chan struct{}) *wirer {
+func newWirer(cfg Config, l net.Listener, live engine.Lineup, w *client.Wiring, over <-chan struct{}) *wirer {
 	rank := cfg.Rank
 	wr := &wirer{
 		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), tagged: cfg.tagged(), listener: l,
 		rank: rank, total: cfg.Total, wiring: w, over: over, log: cfg.Log,
-		live: live, tree: topo.Binary(len(live)), self: live.position(rank),
-		links: map[int]link{}, why: map[int]error{}, ready: make(chan struct{}),
+		live: live, tree: topo.Binary(len(live)), self: live.Position(rank),
+		links: map[int]engine.Link{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
 	if w.Stream {
-		wr.live, wr.tree, wr.self = nil, streamTree{w.Parent != "", w.Kids}, streamSelf
+		wr.live, wr.tree, wr.self = nil, engine.StreamTree{HasParent: w.Parent != "", Kids: w.Kids}, engine.StreamSelf
 	}
 	wr.ctx, wr.cancel = context.WithCancel(context.Background())
 	return wr
 }
 
-func (w *wirer) parent() int { return w.live.rank(w.tree.Parent(w.self)) }
+func (w *wirer) parent() int { return w.live.Rank(w.tree.Parent(w.self)) }
 
 // neighbours are the ranks beside this one in the tree, schedule.None where there is
 // none: the parent, then the children.
 func (w *wirer) neighbours() [3]int {
 	left, right := w.tree.Children(w.self)
-	return [3]int{w.parent(), w.live.rank(left), w.live.rank(right)}
+	return [3]int{w.parent(), w.live.Rank(left), w.live.Rank(right)}
 }
 
 // connect opens the edges of the tree, or none.
@@ -140,7 +141,7 @@ func (w *wirer) waits() client.Waits {
 		return waits
 	}
 	waits.Rank = lacking[0]
-	if took := time.Since(opens); took >= watchTick {
+	if took := time.Since(opens); took >= engine.WatchTick {
 		waits.Text = fmt.Sprintf("rank %d: wiring: %v, waiting for %s", w.rank, took.Round(time.Second), w.missing())
 	}
 	return waits
@@ -149,7 +150,7 @@ func (w *wirer) waits() client.Waits {
 var errOver = errors.New("the epoch has ended")
 
 // handOver gives the links to take, those of today and those to come.
-func (w *wirer) handOver(take func(rank int, l link) error) error {
+func (w *wirer) handOver(take func(rank int, l engine.Link) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.take = take
@@ -157,7 +158,7 @@ func (w *wirer) handOver(take func(rank int, l link) error) error {
 	for rank, l := range w.links {
 		if err := take(rank, l); err != nil {
 			errs = append(errs, err)
-			l.conn.Close()
+			l.Conn.Close()
 		}
 	}
 	clear(w.links)
@@ -169,7 +170,7 @@ func (w *wirer) plain() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.links {
-		if _, ok := l.conn.(*net.TCPConn); !ok {
+		if _, ok := l.Conn.(*net.TCPConn); !ok {
 			return false
 		}
 	}
@@ -184,9 +185,9 @@ func (w *wirer) close() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.take = func(int, link) error { return errOver }
+	w.take = func(int, engine.Link) error { return errOver }
 	for _, l := range w.links {
-		l.conn.Close()
+		l.Conn.Close()
 	}
 	clear(w.links)
 }
@@ -222,8 +223,8 @@ func (w *wirer) lacking() (ranks []int) {
 }
 
 // install takes a link into its place.
-func (w *wirer) install(rank int, l link) (err error) {
-	transport.Tune(l.conn)
+func (w *wirer) install(rank int, l engine.Link) (err error) {
+	transport.Tune(l.Conn)
 	w.progress(func() {
 		_, taken := w.links[rank]
 		switch {
@@ -247,7 +248,7 @@ func (w *wirer) missing() string {
 		switch {
 		case !w.wiring.Stream:
 			names = append(names, w.absent(rank))
-		case rank == streamParent:
+		case rank == engine.StreamParent:
 			names = append(names, "the parent at "+w.wiring.Parent)
 		default:
 			names = append(names, "a child")
@@ -258,7 +259,7 @@ func (w *wirer) missing() string {
 
 // dials says whether of two ranks the first one connects to the second.
 func (w *wirer) dials(from, to int) bool {
-	f, t := w.live.position(from), w.live.position(to)
+	f, t := w.live.Position(from), w.live.Position(to)
 	switch {
 	case w.tree.Parent(f) == t:
 		return true
@@ -273,26 +274,26 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(errOver) })()
-	l := link{rank: rank, host: w.wiring.Parent}
+	l := engine.Link{Rank: rank, Host: w.wiring.Parent}
 	if w.wiring.Stream {
-		l.rank = unknownRank
+		l.Rank = engine.UnknownRank
 	} else {
-		l.host = w.wiring.Peers[rank]
+		l.Host = w.wiring.Peers[rank]
 	}
 	reached := time.Now() // there was somebody
 	for tries := 1; ; tries++ {
-		c, err := dialRank(ctx, w.net, l.host)
+		c, err := dialRank(ctx, w.net, l.Host)
 		if err == nil {
 			reached = time.Now()
 		}
 		if err == nil && !w.wiring.Stream {
 			bare := c
-			if c, l.tags, err = w.greet(ctx, bare, rank); err != nil {
+			if c, l.Tags, err = w.greet(ctx, bare, rank); err != nil {
 				bare.Close()
 			}
 		}
 		if err == nil {
-			l.conn = c
+			l.Conn = c
 			if err = w.install(rank, l); err != nil {
 				c.Close()
 			}
@@ -300,7 +301,7 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 		}
 		if ctx.Err() == nil {
 			if tries%25 == 1 {
-				w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.host, "tries", tries, "error", err)
+				w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.Host, "tries", tries, "error", err)
 			}
 			if done := w.notReached(rank, tries, time.Since(reached), err); done != nil {
 				return done
@@ -323,7 +324,7 @@ func (w *wirer) cannotReach(rank int) string {
 
 // reach starts to open the edge to a rank that a collective needs, if that is up to
 // this rank, and fails the job when it cannot be opened within patience.
-func (w *wirer) reach(rank int, patience time.Duration, fail func(*failure)) {
+func (w *wirer) reach(rank int, patience time.Duration, fail func(*engine.Failure)) {
 	if !w.dials(w.rank, rank) {
 		return
 	}
@@ -331,9 +332,9 @@ func (w *wirer) reach(rank int, patience time.Duration, fail func(*failure)) {
 		ctx, cancel := context.WithTimeoutCause(w.ctx, patience, fmt.Errorf("no answer within %v", patience))
 		defer cancel()
 		if err := w.dial(ctx, rank); err != nil && w.ctx.Err() == nil {
-			fail(&failure{
-				code: faultLost, by: w.rank, rank: rank, host: w.wiring.Peers[rank],
-				text: "it cannot be reached: " + err.Error(), err: err, ask: protocol.EdgeBroke,
+			fail(&engine.Failure{
+				Code: engine.FaultLost, By: w.rank, Rank: rank, Host: w.wiring.Peers[rank],
+				Text: "it cannot be reached: " + err.Error(), Err: err, Ask: protocol.EdgeBroke,
 			})
 		}
 	})
@@ -345,14 +346,14 @@ func (w *wirer) acceptStream() {
 	a := &transport.Acceptor{Listener: w.listener, Log: w.log.With("rank", w.rank)}
 	defer a.Close()
 	for _, child := range w.neighbours() {
-		if child == schedule.None || child == streamParent {
+		if child == schedule.None || child == engine.StreamParent {
 			continue
 		}
 		c, err := a.Accept(w.ctx)
 		if err != nil {
 			return // the listener is closed
 		}
-		if w.install(child, link{conn: c, rank: unknownRank, host: c.RemoteAddr().String()}) != nil {
+		if w.install(child, engine.Link{Conn: c, Rank: engine.UnknownRank, Host: c.RemoteAddr().String()}) != nil {
 			c.Close() // it came too late
 		}
 	}
@@ -360,5 +361,14 @@ func (w *wirer) acceptStream() {
 
 // expects says whether a rank has reason to connect to this one.
 func (w *wirer) expects(rank int) bool {
-	return w.live.position(rank) >= 0 && rank != w.rank && w.dials(rank, w.rank)
+	return w.live.Position(rank) >= 0 && rank != w.rank && w.dials(rank, w.rank)
+}
+
+// tags returns the tags of the edge over which x was said, where this rank was that side; none,
+// if the frames of this job have checksums.
+func (w *wirer) tags(x auth.Exchange, as auth.Role) engine.Tags {
+	if !w.tagged {
+		return engine.Tags{}
+	}
+	return engine.TagsOf(x, as)
 }

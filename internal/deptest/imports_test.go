@@ -42,6 +42,8 @@ var layers = []layer{
 	{"allreduce/address", slices.Concat(bottom, []string{"allreduce/transport"}), "where to listen and what to tell others, without a job"},
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
+	{"internal/kernels", bottom, "arithmetic on bytes knows no rank"},
+	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
 	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and the types in them know no job's rules"},
 	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "the rules are a pure machine: no socket, no file, no clock"},
 	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank knows the server by its protocol only"},
@@ -53,7 +55,7 @@ var layers = []layer{
 		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
 	},
 	{
-		"allreduce", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
+		"allreduce", slices.Concat(bottom, wires, []string{"internal/kernels", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
 	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "it looks at what a group stands on, where there may be none"},
@@ -114,7 +116,7 @@ var foreigners = []foreign{
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn"}, "kernels for vectors; formulas that must have fixed bits are ours"},
-	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/spantree/server", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
+	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
 	{"github.com/google/go-cmp", nil, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "for tests"},
 	{"github.com/twmb/murmur3", nil, "for tests: the oracle of our own hash"},
@@ -125,7 +127,7 @@ var foreigners = []foreign{
 // in few places only.
 var special = []foreign{
 	{"C", []string{"allreduce/verbs"}, "cgo is for verbs alone, behind the build tag rdma: everything else cross-compiles"},
-	{"unsafe", []string{"=allreduce", "allreduce/transport", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it, one hands buffers to the system, one talks to C; the rest is memory-safe by construction"},
+	{"unsafe", []string{"=allreduce", "internal/kernels", "allreduce/internal/engine", "allreduce/transport", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it, one hands buffers to the system, one talks to C; the rest is memory-safe by construction"},
 	{"log", nil, "library packages log to an injected slog.Logger"},
 	{"math/rand", nil, "randomness comes from seeded math/rand/v2 generators, the same on every machine"},
 }

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/plain"
+)
+
+var (
+	// ErrClosed is what collectives of a closed group return.
+	ErrClosed = errors.New("allreduce: the group is closed")
+	// ErrLeft says that a vw worker ended after the job's last pass, without the
+	// totals that the vw program exchanges then: a normal leave (see Leaving).
+	ErrLeft = errors.New("allreduce: a vw worker left after the last pass")
+	// ErrLeaving is for the cause of a context that ends because this process has to go, by
+	// no fault of the job: a scheduler takes it away, say. In a job that recovers
+	// that is the loss of a rank, whose place another attempt takes, and not the end of
+	// the job.
+	ErrLeaving = errors.New("allreduce: this process is told to leave the job")
+)
+
+// Where is what a rank was doing when its job failed.
+type Where struct {
+	Rank     int
+	Call     string        // "all-reduce #17 (gradient, 64 MiB)"; "" between collectives
+	Elapsed  time.Duration // since it entered the collective
+	Waiting  string        // for whom: "rank 7 (h7:26550)"; "" if that is not known
+	Received int64         // bytes, in this collective
+}
+
+func (w Where) String() string {
+	if w.Call == "" {
+		return fmt.Sprintf("rank %d", w.Rank)
+	}
+	text := fmt.Sprintf("rank %d: %s: %s, ", w.Rank, w.Call, Seconds(w.Elapsed))
+	if w.Waiting != "" {
+		text += "waiting for " + w.Waiting + ", "
+	}
+	return text + ByteCount(w.Received) + " received"
+}
+
+// Seconds is d as people read it: 0.12 s, 3 s, 2m5s.
+func Seconds(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.3g ms", d.Seconds()*1000)
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2g s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// LostError says that a rank was lost, or gave up. All ranks of a job name
+// the same one.
+type LostError struct {
+	Where  Where  // of the rank that returns the error
+	Rank   int    // the rank that was lost
+	Host   string // its host, or its address
+	Why    string // "its connection ended", or its last words
+	GaveUp bool   // it said so itself
+	Err    error  // the server's verdict, a *[VerdictError]; or the local cause
+}
+
+func (e *LostError) Error() string {
+	verb := "lost"
+	if e.GaveUp {
+		verb = "given up by"
+	}
+	return fmt.Sprintf("%v: %s %s: %s", e.Where, verb, RankAt(e.Rank, e.Host), plain.Text(e.Why))
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// DeadlineError says that a collective made no progress for too long.
+type DeadlineError struct {
+	Where   Where         // of the rank that returns the error
+	By      int           // the rank that waited in vain
+	Rank    int           // whom it waited for
+	Host    string        // that rank's address
+	Entered bool          // it had entered the collective; else MaxWait was exceeded
+	Idle    time.Duration // how long nothing moved
+}
+
+func (e *DeadlineError) Error() string {
+	if !e.Entered && e.Rank == UnknownRank {
+		return fmt.Sprintf("%v: rank %d waited %s for %s, which has sent nothing in the collective: it, or a worker behind it, is stopped or far slower than this rank "+
+			"(limit: MaxWait, else %d times Stall, or %d times this rank's longest work)", e.Where, e.By, Seconds(e.Idle), RankAt(e.Rank, e.Host), streamStalls, streamPaces)
+	}
+	if !e.Entered {
+		return fmt.Sprintf("%v: rank %d waited %s for %s, which has not entered the collective (limit: MaxWait)",
+			e.Where, e.By, Seconds(e.Idle), RankAt(e.Rank, e.Host))
+	}
+	return fmt.Sprintf("%v: no byte moved for %s between rank %d and %s, both in the collective (limit: Stall): "+
+		"is that process stopped, or the network between them broken?", e.Where, Seconds(e.Idle), e.By, RankAt(e.Rank, e.Host))
+}
+
+// Timeout makes a DeadlineError a timeout in the sense of net.Error.
+func (e *DeadlineError) Timeout() bool { return true }
+
+// InterruptedError says that the epoch is over, because of a loss from which the job
+// recovers. Run takes the step up again; a program that calls collectives
+// itself cannot.
+type InterruptedError struct {
+	Where Where // of the rank that returns the error
+	Err   error // the server's verdict, mostly a *[VerdictError]
+}
+
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("%v: the epoch is over: %v", e.Where, e.Err)
+}
+
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
+// Side is one of two ranks that disagree.
+type Side struct {
+	Rank int
+	Call string // what it called, in detail
+}
+
+// MismatchError says that two ranks made different calls where all must make
+// the same.
+type MismatchError struct {
+	Where Where
+	A, B  Side
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("rank %d: ranks disagree: rank %d calls %s; rank %d calls %s. All ranks must make the same calls in the same order",
+		e.Where.Rank, e.A.Rank, plain.Text(e.A.Call), e.B.Rank, plain.Text(e.B.Call))
+}
+
+// RankAt names a rank: rank 7 (h7:26550).
+func RankAt(rank int, host string) string {
+	host = plain.Text(host)
+	if rank == UnknownRank {
+		return "the peer at " + host
+	}
+	if host == "" {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return fmt.Sprintf("rank %d (%s)", rank, host)
+}
+
+// Public is the failure as the error that a rank returns.
+func (f *Failure) Public(w Where) error {
+	switch f.Code {
+	case faultStalled:
+		return &DeadlineError{Where: w, By: f.By, Rank: f.Rank, Host: f.Host, Entered: f.entered, Idle: f.idle}
+	case faultMismatch:
+		return &MismatchError{
+			Where: w,
+			A:     Side{f.By, f.calls[0].detail()},
+			B:     Side{f.Rank, f.calls[1].detail()},
+		}
+	case FaultOver:
+		return &InterruptedError{Where: w, Err: f.Err}
+	case FaultLeft:
+		return fmt.Errorf("rank %d: %s: %w", w.Rank, RankAt(f.Rank, f.Host), ErrLeft)
+	case FaultGaveUp:
+		if f.Rank == w.Rank && f.Err != nil {
+			return fmt.Errorf("%v: %w", w, f.Err)
+		}
+		return &LostError{Where: w, Rank: f.Rank, Host: f.Host, Why: f.Text, GaveUp: true, Err: f.Err}
+	}
+	return &LostError{Where: w, Rank: f.Rank, Host: f.Host, Why: f.Text, Err: f.Err}
+}
+
+// Detail is the failure for the programs of other ranks, where words would lose what it is.
+func (f *Failure) Detail() string {
+	if f.Code != faultMismatch && f.Code != faultStalled {
+		return ""
+	}
+	g := *f
+	g.Host, g.Text = Clip(f.Host, 255), ""
+	return string(g.appendTo(nil))
+}
+
+// Reason is the failure in words, for the server and through it for all ranks.
+func (f *Failure) Reason() string {
+	switch f.Code {
+	case FaultLost:
+		return fmt.Sprintf("lost %s: %s", RankAt(f.Rank, f.Host), f.Text)
+	case FaultGaveUp:
+		return f.Text
+	}
+	return strings.TrimPrefix(f.Public(Where{Rank: f.By}).Error(), fmt.Sprintf("rank %d: ", f.By))
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/kernels"
+)
+
+// Nobody stands for no rank in SendRecv.
+const Nobody = schedule.None
+
+// Pair is what one rank says in SendRecv, as it crosses the wire.
+type Pair struct {
+	To, From        int64 // -1: nobody
+	Out, In         int64 // elements
+	OutKind, InKind int64
+}
+
+// PairWords is how many numbers a pair is.
+const PairWords = 6
+
+func (p *Pair) Put(b []int64) {
+	b[0], b[1], b[2], b[3], b[4], b[5] = p.To, p.From, p.Out, p.In, p.OutKind, p.InKind
+}
+
+func PairOf(b []int64) Pair {
+	return Pair{To: b[0], From: b[1], Out: b[2], In: b[3], OutKind: b[4], InKind: b[5]}
+}
+
+// String is what a message says of a rank's call.
+func (p Pair) String() string {
+	say := func(word string, rank, n, kind int64) string {
+		if rank == Nobody {
+			return word + " nobody"
+		}
+		return fmt.Sprintf("%s rank %d: %d %v", word, rank, n, kernels.Kind(kind))
+	}
+	return say("to", p.To, p.Out, p.OutKind) + "; " + say("from", p.From, p.In, p.InKind)
+}
+
+// Unpaired is the failure that two ranks do not send and receive the same.
+func (en *Engine) Unpaired(a, b int, words []int64, live Lineup) *Failure {
+	f := &Failure{Code: faultMismatch, By: a, Rank: b, Host: en.hostOf(b)}
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	for i, rank := range [...]int{a, b} {
+		id := en.Call.Id
+		id.Verb = VerbSendRecv
+		if at := live.Position(rank); at >= 0 {
+			id.Name = PairOf(words[PairWords*at:]).String()
+		}
+		f.calls[i] = id
+	}
+	return f
+}

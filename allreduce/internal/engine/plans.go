@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
+
+// maxPlans bounds how many programs a rank keeps.
+const maxPlans = 64
+
+// Plans makes the programs of a rank, and keeps them, so that a collective
+// allocates nothing when it comes again.
+type Plans struct {
+	rank    int           // the position of this rank; all here goes by positions
+	live    Lineup        // and the programs that come out of it by ranks
+	tree    schedule.Tree // of records; in a job with vw workers, of everything
+	stream  bool
+	Hosts   [][]int // who shares memory, by machine; nil: nobody does
+	kept    map[PlanKey]plan
+	offsets []int // of records
+	records *schedule.Program
+	pairs   *schedule.Program // nil: not made yet
+}
+
+// PlanKey is what a program follows from.
+type PlanKey struct {
+	Verb     Verb
+	Spec     schedule.Spec
+	Root     int
+	To, From int // of VerbSendRecv: whom to, and how many bytes
+	Out, In  int
+}
+
+// plan is a program, and the schedule that an all-reduce has got.
+type plan struct {
+	Prog  *schedule.Program
+	Name  schedule.Name
+	Codes []sumCode // of an all-reduce, where the ranks share memory
+	Part  bool      // what they share is a part of the sum; prog joins it with the others'
+}
+
+func NewPlans(t schedule.Tree, rank int, live Lineup, stream bool) Plans {
+	return Plans{rank: rank, live: live, tree: t, stream: stream, kept: map[PlanKey]plan{}}
+}
+
+// Get is the plan of a key.
+func (p *Plans) Get(k PlanKey) plan {
+	if got, ok := p.kept[k]; ok {
+		return got
+	}
+	if len(p.kept) == maxPlans {
+		clear(p.kept) // a job has few sizes; who has many pays for the making
+	}
+	made := p.make(k)
+	made.Prog = p.live.named(made.Prog)
+	p.kept[k] = made
+	return made
+}
+
+func (p *Plans) make(k PlanKey) plan {
+	s := k.Spec
+	switch k.Verb {
+	case VerbAllReduce, VerbSizes:
+		if p.stream {
+			return plan{Prog: schedule.PipelinedTree(p.tree, p.rank, s.Bytes), Name: schedule.VWTree}
+		}
+		if s.Schedule == schedule.Auto {
+			s.Schedule = s.Pick()
+		}
+		if len(p.Hosts) > 0 && s.Bytes > 0 {
+			return p.makeShared(s)
+		}
+		return plan{Prog: s.AllReduce(p.rank), Name: s.Schedule}
+	case VerbReduce:
+		return plan{Prog: s.Reduce(k.Root, p.rank)}
+	case VerbReduceScatter:
+		return plan{Prog: s.ReduceScatter(p.rank)}
+	case VerbBroadcast:
+		return plan{Prog: s.Broadcast(k.Root, p.rank)}
+	case VerbAllGather:
+		return plan{Prog: s.AllGather(nil, p.rank)}
+	case VerbGather:
+		return plan{Prog: s.Gather(k.Root, nil, p.rank)}
+	case VerbScatter:
+		return plan{Prog: s.Scatter(k.Root, nil, p.rank)}
+	case VerbBarrier:
+		return plan{Prog: s.Barrier(p.rank)}
+	case VerbSendRecv:
+		return plan{Prog: schedule.SendRecv(s.Size, p.rank, k.To, k.Out, k.From, k.In)}
+	}
+	panic(fmt.Sprintf("BUG: allreduce: no program for %v", k.Verb))
+}
+
+// Gather is the program of an all-gather of records, along the tree, whose edges are
+// open. Records are often as long as those of the last time.
+func (p *Plans) Gather(offsets []int) *schedule.Program {
+	if p.records == nil || !slices.Equal(offsets, p.offsets) {
+		p.offsets = append(p.offsets[:0], offsets...)
+		p.records = p.live.named(schedule.TreeAllGatherV(p.tree, p.rank, p.offsets))
+	}
+	return p.records
+}
+
+// PairUp is the program that brings the pairs of all ranks to all.
+func (p *Plans) PairUp() *schedule.Program {
+	if p.pairs == nil {
+		offsets := make([]int, p.tree.Size()+1)
+		for at := range offsets {
+			offsets[at] = 8 * PairWords * at
+		}
+		p.pairs = p.live.named(schedule.TreeAllGatherV(p.tree, p.rank, offsets))
+	}
+	return p.pairs
+}
+
+// Agree is the program of a small all-reduce along the tree.
+func (p *Plans) Agree(bytes int) *schedule.Program {
+	return p.live.named(schedule.PipelinedTree(p.tree, p.rank, bytes))
+}

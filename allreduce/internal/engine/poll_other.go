@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package engine
+
+import "errors"
+
+// polled is an edge's share of a poll loop, which this system does not have.
+type polled struct{}
+
+func (e *Edge) liftNews() {}
+
+func NewPollLoop(*Engine) (Driver, error) {
+	return nil, errors.New("the poll loop exists on Linux alone")
+}

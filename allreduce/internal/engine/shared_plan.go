@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+)
+
+// makeShared is the plan of an all-reduce where ranks share memory. Those of a machine sum
+// among themselves if that keeps the order of the additions; else they do as if they shared
+// none.
+func (p *Plans) makeShared(s schedule.Spec) plan {
+	if len(p.Hosts[0]) == s.Size {
+		return plan{Name: s.Schedule, Codes: codeOf(s.Sums(), !s.Ordered)}
+	}
+	groups, name := Divide(s, p.Hosts)
+	self := slices.IndexFunc(groups, func(g []int) bool { return slices.Contains(g, p.rank) })
+	group, leaders := groups[self], make([]int, len(groups))
+	for i, g := range groups {
+		leaders[i] = g[0]
+	}
+	made := plan{Name: s.Schedule}
+	if group[0] == p.rank {
+		among := s
+		among.Size, among.Schedule = len(groups), name
+		made.Prog = among.AllReduce(self).Among(leaders)
+	}
+	if len(group) > 1 {
+		part, ok := s.Part(group)
+		if !ok {
+			panic("BUG: allreduce: a quotient without its parts")
+		}
+		for _, x := range part {
+			for i, r := range x.Expr {
+				if r != schedule.Join {
+					x.Expr[i] = int32(slices.Index(group, int(r)))
+				}
+			}
+		}
+		made.Codes, made.Part = codeOf(part, !s.Ordered), true
+	}
+	return made
+}
+
+// Divide makes groups of all ranks of a job: of the ranks of a host, where that can be, else
+// of each rank for itself. The leaders of the groups, which are their first ranks,
+// all-reduce with the schedule name.
+func Divide(s schedule.Spec, hosts [][]int) (groups [][]int, name schedule.Name) {
+	var whole [][]int
+	for _, host := range hosts {
+		if _, ok := s.Part(host); ok {
+			whole = append(whole, host)
+		}
+	}
+	groups = grouped(s.Size, whole)
+	if name, ok := s.Quotient(groups); ok {
+		return groups, name
+	}
+	// Not all of them together: then as many as can be, one after the other.
+	var some [][]int
+	groups, name = grouped(s.Size, nil), s.Schedule
+	for _, host := range whole {
+		more := append(slices.Clone(some), host)
+		if n, ok := s.Quotient(grouped(s.Size, more)); ok {
+			some, groups, name = more, grouped(s.Size, more), n
+		}
+	}
+	return groups, name
+}
+
+// grouped are the hosts and each other rank, in the order of their first ranks.
+func grouped(size int, hosts [][]int) [][]int {
+	of := make([][]int, size)
+	for _, host := range hosts {
+		for _, r := range host {
+			of[r] = host
+		}
+	}
+	var groups [][]int
+	for r, host := range of {
+		switch {
+		case host == nil:
+			groups = append(groups, []int{r})
+		case host[0] == r:
+			groups = append(groups, host)
+		}
+	}
+	return groups
+}

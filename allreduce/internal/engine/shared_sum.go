@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"unsafe"
+
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/kernels"
+)
+
+// Task is what is to be reduced in a segment.
+type Task struct {
+	Kind     kernels.Kind
+	Op       kernels.Op
+	Dst, Src []byte
+	Codes    []sumCode
+	Part     bool              // of a job that has other machines
+	Among    *schedule.Program // then, of who leads this one, with those who lead the others
+}
+
+// summer sums what lies in the memory of several ranks.
+type summer struct {
+	temps [][]byte         // of SharedBlock
+	ops   []unsafe.Pointer // the operands of a fold
+	dsts  []unsafe.Pointer // where its result goes
+	acc   []byte           // of SharedBlock
+}
+
+// over sums the bytes lo … hi-1 of a vector. from are the contributions by rank, to the
+// places of the result; both begin at the byte base of the vector.
+func (s *summer) over(t *Task, lo, hi, base int, from, to []unsafe.Pointer) {
+	for i := range t.Codes {
+		c := &t.Codes[i]
+		end := min(c.hi, hi)
+		block := SharedBlock
+		if len(c.folds) == 1 && t.Op == kernels.Sum {
+			block = max(end-lo, 1) // nothing is kept on the way
+		}
+		for at := max(c.lo, lo); at < end; at += block {
+			s.block(t, c, at-base, min(block, end-at), from, to)
+		}
+	}
+}
+
+// block sums n bytes from at on.
+func (s *summer) block(t *Task, c *sumCode, at, n int, from, to []unsafe.Pointer) {
+	for len(s.temps) < c.temps {
+		s.temps = append(s.temps, make([]byte, SharedBlock))
+	}
+	for i := range c.folds {
+		f := &c.folds[i]
+		s.ops, s.dsts = s.ops[:0], s.dsts[:0]
+		for _, x := range f.of {
+			if x < 0 {
+				s.ops = append(s.ops, unsafe.Pointer(&s.temps[^x][0]))
+			} else {
+				s.ops = append(s.ops, unsafe.Add(from[x], at))
+			}
+		}
+		if f.into >= 0 {
+			s.dsts = append(s.dsts, unsafe.Pointer(&s.temps[f.into][0]))
+		} else {
+			for _, p := range to {
+				s.dsts = append(s.dsts, unsafe.Add(p, at))
+			}
+		}
+		if t.Op == kernels.Sum {
+			kernels.Fold(t.Kind, s.dsts, s.ops, n)
+		} else {
+			s.reduce(t, n)
+		}
+	}
+}
+
+// reduce is fold for other operations.
+func (s *summer) reduce(t *Task, n int) {
+	if s.acc == nil {
+		s.acc = make([]byte, SharedBlock)
+	}
+	acc := s.acc[:n]
+	a := unsafe.Slice((*byte)(s.ops[0]), n)
+	for _, p := range s.ops[1:] {
+		kernels.Combine(t.Kind, t.Op, acc, a, unsafe.Slice((*byte)(p), n))
+		a = acc
+	}
+	for _, p := range s.dsts {
+		copy(unsafe.Slice((*byte)(p), n), a)
+	}
+}
+
+// forget drops the caller's memory.
+func (s *summer) forget() {
+	clear(s.ops[:cap(s.ops)])
+	clear(s.dsts[:cap(s.dsts)])
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+const (
+	WatchTick = time.Second      // how often a collective is looked at, at most
+	SayEvery  = 10 * time.Second // how often a long wait is logged
+)
+
+// watchdog is what the engine's watch keeps of the collective under way. Its times are
+// those of a clock that stands still while this process does not run.
+type watchdog struct {
+	seq   uint64    // the collective
+	began time.Time // when it began
+	noted time.Time // when neighbours were told last
+	said  time.Time // when the log was
+	asked time.Time // when the server was asked about a rank that does not enter
+	moved uint64    // how far the ranks have come in a segment
+	since time.Time // since when
+	dump  string    // a trace is due; what this rank waits for
+	away  error     // why the server is lost; nil: it is not
+	left  time.Time // when that was noticed
+}
+
+// idleFor is since when nothing has moved on an edge.
+type idleFor struct {
+	in, out int64
+	since   time.Time
+}
+
+// Watch looks at the collective that is under way, until the job ends. It keeps
+// two clocks. Waiting for a rank that has not entered the collective has no
+// limit (but MaxWait) while the server watches that rank. Once both have entered, no byte
+// moved for Stall is the end.
+//
+// So that a rank which waits for others is not taken for a dead one, ranks
+// that wait tell their neighbours that they live: first, with the collective's
+// header, that they have entered it, then by notes, which also carry
+// whom they wait for along the tree.
+func (en *Engine) Watch(stop <-chan struct{}) {
+	own := clock.Clock{Tick: min(WatchTick, en.Limits.Stall/4)}
+	own.Read(time.Now())
+	ticker := time.NewTicker(own.Tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-en.Failed:
+			return
+		case <-ticker.C:
+			now := en.ReadClock(&own, time.Now())
+			en.lookForServer(now)
+			f := en.Look(now, own.Tick)
+			if f != nil {
+				en.Fail(f, nil)
+				en.Flight.dump(f.Reason())
+				return
+			}
+			if rank, detail := en.unmet(now); rank >= 0 {
+				en.OnUnmet(rank, detail+en.unopened(rank))
+			}
+			if why := en.dumpDue(); why != "" {
+				en.Flight.dump(why)
+			}
+		}
+	}
+}
+
+// ReadClock reads a clock for look, and logs a pause that has just ended.
+func (en *Engine) ReadClock(own *clock.Clock, now time.Time) time.Time {
+	at, pause := own.Read(now)
+	if pause >= WatchTick {
+		en.Log.Warn("this process was paused: the time does not count as a wait for other ranks",
+			"rank", en.Rank, "for", pause.Round(time.Millisecond))
+	}
+	return at
+}
+
+// lookForServer notes when the server is lost.
+func (en *Engine) lookForServer(now time.Time) {
+	if en.Away == nil || en.dog.away != nil {
+		return
+	}
+	err := en.Away()
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	en.dog.away, en.dog.left = err, now
+}
+
+// unwatched returns the failure of a wait for a rank that has sent nothing since some time: the
+// server, which finds lost ranks, is lost itself, and both has lasted for limits.server.
+func (en *Engine) unwatched(rank int, host string, since, now time.Time) *Failure {
+	d := &en.dog
+	if d.away == nil {
+		return nil
+	}
+	if d.left.After(since) {
+		since = d.left
+	}
+	idle := now.Sub(since)
+	if idle < en.Limits.Server {
+		return nil
+	}
+	return &Failure{
+		Code: FaultLost, By: en.Rank, Rank: rank, Host: host, Err: d.away,
+		Text: fmt.Sprintf("nothing has arrived from it for %s, and the server is lost: %v", Seconds(idle), d.away),
+	}
+}
+
+// Look checks the clocks once, and tells the neighbours and the log what is due. The look
+// before was a tick ago.
+func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	if !en.Active || en.stopped() {
+		return nil
+	}
+	d, c := &en.dog, &en.Call
+	if d.seq != c.Id.Seq {
+		// A collective that has begun since the look before began at most a tick ago, unless
+		// this process was paused since.
+		d.began = now.Add(-min(max(0, time.Since(c.Started)), tick))
+		d.seq, d.noted, d.said = c.Id.Seq, now, d.began
+		d.moved, d.since = 0, d.began
+		for _, e := range c.edges {
+			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), since: d.began}
+		}
+	}
+	for _, e := range c.edges {
+		if in, out := e.in.Load(), e.out.Load(); in != e.idle.in || out != e.idle.out {
+			e.idle.in, e.idle.out, e.idle.since = in, out, now
+		}
+		if f := en.overdue(e, now); f != nil {
+			return f
+		}
+	}
+	if c.shared {
+		if f := en.overdueShared(now); f != nil {
+			return f
+		}
+	}
+	if en.Shared != nil && !c.shared {
+		en.Shared.places[en.Shared.self].beats.Add(1) // those of this host who wait see it
+	}
+	if now.Sub(d.said) >= SayEvery {
+		d.said = now
+		d.dump = en.Here().String()
+		if d.away != nil {
+			d.dump += "; the server is lost: " + d.away.Error()
+		}
+		en.Log.Info(d.dump)
+	}
+	if !en.Stream {
+		en.tell(now)
+	}
+	return nil
+}
+
+// dumpDue is what this rank waits for, where that is worth a trace; else "".
+func (en *Engine) dumpDue() (why string) {
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	why, en.dog.dump = en.dog.dump, ""
+	return why
+}
+
+// unmet is a rank that has kept this one waiting for Stall without having entered the
+// collective, as far as is known here; negative: there is none, or it was told lately. It
+// may be at work; or it is in the collective, and nothing that it sends arrives. From
+// the heartbeats of both the server can tell.
+func (en *Engine) unmet(now time.Time) (rank int, detail string) {
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	c := &en.Call
+	if !en.Active || en.stopped() || en.Stream || en.OnUnmet == nil || en.dog.seq != c.Id.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
+		return -1, ""
+	}
+	for _, e := range c.edges {
+		if en.waitsOn(e) && !en.entered(e) && now.Sub(e.idle.since) >= en.Limits.Stall {
+			en.dog.asked = now
+			return e.Rank, fmt.Sprintf("%v: rank %d waits for %s", &c.Id, en.Rank, RankAt(e.Rank, e.Host))
+		}
+	}
+	return -1, ""
+}
+
+// unopened says, to be appended to what has happened, why the edge to a rank is not open; "" if
+// it is. It is not called under the engine's lock: links are handed over under the wirer's.
+func (en *Engine) unopened(rank int) string {
+	en.Mu.Lock()
+	open, missing := en.edge(rank).linked, en.Missing
+	en.Mu.Unlock()
+	switch {
+	case open:
+		return ""
+	case missing == nil:
+		return "; no connection to it is open"
+	}
+	return "; no connection to it is open: " + missing(rank)
+}
+
+// overdue says that e has kept this rank waiting for too long.
+func (en *Engine) overdue(e *Edge, now time.Time) *Failure {
+	if !en.waitsOn(e) {
+		return nil
+	}
+	f := &Failure{Code: faultStalled, By: en.Rank, Rank: e.Rank, Host: e.Host, entered: en.entered(e), Ask: protocol.EdgeStalls}
+	limit := en.Limits.MaxWait
+	if limit == 0 && en.Stream {
+		limit = en.streamWait()
+	}
+	f.idle = now.Sub(en.dog.began)
+	if f.entered {
+		limit, f.idle = en.Limits.Stall, now.Sub(e.idle.since)
+	}
+	if limit > 0 && f.idle >= limit {
+		return f
+	}
+	if !f.entered {
+		return en.unwatched(e.Rank, e.Host, e.idle.since, now)
+	}
+	return nil
+}
+
+// waitsOn says whether bytes to or from e could move, if the peer did its part.
+func (en *Engine) waitsOn(e *Edge) bool {
+	_, expected := en.Call.run.NextReceive(e.peer)
+	return expected || e.writing.Load() || !e.linked
+}
+
+// entered says whether the peer is known to be in the collective. vw's stream
+// tells it only by its bytes: those that earlier calls have not taken.
+func (en *Engine) entered(e *Edge) bool {
+	if en.Stream {
+		return e.served == en.Call.Id.Seq || e.in.Load() > e.taken
+	}
+	return e.entered >= en.Call.Id.Seq
+}
+
+// WaitsFor is the end of the chain that this rank waits for, as far as it is
+// known: of the neighbours that whose bytes this rank needs first, or whom that one
+// waits for.
+func (en *Engine) WaitsFor() (first *Edge, far note) {
+	far = note{seq: en.Call.Id.Seq, Rank: UnknownRank}
+	if en.Call.shared {
+		if en.Ending {
+			return nil, far // the segment may be gone, and heartbeats ask until the next epoch is there
+		}
+		rank, entered := en.Shared.lags()
+		far.Rank, far.entered = int32(rank), entered
+		return nil, far
+	}
+	at := len(en.Call.prog.Steps)
+	for _, e := range en.Call.edges {
+		if !en.waitsOn(e) {
+			continue
+		}
+		step := at
+		if m, ok := en.Call.run.Awaits(e.peer); ok {
+			step = m.Step
+		}
+		if first == nil || step < at {
+			first, at = e, step
+		}
+	}
+	if first == nil {
+		return nil, far
+	}
+	if first.note.seq == far.seq && first.note.Rank >= 0 && int(first.note.Rank) != en.Rank {
+		return first, first.note
+	}
+	far.Rank, far.entered = int32(first.Rank), en.entered(first)
+	return first, far
+}
+
+// waitText says for whom this rank waits, as far along the tree as is known.
+func (en *Engine) waitText() string {
+	e, far := en.WaitsFor()
+	if en.Call.shared && far.Rank >= 0 {
+		text := RankAt(int(far.Rank), en.hostOf(int(far.Rank)))
+		if !far.entered {
+			text += ", which has not entered it"
+		}
+		return text
+	}
+	if e == nil {
+		return ""
+	}
+	text := RankAt(e.Rank, e.Host)
+	if int(far.Rank) != e.Rank {
+		text += fmt.Sprintf(", which waits for rank %d", far.Rank)
+	}
+	if !far.entered {
+		text += ", which has not entered it"
+	}
+	return text
+}
+
+// tell lets the neighbours know that this rank is in the collective: each of
+// them once, by its header, and from time to time by a note. Under the lock.
+func (en *Engine) tell(now time.Time) {
+	due := now.Sub(en.dog.noted) >= en.Limits.Stall/4
+	if due {
+		en.dog.noted = now
+	}
+	for _, e := range en.Open {
+		if e.begun < en.Call.Id.Seq || due {
+			e.say = true
+			en.Driver.nudge(e)
+		}
+	}
+}
+
+// tellAll lets all neighbours know by the header alone.
+func (en *Engine) tellAll() {
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	for _, e := range en.Open {
+		if en.Active && e.begun < en.Call.Id.Seq {
+			e.say = true
+			en.Driver.nudge(e)
+		}
+	}
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// What crosses a connection between two ranks of a native job, little-endian.
+// Who dials sends a hello; the other answers with its own and a proof (32 bytes)
+// that it has the token of the epoch, and the job's secret if there is one; who has
+// dialled sends such a proof, too (auth.Key.Greet). Then
+// each direction is a sequence of frames:
+//
+//	offset  size  field
+//	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn, 7 lift
+//	     1     1  flags: bit 0: the checksum is there, bit 1: the tag
+//	     2     2  0
+//	     4     4  bytes that follow
+//	     8     4  CRC-32C of the bytes that follow; without bit 0: 0
+//	    12     4  0
+//
+// Where ranks share a secret, and there is no TLS and no Config.NoTags, a tag is in the
+// place of the last two fields, under a key of this connection and direction (auth.Tags):
+//
+//	8    16  tag of the bytes that follow; as their kind, of type and flags
+//
+// call   a CallID (call.go): the sender has entered this collective, and the
+//
+//	data frames that follow belong to it
+//
+// data   one part of the vector, as package schedule cuts it
+// note   the sender is alive and waits; see note
+// fault  the sender gives up, and why; see failure. Nothing follows
+// offer  where the sender has made a pipe: process and descriptor, 4 bytes each, 8 of its
+//
+//	size, 16 of what it begins with
+//
+// turn   4 bytes. The first is 1: all that follows goes through the pipe, and what the
+//
+//	connection carries from here on is calls, of any bytes. 0: the offer is refused
+//
+// lift   the way to another transport; see lift.go
+//
+// A job with vw workers has none of this: there a connection carries the bytes
+// of the vectors and nothing else.
+const (
+	FrameSize = 16
+
+	FrameCall  = 1
+	FrameData  = 2
+	frameNote  = 3
+	frameFault = 4
+	frameOffer = 5
+	frameTurn  = 6
+	frameLift  = 7
+
+	FlagSum = 1
+	flagTag = 2
+
+	LeadSize     = 8 // up to checksum or tag
+	TagFrameSize = LeadSize + auth.TagSize
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// Frame is a frame's header.
+type Frame struct {
+	Kind, Flags byte
+	Length      uint32
+	Sum         uint32
+}
+
+// Append appends the header.
+func (f Frame) Append(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(f.appendLead(dst), f.Sum)
+	return append(dst, 0, 0, 0, 0)
+}
+
+// appendLead appends the header up to checksum or tag.
+func (f Frame) appendLead(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint32(append(dst, f.Kind, f.Flags, 0, 0), f.Length)
+}
+
+// decodeFrame reads a frame's header, which has a tag or not, and checks its bounds. Data
+// frames are checked against the part that is expected.
+func decodeFrame(b []byte, tagged bool) (Frame, error) {
+	le := binary.LittleEndian
+	f := Frame{Kind: b[0], Flags: b[1], Length: le.Uint32(b[4:])}
+	zero := le.Uint16(b[2:]) == 0
+	known := f.Flags == flagTag
+	if !tagged {
+		f.Sum = le.Uint32(b[8:])
+		zero = zero && le.Uint32(b[12:]) == 0
+		known = f.Flags == FlagSum || f.Flags == 0 && f.Sum == 0
+	}
+	if !zero || !known {
+		return f, fmt.Errorf("the header of a frame makes no sense: % x", b[:LeadSize])
+	}
+	limit := uint32(0)
+	switch f.Kind {
+	case FrameCall:
+		limit = callMax
+	case FrameData:
+		limit = MaxChunk
+	case frameNote:
+		limit = noteSize
+	case frameFault:
+		limit = faultMax
+	case frameOffer:
+		limit = OfferSize
+	case frameTurn:
+		limit = turnSize
+	case frameLift:
+		limit = liftMax
+	default:
+		return f, fmt.Errorf("a frame of unknown type %d", f.Kind)
+	}
+	if f.Length > limit {
+		return f, fmt.Errorf("a frame of type %d has %d bytes, the limit is %d", f.Kind, f.Length, limit)
+	}
+	return f, nil
+}
+
+// AppendFrame appends a whole frame.
+func AppendFrame(dst []byte, kind byte, payload []byte) []byte {
+	f := Frame{Kind: kind, Flags: FlagSum, Length: uint32(len(payload)), Sum: Checksum(payload)}
+	return append(f.Append(dst), payload...)
+}
+
+// note tells a neighbour that the sender is in the collective and waits. It is
+// sent only to neighbours that have entered it too.
+//
+//	offset  size  field
+//	     0     8  number of the collective
+//	     8     4  the rank that the sender waits for, -1: none
+//	    12     1  1: that rank has entered the collective
+//	    13     3  0
+type note struct {
+	seq     uint64
+	Rank    int32
+	entered bool
+}
+
+const noteSize = 16
+
+func (n note) appendTo(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, n.seq)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(n.Rank))
+	if n.entered {
+		return append(dst, 1, 0, 0, 0)
+	}
+	return append(dst, 0, 0, 0, 0)
+}
+
+func decodeNote(b []byte) (note, error) {
+	if len(b) != noteSize {
+		return note{}, fmt.Errorf("a note has %d bytes, want %d", len(b), noteSize)
+	}
+	le := binary.LittleEndian
+	return note{seq: le.Uint64(b), Rank: int32(le.Uint32(b[8:])), entered: b[12] == 1}, nil
+}
+
+// faultCode is the kind of a failure. Its numbers are part of the protocol.
+type faultCode uint8
+
+const (
+	FaultLost     faultCode = 1 // a rank's connection ended
+	faultStalled  faultCode = 2 // no byte moved for too long, or a rank never entered
+	faultMismatch faultCode = 3 // two ranks made different calls
+	FaultGaveUp   faultCode = 4 // a rank said that it cannot go on
+
+	FaultOver faultCode = 254 // the epoch is over, and another one follows; never sent
+	FaultLeft faultCode = 255 // a vw worker has left as it may; never sent
+)
+
+// Failure is why a job fails, as ranks tell each other.
+//
+//	offset  size  field
+//	     0     1  code
+//	     1     1  1: the rank that is waited for has entered the collective
+//	     2     2  0
+//	     4     4  rank that found the failure
+//	     8     4  rank that it names
+//	    12     4  how long nothing moved, in milliseconds
+//	    16     2  bytes of the host
+//	    18     2  bytes of the text
+//	    20     2  bytes of the first call
+//	    22     2  bytes of the second call
+//	    24     …  host, text, and for a mismatch the two callIDs: that of the rank
+//	              that found it and that of the rank that it names
+type Failure struct {
+	Code    faultCode
+	entered bool
+	By      int
+	Rank    int
+	idle    time.Duration
+	Host    string
+	Text    string
+	calls   [2]CallID
+
+	Err error              // on the rank that found it; not sent
+	Ask protocol.EdgeFault // it is the fault of an edge, 0: not; not sent
+	Far int                // with EdgeGarbles: the rank at the other end
+}
+
+const (
+	faultFixed = 24
+	faultHost  = 300
+	faultText  = 4096
+	faultMax   = faultFixed + faultHost + faultText + 2*callMax
+)
+
+func (f *Failure) appendTo(dst []byte) []byte {
+	le := binary.LittleEndian
+	host, text := Clip(f.Host, faultHost), Clip(f.Text, faultText)
+	var calls [2][]byte
+	if f.Code == faultMismatch {
+		for i := range calls {
+			calls[i] = f.calls[i].appendTo(nil)
+		}
+	}
+	entered := byte(0)
+	if f.entered {
+		entered = 1
+	}
+	dst = append(dst, byte(f.Code), entered, 0, 0)
+	dst = le.AppendUint32(dst, uint32(f.By))
+	dst = le.AppendUint32(dst, uint32(f.Rank))
+	dst = le.AppendUint32(dst, uint32(min(f.idle.Milliseconds(), 1<<32-1)))
+	for _, n := range []int{len(host), len(text), len(calls[0]), len(calls[1])} {
+		dst = le.AppendUint16(dst, uint16(n))
+	}
+	dst = append(dst, host...)
+	dst = append(dst, text...)
+	dst = append(dst, calls[0]...)
+	return append(dst, calls[1]...)
+}
+
+func Clip(s string, n int) string { return s[:min(len(s), n)] }
+
+func DecodeFailure(b []byte) (*Failure, error) {
+	le := binary.LittleEndian
+	if len(b) < faultFixed {
+		return nil, fmt.Errorf("a fault has %d bytes, want at least %d", len(b), faultFixed)
+	}
+	f := &Failure{
+		Code: faultCode(b[0]), entered: b[1] == 1,
+		By: int(int32(le.Uint32(b[4:]))), Rank: int(int32(le.Uint32(b[8:]))),
+		idle: time.Duration(le.Uint32(b[12:])) * time.Millisecond,
+	}
+	if f.Code < FaultLost || f.Code > FaultGaveUp {
+		return nil, fmt.Errorf("a fault of unknown code %d", f.Code)
+	}
+	var fields [4][]byte
+	rest := b[faultFixed:]
+	for i := range fields {
+		n := int(le.Uint16(b[16+2*i:]))
+		if n > len(rest) {
+			return nil, fmt.Errorf("field %d of a fault has %d bytes, %d are left", i, n, len(rest))
+		}
+		fields[i], rest = rest[:n], rest[n:]
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("%d bytes after the end of a fault", len(rest))
+	}
+	f.Host = strings.ToValidUTF8(string(fields[0]), "?")
+	f.Text = strings.ToValidUTF8(string(fields[1]), "?")
+	if f.Code != faultMismatch {
+		return f, nil
+	}
+	for i := range f.calls {
+		if err := checkCall(fields[2+i]); err != nil {
+			return nil, err
+		}
+		f.calls[i] = decodeCall(fields[2+i])
+	}
+	return f, nil
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+)
+
+// FuzzWant reads anything as what a rank asks another one for.
+func FuzzWant(f *testing.F) {
+	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: client.LacksState}.appendTo(nil))
+	f.Add(make([]byte, wantSize))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) != wantSize {
+			return // the reader reads as many
+		}
+		w := decodeWant(b)
+		if again := decodeWant(w.appendTo(nil)); again != w {
+			t.Errorf("%+v became %+v", w, again)
+		}
+		_ = w.what.String()
+	})
+}
+
+// canned is a connection from which bytes come that are there already.
+type canned struct {
+	net.Conn
+	io.Reader
+}
+
+func (c canned) Read(b []byte) (int, error) { return c.Reader.Read(b) }
+
+func (canned) SetDeadline(time.Time) error { return nil }
+
+// FuzzTake reads anything as the state of another rank: never more than was sent, and
+// nothing whose checksum is wrong.
+func FuzzTake(f *testing.F) {
+	part := func(kind byte, b []byte) []byte {
+		fr := engine.Frame{Kind: kind, Flags: engine.FlagSum, Length: uint32(len(b)), Sum: engine.Checksum(b)}
+		return append(fr.Append(nil), b...)
+	}
+	f.Add(append(part(engine.FrameData, []byte("state")), part(frameEnd, nil)...))
+	f.Add(part(frameNo, []byte("not yet")))
+	f.Add(part(frameElse, nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := &takeReader{c: canned{Reader: bytes.NewReader(b)}, patience: time.Second, progress: newTransfer()}
+		n, err := io.Copy(io.Discard, r)
+		if n > int64(len(b)) {
+			t.Errorf("%d bytes became %d", len(b), n)
+		}
+		if err == nil && r.err != io.EOF {
+			t.Errorf("an end that is none: %v", r.err)
+		}
+	})
+}

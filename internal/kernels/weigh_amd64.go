@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !noasm
+
+package kernels
+
+// weighFours is weigh for n weights of four slots, n a multiple of four, to the same bits.
+// masks are the slots that take the ratio, those that are not the weight, and those that
+// stay, of two weights each. past writes dst past the caches, if it lies on
+// a multiple of 32 bytes.
+//
+//go:noescape
+func weighFours(dst, src, sums *float32, n int, masks *[3][8]uint32, past bool)
+
+// weighFast does what it can of weigh, and returns how many weights that is.
+func weighFast(dst, src, sums []float32, normalizedSlot, scratchSlot int) int {
+	n := len(sums) &^ 3
+	if !hasFold || n == 0 {
+		return 0
+	}
+	masks := [3][8]uint32{}
+	for i := range masks[0] {
+		slot := i % weightCell
+		if slot == 0 || slot == AdaptiveSlot || slot == normalizedSlot {
+			masks[0][i] = ^uint32(0)
+		}
+		if slot != 0 {
+			masks[1][i] = ^uint32(0)
+		}
+		if slot == 0 || slot != scratchSlot {
+			masks[2][i] = ^uint32(0)
+		}
+	}
+	weighFours(&dst[0], &src[0], &sums[0], n, &masks, &dst[0] != &src[0])
+	return n
+}
