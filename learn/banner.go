@@ -74,7 +74,7 @@ func (r *runner) banner() banner {
 		b.addf("Making holdout_set_off=true since output regularizer specified")
 	}
 	b.addf("%s", r.session.data.Plan())
-	if len(c.Inputs) > 0 {
+	if len(c.Inputs) > 0 && r.session.data.ReadsText() {
 		names := make([]string, len(c.Inputs))
 		for i, in := range c.Inputs {
 			names[i] = in.Name
@@ -93,6 +93,7 @@ func (r *runner) banner() banner {
 	if c.Passes > 1 || c.Hybrid != nil {
 		b.addf("decay_learning_rate = %.6g", c.DecayLearningRate)
 	}
+	b = append(b, c.Namespaces.DictionaryLines...)
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Link
 	if slices.ContainsFunc(c.Namespaces.crossed(), func(set string) bool { return strings.Contains(set, ":") }) {

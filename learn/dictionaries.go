@@ -24,12 +24,14 @@ func (c *Config) loadDictionaries() error {
 	}
 	f := c.features()
 	var loaded []*feature.Dictionary
+	var scanned []string
+	hashes := map[uint64]bool{}
 	for _, given := range n.Dictionary {
 		ns, name := byte(' '), given
 		if len(given) > 2 && given[1] == ':' {
 			ns, name = given[0], given[2:]
 		}
-		text, err := c.readDictionary(name)
+		text, found, err := c.readDictionary(name)
 		if err != nil {
 			return fmt.Errorf("--dictionary %s: %w", given, err)
 		}
@@ -37,38 +39,59 @@ func (c *Config) loadDictionaries() error {
 		if err != nil {
 			return &DataError{Name: name, Text: strings.TrimPrefix(err.Error(), "feature: ")}
 		}
-		c.Log.Debug("dictionary loaded", "name", name, "words", d.Words())
+		hash := hashContents(text)
+		scanned = append(scanned, fmt.Sprintf("scanned dictionary '%s' from '%s', hash=%x", name, found, hash))
+		if !hashes[hash] {
+			items := "items"
+			if d.Words() == 1 {
+				items = "item"
+			}
+			scanned = append(scanned, fmt.Sprintf("dictionary %s contains %d %s", name, d.Words(), items))
+			hashes[hash] = true
+		}
 		loaded = append(loaded, d)
 	}
-	n.Dictionaries = loaded
+	n.Dictionaries, n.DictionaryLines = loaded, scanned
 	return nil
 }
 
-// readDictionary reads the first file of that name in DictionaryPath.
-func (c *Config) readDictionary(name string) (text []byte, err error) {
+// hashContents returns vw's hash of a file. vw loads files with equal hashes only once.
+func hashContents(text []byte) uint64 {
+	h := uint64(5289374183516789128)
+	for _, b := range text {
+		h = h*341789041 + uint64(int8(b))
+	}
+	return h
+}
+
+// readDictionary reads the first file of that name in DictionaryPath, and returns where
+// it was found.
+func (c *Config) readDictionary(name string) (text []byte, found string, err error) {
 	if c.OpenModel == nil {
-		return nil, errors.New("learn: Config.OpenModel is needed for dictionaries")
+		return nil, "", errors.New("learn: Config.OpenModel is needed for dictionaries")
 	}
 	var f io.ReadCloser
 	err = fs.ErrNotExist
 	if path.IsAbs(name) || len(c.DictionaryPath) == 0 {
+		found = name
 		f, err = c.OpenModel(name)
 	}
 	for _, dir := range c.DictionaryPath {
 		if f == nil && errors.Is(err, fs.ErrNotExist) {
-			f, err = c.OpenModel(strings.TrimSuffix(dir, "/") + "/" + name)
+			found = strings.TrimSuffix(dir, "/") + "/" + name
+			f, err = c.OpenModel(found)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("--dictionary", "%s was not found in %s: name its folder by --dictionary_path", name, strings.Join(c.DictionaryPath, ", "))
+		return nil, "", usage("--dictionary", "%s was not found in %s: name its folder by --dictionary_path", name, strings.Join(c.DictionaryPath, ", "))
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	text, err = io.ReadAll(io.LimitReader(f, maxDictionary+1))
 	if err == nil && len(text) > maxDictionary {
 		err = fmt.Errorf("the dictionary is longer than %d bytes", maxDictionary)
 	}
-	return text, err
+	return text, found, err
 }

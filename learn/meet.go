@@ -46,6 +46,9 @@ func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, he
 			return err
 		}
 	}
+	if s.cfg.Binary && len(s.cfg.ClassWeights) == 0 {
+		clipped = s.seen.Clip(raw) // as in vw the sign is that of the prediction that learned
+	}
 	return s.account(b, ex, held, raw, clipped, l)
 }
 

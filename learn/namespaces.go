@@ -33,6 +33,7 @@ type Namespaces struct {
 	SortFeatures    bool                  // --sort_features
 	Dictionary      []string              // --dictionary: [namespace:]file
 	Dictionaries    []*feature.Dictionary // the same, read; Run fills it
+	DictionaryLines []string              // vw's lines about them; Run fills it
 }
 
 // features is the configuration of the parser.

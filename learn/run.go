@@ -393,13 +393,13 @@ func (r *runner) online(passes int) (*online, error) {
 	return m, nil
 }
 
-// weights are where a batch solver starts: at the loaded model, or at zero.
+// weights are where a batch solver starts: at the loaded model, at the weights drawn, or
+// at zero. As in vw it has no use for --constant.
 func (r *runner) weights() ([]float32, error) {
 	w := make([]float32, 1<<r.session.cfg.Bits)
 	const pitch = 4 // of vw's L-BFGS
 	c := &r.session.cfg
 	c.Start.Seed = c.Start.Fill(w, 1, pitch)
-	c.startConstant(w, 1)
 	if r.initial == nil {
 		copy(w, r.prior.Mean)
 		return w, nil

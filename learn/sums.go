@@ -51,9 +51,9 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 // each weight still adds up in the order of the examples.
 func (a *summation) batch(b *feature.Batch) error {
 	s := a.s
-	a.examples = b.Examples
+	a.examples = a.within(b.Examples)
 	if len(s.cfg.ClassWeights) > 0 {
-		a.weighted = append(a.weighted[:0], b.Examples...) // the batch stays as it is
+		a.weighted = append(a.weighted[:0], a.examples...) // the batch stays as it is
 		place := a.place
 		for i := range a.weighted {
 			ex := &a.weighted[i]
@@ -80,6 +80,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		a.place += int(ex.Before) + 1
 		held := s.holdout.held(a.place)
 		s.calls.count(s, ex, held)
+		shown := s.seen
 		if s.passes == 0 {
 			s.observe(ex, held)
 		}
@@ -92,7 +93,11 @@ func (a *summation) batch(b *feature.Batch) error {
 			return a.diverged(b, ex, t.raw, t.loss)
 		}
 		s.spared = sparedWeight(&b.Examples[i], ex)
-		if err := s.account(b, ex, held, t.raw, t.p, t.loss); err != nil {
+		p := t.p
+		if alone && s.cfg.Semantics == optim.VW9 && !s.cfg.Binary {
+			p = shown.Clip(t.raw) // vw shows its prediction before it looks at the label
+		}
+		if err := s.account(b, ex, held, t.raw, p, t.loss); err != nil {
 			return err
 		}
 	}
@@ -101,6 +106,20 @@ func (a *summation) batch(b *feature.Batch) error {
 	}
 	share(len(a.gradient), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
 	return nil
+}
+
+// within returns those of the examples that --examples takes.
+func (a *summation) within(examples []feature.Example) []feature.Example {
+	limit, place := a.s.cfg.perPass(), a.place
+	if limit == 0 {
+		return examples
+	}
+	for i := range examples {
+		if place += int(examples[i].Before) + 1; place > limit {
+			return examples[:i]
+		}
+	}
+	return examples
 }
 
 // term is what an example says by itself.
@@ -155,10 +174,10 @@ func (a *summation) scatter(b *feature.Batch, lo, hi int) {
 	if a.req.Kind == optim.First {
 		h = a.diagonal[lo:hi]
 	}
-	for i := range b.Examples {
+	for i := range a.examples {
 		t := &a.terms[i]
 		first, second := float64(t.first), float64(t.second)
-		for _, f := range b.FeaturesOf(&b.Examples[i]) {
+		for _, f := range b.FeaturesOf(&a.examples[i]) {
 			k := uint64(f.Index) - from // wraps below from
 			if k >= span {
 				continue

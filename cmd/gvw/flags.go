@@ -43,7 +43,7 @@ type spec struct {
 	alias    string   // another long name; empty: none
 	single   bool     // list: vw's grammar takes several, but only one makes sense
 	unset    string   // value of vw's that is the same as leaving the option out; empty: none
-	wraps    bool     // integer: a negative number counts down from 2^64, as in vw
+	wraps    bool     // integer: a negative number counts down from max+1, as in vw; max is a power of 2, less 1
 	more     bool     // not on the first screen of help
 }
 
@@ -125,7 +125,7 @@ var learnFlags = slices.Concat([]*spec{
 	{name: "constant", short: "C", kind: float, unset: "0", category: catFeature, arg: "X", def: "0", more: true, help: "weight of the constant feature at the start"},
 	{name: "noconstant", kind: boolean, category: catFeature, more: true, help: "no constant feature"},
 	{name: "hash", kind: text, category: catFeature, arg: "HOW", choices: []string{"all", "strings"}, def: "strings", more: true, help: "how to hash names; all: numbers too"},
-	{name: "hash_seed", kind: integer, max: 1<<32 - 1, category: catFeature, arg: "N", def: "0", more: true, help: "seed of the hash"},
+	{name: "hash_seed", kind: integer, max: 1<<32 - 1, wraps: true, category: catFeature, arg: "N", def: "0", more: true, help: "seed of the hash"},
 
 	{name: "final_regressor", short: "f", kind: text, category: catModel, arg: "FILE", help: "write the model"},
 	{name: "initial_regressor", short: "i", kind: list, single: true, category: catModel, arg: "FILE", help: "start from a model"},

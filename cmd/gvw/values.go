@@ -86,11 +86,11 @@ func (s *spec) canonicalInteger(value string) (string, error) {
 		return value, nil
 	}
 	if s.wraps && strings.HasPrefix(value, "-") {
-		i, err := strconv.ParseInt(value, 10, 64)
-		if err != nil {
-			return "", fmt.Errorf("%s is too small: at least %d", value, math.MinInt64)
+		below, err := strconv.ParseUint(value[1:], 10, 64)
+		if err != nil || below > limit {
+			return "", fmt.Errorf("%q is not a whole number from -%d on", value, limit)
 		}
-		return strconv.FormatUint(uint64(i), 10), nil
+		return strconv.FormatUint((limit+1-below)&limit, 10), nil
 	}
 	u, err := strconv.ParseUint(strings.TrimPrefix(value, "+"), 10, 64)
 	if errors.Is(err, strconv.ErrRange) || err == nil && u > limit {

@@ -126,6 +126,9 @@ func (d *Dataset) Plan() string {
 	return "using no cache"
 }
 
+// ReadsText reports whether the next pass reads the sources, not a cache of them.
+func (d *Dataset) ReadsText() bool { return d.origin == fromText || d.origin == makeCache }
+
 // Shard identifies the data: how many examples, and length and CRC-32C of the
 // text. Valid after a complete pass. It is the same whether the pass read the
 // text or a cache of it.
@@ -152,7 +155,7 @@ func (d *Dataset) Pass(ctx context.Context) (*Pass, error) {
 func (d *Dataset) complete(s shard) error {
 	if d.passes > 0 && s != d.shard {
 		name := d.cfg.Cache
-		if d.origin == fromText || d.origin == makeCache {
+		if d.ReadsText() {
 			name = d.cfg.Sources[0].Name
 			if n := len(d.cfg.Sources); n > 1 {
 				name = fmt.Sprintf("%s and %d more", name, n-1)

@@ -94,6 +94,7 @@ var noted = []Case{
 	{Options: "dont_output_best_constant", With: "oaa", Class: Noted, Text: "ignored, as in vw: only simple labels have a best constant", Example: "-d multi.vw --oaa 3 --dont_output_best_constant"},
 	{Options: "binary", With: "link=logistic|link=poisson", Class: Noted, Text: "every prediction is 1, as in vw, where the sign is that of the link's value: leave --link out", Example: "-d train.vw --loss_function logistic --link logistic --binary"},
 	{Options: "ftrl_alpha ftrl_beta", Without: "ftrl pistol coin", Class: Noted, Text: asVW, Example: "-d train.vw --ftrl_alpha 0.1 --ftrl_beta 0.1"},
+	{Options: "constant", With: "bfgs|conjugate_gradient|ftrl|pistol|coin", Class: Noted, Text: "ignored, as in vw: the learner starts at other weights", Example: "-d train.vw --ftrl --constant 2"},
 	{Options: "constant", With: "noconstant", Class: Noted, Text: "no example has the constant feature; the model keeps its weight, as in vw", Example: "-d train.vw --noconstant --constant 2"},
 	{Options: "random_weights normal_weights truncated_normal_weights", With: "initial_weight", Class: Noted, Text: oneStart, Example: "-d train.vw -b 10 --initial_weight 0.1 --random_weights --normal_weights --truncated_normal_weights"},
 	{Options: "normal_weights truncated_normal_weights", With: "random_weights", Class: Noted, Text: oneStart, Example: "-d train.vw -b 10 --random_weights --normal_weights --truncated_normal_weights"},
@@ -102,6 +103,7 @@ var noted = []Case{
 	{Options: "progress", Value: `0?\.\d+|[01]\.0*|0\.\d*`, Without: "quiet", Class: Noted, Text: "1 is added, as in vw", Example: "-d train.vw -P 0.5"},
 	{Options: "passes", Value: "0", Class: Noted, Text: "read as 1, as in vw", Example: "-d train.vw --passes 0"},
 	{Options: "random_seed", Value: `184467440737095516\d\d|184467440737095\d{5}`, Class: Noted, Text: "read from a negative number, which counts down from 2^64, as in vw", Example: "-d train.vw --random_seed -1"},
+	{Options: "hash_seed", Value: `42949672\d\d`, Class: Noted, Text: "read from a negative number, which counts down from 2^32, as in vw", Example: "-d train.vw --hash_seed -1"},
 	{Options: "feature_mask", With: "initial_regressor feature_mask!=initial_regressor", Class: Noted, Text: "only the weights that are not 0 in -i are trained; nothing else is taken from the mask, as in vw", Example: "-d train.vw -f a --quiet ;; -d plain.vw -f b --quiet ;; -d train.vw -i b --feature_mask a"},
 	{Options: "feature_limit", Value: `\D:.*`, Class: Noted, Text: "the limit is read as 0, as in vw: write i2 for two features of namespace i", Example: "-d train.vw --feature_limit a:2"},
 	{Options: "csv", With: "json", Class: Noted, Text: "the data is read as JSON, as in vw", Example: "-d train.json --json --csv"},
@@ -114,7 +116,7 @@ const (
 	vwRefuses = "vw refuses it, too"
 	noRule    = "the learner has no such setting, and vw refuses it, too"
 	threeOf   = "these are three learners, and vw refuses it, too"
-	oddValue  = "its result in vw is of no use"
+	OddValue  = "its result in vw is of no use"
 )
 
 var ruleOptions = "sgd adaptive normalized invariant adax sparse_l2 l1_state l2_state"
@@ -142,13 +144,13 @@ var rejected = []Case{
 	{Options: "examples", With: "span_server", Class: Refused, Text: "every rank would have first ones of its own; cut the data"},
 	{Options: "input_feature_regularizer", Without: "bfgs conjugate_gradient", Class: Refused, Text: "only L-BFGS takes it: add --bfgs and --passes N", Example: regulariser + "-d train.vw --input_feature_regularizer r"},
 	{Options: "input_feature_regularizer", With: "testonly", Class: Refused, Text: nothing, Example: regulariser + "-d train.vw -t --bfgs --input_feature_regularizer r --predict_only_model"},
-	{Options: "min_prediction", With: "min_prediction>max_prediction", Class: Refused, Text: "it is above --max_prediction; " + oddValue, Example: "-d train.vw --min_prediction 2 --max_prediction 1"},
-	{Options: "bit_precision", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw -b 0"},
-	{Options: "examples", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --examples 0"},
-	{Options: "quantile_tau", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --loss_function quantile --quantile_tau 0"},
+	{Options: "min_prediction", With: "min_prediction>max_prediction", Class: Refused, Text: "it is above --max_prediction; " + OddValue, Example: "-d train.vw --min_prediction 2 --max_prediction 1"},
+	{Options: "bit_precision", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw -b 0"},
+	{Options: "examples", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw --examples 0"},
+	{Options: "quantile_tau", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw --loss_function quantile --quantile_tau 0"},
 	{Options: "holdout_period", Value: "0", Class: Refused, Text: "vw crashes", Example: "-d train.vw --passes 2 --cache_file c -k --holdout_period 0"},
-	{Options: "early_terminate", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --passes 3 --cache_file c -k --early_terminate 0"},
-	{Options: "learning_rate initial_t sparse_l2", Value: `-.*`, Class: Refused, Text: oddValue, Example: "-d train.vw -l -0.5"},
-	{Options: "decay_learning_rate", Value: `0|-.*`, Class: Refused, Text: oddValue, Example: "-d train.vw --passes 2 --cache_file c -k --decay_learning_rate 0"},
-	{Options: "initial_pass_length", Value: "0", Class: Refused, Text: oddValue, Example: "-d train.vw --initial_pass_length 0"},
+	{Options: "early_terminate", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw --passes 3 --cache_file c -k --early_terminate 0"},
+	{Options: "learning_rate initial_t sparse_l2", Value: `-.*`, Class: Refused, Text: OddValue, Example: "-d train.vw -l -0.5"},
+	{Options: "decay_learning_rate", Value: `0|-.*`, Class: Refused, Text: OddValue, Example: "-d train.vw --passes 2 --cache_file c -k --decay_learning_rate 0"},
+	{Options: "initial_pass_length", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw --initial_pass_length 0"},
 }

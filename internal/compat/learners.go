@@ -5,7 +5,7 @@ package compat
 // learners are the reductions that gvw has, or will have.
 var learners = []group{
 	{"Importance Weight Classes", []row{
-		{"classweight*", Works, "also --class_weights; several after one name stand with commas"},
+		{"classweight*", Works, "also --class_weights; several after one name stand with commas; beside --probabilities or --scores, too, where vw refuses it"},
 	}},
 	{"Binary Loss", []row{
 		{"binary", Works, ""},
@@ -45,7 +45,7 @@ var learners = []group{
 		{"per_model_save_load", Silent, "models of --oaa always keep what each class needs to go on"},
 	}},
 	{"LBFGS and Conjugate Gradient", []row{
-		{"bfgs", Works, "as vw 7.10 does; --bfgs_semantics vw9 as 9 does (bfgs.md)"},
+		{"bfgs", Works, "as vw 7.10 does; --bfgs_semantics vw9 as 9 does (bfgs.md); total feature number counts products, too"},
 		{"hessian_on", Works, ""},
 		{"mem=", Works, ""},
 		{"termination=", Works, ""},
