@@ -5,4 +5,4 @@
 package tests
 
 // anySets is the number of option sets that TestAnyOptionsAgreeWithVW draws.
-const anySets = 250
+const anySets = 1000

@@ -12,9 +12,9 @@ import (
 
 // notDrawn are the options that read or write something of their own, start a
 // server, or end before any data is read.
-var notDrawn = strings.Fields(`help version dry_run data initial_regressor final_regressor predictions raw_predictions
-	readable_model invert_hash audit_regressor daemon foreground port pid_file port_file num_children
-	span_server span_server_port node total unique_id json dsjson csv flatbuffer testonly
+var notDrawn = strings.Fields(`help version dry_run data initial_regressor final_regressor predictions
+	readable_model audit_regressor active daemon foreground port pid_file port_file num_children
+	span_server span_server_port node total unique_id json dsjson csv flatbuffer
 	args cache kill_cache no_stdin onethread dump_json_weights_experimental save_resume
 	output_feature_regularizer_binary output_feature_regularizer_text per_feature_regularizer_input
 	input_feature_regularizer dictionary_path cb_to_cbadf`)
@@ -84,6 +84,13 @@ var drawnValues = map[string]string{
 	"l1_state":                     "0.5 0",
 	"l2_state":                     "0.5 1",
 	"privacy_activation_threshold": "5",
+	"raw_predictions":              "OWN.raw",
+	"invert_hash":                  "OWN.inv",
+	"reprocess":                    "1 2",
+	"top":                          "2",
+	"replay_b":                     "100 10",
+	"replay_c":                     "100 10",
+	"replay_m":                     "100 10",
 }
 
 // drawAny draws two or three options, more often those that gvw knows, and enables
@@ -123,27 +130,51 @@ func drawAny(rng *rand.Rand) [][]string {
 		units = append(units, []string{[]string{"--bfgs", "--ftrl", "--coin", "--pistol"}[rng.IntN(4)]})
 	case 3:
 		units = append(units, []string{"--quadratic", "ab"})
+	case 4:
+		units = append(units, strings.Fields(batch))
 	}
 	// An option that came twice is vw's error, or a list.
 	seen := map[string]bool{}
 	return slices.DeleteFunc(units, func(u []string) bool {
-		twice := seen[u[0]]
-		seen[u[0]] = true
+		twice := slices.ContainsFunc(u, func(word string) bool { return seen[word] })
+		for _, word := range u {
+			seen[word] = strings.HasPrefix(word, "--")
+		}
 		return twice
 	})
 }
 
+// batch are options with which vw trains by L-BFGS.
+const batch = " --bfgs --predict_only_model --l2 1 --passes 3 -k --cache_file OWN.cache"
+
 var knownDifferences = []difference{
 	{"--passes 2", true, "vw needs a cache for several passes; gvw reads a file again"},
-	{"--learning_rate -1", true, "a rate below 0 climbs"},
-	{"--decay_learning_rate 0", true, "the learning rate is 0 from the second pass on"},
-	{"--sparse_l2 -1", true, "a penalty below 0 grows weights without limit"},
-	{"--early_terminate 0", true, "no pass would be tolerated: an odd value"},
 	{"--holdout_period 0", true, "every 0th example: an odd value"},
 	{"--oaa 0", true, "no class: an odd value"},
 	{"--named_labels one,two,three --oaa 3", false, "vw takes an unknown name before the last one was seen for the label 0, and renumbers the classes"},
 	{"--binary --oaa 3", false, "a class has no sign"},
 	{"--initial_pass_length 10 --oaa 3", false, "gvw ends passes early only of plain SGD"},
 	{"--link glf1 --oaa 3", false, "as vw learns classes, it takes the linked scores for raw ones"},
+	{"--oaa_subsample 2 --oaa 3", true, "vw accounts labeled examples as unlabeled"},
+	{"--ftrl_alpha 0 --ftrl", true, "all predictions are NaN, which vw prints as 0"},
+	{"--ftrl_alpha 0 --pistol", true, "all predictions are NaN, which vw prints as 0"},
+	{"--metrics", true, "vw's takes no value; gvw's names measures"},
+	{"--indexing 2", true, "vw looks at the value only if there are classes"},
+	{"--classweight 1:2 --oaa 3 --scores", false, "vw has no weights of classes beside scores; gvw has"},
+	{"--classweight 1:2 --oaa 3 --probabilities", false, "vw has no weights of classes beside probabilities; gvw has"},
+	{"--cb_type 0", false, "vw prints the option, though no learner takes it"},
+	{"--binary --coin --classweight 1:2", false, "vw accounts the sign of another prediction than it shows"},
+	{"--testonly" + batch, false, "vw reads nothing there"},
+	{"--min_prediction 1 --coin", true, "all predictions are above the range of the labels: an odd value"},
+	{"--max_prediction -1 --ftrl", true, "all predictions are below the range of the labels: an odd value"},
+	{"--skips 0 --ngram 2", true, "no feature is skipped: an odd value"},
+	{"--max_prediction -1" + batch, true, "all predictions are below the range of the labels: an odd value"},
+	{"--initial_pass_length 10" + batch, false, "gvw ends passes early only of plain SGD"},
+	{"--loss_function poisson" + batch, true, "the loss of a label below 0 is NaN, at which gvw ends"},
+	{"--feature_limit 0" + batch, true, "gvw also says that the derivative is 0"},
+	{"--interactions ab" + batch, false, "vw's count of features leaves out products with L-BFGS"},
+	{"--cubic abc" + batch, false, "vw's count of features leaves out products with L-BFGS"},
+	{"--audit" + batch, true, "gvw shows SGD and its like as they learn, not L-BFGS"},
+	{"--quadratic ab" + batch, false, "vw's count of features leaves out products with L-BFGS"},
 	{"--conjugate_gradient --passes 2 -k --cache_file OWN.cache", true, "vw cannot save a model of --conjugate_gradient without --bfgs; gvw can"},
 }

@@ -123,7 +123,7 @@ var refusedHere = map[string]string{
 	"-l 0.3 --l2 0 -l 0.4":    "Disagreeing option values for 'learning_rate': '0.3' vs '0.4'",
 	"-b 0":                    `"0" is not a whole number from 1 on`,
 	"-f -t":                   "-f/--final_regressor needs a value: FILE",
-	"--hash_seed -4294967296":          "is not a whole number",
+	"--hash_seed -4294967296": "is not a whole number",
 	"--decay_learning_rate 0": "above 0",
 	"-f=m":                    "write -f m or --final_regressor=m",
 	"--csoaa 3":               "--csoaa is a vw option that gvw does not have: --oaa learns classes",

@@ -11,17 +11,18 @@ import sys
 
 import vowpalwabbit
 
+LIMIT = 10  # seconds that a command line may take; it takes some 0.02
+
 
 def child(job):
     os.chdir(job["dir"])
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(log, 2)
-    if job.get("in"):
-        os.dup2(os.open(job["in"], os.O_RDONLY), 0)
+    os.dup2(os.open(job.get("in") or os.devnull, os.O_RDONLY), 0)
     if job.get("out", job["log"]) != job["log"]:
         log = os.open(job["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(log, 1)
-    signal.alarm(60)
+    signal.alarm(LIMIT)
     try:
         vowpalwabbit.Workspace(arg_list=job["args"]).finish()
     except BaseException as err:  # vw's errors are exceptions here
