@@ -17,7 +17,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/kernels"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestAllocHasTheBytesOfTCP, whatever the schedule, in place or not, whoever has its
@@ -124,7 +123,7 @@ func TestAllocWithoutSharedMemory(t *testing.T) {
 		t.Errorf("before Ready: got %v", err)
 	}
 	j.each(func(rank int) error {
-		if err := j.groups[rank].Ready(ctx, protocol.Shard{}); err != nil {
+		if err := j.groups[rank].Ready(ctx, Shard{}); err != nil {
 			return err
 		}
 		v, err := Alloc[float32](j.groups[rank], 10_000)

@@ -9,7 +9,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/kernels"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // collective is a call of one, as its method describes it.
@@ -110,7 +109,7 @@ func (g *Group) ready(ctx context.Context) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
-	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
+	if err := g.Ready(ctx, Shard{}); err != nil {
 		return err
 	}
 	if !g.steps.recovers {

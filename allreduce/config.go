@@ -30,7 +30,7 @@ type Config struct {
 	// the default port is [DefaultPort], 26543.
 	Server string
 	// Job names the job: vw's unique_id, and the run key of a launcher.
-	Job protocol.Job
+	Job Job
 	// Rank is this process's number, 0 to Total-1. Total is how many there are.
 	Rank, Total int
 	// Generation counts a launcher's restarts of the whole job; a higher one fences
@@ -247,7 +247,7 @@ func serverAddress(server string) string {
 	case err != nil: // no port
 		host = strings.TrimSuffix(strings.TrimPrefix(server, "["), "]")
 	}
-	return net.JoinHostPort(host, strconv.Itoa(protocol.DefaultPort))
+	return net.JoinHostPort(host, strconv.Itoa(DefaultPort))
 }
 
 // checkServer reports whether server is host or host:port. An IPv6 address needs brackets

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestValidateRefusesNanoseconds: a duration without a unit is a mistake.
@@ -40,7 +39,7 @@ func FuzzValidate(f *testing.F) {
 			Server: "server:26543", Total: total, Chunk: chunk, OnLoss: OnLoss(onLoss), Driver: Driver(driver), Transport: Transport(over), Schedule: schedule.Name(name),
 			Stall: time.Duration(stall), MaxWait: time.Duration(wait), Heartbeat: time.Duration(heartbeat), LostAfter: time.Duration(lost), DialTimeout: time.Duration(dial),
 			StartTimeout: time.Duration(start), ServerTimeout: time.Duration(lost), ReplaceTimeout: time.Duration(wait), SlowFactor: slow, Listen: listen, Advertise: advertise,
-			NoChecksum: flags&1 > 0, NoSharedMemory: flags&2 > 0, Elastic: flags&4 > 0, Job: protocol.Job{UniqueID: 7, RunKey: "run"},
+			NoChecksum: flags&1 > 0, NoSharedMemory: flags&2 > 0, Elastic: flags&4 > 0, Job: Job{UniqueID: 7, RunKey: "run"},
 		}
 		if cfg.Validate() != nil {
 			return

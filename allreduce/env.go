@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // The environment variables that ConfigFromEnv reads.
@@ -80,7 +79,7 @@ func ConfigFromEnv(lookup func(name string) (value string, set bool)) (Config, e
 	}
 	c := Config{
 		Server:     get(envServer),
-		Job:        protocol.Job{UniqueID: number(envUniqueID, 64, false), RunKey: get(envRunID)},
+		Job:        Job{UniqueID: number(envUniqueID, 64, false), RunKey: get(envRunID)},
 		Total:      int(number(envTotal, 31, true)),
 		Rank:       int(number(envRank, 31, true)),
 		Generation: uint32(number(envGeneration, 32, false)),

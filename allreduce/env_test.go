@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // environment is a lookup function over a map.
@@ -56,7 +55,7 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 			with("GVW_SPAN_SERVER", "gateway:1", "GVW_SPAN_SERVER_PORT", "99", "GVW_UNIQUE_ID", "18446744073709551615", "GVW_RUN_ID", "spam",
 				"GVW_GENERATION", "2", "GVW_ON_LOSS", "wait", "GVW_BIND", "::1", "GVW_LAUNCHER_FD", "0"),
 			Config{
-				Server: "gateway:99", Total: 4, Rank: 3, Job: protocol.Job{UniqueID: 1<<64 - 1, RunKey: "spam"}, Generation: 2, OnLoss: Wait,
+				Server: "gateway:99", Total: 4, Rank: 3, Job: Job{UniqueID: 1<<64 - 1, RunKey: "spam"}, Generation: 2, OnLoss: Wait,
 				Listen: "[::1]:0", ServerTimeout: launcherServerTimeout,
 			},
 			"",

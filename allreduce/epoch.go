@@ -298,7 +298,7 @@ func (e *epoch) serversVerdict() *engine.Failure {
 // verdictOf is the server's verdict as a failure.
 func verdictOf(cause error) *engine.Failure {
 	f := &engine.Failure{Code: engine.FaultGaveUp, By: serverItself, Rank: serverItself, Text: cause.Error(), Err: cause}
-	if lost, ok := errors.AsType[*protocol.LostError](cause); ok {
+	if lost, ok := errors.AsType[*VerdictError](cause); ok {
 		if told, err := engine.DecodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
 			told.Err = cause
 			return told

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestEpochEndsWhileItIsWired: OVER arrives after the edges of the tree have opened, and before, or
@@ -30,7 +28,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 	j, n := newMemJob(t, 3, Config{OnLoss: onLoss, Driver: driver})
 	j.each(func(rank int) error {
 		g := j.groups[rank]
-		w, err := g.member.Ready(ctx, protocol.Shard{Examples: 1})
+		w, err := g.member.Ready(ctx, Shard{Examples: 1})
 		if err != nil {
 			return err
 		}
@@ -51,7 +49,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 			err = j.groups[rank].failed(ctx)
 		}
 		_, interrupted := errors.AsType[*InterruptedError](err)
-		lost, ended := errors.AsType[*protocol.LostError](err)
+		lost, ended := errors.AsType[*VerdictError](err)
 		if interrupted != (onLoss == Wait) || !ended || lost.Rank != 2 {
 			t.Errorf("rank %d: %v (%T), want that rank 2 was lost", rank, err, err)
 		}

@@ -20,7 +20,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/clock"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // forever calls AllReduce until it fails.
@@ -574,7 +573,7 @@ func TestFailBeforeTheStart(t *testing.T) {
 				j.groups[rank].Fail(ctx, errors.New("no such file"))
 				return nil
 			}
-			return j.groups[rank].Ready(ctx, protocol.Shard{})
+			return j.groups[rank].Ready(ctx, Shard{})
 		}) {
 			if rank != 1 && (err == nil || !strings.Contains(err.Error(), "no such file")) {
 				t.Errorf("rank %d: got %v", rank, err)

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestFigures measures two ranks, each with a Soft-RoCE device of the guest: an all-reduce,
@@ -62,13 +60,13 @@ func TestFiguresRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := Join(ctx, Config{
-		Server: server, Job: protocol.Job{UniqueID: 1}, Rank: rank, Total: size,
+		Server: server, Job: Job{UniqueID: 1}, Rank: rank, Total: size,
 		Listen: fmt.Sprintf("10.77.0.%d:0", rank+1), NoSharedMemory: true, Transport: how, LostAfter: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
+	if err := g.Ready(ctx, Shard{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, bytes := range figureSizes {

@@ -9,13 +9,12 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Report tells the server how far this rank is, for its log, for those who ask, and to
 // find who is slow. How many steps are done, and how long the newest Work took, Run knows:
 // where p leaves them at 0, they are filled in.
-func (g *Group) Report(p protocol.Progress) {
+func (g *Group) Report(p Progress) {
 	if g.member == nil {
 		return
 	}
@@ -134,7 +133,7 @@ func (g *Group) unwatch(ctx context.Context) error {
 // atTheEnd is an error of the server's client in this package's words.
 func (g *Group) atTheEnd(doing string, err error) error {
 	w := Where{Rank: g.cfg.Rank}
-	if lost, ok := err.(*protocol.LostError); ok {
+	if lost, ok := err.(*VerdictError); ok {
 		return &LostError{Where: w, Rank: lost.Rank, Host: lost.Host, Why: lost.Why, GaveUp: lost.GaveUp, Err: err}
 	}
 	return fmt.Errorf("%v: %s: %w", w, doing, err)

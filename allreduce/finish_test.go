@@ -17,7 +17,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestFinish: nobody returns before every file of every rank is delivered.
@@ -31,7 +30,7 @@ func TestFinish(t *testing.T) {
 			if err := g.Barrier(ctx); err != nil {
 				return err
 			}
-			g.Report(protocol.Progress{Pass: 1, Step: "SGD"})
+			g.Report(Progress{Pass: 1, Step: "SGD"})
 			owes := []string{fmt.Sprintf("predictions.%d", rank)}
 			if rank == 0 {
 				owes = append(owes, "model")

@@ -18,7 +18,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // changer is a network with a bit that changes, in the first connection that this side opens
@@ -106,7 +105,7 @@ func changedJob(t *testing.T, creds *auth.Credentials, f *changer) (bytes int, e
 		began := time.Now()
 		errs = j.all(func(rank int) error {
 			g := j.groups[rank]
-			if err := g.Ready(ctx, protocol.Shard{}); err != nil {
+			if err := g.Ready(ctx, Shard{}); err != nil {
 				return err
 			}
 			time.Sleep(time.Duration(rank) * 300 * time.Millisecond)

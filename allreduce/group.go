@@ -19,7 +19,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/client"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Group is one rank's hold on its job. Its collectives are called by one goroutine
@@ -148,7 +147,7 @@ func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Memb
 // then. The first collective calls it with a zero shard if nobody has. A second
 // call does nothing. Where the shard does not say how long it took to read, the first Work of
 // Run did.
-func (g *Group) Ready(ctx context.Context, s protocol.Shard) error {
+func (g *Group) Ready(ctx context.Context, s Shard) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
@@ -162,7 +161,7 @@ func (g *Group) Ready(ctx context.Context, s protocol.Shard) error {
 	return err
 }
 
-func (g *Group) wire(ctx context.Context, s protocol.Shard) error {
+func (g *Group) wire(ctx context.Context, s Shard) error {
 	if s.Took == 0 {
 		_, s.Took, _ = g.steps.pace()
 	}

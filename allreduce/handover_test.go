@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // paced starts the first attempt of all ranks, whose Work takes so long each; where it is
@@ -33,7 +31,7 @@ func (s *stage) paced(pauses, shards []time.Duration) (all []*actor) {
 
 // stoodBy says that an attempt has heard that the job does not need it.
 func stoodBy(a *actor) bool {
-	_, ok := errors.AsType[*protocol.FinishedError](a.err)
+	_, ok := errors.AsType[*FinishedError](a.err)
 	return ok
 }
 

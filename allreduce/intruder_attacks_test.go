@@ -14,7 +14,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -37,7 +36,7 @@ func attackedJob(t *testing.T, creds *auth.Credentials, d Driver, i *intruder) (
 	for rank := range nets {
 		ranks.Go(func() {
 			g, err := Join(within, Config{
-				Server: server, Job: protocol.Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
+				Server: server, Job: Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
 				Credentials: creds, Driver: []Driver{DriverConn, d}[rank], Chunk: attackedPart, NoSharedMemory: true, Stall: time.Second,
 			})
 			if err != nil {

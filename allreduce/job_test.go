@@ -14,7 +14,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
@@ -106,7 +105,7 @@ func newJob(t testing.TB, total int, cfg Config, server transport.Network, addr 
 	j.each(func(rank int) error {
 		j.logs[rank] = &safeBuffer{}
 		c := j.cfg
-		c.Server, c.Job = j.server, protocol.Job{UniqueID: 7}
+		c.Server, c.Job = j.server, Job{UniqueID: 7}
 		c.Rank, c.Total = rank, total
 		c.Network = j.net(rank)
 		c.Host = fmt.Sprintf("h%d", rank)
@@ -159,7 +158,7 @@ func (j *testJob) all(f func(rank int) error) []error {
 
 func (j *testJob) ready() {
 	j.t.Helper()
-	j.each(func(rank int) error { return j.groups[rank].Ready(context.Background(), protocol.Shard{Examples: 1}) })
+	j.each(func(rank int) error { return j.groups[rank].Ready(context.Background(), Shard{Examples: 1}) })
 }
 
 // inBubble runs a job in a synctest bubble.

@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // envGuestRank says to a process of TestGuestConformance: rank, size, transport, server.
@@ -84,7 +83,7 @@ func TestGuestRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := Join(ctx, Config{
-		Server: server, Job: protocol.Job{UniqueID: 1}, Rank: rank, Total: size,
+		Server: server, Job: Job{UniqueID: 1}, Rank: rank, Total: size,
 		Listen: fmt.Sprintf("10.77.0.%d:0", rank%2+1), Chunk: 64 << 10, NoSharedMemory: true, Transport: how, LostAfter: time.Minute,
 	})
 	if err != nil {

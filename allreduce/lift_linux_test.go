@@ -13,7 +13,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/allreduce/verbs/verbstest"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // newVerbsJob is a job over loopback whose edges are lifted to a fabric in memory. When the
@@ -170,7 +169,7 @@ func TestOneRankWithoutADevice(t *testing.T) {
 	if left := f.Left(); left != "" || f.Writes() > 0 {
 		t.Errorf("left open: %s; %d writes", left, f.Writes())
 	}
-	_, err := Join(ctx, Config{Server: j.server, Job: protocol.Job{UniqueID: 8}, Total: 2, Transport: TransportVerbs, library: bare})
+	_, err := Join(ctx, Config{Server: j.server, Job: Job{UniqueID: 8}, Total: 2, Transport: TransportVerbs, library: bare})
 	if want := "allreduce: rank 0: transport verbs: verbs: there is no RDMA device on this machine"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -186,7 +185,7 @@ func TestAVerbsRankGivesUp(t *testing.T) {
 			broken.Refuse(1)
 			j := newTCPJob(t, 3, Config{Transport: how, library: f})
 			j.groups[2].cfg.library = broken
-			for rank, err := range j.all(func(rank int) error { return j.groups[rank].Ready(context.Background(), protocol.Shard{}) }) {
+			for rank, err := range j.all(func(rank int) error { return j.groups[rank].Ready(context.Background(), Shard{}) }) {
 				switch want := "bytes of memory: cannot allocate memory"; {
 				case how == TransportAuto && err != nil:
 					t.Errorf("rank %d: %v", rank, err)

@@ -237,8 +237,8 @@ func TestStoppedRank(t *testing.T) {
 				stopped, all[rank] = all[rank], stopped
 			}
 			s.end(want, all...)
-			refused, fenced := errors.AsType[*protocol.RefusedError](stopped.err)
-			if _, stoodBy := errors.AsType[*protocol.FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == protocol.AttemptFenced) {
+			refused, fenced := errors.AsType[*RefusedError](stopped.err)
+			if _, stoodBy := errors.AsType[*FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == AttemptFenced) {
 				t.Errorf("the other attempt ended with %v, want that it is fenced or has stood by", stopped.err)
 			}
 			for r, a := range all {
@@ -269,7 +269,7 @@ func TestStandbyTakesOver(t *testing.T) {
 		if idle < 0 {
 			t.Fatal("both attempts say that they have done it")
 		}
-		if done, ok := errors.AsType[*protocol.FinishedError](errs[idle]); !ok || done.Model != want {
+		if done, ok := errors.AsType[*FinishedError](errs[idle]); !ok || done.Model != want {
 			t.Errorf("the attempt that was not needed: %v", errs[idle])
 		}
 		all[1] = []*actor{second, third}[1-idle]
@@ -286,7 +286,7 @@ func TestOtherShard(t *testing.T) {
 		all[3].kill()
 		wrong := s.start(3, func(a *actor) { a.toy.shard = 77 })
 		<-wrong.done
-		if refused, ok := errors.AsType[*protocol.RefusedError](wrong.err); !ok || refused.Code != protocol.ShardDiffers {
+		if refused, ok := errors.AsType[*RefusedError](wrong.err); !ok || refused.Code != protocol.ShardDiffers {
 			t.Errorf("another shard: %v", wrong.err)
 		}
 		all[3] = s.start(3, nil)

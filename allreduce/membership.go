@@ -13,7 +13,7 @@ import (
 type membership interface {
 	Roster(ctx context.Context) (live []int, err error)
 	Late() bool
-	Ready(ctx context.Context, s protocol.Shard) (*client.Wiring, error)
+	Ready(ctx context.Context, s Shard) (*client.Wiring, error)
 	Next(ctx context.Context, after *client.Wiring) (*client.Wiring, error)
 	Newest() *client.Wiring
 	Ended(w *client.Wiring) <-chan struct{}
@@ -23,7 +23,7 @@ type membership interface {
 	Over() <-chan struct{}
 	Gone() error
 	Cause() error
-	Report(p protocol.Progress)
+	Report(p Progress)
 	Fail(ctx context.Context, reason, detail string) error
 	Leaving(why string)
 	Complete(ctx context.Context, sha256 [32]byte, owes []string) (deliver []string, err error)

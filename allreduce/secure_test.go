@@ -18,7 +18,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Whatever the ranks show each other, the sums are the same, and what carries them is
@@ -57,7 +56,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 		"another job's token":            g.cfg.Credentials.Epoch(auth.Scope{UniqueID: 7, Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: [16]byte{1}}),
 		"the token without the secret":   Config{Job: g.cfg.Job}.key(w),
 		"the token and another secret":   Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "b")}}.key(w),
-		"the token of another run of it": Config{Job: protocol.Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}.key(w),
+		"the token of another run of it": Config{Job: Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}.key(w),
 	} {
 		for _, pull := range []bool{false, true} {
 			c, err := net.Dial("tcp", g.door.listener.Addr().String())
@@ -156,7 +155,7 @@ func TestBytesChangedBetweenRanks(t *testing.T) {
 				for rank := range nets {
 					ranks.Go(func() {
 						g, err := Join(within, Config{
-							Server: server, Job: protocol.Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
+							Server: server, Job: Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
 							NoSharedMemory: true, Credentials: creds, DialTimeout: 5 * time.Second, Stall: time.Second, Driver: DriverConn,
 						})
 						if err != nil {
@@ -196,7 +195,7 @@ func TestAllowedRanks(t *testing.T) {
 	for network, want := range map[string]bool{"127.0.0.0/8": true, "10.0.0.0/8": false} {
 		cfg := Config{Allow: []netip.Prefix{netip.MustParsePrefix(network)}, DialTimeout: 300 * time.Millisecond}
 		j := newTCPJob(t, 2, cfg)
-		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, protocol.Shard{}) })
+		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		err := errors.Join(errs...)
 		if (err == nil) != want || !want && !strings.Contains(j.logs[1].String(), "is not in a network of --allow") {
 			t.Errorf("%s: %v\n%s", network, err, j.logs[1])

@@ -20,7 +20,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
@@ -142,7 +141,7 @@ func TestHostRank(t *testing.T) {
 	}
 	for i, name := range allSchedules {
 		g, err := Join(ctx, Config{
-			Server: server, Job: protocol.Job{UniqueID: uint64(i + 1)}, Rank: rank, Total: size,
+			Server: server, Job: Job{UniqueID: uint64(i + 1)}, Rank: rank, Total: size,
 			Listen: fmt.Sprintf("10.79.0.%d:0", host+1), Schedule: name, Chunk: 16 << 10,
 		})
 		if err != nil {
@@ -160,7 +159,7 @@ func TestHostRank(t *testing.T) {
 // report sums vectors of several kinds and lengths, and says for each what came out and how
 // many sums went through shared memory.
 func report(g *Group, say func(line string, v Vector, shared uint64)) error {
-	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
+	if err := g.Ready(ctx, Shard{}); err != nil {
 		return err
 	}
 	for _, count := range []int{1, 1009, 70_001} {

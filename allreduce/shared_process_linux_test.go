@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const envSharedRank = "ALLREDUCE_TEST_RANK" // rank@server
@@ -34,7 +33,7 @@ func TestRankProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := Join(ctx, Config{
-		Server: server, Job: protocol.Job{UniqueID: 9}, Rank: n, Total: sharedProcesses, Listen: "127.0.0.1:0",
+		Server: server, Job: Job{UniqueID: 9}, Rank: n, Total: sharedProcesses, Listen: "127.0.0.1:0",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -71,9 +71,9 @@ func (st *storm) launch(rank int, began time.Time) {
 
 // finished says that an attempt has done its duty, or has none.
 func finished(err error) bool {
-	var done *protocol.FinishedError
-	var refused *protocol.RefusedError
-	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == protocol.JobFinished
+	var done *FinishedError
+	var refused *RefusedError
+	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == JobFinished
 }
 
 // forgotten says that the model is delivered, and that a server without a journal may
@@ -87,8 +87,8 @@ func (st *storm) forgotten() bool {
 // jobFailed is the error of an attempt that tells of the end of the whole job, which
 // nothing in a storm gives reason for.
 func jobFailed(err error) error {
-	refused, ok := errors.AsType[*protocol.RefusedError](err)
-	if errors.Is(err, errKilled) || ok && refused.Code == protocol.AttemptFenced || ok && refused.Code == protocol.RankHeld {
+	refused, ok := errors.AsType[*RefusedError](err)
+	if errors.Is(err, errKilled) || ok && refused.Code == AttemptFenced || ok && refused.Code == protocol.RankHeld {
 		return nil
 	}
 	return err

@@ -80,7 +80,7 @@ type solitary struct {
 	over   chan struct{}
 }
 
-func (s *solitary) Ready(context.Context, protocol.Shard) (*client.Wiring, error) {
+func (s *solitary) Ready(context.Context, Shard) (*client.Wiring, error) {
 	return &s.wiring, nil
 }
 func (s *solitary) Roster(context.Context) ([]int, error) { return []int{0}, nil }
@@ -99,7 +99,7 @@ func (s *solitary) Lease(context.Context) error                { return nil }
 func (s *solitary) Over() <-chan struct{}                      { return s.over }
 func (s *solitary) Gone() error                                { return nil }
 func (s *solitary) Cause() error                               { return nil }
-func (s *solitary) Report(protocol.Progress)                   {}
+func (s *solitary) Report(Progress)                            {}
 func (s *solitary) Fail(context.Context, string, string) error { return nil }
 func (s *solitary) Leaving(string)                             {}
 func (s *solitary) Complete(_ context.Context, _ [32]byte, owes []string) ([]string, error) {
@@ -252,7 +252,7 @@ func TestStreamRefusesWhatVWLacks(t *testing.T) {
 		}
 		g = streamGroup(t, mem.New(), 0, 3, "", 0)
 		g.cfg.Checkpoints = &memoryCheckpoints{}
-		if err := g.Ready(ctx, protocol.Shard{}); err == nil || !strings.Contains(err.Error(), "Checkpoints are set, but vw workers are in the job") {
+		if err := g.Ready(ctx, Shard{}); err == nil || !strings.Contains(err.Error(), "Checkpoints are set, but vw workers are in the job") {
 			t.Errorf("checkpoints: got %v", err)
 		}
 	})
@@ -373,7 +373,7 @@ func mixedJob(t *testing.T, total int, isVW func(rank int) bool, vw func(rank in
 					defer w.close()
 					return vw(rank, w)
 				}
-				g, err := Join(ctx, Config{Server: server, Job: protocol.Job{UniqueID: 7}, Rank: rank, Total: total, Listen: "127.0.0.1:0"})
+				g, err := Join(ctx, Config{Server: server, Job: Job{UniqueID: 7}, Rank: rank, Total: total, Listen: "127.0.0.1:0"})
 				if err != nil {
 					return err
 				}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
@@ -85,7 +84,7 @@ func (m *toy) Work(ctx context.Context) error {
 func (m *toy) Exchange(ctx context.Context, g *Group) error {
 	m.at(m.done+1, "exchange")
 	m.group = g
-	if err := g.Ready(ctx, protocol.Shard{Examples: uint64(10+m.rank) + m.shard, Bytes: m.bytes}); err != nil {
+	if err := g.Ready(ctx, Shard{Examples: uint64(10+m.rank) + m.shard, Bytes: m.bytes}); err != nil {
 		return err
 	}
 	if err := g.AllReduceInto(ctx, Vec(m.r), Vec(m.c).Named("contribution"), Sum); err != nil {
@@ -111,7 +110,7 @@ func (m *toy) Commit() error {
 	m.done++
 	m.taken = false
 	if m.group != nil {
-		m.group.Report(protocol.Progress{Step: fmt.Sprintf("step %d", m.done)})
+		m.group.Report(Progress{Step: fmt.Sprintf("step %d", m.done)})
 	}
 	return nil
 }
@@ -309,7 +308,7 @@ func (s *stage) start(rank int, prepare func(a *actor)) *actor {
 		prepare(a)
 	}
 	cfg := s.cfg
-	cfg.Job = protocol.Job{UniqueID: 7, RunKey: "toy"}
+	cfg.Job = Job{UniqueID: 7, RunKey: "toy"}
 	cfg.Rank, cfg.Total, cfg.Host, cfg.Network = rank, s.total, a.host, s.net.Host(a.host)
 	cfg.Log = slog.New(slog.NewTextHandler(log, nil))
 	if s.onWay != nil {

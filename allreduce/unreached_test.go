@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestALoopbackAddressIsNamedSoon: who tells ranks on other hosts an address by which
@@ -17,7 +16,7 @@ func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 	inBubble(t, 3, Config{Advertise: "127.0.0.1"}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		start := time.Now()
 		errs := j.all(func(rank int) error {
-			return j.groups[rank].Ready(ctx, protocol.Shard{})
+			return j.groups[rank].Ready(ctx, Shard{})
 		})
 		for rank, err := range errs {
 			for _, want := range []string{"at 127.0.0.1:", "where every machine finds itself", "the server sees it at h", "(--advertise)"} {
@@ -36,7 +35,7 @@ func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 // are told and what the server sees, or hears it of the other.
 func TestWiringTellsBothViews(t *testing.T) {
 	inBubble(t, 2, Config{DialTimeout: 5 * time.Second, Advertise: "10.9.9.9"}, func(t *testing.T, j *testJob, _ *mem.Network) {
-		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, protocol.Shard{}) })
+		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		for rank, err := range errs {
 			for _, want := range []string{"others are told to reach rank 1 at 10.9.9.9:", "the server sees it at h1, and rank 0 at h0", "let it advertise h1", "no answer within 5s"} {
 				if err == nil || !strings.Contains(err.Error(), want) {

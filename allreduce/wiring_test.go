@@ -12,7 +12,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // walled is a network on which other ranks cannot be reached.
@@ -28,7 +27,7 @@ func TestWiringNamesTheMissing(t *testing.T) {
 	inBubble(t, 3, Config{DialTimeout: 5 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.groups[2].cfg.Network = walled{j.groups[2].cfg.Network}
 		start := time.Now()
-		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, protocol.Shard{}) })
+		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		if errs[0] != nil {
 			t.Errorf("rank 0, which is connected: %v", errs[0])
 		}
@@ -60,9 +59,9 @@ func TestLossDuringWiring(t *testing.T) {
 		defer cancel()
 		errs := j.all(func(rank int) error {
 			if rank == 2 {
-				return j.groups[rank].Ready(c, protocol.Shard{})
+				return j.groups[rank].Ready(c, Shard{})
 			}
-			if err := j.groups[rank].Ready(ctx, protocol.Shard{}); err != nil {
+			if err := j.groups[rank].Ready(ctx, Shard{}); err != nil {
 				return err
 			}
 			return j.groups[rank].Barrier(ctx)

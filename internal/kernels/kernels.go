@@ -27,6 +27,7 @@ func Combine(kind Kind, op Op, dst, a, b []byte) {
 	}
 }
 
+// CombineKind is Combine for the operations that exist for all kinds.
 func CombineKind(kind Kind, op Op, dst, a, b []byte) {
 	switch kind {
 	case Float32:

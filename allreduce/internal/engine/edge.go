@@ -69,6 +69,7 @@ type Edge struct {
 	polled              // of a pollLoop
 }
 
+// NewEdge returns the edge to a rank, without a connection yet.
 func NewEdge(en *Engine, rank int) *Edge {
 	e := &Edge{en: en, Link: Link{Rank: rank}, peer: noPeer}
 	if rank < len(en.Peers) {

@@ -79,6 +79,7 @@ func (d *NetConn) attend() {} // the readers do
 
 func (d *NetConn) farewell() { d.writers.Wait() } // bounded by the deadlines of nudge
 
+// Stop closes the connections. It does not wait for the goroutines.
 func (d *NetConn) Stop() {
 	d.En.Mu.Lock()
 	defer d.En.Mu.Unlock()
@@ -89,6 +90,7 @@ func (d *NetConn) Stop() {
 
 func (d *NetConn) cut() { d.Stop() }
 
+// Wait waits until all readers and writers have ended.
 func (d *NetConn) Wait() {
 	d.readers.Wait()
 	d.writers.Wait()

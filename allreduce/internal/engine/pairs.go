@@ -22,10 +22,12 @@ type Pair struct {
 // PairWords is how many numbers a pair is.
 const PairWords = 6
 
+// Put writes the pair to the first pairWords numbers of b.
 func (p *Pair) Put(b []int64) {
 	b[0], b[1], b[2], b[3], b[4], b[5] = p.To, p.From, p.Out, p.In, p.OutKind, p.InKind
 }
 
+// PairOf reads what Put has written.
 func PairOf(b []int64) Pair {
 	return Pair{To: b[0], From: b[1], Out: b[2], In: b[3], OutKind: b[4], InKind: b[5]}
 }

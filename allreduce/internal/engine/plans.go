@@ -43,6 +43,7 @@ type plan struct {
 	Part  bool      // what they share is a part of the sum; prog joins it with the others'
 }
 
+// NewPlans returns the plans of a rank in the tree t. With stream they are those of vw.
 func NewPlans(t schedule.Tree, rank int, live Lineup, stream bool) Plans {
 	return Plans{rank: rank, live: live, tree: t, stream: stream, kept: map[PlanKey]plan{}}
 }

@@ -88,6 +88,7 @@ type socket interface {
 // loops is how many there are in this process.
 var loops atomic.Int32
 
+// NewPollLoop returns the driver that serves all edges of en by one epoll loop.
 func NewPollLoop(en *Engine) (Driver, error) {
 	bell, err := transport.NewBell()
 	if err != nil {
@@ -441,6 +442,7 @@ func (d *pollLoop) cut() {
 	}
 }
 
+// Wait waits until the keeper has ended.
 func (d *pollLoop) Wait() {
 	d.keeper.Wait()
 	if d.bell.Close() {

@@ -11,6 +11,7 @@ type polled struct{}
 
 func (e *Edge) liftNews() {}
 
+// NewPollLoop returns an error: the driver needs Linux.
 func NewPollLoop(*Engine) (Driver, error) {
 	return nil, errors.New("the poll loop exists on Linux alone")
 }

@@ -136,6 +136,7 @@ func SharedLayout(ranks int) (piece, total int) {
 	return piece, ranks * (placeSize + SharedDepth*piece)
 }
 
+// NewShared returns the all-reduce of the ranks in group, which have seg in common.
 func NewShared(en *Engine, seg *transport.Segment, group []int) *Shared {
 	ranks := len(group)
 	piece, _ := SharedLayout(ranks)

@@ -35,8 +35,10 @@ type StreamTree struct {
 	Kids      int
 }
 
+// Size returns the number of places of the tree: the rank, two children, the parent.
 func (t StreamTree) Size() int { return StreamParent + 1 }
 
+// Parent returns the place of the parent; schedule.None at the root.
 func (t StreamTree) Parent(int) int {
 	if t.HasParent {
 		return StreamParent
@@ -44,6 +46,7 @@ func (t StreamTree) Parent(int) int {
 	return schedule.None
 }
 
+// Children returns the places of the children; schedule.None where there is none.
 func (t StreamTree) Children(int) (left, right int) {
 	left, right = schedule.None, schedule.None
 	if t.Kids > 0 {
@@ -171,7 +174,7 @@ func (en *Engine) lostBetween() *Failure {
 	return nil
 }
 
-// StartWork and EndWork bracket a step's Work.
+// StartWork notes that this rank works on a step, outside of collectives.
 func (en *Engine) StartWork() {
 	en.Mu.Lock()
 	en.working = true
@@ -182,6 +185,7 @@ func (en *Engine) StartWork() {
 	}
 }
 
+// EndWork notes the end of what StartWork began.
 func (en *Engine) EndWork() {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()

@@ -71,6 +71,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// Checksum returns the CRC-32C of b.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 // Frame is a frame's header.
@@ -246,8 +247,10 @@ func (f *Failure) appendTo(dst []byte) []byte {
 	return append(dst, calls[1]...)
 }
 
+// Clip returns the first n bytes of s.
 func Clip(s string, n int) string { return s[:min(len(s), n)] }
 
+// DecodeFailure decodes a failure that another rank has sent.
 func DecodeFailure(b []byte) (*Failure, error) {
 	le := binary.LittleEndian
 	if len(b) < faultFixed {

@@ -167,6 +167,7 @@ type Machine struct {
 	broken   string          // why no record reaches the journal any more; "": they do
 }
 
+// NewMachine returns a machine without jobs. random fills its argument with random bytes.
 func NewMachine(r Rules, term uint32, incarnation uint64, random func([]byte)) *Machine {
 	return &Machine{
 		Rules: r, Term: term, Incarnation: incarnation, random: random, clock: clock.Clock{Tick: r.Tick},

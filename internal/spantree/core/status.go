@@ -42,6 +42,7 @@ func (m *Machine) statusJSON() string {
 	return "{}"
 }
 
+// Status returns the jobs, the oldest first.
 func (m *Machine) Status() protocol.ServerStatus {
 	s := protocol.ServerStatus{Version: m.Version, Term: m.Term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []protocol.JobStatus{}, Ended: slices.Clone(m.endings)}
 	for _, j := range m.order {

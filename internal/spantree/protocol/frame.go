@@ -71,6 +71,7 @@ const (
 	HelloRank  = 1
 )
 
+// AppendHello appends the first bytes of a client of the native protocol.
 func AppendHello(dst []byte) []byte {
 	for _, v := range [3]uint64{HelloMagic, HelloTotal, HelloRank} {
 		dst = binary.LittleEndian.AppendUint64(dst, v)

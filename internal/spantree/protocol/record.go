@@ -93,6 +93,7 @@ func (c *coder) instant(name string, t *time.Time) {
 	}
 }
 
+// AppendRecord appends a record of the journal, without the header of its entry.
 func AppendRecord(dst []byte, r Record) ([]byte, error) {
 	var t recordType
 	switch r.(type) {
@@ -110,6 +111,7 @@ func AppendRecord(dst []byte, r Record) ([]byte, error) {
 	return c.buf, c.err
 }
 
+// DecodeRecord decodes what AppendRecord has appended.
 func DecodeRecord(b []byte) (Record, error) {
 	if len(b) == 0 {
 		return nil, errShort

@@ -15,6 +15,7 @@ func HostPort(host string, port uint16) string {
 	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port)))
 }
 
+// Def sets *v to value if it is zero.
 func Def[T comparable](v *T, value T) {
 	var zero T
 	if *v == zero {
@@ -22,6 +23,7 @@ func Def[T comparable](v *T, value T) {
 	}
 }
 
+// CheckText returns an error unless s is UTF-8 of at most limit bytes.
 func CheckText(name, s string, limit int) error {
 	if len(s) > limit {
 		return fmt.Errorf("spantree: %s has %d bytes, the limit is %d", name, len(s), limit)

@@ -57,6 +57,7 @@ func (b *budget) more(n, spare int64) bool {
 	return true
 }
 
+// Give returns n bytes that Take took.
 func (b *budget) Give(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
