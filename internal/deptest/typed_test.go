@@ -23,6 +23,7 @@ import (
 type typed struct {
 	dir   string // from the repository's root
 	files []*ast.File
+	types *types.Package
 	info  *types.Info
 }
 
@@ -67,7 +68,8 @@ func (p *typed) check(t *testing.T, path string, fset *token.FileSet, imports ty
 	t.Helper()
 	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: imports}
-	if _, err := config.Check(path, fset, p.files, p.info); err != nil {
+	var err error
+	if p.types, err = config.Check(path, fset, p.files, p.info); err != nil {
 		t.Fatal(err)
 	}
 }
