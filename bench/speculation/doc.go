@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package speculation measures what second attempts of slow ranks are good for.
+// Command speculation measures the gain from second attempts of slow ranks.
 //
-//	r, err := speculation.Run(ctx, speculation.Config{Ranks: 20})
-//	err = r.WriteTable(os.Stdout)
+//	go run ./bench/speculation -ranks 20
 //
 // A job of many ranks makes a number of passes, and waits after each for the slowest. Some of
 // its ranks are slow: half of them from the start, the others from a later pass on. The job runs
@@ -17,4 +16,4 @@
 // The server, the groups, their connections over the loopback, the sums and their bits, the
 // decisions. What is not: each rank is a goroutine, and its work over the data is a sleep, so
 // that twenty of them fit one machine. Both runs must end with the same state.
-package speculation
+package main

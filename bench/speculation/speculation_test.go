@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package speculation
+package main
 
 import (
 	"context"
@@ -73,5 +73,26 @@ func TestRunEnds(t *testing.T) {
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// The command prints the table, and names what is wrong with its options.
+func TestBench(t *testing.T) {
+	var out, faults strings.Builder
+	if err := bench(t.Context(), strings.Fields("-ranks 5 -passes 7 -pass 60ms -slow 0.3 -factor 8"), &out, &faults); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "5 ranks, 7 passes of 60ms; 1 from the start and 1 from pass 3 on 8 times slower\n") || !strings.Contains(out.String(), "the same, to the last bit") {
+		t.Errorf("got\n%s", &out)
+	}
+	for args, want := range map[string]string{
+		"20":                  `got the argument "20"`,
+		"-facter 20":          "facter",
+		"-factor 100":         "Within is 20s",
+		"-slow 0.9 -ranks 20": "Slow: got 0.9",
+	} {
+		if err := bench(t.Context(), strings.Fields(args), &out, &faults); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", args, err, want)
+		}
 	}
 }

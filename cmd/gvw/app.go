@@ -36,8 +36,6 @@ func (p *program) run(ctx context.Context) error {
 		return p.runCommand(ctx, args)
 	case "bench":
 		return p.benchCommand(ctx, args)
-	case "experiments":
-		return p.experimentsCommand(ctx, args)
 	case "allreduce":
 		return p.allreduceCommand(ctx, args)
 	case "doctor":

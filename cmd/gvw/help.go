@@ -21,7 +21,7 @@ func learnHelp(all bool) string {
 		"  gvw inspect | diff | convert                 look at models\n" +
 		"  gvw allreduce | doctor | topo | keygen       sums, network, schedules, keys\n" +
 		"  gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse\n" +
-		"  gvw bench | experiments | mapper | hadoop | version | help [all]\n")
+		"  gvw bench | mapper | hadoop | version | help [all]\n")
 	writeOptions(&b, learnFlags, all)
 	if all {
 		b.WriteString("\nEach option is also set by the environment (GVW_BIT_PRECISION=20); the command\n" +

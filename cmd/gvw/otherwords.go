@@ -41,7 +41,7 @@ func otherName(name string) string {
 
 // commands are the commands of gvw, by their first words.
 var commands = []string{
-	"run", "allreduce", "supervise", "jobs", "cancel", "doctor", "topo", "faults", "bench", "experiments",
+	"run", "allreduce", "supervise", "jobs", "cancel", "doctor", "topo", "faults", "bench",
 	"inspect", "diff", "convert", "mapper", "hadoop", "keygen", "version", "help",
 }
 

@@ -370,9 +370,6 @@ func allSpecs() []*spec {
 	for _, t := range tools {
 		all = append(all, t.specs...)
 	}
-	for _, e := range experiments {
-		all = append(all, e.specs...)
-	}
 	return all
 }
 

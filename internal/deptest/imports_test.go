@@ -88,7 +88,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/crash", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective", "bench/speculation"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/crash", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs put the packages together; nobody imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
@@ -96,7 +96,6 @@ var layers = []layer{
 		"bench/collective", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "internal/launch"}),
 		"a library, since gvw bench is a command of the product; it starts ranks as any launcher does",
 	},
-	{"bench/speculation", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree"}), "a library, since gvw experiments is a command of the product"},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
 	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
 	{"internal/testsum", nil, "a tool of the house, not of the product"},
