@@ -99,7 +99,7 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	var file *os.File
 	if o.log != "" {
 		if file, err = os.OpenFile(o.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-			return 0, fmt.Errorf("cannot open the log: %w%s", err, createFolder(o.log, err))
+			return 0, fmt.Errorf("cannot open the log: %w%s", err, createDir(o.log, err))
 		}
 		defer file.Close()
 		out = file
@@ -192,13 +192,13 @@ func listen(o options) (net.Listener, error) {
 func writePID(path string) error {
 	err := writeFile(path, fmt.Appendln(nil, os.Getpid()))
 	if err != nil {
-		return fmt.Errorf("cannot write the pid file %s: %w%s", path, err, createFolder(path, err))
+		return fmt.Errorf("cannot write the pid file %s: %w%s", path, err, createDir(path, err))
 	}
 	return nil
 }
 
-// createFolder returns a remedy if err reports a missing directory, else "".
-func createFolder(path string, err error) string {
+// createDir returns a remedy if err reports a missing directory, else "".
+func createDir(path string, err error) string {
 	if !errors.Is(err, os.ErrNotExist) {
 		return ""
 	}

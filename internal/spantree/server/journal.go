@@ -76,7 +76,7 @@ type journalFile interface {
 func openJournal(path string, limit int, age time.Duration, now time.Time) (*journal, uint32, []*protocol.FinishedRecord, error) {
 	lock, err := lockFile(path + ".lock")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil, fmt.Errorf("cannot create the journal %s: %w; create the folder %s first", path, err, filepath.Dir(path))
+		return nil, 0, nil, fmt.Errorf("cannot create the journal %s: %w; create the directory %s first", path, err, filepath.Dir(path))
 	}
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("cannot lock the journal %s: %w", path, err)
