@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/cg"
 	"github.com/gvw-project/gvw/optim/descent"
@@ -77,7 +78,7 @@ func (m *batch) solverState() solverState {
 }
 
 // shared is the solver's state but for its vectors.
-func (m *batch) shared(c *coder) {
+func (m *batch) shared(c *snapshot.Coder) {
 	m.read = solverState{}
 	st := m.solverState()
 	if st.cg != nil {
@@ -85,56 +86,56 @@ func (m *batch) shared(c *coder) {
 	} else {
 		codeHead(c, &st.lbfgs.Head)
 		last := len(st.lbfgs.Rho) - 1
-		c.number("pairs of L-BFGS", &st.lbfgs.Older, last)
-		c.number("first pair of L-BFGS", &st.lbfgs.Origin, last)
-		c.f64s("1/y's of the pairs", st.lbfgs.Rho)
+		c.Number("pairs of L-BFGS", &st.lbfgs.Older, last)
+		c.Number("first pair of L-BFGS", &st.lbfgs.Origin, last)
+		c.F64s("1/y's of the pairs", st.lbfgs.Rho)
 	}
-	c.flag("Hessian at the end to come", &m.hessian)
-	c.flag("stopped early", &m.stop)
-	c.flag("too few passes left", &m.short)
-	c.number("passes left", &m.passes, maxCount)
+	c.Flag("Hessian at the end to come", &m.hessian)
+	c.Flag("stopped early", &m.stop)
+	c.Flag("too few passes left", &m.short)
+	c.Number("passes left", &m.passes, maxCount)
 	n := len(m.solver.Weights())
 	for _, v := range []*[]float32{&m.best, &m.final} {
 		there := *v != nil
-		if c.flag("a further vector", &there); !c.reading {
+		if c.Flag("a further vector", &there); !c.Reading {
 			continue
 		}
 		if *v = nil; there {
 			*v = make([]float32, n)
 		}
 	}
-	if c.reading {
+	if c.Reading {
 		m.read = st
 	}
 }
 
 // sharedArrays are the vectors of the state. Of the memory of L-BFGS they are the
 // pairs in use, from the one in the making to the oldest.
-func (m *batch) sharedArrays() []array {
+func (m *batch) sharedArrays() []snapshot.Array {
 	st := m.solverState()
-	var arrays []array
+	var arrays []snapshot.Array
 	if l := st.lbfgs; l != nil {
-		arrays = append(arrays, array{name: "weights", v: l.X}, array{name: "direction", v: l.Dir}, array{name: "preconditioner", v: l.Precond})
+		arrays = append(arrays, snapshot.Array{Name: "weights", V: l.X}, snapshot.Array{Name: "direction", V: l.Dir}, snapshot.Array{Name: "preconditioner", V: l.Precond})
 		for j := range l.Older + 1 {
 			i := (l.Origin + j) % len(l.Y)
-			arrays = append(arrays, array{name: fmt.Sprintf("y of pair %d", j), v: l.Y[i]}, array{name: fmt.Sprintf("s of pair %d", j), v: l.S[i]})
+			arrays = append(arrays, snapshot.Array{Name: fmt.Sprintf("y of pair %d", j), V: l.Y[i]}, snapshot.Array{Name: fmt.Sprintf("s of pair %d", j), V: l.S[i]})
 		}
 	} else {
 		g := st.cg
-		arrays = append(arrays, array{name: "weights", v: g.X}, array{name: "direction", v: g.Dir}, array{name: "preconditioner", v: g.Precond},
-			array{name: "weights before the step", v: g.X0}, array{name: "gradient before the step", v: g.G0})
+		arrays = append(arrays, snapshot.Array{Name: "weights", V: g.X}, snapshot.Array{Name: "direction", V: g.Dir}, snapshot.Array{Name: "preconditioner", V: g.Precond},
+			snapshot.Array{Name: "weights before the step", V: g.X0}, snapshot.Array{Name: "gradient before the step", V: g.G0})
 	}
 	if m.best != nil {
-		arrays = append(arrays, array{name: "best weights", v: m.best})
+		arrays = append(arrays, snapshot.Array{Name: "best weights", V: m.best})
 	}
 	if m.final != nil {
-		arrays = append(arrays, array{name: "diagonal of the Hessian", v: m.final})
+		arrays = append(arrays, snapshot.Array{Name: "diagonal of the Hessian", V: m.final})
 	}
 	return arrays
 }
 
 // own is nothing: a record says it all.
-func (m *batch) own(*coder) {}
+func (m *batch) own(*snapshot.Coder) {}
 
 // adopt makes a solver of the state that has been read.
 func (m *batch) adopt() (err error) {
@@ -148,59 +149,59 @@ func (m *batch) adopt() (err error) {
 	if !m.s.keep {
 		m.sums, m.part = nil, nil // the solver's own, which is another one now
 	}
-	m.s.table.next = math.Inf(1) // also where the records are those of SGD
+	m.s.table.Next = math.Inf(1) // also where the records are those of SGD
 	return err
 }
 
 // outcome are the sums that are numbers.
-func (m *batch) outcome(c *coder) {
-	if c.reading {
+func (m *batch) outcome(c *snapshot.Coder) {
+	if c.Reading {
 		m.arrange(m.request().Kind)
 	}
 	for _, v := range []*float64{&m.sums.Loss, &m.sums.Weight, &m.sums.Curvature} {
-		c.f64("sums", v)
+		c.F64("sums", v)
 	}
 }
 
 // outcomeArrays are the sums that are vectors.
-func (m *batch) outcomeArrays() []array {
-	var arrays []array
+func (m *batch) outcomeArrays() []snapshot.Array {
+	var arrays []snapshot.Array
 	kind := m.request().Kind
 	if kind != optim.Curvature {
-		arrays = append(arrays, array{name: "gradient", v: m.sums.Gradient})
+		arrays = append(arrays, snapshot.Array{Name: "gradient", V: m.sums.Gradient})
 	}
 	if kind == optim.First {
-		arrays = append(arrays, array{name: "diagonal of the Hessian", v: m.sums.Diagonal})
+		arrays = append(arrays, snapshot.Array{Name: "diagonal of the Hessian", V: m.sums.Diagonal})
 	}
 	return arrays
 }
 
 // codeHead is the numbers of a search.
-func codeHead(c *coder, h *descent.Head) {
+func codeHead(c *snapshot.Coder, h *descent.Head) {
 	next, status := int(h.Next), int(h.Status)
-	c.number("next pass of the solver", &next, int(optim.Curvature))
-	c.number("status of the solver", &status, int(optim.PassLimit))
+	c.Number("next pass of the solver", &next, int(optim.Curvature))
+	c.Number("status of the solver", &status, int(optim.PassLimit))
 	h.Next, h.Status = optim.Kind(next), optim.Status(status)
-	c.number("passes of the solver", &h.Pass, maxCount)
+	c.Number("passes of the solver", &h.Pass, maxCount)
 	for _, v := range []*float64{&h.Weight, &h.Loss, &h.Step} {
-		c.f64("numbers of the solver", v)
+		c.F64("numbers of the solver", v)
 	}
 	codeRow(c, &h.Last)
 }
 
 // codeRow is a row of the trace.
-func codeRow(c *coder, r *optim.Row) {
+func codeRow(c *snapshot.Coder, r *optim.Row) {
 	kind, move := int(r.Kind), int(r.Move)
-	c.number("pass of the trace", &r.Pass, maxCount)
-	c.number("kind of the trace", &kind, int(optim.Curvature))
-	c.number("move of the trace", &move, int(optim.Revise))
+	c.Number("pass of the trace", &r.Pass, maxCount)
+	c.Number("kind of the trace", &kind, int(optim.Curvature))
+	c.Number("move of the trace", &move, int(optim.Revise))
 	r.Kind, r.Move = optim.Kind(kind), optim.Move(move)
 	for _, v := range []*float64{
 		&r.Loss, &r.Slope, &r.Conditioned, &r.Holdout, &r.Wolfe1, &r.Wolfe2, &r.Mix, &r.Factor, &r.Curvature, &r.Length, &r.Step,
 	} {
-		c.f64("trace", v)
+		c.F64("trace", v)
 	}
 	for _, v := range []*bool{&r.HeldOut, &r.HoldoutKnown, &r.Mixes} {
-		c.flag("trace", v)
+		c.Flag("trace", v)
 	}
 }

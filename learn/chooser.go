@@ -124,7 +124,7 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 		}
 	}
 	features := ex.Count()
-	s.stats.add(&counted, held, l, features)
+	s.stats.Add(&counted, held, l, features)
 	if s.cfg.Probabilities {
 		m.probs = probabilities(m.probs[:0], scores)
 		scores = m.probs
@@ -136,14 +136,14 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 	if err := m.write(b.TagOf(ex), scores, best, shown); err != nil {
 		return err
 	}
-	if !s.table.due(&s.stats) {
+	if !s.table.Due(&s.stats) {
 		return nil
 	}
 	prediction := shown.text(best)
 	if s.cfg.Probabilities {
 		prediction = fmt.Sprintf("%s(%.0f%%)", prediction, scores[best]*100)
 	}
-	return s.table.print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
+	return s.table.Print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
 }
 
 // choice is how right the highest of the scores is, which are probabilities

@@ -6,6 +6,8 @@ import (
 	"context"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -38,14 +40,14 @@ type goneSums struct {
 }
 
 // shared is what all ranks have alike.
-func (m *classes) shared(c *coder) {
+func (m *classes) shared(c *snapshot.Coder) {
 	m.online.shared(c)
 	m.outcome(c)
 	gone := m.gone.classes != nil
-	if c.flag("sums of lost ranks", &gone); !gone {
+	if c.Flag("sums of lost ranks", &gone); !gone {
 		return
 	}
-	if c.reading {
+	if c.Reading {
 		m.gone.classes = make([]sgd.ClassSums, len(m.all))
 	}
 	codeSums(c, m.gone.classes, &m.gone.loss)
@@ -53,29 +55,29 @@ func (m *classes) shared(c *coder) {
 
 // own is what this rank alone has. The sums come first, so that others can tell
 // them when it is lost.
-func (m *classes) own(c *coder) {
+func (m *classes) own(c *snapshot.Coder) {
 	codeSums(c, m.learners.Sums(), &m.chooser.sums)
 	m.online.own(c)
 	turn := m.learners.Turn()
-	if c.number("class whose turn it is", &turn, m.s.cfg.OAA-1); c.reading && c.err == nil {
-		c.err = m.learners.SetTurn(turn)
+	if c.Number("class whose turn it is", &turn, m.s.cfg.OAA-1); c.Reading && c.Err == nil {
+		c.Err = m.learners.SetTurn(turn)
 	}
 	labels := &m.chooser.labels
-	c.number("label of the first class", &labels.first, 1)
-	c.flag("first label known", &labels.decided)
-	c.flag("warned of labels outside", &labels.warned)
+	c.Number("label of the first class", &labels.first, 1)
+	c.Flag("first label known", &labels.decided)
+	c.Flag("warned of labels outside", &labels.warned)
 }
 
 // outcome are the sums of the classes over all ranks.
-func (m *classes) outcome(c *coder) { codeSums(c, m.all, &m.total) }
+func (m *classes) outcome(c *snapshot.Coder) { codeSums(c, m.all, &m.total) }
 
-func codeSums(c *coder, sums []sgd.ClassSums, l *classLoss) {
+func codeSums(c *snapshot.Coder, sums []sgd.ClassSums, l *classLoss) {
 	for i := range sums {
-		c.f64("sums of a class", &sums[i].Nsx)
-		c.f64("sums of a class", &sums[i].TotalWeight)
+		c.F64("sums of a class", &sums[i].Nsx)
+		c.F64("sums of a class", &sums[i].TotalWeight)
 	}
-	c.f64("log-loss", &l.trained)
-	c.f64("log-loss held out", &l.held)
+	c.F64("log-loss", &l.trained)
+	c.F64("log-loss held out", &l.held)
 }
 
 // shrink also keeps what the lost ranks have added to the sums of the job.
@@ -88,15 +90,15 @@ func (m *classes) shrink() (void bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		var t table
-		d := coder{b: rest, reading: true}
-		t.code(&d)
+		var t vwtext.Table
+		d := snapshot.Coder{B: rest, Reading: true}
+		t.Code(&d)
 		for range 2 { // the warning of labels, the phase
 			var skip uint64
-			d.u64("record", &skip)
+			d.U64("record", &skip)
 		}
-		if codeSums(&d, sums, &l); d.err != nil {
-			return false, d.err
+		if codeSums(&d, sums, &l); d.Err != nil {
+			return false, d.Err
 		}
 		for i, sum := range sums {
 			gone.classes[i].Nsx += sum.Nsx - m.base[i].Nsx

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // course is a whole training as one machine of one stage or, in the hybrid, two:
@@ -32,9 +33,9 @@ type course struct {
 
 	torn error // a state came in part: of what there was before, some is overwritten
 
-	state   parcel // where the job recovers: what the next step starts from
-	results parcel // likewise: of the step completed last
-	known   bool   // results are there
+	state   snapshot.Parcel // where the job recovers: what the next step starts from
+	results snapshot.Parcel // likewise: of the step completed last
+	known   bool            // results are there
 }
 
 // stage is a machine whose state and results can be told. Its arrays are in one
@@ -48,9 +49,9 @@ type stage interface {
 	// shared is the part of the state that is the same on all ranks, own what a
 	// rank that takes over another one's place needs to know of it besides its
 	// record. For reading, adopt follows when all is read.
-	shared(c *coder)
-	sharedArrays() []array
-	own(c *coder)
+	shared(c *snapshot.Coder)
+	sharedArrays() []snapshot.Array
+	own(c *snapshot.Coder)
 	adopt() error
 
 	// shrink forgets what was best with all ranks, and goes on without some. void:
@@ -58,8 +59,8 @@ type stage interface {
 	shrink() (void bool, err error)
 
 	// outcome are the results of a step, of which the session's are no part.
-	outcome(c *coder)
-	outcomeArrays() []array
+	outcome(c *snapshot.Coder)
+	outcomeArrays() []snapshot.Array
 }
 
 var _ allreduce.Shrinker = (*course)(nil)
@@ -73,10 +74,10 @@ func newCourse(s *session, first stage, then func(left stage) (stage, error)) *c
 func (c *course) enter(st stage) {
 	c.stage = st
 	nth := c.nth
-	c.s.own = func(d *coder) {
+	c.s.own = func(d *snapshot.Coder) {
 		n := nth
-		if d.number("phase", &n, maxPhase); n != nth { // what the stage before has said
-			d.b = nil
+		if d.Number("phase", &n, snapshot.MaxPhase); n != nth { // what the stage before has said
+			d.B = nil
 			return
 		}
 		st.own(d)
@@ -135,10 +136,10 @@ func (c *course) keepResults() {
 	if !c.s.keep {
 		return
 	}
-	w := coder{b: c.results.small[:0]}
+	w := snapshot.Coder{B: c.results.Small[:0]}
 	c.s.outcome(&w)
 	c.stage.outcome(&w)
-	c.results = parcel{c.nth, c.steps + 1, w.b, c.stage.outcomeArrays()}
+	c.results = snapshot.Parcel{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.outcomeArrays()}
 	c.known = true
 }
 
@@ -160,7 +161,7 @@ func (c *course) Commit() error {
 	}
 	if c.s.keep {
 		c.s.keepRecords()
-		c.state = c.current(c.state.small)
+		c.state = c.current(c.state.Small)
 	}
 	return nil
 }
@@ -178,15 +179,15 @@ func (c *course) advance(left stage) error {
 }
 
 // current is the state as it is, between two steps. buf is memory for it.
-func (c *course) current(buf []byte) parcel {
+func (c *course) current(buf []byte) snapshot.Parcel {
 	if c.steps == 0 { // everybody can make that
-		return parcel{}
+		return snapshot.Parcel{}
 	}
-	w := coder{b: buf[:0]}
-	w.number("steps with predictions", &c.told, c.steps)
+	w := snapshot.Coder{B: buf[:0]}
+	w.Number("steps with predictions", &c.told, c.steps)
 	c.s.shared(&w)
 	c.stage.shared(&w)
-	return parcel{c.nth, c.steps, w.b, c.stage.sharedArrays()}
+	return snapshot.Parcel{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.sharedArrays()}
 }
 
 // WriteState writes what the next step starts from.
@@ -198,8 +199,8 @@ func (c *course) WriteState(w io.Writer) error {
 		}
 		p = c.current(nil)
 	}
-	if err := p.write(w, stateMark); err != nil {
-		return fmt.Errorf("cannot write the state after step %d: %w", p.steps, err)
+	if err := p.Write(w, snapshot.StateMark); err != nil {
+		return fmt.Errorf("cannot write the state after step %d: %w", p.Steps, err)
 	}
 	return nil
 }
@@ -221,19 +222,19 @@ func drained(r io.Reader, err error) error {
 }
 
 func (c *course) readState(r io.Reader) error {
-	p, arrays, err := readParcel(r, stateMark)
+	p, arrays, err := snapshot.ReadParcel(r, snapshot.StateMark)
 	if err != nil {
 		return err
 	}
-	if p.steps == 0 {
-		if c.steps > 0 || len(p.small) > 0 || arrays > 0 {
+	if p.Steps == 0 {
+		if c.steps > 0 || len(p.Small) > 0 || arrays > 0 {
 			return fmt.Errorf("it is that of the start, and this rank has done %d steps", c.steps)
 		}
 		return nil // this rank has it, and perhaps the first step's work
 	}
-	d := coder{b: p.small, reading: true}
+	d := snapshot.Coder{B: p.Small, Reading: true}
 	var predicted int
-	d.number("steps with predictions", &predicted, p.steps)
+	d.Number("steps with predictions", &predicted, p.Steps)
 	if c.s.predicts() && predicted > c.written {
 		return usage("-p or -r", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
 	}
@@ -243,10 +244,10 @@ func (c *course) readState(r io.Reader) error {
 	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.s.rank)
 	c.s.shared(&d)
 	c.stage.shared(&d)
-	if err := d.end("the state"); err != nil {
+	if err := d.End("the state"); err != nil {
 		return err
 	}
-	if err := readArrays(r, c.stage.sharedArrays(), arrays); err != nil {
+	if err := snapshot.ReadArrays(r, c.stage.sharedArrays(), arrays); err != nil {
 		return err
 	}
 	if err := c.s.adopt(); err != nil {
@@ -255,22 +256,22 @@ func (c *course) readState(r io.Reader) error {
 	if err := c.stage.adopt(); err != nil {
 		return err
 	}
-	c.steps, c.told, c.worked, c.known = p.steps, predicted, false, false
-	c.results.arrays = nil // which would keep what is over
+	c.steps, c.told, c.worked, c.known = p.Steps, predicted, false, false
+	c.results.Arrays = nil // which would keep what is over
 	if c.s.keep {
 		c.s.keepRecords()
-		c.state = c.current(c.state.small)
+		c.state = c.current(c.state.Small)
 	}
 	return nil
 }
 
 // stageOf enters the stage that a state belongs to.
-func (c *course) stageOf(p *parcel) error {
+func (c *course) stageOf(p *snapshot.Parcel) error {
 	switch {
-	case p.phase == c.nth:
+	case p.Phase == c.nth:
 		return nil
-	case p.phase != c.nth+1 || c.then == nil:
-		return fmt.Errorf("it is of phase %d, and this rank is in phase %d: do all ranks have the same options?", p.phase+1, c.nth+1)
+	case p.Phase != c.nth+1 || c.then == nil:
+		return fmt.Errorf("it is of phase %d, and this rank is in phase %d: do all ranks have the same options?", p.Phase+1, c.nth+1)
 	}
 	return c.advance(nil)
 }
@@ -280,8 +281,8 @@ func (c *course) WriteResults(w io.Writer) error {
 	if !c.known {
 		return allreduce.ErrNoResults
 	}
-	if err := c.results.write(w, resultsMark); err != nil {
-		return fmt.Errorf("cannot write the results of step %d: %w", c.results.steps, err)
+	if err := c.results.Write(w, snapshot.ResultsMark); err != nil {
+		return fmt.Errorf("cannot write the results of step %d: %w", c.results.Steps, err)
 	}
 	return nil
 }
@@ -295,21 +296,21 @@ func (c *course) ReadResults(r io.Reader) error {
 }
 
 func (c *course) readResults(r io.Reader) error {
-	p, arrays, err := readParcel(r, resultsMark)
+	p, arrays, err := snapshot.ReadParcel(r, snapshot.ResultsMark)
 	if err != nil {
 		return err
 	}
-	if p.steps != c.steps+1 || p.phase != c.nth {
-		return fmt.Errorf("they are of step %d in phase %d, and this rank wants those of phase %d", p.steps, p.phase+1, c.nth+1)
+	if p.Steps != c.steps+1 || p.Phase != c.nth {
+		return fmt.Errorf("they are of step %d in phase %d, and this rank wants those of phase %d", p.Steps, p.Phase+1, c.nth+1)
 	}
 	c.known = false
-	d := coder{b: p.small, reading: true}
+	d := snapshot.Coder{B: p.Small, Reading: true}
 	c.s.outcome(&d)
 	c.stage.outcome(&d)
-	if err := d.end("the results"); err != nil {
+	if err := d.End("the results"); err != nil {
 		return err
 	}
-	if err := readArrays(r, c.stage.outcomeArrays(), arrays); err != nil {
+	if err := snapshot.ReadArrays(r, c.stage.outcomeArrays(), arrays); err != nil {
 		return err
 	}
 	c.keepResults()

@@ -50,10 +50,10 @@ func (h *hold) release() {
 
 // openTable prints the header of the table, and holds the log until the summary.
 func (s *session) openTable() error {
-	if s.table.out != nil {
+	if s.table.Out != nil {
 		s.hold.begin()
 	}
-	return s.table.head()
+	return s.table.Head()
 }
 
 // logger returns one that writes to log, or holds.

@@ -202,9 +202,9 @@ func (s *session) resume(rule sgd.Config) *model.Resume {
 		CurrentPass:          uint64(s.passes),
 	}
 	if s.total == 1 || s.group.Stream() {
-		r.SumLossSinceLastDump = st.Loss - s.table.loss
-		r.DumpInterval = float32(s.table.next)
-		r.OldWeightedLabeled = s.table.labeled
+		r.SumLossSinceLastDump = st.Loss - s.table.Loss
+		r.DumpInterval = float32(s.table.Next)
+		r.OldWeightedLabeled = s.table.Labeled
 	}
 	return r
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
+
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // newBasis is a sum over the models that a training starts from.
@@ -14,7 +16,7 @@ func newBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)
 // codeOrigin is what a rank's part of a state comes from: its examples, and the models
 // that training started from. While a job goes on the server sees to it that who takes a
 // rank's place has the same; a checkpoint may be of any job.
-func (s *session) codeOrigin(c *coder) {
+func (s *session) codeOrigin(c *snapshot.Coder) {
 	var now [4]uint64
 	if s.data != nil {
 		examples, bytes, crc := s.data.Shard()
@@ -25,18 +27,18 @@ func (s *session) codeOrigin(c *coder) {
 	}
 	then := now
 	for i := range then {
-		c.u64("what this rank has read", &then[i])
+		c.U64("what this rank has read", &then[i])
 	}
-	if !c.reading || c.err != nil || then == now {
+	if !c.Reading || c.Err != nil || then == now {
 		return
 	}
 	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
 		if [3]uint64(now[:3]) != [3]uint64{} { // else nothing is read yet
-			c.err = &OriginError{s.rank, examples(data), examples([3]uint64(now[:3]))}
+			c.Err = &OriginError{s.rank, examples(data), examples([3]uint64(now[:3]))}
 		}
 		return
 	}
-	c.err = &OriginError{s.rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
+	c.Err = &OriginError{s.rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
 }
 
 func examples(d [3]uint64) string {

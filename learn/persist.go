@@ -36,8 +36,8 @@ func (s *session) preserve(r *model.Resume) {
 	st.Examples, st.Features = r.ExampleNumber, r.TotalFeatures
 	st.Labeled, st.Unlabeled, st.Labels, st.Loss = r.WeightedLabeled, r.WeightedUnlabeled, r.WeightedLabels, r.SumLoss
 	s.passes = int(r.CurrentPass)
-	s.table.loss, s.table.labeled = r.SumLoss-r.SumLossSinceLastDump, r.OldWeightedLabeled
-	if s.table.next < float64(r.DumpInterval) {
-		s.table.next = float64(r.DumpInterval)
+	s.table.Loss, s.table.Labeled = r.SumLoss-r.SumLossSinceLastDump, r.OldWeightedLabeled
+	if s.table.Next < float64(r.DumpInterval) {
+		s.table.Next = float64(r.DumpInterval)
 	}
 }

@@ -5,6 +5,8 @@ package learn
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // ranks are those of the job: all of them, until some are lost for good and the
@@ -79,33 +81,33 @@ func (r *ranks) without(live []int) error {
 }
 
 // code is which ranks there are, and the records of the lost ones.
-func (r *ranks) code(c *coder) {
+func (r *ranks) code(c *snapshot.Coder) {
 	total := r.total
-	c.number("ranks", &total, maxCount)
-	if c.err == nil && total != r.total {
-		c.fail("it is of a job of %d ranks, and this one has %d", total, r.total)
+	c.Number("ranks", &total, maxCount)
+	if c.Err == nil && total != r.total {
+		c.Fail("it is of a job of %d ranks, and this one has %d", total, r.total)
 	}
 	n := len(r.live)
-	if c.number("ranks left", &n, r.total); c.reading {
+	if c.Number("ranks left", &n, r.total); c.Reading {
 		r.live = nil
 		if n > 0 {
 			r.live = make([]int, n)
 		}
 	}
 	for i := range r.live {
-		c.number("rank left", &r.live[i], r.total-1)
-		if c.err == nil && i > 0 && r.live[i] <= r.live[i-1] {
-			c.fail("ranks left: %d comes after %d", r.live[i], r.live[i-1])
+		c.Number("rank left", &r.live[i], r.total-1)
+		if c.Err == nil && i > 0 && r.live[i] <= r.live[i-1] {
+			c.Fail("ranks left: %d comes after %d", r.live[i], r.live[i-1])
 		}
 	}
 	n = len(r.lost)
-	if c.number("ranks lost", &n, r.total); c.reading {
+	if c.Number("ranks lost", &n, r.total); c.Reading {
 		r.lost = make([]lostRank, n)
 	}
 	for i := range r.lost {
 		l := &r.lost[i]
-		c.number("rank lost", &l.rank, r.total-1)
-		c.bytes(fmt.Sprintf("record of rank %d, which is lost", l.rank), &l.record, maxSmall)
+		c.Number("rank lost", &l.rank, r.total-1)
+		c.Bytes(fmt.Sprintf("record of rank %d, which is lost", l.rank), &l.record, snapshot.MaxSmall)
 	}
 }
 
@@ -157,7 +159,7 @@ func (c *course) shrink(live []int) error {
 	} else {
 		err = s.merge()
 	}
-	c.state, c.known = c.current(c.state.small), false
+	c.state, c.known = c.current(c.state.Small), false
 	return err
 }
 

@@ -91,7 +91,7 @@ func (r *record) decode(rank int, b []byte) (rest []byte, err error) {
 
 // merge adds the record of the next rank.
 func (r *record) merge(o *record) {
-	r.Stats.merge(&o.Stats)
+	r.Stats.Merge(&o.Stats)
 	r.Nsx += o.Nsx
 	r.TotalWeight += o.TotalWeight
 	r.Range.Min = min(r.Range.Min, o.Range.Min)

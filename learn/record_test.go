@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 )
 
@@ -21,8 +22,8 @@ func drawRecord(t *rapid.T) record {
 			Examples: n.Draw(t, "examples"), Features: n.Draw(t, "features"),
 			Labeled: f.Draw(t, "labeled"), Unlabeled: f.Draw(t, "unlabeled"), Labels: f.Draw(t, "labels"),
 			Loss: f.Draw(t, "loss"), T: f.Draw(t, "t"),
-			Holdout: Holdout{Weight: f.Draw(t, "hw"), Loss: f.Draw(t, "hl"), PassWeight: f.Draw(t, "pw"), PassLoss: f.Draw(t, "pl")},
-			Seen:    Labels{First: g.Draw(t, "first"), Second: g.Draw(t, "second"), More: rapid.Bool().Draw(t, "more")},
+			Holdout: vwtext.Holdout{Weight: f.Draw(t, "hw"), Loss: f.Draw(t, "hl"), PassWeight: f.Draw(t, "pw"), PassLoss: f.Draw(t, "pl")},
+			Seen:    vwtext.Labels{First: g.Draw(t, "first"), Second: g.Draw(t, "second"), More: rapid.Bool().Draw(t, "more")},
 		},
 		Nsx: f.Draw(t, "nsx"), TotalWeight: f.Draw(t, "tw"),
 		Range: loss.Range{Min: g.Draw(t, "min"), Max: g.Draw(t, "max")},
@@ -77,25 +78,25 @@ func FuzzRecord(f *testing.F) {
 
 // Which labels are first follows from the order of the ranks.
 func TestLabelsMerge(t *testing.T) {
-	none := newStats().Seen
+	none := vwtext.NewStats().Seen
 	a, b := none, none
-	a.see(1)
-	b.see(-1)
-	b.see(1)
+	a.See(1)
+	b.See(-1)
+	b.See(1)
 	got := none
-	got.merge(a)
-	got.merge(b)
-	if want := (Labels{First: 1, Second: -1}); got != want {
+	got.Merge(a)
+	got.Merge(b)
+	if want := (vwtext.Labels{First: 1, Second: -1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	b.see(2)
-	got.merge(b)
+	b.See(2)
+	got.Merge(b)
 	if !got.More {
 		t.Error("a third label went unnoticed")
 	}
 	got = none
-	got.merge(none)
-	if got != (Labels{First: feature.NoLabel, Second: feature.NoLabel}) {
+	got.Merge(none)
+	if got != (vwtext.Labels{First: feature.NoLabel, Second: feature.NoLabel}) {
 		t.Errorf("nothing seen became %+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
@@ -143,7 +144,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	s.seen, s.fixed = cfg.labelRange(s.loss, labels)
-	s.stats = newStats()
+	s.stats = vwtext.NewStats()
 	s.holdout = newHoldout(&cfg)
 	s.begun = time.Now()
 	if r.rule, err = cfg.updateRule(); err != nil {
@@ -162,8 +163,8 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Quiet {
 		talk, progress = nil, ""
 	}
-	if s.table, err = newTable(talk, progress); err != nil {
-		return nil, err
+	if s.table, err = vwtext.NewTable(talk, progress); err != nil {
+		return nil, usage("--progress", "%v", err)
 	}
 	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL == ftrl.None)
 	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
@@ -273,7 +274,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	if !s.cfg.TestOnly {
 		s.noteLoss()
 	}
-	if err := r.banner().print(s.table.out); err != nil {
+	if err := r.banner().print(s.table.Out); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(r.train(ctx), s.audit.flush()); err != nil {
@@ -421,7 +422,7 @@ func (r *runner) batch(w []float32, passes int) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.table.next = math.Inf(1) // no rows of progress: the trace takes their place
+	s.table.Next = math.Inf(1) // no rows of progress: the trace takes their place
 	return &batch{
 		s: s, solver: solver, passes: passes, prior: r.prior,
 		acc: summation{s: s}, hessian: s.cfg.keepsHessian(),

@@ -12,6 +12,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 )
 
@@ -50,7 +52,7 @@ type session struct {
 	begun   time.Time
 	perPass int // examples of this rank in a pass; 0: not known yet
 
-	table  *table
+	table  *vwtext.Table
 	audit  *audit       // --audit and --invert_hash; nil: neither
 	preds  *predictions // -p; nil: none
 	raw    *predictions // -r; nil: none
@@ -70,10 +72,10 @@ type session struct {
 	alone    record   // this rank's, of the last step
 	ranks             // whose records they are
 
-	keep bool         // Work and Exchange leave the state whole, so that a lost rank can be replaced
-	own  func(*coder) // what the machine adds to this rank's record then
-	mute bool         // the predictions of this pass are written already
-	late bool         // the job has been started without this rank
+	keep bool                  // Work and Exchange leave the state whole, so that a lost rank can be replaced
+	own  func(*snapshot.Coder) // what the machine adds to this rank's record then
+	mute bool                  // the predictions of this pass are written already
+	late bool                  // the job has been started without this rank
 
 	guard sync.Locker // held while a pass learns, not while it reads; nil: nobody asks meanwhile
 }
@@ -88,7 +90,7 @@ func (s *session) observe(ex *feature.Example, held bool) {
 	if !ex.Labeled() {
 		return
 	}
-	s.stats.Seen.see(ex.Label)
+	s.stats.Seen.See(ex.Label)
 	if s.odd.first && !s.odd.fits(ex.Label) {
 		s.odd.warn(s, ex.Label)
 	}
@@ -106,7 +108,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 		p, l = signOf(p, l, ex)
 	}
 	features := ex.Count()
-	s.stats.add(ex, held, l, features)
+	s.stats.Add(ex, held, l, features)
 	s.measures.add(s, ex, held, clipped, p)
 	if s.preds != nil && !s.silent && !s.mute {
 		if err := s.preds.add(p, b.TagOf(ex)); err != nil {
@@ -118,7 +120,7 @@ func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw,
 			return err
 		}
 	}
-	return s.table.row(&s.stats, s.holdout.on && s.passes > 0, ex.Label, p, features)
+	return s.table.Row(&s.stats, s.holdout.on && s.passes > 0, ex.Label, p, features)
 }
 
 // signOf is vw's --binary: the sign as the prediction, and as the loss the weight
@@ -231,10 +233,10 @@ func (s *session) checkStream() error {
 
 // say prints to the table's place, unless the run is quiet.
 func (s *session) say(text []byte) error {
-	if s.table.out == nil || len(text) == 0 {
+	if s.table.Out == nil || len(text) == 0 {
 		return nil
 	}
 	s.midLine = text[len(text)-1] != '\n'
-	_, err := s.table.out.Write(text)
+	_, err := s.table.Out.Write(text)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/model"
 )
@@ -19,8 +20,8 @@ import (
 const maxCount = 1 << 62
 
 // shared is what all ranks have alike between two steps.
-func (s *session) shared(c *coder) {
-	c.number("passes", &s.passes, maxCount)
+func (s *session) shared(c *snapshot.Coder) {
+	c.Number("passes", &s.passes, maxCount)
 	s.holdout.code(c)
 	if s.valid != nil {
 		s.valid.stop.code(c)
@@ -33,12 +34,12 @@ func (s *session) shared(c *coder) {
 }
 
 // records are those of all ranks, as the last exchange left them.
-func (s *session) records(c *coder) {
-	if !s.keep && !c.reading { // nobody has gathered the only one
+func (s *session) records(c *snapshot.Coder) {
+	if !s.keep && !c.Reading { // nobody has gathered the only one
 		s.gathered = append(s.gathered[:0], s.encode(s.alone))
 	}
 	s.ranks.code(c)
-	if c.err != nil {
+	if c.Err != nil {
 		return
 	}
 	for len(s.gathered) < s.size() {
@@ -46,51 +47,45 @@ func (s *session) records(c *coder) {
 	}
 	s.gathered = s.gathered[:s.size()]
 	for i := range s.gathered {
-		c.bytes(fmt.Sprintf("record of rank %d", s.number(i)), &s.gathered[i], maxSmall)
+		c.Bytes(fmt.Sprintf("record of rank %d", s.number(i)), &s.gathered[i], snapshot.MaxSmall)
 	}
 }
 
 // outcome are the results that every step has.
-func (s *session) outcome(c *coder) {
+func (s *session) outcome(c *snapshot.Coder) {
 	s.records(c)
 	if m := &s.measures; m.own != nil {
-		c.f64s("metrics", m.all.Vector())
+		c.F64s("metrics", m.all.Vector())
 	}
 	if v := s.valid; v != nil {
-		c.flag("validation", &v.fresh)
-		c.f64("validation loss", &v.loss)
-		c.f64("weight of the validation set", &v.weight)
-		c.f64s("validation metrics", v.all.Vector())
+		c.Flag("validation", &v.fresh)
+		c.F64("validation loss", &v.loss)
+		c.F64("weight of the validation set", &v.weight)
+		c.F64s("validation metrics", v.all.Vector())
 	}
-	if c.reading && c.err == nil {
-		c.err = s.merge()
+	if c.Reading && c.Err == nil {
+		c.Err = s.merge()
 	}
 }
 
 // encode is a record as it is sent, with what its rank's place needs where the
 // state is to be taken over.
 func (s *session) encode(r record) []byte {
-	w := coder{b: r.appendTo(s.buf[:0])}
+	w := snapshot.Coder{B: r.appendTo(s.buf[:0])}
 	if s.keep || s.total == 1 {
 		s.codeOwn(&w)
 	}
-	s.buf = w.b
-	return w.b
+	s.buf = w.B
+	return w.B
 }
 
 // codeOwn is what the place of a rank needs besides its record.
-func (s *session) codeOwn(c *coder) {
+func (s *session) codeOwn(c *snapshot.Coder) {
 	s.codeOrigin(c)
-	s.table.code(c)
-	c.flag("warned of labels", &s.odd.first)
+	s.table.Code(c)
+	c.Flag("warned of labels", &s.odd.first)
 	if s.own != nil {
 		s.own(c)
-	}
-}
-
-func (t *table) code(c *coder) {
-	for _, v := range []*float64{&t.next, &t.loss, &t.labeled, &t.holdoutLoss, &t.holdoutWeight} {
-		c.f64("the progress table", v)
 	}
 }
 
@@ -108,9 +103,9 @@ func (s *session) adopt() error {
 	if err != nil {
 		return err
 	}
-	d := coder{b: rest, reading: true}
+	d := snapshot.Coder{B: rest, Reading: true}
 	s.codeOwn(&d)
-	if err := d.end("the record of this rank"); err != nil {
+	if err := d.End("the record of this rank"); err != nil {
 		return err
 	}
 	s.stats, s.alone = r.Stats, r
@@ -195,11 +190,11 @@ func (s *session) merge() error {
 	return nil
 }
 
-func (h *holdout) code(c *coder) {
-	c.f64("best holdout loss", &h.best)
-	c.flag("holdout loss known", &h.known)
-	c.flag("holdout begun", &h.begun)
-	c.number("passes without a better loss", &h.without, maxCount)
+func (h *holdout) code(c *snapshot.Coder) {
+	c.F64("best holdout loss", &h.best)
+	c.Flag("holdout loss known", &h.known)
+	c.Flag("holdout begun", &h.begun)
+	c.Number("passes without a better loss", &h.without, maxCount)
 }
 
 // Limits on what a state may claim to hold.
@@ -210,60 +205,60 @@ const (
 )
 
 // codeResult is the measures of a pass, if there are any.
-func codeResult(c *coder, r **result) {
+func codeResult(c *snapshot.Coder, r **result) {
 	there := *r != nil
-	if c.flag("measures", &there); !there {
+	if c.Flag("measures", &there); !there {
 		*r = nil
 		return
 	}
-	if c.reading {
+	if c.Reading {
 		*r = &result{}
 	}
 	v := *r
-	c.number("pass of the measures", &v.Pass, maxCount)
+	c.Number("pass of the measures", &v.Pass, maxCount)
 	n := len(v.Values)
-	if c.number("number of measures", &n, maxMeasures); c.reading {
+	if c.Number("number of measures", &n, maxMeasures); c.Reading {
 		v.Values = make([]metric.Value, n)
 	}
 	for i := range v.Values {
-		c.text("name of a measure", &v.Values[i].Name, maxName)
-		c.f64("measure", &v.Values[i].Value)
+		c.Text("name of a measure", &v.Values[i].Name, maxName)
+		c.F64("measure", &v.Values[i].Value)
 	}
 	n = len(v.Curve)
-	if c.number("bins of the calibration", &n, maxBins); c.reading && n > 0 {
+	if c.Number("bins of the calibration", &n, maxBins); c.Reading && n > 0 {
 		v.Curve = make([]metric.Bin, n)
 	}
 	for i := range v.Curve {
 		b := &v.Curve[i]
 		for _, x := range []*float64{&b.Above, &b.UpTo, &b.Weight, &b.Predicted, &b.Positive} {
-			c.f64("calibration", x)
+			c.F64("calibration", x)
 		}
 	}
 }
 
 // codeResume is what a model keeps for training to go on.
-func codeResume(c *coder, r *model.Resume) {
+func codeResume(c *snapshot.Coder, r *model.Resume) {
 	for _, v := range []*float64{
 		&r.NormNormalizer, &r.T, &r.SumLoss, &r.SumLossSinceLastDump, &r.WeightedLabeled, &r.WeightedLabels,
 		&r.WeightedUnlabeled, &r.TotalWeight, &r.OldWeightedLabeled, &r.Gravity, &r.Contraction,
 	} {
-		c.f64("counters of the best model", v)
+		c.F64("counters of the best model", v)
 	}
 	for _, v := range []*float32{&r.InitialT, &r.DumpInterval, &r.MinLabel, &r.MaxLabel} {
-		c.f32("counters of the best model", v)
+		c.F32("counters of the best model", v)
 	}
 	for _, v := range []*uint64{&r.ExampleNumber, &r.TotalFeatures, &r.CurrentPass} {
-		c.u64("counters of the best model", v)
+		c.U64("counters of the best model", v)
 	}
 	n := len(r.Models)
-	if c.number("models", &n, maxModels); c.reading && len(c.b) < 16*n {
-		c.fail("models: got %d, there are bytes for fewer", n)
-	} else if c.reading && c.err == nil && n > 0 {
+	if c.Number("models", &n, maxModels); c.Reading && len(c.B) < 16*n {
+		c.Fail("models: got %d, there are bytes for fewer", n)
+	} else if c.Reading && c.Err == nil && n > 0 {
 		r.Models = make([]model.ModelSums, n)
 	}
 	for i := range r.Models {
-		c.f64("sums of a model", &r.Models[i].NormNormalizer)
-		c.f64("sums of a model", &r.Models[i].TotalWeight)
+		c.F64("sums of a model", &r.Models[i].NormNormalizer)
+		c.F64("sums of a model", &r.Models[i].TotalWeight)
 	}
 }
 

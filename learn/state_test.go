@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // joined is a runner in its job.
@@ -307,7 +308,7 @@ func TestStateCannotBeWritten(t *testing.T) {
 	r, m := alone(t, small(smallMethods[0]))
 	step(t, r, m)
 	whole := len(states(t, 1)[0])
-	for _, room := range []int{0, parcelHead, whole - 1} {
+	for _, room := range []int{0, snapshot.ParcelHead, whole - 1} {
 		if err := m.WriteState(&narrow{room}); err == nil || !strings.Contains(err.Error(), "after step 1: the disk is full") && !strings.Contains(err.Error(), "weights: the disk is full") {
 			t.Errorf("room for %d bytes: got %v", room, err)
 		}
@@ -335,17 +336,17 @@ func TestCoderRoundTrip(t *testing.T) {
 		flag := rapid.Bool().Draw(t, "flag")
 		b := rapid.SliceOfN(rapid.Byte(), 0, 50).Draw(t, "bytes")
 		v := rapid.SliceOfN(rapid.Float64(), 0, 9).Draw(t, "v")
-		code := func(c *coder, n *int, f *float64, g *float32, flag *bool, b *[]byte, v []float64) {
-			c.number("n", n, 1<<40)
-			c.f64("f", f)
-			c.f32("g", g)
-			c.flag("flag", flag)
-			c.bytes("bytes", b, 50)
-			c.f64s("v", v)
+		code := func(c *snapshot.Coder, n *int, f *float64, g *float32, flag *bool, b *[]byte, v []float64) {
+			c.Number("n", n, 1<<40)
+			c.F64("f", f)
+			c.F32("g", g)
+			c.Flag("flag", flag)
+			c.Bytes("bytes", b, 50)
+			c.F64s("v", v)
 		}
-		w := coder{}
+		w := snapshot.Coder{}
 		code(&w, &n, &f, &g, &flag, &b, v)
-		r := coder{b: w.b, reading: true}
+		r := snapshot.Coder{B: w.B, Reading: true}
 		var n2 int
 		var f2 float64
 		var g2 float32
@@ -353,7 +354,7 @@ func TestCoderRoundTrip(t *testing.T) {
 		var b2 []byte
 		v2 := make([]float64, len(v))
 		code(&r, &n2, &f2, &g2, &flag2, &b2, v2)
-		if err := r.end("it"); err != nil {
+		if err := r.End("it"); err != nil {
 			t.Fatal(err)
 		}
 		got, want := fmt.Sprint(n2, math.Float64bits(f2), math.Float32bits(g2), flag2, b2, v2), fmt.Sprint(n, math.Float64bits(f), math.Float32bits(g), flag, b, v)

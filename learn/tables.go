@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gvw-project/gvw/internal/mem"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
@@ -133,70 +134,70 @@ type bestAs struct {
 }
 
 // shared is what all ranks have alike.
-func (m *online) shared(c *coder) {
-	c.number("SGD passes done", &m.done, maxCount)
-	c.number("SGD passes to do", &m.passes, maxCount)
-	c.flag("stopped early", &m.stop)
-	if c.reading {
+func (m *online) shared(c *snapshot.Coder) {
+	c.Number("SGD passes done", &m.done, maxCount)
+	c.Number("SGD passes to do", &m.passes, maxCount)
+	c.Flag("stopped early", &m.stop)
+	if c.Reading {
 		m.end() // before this rank takes over what is due
 	}
 	sc := m.learner.Scalars()
-	c.f32("learning rate", &sc.LearningRate)
+	c.F32("learning rate", &sc.LearningRate)
 	best := m.best != nil
-	c.flag("best weights", &best)
-	if c.reading {
+	c.Flag("best weights", &best)
+	if c.Reading {
 		m.learner.SetScalars(sc)
 		m.best, m.read = nil, nil
 	}
 	if !best {
 		return
 	}
-	c.f64("due to the best weights", &m.bestDue.Gravity)
-	c.f64("due to the best weights", &m.bestDue.Contraction)
+	c.F64("due to the best weights", &m.bestDue.Gravity)
+	c.F64("due to the best weights", &m.bestDue.Contraction)
 	as := &bestAs{}
-	if !c.reading {
+	if !c.Reading {
 		h := &m.bestAs.reg.Header
 		as = &bestAs{h.MinLabel, h.MaxLabel, m.bestAs.reg.Resume}
 	} else {
 		m.best = make([]float32, len(m.learner.Weights()))
 		m.read = as
 	}
-	c.f32("labels of the best model", &as.min)
-	c.f32("labels of the best model", &as.max)
+	c.F32("labels of the best model", &as.min)
+	c.F32("labels of the best model", &as.max)
 	resume := as.resume != nil
-	if c.flag("counters of the best model", &resume); !resume {
+	if c.Flag("counters of the best model", &resume); !resume {
 		return
 	}
-	if c.reading {
+	if c.Reading {
 		as.resume = &model.Resume{}
 	}
 	codeResume(c, as.resume)
 }
 
 // own is what this rank alone has.
-func (m *online) own(c *coder) {
+func (m *online) own(c *snapshot.Coder) {
 	sc := m.learner.Scalars()
 	for _, v := range []*float64{&sc.Nsx, &sc.TotalWeight, &sc.T, &sc.Gravity, &sc.Contraction} {
-		c.f64("sums of the learner", v)
+		c.F64("sums of the learner", v)
 	}
-	c.f32("factor of the last update", &sc.Mult)
-	if c.reading {
+	c.F32("factor of the last update", &sc.Mult)
+	if c.Reading {
 		m.learner.SetScalars(sc)
 	}
 }
 
 // sharedArrays are the weights of the state.
-func (m *online) sharedArrays() []array {
+func (m *online) sharedArrays() []snapshot.Array {
 	if m.s.cfg.TestOnly {
 		return nil
 	}
-	weights := array{name: "weights", v: m.learner.Weights()}
+	weights := snapshot.Array{Name: "weights", V: m.learner.Weights()}
 	if m.keeps() {
-		weights.now = m.kept.state
+		weights.Now = m.kept.state
 	}
-	arrays := []array{weights}
+	arrays := []snapshot.Array{weights}
 	if m.best != nil {
-		arrays = append(arrays, array{name: "best weights", v: m.best})
+		arrays = append(arrays, snapshot.Array{Name: "best weights", V: m.best})
 	}
 	return arrays
 }
@@ -222,12 +223,12 @@ func (m *online) adopt() error {
 }
 
 // outcome is nothing but the session's.
-func (m *online) outcome(*coder) {}
+func (m *online) outcome(*snapshot.Coder) {}
 
 // outcomeArrays are the averaged weights.
-func (m *online) outcomeArrays() []array {
+func (m *online) outcomeArrays() []snapshot.Array {
 	if !m.keeps() {
 		return nil
 	}
-	return []array{{name: "averaged weights", v: m.into(m.learner.Weights()), now: m.kept.results()}}
+	return []snapshot.Array{{Name: "averaged weights", V: m.into(m.learner.Weights()), Now: m.kept.results()}}
 }

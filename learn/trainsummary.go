@@ -5,6 +5,8 @@ package learn
 import (
 	"fmt"
 	"math"
+
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 )
 
 // trainingSummary is what gvw adds to vw's summary where its average loss does not tell how
@@ -14,7 +16,7 @@ func (s *session) trainingSummary() []byte {
 	var b []byte
 	p := &s.passed
 	if v := s.valid; v != nil && v.stop.known && p.best > 0 {
-		b = fmt.Appendf(b, "best pass = %d, validation loss = %s", p.best, formatMean(v.stop.best))
+		b = fmt.Appendf(b, "best pass = %d, validation loss = %s", p.best, vwtext.FormatMean(v.stop.best))
 		if !p.stop && p.best < s.passes {
 			b = append(b, " (the model is that of the last pass)"...)
 		}
@@ -37,5 +39,5 @@ func appendTraining(b []byte, mean float64, pass int, when string) []byte {
 	if math.IsNaN(mean) {
 		return b // no label, or the pass was another process's
 	}
-	return fmt.Appendf(b, "training loss of the model = %s (pass %d%s)\n", formatMean(mean), pass, when)
+	return fmt.Appendf(b, "training loss of the model = %s (pass %d%s)\n", vwtext.FormatMean(mean), pass, when)
 }

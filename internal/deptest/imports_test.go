@@ -83,6 +83,8 @@ var layers = []layer{
 	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "internal/spantree/protocol", "internal/spantree/client", "hdfsio"}), "a group keeps its state in files without knowing what files are"},
 	{"internal/rundir", slices.Concat(bottom, []string{"internal/spantree/protocol", "hdfsio"}), "files of a run for those who come late; how options are told apart is the server's word"},
+	{"learn/internal/snapshot", bottom, "how a state is coded, without what is in it"},
+	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "what vw prints, without who trains"},
 	{"learn/metric", bottom, "a measure is made of predictions and labels; where they come from is not its business"},
 	{"internal/compat", nil, "the table of vw's options, for the command, its documentation and the options of models; it needs no package"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},

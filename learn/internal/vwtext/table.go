@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+package vwtext
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
-)
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+) // table prints vw 9's progress table, byte for byte. A row is due when the
 
-// table prints vw 9's progress table, byte for byte. A row is due when the
 // weight of the examples reaches next, which then doubles (or grows as
 // --progress says).
-type table struct {
-	out io.Writer // nil: print nothing
+type Table struct {
+	Out io.Writer // nil: print nothing
 
-	next float64 // weight at which the next row is due
+	Next float64 // weight at which the next row is due
 	add  bool    // step is added, not multiplied
 	step float64
 
 	// What the last row knew, for the column "since last".
-	loss, labeled              float64
+	Loss, Labeled              float64
 	holdoutLoss, holdoutWeight float64
 	buf                        []byte
 }
@@ -30,16 +31,16 @@ type table struct {
 const tableHead = "average  since         example        example        current        current  current\n" +
 	"loss     last          counter         weight          label        predict features\n"
 
-// newTable parses vw's -P: an integer of at least 1 is added, a number with a point
+// NewTable parses vw's -P: an integer of at least 1 is added, a number with a point
 // multiplies. As in vw 1 is added to a factor up to 1. Empty: 2.0.
-func newTable(out io.Writer, progress string) (*table, error) {
-	t := &table{out: out, next: 1, step: 2}
+func NewTable(out io.Writer, progress string) (*Table, error) {
+	t := &Table{Out: out, Next: 1, step: 2}
 	if progress == "" {
 		return t, nil
 	}
 	v, err := strconv.ParseFloat(progress, 64)
 	if err != nil || math.IsNaN(v) {
-		return nil, usage("--progress", "%q is not a number", progress)
+		return nil, fmt.Errorf("%q is not a number", progress)
 	}
 	t.step = v
 	if strings.ContainsAny(progress, ".") {
@@ -49,36 +50,36 @@ func newTable(out io.Writer, progress string) (*table, error) {
 		return t, nil
 	}
 	t.step = max(1, v)
-	t.add, t.next = true, t.step
+	t.add, t.Next = true, t.step
 	return t, nil
 }
 
-func (t *table) head() error {
-	if t.out == nil {
+func (t *Table) Head() error {
+	if t.Out == nil {
 		return nil
 	}
-	_, err := io.WriteString(t.out, tableHead)
+	_, err := io.WriteString(t.Out, tableHead)
 	return err
 }
 
-// row prints a row if one is due. holdout says that holdout losses are shown,
+// Row prints a row if one is due. holdout says that holdout losses are shown,
 // as they are from the second pass on.
-func (t *table) row(s *Stats, holdout bool, label, prediction float32, features int) error {
-	if !t.due(s) {
+func (t *Table) Row(s *Stats, holdout bool, label, prediction float32, features int) error {
+	if !t.Due(s) {
 		return nil
 	}
 	shown := "unknown"
 	if label != feature.NoLabel {
 		shown = strconv.FormatFloat(float64(label), 'f', 4, 32)
 	}
-	return t.print(s, holdout, shown, strconv.FormatFloat(float64(prediction), 'f', 4, 32), features)
+	return t.Print(s, holdout, shown, strconv.FormatFloat(float64(prediction), 'f', 4, 32), features)
 }
 
-// due reports whether the example that was counted last has a row.
-func (t *table) due(s *Stats) bool { return t.out != nil && s.Weighted() >= t.next }
+// Due reports whether the example that was counted last has a row.
+func (t *Table) Due(s *Stats) bool { return t.Out != nil && s.Weighted() >= t.Next }
 
-// print prints a row.
-func (t *table) print(s *Stats, holdout bool, label, prediction string, features int) error {
+// Print prints a row.
+func (t *Table) Print(s *Stats, holdout bool, label, prediction string, features int) error {
 	weighted := s.Weighted()
 	b := t.buf[:0]
 	if holdout {
@@ -88,7 +89,7 @@ func (t *table) print(s *Stats, holdout bool, label, prediction string, features
 		t.holdoutLoss, t.holdoutWeight = h.Loss, h.Weight
 	} else {
 		b = appendMean(b, s.Loss, s.Labeled, "n.a.")
-		b = appendMean(b, s.Loss-t.loss, s.Labeled-t.labeled, "n.a.")
+		b = appendMean(b, s.Loss-t.Loss, s.Labeled-t.Labeled, "n.a.")
 	}
 	b = append(b, ' ')
 	b = appendRight(b, strconv.FormatUint(s.Examples, 10), 12)
@@ -106,13 +107,13 @@ func (t *table) print(s *Stats, holdout bool, label, prediction string, features
 	b = append(b, '\n')
 	t.buf = b
 
-	t.loss, t.labeled = s.Loss, s.Labeled
+	t.Loss, t.Labeled = s.Loss, s.Labeled
 	if t.add {
-		t.next = float64(float32(weighted) + float32(t.step))
+		t.Next = float64(float32(weighted) + float32(t.step))
 	} else {
-		t.next = float64(float32(weighted * t.step)) // a float32 in vw
+		t.Next = float64(float32(weighted * t.step)) // a float32 in vw
 	}
-	_, err := t.out.Write(b)
+	_, err := t.Out.Write(b)
 	return err
 }
 
@@ -124,7 +125,7 @@ func appendMean(b []byte, sum, weight float64, none string) []byte {
 	}
 	text := none
 	if weight > 0 {
-		text = formatMean(sum / weight)
+		text = FormatMean(sum / weight)
 	}
 	if len(text) > 8 {
 		text = strings.TrimSuffix(text[:8], ".")
@@ -148,11 +149,17 @@ func appendRight(b []byte, text string, width int) []byte {
 	return append(b, text...)
 }
 
-// formatMean spells a loss as vw does. A loss that is no number, which a label
+// FormatMean spells a loss as vw does. A loss that is no number, which a label
 // makes that the loss function is not for, is "-nan" there.
-func formatMean(v float64) string {
+func FormatMean(v float64) string {
 	if math.IsNaN(v) {
 		return "-nan"
 	}
 	return strconv.FormatFloat(v, 'f', 6, 64)
+}
+
+func (t *Table) Code(c *snapshot.Coder) {
+	for _, v := range []*float64{&t.Next, &t.Loss, &t.Labeled, &t.holdoutLoss, &t.holdoutWeight} {
+		c.F64("the progress table", v)
+	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+package vwtext
 
 import (
 	"math"
@@ -38,7 +38,7 @@ type Labels struct {
 	More          bool    // a third one was seen
 }
 
-func newStats() Stats {
+func NewStats() Stats {
 	return Stats{Seen: Labels{First: feature.NoLabel, Second: feature.NoLabel}}
 }
 
@@ -53,8 +53,8 @@ func (s *Stats) AverageLoss() float64 {
 	return s.Loss / s.Labeled
 }
 
-// add counts one example. held says that it is held out.
-func (s *Stats) add(ex *feature.Example, held bool, loss float32, features int) {
+// Add counts one example. held says that it is held out.
+func (s *Stats) Add(ex *feature.Example, held bool, loss float32, features int) {
 	w := float64(ex.Weight)
 	l := float64(loss)
 	s.T += w
@@ -77,8 +77,8 @@ func (s *Stats) add(ex *feature.Example, held bool, loss float32, features int) 
 	s.Features += uint64(features)
 }
 
-// see notes a label.
-func (s *Labels) see(y float32) {
+// See notes a label.
+func (s *Labels) See(y float32) {
 	switch {
 	case y == feature.NoLabel || y == s.First || y == s.Second || s.More:
 	case s.First == feature.NoLabel:
@@ -90,16 +90,16 @@ func (s *Labels) see(y float32) {
 	}
 }
 
-// merge adds what another rank saw. The order of the calls decides which
+// Merge adds what another rank saw. The order of the calls decides which
 // labels are first, so merge in rank order.
-func (s *Labels) merge(o Labels) {
-	s.see(o.First)
-	s.see(o.Second)
+func (s *Labels) Merge(o Labels) {
+	s.See(o.First)
+	s.See(o.Second)
 	s.More = s.More || o.More
 }
 
-// merge adds the sums of another rank.
-func (s *Stats) merge(o *Stats) {
+// Merge adds the sums of another rank.
+func (s *Stats) Merge(o *Stats) {
 	s.Examples += o.Examples
 	s.Features += o.Features
 	s.Labeled += o.Labeled
@@ -111,5 +111,5 @@ func (s *Stats) merge(o *Stats) {
 	s.Holdout.Loss += o.Holdout.Loss
 	s.Holdout.PassWeight += o.Holdout.PassWeight
 	s.Holdout.PassLoss += o.Holdout.PassLoss
-	s.Seen.merge(o.Seen)
+	s.Seen.Merge(o.Seen)
 }

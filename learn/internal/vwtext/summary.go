@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+package vwtext
 
 import (
 	"fmt"
@@ -59,9 +59,9 @@ func (r *Report) Summary() string {
 	case math.IsNaN(v) && s.Labeled <= 0:
 		b.WriteString("n.a.\n")
 	case r.Holdout:
-		fmt.Fprintf(&b, "%s h\n", formatMean(v))
+		fmt.Fprintf(&b, "%s h\n", FormatMean(v))
 	default:
-		fmt.Fprintf(&b, "%s\n", formatMean(v))
+		fmt.Fprintf(&b, "%s\n", FormatMean(v))
 	}
 	if !math.IsNaN(r.LogLoss) {
 		held := ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+package snapshot
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"math"
 )
 
-// parcel is a state, or the results of a step, on its way to another rank or into
+// Parcel is a state, or the results of a step, on its way to another rank or into
 // a checkpoint: small things, and arrays.
 //
 //	offset  size  field, little-endian
@@ -23,66 +23,66 @@ import (
 //	    24     8  bytes of the small things
 //	    32        small things: what coders write
 //	              arrays: 8 bytes for the number of elements, 4 bytes each
-type parcel struct {
-	phase  int
-	steps  int
-	small  []byte
-	arrays []array
+type Parcel struct {
+	Phase  int
+	Steps  int
+	Small  []byte
+	Arrays []Array
 }
 
-// array is a vector of a parcel, which is somebody else's memory.
-type array struct {
-	name string
-	v    []float32
+// Array is a vector of a parcel, which is somebody else's memory.
+type Array struct {
+	Name string
+	V    []float32
 	// now returns what is to be written, where v is under way to something else
 	// meanwhile: as many numbers as v has. nil: v is.
-	now func() []float32
+	Now func() []float32
 }
 
 const (
-	stateMark     = "gvwS"
-	resultsMark   = "gvwR"
+	StateMark     = "gvwS"
+	ResultsMark   = "gvwR"
 	parcelVersion = 2
-	parcelHead    = 32
+	ParcelHead    = 32
 
-	maxPhase  = 16
+	MaxPhase  = 16
 	maxArrays = 1 << 16
-	maxSmall  = 1 << 32 // the records of a job of 65,536 ranks at their longest
+	MaxSmall  = 1 << 32 // the records of a job of 65,536 ranks at their longest
 )
 
-// write writes the parcel.
-func (p *parcel) write(w io.Writer, mark string) error {
-	var head [parcelHead]byte
+// Write writes the parcel.
+func (p *Parcel) Write(w io.Writer, mark string) error {
+	var head [ParcelHead]byte
 	le := binary.LittleEndian
 	copy(head[:], mark)
 	le.PutUint32(head[4:], parcelVersion)
-	le.PutUint32(head[8:], uint32(p.phase))
-	le.PutUint32(head[12:], uint32(len(p.arrays)))
-	le.PutUint64(head[16:], uint64(p.steps))
-	le.PutUint64(head[24:], uint64(len(p.small)))
+	le.PutUint32(head[8:], uint32(p.Phase))
+	le.PutUint32(head[12:], uint32(len(p.Arrays)))
+	le.PutUint64(head[16:], uint64(p.Steps))
+	le.PutUint64(head[24:], uint64(len(p.Small)))
 	if _, err := w.Write(head[:]); err != nil {
 		return err
 	}
-	if _, err := w.Write(p.small); err != nil {
+	if _, err := w.Write(p.Small); err != nil {
 		return err
 	}
 	buf := make([]byte, min(arrayBuffer, 8+4*p.longest()))
-	for _, a := range p.arrays {
-		v := a.v
-		if a.now != nil {
-			v = a.now()
+	for _, a := range p.Arrays {
+		v := a.V
+		if a.Now != nil {
+			v = a.Now()
 		}
 		if err := writeArray(w, v, buf); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+			return fmt.Errorf("%s: %w", a.Name, err)
 		}
 	}
 	return nil
 }
 
-func (p *parcel) longest() int {
+func (p *Parcel) longest() int {
 	n := 0
-	for _, a := range p.arrays {
-		n = max(n, len(a.v))
+	for _, a := range p.Arrays {
+		n = max(n, len(a.V))
 	}
 	return n
 }
@@ -109,9 +109,9 @@ func writeArray(w io.Writer, v []float32, buf []byte) error {
 	}
 }
 
-// readParcel reads the parcel but for its arrays, of which it knows the number.
-func readParcel(r io.Reader, mark string) (p parcel, arrays int, err error) {
-	var head [parcelHead]byte
+// ReadParcel reads the parcel but for its arrays, of which it knows the number.
+func ReadParcel(r io.Reader, mark string) (p Parcel, arrays int, err error) {
+	var head [ParcelHead]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return p, 0, cutOff("its head", err)
 	}
@@ -124,20 +124,20 @@ func readParcel(r io.Reader, mark string) (p parcel, arrays int, err error) {
 	}
 	phase, count := le.Uint32(head[8:]), le.Uint32(head[12:])
 	steps, size := le.Uint64(head[16:]), le.Uint64(head[24:])
-	if phase > maxPhase || count > maxArrays || steps > math.MaxInt32 || size > maxSmall {
+	if phase > MaxPhase || count > maxArrays || steps > math.MaxInt32 || size > MaxSmall {
 		return p, 0, fmt.Errorf("phase %d, %d arrays, %d steps, %d bytes of small things: it is damaged", phase, count, steps, size)
 	}
-	p.phase, p.steps = int(phase), int(steps)
+	p.Phase, p.Steps = int(phase), int(steps)
 	var small bytes.Buffer // it grows as bytes come: a length is only a claim
 	if _, err := io.CopyN(&small, r, int64(size)); err != nil {
 		return p, 0, cutOff("its small things", err)
 	}
-	p.small = small.Bytes()
+	p.Small = small.Bytes()
 	return p, int(count), nil
 }
 
-// readArrays reads count arrays into the memory that dst has for them.
-func readArrays(r io.Reader, dst []array, count int) error {
+// ReadArrays reads count arrays into the memory that dst has for them.
+func ReadArrays(r io.Reader, dst []Array, count int) error {
 	if count != len(dst) {
 		return fmt.Errorf("it has %d arrays, want %d (%s): do all ranks have the same options?", count, len(dst), names(dst))
 	}
@@ -150,18 +150,18 @@ func readArrays(r io.Reader, dst []array, count int) error {
 	return nil
 }
 
-func readArray(r io.Reader, a array, buf []byte) error {
+func readArray(r io.Reader, a Array, buf []byte) error {
 	le := binary.LittleEndian
 	if _, err := io.ReadFull(r, buf[:8]); err != nil {
-		return cutOff(a.name, err)
+		return cutOff(a.Name, err)
 	}
-	if n := le.Uint64(buf); n != uint64(len(a.v)) {
-		return fmt.Errorf("%s: got %d numbers, want %d: do all ranks have the same options?", a.name, n, len(a.v))
+	if n := le.Uint64(buf); n != uint64(len(a.V)) {
+		return fmt.Errorf("%s: got %d numbers, want %d: do all ranks have the same options?", a.Name, n, len(a.V))
 	}
-	for v := a.v; len(v) > 0; {
+	for v := a.V; len(v) > 0; {
 		b := buf[:min(len(buf), 4*len(v))]
 		if _, err := io.ReadFull(r, b); err != nil {
-			return cutOff(a.name, err)
+			return cutOff(a.Name, err)
 		}
 		for i := 0; i < len(b); i += 4 {
 			v[i/4] = math.Float32frombits(le.Uint32(b[i:]))
@@ -171,13 +171,13 @@ func readArray(r io.Reader, a array, buf []byte) error {
 	return nil
 }
 
-func names(arrays []array) string {
+func names(arrays []Array) string {
 	var b []byte
 	for i, a := range arrays {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(b, a.name...)
+		b = append(b, a.Name...)
 	}
 	return string(b)
 }
