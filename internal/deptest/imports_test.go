@@ -100,6 +100,7 @@ var layers = []layer{
 	},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
 	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
+	{"internal/deps", nil, "a tool of the house, not of the product"},
 	{"internal/testsum", nil, "a tool of the house, not of the product"},
 	{"internal/deptest", nil, "a tool of the house, not of the product"},
 }
