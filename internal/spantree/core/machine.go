@@ -10,8 +10,9 @@ import (
 
 	"github.com/gvw-project/gvw/internal/clock"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
-) // The server's mind, without a socket, a clock or a goroutine: an event goes
+)
 
+// The server's mind, without a socket, a clock or a goroutine: an event goes
 // in, with the time at which it happened, and what is to be done comes out.
 // server.go feeds it and does what it says; the transcripts in
 // testdata/machine show what it says to whom.

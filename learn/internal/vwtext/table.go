@@ -11,8 +11,9 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
-) // table prints vw 9's progress table, byte for byte. A row is due when the
+)
 
+// Table prints vw 9's progress table, byte for byte. A row is due when the
 // weight of the examples reaches next, which then doubles (or grows as
 // --progress says).
 type Table struct {
