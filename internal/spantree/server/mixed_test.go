@@ -197,6 +197,7 @@ func serveVW(l net.Listener, n int) error {
 
 // At vw's own server a rank is a vw worker.
 func TestJoinAtVWsOwnServer(t *testing.T) {
+	t.Parallel()
 	const n = 3
 	addr, ended := fakeVWServer(t, n)
 	got := make([]*client.Wiring, n)

@@ -72,6 +72,7 @@ func TestJobsWithASecret(t *testing.T) {
 
 // Who has not the secret can neither join nor ask nor cancel.
 func TestStrangersAreRefused(t *testing.T) {
+	t.Parallel()
 	creds := secretCreds(t, goodSecret)
 	guarded, open := serveTCP(t, ServerConfig{Credentials: creds}), serveTCP(t, ServerConfig{})
 	for name, c := range map[string]struct {
@@ -128,6 +129,7 @@ func TestVWIsRefusedWhereThereIsASecret(t *testing.T) {
 // A client that has a secret does not take vw's server, or who pretends to be one, for
 // its own.
 func TestNoFallBackToVW(t *testing.T) {
+	t.Parallel()
 	fake := servePlain(t, []byte{0, 0, 0, 0})
 	cfg := client.JoinConfig{Server: fake, Total: 2, Credentials: secretCreds(t, goodSecret), DialTimeout: patience}
 	_, err := client.Join(t.Context(), cfg)
@@ -141,6 +143,7 @@ func TestNoFallBackToVW(t *testing.T) {
 
 // A server that lets everybody in, to learn what they do, has not the secret.
 func TestTheServerMustProveItself(t *testing.T) {
+	t.Parallel()
 	nonce := auth.Nonce()
 	welcome, err := protocol.AppendFrame(nil, &protocol.WelcomeFrame{MaxFrame: 65536, Asks: protocol.AsksSecret, Nonce: nonce})
 	if err != nil {
@@ -198,6 +201,7 @@ func TestReplays(t *testing.T) {
 // Whatever byte of a conversation is changed on its way, nobody takes it for the real
 // one, and nobody hangs.
 func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
 	creds := secretCreds(t, goodSecret)
 	r := serveTCP(t, ServerConfig{Credentials: creds, HandshakeTimeout: time.Second})
 	const record = 20                                                                     // a seal's header
@@ -237,6 +241,7 @@ func testFlip(t *testing.T, r *rig, creds *auth.Credentials, up bool, at int) {
 
 // Two conversations of the same client, spliced after the proofs.
 func TestSplicedConversations(t *testing.T) {
+	t.Parallel()
 	creds := secretCreds(t, goodSecret)
 	r := serveTCP(t, ServerConfig{Credentials: creds})
 	begin := protocol.HelloSize + protocol.FrameHeader + auth.NonceSize + auth.ProofSize

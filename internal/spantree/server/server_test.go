@@ -185,6 +185,7 @@ func TestDeadReaderHarmsNobody(t *testing.T) {
 
 // SIGTERM drains: jobs that are there may end, others are refused.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
