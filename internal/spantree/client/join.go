@@ -48,8 +48,6 @@ type JoinConfig struct {
 	// Host is this machine's name for messages; "": the address that the
 	// server sees.
 	Host string
-	// Capabilities are what data transports this rank has, one bit each.
-	Capabilities uint64
 	// Options are what all ranks must share, as words "bits=18 loss=logistic".
 	// A rank whose options differ is refused, and told which.
 	Options string
@@ -286,7 +284,7 @@ func (c *JoinConfig) join() *protocol.JoinFrame {
 	}
 	f := &protocol.JoinFrame{
 		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Rank: rank, Total: uint32(c.Total),
-		Generation: c.Generation, Attempt: c.Attempt, Capabilities: c.Capabilities,
+		Generation: c.Generation, Attempt: c.Attempt,
 		Heartbeat: c.Heartbeat, LostAfter: c.LostAfter, Options: c.Options, OptionsSHA256: sha256.Sum256([]byte(c.Options)),
 		Port: port, AdvertiseHost: host, Host: c.Host, Version: c.Version,
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor, Elastic: c.Elastic,
