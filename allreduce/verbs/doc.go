@@ -37,19 +37,11 @@
 // and invalidated after. A device without these (Limits.Windows) gives one key to the
 // whole window, for as long as the stream is open.
 //
-// # Without the other end
-//
-// For programs that do not wait for each other there is the [Inbox]: memory that one other rank
-// writes numbered messages to (Stream.Put), whole or not at all by their checksum, while the
-// owner of the inbox is busy with something else; and a counter in it that others add to
-// (Stream.FetchAdd), where the device has atomic operations.
-//
 // # Memory
 //
 // A device gets the memory of the stream itself, and what Domain.Register names; all else
-// is copied through a ring. Others may write to the open panes of a stream alone, never to
-// memory of the program's, and to an inbox as long as there is one. Domain.Close
-// deregisters everything. Nothing is found by address in a cache, which would go stale unseen
+// is copied through a ring. Others may write only to the open panes of a stream, never to
+// memory of the program's. Domain.Close deregisters everything. Nothing is found by address in a cache, which would go stale unseen
 // when memory is given back and taken again.
 //
 // # Errors

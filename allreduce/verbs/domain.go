@@ -110,7 +110,7 @@ func (d *Domain) open() (Context, error) {
 	return d.ctx, nil
 }
 
-// left follows the end of a stream, or of an inbox.
+// left follows the end of a stream.
 func (d *Domain) left(direct, copied int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -146,7 +146,7 @@ static inline int gvw_break(struct gvw_queue *q) {
 
 // The operation travels in the top byte of the number: a failed completion does not tell it.
 static inline int gvw_send(struct gvw_queue *q, uint64_t id, int op, int opcode, uintptr_t addr, uint32_t n, uint32_t key,
-	int in_line, uint32_t imm, uint64_t remote, uint32_t remote_key, uint64_t add) {
+	int in_line, uint32_t imm, uint64_t remote, uint32_t remote_key) {
 	struct ibv_sge s = {.addr = addr, .length = n, .lkey = key};
 	struct ibv_send_wr w, *bad = NULL;
 	memset(&w, 0, sizeof w);
@@ -156,14 +156,8 @@ static inline int gvw_send(struct gvw_queue *q, uint64_t id, int op, int opcode,
 	w.opcode = opcode;
 	w.send_flags = IBV_SEND_SIGNALED | (in_line ? IBV_SEND_INLINE : 0);
 	w.imm_data = htobe32(imm);
-	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		w.wr.atomic.remote_addr = remote;
-		w.wr.atomic.rkey = remote_key;
-		w.wr.atomic.compare_add = add;
-	} else {
-		w.wr.rdma.remote_addr = remote;
-		w.wr.rdma.rkey = remote_key;
-	}
+	w.wr.rdma.remote_addr = remote;
+	w.wr.rdma.rkey = remote_key;
 	return ibv_post_send(q->qp, &w, &bad);
 }
 

@@ -30,7 +30,7 @@ type Access uint8
 // The kinds of access.
 const (
 	AccessLocal  Access = iota // nothing
-	AccessRemote               // write it, and add to it
+	AccessRemote               // write it
 	AccessWindow               // write what a Window is bound to
 )
 
@@ -99,8 +99,6 @@ const (
 	OpSend       Op = iota // into memory that the other end has posted
 	OpSendNote             // likewise, with Imm
 	OpWriteNote            // into registered memory of the other end, which gets Imm
-	OpWrite                // likewise, and the other end learns nothing
-	OpFetchAdd             // adds to 8 bytes there; Mem gets what they were
 	OpBind                 // binds Window to Mem, a part of Region, under RemoteKey, for the other end to write
 	OpInvalidate           // ends that
 	OpReceive              // of completions alone
@@ -108,8 +106,8 @@ const (
 
 var opNames = [...]string{
 	OpSend: "send", OpSendNote: "send with immediate", OpWriteNote: "RDMA write with immediate",
-	OpWrite: "RDMA write", OpFetchAdd: "fetch and add", OpReceive: "receive",
-	OpBind: "bind of a memory window", OpInvalidate: "invalidation of a key",
+	OpReceive: "receive",
+	OpBind:    "bind of a memory window", OpInvalidate: "invalidation of a key",
 }
 
 func (o Op) String() string { return opNames[o] }
@@ -124,7 +122,6 @@ type Work struct {
 	Imm       uint32
 	Remote    uint64 // where at the other end
 	RemoteKey uint32
-	Add       uint64
 	Window    Window
 	Region    Region
 }

@@ -33,7 +33,7 @@ type queue struct {
 
 func (d *device) Queue(c QueueConfig) (Queue, error) {
 	q := queue{d, (*C.struct_gvw_queue)(C.calloc(1, C.sizeof_struct_gvw_queue))}
-	rc := C.gvw_queue_make(q.q, d.ctx, d.pd, C.int(d.place.Port), C.int(c.Sends), C.int(c.Receives), C.int(c.Inline), d.access())
+	rc := C.gvw_queue_make(q.q, d.ctx, d.pd, C.int(d.place.Port), C.int(c.Sends), C.int(c.Receives), C.int(c.Inline), remoteWrite)
 	if err := errnoOf(rc); err != nil {
 		return nil, errors.Join(err, q.Close())
 	}
@@ -60,7 +60,6 @@ func (q queue) Connect(p Peer, psn uint32) error {
 
 var opcodes = [...]C.int{
 	OpSend: C.IBV_WR_SEND, OpSendNote: C.IBV_WR_SEND_WITH_IMM, OpWriteNote: C.IBV_WR_RDMA_WRITE_WITH_IMM,
-	OpWrite: C.IBV_WR_RDMA_WRITE, OpFetchAdd: C.IBV_WR_ATOMIC_FETCH_AND_ADD,
 }
 
 // sendWindow posts what concerns a memory window.
@@ -81,7 +80,7 @@ func (q queue) Send(w Work) error {
 		now = 1
 	}
 	return errnoOf(C.gvw_send(q.q, C.uint64_t(w.ID), C.int(w.Op), opcodes[w.Op], addressOf(w.Mem), C.uint32_t(len(w.Mem)), C.uint32_t(w.Key),
-		now, C.uint32_t(w.Imm), C.uint64_t(w.Remote), C.uint32_t(w.RemoteKey), C.uint64_t(w.Add)))
+		now, C.uint32_t(w.Imm), C.uint64_t(w.Remote), C.uint32_t(w.RemoteKey)))
 }
 
 func (q queue) Receive(id uint64, mem []byte, key uint32) error {

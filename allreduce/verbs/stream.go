@@ -70,7 +70,6 @@ type Stream struct {
 	free    int                // of those, how many are free again
 	posted  int                // bytes of the caller's that are on their way from where they are
 	landed  int                // bytes of them that have arrived, and Write has not told
-	fetched []uint64           // answers to FetchAdd
 	stuck   bool               // nothing could be written
 	Direct  int64              // bytes sent from where they were
 	Bounced int64              // bytes copied to be sent
@@ -86,9 +85,8 @@ type arrival struct {
 
 // sending is a work request that has not completed.
 type sending struct {
-	bounce int    // its bytes of the bounce ring
-	direct int    // or of the caller's
-	fetch  []byte // where the answer to a FetchAdd comes
+	bounce int // its bytes of the bounce ring
+	direct int // or of the caller's
 }
 
 // credit counts messages, and those of them that go through the window.

@@ -3,7 +3,6 @@
 package verbs
 
 import (
-	"encoding/binary"
 	"fmt"
 )
 
@@ -161,7 +160,7 @@ func (s *Stream) room(n int) ([]byte, bool) {
 // send posts a work request, and keeps what it holds until it completes.
 func (s *Stream) send(w Work, k sending) error {
 	w.ID = uint64(s.head)
-	w.Inline = (w.Op == OpSend || w.Op == OpSendNote || w.Op == OpWrite) && len(w.Mem) <= s.queue.Inline()
+	w.Inline = (w.Op == OpSend || w.Op == OpSendNote) && len(w.Mem) <= s.queue.Inline()
 	if err := s.queue.Send(w); err != nil {
 		s.err = fmt.Errorf("verbs: %s: %v of %d bytes: %w", s.domain.place.Device, w.Op, len(w.Mem), err)
 		return s.err
@@ -192,9 +191,6 @@ func (s *Stream) gone(c *Completion) error {
 	}
 	k := &s.sent[first]
 	s.flying--
-	if k.fetch != nil {
-		s.fetched = append(s.fetched, binary.NativeEndian.Uint64(k.fetch))
-	}
 	s.free += k.bounce
 	s.landed += k.direct
 	s.posted -= k.direct

@@ -135,7 +135,6 @@ type device struct {
 	place Place
 	ctx   *C.struct_ibv_context
 	pd    *C.struct_ibv_pd
-	adds  bool // it has atomic operations
 }
 
 func (ibverbs) Open(p Place) (Context, error) {
@@ -144,9 +143,8 @@ func (ibverbs) Open(p Place) (Context, error) {
 		if name != p.Device {
 			return false, nil
 		}
-		about, err := describe(name, c)
-		d.ctx, d.adds = c, about.Atomics != AtomicsNone
-		return true, err
+		d.ctx = c
+		return true, nil
 	})
 	if err != nil {
 		return nil, err
@@ -174,19 +172,14 @@ func (d *device) Close() error {
 	return nil
 }
 
-// access is what others may do with memory that is theirs to write.
-func (d *device) access() C.int {
-	if d.adds {
-		return C.IBV_ACCESS_LOCAL_WRITE | C.IBV_ACCESS_REMOTE_WRITE | C.IBV_ACCESS_REMOTE_ATOMIC
-	}
-	return C.IBV_ACCESS_LOCAL_WRITE | C.IBV_ACCESS_REMOTE_WRITE
-}
+// remoteWrite lets the other end write to memory.
+const remoteWrite = C.IBV_ACCESS_LOCAL_WRITE | C.IBV_ACCESS_REMOTE_WRITE
 
 func (d *device) Register(mem []byte, access Access) (Region, error) {
 	flags := C.int(C.IBV_ACCESS_LOCAL_WRITE)
 	switch access {
 	case AccessRemote:
-		flags = d.access()
+		flags = remoteWrite
 	case AccessWindow:
 		flags |= C.IBV_ACCESS_MW_BIND
 	}

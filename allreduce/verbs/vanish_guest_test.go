@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // TestGuestVanished: a device that is taken away while streams are open: nothing hangs, all is
@@ -90,4 +92,42 @@ func vanish(t *testing.T, command ...string) {
 		t.Fatalf("the devices cannot be made anew: %v\n%s", err, out)
 	}
 	guestPair(t)
+}
+
+// guestLinked returns n streams from a to b, and their other ends.
+func guestLinked(t *testing.T, a, b *Domain, n int) (from, to []*Stream) {
+	t.Helper()
+	for range n {
+		ends := [2]*Stream{}
+		for i, d := range []*Domain{a, b} {
+			s, err := d.NewStream()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			ends[i] = s
+		}
+		if err := errors.Join(ends[0].Accept(ends[1].Offer()), ends[1].Accept(ends[0].Offer())); err != nil {
+			t.Fatal(err)
+		}
+		from, to = append(from, ends[0]), append(to, ends[1])
+	}
+	return from, to
+}
+
+// until repeats a call until it reports that it is done.
+func until(call func() (bool, error)) error {
+	for begun := time.Now(); ; transport.Yield() {
+		done, err := call()
+		if done || err != nil {
+			return err
+		}
+		if time.Since(begun) > time.Minute {
+			return errors.New("it has taken a minute")
+		}
+	}
 }

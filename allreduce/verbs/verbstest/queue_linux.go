@@ -3,7 +3,6 @@
 package verbstest
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -167,25 +166,13 @@ func (q *queue) deliver(n int) {
 
 // take takes a message.
 func (q *queue) take(w *sending) verbs.Status {
-	switch w.Op {
-	case verbs.OpWrite, verbs.OpWriteNote:
+	if w.Op == verbs.OpWriteNote {
 		mem, ok := q.at(w.RemoteKey, w.Remote, len(w.Mem))
 		if !ok {
 			return verbs.RemoteAccess
 		}
 		copy(mem, w.mem())
 		q.f.writes++
-	case verbs.OpFetchAdd:
-		mem, ok := q.at(w.RemoteKey, w.Remote, 8)
-		if !ok || len(w.Mem) != 8 {
-			return verbs.RemoteAccess
-		}
-		was := binary.NativeEndian.Uint64(mem)
-		binary.NativeEndian.PutUint64(mem, was+w.Add)
-		binary.NativeEndian.PutUint64(w.Mem, was)
-	}
-	if w.Op == verbs.OpWrite || w.Op == verbs.OpFetchAdd {
-		return verbs.Success
 	}
 	if len(q.in) == 0 {
 		return verbs.ReceiverNotRdy
