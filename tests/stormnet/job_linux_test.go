@@ -224,8 +224,8 @@ func run(t *testing.T, dir, programs, data string, s Scenario, length time.Durat
 	})
 	o.Seconds = time.Since(j.began).Seconds()
 	cancel()
+	j.thaw()
 	faults.Wait()
-	j.close()
 	failed := s.failed()
 	j.mu.Lock()
 	for _, a := range j.attempts {

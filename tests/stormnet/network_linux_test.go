@@ -46,6 +46,7 @@ type cluster struct {
 	in     [hosts]map[int]string // rules of the packet filter by fault, for incoming packets
 	out    [hosts]map[int]string
 	frozen map[string]int // how many faults freeze a disk
+	thawed bool           // no disk freezes any more
 }
 
 // gateway is the name of the server's disk, and everyone that of the shared one.
@@ -102,9 +103,12 @@ func newCluster(t *testing.T, dir string, s Scenario) *cluster {
 	return c
 }
 
-// close makes every disk writable again: a process that waits for a frozen one cannot be
-// killed.
-func (c *cluster) close() {
+// thaw makes every disk writable again, for good: a process that waits for a frozen disk
+// cannot be killed, and a fault that wants to write to it does not return.
+func (c *cluster) thaw() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.thawed = true
 	for name, n := range c.frozen {
 		if n > 0 {
 			_ = shell("fsfreeze -u %s", c.disk(name)) // it may be thawed
@@ -116,6 +120,9 @@ func (c *cluster) close() {
 func (c *cluster) freeze(name string, on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.thawed {
+		return
+	}
 	was := c.frozen[name] > 0
 	if on {
 		c.frozen[name]++
