@@ -18,42 +18,11 @@ import (
 
 // run reads the command line and does what it says.
 func (p *program) run(ctx context.Context) error {
-	command, args := "", p.args
+	args := p.args
 	if len(args) > 0 {
-		if t := toolNamed(args[0]); t != nil {
-			return p.toolCommand(ctx, t, args[1:])
+		if c := commandNamed(args[0]); c != nil {
+			return c.run(p, ctx, args[1:])
 		}
-	}
-	if len(args) > 0 && slices.Contains(commands, args[0]) {
-		command, args = args[0], args[1:]
-	}
-	switch command {
-	case "version":
-		return p.print(version() + "\n")
-	case "help":
-		return p.print(learnHelp(len(args) > 0))
-	case "run":
-		return p.runCommand(ctx, args)
-	case "bench":
-		return p.benchCommand(ctx, args)
-	case "allreduce":
-		return p.allreduceCommand(ctx, args)
-	case "doctor":
-		return p.doctorCommand(ctx, args)
-	case "topo":
-		return p.topoCommand(ctx, args)
-	case "jobs":
-		return p.jobsCommand(ctx, args)
-	case "cancel":
-		return p.cancelCommand(ctx, args)
-	case "keygen":
-		return p.keygenCommand(ctx, args)
-	case "mapper":
-		return p.mapperCommand(ctx, args)
-	case "hadoop":
-		return p.hadoopCommand(ctx, args)
-	case "faults":
-		return p.faultsCommand(ctx, args)
 	}
 	if err := checkCommand(args); err != nil {
 		return err

@@ -22,9 +22,9 @@ func TestHelpIsOneScreen(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range commands {
-		if !regexp.MustCompile(`(?m)^  gvw (.*\| )?` + c + `( |$)`).MatchString(first) {
-			t.Errorf("gvw %s is not on the first page", c)
+	for _, c := range commands() {
+		if !regexp.MustCompile(`(?m)^  gvw (.*\| )?` + c.name + `( |$)`).MatchString(first) {
+			t.Errorf("gvw %s is not on the first page", c.name)
 		}
 	}
 	for _, s := range learnFlags {

@@ -39,12 +39,6 @@ func otherName(name string) string {
 	return ""
 }
 
-// commands are the commands of gvw, by their first words.
-var commands = []string{
-	"run", "allreduce", "supervise", "jobs", "cancel", "doctor", "topo", "faults", "bench",
-	"inspect", "diff", "convert", "mapper", "hadoop", "keygen", "version", "help",
-}
-
 // otherCommands are commands of other learners, by what gvw has for them.
 var otherCommands = map[string]string{
 	"train":    "gvw -d train.vw -f model trains",
@@ -70,9 +64,9 @@ func checkCommand(args []string) error {
 		return usageErrorf("%q is no command and no file: %s", word, here)
 	}
 	best, limit := "", max(1, len(word)/3)
-	for _, c := range commands {
-		if d := distance(word, c); d <= limit {
-			best, limit = c, d-1
+	for _, c := range commands() {
+		if d := distance(word, c.name); d <= limit {
+			best, limit = c.name, d-1
 		}
 	}
 	if best != "" {

@@ -55,34 +55,7 @@ func elsewhere(specs []*spec, s *spec) string {
 		}
 		return "it is the learner's, as in: gvw -d train.vw " + s.spelled()
 	}
-	for _, t := range tools {
-		if slices.Contains(t.specs, s) {
-			return "it belongs to gvw " + t.name
-		}
-	}
-	switch {
-	case slices.Contains(benchFlags, s):
-		return "it belongs to gvw bench allreduce"
-	case slices.Contains(topoFlags, s):
-		return "it belongs to gvw topo"
-	case slices.Contains(doctorFlags, s):
-		return "it belongs to gvw doctor"
-	case slices.Contains(jobsFlags, s):
-		return "it belongs to gvw jobs"
-	case slices.Contains(cancelFlags, s):
-		return "it belongs to gvw cancel"
-	case slices.Contains(superviseFlags, s):
-		return "it belongs to gvw supervise, before the --"
-	case slices.Contains(mapperFlags, s):
-		return "it belongs to gvw mapper, before the --"
-	case slices.Contains(splitFlags, s):
-		return "it belongs to gvw hadoop split"
-	case slices.Contains(slotsFlags, s):
-		return "it belongs to gvw hadoop slots"
-	case slices.Contains(runFlags, s):
-		return "it belongs to gvw run, before the --"
-	}
-	return "it belongs to gvw allreduce"
+	return "it belongs to " + belongs(s)
 }
 
 // unsupported refuses an option that vw has.

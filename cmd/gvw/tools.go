@@ -64,16 +64,6 @@ var tools = []*tool{
 	},
 }
 
-// toolNamed finds a tool; nil: there is none.
-func toolNamed(name string) *tool {
-	for _, t := range tools {
-		if t.name == name {
-			return t
-		}
-	}
-	return nil
-}
-
 // usage is how the tool is called.
 func (t *tool) usage() string {
 	s := "gvw " + t.name

@@ -364,15 +364,6 @@ func (n *normaliser) misspelledVariable(name string) {
 	}
 }
 
-// allSpecs are the options of all commands.
-func allSpecs() []*spec {
-	all := slices.Concat(learnFlags, runFlags, benchFlags, topoFlags, allreduceFlags, doctorFlags, superviseFlags, jobsFlags, cancelFlags, keygenFlags, mapperFlags, splitFlags, slotsFlags)
-	for _, t := range tools {
-		all = append(all, t.specs...)
-	}
-	return all
-}
-
 // usageError is a fault of the command line.
 type usageError struct {
 	text string
