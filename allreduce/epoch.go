@@ -23,7 +23,7 @@ import (
 type epoch struct {
 	group  *Group
 	wiring *client.Wiring // nil: not wired yet
-	live   engine.Lineup  // who takes part
+	live   engine.Lineup  // the ranks that take part
 	lack   *client.Lack   // what this rank takes before anything else; nil: nothing
 	wirer  *wirer         // nil: Local, or no edges are needed
 	engine engine.Engine

@@ -63,10 +63,10 @@ func TestSendRecvDisagreement(t *testing.T) {
 		}, "to rank 3: 10 float32; from rank 0: 10 float32", "to rank 0: 10 float32; from rank 2: 10 float32"},
 		{"nobody is sent to", func(g *Group) error {
 			return g.SendRecv(ctx, Vec(make([]float32, 10)), 0, Vec([]float32(nil)), Nobody)
-		}, "to nobody; from rank 0: 10 float32", "to rank 3: 10 float32; from rank 1: 10 float32"},
+		}, "to no rank; from rank 0: 10 float32", "to rank 3: 10 float32; from rank 1: 10 float32"},
 		{"nobody is received from", func(g *Group) error {
 			return g.SendRecv(ctx, Vec([]float32(nil)), Nobody, Vec(make([]float32, 10)), 2)
-		}, "to rank 2: 10 float32; from nobody", usual0},
+		}, "to rank 2: 10 float32; from no rank", usual0},
 		{"another collective", func(g *Group) error { return g.Barrier(ctx) }, "barrier #", "send-receive #"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestDisagreeOfNonsense(t *testing.T) {
 	if a, b, ok := disagree(words, engine.AllOf(2)); !ok || a != 0 || b != 7 {
 		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
 	}
-	if got := fmt.Sprint(engine.PairOf(words)); got != "to rank 7: -1 kind 99; from nobody" {
+	if got := fmt.Sprint(engine.PairOf(words)); got != "to rank 7: -1 kind 99; from no rank" {
 		t.Errorf("got %q", got)
 	}
 }

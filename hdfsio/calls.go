@@ -72,7 +72,7 @@ func (c *Calls) Last(op string, f func() error) error {
 	}
 	err := c.do(nil, op, f)
 	if c.left == nil {
-		close(c.caller.todo)
+		close(c.caller.queue)
 		c.caller = nil
 	}
 	return err
@@ -90,7 +90,7 @@ func (c *Calls) do(ended <-chan struct{}, op string, f func() error) error {
 		c.timer.Reset(pause)
 	}
 	defer c.timer.Stop()
-	c.caller.todo <- f
+	c.caller.queue <- f
 	for waited := time.Duration(0); ; {
 		select {
 		case err := <-c.caller.done:
@@ -126,9 +126,9 @@ func (c *Calls) leave(err error) error {
 
 // caller is a goroutine that makes calls.
 type caller struct {
-	todo chan func() error // closed when there are no more
-	done chan error
-	left chan struct{} // closed when the present call is left
+	queue chan func() error // closed when there are no more
+	done  chan error
+	left  chan struct{} // closed when the present call is left
 
 	mu       sync.Mutex
 	returned bool         // the call that was left has
@@ -136,13 +136,13 @@ type caller struct {
 }
 
 func newCaller() *caller {
-	c := &caller{todo: make(chan func() error), done: make(chan error), left: make(chan struct{})}
+	c := &caller{queue: make(chan func() error), done: make(chan error), left: make(chan struct{})}
 	go c.run()
 	return c
 }
 
 func (c *caller) run() {
-	for f := range c.todo {
+	for f := range c.queue {
 		err := f()
 		select {
 		case c.done <- err:

@@ -16,7 +16,7 @@ type effects map[string]bool
 func findEffects(all []function) effects {
 	e := effects{}
 	callers := map[string][]string{}
-	var todo []string
+	var unseen []string
 	for _, f := range all {
 		name := f.pkg.info.Defs[f.decl.Name].(*types.Func).FullName()
 		direct := len(waitsOf(f)) > 0
@@ -27,15 +27,15 @@ func findEffects(all []function) effects {
 			}
 		})
 		if direct {
-			todo = append(todo, name)
+			unseen = append(unseen, name)
 		}
 	}
-	for len(todo) > 0 {
-		name := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(unseen) > 0 {
+		name := unseen[len(unseen)-1]
+		unseen = unseen[:len(unseen)-1]
 		if !e[name] {
 			e[name] = true
-			todo = append(todo, callers[name]...)
+			unseen = append(unseen, callers[name]...)
 		}
 	}
 	return e

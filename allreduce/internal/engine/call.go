@@ -27,7 +27,7 @@ const (
 	VerbGather        Verb = 9
 	VerbScatter       Verb = 10
 	VerbSendRecv      Verb = 11
-	VerbPairs         Verb = 12 // who sends what to whom, before VerbSendRecv
+	VerbPairs         Verb = 12 // the senders and receivers of a VerbSendRecv, before it
 )
 
 var verbNames = [...]string{
@@ -140,8 +140,8 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// checkCall checks the length of the wire form of a CallID. What it says is compared
-// by its digest, and decoded only to tell how it differs.
+// checkCall checks the length of the wire form of a CallID. Ranks compare
+// the digest of a call, and decode the call only to describe a difference.
 func checkCall(wire []byte) error {
 	if len(wire) < CallFixed || wire[44] > callName || wire[45] > kernels.MaxOwnName || len(wire) != CallFixed+int(wire[44])+int(wire[45]) {
 		return fmt.Errorf("the header of a collective has %d bytes, want %d, a name of at most %d and an operation's of at most %d", len(wire), CallFixed, callName, kernels.MaxOwnName)

@@ -31,7 +31,7 @@ type Engine struct {
 	down     atomic.Bool                   // it is closed
 	OnFail   func(*Failure)                // called once, after that
 	Away     func() error                  // why the server is lost; nil: it is not, or none decides
-	OnUnmet  func(rank int, detail string) // tells of a rank that does not enter a collective; nil: nobody wants to know
+	OnUnmet  func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
 	Missing  func(rank int) string         // why the edge to a rank does not open; nil: not known
 	Reach    func(rank int)                // starts to open the edge to a rank, if that is our part
 	Shared   *Shared                       // nil: the ranks share no memory
@@ -65,8 +65,8 @@ type Engine struct {
 // Driver moves the bytes of all edges of an engine, also while no collective is
 // under way: then it looks for edges that end.
 //
-// What to write it gets from edge.compose, and where to read to from edge.space;
-// edge.wrote and edge.filled say that it is done.
+// Edge.compose gives it the bytes to write, and Edge.space the memory to read to.
+// It reports progress by Edge.wrote and Edge.filled.
 type Driver interface {
 	// attach takes an edge over, which has just opened.
 	attach(e *Edge) error
@@ -340,7 +340,7 @@ func (en *Engine) Finish() {
 	en.Join()
 }
 
-// Join waits until nobody works for the engine any more.
+// Join waits until all goroutines of the engine have ended.
 func (en *Engine) Join() {
 	en.Driver.Wait()
 	en.Watchs.Wait()

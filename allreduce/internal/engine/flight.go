@@ -24,7 +24,7 @@ const (
 )
 
 // Flight keeps the last seconds of what this process does, and writes them to a file when
-// a rank stalls: who held the processor, and what every goroutine waited for.
+// a rank stalls: the goroutines that ran, and what each of the others waited for.
 type Flight struct {
 	dir  string
 	rank int

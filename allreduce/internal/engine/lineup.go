@@ -8,7 +8,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
-// Lineup is who takes part in an epoch: the ranks that are left, in order, by the numbers
+// Lineup is the membership of an epoch: the ranks that are left, in order, by the numbers
 // they had at the start. Those numbers are names: messages, edges and requests have
 // them. What is computed from how many there are (trees, schedules, segments of vectors,
 // the order of records) goes by positions, which are counted among those that are left.
@@ -17,7 +17,7 @@ import (
 // In a job with vw workers it is empty: there a rank knows places in the tree alone.
 type Lineup []int
 
-// AllOf is the lineup of a job that has lost nobody.
+// AllOf returns the lineup of a job that has lost no rank.
 func AllOf(total int) Lineup {
 	l := make(Lineup, total)
 	for i := range l {

@@ -14,7 +14,7 @@ const Nobody = schedule.None
 
 // Pair is what one rank says in SendRecv, as it crosses the wire.
 type Pair struct {
-	To, From        int64 // -1: nobody
+	To, From        int64 // ranks; -1: none
 	Out, In         int64 // elements
 	OutKind, InKind int64
 }
@@ -36,7 +36,7 @@ func PairOf(b []int64) Pair {
 func (p Pair) String() string {
 	say := func(word string, rank, n, kind int64) string {
 		if rank == Nobody {
-			return word + " nobody"
+			return word + " no rank"
 		}
 		return fmt.Sprintf("%s rank %d: %d %v", word, rank, n, kernels.Kind(kind))
 	}

@@ -19,7 +19,7 @@ type Plans struct {
 	live    Lineup        // and the programs that come out of it by ranks
 	tree    schedule.Tree // of records; in a job with vw workers, of everything
 	stream  bool
-	Hosts   [][]int // who shares memory, by machine; nil: nobody does
+	Hosts   [][]int // the ranks that share memory, by machine; nil: no ranks do
 	kept    map[PlanKey]plan
 	offsets []int // of records
 	records *schedule.Program
@@ -54,7 +54,7 @@ func (p *Plans) Get(k PlanKey) plan {
 		return got
 	}
 	if len(p.kept) == maxPlans {
-		clear(p.kept) // a job has few sizes; who has many pays for the making
+		clear(p.kept) // most jobs have few sizes; a job with many makes its plans again
 	}
 	made := p.make(k)
 	made.Prog = p.live.named(made.Prog)

@@ -21,7 +21,7 @@ func (en *Engine) amid(ctx context.Context, prog *schedule.Program, v []byte) bo
 	en.dog.seq = 0 // the clocks of these edges start now
 	en.load(prog, v, v)
 	for _, e := range en.Open {
-		en.Driver.nudge(e) // who reads may hold the first parts
+		en.Driver.nudge(e) // its reader may hold the first parts
 	}
 	en.progress()
 	en.Mu.Unlock()

@@ -56,7 +56,7 @@ func (en *Engine) beginShared(id CallID, later bool) bool {
 	en.load(nothing, nil, nil)
 	c.later = later
 	for _, e := range en.Open {
-		en.Driver.nudge(e) // who reads may hold the header of this call
+		en.Driver.nudge(e) // its reader may hold the header of this call
 	}
 	en.Active, c.shared = true, true
 	en.Shared.first = en.Shared.turn + 1
