@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/pipe"
@@ -57,16 +57,16 @@ func allreduceHelp() string {
 
 // allreduceCommand is gvw allreduce.
 func (p *program) allreduceCommand(ctx context.Context, args []string) error {
-	s, err := normalise(allreduceFlags, args, p.env, os.ReadFile)
+	s, err := normalise(allreduceFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(allreduceHelp())
+		return p.Print(allreduceHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw allreduce reads stdin and takes no file, but got %q: write < FILE", append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw allreduce reads stdin and takes no file, but got %q: write < FILE", append(s.words, s.rest...)[0])
 	case !s.has("op"):
-		return usageErrorf("gvw allreduce: --op is missing: one of %s", strings.Join(pipe.Ops, ", "))
+		return cli.Usagef("gvw allreduce: --op is missing: one of %s", strings.Join(pipe.Ops, ", "))
 	}
 	if err := errors.Join(checkCluster(s)...); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *program) allreduce(c *cli.Context) (err error) {
 	ctx := c.Context
 	cfg := pipe.Config{Op: c.String("op"), Type: c.String("type"), Frames: c.Bool("frames")}
 	if err := cfg.Validate(); err != nil {
-		return usageErrorf("%s", strings.ReplaceAll(err.Error(), "pipe: Type:", "--type:"))
+		return cli.Usagef("%s", strings.ReplaceAll(err.Error(), "pipe: Type:", "--type:"))
 	}
 	g, err := p.joinGroup(c, fmt.Sprintf("allreduce --op %s --type %s --frames=%v", cfg.Op, cfg.Type, cfg.Frames))
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *program) allreduce(c *cli.Context) (err error) {
 	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
 		return err
 	}
-	digest, err := pipe.Run(ctx, g, cfg, p.stdin, p.stdout)
+	digest, err := pipe.Run(ctx, g, cfg, p.Stdin, p.Stdout)
 	if err != nil {
 		g.Fail(context.WithoutCancel(ctx), err)
 		return err
@@ -121,6 +121,6 @@ func (p *program) joinGroup(c *cli.Context, options string) (*allreduce.Group, e
 	if err := p.guard(c, cfg); err != nil {
 		return nil, err
 	}
-	cfg.Options, cfg.Log = options, p.logger(logLevel(c.Bool("quiet"), ""), true)
+	cfg.Options, cfg.Log = options, p.Logger(logLevel(c.Bool("quiet"), ""), true)
 	return allreduce.Join(c.Context, *cfg)
 }

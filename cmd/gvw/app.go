@@ -11,14 +11,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
 // run reads the command line and does what it says.
 func (p *program) run(ctx context.Context) error {
-	args := p.args
+	args := p.Args
 	if len(args) > 0 {
 		if c := commandNamed(args[0]); c != nil {
 			return c.run(p, ctx, args[1:])
@@ -27,21 +29,21 @@ func (p *program) run(ctx context.Context) error {
 	if err := checkCommand(args); err != nil {
 		return err
 	}
-	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
+	s, err := normalise(learnFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(learnHelp(len(s.words) > 0 && s.words[0] == "all"))
+		return p.Print(learnHelp(len(s.words) > 0 && s.words[0] == "all"))
 	case s.has("version"):
-		return p.print(version() + "\n")
+		return p.Print(version() + "\n")
 	}
 	if len(args) == 2 && args[0] == "--args" {
 		return p.learnLines(ctx, args[1])
 	}
 	p.note(s)
 	p.takeData(s)
-	if s.has("span_server") && !s.has("on_loss") && p.getenv(launch.EnvAttempt) != "" {
+	if s.has("span_server") && !s.has("on_loss") && p.Getenv(launch.EnvAttempt) != "" {
 		s.set("on_loss", restartedOnLoss) // gvw supervise starts this rank again
 	}
 	if err := checkLearn(s); err != nil {
@@ -59,18 +61,18 @@ func (p *program) run(ctx context.Context) error {
 
 // runCommand is gvw run.
 func (p *program) runCommand(ctx context.Context, args []string) error {
-	s, err := normalise(runFlags, args, withoutShared(p.env), os.ReadFile)
+	s, err := normalise(runFlags, args, withoutShared(p.Env), os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(runHelp())
+		return p.Print(runHelp())
 	case len(s.words) > 0:
-		return usageErrorf("%q: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw", s.words[0])
+		return cli.Usagef("%q: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw", s.words[0])
 	case s.rest == nil:
-		return usageErrorf("gvw run: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw")
+		return cli.Usagef("gvw run: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw")
 	case !s.has("workers"):
-		return usageErrorf("gvw run: -n is missing: how many worker processes?")
+		return cli.Usagef("gvw run: -n is missing: how many worker processes?")
 	}
 	if command, err := commandAfter(s.rest); command != nil || err != nil {
 		if err != nil {
@@ -78,12 +80,12 @@ func (p *program) runCommand(ctx context.Context, args []string) error {
 		}
 		return p.launchProgram(ctx, s, command)
 	}
-	job, err := normalise(learnFlags, s.rest, withoutGuarded(p.env), os.ReadFile)
+	job, err := normalise(learnFlags, s.rest, withoutGuarded(p.Env), os.ReadFile)
 	if err != nil {
 		return err
 	}
 	if job.has("help") || job.has("version") {
-		return usageErrorf("gvw run: --help and --version come before --")
+		return cli.Usagef("gvw run: --help and --version come before --")
 	}
 	given, err := normalise(learnFlags, s.rest, nil, os.ReadFile) // not by the environment
 	if err != nil {
@@ -107,7 +109,7 @@ func hand(s, job, given *settings) error {
 		case len(before) == 0:
 			continue
 		case len(after) > 0 && !slices.Equal(before, after):
-			errs = append(errs, usageErrorf("--%s is %s before -- and %s after it: give it once", o.name, before[0], after[0]))
+			errs = append(errs, cli.Usagef("--%s is %s before -- and %s after it: give it once", o.name, before[0], after[0]))
 		}
 		job.set(o.name, before...)
 		s.set(o.name)
@@ -138,7 +140,7 @@ func withoutGuarded(env []string) []string {
 // dispatch hands canonical arguments to urfave, which makes typed values of
 // them. Printing and exit codes stay ours.
 func (p *program) dispatch(ctx context.Context, args []string, specs []*spec, action cli.ActionFunc) error {
-	app := &cli.App{
+	app := &urfave.App{
 		Name:                      "gvw",
 		Flags:                     cliFlags(specs),
 		Action:                    action,
@@ -147,8 +149,8 @@ func (p *program) dispatch(ctx context.Context, args []string, specs []*spec, ac
 		DisableSliceFlagSeparator: true,
 		Writer:                    io.Discard,
 		ErrWriter:                 io.Discard,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+		ExitErrHandler:            func(*urfave.Context, error) {},
+		OnUsageError: func(_ *urfave.Context, err error, _ bool) error {
 			// The normaliser lets nothing through that urfave would refuse.
 			return fmt.Errorf("BUG: canonical arguments are refused: %w", err)
 		},
@@ -156,8 +158,5 @@ func (p *program) dispatch(ctx context.Context, args []string, specs []*spec, ac
 	return app.RunContext(ctx, append([]string{"gvw"}, args...))
 }
 
-// print writes what was asked for to stdout.
-func (p *program) print(s string) error {
-	_, err := io.WriteString(p.stdout, s)
-	return err
-}
+// usageErrorf returns a fault of the command line.
+func usageErrorf(format string, args ...any) error { return cli.Usagef(format, args...) }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // readingOptions decide which examples there are and how they are read. Under --args the
@@ -49,18 +51,18 @@ func (p *program) readLearners(file string) ([]*settings, error) {
 		return nil, fmt.Errorf("--args: %w", err)
 	}
 	if len(text) == 0 {
-		return nil, usageErrorf("--args %s: the file is empty: write the options of one learner in each line", file)
+		return nil, cli.Usagef("--args %s: the file is empty: write the options of one learner in each line", file)
 	}
 	var learners []*settings
 	for line := range strings.Lines(string(text)) {
 		line, n := strings.TrimRight(line, "\r\n"), len(learners)+1
 		added := fmt.Sprintf(" -f model.%d --no_stdin", n)
-		if err := p.print(line + added + "\n"); err != nil {
+		if err := p.Print(line + added + "\n"); err != nil {
 			return nil, err
 		}
-		words, err := splitWords(line, false)
+		words, err := cli.SplitWords(line, false)
 		if err != nil {
-			return nil, usageErrorf("%s, line %d: %w", file, n, err)
+			return nil, cli.Usagef("%s, line %d: %w", file, n, err)
 		}
 		s, err := p.readLearner(append(words, strings.Fields(added)...), learners)
 		if err != nil {
@@ -72,7 +74,7 @@ func (p *program) readLearners(file string) ([]*settings, error) {
 	if len(learners) > 1 {
 		for _, name := range first.all("data") {
 			if info, err := os.Stat(name); slices.Contains(stdinNames, name) || err == nil && !info.Mode().IsRegular() {
-				return nil, usageErrorf("--args %s: %s can be read only once, and each of the %d learners reads it: give a file", file, name, len(learners))
+				return nil, cli.Usagef("--args %s: %s can be read only once, and each of the %d learners reads it: give a file", file, name, len(learners))
 			}
 		}
 	}
@@ -82,13 +84,13 @@ func (p *program) readLearners(file string) ([]*settings, error) {
 // readLearner reads the options of a learner. The first of those before it, if there is
 // one, decides what it reads.
 func (p *program) readLearner(args []string, before []*settings) (*settings, error) {
-	s, err := normalise(learnFlags, args, p.env, os.ReadFile)
+	s, err := normalise(learnFlags, args, p.Env, os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"help", "version", "span_server"} {
 		if s.has(name) {
-			return nil, usageErrorf("--%s has no place in a file of --args", name)
+			return nil, cli.Usagef("--%s has no place in a file of --args", name)
 		}
 	}
 	p.takeData(s)
@@ -112,9 +114,9 @@ func (p *program) readAs(s, first *settings, n int) error {
 		switch {
 		case len(own) == 0 || slices.Equal(own, want):
 		case name != "data":
-			return usageErrorf("--%s %s: the first line does not have it, and all learners read the examples of the first line: write it there", name, own[0])
+			return cli.Usagef("--%s %s: the first line does not have it, and all learners read the examples of the first line: write it there", name, own[0])
 		case s.noting():
-			fmt.Fprintf(p.stderr, "gvw: --data %s: not read, as in vw: all learners read the data of the first line\n", own[0])
+			fmt.Fprintf(p.Stderr, "gvw: --data %s: not read, as in vw: all learners read the data of the first line\n", own[0])
 		}
 		s.set(name, slices.Clone(want)...)
 	}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/bench/collective"
 )
@@ -57,37 +57,37 @@ func benchHelp() string {
 // one starts.
 func (p *program) benchCommand(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == "rank" {
-		return collective.Serve(ctx, args[1], p.stdout)
+		return collective.Serve(ctx, args[1], p.Stdout)
 	}
 	if len(args) == 0 || args[0] != "allreduce" {
 		if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
-			return p.print(benchHelp())
+			return p.Print(benchHelp())
 		}
-		return usageErrorf("gvw bench: what is to be measured? As in: gvw bench allreduce -n 4")
+		return cli.Usagef("gvw bench: what is to be measured? As in: gvw bench allreduce -n 4")
 	}
-	s, err := normalise(benchFlags, args[1:], p.env, os.ReadFile)
+	s, err := normalise(benchFlags, args[1:], p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(benchHelp())
+		return p.Print(benchHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw bench allreduce takes options only, but got %q", append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw bench allreduce takes options only, but got %q", append(s.words, s.rest...)[0])
 	case s.has("python") && !s.has("peers"):
-		return usageErrorf("--python would be ignored without --peers: only they are run by it")
+		return cli.Usagef("--python would be ignored without --peers: only they are run by it")
 	case s.get("transport") == "mem" && s.has("peers"):
-		return usageErrorf("--peers cannot go with --transport mem: no other system runs inside one process")
+		return cli.Usagef("--peers cannot go with --transport mem: no other system runs inside one process")
 	case s.has("alloc") && s.get("transport") != "shm" && s.get("transport") != "verbs":
-		return usageErrorf("--alloc goes with --transport shm or verbs: it is about vectors in shared or registered memory")
+		return cli.Usagef("--alloc goes with --transport shm or verbs: it is about vectors in shared or registered memory")
 	case hasAny(s, []string{"tls", "secret"}) && s.has("transport") && s.get("transport") != "tcp":
-		return usageErrorf("--tls and --secret go with --transport tcp: they are about what crosses a network")
+		return cli.Usagef("--tls and --secret go with --transport tcp: they are about what crosses a network")
 	case s.has("secret") && s.get("checksum") == "off":
-		return usageErrorf("--secret does not go with --checksum off: its tags are in the place of the checksums")
+		return cli.Usagef("--secret does not go with --checksum off: its tags are in the place of the checksums")
 	case s.get("transport") == "mem" && s.has("netns"):
-		return usageErrorf("--netns would be ignored with --transport mem: no socket is used")
+		return cli.Usagef("--netns would be ignored with --transport mem: no socket is used")
 	}
 	if s.has("netns") {
-		if !insideNamespace(p.env) {
+		if !insideNamespace(p.Env) {
 			return p.inNamespace(ctx)
 		}
 		if err := loopbackUp(); err != nil {
@@ -113,7 +113,7 @@ func (p *program) bench(c *cli.Context) error {
 		cfg.Ranks = int(c.Uint64("ranks"))
 	}
 	if cfg.Ranks < 2 {
-		return usageErrorf("-n %d: a single rank has nothing to send: give 2 or more", cfg.Ranks)
+		return cli.Usagef("-n %d: a single rank has nothing to send: give 2 or more", cfg.Ranks)
 	}
 	if cfg.Sizes, err = parseSizes(c.String("sizes")); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (p *program) bench(c *cli.Context) error {
 		cfg.Schedules = []string{name}
 	}
 	if !c.Bool("quiet") {
-		cfg.Log = p.logger(slog.LevelInfo, false)
+		cfg.Log = p.Logger(slog.LevelInfo, false)
 	}
 	r, err := collective.Run(c.Context, cfg)
 	if err != nil {
@@ -134,11 +134,11 @@ func (p *program) bench(c *cli.Context) error {
 	}
 	if c.Bool("json") {
 		for _, a := range r.Absent {
-			fmt.Fprintf(p.stderr, "gvw bench: not measured: %s: %s\n", a.System, a.Why)
+			fmt.Fprintf(p.Stderr, "gvw bench: not measured: %s: %s\n", a.System, a.Why)
 		}
-		return r.WriteJSON(p.stdout)
+		return r.WriteJSON(p.Stdout)
 	}
-	return r.WriteTable(p.stdout)
+	return r.WriteTable(p.Stdout)
 }
 
 // parseSizes reads 4,65536; nothing is the default.
@@ -151,7 +151,7 @@ func parseSizes(text string) ([]int, error) {
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || n < 4 || n%4 != 0 || n > 1<<30 {
-			errs = append(errs, usageErrorf("--sizes: %q is no multiple of 4 from 4 to %d", word, 1<<30))
+			errs = append(errs, cli.Usagef("--sizes: %q is no multiple of 4 from 4 to %d", word, 1<<30))
 			continue
 		}
 		sizes = append(sizes, n)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
@@ -108,7 +109,7 @@ func tryExample(t *testing.T, example string, more ...string) (o vwOutcome, stde
 	o.Example = example
 	for _, args := range exampleCommands(example) {
 		var out, talk bytes.Buffer
-		p := &program{args: append(args, more...), stdin: stdin, stdout: &out, stderr: &talk}
+		p := &program{Process: &cli.Process{Args: append(args, more...), Stdin: stdin, Stdout: &out, Stderr: &talk}}
 		o.Code, stderr = p.main(), talk.String()
 	}
 	if o.Code == 0 {

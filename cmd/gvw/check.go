@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce/address"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/learn/metric"
 )
@@ -65,7 +66,7 @@ func refusal(f compat.Finding, launcher string) error {
 	if launcher != "" {
 		text = strings.Replace(text, "--span_server", launcher, 1)
 	}
-	return usageErrorf("%s: %s", text, f.Text)
+	return cli.Usagef("%s: %s", text, f.Text)
 }
 
 // clusterNeeded are the options that make a process a rank, all or none;
@@ -79,7 +80,7 @@ var (
 // all of it at once.
 func checkLearn(s *settings) error {
 	var errs []error
-	fault := func(format string, args ...any) { errs = append(errs, usageErrorf(format, args...)) }
+	fault := func(format string, args ...any) { errs = append(errs, cli.Usagef(format, args...)) }
 
 	loads := s.has("initial_regressor")
 	for _, f := range append(compat.Judge(ownCases, s.all, loads), compat.Judge(compat.Cases(), s.all, loads)...) {
@@ -136,11 +137,11 @@ func checkCluster(s *settings) []error {
 		}
 	}
 	if len(missing) > 0 {
-		return []error{usageErrorf("--%s was given, so this is a rank of a job; missing: %s (one machine needs none of them: gvw run -n 4 -- OPTIONS)",
+		return []error{cli.Usagef("--%s was given, so this is a rank of a job; missing: %s (one machine needs none of them: gvw run -n 4 -- OPTIONS)",
 			given, strings.Join(missing, ", "))}
 	}
 	if node, total := s.number("node"), s.number("total"); node >= total {
-		return []error{usageErrorf("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
+		return []error{cli.Usagef("--node %d: the ranks of --total %d are 0 to %d", node, total, total-1)}
 	}
 	return slices.Concat(checkLoss(s), checkSpare(s), checkElastic(s), checkCheckpoint(s), checkRunDir(s), checkAddresses(s), checkTransport(s), checkCredentials(s))
 }
@@ -174,14 +175,14 @@ func checkSpare(s *settings) (errs []error) {
 		return nil
 	}
 	if s.get("on_loss") != "wait" {
-		errs = append(errs, usageErrorf("--spare would be ignored without --on_loss wait: the job replaces no rank"))
+		errs = append(errs, cli.Usagef("--spare would be ignored without --on_loss wait: the job replaces no rank"))
 	}
 	if data := s.all("data"); len(data) == 0 || slices.Contains(stdinNames, data[0]) {
-		errs = append(errs, usageErrorf("--spare without -d FILE: it reads what the lost rank has read, so that must be files (part.{rank}, or one for all and --shard)"))
+		errs = append(errs, cli.Usagef("--spare without -d FILE: it reads what the lost rank has read, so that must be files (part.{rank}, or one for all and --shard)"))
 	}
 	for _, name := range []string{"initial_regressor", "input_feature_regularizer"} {
 		if strings.Contains(s.get(name), rankMark) {
-			errs = append(errs, usageErrorf("--%s %s with spares: they load it before they know their rank: give one file for all", name, s.get(name)))
+			errs = append(errs, cli.Usagef("--%s %s with spares: they load it before they know their rank: give one file for all", name, s.get(name)))
 		}
 	}
 	return errs
@@ -193,10 +194,10 @@ func checkElastic(s *settings) (errs []error) {
 		return nil
 	}
 	if how := s.get("on_loss"); how != "wait" && how != "shrink" {
-		errs = append(errs, usageErrorf("--elastic without --on_loss wait or shrink: attempts of ranks that were missing come later, and must stand by"))
+		errs = append(errs, cli.Usagef("--elastic without --on_loss wait or shrink: attempts of ranks that were missing come later, and must stand by"))
 	}
 	if !s.has("run_id") {
-		errs = append(errs, usageErrorf("--elastic without --run_id NAME: a rank that comes after the end would begin the job anew, alone"))
+		errs = append(errs, cli.Usagef("--elastic without --run_id NAME: a rank that comes after the end would begin the job anew, alone"))
 	}
 	return errs
 }
@@ -205,7 +206,7 @@ func checkElastic(s *settings) (errs []error) {
 func checkLoss(s *settings) (errs []error) {
 	if s.has("slow_factor") {
 		if x, err := strconv.ParseFloat(s.get("slow_factor"), 64); err == nil && x != 0 && x <= 1 {
-			errs = append(errs, usageErrorf("--slow_factor %s: above 1, how many times slower than the others; or 0, and no rank is taken for slow", s.get("slow_factor")))
+			errs = append(errs, cli.Usagef("--slow_factor %s: above 1, how many times slower than the others; or 0, and no rank is taken for slow", s.get("slow_factor")))
 		}
 	}
 	if s.has("on_loss") && s.get("on_loss") != "abort" {
@@ -213,7 +214,7 @@ func checkLoss(s *settings) (errs []error) {
 	}
 	for _, name := range []string{"replace_timeout", "slow_factor"} {
 		if s.has(name) {
-			errs = append(errs, usageErrorf("--%s would be ignored without --on_loss wait or shrink: the loss of a rank ends the job", name))
+			errs = append(errs, cli.Usagef("--%s would be ignored without --on_loss wait or shrink: the loss of a rank ends the job", name))
 		}
 	}
 	return errs
@@ -226,13 +227,13 @@ func checkCheckpoint(s *settings) (errs []error) {
 		return nil
 	}
 	if s.get("on_loss") != "wait" {
-		errs = append(errs, usageErrorf("--checkpoint would be ignored without --on_loss wait: the job never takes up a lost rank's work"))
+		errs = append(errs, cli.Usagef("--checkpoint would be ignored without --on_loss wait: the job never takes up a lost rank's work"))
 	}
 	if s.number("total") == 1 {
-		errs = append(errs, usageErrorf("--checkpoint would be ignored with one rank: nothing is kept of its work"))
+		errs = append(errs, cli.Usagef("--checkpoint would be ignored with one rank: nothing is kept of its work"))
 	}
 	if !s.has("run_id") {
-		errs = append(errs, usageErrorf("--checkpoint without --run_id NAME: by the run's name its checkpoints are told from those of others"))
+		errs = append(errs, cli.Usagef("--checkpoint without --run_id NAME: by the run's name its checkpoints are told from those of others"))
 	}
 	return errs
 }
@@ -240,7 +241,7 @@ func checkCheckpoint(s *settings) (errs []error) {
 // checkRunDir holds that the run's place can be found again.
 func checkRunDir(s *settings) (errs []error) {
 	if s.has("run_dir") && !s.has("run_id") {
-		errs = append(errs, usageErrorf("--run_dir without --run_id NAME: by the run's name its files are told from those of others"))
+		errs = append(errs, cli.Usagef("--run_dir without --run_id NAME: by the run's name its files are told from those of others"))
 	}
 	return errs
 }
@@ -255,18 +256,18 @@ func checkAddresses(s *settings) (errs []error) {
 		a, err := address.ParseHost(s.get(name))
 		switch {
 		case err != nil && name == "bind":
-			errs = append(errs, usageErrorf("--bind: %w; ports are given by --port_range", err))
+			errs = append(errs, cli.Usagef("--bind: %w; ports are given by --port_range", err))
 		case err != nil:
-			errs = append(errs, usageErrorf("--advertise: %w; the port is the one on which the rank listens", err))
+			errs = append(errs, cli.Usagef("--advertise: %w; the port is the one on which the rank listens", err))
 		case a.Host == "" && !a.Network.IsValid():
-			errs = append(errs, usageErrorf("--%s is empty: give an address, a name or a network, or leave it out", name))
+			errs = append(errs, cli.Usagef("--%s is empty: give an address, a name or a network, or leave it out", name))
 		}
 	}
 	if s.has("port_range") {
 		if low, _, err := address.ParsePorts(s.get("port_range")); err != nil {
-			errs = append(errs, usageErrorf("--port_range: %w", err))
+			errs = append(errs, cli.Usagef("--port_range: %w", err))
 		} else if low == 0 {
-			errs = append(errs, usageErrorf("--port_range 0: any free port is what is taken without it: leave it out"))
+			errs = append(errs, cli.Usagef("--port_range 0: any free port is what is taken without it: leave it out"))
 		}
 	}
 	return errs

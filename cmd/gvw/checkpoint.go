@@ -6,7 +6,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"

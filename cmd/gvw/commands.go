@@ -44,8 +44,8 @@ func commands() []command {
 		{name: "faults", run: (*program).faultsCommand},
 		{name: "run", options: []options{{"gvw run, before the --", runFlags}}, run: (*program).runCommand},
 		{name: "allreduce", options: []options{{"gvw allreduce", allreduceFlags}}, run: (*program).allreduceCommand},
-		{name: "version", run: func(p *program, _ context.Context, _ []string) error { return p.print(version() + "\n") }},
-		{name: "help", run: func(p *program, _ context.Context, args []string) error { return p.print(learnHelp(len(args) > 0)) }},
+		{name: "version", run: func(p *program, _ context.Context, _ []string) error { return p.Print(version() + "\n") }},
+		{name: "help", run: func(p *program, _ context.Context, args []string) error { return p.Print(learnHelp(len(args) > 0)) }},
 	}...)
 }
 

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -46,20 +46,20 @@ var tlsNeeded = []string{"tls_cert", "tls_key", "tls_ca"}
 func checkCredentials(s *settings) (errs []error) {
 	for _, name := range tlsNeeded {
 		if !s.has(name) && hasAny(s, tlsNeeded) {
-			errs = append(errs, usageErrorf("--%s is missing: --%s go together (gvw keygen makes them)", name, strings.Join(tlsNeeded, ", --")))
+			errs = append(errs, cli.Usagef("--%s is missing: --%s go together (gvw keygen makes them)", name, strings.Join(tlsNeeded, ", --")))
 		}
 	}
 	switch {
 	case s.has("encrypt") && s.has("tls_cert"):
-		errs = append(errs, usageErrorf("--encrypt would be ignored: with --tls_cert connections are TLS anyway"))
+		errs = append(errs, cli.Usagef("--encrypt would be ignored: with --tls_cert connections are TLS anyway"))
 	case s.has("encrypt") && !s.has("secret_file"):
-		errs = append(errs, usageErrorf("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there"))
+		errs = append(errs, cli.Usagef("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there"))
 	}
 	if s.get("checksum") == "off" && s.has("secret_file") && !s.has("encrypt") && !s.has("tls_cert") {
-		errs = append(errs, usageErrorf("--checksum off with --secret_file: tags that only who has the secret can make are in the place of checksums, and without them whoever can change bytes on the way could change the model: leave --checksum out, or give --encrypt"))
+		errs = append(errs, cli.Usagef("--checksum off with --secret_file: tags that only who has the secret can make are in the place of checksums, and without them whoever can change bytes on the way could change the model: leave --checksum out, or give --encrypt"))
 	}
 	if s.has("allow_vw") && !s.has("secret_file") && !s.has("tls_cert") {
-		errs = append(errs, usageErrorf("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out"))
+		errs = append(errs, cli.Usagef("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out"))
 	}
 	if s.has("allow") {
 		if _, err := networks(s.get("allow")); err != nil {
@@ -79,7 +79,7 @@ func networks(text string) (all []netip.Prefix, err error) {
 		if err != nil {
 			ip, ierr := netip.ParseAddr(word)
 			if ierr != nil {
-				return nil, usageErrorf("--allow %s: %q is no network like 10.0.0.0/8", text, word)
+				return nil, cli.Usagef("--allow %s: %q is no network like 10.0.0.0/8", text, word)
 			}
 			n = netip.PrefixFrom(ip, ip.BitLen())
 		}
@@ -119,13 +119,13 @@ func (p *program) credentials(get func(name string) string, encrypt, allowVW boo
 // inheritedSecret reads the secret that gvw run hands to its workers; nil: it does not.
 // It is there once.
 func (p *program) inheritedSecret() (*auth.Secret, error) {
-	value := p.getenv(launch.EnvSecret)
+	value := p.Getenv(launch.EnvSecret)
 	if value == "" {
 		return nil, nil
 	}
 	fd, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
-		return nil, usageErrorf("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvSecret, value)
+		return nil, cli.Usagef("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvSecret, value)
 	}
 	f := os.NewFile(uintptr(fd), "secret")
 	b, err := io.ReadAll(io.LimitReader(f, auth.MaxSecret+1))
@@ -140,7 +140,7 @@ func (p *program) guard(c *cli.Context, cfg *allreduce.Config) (err error) {
 	if cfg.Credentials, err = p.credentials(c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err
 	}
-	cfg.NoTags = p.getenv(launch.EnvSecret) != "" // gvw run: all stays on the loopback
+	cfg.NoTags = p.Getenv(launch.EnvSecret) != "" // gvw run: all stays on the loopback
 	if cfg.Allow, err = networks(c.String("allow")); err != nil {
 		return err
 	}

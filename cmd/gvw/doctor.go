@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/doctor"
@@ -50,20 +50,20 @@ func doctorHelp() string {
 
 // doctorCommand is gvw doctor.
 func (p *program) doctorCommand(ctx context.Context, args []string) error {
-	s, err := normalise(doctorFlags, args, p.env, os.ReadFile)
+	s, err := normalise(doctorFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(doctorHelp())
+		return p.Print(doctorHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw doctor takes options only, but got %q", append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw doctor takes options only, but got %q", append(s.words, s.rest...)[0])
 	}
 	cluster := slices.Concat(clusterNeeded, clusterExtra)
 	if s.has("verbs") {
 		for _, name := range append([]string{"workers", "patience", "quiet"}, cluster...) {
 			if s.has(name) {
-				return usageErrorf("--%s would be ignored with --verbs, which lists the devices of this machine alone", name)
+				return cli.Usagef("--%s would be ignored with --verbs, which lists the devices of this machine alone", name)
 			}
 		}
 		return p.showVerbs()
@@ -71,13 +71,13 @@ func (p *program) doctorCommand(ctx context.Context, args []string) error {
 	if s.has("workers") {
 		for _, name := range cluster {
 			if s.has(name) && !slices.Contains([]string{"bind", "advertise", "port_range"}, name) {
-				return usageErrorf("--%s cannot go with -n: all ranks and their server are in this process", name)
+				return cli.Usagef("--%s cannot go with -n: all ranks and their server are in this process", name)
 			}
 		}
 		return p.treat(ctx, s, checkAddresses(s), p.examineHere)
 	}
 	if !hasAny(s, cluster) {
-		return usageErrorf("gvw doctor: who takes part? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
+		return cli.Usagef("gvw doctor: who takes part? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
 	}
 	if !s.has("unique_id") {
 		s.set("unique_id", fmt.Sprint(doctorJob))
@@ -87,10 +87,10 @@ func (p *program) doctorCommand(ctx context.Context, args []string) error {
 
 func (p *program) treat(ctx context.Context, s *settings, errs []error, action cli.ActionFunc) error {
 	if s.has("workers") && s.number("workers") < 2 || !s.has("workers") && len(errs) == 0 && s.number("total") < 2 {
-		errs = append(errs, usageErrorf("a rank alone has nobody to reach: give two or more"))
+		errs = append(errs, cli.Usagef("a rank alone has nobody to reach: give two or more"))
 	}
 	if !s.has("workers") && len(errs) == 0 && s.number("total") > doctor.MaxRanks {
-		errs = append(errs, usageErrorf("--total %d: at most %d ranks are examined at once", s.number("total"), doctor.MaxRanks))
+		errs = append(errs, cli.Usagef("--total %d: at most %d ranks are examined at once", s.number("total"), doctor.MaxRanks))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (p *program) examine(c *cli.Context) error {
 	r, err := doctor.Run(c.Context, doctor.Config{
 		Server: job.Server, Credentials: job.Credentials, Job: job.Job, Rank: job.Rank, Total: job.Total,
 		Listen: job.Listen, Advertise: job.Advertise, StartTimeout: job.StartTimeout,
-		Patience: c.Duration("patience"), Log: p.logger(logLevel(c.Bool("quiet"), ""), true),
+		Patience: c.Duration("patience"), Log: p.Logger(logLevel(c.Bool("quiet"), ""), true),
 	})
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (p *program) examineHere(c *cli.Context) (err error) {
 func (p *program) findings(r *doctor.Report, quiet bool) error {
 	faults := r.Faults()
 	if !quiet && (r.Rank == 0 || len(r.Silent) > 0) {
-		if err := p.print(r.Table()); err != nil {
+		if err := p.Print(r.Table()); err != nil {
 			return err
 		}
 	}
@@ -173,10 +173,10 @@ func (p *program) findings(r *doctor.Report, quiet bool) error {
 		if quiet {
 			return nil
 		}
-		return p.print(fmt.Sprintf("all is well: %d ranks, %d ways\n", len(r.Ranks), len(r.Ways)))
+		return p.Print(fmt.Sprintf("all is well: %d ranks, %d ways\n", len(r.Ranks), len(r.Ways)))
 	}
 	for _, f := range faults {
-		fmt.Fprintln(p.stderr, "gvw doctor: "+plain.Text(f))
+		fmt.Fprintln(p.Stderr, "gvw doctor: "+plain.Text(f))
 	}
 	if len(faults) == 1 {
 		return errors.New("one thing is wrong in the network between the ranks")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/doctor"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // Addresses and faults come from other hosts: none of their runes moves the cursor, rings, or
@@ -34,7 +35,7 @@ func TestDoctorEscapesForeignText(t *testing.T) {
 		Silent: []int{2},
 	}
 	var stdout, stderr bytes.Buffer
-	p := &program{stdout: &stdout, stderr: &stderr}
+	p := &program{Process: &cli.Process{Stdout: &stdout, Stderr: &stderr}}
 	if err := p.findings(r, false); err == nil {
 		t.Error("the findings are no error")
 	}

@@ -54,7 +54,7 @@ func (p *program) dryRun(ctx context.Context, fsys hdfsio.FS, data []string, cfg
 		text = appendAmounts(text, plan.Wire)
 	}
 	text = append(text, "\nnothing was read, allocated or written\n"...)
-	return p.print(string(text))
+	return p.Print(string(text))
 }
 
 // dataSizes are the files' sizes as they are stored.

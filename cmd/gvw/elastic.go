@@ -7,7 +7,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/launch"
@@ -34,7 +34,7 @@ func (p *program) muster(ctx context.Context, s *settings) (err error) {
 		err = nil // what is left to do is the learner's to say
 	}
 	if err != nil {
-		return idle(err, p.logger(logLevel(s.has("quiet"), s.get("log_level")), true))
+		return idle(err, p.Logger(logLevel(s.has("quiet"), s.get("log_level")), true))
 	}
 	if p.enlisted != nil {
 		defer func() { err = errors.Join(err, p.enlisted.Close()) }()

@@ -18,78 +18,65 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/rundir"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 )
 
-// Exit codes; 130 and 143 are a shell's for SIGINT and SIGTERM.
-const (
-	exitUsage    = 1
-	exitData     = 2
-	exitLost     = 3
-	exitDeadline = 4
-	exitIO       = 5
-	exitRefused  = 6
-)
-
 // exitCode tells scripts what kind of failure this was. An error may be several
 // things (damaged data found while reading a file); the first that fits counts.
 func exitCode(err error) int {
-	if e, ok := errors.AsType[*interruption](err); ok {
-		return e.code
-	}
-	if e, ok := errors.AsType[*workerError](err); ok {
-		return e.code
+	if e, ok := errors.AsType[cli.ExitCoder](err); ok {
+		return e.ExitCode()
 	}
 	if errors.Is(err, verbs.ErrNotBuilt) {
-		return exitUsage
+		return cli.ExitUsage
 	}
 	// Who was given up alive is lost, not wrong: another attempt is welcome.
 	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.AttemptFenced {
-		return exitLost
+		return cli.ExitLost
 	}
 	for _, k := range []struct {
 		is   func(error) bool
 		code int
 	}{
-		{is[*usageError], exitUsage},
-		{is[*learn.UsageError], exitUsage},
-		{is[*stream.UsageError], exitUsage},
-		{is[*verbs.SetupError], exitUsage},
-		{is[*protocol.RefusedError], exitRefused},
-		{is[*checkpoint.StrangeError], exitRefused},
-		{is[*learn.OriginError], exitRefused},
-		{is[*rundir.TakenError], exitRefused},
-		{is[*rundir.MissingError], exitRefused},
-		{is[*slotsError], exitRefused},
-		{is[*allreduce.MismatchError], exitRefused},
-		{is[*auth.Error], exitRefused},
-		{is[*hdfsio.DataError], exitData},
-		{is[*allreduce.LostError], exitLost},
-		{is[*protocol.LostError], exitLost},
-		{is[*allreduce.DeadlineError], exitDeadline},
-		{is[*protocol.StartError], exitDeadline},
-		{is[*protocol.ServerError], exitLost},
-		{is[*hdfsio.Error], exitIO},
-		{is[*fs.PathError], exitIO},
-		{is[*learn.DataError], exitData},
-		{is[*model.FormatError], exitData},
-		{is[*cache.CorruptError], exitData},
-		{is[*cache.StaleError], exitData},
-		{is[*feature.LimitError], exitData},
-		{is[*stream.DataError], exitData},
-		{is[*pipe.DataError], exitData},
-		{is[*net.OpError], exitIO},
-		{is[*os.SyscallError], exitIO},
-		{is[syscall.Errno], exitIO},
+		{is[*cli.UsageError], cli.ExitUsage},
+		{is[*learn.UsageError], cli.ExitUsage},
+		{is[*stream.UsageError], cli.ExitUsage},
+		{is[*verbs.SetupError], cli.ExitUsage},
+		{is[*protocol.RefusedError], cli.ExitRefused},
+		{is[*checkpoint.StrangeError], cli.ExitRefused},
+		{is[*learn.OriginError], cli.ExitRefused},
+		{is[*rundir.TakenError], cli.ExitRefused},
+		{is[*rundir.MissingError], cli.ExitRefused},
+		{is[*allreduce.MismatchError], cli.ExitRefused},
+		{is[*auth.Error], cli.ExitRefused},
+		{is[*hdfsio.DataError], cli.ExitData},
+		{is[*allreduce.LostError], cli.ExitLost},
+		{is[*protocol.LostError], cli.ExitLost},
+		{is[*allreduce.DeadlineError], cli.ExitDeadline},
+		{is[*protocol.StartError], cli.ExitDeadline},
+		{is[*protocol.ServerError], cli.ExitLost},
+		{is[*hdfsio.Error], cli.ExitIO},
+		{is[*fs.PathError], cli.ExitIO},
+		{is[*learn.DataError], cli.ExitData},
+		{is[*model.FormatError], cli.ExitData},
+		{is[*cache.CorruptError], cli.ExitData},
+		{is[*cache.StaleError], cli.ExitData},
+		{is[*feature.LimitError], cli.ExitData},
+		{is[*stream.DataError], cli.ExitData},
+		{is[*pipe.DataError], cli.ExitData},
+		{is[*net.OpError], cli.ExitIO},
+		{is[*os.SyscallError], cli.ExitIO},
+		{is[syscall.Errno], cli.ExitIO},
 	} {
 		if k.is(err) {
 			return k.code
 		}
 	}
-	return exitIO
+	return cli.ExitIO
 }
 
 func is[E error](err error) bool {

@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/rundir"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
@@ -31,7 +32,7 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		"usage":                          {usageErrorf("x"), 1},
+		"usage":                          {cli.Usagef("x"), 1},
 		"the learner's usage":            {&learn.UsageError{Text: "x"}, 1},
 		"the reader's usage":             {&stream.UsageError{Reason: "x"}, 1},
 		"no RDMA device":                 {fmt.Errorf("rank 1: %w", &verbs.SetupError{Err: io.EOF}), 1},
@@ -56,11 +57,11 @@ func TestExitCodes(t *testing.T) {
 		"another job's checkpoint":       {&checkpoint.StrangeError{Why: io.EOF}, 6},
 		"another job's state":            {&learn.OriginError{}, 6},
 		"ranks that do not agree":        {&allreduce.MismatchError{}, 6},
-		"SIGINT":                         {signalled(os.Interrupt), 130},
-		"SIGTERM":                        {signalled(syscall.SIGTERM), 143},
+		"SIGINT":                         {cli.Signalled(os.Interrupt), 130},
+		"SIGTERM":                        {cli.Signalled(syscall.SIGTERM), 143},
 		"a worker's":                     {&workerError{code: 4}, 4},
 		"anything":                       {errors.New("x"), 5},
-		"the cause, not the cleaning up": {errors.Join(usageErrorf("x"), missing), 1},
+		"the cause, not the cleaning up": {errors.Join(cli.Usagef("x"), missing), 1},
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -20,51 +21,40 @@ import (
 // envFault names the variable with the faults that shall strike.
 const envFault = "GVW_FAULT"
 
-// getenv returns a variable's value; empty is unset.
-func (p *program) getenv(name string) string {
-	value := ""
-	for _, kv := range p.env {
-		if n, v, _ := strings.Cut(kv, "="); n == name {
-			value = v // the last one counts, as for os/exec
-		}
-	}
-	return value
-}
-
 // attempt is which attempt of its rank this process is, from 1: launchers that start
 // a process again say so.
 func (p *program) attempt() (uint64, error) {
-	value := p.getenv(launch.EnvAttempt)
+	value := p.Getenv(launch.EnvAttempt)
 	if value == "" {
 		return 1, nil
 	}
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil || n == 0 {
-		return 0, usageErrorf("%s=%s is no number from 1 on: gvw run and gvw supervise set this variable, nobody else should", launch.EnvAttempt, value)
+		return 0, cli.Usagef("%s=%s is no number from 1 on: gvw run and gvw supervise set this variable, nobody else should", launch.EnvAttempt, value)
 	}
 	return n, nil
 }
 
 // faultPlan reads GVW_FAULT for a job of total ranks; nil: there is none.
 func (p *program) faultPlan(total int, sharesMemory bool) (fault.Plan, error) {
-	text := p.getenv(envFault)
+	text := p.Getenv(envFault)
 	if text == "" {
 		return nil, nil
 	}
 	plan, err := fault.Parse(text)
 	if err != nil {
-		return nil, usageErrorf("%s: %w (gvw faults lists what there is)", envFault, err)
+		return nil, cli.Usagef("%s: %w (gvw faults lists what there is)", envFault, err)
 	}
 	if f, ok := plan.Within(total); !ok {
-		return nil, usageErrorf("%s: %v: the ranks are 0 to %d", envFault, f, total-1)
+		return nil, cli.Usagef("%s: %v: the ranks are 0 to %d", envFault, f, total-1)
 	}
 	switch {
 	case total == 1 && plan.Needs(fault.Drop, fault.Garble, fault.HalfOpen):
-		return nil, usageErrorf("%s: a process alone has no connections to break: drop, garble and halfopen are for jobs of several", envFault)
+		return nil, cli.Usagef("%s: a process alone has no connections to break: drop, garble and halfopen are for jobs of several", envFault)
 	case sharesMemory && plan.Needs(fault.Garble, fault.HalfOpen):
-		return nil, usageErrorf("%s: garble and halfopen are about connections, and ranks on one machine add up in shared memory: add --shm off", envFault)
+		return nil, cli.Usagef("%s: garble and halfopen are about connections, and ranks on one machine add up in shared memory: add --shm off", envFault)
 	case stopSelf == nil && plan.Needs(fault.Stop):
-		return nil, usageErrorf("%s: this system cannot stop a process: use kill", envFault)
+		return nil, cli.Usagef("%s: this system cannot stop a process: use kill", envFault)
 	}
 	return plan, nil
 }
@@ -84,7 +74,7 @@ func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory boo
 		attempt++ // the rank has had another one
 	}
 	p.rank = at.Rank
-	log := p.logger(slog.LevelInfo, true) // with the time, to tell how long it took the others
+	log := p.Logger(slog.LevelInfo, true) // with the time, to tell how long it took the others
 	fault.Arm(plan, fault.Life{Attempt: attempt, Generation: generation}, fault.Hands{
 		Exit:  os.Exit,
 		Kill:  killSelf,
@@ -128,7 +118,7 @@ func (f *struckFile) CommitNew() error {
 // faultsCommand is gvw faults.
 func (p *program) faultsCommand(_ context.Context, args []string) error {
 	if len(args) > 0 && args[0] != "--help" && args[0] != "-h" {
-		return usageErrorf("gvw faults takes nothing, but got %q", args[0])
+		return cli.Usagef("gvw faults takes nothing, but got %q", args[0])
 	}
 	var b strings.Builder
 	b.WriteString("GVW_FAULT makes a process break itself, to test what the others do about it:\n\n" +
@@ -150,7 +140,7 @@ func (p *program) faultsCommand(_ context.Context, args []string) error {
 		"  rank:1,op:5,kind:garble               needs --shm off where all are on one machine\n" +
 		"  rank:1,work:1,kind:kill;rank:2,work:3,kind:stop\n" +
 		"  op:100,delay:20ms                     every rank, from its 100th collective on\n")
-	return p.print(b.String())
+	return p.Print(b.String())
 }
 
 func describe(b io.Writer, head, suffix string, all []fault.Description) error {

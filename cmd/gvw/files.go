@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/launch"
@@ -39,9 +39,9 @@ func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	case len(data) == 0:
 		return ".cache", nil // as in vw, which adds it to the name of the data
 	case slices.Contains(stdinNames, data[0]):
-		return "", usageErrorf("--cache: data from stdin has no name for its cache: give --cache_file FILE")
+		return "", cli.Usagef("--cache: data from stdin has no name for its cache: give --cache_file FILE")
 	case hdfsio.Remote(data[0]):
-		return "", usageErrorf("--cache: the cache of %s would be beside it, and a cache is a file on this machine: give --cache_file FILE", data[0])
+		return "", cli.Usagef("--cache: the cache of %s would be beside it, and a cache is a file on this machine: give --cache_file FILE", data[0])
 	case shard.Kind != hdfsio.Whole:
 		return fmt.Sprintf("%s.cache.%d", data[0], shard.Rank), nil
 	}
@@ -55,17 +55,17 @@ func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cac
 		if there, err := exists(ctx, fsys, cache); there || err != nil {
 			return nil, err
 		}
-		if terminal(p.stdin) {
-			return nil, usageErrorf("there is no data: give -d FILE, or text on stdin (gvw --help says more)")
+		if terminal(p.Stdin) {
+			return nil, cli.Usagef("there is no data: give -d FILE, or text on stdin (gvw --help says more)")
 		}
 		data = stdinNames[:1]
 	}
 	if slices.ContainsFunc(data, func(name string) bool { return slices.Contains(stdinNames, name) }) {
 		switch {
 		case len(data) > 1:
-			return nil, usageErrorf("--data: stdin cannot stand beside files: join them before the pipe")
+			return nil, cli.Usagef("--data: stdin cannot stand beside files: join them before the pipe")
 		case shard.Kind != hdfsio.Whole:
-			return nil, usageErrorf("--shard: stdin is this rank's alone: give a file that every rank can open, or leave --shard out")
+			return nil, cli.Usagef("--shard: stdin is this rank's alone: give a file that every rank can open, or leave --shard out")
 		}
 		name := data[0]
 		if name == "-" {
@@ -106,7 +106,7 @@ func validInputs(ctx context.Context, fsys hdfsio.FS, files []string, at launch.
 		return nil, nil
 	}
 	if slices.ContainsFunc(files, func(name string) bool { return slices.Contains(stdinNames, name) }) {
-		return nil, usageErrorf("--valid: stdin can be read only once, and it is measured after each pass: give a file")
+		return nil, cli.Usagef("--valid: stdin can be read only once, and it is measured after each pass: give a file")
 	}
 	shard := hdfsio.Shard{}
 	if at.Total > 1 {
@@ -148,7 +148,7 @@ func dictionaryPath(given []string, path string) []string {
 // goes on.
 func (p *program) passLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
 	if slices.Contains(stdoutNames, name) {
-		return nopCloser{p.stdout}, nil
+		return nopCloser{p.Stdout}, nil
 	}
 	f, err := fsys.CreateNow(name)
 	if err != nil {
@@ -176,10 +176,10 @@ func (p *program) openStdin(name string) func(context.Context) (io.ReadCloser, e
 	opened := false
 	return func(ctx context.Context) (io.ReadCloser, error) {
 		if opened {
-			return nil, usageErrorf("stdin can be read only once: more passes need --cache_file FILE")
+			return nil, cli.Usagef("stdin can be read only once: more passes need --cache_file FILE")
 		}
 		opened = true
-		in, err := hdfsio.Interruptible(ctx, p.stdin)
+		in, err := hdfsio.Interruptible(ctx, p.Stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func (p *program) creator(ctx context.Context, fsys hdfsio.FS) func(string) (lea
 	}
 	return func(name string) (learn.Output, error) {
 		if slices.Contains(stdoutNames, name) {
-			return &stdoutFile{w: p.stdout}, nil
+			return &stdoutFile{w: p.Stdout}, nil
 		}
 		f, err := fsys.Create(ctx, name)
 		if err != nil {

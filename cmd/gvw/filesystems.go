@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
@@ -36,15 +36,15 @@ func checkFiles(s *settings) (errs []error) {
 	for _, option := range localOptions {
 		for _, name := range s.all(option) {
 			if hdfsio.Remote(name) {
-				errs = append(errs, usageErrorf("--%s %s: it must be a file on this machine", option, name))
+				errs = append(errs, cli.Usagef("--%s %s: it must be a file on this machine", option, name))
 			}
 		}
 	}
 	if s.has("hdfs_keytab") != s.has("hdfs_principal") {
-		errs = append(errs, usageErrorf("--hdfs_keytab and --hdfs_principal go together: a file of keys, and whose to use"))
+		errs = append(errs, cli.Usagef("--hdfs_keytab and --hdfs_principal go together: a file of keys, and whose to use"))
 	}
 	if c := s.get("hdfs_client"); s.has("hdfs_keytab") && (c == "webhdfs" || c == "pipe") {
-		errs = append(errs, usageErrorf("--hdfs_keytab would be ignored with --hdfs_client %s: the native client alone uses one", c))
+		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client %s: the native client alone uses one", c))
 	}
 	for _, word := range s.words {
 		if strings.HasPrefix(word, "hdfs://") {
@@ -60,7 +60,7 @@ func checkFiles(s *settings) (errs []error) {
 	}
 	for _, option := range []string{"hdfs_client", "hdfs_keytab"} {
 		if s.has(option) {
-			errs = append(errs, usageErrorf("--%s would be ignored: no file begins with hdfs://", option))
+			errs = append(errs, cli.Usagef("--%s would be ignored: no file begins with hdfs://", option))
 		}
 	}
 	return errs
@@ -83,7 +83,7 @@ func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs
 		if quiet {
 			level = slog.LevelError
 		}
-		cfg.Log = slog.New(slog.NewTextHandler(talk{p}, &slog.HandlerOptions{Level: level}))
+		cfg.Log = slog.New(slog.NewTextHandler(p.Diagnostics(), &slog.HandlerOptions{Level: level}))
 		return hdfs.Dialer(cfg)(scheme, authority)
 	}
 	return u
@@ -125,7 +125,7 @@ func (p *program) hdfsConfig(get func(option string) string) (hdfs.Config, error
 	if err != nil {
 		return hdfs.Config{}, err
 	}
-	who := p.getenv("HADOOP_USER_NAME")
+	who := p.Getenv("HADOOP_USER_NAME")
 	if who == "" {
 		u, err := user.Current()
 		if err != nil {
@@ -141,13 +141,13 @@ func (p *program) hdfsConfig(get func(option string) string) (hdfs.Config, error
 		Client:       get("hdfs_client"),
 		Conf:         conf,
 		User:         who,
-		TokenFile:    p.getenv("HADOOP_TOKEN_FILE_LOCATION"),
-		KerberosConf: firstSet(p.getenv("KRB5_CONFIG"), "/etc/krb5.conf"),
-		TicketCache:  strings.TrimPrefix(firstSet(p.getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
+		TokenFile:    p.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
+		KerberosConf: firstSet(p.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"),
+		TicketCache:  strings.TrimPrefix(firstSet(p.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
 		Keytab:       get("hdfs_keytab"),
 		Principal:    get("hdfs_principal"),
 		Command:      p.hadoopClient(),
-		Env:          p.env,
+		Env:          p.Env,
 		Host:         host,
 		Pid:          os.Getpid(),
 	}, nil
@@ -165,16 +165,16 @@ func firstSet(values ...string) string {
 // siteConf reads the site files where Hadoop's own client would; without any, names
 // of hosts have to be given.
 func (p *program) siteConf() (*siteconf.Conf, error) {
-	if dir := p.getenv("HADOOP_CONF_DIR"); dir != "" {
-		return siteconf.Load(dir, p.getenv)
+	if dir := p.Getenv("HADOOP_CONF_DIR"); dir != "" {
+		return siteconf.Load(dir, p.Getenv)
 	}
 	var dirs []string
-	if home := p.getenv("HADOOP_HOME"); home != "" {
+	if home := p.Getenv("HADOOP_HOME"); home != "" {
 		dirs = append(dirs, filepath.Join(home, "etc", "hadoop"))
 	}
 	for _, dir := range append(dirs, "/etc/hadoop/conf") {
 		if _, err := os.Stat(filepath.Join(dir, "core-site.xml")); err == nil {
-			return siteconf.Load(dir, p.getenv)
+			return siteconf.Load(dir, p.Getenv)
 		}
 	}
 	return &siteconf.Conf{}, nil
@@ -184,7 +184,7 @@ func (p *program) siteConf() (*siteconf.Conf, error) {
 // task, where no script of Hadoop's may be at hand, its classes are.
 func (p *program) hadoopClient() []string {
 	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
-		if home := p.getenv("HADOOP_HOME"); home != "" {
+		if home := p.Getenv("HADOOP_HOME"); home != "" {
 			if file, err := exec.LookPath(filepath.Join(home, "bin", c[0])); err == nil {
 				return []string{file, c[1]}
 			}
@@ -193,16 +193,11 @@ func (p *program) hadoopClient() []string {
 			return []string{file, c[1]}
 		}
 	}
-	if classes := p.getenv("CLASSPATH"); classes != "" && p.getenv("CONTAINER_ID") != "" {
-		java, err := exec.LookPath(filepath.Join(p.getenv("JAVA_HOME"), "bin", "java"))
+	if classes := p.Getenv("CLASSPATH"); classes != "" && p.Getenv("CONTAINER_ID") != "" {
+		java, err := exec.LookPath(filepath.Join(p.Getenv("JAVA_HOME"), "bin", "java"))
 		if err == nil {
 			return []string{java, "-Xmx256m", "-cp", classes, "org.apache.hadoop.fs.FsShell"}
 		}
 	}
 	return nil
 }
-
-// talk writes to where the program talks to people, wherever that is by then.
-type talk struct{ p *program }
-
-func (t talk) Write(b []byte) (int, error) { return t.p.stderr.Write(b) }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // located is a file system that knows where blocks are.
@@ -87,7 +88,7 @@ func TestHadoopIsFound(t *testing.T) {
 			[]string{filepath.Join(home, "jdk", "bin", "java"), "-Xmx256m", "-cp", "x.jar", "org.apache.hadoop.fs.FsShell"},
 		},
 	} {
-		p := &program{env: c.env}
+		p := &program{Process: &cli.Process{Env: c.env}}
 		got, err := p.siteConf()
 		if err != nil || got.Dir != c.conf {
 			t.Errorf("%v: site files of %q, %v, want %q", c.env, got.Dir, err, c.conf)
@@ -96,7 +97,7 @@ func TestHadoopIsFound(t *testing.T) {
 			t.Errorf("%v: client %q, want %q", c.env, cmd, c.cmd)
 		}
 	}
-	if _, err := (&program{env: []string{"HADOOP_CONF_DIR=" + home}}).siteConf(); err == nil {
+	if _, err := (&program{Process: &cli.Process{Env: []string{"HADOOP_CONF_DIR=" + home}}}).siteConf(); err == nil {
 		t.Error("a folder without site files: no error")
 	}
 }

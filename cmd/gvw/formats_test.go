@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -100,7 +101,7 @@ func TestFormatsDocument(t *testing.T) {
 		case b.info == "sh":
 			for command := range strings.Lines(b.text) {
 				var stderr bytes.Buffer
-				p := &program{args: strings.Fields(command)[1:], stdin: os.Stdin, stdout: &stderr, stderr: &stderr}
+				p := &program{Process: &cli.Process{Args: strings.Fields(command)[1:], Stdin: os.Stdin, Stdout: &stderr, Stderr: &stderr}}
 				if code := p.main(); code != 0 {
 					t.Fatalf("%s: exit code %d\n%s", command, code, &stderr)
 				}

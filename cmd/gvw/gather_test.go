@@ -152,11 +152,3 @@ func TestLastLines(t *testing.T) {
 		t.Errorf("of an empty file: %q", got)
 	}
 }
-
-func TestErrorLines(t *testing.T) {
-	err := errors.Join(errors.New("the\ncause"), fmt.Errorf("wrapped: %w", errors.Join(errors.New("a"), errors.New("b"))), errors.New("cleaning up"))
-	want := "cleaning up|wrapped: a b|the cause"
-	if got := strings.Join(errorLines(err), "|"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

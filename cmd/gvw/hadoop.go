@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/hadoop"
 )
 
@@ -63,20 +64,20 @@ func (p *program) hadoopCommand(ctx context.Context, args []string) error {
 	case "slots":
 		specs = slotsFlags
 	case "--help", "-h":
-		return p.print(hadoopHelp())
+		return p.Print(hadoopHelp())
 	default:
-		return usageErrorf("gvw hadoop %s: split or slots is needed (gvw hadoop --help)", what)
+		return cli.Usagef("gvw hadoop %s: split or slots is needed (gvw hadoop --help)", what)
 	}
 	s, err := normalise(specs, args, nil, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(hadoopHelp())
+		return p.Print(hadoopHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw hadoop %s takes options only, but got %q", what, append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw hadoop %s takes options only, but got %q", what, append(s.words, s.rest...)[0])
 	case !s.has("maps"):
-		return usageErrorf("gvw hadoop %s: --maps is missing: how many maps?", what)
+		return cli.Usagef("gvw hadoop %s: --maps is missing: how many maps?", what)
 	}
 	if what == "split" {
 		return p.hadoopSplit(int(s.number("maps")))
@@ -86,7 +87,7 @@ func (p *program) hadoopCommand(ctx context.Context, args []string) error {
 
 // hadoopSplit reads a listing of the input and says what split size gives n maps.
 func (p *program) hadoopSplit(n int) error {
-	listing, err := io.ReadAll(p.stdin)
+	listing, err := io.ReadAll(p.Stdin)
 	if err != nil {
 		return err
 	}
@@ -95,18 +96,18 @@ func (p *program) hadoopSplit(n int) error {
 		return err
 	}
 	if len(files) == 0 {
-		return usageErrorf("gvw hadoop split: there is no file on stdin: the output of hadoop fs -ls IN is needed there")
+		return cli.Usagef("gvw hadoop split: there is no file on stdin: the output of hadoop fs -ls IN is needed there")
 	}
 	size, got, err := hadoop.SplitSize(files, n)
 	switch {
 	case err != nil:
 		return err
 	case got > n:
-		return usageErrorf("the input has %d files, and each is a map at least: %d maps cannot be had (give %d, or fewer and larger files)", got, n, got)
+		return cli.Usagef("the input has %d files, and each is a map at least: %d maps cannot be had (give %d, or fewer and larger files)", got, n, got)
 	case got < n:
-		return usageErrorf("%d maps cannot be had of this input, but %d: a compressed file is one map, others are cut into equal parts (give %d, or other files)", n, got, got)
+		return cli.Usagef("%d maps cannot be had of this input, but %d: a compressed file is one map, others are cut into equal parts (give %d, or other files)", n, got, got)
 	}
-	return p.print(fmt.Sprintf("%d %d\n", size, got))
+	return p.Print(fmt.Sprintf("%d %d\n", size, got))
 }
 
 // hadoopSlots says whether n maps run at once.
@@ -122,7 +123,7 @@ func (p *program) hadoopSlots(ctx context.Context, s *settings) error {
 		managers = hadoop.ResourceManagers(site)
 	}
 	if len(managers) == 0 {
-		return usageErrorf("gvw hadoop slots: where is the ResourceManager? Give --rm HOST:PORT, or HADOOP_CONF_DIR with a yarn-site.xml that says so")
+		return cli.Usagef("gvw hadoop slots: where is the ResourceManager? Give --rm HOST:PORT, or HADOOP_CONF_DIR with a yarn-site.xml that says so")
 	}
 	room, err := askRoom(ctx, managers)
 	if err != nil {
@@ -149,19 +150,20 @@ func (p *program) hadoopSlots(ctx context.Context, s *settings) error {
 	if now < n {
 		text += fmt.Sprintf("; %d are needed: the job begins when others have ended", n)
 	}
-	return p.print(text + "\n")
+	return p.Print(text + "\n")
 }
 
 // slotsError says that a cluster is too small for a job.
 type slotsError struct{ text string }
 
 func (e *slotsError) Error() string { return e.text }
+func (e *slotsError) ExitCode() int { return cli.ExitRefused }
 
 // sites are the properties of the cluster's yarn-site.xml and mapred-site.xml; without
 // them it is empty.
 func (p *program) sites() (map[string]string, error) {
 	all := map[string]string{}
-	dir := p.getenv("HADOOP_CONF_DIR")
+	dir := p.Getenv("HADOOP_CONF_DIR")
 	if dir == "" {
 		return all, nil
 	}

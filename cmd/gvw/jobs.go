@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -74,7 +75,7 @@ func cancelHelp() string {
 func serverAddress(s *settings) (string, error) {
 	host := cmp.Or(s.get("span_server"), "127.0.0.1")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
-		return "", usageErrorf("--span_server %s: give the host alone, and its port by --span_server_port", host)
+		return "", cli.Usagef("--span_server %s: give the host alone, and its port by --span_server_port", host)
 	}
 	return net.JoinHostPort(host, cmp.Or(s.get("span_server_port"), strconv.Itoa(defaultServerPort))), nil
 }
@@ -89,14 +90,14 @@ func (p *program) askAs(s *settings) (*auth.Credentials, error) {
 
 // jobsCommand is gvw jobs.
 func (p *program) jobsCommand(ctx context.Context, args []string) error {
-	s, err := normalise(jobsFlags, args, p.env, os.ReadFile)
+	s, err := normalise(jobsFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(jobsHelp())
+		return p.Print(jobsHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw jobs takes options only, but got %q: the server is given by --span_server", append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw jobs takes options only, but got %q: the server is given by --span_server", append(s.words, s.rest...)[0])
 	}
 	server, err := serverAddress(s)
 	if err != nil {
@@ -128,7 +129,7 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.print(text)
+	return p.Print(text)
 }
 
 // watchEvery is how often --watch asks the server.
@@ -138,7 +139,7 @@ const watchEvery = 2 * time.Second
 // cannot be reached is asked again, one that refuses is not.
 func (p *program) watch(ctx context.Context, every time.Duration, listing func() (string, error)) error {
 	erase, between := "", "\n"
-	if f, ok := p.stdout.(*os.File); ok && terminal(f) {
+	if f, ok := p.Stdout.(*os.File); ok && terminal(f) {
 		erase, between = "\x1b[H\x1b[J", "" // from the first line on
 	}
 	ticker := time.NewTicker(every)
@@ -152,9 +153,9 @@ func (p *program) watch(ctx context.Context, every time.Duration, listing func()
 		case refused:
 			return err
 		case err != nil:
-			text = errorLines(err)[0] + "\n"
+			text = cli.ErrorLines(err)[0] + "\n"
 		}
-		if err := p.print(before + erase + text); err != nil {
+		if err := p.Print(before + erase + text); err != nil {
 			return err
 		}
 		select {
@@ -167,16 +168,16 @@ func (p *program) watch(ctx context.Context, every time.Duration, listing func()
 
 // cancelCommand is gvw cancel.
 func (p *program) cancelCommand(ctx context.Context, args []string) error {
-	s, err := normalise(cancelFlags, args, p.env, os.ReadFile)
+	s, err := normalise(cancelFlags, args, p.Env, os.ReadFile)
 	if err != nil {
 		return err
 	}
 	words := append(s.words, s.rest...)
 	switch {
 	case s.has("help"):
-		return p.print(cancelHelp())
+		return p.Print(cancelHelp())
 	case len(words) != 1:
-		return usageErrorf("gvw cancel: got %d jobs, want one, as in: gvw cancel --span_server gateway 17 (gvw jobs lists them)", len(words))
+		return cli.Usagef("gvw cancel: got %d jobs, want one, as in: gvw cancel --span_server gateway 17 (gvw jobs lists them)", len(words))
 	}
 	job, err := parseJob(words[0])
 	if err != nil {
@@ -202,7 +203,7 @@ func parseJob(text string) (protocol.Job, error) {
 	id, key, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return protocol.Job{}, usageErrorf("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
+		return protocol.Job{}, cli.Usagef("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
 	}
 	return protocol.Job{UniqueID: n, RunKey: key}, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -28,7 +29,7 @@ import (
 func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	p := &program{args: args, stdout: &out, stderr: &errs}
+	p := &program{Process: &cli.Process{Args: args, Stdout: &out, Stderr: &errs}}
 	code = 0
 	if err := p.run(t.Context()); err != nil {
 		code = p.fail(err)
@@ -74,7 +75,7 @@ func TestJobsAndCancel(t *testing.T) {
 		_, err := m.Ready(t.Context(), protocol.Shard{})
 		ready <- err
 	}()
-	if _, stderr, code := call(t, append([]string{"cancel", "8"}, at...)...); code != exitRefused || !strings.Contains(stderr, "there is no job 8") {
+	if _, stderr, code := call(t, append([]string{"cancel", "8"}, at...)...); code != cli.ExitRefused || !strings.Contains(stderr, "there is no job 8") {
 		t.Errorf("code %d, %q", code, stderr)
 	}
 	if _, stderr, code := call(t, append([]string{"cancel", "7", "--reason", "wrong data"}, at...)...); code != 0 || stderr != "" {
@@ -120,7 +121,7 @@ func TestWatch(t *testing.T) {
 		err  error
 	}{{"a\n", nil}, {"", &protocol.ServerError{Server: "s", Doing: "list the jobs", Err: errors.New("away")}}, {"b\n", nil}, {"", refused}}
 	var out bytes.Buffer
-	p := &program{stdout: &out}
+	p := &program{Process: &cli.Process{Stdout: &out}}
 	n := 0
 	err := p.watch(t.Context(), time.Millisecond, func() (string, error) {
 		n++

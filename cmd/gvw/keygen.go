@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // catKeygen is the category of what gvw keygen takes.
@@ -43,18 +44,18 @@ func keygenHelp() string {
 
 // keygenCommand is gvw keygen.
 func (p *program) keygenCommand(_ context.Context, args []string) error {
-	s, err := normalise(keygenFlags, args, p.env, os.ReadFile)
+	s, err := normalise(keygenFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(keygenHelp())
+		return p.Print(keygenHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw keygen takes options only, but got %q", append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw keygen takes options only, but got %q", append(s.words, s.rest...)[0])
 	case !s.has("secret") && !s.has("dir"):
-		return usageErrorf("gvw keygen: what is to be made? As in gvw keygen --secret FILE, or gvw keygen --dir DIR --hosts gateway")
+		return cli.Usagef("gvw keygen: what is to be made? As in gvw keygen --secret FILE, or gvw keygen --dir DIR --hosts gateway")
 	case !s.has("dir") && s.has("hosts"), !s.has("dir") && s.has("days"):
-		return usageErrorf("--hosts and --days would be ignored without --dir: they are about certificates")
+		return cli.Usagef("--hosts and --days would be ignored without --dir: they are about certificates")
 	}
 	if file := s.get("secret"); file != "" {
 		if err := writeNew(file, append(auth.Draw(), '\n')); err != nil {

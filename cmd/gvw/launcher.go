@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -75,7 +75,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if err != nil {
 		return err
 	}
-	defer func() { err = logs.end(p.stderr, err) }()
+	defer func() { err = logs.end(p.Stderr, err) }()
 	job.logDir = logs.dir
 	secret, creds, err := runSecret(c.String("secret_file"))
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		return err
 	}
 	if !s.has("quiet") {
-		fmt.Fprintf(p.stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.fate())
+		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.fate())
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
 	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers, job.spares)
@@ -134,7 +134,7 @@ func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
 	var secret *auth.Secret
 	switch {
 	case !launch.CanInherit && file != "":
-		return nil, nil, usageErrorf("--secret_file: this system hands no descriptor to workers: start them by hand, with a server of your own")
+		return nil, nil, cli.Usagef("--secret_file: this system hands no descriptor to workers: start them by hand, with a server of your own")
 	case !launch.CanInherit:
 		return nil, nil, nil
 	case file == "":
@@ -199,9 +199,9 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
 	}
-	env := workerEnv(p.env)
+	env := workerEnv(p.Env)
 	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))
-	terminal := &crash.Filter{Out: p.stderr, Full: logs.name(0)} // of rank 0
+	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
 		cmd := exec.Command(self, w.args()...)
 		cmd.Env = env[:len(env):len(env)]
@@ -218,7 +218,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		}
 		cmds[rank] = cmd
 	}
-	symptom := func(code int) bool { return code == exitLost || code == exitDeadline }
+	symptom := func(code int) bool { return code == cli.ExitLost || code == cli.ExitDeadline }
 	job := launch.Job{
 		Symptom:  symptom,
 		Secret:   secret,
@@ -240,7 +240,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		if pl.shrinks {
 			unless = ", unless the others go on without it"
 		}
-		fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
+		fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
 			pl.name(r.Rank), logs.howEnded(r), r.Attempt+1, restarts+1, pause, unless)
 	}
 	lost := 0
@@ -251,7 +251,7 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 		if !pl.shrinks || !watch.without(r.Rank) {
 			return false
 		}
-		fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, logs.howEnded(r))
+		fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, logs.howEnded(r))
 		return true
 	}
 	logs.began = true
@@ -269,13 +269,13 @@ func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, l
 	}
 	// A worker that was killed on its way out, or whose next attempt came too late: all that
 	// it owed is delivered.
-	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == exitRefused) && watch.finished() {
+	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == cli.ExitRefused) && watch.finished() {
 		return left
 	}
 	if results[0].Spared && len(pl.spares) > 0 {
-		fmt.Fprintf(p.stderr, "gvw run: rank 0 was lost: what the spare says that took its place is in %s\n", filepath.Join(logs.dir, "spare-*.log"))
+		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: what the spare says that took its place is in %s\n", filepath.Join(logs.dir, "spare-*.log"))
 	} else if at := slices.IndexFunc(results, func(r launch.Result) bool { return r.Code == 0 && r.Err == nil }); at > 0 && results[0].Spared {
-		fmt.Fprintf(p.stderr, "gvw run: rank 0 was lost: what rank %d says is in %s\n", at, logs.name(at))
+		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: what rank %d says is in %s\n", at, logs.name(at))
 	}
 	if root >= 0 {
 		return errors.Join(p.blame(results[root], pl, logs), left)
@@ -336,6 +336,7 @@ type workerError struct {
 }
 
 func (e *workerError) Error() string { return e.text }
+func (e *workerError) ExitCode() int { return e.code }
 
 // showCrash shows the cause of a crash; that of rank 0 is on the terminal.
 func (p *program) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
@@ -345,9 +346,9 @@ func (p *program) showCrash(r launch.Result, pl *plan, logs *logs, terminal *cra
 	if !logs.crashed(r) || r.Rank == 0 {
 		return
 	}
-	fmt.Fprintf(p.stderr, "gvw run: %s crashed; from %s:\n", pl.name(r.Rank), logs.name(r.Rank))
+	fmt.Fprintf(p.Stderr, "gvw run: %s crashed; from %s:\n", pl.name(r.Rank), logs.name(r.Rank))
 	for _, line := range logs.crashes[r.Rank].Lines() {
-		fmt.Fprintf(p.stderr, "  | %s\n", line)
+		fmt.Fprintf(p.Stderr, "  | %s\n", line)
 	}
 }
 
@@ -356,18 +357,18 @@ func (p *program) blame(r launch.Result, pl *plan, logs *logs) error {
 	name := logs.name(r.Rank)
 	lines := lastLines(name, 10)
 	if r.Rank != 0 && len(lines) > 0 && logs.crashes[r.Rank].Message == "" { // rank 0's are on the terminal, a crash is shown
-		fmt.Fprintf(p.stderr, "gvw run: %s failed first; the end of %s:\n", pl.name(r.Rank), name)
+		fmt.Fprintf(p.Stderr, "gvw run: %s failed first; the end of %s:\n", pl.name(r.Rank), name)
 		for _, l := range lines {
-			fmt.Fprintf(p.stderr, "  | %s\n", l)
+			fmt.Fprintf(p.Stderr, "  | %s\n", l)
 		}
 	}
 	e := &workerError{code: r.Code}
 	how := logs.howEnded(r)
 	switch {
 	case r.Err != nil:
-		e.code = exitIO
+		e.code = cli.ExitIO
 	case r.Signal != nil:
-		e.code = exitLost
+		e.code = cli.ExitLost
 	case len(lines) > 0:
 		how += ": " + strings.TrimPrefix(lines[len(lines)-1], "gvw: ")
 	}

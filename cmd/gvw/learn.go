@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/cache"
@@ -46,13 +46,13 @@ func (p *program) learn(c *cli.Context) (err error) {
 		if c.IsSet("shard") {
 			kind, err := hdfsio.ParseKind(c.String("shard"))
 			if err != nil {
-				return usageErrorf("--shard: %w", err)
+				return cli.Usagef("--shard: %w", err)
 			}
 			shard = p.share(kind, at)
 		}
 	}
 	level := logLevel(cfg.Quiet, c.String("log_level"))
-	ctx, fsys := c.Context, watched(c, p.files(c.String, cfg.Quiet), isRank, p.logger(level, isRank))
+	ctx, fsys := c.Context, watched(c, p.files(c.String, cfg.Quiet), isRank, p.Logger(level, isRank))
 	cfg.CacheMode = fileMode(c.String("mode"))
 	cfg.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
 	if cfg.Cache, err = cacheName(c, shard); err != nil {
@@ -74,7 +74,7 @@ func (p *program) learn(c *cli.Context) (err error) {
 		return err
 	}
 	cfg.OpenModel = opener(ctx, fsys)
-	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.getenv("PATH"))
+	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.Getenv("PATH"))
 	cfg.Create = p.creator(ctx, fsys)
 	if c.Bool("dry_run") {
 		if cfg.Cluster != nil {
@@ -90,32 +90,32 @@ func (p *program) learn(c *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, log.Close()) }()
 		cfg.PassLog = log
 	}
-	if f, ok := p.stderr.(*os.File); ok && terminal(f) && !cfg.Quiet {
-		left := newRemaining(p.stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
+	if f, ok := p.Stderr.(*os.File); ok && terminal(f) && !cfg.Quiet {
+		left := newRemaining(p.Stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
 		defer left.end()
 		for i, in := range cfg.Inputs {
 			cfg.Inputs[i] = left.count(in)
 		}
 		cfg.Watch = left.watch
-		p.stderr = left
-		defer func() { p.stderr = f }()
+		p.Stderr = left
+		defer func() { p.Stderr = f }()
 	}
 	cfg.Loaded = p.checkLoaded(c)
 	switch {
 	case c.Bool("driver_output_off"):
 		cfg.Talk = io.Discard // not nil: as in vw the model keeps the state of the table
 	case c.String("driver_output") == "stdout":
-		cfg.Talk = p.stdout
+		cfg.Talk = p.Stdout
 	default:
-		cfg.Talk = p.stderr
+		cfg.Talk = p.Stderr
 	}
 	if c.Bool("audit") {
 		if slices.Contains(stdoutNames, cfg.Predictions) || slices.Contains(stdoutNames, cfg.RawPredictions) {
-			return usageErrorf("--audit: it writes to stdout, so predictions need a file of their own")
+			return cli.Usagef("--audit: it writes to stdout, so predictions need a file of their own")
 		}
-		cfg.Audit = p.stdout
+		cfg.Audit = p.Stdout
 	}
-	cfg.Log = p.logger(level, isRank) // by way of the line at the bottom of a terminal
+	cfg.Log = p.Logger(level, isRank) // by way of the line at the bottom of a terminal
 	fsys.Log = cfg.Log
 	if shard.Kind == hdfsio.Bytes {
 		warnOfPrefixes(cfg.Log, fsys, c.StringSlice("data"))
@@ -169,19 +169,4 @@ func logLevel(quiet bool, name string) slog.Level {
 		return slog.LevelError
 	}
 	return slog.LevelInfo
-}
-
-// logger returns the logger of warnings and of the progress of ranks, on stderr. Times
-// are of use only where several processes write.
-func (p *program) logger(level slog.Level, isRank bool) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: level}
-	if !isRank {
-		opts.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
-			if len(groups) == 0 && a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		}
-	}
-	return slog.New(slog.NewTextHandler(p.stderr, opts))
 }

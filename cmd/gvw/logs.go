@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -73,7 +74,7 @@ func (l *logs) crashed(r launch.Result) bool {
 	if fi, err := l.ranks[r.Rank].Stat(); err == nil {
 		l.attempt[r.Rank] = fi.Size()
 	}
-	if r.Signal != syscall.SIGABRT && r.Code != exitData {
+	if r.Signal != syscall.SIGABRT && r.Code != cli.ExitData {
 		return false
 	}
 	f, err := os.Open(l.name(r.Rank))

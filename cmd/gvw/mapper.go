@@ -17,6 +17,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/hadoop"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -63,29 +64,29 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(mapperHelp())
+		return p.Print(mapperHelp())
 	case len(s.words) > 0:
-		return usageErrorf("%q: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model", s.words[0])
+		return cli.Usagef("%q: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model", s.words[0])
 	case s.rest == nil:
-		return usageErrorf("gvw mapper: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model")
+		return cli.Usagef("gvw mapper: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model")
 	}
-	task, ok, err := hadoop.Parse(p.env)
+	task, ok, err := hadoop.Parse(p.Env)
 	switch {
 	case err != nil:
-		return usageErrorf("%w", err)
+		return cli.Usagef("%w", err)
 	case !ok:
-		return usageErrorf("gvw mapper: this is no map task of Hadoop's: mapreduce_task_attempt_id is not set (elsewhere write gvw without mapper; scripts/mapscript.sh submits a job)")
+		return cli.Usagef("gvw mapper: this is no map task of Hadoop's: mapreduce_task_attempt_id is not set (elsewhere write gvw without mapper; scripts/mapscript.sh submits a job)")
 	}
 	if s.has("phase") {
 		task.Job += "." + s.get("phase")
 	}
-	m := newMapper(task, p.stderr)
+	m := newMapper(task, p.Stderr)
 	m.phased = s.has("phase")
-	p.task, p.stderr = m, m.lines
-	p.env = append(p.env, launch.EnvAttempt+"="+strconv.Itoa(task.Attempt+1)) // for faults
+	p.task, p.Stderr = m, m.lines
+	p.Env = append(p.Env, launch.EnvAttempt+"="+strconv.Itoa(task.Attempt+1)) // for faults
 	defer m.close()
 	err = p.mapTask(ctx, s, m)
-	m.drain(p.stdin, err, context.Cause(ctx) != nil)
+	m.drain(p.Stdin, err, context.Cause(ctx) != nil)
 	fsys := p.files(s.get, true)
 	if err != nil {
 		return m.failed(context.WithoutCancel(ctx), err, fsys)
@@ -99,16 +100,16 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 
 // mapTask is the learner in a map task.
 func (p *program) mapTask(ctx context.Context, s *settings, m *mapper) error {
-	job, err := normalise(learnFlags, s.rest, p.env, os.ReadFile)
+	job, err := normalise(learnFlags, s.rest, p.Env, os.ReadFile)
 	if err != nil {
 		return err
 	}
 	if job.has("help") || job.has("version") {
-		return usageErrorf("gvw mapper: --help and --version come before --")
+		return cli.Usagef("gvw mapper: --help and --version come before --")
 	}
 	p.note(job)
 	p.takeData(job)
-	if err := m.settle(job, p.getenv); err != nil {
+	if err := m.settle(job, p.Getenv); err != nil {
 		return err
 	}
 	if err := checkLearn(job); err != nil {
@@ -116,7 +117,7 @@ func (p *program) mapTask(ctx context.Context, s *settings, m *mapper) error {
 	}
 	m.say("%s of job %s: rank %d of %d, server %s, split %s", m.task.ID, m.task.Job, m.task.Rank, m.task.Total, job.get("span_server"), m.task.Split)
 	err = p.dispatch(ctx, job.args(), learnFlags, p.learn)
-	if cause, ok := context.Cause(ctx).(*interruption); ok && err != nil {
+	if cause, ok := context.Cause(ctx).(*cli.Interruption); ok && err != nil {
 		return cause
 	}
 	return err
@@ -129,22 +130,22 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 	var errs []error
 	for _, name := range []string{"unique_id", "total", "node", "run_id", "generation"} {
 		if job.has(name) {
-			errs = append(errs, usageErrorf("gvw mapper: --%s is Hadoop's to say: leave it out", name))
+			errs = append(errs, cli.Usagef("gvw mapper: --%s is Hadoop's to say: leave it out", name))
 		}
 	}
 	if job.get("driver_output") == "stdout" {
-		errs = append(errs, usageErrorf("gvw mapper: --driver_output stdout: stdout is the output of the task: leave it out"))
+		errs = append(errs, cli.Usagef("gvw mapper: --driver_output stdout: stdout is the output of the task: leave it out"))
 	}
 	for _, name := range []string{"audit", "invert_hash"} {
 		if job.has(name) {
-			errs = append(errs, usageErrorf("gvw mapper: --%s needs names, and each rank knows those of its own split only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name))
+			errs = append(errs, cli.Usagef("gvw mapper: --%s needs names, and each rank knows those of its own split only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name))
 		}
 	}
 	if job.has("elastic") && m.phased {
-		errs = append(errs, usageErrorf("gvw mapper: --elastic with --phase: each call would decide anew who takes part, and who came too late for one has nothing for the next: --hybrid does all in one call"))
+		errs = append(errs, cli.Usagef("gvw mapper: --elastic with --phase: each call would decide anew who takes part, and who came too late for one has nothing for the next: --hybrid does all in one call"))
 	}
 	if job.has("log_json") {
-		errs = append(errs, usageErrorf("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))
+		errs = append(errs, cli.Usagef("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))
 	}
 	set := func(name, value string) {
 		if !job.has(name) && value != "" {
@@ -199,7 +200,7 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 		switch file := job.get(name); {
 		case file == "" || slices.Contains(stdoutNames, file):
 		case !strings.Contains(file, rankMark):
-			errs = append(errs, usageErrorf("gvw mapper: --%s %s: each rank has its own: %s.{rank}, or stdout, which is OUT/part-00000 and so on", name, file, file))
+			errs = append(errs, cli.Usagef("gvw mapper: --%s %s: each rank has its own: %s.{rank}, or stdout, which is OUT/part-00000 and so on", name, file, file))
 		default:
 			job.set(name, m.inOut(file))
 		}
@@ -254,7 +255,7 @@ const drainFailed = 2 * time.Second
 // who has submitted it: of a failed task Hadoop tells no more than the exit code. What
 // cannot be written is in the task's log all the same.
 func (m *mapper) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
-	lines := errorLines(err)
+	lines := cli.ErrorLines(err)
 	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/hadoop"
 	"github.com/gvw-project/gvw/learn"
 )
@@ -87,7 +88,7 @@ func (m *mapper) checkMemory(cfg *learn.Config) error {
 	m.say("memory: about %s together, of the %s that a container of %d MB leaves (-Xmx of its JVM: %d MB)",
 		size(need), size(limit), m.task.MemoryMB, m.task.HeapMB)
 	if need > limit {
-		return usageErrorf("this run takes about %s, but a container of %d MB leaves %s beside its JVM: -D mapreduce.map.memory.mb=%d is enough; a smaller -b or --mem takes less",
+		return cli.Usagef("this run takes about %s, but a container of %d MB leaves %s beside its JVM: -D mapreduce.map.memory.mb=%d is enough; a smaller -b or --mem takes less",
 			size(need), m.task.MemoryMB, size(limit), m.task.MemoryFor(need))
 	}
 	debug.SetMemoryLimit(int64(min(limit, math.MaxInt64)))

@@ -28,9 +28,9 @@ func (p *program) inNamespace(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start it in a namespace: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, p.args...)
-	cmd.Env = append(slices.Clone(p.env), envNamespace+"=1")
-	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
+	cmd := exec.CommandContext(ctx, self, p.Args...)
+	cmd.Env = append(slices.Clone(p.Env), envNamespace+"=1")
+	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}

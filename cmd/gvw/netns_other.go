@@ -4,12 +4,16 @@
 
 package main
 
-import "context"
+import (
+	"context"
+
+	"github.com/gvw-project/gvw/internal/cli"
+)
 
 func insideNamespace([]string) bool { return false }
 
 func (p *program) inNamespace(context.Context) error {
-	return usageErrorf("--netns: only Linux has network namespaces")
+	return cli.Usagef("--netns: only Linux has network namespaces")
 }
 
 func loopbackUp() error { return nil }

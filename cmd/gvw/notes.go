@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/model"
@@ -33,14 +33,14 @@ func (p *program) noteExtra(s *settings) {
 	}
 	for _, o := range s.extra {
 		if o.Class == compat.Noted {
-			fmt.Fprintf(p.stderr, "gvw: --%s: %s\n", o.Name, o.Remark)
+			fmt.Fprintf(p.Stderr, "gvw: --%s: %s\n", o.Name, o.Remark)
 		}
 	}
 }
 
 func (p *program) noteFinding(f compat.Finding) {
 	if f.Class == compat.Noted {
-		fmt.Fprintf(p.stderr, "gvw: %s: %s\n", f.Shown, f.Text)
+		fmt.Fprintf(p.Stderr, "gvw: %s: %s\n", f.Shown, f.Text)
 	}
 }
 
@@ -48,7 +48,7 @@ func (p *program) noteFinding(f compat.Finding) {
 // not read.
 func (p *program) takeData(s *settings) {
 	if unread := takeData(s); len(unread) > 0 && s.noting() {
-		fmt.Fprintf(p.stderr, "gvw: %s: not read, as in vw, which reads one file: give one -d for each file, and no file without\n", strings.Join(unread, ", "))
+		fmt.Fprintf(p.Stderr, "gvw: %s: not read, as in vw, which reads one file: give one -d for each file, and no file without\n", strings.Join(unread, ", "))
 	}
 }
 

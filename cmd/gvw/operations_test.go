@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -19,7 +20,7 @@ func TestOperationsPageHasEveryCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, code := range []int{0, exitUsage, exitData, exitLost, exitDeadline, exitIO, exitRefused, fault.DefaultCode} {
+	for _, code := range []int{0, cli.ExitUsage, cli.ExitData, cli.ExitLost, cli.ExitDeadline, cli.ExitIO, cli.ExitRefused, fault.DefaultCode} {
 		if !strings.Contains(page, fmt.Sprintf("\n| %d | ", code)) {
 			t.Errorf("no row for exit code %d", code)
 		}

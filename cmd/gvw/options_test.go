@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
+
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/hdfsio"
@@ -25,11 +26,11 @@ func withContext(t *testing.T, line string, f func(*program, *cli.Context)) {
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	p := &program{stdout: io.Discard, stderr: io.Discard}
-	if p.stdin, err = os.Open(os.DevNull); err != nil {
+	p := &program{Process: &cli.Process{Stdout: io.Discard, Stderr: io.Discard}}
+	if p.Stdin, err = os.Open(os.DevNull); err != nil {
 		t.Fatal(err)
 	}
-	defer p.stdin.Close()
+	defer p.Stdin.Close()
 	err = p.dispatch(t.Context(), s.args(), learnFlags, func(c *cli.Context) error {
 		f(p, c)
 		return nil
@@ -147,12 +148,12 @@ func TestInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := &program{}
+	p := &program{Process: &cli.Process{}}
 	var err error
-	if p.stdin, err = os.Open(file); err != nil {
+	if p.Stdin, err = os.Open(file); err != nil {
 		t.Fatal(err)
 	}
-	defer p.stdin.Close()
+	defer p.Stdin.Close()
 	fsys := hdfsio.Local{}
 
 	in, err := p.inputs(t.Context(), fsys, []string{file, file}, "", hdfsio.Shard{})
@@ -173,14 +174,14 @@ func TestInputs(t *testing.T) {
 	if b, err := io.ReadAll(r); err != nil || string(b) != "1 | a\n-1 | b\n" {
 		t.Errorf("stdin: %q, %v", b, err)
 	}
-	if _, err := in[0].Open(t.Context()); !is[*usageError](err) {
+	if _, err := in[0].Open(t.Context()); !is[*cli.UsageError](err) {
 		t.Errorf("stdin a second time: %v", err)
 	}
 	for _, c := range []struct {
 		data  []string
 		shard hdfsio.Shard
 	}{{[]string{"-", file}, hdfsio.Shard{}}, {[]string{"-"}, hdfsio.Shard{Kind: hdfsio.Bytes, Total: 2}}} {
-		if _, err := p.inputs(t.Context(), fsys, c.data, "", c.shard); !is[*usageError](err) {
+		if _, err := p.inputs(t.Context(), fsys, c.data, "", c.shard); !is[*cli.UsageError](err) {
 			t.Errorf("%v by %v: %v", c.data, c.shard, err)
 		}
 	}
@@ -207,7 +208,7 @@ func TestTerminal(t *testing.T) {
 func TestCreatorKnowsStdout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var b strings.Builder
-	create := (&program{stdout: &b}).creator(t.Context(), hdfsio.Local{})
+	create := (&program{Process: &cli.Process{Stdout: &b}}).creator(t.Context(), hdfsio.Local{})
 	for _, name := range stdoutNames {
 		f, err := create(name)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // otherNames are options of other learners, by what gvw has for them.
@@ -61,7 +63,7 @@ func checkCommand(args []string) error {
 		return nil
 	}
 	if here, ok := otherCommands[word]; ok {
-		return usageErrorf("%q is no command and no file: %s", word, here)
+		return cli.Usagef("%q is no command and no file: %s", word, here)
 	}
 	best, limit := "", max(1, len(word)/3)
 	for _, c := range commands() {
@@ -70,7 +72,7 @@ func checkCommand(args []string) error {
 		}
 	}
 	if best != "" {
-		return usageErrorf("%q is no command and no file: did you mean gvw %s?", word, best)
+		return cli.Usagef("%q is no command and no file: did you mean gvw %s?", word, best)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // rankMark in a file name stands for a worker's rank.
@@ -68,23 +69,23 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 		if s.has(name) {
 			switch name {
 			case "shard":
-				return nil, usageErrorf("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
+				return nil, cli.Usagef("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
 			case "elastic":
-				return nil, usageErrorf("--elastic is for ranks that others start: gvw run starts all of its own at once")
+				return nil, cli.Usagef("--elastic is for ranks that others start: gvw run starts all of its own at once")
 			case "spare":
-				return nil, usageErrorf("--spare is for a process that is started alone: gvw run starts N of them by --spares N, before --")
+				return nil, cli.Usagef("--spare is for a process that is started alone: gvw run starts N of them by --spares N, before --")
 			}
-			return nil, usageErrorf("--%s is set by gvw run itself: leave it out", name)
+			return nil, cli.Usagef("--%s is set by gvw run itself: leave it out", name)
 		}
 	}
 	for _, name := range guarded {
 		if s.has(name) && name != "job_token" {
-			return nil, usageErrorf("--%s: under gvw run everything stays on this machine, behind a secret that is drawn for the run (or that of --secret_file FILE before --): leave it out", name)
+			return nil, cli.Usagef("--%s: under gvw run everything stays on this machine, behind a secret that is drawn for the run (or that of --secret_file FILE before --): leave it out", name)
 		}
 	}
 	for _, name := range []string{"audit", "invert_hash"} {
 		if s.has(name) {
-			return nil, usageErrorf("gvw run: --%s needs names, and each worker knows those of its own share only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
+			return nil, cli.Usagef("gvw run: --%s needs names, and each worker knows those of its own share only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
 		}
 	}
 	p := &plan{shrinks: s.get("on_loss") == "shrink"}
@@ -116,7 +117,7 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 	for _, name := range []string{"predictions", "raw_predictions"} {
 		if file := s.get(name); file != "" && !strings.Contains(file, rankMark) {
 			if p.shrinks {
-				return nil, usageErrorf("gvw run: --%s %s with --on_loss shrink: those of a lost worker would be missing from it: give each its own file (%s.{rank}), or predict in a run of its own (gvw -d FILE -t -i MODEL)", name, file, file)
+				return nil, cli.Usagef("gvw run: --%s %s with --on_loss shrink: those of a lost worker would be missing from it: give each its own file (%s.{rank}), or predict in a run of its own (gvw -d FILE -t -i MODEL)", name, file, file)
 			}
 			p.gather(j, name, file)
 		}
@@ -181,11 +182,11 @@ const restartedOnLoss = "wait"
 func checkRestarts(j localJob, s *settings) error {
 	switch how := s.get("on_loss"); {
 	case j.spares > 0 && how != "" && how != "wait":
-		return usageErrorf("--spares %d would be ignored with --on_loss %s: nobody takes the place of a lost worker", j.spares, how)
+		return cli.Usagef("--spares %d would be ignored with --on_loss %s: nobody takes the place of a lost worker", j.spares, how)
 	case how == "wait" && j.restarts == 0 && j.spares == 0:
-		return usageErrorf("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --spares, or --on_loss abort or shrink")
+		return cli.Usagef("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --spares, or --on_loss abort or shrink")
 	case s.get("on_loss") == "abort" && j.restarts > 0 && j.asked:
-		return usageErrorf("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts)
+		return cli.Usagef("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts)
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func (p *plan) divideData(j localJob, s *settings) error {
 	marked := 0
 	for _, name := range data {
 		if slices.Contains(stdinNames, name) {
-			return usageErrorf("gvw run: workers cannot share stdin: give files by -d")
+			return cli.Usagef("gvw run: workers cannot share stdin: give files by -d")
 		}
 		if strings.Contains(name, rankMark) {
 			marked++
@@ -204,18 +205,18 @@ func (p *plan) divideData(j localJob, s *settings) error {
 	}
 	switch {
 	case len(data) == 0:
-		return usageErrorf("gvw run: there is no data: give files by -d (several workers cannot share stdin)")
+		return cli.Usagef("gvw run: there is no data: give files by -d (several workers cannot share stdin)")
 	case marked > 0 && marked < len(data):
-		return usageErrorf("gvw run: some of -d have {rank} and some have not: either each rank has its own files, or all are shared out")
+		return cli.Usagef("gvw run: some of -d have {rank} and some have not: either each rank has its own files, or all are shared out")
 	case marked > 0 && j.shardGiven:
-		return usageErrorf("--shard %s would be ignored: with {rank} in -d each rank reads its own file whole", j.shard)
+		return cli.Usagef("--shard %s would be ignored: with {rank} in -d each rank reads its own file whole", j.shard)
 	case marked > 0:
 		p.own = true
 		return nil
 	}
 	kind, err := hdfsio.ParseKind(j.shard)
 	if err != nil {
-		return usageErrorf("--shard: %w", err)
+		return cli.Usagef("--shard: %w", err)
 	}
 	p.kind = kind
 	return nil

@@ -2,7 +2,10 @@
 
 package main
 
-import "github.com/gvw-project/gvw/internal/mem"
+import (
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/mem"
+)
 
 // checkRoom refuses tables that do not fit the memory of this machine, of which
 // each of several processes takes so many bytes. Without it the runtime would crash,
@@ -13,8 +16,8 @@ func checkRoom(bytes uint64, processes int) error {
 		return nil
 	}
 	if processes > 1 {
-		return usageErrorf("the tables of weights of each of %d processes take %s, but %s leaves %s to each: start fewer, or give a smaller -b or --mem",
+		return cli.Usagef("the tables of weights of each of %d processes take %s, but %s leaves %s to each: start fewer, or give a smaller -b or --mem",
 			processes, size(bytes), room.Of, size(room.Bytes))
 	}
-	return usageErrorf("the tables of weights take %s, but %s leaves %s: give a smaller -b or --mem, or raise the limit", size(bytes), room.Of, size(room.Bytes))
+	return cli.Usagef("the tables of weights take %s, but %s leaves %s: give a smaller -b or --mem, or raise the limit", size(bytes), room.Of, size(room.Bytes))
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"

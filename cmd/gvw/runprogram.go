@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -40,7 +41,7 @@ func commandAfter(rest []string) ([]string, error) {
 		return nil, nil // data for the learner, as vw takes a word without an option
 	}
 	if _, err := os.Stat(name); err == nil && !strings.ContainsRune(name, filepath.Separator) && !strings.Contains(name, "/") {
-		return nil, usageErrorf("gvw run: %q is a file here and a program in PATH: write -d %s for data, or %s for the program", name, name, path)
+		return nil, cli.Usagef("gvw run: %q is a file here and a program in PATH: write -d %s for data, or %s for the program", name, name, path)
 	}
 	return append([]string{path}, rest[1:]...), nil
 }
@@ -65,7 +66,7 @@ func newProgramJob(s *settings, command []string) (*programJob, error) {
 	var errs []error
 	for _, o := range s.specs {
 		if s.has(o.name) && !slices.Contains(programTakes, o.name) {
-			errs = append(errs, usageErrorf("gvw run: --%s would be ignored: it is for the learner, and %s is another program", o.name, command[0]))
+			errs = append(errs, cli.Usagef("gvw run: --%s would be ignored: it is for the learner, and %s is another program", o.name, command[0]))
 		}
 	}
 	j := &programJob{
@@ -77,11 +78,11 @@ func newProgramJob(s *settings, command []string) (*programJob, error) {
 	}
 	switch {
 	case j.onLoss == "abort" && s.has("max_restarts") && j.restarts > 0:
-		errs = append(errs, usageErrorf("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts))
+		errs = append(errs, cli.Usagef("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts))
 	case j.onLoss == "abort":
 		j.restarts = 0
 	case j.onLoss == "wait" && j.restarts == 0:
-		errs = append(errs, usageErrorf("--on_loss wait with --max_restarts 0: no process would take the place of a lost worker: give one or more, or --on_loss abort or shrink"))
+		errs = append(errs, cli.Usagef("--on_loss wait with --max_restarts 0: no process would take the place of a lost worker: give one or more, or --on_loss abort or shrink"))
 	case j.onLoss == "" && s.has("max_restarts") && j.restarts > 0:
 		j.onLoss = restartedOnLoss
 	}
@@ -116,7 +117,7 @@ func (p *program) launchProgram(ctx context.Context, s *settings, command []stri
 	if err != nil {
 		return err
 	}
-	defer func() { err = logs.end(p.stderr, err) }()
+	defer func() { err = logs.end(p.Stderr, err) }()
 	secret, creds, err := runSecret(s.get("secret_file"))
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (p *program) launchProgram(ctx context.Context, s *settings, command []stri
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
 	j.port = server.port
-	fmt.Fprintf(p.stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.fate())
+	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.fate())
 	return p.runProgram(ctx, j, logs, newJobWatch(server.server.Status, j.uniqueID, j.workers, 0), secret)
 }
 
@@ -136,14 +137,14 @@ func (p *program) launchProgram(ctx context.Context, s *settings, command []stri
 func (p *program) runProgram(ctx context.Context, j *programJob, logs *logs, watch *jobWatch, secret []byte) error {
 	pl := &plan{workers: make([]*settings, j.workers)}
 	cmds := make([]*exec.Cmd, j.workers)
-	terminal := &crash.Filter{Out: p.stderr, Full: logs.name(0)} // of rank 0
+	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
 	for rank := range cmds {
 		cmd := exec.Command(j.command[0], j.command[1:]...)
-		cmd.Env, cmd.WaitDelay = j.env(p.env, rank), outputDelay
+		cmd.Env, cmd.WaitDelay = j.env(p.Env, rank), outputDelay
 		log := logs.ranks[rank]
 		cmd.Stdout, cmd.Stderr = log, log
 		if rank == 0 {
-			cmd.Stdout, cmd.Stderr = io.MultiWriter(log, p.stdout), io.MultiWriter(log, terminal)
+			cmd.Stdout, cmd.Stderr = io.MultiWriter(log, p.Stdout), io.MultiWriter(log, terminal)
 		}
 		cmds[rank] = cmd
 	}
@@ -160,7 +161,7 @@ func (p *program) runProgram(ctx context.Context, j *programJob, logs *logs, wat
 			if watch.policy() != "shrink" || !watch.without(r.Rank) {
 				return false
 			}
-			fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); the others go on without it\n", r.Rank, logs.howEnded(r))
+			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without it\n", r.Rank, logs.howEnded(r))
 			return true
 		},
 		Died: func(r launch.Result) {
@@ -169,7 +170,7 @@ func (p *program) runProgram(ctx context.Context, j *programJob, logs *logs, wat
 			p.showCrash(r, pl, logs, terminal)
 		},
 		Restarting: func(r launch.Result, pause time.Duration) {
-			fmt.Fprintf(p.stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n",
+			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n",
 				r.Rank, logs.howEnded(r), r.Attempt+1, j.restarts+1, pause)
 		},
 	}

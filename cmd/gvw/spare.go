@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/launch"
@@ -18,7 +18,7 @@ import (
 
 // spare is gvw --spare: a process that waits until a rank is lost, and then is that rank.
 func (p *program) spare(ctx context.Context, s *settings) (err error) {
-	log := p.logger(logLevel(s.has("quiet"), s.get("log_level")), true)
+	log := p.Logger(logLevel(s.has("quiet"), s.get("log_level")), true)
 	err = p.dispatch(ctx, s.args(), learnFlags, func(c *cli.Context) (err error) {
 		p.enlisted, err = p.enlist(c)
 		return err
@@ -66,7 +66,7 @@ func (p *program) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	if _, err := p.faultPlan(at.Total, c.String("shm") != "off"); err != nil {
 		return cfg, err // now, and not when it is needed
 	}
-	cfg.Log = p.logger(logLevel(cfg.Quiet, c.String("log_level")), true)
+	cfg.Log = p.Logger(logLevel(cfg.Quiet, c.String("log_level")), true)
 	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
 	cfg.Inputs = []learn.Input{{Name: "what the rank will read"}}
 	fsys := watched(c, p.files(c.String, true), true, cfg.Log)
@@ -110,10 +110,10 @@ func (p *program) replaced(pl *plan, watch *jobWatch, r launch.Result, how strin
 	if watch.finished() {
 		return true // it was stopped, and has been woken too late
 	}
-	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.goesOn(r.Code == exitLost || r.Code == exitDeadline) {
+	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.goesOn(r.Code == cli.ExitLost || r.Code == cli.ExitDeadline) {
 		return false
 	}
 	*lost++
-	fmt.Fprintf(p.stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
+	fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
 	return true
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
@@ -42,16 +43,16 @@ func superviseHelp() string {
 // told by signals is the command's business, so it runs without the handlers of
 // the other commands.
 func (p *program) superviseCommand(args []string) (int, error) {
-	s, err := normalise(superviseFlags, args, p.env, os.ReadFile)
+	s, err := normalise(superviseFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return 0, err
 	case s.has("help"):
-		return 0, p.print(superviseHelp())
+		return 0, p.Print(superviseHelp())
 	case len(s.words) > 0:
-		return 0, usageErrorf("%q: the command comes after --, as in: gvw supervise -- gvw -d train.vw", s.words[0])
+		return 0, cli.Usagef("%q: the command comes after --, as in: gvw supervise -- gvw -d train.vw", s.words[0])
 	case len(s.rest) == 0:
-		return 0, usageErrorf("gvw supervise: what is to be run? As in: gvw supervise -- gvw -d train.vw ...")
+		return 0, cli.Usagef("gvw supervise: what is to be run? As in: gvw supervise -- gvw -d train.vw ...")
 	}
 	restarts := defaultRestarts
 	if s.has("max_restarts") {
@@ -67,12 +68,12 @@ func (p *program) superviseCommand(args []string) (int, error) {
 	job := launch.Supervised{Restarts: restarts, Signals: told, Ends: func(sig os.Signal) bool { return slices.Contains(endings, sig) }}
 	if !s.has("quiet") {
 		job.Restarting = func(r launch.Result, pause time.Duration) {
-			fmt.Fprintf(p.stderr, "gvw supervise: the command has ended (%s); attempt %d of at most %d follows in %v\n", howEnded(r), r.Attempt+1, restarts+1, pause)
+			fmt.Fprintf(p.Stderr, "gvw supervise: the command has ended (%s); attempt %d of at most %d follows in %v\n", howEnded(r), r.Attempt+1, restarts+1, pause)
 		}
 	}
 	r, err := job.Run(func() *exec.Cmd {
 		cmd := exec.Command(path, s.rest[1:]...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = p.stdin, p.stdout, p.stderr, p.env
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = p.Stdin, p.Stdout, p.Stderr, p.Env
 		return cmd
 	})
 	if err == nil {

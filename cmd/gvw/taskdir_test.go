@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/hadoop"
 )
 
@@ -72,7 +73,7 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 	}
 	var said bytes.Buffer
 	m := &mapper{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
-	p := &program{task: m}
+	p := &program{Process: &cli.Process{}, task: m}
 	create := p.creator(t.Context(), lateFS{})
 	f, err := create(lateURL + work + "/model")
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/model/inspect"
@@ -80,11 +81,11 @@ func (p *program) toolCommand(ctx context.Context, t *tool, args []string) error
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(t.help())
+		return p.Print(t.help())
 	}
 	s.words = append(s.words, s.rest...)
 	if len(s.words) != len(t.files) {
-		return usageErrorf("%s: got %d files, want %d (gvw %s --help says more)", t.usage(), len(s.words), len(t.files), t.name)
+		return cli.Usagef("%s: got %d files, want %d (gvw %s --help says more)", t.usage(), len(s.words), len(t.files), t.name)
 	}
 	return t.run(p, ctx, s)
 }
@@ -108,7 +109,7 @@ func (p *program) inspect(ctx context.Context, s *settings) error {
 	if names != nil {
 		text = inspect.AppendNamespaces(append(text, '\n'), r, names)
 	}
-	return p.print(string(text))
+	return p.Print(string(text))
 }
 
 func (p *program) diff(ctx context.Context, s *settings) error {
@@ -127,7 +128,7 @@ func (p *program) diff(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	return p.print(string(inspect.AppendDiff(nil, a, b, names, s.top())))
+	return p.Print(string(inspect.AppendDiff(nil, a, b, names, s.top())))
 }
 
 func (p *program) convert(ctx context.Context, s *settings) error {
@@ -197,9 +198,9 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 		case err != nil:
 			return nil, err
 		case !names.Known():
-			return nil, usageErrorf("--names %s: it has no names: give what --invert_hash wrote", s.get("names"))
+			return nil, cli.Usagef("--names %s: it has no names: give what --invert_hash wrote", s.get("names"))
 		case inverted.Bits != r.Bits:
-			return nil, usageErrorf("--names %s: it is of a model of %d bits, %s has %d", s.get("names"), inverted.Bits, file, r.Bits)
+			return nil, cli.Usagef("--names %s: it is of a model of %d bits, %s has %d", s.get("names"), inverted.Bits, file, r.Bits)
 		}
 	}
 	if s.has("data") {
@@ -241,7 +242,7 @@ func (p *program) seeData(ctx context.Context, s *settings, file string, r *mode
 			return err
 		}
 		for _, w := range b.Warnings {
-			fmt.Fprintln(p.stderr, "gvw: "+w.Source+", line "+strconv.FormatInt(w.Line, 10)+": "+w.Text)
+			fmt.Fprintln(p.Stderr, "gvw: "+w.Source+", line "+strconv.FormatInt(w.Line, 10)+": "+w.Text)
 		}
 		names.See(b)
 		pass.Recycle(b)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // catTopo is the category of what gvw topo takes.
@@ -47,52 +48,52 @@ func topoHelp() string {
 
 // topoCommand is gvw topo.
 func (p *program) topoCommand(_ context.Context, args []string) error {
-	s, err := normalise(topoFlags, args, p.env, os.ReadFile)
+	s, err := normalise(topoFlags, args, p.Env, os.ReadFile)
 	switch {
 	case err != nil:
 		return err
 	case s.has("help"):
-		return p.print(topoHelp())
+		return p.Print(topoHelp())
 	case len(s.words)+len(s.rest) > 0:
-		return usageErrorf("gvw topo takes options only, but got %q", append(s.words, s.rest...)[0])
+		return cli.Usagef("gvw topo takes options only, but got %q", append(s.words, s.rest...)[0])
 	case !s.has("n"):
-		return usageErrorf("gvw topo: -n is missing: how many ranks? As in: gvw topo -n 8")
+		return cli.Usagef("gvw topo: -n is missing: how many ranks? As in: gvw topo -n 8")
 	}
 	c := schedule.Spec{Size: int(s.number("n")), Bytes: 1 << 20, Elem: 4}
 	if s.has("bytes") {
 		c.Bytes = int(s.number("bytes"))
 	}
 	if c.Bytes%c.Elem != 0 {
-		return usageErrorf("--bytes %d: the vector is of float32, so give a multiple of 4", c.Bytes)
+		return cli.Usagef("--bytes %d: the vector is of float32, so give a multiple of 4", c.Bytes)
 	}
 	if s.has("schedule") {
 		if c.Schedule, err = schedule.ParseName(s.get("schedule")); err != nil {
-			return usageErrorf("--schedule: %w", err)
+			return cli.Usagef("--schedule: %w", err)
 		}
 	}
 	c = c.Resolve()
 	format := s.get("format")
 	switch {
 	case s.has("rank") && format != "" && format != "ascii":
-		return usageErrorf("--rank would be ignored with --format %s: only ascii lists steps", format)
+		return cli.Usagef("--rank would be ignored with --format %s: only ascii lists steps", format)
 	case s.has("rank") && int(s.number("rank")) >= c.Size:
-		return usageErrorf("--rank %d: with -n %d the ranks are 0 to %d", s.number("rank"), c.Size, c.Size-1)
+		return cli.Usagef("--rank %d: with -n %d the ranks are 0 to %d", s.number("rank"), c.Size, c.Size-1)
 	}
 	if steps := c.Steps(); steps > maxDrawn {
-		return usageErrorf("gvw topo: this %v would have about %d million steps: give less --bytes or a smaller -n", c.Schedule, steps/1_000_000)
+		return cli.Usagef("gvw topo: this %v would have about %d million steps: give less --bytes or a smaller -n", c.Schedule, steps/1_000_000)
 	}
 	switch format {
 	case "dot":
-		return p.print(c.Graph().DOT())
+		return p.Print(c.Graph().DOT())
 	case "svg":
-		return p.print(c.Graph().SVG(topoCaption(c)...))
+		return p.Print(c.Graph().SVG(topoCaption(c)...))
 	}
 	text := strings.Join(topoCaption(c), "\n") + "\n\n" + topoTree(c) + c.Graph().ASCII()
 	if s.has("rank") {
 		rank := int(s.number("rank"))
 		text += fmt.Sprintf("\nsteps of rank %d:\n%v", rank, c.AllReduce(rank))
 	}
-	return p.print(text)
+	return p.Print(text)
 }
 
 // maxDrawn bounds the time and memory that a picture takes.

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // checkTransport holds that verbs go with what is given beside them.
@@ -17,14 +18,14 @@ func checkTransport(s *settings) (errs []error) {
 	how := s.get("transport")
 	if s.has("verbs_device") {
 		if how != "verbs" && how != "auto" {
-			errs = append(errs, usageErrorf("--verbs_device would be ignored: add --transport verbs or auto"))
+			errs = append(errs, cli.Usagef("--verbs_device would be ignored: add --transport verbs or auto"))
 		}
 		if err := verbs.CheckDevice(s.get("verbs_device")); err != nil {
-			errs = append(errs, usageErrorf("--verbs_device: %w", err))
+			errs = append(errs, cli.Usagef("--verbs_device: %w", err))
 		}
 	}
 	if how == "verbs" && s.has("tls_cert") {
-		errs = append(errs, usageErrorf("--transport verbs cannot go with --tls_cert: what goes over verbs is not under TLS"))
+		errs = append(errs, cli.Usagef("--transport verbs cannot go with --tls_cert: what goes over verbs is not under TLS"))
 	}
 	return errs
 }
@@ -54,7 +55,7 @@ func (p *program) showVerbs() error {
 	if err == nil {
 		fmt.Fprintf(&b, "--verbs_device auto, reached at any address: %v\n", place)
 	}
-	return errors.Join(p.print(b.String()), err)
+	return errors.Join(p.Print(b.String()), err)
 }
 
 // portAddresses are those that others reach the port at.

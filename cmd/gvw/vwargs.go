@@ -4,11 +4,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
@@ -111,7 +111,7 @@ type normaliser struct {
 // out. env is a list of NAME=value.
 func normalise(specs []*spec, args, env []string, readFile func(string) ([]byte, error)) (*settings, error) {
 	n := &normaliser{specs: specs, out: &settings{specs: specs, values: map[string][]string{}}}
-	args, err := expandFiles(args, readFile)
+	args, err := cli.ExpandFiles(args, readFile)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func normalise(specs []*spec, args, env []string, readFile func(string) ([]byte,
 }
 
 func (n *normaliser) fault(format string, args ...any) {
-	n.errs = append(n.errs, usageErrorf(format, args...))
+	n.errs = append(n.errs, cli.Usagef(format, args...))
 }
 
 // long finds an option by its long name.
@@ -362,18 +362,4 @@ func (n *normaliser) misspelledVariable(name string) {
 			return
 		}
 	}
-}
-
-// usageError is a fault of the command line.
-type usageError struct {
-	text string
-	err  error // may be nil
-}
-
-func (e *usageError) Error() string { return e.text }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usageErrorf(format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	return &usageError{text: err.Error(), err: errors.Unwrap(err)}
 }

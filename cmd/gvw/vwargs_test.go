@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 func noFiles(name string) ([]byte, error) {
@@ -154,8 +156,8 @@ func TestRefusedArguments(t *testing.T) {
 				t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
 				continue
 			}
-			for _, e := range joined(err) {
-				if _, ok := errors.AsType[*usageError](e); !ok {
+			for _, e := range cli.Joined(err) {
+				if _, ok := errors.AsType[*cli.UsageError](e); !ok {
 					t.Errorf("%s: %T is no usage error", line, e)
 				}
 			}

@@ -78,6 +78,7 @@ var layers = []layer{
 		"the training loop knows everything below it; nobody below knows it",
 	},
 
+	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, without what any command does"},
 	{"internal/crash", nil, "how a process ends is the business of programs; it needs no package of ours"},
 	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
 	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
@@ -90,7 +91,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/compat", "internal/crash", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs put the packages together; nobody imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
@@ -113,7 +114,7 @@ type foreign struct {
 }
 
 var foreigners = []foreign{
-	{"github.com/urfave/cli", []string{"cmd"}, "flags belong to programs; a library takes a Config"},
+	{"github.com/urfave/cli", []string{"cmd", "internal/cli"}, "flags belong to programs; a library takes a Config"},
 	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package knows HDFS's own protocols, behind one FS interface"},
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},

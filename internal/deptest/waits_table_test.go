@@ -150,7 +150,7 @@ var waits = map[string]wait{
 	"cmd/gvw: askRoomOf dial":                   {ends: short, by: "askRoomWithin"},
 	"cmd/gvw: crashSelf select":                 {ends: local, why: "the process ends by the panic"},
 	"cmd/gvw: killSelf select":                  {ends: local, why: "the process ends by SIGKILL"},
-	"cmd/gvw: interruptible select":             {ends: joined, why: "it lives as long as the run"},
+	"internal/cli: Interruptible select":        {ends: joined, why: "it lives as long as the run"},
 	"cmd/gvw: startServer send":                 {ends: local, why: "served has room for one"},
 	"cmd/gvw: localServer.stop receive":         {ends: joined, why: "Close has ended Serve"},
 	"cmd/gvw: mapper.close join":                {ends: joined, why: "stop is closed"},

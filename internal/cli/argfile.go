@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 // maxArgFiles bounds how deep argument files may name each other.
 const maxArgFiles = 10
 
-// expandFiles replaces every word @file by the words in that file. A file may
+// ExpandFiles replaces every word @file by the words in that file. A file may
 // name others. What stands after "--" stays: it is read by another command.
-func expandFiles(args []string, readFile func(string) ([]byte, error)) ([]string, error) {
+func ExpandFiles(args []string, readFile func(string) ([]byte, error)) ([]string, error) {
 	return appendExpanded(nil, args, readFile, 0)
 }
 
@@ -27,15 +27,15 @@ func appendExpanded(dst, args []string, readFile func(string) ([]byte, error), d
 		}
 		name := word[1:]
 		if depth == maxArgFiles {
-			return nil, usageErrorf("%s: argument files name each other over %d levels: is there a circle?", name, maxArgFiles)
+			return nil, Usagef("%s: argument files name each other over %d levels: is there a circle?", name, maxArgFiles)
 		}
 		b, err := readFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the argument file %s: %w", name, err)
 		}
-		words, err := splitWords(string(b), true)
+		words, err := SplitWords(string(b), true)
 		if err != nil {
-			return nil, usageErrorf("argument file %s: %w", name, err)
+			return nil, Usagef("argument file %s: %w", name, err)
 		}
 		if dst, err = appendExpanded(dst, words, readFile, depth+1); err != nil {
 			return nil, err
@@ -44,10 +44,10 @@ func appendExpanded(dst, args []string, readFile func(string) ([]byte, error), d
 	return dst, nil
 }
 
-// splitWords cuts text at white space. Quotes, ' or ", keep what is in them
+// SplitWords cuts text at white space. Quotes, ' or ", keep what is in them
 // together; with comments, a word that begins with # starts a comment up to the end of
 // the line.
-func splitWords(s string, comments bool) ([]string, error) {
+func SplitWords(s string, comments bool) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	started := false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package cli
 
 import (
 	"strings"
@@ -8,20 +8,20 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// errorLines are the messages of an error, one per fault. Errors are joined with
+// ErrorLines are the messages of an error, one per fault. Errors are Joined with
 // the one that matters first and what went wrong after it next; people read the
 // last line, so the order is turned.
-func errorLines(err error) []string {
+func ErrorLines(err error) []string {
 	var lines []string
-	for _, e := range joined(err) {
+	for _, e := range Joined(err) {
 		text := plain.Text(strings.Join(strings.Fields(e.Error()), " "))
 		lines = append([]string{text}, lines...)
 	}
 	return lines
 }
 
-// joined takes errors.Join apart; wrapping around it is left alone.
-func joined(err error) []error {
+// Joined takes errors.Join apart; wrapping around it is left alone.
+func Joined(err error) []error {
 	j, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
@@ -30,7 +30,7 @@ func joined(err error) []error {
 	var all []error
 	for i, e := range j.Unwrap() {
 		texts[i] = e.Error()
-		all = append(all, joined(e)...)
+		all = append(all, Joined(e)...)
 	}
 	if err.Error() != strings.Join(texts, "\n") {
 		return []error{err}

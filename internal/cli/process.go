@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+)
+
+// Process is what the operating system has given to this process.
+type Process struct {
+	Args []string // without the program's name
+	Env  []string // NAME=value
+	// Stdin is a file, since a wait for its data must be interruptible.
+	Stdin *os.File
+	// Stdout gets data only.
+	Stdout io.Writer
+	// Stderr gets the diagnostics. A command may replace it, for example by a writer
+	// that keeps a progress line at the bottom of a terminal.
+	Stderr io.Writer
+}
+
+// Getenv returns the value of a variable, or "" if it is not set. Of several values
+// the last one counts, as for os/exec.
+func (p *Process) Getenv(name string) string {
+	value := ""
+	for _, kv := range p.Env {
+		if n, v, _ := strings.Cut(kv, "="); n == name {
+			value = v
+		}
+	}
+	return value
+}
+
+// Print writes data to stdout.
+func (p *Process) Print(s string) error {
+	_, err := io.WriteString(p.Stdout, s)
+	return err
+}
+
+// Logger returns a logger that writes lines of at least the given level to stderr.
+// Lines have a time only if timed is true: it is useful where several processes write.
+func (p *Process) Logger(level slog.Level, timed bool) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: level}
+	if !timed {
+		opts.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}
+	}
+	return slog.New(slog.NewTextHandler(p.Stderr, opts))
+}
+
+// Diagnostics returns a writer to the Stderr of the time of each write.
+func (p *Process) Diagnostics() io.Writer { return diagnostics{p} }
+
+type diagnostics struct{ p *Process }
+
+func (d diagnostics) Write(b []byte) (int, error) { return d.p.Stderr.Write(b) }
