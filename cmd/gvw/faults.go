@@ -76,7 +76,7 @@ func (p *program) armFaults(at launch.Place, generation uint64, sharesMemory boo
 	p.rank = at.Rank
 	log := p.Logger(slog.LevelInfo, true) // with the time, to tell how long it took the others
 	fault.Arm(plan, fault.Life{Attempt: attempt, Generation: generation}, fault.Hands{
-		Exit:  os.Exit,
+		Exit:  p.Exit,
 		Kill:  killSelf,
 		Crash: crashSelf,
 		Stop:  stopSelf,

@@ -24,7 +24,7 @@ func main() {
 	crash.Abort(launcher || os.Getenv("GOTRACEBACK") == "crash")
 	p := &program{Process: &cli.Process{
 		Args: os.Args[1:], Env: os.Environ(),
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
 	}}
 	os.Exit(p.main())
 }
@@ -51,7 +51,7 @@ func (p *program) main() int {
 		}
 		return code
 	}
-	ctx, stop := cli.Interruptible(context.Background(), p.Stderr, p.signals(), underWay.remove)
+	ctx, stop := cli.Interruptible(context.Background(), p.Process, p.signals(), underWay.remove)
 	defer stop()
 	if err := watchLauncher(p.Env, stop); err != nil {
 		return p.fail(err)

@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -50,7 +49,7 @@ type SignalPolicy struct {
 // stop with a cause. The process ends if the run takes longer than cleanupTime after
 // that; remove then removes its temporary files. A call of stop without a cause releases the
 // handler after the run.
-func Interruptible(parent context.Context, stderr io.Writer, how SignalPolicy, remove func()) (ctx context.Context, stop func(cause ...*Interruption)) {
+func Interruptible(parent context.Context, p *Process, how SignalPolicy, remove func()) (ctx context.Context, stop func(cause ...*Interruption)) {
 	same, last := sameSignal, cleanupTime
 	if how.Quick {
 		same, last = 0, quickCleanupTime
@@ -64,8 +63,8 @@ func Interruptible(parent context.Context, stderr io.Writer, how SignalPolicy, r
 	over := make(chan struct{})
 	die := func(why *Interruption) {
 		remove()
-		fmt.Fprintln(stderr, "gvw: "+why.Text)
-		os.Exit(why.Code)
+		fmt.Fprintln(p.Stderr, "gvw: "+why.Text)
+		p.Exit(why.Code)
 	}
 	// This goroutine may outlive the run: its work is to end the process.
 	go func() {

@@ -20,6 +20,8 @@ type Process struct {
 	// Stderr gets the diagnostics. A command may replace it, for example by a writer
 	// that keeps a progress line at the bottom of a terminal.
 	Stderr io.Writer
+	// Exit ends the process at once.
+	Exit func(code int)
 }
 
 // Getenv returns the value of a variable, or "" if it is not set. Of several values
