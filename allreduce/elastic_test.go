@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
 // TestJobStartsWithThoseThatCame: whoever is missing when the time is over, the others end as
@@ -22,7 +22,7 @@ func TestJobStartsWithThoseThatCame(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, total, toySteps, Config{Elastic: true, StartTimeout: time.Minute})
 			began := time.Now()
-			late := slices.DeleteFunc(engine.AllOf(total), func(r int) bool { return slices.Contains(came, r) })
+			late := slices.DeleteFunc(members.All(total), func(r int) bool { return slices.Contains(came, r) })
 			for _, r := range came {
 				all = append(all, s.start(r, nil))
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -23,7 +24,7 @@ import (
 type epoch struct {
 	group  *Group
 	wiring *client.Wiring // nil: not wired yet
-	live   engine.Lineup  // the ranks that take part
+	live   members.Set    // the ranks that take part
 	lack   *client.Lack   // what this rank takes before anything else; nil: nothing
 	wirer  *wirer         // nil: Local, or no edges are needed
 	engine engine.Engine
@@ -42,7 +43,7 @@ type epoch struct {
 }
 
 func newEpoch(g *Group) *epoch {
-	e := &epoch{group: g, live: engine.AllOf(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
+	e := &epoch{group: g, live: members.All(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.debts.paid = make(chan struct{})
 	e.engine = engine.Engine{

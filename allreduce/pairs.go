@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
 // SendRecv sends src to the rank to, and receives dst from the rank from; Nobody
@@ -78,7 +79,7 @@ func (g *Group) pairUp(ctx context.Context, own engine.Pair, name Vector) error 
 
 // disagree finds the first two ranks of which one sends what the other does not
 // receive, the same on all ranks. A rank that is meant by one alone is the second.
-func disagree(words []int64, live engine.Lineup) (a, b int, found bool) {
+func disagree(words []int64, live members.Set) (a, b int, found bool) {
 	at := func(r int64) (engine.Pair, bool) {
 		position := live.Position(int(r))
 		if position < 0 {

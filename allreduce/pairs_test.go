@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
 // TestSendRecvOneWay: what a rank sends may be longer than what it receives, which may be
@@ -102,7 +103,7 @@ func TestDisagreeOfNonsense(t *testing.T) {
 	words := make([]int64, 2*engine.PairWords)
 	(&engine.Pair{To: 7, From: Nobody, Out: -1, OutKind: 99}).Put(words)
 	(&engine.Pair{To: Nobody, From: Nobody}).Put(words[engine.PairWords:])
-	if a, b, ok := disagree(words, engine.AllOf(2)); !ok || a != 0 || b != 7 {
+	if a, b, ok := disagree(words, members.All(2)); !ok || a != 0 || b != 7 {
 		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
 	}
 	if got := fmt.Sprint(engine.PairOf(words)); got != "to rank 7: -1 kind 99; from no rank" {

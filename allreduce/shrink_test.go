@@ -15,15 +15,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
 // replay is the model of a job of toys that goes on without ranks as gone says, by jobs in
 // which nobody is lost: one of as many ranks as are left for each stretch of steps.
 func replay(t *testing.T, total, steps int, gone []without) [32]byte {
 	t.Helper()
-	live, state := []int(engine.AllOf(total)), []byte(nil)
+	live, state := []int(members.All(total)), []byte(nil)
 	for i := 0; ; i++ {
 		until := steps
 		if i < len(gone) {
@@ -162,7 +162,7 @@ func TestJobGoesOnWithoutARank(t *testing.T) {
 					t.Fatal("the job has not gone on without a rank")
 				}
 				if len(gone) > 0 {
-					left := slices.DeleteFunc(engine.AllOf(total), func(r int) bool { return r == victim })
+					left := slices.DeleteFunc(members.All(total), func(r int) bool { return r == victim })
 					if len(gone) != 1 || !slices.Equal(gone[0].Live, left) {
 						t.Errorf("it went on with %v, want ranks %v", gone, left)
 					}
@@ -324,7 +324,7 @@ type caller struct {
 }
 
 func (m caller) Exchange(ctx context.Context, g *Group) error {
-	live := []int(engine.AllOf(4))
+	live := []int(members.All(4))
 	if n := len(m.gone); n > 0 {
 		live = m.gone[n-1].Live
 	}

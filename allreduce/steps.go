@@ -13,6 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -32,8 +33,8 @@ type steps struct {
 	saving chan struct{} // full while a checkpoint is written, and when the job has finished
 	// unwritten is the newest copy of the state that no checkpoint has yet.
 	unwritten atomic.Pointer[copied]
-	machine   Recoverable   // whose state it is; nil: none yet
-	live      engine.Lineup // the ranks that the machine was told of last; nil: not known
+	machine   Recoverable // whose state it is; nil: none yet
+	live      members.Set // the ranks that the machine was told of last; nil: not known
 
 	mu        sync.Mutex
 	completed client.Point

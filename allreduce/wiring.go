@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -40,7 +41,7 @@ type wirer struct {
 	ask      func(ctx context.Context, rank int, detail string)
 	log      *slog.Logger
 
-	live   engine.Lineup // who takes part; nil in a job with vw workers
+	live   members.Set   // who takes part; nil in a job with vw workers
 	tree   schedule.Tree // of positions; in a job with vw workers as this rank sees it
 	self   int           // this rank in tree
 	ctx    context.Context
@@ -57,7 +58,7 @@ type wirer struct {
 	ready chan struct{} // closed: the tree's edges are there, or fault
 }
 
-func newWirer(cfg Config, l net.Listener, live engine.Lineup, w *client.Wiring, over <-chan struct{}) *wirer {
+func newWirer(cfg Config, l net.Listener, live members.Set, w *client.Wiring, over <-chan struct{}) *wirer {
 	rank := cfg.Rank
 	wr := &wirer{
 		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), tagged: cfg.tagged(), listener: l,

@@ -10,7 +10,7 @@ import (
 )
 
 // bottom may be imported by everybody, and imports nobody but itself.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain"}
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members"}
 
 // wires are the packages under the collectives' public API.
 var wires = []string{"allreduce/schedule", "allreduce/topo", "allreduce/transport", "allreduce/address", "allreduce/auth"}
@@ -31,6 +31,7 @@ var layers = []layer{
 	{"internal/merand", bottom, "the bottom: everybody imports it, so it imports nobody"},
 	{"internal/mem", bottom, "the bottom: everybody imports it, so it imports nobody"},
 	{"internal/plain", bottom, "the bottom: whoever prints what another process has chosen escapes it"},
+	{"internal/members", bottom, "the bottom: the ranks of an epoch are a value, for messages as well as for trees"},
 	{"internal/clock", bottom, "the bottom: the server, its clients and the collectives measure silence by it"},
 
 	{"loss", bottom, "formulas of a prediction and a label know neither examples nor learners"},

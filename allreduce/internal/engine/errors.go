@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
@@ -138,14 +139,10 @@ func (e *MismatchError) Error() string {
 
 // RankAt names a rank: rank 7 (h7:26550).
 func RankAt(rank int, host string) string {
-	host = plain.Text(host)
 	if rank == UnknownRank {
-		return "the peer at " + host
+		return "the peer at " + plain.Text(host)
 	}
-	if host == "" {
-		return fmt.Sprintf("rank %d", rank)
-	}
-	return fmt.Sprintf("rank %d (%s)", rank, host)
+	return members.Name(rank, host)
 }
 
 // Public is the failure as the error that a rank returns.

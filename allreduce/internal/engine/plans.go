@@ -57,7 +57,7 @@ func (p *Plans) Get(k PlanKey) plan {
 		clear(p.kept) // most jobs have few sizes; a job with many makes its plans again
 	}
 	made := p.make(k)
-	made.Prog = p.live.named(made.Prog)
+	made.Prog = named(p.live, made.Prog)
 	p.kept[k] = made
 	return made
 }
@@ -101,7 +101,7 @@ func (p *Plans) make(k PlanKey) plan {
 func (p *Plans) Gather(offsets []int) *schedule.Program {
 	if p.records == nil || !slices.Equal(offsets, p.offsets) {
 		p.offsets = append(p.offsets[:0], offsets...)
-		p.records = p.live.named(schedule.TreeAllGatherV(p.tree, p.rank, p.offsets))
+		p.records = named(p.live, schedule.TreeAllGatherV(p.tree, p.rank, p.offsets))
 	}
 	return p.records
 }
@@ -113,12 +113,12 @@ func (p *Plans) PairUp() *schedule.Program {
 		for at := range offsets {
 			offsets[at] = 8 * PairWords * at
 		}
-		p.pairs = p.live.named(schedule.TreeAllGatherV(p.tree, p.rank, offsets))
+		p.pairs = named(p.live, schedule.TreeAllGatherV(p.tree, p.rank, offsets))
 	}
 	return p.pairs
 }
 
 // Agree is the program of a small all-reduce along the tree.
 func (p *Plans) Agree(bytes int) *schedule.Program {
-	return p.live.named(schedule.PipelinedTree(p.tree, p.rank, bytes))
+	return named(p.live, schedule.PipelinedTree(p.tree, p.rank, bytes))
 }
