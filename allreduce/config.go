@@ -15,11 +15,11 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -273,8 +273,8 @@ func (c Config) Validate() error {
 	if c.Rank < 0 || c.Rank >= max(c.Total, 1) {
 		fault("Rank: got %d, want 0 to Total-1 = %d", c.Rank, c.Total-1)
 	}
-	if c.Chunk < 0 || c.Chunk > engine.MaxChunk || c.Chunk%8 != 0 {
-		fault("Chunk: got %d, want a multiple of 8 up to %d", c.Chunk, engine.MaxChunk)
+	if c.Chunk < 0 || c.Chunk > link.MaxChunk || c.Chunk%8 != 0 {
+		fault("Chunk: got %d, want a multiple of 8 up to %d", c.Chunk, link.MaxChunk)
 	}
 	for _, d := range []struct {
 		name string

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // forever calls AllReduce until it fails.
@@ -612,7 +613,7 @@ func (c *flippingConn) Write(b []byte) (int, error) {
 
 // TestFlippedBit: a bit that flips on the way ends the job, not the model.
 func TestFlippedBit(t *testing.T) {
-	for _, at := range []int{helloSize + engine.FrameSize + 20, 3000, 3500} { // in a header, in data
+	for _, at := range []int{helloSize + link.FrameSize + 20, 3000, 3500} { // in a header, in data
 		inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 			old := j.groups[2].cfg.Network
 			j.groups[2].cfg.Network = &flipper{Network: old, at: at}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -23,17 +23,17 @@ const (
 
 // greet says hello to a rank, hears its answer, and has both prove that they belong to
 // the epoch. What follows goes over the connection that is returned.
-func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, engine.Tags, error) {
+func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, link.Tags, error) {
 	stop := context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	bare.SetDeadline(time.Now().Add(helloPatience))
 	c, err := w.creds.Client(ctx, bare, "")
 	if err != nil {
-		return nil, engine.Tags{}, err
+		return nil, link.Tags{}, err
 	}
 	b, x, err := w.key.Greet(c, w.hello(rank), helloSize)
 	if err != nil {
-		return nil, engine.Tags{}, auth.Explain(err)
+		return nil, link.Tags{}, auth.Explain(err)
 	}
 	h, err := decodeHello(b)
 	if err == nil {
@@ -41,11 +41,11 @@ func (w *wirer) greet(ctx context.Context, bare net.Conn, rank int) (net.Conn, e
 	}
 	switch {
 	case err != nil:
-		return nil, engine.Tags{}, err
+		return nil, link.Tags{}, err
 	case int(h.from) != rank:
-		return nil, engine.Tags{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
+		return nil, link.Tags{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
 	case !stop():
-		return nil, engine.Tags{}, context.Cause(ctx)
+		return nil, link.Tags{}, context.Cause(ctx)
 	}
 	return c, w.tags(x, auth.Client), c.SetDeadline(time.Time{})
 }
@@ -107,7 +107,7 @@ func (w *wirer) welcome(c net.Conn, h hello, said []byte, proven func() bool) er
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return w.install(from, engine.Link{Conn: c, Rank: from, Host: w.wiring.Peers[from], Tags: w.tags(x, auth.Server)})
+	return w.install(from, link.Peer{Conn: c, Rank: from, Host: w.wiring.Peers[from], Tags: w.tags(x, auth.Server)})
 }
 
 // hello opens a connection between two ranks, in both directions.
@@ -151,7 +151,7 @@ func (h hello) appendTo(dst []byte) []byte {
 	dst = le.AppendUint32(dst, h.from)
 	dst = le.AppendUint32(dst, h.to)
 	dst = le.AppendUint32(dst, h.total)
-	return le.AppendUint32(dst, engine.Checksum(dst[start:]))
+	return le.AppendUint32(dst, link.Checksum(dst[start:]))
 }
 
 func decodeHello(b []byte) (hello, error) {
@@ -163,7 +163,7 @@ func decodeHello(b []byte) (hello, error) {
 		return hello{}, errors.New("no rank of a gvw job: its first bytes are not those of a hello")
 	case b[7] != helloMagic[7]:
 		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d: install the same release on all machines", b[7], helloMagic[7])
-	case le.Uint32(b[52:]) != engine.Checksum(b[:52]):
+	case le.Uint32(b[52:]) != link.Checksum(b[:52]):
 		return hello{}, errors.New("the checksum of the hello is wrong")
 	}
 	h := hello{

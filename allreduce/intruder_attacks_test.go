@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 const (
@@ -69,7 +70,7 @@ func attackedJob(t *testing.T, creds *auth.Credentials, d Driver, i *intruder) (
 // that follow it are for then, if it is given.
 func once(n int, do, then func(f wireFrame) [][]byte) func(int, wireFrame) [][]byte {
 	return func(conn int, f wireFrame) [][]byte {
-		if conn != 0 || f.kind() != engine.FrameData {
+		if conn != 0 || f.kind() != link.FrameData {
 			return [][]byte{f}
 		}
 		n--
@@ -93,7 +94,7 @@ const attackedFrame = 3
 // Without a secret whoever is on the way may change sums: this is what tags are for, and
 // what shows that the intruder can.
 func TestIntruderWithoutASecret(t *testing.T) {
-	i := &intruder{head: engine.FrameSize, meddle: changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(engine.FrameSize + 2).fit() })}
+	i := &intruder{head: link.FrameSize, meddle: changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(link.FrameSize + 2).fit() })}
 	errs, wrong := attackedJob(t, nil, DriverAuto, i)
 	if err := errors.Join(errs...); err != nil || !wrong {
 		t.Errorf("a sum was not changed: %v", err)
@@ -103,7 +104,7 @@ func TestIntruderWithoutASecret(t *testing.T) {
 // With one nothing that an intruder does is accepted, by neither driver, and nobody hangs.
 func TestIntruderWithASecret(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
-	record := &intruder{head: engine.TagFrameSize, meddle: listens}
+	record := &intruder{head: link.TagFrameSize, meddle: listens}
 	if errs, wrong := attackedJob(t, creds, DriverAuto, record); errors.Join(errs...) != nil || wrong {
 		t.Fatalf("an intruder who listens: %v", errs)
 	}
@@ -135,7 +136,7 @@ func TestIntruderWithASecret(t *testing.T) {
 		"all of another conversation": func(*intruder) func(int, wireFrame) [][]byte {
 			n := -1
 			return func(_ int, f wireFrame) [][]byte {
-				if f.kind() == engine.FrameData {
+				if f.kind() == link.FrameData {
 					n++
 					return [][]byte{record.wrote[n]}
 				}
@@ -144,20 +145,20 @@ func TestIntruderWithASecret(t *testing.T) {
 		},
 		"with a checksum": func(*intruder) func(int, wireFrame) [][]byte {
 			return changed(attackedFrame, func(f wireFrame) wireFrame {
-				return engine.AppendFrame(nil, engine.FrameData, wireFrame(f[engine.TagFrameSize:]).flipped(2))
+				return link.AppendFrame(nil, link.FrameData, wireFrame(f[link.TagFrameSize:]).flipped(2))
 			})
 		},
 	}
 	// Every byte of the header, of the tag the ends, and of the bytes that follow some.
-	for _, at := range []int{0, 1, 2, 3, 4, 5, 6, 7, engine.LeadSize, engine.TagFrameSize - 1, engine.TagFrameSize, engine.TagFrameSize + 5000, engine.TagFrameSize + attackedPart - 1} {
+	for _, at := range []int{0, 1, 2, 3, 4, 5, 6, 7, link.LeadSize, link.TagFrameSize - 1, link.TagFrameSize, link.TagFrameSize + 5000, link.TagFrameSize + attackedPart - 1} {
 		attacks[fmt.Sprintf("byte %d of a part", at)] = func(*intruder) func(int, wireFrame) [][]byte {
 			return changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(at) })
 		}
 	}
-	for _, at := range []int{0, 1, 3, 4, engine.LeadSize + 3, engine.TagFrameSize, engine.TagFrameSize + 8, engine.TagFrameSize + 20, engine.TagFrameSize + engine.CallFixed - 1} {
+	for _, at := range []int{0, 1, 3, 4, link.LeadSize + 3, link.TagFrameSize, link.TagFrameSize + 8, link.TagFrameSize + 20, link.TagFrameSize + engine.CallFixed - 1} {
 		attacks[fmt.Sprintf("byte %d of a call", at)] = func(*intruder) func(int, wireFrame) [][]byte {
 			return func(conn int, f wireFrame) [][]byte {
-				if conn == 0 && f.kind() == engine.FrameCall {
+				if conn == 0 && f.kind() == link.FrameCall {
 					f = f.flipped(at)
 				}
 				return [][]byte{f}
@@ -168,7 +169,7 @@ func TestIntruderWithASecret(t *testing.T) {
 		for _, d := range []Driver{DriverAuto, DriverConn} {
 			t.Run(fmt.Sprint(name, " driver ", d), func(t *testing.T) {
 				t.Parallel()
-				i := &intruder{head: engine.TagFrameSize}
+				i := &intruder{head: link.TagFrameSize}
 				i.meddle = attack(i)
 				errs, wrong := attackedJob(t, creds, d, i)
 				if wrong {
@@ -187,7 +188,7 @@ func TestJobSurvivesAnIntruder(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	var kept wireFrame
 	for name, meddle := range map[string]func(int, wireFrame) [][]byte{
-		"a bit":    changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(engine.TagFrameSize + 2) }),
+		"a bit":    changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(link.TagFrameSize + 2) }),
 		"twice":    once(attackedFrame, func(f wireFrame) [][]byte { return [][]byte{f, f} }, nil),
 		"left out": once(attackedFrame, func(wireFrame) [][]byte { return nil }, nil),
 		"swapped": once(attackedFrame, func(f wireFrame) [][]byte { kept = f; return nil }, func(f wireFrame) [][]byte {
@@ -201,7 +202,7 @@ func TestJobSurvivesAnIntruder(t *testing.T) {
 					if host != "h0.1" {
 						return n
 					}
-					met = &intruder{Network: n, server: s.cfg.Server, head: engine.TagFrameSize, meddle: meddle}
+					met = &intruder{Network: n, server: s.cfg.Server, head: link.TagFrameSize, meddle: meddle}
 					return met
 				}
 				s.end(want, s.startAll()...)
@@ -222,10 +223,10 @@ func TestIntruderWhereARankTakesTheState(t *testing.T) {
 			if host != "h2.2" {
 				return n
 			}
-			return &intruder{Network: n, server: s.cfg.Server, head: engine.TagFrameSize, meddle: listens, spoil: func(conn int, b []byte) {
+			return &intruder{Network: n, server: s.cfg.Server, head: link.TagFrameSize, meddle: listens, spoil: func(conn int, b []byte) {
 				newest = conn
-				if len(b) == engine.FrameSize && spoilt < 0 { // a frame's header, of which no checksum covers the end
-					b[engine.FrameSize-1] ^= 4
+				if len(b) == link.FrameSize && spoilt < 0 { // a frame's header, of which no checksum covers the end
+					b[link.FrameSize-1] ^= 4
 					spoilt = conn
 				}
 			}}

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // intruder is a network with somebody in the middle of the connections that this side
@@ -39,7 +39,7 @@ func (f wireFrame) kind() byte { return f[0] }
 
 // fit makes the checksum right.
 func (f wireFrame) fit() wireFrame {
-	binary.LittleEndian.PutUint32(f[8:], engine.Checksum(f[engine.FrameSize:]))
+	binary.LittleEndian.PutUint32(f[8:], link.Checksum(f[link.FrameSize:]))
 	return f
 }
 
@@ -107,7 +107,7 @@ func (w *watched) Write(b []byte) (int, error) {
 		greeting, rest := w.out.greet(b)
 		out = bytes.Clone(greeting)
 		for _, f := range w.out.frames(rest, i.head) {
-			if w.number == 0 && f.kind() == engine.FrameData {
+			if w.number == 0 && f.kind() == link.FrameData {
 				i.wrote = append(i.wrote, f)
 			}
 			for _, sent := range i.meddle(w.number, f) {
@@ -133,7 +133,7 @@ func (w *watched) Read(b []byte) (int, error) {
 		i.spoil(w.number, rest)
 	case !w.pull && w.number == 0:
 		for _, f := range w.in.frames(rest, i.head) {
-			if f.kind() == engine.FrameData {
+			if f.kind() == link.FrameData {
 				i.heard = append(i.heard, f)
 			}
 		}

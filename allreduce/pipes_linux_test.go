@@ -12,6 +12,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // stages counts the open edges of a job by how far they have come with their pipes.
@@ -112,9 +113,9 @@ func TestPipeNonsense(t *testing.T) {
 		stage engine.PipeStage
 		say   func(e *engine.Edge) *engine.Failure
 	}{
-		{"an offer from above", 2, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, engine.OfferSize)) }},
-		{"a second offer", 0, engine.PipeDue, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, engine.OfferSize)) }},
-		{"a short offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, engine.OfferSize-1)) }},
+		{"an offer from above", 2, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, link.MaxOffer)) }},
+		{"a second offer", 0, engine.PipeDue, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, link.MaxOffer)) }},
+		{"a short offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, link.MaxOffer-1)) }},
 		{"a turn without an offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{1, 0, 0, 0}) }},
 		{"a refusal after the turn", 0, engine.PipeTurned, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{0, 0, 0, 0}) }},
 		{"a second turn", 0, engine.PipeDone, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{1, 0, 0, 0}) }},

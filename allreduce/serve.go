@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -130,7 +131,7 @@ type giveWriter struct {
 func (w *giveWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		part := b[n:min(len(b), n+takePart)]
-		if err = w.frame(engine.FrameData, part); err == nil {
+		if err = w.frame(link.FrameData, part); err == nil {
 			n += len(part)
 		}
 	}
@@ -138,7 +139,7 @@ func (w *giveWriter) Write(b []byte) (n int, err error) {
 }
 
 func (w *giveWriter) frame(kind byte, b []byte) error {
-	f := engine.Frame{Kind: kind, Flags: engine.FlagSum, Length: uint32(len(b)), Sum: engine.Checksum(b)}
+	f := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: link.Checksum(b)}
 	w.head = f.Append(w.head[:0])
 	w.c.SetDeadline(time.Now().Add(w.patience))
 	bufs := net.Buffers{w.head, b}

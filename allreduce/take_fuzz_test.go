@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -43,10 +43,10 @@ func (canned) SetDeadline(time.Time) error { return nil }
 // nothing whose checksum is wrong.
 func FuzzTake(f *testing.F) {
 	part := func(kind byte, b []byte) []byte {
-		fr := engine.Frame{Kind: kind, Flags: engine.FlagSum, Length: uint32(len(b)), Sum: engine.Checksum(b)}
+		fr := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: link.Checksum(b)}
 		return append(fr.Append(nil), b...)
 	}
-	f.Add(append(part(engine.FrameData, []byte("state")), part(frameEnd, nil)...))
+	f.Add(append(part(link.FrameData, []byte("state")), part(frameEnd, nil)...))
 	f.Add(part(frameNo, []byte("not yet")))
 	f.Add(part(frameElse, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -81,7 +81,7 @@ var errNo = errors.New("the other rank says no")
 func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 	g := s.group
 	began := time.Now()
-	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Lack.What, "step", w.Resume.Step, "from", engine.RankAt(w.Lack.Source, w.Lack.Address))
+	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Lack.What, "step", w.Resume.Step, "from", link.RankAt(w.Lack.Source, w.Lack.Address))
 	what := w.Lack.What
 	if what == client.LacksCheckpoint {
 		return s.load(w)
@@ -90,7 +90,7 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 	defer cancel(nil)
 	t := newTransfer()
 	defer s.paused(func() string {
-		return fmt.Sprintf("the %v of step %d from %s, %v", w.Lack.What, w.Resume.Step, engine.RankAt(w.Lack.Source, w.Lack.Address), t)
+		return fmt.Sprintf("the %v of step %d from %s, %v", w.Lack.What, w.Resume.Step, link.RankAt(w.Lack.Source, w.Lack.Address), t)
 	})()
 	watched := make(chan struct{})
 	defer func() { <-watched }()
@@ -119,12 +119,12 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 			return err
 		case ctx.Err() != nil:
 		case tries%25 == 1:
-			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", engine.RankAt(w.Lack.Source, w.Lack.Address), "tries", tries, "error", err)
+			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", link.RankAt(w.Lack.Source, w.Lack.Address), "tries", tries, "error", err)
 		}
 		select {
 		case <-time.After(redial):
 		case <-ctx.Done():
-			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Lack.What, w.Resume.Step, engine.RankAt(w.Lack.Source, w.Lack.Address), context.Cause(ctx))
+			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Lack.What, w.Resume.Step, link.RankAt(w.Lack.Source, w.Lack.Address), context.Cause(ctx))
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.What
 	case r.err != nil && r.err != io.EOF:
 		return r.err
 	case err != nil && r.err == io.EOF:
-		return &notTaken{fmt.Errorf("rank %d: the %v of step %d from %s: %w", g.cfg.Rank, what, w.Resume.Step, engine.RankAt(w.Lack.Source, w.Lack.Address), err)}
+		return &notTaken{fmt.Errorf("rank %d: the %v of step %d from %s: %w", g.cfg.Rank, what, w.Resume.Step, link.RankAt(w.Lack.Source, w.Lack.Address), err)}
 	case err != nil:
 		return err
 	}
@@ -235,7 +235,7 @@ func (r *takeReader) Read(b []byte) (int, error) {
 // next reads a frame.
 func (r *takeReader) next() ([]byte, error) {
 	r.c.SetDeadline(time.Now().Add(r.patience))
-	var head [engine.FrameSize]byte
+	var head [link.FrameSize]byte
 	if _, err := io.ReadFull(r.c, head[:]); err != nil {
 		return nil, noEOF(err)
 	}
@@ -251,11 +251,11 @@ func (r *takeReader) next() ([]byte, error) {
 	if _, err := io.ReadFull(r.c, b); err != nil {
 		return nil, noEOF(err)
 	}
-	if engine.Checksum(b) != sum {
+	if link.Checksum(b) != sum {
 		return nil, errors.New("the checksum of a part is wrong: bytes have changed on the way")
 	}
 	switch kind {
-	case engine.FrameData:
+	case link.FrameData:
 		return b, nil
 	case frameEnd:
 		return nil, io.EOF

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // TestTransfersHaveALeastRate checks that a transfer goes on as long as each part of 256 KiB passes
@@ -36,7 +36,7 @@ func TestTransfersHaveALeastRate(t *testing.T) {
 		}
 		return err
 	}
-	const part = engine.FrameSize + takePart
+	const part = link.FrameSize + takePart
 	for _, c := range []struct {
 		name string
 		run  func(fast net.Conn) error

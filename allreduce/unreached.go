@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // astrayAfter is how many attempts show that an address of the loopback does not lead
@@ -84,7 +84,7 @@ func (w *wirer) whyMissing(rank int) string {
 // absent names a neighbour that is not connected yet, and says what is known; under
 // the lock.
 func (w *wirer) absent(rank int) string {
-	name := engine.RankAt(rank, w.wiring.Peers[rank])
+	name := link.RankAt(rank, w.wiring.Peers[rank])
 	if !w.dials(w.rank, rank) {
 		return name + ", which has not connected" + w.advice(w.rank, rank)
 	}

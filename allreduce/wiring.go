@@ -16,6 +16,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -49,9 +51,9 @@ type wirer struct {
 	work   sync.WaitGroup
 
 	mu    sync.Mutex
-	links map[int]engine.Link // that nobody has taken yet
-	why   map[int]error       // why a neighbour is not reached, so far
-	take  func(rank int, l engine.Link) error
+	links map[int]link.Peer // that nobody has taken yet
+	why   map[int]error     // why a neighbour is not reached, so far
+	take  func(rank int, l link.Peer) error
 	fault error
 	lost  int           // the rank that fault is about
 	opens time.Time     // since when connect waits; zero: it does not
@@ -64,10 +66,10 @@ func newWirer(cfg Config, l net.Listener, live members.Set, w *client.Wiring, ov
 		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), tagged: cfg.tagged(), listener: l,
 		rank: rank, total: cfg.Total, wiring: w, over: over, log: cfg.Log,
 		live: live, tree: topo.Binary(len(live)), self: live.Position(rank),
-		links: map[int]engine.Link{}, why: map[int]error{}, ready: make(chan struct{}),
+		links: map[int]link.Peer{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
 	if w.Stream {
-		wr.live, wr.tree, wr.self = nil, engine.StreamTree{HasParent: w.Parent != "", Kids: w.Kids}, engine.StreamSelf
+		wr.live, wr.tree, wr.self = nil, vwstream.Tree{HasParent: w.Parent != "", Kids: w.Kids}, vwstream.Self
 	}
 	wr.ctx, wr.cancel = context.WithCancel(context.Background())
 	return wr
@@ -151,7 +153,7 @@ func (w *wirer) waits() client.Waits {
 var errOver = errors.New("the epoch has ended")
 
 // handOver gives the links to take, those of today and those to come.
-func (w *wirer) handOver(take func(rank int, l engine.Link) error) error {
+func (w *wirer) handOver(take func(rank int, l link.Peer) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.take = take
@@ -186,7 +188,7 @@ func (w *wirer) close() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.take = func(int, engine.Link) error { return errOver }
+	w.take = func(int, link.Peer) error { return errOver }
 	for _, l := range w.links {
 		l.Conn.Close()
 	}
@@ -224,7 +226,7 @@ func (w *wirer) lacking() (ranks []int) {
 }
 
 // install takes a link into its place.
-func (w *wirer) install(rank int, l engine.Link) (err error) {
+func (w *wirer) install(rank int, l link.Peer) (err error) {
 	transport.Tune(l.Conn)
 	w.progress(func() {
 		_, taken := w.links[rank]
@@ -249,7 +251,7 @@ func (w *wirer) missing() string {
 		switch {
 		case !w.wiring.Stream:
 			names = append(names, w.absent(rank))
-		case rank == engine.StreamParent:
+		case rank == vwstream.Parent:
 			names = append(names, "the parent at "+w.wiring.Parent)
 		default:
 			names = append(names, "a child")
@@ -275,9 +277,9 @@ func (w *wirer) dial(ctx context.Context, rank int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(errOver) })()
-	l := engine.Link{Rank: rank, Host: w.wiring.Parent}
+	l := link.Peer{Rank: rank, Host: w.wiring.Parent}
 	if w.wiring.Stream {
-		l.Rank = engine.UnknownRank
+		l.Rank = link.UnknownRank
 	} else {
 		l.Host = w.wiring.Peers[rank]
 	}
@@ -347,14 +349,14 @@ func (w *wirer) acceptStream() {
 	a := &transport.Acceptor{Listener: w.listener, Log: w.log.With("rank", w.rank)}
 	defer a.Close()
 	for _, child := range w.neighbours() {
-		if child == schedule.None || child == engine.StreamParent {
+		if child == schedule.None || child == vwstream.Parent {
 			continue
 		}
 		c, err := a.Accept(w.ctx)
 		if err != nil {
 			return // the listener is closed
 		}
-		if w.install(child, engine.Link{Conn: c, Rank: engine.UnknownRank, Host: c.RemoteAddr().String()}) != nil {
+		if w.install(child, link.Peer{Conn: c, Rank: link.UnknownRank, Host: c.RemoteAddr().String()}) != nil {
 			c.Close() // it came too late
 		}
 	}
@@ -367,9 +369,9 @@ func (w *wirer) expects(rank int) bool {
 
 // tags returns the tags of the edge over which x was said, where this rank was that side; none,
 // if the frames of this job have checksums.
-func (w *wirer) tags(x auth.Exchange, as auth.Role) engine.Tags {
+func (w *wirer) tags(x auth.Exchange, as auth.Role) link.Tags {
 	if !w.tagged {
-		return engine.Tags{}
+		return link.Tags{}
 	}
-	return engine.TagsOf(x, as)
+	return link.TagsOf(x, as)
 }

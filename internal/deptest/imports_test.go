@@ -44,7 +44,9 @@ var layers = []layer{
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
 	{"internal/kernels", bottom, "arithmetic on bytes knows no rank"},
-	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
+	{"internal/link", slices.Concat(bottom, []string{"allreduce/auth"}), "a stream of frames between two ranks knows no collective: MALT uses it without allreduce"},
+	{"internal/link/vwstream", slices.Concat(bottom, []string{"allreduce/topo", "allreduce/schedule"}), "vw's stream knows no job"},
+	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
 	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and the types in them know no job's rules"},
 	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "the rules are a pure machine: no socket, no file, no clock"},
 	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank knows the server by its protocol only"},
@@ -56,7 +58,7 @@ var layers = []layer{
 		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
 	},
 	{
-		"allreduce", slices.Concat(bottom, wires, []string{"internal/kernels", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
+		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/kernels", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
 	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "it looks at what a group stands on, where there may be none"},

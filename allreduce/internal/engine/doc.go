@@ -9,7 +9,7 @@
 // device has them (lift.go). vw's stream has a driver of its own (stream.go).
 //
 //	call.go, plans.go       a collective as all ranks must call it, and its schedule
-//	wire.go, tags.go        frames, checksums and tags
+//	wire.go                 the payloads of notes and faults; package link has the frames
 //	inbox.go, outbox.go     what arrives and what leaves, frame by frame
 //	shared*.go              the all-reduce of ranks that share memory
 //	watch.go                deadlines: what a collective waits for, and since when

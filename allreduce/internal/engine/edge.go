@@ -6,38 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 const (
-	// MaxChunk bounds what a data frame may hold.
-	MaxChunk = 16 << 20
 	// faultPatience is how long a rank that gives up tries to tell a neighbour.
 	faultPatience = time.Second
 	// noPeer: the collective has nothing to do with the edge.
 	noPeer = -1
-	// UnknownRank is the rank of a neighbour that did not tell.
-	UnknownRank = -1
 )
-
-// Link is a connection to another rank, and what is known about its other end.
-type Link struct {
-	Conn net.Conn
-	Rank int    // UnknownRank in a job with vw workers
-	Host string // its address, for messages
-	Tags Tags
-}
 
 // Edge is what connects this rank to another one. It exists from the first
 // collective that needs it; it is open when it has a link.
 type Edge struct {
 	en *Engine
-	Link
+	link.Peer
 	in  atomic.Int64 // bytes read from the link
 	out atomic.Int64 // bytes written to it
 
@@ -71,7 +59,7 @@ type Edge struct {
 
 // NewEdge returns the edge to a rank, without a connection yet.
 func NewEdge(en *Engine, rank int) *Edge {
-	e := &Edge{en: en, Link: Link{Rank: rank}, peer: noPeer}
+	e := &Edge{en: en, Peer: link.Peer{Rank: rank}, peer: noPeer}
 	if rank < len(en.Peers) {
 		e.Host = en.Peers[rank]
 	}
@@ -91,8 +79,8 @@ func (e *Edge) lost(err error) *Failure {
 func (e *Edge) garbled(err error) *Failure {
 	return &Failure{
 		Code: FaultGaveUp, By: e.en.Rank, Rank: e.en.Rank,
-		Text: fmt.Sprintf("from %s: %v", RankAt(e.Rank, e.Host), err),
-		Err:  fmt.Errorf("from %s: %w", RankAt(e.Rank, e.Host), err),
+		Text: fmt.Sprintf("from %s: %v", link.RankAt(e.Rank, e.Host), err),
+		Err:  fmt.Errorf("from %s: %w", link.RankAt(e.Rank, e.Host), err),
 		Ask:  protocol.EdgeGarbles,
 		Far:  e.Rank,
 	}

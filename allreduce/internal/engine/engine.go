@@ -13,6 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // Engine carries out the collectives of one epoch, one after the other. What a
@@ -129,7 +130,7 @@ func (en *Engine) Wire(set func()) bool {
 }
 
 // Attach opens the edge to a rank.
-func (en *Engine) Attach(rank int, l Link) error {
+func (en *Engine) Attach(rank int, l link.Peer) error {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	e := en.edge(rank)
@@ -139,7 +140,7 @@ func (en *Engine) Attach(rank int, l Link) error {
 	case en.stopped():
 		return ErrStopped
 	}
-	e.Link = l
+	e.Peer = l
 	if err := en.Driver.attach(e); err != nil {
 		return err
 	}

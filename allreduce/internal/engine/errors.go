@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
@@ -74,7 +74,7 @@ func (e *LostError) Error() string {
 	if e.GaveUp {
 		verb = "given up by"
 	}
-	return fmt.Sprintf("%v: %s %s: %s", e.Where, verb, RankAt(e.Rank, e.Host), plain.Text(e.Why))
+	return fmt.Sprintf("%v: %s %s: %s", e.Where, verb, link.RankAt(e.Rank, e.Host), plain.Text(e.Why))
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
@@ -90,16 +90,16 @@ type DeadlineError struct {
 }
 
 func (e *DeadlineError) Error() string {
-	if !e.Entered && e.Rank == UnknownRank {
+	if !e.Entered && e.Rank == link.UnknownRank {
 		return fmt.Sprintf("%v: rank %d waited %s for %s, which has sent nothing in the collective: it, or a worker behind it, is stopped or far slower than this rank "+
-			"(limit: MaxWait, else %d times Stall, or %d times this rank's longest work)", e.Where, e.By, Seconds(e.Idle), RankAt(e.Rank, e.Host), streamStalls, streamPaces)
+			"(limit: MaxWait, else %d times Stall, or %d times this rank's longest work)", e.Where, e.By, Seconds(e.Idle), link.RankAt(e.Rank, e.Host), streamStalls, streamPaces)
 	}
 	if !e.Entered {
 		return fmt.Sprintf("%v: rank %d waited %s for %s, which has not entered the collective (limit: MaxWait)",
-			e.Where, e.By, Seconds(e.Idle), RankAt(e.Rank, e.Host))
+			e.Where, e.By, Seconds(e.Idle), link.RankAt(e.Rank, e.Host))
 	}
 	return fmt.Sprintf("%v: no byte moved for %s between rank %d and %s, both in the collective (limit: Stall): "+
-		"is that process stopped, or the network between them broken?", e.Where, Seconds(e.Idle), e.By, RankAt(e.Rank, e.Host))
+		"is that process stopped, or the network between them broken?", e.Where, Seconds(e.Idle), e.By, link.RankAt(e.Rank, e.Host))
 }
 
 // Timeout makes a DeadlineError a timeout in the sense of net.Error.
@@ -137,14 +137,6 @@ func (e *MismatchError) Error() string {
 		e.Where.Rank, e.A.Rank, plain.Text(e.A.Call), e.B.Rank, plain.Text(e.B.Call))
 }
 
-// RankAt names a rank: rank 7 (h7:26550).
-func RankAt(rank int, host string) string {
-	if rank == UnknownRank {
-		return "the peer at " + plain.Text(host)
-	}
-	return members.Name(rank, host)
-}
-
 // Public is the failure as the error that a rank returns.
 func (f *Failure) Public(w Where) error {
 	switch f.Code {
@@ -159,7 +151,7 @@ func (f *Failure) Public(w Where) error {
 	case FaultOver:
 		return &InterruptedError{Where: w, Err: f.Err}
 	case FaultLeft:
-		return fmt.Errorf("rank %d: %s: %w", w.Rank, RankAt(f.Rank, f.Host), ErrLeft)
+		return fmt.Errorf("rank %d: %s: %w", w.Rank, link.RankAt(f.Rank, f.Host), ErrLeft)
 	case FaultGaveUp:
 		if f.Rank == w.Rank && f.Err != nil {
 			return fmt.Errorf("%v: %w", w, f.Err)
@@ -183,7 +175,7 @@ func (f *Failure) Detail() string {
 func (f *Failure) Reason() string {
 	switch f.Code {
 	case FaultLost:
-		return fmt.Sprintf("lost %s: %s", RankAt(f.Rank, f.Host), f.Text)
+		return fmt.Sprintf("lost %s: %s", link.RankAt(f.Rank, f.Host), f.Text)
 	case FaultGaveUp:
 		return f.Text
 	}

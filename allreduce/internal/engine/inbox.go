@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // readAhead holds the frames of small collectives, so that one read brings header and
@@ -19,7 +20,7 @@ const readAhead = 16 << 10
 type inbox struct {
 	ahead  []byte // bytes that have been read and not been looked at
 	buf    []byte // their memory
-	frame  Frame
+	frame  link.Frame
 	tag    [auth.TagSize]byte // of the frame, where it has one
 	body   []byte             // where the rest of the frame goes
 	got    int                // how much of it is there
@@ -99,16 +100,16 @@ func (e *Edge) digestOne() (more, held bool, f *Failure) {
 		in.inBody = false
 		return e.finishFrame()
 	case in.frame.Kind == 0:
-		head := e.headSize()
+		head := e.Tags.HeadSize()
 		if len(in.ahead) < head {
 			return false, false, nil
 		}
 		var err error
-		if in.frame, err = decodeFrame(in.ahead, e.Tags.In != nil); err != nil {
+		if in.frame, err = link.DecodeFrame(in.ahead, e.Tags.In != nil); err != nil {
 			return false, false, e.garbled(err)
 		}
 		if e.Tags.In != nil {
-			copy(in.tag[:], in.ahead[LeadSize:])
+			copy(in.tag[:], in.ahead[link.LeadSize:])
 		}
 		in.ahead = in.ahead[head:]
 	}
@@ -120,7 +121,7 @@ func (e *Edge) beginBody() (more, held bool, f *Failure) {
 	in := &e.inbox
 	n := int(in.frame.Length)
 	switch {
-	case in.frame.Kind == FrameData:
+	case in.frame.Kind == link.FrameData:
 		if more, held, f = e.expect(); !more {
 			return more, held, f
 		}
@@ -194,37 +195,37 @@ func (in *inbox) place(m *schedule.Move, c *call, part int) []byte {
 func (e *Edge) finishFrame() (more, held bool, f *Failure) {
 	in := &e.inbox
 	kind, body := in.frame.Kind, in.body
-	if err := e.check(body); err != nil {
+	if err := e.Tags.Check(in.frame, in.tag[:], body); err != nil {
 		return false, false, e.garbled(err)
 	}
-	if kind == FrameData {
+	if kind == link.FrameData {
 		in.full = true
 		return e.settlePart()
 	}
 	in.frame.Kind, in.body = 0, nil
 	switch kind {
-	case FrameCall:
+	case link.FrameCall:
 		if err := checkCall(body); err != nil {
 			return false, false, e.garbled(err)
 		}
 		in.held = body
-	case frameFault:
+	case link.FrameFault:
 		f, err := DecodeFailure(body)
 		if err != nil {
 			return false, false, e.garbled(err)
 		}
 		return false, false, f
-	case frameOffer:
+	case link.FrameOffer:
 		return true, false, e.Offered(body)
-	case frameTurn:
+	case link.FrameTurn:
 		return true, false, e.Turn(body)
-	case frameNote:
+	case link.FrameNote:
 		n, err := decodeNote(body)
 		if err != nil {
 			return false, false, e.garbled(err)
 		}
 		e.en.noted(e, n)
-	case frameLift:
+	case link.FrameLift:
 		if f := e.hearLift(body); f != nil {
 			return false, false, f
 		}
@@ -282,7 +283,7 @@ func (e *Edge) received(part []byte) {
 	c.received += int64(len(dst))
 	if !en.Stream && !en.NoSum {
 		c.sums.forget(m.Lo, m.Hi)
-		if m.Act == schedule.Take && in.frame.Flags&FlagSum != 0 {
+		if m.Act == schedule.Take && in.frame.Flags&link.FlagSum != 0 {
 			c.sums.set(m.Lo, m.Hi, in.frame.Sum)
 		}
 	}

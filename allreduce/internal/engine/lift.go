@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // Lane is a way beside an edge's TCP connection, on which the edge is lifted: a stream of
@@ -111,7 +113,7 @@ func (e *Edge) composeLift() bool {
 	if what == liftOffer {
 		body = append(body, l.Lane.Offer()...)
 	}
-	e.outbox.head = e.appendFrame(e.outbox.head, frameLift, body)
+	e.outbox.head = e.Tags.AppendFrame(e.outbox.head, link.FrameLift, body)
 	e.outbox.lift = what
 	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // flushPatience is how long the end of a group waits for what its lanes still carry.
@@ -46,7 +47,7 @@ func (d *pollLoop) raise(e *Edge) *Failure {
 	warn, err := e.Lift.step(lanes, must)
 	switch {
 	case err != nil:
-		return &Failure{Code: FaultGaveUp, By: en.Rank, Rank: en.Rank, Text: "to " + RankAt(e.Rank, e.Host) + ": " + err.Error(), Err: err}
+		return &Failure{Code: FaultGaveUp, By: en.Rank, Rank: en.Rank, Text: "to " + link.RankAt(e.Rank, e.Host) + ": " + err.Error(), Err: err}
 	case warn != nil:
 		en.Log.Warn("no verbs to a rank, TCP instead", "rank", en.Rank, "to", e.Rank, "error", warn)
 	}

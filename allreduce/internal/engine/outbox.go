@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // outbox is what an edge is writing: frames, then data from where it lies.
@@ -39,7 +40,7 @@ func (e *Edge) compose() (ok, over bool) {
 	if e.fault != nil {
 		e.shut = true
 		en.Mu.Unlock()
-		o.head = e.appendFrame(o.head, frameFault, e.fault.appendTo(nil))
+		o.head = e.Tags.AppendFrame(o.head, link.FrameFault, e.fault.appendTo(nil))
 		return true, false
 	}
 	if en.Failure != nil {
@@ -74,23 +75,23 @@ func (e *Edge) compose() (ok, over bool) {
 	e.composeHeader()
 	if e.Tags.Out != nil {
 		en.Mu.Unlock()
-		o.head = e.appendTagged(o.head, FrameData, o.data)
+		o.head = e.Tags.AppendTagged(o.head, link.FrameData, o.data)
 		if spoil {
 			o.data = spoilt(o.data)
 		}
 		return true, false
 	}
-	f := Frame{Kind: FrameData, Length: uint32(len(o.data))}
+	f := link.Frame{Kind: link.FrameData, Length: uint32(len(o.data))}
 	known := false
 	if !en.NoSum {
-		f.Flags = FlagSum
+		f.Flags = link.FlagSum
 		if !m.Own {
 			f.Sum, known = c.sums.find(m.Lo, m.Hi)
 		}
 	}
 	en.Mu.Unlock()
 	if !en.NoSum && !known {
-		f.Sum = Checksum(o.data)
+		f.Sum = link.Checksum(o.data)
 		if !m.Own {
 			en.Mu.Lock()
 			c.sums.set(m.Lo, m.Hi, f.Sum)
@@ -119,7 +120,7 @@ func (e *Edge) composeHeader() bool {
 		return false
 	}
 	e.begun = c.Id.Seq
-	e.outbox.head = e.appendFrame(e.outbox.head, FrameCall, c.wire)
+	e.outbox.head = e.Tags.AppendFrame(e.outbox.head, link.FrameCall, c.wire)
 	return true
 }
 
@@ -135,7 +136,7 @@ func (e *Edge) composeSign() bool {
 		return true
 	case e.entered >= en.Call.Id.Seq:
 		_, far := en.WaitsFor()
-		e.outbox.head = e.appendFrame(e.outbox.head, frameNote, far.appendTo(nil))
+		e.outbox.head = e.Tags.AppendFrame(e.outbox.head, link.FrameNote, far.appendTo(nil))
 		return true
 	}
 	e.resting = true

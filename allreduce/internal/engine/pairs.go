@@ -7,6 +7,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
 // Nobody stands for no rank in SendRecv.
@@ -44,7 +45,7 @@ func (p Pair) String() string {
 }
 
 // Unpaired is the failure that two ranks do not send and receive the same.
-func (en *Engine) Unpaired(a, b int, words []int64, live Lineup) *Failure {
+func (en *Engine) Unpaired(a, b int, words []int64, live members.Set) *Failure {
 	f := &Failure{Code: faultMismatch, By: a, Rank: b, Host: en.hostOf(b)}
 	en.Mu.Lock()
 	defer en.Mu.Unlock()

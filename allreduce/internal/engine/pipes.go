@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // Between two ranks of a machine that share memory, but not this collective in it, the
@@ -38,11 +39,6 @@ type Pipes interface {
 	turnIn(e *Edge)
 }
 
-const (
-	OfferSize = 32
-	turnSize  = 4
-)
-
 // composePipe appends what the edge has to say of its pipe; under the lock.
 func (e *Edge) composePipe() bool {
 	en, o := e.en, &e.outbox
@@ -58,17 +54,17 @@ func (e *Edge) composePipe() bool {
 			return false
 		}
 		e.Stage = PipeOffered
-		o.head = e.appendFrame(o.head, frameOffer, appendWhere(nil, w))
+		o.head = e.Tags.AppendFrame(o.head, link.FrameOffer, appendWhere(nil, w))
 	case PipeDue:
 		e.Stage = PipeTurned
 		if e.Rank > en.Rank {
 			e.Stage = PipeDone // the other one has turned before
 		}
 		o.turn = true
-		o.head = e.appendFrame(o.head, frameTurn, []byte{1, 0, 0, 0})
+		o.head = e.Tags.AppendFrame(o.head, link.FrameTurn, []byte{1, 0, 0, 0})
 	case PipeRefusing:
 		e.Stage = PipeNever
-		o.head = e.appendFrame(o.head, frameTurn, []byte{0, 0, 0, 0})
+		o.head = e.Tags.AppendFrame(o.head, link.FrameTurn, []byte{0, 0, 0, 0})
 	default:
 		return false
 	}
@@ -87,7 +83,7 @@ func (e *Edge) Offered(body []byte) *Failure {
 	en := e.en
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	if e.Stage != PipeNone || e.Rank > en.Rank || len(body) != OfferSize {
+	if e.Stage != PipeNone || e.Rank > en.Rank || len(body) != link.MaxOffer {
 		return e.garbled(fmt.Errorf("an offer of shared memory that makes no sense"))
 	}
 	e.Stage = PipeRefusing
@@ -107,7 +103,7 @@ func (e *Edge) Turn(body []byte) *Failure {
 	en := e.en
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	yes := len(body) == turnSize && body[0] == 1
+	yes := len(body) == link.MaxTurn && body[0] == 1
 	switch {
 	case e.Stage == PipeOffered && !yes:
 		e.Stage = PipeNever // the memory stays until the edge ends: it is little

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // What a pollLoop does with pipes: who reads and writes an edge has io.
@@ -31,7 +32,7 @@ func (e *Edge) through(seg *transport.Segment, first bool) error {
 	s, ok := e.sock.(*transport.Socket)
 	if !ok {
 		seg.Close()
-		return fmt.Errorf("the edge to %s has no socket of its own", RankAt(e.Rank, e.Host))
+		return fmt.Errorf("the edge to %s has no socket of its own", link.RankAt(e.Rank, e.Host))
 	}
 	p, err := transport.NewPipe(s, seg, first)
 	if err != nil {

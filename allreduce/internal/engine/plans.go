@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
 // maxPlans bounds how many programs a rank keeps.
@@ -16,7 +17,7 @@ const maxPlans = 64
 // allocates nothing when it comes again.
 type Plans struct {
 	rank    int           // the position of this rank; all here goes by positions
-	live    Lineup        // and the programs that come out of it by ranks
+	live    members.Set   // and the programs that come out of it by ranks
 	tree    schedule.Tree // of records; in a job with vw workers, of everything
 	stream  bool
 	Hosts   [][]int // the ranks that share memory, by machine; nil: no ranks do
@@ -44,7 +45,7 @@ type plan struct {
 }
 
 // NewPlans returns the plans of a rank in the tree t. With stream they are those of vw.
-func NewPlans(t schedule.Tree, rank int, live Lineup, stream bool) Plans {
+func NewPlans(t schedule.Tree, rank int, live members.Set, stream bool) Plans {
 	return Plans{rank: rank, live: live, tree: t, stream: stream, kept: map[PlanKey]plan{}}
 }
 
@@ -57,7 +58,7 @@ func (p *Plans) Get(k PlanKey) plan {
 		clear(p.kept) // most jobs have few sizes; a job with many makes its plans again
 	}
 	made := p.make(k)
-	made.Prog = named(p.live, made.Prog)
+	made.Prog = p.named(made.Prog)
 	p.kept[k] = made
 	return made
 }
@@ -101,7 +102,7 @@ func (p *Plans) make(k PlanKey) plan {
 func (p *Plans) Gather(offsets []int) *schedule.Program {
 	if p.records == nil || !slices.Equal(offsets, p.offsets) {
 		p.offsets = append(p.offsets[:0], offsets...)
-		p.records = named(p.live, schedule.TreeAllGatherV(p.tree, p.rank, p.offsets))
+		p.records = p.named(schedule.TreeAllGatherV(p.tree, p.rank, p.offsets))
 	}
 	return p.records
 }
@@ -113,12 +114,20 @@ func (p *Plans) PairUp() *schedule.Program {
 		for at := range offsets {
 			offsets[at] = 8 * PairWords * at
 		}
-		p.pairs = named(p.live, schedule.TreeAllGatherV(p.tree, p.rank, offsets))
+		p.pairs = p.named(schedule.TreeAllGatherV(p.tree, p.rank, offsets))
 	}
 	return p.pairs
 }
 
 // Agree is the program of a small all-reduce along the tree.
 func (p *Plans) Agree(bytes int) *schedule.Program {
-	return named(p.live, schedule.PipelinedTree(p.tree, p.rank, bytes))
+	return p.named(schedule.PipelinedTree(p.tree, p.rank, bytes))
+}
+
+// named returns a program for positions as one for ranks.
+func (p *Plans) named(prog *schedule.Program) *schedule.Program {
+	if prog == nil || len(p.live) == 0 || p.live[len(p.live)-1] == len(p.live)-1 {
+		return prog // they are the same
+	}
+	return prog.Among(p.live)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 const (
@@ -101,7 +102,7 @@ func NewPollLoop(en *Engine) (Driver, error) {
 func (d *pollLoop) attach(e *Edge) error {
 	s, err := transport.NewSocket(e.Conn)
 	if err != nil {
-		return fmt.Errorf("the connection to %s: %w", RankAt(e.Rank, e.Host), err)
+		return fmt.Errorf("the connection to %s: %w", link.RankAt(e.Rank, e.Host), err)
 	}
 	e.sock = s
 	e.liftNews()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // nothing is the program of a collective that no edge has a part in.
@@ -147,7 +148,7 @@ func (s *Shared) forget() {
 // garbled is the failure that a rank has written what makes no sense.
 func (s *Shared) garbled(place int, err error) *Failure {
 	rank := s.Ranks[place]
-	err = fmt.Errorf("in shared memory, from %s: %w", RankAt(rank, s.en.hostOf(rank)), err)
+	err = fmt.Errorf("in shared memory, from %s: %w", link.RankAt(rank, s.en.hostOf(rank)), err)
 	return &Failure{Code: FaultGaveUp, By: s.en.Rank, Rank: s.en.Rank, Text: err.Error(), Err: err}
 }
 

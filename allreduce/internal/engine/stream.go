@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/link/vwstream"
 )
 
 // A job with vw workers speaks vw's stream: on each connection of the tree, the
@@ -19,51 +20,13 @@ import (
 // vw reads nothing from its parent before it has sent all of its vector up. So
 // nothing is sent down before all has come up: a rank that did would wait for a vw
 // worker which waits for it.
-//
-// A rank knows its neighbours' places, not their numbers, so the programs of the
-// stream number the ranks as it sees them.
-const (
-	streamLeft   = 0
-	StreamSelf   = 1
-	streamRight  = 2
-	StreamParent = 3
-)
-
-// StreamTree is the tree as a rank of a job with vw workers sees it.
-type StreamTree struct {
-	HasParent bool
-	Kids      int
-}
-
-// Size returns the number of places of the tree: the rank, two children, the parent.
-func (t StreamTree) Size() int { return StreamParent + 1 }
-
-// Parent returns the place of the parent; schedule.None at the root.
-func (t StreamTree) Parent(int) int {
-	if t.HasParent {
-		return StreamParent
-	}
-	return schedule.None
-}
-
-// Children returns the places of the children; schedule.None where there is none.
-func (t StreamTree) Children(int) (left, right int) {
-	left, right = schedule.None, schedule.None
-	if t.Kids > 0 {
-		left = streamLeft
-	}
-	if t.Kids > 1 {
-		right = streamRight
-	}
-	return left, right
-}
 
 // mayNotSend says that e leads down and not all has come up; under the lock.
 func (en *Engine) mayNotSend(e *Edge) bool {
-	if e == en.Edges[StreamParent] {
+	if e == en.Edges[vwstream.Parent] {
 		return false
 	}
-	for _, child := range [...]int{streamLeft, streamRight} {
+	for _, child := range [...]int{vwstream.Left, vwstream.Right} {
 		if e := en.Edges[child]; e != nil && e.peer != noPeer {
 			if _, more := en.Call.run.Awaits(e.peer); more {
 				return true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -187,7 +188,7 @@ func (en *Engine) unmet(now time.Time) (rank int, detail string) {
 	for _, e := range c.edges {
 		if en.waitsOn(e) && !en.entered(e) && now.Sub(e.idle.since) >= en.Limits.Stall {
 			en.dog.asked = now
-			return e.Rank, fmt.Sprintf("%v: rank %d waits for %s", &c.Id, en.Rank, RankAt(e.Rank, e.Host))
+			return e.Rank, fmt.Sprintf("%v: rank %d waits for %s", &c.Id, en.Rank, link.RankAt(e.Rank, e.Host))
 		}
 	}
 	return -1, ""
@@ -250,7 +251,7 @@ func (en *Engine) entered(e *Edge) bool {
 // known: of the neighbours that whose bytes this rank needs first, or whom that one
 // waits for.
 func (en *Engine) WaitsFor() (first *Edge, far note) {
-	far = note{seq: en.Call.Id.Seq, Rank: UnknownRank}
+	far = note{seq: en.Call.Id.Seq, Rank: link.UnknownRank}
 	if en.Call.shared {
 		if en.Ending {
 			return nil, far // the segment may be gone, and heartbeats ask until the next epoch is there
@@ -286,7 +287,7 @@ func (en *Engine) WaitsFor() (first *Edge, far note) {
 func (en *Engine) waitText() string {
 	e, far := en.WaitsFor()
 	if en.Call.shared && far.Rank >= 0 {
-		text := RankAt(int(far.Rank), en.hostOf(int(far.Rank)))
+		text := link.RankAt(int(far.Rank), en.hostOf(int(far.Rank)))
 		if !far.entered {
 			text += ", which has not entered it"
 		}
@@ -295,7 +296,7 @@ func (en *Engine) waitText() string {
 	if e == nil {
 		return ""
 	}
-	text := RankAt(e.Rank, e.Host)
+	text := link.RankAt(e.Rank, e.Host)
 	if int(far.Rank) != e.Rank {
 		text += fmt.Sprintf(", which waits for rank %d", far.Rank)
 	}

@@ -5,138 +5,21 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"strings"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// What crosses a connection between two ranks of a native job, little-endian.
-// Who dials sends a hello; the other answers with its own and a proof (32 bytes)
-// that it has the token of the epoch, and the job's secret if there is one; who has
-// dialled sends such a proof, too (auth.Key.Greet). Then
-// each direction is a sequence of frames:
-//
-//	offset  size  field
-//	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn, 7 lift
-//	     1     1  flags: bit 0: the checksum is there, bit 1: the tag
-//	     2     2  0
-//	     4     4  bytes that follow
-//	     8     4  CRC-32C of the bytes that follow; without bit 0: 0
-//	    12     4  0
-//
-// Where ranks share a secret, and there is no TLS and no Config.NoTags, a tag is in the
-// place of the last two fields, under a key of this connection and direction (auth.Tags):
-//
-//	8    16  tag of the bytes that follow; as their kind, of type and flags
-//
-// call   a CallID (call.go): the sender has entered this collective, and the
-//
-//	data frames that follow belong to it
-//
-// data   one part of the vector, as package schedule cuts it
-// note   the sender is alive and waits; see note
-// fault  the sender gives up, and why; see failure. Nothing follows
-// offer  where the sender has made a pipe: process and descriptor, 4 bytes each, 8 of its
-//
-//	size, 16 of what it begins with
-//
-// turn   4 bytes. The first is 1: all that follows goes through the pipe, and what the
-//
-//	connection carries from here on is calls, of any bytes. 0: the offer is refused
-//
-// lift   the way to another transport; see lift.go
-//
-// A job with vw workers has none of this: there a connection carries the bytes
-// of the vectors and nothing else.
+// The payloads of call, note and fault frames (package link), little-endian. A CallID is the payload
+// of a call frame.
 const (
-	FrameSize = 16
-
-	FrameCall  = 1
-	FrameData  = 2
-	frameNote  = 3
-	frameFault = 4
-	frameOffer = 5
-	frameTurn  = 6
-	frameLift  = 7
-
-	FlagSum = 1
-	flagTag = 2
-
-	LeadSize     = 8 // up to checksum or tag
-	TagFrameSize = LeadSize + auth.TagSize
+	_ = uint(link.MaxCall - callMax) // the limits of package link are these sizes
+	_ = uint(callMax - link.MaxCall)
+	_ = uint(link.MaxFault - faultMax)
+	_ = uint(faultMax - link.MaxFault)
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// Checksum returns the CRC-32C of b.
-func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
-
-// Frame is a frame's header.
-type Frame struct {
-	Kind, Flags byte
-	Length      uint32
-	Sum         uint32
-}
-
-// Append appends the header.
-func (f Frame) Append(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(f.appendLead(dst), f.Sum)
-	return append(dst, 0, 0, 0, 0)
-}
-
-// appendLead appends the header up to checksum or tag.
-func (f Frame) appendLead(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint32(append(dst, f.Kind, f.Flags, 0, 0), f.Length)
-}
-
-// decodeFrame reads a frame's header, which has a tag or not, and checks its bounds. Data
-// frames are checked against the part that is expected.
-func decodeFrame(b []byte, tagged bool) (Frame, error) {
-	le := binary.LittleEndian
-	f := Frame{Kind: b[0], Flags: b[1], Length: le.Uint32(b[4:])}
-	zero := le.Uint16(b[2:]) == 0
-	known := f.Flags == flagTag
-	if !tagged {
-		f.Sum = le.Uint32(b[8:])
-		zero = zero && le.Uint32(b[12:]) == 0
-		known = f.Flags == FlagSum || f.Flags == 0 && f.Sum == 0
-	}
-	if !zero || !known {
-		return f, fmt.Errorf("the header of a frame makes no sense: % x", b[:LeadSize])
-	}
-	limit := uint32(0)
-	switch f.Kind {
-	case FrameCall:
-		limit = callMax
-	case FrameData:
-		limit = MaxChunk
-	case frameNote:
-		limit = noteSize
-	case frameFault:
-		limit = faultMax
-	case frameOffer:
-		limit = OfferSize
-	case frameTurn:
-		limit = turnSize
-	case frameLift:
-		limit = liftMax
-	default:
-		return f, fmt.Errorf("a frame of unknown type %d", f.Kind)
-	}
-	if f.Length > limit {
-		return f, fmt.Errorf("a frame of type %d has %d bytes, the limit is %d", f.Kind, f.Length, limit)
-	}
-	return f, nil
-}
-
-// AppendFrame appends a whole frame.
-func AppendFrame(dst []byte, kind byte, payload []byte) []byte {
-	f := Frame{Kind: kind, Flags: FlagSum, Length: uint32(len(payload)), Sum: Checksum(payload)}
-	return append(f.Append(dst), payload...)
-}
 
 // note tells a neighbour that the sender is in the collective and waits. It is
 // sent only to neighbours that have entered it too.
@@ -152,8 +35,6 @@ type note struct {
 	entered bool
 }
 
-const noteSize = 16
-
 func (n note) appendTo(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, n.seq)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(n.Rank))
@@ -164,8 +45,8 @@ func (n note) appendTo(dst []byte) []byte {
 }
 
 func decodeNote(b []byte) (note, error) {
-	if len(b) != noteSize {
-		return note{}, fmt.Errorf("a note has %d bytes, want %d", len(b), noteSize)
+	if len(b) != link.MaxNote {
+		return note{}, fmt.Errorf("a note has %d bytes, want %d", len(b), link.MaxNote)
 	}
 	le := binary.LittleEndian
 	return note{seq: le.Uint64(b), Rank: int32(le.Uint32(b[8:])), entered: b[12] == 1}, nil
