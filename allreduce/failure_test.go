@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -429,7 +430,7 @@ func TestPauseIsNoStall(t *testing.T) {
 	const n, late, pause = 7, 0, time.Minute
 	inBubble(t, n, Config{Schedule: schedule.Doubling, Stall: 4 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
-		accused := 0
+		var accused atomic.Int32
 		// Looks from the future leave the ranks without signs of life from each other: the
 		// collective ends before they would notice.
 		time.AfterFunc(29*time.Second, func() {
@@ -442,7 +443,7 @@ func TestPauseIsNoStall(t *testing.T) {
 					t.Errorf("rank %d after a pause: %v", g.cfg.Rank, f.Reason())
 				}
 				if en.Look(after, engine.WatchTick) != nil { // as without the clock
-					accused++
+					accused.Add(1)
 				}
 			}
 		})
@@ -452,8 +453,8 @@ func TestPauseIsNoStall(t *testing.T) {
 			}
 			return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 1000)), Sum)
 		})
-		if err := errors.Join(errs...); err != nil || accused == 0 {
-			t.Errorf("%v; a pause would have ended the collective of %d ranks, want some", err, accused)
+		if err := errors.Join(errs...); err != nil || accused.Load() == 0 {
+			t.Errorf("%v; a pause would have ended the collective of %d ranks, want some", err, accused.Load())
 		}
 	})
 }
