@@ -13,7 +13,12 @@ func TestNoAllocationPerExample(t *testing.T) {
 		t.Skip("counts allocations of whole runs; the race detector adds its own")
 	}
 	run := func(text string, change func(*Config)) float64 {
-		c := Config{Inputs: []Input{textInput("text", text)}, Bits: 10, Loss: "logistic", HoldoutOff: true, Namespaces: Namespaces{Quadratic: []string{"ff"}}}
+		c := Config{
+			Data:     DataConfig{Inputs: []Input{textInput("text", text)}},
+			Features: FeatureConfig{Bits: 10, Namespaces: Namespaces{Quadratic: []string{"ff"}}},
+			Loss:     LossConfig{Function: "logistic"},
+			Holdout:  HoldoutConfig{Off: true},
+		}
 		change(&c)
 		return testing.AllocsPerRun(3, func() {
 			if _, err := Run(t.Context(), c); err != nil {
@@ -27,7 +32,9 @@ func TestNoAllocationPerExample(t *testing.T) {
 		change func(*Config)
 	}{
 		{"sgd", func(c *Config) { c.Passes = 2 }},
-		{"l-bfgs", func(c *Config) { c.Passes, c.BFGS, c.L2, c.Termination, c.TerminationSet = 4, true, 1, 0, true }},
+		{"l-bfgs", func(c *Config) {
+			c.Passes, c.Batch.BFGS, c.Reg.L2, c.Batch.Termination.Value, c.Batch.Termination.Set = 4, true, 1, 0, true
+		}},
 		{"test", func(c *Config) { c.TestOnly = true }},
 	} {
 		few, many := run(small, c.change), run(large, c.change)

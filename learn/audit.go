@@ -42,17 +42,17 @@ func newAudit(c *Config, sums bool) *audit {
 		return nil
 	}
 	a := &audit{sums: sums}
-	if c.Audit != nil {
-		a.out = bufio.NewWriterSize(c.Audit, 1<<16)
+	if c.Output.Audit != nil {
+		a.out = bufio.NewWriterSize(c.Output.Audit, 1<<16)
 	}
-	if c.InvertHash != "" {
+	if c.Model.InvertHash != "" {
 		a.names = make(map[uint32]string)
 	}
 	return a
 }
 
 // named reports whether features need their names.
-func (c *Config) named() bool { return c.Audit != nil || c.InvertHash != "" }
+func (c *Config) named() bool { return c.Output.Audit != nil || c.Model.InvertHash != "" }
 
 // validateNames reports where names cannot be had.
 func (c *Config) validateNames(fault func(option, format string, args ...any)) {
@@ -60,15 +60,15 @@ func (c *Config) validateNames(fault func(option, format string, args ...any)) {
 		return
 	}
 	option := "--audit"
-	if c.Audit == nil {
+	if c.Output.Audit == nil {
 		option = "--invert_hash"
 	}
 	switch {
-	case c.Cache != "" && c.InvertHash != "":
+	case c.Data.Cache != "" && c.Model.InvertHash != "":
 		fault("--invert_hash", "a cache has no names: leave it out; several passes then read the text again")
-	case c.Cluster != nil:
+	case c.Cluster.Join != nil:
 		fault(option, "a rank knows the names of its own share only: train first, then show the model in one process (-t -i MODEL)")
-	case (c.BFGS || c.Hybrid != nil) && !c.TestOnly:
+	case (c.Batch.BFGS || c.Hybrid != nil) && !c.TestOnly:
 		fault(option, "it follows SGD from example to example: train first, then show the model (-t -i MODEL)")
 	}
 }

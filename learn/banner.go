@@ -29,34 +29,34 @@ func (b banner) print(w io.Writer) error {
 func (r *runner) banner() banner {
 	var b banner
 	c := &r.session.cfg
-	c.Namespaces.say(&b)
+	c.Features.Namespaces.say(&b)
 	if c.TestOnly {
 		b.addf("only testing")
 	}
-	if c.NamedLabels != "" {
-		b.addf("parsed %d named labels", strings.Count(c.NamedLabels, ",")+1)
+	if c.OAA.NamedLabels != "" {
+		b.addf("parsed %d named labels", strings.Count(c.OAA.NamedLabels, ",")+1)
 	}
-	if c.L1 != 0 {
-		b.addf("using l1 regularization = %g", float32(c.L1))
+	if c.Reg.L1 != 0 {
+		b.addf("using l1 regularization = %g", float32(c.Reg.L1))
 	}
-	if c.L2 != 0 {
-		b.addf("using l2 regularization = %g", float32(c.L2))
+	if c.Reg.L2 != 0 {
+		b.addf("using l2 regularization = %g", float32(c.Reg.L2))
 	}
-	if c.FinalModel != "" {
-		b.addf("final_regressor = %s", c.FinalModel)
+	if c.Model.Final != "" {
+		b.addf("final_regressor = %s", c.Model.Final)
 	}
-	if c.Predictions != "" {
-		b.addf("predictions = %s", c.Predictions)
+	if c.Output.Predictions != "" {
+		b.addf("predictions = %s", c.Output.Predictions)
 	}
-	if c.RawPredictions != "" {
-		b.addf("raw predictions = %s", c.RawPredictions)
+	if c.Output.RawPredictions != "" {
+		b.addf("raw predictions = %s", c.Output.RawPredictions)
 	}
 	learner := "gd"
-	if c.BFGS && c.Hybrid == nil {
+	if c.Batch.BFGS && c.Hybrid == nil {
 		learner = "bfgs"
 		if !c.TestOnly {
 			with := "**without** curvature calculation"
-			if c.mixes() || c.HessianOn {
+			if c.mixes() || c.Batch.HessianOn {
 				with = "with curvature calculation"
 			}
 			if c.mixes() {
@@ -67,64 +67,64 @@ func (r *runner) banner() banner {
 			b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
 		}
 	}
-	if c.FTRL != ftrl.None {
+	if c.FTRL.Rule != ftrl.None {
 		learner = r.followBanner(&b)
 	}
 	if r.unheld {
 		b.addf("Making holdout_set_off=true since output regularizer specified")
 	}
 	b.addf("%s", r.session.data.Plan())
-	if len(c.Inputs) > 0 && r.session.data.ReadsText() {
-		names := make([]string, len(c.Inputs))
-		for i, in := range c.Inputs {
+	if len(c.Data.Inputs) > 0 && r.session.data.ReadsText() {
+		names := make([]string, len(c.Data.Inputs))
+		for i, in := range c.Data.Inputs {
 			names[i] = in.Name
 		}
 		b.addf("Reading datafile = %s", strings.Join(names, ", "))
 	}
-	sources := max(1, len(c.Inputs)) // a cache is one
-	if len(c.Inputs) == 1 && c.Inputs[0].None {
+	sources := max(1, len(c.Data.Inputs)) // a cache is one
+	if len(c.Data.Inputs) == 1 && c.Data.Inputs[0].None {
 		sources = 0
 	}
 	b.addf("num sources = %d", sources)
-	b.addf("Num weight bits = %d", c.Bits)
+	b.addf("Num weight bits = %d", c.Features.Bits)
 	b.addf("learning rate = %.6g", r.rule.LearningRate)
 	b.addf("initial_t = %.6g", r.startT())
 	b.addf("power_t = %.6g", r.rule.PowerT)
 	if c.Passes > 1 || c.Hybrid != nil {
-		b.addf("decay_learning_rate = %.6g", c.DecayLearningRate)
+		b.addf("decay_learning_rate = %.6g", c.SGD.DecayLearningRate)
 	}
-	b = append(b, c.Namespaces.DictionaryLines...)
+	b = append(b, c.Features.Namespaces.DictionaryLines...)
 	label, prediction := "SIMPLE", "SCALAR"
-	link := "scorer-" + c.Link
-	if slices.ContainsFunc(c.Namespaces.crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
+	link := "scorer-" + c.Loss.Link
+	if slices.ContainsFunc(c.Features.Namespaces.crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
 		link = "generate_interactions, " + link
 	}
-	if c.OAA > 0 {
+	if c.OAA.Classes > 0 {
 		label, prediction = "MULTICLASS", "MULTICLASS"
 		link += ", oaa"
 		switch {
-		case c.Probabilities:
+		case c.OAA.Probabilities:
 			link, prediction = link+"-prob", "SCALARS"
-		case c.Scores:
+		case c.OAA.Scores:
 			link, prediction = link+"-scores", "SCALARS"
-		case c.RawPredictions != "":
+		case c.Output.RawPredictions != "":
 			link += "-raw"
 		}
 	}
-	if c.Binary {
+	if c.Loss.Binary {
 		link += ", binary"
 	}
 	switch {
-	case len(c.ClassWeights) == 0:
-	case c.OAA > 0:
+	case len(c.Data.ClassWeights) == 0:
+	case c.OAA.Classes > 0:
 		link += ", classweight-multi"
 	default:
 		link += ", classweight-scalar"
 	}
-	if c.ExtraMetrics != "" {
+	if c.Metrics.Extra != "" {
 		link += ", extra_metrics"
 	}
-	if c.OAA == 0 && !c.NoBestConstant {
+	if c.OAA.Classes == 0 && !c.Diagnostics.NoBestConstant {
 		link += ", count_label"
 	}
 	b.addf("Enabled learners: %s, %s", learner, link)

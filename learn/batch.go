@@ -216,7 +216,7 @@ func (m *batch) finish(r *runner) error {
 	if m.short {
 		status = optim.PassLimit
 	}
-	verdict := optim.AppendVerdict(nil, status, m.solver.Row(), s.cfg.Termination, s.cfg.Semantics)
+	verdict := optim.AppendVerdict(nil, status, m.solver.Row(), s.cfg.Batch.Termination.Value, s.cfg.Batch.Semantics)
 	if s.cfg.regularizes() {
 		if r.regularizers = m.regularizers(w); r.regularizers == nil {
 			if status == optim.PassLimit {

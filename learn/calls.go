@@ -30,7 +30,7 @@ func (n *calls) count(s *session, ex *feature.Example, held bool) {
 // predictsFirst reports whether vw calls predict before each call of learn. The learn
 // of its other learners also returns the prediction.
 func (c *Config) predictsFirst() bool {
-	return c.BFGS || c.OAA > 0 || len(c.ClassWeights) > 0 || c.FTRL == ftrl.Proximal || c.FTRL == ftrl.Coin
+	return c.Batch.BFGS || c.OAA.Classes > 0 || len(c.Data.ClassWeights) > 0 || c.FTRL.Rule == ftrl.Proximal || c.FTRL.Rule == ftrl.Coin
 }
 
 // writeExtraMetrics writes the JSON of --extra_metrics in vw's words and order. vw ends
@@ -39,10 +39,10 @@ func (r *runner) writeExtraMetrics(w io.Writer) error {
 	s := r.session
 	text := fmt.Sprintf(`{"total_log_calls":%d,"extra_metrics":{"total_learn_calls":%d,"total_predict_calls":%d}`,
 		s.hold.warnings.Load(), s.calls.learn, s.calls.predict)
-	if c := &s.cfg; c.FTRL != ftrl.None {
+	if c := &s.cfg; c.FTRL.Rule != ftrl.None {
 		alpha, beta := c.ftrlNumbers()
 		text += fmt.Sprintf(`,"%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
-			c.followerLearner(), len(c.FTRL.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.followed.Norm)), jsonFloat(float32(r.followed.TotalWeight)), followerNames[c.FTRL])
+			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.followed.Norm)), jsonFloat(float32(r.followed.TotalWeight)), followerNames[c.FTRL.Rule])
 	}
 	_, err := io.WriteString(w, text+"}")
 	return err

@@ -40,11 +40,11 @@ func (s *session) chooser(learner *oaa.Learner, table weighted) *chooser {
 // subsample is --oaa_subsample.
 func (m *chooser) subsample() error {
 	c := &m.s.cfg
-	if c.OAASubsample == 0 {
+	if c.OAA.Subsample == 0 {
 		return nil
 	}
-	state, err := m.learner.Subsample(c.OAASubsample, c.Start.Seed)
-	c.Start.Seed = state
+	state, err := m.learner.Subsample(c.OAA.Subsample, c.Model.Start.Seed)
+	c.Model.Start.Seed = state
 	return err
 }
 
@@ -73,11 +73,11 @@ func (m *chooser) meet(b *feature.Batch, ex *feature.Example, held bool) error {
 		if err := m.labels.decide(s, ex.Label); err != nil {
 			return err
 		}
-		if s.cfg.Probabilities || s.cfg.Scores {
+		if s.cfg.OAA.Probabilities || s.cfg.OAA.Scores {
 			shown = m.labels // vw numbers scores after the decision, and a class before it
 		}
 		right := m.labels.class(ex.Label)
-		if s.cfg.OAASubsample > 0 {
+		if s.cfg.OAA.Subsample > 0 {
 			scores = m.learner.LearnSample(fs, ex, right)
 		} else {
 			scores = m.learner.Learn(fs, ex, right)
@@ -92,7 +92,7 @@ func (m *chooser) meet(b *feature.Batch, ex *feature.Example, held bool) error {
 	} else {
 		scores = m.learner.Predict(fs, ex.Initial)
 	}
-	if s.cfg.Link != "identity" { // not of probabilities
+	if s.cfg.Loss.Link != "identity" { // not of probabilities
 		for i, v := range scores {
 			scores[i] = s.link.Apply(v)
 		}
@@ -125,7 +125,7 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 	}
 	features := ex.Count()
 	s.stats.Add(&counted, held, l, features)
-	if s.cfg.Probabilities {
+	if s.cfg.OAA.Probabilities {
 		m.probs = probabilities(m.probs[:0], scores)
 		scores = m.probs
 		m.addLogLoss(ex, held, right)
@@ -140,7 +140,7 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 		return nil
 	}
 	prediction := shown.text(best)
-	if s.cfg.Probabilities {
+	if s.cfg.OAA.Probabilities {
 		prediction = fmt.Sprintf("%s(%.0f%%)", prediction, scores[best]*100)
 	}
 	return s.table.Print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
@@ -151,7 +151,7 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 func (m *chooser) choice(scores []float32, right int, weight float32) metric.Choice {
 	best := highest(scores)
 	c := metric.Choice{Weight: weight, Score: scores[best], Right: best == right, Probability: float32(math.NaN())}
-	if m.s.cfg.Probabilities {
+	if m.s.cfg.OAA.Probabilities {
 		c.Probability = 0 // of a label that is no class's
 		if right >= 0 && right < len(scores) {
 			c.Probability = scores[right]
@@ -164,7 +164,7 @@ func (m *chooser) choice(scores []float32, right int, weight float32) metric.Cho
 func (m *chooser) judge(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
 	m.learner.Range = r
 	scores := m.learner.Predict(fs, ex.Initial)
-	if m.s.cfg.Probabilities {
+	if m.s.cfg.OAA.Probabilities {
 		m.probs = probabilities(m.probs[:0], scores)
 		scores = m.probs
 	}
@@ -210,7 +210,7 @@ func probabilities(dst, scores []float32) []float32 {
 func (m *chooser) logLoss(total classLoss) float64 {
 	s := m.s
 	switch {
-	case !s.cfg.Probabilities:
+	case !s.cfg.OAA.Probabilities:
 		return math.NaN()
 	case s.holdout.on:
 		return total.held / s.all.Stats.Holdout.Weight

@@ -59,7 +59,7 @@ func (m *classes) own(c *snapshot.Coder) {
 	codeSums(c, m.learners.Sums(), &m.chooser.sums)
 	m.online.own(c)
 	turn := m.learners.Turn()
-	if c.Number("class whose turn it is", &turn, m.s.cfg.OAA-1); c.Reading && c.Err == nil {
+	if c.Number("class whose turn it is", &turn, m.s.cfg.OAA.Classes-1); c.Reading && c.Err == nil {
 		c.Err = m.learners.SetTurn(turn)
 	}
 	labels := &m.chooser.labels

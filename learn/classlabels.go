@@ -22,10 +22,10 @@ type classLabels struct {
 }
 
 func newClassLabels(c *Config) classLabels {
-	l := classLabels{k: c.OAA, first: 1, names: c.classNames()}
-	l.decided = c.IndexingSet || l.names != nil
-	if c.IndexingSet {
-		l.first = c.Indexing
+	l := classLabels{k: c.OAA.Classes, first: 1, names: c.classNames()}
+	l.decided = c.OAA.Indexing.Set || l.names != nil
+	if c.OAA.Indexing.Set {
+		l.first = c.OAA.Indexing.Value
 	}
 	return l
 }
@@ -44,14 +44,14 @@ func (l *classLabels) class(label float32) int {
 // a cluster ranks could decide differently, so there they count from 1.
 func (l *classLabels) decide(s *session, label float32) error {
 	switch {
-	case label == 0 && !l.decided && s.cfg.Cluster != nil:
+	case label == 0 && !l.decided && s.cfg.Cluster.Join != nil:
 		return &DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of --oaa %d: on a cluster they count from 1 unless told otherwise: give --indexing 0", l.k)}
 	case label == 0 && !l.decided:
 		l.first, l.decided = 0, true
 		s.log.Info("label 0 found: labels count from 0 from here on (--indexing 0)")
 	case int(label) == l.k && !l.decided:
 		l.decided = true
-		if s.cfg.Cluster == nil {
+		if s.cfg.Cluster.Join == nil {
 			s.log.Info(fmt.Sprintf("label %d found: labels count from 1 (--indexing 1)", l.k))
 		}
 	}
@@ -84,45 +84,45 @@ func (l *classLabels) label(label float32) string {
 
 // classNames are the names of --named_labels; nil: labels are numbers.
 func (c *Config) classNames() []string {
-	if c.NamedLabels == "" || c.OAA == 0 {
+	if c.OAA.NamedLabels == "" || c.OAA.Classes == 0 {
 		return nil
 	}
-	return strings.Split(c.NamedLabels, ",")
+	return strings.Split(c.OAA.NamedLabels, ",")
 }
 
 // testsClasses reports whether the run only predicts classes: any model that has one
 // weight a class and feature will do, however it was trained.
-func (c *Config) testsClasses() bool { return c.TestOnly && c.OAA > 0 }
+func (c *Config) testsClasses() bool { return c.TestOnly && c.OAA.Classes > 0 }
 
 // linksClasses reports whether --link only changes the scores that are shown. By SGD vw
 // learns from them.
 func (c *Config) linksClasses() bool {
-	return c.Probabilities || c.testsClasses() || c.FTRL != ftrl.None
+	return c.OAA.Probabilities || c.testsClasses() || c.FTRL.Rule != ftrl.None
 }
 
 // validateClasses looks whether the options of one against all make sense.
 func (c *Config) validateClasses(fault func(option, format string, args ...any)) {
-	if c.OAA == 0 {
+	if c.OAA.Classes == 0 {
 		return
 	}
 	names := c.classNames()
-	if c.BFGS || c.Hybrid != nil {
+	if c.Batch.BFGS || c.Hybrid != nil {
 		fault("--oaa", "L-BFGS learns one model: leave --bfgs and --hybrid out")
 	}
-	if c.Binary || c.Link != "identity" && !c.linksClasses() {
+	if c.Loss.Binary || c.Loss.Link != "identity" && !c.linksClasses() {
 		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
 	}
-	if c.Bits < 32 && c.OAA > 1<<c.Bits {
-		fault("--oaa", "%d classes do not fit 2^%d weights: give a larger -b", c.OAA, c.Bits)
+	if c.Features.Bits < 32 && c.OAA.Classes > 1<<c.Features.Bits {
+		fault("--oaa", "%d classes do not fit 2^%d weights: give a larger -b", c.OAA.Classes, c.Features.Bits)
 	}
-	if c.IndexingSet && c.Indexing != 0 && c.Indexing != 1 {
-		fault("--indexing", "%d: labels count from 0 or from 1", c.Indexing)
+	if c.OAA.Indexing.Set && c.OAA.Indexing.Value != 0 && c.OAA.Indexing.Value != 1 {
+		fault("--indexing", "%d: labels count from 0 or from 1", c.OAA.Indexing.Value)
 	}
-	if names != nil && c.IndexingSet && c.Indexing != 1 {
-		fault("--indexing", "%d: --named_labels count from 1", c.Indexing)
+	if names != nil && c.OAA.Indexing.Set && c.OAA.Indexing.Value != 1 {
+		fault("--indexing", "%d: --named_labels count from 1", c.OAA.Indexing.Value)
 	}
-	if names != nil && len(names) != c.OAA {
-		fault("--named_labels", "there are %d named labels, and --oaa has %d classes", len(names), c.OAA)
+	if names != nil && len(names) != c.OAA.Classes {
+		fault("--named_labels", "there are %d named labels, and --oaa has %d classes", len(names), c.OAA.Classes)
 	}
 	seen := map[string]bool{}
 	for _, n := range names {

@@ -20,7 +20,7 @@ func (m *chooser) write(tag []byte, scores []float32, best int, shown *classLabe
 	}
 	if s.preds != nil {
 		line := s.preds.buf[:0]
-		if s.cfg.Probabilities || s.cfg.Scores {
+		if s.cfg.OAA.Probabilities || s.cfg.OAA.Scores {
 			line = shown.append(line, scores)
 		} else {
 			line = append(line, shown.text(best)...)
@@ -29,7 +29,7 @@ func (m *chooser) write(tag []byte, scores []float32, best int, shown *classLabe
 			return err
 		}
 	}
-	if s.raw == nil || s.cfg.Probabilities || s.cfg.Scores { // the file stays empty, as vw's
+	if s.raw == nil || s.cfg.OAA.Probabilities || s.cfg.OAA.Scores { // the file stays empty, as vw's
 		return nil
 	}
 	numbered := *shown
@@ -53,10 +53,10 @@ func (l *classLabels) append(dst []byte, scores []float32) []byte {
 func (r *runner) classes() (*classes, error) {
 	s := r.session
 	rule := r.rule
-	if s.cfg.TestOnly && (!s.cfg.keeps() || s.cfg.FTRL != ftrl.None) {
-		rule, s.cfg.PredictOnly = forTesting(rule), true
+	if s.cfg.TestOnly && (!s.cfg.keeps() || s.cfg.FTRL.Rule != ftrl.None) {
+		rule, s.cfg.Model.PredictOnly = forTesting(rule), true
 	}
-	learners, err := sgd.NewClasses(rule, s.loss, s.cfg.OAA)
+	learners, err := sgd.NewClasses(rule, s.loss, s.cfg.OAA.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r *runner) classes() (*classes, error) {
 		learners: learners,
 		chooser:  chooser,
 		base:     slices.Clone(learners.Sums()),
-		all:      make([]sgd.ClassSums, s.cfg.OAA),
+		all:      make([]sgd.ClassSums, s.cfg.OAA.Classes),
 	}
 	m.also = m.shareSums
 	m.made = func() trained { return m.model(rule) }
@@ -99,7 +99,7 @@ func (m *classes) finish(r *runner) error {
 // from 1.
 func (m *chooser) keepFirst() {
 	if m.labels.first == 0 {
-		m.s.cfg.Indexing, m.s.cfg.IndexingSet = 0, true
+		m.s.cfg.OAA.Indexing.Value, m.s.cfg.OAA.Indexing.Set = 0, true
 	}
 }
 

@@ -127,12 +127,14 @@ func runRanksAt(t *testing.T, server string, parts []string, change func(rank in
 	for rank, text := range parts {
 		ranks.Go(func() {
 			c := Config{
-				Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), text)},
-				Bits:   10, Loss: "logistic", HoldoutOff: true,
-				Cluster: &allreduce.Config{
+				Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), text)}},
+				Features: FeatureConfig{Bits: 10},
+				Loss:     LossConfig{Function: "logistic"},
+				Holdout:  HoldoutConfig{Off: true},
+				Cluster: ClusterConfig{Join: &allreduce.Config{
 					Server: server, Job: allreduce.Job{UniqueID: 9},
 					Rank: rank, Total: len(parts), Listen: "127.0.0.1:0",
-				},
+				}},
 			}
 			change(rank, &c)
 			reports[rank], errs[rank] = Run(t.Context(), c)
@@ -150,16 +152,16 @@ func TestRanksAgree(t *testing.T) {
 		change func(*Config)
 	}{
 		{"default rule", func(c *Config) { c.Passes = 3 }},
-		{"plain", func(c *Config) { c.Passes, c.SGD = 2, true }},
-		{"normalized", func(c *Config) { c.Passes, c.Normalized = 3, true }},
-		{"adaptive with l2", func(c *Config) { c.Passes, c.Adaptive, c.L2 = 3, true, 1e-3 }},
-		{"holdout", func(c *Config) { c.Passes, c.HoldoutOff = 6, false }},
-		{"squared", func(c *Config) { c.Passes, c.Loss = 2, "squared" }},
-		{"l-bfgs", func(c *Config) { c.Passes, c.BFGS, c.L2 = 12, true, 1 }},
-		{"l-bfgs, squared", func(c *Config) { c.Passes, c.BFGS, c.L2, c.Loss = 12, true, 1, "squared" }},
-		{"hybrid", func(c *Config) { c.Hybrid, c.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1 }},
+		{"plain", func(c *Config) { c.Passes, c.SGD.Plain = 2, true }},
+		{"normalized", func(c *Config) { c.Passes, c.SGD.Normalized = 3, true }},
+		{"adaptive with l2", func(c *Config) { c.Passes, c.SGD.Adaptive, c.Reg.L2 = 3, true, 1e-3 }},
+		{"holdout", func(c *Config) { c.Passes, c.Holdout.Off = 6, false }},
+		{"squared", func(c *Config) { c.Passes, c.Loss.Function = 2, "squared" }},
+		{"l-bfgs", func(c *Config) { c.Passes, c.Batch.BFGS, c.Reg.L2 = 12, true, 1 }},
+		{"l-bfgs, squared", func(c *Config) { c.Passes, c.Batch.BFGS, c.Reg.L2, c.Loss.Function = 12, true, 1, "squared" }},
+		{"hybrid", func(c *Config) { c.Hybrid, c.Reg.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1 }},
 		{"hybrid with holdout", func(c *Config) {
-			c.Hybrid, c.L2, c.HoldoutOff, c.HoldoutAsked = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1, false, true
+			c.Hybrid, c.Reg.L2, c.Holdout.Off, c.Holdout.Asked = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1, false, true
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -188,12 +190,12 @@ func TestRanksAgree(t *testing.T) {
 // L-BFGS over four ranks takes the path of L-BFGS over all examples.
 func TestBatchOnFourRanksIsBatchOnOne(t *testing.T) {
 	text := randomText(600)
-	method := func(c *Config) { c.Passes, c.BFGS, c.L2 = 10, true, 1 }
+	method := func(c *Config) { c.Passes, c.Batch.BFGS, c.Reg.L2 = 10, true, 1 }
 	reports, errs := runRanks(t, deal(text, 4), func(_ int, c *Config) { method(c) })
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	alone := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: "logistic", HoldoutOff: true}
+	alone := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}, Holdout: HoldoutConfig{Off: true}}
 	method(&alone)
 	want, err := Run(t.Context(), alone)
 	if err != nil {
@@ -213,8 +215,8 @@ func TestBatchOnFourRanksIsBatchOnOne(t *testing.T) {
 func TestRanksDeliver(t *testing.T) {
 	var out files
 	_, errs := runRanks(t, deal(randomText(200), 3), func(rank int, c *Config) {
-		c.Create = out.create
-		c.FinalModel, c.Predictions = fmt.Sprintf("m%d", rank), fmt.Sprintf("p%d", rank)
+		c.Output.Create = out.create
+		c.Model.Final, c.Output.Predictions = fmt.Sprintf("m%d", rank), fmt.Sprintf("p%d", rank)
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -233,10 +235,10 @@ func TestRanksDeliver(t *testing.T) {
 func TestOneFailureIsEverybodysCause(t *testing.T) {
 	var out files
 	_, errs := runRanks(t, deal(randomText(200), 3), func(rank int, c *Config) {
-		c.Create, c.FinalModel, c.Passes = out.create, fmt.Sprintf("m%d", rank), 3
-		if open := c.Inputs[0].Open; rank == 1 {
+		c.Output.Create, c.Model.Final, c.Passes = out.create, fmt.Sprintf("m%d", rank), 3
+		if open := c.Data.Inputs[0].Open; rank == 1 {
 			opened := 0
-			c.Inputs[0].Open = func(ctx context.Context) (io.ReadCloser, error) {
+			c.Data.Inputs[0].Open = func(ctx context.Context) (io.ReadCloser, error) {
 				if opened++; opened > 1 { // the job is wired by then
 					return nil, errors.New("the disk is on fire")
 				}
@@ -258,7 +260,7 @@ func TestOneFailureIsEverybodysCause(t *testing.T) {
 func TestRanksWithOtherOptions(t *testing.T) {
 	_, errs := runRanks(t, deal(randomText(100), 2), func(rank int, c *Config) {
 		c.Passes = 1 + rank
-		c.Cluster.StartTimeout = 2 * time.Second // the other rank waits for one that fits
+		c.Cluster.Join.StartTimeout = 2 * time.Second // the other rank waits for one that fits
 	})
 	named := false
 	for _, err := range errs {

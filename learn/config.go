@@ -46,177 +46,227 @@ type Output interface {
 	Abort() error
 }
 
-// Config says what to train, on what, and what to leave behind. The zero
-// value of a field means what its comment says; Defaults fills the rest.
+// Config configures a run: the data, the learner, and the files that it leaves. The zero
+// value of each field has the meaning that its comment gives. [Config.Validate] reports the faults of all
+// groups.
 type Config struct {
-	// Data and passes.
-	Inputs    []Input     // examples, in order; none: the cache alone
-	Cache     string      // cache file; empty: none
-	CacheMode fs.FileMode // of a cache that is made; 0: 0600
+	Data     DataConfig
+	Passes   int  // passes over the data, 0 means 1; L-BFGS counts every pass, the curvature pass too
+	TestOnly bool // predict only, learn nothing
+	Holdout  HoldoutConfig
+	Features FeatureConfig
+
+	SGD    SGDConfig
+	FTRL   FTRLConfig
+	Reg    RegConfig
+	Loss   LossConfig
+	OAA    OAAConfig
+	Batch  BatchConfig
+	Hybrid *Hybrid // SGD followed by L-BFGS; nil: no hybrid
+
+	Model       ModelConfig
+	Output      OutputConfig
+	Metrics     MetricsConfig
+	Diagnostics DiagnosticsConfig
+	Cluster     ClusterConfig
+
+	// CheckMemory is called with the number of bytes before tables of that size are
+	// allocated. Its error ends the run. nil: no check.
+	CheckMemory func(bytes uint64) error
+}
+
+// DataConfig configures the examples and their order.
+type DataConfig struct {
+	Inputs    []Input     // sources of examples, in order; none: the cache only
+	Cache     string      // name of the cache file; empty: no cache
+	CacheMode fs.FileMode // permissions of a cache that is made; 0: 0600
 	KillCache bool        // rebuild the cache even if it is valid
-	// CacheCalls makes the calls to the file system for the cache; nil: they are made directly.
+	// CacheCalls returns the calls to the file system that the cache uses; nil: direct calls.
 	CacheCalls func(ctx context.Context, name string) cache.Calls
 
-	Passes         int  // passes over the data; 0: 1. With L-BFGS every pass counts, the curvature pass too
-	TestOnly       bool // -t: predict, learn nothing
-	Examples       int  // examples of each pass, in one process; 0: all
-	PassLength     int  // SGD in one process ends its first pass after so many examples, see passLength; 0: no
-	HoldoutOff     bool // no holdout set
-	HoldoutAsked   bool // a holdout option was given: without one the hybrid holds nothing out
-	HoldoutPeriod  int  // every n-th example is held out when Passes > 1; 0: 10
-	HoldoutAfter   int  // examples after the n-th are held out; 0: by period
-	EarlyTerminate int  // passes without a better holdout loss before the end; 0: 3
+	Examples   int // examples of each pass, in one process; 0: all
+	PassLength int // examples after which SGD in one process ends its first pass; 0: all
 
-	// How the data is written.
-	Format  string     // json, csv or libsvm; empty: vw's text
-	CSV     csv.Config // options of csv
-	Strict  bool       // a malformed line is an error; false: vw's recovery and a warning
+	Format  string     // "json", "csv" or "libsvm"; empty: vw's text
+	CSV     csv.Config // options of the CSV parser
+	Strict  bool       // fail on a malformed line; false: warn and recover as vw does
 	MaxLine int        // longest line, in bytes; 0: feature.DefaultMaxLine
 
-	// ClassWeights multiply the importance of examples by label; none: 1. The
-	// validation set keeps its own.
+	// ClassWeights multiply the importance of examples by label, except in the
+	// validation set. A label that is missing has weight 1.
 	ClassWeights []ClassWeight
-	// Shuffle reads the examples in a random order from the second pass on, drawn
-	// from ShuffleSeed, rank and pass. A shard that takes more than ShuffleMemory
-	// bytes is shuffled piece by piece; 0: 512 MiB.
-	Shuffle       bool
-	ShuffleSeed   uint64
-	ShuffleMemory int
 
-	// Features.
-	Bits       uint    // log2 of the number of weights; 0: 18 (or what the loaded model has)
-	BitsSet    bool    // -b was given: a model of other bits is refused
-	HashAll    bool    // --hash all
-	HashSet    bool    // --hash was given: a model keeps it, whatever it is
-	HashSeed   uint32  // --hash_seed
-	SeedSet    bool    // --hash_seed was given
-	NoConstant bool    // no constant feature
-	Constant   float32 // the weight of the constant feature at the start
+	Shuffle       bool   // read the examples in a random order from the second pass on
+	ShuffleSeed   uint64 // seed of that order, together with the rank and the pass
+	ShuffleMemory int    // bytes that are shuffled as a whole; larger shards are shuffled in pieces. 0: 512 MiB
+}
+
+// HoldoutConfig configures the examples that passes measure without learning from them, and the
+// end of a run by their loss.
+type HoldoutConfig struct {
+	Off            bool    // hold nothing out
+	Asked          bool    // hold out in a hybrid, too, which otherwise holds nothing out
+	Period         int     // hold out every n-th example of runs with several passes; 0: 10
+	After          int     // hold out all examples after the n-th instead; 0: by Period
+	EarlyTerminate int     // passes without a smaller loss before the run ends; 0: 3
+	Valid          []Input // validation set, measured after each pass, whose loss replaces that of the examples held out; none: no set
+}
+
+// FeatureConfig configures the features of examples and their indices.
+type FeatureConfig struct {
+	Bits       uint           // log2 of the number of weights, 1 to 32; 0: those of the loaded model, or 18
+	BitsSet    bool           // refuse a model of other bits
+	HashAll    bool           // hash names that are numbers, too
+	HashSet    bool           // keep HashAll in the model, whatever it is
+	HashSeed   Option[uint32] // seed of the hash; not set: that of the loaded model, or 0
+	NoConstant bool           // leave the constant feature out
+	Constant   float32        // weight of the constant feature at the start
 	Namespaces Namespaces
-	// DictionaryPath are the folders in which the files of Namespaces.Dictionary are
-	// searched, in order; OpenModel opens them. None: only under their names.
+
+	// DictionaryPath lists the directories in which the files of Namespaces.Dictionary are
+	// searched. Model.Open opens them. None: the names are paths.
 	DictionaryPath []string
+}
 
-	// The update rule (SGD).
-	SGD, Adaptive, Normalized, Invariant bool    // as given; none: the default rule (all but SGD)
-	LearningRate                         float32 // --learning_rate; LearningRateSet false: vw's default for the rule
-	LearningRateSet                      bool
-	PowerT                               float32 // exponent of the learning rate's decay; PowerTSet false: 0.5
-	PowerTSet                            bool
-	InitialT                             float32 // --initial_t; InitialTSet false: vw's default for the rule
-	InitialTSet                          bool
-	DecayLearningRate                    float32         // factor on the learning rate after each pass; 0: 1
-	Adax                                 bool            // sums of x² instead of g²·x²
-	SparseL2                             float32         // L2 regularisation of the weights of the example at hand
-	FeatureMask                          string          // --feature_mask: the model whose weights other than 0 may change; empty: all may
-	L1State                              float64         // gravity at the start; 0: the loaded model's, or 0
-	L2State                              Option[float64] // contraction at the start; not set, or 1: the loaded model's, or 1
-	Start                                sgd.Start       // the weights before the first example, where no loaded model has them
-	L1                                   float64         // gravity of SGD; L-BFGS has none
-	L2                                   float64         // λ of SGD, or of L-BFGS (and phase 2 of the hybrid)
-	SGDL2                                float64         // λ of phase 1 of the hybrid
+// SGDConfig configures the update rule of SGD.
+type SGDConfig struct {
+	// Plain is SGD without the next three, unless one of them is set as well. If none of the
+	// four is set, the rule is adaptive, normalized and invariant.
+	Plain      bool
+	Adaptive   bool // a learning rate for each weight
+	Normalized bool // updates independent of the scale of a feature
+	Invariant  bool // updates that respect importance weights
+	Adax       bool // adaptive sums of x² instead of g²·x²
 
-	// Loss and link.
-	Loss                               string  // squared, classic, hinge, logistic, quantile, expectile or poisson; empty: squared
-	LossSet                            bool    // it was asked for
-	QuantileTau                        float32 // τ of the quantile loss; 0: 0.5
-	ExpectileQ                         float32 // q of the expectile loss
-	LogisticMin, LogisticMax           float32 // labels of the logistic loss's classes, where Set; else -1 and 1
-	LogisticMinSet, LogisticMaxSet     bool
-	MinPrediction, MaxPrediction       float32 // limits of predictions, where Set
-	MinPredictionSet, MaxPredictionSet bool    // given; either of them fixes the range, which else follows the labels
-	Link                               string  // identity, logistic, glf1 or poisson; empty: identity
-	LinkSet                            bool    // --link was given: a model keeps it, whatever it is
-	Binary                             bool    // predict -1 or 1 and report 0/1 loss
+	LearningRate      Option[float32] // not set: vw's default for the rule
+	PowerT            Option[float32] // exponent of the learning rate's decay; not set: 0.5
+	InitialT          Option[float32] // examples before the first, for the decay; not set: vw's default for the rule
+	DecayLearningRate float32         // factor on the learning rate after each pass; 0: 1
+}
 
-	// The FTRL family: a learner of its own, for one process.
-	FTRL                ftrl.Rule       // none: SGD
-	FTRLAlpha, FTRLBeta Option[float32] // its α and β; not set: vw's defaults
+// FTRLConfig configures the learners of the FTRL family, which run in one process.
+type FTRLConfig struct {
+	Rule        ftrl.Rule       // learner; ftrl.None: SGD
+	Alpha, Beta Option[float32] // α and β; not set: vw's defaults for the rule
+}
 
-	// One against all.
-	OAA           int    // --oaa: classes; 0: one model of simple labels
-	OAASubsample  int    // classes that learn from an example that is not theirs; 0: all
-	Probabilities bool   // predict the probability of every class
-	Scores        bool   // predict the score of every class
-	Indexing      int    // label of the first class, 0 or 1; IndexingSet false: the data decides
-	IndexingSet   bool   //
-	NamedLabels   string // names of the classes, separated by commas; empty: numbers
+// RegConfig configures the regularisation of weights.
+type RegConfig struct {
+	L1       float64 // L1 of SGD (gravity); L-BFGS has none
+	L2       float64 // λ of SGD or L-BFGS, and of the L-BFGS phase of a hybrid
+	SGDL2    float64 // λ of the SGD phase of a hybrid
+	SparseL2 float32 // λ on the weights of the current example, in SGD
+	NoBias   bool    // do not regularise the constant
 
-	// L-BFGS, conjugate gradients and the hybrid.
-	BFGS                 bool
-	ConjugateGradient    bool    // as BFGS with Mem 0, and no Termination unless set
-	Mem                  int     // pairs kept, 0: conjugate gradients; MemSet false: 15
-	MemSet               bool    //
-	HessianOn            bool    // a curvature pass along every direction finds the step
-	Termination          float64 // relative decrease of the loss that ends it; TerminationSet false: 0.001
-	TerminationSet       bool
-	NoBiasRegularization bool            // L2 spares the constant
-	Semantics            optim.Semantics // which vw to agree with; zero: 7.10
-	InputRegularizer     string          // file with a λ and a centre of each weight, in the place of L2 and InitialModel; empty: none. OpenModel opens it
-	OutputRegularizer    string          // file to write such a thing to, from the Hessian at the end; empty: none. Without L-BFGS, the model
-	OutputRegularizerTxt string          // the same as text
-	Regularizes          bool            // another rank writes output regularisers; implied by either file
-	Hybrid               *Hybrid         // SGD, then L-BFGS; nil: no
+	L1State float64         // gravity at the start; 0: that of the loaded model, or 0
+	L2State Option[float64] // contraction at the start; not set, or 1: that of the loaded model, or 1
 
-	// Models.
-	InitialModel  string // -i, for messages; its bytes come from OpenModel
-	OpenModel     func(name string) (io.ReadCloser, error)
-	FinalModel    string // -f; empty: none
-	PredictOnly   bool   // --predict_only_model: no resume state
-	HexWeights    bool   // --hexfloat_weights: of text models
-	ID            string // --id, written into the model; empty: that of the loaded one
-	ReadableModel string // --readable_model; empty: none
-	InvertHash    string // --invert_hash: the readable model with names; empty: none
-	SavePerPass   bool   // also FinalModel.N after pass N
-	// Loaded is called once with the options that the initial model keeps, n-grams
-	// included, before they are merged into this Config. Its error ends the run. nil: no
-	// call.
-	Loaded func(options []model.Option) error
-	// PreserveCounters lets sums and counters go on from the initial model's; else
-	// they start at 0. A test has those of its own, as in vw.
+	Input           string // file with the λ and centre of each weight, used instead of L2 and Model.Initial; Model.Open opens it. Empty: none
+	Output          string // file for the Hessian at the end, as a regulariser; for the model without L-BFGS. Empty: none
+	OutputText      string // likewise, as text
+	OutputOnAnyRank bool   // another rank of the job has an Output or OutputText; implied by either file
+}
+
+// LossConfig configures the loss function, the range of predictions, and the link function.
+type LossConfig struct {
+	Function    string  // "squared", "classic", "hinge", "logistic", "quantile", "expectile" or "poisson"; empty: squared
+	FunctionSet bool    // Function was given by the user
+	QuantileTau float32 // τ of the quantile loss; 0: 0.5
+	ExpectileQ  float32 // q of the expectile loss; it has no default
+
+	LogisticMin   Option[float32] // label of the negative class of the logistic loss; not set: -1
+	LogisticMax   Option[float32] // label of its positive class; not set: 1
+	MinPrediction Option[float32] // smallest prediction; if neither limit is set, the range follows the labels
+	MaxPrediction Option[float32] // largest prediction; if only the other limit is set: 0
+
+	Link    string // "identity", "logistic", "glf1" or "poisson"; empty: identity
+	LinkSet bool   // keep Link in the model, whatever it is
+	Binary  bool   // predict -1 or 1, and report the 0/1 loss
+}
+
+// OAAConfig configures the reduction of many classes to one model per class.
+type OAAConfig struct {
+	Classes       int         // number of classes; 0: one model of simple labels
+	Subsample     int         // number of other classes that learn from an example; 0: all
+	Probabilities bool        // predict the probability of each class
+	Scores        bool        // predict the score of each class
+	Indexing      Option[int] // label of the first class, 0 or 1; not set: by the data
+	NamedLabels   string      // names of the classes, separated by commas; empty: numbers
+}
+
+// BatchConfig configures L-BFGS and conjugate gradients.
+type BatchConfig struct {
+	BFGS              bool            // learn by L-BFGS
+	ConjugateGradient bool            // learn by conjugate gradients: BFGS with a Mem of 0, and without Termination unless it is set
+	Mem               Option[int]     // pairs of vectors that L-BFGS keeps, 0 means conjugate gradients; not set: 15
+	HessianOn         bool            // find the length of each step by a curvature pass
+	Termination       Option[float64] // least relative decrease of the loss; not set: 0.001
+	Semantics         optim.Semantics // version of vw to agree with; zero: 7.10
+}
+
+// ModelConfig configures the models that a run reads and writes, and the weights at its start.
+type ModelConfig struct {
+	Initial     string                                   // model to start from; empty: none
+	Open        func(name string) (io.ReadCloser, error) // opens a model, regulariser or dictionary; needed if there is one
+	Loaded      func(options []model.Option) error       // called once with the options that Initial keeps, n-grams included, before they are merged into the Config; an error ends the run. nil: no call
+	Start       sgd.Start                                // weights before the first example, without Initial
+	FeatureMask string                                   // model whose weights other than 0 may change; empty: all may change
+
+	Final       string // model to write; empty: none
+	Readable    string // model to write as text; empty: none
+	InvertHash  string // model to write as text, with the names of features; empty: none
+	PredictOnly bool   // leave out the state that further training needs
+	HexWeights  bool   // write the weights of text models in hexadecimal
+	SavePerPass bool   // also write Final.N after pass N
+	ID          string // text that the model keeps; empty: that of Initial
+
+	// PreserveCounters continues the counters and sums of Initial; otherwise they
+	// start at 0. As in vw, a test has counters of its own.
 	PreserveCounters bool
+}
 
-	// Predictions, and where files go.
-	Predictions    string // -p; empty: none
-	RawPredictions string // -r; empty: none
-	Create         func(name string) (Output, error)
+// OutputConfig configures predictions and the creation of files.
+type OutputConfig struct {
+	Predictions    string                            // file for predictions; empty: none
+	RawPredictions string                            // file for predictions before the link function; empty: none
+	Audit          io.Writer                         // gets each example's features with their weights; nil: none
+	Create         func(name string) (Output, error) // creates each file that the run writes; needed if there is one
+}
 
-	// Measures.
-	Metrics      metric.Set // what to measure; empty: nothing
-	MetricsFile  string     // JSON with the measures of the model; empty: none
-	ExtraMetrics string     // --extra_metrics: JSON with counts of vw's calls, in one process; empty: none
-	Valid        []Input    // measured after each pass, and early stop goes by it; none: no
-	PassLog      io.Writer  // gets one line of JSON a pass; nil: none
+// MetricsConfig configures the measures of predictions.
+type MetricsConfig struct {
+	Measures metric.Set // measures to compute; empty: none
+	File     string     // file for the measures of the model, in JSON; empty: none
+	Extra    string     // file for vw's counts of calls, in JSON, in one process; empty: none
+	PassLog  io.Writer  // gets one line of JSON after each pass; nil: none
+}
 
-	// Audit is where each example's features are shown with their weights; nil: nowhere.
-	Audit io.Writer
+// DiagnosticsConfig configures the messages of a run to its user.
+type DiagnosticsConfig struct {
+	Writer         io.Writer      // gets vw's table and summary, usually stderr; nil: none
+	Quiet          bool           // leave out the table and the summary
+	NoBestConstant bool           // leave the best constant out of the summary
+	Progress       string         // rows of the table: an integer is a step, a number with a point a factor; empty: 2.0
+	Log            *slog.Logger   // warnings, and events of the cluster; nil: discarded
+	Watch          func(Progress) // called every few thousand examples; nil: no call
+}
 
-	// CheckMemory is called before tables are allocated, with the bytes that they
-	// take; its error ends the run. nil: no check.
-	CheckMemory func(bytes uint64) error
-
-	// Talk.
-	Talk           io.Writer      // vw's table and summary (stderr); nil: nowhere
-	Quiet          bool           // no table, no summary
-	NoBestConstant bool           // --dont_output_best_constant: the summary leaves it out
-	Log            *slog.Logger   // warnings and progress of the cluster; nil: discarded
-	Watch          func(Progress) // is told how far the run is, every some thousand examples; nil: nobody
-	Progress       string         // -P: integer step or factor with a point; empty: 2.0
-
-	// RunDir is where files stay that this run has delivered, for attempts of its ranks
-	// that come later; nil: nowhere.
-	RunDir RunDir
-
-	// Cluster. nil: alone. Cluster makes the group when the first step's work
-	// is done; the digest and the shard's identity come from the learner.
-	Cluster *allreduce.Config
-	// Group is what Enlist has returned to a spare that now has a rank, or Muster: Run goes on
-	// with it instead of joining by Cluster, and closes it. nil: Run joins.
+// ClusterConfig configures the job that the process belongs to. Without Join and Group the process
+// learns by itself.
+type ClusterConfig struct {
+	// Join is the configuration with which Run joins the job when the work of the first step is
+	// done. The learner sets the digest and the identity of the shard. nil: no job.
+	Join *allreduce.Config
+	// Group is a group that Enlist or Muster has returned. Run uses it instead of joining, and
+	// closes it. nil: Run joins.
 	Group *allreduce.Group
-	// Once has one rank alone deliver what all would deliver alike, FinalModel and its like:
-	// the lowest that takes part. Rank 0, should the job start without it, copies them from
-	// RunDir when it comes. For launchers that put the files of all ranks into one place.
-	Once bool
+	// SingleWriter makes only one rank write Model.Final and the other files that all ranks would write
+	// alike: the lowest that takes part. If the job starts without rank 0, a late
+	// rank 0 copies the files from RunDir. It is for launchers that put the files of all
+	// ranks into one directory.
+	SingleWriter bool
+	// RunDir keeps the delivered files of the run for late attempts of its ranks; nil: they are not kept.
+	RunDir RunDir
 }
 
 // Progress is how far a run is.

@@ -57,21 +57,21 @@ type owed struct {
 // owes are all of them, in the order in which they are delivered.
 func (r *runner) owes() (all []owed) {
 	s, c := r.session, &r.session.cfg
-	other := c.Once && s.rank != s.number(0) // who owes what all have alike
+	other := c.Cluster.SingleWriter && s.rank != s.number(0) // who owes what all have alike
 	add := func(what, name string, out Output, write func(io.Writer) ([32]byte, error)) {
 		if out != nil && !other {
 			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
 		}
 	}
-	add(owesModel, c.FinalModel, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.model.reg) })
-	add(owesReadable, c.ReadableModel, r.readableFile, r.writeReadable)
+	add(owesModel, c.Model.Final, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.model.reg) })
+	add(owesReadable, c.Model.Readable, r.readableFile, r.writeReadable)
 	inverted := model.WriteInverted
-	if c.HexWeights {
+	if c.Model.HexWeights {
 		inverted = model.WriteHex
 	}
-	add(owesInverted, c.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), s.audit.name) }))
-	add(owesRegular, c.OutputRegularizer, r.regularizerFile, r.writeRegularizer)
-	add(owesRegText, c.OutputRegularizerTxt, r.regularizerText, r.writeRegularizerText)
+	add(owesInverted, c.Model.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), s.audit.name) }))
+	add(owesRegular, c.Reg.Output, r.regularizerFile, r.writeRegularizer)
+	add(owesRegText, c.Reg.OutputText, r.regularizerText, r.writeRegularizerText)
 	for _, p := range []struct {
 		what  string
 		preds *predictions
@@ -81,8 +81,8 @@ func (r *runner) owes() (all []owed) {
 			all = append(all, owed{what: p.what, kept: kept, name: p.preds.name, out: p.preds.out, preds: p.preds})
 		}
 	}
-	add(owesMetrics, c.MetricsFile, r.metricsFile, s.measures.write)
-	add(owesExtra, c.ExtraMetrics, r.extraMetricsFile, digested(r.writeExtraMetrics))
+	add(owesMetrics, c.Metrics.File, r.metricsFile, s.measures.write)
+	add(owesExtra, c.Metrics.Extra, r.extraMetricsFile, digested(r.writeExtraMetrics))
 	return all
 }
 
@@ -90,14 +90,14 @@ func (r *runner) owes() (all []owed) {
 // list no state beside them, as in vw.
 func (r *runner) textModel() *model.Regressor {
 	reg, c := *r.model.reg, &r.session.cfg
-	reg.Bare = c.TestOnly && c.FTRL == ftrl.None
+	reg.Bare = c.TestOnly && c.FTRL.Rule == ftrl.None
 	return &reg
 }
 
 // writeReadable writes the model as text.
 func (r *runner) writeReadable(w io.Writer) ([32]byte, error) {
 	return digested(func(w io.Writer) error {
-		if r.session.cfg.HexWeights {
+		if r.session.cfg.Model.HexWeights {
 			return model.WriteHex(w, r.textModel(), nil)
 		}
 		return model.WriteReadable(w, r.textModel())
@@ -121,7 +121,7 @@ func digested(write func(io.Writer) error) func(io.Writer) ([32]byte, error) {
 func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	s := r.session
 	var digest model.Digest
-	if s.cfg.Cluster != nil {
+	if s.cfg.Cluster.Join != nil {
 		var err error
 		if digest, err = model.WriteDigest(io.Discard, r.model.reg); err != nil {
 			return digest, err
@@ -177,10 +177,10 @@ func (r *runner) hand(o owed) (sum [32]byte, err error) {
 // for attempts that may never come.
 func (r *runner) keep(o owed, put func(RunDir) error) {
 	s := r.session
-	if s.cfg.RunDir == nil || s.group.Stream() { // nobody can come late to a job with vw workers
+	if s.cfg.Cluster.RunDir == nil || s.group.Stream() { // nobody can come late to a job with vw workers
 		return
 	}
-	if err := put(s.cfg.RunDir); err != nil {
+	if err := put(s.cfg.Cluster.RunDir); err != nil {
 		s.log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", s.rank, "file", o.name, "error", err)
 	}
 }
@@ -189,7 +189,7 @@ func (r *runner) keep(o owed, put func(RunDir) error) {
 // not heard that the run has finished: the server is gone for good, or came back and did
 // not know it; and the run's own place has the model to which this rank has come.
 func (r *runner) safe(err error, digest [32]byte) bool {
-	keep := r.session.cfg.RunDir
+	keep := r.session.cfg.Cluster.RunDir
 	_, away := errors.AsType[*allreduce.ServerError](err)
 	lost, over := errors.AsType[*allreduce.VerdictError](err)
 	if keep == nil || !away && !(over && lost.Revived) {

@@ -18,7 +18,7 @@ const maxDictionary = 1 << 30
 
 // loadDictionaries reads the files of --dictionary, hashed as the loaded model says.
 func (c *Config) loadDictionaries() error {
-	n := &c.Namespaces
+	n := &c.Features.Namespaces
 	if len(n.Dictionary) == 0 {
 		return nil
 	}
@@ -67,23 +67,23 @@ func hashContents(text []byte) uint64 {
 // readDictionary reads the first file of that name in DictionaryPath, and returns where
 // it was found.
 func (c *Config) readDictionary(name string) (text []byte, found string, err error) {
-	if c.OpenModel == nil {
-		return nil, "", errors.New("learn: Config.OpenModel is needed for dictionaries")
+	if c.Model.Open == nil {
+		return nil, "", errors.New("learn: Config.Model.Open is needed for dictionaries")
 	}
 	var f io.ReadCloser
 	err = fs.ErrNotExist
-	if path.IsAbs(name) || len(c.DictionaryPath) == 0 {
+	if path.IsAbs(name) || len(c.Features.DictionaryPath) == 0 {
 		found = name
-		f, err = c.OpenModel(name)
+		f, err = c.Model.Open(name)
 	}
-	for _, dir := range c.DictionaryPath {
+	for _, dir := range c.Features.DictionaryPath {
 		if f == nil && errors.Is(err, fs.ErrNotExist) {
 			found = strings.TrimSuffix(dir, "/") + "/" + name
-			f, err = c.OpenModel(found)
+			f, err = c.Model.Open(found)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage("--dictionary", "%s was not found in %s: name its folder by --dictionary_path", name, strings.Join(c.DictionaryPath, ", "))
+		return nil, "", usage("--dictionary", "%s was not found in %s: name its folder by --dictionary_path", name, strings.Join(c.Features.DictionaryPath, ", "))
 	}
 	if err != nil {
 		return nil, "", err

@@ -27,52 +27,52 @@ func (c *Config) options(rule sgd.Config) string {
 		method = "test"
 	case c.Hybrid != nil:
 		method = fmt.Sprintf("hybrid:%d:%d", c.Hybrid.SGDPasses, c.Hybrid.LBFGSPasses)
-	case c.BFGS && c.mixes():
+	case c.Batch.BFGS && c.mixes():
 		method = "conjugate_gradient"
-	case c.BFGS:
+	case c.Batch.BFGS:
 		method = "bfgs"
 	}
 	add("method", method)
-	add("bits", c.Bits)
+	add("bits", c.Features.Bits)
 	add("passes", c.Passes)
-	add("loss_function", c.Loss)
-	if c.Loss == "quantile" || c.Loss == "expectile" {
-		add("quantile_tau", c.QuantileTau)
-		add("expectile_q", c.ExpectileQ)
+	add("loss_function", c.Loss.Function)
+	if c.Loss.Function == "quantile" || c.Loss.Function == "expectile" {
+		add("quantile_tau", c.Loss.QuantileTau)
+		add("expectile_q", c.Loss.ExpectileQ)
 	}
-	if c.LogisticMinSet || c.LogisticMaxSet {
-		add("logistic_range", fmt.Sprintf("%v:%v,%v:%v", c.LogisticMinSet, c.LogisticMin, c.LogisticMaxSet, c.LogisticMax))
+	if c.Loss.LogisticMin.Set || c.Loss.LogisticMax.Set {
+		add("logistic_range", fmt.Sprintf("%v:%v,%v:%v", c.Loss.LogisticMin.Set, c.Loss.LogisticMin.Value, c.Loss.LogisticMax.Set, c.Loss.LogisticMax.Value))
 	}
-	if c.MinPredictionSet || c.MaxPredictionSet {
-		add("prediction_range", fmt.Sprintf("%v:%v,%v:%v", c.MinPredictionSet, c.MinPrediction, c.MaxPredictionSet, c.MaxPrediction))
+	if c.Loss.MinPrediction.Set || c.Loss.MaxPrediction.Set {
+		add("prediction_range", fmt.Sprintf("%v:%v,%v:%v", c.Loss.MinPrediction.Set, c.Loss.MinPrediction.Value, c.Loss.MaxPrediction.Set, c.Loss.MaxPrediction.Value))
 	}
-	if c.OAA > 0 {
-		add("oaa", c.OAA)
-		add("oaa_subsample", c.OAASubsample)
-		add("indexing", fmt.Sprintf("%t:%d", c.IndexingSet, c.Indexing))
-		add("probabilities", c.Probabilities)
+	if c.OAA.Classes > 0 {
+		add("oaa", c.OAA.Classes)
+		add("oaa_subsample", c.OAA.Subsample)
+		add("indexing", fmt.Sprintf("%t:%d", c.OAA.Indexing.Set, c.OAA.Indexing.Value))
+		add("probabilities", c.OAA.Probabilities)
 	}
-	add("link", c.Link)
-	add("binary", c.Binary)
-	if c.Format != "" {
+	add("link", c.Loss.Link)
+	add("binary", c.Loss.Binary)
+	if c.Data.Format != "" {
 		add("format", c.DataFormat().Name)
 	}
-	add("hash_all", c.HashAll)
-	add("hash_seed", c.HashSeed)
-	add("noconstant", c.NoConstant)
-	add("constant", c.Constant)
+	add("hash_all", c.Features.HashAll)
+	add("hash_seed", c.Features.HashSeed.Value)
+	add("noconstant", c.Features.NoConstant)
+	add("constant", c.Features.Constant)
 	c.namespaceDigest(add)
-	if c.BFGS || c.Hybrid != nil {
-		add("l2", c.L2)
-		add("mem", c.Mem)
-		add("termination", c.Termination)
-		add("hessian_on", c.HessianOn)
-		add("no_bias_regularization", c.NoBiasRegularization)
-		add("input_feature_regularizer", c.InputRegularizer != "")
+	if c.Batch.BFGS || c.Hybrid != nil {
+		add("l2", c.Reg.L2)
+		add("mem", c.Batch.Mem.Value)
+		add("termination", c.Batch.Termination.Value)
+		add("hessian_on", c.Batch.HessianOn)
+		add("no_bias_regularization", c.Reg.NoBias)
+		add("input_feature_regularizer", c.Reg.Input != "")
 		add("output_feature_regularizer", c.keepsHessian())
-		add("bfgs_semantics", c.Semantics)
+		add("bfgs_semantics", c.Batch.Semantics)
 	}
-	if !c.BFGS {
+	if !c.Batch.BFGS {
 		add("rule", fmt.Sprintf("adaptive:%t,normalized:%t,invariant:%t", rule.Adaptive, rule.Normalized, rule.Invariant))
 		add("learning_rate", rule.LearningRate)
 		add("power_t", rule.PowerT)
@@ -81,35 +81,35 @@ func (c *Config) options(rule sgd.Config) string {
 		add("adax", rule.Adax)
 		add("masked", rule.Masked)
 		add("sparse_l2", rule.SparseL2)
-		add("l1_state", c.L1State)
-		add("l2_state", c.L2State.Or(1))
+		add("l1_state", c.Reg.L1State)
+		add("l2_state", c.Reg.L2State.Or(1))
 		add("l1", rule.L1)
 		add("sgd_l2", rule.L2)
 	}
-	if c.HoldoutOff {
+	if c.Holdout.Off {
 		add("holdout", "off")
 	} else {
-		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.HoldoutPeriod, c.HoldoutAfter, c.EarlyTerminate))
+		add("holdout", fmt.Sprintf("period:%d,after:%d,early:%d", c.Holdout.Period, c.Holdout.After, c.Holdout.EarlyTerminate))
 	}
-	if len(c.ClassWeights) > 0 {
-		add("classweight", c.ClassWeights)
+	if len(c.Data.ClassWeights) > 0 {
+		add("classweight", c.Data.ClassWeights)
 	}
-	if c.Shuffle {
-		add("shuffle", fmt.Sprintf("%d:%d", c.ShuffleSeed, c.ShuffleMemory))
+	if c.Data.Shuffle {
+		add("shuffle", fmt.Sprintf("%d:%d", c.Data.ShuffleSeed, c.Data.ShuffleMemory))
 	}
-	if c.ID != "" {
-		add("id", c.ID)
+	if c.Model.ID != "" {
+		add("id", c.Model.ID)
 	}
-	if len(c.Metrics) > 0 {
-		add("metrics", strings.Join(c.Metrics, ","))
+	if len(c.Metrics.Measures) > 0 {
+		add("metrics", strings.Join(c.Metrics.Measures, ","))
 	}
-	if len(c.Valid) > 0 {
-		add("valid", fmt.Sprintf("early:%d", c.EarlyTerminate))
+	if len(c.Holdout.Valid) > 0 {
+		add("valid", fmt.Sprintf("early:%d", c.Holdout.EarlyTerminate))
 	}
-	if c.Start != (sgd.Start{}) {
-		add("initial_weights", fmt.Sprintf("%+v", c.Start))
+	if c.Model.Start != (sgd.Start{}) {
+		add("initial_weights", fmt.Sprintf("%+v", c.Model.Start))
 	}
-	add("predict_only_model", c.PredictOnly)
-	add("initial_model", c.InitialModel != "")
+	add("predict_only_model", c.Model.PredictOnly)
+	add("initial_model", c.Model.Initial != "")
 	return b.String()
 }

@@ -62,7 +62,7 @@
 // # The end
 //
 // When all ranks have the same model each delivers what it owes (deliver.go): into the
-// run's own place, if there is one (Config.RunDir), and under the file's name. An
+// run's own place, if there is one (Config.Cluster.RunDir), and under the file's name. An
 // attempt that the job did without, since it stood by or came when all was over, copies
 // what it owes from there (late.go). A state says what data and which models it comes
 // from (origin.go), so that nobody goes on from another's.

@@ -20,12 +20,21 @@ import (
 // elasticJob is how a rank of a job of three joins that waits for others for a moment.
 func elasticJob(server string, place RunDir, out *files, rank int, part string) Config {
 	return Config{
-		Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), part)},
-		Bits:   10, Loss: "logistic", HoldoutOff: true, L2: 1, Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 6},
-		FinalModel: fmt.Sprint("m", rank), Create: out.create, RunDir: place, Once: true,
-		Cluster: &allreduce.Config{
-			Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 3, Listen: "127.0.0.1:0",
-			OnLoss: allreduce.Wait, Elastic: true, StartTimeout: 300 * time.Millisecond,
+		Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), part)}},
+		Features: FeatureConfig{Bits: 10},
+		Loss:     LossConfig{Function: "logistic"},
+		Holdout:  HoldoutConfig{Off: true},
+		Reg:      RegConfig{L2: 1},
+		Hybrid:   &Hybrid{SGDPasses: 2, LBFGSPasses: 6},
+		Model:    ModelConfig{Final: fmt.Sprint("m", rank)},
+		Output:   OutputConfig{Create: out.create},
+		Cluster: ClusterConfig{
+			RunDir:       place,
+			SingleWriter: true,
+			Join: &allreduce.Config{
+				Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 3, Listen: "127.0.0.1:0",
+				OnLoss: allreduce.Wait, Elastic: true, StartTimeout: 300 * time.Millisecond,
+			},
 		},
 	}
 }
@@ -39,8 +48,8 @@ func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 			came := slices.DeleteFunc([]int{0, 1, 2}, func(r int) bool { return r == missing })
 			var want, got files
 			_, errs := runRanks(t, []string{parts[came[0]], parts[came[1]]}, func(rank int, c *Config) {
-				c.Hybrid, c.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 6}, 1
-				c.Create, c.FinalModel = want.create, fmt.Sprint("m", came[rank])
+				c.Hybrid, c.Reg.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 6}, 1
+				c.Output.Create, c.Model.Final = want.create, fmt.Sprint("m", came[rank])
 			})
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
@@ -96,7 +105,7 @@ func TestLateRanksOfAJobUnderWay(t *testing.T) {
 			ranks.Go(func() {
 				c := elasticJob(server, place, &out, r, parts[r])
 				var once sync.Once
-				c.Watch = func(p Progress) {
+				c.Diagnostics.Watch = func(p Progress) {
 					if p.Pass == 2 { // so the job has started
 						once.Do(func() {
 							if r == 2 {

@@ -46,14 +46,14 @@ func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 
 // recruit is how a process joins that does not know its inputs yet.
 func (cfg Config) recruit() (c allreduce.Config, err error) {
-	if cfg.Cluster == nil {
+	if cfg.Cluster.Join == nil {
 		return c, errors.New("learn: who joins a job needs Cluster: which one it is")
 	}
 	if err := cfg.Validate(); err != nil {
 		return c, err
 	}
 	cfg = cfg.withDefaults()
-	if cfg.InitialModel != "" || cfg.FeatureMask != "" {
+	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
 		in, err := loadModel(&cfg, io.Discard) // its options are the job's, too
 		if err != nil {
 			return c, err
@@ -62,7 +62,7 @@ func (cfg Config) recruit() (c allreduce.Config, err error) {
 			return c, err
 		}
 	}
-	if cfg.InputRegularizer != "" {
+	if cfg.Reg.Input != "" {
 		if _, _, err := loadRegularizer(&cfg, io.Discard); err != nil {
 			return c, err
 		}

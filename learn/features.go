@@ -11,7 +11,7 @@ import (
 // features that a model was trained on, by the options that it keeps, and with
 // their names. name is the model's, for messages.
 func NamedData(name string, h *model.Header, format string, inputs []Input) (stream.Config, error) {
-	c := Config{Bits: h.Bits, Format: format, Inputs: inputs}
+	c := Config{Features: FeatureConfig{Bits: h.Bits}, Data: DataConfig{Format: format, Inputs: inputs}}
 	c = c.withDefaults()
 	if err := c.takeOptions(name, h); err != nil {
 		return stream.Config{}, err

@@ -22,7 +22,7 @@ var Formats = []string{FormatJSON, FormatCSV, FormatLIBSVM}
 
 // DataFormat is how lines become examples, by Format and CSV.
 func (c *Config) DataFormat() stream.Format {
-	switch c.Format {
+	switch c.Data.Format {
 	case FormatJSON:
 		return stream.Format{
 			Name: json.Name,
@@ -30,9 +30,9 @@ func (c *Config) DataFormat() stream.Format {
 		}
 	case FormatCSV:
 		return stream.Format{
-			Name:   c.CSV.Name(),
-			Header: !c.CSV.NoFileHeader,
-			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.CSV) },
+			Name:   c.Data.CSV.Name(),
+			Header: !c.Data.CSV.NoFileHeader,
+			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
 		}
 	case FormatLIBSVM:
 		return stream.Format{
@@ -45,17 +45,17 @@ func (c *Config) DataFormat() stream.Format {
 
 // validateFormat reports what is wrong with the way the data is to be read.
 func (c *Config) validateFormat(fault func(option, format string, args ...any)) {
-	switch c.Format {
+	switch c.Data.Format {
 	case "", FormatJSON, FormatLIBSVM:
 	case FormatCSV:
-		if err := c.CSV.Validate(); err != nil {
+		if err := c.Data.CSV.Validate(); err != nil {
 			fault("", "%v", err)
 		}
 	default:
-		fault("", "%q is no format: text is the default, the others are json, csv and libsvm", c.Format)
+		fault("", "%q is no format: text is the default, the others are json, csv and libsvm", c.Data.Format)
 	}
-	if c.MaxLine < 0 {
-		fault("--max_line", "%d bytes: a number above 0 is needed", c.MaxLine)
+	if c.Data.MaxLine < 0 {
+		fault("--max_line", "%d bytes: a number above 0 is needed", c.Data.MaxLine)
 	}
 }
 

@@ -131,8 +131,8 @@ func (r *runner) leader() (*leader, error) {
 		if m.chooser != nil {
 			m.chooser.keepFirst()
 		}
-		reg := &model.Regressor{Header: s.header(!c.PredictOnly), Weights: v}
-		if !c.PredictOnly {
+		reg := &model.Regressor{Header: s.header(!c.Model.PredictOnly), Weights: v}
+		if !c.Model.PredictOnly {
 			reg.Resume = s.resume(r.rule)
 			reg.Resume.Contraction = 1
 		}
@@ -146,13 +146,13 @@ func (r *runner) leader() (*leader, error) {
 func (m *leader) learners() error {
 	s := m.s
 	c := &s.cfg
-	f := ftrl.Config{Rule: c.FTRL, Bits: c.Bits}
+	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits}
 	f.Alpha, f.Beta = c.ftrlNumbers()
-	if c.FTRL == ftrl.Proximal { // the others have no regularisation
-		f.L1, f.L2 = float32(c.L1), float32(c.L2)
+	if c.FTRL.Rule == ftrl.Proximal { // the others have no regularisation
+		f.L1, f.L2 = float32(c.Reg.L1), float32(c.Reg.L2)
 	}
-	if c.OAA > 0 {
-		classes, err := ftrl.NewClasses(f, s.loss, c.OAA)
+	if c.OAA.Classes > 0 {
+		classes, err := ftrl.NewClasses(f, s.loss, c.OAA.Classes)
 		if err != nil {
 			return err
 		}
@@ -176,35 +176,35 @@ func (m *leader) learners() error {
 		}
 	}
 	w, stride := m.learner.Weights(), m.learner.Stride()
-	c.Start.Seed = c.Start.Fill(w, stride, stride)
+	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
 	return nil
 }
 
 // ftrlNumbers returns α and β of the FTRL family.
 func (c *Config) ftrlNumbers() (alpha, beta float32) {
-	alpha, beta = c.FTRL.Defaults()
-	return c.FTRLAlpha.Or(alpha), c.FTRLBeta.Or(beta)
+	alpha, beta = c.FTRL.Rule.Defaults()
+	return c.FTRL.Alpha.Or(alpha), c.FTRL.Beta.Or(beta)
 }
 
 // follower is the FTRL rule that a kept option or the command line names.
-func (c *Config) follower() string { return "--" + c.FTRL.String() }
+func (c *Config) follower() string { return "--" + c.FTRL.Rule.String() }
 
 // validateFTRL looks whether the options of the FTRL family make sense.
 func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
-	if c.FTRL == ftrl.None {
+	if c.FTRL.Rule == ftrl.None {
 		return
 	}
 	name := c.follower()
-	if c.Cluster != nil {
+	if c.Cluster.Join != nil {
 		fault(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
 	}
-	if c.BFGS || c.Hybrid != nil {
+	if c.Batch.BFGS || c.Hybrid != nil {
 		fault(name, "it is a learner of its own: leave --bfgs and --hybrid out")
 	}
 	for _, o := range []struct {
 		name  string
 		value float32
-	}{{"--ftrl_alpha", c.FTRLAlpha.Value}, {"--ftrl_beta", c.FTRLBeta.Value}} {
+	}{{"--ftrl_alpha", c.FTRL.Alpha.Value}, {"--ftrl_beta", c.FTRL.Beta.Value}} {
 		if o.value < 0 {
 			fault(o.name, "%g is negative", o.value)
 		}
@@ -217,7 +217,7 @@ var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pi
 // followerLearner returns vw's name of the learner, which depends on --audit and
 // --invert_hash.
 func (c *Config) followerLearner() string {
-	name := "ftrl-" + followerNames[c.FTRL]
+	name := "ftrl-" + followerNames[c.FTRL.Rule]
 	if c.named() {
 		name += "-audit"
 	}
@@ -227,7 +227,7 @@ func (c *Config) followerLearner() string {
 // followBanner adds vw's lines on the family, and returns the learner's name.
 func (r *runner) followBanner(b *banner) string {
 	c := &r.session.cfg
-	name := followerNames[c.FTRL]
+	name := followerNames[c.FTRL.Rule]
 	alpha, beta := c.ftrlNumbers()
 	b.addf("Enabling FTRL based optimization")
 	b.addf("Algorithm used: %s", name)

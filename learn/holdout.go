@@ -20,10 +20,10 @@ type holdout struct {
 
 func newHoldout(c *Config) holdout {
 	return holdout{
-		on:       !c.HoldoutOff && (c.Passes > 1 || c.Hybrid != nil || c.HoldoutAfter > 0),
-		period:   c.HoldoutPeriod,
-		after:    c.HoldoutAfter,
-		patience: c.EarlyTerminate,
+		on:       !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
+		period:   c.Holdout.Period,
+		after:    c.Holdout.After,
+		patience: c.Holdout.EarlyTerminate,
 	}
 }
 

@@ -5,10 +5,10 @@ package learn
 import "testing"
 
 func TestHeldOut(t *testing.T) {
-	by10 := newHoldout(&Config{Passes: 2, HoldoutPeriod: 10, EarlyTerminate: 3})
-	after := newHoldout(&Config{Passes: 1, HoldoutPeriod: 10, HoldoutAfter: 80, EarlyTerminate: 3})
-	off := newHoldout(&Config{Passes: 2, HoldoutPeriod: 10, HoldoutOff: true})
-	single := newHoldout(&Config{Passes: 1, HoldoutPeriod: 10})
+	by10 := newHoldout(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10, EarlyTerminate: 3}})
+	after := newHoldout(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10, After: 80, EarlyTerminate: 3}})
+	off := newHoldout(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10, Off: true}})
+	single := newHoldout(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10}})
 	for n := 1; n <= 100; n++ {
 		if got, want := by10.held(n), n%10 == 0; got != want {
 			t.Errorf("every tenth: example %d: held out %v", n, got)
@@ -26,7 +26,7 @@ func TestHeldOut(t *testing.T) {
 // L-BFGS, which sees the same weights as the one before, is one of them, and so is one
 // whose loss is better by less than a float32 shows.
 func TestHoldoutPatience(t *testing.T) {
-	h := newHoldout(&Config{Passes: 9, HoldoutPeriod: 10, EarlyTerminate: 3})
+	h := newHoldout(&Config{Passes: 9, Holdout: HoldoutConfig{Period: 10, EarlyTerminate: 3}})
 	for pass, c := range []struct {
 		loss         float64
 		better, stop bool
@@ -44,7 +44,7 @@ func TestHoldoutPatience(t *testing.T) {
 // Passes without held-out examples end training, too: as in vw, the first one
 // counts as better than none.
 func TestHoldoutOfNothing(t *testing.T) {
-	h := newHoldout(&Config{Passes: 9, HoldoutPeriod: 10, EarlyTerminate: 2})
+	h := newHoldout(&Config{Passes: 9, Holdout: HoldoutConfig{Period: 10, EarlyTerminate: 2}})
 	for pass, want := range []struct{ better, stop bool }{{true, false}, {false, false}, {false, true}} {
 		if better, stop := h.endPass(0, 0); better != want.better || stop != want.stop {
 			t.Errorf("pass %d: better %v, stop %v", pass, better, stop)
@@ -58,8 +58,12 @@ func TestHoldoutOfNothing(t *testing.T) {
 // The hybrid holds out the same examples in both phases.
 func TestHybridHoldsOutInBothPhases(t *testing.T) {
 	c := Config{
-		Inputs: []Input{textInput("text", randomText(600))}, Bits: 10, Loss: "logistic",
-		Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 4}, L2: 1, HoldoutAsked: true,
+		Data:     DataConfig{Inputs: []Input{textInput("text", randomText(600))}},
+		Features: FeatureConfig{Bits: 10},
+		Loss:     LossConfig{Function: "logistic"},
+		Hybrid:   &Hybrid{SGDPasses: 2, LBFGSPasses: 4},
+		Reg:      RegConfig{L2: 1},
+		Holdout:  HoldoutConfig{Asked: true},
 	}
 	held, err := Run(t.Context(), c)
 	if err != nil {
@@ -68,7 +72,7 @@ func TestHybridHoldsOutInBothPhases(t *testing.T) {
 	if got, want := held.Stats.Examples, uint64(540*held.Passes); got != want || !held.Holdout {
 		t.Errorf("%d examples were learned from in %d passes, want %d", got, held.Passes, want)
 	}
-	c.HoldoutAsked = false
+	c.Holdout.Asked = false
 	all, err := Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

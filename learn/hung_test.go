@@ -75,10 +75,16 @@ func TestHungCache(t *testing.T) {
 			in.Identity = "text"
 			began := time.Now()
 			_, err := Run(t.Context(), Config{
-				Inputs: []Input{in}, Cache: name, Passes: 2, Bits: 10, HoldoutOff: true,
-				CacheCalls: func(ctx context.Context, name string) cache.Calls {
-					return &hungCalls{Calls: w.Calls(ctx, name), op: c.op, nth: &nth, release: release}
+				Data: DataConfig{
+					Inputs: []Input{in},
+					Cache:  name,
+					CacheCalls: func(ctx context.Context, name string) cache.Calls {
+						return &hungCalls{Calls: w.Calls(ctx, name), op: c.op, nth: &nth, release: release}
+					},
 				},
+				Passes:   2,
+				Features: FeatureConfig{Bits: 10},
+				Holdout:  HoldoutConfig{Off: true},
 			})
 			took := time.Since(began)
 			close(release)
@@ -118,9 +124,12 @@ func TestHungInput(t *testing.T) {
 				time.AfterFunc(want, func() { cancel(errStop) })
 			}
 			began := time.Now()
-			_, err := Run(ctx, Config{Bits: 10, Inputs: []Input{{Name: "text", Open: func(ctx context.Context) (io.ReadCloser, error) {
-				return hdfsio.Open(ctx, w, "/far/text")
-			}}}})
+			_, err := Run(ctx, Config{
+				Features: FeatureConfig{Bits: 10},
+				Data: DataConfig{Inputs: []Input{{Name: "text", Open: func(ctx context.Context) (io.ReadCloser, error) {
+					return hdfsio.Open(ctx, w, "/far/text")
+				}}}},
+			})
 			if took := time.Since(began); took != want || errors.Is(err, hdfsio.ErrHung) == stop || errors.Is(err, errStop) != stop {
 				t.Errorf("stop %v: got %v after %v, want an end after %v", stop, err, took, want)
 			}

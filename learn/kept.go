@@ -23,51 +23,51 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 			kept = append(kept, model.Option{Name: name})
 		}
 	}
-	kept = append(kept, c.Namespaces.kept()...)
-	if c.HashAll || c.HashSet {
+	kept = append(kept, c.Features.Namespaces.kept()...)
+	if c.Features.HashAll || c.Features.HashSet {
 		kept = append(kept, model.Option{Name: "hash", Value: c.hash()})
 	}
-	if c.HashSeed != 0 || c.SeedSet {
-		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.HashSeed), 10)})
+	if c.Features.HashSeed.Value != 0 || c.Features.HashSeed.Set {
+		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10)})
 	}
-	if c.LinkSet || c.Link != "identity" {
-		kept = append(kept, model.Option{Name: "link", Value: c.Link})
+	if c.Loss.LinkSet || c.Loss.Link != "identity" {
+		kept = append(kept, model.Option{Name: "link", Value: c.Loss.Link})
 	}
-	flag(c.NoConstant, "noconstant")
-	flag(c.Binary, "binary")
-	flag(c.FTRL != ftrl.None, c.FTRL.String())
-	if c.OAA > 0 {
-		kept = append(kept, model.Option{Name: "oaa", Value: strconv.Itoa(c.OAA)})
-		flag(resume && c.FTRL == ftrl.None, "per_model_save_load")
+	flag(c.Features.NoConstant, "noconstant")
+	flag(c.Loss.Binary, "binary")
+	flag(c.FTRL.Rule != ftrl.None, c.FTRL.Rule.String())
+	if c.OAA.Classes > 0 {
+		kept = append(kept, model.Option{Name: "oaa", Value: strconv.Itoa(c.OAA.Classes)})
+		flag(resume && c.FTRL.Rule == ftrl.None, "per_model_save_load")
 	}
-	if c.IndexingSet {
-		kept = append(kept, model.Option{Name: "indexing", Value: strconv.Itoa(c.Indexing)})
+	if c.OAA.Indexing.Set {
+		kept = append(kept, model.Option{Name: "indexing", Value: strconv.Itoa(c.OAA.Indexing.Value)})
 	}
-	if c.NamedLabels != "" {
-		kept = append(kept, model.Option{Name: "named_labels", Value: c.NamedLabels})
+	if c.OAA.NamedLabels != "" {
+		kept = append(kept, model.Option{Name: "named_labels", Value: c.OAA.NamedLabels})
 	}
-	if c.Start.Seed != 0 {
-		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Start.Seed), 10)})
+	if c.Model.Start.Seed != 0 {
+		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Model.Start.Seed), 10)})
 	}
 	if !resume {
 		return kept
 	}
-	flag(c.SGD, "sgd")
-	flag(c.Adaptive, "adaptive")
-	flag(c.Normalized, "normalized")
-	flag(c.Invariant, "invariant")
-	if c.LearningRateSet {
-		kept = append(kept, model.FloatOption("learning_rate", c.LearningRate))
+	flag(c.SGD.Plain, "sgd")
+	flag(c.SGD.Adaptive, "adaptive")
+	flag(c.SGD.Normalized, "normalized")
+	flag(c.SGD.Invariant, "invariant")
+	if c.SGD.LearningRate.Set {
+		kept = append(kept, model.FloatOption("learning_rate", c.SGD.LearningRate.Value))
 	}
-	if c.PowerTSet {
-		kept = append(kept, model.FloatOption("power_t", c.PowerT))
+	if c.SGD.PowerT.Set {
+		kept = append(kept, model.FloatOption("power_t", c.SGD.PowerT.Value))
 	}
 	return kept
 }
 
 // hash is the value of --hash.
 func (c *Config) hash() string {
-	if c.HashAll {
+	if c.Features.HashAll {
 		return "all"
 	}
 	return "strings"
@@ -88,7 +88,7 @@ func (c *Config) takeOptions(name string, h *model.Header) error {
 			return err
 		}
 	}
-	return c.Namespaces.take(name, h)
+	return c.Features.Namespaces.take(name, h)
 }
 
 func (c *Config) takeOption(name string, o model.Option) error {
@@ -97,87 +97,87 @@ func (c *Config) takeOption(name string, o model.Option) error {
 	}
 	switch o.Name {
 	case "hash":
-		if c.HashSet && c.hash() != o.Value {
+		if c.Features.HashSet && c.hash() != o.Value {
 			return disagree(c.hash())
 		}
-		c.HashAll, c.HashSet = o.Value == "all", true
+		c.Features.HashAll, c.Features.HashSet = o.Value == "all", true
 	case "hash_seed":
 		seed, err := strconv.ParseUint(o.Value, 10, 32)
 		if err != nil {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --hash_seed %q is no number", o.Value)}
 		}
-		if c.SeedSet && c.HashSeed != uint32(seed) {
-			return disagree(strconv.FormatUint(uint64(c.HashSeed), 10))
+		if c.Features.HashSeed.Set && c.Features.HashSeed.Value != uint32(seed) {
+			return disagree(strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10))
 		}
-		c.HashSeed, c.SeedSet = uint32(seed), true
+		c.Features.HashSeed.Value, c.Features.HashSeed.Set = uint32(seed), true
 	case "link":
-		if c.Link != "identity" && c.Link != o.Value {
-			return disagree(c.Link)
+		if c.Loss.Link != "identity" && c.Loss.Link != o.Value {
+			return disagree(c.Loss.Link)
 		}
-		c.Link, c.LinkSet = o.Value, true
+		c.Loss.Link, c.Loss.LinkSet = o.Value, true
 	case "ftrl", "pistol", "coin":
 		rule, _ := ftrl.Named(o.Name)
-		if c.FTRL != ftrl.None && c.FTRL != rule {
+		if c.FTRL.Rule != ftrl.None && c.FTRL.Rule != rule {
 			return usage(c.follower(), "%s was trained with --%s", name, o.Name)
 		}
-		c.FTRL = rule
+		c.FTRL.Rule = rule
 	case "oaa":
 		k, err := strconv.Atoi(o.Value)
 		if err != nil || k < 1 {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --oaa %q is no number of classes", o.Value)}
 		}
-		if c.OAA != 0 && c.OAA != k {
-			return disagree(strconv.Itoa(c.OAA))
+		if c.OAA.Classes != 0 && c.OAA.Classes != k {
+			return disagree(strconv.Itoa(c.OAA.Classes))
 		}
-		c.OAA = k
+		c.OAA.Classes = k
 	case "per_model_save_load": // as gvw always does
 	case "indexing":
-		if c.IndexingSet && strconv.Itoa(c.Indexing) != o.Value {
-			return disagree(strconv.Itoa(c.Indexing))
+		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {
+			return disagree(strconv.Itoa(c.OAA.Indexing.Value))
 		}
-		c.Indexing, c.IndexingSet = 1, true
+		c.OAA.Indexing.Value, c.OAA.Indexing.Set = 1, true
 		if o.Value == "0" {
-			c.Indexing = 0
+			c.OAA.Indexing.Value = 0
 		}
 	case "named_labels":
-		if c.NamedLabels != "" && c.NamedLabels != o.Value {
-			return disagree(c.NamedLabels)
+		if c.OAA.NamedLabels != "" && c.OAA.NamedLabels != o.Value {
+			return disagree(c.OAA.NamedLabels)
 		}
-		c.NamedLabels = o.Value
+		c.OAA.NamedLabels = o.Value
 	case "random_seed": // the state of the generator
 		state, err := strconv.ParseUint(o.Value, 10, 64)
 		if err != nil {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --random_seed %q is no number", o.Value)}
 		}
-		if c.Start.Seed == 0 {
-			c.Start.Seed = merand.State(state)
+		if c.Model.Start.Seed == 0 {
+			c.Model.Start.Seed = merand.State(state)
 		}
 	case "noconstant":
-		c.NoConstant = true
+		c.Features.NoConstant = true
 	case "binary":
-		c.Binary = true
+		c.Loss.Binary = true
 	case "bfgs":
-		c.BFGS = c.Hybrid == nil
+		c.Batch.BFGS = c.Hybrid == nil
 	case "conjugate_gradient":
-		c.ConjugateGradient = c.Hybrid == nil
+		c.Batch.ConjugateGradient = c.Hybrid == nil
 	case "sgd":
-		c.SGD = true
+		c.SGD.Plain = true
 	case "adaptive":
-		c.Adaptive = true
+		c.SGD.Adaptive = true
 	case "normalized":
-		c.Normalized = true
+		c.SGD.Normalized = true
 	case "invariant":
-		c.Invariant = true
+		c.SGD.Invariant = true
 	case "learning_rate", "power_t":
 		v, err := strconv.ParseFloat(o.Value, 32)
 		if err != nil {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --%s %q is no number", o.Name, o.Value)}
 		}
-		if o.Name == "power_t" && !c.PowerTSet {
-			c.PowerT, c.PowerTSet = float32(v), true
+		if o.Name == "power_t" && !c.SGD.PowerT.Set {
+			c.SGD.PowerT.Value, c.SGD.PowerT.Set = float32(v), true
 		}
-		if o.Name == "learning_rate" && !c.LearningRateSet {
-			c.LearningRate, c.LearningRateSet = float32(v), true
+		if o.Name == "learning_rate" && !c.SGD.LearningRate.Set {
+			c.SGD.LearningRate.Value, c.SGD.LearningRate.Set = float32(v), true
 		}
 	default:
 		if known, ok := compat.Find(o.Name); ok && known.Accepted() {

@@ -14,8 +14,15 @@ import (
 // What a model keeps comes back when it is loaded.
 func TestKeptOptionsRoundTrip(t *testing.T) {
 	want := Config{
-		Namespaces: Namespaces{Quadratic: []string{"ab", "::"}}, HashAll: true, HashSet: true, HashSeed: 7, SeedSet: true, Link: "glf1", LinkSet: true, NoConstant: true, Binary: true,
-		SGD: true, LearningRate: 0.25, LearningRateSet: true, PowerT: 0.4, PowerTSet: true,
+		Features: FeatureConfig{
+			Namespaces: Namespaces{Quadratic: []string{"ab", "::"}},
+			HashAll:    true,
+			HashSet:    true,
+			HashSeed:   Some[uint32](7),
+			NoConstant: true,
+		},
+		Loss: LossConfig{Link: "glf1", LinkSet: true, Binary: true},
+		SGD:  SGDConfig{Plain: true, LearningRate: Some[float32](0.25), PowerT: Some[float32](0.4)},
 	}
 	h := model.Header{Options: want.keptOptions(true)}
 	text := string(model.AppendOptions(nil, h.Options))
@@ -24,7 +31,7 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(vw, text); diff != "" {
 		t.Errorf("kept options (-want +got):\n%s", diff)
 	}
-	got := Config{Link: "identity"}
+	got := Config{Loss: LossConfig{Link: "identity"}}
 	if err := got.takeOptions("m", &h); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +42,7 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 
 // The rule of the update is of no use to somebody who only predicts.
 func TestPredictOnlyKeepsNoRule(t *testing.T) {
-	c := Config{Link: "identity", SGD: true, LearningRate: 1, LearningRateSet: true, BFGS: true}
+	c := Config{Loss: LossConfig{Link: "identity"}, SGD: SGDConfig{Plain: true, LearningRate: Some[float32](1)}, Batch: BatchConfig{BFGS: true}}
 	if diff := cmp.Diff([]model.Option(nil), c.keptOptions(false)); diff != "" {
 		t.Errorf("kept options (-want +got):\n%s", diff)
 	}
@@ -45,17 +52,25 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	kept := model.Header{Options: []model.Option{
 		{Name: "learning_rate", Value: "0.3"}, {Name: "quadratic", Value: "ab"}, {Name: "link", Value: "logistic"}, {Name: "hash_seed", Value: "7"},
 	}}
-	given := Config{Link: "identity", LearningRate: 2, LearningRateSet: true, Namespaces: Namespaces{Quadratic: []string{"aa"}}}
+	given := Config{
+		Loss:     LossConfig{Link: "identity"},
+		SGD:      SGDConfig{LearningRate: Some[float32](2)},
+		Features: FeatureConfig{Namespaces: Namespaces{Quadratic: []string{"aa"}}},
+	}
 	if err := given.takeOptions("m", &kept); err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Link: "logistic", LinkSet: true, HashSeed: 7, SeedSet: true, LearningRate: 2, LearningRateSet: true, Namespaces: Namespaces{Quadratic: []string{"aa"}}}
+	want := Config{
+		Loss:     LossConfig{Link: "logistic", LinkSet: true},
+		Features: FeatureConfig{HashSeed: Some[uint32](7), Namespaces: Namespaces{Quadratic: []string{"aa"}}},
+		SGD:      SGDConfig{LearningRate: Some[float32](2)},
+	}
 	if diff := cmp.Diff(want, given); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 
 	var fault *UsageError
-	other := Config{Link: "glf1"}
+	other := Config{Loss: LossConfig{Link: "glf1"}}
 	if err := other.takeOptions("m", &kept); !errors.As(err, &fault) {
 		t.Errorf("two links: got %v, want a usage error", err)
 	}
@@ -69,7 +84,7 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 // A model may keep parameters of learners that were not enabled when it was trained. A
 // learner that gvw lacks changes predictions.
 func TestModelsKeepOptionsOfOtherLearners(t *testing.T) {
-	c := Config{Link: "identity"}
+	c := Config{Loss: LossConfig{Link: "identity"}}
 	want := c
 	harmless := model.Header{Options: []model.Option{{Name: "epsilon", Value: "0.1"}, {Name: "lambda", Value: "2"}, {Name: "dropout"}, {Name: "search", Value: "2"}}}
 	if err := c.takeOptions("m", &harmless); err != nil {

@@ -21,7 +21,7 @@ type oddLabels struct {
 func (c *Config) newOddLabels(l loss.Loss) oddLabels {
 	r, ok := loss.Labels(l)
 	half := float32(math.NaN())
-	if c.Loss == "logistic" && !c.LogisticMinSet && !c.LogisticMaxSet {
+	if c.Loss.Function == "logistic" && !c.Loss.LogisticMin.Set && !c.Loss.LogisticMax.Set {
 		half = 0
 	}
 	return oddLabels{want: r, half: half, first: ok}
@@ -45,7 +45,7 @@ func (o *oddLabels) warn(s *session, y float32) {
 // Poisson loss fix.
 func (r *runner) otherLoss() string {
 	c := &r.session.cfg
-	if c.InitialModel == "" || r.initial == nil || c.LossSet || c.OAA > 0 {
+	if c.Model.Initial == "" || r.initial == nil || c.Loss.FunctionSet || c.OAA.Classes > 0 {
 		return ""
 	}
 	trained, err := loss.New("logistic")
@@ -55,7 +55,7 @@ func (r *runner) otherLoss() string {
 	if own, _ := loss.DefaultRange(trained); r.initial.labels != own {
 		return ""
 	}
-	return fmt.Sprintf("%s was trained with --loss_function logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give --loss_function as for training", c.InitialModel, c.Loss)
+	return fmt.Sprintf("%s was trained with --loss_function logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give --loss_function as for training", c.Model.Initial, c.Loss.Function)
 }
 
 // noteLoss logs the note on the loss, once, if there were labels to which it applies.

@@ -18,15 +18,15 @@ import (
 // taken its place, and has delivered.
 func (r *runner) late(err error) (over bool, _ error) {
 	s := r.session
-	if s.wired || s.cfg.Cluster == nil {
+	if s.wired || s.cfg.Cluster.Join == nil {
 		return false, err
 	}
-	job := s.cfg.Cluster.Job
+	job := s.cfg.Cluster.Join.Job
 	fin, told := errors.AsType[*allreduce.FinishedError](err)
 	no, refused := errors.AsType[*allreduce.RefusedError](err)
 	_, alone := errors.AsType[*allreduce.StartError](err)
 	_, away := errors.AsType[*allreduce.ServerError](err)
-	keep, all := s.cfg.RunDir, r.owes()
+	keep, all := s.cfg.Cluster.RunDir, r.owes()
 	switch {
 	case told:
 		if keep == nil {
@@ -37,7 +37,7 @@ func (r *runner) late(err error) (over bool, _ error) {
 			return true, err
 		}
 		fin = &allreduce.FinishedError{Job: job, Rank: s.rank, Model: no.Model}
-		if s.cfg.Cluster.Elastic {
+		if s.cfg.Cluster.Join.Elastic {
 			all = r.kept(all)
 		}
 	case (alone || away) && keep != nil:
@@ -60,11 +60,11 @@ func (r *runner) late(err error) (over bool, _ error) {
 // over says whether this job is one of those that have come when all is over: a server that
 // has forgotten what has finished starts a job with whoever is there. nil: it is not.
 func (s *session) over() error {
-	c := s.cfg.Cluster
-	if c == nil || !c.Elastic || s.cfg.RunDir == nil || !s.group.Fresh() || s.group.Size() == s.total {
+	c := s.cfg.Cluster.Join
+	if c == nil || !c.Elastic || s.cfg.Cluster.RunDir == nil || !s.group.Fresh() || s.group.Size() == s.total {
 		return nil
 	}
-	model, none := s.cfg.RunDir.Find(owesModel)
+	model, none := s.cfg.Cluster.RunDir.Find(owesModel)
 	if none != nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (s *session) over() error {
 func (r *runner) kept(all []owed) (kept []owed) {
 	for _, o := range all {
 		if o.preds != nil {
-			if _, err := r.session.cfg.RunDir.Find(o.kept); err != nil {
+			if _, err := r.session.cfg.Cluster.RunDir.Find(o.kept); err != nil {
 				r.session.log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.session.rank, "file", o.name, "error", err)
 				continue
 			}
@@ -100,10 +100,10 @@ func (r *runner) fetchAll(all []owed, model [32]byte) error {
 	for i, o := range all {
 		sum, err := model, error(nil)
 		if o.what != owesModel {
-			sum, err = r.session.cfg.RunDir.Find(o.kept)
+			sum, err = r.session.cfg.Cluster.RunDir.Find(o.kept)
 		}
 		if err == nil {
-			found[i], err = r.session.cfg.RunDir.Open(o.kept, sum)
+			found[i], err = r.session.cfg.Cluster.RunDir.Open(o.kept, sum)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)

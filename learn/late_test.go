@@ -99,20 +99,20 @@ func TestLateAttempts(t *testing.T) {
 	place := &memDir{from: &first}
 	job := func(out *files, mark string, read *int) func(rank int, c *Config) {
 		return func(rank int, c *Config) {
-			c.Passes, c.BFGS, c.L2 = 3, true, 1
-			c.Cluster.Job.RunKey, c.Cluster.OnLoss, c.RunDir = "run", allreduce.Wait, place
-			c.Cluster.StartTimeout = 10 * time.Second
-			c.Create = out.create
+			c.Passes, c.Batch.BFGS, c.Reg.L2 = 3, true, 1
+			c.Cluster.Join.Job.RunKey, c.Cluster.Join.OnLoss, c.Cluster.RunDir = "run", allreduce.Wait, place
+			c.Cluster.Join.StartTimeout = 10 * time.Second
+			c.Output.Create = out.create
 			if rank == 1 { // owes nothing
 				return
 			}
-			c.Predictions, c.RawPredictions = fmt.Sprintf("p%d!%s", rank, mark), fmt.Sprintf("r%d!%s", rank, mark)
+			c.Output.Predictions, c.Output.RawPredictions = fmt.Sprintf("p%d!%s", rank, mark), fmt.Sprintf("r%d!%s", rank, mark)
 			if rank == 0 {
-				c.FinalModel, c.ReadableModel = "m!"+mark, "text!"+mark
+				c.Model.Final, c.Model.Readable = "m!"+mark, "text!"+mark
 			}
 			if read != nil {
-				open := c.Inputs[0].Open
-				c.Inputs[0].Open = func(ctx context.Context) (io.ReadCloser, error) {
+				open := c.Data.Inputs[0].Open
+				c.Data.Inputs[0].Open = func(ctx context.Context) (io.ReadCloser, error) {
 					*read++
 					return open(ctx)
 				}
@@ -161,11 +161,11 @@ func TestPlaceWithoutRoom(t *testing.T) {
 	var out files
 	var log bytes.Buffer
 	_, errs := runRanks(t, deal(randomText(60), 2), func(rank int, c *Config) {
-		c.Cluster.Job.RunKey, c.Cluster.OnLoss, c.Cluster.StartTimeout = "run", allreduce.Wait, 10*time.Second
-		c.Create, c.RunDir = out.create, &fullDir{}
+		c.Cluster.Join.Job.RunKey, c.Cluster.Join.OnLoss, c.Cluster.Join.StartTimeout = "run", allreduce.Wait, 10*time.Second
+		c.Output.Create, c.Cluster.RunDir = out.create, &fullDir{}
 		if rank == 0 {
-			c.FinalModel, c.Predictions = "m", "p"
-			c.Log = slog.New(slog.NewTextHandler(&log, nil))
+			c.Model.Final, c.Output.Predictions = "m", "p"
+			c.Diagnostics.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -183,10 +183,10 @@ func TestLateAttemptsWithoutAPlace(t *testing.T) {
 	var out files
 	place := &memDir{from: &out}
 	change := func(rank int, c *Config) {
-		c.Cluster.Job.RunKey, c.Cluster.OnLoss = "run", allreduce.Wait
-		c.Create, c.RunDir = out.create, place
+		c.Cluster.Join.Job.RunKey, c.Cluster.Join.OnLoss = "run", allreduce.Wait
+		c.Output.Create, c.Cluster.RunDir = out.create, place
 		if rank == 0 {
-			c.FinalModel = "m"
+			c.Model.Final = "m"
 		}
 	}
 	if _, errs := runRanksAt(t, server, parts, change); errors.Join(errs...) != nil {
@@ -194,7 +194,7 @@ func TestLateAttemptsWithoutAPlace(t *testing.T) {
 	}
 	_, errs := runRanksAt(t, server, parts, func(rank int, c *Config) {
 		change(rank, c)
-		c.RunDir = nil
+		c.Cluster.RunDir = nil
 	})
 	if no, ok := errors.AsType[*allreduce.RefusedError](errs[0]); !ok || no.Code != allreduce.JobFinished {
 		t.Errorf("rank 0: %v, want the refusal", errs[0])
@@ -209,8 +209,8 @@ func TestLateAttemptsWithoutAPlace(t *testing.T) {
 		var late files
 		_, errs := runRanksAt(t, forgetful, parts[:1], func(rank int, c *Config) {
 			change(rank, c)
-			c.Cluster.Total, c.Cluster.StartTimeout = 2, 200*time.Millisecond
-			c.Create, c.RunDir = late.create, dir
+			c.Cluster.Join.Total, c.Cluster.Join.StartTimeout = 2, 200*time.Millisecond
+			c.Output.Create, c.Cluster.RunDir = late.create, dir
 		})
 		if fin, ok := errors.AsType[*allreduce.FinishedError](errs[0]); ok && !bytes.Equal(late.m["m"], out.m["m"]) {
 			t.Errorf("%v, and the model is not the run's", fin)

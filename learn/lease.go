@@ -24,9 +24,9 @@ func (l leased) Commit() error {
 // lease makes what a run delivers at its end subject to it. What it saves after each
 // pass is not: another attempt saves the same bytes.
 func (s *session) lease() {
-	create := s.cfg.Create
+	create := s.cfg.Output.Create
 	s.create = create
-	s.cfg.Create = func(name string) (Output, error) {
+	s.cfg.Output.Create = func(name string) (Output, error) {
 		out, err := create(name)
 		if err != nil {
 			return nil, err

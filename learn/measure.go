@@ -37,15 +37,15 @@ type result struct {
 
 func newMeasures(c *Config) (measures, error) {
 	m := measures{}
-	if len(c.Metrics) == 0 && len(c.Valid) == 0 {
+	if len(c.Metrics.Measures) == 0 && len(c.Holdout.Valid) == 0 {
 		return m, nil
 	}
 	var err error
 	if m.scale, err = newScale(c); err != nil {
 		return m, err
 	}
-	if len(c.Metrics) > 0 {
-		m.own, m.all = metric.NewSums(c.Metrics), metric.NewSums(c.Metrics)
+	if len(c.Metrics.Measures) > 0 {
+		m.own, m.all = metric.NewSums(c.Metrics.Measures), metric.NewSums(c.Metrics.Measures)
 	}
 	return m, nil
 }
@@ -164,7 +164,7 @@ type scale struct {
 
 func newScale(c *Config) (scale, error) {
 	sigmoid, err := loss.NewLink("logistic")
-	return scale{sigmoid, c.Loss == "logistic" || c.Link == "logistic"}, err
+	return scale{sigmoid, c.Loss.Function == "logistic" || c.Loss.Link == "logistic"}, err
 }
 
 // caseOf measures one example. prediction is what -p writes.
@@ -178,18 +178,18 @@ func (sc *scale) caseOf(ex *feature.Example, clipped, prediction float32) metric
 
 // validateMeasures looks whether what is to be measured can be.
 func (c *Config) validateMeasures(fault func(option, format string, args ...any)) {
-	if c.MetricsFile != "" && len(c.Metrics) == 0 {
+	if c.Metrics.File != "" && len(c.Metrics.Measures) == 0 {
 		fault("--metrics_file", "it would be empty without --metrics")
 	}
-	if c.ExtraMetrics != "" && (c.Cluster != nil || c.Hybrid != nil) {
+	if c.Metrics.Extra != "" && (c.Cluster.Join != nil || c.Hybrid != nil) {
 		fault("--extra_metrics", "it counts the calls of one learner in one process: leave it out")
 	}
-	if c.InitialModel == "" { // else the model says what is learned
+	if c.Model.Initial == "" { // else the model says what is learned
 		if err := c.checkMeasures(); err != nil {
 			fault("", "%v", err)
 		}
 	}
-	if len(c.Valid) > 0 && c.TestOnly {
+	if len(c.Holdout.Valid) > 0 && c.TestOnly {
 		fault("--valid", "nothing is learned: give the file by -d")
 	}
 }
@@ -199,19 +199,19 @@ func (c *Config) validateMeasures(fault func(option, format string, args ...any)
 func (c *Config) checkMeasures() error {
 	var faults []error
 	fault := func(text, name string) { faults = append(faults, usage("--metrics", text, name)) }
-	if c.OAA > 0 {
-		if m := c.Metrics.Single(); len(m) > 0 {
+	if c.OAA.Classes > 0 {
+		if m := c.Metrics.Measures.Single(); len(m) > 0 {
 			fault("%s is a measure of one score, and --oaa chooses one of several classes: it has logloss and accuracy", m[0])
 		}
-		if c.Metrics.Has(metric.LogLoss) && !c.Probabilities {
+		if c.Metrics.Measures.Has(metric.LogLoss) && !c.OAA.Probabilities {
 			fault("%s needs probabilities: with --oaa give --probabilities", metric.LogLoss)
 		}
 		return errors.Join(faults...)
 	}
-	if m := c.Metrics.Probabilities(); len(m) > 0 && c.Loss != "logistic" && c.Link != "logistic" {
+	if m := c.Metrics.Measures.Probabilities(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Link != "logistic" {
 		fault("%s needs probabilities: --loss_function logistic or --link logistic", m[0])
 	}
-	if m := c.Metrics.Signs(); len(m) > 0 && c.Loss != "logistic" && c.Loss != "hinge" && c.Link != "logistic" && !c.Binary {
+	if m := c.Metrics.Measures.Signs(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Function != "hinge" && c.Loss.Link != "logistic" && !c.Loss.Binary {
 		fault("%s needs two classes: --loss_function logistic or hinge, --link logistic or --binary", m[0])
 	}
 	return errors.Join(faults...)

@@ -34,10 +34,15 @@ func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 	text, held := randomText(400), randomText(700)[20000:]
 	held = held[strings.IndexByte(held, '\n')+1:]
 	setup := func(c *Config, log *bytes.Buffer) {
-		c.Passes, c.BFGS, c.L2, c.Metrics, c.PassLog = 8, true, 1, metric.Names, log
+		c.Passes, c.Batch.BFGS, c.Reg.L2, c.Metrics.Measures, c.Metrics.PassLog = 8, true, 1, metric.Names, log
 	}
 	var log1 bytes.Buffer
-	alone := Config{Inputs: []Input{textInput("all", text)}, Valid: []Input{textInput("valid", held)}, Bits: 10, Loss: "logistic"}
+	alone := Config{
+		Data:     DataConfig{Inputs: []Input{textInput("all", text)}},
+		Holdout:  HoldoutConfig{Valid: []Input{textInput("valid", held)}},
+		Features: FeatureConfig{Bits: 10},
+		Loss:     LossConfig{Function: "logistic"},
+	}
 	setup(&alone, &log1)
 	want, err := Run(t.Context(), alone)
 	if err != nil {
@@ -47,7 +52,7 @@ func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 	logs := make([]bytes.Buffer, 3)
 	reports, errs := runRanks(t, parts, func(rank int, c *Config) {
 		setup(c, &logs[rank])
-		c.Valid = []Input{textInput("valid", validParts[rank])}
+		c.Holdout.Valid = []Input{textInput("valid", validParts[rank])}
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -87,8 +92,15 @@ func TestValidationStopsTraining(t *testing.T) {
 	var talk, log bytes.Buffer
 	var best, first files
 	c := Config{
-		Inputs: []Input{textInput("all", text)}, Valid: []Input{textInput("valid", opposite)},
-		Bits: 10, Loss: "logistic", Passes: 9, EarlyTerminate: 2, PredictOnly: true, FinalModel: "m", Create: best.create, Talk: &talk, PassLog: &log,
+		Data:        DataConfig{Inputs: []Input{textInput("all", text)}},
+		Holdout:     HoldoutConfig{Valid: []Input{textInput("valid", opposite)}, EarlyTerminate: 2},
+		Features:    FeatureConfig{Bits: 10},
+		Loss:        LossConfig{Function: "logistic"},
+		Passes:      9,
+		Model:       ModelConfig{PredictOnly: true, Final: "m"},
+		Output:      OutputConfig{Create: best.create},
+		Diagnostics: DiagnosticsConfig{Writer: &talk},
+		Metrics:     MetricsConfig{PassLog: &log},
 	}
 	r, err := Run(t.Context(), c)
 	if err != nil {
@@ -101,8 +113,8 @@ func TestValidationStopsTraining(t *testing.T) {
 	if !strings.Contains(talk.String(), "pass 1: validation loss = ") {
 		t.Errorf("nobody is told:\n%s", talk.String())
 	}
-	c.Valid, c.Passes = nil, 1
-	c.Create = first.create
+	c.Holdout.Valid, c.Passes = nil, 1
+	c.Output.Create = first.create
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +126,11 @@ func TestValidationStopsTraining(t *testing.T) {
 func TestMetricsFile(t *testing.T) {
 	var out files
 	c := Config{
-		Inputs: []Input{textInput("all", randomText(200))}, Bits: 10, Loss: "logistic",
-		Metrics: metric.Set{metric.AUC, metric.Calibration}, MetricsFile: "m.json", Create: out.create,
+		Data:     DataConfig{Inputs: []Input{textInput("all", randomText(200))}},
+		Features: FeatureConfig{Bits: 10},
+		Loss:     LossConfig{Function: "logistic"},
+		Metrics:  MetricsConfig{Measures: metric.Set{metric.AUC, metric.Calibration}, File: "m.json"},
+		Output:   OutputConfig{Create: out.create},
 	}
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -135,17 +150,21 @@ func TestMetricsFile(t *testing.T) {
 
 func TestMeasuresThatCannotBe(t *testing.T) {
 	for want, c := range map[string]Config{
-		"logloss needs probabilities": {Metrics: metric.Set{metric.LogLoss}},
-		"accuracy needs two classes":  {Metrics: metric.Set{metric.Accuracy}},
-		"empty without --metrics":     {MetricsFile: "m"},
-		"nothing is learned":          {TestOnly: true, Valid: []Input{textInput("v", "")}},
+		"logloss needs probabilities": {Metrics: MetricsConfig{Measures: metric.Set{metric.LogLoss}}},
+		"accuracy needs two classes":  {Metrics: MetricsConfig{Measures: metric.Set{metric.Accuracy}}},
+		"empty without --metrics":     {Metrics: MetricsConfig{File: "m"}},
+		"nothing is learned":          {TestOnly: true, Holdout: HoldoutConfig{Valid: []Input{textInput("v", "")}}},
 	} {
-		c.Inputs, c.Create = []Input{textInput("all", "1 | a\n")}, new(files).create
+		c.Data.Inputs, c.Output.Create = []Input{textInput("all", "1 | a\n")}, new(files).create
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	c := Config{Inputs: []Input{textInput("all", "1 | a\n")}, Valid: []Input{textInput("empty.vw", "| a\n")}, Passes: 2}
+	c := Config{
+		Data:    DataConfig{Inputs: []Input{textInput("all", "1 | a\n")}},
+		Holdout: HoldoutConfig{Valid: []Input{textInput("empty.vw", "| a\n")}},
+		Passes:  2,
+	}
 	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "empty.vw: no example of it has a label") {
 		t.Errorf("a validation set without labels: %v", err)
 	}

@@ -29,7 +29,7 @@ func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, he
 				return err
 			}
 		}
-		if len(s.cfg.ClassWeights) > 0 && s.cfg.FTRL == ftrl.None { // vw predicts first
+		if len(s.cfg.Data.ClassWeights) > 0 && s.cfg.FTRL.Rule == ftrl.None { // vw predicts first
 			clipped = s.before.Clip(raw)
 		}
 		if s.spared > 0 {
@@ -46,7 +46,7 @@ func (s *session) meet(learner single, b *feature.Batch, ex *feature.Example, he
 			return err
 		}
 	}
-	if s.cfg.Binary && len(s.cfg.ClassWeights) == 0 {
+	if s.cfg.Loss.Binary && len(s.cfg.Data.ClassWeights) == 0 {
 		clipped = s.seen.Clip(raw) // as in vw the sign is that of the prediction that learned
 	}
 	return s.account(b, ex, held, raw, clipped, l)

@@ -29,8 +29,8 @@ type initial struct {
 // feature mask is an initial model, too, but for its options. What is read of it, now
 // and later, goes to read.
 func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
-	name := cmp.Or(cfg.InitialModel, cfg.FeatureMask)
-	f, err := cfg.OpenModel(name)
+	name := cmp.Or(cfg.Model.Initial, cfg.Model.FeatureMask)
+	f, err := cfg.Model.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the initial model: %w", err)
 	}
@@ -44,16 +44,16 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 		return nil, fmt.Errorf("initial model %s: %w", name, err)
 	}
 	h := &dec.Header
-	if cfg.BitsSet && cfg.Bits != h.Bits {
-		return nil, usage("--bit_precision", "%s was trained with -b %d, but -b %d was given: leave -b away", name, h.Bits, cfg.Bits)
+	if cfg.Features.BitsSet && cfg.Features.Bits != h.Bits {
+		return nil, usage("--bit_precision", "%s was trained with -b %d, but -b %d was given: leave -b away", name, h.Bits, cfg.Features.Bits)
 	}
-	cfg.Bits = h.Bits
-	if cfg.InitialModel != "" {
+	cfg.Features.Bits = h.Bits
+	if cfg.Model.Initial != "" {
 		if err := cfg.checkMask(); err != nil {
 			return nil, err
 		}
-		if cfg.ID == "" {
-			cfg.ID = h.ID
+		if cfg.Model.ID == "" {
+			cfg.Model.ID = h.ID
 		}
 		if err := cfg.loaded(h); err != nil {
 			return nil, err
@@ -77,33 +77,33 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 // it: the weights that the initial model has at 0 stay. But it must be a model of as many
 // weights.
 func (c *Config) checkMask() error {
-	if c.FeatureMask == "" || c.FeatureMask == c.InitialModel {
+	if c.Model.FeatureMask == "" || c.Model.FeatureMask == c.Model.Initial {
 		return nil
 	}
-	f, err := c.OpenModel(c.FeatureMask)
+	f, err := c.Model.Open(c.Model.FeatureMask)
 	if err != nil {
 		return fmt.Errorf("cannot open the feature mask: %w", err)
 	}
 	dec, err := model.NewDecoder(f, model.Limits{Bits: 32})
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("feature mask %s: %w", c.FeatureMask, err)
+		return fmt.Errorf("feature mask %s: %w", c.Model.FeatureMask, err)
 	}
-	if dec.Header.Bits != c.Bits {
-		return usage("--feature_mask", "%s was trained with -b %d, and %s with -b %d: they must be equal", c.FeatureMask, dec.Header.Bits, c.InitialModel, c.Bits)
+	if dec.Header.Bits != c.Features.Bits {
+		return usage("--feature_mask", "%s was trained with -b %d, and %s with -b %d: they must be equal", c.Model.FeatureMask, dec.Header.Bits, c.Model.Initial, c.Features.Bits)
 	}
 	return nil
 }
 
 // loaded reports the options of a model to the caller.
 func (c *Config) loaded(h *model.Header) error {
-	if c.Loaded == nil {
+	if c.Model.Loaded == nil {
 		return nil
 	}
 	options := slices.Clone(h.Options)
 	for _, n := range h.NGrams {
 		options = append(options, model.Option{Name: "ngram", Value: n})
 	}
-	return c.Loaded(options)
+	return c.Model.Loaded(options)
 }
 
 // weights reads the weights into dst and closes the file.
@@ -162,12 +162,12 @@ func (t trained) plain() []float32 {
 // header is what both kinds of models begin with.
 func (s *session) header(resume bool) model.Header {
 	r := s.all.Range
-	return model.Header{ID: s.cfg.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Bits, NGrams: plainWords(s.cfg.Namespaces.NGrams), Skips: plainWords(s.cfg.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
+	return model.Header{ID: s.cfg.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Features.Bits, NGrams: plainWords(s.cfg.Features.Namespaces.NGrams), Skips: plainWords(s.cfg.Features.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
 }
 
 // onlineModel is the model of an SGD run.
 func onlineModel(s *session, l *sgd.Learner, rule sgd.Config) trained {
-	resume := !s.cfg.PredictOnly
+	resume := !s.cfg.Model.PredictOnly
 	reg := &model.Regressor{Header: s.header(resume), Weights: view(l, rule)}
 	if resume {
 		sc := l.Scalars()
@@ -218,28 +218,28 @@ func batchModel(s *session, w []float32) trained {
 // not exist is noticed before the training and not after it.
 func (r *runner) openModels() (err error) {
 	c := &r.session.cfg
-	if c.FinalModel != "" {
-		if r.modelFile, err = c.Create(c.FinalModel); err != nil {
+	if c.Model.Final != "" {
+		if r.modelFile, err = c.Output.Create(c.Model.Final); err != nil {
 			return err
 		}
 	}
-	if c.ReadableModel != "" {
-		if r.readableFile, err = c.Create(c.ReadableModel); err != nil {
+	if c.Model.Readable != "" {
+		if r.readableFile, err = c.Output.Create(c.Model.Readable); err != nil {
 			return err
 		}
 	}
-	if c.InvertHash != "" {
-		if r.invertedFile, err = c.Create(c.InvertHash); err != nil {
+	if c.Model.InvertHash != "" {
+		if r.invertedFile, err = c.Output.Create(c.Model.InvertHash); err != nil {
 			return err
 		}
 	}
-	if c.MetricsFile != "" {
-		if r.metricsFile, err = c.Create(c.MetricsFile); err != nil {
+	if c.Metrics.File != "" {
+		if r.metricsFile, err = c.Output.Create(c.Metrics.File); err != nil {
 			return err
 		}
 	}
-	if c.ExtraMetrics != "" {
-		if r.extraMetricsFile, err = c.Create(c.ExtraMetrics); err != nil {
+	if c.Metrics.Extra != "" {
+		if r.extraMetricsFile, err = c.Output.Create(c.Metrics.Extra); err != nil {
 			return err
 		}
 	}

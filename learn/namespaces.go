@@ -38,17 +38,17 @@ type Namespaces struct {
 
 // features is the configuration of the parser.
 func (c *Config) features() feature.Config {
-	n := &c.Namespaces
-	if c.Format == FormatJSON || c.Format == FormatCSV { // these options are for text, as in vw
+	n := &c.Features.Namespaces
+	if c.Data.Format == FormatJSON || c.Data.Format == FormatCSV { // these options are for text, as in vw
 		text := *n
 		n, text.Redefine, text.Affix, text.Spelling = &text, nil, "", nil
 	}
 	return feature.Config{
-		Bits:            c.Bits,
-		HashAll:         c.HashAll,
-		HashSeed:        c.HashSeed,
-		NoConstant:      c.NoConstant,
-		Classes:         c.OAA > 0,
+		Bits:            c.Features.Bits,
+		HashAll:         c.Features.HashAll,
+		HashSeed:        c.Features.HashSeed.Value,
+		NoConstant:      c.Features.NoConstant,
+		Classes:         c.OAA.Classes > 0,
 		ClassNames:      c.classNames(),
 		Interactions:    n.crossed(),
 		Permutations:    n.Permutations,
@@ -66,8 +66,8 @@ func (c *Config) features() feature.Config {
 		SortFeatures:    n.SortFeatures,
 		Dictionaries:    n.Dictionaries,
 		Names:           c.named(),
-		Strict:          c.Strict,
-		MaxLine:         c.MaxLine,
+		Strict:          c.Data.Strict,
+		MaxLine:         c.Data.MaxLine,
 	}
 }
 
@@ -93,7 +93,7 @@ func (n *Namespaces) validate(fault func(option, format string, args ...any)) {
 
 // values reports what is wrong with the values in themselves.
 func (n *Namespaces) values() error {
-	c := Config{Bits: 18, Namespaces: *n}
+	c := Config{Features: FeatureConfig{Bits: 18, Namespaces: *n}}
 	f := c.features()
 	if len(f.NGrams) == 0 {
 		f.Skips = nil

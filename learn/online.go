@@ -97,7 +97,7 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	if s.cfg.PredictOnly { // as vw, which else leaves what is due for the next pass
+	if s.cfg.Model.PredictOnly { // as vw, which else leaves what is due for the next pass
 		m.learner.Materialize()
 	}
 	if s.total > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests

@@ -51,8 +51,8 @@ func (s *session) pass(ctx context.Context, f visit) (err error) {
 		if w == nil {
 			p.Recycle(b)
 		}
-		if s.cfg.Watch != nil {
-			s.cfg.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: s.nth, Of: s.perPass})
+		if s.cfg.Diagnostics.Watch != nil {
+			s.cfg.Diagnostics.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: s.nth, Of: s.perPass})
 		}
 	}
 	s.perPass = s.nth
@@ -110,7 +110,7 @@ func (s *session) guarded(f func() error) error {
 // weighted is f for examples whose weights are those of their classes. As in vw only an
 // example that is learned from has that weight.
 func (s *session) weighted(f visit) visit {
-	weights := s.cfg.ClassWeights
+	weights := s.cfg.Data.ClassWeights
 	if len(weights) == 0 {
 		return f
 	}
@@ -145,7 +145,7 @@ func (c *Config) reweigh(ex *feature.Example) {
 		return
 	}
 	label := float32(math.Trunc(float64(ex.Label)))
-	for _, class := range c.ClassWeights {
+	for _, class := range c.Data.ClassWeights {
 		if label == class.Label {
 			ex.Weight *= class.Weight
 			return
@@ -178,8 +178,8 @@ func (s *session) batches(ctx context.Context, f func(b *feature.Batch) error) (
 			return err
 		}
 		p.Recycle(b)
-		if s.cfg.Watch != nil {
-			s.cfg.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: n, Of: s.perPass})
+		if s.cfg.Diagnostics.Watch != nil {
+			s.cfg.Diagnostics.Watch(Progress{Pass: s.passes + 1, Passes: s.cfg.maxPasses(), Examples: n, Of: s.perPass})
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (s *session) batches(ctx context.Context, f func(b *feature.Batch) error) (
 // shuffles reports whether the pass under way is shuffled: the first one is
 // read as it stands, since it makes the cache and its losses are those of the
 // data's order, and L-BFGS has no use for it.
-func (s *session) shuffles() bool { return s.cfg.Shuffle && s.passes > 0 && !s.silent }
+func (s *session) shuffles() bool { return s.cfg.Data.Shuffle && s.passes > 0 && !s.silent }
 
 // recycler takes batches back.
 type recycler interface{ Recycle(b *feature.Batch) }

@@ -14,10 +14,10 @@ type passLength struct {
 }
 
 func newPassLength(c *Config) passLength {
-	if c.Cache != "" {
+	if c.Data.Cache != "" {
 		return passLength{}
 	}
-	return passLength{c.PassLength, c.PassLength}
+	return passLength{c.Data.PassLength, c.Data.PassLength}
 }
 
 // ends reports whether a pass has ended before the n-th example of the data.
@@ -32,17 +32,17 @@ func (p *passLength) ends(n int) bool {
 
 // perPass is how many examples a pass has at most; 0: all.
 func (c *Config) perPass() int {
-	if c.PassLength == 0 || c.Cache == "" {
-		return c.Examples
+	if c.Data.PassLength == 0 || c.Data.Cache == "" {
+		return c.Data.Examples
 	}
-	if c.Examples == 0 {
-		return c.PassLength
+	if c.Data.Examples == 0 {
+		return c.Data.PassLength
 	}
-	return min(c.Examples, c.PassLength)
+	return min(c.Data.Examples, c.Data.PassLength)
 }
 
 // doubles reports whether there are twice as many passes as asked for, over data
 // of so many examples.
 func (c *Config) doubles(examples int) bool {
-	return c.PassLength > 0 && c.Cache != "" && examples >= c.PassLength
+	return c.Data.PassLength > 0 && c.Data.Cache != "" && examples >= c.Data.PassLength
 }

@@ -10,7 +10,7 @@ import (
 // Without a cache passes end as vw's do, at 5, 16 and 39 of 40 examples.
 func TestPassesEndWhereThoseOfVWDo(t *testing.T) {
 	var ends []int
-	p := newPassLength(&Config{PassLength: 5})
+	p := newPassLength(&Config{Data: DataConfig{PassLength: 5}})
 	for n := 1; n <= 40; n++ {
 		if p.ends(n) {
 			ends = append(ends, n-1)
@@ -22,7 +22,7 @@ func TestPassesEndWhereThoseOfVWDo(t *testing.T) {
 }
 
 func TestPassesOverACacheDouble(t *testing.T) {
-	c := Config{PassLength: 12, Cache: "c"}
+	c := Config{Data: DataConfig{PassLength: 12, Cache: "c"}}
 	for examples, want := range map[int]bool{11: false, 12: true, 13: true} {
 		if got := c.doubles(examples); got != want {
 			t.Errorf("%d examples: doubles %t, want %t", examples, got, want)

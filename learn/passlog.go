@@ -70,7 +70,7 @@ func (s *session) logPass(method string) error {
 	if s.passed.better {
 		s.passed.best, s.passed.bestTraining = s.passes, s.passed.loss
 	}
-	if s.cfg.PassLog == nil {
+	if s.cfg.Metrics.PassLog == nil {
 		return nil
 	}
 	line := passLine{
@@ -95,7 +95,7 @@ func (s *session) logPass(method string) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the log of passes: %w", err)
 	}
-	_, err = s.cfg.PassLog.Write(append(text, '\n'))
+	_, err = s.cfg.Metrics.PassLog.Write(append(text, '\n'))
 	return err
 }
 

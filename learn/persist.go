@@ -12,10 +12,10 @@ import (
 // savePass is --save_per_pass: it writes the model of the pass that has just ended
 // beside the final one, as FILE.1, FILE.2 and so on.
 func (s *session) savePass(made func() trained) error {
-	if !s.cfg.SavePerPass || s.cfg.FinalModel == "" && s.cfg.Cluster != nil {
+	if !s.cfg.Model.SavePerPass || s.cfg.Model.Final == "" && s.cfg.Cluster.Join != nil {
 		return nil // another rank writes it
 	}
-	name := fmt.Sprintf("%s.%d", s.cfg.FinalModel, s.passes)
+	name := fmt.Sprintf("%s.%d", s.cfg.Model.Final, s.passes)
 	out, err := s.create(name)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *session) savePass(made func() trained) error {
 // preserve is --preserve_performance_counters: the sums, counters and table go on
 // where the loaded model's run stopped.
 func (s *session) preserve(r *model.Resume) {
-	if !s.cfg.PreserveCounters || s.cfg.TestOnly || r == nil {
+	if !s.cfg.Model.PreserveCounters || s.cfg.TestOnly || r == nil {
 		return
 	}
 	st := &s.stats

@@ -51,7 +51,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	if c.InitialModel != "" {
+	if c.Model.Initial != "" {
 		in, err := loadModel(&c, io.Discard)
 		if err != nil {
 			return nil, err
@@ -70,18 +70,18 @@ func (c Config) Plan() (_ *Plan, err error) {
 		return nil, err
 	}
 	p := &Plan{Passes: c.Passes, Ranks: 1, Reads: data.Plan()}
-	if c.Cluster != nil {
-		p.Ranks = c.Cluster.Total
-		p.Recovers = p.Ranks > 1 && c.Cluster.OnLoss != allreduce.Abort
+	if c.Cluster.Join != nil {
+		p.Ranks = c.Cluster.Join.Total
+		p.Recovers = p.Ranks > 1 && c.Cluster.Join.OnLoss != allreduce.Abort
 	}
-	weights := uint64(4) << c.Bits // bytes of one float each
+	weights := uint64(4) << c.Features.Bits // bytes of one float each
 	stride := c.stride(rule)
 	online, batch := c.onlineTables(stride), c.batchTables()
 	p.State = c.stateAmounts(weights, stride)
 	if p.Recovers {
 		online = append(online,
 			Amount{"weights of the results, and a copy of the state when a lost rank is replaced or much changes in a pass", 2 * stride * weights},
-			Amount{"what a pass changes, where that is little, at most", sgd.NotesBytes(stride << c.Bits)})
+			Amount{"what a pass changes, where that is little, at most", sgd.NotesBytes(stride << c.Features.Bits)})
 		batch = append(batch, Amount{"gradients of this rank and of all, so that a lost rank can be replaced", 2 * weights})
 	}
 	gradient := []Amount{{"gradient (with the diagonal in the first pass: twice)", weights}}
@@ -95,22 +95,22 @@ func (c Config) Plan() (_ *Plan, err error) {
 	case c.follows():
 		p.Method, p.Memory = "learn by "+c.follower(), online
 	case c.TestOnly:
-		p.Method, p.Memory = "predict", []Amount{{fmt.Sprintf("weights: 2^%d of 1 float", c.Bits), weights}}
+		p.Method, p.Memory = "predict", []Amount{{fmt.Sprintf("weights: 2^%d of 1 float", c.Features.Bits), weights}}
 	case c.Hybrid != nil:
 		p.Method = fmt.Sprintf("learn by SGD for %d passes, then by L-BFGS for up to %d", c.Hybrid.SGDPasses, c.Hybrid.LBFGSPasses)
 		p.Passes = c.Hybrid.SGDPasses + c.Hybrid.LBFGSPasses
 		p.Memory, p.Wire = larger(online, batch), larger(average, gradient)
-	case c.BFGS:
+	case c.Batch.BFGS:
 		p.Method, p.Memory, p.Wire = "learn by L-BFGS", batch, gradient
 	default:
 		p.Method, p.Memory, p.Wire = "learn by SGD", online, average
 	}
-	if !c.TestOnly && p.Passes > 1 && (!c.HoldoutOff || len(c.Valid) > 0) {
+	if !c.TestOnly && p.Passes > 1 && (!c.Holdout.Off || len(c.Holdout.Valid) > 0) {
 		p.Memory = append(p.Memory, Amount{"the best weights so far", p.Memory[0].Bytes})
 		p.State = append(p.State, Amount{"the best weights so far", stride * weights})
 	}
-	if c.Shuffle {
-		limit := c.ShuffleMemory
+	if c.Data.Shuffle {
+		limit := c.Data.ShuffleMemory
 		if limit == 0 {
 			limit = defaultShuffleMemory
 		}
@@ -118,8 +118,8 @@ func (c Config) Plan() (_ *Plan, err error) {
 	}
 	workers := runtime.GOMAXPROCS(0)
 	p.Memory = append(p.Memory, Amount{fmt.Sprintf("examples under way, with %d cores", workers), uint64(workers) * 10 * stream.DefaultChunk})
-	if len(c.Metrics) > 0 {
-		n := uint64(8 * len(metric.NewSums(c.Metrics).Vector()))
+	if len(c.Metrics.Measures) > 0 {
+		n := uint64(8 * len(metric.NewSums(c.Metrics.Measures).Vector()))
 		p.Memory = append(p.Memory, Amount{"sums of the metrics", 2 * n})
 		p.Wire = append(p.Wire, Amount{"sums of the metrics", n})
 	}
@@ -132,21 +132,21 @@ func (c Config) Plan() (_ *Plan, err error) {
 
 // follows reports whether a learner of the FTRL family runs. Classes are only predicted by
 // that of SGD.
-func (c *Config) follows() bool { return c.FTRL != ftrl.None && !c.testsClasses() }
+func (c *Config) follows() bool { return c.FTRL.Rule != ftrl.None && !c.testsClasses() }
 
 // stride is the number of floats of a weight.
 func (c *Config) stride(rule sgd.Config) uint64 {
 	if c.follows() {
-		return uint64(c.FTRL.Stride())
+		return uint64(c.FTRL.Rule.Stride())
 	}
 	return uint64(rule.Stride())
 }
 
 // onlineTables are the tables that SGD or the FTRL family allocates in any case.
 func (c *Config) onlineTables(stride uint64) []Amount {
-	weights := uint64(4) << c.Bits
-	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
-	if c.Cluster != nil && c.Cluster.Total > 1 {
+	weights := uint64(4) << c.Features.Bits
+	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
+	if c.Cluster.Join != nil && c.Cluster.Join.Total > 1 {
 		tables = append(tables, Amount{"one float of each weight, to be summed", weights})
 	}
 	return tables
@@ -154,19 +154,19 @@ func (c *Config) onlineTables(stride uint64) []Amount {
 
 // batchTables are the tables that L-BFGS or conjugate gradients allocate in any case.
 func (c *Config) batchTables() []Amount {
-	weights := uint64(4) << c.Bits
+	weights := uint64(4) << c.Features.Bits
 	tables := []Amount{
 		{"solver: weights, gradient, direction, preconditioner", 4 * weights},
 		{"sums of the gradient and of the diagonal in float64", 4 * weights},
 	}
-	if c.Mem > 0 {
-		return append(tables, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Mem), 2 * uint64(c.Mem) * weights})
+	if c.Batch.Mem.Value > 0 {
+		return append(tables, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Batch.Mem.Value), 2 * uint64(c.Batch.Mem.Value) * weights})
 	}
 	return append(tables, Amount{"vectors of conjugate gradients", 2 * weights})
 }
 
 // Tables returns the bytes that a run allocates for tables in any case, without
-// the model of InitialModel, which may have another number of bits. It is less
+// the model of Model.Initial, which may have another number of bits. It is less
 // than the memory of [Plan], most of which depends on the data.
 func (c Config) Tables() (uint64, error) {
 	c = c.withDefaults()
@@ -177,10 +177,10 @@ func (c Config) Tables() (uint64, error) {
 	online, batch := c.onlineTables(c.stride(rule)), c.batchTables()
 	switch {
 	case c.TestOnly && !c.follows():
-		return uint64(4) << c.Bits, nil
+		return uint64(4) << c.Features.Bits, nil
 	case c.Hybrid != nil:
 		return Total(larger(online, batch)), nil
-	case c.BFGS:
+	case c.Batch.BFGS:
 		return Total(batch), nil
 	}
 	return Total(online), nil
@@ -188,17 +188,17 @@ func (c Config) Tables() (uint64, error) {
 
 // stateAmounts are the vectors that WriteState of the larger stage writes, at most.
 func (c *Config) stateAmounts(weights, stride uint64) []Amount {
-	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Bits, stride), stride * weights}}
+	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
 	batch := []Amount{{"solver: weights, direction, preconditioner", 3 * weights}}
-	if c.Mem > 0 {
-		batch = append(batch, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Mem), 2 * uint64(c.Mem) * weights})
+	if c.Batch.Mem.Value > 0 {
+		batch = append(batch, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Batch.Mem.Value), 2 * uint64(c.Batch.Mem.Value) * weights})
 	} else {
 		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})
 	}
 	switch {
 	case c.TestOnly:
 		return nil
-	case c.BFGS:
+	case c.Batch.BFGS:
 		return batch
 	case c.Hybrid != nil:
 		return larger(online, batch)

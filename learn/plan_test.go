@@ -30,8 +30,12 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 		{"l-bfgs, abort", allreduce.Abort, 4, true, false, (4 + 2*15) * 64 * mib, 33 * 64 * mib},
 	} {
 		cfg := Config{
-			Inputs: []Input{textInput("x", "1 | a\n")}, Bits: 24, BitsSet: true, Passes: 5, HoldoutOff: true, BFGS: c.bfgs,
-			Cluster: &allreduce.Config{Server: "h:1", Job: allreduce.Job{UniqueID: 1}, Total: c.ranks, OnLoss: c.onLoss},
+			Data:     DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}},
+			Features: FeatureConfig{Bits: 24, BitsSet: true},
+			Passes:   5,
+			Holdout:  HoldoutConfig{Off: true},
+			Batch:    BatchConfig{BFGS: c.bfgs},
+			Cluster:  ClusterConfig{Join: &allreduce.Config{Server: "h:1", Job: allreduce.Job{UniqueID: 1}, Total: c.ranks, OnLoss: c.onLoss}},
 		}
 		p, err := cfg.Plan()
 		if err != nil {
@@ -62,13 +66,13 @@ func TestPlanOfTheFTRLFamily(t *testing.T) {
 		method string
 		want   uint64 // of the weights
 	}{
-		{"ftrl", Config{FTRL: ftrl.Proximal}, "learn by --ftrl", 256 * mib},
-		{"coin", Config{FTRL: ftrl.Coin}, "learn by --coin", 512 * mib},
-		{"coin, classes", Config{FTRL: ftrl.Coin, OAA: 3}, "learn by --coin", 512 * mib},
-		{"coin, test", Config{FTRL: ftrl.Coin, TestOnly: true}, "predict", 512 * mib},
-		{"coin, test of classes", Config{FTRL: ftrl.Coin, OAA: 3, TestOnly: true}, "predict", 64 * mib},
+		{"ftrl", Config{FTRL: FTRLConfig{Rule: ftrl.Proximal}}, "learn by --ftrl", 256 * mib},
+		{"coin", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}}, "learn by --coin", 512 * mib},
+		{"coin, classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}}, "learn by --coin", 512 * mib},
+		{"coin, test", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, TestOnly: true}, "predict", 512 * mib},
+		{"coin, test of classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}, TestOnly: true}, "predict", 64 * mib},
 	} {
-		c.cfg.Inputs, c.cfg.Bits, c.cfg.BitsSet = []Input{textInput("x", "1 | a\n")}, 24, true
+		c.cfg.Data.Inputs, c.cfg.Features.Bits, c.cfg.Features.BitsSet = []Input{textInput("x", "1 | a\n")}, 24, true
 		p, err := c.cfg.Plan()
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)

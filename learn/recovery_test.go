@@ -108,13 +108,13 @@ type attempt struct {
 func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Config, g *allreduce.Group) (a attempt, err error) {
 	c := h.config(rank)
 	if g == nil {
-		c.Cluster = cluster
+		c.Cluster.Join = cluster
 	}
 	if a.r, err = joined(ctx, c); err != nil {
 		return a, err
 	}
 	if g != nil {
-		a.r.session.cfg.Cluster, a.r.session.group = cluster, g
+		a.r.session.cfg.Cluster.Join, a.r.session.group = cluster, g
 	}
 	if a.m, err = a.r.course(); err != nil {
 		return a, err
@@ -312,51 +312,57 @@ type method struct {
 
 var recovered = []method{
 	{"default rule", func(c *Config) { c.Passes = 4 }},
-	{"resume", func(c *Config) { c.Passes, c.PredictOnly = 4, false }},
+	{"resume", func(c *Config) { c.Passes, c.Model.PredictOnly = 4, false }},
 	{"one pass", func(c *Config) { c.Passes = 1 }},
-	{"plain", func(c *Config) { c.Passes, c.SGD, c.DecayLearningRate = 3, true, 0.5 }},
-	{"adaptive, l1, l2", func(c *Config) { c.Passes, c.Adaptive, c.L1, c.L2 = 4, true, 1e-6, 1e-3 }},
-	{"normalized", func(c *Config) { c.Passes, c.Normalized = 3, true }},
-	{"normalized, sparse l2", func(c *Config) { c.Passes, c.Normalized, c.SparseL2, c.Loss = 3, true, 1e-3, "hinge" }},
-	{"invariant", func(c *Config) { c.Passes, c.Invariant, c.Loss = 3, true, "squared" }},
-	{"adax, power_t", func(c *Config) { c.Passes, c.Adaptive, c.Adax, c.PowerT, c.PowerTSet = 3, true, true, 0.3, true }},
+	{"plain", func(c *Config) { c.Passes, c.SGD.Plain, c.SGD.DecayLearningRate = 3, true, 0.5 }},
+	{"adaptive, l1, l2", func(c *Config) { c.Passes, c.SGD.Adaptive, c.Reg.L1, c.Reg.L2 = 4, true, 1e-6, 1e-3 }},
+	{"normalized", func(c *Config) { c.Passes, c.SGD.Normalized = 3, true }},
+	{"normalized, sparse l2", func(c *Config) { c.Passes, c.SGD.Normalized, c.Reg.SparseL2, c.Loss.Function = 3, true, 1e-3, "hinge" }},
+	{"invariant", func(c *Config) { c.Passes, c.SGD.Invariant, c.Loss.Function = 3, true, "squared" }},
+	{"adax, power_t", func(c *Config) {
+		c.Passes, c.SGD.Adaptive, c.SGD.Adax, c.SGD.PowerT.Value, c.SGD.PowerT.Set = 3, true, true, 0.3, true
+	}},
 	{"holdout, early stop", func(c *Config) {
-		c.Passes, c.HoldoutOff, c.EarlyTerminate, c.LearningRate, c.LearningRateSet = 12, false, 2, 8, true
+		c.Passes, c.Holdout.Off, c.Holdout.EarlyTerminate, c.SGD.LearningRate.Value, c.SGD.LearningRate.Set = 12, false, 2, 8, true
 	}},
 	{"shuffle, metrics", func(c *Config) {
-		c.Passes, c.Shuffle, c.ShuffleSeed, c.Metrics, c.HoldoutOff = 4, true, 7, []string{"auc", "logloss", "calibration"}, false
+		c.Passes, c.Data.Shuffle, c.Data.ShuffleSeed, c.Metrics.Measures, c.Holdout.Off = 4, true, 7, []string{"auc", "logloss", "calibration"}, false
 	}},
 	{"validation", func(c *Config) {
-		c.Passes, c.Valid, c.EarlyTerminate, c.LearningRate, c.LearningRateSet = 10, []Input{textInput("valid", randomText(50))}, 2, 8, true
+		c.Passes, c.Holdout.Valid, c.Holdout.EarlyTerminate, c.SGD.LearningRate.Value, c.SGD.LearningRate.Set = 10, []Input{textInput("valid", randomText(50))}, 2, 8, true
 	}},
-	{"classes", func(c *Config) { c.OAA, c.Passes, c.Indexing, c.IndexingSet = 3, 4, 0, true }},
+	{"classes", func(c *Config) { c.OAA.Classes, c.Passes, c.OAA.Indexing.Value, c.OAA.Indexing.Set = 3, 4, 0, true }},
 	{"sampled classes", func(c *Config) {
-		c.OAA, c.OAASubsample, c.Passes, c.HoldoutOff, c.Probabilities, c.Indexing, c.IndexingSet = 5, 2, 4, false, true, 0, true
+		c.OAA.Classes, c.OAA.Subsample, c.Passes, c.Holdout.Off, c.OAA.Probabilities, c.OAA.Indexing.Value, c.OAA.Indexing.Set = 5, 2, 4, false, true, 0, true
 	}},
 	// These change so little of their tables that it is noted, not copied.
-	{"large table, holdout", func(c *Config) { c.Bits, c.BitsSet, c.Passes, c.HoldoutOff = 15, true, 5, false }},
+	{"large table, holdout", func(c *Config) { c.Features.Bits, c.Features.BitsSet, c.Passes, c.Holdout.Off = 15, true, 5, false }},
 	{"large table, classes", func(c *Config) {
-		c.Bits, c.BitsSet, c.OAA, c.Passes, c.Indexing, c.IndexingSet = 16, true, 3, 4, 0, true
+		c.Features.Bits, c.Features.BitsSet, c.OAA.Classes, c.Passes, c.OAA.Indexing.Value, c.OAA.Indexing.Set = 16, true, 3, 4, 0, true
 	}},
-	{"test", func(c *Config) { c.TestOnly, c.Predictions = true, "p" }},
-	{"l-bfgs", func(c *Config) { c.BFGS, c.Passes, c.L2, c.Mem, c.MemSet = true, 12, 1, 3, true }},
-	{"l-bfgs, holdout", func(c *Config) { c.BFGS, c.Passes, c.L2, c.HoldoutOff, c.EarlyTerminate = true, 20, 1e-3, false, 2 }},
+	{"test", func(c *Config) { c.TestOnly, c.Output.Predictions = true, "p" }},
+	{"l-bfgs", func(c *Config) {
+		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = true, 12, 1, 3, true
+	}},
+	{"l-bfgs, holdout", func(c *Config) {
+		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Holdout.Off, c.Holdout.EarlyTerminate = true, 20, 1e-3, false, 2
+	}},
 	{"l-bfgs, validation", func(c *Config) {
-		c.BFGS, c.Passes, c.L2, c.Valid = true, 15, 1e-3, []Input{textInput("valid", randomText(50))}
+		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Holdout.Valid = true, 15, 1e-3, []Input{textInput("valid", randomText(50))}
 	}},
 	{"l-bfgs, hessian on, regularisers", func(c *Config) {
-		c.BFGS, c.Passes, c.L2, c.HessianOn, c.OutputRegularizer = true, 9, 1, true, "regularisers"
+		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.HessianOn, c.Reg.Output = true, 9, 1, true, "regularisers"
 	}},
 	{"l-bfgs of vw 9, regularisers", func(c *Config) {
-		c.BFGS, c.Semantics, c.Passes, c.L2 = true, optim.VW9, 40, 1
-		c.OutputRegularizer, c.OutputRegularizerTxt = "regularisers", "text"
+		c.Batch.BFGS, c.Batch.Semantics, c.Passes, c.Reg.L2 = true, optim.VW9, 40, 1
+		c.Reg.Output, c.Reg.OutputText = "regularisers", "text"
 	}},
 	{"conjugate gradients", func(c *Config) {
-		c.BFGS, c.ConjugateGradient, c.Mem, c.MemSet, c.Passes, c.L2 = true, true, 0, true, 12, 1
+		c.Batch.BFGS, c.Batch.ConjugateGradient, c.Batch.Mem.Value, c.Batch.Mem.Set, c.Passes, c.Reg.L2 = true, true, 0, true, 12, 1
 	}},
-	{"hybrid", func(c *Config) { c.Hybrid, c.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 9}, 1 }},
+	{"hybrid", func(c *Config) { c.Hybrid, c.Reg.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 9}, 1 }},
 	{"hybrid, plain, holdout", func(c *Config) {
-		c.Hybrid, c.SGD, c.L2, c.HoldoutOff, c.HoldoutAsked = &Hybrid{SGDPasses: 3, LBFGSPasses: 9}, true, 1, false, true
+		c.Hybrid, c.SGD.Plain, c.Reg.L2, c.Holdout.Off, c.Holdout.Asked = &Hybrid{SGDPasses: 3, LBFGSPasses: 9}, true, 1, false, true
 	}},
 }
 
@@ -376,11 +382,14 @@ func tryRehearsal(t *testing.T, m method, ranks int, plan ...disturbance) (map[s
 	var out files
 	h := newRehearsal(t, func(rank int) Config {
 		c := Config{
-			Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), parts[rank])},
-			Bits:   8, Loss: "logistic", HoldoutOff: true, PredictOnly: true,
-			Create: func(name string) (Output, error) { return out.create(fmt.Sprintf("%s %d", name, rank)) },
+			Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), parts[rank])}},
+			Features: FeatureConfig{Bits: 8},
+			Loss:     LossConfig{Function: "logistic"},
+			Holdout:  HoldoutConfig{Off: true},
+			Model:    ModelConfig{PredictOnly: true},
+			Output:   OutputConfig{Create: func(name string) (Output, error) { return out.create(fmt.Sprintf("%s %d", name, rank)) }},
 		}
-		c.FinalModel = "m"
+		c.Model.Final = "m"
 		m.change(&c)
 		return c
 	}, plan...)
@@ -428,7 +437,7 @@ func TestDisturbedJobsEndAlike(t *testing.T) {
 // has made as everybody does before it is ready, and of those to come. Where one
 // lies between, it refuses, for the file could not be whole.
 func TestPredictionsOfAReplacedRank(t *testing.T) {
-	m := method{"predictions", func(c *Config) { c.Passes, c.Predictions, c.RawPredictions = 3, "p", "r" }}
+	m := method{"predictions", func(c *Config) { c.Passes, c.Output.Predictions, c.Output.RawPredictions = 3, "p", "r" }}
 	want, _ := rehearse(t, m, 2)
 	for _, kind := range []string{"replaced", "results"} {
 		for at := range 2 {

@@ -19,20 +19,20 @@ import (
 
 // regularizes reports whether a rank of the job writes output regularisers.
 func (c *Config) regularizes() bool {
-	return c.Regularizes || c.OutputRegularizer+c.OutputRegularizerTxt != ""
+	return c.Reg.OutputOnAnyRank || c.Reg.Output+c.Reg.OutputText != ""
 }
 
 // keepsHessian reports whether training ends with a pass for the Hessian of the output
 // regularisers. vw 9 has no such pass.
 func (c *Config) keepsHessian() bool {
-	return c.regularizes() && !c.TestOnly && (c.BFGS || c.Hybrid != nil) && c.Semantics == optim.VW7
+	return c.regularizes() && !c.TestOnly && (c.Batch.BFGS || c.Hybrid != nil) && c.Batch.Semantics == optim.VW7
 }
 
 // loadRegularizer reads --input_feature_regularizer and merges what it keeps
 // into cfg, as loadModel does. What is read of it goes to read.
 func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels loss.Range, err error) {
-	name := cfg.InputRegularizer
-	f, err := cfg.OpenModel(name)
+	name := cfg.Reg.Input
+	f, err := cfg.Model.Open(name)
 	if err != nil {
 		return prior, labels, fmt.Errorf("cannot open the regularisers: %w", err)
 	}
@@ -40,10 +40,10 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 	if err = errors.Join(err, f.Close()); err != nil {
 		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
 	}
-	if cfg.BitsSet && cfg.Bits != reg.Bits {
-		return prior, labels, usage("--bit_precision", "%s was made with -b %d, but -b %d was given: leave -b away", name, reg.Bits, cfg.Bits)
+	if cfg.Features.BitsSet && cfg.Features.Bits != reg.Bits {
+		return prior, labels, usage("--bit_precision", "%s was made with -b %d, but -b %d was given: leave -b away", name, reg.Bits, cfg.Features.Bits)
 	}
-	cfg.Bits = reg.Bits
+	cfg.Features.Bits = reg.Bits
 	if err := cfg.takeOptions(name, &reg.Header); err != nil {
 		return prior, labels, err
 	}
@@ -106,8 +106,8 @@ const noRegularizer = "Maximum number of passes reached. \n" +
 // the last pass.
 func (m *batch) regularizers(w []float32) *regularizers {
 	s := m.s
-	r := &regularizers{header: s.header(false), weights: w, prior: m.prior, l2: float32(s.cfg.L2)}
-	if s.cfg.ConjugateGradient { // vw cannot read it with --bfgs
+	r := &regularizers{header: s.header(false), weights: w, prior: m.prior, l2: float32(s.cfg.Reg.L2)}
+	if s.cfg.Batch.ConjugateGradient { // vw cannot read it with --bfgs
 		r.header.Options = append(r.header.Options, model.Option{Name: "conjugate_gradient"})
 	}
 	if s.cfg.keepsHessian() {
@@ -137,7 +137,7 @@ func (r *runner) writeRegularizerText(w io.Writer) ([32]byte, error) {
 		return r.writeReadable(w)
 	}
 	nth := 1
-	if c := &r.session.cfg; c.OutputRegularizer+c.FinalModel != "" {
+	if c := &r.session.cfg; c.Reg.Output+c.Model.Final != "" {
 		nth = 2
 	}
 	return digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.regularizers.file(nth)) })(w)
@@ -147,13 +147,13 @@ func (r *runner) writeRegularizerText(w io.Writer) ([32]byte, error) {
 // noticed before the training.
 func (r *runner) openRegularizers() (err error) {
 	c := &r.session.cfg
-	if c.OutputRegularizer != "" {
-		if r.regularizerFile, err = c.Create(c.OutputRegularizer); err != nil {
+	if c.Reg.Output != "" {
+		if r.regularizerFile, err = c.Output.Create(c.Reg.Output); err != nil {
 			return err
 		}
 	}
-	if c.OutputRegularizerTxt != "" {
-		r.regularizerText, err = c.Create(c.OutputRegularizerTxt)
+	if c.Reg.OutputText != "" {
+		r.regularizerText, err = c.Output.Create(c.Reg.OutputText)
 	}
 	return err
 }

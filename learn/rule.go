@@ -10,21 +10,21 @@ import (
 // updateRule is the rule of SGD, with vw's defaults for what was not given.
 func (c *Config) updateRule() (sgd.Config, error) {
 	f := sgd.Flags{
-		Bits: c.Bits,
-		SGD:  c.SGD, Adaptive: c.Adaptive, Normalized: c.Normalized, Invariant: c.Invariant,
-		LearningRate: c.LearningRate, LearningRateSet: c.LearningRateSet,
-		PowerT: c.PowerT, PowerTSet: c.PowerTSet,
-		InitialT: c.InitialT, InitialTSet: c.InitialTSet,
-		DecayLearningRate: c.DecayLearningRate,
-		Adax:              c.Adax,
-		Masked:            c.FeatureMask != "",
-		SparseL2:          c.SparseL2,
-		L1:                c.L1,
-		L2:                c.L2,
+		Bits: c.Features.Bits,
+		SGD:  c.SGD.Plain, Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized, Invariant: c.SGD.Invariant,
+		LearningRate: c.SGD.LearningRate.Value, LearningRateSet: c.SGD.LearningRate.Set,
+		PowerT: c.SGD.PowerT.Value, PowerTSet: c.SGD.PowerT.Set,
+		InitialT: c.SGD.InitialT.Value, InitialTSet: c.SGD.InitialT.Set,
+		DecayLearningRate: c.SGD.DecayLearningRate,
+		Adax:              c.SGD.Adax,
+		Masked:            c.Model.FeatureMask != "",
+		SparseL2:          c.Reg.SparseL2,
+		L1:                c.Reg.L1,
+		L2:                c.Reg.L2,
 		FixedRange:        true, // the session follows the labels: it sees the held-out ones too
 	}
 	if c.Hybrid != nil {
-		f.L2 = c.SGDL2 // --l2 is phase 2's
+		f.L2 = c.Reg.SGDL2 // --l2 is phase 2's
 	}
 	rule := f.Config()
 	return rule, rule.Validate()
@@ -33,13 +33,13 @@ func (c *Config) updateRule() (sgd.Config, error) {
 // newLoss is the loss function with its parameters.
 func (c *Config) newLoss() (loss.Loss, error) {
 	classes := loss.Range{Min: -1, Max: 1}
-	if c.LogisticMinSet {
-		classes.Min = c.LogisticMin
+	if c.Loss.LogisticMin.Set {
+		classes.Min = c.Loss.LogisticMin.Value
 	}
-	if c.LogisticMaxSet {
-		classes.Max = c.LogisticMax
+	if c.Loss.LogisticMax.Set {
+		classes.Max = c.Loss.LogisticMax.Value
 	}
-	return loss.NewWith(c.Loss, loss.Params{Tau: c.QuantileTau, Expectile: c.ExpectileQ, Logistic: classes})
+	return loss.NewWith(c.Loss.Function, loss.Params{Tau: c.Loss.QuantileTau, Expectile: c.Loss.ExpectileQ, Logistic: classes})
 }
 
 // labelRange is the range of predictions before the first example, and whether
@@ -48,17 +48,17 @@ func (c *Config) newLoss() (loss.Loss, error) {
 // other end, which is then 0.
 func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixed bool) {
 	r, fixed = loss.DefaultRange(l)
-	given := c.MinPredictionSet || c.MaxPredictionSet
+	given := c.Loss.MinPrediction.Set || c.Loss.MaxPrediction.Set
 	switch {
 	case loaded != nil:
 		r = *loaded
 	case given:
 		r = loss.Range{}
-		if c.MinPredictionSet {
-			r.Min = c.MinPrediction
+		if c.Loss.MinPrediction.Set {
+			r.Min = c.Loss.MinPrediction.Value
 		}
-		if c.MaxPredictionSet {
-			r.Max = c.MaxPrediction
+		if c.Loss.MaxPrediction.Set {
+			r.Max = c.Loss.MaxPrediction.Value
 		}
 	}
 	return r, fixed || c.TestOnly || given
@@ -67,7 +67,7 @@ func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixe
 // keeps reports whether a run ends with a model that somebody will read. On a
 // cluster that may be another rank.
 func (c *Config) keeps() bool {
-	return c.FinalModel+c.ReadableModel+c.InvertHash+c.OutputRegularizer+c.OutputRegularizerTxt != "" || c.Cluster != nil
+	return c.Model.Final+c.Model.Readable+c.Model.InvertHash+c.Reg.Output+c.Reg.OutputText != "" || c.Cluster.Join != nil
 }
 
 // forTesting is the rule with nothing but weights: all that predicting needs.
@@ -80,10 +80,10 @@ func forTesting(rule sgd.Config) sgd.Config {
 // a loaded model has, as in vw. A test applies it to the weights at once.
 func (c *Config) startStates(l *sgd.Learner) {
 	sc := l.Scalars()
-	if c.L1State != 0 {
-		sc.Gravity = c.L1State
+	if c.Reg.L1State != 0 {
+		sc.Gravity = c.Reg.L1State
 	}
-	if v := c.L2State.Or(1); v != 1 {
+	if v := c.Reg.L2State.Or(1); v != 1 {
 		sc.Contraction = v
 	}
 	l.SetScalars(sc)

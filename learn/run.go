@@ -28,7 +28,7 @@ import (
 // that cfg names is complete under its name; when it returns an error, none
 // that it wrote is there. On a cluster every rank gets the same root cause. A
 // *allreduce.FinishedError says that the job has ended without this attempt of the rank:
-// with Config.RunDir, all that it owes is there then. A *allreduce.LateError says that the job
+// with Config.Cluster.RunDir, all that it owes is there then. A *allreduce.LateError says that the job
 // goes on without this rank, which owes nothing.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
@@ -49,7 +49,7 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if s := r.session; s.late {
-		err := error(&allreduce.LateError{Job: s.cfg.Cluster.Job, Rank: s.rank})
+		err := error(&allreduce.LateError{Job: s.cfg.Cluster.Join.Job, Rank: s.rank})
 		if len(r.owes()) > 0 { // what the others will have come to
 			_, err = r.late(s.group.Ready(ctx, allreduce.Shard{}))
 		}
@@ -101,19 +101,19 @@ type runner struct {
 }
 
 func newRunner(cfg Config) (_ *runner, err error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+	if cfg.Diagnostics.Log == nil {
+		cfg.Diagnostics.Log = slog.New(slog.DiscardHandler)
 	}
-	held := &hold{job: cfg.Cluster != nil}
-	cfg.Log = held.logger(cfg.Log)
-	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Log, hold: held, group: cfg.Group}}
+	held := &hold{job: cfg.Cluster.Join != nil}
+	cfg.Diagnostics.Log = held.logger(cfg.Diagnostics.Log)
+	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Diagnostics.Log, hold: held, group: cfg.Cluster.Group}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
 		}
 	}()
 	basis := newBasis()
-	if cfg.InitialModel != "" || cfg.FeatureMask != "" {
+	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
 		if r.initial, err = loadModel(&cfg, basis); err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if r.initial != nil {
 		labels = &r.initial.labels
 	}
-	if cfg.InputRegularizer != "" {
+	if cfg.Reg.Input != "" {
 		var seen loss.Range
 		if r.prior, seen, err = loadRegularizer(&cfg, basis); err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	s.odd = cfg.newOddLabels(s.loss)
-	if s.link, err = loss.NewLink(cfg.Link); err != nil {
+	if s.link, err = loss.NewLink(cfg.Loss.Link); err != nil {
 		return nil, err
 	}
 	s.seen, s.fixed = cfg.labelRange(s.loss, labels)
@@ -159,14 +159,14 @@ func newRunner(cfg Config) (_ *runner, err error) {
 			return nil, err
 		}
 	}
-	talk, progress := cfg.Talk, cfg.Progress
-	if cfg.Quiet {
+	talk, progress := cfg.Diagnostics.Writer, cfg.Diagnostics.Progress
+	if cfg.Diagnostics.Quiet {
 		talk, progress = nil, ""
 	}
 	if s.table, err = vwtext.NewTable(talk, progress); err != nil {
 		return nil, usage("--progress", "%v", err)
 	}
-	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL == ftrl.None)
+	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
 	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
@@ -176,13 +176,13 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if s.valid, err = newValidation(&cfg); err != nil {
 		return nil, err
 	}
-	if cfg.Predictions != "" {
-		if s.preds, err = newPredictions(s.cfg.Create, cfg.Predictions); err != nil {
+	if cfg.Output.Predictions != "" {
+		if s.preds, err = newPredictions(s.cfg.Output.Create, cfg.Output.Predictions); err != nil {
 			return nil, err
 		}
 	}
-	if cfg.RawPredictions != "" {
-		if s.raw, err = newPredictions(s.cfg.Create, cfg.RawPredictions); err != nil {
+	if cfg.Output.RawPredictions != "" {
+		if s.raw, err = newPredictions(s.cfg.Output.Create, cfg.Output.RawPredictions); err != nil {
 			return nil, err
 		}
 	}
@@ -195,14 +195,14 @@ func newRunner(cfg Config) (_ *runner, err error) {
 // join makes this process a rank of its job.
 func (r *runner) join(ctx context.Context) (err error) {
 	s := r.session
-	if s.cfg.Cluster == nil {
+	if s.cfg.Cluster.Join == nil {
 		s.group = allreduce.Local()
 		s.total = 1
 		return nil
 	}
 	c := s.cfg.member(r.rule)
 	s.rank, s.total = c.Rank, c.Total
-	if keep := s.cfg.RunDir; keep != nil {
+	if keep := s.cfg.Cluster.RunDir; keep != nil {
 		if err := keep.Begin(fmt.Sprintf("total=%d %s", c.Total, c.Options)); err != nil {
 			return err
 		}
@@ -216,10 +216,10 @@ func (r *runner) join(ctx context.Context) (err error) {
 
 // member is how a process joins the job.
 func (c *Config) member(rule sgd.Config) allreduce.Config {
-	m := *c.Cluster
+	m := *c.Cluster.Join
 	m.Options = c.options(rule)
 	if m.Log == nil {
-		m.Log = c.Log
+		m.Log = c.Diagnostics.Log
 	}
 	return m
 }
@@ -229,17 +229,17 @@ func (c *Config) member(rule sgd.Config) allreduce.Config {
 // takes the place of the holdout set. settle reports whether, as in vw, output
 // regularisers switch a holdout set off.
 func (c *Config) settle() (unheld bool) {
-	if c.OAA > 0 && c.Probabilities {
-		c.Scores, c.Link = false, "identity"
+	if c.OAA.Classes > 0 && c.OAA.Probabilities {
+		c.OAA.Scores, c.Loss.Link = false, "identity"
 	}
-	if c.OAASubsample >= c.OAA {
-		c.OAASubsample = 0
+	if c.OAA.Subsample >= c.OAA.Classes {
+		c.OAA.Subsample = 0
 	}
-	if c.Hybrid != nil && !c.HoldoutAsked || len(c.Valid) > 0 {
-		c.HoldoutOff = true
+	if c.Hybrid != nil && !c.Holdout.Asked || len(c.Holdout.Valid) > 0 {
+		c.Holdout.Off = true
 	}
 	unheld = c.regularizes() && newHoldout(c).on
-	c.HoldoutOff = c.HoldoutOff || unheld
+	c.Holdout.Off = c.Holdout.Off || unheld
 	return unheld
 }
 
@@ -256,13 +256,13 @@ func dataset(cfg *Config) stream.Config {
 	d := stream.Config{
 		Feature:   cfg.features(),
 		Format:    cfg.DataFormat(),
-		Cache:     cfg.Cache,
-		Mode:      cfg.CacheMode,
-		Calls:     cfg.CacheCalls,
-		KillCache: cfg.KillCache,
+		Cache:     cfg.Data.Cache,
+		Mode:      cfg.Data.CacheMode,
+		Calls:     cfg.Data.CacheCalls,
+		KillCache: cfg.Data.KillCache,
 		Passes:    cfg.maxPasses(),
 	}
-	for _, in := range cfg.Inputs {
+	for _, in := range cfg.Data.Inputs {
 		d.Sources = append(d.Sources, in.source())
 	}
 	return d
@@ -308,14 +308,14 @@ func (r *runner) course() (*course, error) {
 	case s.cfg.Hybrid != nil && !s.cfg.TestOnly:
 		m, err := r.online(s.cfg.Hybrid.SGDPasses)
 		return newCourse(s, m, r.second), err
-	case s.cfg.BFGS && !s.cfg.TestOnly:
+	case s.cfg.Batch.BFGS && !s.cfg.TestOnly:
 		w, err := r.weights()
 		if err != nil {
 			return nil, err
 		}
 		m, err := r.batch(w, s.cfg.Passes)
 		return newCourse(s, m, nil), err
-	case s.cfg.OAA > 0:
+	case s.cfg.OAA.Classes > 0:
 		m, err := r.classes()
 		return newCourse(s, m, nil), err
 	}
@@ -338,7 +338,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	report := &Report{
 		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
 		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss, LogLoss: r.logLoss, Range: s.seen,
-		NoBestConstant: s.cfg.NoBestConstant && s.cfg.OAA == 0,
+		NoBestConstant: s.cfg.Diagnostics.NoBestConstant && s.cfg.OAA.Classes == 0,
 	}
 	if m := s.measures.last; m != nil {
 		report.Measures = m.Values
@@ -369,7 +369,7 @@ func (r *runner) online(passes int) (*online, error) {
 	s := r.session
 	rule := r.rule
 	if s.cfg.TestOnly && !s.cfg.keeps() {
-		rule, s.cfg.PredictOnly = forTesting(rule), true
+		rule, s.cfg.Model.PredictOnly = forTesting(rule), true
 	}
 	learner, err := sgd.New(rule, s.loss)
 	if err != nil {
@@ -383,7 +383,7 @@ func (r *runner) online(passes int) (*online, error) {
 		}
 	}
 	s.cfg.startStates(learner)
-	if !s.cfg.BFGS {
+	if !s.cfg.Batch.BFGS {
 		if err := s.openTable(); err != nil {
 			return nil, err
 		}
@@ -397,10 +397,10 @@ func (r *runner) online(passes int) (*online, error) {
 // weights are where a batch solver starts: at the loaded model, at the weights drawn, or
 // at zero. As in vw it has no use for --constant.
 func (r *runner) weights() ([]float32, error) {
-	w := make([]float32, 1<<r.session.cfg.Bits)
+	w := make([]float32, 1<<r.session.cfg.Features.Bits)
 	const pitch = 4 // of vw's L-BFGS
 	c := &r.session.cfg
-	c.Start.Seed = c.Start.Fill(w, 1, pitch)
+	c.Model.Start.Seed = c.Model.Start.Fill(w, 1, pitch)
 	if r.initial == nil {
 		copy(w, r.prior.Mean)
 		return w, nil
@@ -434,7 +434,7 @@ func (r *runner) batch(w []float32, passes int) (*batch, error) {
 // label range goes from one to the other. left nil: a state with them follows.
 func (r *runner) second(left stage) (stage, error) {
 	s := r.session
-	w := make([]float32, 1<<s.cfg.Bits)
+	w := make([]float32, 1<<s.cfg.Features.Bits)
 	if left != nil {
 		if err := left.finish(r); err != nil {
 			return nil, err

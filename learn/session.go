@@ -104,7 +104,7 @@ func (s *session) observe(ex *feature.Example, held bool) {
 func (s *session) account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
 	p := s.link.Apply(clipped)
 	l *= max(ex.Weight, s.spared, 0)
-	if s.cfg.Binary {
+	if s.cfg.Loss.Binary {
 		p, l = signOf(p, l, ex)
 	}
 	features := ex.Count()
@@ -216,16 +216,16 @@ func (s *session) report(step string) error {
 // checkStream refuses what vw's sequence of calls has no place for.
 func (s *session) checkStream() error {
 	switch {
-	case len(s.cfg.Metrics) > 0:
+	case len(s.cfg.Metrics.Measures) > 0:
 		return usage("--metrics", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, with -t -i")
-	case len(s.cfg.Valid) > 0:
+	case len(s.cfg.Holdout.Valid) > 0:
 		return usage("--valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
 	}
 	if s.cfg.Hybrid != nil {
 		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
 			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
 	}
-	if s.cfg.regularizes() && s.cfg.BFGS {
+	if s.cfg.regularizes() && s.cfg.Batch.BFGS {
 		return usage("--output_feature_regularizer_binary", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
 	}
 	return nil

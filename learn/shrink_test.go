@@ -67,7 +67,7 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 				defer others.Done()
 			}
 			c := methodConfig(m, fmt.Sprint(rank), parts[rank], &out)
-			c.Cluster = cluster(9, rank, 3)
+			c.Cluster.Join = cluster(9, rank, 3)
 			reports[rank], errs[rank] = s.rank(t.Context(), c, cluster(10, max(0, slices.Index(s.left, rank)), len(s.left)), done)
 		})
 	}
@@ -88,8 +88,12 @@ func shrunk(t *testing.T, m method, s shrinking) (map[string][]byte, []*Report) 
 
 func methodConfig(m method, name, part string, out *files) Config {
 	c := Config{
-		Inputs: []Input{textInput(name, part)}, Bits: 8, Loss: "logistic", HoldoutOff: true, PredictOnly: true,
-		Create: out.create, FinalModel: "m" + name,
+		Data:     DataConfig{Inputs: []Input{textInput(name, part)}},
+		Features: FeatureConfig{Bits: 8},
+		Loss:     LossConfig{Function: "logistic"},
+		Holdout:  HoldoutConfig{Off: true},
+		Model:    ModelConfig{PredictOnly: true, Final: "m" + name},
+		Output:   OutputConfig{Create: out.create},
 	}
 	m.change(&c)
 	return c
@@ -176,9 +180,9 @@ func TestAJobGoesOnWithoutARank(t *testing.T) {
 			t.Parallel()
 			var out files
 			reports, errs := runRanks(t, []string{parts[0], parts[2]}, func(rank int, c *Config) {
-				cluster := c.Cluster
+				cluster := c.Cluster.Join
 				*c = methodConfig(m, fmt.Sprint(left[rank]), parts[left[rank]], &out)
-				c.Cluster = cluster
+				c.Cluster.Join = cluster
 			})
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
@@ -268,7 +272,7 @@ func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
 	parts := deal(randomText(360), 3)
 	for _, mem := range []int{0, 5} {
 		m := method{"", func(c *Config) {
-			c.BFGS, c.Passes, c.L2, c.Mem, c.MemSet, c.TerminationSet = true, 60, 3, mem, true, true
+			c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set, c.Batch.Termination.Set = true, 60, 3, mem, true, true
 		}}
 		var out files
 		c := methodConfig(m, "whole", parts[0]+parts[2], &out)
@@ -317,7 +321,7 @@ func TestRanksThatCannotBeLeft(t *testing.T) {
 
 // The best weights and losses with all ranks say nothing about those that are left.
 func TestWhatWasBestIsForgotten(t *testing.T) {
-	r, m := alone(t, small(func(c *Config) { c.HoldoutOff, c.HoldoutPeriod = false, 3 }))
+	r, m := alone(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
 	step(t, r, m)
 	sgd := m.stage.(*online)
 	if !r.session.holdout.known || sgd.best == nil {

@@ -30,7 +30,7 @@ type waiting struct {
 const defaultShuffleMemory = 512 << 20
 
 func newWindow(c *Config, rank, pass int) *window {
-	w := &window{limit: c.ShuffleMemory, random: rand.NewPCG(c.ShuffleSeed, uint64(rank)<<32|uint64(uint32(pass)))}
+	w := &window{limit: c.Data.ShuffleMemory, random: rand.NewPCG(c.Data.ShuffleSeed, uint64(rank)<<32|uint64(uint32(pass)))}
 	if w.limit == 0 {
 		w.limit = defaultShuffleMemory
 	}

@@ -65,7 +65,7 @@ func TestWindowIsAPermutation(t *testing.T) {
 			total += n
 		}
 		perWindow := rapid.IntRange(1, 50).Draw(rt, "window")
-		c := Config{ShuffleMemory: 64 * perWindow, ShuffleSeed: rapid.Uint64().Draw(rt, "seed")}
+		c := Config{Data: DataConfig{ShuffleMemory: 64 * perWindow, ShuffleSeed: rapid.Uint64().Draw(rt, "seed")}}
 		order := visitAll(rt, c, 1, sizes)
 		for lo := 0; lo < total; lo += perWindow {
 			part := slices.Sorted(slices.Values(order[lo:min(lo+perWindow, total)]))
@@ -83,12 +83,12 @@ func TestWindowIsAPermutation(t *testing.T) {
 
 func TestPassesAndSeedsShuffleOtherwise(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		c := Config{ShuffleSeed: rapid.Uint64Range(0, 1000).Draw(rt, "seed")}
+		c := Config{Data: DataConfig{ShuffleSeed: rapid.Uint64Range(0, 1000).Draw(rt, "seed")}}
 		first := visitAll(rt, c, 1, []int{100})
 		if slices.Equal(first, visitAll(rt, c, 2, []int{100})) {
 			rt.Error("two passes have one order")
 		}
-		c.ShuffleSeed++
+		c.Data.ShuffleSeed++
 		if slices.Equal(first, visitAll(rt, c, 1, []int{100})) || slices.IsSorted(first) {
 			rt.Error("two seeds have one order")
 		}
@@ -101,7 +101,15 @@ func TestShuffledRuns(t *testing.T) {
 	text := randomText(4200) // a large batch and a small one
 	model := func(change func(*Config)) string {
 		var out files
-		c := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: "logistic", Passes: 3, HoldoutOff: true, PredictOnly: true, FinalModel: "m", Create: out.create}
+		c := Config{
+			Data:     DataConfig{Inputs: []Input{textInput("all", text)}},
+			Features: FeatureConfig{Bits: 10},
+			Loss:     LossConfig{Function: "logistic"},
+			Passes:   3,
+			Holdout:  HoldoutConfig{Off: true},
+			Model:    ModelConfig{PredictOnly: true, Final: "m"},
+			Output:   OutputConfig{Create: out.create},
+		}
 		change(&c)
 		if _, err := Run(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -109,12 +117,12 @@ func TestShuffledRuns(t *testing.T) {
 		return string(out.m["m"])
 	}
 	plain := model(func(*Config) {})
-	whole := model(func(c *Config) { c.Shuffle = true })
-	pieces := model(func(c *Config) { c.Shuffle, c.ShuffleMemory = true, 100_000 })
+	whole := model(func(c *Config) { c.Data.Shuffle = true })
+	pieces := model(func(c *Config) { c.Data.Shuffle, c.Data.ShuffleMemory = true, 100_000 })
 	if len(plain) < 200 || whole == plain || pieces == plain || whole == pieces {
 		t.Error("the orders do not differ")
 	}
-	if again := model(func(c *Config) { c.Shuffle = true }); again != whole {
+	if again := model(func(c *Config) { c.Data.Shuffle = true }); again != whole {
 		t.Error("the same run gives another model")
 	}
 }

@@ -17,7 +17,7 @@ type batchSolver interface {
 }
 
 // mixes reports whether the batch solver is conjugate gradients.
-func (c *Config) mixes() bool { return c.Mem == 0 }
+func (c *Config) mixes() bool { return c.Batch.Mem.Value == 0 }
 
 // solverName is what messages call the batch solver.
 func (c *Config) solverName() string {
@@ -36,13 +36,13 @@ func (c *Config) newSolver(w []float32, passes int, prior descent.Penalty) (batc
 }
 
 func (c *Config) cg(passes int, prior descent.Penalty) cg.Config {
-	return cg.Config{Penalty: c.penalty(prior), Termination: c.Termination, MaxPasses: passes, Semantics: c.Semantics}
+	return cg.Config{Penalty: c.penalty(prior), Termination: c.Batch.Termination.Value, MaxPasses: passes, Semantics: c.Batch.Semantics}
 }
 
 func (c *Config) lbfgs(passes int, prior descent.Penalty) lbfgs.Config {
 	return lbfgs.Config{
-		Mem: c.Mem, Penalty: c.penalty(prior), Termination: c.Termination, MaxPasses: passes,
-		HessianOn: c.HessianOn, Semantics: c.Semantics,
+		Mem: c.Batch.Mem.Value, Penalty: c.penalty(prior), Termination: c.Batch.Termination.Value, MaxPasses: passes,
+		HessianOn: c.Batch.HessianOn, Semantics: c.Batch.Semantics,
 	}
 }
 
@@ -50,25 +50,25 @@ func (c *Config) lbfgs(passes int, prior descent.Penalty) lbfgs.Config {
 func (c *Config) penalty(prior descent.Penalty) descent.Penalty {
 	p := prior
 	if p.Precision == nil {
-		p.L2 = c.L2
+		p.L2 = c.Reg.L2
 	}
-	if c.NoBiasRegularization {
-		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Bits-1)}
+	if c.Reg.NoBias {
+		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Features.Bits-1)}
 	}
 	return p
 }
 
 // validateBatch reports the faults in what batch solvers are told.
 func (c *Config) validateBatch(fault func(option, format string, args ...any)) {
-	batch := c.BFGS || c.Hybrid != nil
-	if batch && c.Mem < 0 {
-		fault("--mem", "%d pairs: 0 for conjugate gradients, or more", c.Mem)
+	batch := c.Batch.BFGS || c.Hybrid != nil
+	if batch && c.Batch.Mem.Value < 0 {
+		fault("--mem", "%d pairs: 0 for conjugate gradients, or more", c.Batch.Mem.Value)
 	}
-	if c.Termination < 0 {
-		fault("--termination", "%g is negative", c.Termination)
+	if c.Batch.Termination.Value < 0 {
+		fault("--termination", "%g is negative", c.Batch.Termination.Value)
 	}
-	if c.InputRegularizer != "" {
-		if c.InitialModel != "" {
+	if c.Reg.Input != "" {
+		if c.Model.Initial != "" {
 			fault("--input_feature_regularizer", "training starts at the weights that it holds: leave -i out")
 		}
 		if c.Hybrid != nil {

@@ -40,7 +40,7 @@ func pointsText(points []optimtest.Point) string {
 func trainedPrior(t *testing.T, c Config) *model.Regularizer {
 	t.Helper()
 	var out files
-	c.Create, c.OutputRegularizer = out.create, "r"
+	c.Output.Create, c.Reg.Output = out.create, "r"
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func trainedPrior(t *testing.T, c Config) *model.Regularizer {
 
 // batchMethods are the solvers as options choose them.
 var batchMethods = map[string]func(*Config){
-	"L-BFGS":                func(c *Config) { c.BFGS = true },
-	"L-BFGS with curvature": func(c *Config) { c.BFGS, c.HessianOn = true, true },
-	"CG":                    func(c *Config) { c.ConjugateGradient = true },
-	"memory 0":              func(c *Config) { c.BFGS, c.MemSet = true, true },
+	"L-BFGS":                func(c *Config) { c.Batch.BFGS = true },
+	"L-BFGS with curvature": func(c *Config) { c.Batch.BFGS, c.Batch.HessianOn = true, true },
+	"CG":                    func(c *Config) { c.Batch.ConjugateGradient = true },
+	"memory 0":              func(c *Config) { c.Batch.BFGS, c.Batch.Mem.Set = true, true },
 }
 
 // TestBatchFindsTheOptimum trains from text and compares the weights with
@@ -87,9 +87,12 @@ func TestBatchFindsTheOptimum(t *testing.T) {
 		}
 		for name, method := range batchMethods {
 			c := Config{
-				Inputs: []Input{textInput("points", pointsText(points))}, Bits: 4, NoConstant: true,
-				Loss: tc.loss, L2: 2, Passes: 120, TerminationSet: true,
-				MinPrediction: -50, MinPredictionSet: true, MaxPrediction: 50, MaxPredictionSet: true,
+				Data:     DataConfig{Inputs: []Input{textInput("points", pointsText(points))}},
+				Features: FeatureConfig{Bits: 4, NoConstant: true},
+				Loss:     LossConfig{Function: tc.loss, MinPrediction: Some[float32](-50), MaxPrediction: Some[float32](50)},
+				Reg:      RegConfig{L2: 2},
+				Passes:   120,
+				Batch:    BatchConfig{Termination: Option[float64]{Set: true}},
 			}
 			method(&c)
 			got := trainedPrior(t, c)
@@ -108,18 +111,18 @@ func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
 	text := randomText(600)
 	for name, method := range batchMethods {
 		setup := func(c *Config) {
-			c.Passes, c.L2, c.NoBiasRegularization = 9, 1, true
+			c.Passes, c.Reg.L2, c.Reg.NoBias = 9, 1, true
 			method(c)
 		}
 		var out files
 		reports, errs := runRanks(t, deal(text, 3), func(rank int, c *Config) {
 			setup(c)
-			c.Create, c.OutputRegularizer = out.create, fmt.Sprint(rank)
+			c.Output.Create, c.Reg.Output = out.create, fmt.Sprint(rank)
 		})
 		if err := errors.Join(errs...); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		alone := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: "logistic"}
+		alone := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}}
 		setup(&alone)
 		want := trainedPrior(t, alone)
 		for rank, r := range reports {
@@ -152,7 +155,14 @@ func TestThreadsDoNotMatter(t *testing.T) {
 		var want *model.Regularizer
 		for _, threads := range []int{1, 2, 5} {
 			runtime.GOMAXPROCS(threads)
-			c := Config{Inputs: []Input{textInput("all", text)}, Bits: 10, Loss: loss, BFGS: true, L2: 1, Passes: 5}
+			c := Config{
+				Data:     DataConfig{Inputs: []Input{textInput("all", text)}},
+				Features: FeatureConfig{Bits: 10},
+				Loss:     LossConfig{Function: loss},
+				Batch:    BatchConfig{BFGS: true},
+				Reg:      RegConfig{L2: 1},
+				Passes:   5,
+			}
 			got := trainedPrior(t, c)
 			if want == nil {
 				want = got
@@ -167,10 +177,17 @@ func TestThreadsDoNotMatter(t *testing.T) {
 func TestBatchHasClassWeights(t *testing.T) {
 	text := randomText(300)
 	config := func(text string) Config {
-		return Config{Inputs: []Input{textInput(text[:20], text)}, Bits: 10, Loss: "logistic", BFGS: true, L2: 1, Passes: 5}
+		return Config{
+			Data:     DataConfig{Inputs: []Input{textInput(text[:20], text)}},
+			Features: FeatureConfig{Bits: 10},
+			Loss:     LossConfig{Function: "logistic"},
+			Batch:    BatchConfig{BFGS: true},
+			Reg:      RegConfig{L2: 1},
+			Passes:   5,
+		}
 	}
 	c := config(text)
-	c.ClassWeights = []ClassWeight{{Label: 1, Weight: 3}}
+	c.Data.ClassWeights = []ClassWeight{{Label: 1, Weight: 3}}
 	got := trainedPrior(t, c)
 	want := trainedPrior(t, config(strings.ReplaceAll("\n"+text, "\n1 |", "\n1 3 |")[1:]))
 	if d := cmp.Diff(want, got); d != "" {
@@ -202,8 +219,12 @@ func TestShareCoversAll(t *testing.T) {
 func TestNoBiasSparesTheConstant(t *testing.T) {
 	text := strings.Repeat("1 |f a\n", 30) + strings.Repeat("-1 |f b\n", 10)
 	c := Config{
-		Inputs: []Input{textInput("x", text)}, Bits: 10, Loss: "logistic", BFGS: true, Passes: 30,
-		L2: 1e4, NoBiasRegularization: true, TerminationSet: true,
+		Data:     DataConfig{Inputs: []Input{textInput("x", text)}},
+		Features: FeatureConfig{Bits: 10},
+		Loss:     LossConfig{Function: "logistic"},
+		Batch:    BatchConfig{BFGS: true, Termination: Option[float64]{Set: true}},
+		Passes:   30,
+		Reg:      RegConfig{L2: 1e4, NoBias: true},
 	}
 	r := trainedPrior(t, c)
 	bias := feature.ConstantIndex & (1<<10 - 1)
@@ -232,20 +253,23 @@ func TestRegulariserCarriesData(t *testing.T) {
 	first, second := lines(60), lines(40)
 	config := func(text string) Config {
 		return Config{
-			Inputs: []Input{textInput("x", text)}, Bits: 3, NoConstant: true, BFGS: true, Passes: 40, TerminationSet: true,
-			MinPrediction: -50, MinPredictionSet: true, MaxPrediction: 50, MaxPredictionSet: true,
+			Data:     DataConfig{Inputs: []Input{textInput("x", text)}},
+			Features: FeatureConfig{Bits: 3, NoConstant: true},
+			Batch:    BatchConfig{BFGS: true, Termination: Option[float64]{Set: true}},
+			Passes:   40,
+			Loss:     LossConfig{MinPrediction: Some[float32](-50), MaxPrediction: Some[float32](50)},
 		}
 	}
 	a := config(first)
-	a.L2 = 0.5
+	a.Reg.L2 = 0.5
 	var file bytes.Buffer
 	if err := model.WriteRegularizer(&file, trainedPrior(t, a)); err != nil {
 		t.Fatal(err)
 	}
 	b := config(second)
-	b.InputRegularizer, b.OpenModel = "prior", opens(file.Bytes())
+	b.Reg.Input, b.Model.Open = "prior", opens(file.Bytes())
 	both := config(first + second)
-	both.L2 = 0.5
+	both.Reg.L2 = 0.5
 	got, want := trainedPrior(t, b), trainedPrior(t, both)
 	for i := range want.Mean {
 		if d := math.Abs(float64(got.Mean[i] - want.Mean[i])); !(d < 1e-4) {
@@ -256,7 +280,7 @@ func TestRegulariserCarriesData(t *testing.T) {
 		}
 	}
 	c := config(second)
-	c.InputRegularizer, c.OpenModel = "prior", opens(encodedModel(t))
+	c.Reg.Input, c.Model.Open = "prior", opens(encodedModel(t))
 	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "load it with -i") {
 		t.Errorf("a model for a regulariser: got %v", err)
 	}
@@ -267,10 +291,10 @@ func TestRegulariserCarriesData(t *testing.T) {
 func TestRegularisersOfVW9(t *testing.T) {
 	var out files
 	_, errs := runRanks(t, deal(randomText(300), 4), func(rank int, c *Config) {
-		c.BFGS, c.Semantics, c.L2, c.Passes, c.HoldoutOff = true, optim.VW9, 1, 100, false
-		c.Create, c.Regularizes = out.create, true
+		c.Batch.BFGS, c.Batch.Semantics, c.Reg.L2, c.Passes, c.Holdout.Off = true, optim.VW9, 1, 100, false
+		c.Output.Create, c.Reg.OutputOnAnyRank = out.create, true
 		if rank == 0 {
-			c.FinalModel, c.OutputRegularizer, c.OutputRegularizerTxt = "model", "binary", "text"
+			c.Model.Final, c.Reg.Output, c.Reg.OutputText = "model", "binary", "text"
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -307,7 +331,13 @@ func TestDivergenceIsNamed(t *testing.T) {
 		{"diagonal", "1 | a:1e30\n", "logistic", "pass 1: the diagonal of the Hessian at weight "},
 	} {
 		for name, method := range batchMethods {
-			c := Config{Inputs: []Input{textInput("bad.vw", sound+tc.line)}, Bits: 10, Loss: tc.loss, HoldoutOff: true, Passes: 5}
+			c := Config{
+				Data:     DataConfig{Inputs: []Input{textInput("bad.vw", sound+tc.line)}},
+				Features: FeatureConfig{Bits: 10},
+				Loss:     LossConfig{Function: tc.loss},
+				Holdout:  HoldoutConfig{Off: true},
+				Passes:   5,
+			}
 			method(&c)
 			_, err := Run(t.Context(), c)
 			if e, ok := errors.AsType[*DataError](err); !ok || e.Name != "bad.vw" || !strings.Contains(err.Error(), tc.want) {
@@ -317,7 +347,7 @@ func TestDivergenceIsNamed(t *testing.T) {
 	}
 	// Each rank's gradient is finite, their sum is not.
 	_, errs := runRanks(t, []string{"1 3e38 | a:1.3\n", "1 3e38 | a:1.3\n"}, func(_ int, c *Config) {
-		c.BFGS, c.Passes, c.NoConstant = true, 5, true
+		c.Batch.BFGS, c.Passes, c.Features.NoConstant = true, 5, true
 	})
 	if _, ok := errors.AsType[*DataError](errors.Join(errs...)); !ok {
 		t.Errorf("got %v, want a fault of the data", errs)
@@ -328,7 +358,7 @@ func TestDivergenceIsNamed(t *testing.T) {
 		}
 	}
 	nan := []float32{1, float32(math.NaN())}
-	c := Config{Inputs: []Input{textInput("x", sound)}, Loss: "logistic"}.withDefaults()
+	c := Config{Data: DataConfig{Inputs: []Input{textInput("x", sound)}}, Loss: LossConfig{Function: "logistic"}}.withDefaults()
 	r := &runner{session: &session{cfg: c}}
 	if _, err := r.batch(nan, 5); err == nil || !strings.Contains(err.Error(), "cannot start at a weight of NaN (number 1)") {
 		t.Errorf("a weight that is no number: got %v", err)
@@ -340,8 +370,12 @@ func TestDivergenceIsNamed(t *testing.T) {
 func TestSemanticsDiffer(t *testing.T) {
 	for semantics, want := range map[optim.Semantics]int{optim.VW7: 10, optim.VW9: 3} {
 		c := Config{
-			Inputs: []Input{textInput("x", randomText(100))}, Bits: 10, Loss: "logistic", BFGS: true, Passes: 10,
-			HoldoutOff: true, TerminationSet: true, Semantics: semantics,
+			Data:     DataConfig{Inputs: []Input{textInput("x", randomText(100))}},
+			Features: FeatureConfig{Bits: 10},
+			Loss:     LossConfig{Function: "logistic"},
+			Batch:    BatchConfig{BFGS: true, Termination: Option[float64]{Set: true}, Semantics: semantics},
+			Passes:   10,
+			Holdout:  HoldoutConfig{Off: true},
 		}
 		r, err := Run(t.Context(), c)
 		if err != nil {

@@ -12,16 +12,16 @@ import (
 // sets the adaptive sums to InitialT, it sets the weights with them, also those
 // that were drawn.
 func (c *Config) startWeights(w []float32, stride int, rule sgd.Config) {
-	c.Start.Seed = c.Start.Fill(w, stride, stride)
+	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
 	if rule.Adaptive && rule.InitialT > 0 {
-		c.Start.Set(w, stride)
+		c.Model.Start.Set(w, stride)
 	}
 }
 
 // startConstant sets the first of each stride floats for the constant feature.
 func (c *Config) startConstant(w []float32, stride int) {
-	if c.Constant != 0 {
+	if c.Features.Constant != 0 {
 		f := c.features()
-		w[int(feature.ConstantIndex&f.Mask())*stride] = c.Constant
+		w[int(feature.ConstantIndex&f.Mask())*stride] = c.Features.Constant
 	}
 }

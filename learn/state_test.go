@@ -53,15 +53,22 @@ func TestWhereAStateComesFrom(t *testing.T) {
 	var made files
 	text := randomText(120)
 	config := func(text, from string) Config {
-		c := Config{Inputs: []Input{textInput("text", text)}, Bits: 8, Loss: "logistic", HoldoutOff: true, Passes: 3, Create: made.create, Cache: filepath.Join(t.TempDir(), "c")}
-		if c.InitialModel = from; from != "" {
-			c.OpenModel = func(name string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(made.m[name])), nil }
+		c := Config{
+			Data:     DataConfig{Inputs: []Input{textInput("text", text)}, Cache: filepath.Join(t.TempDir(), "c")},
+			Features: FeatureConfig{Bits: 8},
+			Loss:     LossConfig{Function: "logistic"},
+			Holdout:  HoldoutConfig{Off: true},
+			Passes:   3,
+			Output:   OutputConfig{Create: made.create},
+		}
+		if c.Model.Initial = from; from != "" {
+			c.Model.Open = func(name string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(made.m[name])), nil }
 		}
 		return c
 	}
 	for _, name := range []string{"a", "b"} {
 		c := config(text[:len(text)/2]+"1 |a "+name+"\n", "")
-		c.FinalModel = name
+		c.Model.Final = name
 		if _, err := Run(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -110,18 +117,25 @@ func step(t testing.TB, r *runner, m *course) bool {
 // ends with the bytes it would have had, the table's place in the model included.
 func TestARunAloneIsTakenUp(t *testing.T) {
 	methods := append([]method{
-		{"decay at half a pass", func(c *Config) { c.PassLength, c.DecayLearningRate, c.Passes, c.PredictOnly = 50, 0.5, 1, false }},
-		{"labels decide", func(c *Config) { c.OAA, c.Passes, c.PredictOnly = 2, 3, false }},
+		{"decay at half a pass", func(c *Config) {
+			c.Data.PassLength, c.SGD.DecayLearningRate, c.Passes, c.Model.PredictOnly = 50, 0.5, 1, false
+		}},
+		{"labels decide", func(c *Config) { c.OAA.Classes, c.Passes, c.Model.PredictOnly = 2, 3, false }},
 	}, recovered...)
 	for _, m := range methods {
 		t.Run(m.name, func(t *testing.T) {
 			config := func(out *files) Config {
 				c := Config{
-					Inputs: []Input{textInput("text", randomText(120))}, Bits: 8, Loss: "logistic", HoldoutOff: true,
-					Create: out.create, FinalModel: "m", Talk: io.Discard,
+					Data:        DataConfig{Inputs: []Input{textInput("text", randomText(120))}},
+					Features:    FeatureConfig{Bits: 8},
+					Loss:        LossConfig{Function: "logistic"},
+					Holdout:     HoldoutConfig{Off: true},
+					Output:      OutputConfig{Create: out.create},
+					Model:       ModelConfig{Final: "m"},
+					Diagnostics: DiagnosticsConfig{Writer: io.Discard},
 				}
 				m.change(&c)
-				c.Predictions = ""
+				c.Output.Predictions = ""
 				return c
 			}
 			var whole files
@@ -169,17 +183,25 @@ func TestARunAloneIsTakenUp(t *testing.T) {
 
 // small is a configuration whose state is a few hundred bytes.
 func small(method func(*Config)) Config {
-	c := Config{Inputs: []Input{textInput("text", randomText(20))}, Bits: 3, Loss: "logistic", HoldoutOff: true, Passes: 5}
+	c := Config{
+		Data:     DataConfig{Inputs: []Input{textInput("text", randomText(20))}},
+		Features: FeatureConfig{Bits: 3},
+		Loss:     LossConfig{Function: "logistic"},
+		Holdout:  HoldoutConfig{Off: true},
+		Passes:   5,
+	}
 	method(&c)
 	return c
 }
 
 var smallMethods = []func(*Config){
-	func(c *Config) { c.HoldoutOff, c.HoldoutPeriod = false, 3 },
-	func(c *Config) { c.OAA, c.Metrics = 3, []string{"accuracy"} },
-	func(c *Config) { c.BFGS, c.L2, c.Mem, c.MemSet = true, 1, 2, true },
-	func(c *Config) { c.BFGS, c.L2, c.Mem, c.MemSet = true, 1, 0, true },
-	func(c *Config) { c.Hybrid, c.L2, c.Mem, c.MemSet = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, 2, true },
+	func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 },
+	func(c *Config) { c.OAA.Classes, c.Metrics.Measures = 3, []string{"accuracy"} },
+	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = true, 1, 2, true },
+	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = true, 1, 0, true },
+	func(c *Config) {
+		c.Hybrid, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, 2, true
+	},
 }
 
 // states are what the machine of each small method writes after its n-th step.

@@ -52,7 +52,7 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 func (a *summation) batch(b *feature.Batch) error {
 	s := a.s
 	a.examples = a.within(b.Examples)
-	if len(s.cfg.ClassWeights) > 0 {
+	if len(s.cfg.Data.ClassWeights) > 0 {
 		a.weighted = append(a.weighted[:0], a.examples...) // the batch stays as it is
 		place := a.place
 		for i := range a.weighted {
@@ -94,7 +94,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		}
 		s.spared = sparedWeight(&b.Examples[i], ex)
 		p := t.p
-		if alone && s.cfg.Semantics == optim.VW9 && !s.cfg.Binary {
+		if alone && s.cfg.Batch.Semantics == optim.VW9 && !s.cfg.Loss.Binary {
 			p = shown.Clip(t.raw) // vw shows its prediction before it looks at the label
 		}
 		if err := s.account(b, ex, held, t.raw, p, t.loss); err != nil {
@@ -142,7 +142,7 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 	if a.req.Kind == optim.Curvature {
 		t.second = s.loss.Second(s.seen, t.p, ex.Label)
 		t.along = dot(a.req.Dir, fs)
-		if s.cfg.Semantics == optim.VW9 {
+		if s.cfg.Batch.Semantics == optim.VW9 {
 			t.along += float64(ex.Initial) // vw adds it here, too
 		}
 		return
@@ -220,7 +220,7 @@ func (a *summation) end() error {
 	if a.req.Kind == optim.Curvature {
 		return nil
 	}
-	if a.s.cfg.Semantics != optim.VW9 { // vw 9 knows no difference
+	if a.s.cfg.Batch.Semantics != optim.VW9 { // vw 9 knows no difference
 		a.sums.Loss *= loss.Integral(a.s.loss)
 	}
 	if err := a.narrow("gradient", a.sums.Gradient, a.gradient); err != nil {
@@ -276,13 +276,13 @@ func (s *session) divergence(err error) error {
 
 // dataName is what messages call this rank's data.
 func (s *session) dataName() string {
-	switch n := len(s.cfg.Inputs); {
+	switch n := len(s.cfg.Data.Inputs); {
 	case n == 0:
-		return s.cfg.Cache
+		return s.cfg.Data.Cache
 	case n > 1:
-		return fmt.Sprintf("%s and %d more", s.cfg.Inputs[0].Name, n-1)
+		return fmt.Sprintf("%s and %d more", s.cfg.Data.Inputs[0].Name, n-1)
 	}
-	return s.cfg.Inputs[0].Name
+	return s.cfg.Data.Inputs[0].Name
 }
 
 // dot is Σ w·x in float64: each product is exact there.

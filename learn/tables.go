@@ -78,7 +78,7 @@ func (m *online) guard() {
 func (m *online) end() {
 	m.s.guard = nil
 	c := &m.s.cfg
-	if !m.s.keep || c.TestOnly && !c.PredictOnly {
+	if !m.s.keep || c.TestOnly && !c.Model.PredictOnly {
 		return
 	}
 	m.kept.mu.Lock()

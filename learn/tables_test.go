@@ -42,11 +42,11 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 	})
 	for name, change := range map[string]func(*Config){
 		"default rule":                    func(*Config) {},
-		"a table whose changes are noted": func(c *Config) { c.Bits, c.BitsSet = 15, true },
-		"plain":                           func(c *Config) { c.SGD = true },
-		"the best pass is not the last":   func(c *Config) { c.HoldoutOff, c.HoldoutAsked, c.Hybrid.SGDPasses = false, true, 6 },
+		"a table whose changes are noted": func(c *Config) { c.Features.Bits, c.Features.BitsSet = 15, true },
+		"plain":                           func(c *Config) { c.SGD.Plain = true },
+		"the best pass is not the last":   func(c *Config) { c.Holdout.Off, c.Holdout.Asked, c.Hybrid.SGDPasses = false, true, 6 },
 		"back to the best pass": func(c *Config) {
-			c.Valid, c.EarlyTerminate, c.Hybrid.SGDPasses = []Input{textInput("valid", worse)}, 2, 12
+			c.Holdout.Valid, c.Holdout.EarlyTerminate, c.Hybrid.SGDPasses = []Input{textInput("valid", worse)}, 2, 12
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,8 +54,12 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 			parts := deal(randomText(120*ranks), ranks)
 			h := newRehearsal(t, func(rank int) Config {
 				c := Config{
-					Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), parts[rank])},
-					Bits:   8, Loss: "logistic", HoldoutOff: true, L2: 1, Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 4},
+					Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), parts[rank])}},
+					Features: FeatureConfig{Bits: 8},
+					Loss:     LossConfig{Function: "logistic"},
+					Holdout:  HoldoutConfig{Off: true},
+					Reg:      RegConfig{L2: 1},
+					Hybrid:   &Hybrid{SGDPasses: 2, LBFGSPasses: 4},
 				}
 				change(&c)
 				return c

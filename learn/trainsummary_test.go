@@ -43,7 +43,9 @@ func TestTrainingSummary(t *testing.T) {
 // A process that takes a state over has not seen the pass before: it shows no training loss
 // until it has done one of its own.
 func TestTrainingLossAfterATakeover(t *testing.T) {
-	hybrid := func(c *Config) { c.Hybrid, c.L2, c.Mem, c.MemSet = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, 2, true }
+	hybrid := func(c *Config) {
+		c.Hybrid, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, 2, true
+	}
 	for steps := 1; steps <= 4; steps++ {
 		r, m := alone(t, small(hybrid))
 		for range steps {

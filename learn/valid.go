@@ -32,23 +32,23 @@ type validation struct {
 }
 
 func newValidation(c *Config) (*validation, error) {
-	if len(c.Valid) == 0 {
+	if len(c.Holdout.Valid) == 0 {
 		return nil, nil
 	}
 	v := *c
-	v.Inputs, v.Cache, v.KillCache = c.Valid, "", false
+	v.Data.Inputs, v.Data.Cache, v.Data.KillCache = c.Holdout.Valid, "", false
 	data, err := stream.NewDataset(dataset(&v))
 	if err != nil {
 		return nil, err
 	}
 	also := metric.AUC
 	switch {
-	case c.Probabilities:
+	case c.OAA.Probabilities:
 		also = metric.LogLoss
-	case c.OAA > 0:
+	case c.OAA.Classes > 0:
 		also = metric.Accuracy
 	}
-	set := c.Metrics
+	set := c.Metrics.Measures
 	if !set.Has(also) {
 		set = append(slices.Clone(set), also)
 	}
@@ -64,7 +64,7 @@ func (s *session) judgeBy(predict func(fs []feature.Feature, initial float32, r 
 	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
 		clipped := predict(fs, ex.Initial, r)
 		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
-		if s.cfg.Binary {
+		if s.cfg.Loss.Binary {
 			p, l = signOf(p, l, ex)
 		}
 		sums.Add(s.measures.scale.caseOf(ex, clipped, p))
@@ -73,7 +73,7 @@ func (s *session) judgeBy(predict func(fs []feature.Feature, initial float32, r 
 }
 
 // newStop counts passes as the holdout does.
-func newStop(c *Config) holdout { return holdout{on: true, patience: c.EarlyTerminate} }
+func newStop(c *Config) holdout { return holdout{on: true, patience: c.Holdout.EarlyTerminate} }
 
 // improves reports whether the weights that were just measured are the best.
 func (v *validation) improves() bool {
@@ -123,7 +123,7 @@ func (s *session) validate(ctx context.Context, judge judge) error {
 	}
 	v.loss, v.weight, v.fresh = sums[0], sums[1], true
 	if v.weight == 0 {
-		return &DataError{Name: s.cfg.Valid[0].Name, Text: "no example of it has a label: --valid has nothing to go by"}
+		return &DataError{Name: s.cfg.Holdout.Valid[0].Name, Text: "no example of it has a label: --valid has nothing to go by"}
 	}
 	return nil
 }

@@ -13,36 +13,36 @@ import (
 
 // withDefaults fills what the caller left at zero.
 func (c Config) withDefaults() Config {
-	if c.Bits == 0 {
-		c.Bits = 18
+	if c.Features.Bits == 0 {
+		c.Features.Bits = 18
 	}
 	if c.Passes == 0 {
 		c.Passes = 1
 	}
-	if c.HoldoutPeriod == 0 {
-		c.HoldoutPeriod = 10
+	if c.Holdout.Period == 0 {
+		c.Holdout.Period = 10
 	}
-	if c.EarlyTerminate == 0 {
-		c.EarlyTerminate = 3
+	if c.Holdout.EarlyTerminate == 0 {
+		c.Holdout.EarlyTerminate = 3
 	}
-	if c.DecayLearningRate == 0 {
-		c.DecayLearningRate = 1
+	if c.SGD.DecayLearningRate == 0 {
+		c.SGD.DecayLearningRate = 1
 	}
-	if c.Loss == "" {
-		c.Loss = "squared"
+	if c.Loss.Function == "" {
+		c.Loss.Function = "squared"
 	}
-	if c.Link == "" {
-		c.Link = "identity"
+	if c.Loss.Link == "" {
+		c.Loss.Link = "identity"
 	}
-	if c.ConjugateGradient {
-		c.BFGS, c.Mem, c.MemSet = c.Hybrid == nil, 0, true
-		c.TerminationSet = true // at what it is: 0 if not given
+	if c.Batch.ConjugateGradient {
+		c.Batch.BFGS, c.Batch.Mem.Value, c.Batch.Mem.Set = c.Hybrid == nil, 0, true
+		c.Batch.Termination.Set = true // at what it is: 0 if not given
 	}
-	if !c.MemSet {
-		c.Mem = lbfgs.DefaultMem
+	if !c.Batch.Mem.Set {
+		c.Batch.Mem.Value = lbfgs.DefaultMem
 	}
-	if !c.TerminationSet {
-		c.Termination = descent.DefaultTermination
+	if !c.Batch.Termination.Set {
+		c.Batch.Termination.Value = descent.DefaultTermination
 	}
 	return c
 }
@@ -62,105 +62,105 @@ func (c *Config) Validate() error {
 		faults = append(faults, usage(option, format, args...))
 	}
 	d := c.withDefaults()
-	if d.Bits < 1 || d.Bits > 32 {
-		fault("--bit_precision", "%d bits: gvw keeps 2^b weights with b from 1 to 32", d.Bits)
+	if d.Features.Bits < 1 || d.Features.Bits > 32 {
+		fault("--bit_precision", "%d bits: gvw keeps 2^b weights with b from 1 to 32", d.Features.Bits)
 	}
 	if d.Passes < 1 {
 		fault("--passes", "%d passes: at least one is needed", d.Passes)
 	}
-	if d.HoldoutPeriod < 1 {
-		fault("--holdout_period", "every %d-th example cannot be held out", d.HoldoutPeriod)
+	if d.Holdout.Period < 1 {
+		fault("--holdout_period", "every %d-th example cannot be held out", d.Holdout.Period)
 	}
-	if d.HoldoutAfter < 0 {
-		fault("--holdout_after", "%d is no number of examples", d.HoldoutAfter)
+	if d.Holdout.After < 0 {
+		fault("--holdout_after", "%d is no number of examples", d.Holdout.After)
 	}
-	if d.EarlyTerminate < 1 {
-		fault("--early_terminate", "%d passes: at least one is needed", d.EarlyTerminate)
+	if d.Holdout.EarlyTerminate < 1 {
+		fault("--early_terminate", "%d passes: at least one is needed", d.Holdout.EarlyTerminate)
 	}
 	d.validateFormat(fault)
-	if d.L1 < 0 {
-		fault("--l1", "%g is negative", d.L1)
+	if d.Reg.L1 < 0 {
+		fault("--l1", "%g is negative", d.Reg.L1)
 	}
-	if d.L2 < 0 {
-		fault("--l2", "%g is negative", d.L2)
+	if d.Reg.L2 < 0 {
+		fault("--l2", "%g is negative", d.Reg.L2)
 	}
-	if d.SGDL2 < 0 {
-		fault("--sgd_l2", "%g is negative", d.SGDL2)
+	if d.Reg.SGDL2 < 0 {
+		fault("--sgd_l2", "%g is negative", d.Reg.SGDL2)
 	}
 	if _, err := d.updateRule(); err != nil {
 		fault("", "%s", strings.TrimPrefix(err.Error(), "sgd: "))
 	}
 	d.validateClasses(fault)
 	d.validateFTRL(fault)
-	if d.Examples < 0 {
-		fault("--examples", "%d is no number of examples", d.Examples)
+	if d.Data.Examples < 0 {
+		fault("--examples", "%d is no number of examples", d.Data.Examples)
 	}
-	if d.Examples > 0 && d.Cluster != nil {
+	if d.Data.Examples > 0 && d.Cluster.Join != nil {
 		fault("--examples", "on a cluster every rank would have first ones of its own: cut the data instead")
 	}
-	if d.PassLength < 0 {
-		fault("--initial_pass_length", "%d is no number of examples", d.PassLength)
+	if d.Data.PassLength < 0 {
+		fault("--initial_pass_length", "%d is no number of examples", d.Data.PassLength)
 	}
-	if d.PassLength > 0 && (d.Cluster != nil || d.BFGS || d.Hybrid != nil || d.Shuffle) {
+	if d.Data.PassLength > 0 && (d.Cluster.Join != nil || d.Batch.BFGS || d.Hybrid != nil || d.Data.Shuffle) {
 		fault("--initial_pass_length", "it is for SGD in one process, in the order of the data: leave it out")
 	}
-	if d.SavePerPass && d.Hybrid != nil {
+	if d.Model.SavePerPass && d.Hybrid != nil {
 		fault("--save_per_pass", "the passes of a hybrid are of two learners: run --passes and --bfgs one after the other")
 	}
-	if d.PreserveCounters && d.InitialModel != "" && (d.Cluster != nil || d.Hybrid != nil) {
+	if d.Model.PreserveCounters && d.Model.Initial != "" && (d.Cluster.Join != nil || d.Hybrid != nil) {
 		fault("--preserve_performance_counters", "it is for one learner in one process: on a cluster the sums of the model would count once a rank")
 	}
 	if _, err := d.newLoss(); err != nil {
 		fault("--loss_function", "%v", err)
 	}
-	if d.MinPredictionSet && d.MaxPredictionSet && d.MinPrediction > d.MaxPrediction {
-		fault("--min_prediction", "%g is above --max_prediction %g", d.MinPrediction, d.MaxPrediction)
+	if d.Loss.MinPrediction.Set && d.Loss.MaxPrediction.Set && d.Loss.MinPrediction.Value > d.Loss.MaxPrediction.Value {
+		fault("--min_prediction", "%g is above --max_prediction %g", d.Loss.MinPrediction.Value, d.Loss.MaxPrediction.Value)
 	}
-	if _, err := loss.NewLink(d.Link); err != nil {
+	if _, err := loss.NewLink(d.Loss.Link); err != nil {
 		fault("--link", "%v", err)
 	}
 	d.validateNames(fault)
-	d.Namespaces.validate(fault)
-	if err := d.Namespaces.values(); err != nil {
+	d.Features.Namespaces.validate(fault)
+	if err := d.Features.Namespaces.values(); err != nil {
 		fault("", "%v", err)
 	}
-	if len(d.Inputs) == 0 && d.Cache == "" {
+	if len(d.Data.Inputs) == 0 && d.Data.Cache == "" {
 		fault("--data", "there is nothing to read: give -d FILE, a cache, or text on stdin")
 	}
-	if d.TestOnly && (d.BFGS || d.Hybrid != nil) && d.OpenModel == nil {
+	if d.TestOnly && (d.Batch.BFGS || d.Hybrid != nil) && d.Model.Open == nil {
 		fault("--testonly", "nothing to test: give the model with -i")
 	}
 	if d.Hybrid != nil {
-		if d.BFGS {
+		if d.Batch.BFGS {
 			fault("--hybrid", "it runs L-BFGS by itself: leave --bfgs out")
 		}
 		if d.Hybrid.SGDPasses < 1 || d.Hybrid.LBFGSPasses < 2 {
 			fault("--hybrid", "%d:%d: at least 1 pass of SGD and 2 of L-BFGS are needed (the curvature pass counts)", d.Hybrid.SGDPasses, d.Hybrid.LBFGSPasses)
 		}
-	} else if d.SGDL2 != 0 {
+	} else if d.Reg.SGDL2 != 0 {
 		fault("--sgd_l2", "it belongs to phase 1 of --hybrid; without --hybrid use --l2")
 	}
-	if d.BFGS && !d.TestOnly && d.Passes < 2 {
+	if d.Batch.BFGS && !d.TestOnly && d.Passes < 2 {
 		fault("--bfgs", "at least 2 passes must be used: give --passes N (each pass over the data counts, the curvature pass too)")
 	}
 	d.validateBatch(fault)
 	d.validateMeasures(fault)
-	if d.Cluster != nil && d.Cluster.Checkpoints != nil && d.Predictions+d.RawPredictions != "" && d.predictedPasses() > 1 {
+	if d.Cluster.Join != nil && d.Cluster.Join.Checkpoints != nil && d.Output.Predictions+d.Output.RawPredictions != "" && d.predictedPasses() > 1 {
 		fault("--checkpoint", "predictions of several passes cannot be had again, so nobody could go on from a state: leave out -p and -r, and predict in a run of its own (-t -i MODEL)")
 	}
-	if d.ShuffleMemory < 0 {
-		fault("--shuffle_memory", "%d bytes is negative", d.ShuffleMemory)
+	if d.Data.ShuffleMemory < 0 {
+		fault("--shuffle_memory", "%d bytes is negative", d.Data.ShuffleMemory)
 	}
-	for _, c := range d.ClassWeights {
+	for _, c := range d.Data.ClassWeights {
 		if !(c.Weight >= 0) {
 			fault("--classweight", "%g:%g: a weight of 0 or more is needed", c.Label, c.Weight)
 		}
 	}
-	if (d.OutputRegularizer != "" || d.OutputRegularizerTxt != "" || d.FinalModel != "" || d.ReadableModel != "" || d.InvertHash != "" || d.ExtraMetrics != "" || d.Predictions != "" || d.RawPredictions != "") && d.Create == nil {
-		faults = append(faults, errors.New("learn: Config.Create is needed for files to write"))
+	if (d.Reg.Output != "" || d.Reg.OutputText != "" || d.Model.Final != "" || d.Model.Readable != "" || d.Model.InvertHash != "" || d.Metrics.Extra != "" || d.Output.Predictions != "" || d.Output.RawPredictions != "") && d.Output.Create == nil {
+		faults = append(faults, errors.New("learn: Config.Output.Create is needed for files to write"))
 	}
-	if d.InitialModel+d.InputRegularizer != "" && d.OpenModel == nil {
-		faults = append(faults, errors.New("learn: Config.OpenModel is needed for a model to read"))
+	if d.Model.Initial+d.Reg.Input != "" && d.Model.Open == nil {
+		faults = append(faults, errors.New("learn: Config.Model.Open is needed for a model to read"))
 	}
 	return errors.Join(faults...)
 }

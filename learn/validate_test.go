@@ -9,9 +9,13 @@ import (
 
 func TestValidateReportsAllFaults(t *testing.T) {
 	c := Config{
-		Bits: 40, Passes: -1, HoldoutPeriod: -1, EarlyTerminate: -2, L2: -1, SGDL2: 1, Loss: "cubic", Link: "none",
-		BFGS: true, Mem: -1, MemSet: true, Termination: -1, TerminationSet: true, FinalModel: "m",
-		MinPrediction: 2, MinPredictionSet: true, MaxPrediction: 1, MaxPredictionSet: true,
+		Features: FeatureConfig{Bits: 40},
+		Passes:   -1,
+		Holdout:  HoldoutConfig{Period: -1, EarlyTerminate: -2},
+		Reg:      RegConfig{L2: -1, SGDL2: 1},
+		Loss:     LossConfig{Function: "cubic", Link: "none", MinPrediction: Some[float32](2), MaxPrediction: Some[float32](1)},
+		Batch:    BatchConfig{BFGS: true, Mem: Some[int](-1), Termination: Some[float64](-1)},
+		Model:    ModelConfig{Final: "m"},
 	}
 	err := c.Validate()
 	if err == nil {
@@ -28,7 +32,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 }
 
 func TestValidateTakesTheDefaults(t *testing.T) {
-	c := Config{Inputs: []Input{{Name: "x"}}}
+	c := Config{Data: DataConfig{Inputs: []Input{{Name: "x"}}}}
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -19,16 +19,18 @@ import (
 
 // dataFormat is the format of the data for a command line that was checked.
 func dataFormat(s *settings) stream.Format {
-	cfg := learn.Config{CSV: csv.Config{
-		Separator:       s.get("csv_separator"),
-		Header:          s.get("csv_header"),
-		NoFileHeader:    s.has("csv_no_file_header"),
-		NamespaceValues: s.get("csv_ns_value"),
-		Label:           s.get("label"),
-	}}
+	cfg := learn.Config{
+		Data: learn.DataConfig{CSV: csv.Config{
+			Separator:       s.get("csv_separator"),
+			Header:          s.get("csv_header"),
+			NoFileHeader:    s.has("csv_no_file_header"),
+			NamespaceValues: s.get("csv_ns_value"),
+			Label:           s.get("label"),
+		}},
+	}
 	for _, format := range learn.Formats {
 		if s.has(format) {
-			cfg.Format = format
+			cfg.Data.Format = format
 		}
 	}
 	return cfg.DataFormat()

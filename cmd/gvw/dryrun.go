@@ -42,7 +42,7 @@ func (p *program) dryRun(ctx context.Context, fsys hdfsio.FS, data []string, cfg
 	case plan.Ranks > 1:
 		text = append(text, "the loss of a rank ends the job\n"...)
 	}
-	if c := cfg.Cluster; c != nil && c.Elastic {
+	if c := cfg.Cluster.Join; c != nil && c.Elastic {
 		text = append(text, "it starts without ranks that have not come when --start_timeout is over\n"...)
 	}
 	if checkpoint != "" {

@@ -48,7 +48,7 @@ func read(t *testing.T, b block) *feature.Batch {
 	words := strings.Fields(b.info)
 	cfg := learn.Config{}
 	if words[0] != "vw" {
-		cfg.Format = words[0]
+		cfg.Data.Format = words[0]
 	}
 	format := cfg.DataFormat()
 	f := feature.Config{Bits: 18, ChainHash: len(words) > 1 && words[1] == "--chain_hash"}

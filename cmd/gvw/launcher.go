@@ -119,7 +119,7 @@ func (p *program) checkWorkers(ctx context.Context, job localJob, s *settings) e
 		if err != nil {
 			return err
 		}
-		cfg.Cluster = &allreduce.Config{Total: job.workers}
+		cfg.Cluster.Join = &allreduce.Config{Total: job.workers}
 		bytes, err := cfg.Tables()
 		if err != nil {
 			return err

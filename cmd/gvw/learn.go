@@ -35,11 +35,11 @@ func (p *program) learn(c *cli.Context) (err error) {
 	}
 	shard := hdfsio.Shard{}
 	if isRank {
-		if cfg.Cluster, err = clusterConfig(c, at); err != nil {
+		if cfg.Cluster.Join, err = clusterConfig(c, at); err != nil {
 			return err
 		}
 		if p.enlisted == nil { // else that is done, and a secret is there to be read once
-			if err := p.guard(c, cfg.Cluster); err != nil {
+			if err := p.guard(c, cfg.Cluster.Join); err != nil {
 				return err
 			}
 		}
@@ -51,77 +51,77 @@ func (p *program) learn(c *cli.Context) (err error) {
 			shard = p.share(kind, at)
 		}
 	}
-	level := logLevel(cfg.Quiet, c.String("log_level"))
-	ctx, fsys := c.Context, watched(c, p.files(c.String, cfg.Quiet), isRank, p.Logger(level, isRank))
-	cfg.CacheMode = fileMode(c.String("mode"))
-	cfg.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
-	if cfg.Cache, err = cacheName(c, shard); err != nil {
+	level := logLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
+	ctx, fsys := c.Context, watched(c, p.files(c.String, cfg.Diagnostics.Quiet), isRank, p.Logger(level, isRank))
+	cfg.Data.CacheMode = fileMode(c.String("mode"))
+	cfg.Data.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
+	if cfg.Data.Cache, err = cacheName(c, shard); err != nil {
 		return err
 	}
-	kept := cfg.Cache
-	if cfg.KillCache {
+	kept := cfg.Data.Cache
+	if cfg.Data.KillCache {
 		kept = "" // it is to be made again, from stdin where no data is given
 	}
 	data := c.StringSlice("data")
 	if c.Bool("no_stdin") && len(data) == 0 {
-		if cfg.Inputs, err = noExamples(ctx, fsys, kept); err != nil {
+		if cfg.Data.Inputs, err = noExamples(ctx, fsys, kept); err != nil {
 			return err
 		}
-	} else if cfg.Inputs, err = p.inputs(ctx, fsys, data, kept, shard); err != nil {
+	} else if cfg.Data.Inputs, err = p.inputs(ctx, fsys, data, kept, shard); err != nil {
 		return err
 	}
-	if cfg.Valid, err = validInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {
+	if cfg.Holdout.Valid, err = validInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {
 		return err
 	}
-	cfg.OpenModel = opener(ctx, fsys)
-	cfg.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.Getenv("PATH"))
-	cfg.Create = p.creator(ctx, fsys)
+	cfg.Model.Open = opener(ctx, fsys)
+	cfg.Features.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.Getenv("PATH"))
+	cfg.Output.Create = p.creator(ctx, fsys)
 	if c.Bool("dry_run") {
-		if cfg.Cluster != nil {
-			p.takeCheckpoints(c, cfg.Cluster, nil)
+		if cfg.Cluster.Join != nil {
+			p.takeCheckpoints(c, cfg.Cluster.Join, nil)
 		}
 		return p.dryRun(ctx, fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
 	if name := c.String("log_json"); name != "" {
-		log, oerr := p.passLog(hdfsio.Local{Perm: cfg.CacheMode}, name)
+		log, oerr := p.passLog(hdfsio.Local{Perm: cfg.Data.CacheMode}, name)
 		if oerr != nil {
 			return oerr
 		}
 		defer func() { err = errors.Join(err, log.Close()) }()
-		cfg.PassLog = log
+		cfg.Metrics.PassLog = log
 	}
-	if f, ok := p.Stderr.(*os.File); ok && terminal(f) && !cfg.Quiet {
+	if f, ok := p.Stderr.(*os.File); ok && terminal(f) && !cfg.Diagnostics.Quiet {
 		left := newRemaining(p.Stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
 		defer left.end()
-		for i, in := range cfg.Inputs {
-			cfg.Inputs[i] = left.count(in)
+		for i, in := range cfg.Data.Inputs {
+			cfg.Data.Inputs[i] = left.count(in)
 		}
-		cfg.Watch = left.watch
+		cfg.Diagnostics.Watch = left.watch
 		p.Stderr = left
 		defer func() { p.Stderr = f }()
 	}
-	cfg.Loaded = p.checkLoaded(c)
+	cfg.Model.Loaded = p.checkLoaded(c)
 	switch {
 	case c.Bool("driver_output_off"):
-		cfg.Talk = io.Discard // not nil: as in vw the model keeps the state of the table
+		cfg.Diagnostics.Writer = io.Discard // not nil: as in vw the model keeps the state of the table
 	case c.String("driver_output") == "stdout":
-		cfg.Talk = p.Stdout
+		cfg.Diagnostics.Writer = p.Stdout
 	default:
-		cfg.Talk = p.Stderr
+		cfg.Diagnostics.Writer = p.Stderr
 	}
 	if c.Bool("audit") {
-		if slices.Contains(stdoutNames, cfg.Predictions) || slices.Contains(stdoutNames, cfg.RawPredictions) {
+		if slices.Contains(stdoutNames, cfg.Output.Predictions) || slices.Contains(stdoutNames, cfg.Output.RawPredictions) {
 			return cli.Usagef("--audit: it writes to stdout, so predictions need a file of their own")
 		}
-		cfg.Audit = p.Stdout
+		cfg.Output.Audit = p.Stdout
 	}
-	cfg.Log = p.Logger(level, isRank) // by way of the line at the bottom of a terminal
-	fsys.Log = cfg.Log
+	cfg.Diagnostics.Log = p.Logger(level, isRank) // by way of the line at the bottom of a terminal
+	fsys.Log = cfg.Diagnostics.Log
 	if shard.Kind == hdfsio.Bytes {
-		warnOfPrefixes(cfg.Log, fsys, c.StringSlice("data"))
+		warnOfPrefixes(cfg.Diagnostics.Log, fsys, c.StringSlice("data"))
 	}
-	if cfg.Cluster != nil {
-		p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
+	if cfg.Cluster.Join != nil {
+		p.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
 	}
 	if err := takeRunDir(c, &cfg, fsys); err != nil {
 		return err
@@ -131,11 +131,11 @@ func (p *program) learn(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	cfg.Group = p.enlisted
+	cfg.Cluster.Group = p.enlisted
 	cfg.CheckMemory = func(bytes uint64) error { return checkRoom(bytes, 1) }
-	cfg.Once = p.task != nil && isRank && cfg.Cluster.Elastic && cfg.Cluster.OnLoss == allreduce.Wait
+	cfg.Cluster.SingleWriter = p.task != nil && isRank && cfg.Cluster.Join.Elastic && cfg.Cluster.Join.OnLoss == allreduce.Wait
 	p.report, err = learn.Run(c.Context, cfg)
-	return idle(err, cfg.Log)
+	return idle(err, cfg.Diagnostics.Log)
 }
 
 // idle is nil for who has stood by to the end, or need not, which is told.

@@ -59,12 +59,12 @@ func (m *mapper) prepare(cfg *learn.Config) error {
 	if err := m.checkMemory(cfg); err != nil {
 		return err
 	}
-	for i, in := range cfg.Inputs {
-		cfg.Inputs[i] = m.count(in)
+	for i, in := range cfg.Data.Inputs {
+		cfg.Data.Inputs[i] = m.count(in)
 	}
-	cfg.Watch = m.report.watch
-	cfg.PassLog = m.report
-	cfg.Log = slog.New(slog.NewMultiHandler(cfg.Log.Handler(), &logStatus{report: m.report}))
+	cfg.Diagnostics.Watch = m.report.watch
+	cfg.Metrics.PassLog = m.report
+	cfg.Diagnostics.Log = slog.New(slog.NewMultiHandler(cfg.Diagnostics.Log.Handler(), &logStatus{report: m.report}))
 	m.report.set("reading the split")
 	return nil
 }

@@ -35,169 +35,169 @@ func learnConfig(c *cli.Context) (learn.Config, error) {
 	f32 := func(name string) float32 { return float32(c.Float64(name)) }
 	whole := func(name string) int { return int(c.Uint64(name)) }
 	cfg := learn.Config{
-		KillCache:      c.Bool("kill_cache"),
-		Passes:         whole("passes"),
-		TestOnly:       c.Bool("testonly"),
-		Shuffle:        c.Bool("shuffle"),
-		ShuffleSeed:    c.Uint64("random_seed"),
-		ShuffleMemory:  whole("shuffle_memory") << 20,
-		Examples:       whole("examples"),
-		PassLength:     whole("initial_pass_length"),
-		HoldoutOff:     c.Bool("holdout_off"),
-		HoldoutAsked:   c.IsSet("holdout_off") || c.IsSet("holdout_period") || c.IsSet("holdout_after") || c.IsSet("early_terminate"),
-		HoldoutPeriod:  whole("holdout_period"),
-		HoldoutAfter:   whole("holdout_after"),
-		EarlyTerminate: whole("early_terminate"),
-
-		CSV: csv.Config{
-			Separator:       c.String("csv_separator"),
-			Header:          c.String("csv_header"),
-			NoFileHeader:    c.Bool("csv_no_file_header"),
-			NamespaceValues: c.String("csv_ns_value"),
-			Label:           c.String("label"),
+		Data: learn.DataConfig{
+			KillCache:     c.Bool("kill_cache"),
+			Shuffle:       c.Bool("shuffle"),
+			ShuffleSeed:   c.Uint64("random_seed"),
+			ShuffleMemory: whole("shuffle_memory") << 20,
+			Examples:      whole("examples"),
+			PassLength:    whole("initial_pass_length"),
+			CSV: csv.Config{
+				Separator:       c.String("csv_separator"),
+				Header:          c.String("csv_header"),
+				NoFileHeader:    c.Bool("csv_no_file_header"),
+				NamespaceValues: c.String("csv_ns_value"),
+				Label:           c.String("label"),
+			},
+			Strict:  c.Bool("strict_parse"),
+			MaxLine: whole("max_line"),
 		},
-		Strict:  c.Bool("strict_parse"),
-		MaxLine: whole("max_line"),
-
-		Bits:       uint(c.Uint64("bit_precision")),
-		BitsSet:    c.IsSet("bit_precision"),
-		HashAll:    c.String("hash") == "all",
-		HashSet:    c.IsSet("hash"),
-		HashSeed:   uint32(c.Uint64("hash_seed")),
-		SeedSet:    c.IsSet("hash_seed"),
-		NoConstant: c.Bool("noconstant"),
-		Constant:   f32("constant"),
-		Namespaces: learn.Namespaces{
-			Quadratic:       c.StringSlice("quadratic"),
-			Cubic:           c.StringSlice("cubic"),
-			Interactions:    c.StringSlice("interactions"),
-			Permutations:    c.Bool("permutations"),
-			LeaveDuplicates: c.Bool("leave_duplicate_interactions"),
-			Ignore:          c.StringSlice("ignore"),
-			IgnoreLinear:    c.StringSlice("ignore_linear"),
-			Keep:            c.StringSlice("keep"),
-			Redefine:        c.StringSlice("redefine"),
-			NGrams:          c.StringSlice("ngram"),
-			Skips:           c.StringSlice("skips"),
-			Limits:          limits(c.StringSlice("feature_limit")),
-			Affix:           c.String("affix"),
-			Spelling:        c.StringSlice("spelling"),
-			ChainHash:       c.Bool("chain_hash"),
-			SortFeatures:    c.Bool("sort_features"),
-			Dictionary:      c.StringSlice("dictionary"),
+		Passes:   whole("passes"),
+		TestOnly: c.Bool("testonly"),
+		Holdout: learn.HoldoutConfig{
+			Off:            c.Bool("holdout_off"),
+			Asked:          c.IsSet("holdout_off") || c.IsSet("holdout_period") || c.IsSet("holdout_after") || c.IsSet("early_terminate"),
+			Period:         whole("holdout_period"),
+			After:          whole("holdout_after"),
+			EarlyTerminate: whole("early_terminate"),
 		},
-
-		SGD:               c.Bool("sgd"),
-		Adaptive:          c.Bool("adaptive"),
-		Normalized:        c.Bool("normalized"),
-		Invariant:         c.Bool("invariant"),
-		LearningRate:      f32("learning_rate"),
-		LearningRateSet:   c.IsSet("learning_rate"),
-		PowerT:            f32("power_t"),
-		PowerTSet:         c.IsSet("power_t"),
-		InitialT:          f32("initial_t"),
-		InitialTSet:       c.IsSet("initial_t"),
-		DecayLearningRate: f32("decay_learning_rate"),
-		QuantileTau:       f32("quantile_tau"),
-		ExpectileQ:        f32("expectile_q"),
-		LogisticMin:       f32("logistic_min"),
-		LogisticMinSet:    c.IsSet("logistic_min"),
-		LogisticMax:       f32("logistic_max"),
-		LogisticMaxSet:    c.IsSet("logistic_max"),
-		MinPrediction:     f32("min_prediction"),
-		MinPredictionSet:  c.IsSet("min_prediction"),
-		MaxPrediction:     f32("max_prediction"),
-		MaxPredictionSet:  c.IsSet("max_prediction"),
-		Adax:              c.Bool("adax"),
-		SparseL2:          f32("sparse_l2"),
-		L1State:           float64(f32("l1_state")),
-		L2State:           learn.Option[float64]{Value: float64(f32("l2_state")), Set: c.IsSet("l2_state")},
-		FeatureMask:       c.String("feature_mask"),
-		Start: sgd.Start{
-			Weight:    f32("initial_weight"),
-			Random:    c.Bool("random_weights"),
-			Normal:    c.Bool("normal_weights"),
-			Truncated: c.Bool("truncated_normal_weights"),
-			Seed:      merand.State(c.Uint64("random_seed")),
+		Features: learn.FeatureConfig{
+			Bits:       uint(c.Uint64("bit_precision")),
+			BitsSet:    c.IsSet("bit_precision"),
+			HashAll:    c.String("hash") == "all",
+			HashSet:    c.IsSet("hash"),
+			HashSeed:   learn.Option[uint32]{Value: uint32(c.Uint64("hash_seed")), Set: c.IsSet("hash_seed")},
+			NoConstant: c.Bool("noconstant"),
+			Constant:   f32("constant"),
+			Namespaces: learn.Namespaces{
+				Quadratic:       c.StringSlice("quadratic"),
+				Cubic:           c.StringSlice("cubic"),
+				Interactions:    c.StringSlice("interactions"),
+				Permutations:    c.Bool("permutations"),
+				LeaveDuplicates: c.Bool("leave_duplicate_interactions"),
+				Ignore:          c.StringSlice("ignore"),
+				IgnoreLinear:    c.StringSlice("ignore_linear"),
+				Keep:            c.StringSlice("keep"),
+				Redefine:        c.StringSlice("redefine"),
+				NGrams:          c.StringSlice("ngram"),
+				Skips:           c.StringSlice("skips"),
+				Limits:          limits(c.StringSlice("feature_limit")),
+				Affix:           c.String("affix"),
+				Spelling:        c.StringSlice("spelling"),
+				ChainHash:       c.Bool("chain_hash"),
+				SortFeatures:    c.Bool("sort_features"),
+				Dictionary:      c.StringSlice("dictionary"),
+			},
 		},
-		L1:    float64(max(0, f32("l1"))), // vw reads a negative one as 0
-		L2:    float64(max(0, f32("l2"))),
-		SGDL2: float64(f32("sgd_l2")),
-
-		FTRL:      follower(c),
-		FTRLAlpha: learn.Option[float32]{Value: f32("ftrl_alpha"), Set: c.IsSet("ftrl_alpha")},
-		FTRLBeta:  learn.Option[float32]{Value: f32("ftrl_beta"), Set: c.IsSet("ftrl_beta")},
-
-		OAA:           whole("oaa"),
-		OAASubsample:  whole("oaa_subsample"),
-		Probabilities: c.Bool("probabilities"),
-		Scores:        c.Bool("scores"),
-		Indexing:      indexing(c.String("indexing")),
-		IndexingSet:   c.IsSet("indexing"),
-		NamedLabels:   c.String("named_labels"),
-
-		Loss:    c.String("loss_function"),
-		LossSet: c.IsSet("loss_function"),
-		Link:    c.String("link"),
-		LinkSet: c.IsSet("link"),
-		Binary:  c.Bool("binary"),
-
-		BFGS:                 c.Bool("bfgs"),
-		ConjugateGradient:    c.Bool("conjugate_gradient"),
-		HessianOn:            c.Bool("hessian_on"),
-		NoBiasRegularization: c.Bool("no_bias_regularization"),
-		InputRegularizer:     c.String("input_feature_regularizer"),
-		OutputRegularizer:    c.String("output_feature_regularizer_binary"),
-		OutputRegularizerTxt: c.String("output_feature_regularizer_text"),
-		Regularizes:          c.IsSet("output_feature_regularizer_binary") || c.IsSet("output_feature_regularizer_text"),
-		Mem:                  whole("mem"),
-		MemSet:               c.IsSet("mem"),
-		Termination:          float64(f32("termination")),
-		TerminationSet:       c.IsSet("termination"),
-
-		FinalModel:       c.String("final_regressor"),
-		PredictOnly:      c.Bool("predict_only_model"),
-		HexWeights:       c.Bool("hexfloat_weights"),
-		ID:               c.String("id"),
-		ReadableModel:    c.String("readable_model"),
-		InvertHash:       c.String("invert_hash"),
-		Predictions:      c.String("predictions"),
-		RawPredictions:   c.String("raw_predictions"),
-		MetricsFile:      c.String("metrics_file"),
-		ExtraMetrics:     c.String("extra_metrics"),
-		SavePerPass:      c.Bool("save_per_pass"),
-		PreserveCounters: c.Bool("preserve_performance_counters"),
-
-		Quiet:          c.Bool("quiet"),
-		NoBestConstant: c.Bool("dont_output_best_constant"),
-		Progress:       c.String("progress"),
+		SGD: learn.SGDConfig{
+			Plain:             c.Bool("sgd"),
+			Adaptive:          c.Bool("adaptive"),
+			Normalized:        c.Bool("normalized"),
+			Invariant:         c.Bool("invariant"),
+			LearningRate:      learn.Option[float32]{Value: f32("learning_rate"), Set: c.IsSet("learning_rate")},
+			PowerT:            learn.Option[float32]{Value: f32("power_t"), Set: c.IsSet("power_t")},
+			InitialT:          learn.Option[float32]{Value: f32("initial_t"), Set: c.IsSet("initial_t")},
+			DecayLearningRate: f32("decay_learning_rate"),
+			Adax:              c.Bool("adax"),
+		},
+		Loss: learn.LossConfig{
+			QuantileTau:   f32("quantile_tau"),
+			ExpectileQ:    f32("expectile_q"),
+			LogisticMin:   learn.Option[float32]{Value: f32("logistic_min"), Set: c.IsSet("logistic_min")},
+			LogisticMax:   learn.Option[float32]{Value: f32("logistic_max"), Set: c.IsSet("logistic_max")},
+			MinPrediction: learn.Option[float32]{Value: f32("min_prediction"), Set: c.IsSet("min_prediction")},
+			MaxPrediction: learn.Option[float32]{Value: f32("max_prediction"), Set: c.IsSet("max_prediction")},
+			Function:      c.String("loss_function"),
+			FunctionSet:   c.IsSet("loss_function"),
+			Link:          c.String("link"),
+			LinkSet:       c.IsSet("link"),
+			Binary:        c.Bool("binary"),
+		},
+		Reg: learn.RegConfig{
+			SparseL2:        f32("sparse_l2"),
+			L1State:         float64(f32("l1_state")),
+			L2State:         learn.Option[float64]{Value: float64(f32("l2_state")), Set: c.IsSet("l2_state")},
+			L1:              float64(max(0, f32("l1"))), // vw reads a negative one as 0
+			L2:              float64(max(0, f32("l2"))),
+			SGDL2:           float64(f32("sgd_l2")),
+			NoBias:          c.Bool("no_bias_regularization"),
+			Input:           c.String("input_feature_regularizer"),
+			Output:          c.String("output_feature_regularizer_binary"),
+			OutputText:      c.String("output_feature_regularizer_text"),
+			OutputOnAnyRank: c.IsSet("output_feature_regularizer_binary") || c.IsSet("output_feature_regularizer_text"),
+		},
+		Model: learn.ModelConfig{
+			FeatureMask: c.String("feature_mask"),
+			Start: sgd.Start{
+				Weight:    f32("initial_weight"),
+				Random:    c.Bool("random_weights"),
+				Normal:    c.Bool("normal_weights"),
+				Truncated: c.Bool("truncated_normal_weights"),
+				Seed:      merand.State(c.Uint64("random_seed")),
+			},
+			Final:            c.String("final_regressor"),
+			PredictOnly:      c.Bool("predict_only_model"),
+			HexWeights:       c.Bool("hexfloat_weights"),
+			ID:               c.String("id"),
+			Readable:         c.String("readable_model"),
+			InvertHash:       c.String("invert_hash"),
+			SavePerPass:      c.Bool("save_per_pass"),
+			PreserveCounters: c.Bool("preserve_performance_counters"),
+		},
+		FTRL: learn.FTRLConfig{
+			Rule:  follower(c),
+			Alpha: learn.Option[float32]{Value: f32("ftrl_alpha"), Set: c.IsSet("ftrl_alpha")},
+			Beta:  learn.Option[float32]{Value: f32("ftrl_beta"), Set: c.IsSet("ftrl_beta")},
+		},
+		OAA: learn.OAAConfig{
+			Classes:       whole("oaa"),
+			Subsample:     whole("oaa_subsample"),
+			Probabilities: c.Bool("probabilities"),
+			Scores:        c.Bool("scores"),
+			Indexing:      learn.Option[int]{Value: indexing(c.String("indexing")), Set: c.IsSet("indexing")},
+			NamedLabels:   c.String("named_labels"),
+		},
+		Batch: learn.BatchConfig{
+			BFGS:              c.Bool("bfgs"),
+			ConjugateGradient: c.Bool("conjugate_gradient"),
+			HessianOn:         c.Bool("hessian_on"),
+			Mem:               learn.Option[int]{Value: whole("mem"), Set: c.IsSet("mem")},
+			Termination:       learn.Option[float64]{Value: float64(f32("termination")), Set: c.IsSet("termination")},
+		},
+		Output:  learn.OutputConfig{Predictions: c.String("predictions"), RawPredictions: c.String("raw_predictions")},
+		Metrics: learn.MetricsConfig{File: c.String("metrics_file"), Extra: c.String("extra_metrics")},
+		Diagnostics: learn.DiagnosticsConfig{
+			Quiet:          c.Bool("quiet"),
+			NoBestConstant: c.Bool("dont_output_best_constant"),
+			Progress:       c.String("progress"),
+		},
 	}
 	weights, err := classWeights(c.StringSlice("classweight"))
 	if err != nil {
 		return learn.Config{}, usageErrorf("--classweight: %w", err)
 	}
-	cfg.ClassWeights = weights
+	cfg.Data.ClassWeights = weights
 	if c.IsSet("metrics") {
 		set, err := metric.Parse(c.String("metrics"))
 		if err != nil {
 			return learn.Config{}, usageErrorf("--metrics: %w", err)
 		}
-		cfg.Metrics = set
+		cfg.Metrics.Measures = set
 	}
 	for _, format := range learn.Formats {
-		if cfg.Format == "" && c.Bool(format) { // of several the first, as in vw
-			cfg.Format = format
+		if cfg.Data.Format == "" && c.Bool(format) { // of several the first, as in vw
+			cfg.Data.Format = format
 		}
 	}
 	if models := c.StringSlice("initial_regressor"); len(models) > 0 {
-		cfg.InitialModel = models[0]
+		cfg.Model.Initial = models[0]
 	}
 	if c.IsSet("bfgs_semantics") {
 		semantics, err := optim.ParseSemantics(c.String("bfgs_semantics"))
 		if err != nil {
 			return learn.Config{}, usageErrorf("--bfgs_semantics: %w", err)
 		}
-		cfg.Semantics = semantics
+		cfg.Batch.Semantics = semantics
 	}
 	if c.IsSet("hybrid") {
 		h, err := parseHybrid(c.String("hybrid"))

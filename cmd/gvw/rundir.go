@@ -30,28 +30,28 @@ const besides = "_gvw"
 // them, so that nobody knows which of them is the last.
 func takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 	given := c.String("run_dir")
-	if given == noRunDir || cfg.Cluster == nil || cfg.Cluster.Job.RunKey == "" {
+	if given == noRunDir || cfg.Cluster.Join == nil || cfg.Cluster.Join.Job.RunKey == "" {
 		return nil
 	}
 	base := strings.TrimSuffix(given, "/")
 	if given == "" {
-		if cfg.Cluster.OnLoss == allreduce.Abort {
+		if cfg.Cluster.Join.OnLoss == allreduce.Abort {
 			return nil
 		}
-		out := cmp.Or(cfg.FinalModel, cfg.Predictions, cfg.RawPredictions)
+		out := cmp.Or(cfg.Model.Final, cfg.Output.Predictions, cfg.Output.RawPredictions)
 		if !lasts(c.Context, fsys, out) {
 			return nil
 		}
 		dir, _ := filepath.Split(out)
 		base = dir + besides
 	}
-	d := &rundir.Dir{Context: c.Context, FS: trackedFS{fsys}, Base: base, Run: cfg.Cluster.Job.RunKey}
+	d := &rundir.Dir{Context: c.Context, FS: trackedFS{fsys}, Base: base, Run: cfg.Cluster.Join.Job.RunKey}
 	if given != "" { // beside the model something could be written, as is known
 		if err := d.Probe(); err != nil {
 			return err
 		}
 	}
-	cfg.RunDir = keptFiles{d}
+	cfg.Cluster.RunDir = keptFiles{d}
 	return nil
 }
 

@@ -57,20 +57,20 @@ func (p *program) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	if err != nil {
 		return cfg, err
 	}
-	if cfg.Cluster, err = clusterConfig(c, at); err != nil {
+	if cfg.Cluster.Join, err = clusterConfig(c, at); err != nil {
 		return cfg, err
 	}
-	if err := p.guard(c, cfg.Cluster); err != nil {
+	if err := p.guard(c, cfg.Cluster.Join); err != nil {
 		return cfg, err
 	}
 	if _, err := p.faultPlan(at.Total, c.String("shm") != "off"); err != nil {
 		return cfg, err // now, and not when it is needed
 	}
-	cfg.Log = p.Logger(logLevel(cfg.Quiet, c.String("log_level")), true)
-	p.takeCheckpoints(c, cfg.Cluster, cfg.Log)
-	cfg.Inputs = []learn.Input{{Name: "what the rank will read"}}
-	fsys := watched(c, p.files(c.String, true), true, cfg.Log)
-	cfg.OpenModel, cfg.Create = opener(c.Context, fsys), p.creator(c.Context, fsys)
+	cfg.Diagnostics.Log = p.Logger(logLevel(cfg.Diagnostics.Quiet, c.String("log_level")), true)
+	p.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
+	cfg.Data.Inputs = []learn.Input{{Name: "what the rank will read"}}
+	fsys := watched(c, p.files(c.String, true), true, cfg.Diagnostics.Log)
+	cfg.Model.Open, cfg.Output.Create = opener(c.Context, fsys), p.creator(c.Context, fsys)
 	return cfg, nil
 }
 

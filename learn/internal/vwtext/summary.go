@@ -26,7 +26,7 @@ type Report struct {
 	NoBestConstant bool
 	// LogLoss is the mean log-loss of --oaa --probabilities; NaN: not known.
 	LogLoss float64
-	// Measures are those of Config.Metrics over the last pass, or over the pass
+	// Measures are those of Config.Metrics.Measures over the last pass, or over the pass
 	// whose weights an early stop went back to.
 	Measures []metric.Value
 }
