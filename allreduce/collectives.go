@@ -119,7 +119,7 @@ func (g *Group) ready(ctx context.Context) error {
 	case g.over():
 		return g.overError("a collective")
 	case g.lack != nil:
-		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", g.lack.What)}
+		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", g.lack.Payload)}
 	case g.steps.unaware():
 		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job goes on with ranks %v, as this rank learns now", []int(g.live))}
 	case !g.linked:

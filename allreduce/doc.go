@@ -135,9 +135,9 @@
 // With Config.OnLoss Wait a job outlives the loss of any rank, at any instant. Its machine
 // is [Recoverable]; the server decides, and this is what it does:
 //
-//	OVER     ends the epoch; every rank fences it, and says which step it has completed
+//	EPOCH_END     ends the epoch; every rank fences it, and says which step it has completed
 //	         (steps.go)
-//	START    begins the next one, at the newest step that any rank has completed, once
+//	EPOCH_START    begins the next one, at the newest step that any rank has completed, once
 //	         another attempt of the lost rank is there (epoch.go)
 //
 // A rank that is behind takes the results of that step from one that has them, a new one

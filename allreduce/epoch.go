@@ -19,14 +19,14 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// epoch is one wiring of the job, from START to OVER: the edges, and what goes over
+// epoch is one wiring of the job, from EPOCH_START to EPOCH_END: the edges, and what goes over
 // them. A job that does not recover from losses has one.
 type epoch struct {
 	group  *Group
-	wiring *client.Wiring // nil: not wired yet
-	live   members.Set    // the ranks that take part
-	lack   *client.Lack   // what this rank takes before anything else; nil: nothing
-	wirer  *wirer         // nil: Local, or no edges are needed
+	wiring *client.Wiring  // nil: not wired yet
+	live   members.Set     // the ranks that take part
+	lack   *client.Missing // what this rank takes before anything else; nil: nothing
+	wirer  *wirer          // nil: Local, or no edges are needed
 	engine engine.Engine
 	plans  engine.Plans
 	linked bool          // the tree's edges are open
@@ -72,8 +72,8 @@ func newEpoch(g *Group) *epoch {
 func (g *Group) turn(w *client.Wiring) {
 	old, e := g.epoch, newEpoch(g)
 	live := old.live
-	if w.Live != nil {
-		live = w.Live
+	if w.Members != nil {
+		live = w.Members
 	}
 	if old.wiring != nil {
 		old.end()
@@ -89,8 +89,8 @@ func (g *Group) turn(w *client.Wiring) {
 			g.member.Ask(ctx, rank, 0, protocol.EdgeStalls, detail)
 		}
 	}
-	e.wiring, e.live, e.lack, e.wirer = w, live, w.Lack, wr // before anybody sees it
-	e.debts.incur(w.Debts)
+	e.wiring, e.live, e.lack, e.wirer = w, live, w.Missing, wr // before anybody sees it
+	e.debts.incur(w.Owed)
 	g.mu.Lock()
 	g.epoch = e
 	paid := g.early[w]
@@ -183,7 +183,7 @@ func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 		en.Driver = d
 		en.Pipes, _ = d.(engine.Pipes)
 		if !w.Stream && w.Epoch != (protocol.Epoch{}) {
-			en.Away = g.member.Gone
+			en.Away = g.member.ServerErr
 			en.OnUnmet = func(rank int, detail string) {
 				e.work.Go(func() {
 					g.member.Ask(e.quitting, rank, en.CallNumber(), protocol.EdgeStalls, detail)
@@ -320,12 +320,12 @@ type debts struct {
 	paid chan struct{} // closed: nothing is left
 }
 
-func (d *debts) incur(all []client.Lack) {
+func (d *debts) incur(all []client.Missing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.left = map[int]bool{}
 	for _, l := range all {
-		if l.What == client.LacksResults {
+		if l.Payload == client.PayloadResults {
 			d.left[l.Rank] = true
 		}
 	}

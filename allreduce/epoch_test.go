@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// TestEpochEndsWhileItIsWired: OVER arrives after the edges of the tree have opened, and before, or
+// TestEpochEndsWhileItIsWired: EPOCH_END arrives after the edges of the tree have opened, and before, or
 // while, the engine takes them over. Collectives are interrupted then, which Run makes good.
 func TestEpochEndsWhileItIsWired(t *testing.T) {
 	for _, onLoss := range []OnLoss{Abort, Wait} {
 		for _, driver := range []Driver{DriverAuto, DriverConn} {
 			for _, first := range []bool{false, true} {
-				t.Run(fmt.Sprintf("on_loss %v, driver %v, after OVER %v", onLoss, driver, first), func(t *testing.T) {
+				t.Run(fmt.Sprintf("on_loss %v, driver %v, after EPOCH_END %v", onLoss, driver, first), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { epochEndsWhileWired(t, onLoss, driver, first) })
 				})
 			}

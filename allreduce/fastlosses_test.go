@@ -79,7 +79,7 @@ func TestStateArrivesAfterTheEpoch(t *testing.T) {
 				return &lateReader{m, func() {
 					if taken++; taken == 1 {
 						all[1].kill()
-						time.Sleep(100 * time.Millisecond) // OVER comes
+						time.Sleep(100 * time.Millisecond) // EPOCH_END comes
 					}
 				}, func() {}}
 			}

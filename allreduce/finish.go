@@ -84,14 +84,14 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		if err != nil {
 			return err
 		}
-		if err := g.member.Done(ctx, file, sum); err != nil {
+		if err := g.member.Delivered(ctx, file, sum); err != nil {
 			return g.atTheEnd("telling the server that "+file+" is delivered", err)
 		}
 	}
 	if g.Stream() {
 		g.engine.Driver.Stop() // as vw does
 	}
-	if err := g.member.Bye(ctx); err != nil {
+	if err := g.member.Finish(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)
 	}
 	g.steps.clear()

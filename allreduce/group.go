@@ -132,7 +132,7 @@ func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Memb
 	if cfg.Elastic {
 		j.Elastic = cmp.Or(cfg.StartTimeout, defaultStartTimeout)
 	}
-	j.Waiting, j.Place, j.Log = g.waiting, &g.steps, cfg.Log
+	j.Waiting, j.Steps, j.Log = g.waiting, &g.steps, cfg.Log
 	member, err := client.Join(ctx, j)
 	if err != nil {
 		listener.Close()
@@ -189,7 +189,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 		})
 	}
 	g.turn(w)
-	if w.Lack != nil || g.steps.unaware() {
+	if w.Missing != nil || g.steps.unaware() {
 		return nil // Run sees to it before anything else
 	}
 	return g.connect(ctx)
@@ -203,7 +203,7 @@ func (g *Group) Roster(ctx context.Context) ([]int, error) {
 	if g.member == nil {
 		return []int{0}, nil
 	}
-	live, err := g.member.Roster(ctx)
+	live, err := g.member.Members(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
 	}
@@ -211,7 +211,7 @@ func (g *Group) Roster(ctx context.Context) ([]int, error) {
 }
 
 // Late says whether the job has been started without this rank. That is known when Join returns.
-func (g *Group) Late() bool { return g.member != nil && g.member.Late() }
+func (g *Group) Late() bool { return g.member != nil && g.member.Excluded() }
 
 // Fresh says, after Ready, whether the job begins: no step of it was completed before.
 func (g *Group) Fresh() bool { return g.wiring != nil && g.wiring.Resume == (client.Point{}) }

@@ -24,7 +24,7 @@ type (
 	// FinishedError says that the job has ended well without this attempt of the rank.
 	FinishedError = protocol.FinishedError
 	// LateError says that an elastic job has started without this rank.
-	LateError = protocol.LateError
+	LateError = protocol.ExcludedError
 	// StartError says that not all ranks have joined in time. It names the missing.
 	StartError = protocol.StartError
 	// ServerError says that the server cannot be reached, or is gone.

@@ -11,8 +11,8 @@ import (
 
 // membership is what a group needs of the server's client.
 type membership interface {
-	Roster(ctx context.Context) (live []int, err error)
-	Late() bool
+	Members(ctx context.Context) (live []int, err error)
+	Excluded() bool
 	Ready(ctx context.Context, s Shard) (*client.Wiring, error)
 	Next(ctx context.Context, after *client.Wiring) (*client.Wiring, error)
 	Newest() *client.Wiring
@@ -21,14 +21,14 @@ type membership interface {
 	Ask(ctx context.Context, peer int, collective uint64, fault protocol.EdgeFault, detail string) bool
 	Lease(ctx context.Context) error
 	Over() <-chan struct{}
-	Gone() error
+	ServerErr() error
 	Cause() error
 	Report(p Progress)
 	Fail(ctx context.Context, reason, detail string) error
-	Leaving(why string)
+	SetLeaveReason(why string)
 	Complete(ctx context.Context, sha256 [32]byte, owes []string) (deliver []string, err error)
-	Done(ctx context.Context, file string, sha256 [32]byte) error
-	Bye(ctx context.Context) error
+	Delivered(ctx context.Context, file string, sha256 [32]byte) error
+	Finish(ctx context.Context) error
 	Close() error
 }
 

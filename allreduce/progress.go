@@ -178,7 +178,7 @@ func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 				cancel(errOver)
 				return
 			}
-			if err := g.member.Gone(); err != nil {
+			if err := g.member.ServerErr(); err != nil {
 				cancel(err)
 				return
 			}
@@ -188,9 +188,9 @@ func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 			}
 			if idle := t.idle(now); idle >= g.cfg.Stall && !over && now.Sub(asked) >= g.cfg.Stall {
 				asked = now
-				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Lack.What, w.Resume.Step, w.Lack.Source, engine.Seconds(idle), t)
-				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Lack.Source, "reason", detail)
-				g.member.Ask(ctx, w.Lack.Source, 0, protocol.EdgeGives, detail)
+				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Missing.Payload, w.Resume.Step, w.Missing.Source, engine.Seconds(idle), t)
+				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Missing.Source, "reason", detail)
+				g.member.Ask(ctx, w.Missing.Source, 0, protocol.EdgeNoTransfer, detail)
 			}
 		}
 	}

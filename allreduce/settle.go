@@ -81,12 +81,12 @@ func (e *epoch) judge(f *engine.Failure) *engine.Failure {
 		return e.serversVerdict()
 	}
 	peer := f.Rank
-	if f.Ask == protocol.EdgeGarbles {
+	if f.Ask == protocol.EdgeCorrupts {
 		peer = f.Far
 	}
 	ctx, cancel := context.WithTimeout(e.quitting, g.cfg.patience())
 	defer cancel()
-	for ctx.Err() == nil && g.member.Gone() == nil {
+	for ctx.Err() == nil && g.member.ServerErr() == nil {
 		if f.Ask != 0 && !g.member.Ask(ctx, peer, e.engine.CallNumber(), f.Ask, f.Reason()) {
 			g.log.Warn("the server does not say whether it looks after an edge that fails: it may be away", "rank", g.cfg.Rank, "edge to", peer, "fault", f.Reason())
 		}
@@ -119,7 +119,7 @@ func (e *epoch) tellServer(f *engine.Failure) {
 		return
 	}
 	if g.cfg.OnLoss != Abort && (errors.Is(f.Err, ErrLeaving) || transport.Exhausted(f.Err)) {
-		g.member.Leaving(f.Reason()) // Close says so
+		g.member.SetLeaveReason(f.Reason()) // Close says so
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
@@ -222,7 +222,7 @@ func (g *Group) Fail(ctx context.Context, err error) {
 	ending := en.Ending && en.Failure == nil
 	en.Mu.Unlock()
 	if ending {
-		e.tellServer(f) // the others wait for its BYE, and for nothing else
+		e.tellServer(f) // the others wait for its FINISHED, and for nothing else
 		return
 	}
 	en.Fail(f, nil)

@@ -49,22 +49,22 @@ type steps struct {
 	pause     *pause         // nil: the runner waits for nothing outside the collectives
 }
 
-var _ client.Place = (*steps)(nil)
+var _ client.StepTracker = (*steps)(nil)
 
 // At says how far this rank is.
-func (s *steps) At() client.At {
+func (s *steps) Position() client.Position {
 	waits := s.group.waiting().Rank
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return client.At{Completed: s.completed, Work: s.work, WaitsFor: waits}
+	return client.Position{Completed: s.completed, Work: s.work, WaitsFor: waits}
 }
 
 // Fence ends an epoch: what is not completed yet is not completed in it.
-func (s *steps) Fence(e protocol.Epoch) client.At {
+func (s *steps) Seal(e protocol.Epoch) client.Position {
 	s.mu.Lock()
 	s.fenced = e
 	s.mu.Unlock()
-	return s.At()
+	return s.Position()
 }
 
 // enter begins an epoch. A rank that lacks nothing is where the others are, which may
@@ -76,7 +76,7 @@ func (s *steps) enter(w *client.Wiring) {
 	switch {
 	case w.Ending:
 		s.fenced = protocol.Epoch{}
-	case s.recovers && w.Lack == nil && w.Resume.Step > 0:
+	case s.recovers && w.Missing == nil && w.Resume.Step > 0:
 		s.completed = w.Resume
 	}
 }
@@ -237,7 +237,7 @@ func (s *steps) payDebts(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case now := <-ticker.C:
-			if err := g.member.Gone(); err != nil {
+			if err := g.member.ServerErr(); err != nil {
 				return fmt.Errorf("rank %d: sending results to ranks %v: %w", g.cfg.Rank, e.debts.owed(), err)
 			}
 			if now.Sub(said) >= engine.SayEvery {

@@ -83,8 +83,8 @@ type solitary struct {
 func (s *solitary) Ready(context.Context, Shard) (*client.Wiring, error) {
 	return &s.wiring, nil
 }
-func (s *solitary) Roster(context.Context) ([]int, error) { return []int{0}, nil }
-func (s *solitary) Late() bool                            { return false }
+func (s *solitary) Members(context.Context) ([]int, error) { return []int{0}, nil }
+func (s *solitary) Excluded() bool                         { return false }
 
 func (s *solitary) Next(context.Context, *client.Wiring) (*client.Wiring, error) {
 	panic("BUG: a job with vw workers has one epoch")
@@ -97,17 +97,17 @@ func (s *solitary) Ask(context.Context, int, uint64, protocol.EdgeFault, string)
 }
 func (s *solitary) Lease(context.Context) error                { return nil }
 func (s *solitary) Over() <-chan struct{}                      { return s.over }
-func (s *solitary) Gone() error                                { return nil }
+func (s *solitary) ServerErr() error                           { return nil }
 func (s *solitary) Cause() error                               { return nil }
 func (s *solitary) Report(Progress)                            {}
 func (s *solitary) Fail(context.Context, string, string) error { return nil }
-func (s *solitary) Leaving(string)                             {}
+func (s *solitary) SetLeaveReason(string)                      {}
 func (s *solitary) Complete(_ context.Context, _ [32]byte, owes []string) ([]string, error) {
 	return owes, nil
 }
-func (s *solitary) Done(context.Context, string, [32]byte) error { return nil }
-func (s *solitary) Bye(context.Context) error                    { return nil }
-func (s *solitary) Close() error                                 { return nil }
+func (s *solitary) Delivered(context.Context, string, [32]byte) error { return nil }
+func (s *solitary) Finish(context.Context) error                      { return nil }
+func (s *solitary) Close() error                                      { return nil }
 
 // streamGroup is a rank of a job with vw workers, at host h<rank> of n.
 func streamGroup(t *testing.T, n *mem.Network, rank, total int, parent string, kids int) *Group {

@@ -15,7 +15,7 @@ import (
 
 // FuzzWant reads anything as what a rank asks another one for.
 func FuzzWant(f *testing.F) {
-	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: client.LacksState}.appendTo(nil))
+	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: client.PayloadState}.appendTo(nil))
 	f.Add(make([]byte, wantSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) != wantSize {

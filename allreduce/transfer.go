@@ -50,7 +50,7 @@ const (
 
 type want struct {
 	at   client.Point
-	what client.What
+	what client.Payload
 }
 
 func (w want) appendTo(dst []byte) []byte {
@@ -66,7 +66,7 @@ func decodeWant(b []byte) (w want) {
 	le := binary.LittleEndian
 	w.at.Epoch = protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
 	w.at.Step = le.Uint64(b[16:])
-	w.what = client.What(b[24])
+	w.what = client.Payload(b[24])
 	return w
 }
 
@@ -81,16 +81,16 @@ var errNo = errors.New("the other rank says no")
 func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 	g := s.group
 	began := time.Now()
-	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Lack.What, "step", w.Resume.Step, "from", link.RankAt(w.Lack.Source, w.Lack.Address))
-	what := w.Lack.What
-	if what == client.LacksCheckpoint {
+	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Missing.Payload, "step", w.Resume.Step, "from", link.RankAt(w.Missing.Source, w.Missing.Address))
+	what := w.Missing.Payload
+	if what == client.PayloadCheckpoint {
 		return s.load(w)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := newTransfer()
 	defer s.paused(func() string {
-		return fmt.Sprintf("the %v of step %d from %s, %v", w.Lack.What, w.Resume.Step, link.RankAt(w.Lack.Source, w.Lack.Address), t)
+		return fmt.Sprintf("the %v of step %d from %s, %v", w.Missing.Payload, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), t)
 	})()
 	watched := make(chan struct{})
 	defer func() { <-watched }()
@@ -100,8 +100,8 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 		defer close(watched)
 		s.watch(w, t, cancel, done)
 	}()
-	if what == client.LacksResults && s.isSpoilt() {
-		what = client.LacksState
+	if what == client.PayloadResults && s.isSpoilt() {
+		what = client.PayloadState
 	}
 	for {
 		t.begin()
@@ -109,8 +109,8 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 		tries := t.failed(err)
 		var refused *notTaken
 		switch {
-		case errors.Is(err, errElse) && what == client.LacksResults:
-			what = client.LacksState
+		case errors.Is(err, errElse) && what == client.PayloadResults:
+			what = client.PayloadState
 			continue
 		case err == nil:
 			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
@@ -119,12 +119,12 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 			return err
 		case ctx.Err() != nil:
 		case tries%25 == 1:
-			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", link.RankAt(w.Lack.Source, w.Lack.Address), "tries", tries, "error", err)
+			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", link.RankAt(w.Missing.Source, w.Missing.Address), "tries", tries, "error", err)
 		}
 		select {
 		case <-time.After(redial):
 		case <-ctx.Done():
-			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Lack.What, w.Resume.Step, link.RankAt(w.Lack.Source, w.Lack.Address), context.Cause(ctx))
+			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Missing.Payload, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), context.Cause(ctx))
 		}
 	}
 }
@@ -135,9 +135,9 @@ type notTaken struct{ err error }
 func (e *notTaken) Error() string { return e.err.Error() }
 func (e *notTaken) Unwrap() error { return e.err }
 
-func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.What, t *transfer) error {
+func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.Payload, t *transfer) error {
 	g := s.group
-	bare, err := dialRank(ctx, g.cfg.Network, w.Lack.Address)
+	bare, err := dialRank(ctx, g.cfg.Network, w.Missing.Address)
 	if err != nil {
 		return err
 	}
@@ -148,14 +148,14 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.What
 	if err != nil {
 		return err
 	}
-	b, x, err := g.cfg.key(w).Greet(c, newHello(w.Epoch, g.cfg.Rank, w.Lack.Source, g.cfg.Total, true), helloSize)
+	b, x, err := g.cfg.key(w).Greet(c, newHello(w.Epoch, g.cfg.Rank, w.Missing.Source, g.cfg.Total, true), helloSize)
 	if err != nil {
 		return auth.Explain(noEOF(err))
 	}
 	if h, err := decodeHello(b); err != nil {
 		return err
-	} else if int(h.from) != w.Lack.Source {
-		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, w.Lack.Source)
+	} else if int(h.from) != w.Missing.Source {
+		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, w.Missing.Source)
 	}
 	if g.cfg.tagged() {
 		c = x.Seal(c, auth.Client)
@@ -167,10 +167,10 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.What
 	s.state.Lock()
 	defer s.state.Unlock()
 	read := s.machine.ReadState
-	if what == client.LacksResults {
+	if what == client.PayloadResults {
 		read = s.machine.ReadResults
 	}
-	if what == client.LacksState {
+	if what == client.PayloadState {
 		s.spoil()
 	}
 	t.opens()
@@ -189,12 +189,12 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.What
 	case r.err != nil && r.err != io.EOF:
 		return r.err
 	case err != nil && r.err == io.EOF:
-		return &notTaken{fmt.Errorf("rank %d: the %v of step %d from %s: %w", g.cfg.Rank, what, w.Resume.Step, link.RankAt(w.Lack.Source, w.Lack.Address), err)}
+		return &notTaken{fmt.Errorf("rank %d: the %v of step %d from %s: %w", g.cfg.Rank, what, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), err)}
 	case err != nil:
 		return err
 	}
 	in := s.complete(w.Resume, w.Epoch)
-	if what == client.LacksResults {
+	if what == client.PayloadResults {
 		if !in {
 			return errOver
 		}

@@ -192,7 +192,7 @@ func (r *runner) safe(err error, digest [32]byte) bool {
 	keep := r.session.cfg.Cluster.RunDir
 	_, away := errors.AsType[*allreduce.ServerError](err)
 	lost, over := errors.AsType[*allreduce.VerdictError](err)
-	if keep == nil || !away && !(over && lost.Revived) {
+	if keep == nil || !away && !(over && lost.ServerRestarted) {
 		return false
 	}
 	in, err := keep.Open(owesModel, digest)

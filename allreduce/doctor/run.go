@@ -64,7 +64,7 @@ func attend(ctx context.Context, cfg Config, m *client.Member, begin func(*clien
 	}
 	// Nobody leaves while others measure. If one is lost, that is seen on its ways.
 	if _, err := m.Complete(ctx, [32]byte{}, nil); err == nil {
-		_ = m.Bye(ctx) // all have completed: what they found stands
+		_ = m.Finish(ctx) // all have completed: what they found stands
 	}
 	return report, nil
 }

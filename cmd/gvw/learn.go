@@ -144,7 +144,7 @@ func idle(err error, log *slog.Logger) error {
 		log.Info(e.Error())
 		return nil
 	}
-	if e, ok := errors.AsType[*protocol.LateError](err); ok {
+	if e, ok := errors.AsType[*protocol.ExcludedError](err); ok {
 		log.Info(e.Error())
 		return nil
 	}

@@ -68,9 +68,9 @@ var waits = map[string]wait{
 	// The server's client.
 	"internal/spantree/client: Member.wait select":    {ends: asked, why: "each caller gives a context with its limit, and the loss of the server ends it"},
 	"internal/spantree/client: Member.joinVW dial":    {ends: deadline, by: "StartTimeout", shown: "waiting for the job to "},
-	"internal/spantree/client: gateway.converse dial": {ends: deadline, by: "dialOnce", shown: "no answer within %v"},
-	"internal/spantree/client: Member.write lock":     {ends: short, by: "writeWithin"},
-	"internal/spantree/client: Member.resume lock":    {ends: short, by: "writeWithin"},
+	"internal/spantree/client: endpoint.connect dial": {ends: deadline, by: "attemptTimeout", shown: "no answer within %v"},
+	"internal/spantree/client: Member.write lock":     {ends: short, by: "writeTimeout"},
+	"internal/spantree/client: Member.replay lock":    {ends: short, by: "writeTimeout"},
 	"internal/spantree/client: Member.Close join":     {ends: joined, n: 2, why: "stop is closed and so is the connection: reader and heartbeat end"},
 
 	// The server.

@@ -81,7 +81,7 @@ func (e *Edge) garbled(err error) *Failure {
 		Code: FaultGaveUp, By: e.en.Rank, Rank: e.en.Rank,
 		Text: fmt.Sprintf("from %s: %v", link.RankAt(e.Rank, e.Host), err),
 		Err:  fmt.Errorf("from %s: %w", link.RankAt(e.Rank, e.Host), err),
-		Ask:  protocol.EdgeGarbles,
+		Ask:  protocol.EdgeCorrupts,
 		Far:  e.Rank,
 	}
 }

@@ -17,29 +17,29 @@ import (
 // Status asks the server at host:port for its jobs. network nil is TCP. It
 // takes as long as ctx allows, at most 10 s.
 func Status(ctx context.Context, network transport.Network, server string, creds *auth.Credentials) (*protocol.ServerStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialOnce)
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	s, err := gatewayAt(network, server, creds).status(ctx)
-	return s, asking(server, "list the jobs", err)
+	s, err := endpointAt(network, server, creds).status(ctx)
+	return s, requestError(server, "list the jobs", err)
 }
 
-func gatewayAt(network transport.Network, server string, creds *auth.Credentials) gateway {
+func endpointAt(network transport.Network, server string, creds *auth.Credentials) endpoint {
 	if network == nil {
 		network = transport.TCP
 	}
-	return gateway{network, server, creds}
+	return endpoint{network, server, creds}
 }
 
 // asking says what was asked for in vain. A refusal says enough.
-func asking(server, doing string, err error) error {
+func requestError(server, doing string, err error) error {
 	if _, refused := errors.AsType[*protocol.RefusedError](err); refused || err == nil {
 		return err
 	}
 	return &protocol.ServerError{Server: server, Doing: doing, Err: err}
 }
 
-func (g gateway) status(ctx context.Context) (*protocol.ServerStatus, error) {
-	answer, err := g.ask(ctx, &protocol.StatusFrame{})
+func (g endpoint) status(ctx context.Context) (*protocol.ServerStatus, error) {
+	answer, err := g.request(ctx, &protocol.StatusFrame{})
 	if errors.Is(err, errVWServer) {
 		return nil, fmt.Errorf("%w, which tells nobody about its jobs", err)
 	}
@@ -69,32 +69,32 @@ type Cancellation struct {
 // job that is not there, or another's, is a *RefusedError. network nil is TCP. It takes
 // as long as ctx allows, at most 10 s.
 func Cancel(ctx context.Context, network transport.Network, server string, creds *auth.Credentials, c Cancellation) error {
-	ctx, cancel := context.WithTimeout(ctx, dialOnce)
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	f := &protocol.CancelFrame{UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey, Reason: c.Reason}
 	if c.Owner != nil {
 		copy(f.Claim[:], claim(c.Owner))
 	}
-	g := gatewayAt(network, server, creds)
-	answer, err := g.ask(ctx, f)
+	g := endpointAt(network, server, creds)
+	answer, err := g.request(ctx, f)
 	if errors.Is(err, errVWServer) {
 		err = fmt.Errorf("%w, which cancels nothing", err)
 	}
 	if err == nil {
 		switch f := answer.(type) {
-		case *protocol.ByeFrame:
+		case *protocol.FinishedFrame:
 			return nil
 		case *protocol.RefusedFrame:
 			return g.refusal(f)
 		}
-		err = &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("a server answers CANCEL by BYE")}
+		err = &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("a server answers CANCEL by FINISHED")}
 	}
-	return asking(server, "cancel a job", err)
+	return requestError(server, "cancel a job", err)
 }
 
 // ask sends one frame on a connection of its own and returns the answer.
-func (g gateway) ask(ctx context.Context, question protocol.Frame) (answer protocol.Frame, err error) {
-	conn, _, err := g.converse(ctx, func(c net.Conn, frames *protocol.FrameReader) error {
+func (g endpoint) request(ctx context.Context, question protocol.Frame) (answer protocol.Frame, err error) {
+	conn, _, err := g.connect(ctx, func(c net.Conn, frames *protocol.FrameReader) error {
 		b, err := protocol.AppendFrame(nil, question)
 		if err == nil {
 			_, err = c.Write(b)

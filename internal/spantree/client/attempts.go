@@ -38,9 +38,9 @@ type attempts struct {
 // answer is the kind of end of an attempt that the server has answered. Its zero value is
 // any other end.
 type answer struct {
-	vw   bool // errVWServer
-	ours bool // RefusedError.Ours
-	code protocol.Code
+	vw       bool // errVWServer
+	byClient bool // RefusedError.Ours
+	code     protocol.Code
 }
 
 func newAttempts(cfg JoinConfig) *attempts {
@@ -49,7 +49,7 @@ func newAttempts(cfg JoinConfig) *attempts {
 
 // until makes attempts until one succeeds, the end of one is final, or ctx ends. It returns
 // the error of the last attempt.
-func (a *attempts) until(ctx context.Context, reach func(context.Context) error) error {
+func (a *attempts) run(ctx context.Context, reach func(context.Context) error) error {
 	for {
 		a.made++
 		err := reach(ctx)
@@ -64,14 +64,14 @@ func (a *attempts) until(ctx context.Context, reach func(context.Context) error)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return a.late(err)
+			return a.lastError(err)
 		}
 	}
 }
 
 // late returns err, the end of the last attempt before the deadline, with the last answer
 // that the server gave: an answer that was not repeated is no refusal, but may be the cause.
-func (a *attempts) late(err error) error {
+func (a *attempts) lastError(err error) error {
 	switch {
 	case a.answer != (answer{}):
 		return fmt.Errorf("%v; this answer is not authenticated, and was not repeated", err)
@@ -86,7 +86,7 @@ func (a *attempts) final(err error, now time.Time) bool {
 	no, refused := errors.AsType[*protocol.RefusedError](err)
 	got := answer{vw: errors.Is(err, errVWServer)}
 	if refused {
-		got.ours, got.code = no.Ours, no.Code
+		got.byClient, got.code = no.ByClient, no.Code
 	}
 	if got != a.answer || got == (answer{}) {
 		a.answer, a.times, a.since = got, 0, now
@@ -97,7 +97,7 @@ func (a *attempts) final(err error, now time.Time) bool {
 		return a.times > 1 // the answer was asked for again
 	case !refused:
 		return false
-	case !no.Doubtful:
+	case !no.Unauthenticated:
 		return true
 	}
 	a.refused = no
@@ -116,7 +116,7 @@ func retry(ctx context.Context, cfg JoinConfig, reach func(context.Context) erro
 	within, cancel := context.WithTimeout(ctx, cfg.DialTimeout)
 	defer cancel()
 	a := newAttempts(cfg)
-	err := a.until(within, func(ctx context.Context) error {
+	err := a.run(within, func(ctx context.Context) error {
 		err := reach(ctx)
 		if _, refused := errors.AsType[*protocol.RefusedError](err); err != nil && !refused && a.made == 1 {
 			cfg.Log.Warn("cannot reach the server, trying on", "server", cfg.Server, "for", cfg.DialTimeout, "error", err)

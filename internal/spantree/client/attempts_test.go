@@ -85,9 +85,9 @@ func answerVW(t *testing.T, n *mem.Network) {
 // repeated without anything in between.
 func TestRefusalsHold(t *testing.T) {
 	no := func(code protocol.Code, doubtful bool) error {
-		return &protocol.RefusedError{Code: code, Doubtful: doubtful}
+		return &protocol.RefusedError{Code: code, Unauthenticated: doubtful}
 	}
-	ours := &protocol.RefusedError{Ours: true, Code: protocol.Unauthorised, Doubtful: true}
+	ours := &protocol.RefusedError{ByClient: true, Code: protocol.Unauthorised, Unauthenticated: true}
 	doubt, away := no(protocol.Unauthorised, true), errors.New("connection refused")
 	for name, c := range map[string]struct {
 		ends []error // one a second
@@ -126,7 +126,7 @@ func TestForgedRefusalsThatNeverAgree(t *testing.T) {
 		made, began := 0, time.Now()
 		err := retry(t.Context(), cfg, func(context.Context) error {
 			made++
-			return &protocol.RefusedError{Ours: made%2 == 0, Server: cfg.Server, Code: protocol.Unauthorised, Reason: "forged", Doubtful: true}
+			return &protocol.RefusedError{ByClient: made%2 == 0, Server: cfg.Server, Code: protocol.Unauthorised, Reason: "forged", Unauthenticated: true}
 		})
 		away, is := errors.AsType[*protocol.ServerError](err)
 		if !is {

@@ -17,7 +17,7 @@ import (
 )
 
 // gateway is a server, and what it takes to talk to it.
-type gateway struct {
+type endpoint struct {
 	network transport.Network
 	server  string // host:port
 	creds   *auth.Credentials
@@ -25,8 +25,8 @@ type gateway struct {
 
 // converse connects to a server, says hello, and lets talk go on, for dialOnce at most.
 // The connection that is returned has no deadline.
-func (g gateway) converse(ctx context.Context, talk func(net.Conn, *protocol.FrameReader) error) (net.Conn, *protocol.FrameReader, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, dialOnce, fmt.Errorf("no answer within %v", dialOnce))
+func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.FrameReader) error) (net.Conn, *protocol.FrameReader, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, fmt.Errorf("no answer within %v", attemptTimeout))
 	defer cancel()
 	bare, err := g.network.Dial(ctx, g.server)
 	if err != nil {
@@ -36,10 +36,10 @@ func (g gateway) converse(ctx context.Context, talk func(net.Conn, *protocol.Fra
 	var frames *protocol.FrameReader
 	conn, err := g.creds.Client(ctx, bare, hostOf(g.server))
 	if err == nil {
-		conn, frames, err = g.hello(conn)
+		conn, frames, err = g.handshake(conn)
 	}
 	if err != nil {
-		err = g.doubt(err)
+		err = g.classify(err)
 	} else {
 		err = talk(conn, frames)
 	}
@@ -56,27 +56,27 @@ func (g gateway) converse(ctx context.Context, talk func(net.Conn, *protocol.Fra
 // doubt returns err, the end of a handshake, as a refusal if it is one. Before the end of
 // the handshake the server is not authenticated. A program without credentials authenticates
 // no server: there a refusal with the right checksum holds.
-func (g gateway) doubt(err error) error {
+func (g endpoint) classify(err error) error {
 	if no, ok := errors.AsType[*auth.Error](auth.Explain(err)); ok {
 		err = g.refused("%v", no)
 	}
 	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && g.creds.Any() {
-		no.Doubtful = true
+		no.Unauthenticated = true
 	}
 	return err
 }
 
 // refusal returns what a REFUSED frame says. Code Malformed is a server's answer to changed
 // bytes. Without credentials these may have been changed on the way.
-func (g gateway) refusal(f *protocol.RefusedFrame) error {
+func (g endpoint) refusal(f *protocol.RefusedFrame) error {
 	return &protocol.RefusedError{
 		Server: g.server, Code: f.Code, Reason: f.Reason, Model: f.Model,
-		Doubtful: f.Code == protocol.Malformed && !g.creds.Any(),
+		Unauthenticated: f.Code == protocol.Malformed && !g.creds.Any(),
 	}
 }
 
-func (g gateway) refused(format string, args ...any) error {
-	return &protocol.RefusedError{Ours: true, Server: g.server, Code: protocol.Unauthorised, Reason: fmt.Sprintf(format, args...)}
+func (g endpoint) refused(format string, args ...any) error {
+	return &protocol.RefusedError{ByClient: true, Server: g.server, Code: protocol.Unauthorised, Reason: fmt.Sprintf(format, args...)}
 }
 
 // hostOf is the host of host:port.
@@ -91,7 +91,7 @@ func hostOf(addr string) string {
 // hello sends the hello and reads the answer: frames from WELCOME on, or the
 // four zero bytes of vw's server. Then each side proves to the other what it is asked
 // for. What follows goes over the connection that is returned.
-func (g gateway) hello(conn net.Conn) (net.Conn, *protocol.FrameReader, error) {
+func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, error) {
 	if _, err := conn.Write(protocol.AppendHello(nil)); err != nil {
 		return nil, nil, err
 	}
@@ -105,9 +105,9 @@ func (g gateway) hello(conn net.Conn) (net.Conn, *protocol.FrameReader, error) {
 		}
 		return nil, nil, errVWServer
 	}
-	frames := &protocol.FrameReader{R: conn, Limit: protocol.BigFrame}
+	frames := &protocol.FrameReader{R: conn, Limit: protocol.MaxPayload}
 	var heard bytes.Buffer // as it came, for the proof
-	first := &protocol.FrameReader{R: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &heard), Limit: protocol.BigFrame}
+	first := &protocol.FrameReader{R: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &heard), Limit: protocol.MaxPayload}
 	f, err := first.Next()
 	if err != nil {
 		return nil, nil, fmt.Errorf("no server of the native protocol: %w", err)
@@ -126,12 +126,12 @@ func (g gateway) hello(conn net.Conn) (net.Conn, *protocol.FrameReader, error) {
 		}
 	}
 	frames.Server = w.Incarnation
-	return g.prove(conn, frames, w, heard.Bytes())
+	return g.authenticate(conn, frames, w, heard.Bytes())
 }
 
 // prove shows the server, which has said w in these bytes, the secret, and has it show
 // that it has it, too.
-func (g gateway) prove(conn net.Conn, frames *protocol.FrameReader, w *protocol.WelcomeFrame, heard []byte) (net.Conn, *protocol.FrameReader, error) {
+func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *protocol.WelcomeFrame, heard []byte) (net.Conn, *protocol.FrameReader, error) {
 	key, have := g.creds.Control()
 	switch asks := w.Asks&protocol.AsksSecret != 0; {
 	case w.Asks&^protocol.AsksSecret != 0:
@@ -159,7 +159,7 @@ func (g gateway) prove(conn net.Conn, frames *protocol.FrameReader, w *protocol.
 	switch f := f.(type) {
 	case *protocol.RefusedFrame:
 		return nil, nil, g.refusal(f)
-	case *protocol.ProvedFrame:
+	case *protocol.AuthOKFrame:
 		if !x.Accepts(auth.Server, f.Proof[:]) {
 			return nil, nil, g.refused("it has let this program in, but has not the secret itself: it is not the server that is meant")
 		}
@@ -167,5 +167,5 @@ func (g gateway) prove(conn net.Conn, frames *protocol.FrameReader, w *protocol.
 		frames.R = conn
 		return conn, frames, nil
 	}
-	return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server answers PROOF by PROVED or REFUSED")}
+	return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server answers PROOF by AUTH_OK or REFUSED")}
 }

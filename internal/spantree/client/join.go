@@ -79,56 +79,56 @@ type JoinConfig struct {
 	Waiting func() Waits
 	// Place is asked how far this rank is, when an epoch ends or a server has to learn
 	// it. nil: at the beginning, for ever.
-	Place Place
+	Steps StepTracker
 	// Log gets what a person who waits wants to know; nil discards it.
 	Log *slog.Logger
 }
 
 // Place says how far a rank is. Its methods are called by the membership's own
 // goroutine and must return at once.
-type Place interface {
+type StepTracker interface {
 	// At is how far this rank is.
-	At() At
+	Position() Position
 	// Fence is At, and ends the epoch on this rank: a step of it that is not completed
 	// yet is not completed in it.
-	Fence(e protocol.Epoch) At
+	Seal(e protocol.Epoch) Position
 }
 
 // At is how far a rank is.
-type At struct {
+type Position struct {
 	Completed Point // the newest step; zero: none
 	Work      bool  // it has the contribution to the next one
 	WaitsFor  int   // a rank; -1: for none
 }
 
-type nowhere struct{}
+type noSteps struct{}
 
-func (nowhere) At() At                  { return At{WaitsFor: -1} }
-func (nowhere) Fence(protocol.Epoch) At { return At{WaitsFor: -1} }
+func (noSteps) Position() Position           { return Position{WaitsFor: -1} }
+func (noSteps) Seal(protocol.Epoch) Position { return Position{WaitsFor: -1} }
 
 // Intervals of a client.
 const (
-	dialPause   = time.Second      // between attempts to reach the server, as vw
-	dialOnce    = 10 * time.Second // for one attempt
-	reportEvery = 10 * time.Second // the log says what a rank waits for
-	writeWithin = 10 * time.Second
-	farewellFor = time.Second // Close waits so long for the server to answer
+	dialPause      = time.Second      // between attempts to reach the server, as vw
+	attemptTimeout = 10 * time.Second // for one attempt
+	logInterval    = 10 * time.Second // the log says what a rank waits for
+	writeTimeout   = 10 * time.Second
+	leaveTimeout   = time.Second // Close waits so long for the server to answer
 )
 
 func (c JoinConfig) withDefaults() JoinConfig {
 	if c.Network == nil {
 		c.Network = transport.TCP
 	}
-	protocol.Def(&c.DialTimeout, 100*time.Second)
-	protocol.Def(&c.StartTimeout, 10*time.Minute)
-	protocol.Def(&c.Heartbeat, time.Second)
-	protocol.Def(&c.LostAfter, 10*time.Second)
-	protocol.Def(&c.ServerTimeout, 10*time.Minute)
+	protocol.SetDefault(&c.DialTimeout, 100*time.Second)
+	protocol.SetDefault(&c.StartTimeout, 10*time.Minute)
+	protocol.SetDefault(&c.Heartbeat, time.Second)
+	protocol.SetDefault(&c.LostAfter, 10*time.Second)
+	protocol.SetDefault(&c.ServerTimeout, 10*time.Minute)
 	if c.Waiting == nil {
 		c.Waiting = func() Waits { return Waits{Rank: -1} }
 	}
-	if c.Place == nil {
-		c.Place = nowhere{}
+	if c.Steps == nil {
+		c.Steps = noSteps{}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -222,7 +222,7 @@ func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	})
 	if errors.Is(err, errVWServer) {
 		cfg.Log.Warn("the server is vw's own: joining as a vw worker, and a loss ends the job", "server", cfg.Server)
-		return &Member{cfg: cfg, over: make(chan struct{}), foreign: true}, nil
+		return &Member{cfg: cfg, over: make(chan struct{}), vwServer: true}, nil
 	}
 	return m, err
 }
@@ -233,13 +233,13 @@ var errVWServer = errors.New("the server answers as vw's own does")
 // joinOnce makes one attempt.
 func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	var joined *protocol.JoinedFrame
-	g := cfg.gateway()
-	conn, frames, err := g.converse(ctx, func(c net.Conn, r *protocol.FrameReader) (err error) {
-		joined, err = register(c, r, &cfg, cfg.join())
+	g := cfg.endpoint()
+	conn, frames, err := g.connect(ctx, func(c net.Conn, r *protocol.FrameReader) (err error) {
+		joined, err = register(c, r, &cfg, cfg.joinFrame())
 		return err
 	})
 	if errors.Is(err, errVWServer) {
-		if needs := cfg.beyondVW(); needs != "" {
+		if needs := cfg.unsupportedByVW(); needs != "" {
 			return nil, g.notVW("vw's own server answers, or one that takes this program for vw: %s needs gvw's spanning_tree", needs)
 		}
 	}
@@ -251,13 +251,13 @@ func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 
 // notVW refuses a server that answers as vw's own does. The four bytes of that answer may
 // have been changed on the way.
-func (g gateway) notVW(format string, args ...any) error {
-	return &protocol.RefusedError{Ours: true, Server: g.server, Code: protocol.VersionDiffers, Reason: fmt.Sprintf(format, args...), Doubtful: true}
+func (g endpoint) notVW(format string, args ...any) error {
+	return &protocol.RefusedError{ByClient: true, Server: g.server, Code: protocol.VersionDiffers, Reason: fmt.Sprintf(format, args...), Unauthenticated: true}
 }
 
 // beyondVW returns what the configuration asks for that vw's server cannot do, "" if it can
 // do everything.
-func (c *JoinConfig) beyondVW() string {
+func (c *JoinConfig) unsupportedByVW() string {
 	switch {
 	case c.Spare:
 		return "a spare"
@@ -273,10 +273,10 @@ func (c *JoinConfig) beyondVW() string {
 	return ""
 }
 
-func (c *JoinConfig) gateway() gateway { return gateway{c.Network, c.Server, c.Credentials} }
+func (c *JoinConfig) endpoint() endpoint { return endpoint{c.Network, c.Server, c.Credentials} }
 
 // join is the JOIN of an attempt that begins.
-func (c *JoinConfig) join() *protocol.JoinFrame {
+func (c *JoinConfig) joinFrame() *protocol.JoinFrame {
 	host, port, _ := splitAdvertise(c.Advertise) // Validate has looked at it
 	rank := uint32(protocol.NoRank)
 	if c.Rank >= 0 {
@@ -312,7 +312,7 @@ func register(conn net.Conn, frames *protocol.FrameReader, cfg *JoinConfig, join
 	case *protocol.JoinedFrame:
 		return f, nil
 	case *protocol.RefusedFrame:
-		return nil, cfg.gateway().refusal(f)
+		return nil, cfg.endpoint().refusal(f)
 	}
 	return nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server answers JOIN by JOINED or REFUSED")}
 }

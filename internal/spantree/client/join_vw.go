@@ -48,7 +48,7 @@ func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 			_, err = io.ReadFull(conn, answer)
 		}
 		if err != nil {
-			return m.away(doing, err)
+			return m.serverError(doing, err)
 		}
 		return nil
 	}
@@ -74,7 +74,7 @@ func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 	}
 	w := &Wiring{Stream: true, Kids: int(binary.LittleEndian.Uint16(kids[:]))}
 	if w.Kids > 2 {
-		return nil, m.away("wire the job", fmt.Errorf("%d children: no tree of vw's has so many", w.Kids))
+		return nil, m.serverError("wire the job", fmt.Errorf("%d children: no tree of vw's has so many", w.Kids))
 	}
 	var parent [6]byte
 	if err := ask("wire the job", parent[:], binary.BigEndian.AppendUint16(nil, port)...); err != nil {
@@ -87,7 +87,7 @@ func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 	// The root is sent two bytes more than there is to know. Read, they let
 	// the connection end as it should.
 	if _, err := io.ReadFull(conn, make([]byte, 2)); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, m.away("wire the job", err)
+		return nil, m.serverError("wire the job", err)
 	}
 	return w, nil
 }

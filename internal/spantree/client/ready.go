@@ -23,7 +23,7 @@ type Wiring struct {
 	Token [16]byte
 	// Live are the ranks that take part, in order: all, but for those that the job goes on
 	// without. nil with Stream and Ending.
-	Live []int
+	Members []int
 	// Peers are the data addresses (host:port) by rank, "" of those that take no part; nil
 	// with Stream.
 	Peers []string
@@ -35,8 +35,8 @@ type Wiring struct {
 	Resume Point
 	// Lack is what this rank lacks of it, nil: nothing. Debts are what others get
 	// from this rank.
-	Lack  *Lack
-	Debts []Lack
+	Missing *Missing
+	Owed    []Missing
 	// Ending tells that the job has no further collectives: this rank takes what it
 	// lacks, and completes the job. There are no Peers then.
 	Ending bool
@@ -54,58 +54,58 @@ type Point struct {
 }
 
 // What says what a rank lacks. Its numbers are part of the protocol.
-type What uint8
+type Payload uint8
 
 // What a rank may lack.
 const (
-	LacksResults    = What(protocol.LackResults)    // of the step at which the job goes on: it has all else
-	LacksState      = What(protocol.LackState)      // it is new
-	LacksCheckpoint = What(protocol.LackCheckpoint) // it reads its own checkpoint
+	PayloadResults    = Payload(protocol.PayloadResults)    // of the step at which the job goes on: it has all else
+	PayloadState      = Payload(protocol.PayloadState)      // it is new
+	PayloadCheckpoint = Payload(protocol.PayloadCheckpoint) // it reads its own checkpoint
 )
 
-func (w What) String() string {
+func (w Payload) String() string {
 	switch w {
-	case LacksResults:
+	case PayloadResults:
 		return "results"
-	case LacksState:
+	case PayloadState:
 		return "state"
-	case LacksCheckpoint:
+	case PayloadCheckpoint:
 		return "checkpoint"
 	}
 	return fmt.Sprintf("what %d", uint8(w))
 }
 
 // Lack says that a rank lacks something which another one has.
-type Lack struct {
+type Missing struct {
 	Rank, Source int
-	What         What
+	Payload      Payload
 	Address      string // of the source's data listener, host:port
 }
 
-// wiringOf returns what START says to a rank.
-func wiringOf(f *protocol.StartFrame, total, rank int) *Wiring {
+// wiringOf returns what EPOCH_START says to a rank.
+func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 	w := &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total),
 		Resume: Point{f.ResumeEpoch, f.ResumeStep},
 	}
 	for _, p := range f.Members {
 		if p.Rank >= 0 && p.Rank < total {
-			w.Live = append(w.Live, p.Rank)
+			w.Members = append(w.Members, p.Rank)
 			w.Peers[p.Rank], w.Seen[p.Rank] = protocol.HostPort(p.Host, p.Port), cmp.Or(p.Seen, p.Host)
 		}
 	}
-	slices.Sort(w.Live)
-	w.Live = slices.Compact(w.Live)
-	for _, l := range f.Lacks {
+	slices.Sort(w.Members)
+	w.Members = slices.Compact(w.Members)
+	for _, l := range f.Missing {
 		if l.Source < 0 || l.Source >= total {
 			continue
 		}
-		lack := Lack{Rank: l.Rank, Source: l.Source, What: What(l.What), Address: w.Peers[l.Source]}
+		lack := Missing{Rank: l.Rank, Source: l.Source, Payload: Payload(l.Payload), Address: w.Peers[l.Source]}
 		switch {
 		case l.Rank == rank:
-			w.Lack = &lack
+			w.Missing = &lack
 		case l.Source == rank:
-			w.Debts = append(w.Debts, lack)
+			w.Owed = append(w.Owed, lack)
 		}
 	}
 	return w
@@ -115,7 +115,7 @@ func wiringOf(f *protocol.StartFrame, total, rank int) *Wiring {
 func pullOf(f *protocol.PullFrame, rank int) *Wiring {
 	return &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Resume: Point{f.ResumeEpoch, f.ResumeStep}, Ending: true,
-		Lack: &Lack{Rank: rank, Source: f.Source, What: What(f.What), Address: protocol.HostPort(f.Host, f.Port)},
+		Missing: &Missing{Rank: rank, Source: f.Source, Payload: Payload(f.Payload), Address: protocol.HostPort(f.Host, f.Port)},
 	}
 }
 
@@ -135,11 +135,11 @@ func streamOf(f *protocol.WireFrame) *Wiring {
 // is no limit: some may have much to read. An attempt that stands by waits until it
 // is needed; a *FinishedError says that it was not.
 func (m *Member) Ready(ctx context.Context, s protocol.Shard) (*Wiring, error) {
-	if m.foreign {
+	if m.vwServer {
 		return m.joinVW(ctx)
 	}
-	if err := m.declare(&protocol.ReadyFrame{Shard: s, Checkpoint: m.checkpoint}); err != nil {
-		return nil, m.failed("wire the job", err)
+	if err := m.sendLogged(&protocol.ReadyFrame{Shard: s, Checkpoint: m.checkpoint}); err != nil {
+		return nil, m.writeError("wire the job", err)
 	}
 	return m.await(ctx, nil, "wire the job")
 }
@@ -159,7 +159,7 @@ func (m *Member) Newest() *Wiring {
 // Ended is closed when the epoch of w is over, nil and Next before that. EndOf
 // says why it is over: a *LostError, or what Cause says.
 func (m *Member) Ended(w *Wiring) <-chan struct{} {
-	if m.foreign {
+	if m.vwServer {
 		return m.over // vw's own server never says so
 	}
 	m.mu.Lock()
@@ -183,31 +183,31 @@ func (m *Member) EndOf(w *Wiring) error {
 	switch {
 	case m.cause != nil:
 		return m.cause
-	case m.bye:
-		return m.finished()
-	case m.past == w && w != nil:
-		return m.pastWhy
+	case m.gotFinished:
+		return m.finishedError()
+	case m.previous == w && w != nil:
+		return m.previousCause
 	case m.wiring != w:
 		return &protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"}
 	}
-	return m.why
+	return m.epochCause
 }
 
 // await waits for a wiring after w that is not over already, but with the job.
 func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, error) {
 	says := "waiting for the job to " + map[bool]string{true: "start", false: "go on"}[w == nil]
 	var next *Wiring
-	err := m.linger(ctx, doing, w == nil, func() string { return says }, func() bool {
-		if m.wiring != nil && m.wiring != w && (m.why == nil || m.cause != nil) {
+	err := m.waitLogging(ctx, doing, w == nil, func() string { return says }, func() bool {
+		if m.wiring != nil && m.wiring != w && (m.epochCause == nil || m.cause != nil) {
 			next = m.wiring
 		}
-		return next != nil || m.bye
+		return next != nil || m.gotFinished
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case next == nil:
-		return nil, m.finished()
+		return nil, m.finishedError()
 	}
 	return next, nil
 }
@@ -216,17 +216,17 @@ func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, e
 // that the job has ended, and had no use for it.
 func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
 	rank = -1
-	err = m.linger(ctx, "get a rank", true, func() string {
+	err = m.waitLogging(ctx, "get a rank", true, func() string {
 		if _, limited := m.startLeft(); limited {
 			return "a spare waits for the job to start"
 		}
 		return "" // it may be hours
 	}, func() bool {
 		rank = m.cfg.Rank
-		return rank >= 0 || m.bye
+		return rank >= 0 || m.gotFinished
 	})
 	if err == nil && rank < 0 {
-		err = m.finished()
+		err = m.finishedError()
 	}
 	return rank, err
 }
@@ -235,32 +235,32 @@ func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
 // all, unless Elastic lets it start without some. Before a rank has its part of an input that
 // all share it must know. A *FinishedError says that the job has ended, and that this rank
 // took no part.
-func (m *Member) Roster(ctx context.Context) (live []int, err error) {
-	if m.foreign || m.cfg.Elastic == 0 {
-		return protocol.Roster{}.Live(m.cfg.Total), nil
+func (m *Member) Members(ctx context.Context) (live []int, err error) {
+	if m.vwServer || m.cfg.Elastic == 0 {
+		return protocol.Members{}.Included(m.cfg.Total), nil
 	}
-	err = m.linger(ctx, "learn who takes part", true, func() string { return "waiting for the ranks of the job" }, func() bool {
-		return m.roster.Decided || m.bye
+	err = m.waitLogging(ctx, "learn who takes part", true, func() string { return "waiting for the ranks of the job" }, func() bool {
+		return m.members.Decided || m.gotFinished
 	})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case err != nil:
 		return nil, err
-	case !m.roster.Decided:
-		return nil, m.finished()
+	case !m.members.Decided:
+		return nil, m.finishedError()
 	}
-	return m.roster.Live(m.cfg.Total), nil
+	return m.members.Included(m.cfg.Total), nil
 }
 
 // Late says that the job has been started without this rank.
-func (m *Member) Late() bool {
-	if m.foreign {
+func (m *Member) Excluded() bool {
+	if m.vwServer {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.roster.Decided && m.cfg.Rank >= 0 && !protocol.PartOf(m.roster.Live(m.cfg.Total), m.cfg.Rank)
+	return m.members.Decided && m.cfg.Rank >= 0 && !protocol.IsMember(m.members.Included(m.cfg.Total), m.cfg.Rank)
 }
 
 // Checkpoint says, before Ready, which step's checkpoint this rank can read, where that
@@ -269,10 +269,10 @@ func (m *Member) Checkpoint(step uint64) { m.checkpoint = step }
 
 // linger waits until ready says so. What says returns goes to the log every 10 s, "" does
 // not. starts: it fails if ranks are missing for StartTimeout.
-func (m *Member) linger(ctx context.Context, doing string, starts bool, says func() string, ready func() bool) error {
+func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, says func() string, ready func() bool) error {
 	start, logged := time.Now(), time.Now()
 	for {
-		limit := reportEvery - time.Since(logged)
+		limit := logInterval - time.Since(logged)
 		left, limited := m.startLeft()
 		if limited && starts {
 			limit = min(limit, left)
@@ -289,7 +289,7 @@ func (m *Member) linger(ctx context.Context, doing string, starts bool, says fun
 		case limited && left <= 0 && starts:
 			return &protocol.StartError{Job: m.cfg.Job, After: m.startLimit(), Report: m.report()}
 		}
-		if time.Since(logged) >= reportEvery {
+		if time.Since(logged) >= logInterval {
 			logged = time.Now()
 			if text := says(); text != "" {
 				m.cfg.Log.Info(text, "job", m.cfg.Job.String(), "rank", m.rank(),
@@ -312,7 +312,7 @@ func (m *Member) startLeft() (left time.Duration, limited bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	away := m.cfg.Elastic > 0 && m.conn == nil // who has come is not known then
-	return m.startLimit() - m.now().Sub(m.short), !m.waiting.Complete() && !away
+	return m.startLimit() - m.now().Sub(m.missingSince), !m.waiting.Complete() && !away
 }
 
 // startLimit is how long ranks may be missing. Where the server starts the job without

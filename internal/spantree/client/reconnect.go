@@ -21,7 +21,7 @@ import (
 func (c *JoinConfig) reconnects() bool { return c.OnLoss != protocol.Abort }
 
 // patience is the silence after which a connection to the server is given up.
-func (c *JoinConfig) patience() time.Duration {
+func (c *JoinConfig) silenceLimit() time.Duration {
 	if c.reconnects() {
 		return min(c.LostAfter, c.ServerTimeout)
 	}
@@ -29,22 +29,22 @@ func (c *JoinConfig) patience() time.Duration {
 }
 
 // Lose ends the connection to the server; the reader does what follows.
-func (m *Member) Lose(err error) {
+func (m *Member) DropConnection(err error) {
 	if !m.cfg.reconnects() {
-		m.part(err)
+		m.serverLost(err)
 	}
-	_ = m.HangUp()
+	_ = m.Disconnect()
 }
 
 // part notes that the server has gone for good. The rank works on: it needs the
 // server again when something is lost, or at the end.
-func (m *Member) part(err error) {
-	m.update(func() {
-		if m.gone != nil {
+func (m *Member) serverLost(err error) {
+	m.change(func() {
+		if m.serverErr != nil {
 			return
 		}
-		m.gone = err
-		if !m.closing && !m.bye && m.cause == nil {
+		m.serverErr = err
+		if !m.closing && !m.gotFinished && m.cause == nil {
 			m.cfg.Log.Warn("the server has gone, working on without it", "server", m.cfg.Server, "rank", m.cfg.Rank, "error", err)
 		}
 	})
@@ -54,19 +54,19 @@ func (m *Member) part(err error) {
 // when there is nothing more to hear.
 func (m *Member) reconnect(ctx context.Context, ended error) *protocol.FrameReader {
 	m.mu.Lock()
-	over := m.closing || m.bye || m.cause != nil || m.wiring != nil && m.wiring.Stream
+	over := m.closing || m.gotFinished || m.cause != nil || m.wiring != nil && m.wiring.Stream
 	m.mu.Unlock()
 	if over || !m.cfg.reconnects() {
-		m.part(ended)
+		m.serverLost(ended)
 		return nil
 	}
-	_ = m.HangUp()
-	m.update(func() { m.conn = nil })
+	_ = m.Disconnect()
+	m.change(func() { m.conn = nil })
 	m.cfg.Log.Warn("the server has gone, working on and trying to reach it again", "server", m.cfg.Server, "rank", m.cfg.Rank,
 		"for", m.cfg.ServerTimeout, "error", ended)
 	var frames *protocol.FrameReader
-	err := m.within(ctx, m.cfg.ServerTimeout, func(ctx context.Context) error {
-		return newAttempts(m.cfg).until(ctx, func(ctx context.Context) (err error) {
+	err := m.retryWithin(ctx, m.cfg.ServerTimeout, func(ctx context.Context) error {
+		return newAttempts(m.cfg).run(ctx, func(ctx context.Context) (err error) {
 			frames, err = m.rejoin(ctx)
 			return err
 		})
@@ -76,16 +76,16 @@ func (m *Member) reconnect(ctx context.Context, ended error) *protocol.FrameRead
 	case err == nil:
 		m.cfg.Log.Info("the server is back", "server", m.cfg.Server, "rank", m.cfg.Rank)
 	case no:
-		m.update(func() { m.refused(refused) })
+		m.change(func() { m.refused(refused) })
 	default:
-		m.part(err)
+		m.serverLost(err)
 	}
 	return frames
 }
 
 // within calls do with a context that ends after a time by the member's clock: what a pause
 // of this process has cut short is done again.
-func (m *Member) within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+func (m *Member) retryWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	read := func() time.Time {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -105,15 +105,15 @@ func (m *Member) within(ctx context.Context, limit time.Duration, do func(contex
 // rejoin makes one attempt.
 func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	cfg := m.cfg
-	at := cfg.Place.At()
-	join := cfg.join()
+	at := cfg.Steps.Position()
+	join := cfg.joinFrame()
 	join.Completed, join.Step = at.Completed.Epoch, at.Completed.Step
 	m.mu.Lock()
-	join.Roster = m.roster
+	join.Members = m.members
 	if m.wiring != nil {
 		join.Epoch, join.Token = m.wiring.Epoch, m.wiring.Token
 	}
-	for _, f := range m.standing {
+	for _, f := range m.replayLog {
 		switch f.(type) {
 		case *protocol.ReadyFrame:
 			join.State = max(join.State, protocol.StateReady)
@@ -122,11 +122,11 @@ func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 		}
 	}
 	m.mu.Unlock()
-	g := cfg.gateway()
-	conn, frames, err := g.converse(ctx, func(c net.Conn, r *protocol.FrameReader) error {
+	g := cfg.endpoint()
+	conn, frames, err := g.connect(ctx, func(c net.Conn, r *protocol.FrameReader) error {
 		joined, err := register(c, r, &cfg, join)
 		if err == nil {
-			m.update(func() { m.muster(joined.Roster) })
+			m.change(func() { m.setMembers(joined.Members) })
 		}
 		return err
 	})
@@ -136,32 +136,32 @@ func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frames, m.resume(conn, frames.Server)
+	return frames, m.replay(conn, frames.Server)
 }
 
 // refused ends the membership of a rank that came back; the lock is held. That the run
-// has finished is a BYE, of which this rank has not heard before the server went.
+// has finished is a FINISHED, of which this rank has not heard before the server went.
 func (m *Member) refused(no *protocol.RefusedError) {
 	if no.Code != protocol.JobFinished {
 		m.end(no)
 		return
 	}
-	m.bye, m.model = true, no.Model
-	m.endEpoch(m.finished())
+	m.gotFinished, m.model = true, no.Model
+	m.endEpoch(m.finishedError())
 }
 
 // resume takes a new connection over, and says again what holds.
-func (m *Member) resume(conn net.Conn, server uint64) error {
+func (m *Member) replay(conn net.Conn, server uint64) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	m.mu.Lock()
-	standing, closing := m.standing, m.closing
+	standing, closing := m.replayLog, m.closing
 	m.heard = m.now()
 	m.conn = conn
 	if m.cfg.Elastic > 0 {
-		m.short = m.heard // the server may have begun anew to wait for who is missing
+		m.missingSince = m.heard // the server may have begun anew to wait for who is missing
 	}
-	m.revived, m.server = m.revived || server != m.server, server
+	m.serverRestarted, m.server = m.serverRestarted || server != m.server, server
 	m.mu.Unlock()
 	if closing {
 		return conn.Close()

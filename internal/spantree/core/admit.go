@@ -111,7 +111,7 @@ func (m *Machine) onJoin(ev Arrived) {
 		return
 	}
 	a := &attempt{
-		conn: ev.Conn, job: j, rank: f.Seat(), number: f.Attempt, from: ev.From, host: f.Host,
+		conn: ev.Conn, job: j, rank: f.RankOrNone(), number: f.Attempt, from: ev.From, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
 		heard: m.Now, lostAfter: f.LostAfter, standing: standing{generation: f.Generation},
 	}
@@ -141,7 +141,7 @@ func (m *Machine) onJoin(ev Arrived) {
 		m.advance(j)
 		return
 	}
-	joined := &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Roster: j.roster}
+	joined := &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.roster}
 	if a.rank < 0 {
 		m.keepSpare(a, joined)
 		return
@@ -168,8 +168,8 @@ func (m *Machine) refuse(ev Arrived, no *refusal) {
 		j.refusal = no.reason
 	}
 	m.complain("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
-		slog.Int("rank", f.Seat()), slog.String("reason", no.reason))
-	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Model: no.model, Reason: protocol.Clip(no.reason, protocol.MaxWords)}})
+		slog.Int("rank", f.RankOrNone()), slog.String("reason", no.reason))
+	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Model: no.model, Reason: protocol.Clip(no.reason, protocol.MaxText)}})
 	m.do(HangUp{ev.Conn})
 }
 
@@ -179,7 +179,7 @@ func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
 		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
 	}
-	if f.OnLoss > protocol.LossShrink {
+	if f.OnLoss > protocol.Shrink {
 		return nil, refuse(protocol.Malformed, "%v: what a job does about a loss is 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
 	}
 	rank := uint64(f.Rank)
@@ -271,7 +271,7 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
 	case f.Elastic != j.startWithin:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: elastic start after %v here, after %v there (0s: never)", f.Elastic, j.startWithin)
-	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != protocol.LossAbort:
+	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != protocol.Abort:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: replace_timeout=%v here, replace_timeout=%v there", f.ReplaceTimeout, j.replaceTimeout)
 	}
 	return nil
@@ -496,10 +496,10 @@ func (m *Machine) closeEmpty(j *job) {
 
 // fail ends a job for all its members, with one cause.
 func (m *Machine) fail(j *job, why protocol.Cause) {
-	why.Host, why.Why = protocol.Clip(why.Host, protocol.MaxHost), protocol.Clip(why.Why, protocol.MaxWords)
+	why.Host, why.Why = protocol.Clip(why.Host, protocol.MaxHost), protocol.Clip(why.Why, protocol.MaxText)
 	j.state = failed
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
-	over := &protocol.OverFrame{Epoch: j.epoch, Final: true, Cause: why}
+	over := &protocol.EpochEndFrame{Epoch: j.epoch, Final: true, Cause: why}
 	m.remembering(j, over)
 	for _, a := range j.everybody() {
 		if !a.vw {
@@ -517,7 +517,7 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 // native ranks end: nobody there could tell COMPLETE.
 func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 	j := a.job
-	m.send(a, &protocol.ByeFrame{Epoch: j.epoch})
+	m.send(a, &protocol.FinishedFrame{Epoch: j.epoch})
 	if !j.streams {
 		why := "it left"
 		if f.Reason != "" {
@@ -546,10 +546,10 @@ func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
 	m.fail(a.job, protocol.Cause{Kind: protocol.CauseGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})
 }
 
-func (m *Machine) onBeat(a *attempt, f *protocol.BeatFrame) {
+func (m *Machine) onBeat(a *attempt, f *protocol.HeartbeatFrame) {
 	a.waits, a.beaten = f.Waits, m.Now
 	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
-	m.send(a, &protocol.BeatenFrame{Seq: f.Seq})
+	m.send(a, &protocol.HeartbeatAckFrame{Seq: f.Seq})
 	j := a.job
 	if j.state != filling && j.state != recovering {
 		return

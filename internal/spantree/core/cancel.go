@@ -23,14 +23,14 @@ func (m *Machine) onCancel(ev Cancelling) {
 		no = refuse(protocol.NoSuchJob, "job %v has just finished: its files are delivered", j.id)
 	}
 	if no != nil {
-		m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxWords)}})
+		m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxText)}})
 		m.do(HangUp{ev.Conn})
 		return
 	}
 	m.log(slog.LevelWarn, "job is cancelled", slog.String("job", j.id.String()), slog.String("from", ev.From.Host), slog.String("reason", f.Reason))
 	over := j.epoch
 	m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.Cancelled, Rank: -1, Why: "cancelled: " + cmp.Or(f.Reason, "no reason was given")})
-	m.do(SendFrame{ev.Conn, &protocol.ByeFrame{Epoch: over}})
+	m.do(SendFrame{ev.Conn, &protocol.FinishedFrame{Epoch: over}})
 	m.do(HangUp{ev.Conn})
 }
 

@@ -20,7 +20,7 @@
 // learn of a loss at the same moment and with the same cause, and end
 // together:
 //
-//	joined → ready → wired → COMPLETE → DELIVER → DONE → BYE
+//	joined → ready → wired → COMPLETE → DELIVER → DELIVERED → FINISHED
 //
 // A job that recovers goes through epochs. The loss of a rank ends an epoch;
 // the next one begins when another attempt has the rank, and continues at the

@@ -20,21 +20,21 @@ import (
 type elastic struct {
 	startWithin time.Duration // of the first rank's coming; 0: it waits for all
 	began       time.Time     // when it came
-	roster      protocol.Roster
+	roster      protocol.Members
 }
 
 // checkElastic refuses a JOIN of a job that could not keep the promise.
 func checkElastic(f *protocol.JoinFrame) *refusal {
 	switch {
-	case f.Elastic == 0 && f.Roster == (protocol.Roster{}):
+	case f.Elastic == 0 && f.Members == (protocol.Members{}):
 		return nil
-	case f.OnLoss == protocol.LossAbort:
+	case f.OnLoss == protocol.Abort:
 		return refuse(protocol.Malformed, "a job that starts without missing ranks, and with on_loss=abort: their later attempts must stand by (wait or shrink)")
 	case f.RunKey == "":
 		return refuse(protocol.Malformed, "a job that starts without missing ranks, and has no run key: one that comes after the end would begin it anew")
-	case f.Elastic == 0 || !f.Roster.Decided && f.Roster.Without != "":
+	case f.Elastic == 0 || !f.Members.Decided && f.Members.ExcludedBits != "":
 		return refuse(protocol.Malformed, "a roster that nobody has decided")
-	case len(f.Roster.Live(int(f.Total))) == 0:
+	case len(f.Members.Included(int(f.Total))) == 0:
 		return refuse(protocol.Malformed, "a job without ranks")
 	}
 	return nil
@@ -67,28 +67,28 @@ func (m *Machine) muster(j *job) {
 		}
 	}
 	missing := j.missing()
-	m.decideRoster(j, protocol.RosterWithout(missing))
+	m.decideRoster(j, protocol.MembersWithout(missing))
 	if len(missing) > 0 {
 		m.log(slog.LevelWarn, "job starts without ranks", slog.String("job", j.id.String()), slog.String("missing", protocol.Ranks(missing)),
 			slog.Int("left", len(j.seats)), slog.String("after", j.startWithin.String()))
 	}
 	for _, a := range j.everybody() {
 		if !a.vw && a.rank >= 0 {
-			m.send(a, &protocol.RosterFrame{Roster: j.roster})
+			m.send(a, &protocol.MembersFrame{Members: j.roster})
 		}
 	}
 	m.wire(j)
 }
 
 // decideRoster removes who does not take part.
-func (m *Machine) decideRoster(j *job, r protocol.Roster) {
+func (m *Machine) decideRoster(j *job, r protocol.Members) {
 	j.roster = r
 	j.changed++
-	for _, rank := range r.Missing(j.total) {
+	for _, rank := range r.Excluded(j.total) {
 		if a := j.seats[rank]; a != nil { // it came to a server that did not know
 			j.unseat(a)
 			m.standBy(a)
-			m.send(a, &protocol.RosterFrame{Roster: r})
+			m.send(a, &protocol.MembersFrame{Members: r})
 		}
 		delete(j.vacant, rank)
 		delete(j.gone, rank)
@@ -101,16 +101,16 @@ func (m *Machine) decideRoster(j *job, r protocol.Roster) {
 // not.
 func (m *Machine) learnRoster(j *job, f *protocol.JoinFrame) *refusal {
 	switch {
-	case !f.Roster.Decided || f.Roster == j.roster || !j.roster.Decided && !f.Spare() && !protocol.PartOf(f.Roster.Live(j.total), f.Seat()):
+	case !f.Members.Decided || f.Members == j.roster || !j.roster.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
 		return nil // one that takes no part need not be believed
 	case j.roster.Decided:
 		return refuse(protocol.AttemptFenced, "job %v runs without %s, and this attempt of rank %d has heard that it is without %s",
-			j.id, protocol.OrNone(j.roster.Missing(j.total)), f.Seat(), protocol.OrNone(f.Roster.Missing(j.total)))
+			j.id, protocol.RanksOrNone(j.roster.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
 	}
-	if missing := f.Roster.Missing(j.total); j.mixed() && len(missing) > 0 {
+	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 {
 		return refuse(protocol.RankHeld, "vw workers are in job %v: it cannot be without %s", j.id, protocol.Ranks(missing))
 	}
-	m.decideRoster(j, f.Roster)
+	m.decideRoster(j, f.Members)
 	m.advance(j)
 	return nil
 }
@@ -118,7 +118,7 @@ func (m *Machine) learnRoster(j *job, f *protocol.JoinFrame) *refusal {
 // elasticReport says when a job that fills starts without the ranks that are missing, or
 // that it does.
 func (j *job) elasticReport(now time.Time) string {
-	switch missing := j.roster.Missing(j.total); {
+	switch missing := j.roster.Excluded(j.total); {
 	case j.startWithin == 0 || j.mixed():
 		return ""
 	case j.roster.Decided && len(missing) > 0:

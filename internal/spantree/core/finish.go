@@ -14,8 +14,8 @@ import (
 )
 
 // The end of a native job: COMPLETE by all, with one digest; DELIVER to all,
-// with the files that each owes; DONE for every file; the record of the
-// finished run, on disk; BYE. A rank that is lost on the way and whose duty
+// with the files that each owes; DELIVERED for every file; the record of the
+// finished run, on disk; FINISHED. A rank that is lost on the way and whose duty
 // is done is not missed.
 
 func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
@@ -29,18 +29,18 @@ func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 		return
 	}
 	j.state = ending
-	a.complete, a.model, a.owes = true, f.Model, f.Owes
+	a.complete, a.model, a.owes = true, f.Model, f.Owed
 	j.completed++
-	j.owed += len(f.Owes)
+	j.owed += len(f.Owed)
 	m.conclude(j)
 }
 
-func (m *Machine) onDone(a *attempt, f *protocol.DoneFrame) {
+func (m *Machine) onDone(a *attempt, f *protocol.DeliveredFrame) {
 	j := a.job
 	i := slices.Index(a.owes, f.File)
 	delivers := a.delivers || a.rejoined && a.complete // an earlier server has told it to
 	if !delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
-		m.log(slog.LevelWarn, "DONE for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
+		m.log(slog.LevelWarn, "DELIVERED for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
 		return
 	}
 	a.owes = slices.Delete(a.owes, i, i+1)
@@ -175,7 +175,7 @@ func (m *Machine) watchJournal(j *job) {
 
 // bye ends a job that has finished.
 func (m *Machine) bye(j *job) {
-	bye := &protocol.ByeFrame{Epoch: j.epoch, Model: j.model}
+	bye := &protocol.FinishedFrame{Epoch: j.epoch, Model: j.model}
 	m.remembering(j, bye)
 	for _, a := range j.everybody() {
 		if !a.vw {
@@ -200,7 +200,7 @@ type memory struct {
 func (f *memory) add(r *protocol.FinishedRecord) {
 	f.by[r.Job.RunKey] = r
 	f.queue = append(f.queue, r)
-	f.bytes += r.Holds()
+	f.bytes += r.MemoryUse()
 	for len(f.queue) > f.limit || f.bytes > f.room && len(f.queue) > 1 {
 		f.drop()
 	}
@@ -216,6 +216,6 @@ func (f *memory) drop() {
 	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
 		delete(f.by, r.Job.RunKey)
 	}
-	f.bytes -= f.queue[0].Holds()
+	f.bytes -= f.queue[0].MemoryUse()
 	f.queue = f.queue[1:]
 }

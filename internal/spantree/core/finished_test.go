@@ -24,7 +24,7 @@ func TestFinishedRunsAreBounded(t *testing.T) {
 		f.add(run(i))
 		var held int64
 		for _, r := range f.queue {
-			held += r.Holds()
+			held += r.MemoryUse()
 		}
 		if held != f.bytes || held > f.room {
 			t.Fatalf("%d runs are kept, of %d bytes, %d are counted", len(f.queue), held, f.bytes)

@@ -24,7 +24,7 @@ const (
 	wired                      // everybody knows everybody
 	recovering                 // the epoch is over, and the next one not wired yet
 	ending                     // a rank is COMPLETE
-	failed                     // OVER was sent
+	failed                     // EPOCH_END was sent
 )
 
 func (s jobState) String() string {
@@ -225,7 +225,7 @@ func (j *job) report(now time.Time) string {
 	if j.state == filling {
 		b.WriteString(j.elasticReport(now))
 	}
-	j.sentence, j.sentenceOf, j.sentenceAt = protocol.Clip(b.String(), protocol.MaxWords), j.changed, now
+	j.sentence, j.sentenceOf, j.sentenceAt = protocol.Clip(b.String(), protocol.MaxText), j.changed, now
 	return j.sentence
 }
 

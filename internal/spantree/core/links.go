@@ -28,8 +28,8 @@ const (
 const (
 	faultStalls  = uint8(protocol.EdgeStalls)
 	faultBroke   = uint8(protocol.EdgeBroke)
-	faultGarbles = uint8(protocol.EdgeGarbles)
-	faultGives   = uint8(protocol.EdgeGives)
+	faultGarbles = uint8(protocol.EdgeCorrupts)
+	faultGives   = uint8(protocol.EdgeNoTransfer)
 )
 
 // links is what a job keeps of its edges.
@@ -99,7 +99,7 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 	if !j.recovers() && (f.Fault != faultStalls && f.Fault != faultBroke || j.streams || j.mixed()) {
 		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
 	}
-	m.send(a, &protocol.DecidingFrame{Epoch: f.Epoch, Peer: f.Peer})
+	m.send(a, &protocol.AskAckFrame{Epoch: f.Epoch, Peer: f.Peer})
 	if f.Epoch != j.epoch || !a.seated || a.wired != j.epoch || a.over && a.pulls == nil || a.complete {
 		return // about an epoch that is over: the answer is under way
 	}
@@ -289,7 +289,7 @@ func (m *Machine) evict(a *attempt, why string) {
 		assign(&j.shunned, seatOn{a.rank, a.from.Host}, true)
 	}
 	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
-	m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: protocol.Clip(why, protocol.MaxWords)})
+	m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: protocol.Clip(why, protocol.MaxText)})
 	m.lose(a, why)
 }
 

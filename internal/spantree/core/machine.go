@@ -261,13 +261,13 @@ func (m *Machine) onFrame(ev Received) {
 	switch f := ev.Frame.(type) {
 	case *protocol.ReadyFrame:
 		m.onReady(a, f)
-	case *protocol.BeatFrame:
+	case *protocol.HeartbeatFrame:
 		m.onBeat(a, f)
 	case *protocol.ReportFrame:
 		m.onReport(a, f)
 	case *protocol.CompleteFrame:
 		m.onComplete(a, f)
-	case *protocol.DoneFrame:
+	case *protocol.DeliveredFrame:
 		m.onDone(a, f)
 	case *protocol.LeaveFrame:
 		m.onLeave(a, f)
@@ -275,7 +275,7 @@ func (m *Machine) onFrame(ev Received) {
 		m.onFail(a, f)
 	case *protocol.AskFrame:
 		m.onAsk(a, f)
-	case *protocol.AtFrame:
+	case *protocol.PositionFrame:
 		m.onAt(a, f)
 	default:
 		m.log(slog.LevelWarn, "frame of a server from a rank", append(a.attrs(), slog.String("frame", protocol.TypeOf(ev.Frame).String()))...)

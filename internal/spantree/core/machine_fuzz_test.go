@@ -74,14 +74,14 @@ func playMachine(t interface {
 }
 
 // rosterOf is one that few attempts have heard of.
-func rosterOf(n byte) protocol.Roster {
+func rosterOf(n byte) protocol.Members {
 	switch n {
 	case 2:
-		return protocol.RosterWithout(nil)
+		return protocol.MembersWithout(nil)
 	case 3:
-		return protocol.RosterWithout([]int{1})
+		return protocol.MembersWithout([]int{1})
 	}
-	return protocol.Roster{}
+	return protocol.Members{}
 }
 
 // scripted makes an event of two bytes. Eight connections share two ids.
@@ -102,19 +102,19 @@ func scripted(m *Machine, what, who byte) Event {
 	case 2, 3, 4:
 		return Arrived{conn, from, &protocol.JoinFrame{
 			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
-			OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(conn), OnLoss: protocol.LossPolicy(unique),
-			Elastic: time.Duration(what>>6&1) * time.Second, Roster: rosterOf(what >> 4 & 3),
+			OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(conn), OnLoss: protocol.OnLoss(unique),
+			Elastic: time.Duration(what>>6&1) * time.Second, Members: rosterOf(what >> 4 & 3),
 		}}
 	case 5:
 		return VwPort{conn, uint16(who)}
 	case 6, 7:
 		return Received{conn, &protocol.ReadyFrame{}}
 	case 8:
-		return Received{conn, &protocol.CompleteFrame{Epoch: epoch, Owes: [][]string{nil, {"f"}}[who>>6&1]}}
+		return Received{conn, &protocol.CompleteFrame{Epoch: epoch, Owed: [][]string{nil, {"f"}}[who>>6&1]}}
 	case 9:
-		return Received{conn, &protocol.DoneFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
+		return Received{conn, &protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
 	case 10:
-		return Received{conn, &protocol.BeatFrame{}}
+		return Received{conn, &protocol.HeartbeatFrame{}}
 	case 11:
 		return []Event{Received{conn, &protocol.LeaveFrame{}}, Received{conn, &protocol.FailFrame{Reason: "x"}}}[what>>7]
 	case 12:
@@ -122,24 +122,24 @@ func scripted(m *Machine, what, who byte) Event {
 	case 13:
 		if who>>5&1 != 0 {
 			return []Event{
-				Received{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", protocol.MaxWords)}},
+				Received{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", protocol.MaxText)}},
 				Received{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
 				Cancelling{conn, from, &protocol.CancelFrame{UniqueID: unique}},
 				Arrived{conn, from, &protocol.JoinFrame{
 					UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(who & 7),
-					OnLoss: protocol.LossPolicy(unique), Epoch: protocol.Epoch{Term: 1, N: uint32(what >> 7), Incarnation: uint64(what >> 6 & 1)}, Step: uint64(what >> 5 & 1),
+					OnLoss: protocol.OnLoss(unique), Epoch: protocol.Epoch{Term: 1, N: uint32(what >> 7), Incarnation: uint64(what >> 6 & 1)}, Step: uint64(what >> 5 & 1),
 				}},
 			}[what>>4&3]
 		}
 		return Persisted{Receipt: uint64(who & 3)}
 	case 14:
 		if who>>5&1 != 0 {
-			return Received{conn, &protocol.AtFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
+			return Received{conn, &protocol.PositionFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
 		}
 		return Asked{conn}
 	}
 	if who>>5&1 != 0 {
-		return Received{conn, &protocol.AtFrame{Epoch: epoch}}
+		return Received{conn, &protocol.PositionFrame{Epoch: epoch}}
 	}
 	return Ticked{}
 }

@@ -94,7 +94,7 @@ func tell(t *testing.T, text string) string {
 			if now.Sub(birth)%time.Second == 0 {
 				for _, conn := range beating {
 					if a := m.Conns[conn]; a != nil {
-						m.Step(now, Received{conn, &protocol.BeatFrame{WaitsFor: -1, Epoch: a.job.epoch}}) // the answers are not shown
+						m.Step(now, Received{conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.job.epoch}}) // the answers are not shown
 					}
 				}
 			}
@@ -113,7 +113,7 @@ func tell(t *testing.T, text string) string {
 			continue
 		}
 		if d, err := time.ParseDuration(words[0]); err == nil {
-			if words = words[1:]; words[0] == "beats" {
+			if words = words[1:]; words[0] == "heartbeats" {
 				pass(d, connsOf(t, words[1:]))
 				continue
 			}
@@ -211,14 +211,14 @@ func epochOf(s string) (e protocol.Epoch) {
 	return protocol.Epoch{Term: uint32(parts[0]), N: uint32(parts[1]), Incarnation: parts[2]}
 }
 
-func policyOf(s string) protocol.LossPolicy {
+func policyOf(s string) protocol.OnLoss {
 	switch s {
 	case "wait":
-		return protocol.LossWait
+		return protocol.Wait
 	case "shrink":
-		return protocol.LossShrink
+		return protocol.Shrink
 	}
-	return protocol.LossAbort
+	return protocol.Abort
 }
 
 func parseEvent(m *Machine, words []string) (Event, error) {
@@ -269,22 +269,22 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 		if a["attempt"] != "" {
 			f.Attempt = a.num("attempt")
 		}
-		if a["without"] != "" { // ranks that this attempt knows to be missing
+		if a["excluded"] != "" { // ranks that this attempt knows to be missing
 			var missing []int
-			for _, r := range strings.Split(a["without"], ",") {
+			for _, r := range strings.Split(a["excluded"], ",") {
 				n, err := strconv.Atoi(r)
 				if err != nil {
 					return nil, err
 				}
 				missing = append(missing, n)
 			}
-			f.Roster = protocol.RosterWithout(missing)
+			f.Members = protocol.MembersWithout(missing)
 		}
 		return Arrived{conn, from, f}, err
 	case "ready":
 		return hear(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: cmp.Or(a.num("examples"), 10), Bytes: a.num("bytes"), Took: a.duration("took")}, Checkpoint: a.num("checkpoint")})
-	case "beat":
-		f := &protocol.BeatFrame{Seq: a.num("seq"), Waits: a["waits"], WaitsFor: -1, Epoch: epoch, Collective: a.num("in")}
+	case "heartbeat":
+		f := &protocol.HeartbeatFrame{Seq: a.num("seq"), Waits: a["waits"], WaitsFor: -1, Epoch: epoch, Collective: a.num("in")}
 		if a["for"] != "" {
 			f.WaitsFor = int(a.num("for"))
 		}
@@ -292,17 +292,17 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	case "report":
 		return hear(&protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Pass: 3, Loss: 0.25, Number: a.num("step"), StepTook: a.duration("took")}})
 	case "complete":
-		f := &protocol.CompleteFrame{Epoch: epoch, Owes: a.list("owes"), Step: a.num("step")}
+		f := &protocol.CompleteFrame{Epoch: epoch, Owed: a.list("owes"), Step: a.num("step")}
 		f.Model[0] = byte(a.num("model"))
 		if a["epoch"] == "old" {
 			f.Epoch.N--
 		}
 		return hear(f)
-	case "done":
+	case "delivered":
 		if at := m.Conns[conn]; at != nil {
-			return hear(&protocol.DoneFrame{Epoch: epoch, Attempt: at.number, File: a["file"]})
+			return hear(&protocol.DeliveredFrame{Epoch: epoch, Attempt: at.number, File: a["file"]})
 		}
-		return hear(&protocol.DoneFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
+		return hear(&protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
 	case "leave":
 		return hear(&protocol.LeaveFrame{Reason: a["why"]})
 	case "fail":
@@ -316,8 +316,8 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 			f.Peer = int(a.num("peer"))
 		}
 		return hear(f)
-	case "at":
-		f := &protocol.AtFrame{Epoch: epoch, Step: a.num("step"), WaitsFor: -1}
+	case "position":
+		f := &protocol.PositionFrame{Epoch: epoch, Step: a.num("step"), WaitsFor: -1}
 		if f.Completed = epochOf(a["in"]); f.Step > 0 && a["in"] == "" {
 			f.Completed = epoch
 		}
@@ -325,8 +325,8 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 			f.Epoch = epochOf(a["epoch"])
 		}
 		return hear(f)
-	case "bye":
-		return hear(&protocol.ByeFrame{})
+	case "finished":
+		return hear(&protocol.FinishedFrame{})
 	case "cancel":
 		id, key, _ := strings.Cut(a["job"], "/")
 		unique, err := strconv.ParseUint(id, 10, 64)
@@ -403,8 +403,8 @@ func fields(f any) string {
 			for _, d := range x {
 				fmt.Fprintf(&b, " rank %d delivered %q", d.Rank, d.File)
 			}
-		case protocol.Roster:
-			fmt.Fprintf(&b, " without=%v", x.Missing(64))
+		case protocol.Members:
+			fmt.Fprintf(&b, " excluded=%v", x.Excluded(64))
 		default:
 			fmt.Fprintf(&b, " %s=%+v", name, x)
 		}

@@ -13,8 +13,8 @@ import (
 // epoch is formed: that rank has all there is to have, so whoever is behind, and
 // whoever replaces a lost rank, pulls from it.
 
-// onCompleteOne takes COMPLETE in a job that recovers. It may cross an OVER,
-// and even the START after it: it is true all the same.
+// onCompleteOne takes COMPLETE in a job that recovers. It may cross an EPOCH_END,
+// and even the EPOCH_START after it: it is true all the same.
 func (m *Machine) onCompleteOne(a *attempt, f *protocol.CompleteFrame) {
 	j := a.job
 	if !a.seated || a.wired == (protocol.Epoch{}) || a.complete || j.state == filling {
@@ -39,7 +39,7 @@ func (m *Machine) onCompleteOne(a *attempt, f *protocol.CompleteFrame) {
 	}
 	a.complete, a.answered, a.pulls, a.model = true, true, nil, f.Model
 	a.owes = nil
-	for _, file := range slices.Concat(f.Owes, j.debts[a.rank]) {
+	for _, file := range slices.Concat(f.Owed, j.debts[a.rank]) {
 		if !j.delivered(a.rank, file) && !slices.Contains(a.owes, file) && len(a.owes) < protocol.MaxFiles {
 			a.owes = append(a.owes, file)
 		}
@@ -85,10 +85,10 @@ func (m *Machine) pull(a *attempt) {
 func (m *Machine) sendPull(a, s *attempt) {
 	j := a.job
 	f := &protocol.PullFrame{
-		Epoch: j.epoch, Token: j.token, ResumeEpoch: s.at.epoch, ResumeStep: s.at.step, What: j.lacking(a, s, s.at), Source: s.rank,
+		Epoch: j.epoch, Token: j.token, ResumeEpoch: s.at.epoch, ResumeStep: s.at.step, Payload: j.lacking(a, s, s.at), Source: s.rank,
 		Port: s.port, Host: j.addressOf(s, j.gateway),
 	}
-	if f.What == protocol.LackState {
+	if f.Payload == protocol.PayloadState {
 		a.given = s.at
 	}
 	if a.wired != j.epoch { // from now on it is a member
@@ -96,7 +96,7 @@ func (m *Machine) sendPull(a, s *attempt) {
 		assign(&j.shards, a.rank, a.shard)
 	}
 	a.pulls, a.pulled = s, s.at
-	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.What)))...)
+	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.Payload)))...)
 	m.send(a, f)
 }
 
@@ -161,7 +161,7 @@ func (m *Machine) repull(a *attempt) {
 }
 
 // void makes an ending job a running one: all that were COMPLETE are lost
-// before another had the results. COMPLETE and DONE are void with them.
+// before another had the results. COMPLETE and DELIVERED are void with them.
 func (m *Machine) void(j *job) {
 	m.log(slog.LevelWarn, "every rank that was complete is lost: the job runs again", slog.String("job", j.id.String()))
 	j.state, j.deliver, j.owed, j.files, j.debts, j.model, j.source = wired, false, 0, nil, nil, [32]byte{}, nil

@@ -13,15 +13,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The loss of a rank in a job that recovers. OVER, not final, ends the epoch;
-// every live holder answers AT; the free seat goes to a standby that is READY,
+// The loss of a rank in a job that recovers. EPOCH_END, not final, ends the epoch;
+// every live holder answers POSITION; the free seat goes to a standby that is READY,
 // or to the first attempt that becomes so. When all seats have a READY attempt
-// and all holders have answered, START begins the next epoch at the newest step
+// and all holders have answered, EPOCH_START begins the next epoch at the newest step
 // that any of them has completed.
 
 // recovery is what a job keeps for the case of a loss.
 type recovery struct {
-	policy         protocol.LossPolicy
+	policy         protocol.OnLoss
 	replaceTimeout time.Duration
 	extras         map[int][]*attempt     // that stand by, by rank, in order of arrival
 	vacant         map[int]vacancy        // ranks that were lost and must be replaced
@@ -34,7 +34,7 @@ type recovery struct {
 	shunned        map[seatOn]bool        // hosts from which an attempt of a rank was evicted
 	leases         map[int]time.Time      // until then a lost attempt of the rank may write final files
 	readies        int                    // counts READY
-	unanswered     int                    // members that have been sent OVER and not answered yet
+	unanswered     int                    // members that have been sent EPOCH_END and not answered yet
 	first          protocol.Cause         // what ended the epoch
 	endedAt        time.Time
 	from           point // where the newest epoch began
@@ -127,14 +127,14 @@ func assign[K comparable, V any](to *map[K]V, k K, v V) {
 // endEpoch tells the members that the epoch is over, those that have not been
 // told. In the ending that is no business of those that are COMPLETE.
 func (m *Machine) endEpoch(j *job, c protocol.Cause) {
-	c.Host, c.Why = protocol.Clip(c.Host, protocol.MaxHost), protocol.Clip(c.Why, protocol.MaxWords)
+	c.Host, c.Why = protocol.Clip(c.Host, protocol.MaxHost), protocol.Clip(c.Why, protocol.MaxText)
 	if j.state == wired {
 		j.state, j.first, j.endedAt = recovering, c, m.Now
 		m.log(slog.LevelWarn, "epoch over", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
 	}
 	j.changed++
-	f := &protocol.OverFrame{Epoch: j.epoch, Cause: c}
+	f := &protocol.EpochEndFrame{Epoch: j.epoch, Cause: c}
 	for _, a := range j.members() {
 		if a.wired == j.epoch && !a.over && !a.complete && a.pulls == nil {
 			m.sendOver(a, f)
@@ -142,7 +142,7 @@ func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 	}
 }
 
-func (m *Machine) sendOver(a *attempt, f *protocol.OverFrame) {
+func (m *Machine) sendOver(a *attempt, f *protocol.EpochEndFrame) {
 	m.send(a, f)
 	a.over, a.overAt = true, m.Now
 	if !a.answered {
@@ -150,8 +150,8 @@ func (m *Machine) sendOver(a *attempt, f *protocol.OverFrame) {
 	}
 }
 
-// onAt takes the answer to OVER.
-func (m *Machine) onAt(a *attempt, f *protocol.AtFrame) {
+// onAt takes the answer to EPOCH_END.
+func (m *Machine) onAt(a *attempt, f *protocol.PositionFrame) {
 	j := a.job
 	if !j.recovers() || !a.seated || a.wired == (protocol.Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
 		return // of an epoch that nobody asks about any more
@@ -163,7 +163,7 @@ func (m *Machine) onAt(a *attempt, f *protocol.AtFrame) {
 	if a.over {
 		j.unanswered--
 	} else {
-		// The epoch has ended for this rank before the server knew it: the OVER
+		// The epoch has ended for this rank before the server knew it: the EPOCH_END
 		// came from the server's earlier life.
 		a.over, a.overAt = true, m.Now
 		m.endEpoch(j, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch was over before this server started"})
@@ -214,7 +214,7 @@ func (m *Machine) rewire(j *job) {
 	m.start(j, from, lacks)
 }
 
-// watchRecovery finds who does not answer OVER, and who is not replaced.
+// watchRecovery finds who does not answer EPOCH_END, and who is not replaced.
 func (m *Machine) watchRecovery(j *job) {
 	if j.state != recovering && j.state != ending || m.gracious(j) {
 		return

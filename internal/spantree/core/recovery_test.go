@@ -15,7 +15,7 @@ import (
 
 // Whatever happens to the ranks of a job, in any order: no rank has two holders
 // in an epoch, no epoch begins before everybody is READY and has said how far
-// it is, nothing that a live holder has completed is done again, BYE comes after
+// it is, nothing that a live holder has completed is done again, FINISHED comes after
 // the last file, and when nothing more happens the job ends, well for all.
 func TestRecoveryKeepsItsPromises(t *testing.T) {
 	finished, failed := 0, 0
@@ -23,7 +23,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 		// A generator of our own: rapid likes small numbers, and here every number
 		// is as good as another.
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		policy := []protocol.LossPolicy{protocol.LossWait, protocol.LossWait, protocol.LossShrink}[r.IntN(3)]
+		policy := []protocol.OnLoss{protocol.Wait, protocol.Wait, protocol.Shrink}[r.IntN(3)]
 		s := newStage(t, 1+r.IntN(4), uint64(1+r.IntN(5)), policy, []string{"", "run"}[r.IntN(2)])
 		for rank := range s.total {
 			s.enter(rank)
@@ -62,7 +62,7 @@ func (s *stage) happen(r *rand.Rand, rough int) {
 	case 0, 1:
 		switch {
 		case len(s.actors) >= 14:
-		case s.policy == protocol.LossWait && r.IntN(3) == 0:
+		case s.policy == protocol.Wait && r.IntN(3) == 0:
 			s.enter(-1)
 		default:
 			s.enter(r.IntN(s.total))
@@ -115,7 +115,7 @@ func (s *stage) play(a *actor) {
 	case a.works():
 		s.complete(a)
 	case len(a.owes) > 0:
-		a.say(&protocol.DoneFrame{Epoch: a.epoch, Attempt: a.number, File: a.owes[0]})
+		a.say(&protocol.DeliveredFrame{Epoch: a.epoch, Attempt: a.number, File: a.owes[0]})
 		a.owes = a.owes[1:]
 	}
 }
@@ -164,8 +164,8 @@ func (s *stage) end() (well bool) {
 	if len(s.m.Conns) > 0 || len(s.m.awaiting) > 0 {
 		s.fatalf("%d connections and %d receipts are left", len(s.m.Conns), len(s.m.awaiting))
 	}
-	if fates["BYE"] > 0 && fates["OVER"] > 0 {
+	if fates["FINISHED"] > 0 && fates["EPOCH_END"] > 0 {
 		s.fatalf("some were told that all is well, some that it is not: %v", fmt.Sprint(fates))
 	}
-	return fates["BYE"] > 0
+	return fates["FINISHED"] > 0
 }

@@ -25,7 +25,7 @@ type content struct {
 	total      uint32
 	options    [32]byte
 	owner      [32]byte
-	policy     protocol.LossPolicy
+	policy     protocol.OnLoss
 	replace    time.Duration
 }
 

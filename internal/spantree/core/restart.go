@@ -23,7 +23,7 @@ import (
 type restart struct {
 	grace   time.Time // until then attempts of the server's earlier life may report
 	judged  bool      // the grace has ended
-	started *protocol.StartFrame
+	started *protocol.EpochStartFrame
 	lastN   uint32 // epochs of an earlier job of the name
 }
 
@@ -32,7 +32,7 @@ type restart struct {
 type past struct {
 	id    protocol.Job
 	epoch protocol.Epoch
-	last  protocol.Frame // OVER or BYE
+	last  protocol.Frame // EPOCH_END or FINISHED
 	at    time.Time
 }
 
@@ -48,7 +48,7 @@ const maxAhead = 1 << 20
 
 // remembering keeps how a job has ended.
 func (m *Machine) remembering(j *job, last protocol.Frame) {
-	if j.policy == protocol.LossAbort || j.epoch == (protocol.Epoch{}) {
+	if j.policy == protocol.Abort || j.epoch == (protocol.Epoch{}) {
 		return
 	}
 	p := &past{j.id, j.epoch, last, m.Now}
@@ -76,7 +76,7 @@ func (m *Machine) forgetPast() {
 // waited for only if a rank has reported.
 func (m *Machine) gracious(j *job) bool {
 	reported := j.epoch != (protocol.Epoch{}) && j.epoch.Incarnation != m.Incarnation
-	return !j.judged && !j.grace.IsZero() && (j.policy != protocol.LossAbort || reported)
+	return !j.judged && !j.grace.IsZero() && (j.policy != protocol.Abort || reported)
 }
 
 // checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
@@ -113,7 +113,7 @@ func (m *Machine) raiseTerm(e protocol.Epoch) {
 // ended yet, as far as the server knows.
 func (j *job) same(f *protocol.JoinFrame) *attempt {
 	switch {
-	case f.Attempt == 0 || j.policy == protocol.LossAbort && f.Epoch == (protocol.Epoch{}):
+	case f.Attempt == 0 || j.policy == protocol.Abort && f.Epoch == (protocol.Epoch{}):
 		return nil
 	case f.Spare():
 		return j.findSpare(f.Attempt)
@@ -131,7 +131,7 @@ func (m *Machine) reconnect(a *attempt, ev Arrived) {
 	a.conn, a.from, a.heard, a.told = ev.Conn, ev.From, m.Now, 0
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.Conns[a.conn] = a
-	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Roster: j.roster})
+	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.roster})
 	if f.Spare() && a.rank >= 0 {
 		m.send(a, &protocol.AssignFrame{Rank: a.rank})
 	}
@@ -144,7 +144,7 @@ func (m *Machine) reconnect(a *attempt, ev Arrived) {
 	case a.pulls != nil:
 		m.sendPull(a, a.pulls)
 	case a.over && !a.complete:
-		m.send(a, &protocol.OverFrame{Epoch: a.wired, Cause: j.first})
+		m.send(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: j.first})
 	case a.wired == j.epoch && f.Epoch != j.epoch && j.started != nil && !a.complete:
 		m.send(a, j.started)
 	}
@@ -191,10 +191,10 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j.readies++
 	a.order = j.readies
 	m.admit(a)
-	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Roster: j.roster})
+	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Members: j.roster})
 	_, vacant := j.vacant[a.rank]
 	if !current || j.state == recovering || j.state == ending && vacant {
-		m.sendOver(a, &protocol.OverFrame{Epoch: a.wired, Cause: cmp.Or(j.first, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
+		m.sendOver(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.first, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
 	}
 	m.tellStandbys(j, a.rank)
 	return nil
@@ -223,7 +223,7 @@ func (m *Machine) adopt(j *job, e protocol.Epoch) {
 	j.changed++
 	for _, a := range j.members() {
 		if (a.wired != protocol.Epoch{}) && !a.over && !a.complete && a.pulls == nil {
-			m.sendOver(a, &protocol.OverFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has begun"}})
+			m.sendOver(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has begun"}})
 		}
 	}
 }

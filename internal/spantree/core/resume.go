@@ -25,9 +25,9 @@ func (p point) compare(q point) int {
 // has completed; if there is none the checkpoint of rank 0, or the beginning.
 // lacks says who cannot begin there at once, and what it needs from whom.
 //
-// Only what holders have answered to OVER counts here. A newcomer has nothing, a
+// Only what holders have answered to EPOCH_END counts here. A newcomer has nothing, a
 // standby is nobody's source, and heartbeats are always out of date.
-func (j *job) origin() (from point, lacks []protocol.Lack) {
+func (j *job) origin() (from point, lacks []protocol.Missing) {
 	all := j.members()
 	for _, a := range all {
 		if a.at.compare(from) > 0 {
@@ -41,24 +41,24 @@ func (j *job) origin() (from point, lacks []protocol.Lack) {
 	for _, a := range all {
 		if a.at != from {
 			source := cmp.Or(j.sourceFor(a, all, from, usual), usual) // stranded tells
-			lacks = append(lacks, protocol.Lack{Rank: a.rank, Source: source.rank, What: j.lacking(a, source, from)})
+			lacks = append(lacks, protocol.Missing{Rank: a.rank, Source: source.rank, Payload: j.lacking(a, source, from)})
 		}
 	}
 	return from, lacks
 }
 
 // checkpoint is the origin of a job in which nobody alive has a state.
-func (j *job) checkpoint(all []*attempt) (from point, lacks []protocol.Lack) {
+func (j *job) checkpoint(all []*attempt) (from point, lacks []protocol.Missing) {
 	first := j.seats[0]
 	if first == nil || first.checkpoint == 0 {
 		return from, nil
 	}
 	for _, a := range all {
-		what := protocol.LackState
+		what := protocol.PayloadState
 		if a == first {
-			what = protocol.LackCheckpoint
+			what = protocol.PayloadCheckpoint
 		}
-		lacks = append(lacks, protocol.Lack{Rank: a.rank, Source: 0, What: what})
+		lacks = append(lacks, protocol.Missing{Rank: a.rank, Source: 0, Payload: what})
 	}
 	return point{step: first.checkpoint}, lacks
 }
@@ -83,7 +83,7 @@ func (a *attempt) hasResults() bool { return a.at.epoch != protocol.Epoch{} && a
 // of that step are enough for it, where they are still to be had.
 func (j *job) lacking(a, source *attempt, from point) uint8 {
 	if a.wired == j.epoch && a.at.step+1 == from.step && source.hasResults() {
-		return protocol.LackResults
+		return protocol.PayloadResults
 	}
-	return protocol.LackState
+	return protocol.PayloadState
 }

@@ -23,27 +23,27 @@ func TestOrigin(t *testing.T) {
 	for name, c := range map[string]struct {
 		seats []seat
 		from  point
-		lacks []protocol.Lack
+		lacks []protocol.Missing
 	}{
 		"nobody has anything":            {seats: []seat{{wired: now}, {}}},
 		"all are at one point":           {seats: []seat{{now, e(3), 7, false, 0}, {now, e(3), 7, false, 0}}, from: point{e(3), 7}},
-		"one is a step behind":           {[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackResults}}},
-		"one is behind by more":          {[]seat{{now, e(3), 5, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
-		"one is new":                     {[]seat{{}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
-		"one is of an older epoch":       {[]seat{{e(2), e(2), 6, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
-		"an older epoch's larger number": {[]seat{{e(2), e(2), 9, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
+		"one is a step behind":           {[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadResults}}},
+		"one is behind by more":          {[]seat{{now, e(3), 5, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadState}}},
+		"one is new":                     {[]seat{{}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadState}}},
+		"one is of an older epoch":       {[]seat{{e(2), e(2), 6, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadState}}},
+		"an older epoch's larger number": {[]seat{{e(2), e(2), 9, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadState}}},
 		"the lowest that has it is the source": {
-			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackResults}},
+			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, false, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadResults}},
 		},
 		"the lowest that has results, too": {
-			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, true, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 2, What: protocol.LackResults}},
+			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, true, 0}, {now, e(3), 7, false, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 2, Payload: protocol.PayloadResults}},
 		},
 		"there are no results to be had": {
-			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, true, 0}}, point{e(3), 7}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}},
+			[]seat{{now, e(3), 6, false, 0}, {now, e(3), 7, true, 0}}, point{e(3), 7}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadState}},
 		},
-		"a checkpoint":                 {[]seat{{now, protocol.Epoch{}, 0, false, 4}, {}}, point{step: 4}, []protocol.Lack{{Rank: 0, Source: 0, What: protocol.LackCheckpoint}, {Rank: 1, Source: 0, What: protocol.LackState}}},
-		"a checkpoint that is read":    {[]seat{{}, {now, protocol.Epoch{}, 4, true, 0}}, point{step: 4}, []protocol.Lack{{Rank: 0, Source: 1, What: protocol.LackState}}},
-		"a step wins over checkpoints": {[]seat{{now, e(1), 2, false, 9}, {now, protocol.Epoch{}, 4, true, 0}}, point{e(1), 2}, []protocol.Lack{{Rank: 1, Source: 0, What: protocol.LackState}}},
+		"a checkpoint":                 {[]seat{{now, protocol.Epoch{}, 0, false, 4}, {}}, point{step: 4}, []protocol.Missing{{Rank: 0, Source: 0, Payload: protocol.PayloadCheckpoint}, {Rank: 1, Source: 0, Payload: protocol.PayloadState}}},
+		"a checkpoint that is read":    {[]seat{{}, {now, protocol.Epoch{}, 4, true, 0}}, point{step: 4}, []protocol.Missing{{Rank: 0, Source: 1, Payload: protocol.PayloadState}}},
+		"a step wins over checkpoints": {[]seat{{now, e(1), 2, false, 9}, {now, protocol.Epoch{}, 4, true, 0}}, point{e(1), 2}, []protocol.Missing{{Rank: 1, Source: 0, Payload: protocol.PayloadState}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &job{epoch: now, total: len(c.seats), seats: map[int]*attempt{}}

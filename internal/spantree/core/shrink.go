@@ -13,7 +13,7 @@ import (
 // a standby is READY is replaced all the same. Once a rank is COMPLETE it is too
 // late: the lost ranks may owe files, of which nobody else knows.
 func (m *Machine) shrink(j *job) {
-	if j.policy != protocol.LossShrink {
+	if j.policy != protocol.Shrink {
 		return
 	}
 	for _, r := range sortedRanks(j.vacant) {

@@ -23,7 +23,7 @@ const maxSpares = 256
 // checkSpare refuses a spare that no job can use.
 func checkSpare(f *protocol.JoinFrame) *refusal {
 	switch {
-	case f.OnLoss != protocol.LossWait:
+	case f.OnLoss != protocol.Wait:
 		return refuse(protocol.Malformed, "a spare of a job with on_loss=%v: only a job that waits for replacements (wait) can use one", f.OnLoss)
 	case f.Epoch != protocol.Epoch{}:
 		return refuse(protocol.Malformed, "a spare that is in epoch %v: it would have a rank", f.Epoch)
@@ -52,7 +52,7 @@ func (j *job) findSpare(number uint64) *attempt {
 // spareSays tells that a frame may come from an attempt without a rank.
 func spareSays(f protocol.Frame) bool {
 	switch f.(type) {
-	case *protocol.BeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
+	case *protocol.HeartbeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
 		return true
 	}
 	return false
@@ -117,7 +117,7 @@ func (m *Machine) assign(j *job, rank int) {
 	m.log(slog.LevelInfo, "spare takes the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
 	m.send(a, &protocol.AssignFrame{Rank: rank})
 	if j.roster.Decided {
-		m.send(a, &protocol.RosterFrame{Roster: j.roster})
+		m.send(a, &protocol.MembersFrame{Members: j.roster})
 	}
 }
 

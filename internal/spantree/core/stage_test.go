@@ -25,7 +25,7 @@ type stage struct {
 	now    time.Time
 	total  int
 	steps  uint64 // of the job
-	policy protocol.LossPolicy
+	policy protocol.OnLoss
 	key    string
 	actors []*actor // in the order of their connections
 	conns  ConnID
@@ -34,7 +34,7 @@ type stage struct {
 	holders map[string]uint64 // epoch and rank → attempt: one at most
 	resumes map[protocol.Epoch]point
 	given   map[string]bool // contributions: epoch, rank, step
-	owed    map[string]bool // by DELIVER, and not DONE
+	owed    map[string]bool // by DELIVER, and not DELIVERED
 	done    int             // files
 	lowest  int             // rank of the newest epoch: it owes the model
 	ended   bool            // the job has, well or badly
@@ -55,7 +55,7 @@ type actor struct {
 	away    bool // and it was not the server that ended it
 	fate    string
 	ready   bool
-	epoch   protocol.Epoch // of the newest START or PULL
+	epoch   protocol.Epoch // of the newest EPOCH_START or PULL
 	members int
 	fenced  protocol.Epoch // the newest epoch that is over for it
 	at      point          // completed
@@ -74,7 +74,7 @@ type actor struct {
 func newStage(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, total int, steps uint64, policy protocol.LossPolicy, key string,
+}, total int, steps uint64, policy protocol.OnLoss, key string,
 ) *stage {
 	s := &stage{
 		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
@@ -121,7 +121,7 @@ func (s *stage) step(ev Event) {
 	if s.ended && len(s.m.jobs) > 0 { // that was an earlier job of the name
 		s.ended = false
 		for _, a := range s.actors {
-			if a.fate == "OVER" || a.fate == "BYE" {
+			if a.fate == "EPOCH_END" || a.fate == "FINISHED" {
 				a.fate = "FENCED"
 			}
 		}
@@ -154,27 +154,27 @@ func (s *stage) hear(conn ConnID, f protocol.Frame) {
 		s.fatalf("%v", err)
 	}
 	a.inbox = append(a.inbox, f)
-	if _, ok := f.(*protocol.BeatenFrame); !ok {
+	if _, ok := f.(*protocol.HeartbeatAckFrame); !ok {
 		s.note("%d(%d)<-%v%s", conn, a.rank, protocol.TypeOf(f), fields(f))
 	}
 	switch f := f.(type) {
-	case *protocol.StartFrame:
+	case *protocol.EpochStartFrame:
 		s.checkStart(a, f)
 	case *protocol.PullFrame:
 		if f.Token == [16]byte{} {
 			s.fatalf("rank %d is sent to another without a token", a.rank)
 		}
-	case *protocol.OverFrame:
+	case *protocol.EpochEndFrame:
 		switch {
 		case f.Final && f.Cause.Code == protocol.AttemptFenced: // by a newer generation, whose job it is now
 			a.fate = "FENCED"
 		case f.Final:
-			a.fate, s.ended = "OVER", true
+			a.fate, s.ended = "EPOCH_END", true
 		}
-	case *protocol.ByeFrame:
-		a.fate, s.ended = "BYE", true
+	case *protocol.FinishedFrame:
+		a.fate, s.ended = "FINISHED", true
 		if len(s.owed) > 0 || s.done == 0 {
-			s.fatalf("BYE, with %v owed, %v done", s.owed, s.done)
+			s.fatalf("FINISHED, with %v owed, %v done", s.owed, s.done)
 		}
 	case *protocol.RefusedFrame:
 		a.fate = "REFUSED"
@@ -188,7 +188,7 @@ func (s *stage) hear(conn ConnID, f protocol.Frame) {
 }
 
 // checkStart holds a wiring against what the actors know.
-func (s *stage) checkStart(a *actor, f *protocol.StartFrame) {
+func (s *stage) checkStart(a *actor, f *protocol.EpochStartFrame) {
 	key := fmt.Sprint(f.Epoch, f.Epoch.Incarnation, " ", a.rank)
 	if other, ok := s.holders[key]; ok && other != a.number {
 		s.fatalf("rank %d of epoch %v is held by attempts %d and %d", a.rank, f.Epoch, other, a.number)
@@ -199,9 +199,9 @@ func (s *stage) checkStart(a *actor, f *protocol.StartFrame) {
 		s.fatalf("epoch %v resumes at %v and %v", f.Epoch, old, from)
 	}
 	s.resumes[f.Epoch] = from
-	clear(s.owed) // COMPLETE and DONE are void in a job that runs
-	var own *protocol.Lack
-	for _, l := range f.Lacks {
+	clear(s.owed) // COMPLETE and DELIVERED are void in a job that runs
+	var own *protocol.Missing
+	for _, l := range f.Missing {
 		if l.Rank == a.rank {
 			own = &l
 		}
@@ -212,7 +212,7 @@ func (s *stage) checkStart(a *actor, f *protocol.StartFrame) {
 	switch {
 	case !a.ready:
 		s.fatalf("rank %d is wired and was never READY", a.rank)
-	case len(f.Members) != s.total && s.policy != protocol.LossShrink:
+	case len(f.Members) != s.total && s.policy != protocol.Shrink:
 		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
 	case a.dead:
 	case a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.final:
@@ -221,7 +221,7 @@ func (s *stage) checkStart(a *actor, f *protocol.StartFrame) {
 		s.fatalf("rank %d has completed %v, epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
 	case own == nil && a.at != from:
 		s.fatalf("rank %d has completed %v, lacks nothing, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
-	case own != nil && own.What == protocol.LackResults && a.at.step+1 != from.step:
+	case own != nil && own.Payload == protocol.PayloadResults && a.at.step+1 != from.step:
 		s.fatalf("rank %d has completed %v and is sent for the results of %v", a.rank, a.at, from)
 	}
 }
@@ -235,7 +235,7 @@ func (s *stage) read(a *actor) {
 		a.dead = true
 	case *protocol.StandByFrame:
 		a.spare = true
-	case *protocol.StartFrame:
+	case *protocol.EpochStartFrame:
 		a.spare, a.token = false, f.Token
 		a.heard()
 		if a.final && len(f.Members) < a.members {
@@ -244,7 +244,7 @@ func (s *stage) read(a *actor) {
 		}
 		a.epoch, a.lacks, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
 		s.lowest = f.Members[0].Rank
-		for _, l := range f.Lacks {
+		for _, l := range f.Missing {
 			if l.Rank == a.rank {
 				a.lacks, a.source = true, l.Source
 			}
@@ -254,7 +254,7 @@ func (s *stage) read(a *actor) {
 		a.spare, a.token = false, f.Token
 		a.heard()
 		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
-	case *protocol.OverFrame:
+	case *protocol.EpochEndFrame:
 		if f.Final {
 			a.dead = true
 			return
@@ -263,7 +263,7 @@ func (s *stage) read(a *actor) {
 			a.fenced = f.Epoch
 		}
 		a.lacks, a.pulls = false, false
-		a.say(&protocol.AtFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
+		a.say(&protocol.PositionFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
 	case *protocol.DeliverFrame:
 		a.owes = append(a.owes, f.Files...)
 	case *protocol.AssignFrame:
@@ -271,7 +271,7 @@ func (s *stage) read(a *actor) {
 			s.fatalf("the spare of rank %d is given rank %d", a.rank, f.Rank)
 		}
 		a.rank = f.Rank
-	case *protocol.ByeFrame, *protocol.RefusedFrame, *protocol.FencedFrame:
+	case *protocol.FinishedFrame, *protocol.RefusedFrame, *protocol.FencedFrame:
 		a.dead = true
 	}
 }
@@ -288,7 +288,7 @@ func (a *actor) tell(f protocol.Frame) { a.outbox = append(a.outbox, f) }
 func (a *actor) heard() {
 	a.standing = slices.DeleteFunc(a.standing, func(f protocol.Frame) bool {
 		t := protocol.TypeOf(f)
-		return t == protocol.TypeReady || t == protocol.TypeAt
+		return t == protocol.TypeReady || t == protocol.TypePosition
 	})
 }
 
@@ -298,7 +298,7 @@ func (s *stage) flush(a *actor) {
 	a.outbox = a.outbox[1:]
 	if !a.cut {
 		s.note("%d(%d)->%v%s", a.conn, a.rank, protocol.TypeOf(f), fields(f))
-		if d, ok := f.(*protocol.DoneFrame); ok {
+		if d, ok := f.(*protocol.DeliveredFrame); ok {
 			key := fmt.Sprint(a.rank, " ", d.File)
 			delete(s.owed, key)
 			s.done++
@@ -315,7 +315,7 @@ func (s *stage) through(a *actor) {
 	a.final = true
 	f := &protocol.CompleteFrame{Epoch: a.epoch, Step: a.at.step, Model: [32]byte{1}}
 	if a.rank == s.lowest {
-		f.Owes = []string{"model"}
+		f.Owed = []string{"model"}
 	}
 	a.say(f)
 }
@@ -431,7 +431,7 @@ func (s *stage) pass(d time.Duration) {
 	}
 	for _, a := range s.actors {
 		if !a.dead && !a.cut {
-			s.step(Received{a.conn, &protocol.BeatFrame{WaitsFor: -1, Epoch: a.epoch}})
+			s.step(Received{a.conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.epoch}})
 		}
 	}
 	s.step(Ticked{})

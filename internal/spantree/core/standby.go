@@ -27,9 +27,9 @@ type standing struct {
 	told       uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
 
 	wired    protocol.Epoch // it is a member of; zero: none yet
-	over     bool           // OVER was sent for that epoch
+	over     bool           // EPOCH_END was sent for that epoch
 	overAt   time.Time
-	answered bool  // by AT, or by COMPLETE, which says more
+	answered bool  // by POSITION, or by COMPLETE, which says more
 	at       point // what it has completed
 	work     bool  // its contribution to the next step is in hand
 	blank    bool  // nothing is known of how it got there
@@ -43,7 +43,7 @@ type standing struct {
 }
 
 // recovers tells that the job goes on after the loss of a rank.
-func (j *job) recovers() bool { return j.policy != protocol.LossAbort && !j.streams && !j.mixed() }
+func (j *job) recovers() bool { return j.policy != protocol.Abort && !j.streams && !j.mixed() }
 
 // everybody is all attempts of a job: members by rank, then those that stand by, then
 // the spares.

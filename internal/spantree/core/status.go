@@ -35,7 +35,7 @@ func (m *Machine) statusJSON() string {
 		if err != nil {
 			panic("BUG: spantree: a ServerStatus is no JSON: " + err.Error())
 		}
-		if len(text) <= protocol.BigFrame-4 {
+		if len(text) <= protocol.MaxPayload-4 {
 			return string(text)
 		}
 	}
@@ -54,7 +54,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 			js.Epoch = j.epoch.String()
 		}
 		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refused, j.refusal
-		if j.policy != protocol.LossAbort {
+		if j.policy != protocol.Abort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)
 			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.seats[r] != nil })

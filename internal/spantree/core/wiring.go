@@ -23,7 +23,7 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	}
 	if no := j.checkShard(a, f.Shard); no != nil && j.recovers() {
 		m.log(slog.LevelWarn, "attempt refused", append(a.attrs(), slog.String("reason", no.reason))...)
-		m.send(a, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxWords)})
+		m.send(a, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxText)})
 		m.lose(a, no.reason)
 		return
 	}
@@ -105,14 +105,14 @@ func (m *Machine) begin(j *job) (token [16]byte) {
 
 // start wires a job of native ranks, who begin at a point. One frame serves
 // them all.
-func (m *Machine) start(j *job, from point, lacks []protocol.Lack) {
+func (m *Machine) start(j *job, from point, lacks []protocol.Missing) {
 	all := j.members()
 	out := outside(all)
 	j.token = m.begin(j)
 	j.from, j.gateway, j.vacant, j.shards = from, out, nil, nil
-	f := &protocol.StartFrame{Token: j.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Lacks: lacks}
+	f := &protocol.EpochStartFrame{Token: j.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: lacks}
 	for _, l := range lacks {
-		if l.What != protocol.LackResults {
+		if l.Payload != protocol.PayloadResults {
 			j.seats[l.Rank].given = from
 		}
 	}

@@ -24,9 +24,9 @@ type coder struct {
 type mode int
 
 const (
-	put  mode = iota // append the fields to buf
-	take             // read the fields from buf
-	draw             // describe the fields
+	encoding   mode = iota // append the fields to buf
+	decoding               // read the fields from buf
+	describing             // describe the fields
 )
 
 // field describes one field for docs/protocol.md.
@@ -50,10 +50,10 @@ func (c *coder) fixed(name, kind string, size int) []byte {
 	switch {
 	case c.err != nil:
 		return nil
-	case c.mode == draw:
+	case c.mode == describing:
 		c.fields = append(c.fields, field{name, size, kind})
 		return nil
-	case c.mode == put:
+	case c.mode == encoding:
 		n := len(c.buf)
 		c.buf = append(c.buf, make([]byte, size)...)
 		return c.buf[n:]
@@ -68,7 +68,7 @@ func (c *coder) fixed(name, kind string, size int) []byte {
 
 func (c *coder) u8(name string, v *uint8) {
 	if b := c.fixed(name, "u8", 1); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			b[0] = *v
 		} else {
 			*v = b[0]
@@ -78,7 +78,7 @@ func (c *coder) u8(name string, v *uint8) {
 
 func (c *coder) u16(name string, v *uint16) {
 	if b := c.fixed(name, "u16", 2); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint16(b, *v)
 		} else {
 			*v = binary.LittleEndian.Uint16(b)
@@ -88,7 +88,7 @@ func (c *coder) u16(name string, v *uint16) {
 
 func (c *coder) u32(name string, v *uint32) {
 	if b := c.fixed(name, "u32", 4); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint32(b, *v)
 		} else {
 			*v = binary.LittleEndian.Uint32(b)
@@ -98,7 +98,7 @@ func (c *coder) u32(name string, v *uint32) {
 
 func (c *coder) u64(name string, v *uint64) {
 	if b := c.fixed(name, "u64", 8); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint64(b, *v)
 		} else {
 			*v = binary.LittleEndian.Uint64(b)
@@ -108,7 +108,7 @@ func (c *coder) u64(name string, v *uint64) {
 
 func (c *coder) f64(name string, v *float64) {
 	if b := c.fixed(name, "f64", 8); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint64(b, math.Float64bits(*v))
 		} else {
 			*v = math.Float64frombits(binary.LittleEndian.Uint64(b))
@@ -120,7 +120,7 @@ func (c *coder) f64(name string, v *float64) {
 // longest, what is negative as 0.
 func (c *coder) millis(name string, v *time.Duration) {
 	if b := c.fixed(name, "ms", 4); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint32(b, uint32(min(max(v.Milliseconds(), 0), math.MaxUint32)))
 		} else {
 			*v = time.Duration(binary.LittleEndian.Uint32(b)) * time.Millisecond
@@ -131,7 +131,7 @@ func (c *coder) millis(name string, v *time.Duration) {
 // nanos is a duration of 0 ns to 292 years.
 func (c *coder) nanos(name string, v *time.Duration) {
 	if b := c.fixed(name, "ns", 8); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint64(b, uint64(max(*v, 0)))
 		} else {
 			*v = time.Duration(min(binary.LittleEndian.Uint64(b), math.MaxInt64))
@@ -142,9 +142,9 @@ func (c *coder) nanos(name string, v *time.Duration) {
 func (c *coder) flag(name string, v *bool) {
 	if b := c.fixed(name, "flag", 1); b != nil {
 		switch {
-		case c.mode == put && *v:
+		case c.mode == encoding && *v:
 			b[0] = 1
-		case c.mode == put:
+		case c.mode == encoding:
 		case b[0] > 1:
 			c.fail(name, fmt.Errorf("%d is neither 0 nor 1", b[0]))
 		default:
@@ -159,7 +159,7 @@ const NoRank = math.MaxUint32
 // rank is a rank, or -1 for nobody.
 func (c *coder) rank(name string, v *int) {
 	if b := c.fixed(name, "rank", 4); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			binary.LittleEndian.PutUint32(b, uint32(*v))
 			return
 		}
@@ -174,7 +174,7 @@ func (c *coder) rank(name string, v *int) {
 
 func (c *coder) raw(name string, v []byte) {
 	if b := c.fixed(name, fmt.Sprintf("%d bytes", len(v)), len(v)); b != nil {
-		if c.mode == put {
+		if c.mode == encoding {
 			copy(b, v)
 		} else {
 			copy(v, b)
@@ -183,7 +183,7 @@ func (c *coder) raw(name string, v []byte) {
 }
 
 func (c *coder) epoch(name string, e *Epoch) {
-	if c.mode == draw {
+	if c.mode == describing {
 		c.fields = append(c.fields, field{name, 16, "epoch"})
 		return
 	}
@@ -194,18 +194,18 @@ func (c *coder) epoch(name string, e *Epoch) {
 
 // text is UTF-8 of at most limit bytes behind its length.
 func (c *coder) text(name string, limit int, v *string) {
-	if c.mode == draw {
+	if c.mode == describing {
 		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("text ≤ %d", limit)})
 		return
 	}
 	c.blob(name, limit, v)
-	if c.mode == take && c.err == nil && !utf8.ValidString(*v) {
+	if c.mode == decoding && c.err == nil && !utf8.ValidString(*v) {
 		c.fail(name, errors.New("it is not UTF-8"))
 	}
 }
 
 func (c *coder) blob(name string, limit int, v *string) {
-	if c.mode == draw {
+	if c.mode == describing {
 		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("bytes ≤ %d", limit)})
 		return
 	}
@@ -217,7 +217,7 @@ func (c *coder) blob(name string, limit int, v *string) {
 		c.fail(name, fmt.Errorf("%d bytes, the limit is %d", n, limit))
 		return
 	}
-	if c.mode == put {
+	if c.mode == encoding {
 		c.buf = append(c.buf, *v...)
 		return
 	}
@@ -229,10 +229,10 @@ func (c *coder) blob(name string, limit int, v *string) {
 // list is a count of at most limit and as many elements of at least size
 // bytes each: no count makes the decoder allocate more than what follows it.
 func list[T any](c *coder, name string, limit, size int, v *[]T, each func(*coder, *T)) {
-	if c.mode == draw {
+	if c.mode == describing {
 		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("list ≤ %d", limit)})
 		var one T
-		inner := coder{mode: draw}
+		inner := coder{mode: describing}
 		each(&inner, &one)
 		for _, f := range inner.fields {
 			f.name = name + "[]." + f.name
@@ -248,7 +248,7 @@ func list[T any](c *coder, name string, limit, size int, v *[]T, each func(*code
 		c.fail(name, fmt.Errorf("%d elements, the limit is %d", n, limit))
 		return
 	}
-	if c.mode == take {
+	if c.mode == decoding {
 		if int(n)*size > len(c.buf) {
 			c.fail(name, errShort)
 			return

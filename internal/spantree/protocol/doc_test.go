@@ -71,8 +71,8 @@ func TestProtocolPageHasEveryFrame(t *testing.T) {
 
 func checkFrameTable(t *testing.T, page string, kind frameType) {
 	t.Helper()
-	c := coder{mode: draw}
-	FrameKinds[kind].fresh().code(&c)
+	c := coder{mode: describing}
+	FrameKinds[kind].newFrame().code(&c)
 	if kind.Checked() {
 		c.fixed("crc32c", "u32", ChecksumSize)
 	}

@@ -23,9 +23,9 @@ type LostError struct {
 	GaveUp bool
 	// Detail is what it said to programs beside that, "": nothing.
 	Detail string
-	// Revived tells that the server has been started again under the job. It may have
-	// forgotten that ranks which do not come back were through.
-	Revived bool
+	// ServerRestarted reports that the server was restarted while the job ran. It may not know
+	// that ranks which have not returned had completed their work.
+	ServerRestarted bool
 }
 
 func (e *LostError) Error() string {
@@ -38,18 +38,18 @@ func (e *LostError) Error() string {
 
 // RefusedError is a server's no, or that of a rank to a server.
 type RefusedError struct {
-	Ours   bool   // it is this side that says no
-	Server string // host:port
-	Code   Code
-	Reason string
+	ByClient bool   // it is this side that says no
+	Server   string // host:port
+	Code     Code
+	Reason   string
 	// Model is the digest of the finished run's model, with Code JobFinished.
 	Model [32]byte
 
-	Doubtful bool // anybody on the path may have sent it, or changed what it answers
+	Unauthenticated bool // anybody on the path may have sent it, or changed what it answers
 }
 
 func (e *RefusedError) Error() string {
-	if e.Ours {
+	if e.ByClient {
 		return fmt.Sprintf("this program refuses the server %s: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)
 	}
 	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)
@@ -70,14 +70,14 @@ func (e *FinishedError) Error() string {
 	return fmt.Sprintf("job %v has finished with model %x…: this attempt of rank %d is not needed", e.Job, e.Model[:6], e.Rank)
 }
 
-// LateError says to an attempt that its job has been started without its rank, and that
-// there is nothing for it to do.
-type LateError struct {
+// ExcludedError reports that an elastic job has started without this rank, and that the
+// attempt has nothing to do.
+type ExcludedError struct {
 	Job  Job
 	Rank int
 }
 
-func (e *LateError) Error() string {
+func (e *ExcludedError) Error() string {
 	return fmt.Sprintf("job %v runs without rank %d, which came after its start: this attempt is not needed", e.Job, e.Rank)
 }
 

@@ -27,16 +27,16 @@ const (
 	// first frames tell it, and who differs is refused.
 	//
 	//	1  the first
-	//	2  START has the address at which the server saw each rank; between ranks the
+	//	2  EPOCH_START has the address at which the server saw each rank; between ranks the
 	//	   header of a collective has its schedule and operation's name
-	//	3  FAIL and OVER carry the fault itself, beside the words that tell it; between
+	//	3  FAIL and EPOCH_END carry the fault itself, beside the words that tell it; between
 	//	   ranks there are pipes
-	//	4  proofs: WELCOME asks for one, PROOF and PROVED show it, and ranks show each
+	//	4  proofs: WELCOME asks for one, PROOF and AUTH_OK show it, and ranks show each
 	//	   other one instead of the token; JOIN and CANCEL tell whose the job is
 	//	5  a JOIN without a rank, that of a spare, and ASSIGN
 	//	6  between ranks that share a secret, frames have tags in the place of checksums,
 	//	   and what one takes from another is sealed
-	//	7  a job may start without ranks that have not come: JOIN says so, JOINED and ROSTER
+	//	7  a job may start without ranks that have not come: JOIN says so, JOINED and MEMBERS
 	//	   say which
 	//	8  the frames of a handshake end in a checksum
 	ProtocolVersion = 8
@@ -85,38 +85,38 @@ type frameType uint8
 
 // Frames from a rank have numbers below 64, those from the server from 64 on.
 const (
-	TypeJoin     frameType = 1
-	TypeReady    frameType = 2
-	typeBeat     frameType = 3
-	typeReport   frameType = 4
-	typeAsk      frameType = 5
-	TypeAt       frameType = 6
-	TypeComplete frameType = 7
-	typeDone     frameType = 8
-	typeLeave    frameType = 9
-	typeFail     frameType = 10
-	TypeStatus   frameType = 11
-	typeCancel   frameType = 12
-	typeProof    frameType = 13
+	TypeJoin      frameType = 1
+	TypeReady     frameType = 2
+	typeHeartbeat frameType = 3
+	typeReport    frameType = 4
+	typeAsk       frameType = 5
+	TypePosition  frameType = 6
+	TypeComplete  frameType = 7
+	typeDelivered frameType = 8
+	typeLeave     frameType = 9
+	typeFail      frameType = 10
+	TypeStatus    frameType = 11
+	typeCancel    frameType = 12
+	typeProof     frameType = 13
 
-	typeWelcome  frameType = 64
-	typeJoined   frameType = 65
-	typeRefused  frameType = 66
-	typeWaiting  frameType = 67
-	typeBeaten   frameType = 68
-	typeStart    frameType = 69
-	typeWire     frameType = 70
-	typeOver     frameType = 71
-	typeDeciding frameType = 72
-	typeFenced   frameType = 73
-	typeStandBy  frameType = 74
-	typeDeliver  frameType = 75
-	typeBye      frameType = 76
-	typeJobs     frameType = 77
-	typePull     frameType = 78
-	typeProved   frameType = 79
-	typeAssign   frameType = 80
-	typeRoster   frameType = 81
+	typeWelcome      frameType = 64
+	typeJoined       frameType = 65
+	typeRefused      frameType = 66
+	typeWaiting      frameType = 67
+	typeHeartbeatAck frameType = 68
+	typeEpochStart   frameType = 69
+	typeWire         frameType = 70
+	typeEpochEnd     frameType = 71
+	typeAskAck       frameType = 72
+	typeFenced       frameType = 73
+	typeStandBy      frameType = 74
+	typeDeliver      frameType = 75
+	typeFinished     frameType = 76
+	typeJobs         frameType = 77
+	typePull         frameType = 78
+	typeAuthOK       frameType = 79
+	typeAssign       frameType = 80
+	typeMembers      frameType = 81
 
 	optionalFrames frameType = 128
 )
@@ -128,48 +128,48 @@ type Frame interface {
 
 // frameKind says what there is to know about a type.
 type frameKind struct {
-	name  string
-	Limit int // bytes of payload
-	fresh func() Frame
+	name     string
+	Limit    int // bytes of payload
+	newFrame func() Frame
 }
 
 const (
 	smallFrame = 4 << 10
-	BigFrame   = 16 << 20 // from the server alone: the members of a job, the listing of jobs
+	MaxPayload = 16 << 20 // from the server alone: the members of a job, the listing of jobs
 )
 
 var FrameKinds = map[frameType]frameKind{
-	TypeJoin:     {"JOIN", 32 << 10, func() Frame { return new(JoinFrame) }},
-	TypeReady:    {"READY", smallFrame, func() Frame { return new(ReadyFrame) }},
-	typeBeat:     {"BEAT", smallFrame, func() Frame { return new(BeatFrame) }},
-	typeReport:   {"REPORT", smallFrame, func() Frame { return new(ReportFrame) }},
-	typeAsk:      {"ASK", smallFrame, func() Frame { return new(AskFrame) }},
-	TypeAt:       {"AT", smallFrame, func() Frame { return new(AtFrame) }},
-	TypeComplete: {"COMPLETE", 32 << 10, func() Frame { return new(CompleteFrame) }},
-	typeDone:     {"DONE", smallFrame, func() Frame { return new(DoneFrame) }},
-	typeLeave:    {"LEAVE", smallFrame, func() Frame { return new(LeaveFrame) }},
-	typeFail:     {"FAIL", smallFrame, func() Frame { return new(FailFrame) }},
-	TypeStatus:   {"STATUS", smallFrame, func() Frame { return new(StatusFrame) }},
-	typeCancel:   {"CANCEL", smallFrame, func() Frame { return new(CancelFrame) }},
-	typeProof:    {"PROOF", smallFrame, func() Frame { return new(ProofFrame) }},
-	typeWelcome:  {"WELCOME", smallFrame, func() Frame { return new(WelcomeFrame) }},
-	typeJoined:   {"JOINED", 2 * smallFrame, func() Frame { return new(JoinedFrame) }},
-	typeRefused:  {"REFUSED", smallFrame, func() Frame { return new(RefusedFrame) }},
-	typeWaiting:  {"WAITING", smallFrame, func() Frame { return new(WaitingFrame) }},
-	typeBeaten:   {"BEATEN", smallFrame, func() Frame { return new(BeatenFrame) }},
-	typeStart:    {"START", BigFrame, func() Frame { return new(StartFrame) }},
-	typeWire:     {"WIRE", smallFrame, func() Frame { return new(WireFrame) }},
-	typeOver:     {"OVER", smallFrame, func() Frame { return new(OverFrame) }},
-	typeDeciding: {"DECIDING", smallFrame, func() Frame { return new(DecidingFrame) }},
-	typeFenced:   {"FENCED", smallFrame, func() Frame { return new(FencedFrame) }},
-	typeStandBy:  {"STANDBY", smallFrame, func() Frame { return new(StandByFrame) }},
-	typeDeliver:  {"DELIVER", 32 << 10, func() Frame { return new(DeliverFrame) }},
-	typeBye:      {"BYE", smallFrame, func() Frame { return new(ByeFrame) }},
-	typeJobs:     {"JOBS", BigFrame, func() Frame { return new(JobsFrame) }},
-	typePull:     {"PULL", smallFrame, func() Frame { return new(PullFrame) }},
-	typeProved:   {"PROVED", smallFrame, func() Frame { return new(ProvedFrame) }},
-	typeAssign:   {"ASSIGN", smallFrame, func() Frame { return new(AssignFrame) }},
-	typeRoster:   {"ROSTER", 2 * smallFrame, func() Frame { return new(RosterFrame) }},
+	TypeJoin:         {"JOIN", 32 << 10, func() Frame { return new(JoinFrame) }},
+	TypeReady:        {"READY", smallFrame, func() Frame { return new(ReadyFrame) }},
+	typeHeartbeat:    {"HEARTBEAT", smallFrame, func() Frame { return new(HeartbeatFrame) }},
+	typeReport:       {"REPORT", smallFrame, func() Frame { return new(ReportFrame) }},
+	typeAsk:          {"ASK", smallFrame, func() Frame { return new(AskFrame) }},
+	TypePosition:     {"POSITION", smallFrame, func() Frame { return new(PositionFrame) }},
+	TypeComplete:     {"COMPLETE", 32 << 10, func() Frame { return new(CompleteFrame) }},
+	typeDelivered:    {"DELIVERED", smallFrame, func() Frame { return new(DeliveredFrame) }},
+	typeLeave:        {"LEAVE", smallFrame, func() Frame { return new(LeaveFrame) }},
+	typeFail:         {"FAIL", smallFrame, func() Frame { return new(FailFrame) }},
+	TypeStatus:       {"STATUS", smallFrame, func() Frame { return new(StatusFrame) }},
+	typeCancel:       {"CANCEL", smallFrame, func() Frame { return new(CancelFrame) }},
+	typeProof:        {"PROOF", smallFrame, func() Frame { return new(ProofFrame) }},
+	typeWelcome:      {"WELCOME", smallFrame, func() Frame { return new(WelcomeFrame) }},
+	typeJoined:       {"JOINED", 2 * smallFrame, func() Frame { return new(JoinedFrame) }},
+	typeRefused:      {"REFUSED", smallFrame, func() Frame { return new(RefusedFrame) }},
+	typeWaiting:      {"WAITING", smallFrame, func() Frame { return new(WaitingFrame) }},
+	typeHeartbeatAck: {"HEARTBEAT_ACK", smallFrame, func() Frame { return new(HeartbeatAckFrame) }},
+	typeEpochStart:   {"EPOCH_START", MaxPayload, func() Frame { return new(EpochStartFrame) }},
+	typeWire:         {"WIRE", smallFrame, func() Frame { return new(WireFrame) }},
+	typeEpochEnd:     {"EPOCH_END", smallFrame, func() Frame { return new(EpochEndFrame) }},
+	typeAskAck:       {"ASK_ACK", smallFrame, func() Frame { return new(AskAckFrame) }},
+	typeFenced:       {"FENCED", smallFrame, func() Frame { return new(FencedFrame) }},
+	typeStandBy:      {"STANDBY", smallFrame, func() Frame { return new(StandByFrame) }},
+	typeDeliver:      {"DELIVER", 32 << 10, func() Frame { return new(DeliverFrame) }},
+	typeFinished:     {"FINISHED", smallFrame, func() Frame { return new(FinishedFrame) }},
+	typeJobs:         {"JOBS", MaxPayload, func() Frame { return new(JobsFrame) }},
+	typePull:         {"PULL", smallFrame, func() Frame { return new(PullFrame) }},
+	typeAuthOK:       {"AUTH_OK", smallFrame, func() Frame { return new(AuthOKFrame) }},
+	typeAssign:       {"ASSIGN", smallFrame, func() Frame { return new(AssignFrame) }},
+	typeMembers:      {"MEMBERS", 2 * smallFrame, func() Frame { return new(MembersFrame) }},
 }
 
 func (t frameType) String() string {
@@ -186,18 +186,18 @@ func TypeOf(f Frame) frameType {
 		return TypeJoin
 	case *ReadyFrame:
 		return TypeReady
-	case *BeatFrame:
-		return typeBeat
+	case *HeartbeatFrame:
+		return typeHeartbeat
 	case *ReportFrame:
 		return typeReport
 	case *AskFrame:
 		return typeAsk
-	case *AtFrame:
-		return TypeAt
+	case *PositionFrame:
+		return TypePosition
 	case *CompleteFrame:
 		return TypeComplete
-	case *DoneFrame:
-		return typeDone
+	case *DeliveredFrame:
+		return typeDelivered
 	case *LeaveFrame:
 		return typeLeave
 	case *FailFrame:
@@ -216,34 +216,34 @@ func TypeOf(f Frame) frameType {
 		return typeRefused
 	case *WaitingFrame:
 		return typeWaiting
-	case *BeatenFrame:
-		return typeBeaten
-	case *StartFrame:
-		return typeStart
+	case *HeartbeatAckFrame:
+		return typeHeartbeatAck
+	case *EpochStartFrame:
+		return typeEpochStart
 	case *WireFrame:
 		return typeWire
-	case *OverFrame:
-		return typeOver
-	case *DecidingFrame:
-		return typeDeciding
+	case *EpochEndFrame:
+		return typeEpochEnd
+	case *AskAckFrame:
+		return typeAskAck
 	case *FencedFrame:
 		return typeFenced
 	case *StandByFrame:
 		return typeStandBy
 	case *DeliverFrame:
 		return typeDeliver
-	case *ByeFrame:
-		return typeBye
+	case *FinishedFrame:
+		return typeFinished
 	case *JobsFrame:
 		return typeJobs
 	case *PullFrame:
 		return typePull
-	case *ProvedFrame:
-		return typeProved
+	case *AuthOKFrame:
+		return typeAuthOK
 	case *AssignFrame:
 		return typeAssign
-	case *RosterFrame:
-		return typeRoster
+	case *MembersFrame:
+		return typeMembers
 	}
 	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
 }
@@ -253,7 +253,7 @@ func TypeOf(f Frame) frameType {
 func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	t := TypeOf(f)
 	start := len(dst)
-	c := coder{mode: put, buf: append(dst, 0, 0, 0, 0, byte(t), ProtocolVersion, 0, 0)}
+	c := coder{mode: encoding, buf: append(dst, 0, 0, 0, 0, byte(t), ProtocolVersion, 0, 0)}
 	f.code(&c)
 	if c.err == nil && t.Checked() {
 		c.buf = binary.LittleEndian.AppendUint32(c.buf, Checksum(t, ProtocolVersion, c.buf[start+FrameHeader:]))
@@ -321,8 +321,8 @@ func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
 		}
 		payload = payload[:n]
 	}
-	f := FrameKinds[t].fresh()
-	c := coder{mode: take, buf: payload}
+	f := FrameKinds[t].newFrame()
+	c := coder{mode: decoding, buf: payload}
 	f.code(&c)
 	if c.err == nil && len(c.buf) > 0 && version <= ProtocolVersion {
 		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
@@ -343,10 +343,10 @@ type FrameReader struct {
 
 	Budget memoryBound // what long frames are counted against; nil: they are not
 
-	Server  uint64 // whose frames they are: the incarnation that WELCOME has told
-	Version uint8  // of the last frame
-	header  [FrameHeader]byte
-	waited  bool // header is that of the frame under way
+	Server     uint64 // whose frames they are: the incarnation that WELCOME has told
+	Version    uint8  // of the last frame
+	header     [FrameHeader]byte
+	headerRead bool // header is that of the frame under way
 }
 
 // memoryBound is a bound of the memory that clients may take.
@@ -363,7 +363,7 @@ func (r *FrameReader) Wait() error {
 		}
 		return err
 	}
-	r.waited = true
+	r.headerRead = true
 	return nil
 }
 
@@ -371,12 +371,12 @@ func (r *FrameReader) Wait() error {
 // for bytes that are none.
 func (r *FrameReader) Next() (Frame, error) {
 	for {
-		if !r.waited {
+		if !r.headerRead {
 			if err := r.Wait(); err != nil {
 				return nil, err
 			}
 		}
-		r.waited = false
+		r.headerRead = false
 		t, version, size, err := decodeHeader(r.header, r.Limit)
 		if err != nil {
 			return nil, err

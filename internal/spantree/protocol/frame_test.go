@@ -64,7 +64,7 @@ func TestFramesComeBackAsTheyWere(t *testing.T) {
 	for kind, k := range FrameKinds {
 		t.Run(k.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				f := k.fresh()
+				f := k.newFrame()
 				if TypeOf(f) != kind {
 					t.Fatalf("a fresh %s is of type %v", k.name, TypeOf(f))
 				}
@@ -73,7 +73,7 @@ func TestFramesComeBackAsTheyWere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := FrameReader{R: iotest.OneByteReader(bytes.NewReader(b[6:])), Limit: BigFrame}
+				r := FrameReader{R: iotest.OneByteReader(bytes.NewReader(b[6:])), Limit: MaxPayload}
 				got, err := r.Next()
 				if err != nil {
 					t.Fatal(err)
@@ -97,7 +97,7 @@ func TestTornFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range len(b) {
-			_, err := (&FrameReader{R: bytes.NewReader(b[:n]), Limit: BigFrame}).Next()
+			_, err := (&FrameReader{R: bytes.NewReader(b[:n]), Limit: MaxPayload}).Next()
 			fault, ok := errors.AsType[*FrameError](err)
 			switch {
 			case n == 0 && err != io.EOF:
@@ -117,43 +117,43 @@ func samples() []Frame {
 		&JoinFrame{
 			UniqueID: 7, Rank: 3, Total: 4, Generation: 1, State: StateReady, Attempt: 9, Epoch: e, Capabilities: 1, Heartbeat: time.Second,
 			LostAfter: 10 * time.Second, OptionsSHA256: sha256.Sum256([]byte("bits=18")), Port: 26544, AdvertiseHost: "10.0.0.3", Host: "h3",
-			RunKey: "run", Options: "bits=18", Version: "1.0", OnLoss: LossWait, ReplaceTimeout: time.Minute, SlowFactor: 2, Completed: e, Step: 8, Token: [16]byte{1, 15: 16},
-			Elastic: time.Minute, Roster: RosterWithout([]int{1, 9}),
+			RunKey: "run", Options: "bits=18", Version: "1.0", OnLoss: Wait, ReplaceTimeout: time.Minute, SlowFactor: 2, Completed: e, Step: 8, Token: [16]byte{1, 15: 16},
+			Elastic: time.Minute, Members: MembersWithout([]int{1, 9}),
 		},
 		&ReadyFrame{Epoch: e, Shard: Shard{Examples: 100, Bytes: 5000, CRC: 0xcafe, Took: time.Second}, Checkpoint: 6},
-		&BeatFrame{Seq: 5, Epoch: e, WaitsFor: 1, Collective: 17, Waits: "all-reduce #17"},
+		&HeartbeatFrame{Seq: 5, Epoch: e, WaitsFor: 1, Collective: 17, Waits: "all-reduce #17"},
 		&ReportFrame{Epoch: e, Progress: Progress{Pass: 2, Number: 8, Examples: 300, Loss: 0.25, StepTook: time.Second, Step: "gradient"}},
 		&AskFrame{Epoch: e, Peer: 1, Collective: 17, Fault: 1, Detail: "no byte for 60 s"},
-		&AtFrame{Epoch: e, Completed: e, Step: 8, Work: true, WaitsFor: -1},
-		&CompleteFrame{Epoch: e, Step: 9, Model: m, Owes: []string{"model", "predictions"}},
-		&DoneFrame{Epoch: e, Attempt: 9, SHA256: m, File: "model"},
+		&PositionFrame{Epoch: e, Completed: e, Step: 8, Work: true, WaitsFor: -1},
+		&CompleteFrame{Epoch: e, Step: 9, Model: m, Owed: []string{"model", "predictions"}},
+		&DeliveredFrame{Epoch: e, Attempt: 9, SHA256: m, File: "model"},
 		&LeaveFrame{Epoch: e, Reason: "SIGTERM"},
 		&FailFrame{Epoch: e, Reason: "part.3:17: no label", Detail: "\xff\x00"},
 		&StatusFrame{},
 		&CancelFrame{UniqueID: 7, RunKey: "run", Reason: "wrong data", Claim: m},
 		&ProofFrame{Nonce: [32]byte{1}, Proof: m},
-		&ProvedFrame{Proof: m},
+		&AuthOKFrame{Proof: m},
 		&WelcomeFrame{Term: 2, Incarnation: e.Incarnation, MaxFrame: 65536, MaxRanks: 16384, Version: "1.0", Asks: AsksSecret, Nonce: m},
-		&JoinedFrame{Attempt: 9, LostAfter: 10 * time.Second, Joined: 2, Seen: "10.0.0.3", Roster: RosterWithout([]int{2})},
+		&JoinedFrame{Attempt: 9, LostAfter: 10 * time.Second, Joined: 2, Seen: "10.0.0.3", Members: MembersWithout([]int{2})},
 		&RefusedFrame{Code: OptionsDiffer, Model: m, Reason: "bits=20 here, bits=18 there"},
 		&WaitingFrame{Joined: 2, Ready: 1, Total: 4, Report: "2 of 4 ranks have joined, missing ranks 1, 2"},
-		&BeatenFrame{Seq: 5},
-		&StartFrame{
+		&HeartbeatAckFrame{Seq: 5},
+		&EpochStartFrame{
 			Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 8,
 			Members: []Member{{Rank: 0, Capabilities: 1, Port: 26544, Host: "h0"}, {Rank: 1, Port: 26545, Host: "fe80::1", Seen: "10.0.0.2"}},
-			Lacks:   []Lack{{Rank: 1, Source: 0, What: 2}},
+			Missing: []Missing{{Rank: 1, Source: 0, Payload: 2}},
 		},
 		&WireFrame{Epoch: e, Token: [16]byte{1, 15: 16}, Kids: 2, ParentPort: 26544, ParentHost: "10.0.0.1"},
-		&OverFrame{Epoch: e, Final: true, Cause: Cause{Kind: CauseGaveUp, Code: 0, Rank: 2, Host: "h2", Why: "part.3:17: no label", Detail: "\xff\x00"}},
-		&DecidingFrame{Epoch: e, Peer: 1},
+		&EpochEndFrame{Epoch: e, Final: true, Cause: Cause{Kind: CauseGaveUp, Code: 0, Rank: 2, Host: "h2", Why: "part.3:17: no label", Detail: "\xff\x00"}},
+		&AskAckFrame{Epoch: e, Peer: 1},
 		&FencedFrame{Epoch: e, Reason: "silent for 12s"},
 		&StandByFrame{Holder: 8, Host: "h3b"},
 		&DeliverFrame{Epoch: e, Files: []string{"model"}},
-		&ByeFrame{Epoch: e, Model: m},
+		&FinishedFrame{Epoch: e, Model: m},
 		&JobsFrame{JSON: `{"jobs":[]}`},
 		&AssignFrame{Rank: 3},
-		&RosterFrame{RosterWithout([]int{0, 15})},
-		&PullFrame{Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 9, What: LackResults, Source: 2, Port: 26544, Host: "10.0.0.2"},
+		&MembersFrame{MembersWithout([]int{0, 15})},
+		&PullFrame{Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 9, Payload: PayloadResults, Source: 2, Port: 26544, Host: "10.0.0.2"},
 	}
 }
 
@@ -173,7 +173,7 @@ func TestMalformedFrames(t *testing.T) {
 	head := func(length uint32, kind frameType, version byte) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, length), byte(kind), version, 0, 0)
 	}
-	beaten := func(seq ...byte) []byte { return append(head(uint32(4+len(seq)), typeBeaten, 1), seq...) }
+	beaten := func(seq ...byte) []byte { return append(head(uint32(4+len(seq)), typeHeartbeatAck, 1), seq...) }
 	text := func(n uint32, s string) []byte {
 		b := append(make([]byte, 16), binary.LittleEndian.AppendUint32(nil, n)...)
 		b = append(b, s...)
@@ -184,25 +184,25 @@ func TestMalformedFrames(t *testing.T) {
 		in   []byte
 		want string
 	}{
-		{"length 0", head(0, typeBeat, 1), "length 0, at least 4"},
-		{"length 3", head(3, typeBeat, 1), "length 3, at least 4"},
-		{"version 0", head(4, typeBeat, 0), "malformed BEAT frame: version 0"},
+		{"length 0", head(0, typeHeartbeat, 1), "length 0, at least 4"},
+		{"length 3", head(3, typeHeartbeat, 1), "length 3, at least 4"},
+		{"version 0", head(4, typeHeartbeat, 0), "malformed HEARTBEAT frame: version 0"},
 		{"unknown", head(4, 50, 1), "malformed frame type 50 frame: version 8 of the protocol lacks it"},
-		{"big", head(math.MaxUint32, typeStart, 1), "malformed START frame: its payload has 4294967291 bytes, the limit is 16777216"},
-		{"big for its kind", head(5000, typeBeat, 1), "its payload has 4996 bytes, the limit is 4096"},
+		{"big", head(math.MaxUint32, typeEpochStart, 1), "malformed EPOCH_START frame: its payload has 4294967291 bytes, the limit is 16777216"},
+		{"big for its kind", head(5000, typeHeartbeat, 1), "its payload has 4996 bytes, the limit is 4096"},
 		{"big optional", head(5000, optionalFrames, 1), "its payload has 4996 bytes, the limit is 4096"},
-		{"short field", beaten(1, 2, 3), "malformed BEATEN frame: field seq: it ends within a field"},
+		{"short field", beaten(1, 2, 3), "malformed HEARTBEAT_ACK frame: field seq: it ends within a field"},
 		{"long", beaten(1, 2, 3, 4, 5, 6, 7, 8, 9), "1 bytes too many"},
-		{"text over its limit", text(MaxWords+1, strings.Repeat("x", MaxWords+1)), "field reason: 2049 bytes, the limit is 2048"},
+		{"text over its limit", text(MaxText+1, strings.Repeat("x", MaxText+1)), "field reason: 2049 bytes, the limit is 2048"},
 		{"text over the end", text(5, "four"), "field reason: it ends within a field"},
 		{"text with a huge length", text(math.MaxUint32, "four"), "field reason: 4294967295 bytes, the limit is 2048"},
 		{"no UTF-8", text(2, "\xff\xfe"), "field reason: it is not UTF-8"},
-		{"list longer than the frame", append(append(head(4+84, typeStart, 1), make([]byte, 56)...), "\x00\x00\x01\x00"+strings.Repeat("x", 24)...), "field members: it ends within a field"},
-		{"flag 2", append(append(head(4+45, TypeAt, 1), make([]byte, 40)...), 2, 0, 0, 0, 0), "field work: 2 is neither 0 nor 1"},
-		{"no rank", append(append(head(4+45, TypeAt, 1), make([]byte, 41)...), 0, 0, 0, 0x80), "field waits_for: 2147483648 is no rank"},
+		{"list longer than the frame", append(append(head(4+84, typeEpochStart, 1), make([]byte, 56)...), "\x00\x00\x01\x00"+strings.Repeat("x", 24)...), "field members: it ends within a field"},
+		{"flag 2", append(append(head(4+45, TypePosition, 1), make([]byte, 40)...), 2, 0, 0, 0, 0), "field work: 2 is neither 0 nor 1"},
+		{"no rank", append(append(head(4+45, TypePosition, 1), make([]byte, 41)...), 0, 0, 0, 0x80), "field waits_for: 2147483648 is no rank"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := (&FrameReader{R: bytes.NewReader(c.in), Limit: BigFrame}).Next()
+			_, err := (&FrameReader{R: bytes.NewReader(c.in), Limit: MaxPayload}).Next()
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want it to say %q", err, c.want)
 			}
@@ -212,7 +212,7 @@ func TestMalformedFrames(t *testing.T) {
 
 // A newer peer may append fields and send frames that can be done without.
 func TestNewerFrames(t *testing.T) {
-	b, err := AppendFrame(nil, &BeatenFrame{Seq: 5})
+	b, err := AppendFrame(nil, &HeartbeatAckFrame{Seq: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,13 +220,13 @@ func TestNewerFrames(t *testing.T) {
 	newer[0] += 3
 	newer[5] = ProtocolVersion + 1
 	optional := []byte{6, 0, 0, 0, 200, 9, 0, 0, 0xff, 0xff}
-	r := FrameReader{R: bytes.NewReader(bytes.Join([][]byte{optional, newer, optional, b}, nil)), Limit: BigFrame}
+	r := FrameReader{R: bytes.NewReader(bytes.Join([][]byte{optional, newer, optional, b}, nil)), Limit: MaxPayload}
 	for range 2 {
 		f, err := r.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(&BeatenFrame{Seq: 5}, f); d != "" {
+		if d := cmp.Diff(&HeartbeatAckFrame{Seq: 5}, f); d != "" {
 			t.Error(d)
 		}
 	}
@@ -236,7 +236,7 @@ func TestFieldsOverTheirLimitsAreNotSent(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	for _, f := range []Frame{
 		&JoinFrame{Options: long}, &JoinFrame{RunKey: long}, &LeaveFrame{Reason: long},
-		&CompleteFrame{Owes: make([]string, MaxFiles+1)}, &DoneFrame{File: long},
+		&CompleteFrame{Owed: make([]string, MaxFiles+1)}, &DeliveredFrame{File: long},
 	} {
 		if b, err := AppendFrame([]byte("x"), f); err == nil || string(b) != "x" {
 			t.Errorf("%v: %d bytes, %v; want an error and dst as it was", TypeOf(f), len(b), err)

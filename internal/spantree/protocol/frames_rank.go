@@ -3,7 +3,6 @@
 package protocol
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -16,7 +15,7 @@ const (
 	MaxRunKey  = 255
 	MaxVersion = 64
 	MaxOptions = 16 << 10
-	MaxWords   = 2048 // sentences for people: reasons, reports
+	MaxText    = 2048 // sentences for people: reasons, reports
 	maxDetail  = 1024 // for programs
 	MaxWaits   = 512
 	maxFile    = 1024
@@ -54,7 +53,7 @@ type JoinFrame struct {
 	Options       string // "bits=18 loss=logistic …"
 	Version       string // of the program
 
-	OnLoss         LossPolicy
+	OnLoss         OnLoss
 	ReplaceTimeout time.Duration // for a lost rank to be replaced; 0: the server's default
 	SlowFactor     float64       // of the median, from which a rank is handed over; 0: never
 	Completed      Epoch         // and step, the newest this attempt has completed
@@ -62,23 +61,7 @@ type JoinFrame struct {
 	Token          [16]byte      // of Epoch: a restarted server needs it for who comes later
 	Owner          [32]byte      // SHA-256 of the claim by which the job may be cancelled; zero: nobody's
 	Elastic        time.Duration // from the coming of the first rank, after which the job starts without ranks that have not come; 0: never
-	Roster         Roster        // as this attempt knows it: a server that has been started again learns it
-}
-
-// LossPolicy is what a job does about the loss of a rank.
-type LossPolicy uint8
-
-const (
-	LossAbort  LossPolicy = iota // the job fails
-	LossWait                     // for another attempt of the rank
-	LossShrink                   // the others go on
-)
-
-func (p LossPolicy) String() string {
-	if p > LossShrink {
-		return fmt.Sprintf("on_loss %d", uint8(p))
-	}
-	return [...]string{"abort", "wait", "shrink"}[p]
+	Members        Members       // as this attempt knows it: a server that has been started again learns it
 }
 
 func (f *JoinFrame) code(c *coder) {
@@ -107,7 +90,7 @@ func (f *JoinFrame) code(c *coder) {
 	c.raw("token", f.Token[:])
 	c.raw("owner", f.Owner[:])
 	c.millis("elastic", &f.Elastic)
-	f.Roster.code(c)
+	f.Members.code(c)
 }
 
 // ProofFrame shows that who connects has the secret.
@@ -138,7 +121,7 @@ func (f *ReadyFrame) code(c *coder) {
 }
 
 // BeatFrame is a heartbeat.
-type BeatFrame struct {
+type HeartbeatFrame struct {
 	Seq        uint64
 	Epoch      Epoch
 	WaitsFor   int    // a rank, -1: nobody in particular
@@ -146,7 +129,7 @@ type BeatFrame struct {
 	Waits      string // for what, in words
 }
 
-func (f *BeatFrame) code(c *coder) {
+func (f *HeartbeatFrame) code(c *coder) {
 	c.u64("seq", &f.Seq)
 	c.epoch("epoch", &f.Epoch)
 	c.rank("waits_for", &f.WaitsFor)
@@ -184,11 +167,11 @@ func (f *AskFrame) code(c *coder) {
 	c.rank("peer", &f.Peer)
 	c.u64("collective", &f.Collective)
 	c.u8("fault", &f.Fault)
-	c.text("detail", MaxWords, &f.Detail)
+	c.text("detail", MaxText, &f.Detail)
 }
 
-// AtFrame answers OVER.
-type AtFrame struct {
+// AtFrame answers EPOCH_END.
+type PositionFrame struct {
 	Epoch     Epoch  // that is over
 	Completed Epoch  // and step, the newest this rank has completed
 	Step      uint64 // 0: none
@@ -196,7 +179,7 @@ type AtFrame struct {
 	WaitsFor  int    // whom it waited for, -1: nobody
 }
 
-func (f *AtFrame) code(c *coder) {
+func (f *PositionFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.epoch("completed", &f.Completed)
 	c.u64("step", &f.Step)
@@ -209,25 +192,25 @@ type CompleteFrame struct {
 	Epoch Epoch
 	Step  uint64
 	Model [32]byte // SHA-256
-	Owes  []string // files
+	Owed  []string // files
 }
 
 func (f *CompleteFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.u64("step", &f.Step)
 	c.raw("model_sha256", f.Model[:])
-	c.texts("owes", MaxFiles, maxFile, &f.Owes)
+	c.texts("owed", MaxFiles, maxFile, &f.Owed)
 }
 
 // DoneFrame: a file is delivered.
-type DoneFrame struct {
+type DeliveredFrame struct {
 	Epoch   Epoch
 	Attempt uint64
 	SHA256  [32]byte
 	File    string
 }
 
-func (f *DoneFrame) code(c *coder) {
+func (f *DeliveredFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.u64("attempt", &f.Attempt)
 	c.raw("sha256", f.SHA256[:])
@@ -242,7 +225,7 @@ type LeaveFrame struct {
 
 func (f *LeaveFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
-	c.text("reason", MaxWords, &f.Reason)
+	c.text("reason", MaxText, &f.Reason)
 }
 
 // FailFrame: the rank gives up, and the job with it.
@@ -254,7 +237,7 @@ type FailFrame struct {
 
 func (f *FailFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
-	c.text("reason", MaxWords, &f.Reason)
+	c.text("reason", MaxText, &f.Reason)
 	c.blob("detail", maxDetail, &f.Detail)
 }
 
@@ -276,7 +259,7 @@ type CancelFrame struct {
 func (f *CancelFrame) code(c *coder) {
 	c.u64("unique_id", &f.UniqueID)
 	c.text("run_key", MaxRunKey, &f.RunKey)
-	c.text("reason", MaxWords, &f.Reason)
+	c.text("reason", MaxText, &f.Reason)
 	c.raw("claim", f.Claim[:])
 }
 
@@ -284,7 +267,7 @@ func (f *CancelFrame) code(c *coder) {
 func (f *JoinFrame) Spare() bool { return f.Rank == NoRank }
 
 // Seat is the rank of a JOIN; -1: a spare has none.
-func (f *JoinFrame) Seat() int {
+func (f *JoinFrame) RankOrNone() int {
 	if f.Spare() {
 		return -1
 	}

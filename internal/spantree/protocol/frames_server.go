@@ -35,11 +35,11 @@ func (f *WelcomeFrame) code(c *coder) {
 
 // ProvedFrame answers PROOF: the server has the secret, too. What follows it is sealed
 // in both directions, unless the connection is TLS.
-type ProvedFrame struct {
+type AuthOKFrame struct {
 	Proof [auth.ProofSize]byte
 }
 
-func (f *ProvedFrame) code(c *coder) { c.raw("proof", f.Proof[:]) }
+func (f *AuthOKFrame) code(c *coder) { c.raw("proof", f.Proof[:]) }
 
 // JoinedFrame answers JOIN: the attempt is in.
 type JoinedFrame struct {
@@ -47,7 +47,7 @@ type JoinedFrame struct {
 	LostAfter time.Duration // of silence, as it holds for this attempt
 	Joined    uint32        // ranks, this one included
 	Seen      string        // the address that the connection comes from
-	Roster    Roster        // of a job that starts without ranks that have not come
+	Members   Members       // of a job that starts without ranks that have not come
 }
 
 func (f *JoinedFrame) code(c *coder) {
@@ -55,7 +55,7 @@ func (f *JoinedFrame) code(c *coder) {
 	c.millis("lost_after", &f.LostAfter)
 	c.u32("joined", &f.Joined)
 	c.text("seen", MaxHost, &f.Seen)
-	f.Roster.code(c)
+	f.Members.code(c)
 }
 
 // RefusedFrame is a no, and the last frame of its connection.
@@ -68,7 +68,7 @@ type RefusedFrame struct {
 func (f *RefusedFrame) code(c *coder) {
 	c.u16("code", (*uint16)(&f.Code))
 	c.raw("model_sha256", f.Model[:])
-	c.text("reason", MaxWords, &f.Reason)
+	c.text("reason", MaxText, &f.Reason)
 }
 
 // WaitingFrame tells a rank of a job that is not wired how far the job is.
@@ -81,27 +81,27 @@ func (f *WaitingFrame) code(c *coder) {
 	c.u32("joined", &f.Joined)
 	c.u32("ready", &f.Ready)
 	c.u32("total", &f.Total)
-	c.text("report", MaxWords, &f.Report)
+	c.text("report", MaxText, &f.Report)
 }
 
 // Complete tells that no rank is missing.
 func (f *WaitingFrame) Complete() bool { return f.Joined >= f.Total }
 
-// BeatenFrame answers BEAT.
-type BeatenFrame struct {
+// BeatenFrame answers HEARTBEAT.
+type HeartbeatAckFrame struct {
 	Seq uint64
 }
 
-func (f *BeatenFrame) code(c *coder) { c.u64("seq", &f.Seq) }
+func (f *HeartbeatAckFrame) code(c *coder) { c.u64("seq", &f.Seq) }
 
 // StartFrame wires a native job. All members get the same bytes.
-type StartFrame struct {
+type EpochStartFrame struct {
 	Epoch       Epoch
 	Token       [16]byte
 	ResumeEpoch Epoch // the newest step that anyone completed; zero: begin
 	ResumeStep  uint64
-	Members     []Member // by rank
-	Lacks       []Lack   // who cannot resume at once
+	Members     []Member  // by rank
+	Missing     []Missing // who cannot resume at once
 }
 
 // Member is a rank that takes part in an epoch.
@@ -114,19 +114,19 @@ type Member struct {
 }
 
 // Lack is what a member needs before it can resume, and who has it.
-type Lack struct {
+type Missing struct {
 	Rank, Source int
-	What         uint8
+	Payload      uint8
 }
 
 // What a member lacks.
 const (
-	LackResults    uint8 = 1 // of the resume step
-	LackState      uint8 = 2
-	LackCheckpoint uint8 = 3 // it reads its own: Source is the member itself
+	PayloadResults    uint8 = 1 // of the resume step
+	PayloadState      uint8 = 2
+	PayloadCheckpoint uint8 = 3 // it reads its own: Source is the member itself
 )
 
-func (f *StartFrame) code(c *coder) {
+func (f *EpochStartFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.raw("token", f.Token[:])
 	c.epoch("resume", &f.ResumeEpoch)
@@ -138,19 +138,19 @@ func (f *StartFrame) code(c *coder) {
 		c.text("host", MaxHost, &m.Host)
 		c.text("seen", MaxSeen, &m.Seen)
 	})
-	list(c, "lacks", topo.MaxSize, 9, &f.Lacks, func(c *coder, l *Lack) {
+	list(c, "missing", topo.MaxSize, 9, &f.Missing, func(c *coder, l *Missing) {
 		c.rank("rank", &l.Rank)
 		c.rank("source", &l.Source)
-		c.u8("what", &l.What)
+		c.u8("payload", &l.Payload)
 	})
 }
 
 // RosterFrame says who takes part in a job that starts without ranks that have not come.
-type RosterFrame struct {
-	Roster Roster
+type MembersFrame struct {
+	Members Members
 }
 
-func (f *RosterFrame) code(c *coder) { f.Roster.code(c) }
+func (f *MembersFrame) code(c *coder) { f.Members.code(c) }
 
 // WireFrame wires a native rank of a job that has vw workers.
 type WireFrame struct {
@@ -173,11 +173,11 @@ func (f *WireFrame) code(c *coder) {
 type causeKind uint8
 
 const (
-	CauseLost    causeKind = 1 // a rank went without a word, or left
-	CauseGaveUp  causeKind = 2 // a rank said why it fails
-	CauseRefused causeKind = 3 // the server fails the job: see Code
-	CauseLink    causeKind = 4 // an edge between two live ranks: Rank is the far end
-	CauseHanded  causeKind = 5 // a slow rank is handed over to a faster attempt
+	CauseLost     causeKind = 1 // a rank went without a word, or left
+	CauseGaveUp   causeKind = 2 // a rank said why it fails
+	CauseRefused  causeKind = 3 // the server fails the job: see Code
+	CauseLink     causeKind = 4 // an edge between two live ranks: Rank is the far end
+	CauseHandover causeKind = 5 // a slow rank is handed over to a faster attempt
 )
 
 // Cause is why an epoch is over.
@@ -192,30 +192,30 @@ type Cause struct {
 }
 
 // OverFrame ends an epoch, or a job that has none yet.
-type OverFrame struct {
+type EpochEndFrame struct {
 	Epoch Epoch
 	Final bool // no other epoch follows: the job has failed
 	Cause Cause
 }
 
-func (f *OverFrame) code(c *coder) {
+func (f *EpochEndFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.flag("final", &f.Final)
 	c.u8("kind", (*uint8)(&f.Cause.Kind))
 	c.u16("code", (*uint16)(&f.Cause.Code))
 	c.rank("rank", &f.Cause.Rank)
 	c.text("host", MaxHost, &f.Cause.Host)
-	c.text("why", MaxWords, &f.Cause.Why)
+	c.text("why", MaxText, &f.Cause.Why)
 	c.blob("detail", maxDetail, &f.Cause.Detail)
 }
 
 // DecidingFrame acknowledges ASK.
-type DecidingFrame struct {
+type AskAckFrame struct {
 	Epoch Epoch
 	Peer  int
 }
 
-func (f *DecidingFrame) code(c *coder) {
+func (f *AskAckFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.rank("peer", &f.Peer)
 }
@@ -228,7 +228,7 @@ type FencedFrame struct {
 
 func (f *FencedFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
-	c.text("reason", MaxWords, &f.Reason)
+	c.text("reason", MaxText, &f.Reason)
 }
 
 // StandByFrame tells an attempt that another one holds its rank.
@@ -255,12 +255,12 @@ func (f *DeliverFrame) code(c *coder) {
 
 // ByeFrame: the run is over and remembered. It is the last frame of its
 // connection.
-type ByeFrame struct {
+type FinishedFrame struct {
 	Epoch Epoch
 	Model [32]byte // zero: the rank left on its own
 }
 
-func (f *ByeFrame) code(c *coder) {
+func (f *FinishedFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.raw("model_sha256", f.Model[:])
 }
@@ -270,7 +270,7 @@ type JobsFrame struct {
 	JSON string
 }
 
-func (f *JobsFrame) code(c *coder) { c.text("json", BigFrame-4, &f.JSON) }
+func (f *JobsFrame) code(c *coder) { c.text("json", MaxPayload-4, &f.JSON) }
 
 // PullFrame tells a rank, in the ending, where to take from what it lacks.
 type PullFrame struct {
@@ -278,7 +278,7 @@ type PullFrame struct {
 	Token       [16]byte // authenticates the connection to the source
 	ResumeEpoch Epoch    // and step, what the source has completed
 	ResumeStep  uint64
-	What        uint8 // as in a lack: results or state
+	Payload     uint8 // as in a lack: results or state
 	Source      int   // a rank, whose data listener is at
 	Port        uint16
 	Host        string
@@ -289,7 +289,7 @@ func (f *PullFrame) code(c *coder) {
 	c.raw("token", f.Token[:])
 	c.epoch("resume", &f.ResumeEpoch)
 	c.u64("resume_step", &f.ResumeStep)
-	c.u8("what", &f.What)
+	c.u8("payload", &f.Payload)
 	c.rank("source", &f.Source)
 	c.u16("port", &f.Port)
 	c.text("host", MaxHost, &f.Host)

@@ -57,37 +57,37 @@ func bare(t frameType, payload []byte) []byte {
 	return payload
 }
 
-func FuzzJoin(f *testing.F)     { fuzzPayload(f, TypeJoin) }
-func FuzzReady(f *testing.F)    { fuzzPayload(f, TypeReady) }
-func FuzzBeat(f *testing.F)     { fuzzPayload(f, typeBeat) }
-func FuzzReport(f *testing.F)   { fuzzPayload(f, typeReport) }
-func FuzzAsk(f *testing.F)      { fuzzPayload(f, typeAsk) }
-func FuzzAt(f *testing.F)       { fuzzPayload(f, TypeAt) }
-func FuzzComplete(f *testing.F) { fuzzPayload(f, TypeComplete) }
-func FuzzDone(f *testing.F)     { fuzzPayload(f, typeDone) }
-func FuzzLeave(f *testing.F)    { fuzzPayload(f, typeLeave) }
-func FuzzFail(f *testing.F)     { fuzzPayload(f, typeFail) }
-func FuzzStatus(f *testing.F)   { fuzzPayload(f, TypeStatus) }
-func FuzzWelcome(f *testing.F)  { fuzzPayload(f, typeWelcome) }
-func FuzzJoined(f *testing.F)   { fuzzPayload(f, typeJoined) }
-func FuzzRefused(f *testing.F)  { fuzzPayload(f, typeRefused) }
-func FuzzWaiting(f *testing.F)  { fuzzPayload(f, typeWaiting) }
-func FuzzBeaten(f *testing.F)   { fuzzPayload(f, typeBeaten) }
-func FuzzStart(f *testing.F)    { fuzzPayload(f, typeStart) }
-func FuzzWire(f *testing.F)     { fuzzPayload(f, typeWire) }
-func FuzzOver(f *testing.F)     { fuzzPayload(f, typeOver) }
-func FuzzDeciding(f *testing.F) { fuzzPayload(f, typeDeciding) }
-func FuzzFenced(f *testing.F)   { fuzzPayload(f, typeFenced) }
-func FuzzStandBy(f *testing.F)  { fuzzPayload(f, typeStandBy) }
-func FuzzDeliver(f *testing.F)  { fuzzPayload(f, typeDeliver) }
-func FuzzBye(f *testing.F)      { fuzzPayload(f, typeBye) }
-func FuzzJobs(f *testing.F)     { fuzzPayload(f, typeJobs) }
-func FuzzCancel(f *testing.F)   { fuzzPayload(f, typeCancel) }
-func FuzzPull(f *testing.F)     { fuzzPayload(f, typePull) }
-func FuzzProof(f *testing.F)    { fuzzPayload(f, typeProof) }
-func FuzzProved(f *testing.F)   { fuzzPayload(f, typeProved) }
-func FuzzAssign(f *testing.F)   { fuzzPayload(f, typeAssign) }
-func FuzzRoster(f *testing.F)   { fuzzPayload(f, typeRoster) }
+func FuzzJoin(f *testing.F)         { fuzzPayload(f, TypeJoin) }
+func FuzzReady(f *testing.F)        { fuzzPayload(f, TypeReady) }
+func FuzzHeartbeat(f *testing.F)    { fuzzPayload(f, typeHeartbeat) }
+func FuzzReport(f *testing.F)       { fuzzPayload(f, typeReport) }
+func FuzzAsk(f *testing.F)          { fuzzPayload(f, typeAsk) }
+func FuzzPosition(f *testing.F)     { fuzzPayload(f, TypePosition) }
+func FuzzComplete(f *testing.F)     { fuzzPayload(f, TypeComplete) }
+func FuzzDelivered(f *testing.F)    { fuzzPayload(f, typeDelivered) }
+func FuzzLeave(f *testing.F)        { fuzzPayload(f, typeLeave) }
+func FuzzFail(f *testing.F)         { fuzzPayload(f, typeFail) }
+func FuzzStatus(f *testing.F)       { fuzzPayload(f, TypeStatus) }
+func FuzzWelcome(f *testing.F)      { fuzzPayload(f, typeWelcome) }
+func FuzzJoined(f *testing.F)       { fuzzPayload(f, typeJoined) }
+func FuzzRefused(f *testing.F)      { fuzzPayload(f, typeRefused) }
+func FuzzWaiting(f *testing.F)      { fuzzPayload(f, typeWaiting) }
+func FuzzHeartbeatAck(f *testing.F) { fuzzPayload(f, typeHeartbeatAck) }
+func FuzzEpochStart(f *testing.F)   { fuzzPayload(f, typeEpochStart) }
+func FuzzWire(f *testing.F)         { fuzzPayload(f, typeWire) }
+func FuzzEpochEnd(f *testing.F)     { fuzzPayload(f, typeEpochEnd) }
+func FuzzAskAck(f *testing.F)       { fuzzPayload(f, typeAskAck) }
+func FuzzFenced(f *testing.F)       { fuzzPayload(f, typeFenced) }
+func FuzzStandBy(f *testing.F)      { fuzzPayload(f, typeStandBy) }
+func FuzzDeliver(f *testing.F)      { fuzzPayload(f, typeDeliver) }
+func FuzzFinished(f *testing.F)     { fuzzPayload(f, typeFinished) }
+func FuzzJobs(f *testing.F)         { fuzzPayload(f, typeJobs) }
+func FuzzCancel(f *testing.F)       { fuzzPayload(f, typeCancel) }
+func FuzzPull(f *testing.F)         { fuzzPayload(f, typePull) }
+func FuzzProof(f *testing.F)        { fuzzPayload(f, typeProof) }
+func FuzzAuthOK(f *testing.F)       { fuzzPayload(f, typeAuthOK) }
+func FuzzAssign(f *testing.F)       { fuzzPayload(f, typeAssign) }
+func FuzzMembers(f *testing.F)      { fuzzPayload(f, typeMembers) }
 
 // FuzzFrames reads a stream of anything, as the server does.
 func FuzzFrames(f *testing.F) {

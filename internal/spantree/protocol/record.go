@@ -88,7 +88,7 @@ func (r *FinishedRecord) code(c *coder) {
 func (c *coder) instant(name string, t *time.Time) {
 	n := uint64(t.UnixNano())
 	c.u64(name, &n)
-	if c.mode == take {
+	if c.mode == decoding {
 		*t = time.Unix(0, int64(n))
 	}
 }
@@ -106,7 +106,7 @@ func AppendRecord(dst []byte, r Record) ([]byte, error) {
 	default:
 		panic(fmt.Sprintf("BUG: spantree: %T is no record", r))
 	}
-	c := coder{mode: put, buf: append(dst, byte(t))}
+	c := coder{mode: encoding, buf: append(dst, byte(t))}
 	r.code(&c)
 	return c.buf, c.err
 }
@@ -127,7 +127,7 @@ func DecodeRecord(b []byte) (Record, error) {
 	default:
 		return nil, fmt.Errorf("record type %d: a newer server has written it", t)
 	}
-	c := coder{mode: take, buf: b[1:]}
+	c := coder{mode: decoding, buf: b[1:]}
 	if r.code(&c); c.err == nil && len(c.buf) > 0 {
 		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
 	}
@@ -141,7 +141,7 @@ const MemberBytes = 1 << 10
 const FileBytes = 128
 
 // Holds is what is kept of a run that has finished.
-func (r *FinishedRecord) Holds() int64 {
+func (r *FinishedRecord) MemoryUse() int64 {
 	n := MemberBytes + int64(len(r.Job.RunKey))
 	for _, f := range r.Files {
 		n += FileBytes + int64(len(f.File))

@@ -68,14 +68,21 @@ type Progress struct {
 //   - [Abort] ends the job.
 //   - [Wait] holds the job until another attempt of the lost rank has joined.
 //   - [Shrink] continues the job without the lost rank.
-type OnLoss = LossPolicy
+type OnLoss uint8
 
 // The policies on the loss of a rank.
 const (
-	Abort  OnLoss = LossAbort
-	Wait   OnLoss = LossWait
-	Shrink OnLoss = LossShrink
+	Abort OnLoss = iota
+	Wait
+	Shrink
 )
+
+func (p OnLoss) String() string {
+	if p > Shrink {
+		return fmt.Sprintf("on_loss %d", uint8(p))
+	}
+	return [...]string{"abort", "wait", "shrink"}[p]
+}
 
 // Code says why a server refuses. Its numbers are part of the protocol.
 type Code uint16
@@ -120,10 +127,10 @@ type EdgeFault uint8
 
 // The faults of an edge.
 const (
-	EdgeStalls  EdgeFault = 1 // no byte moves
-	EdgeBroke   EdgeFault = 2 // it has ended
-	EdgeGarbles EdgeFault = 3 // bytes have changed on the way
-	EdgeGives   EdgeFault = 4 // a transfer of what this rank lacks makes no progress
+	EdgeStalls     EdgeFault = 1 // no byte moves
+	EdgeBroke      EdgeFault = 2 // it has ended
+	EdgeCorrupts   EdgeFault = 3 // bytes have changed on the way
+	EdgeNoTransfer EdgeFault = 4 // a transfer of what this rank lacks makes no progress
 )
 
 // Compare orders epochs of one job. Incarnations have no order.

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkJob is a whole job over the loopback, without its work: from the
-// first JOIN to the last BYE. Server and ranks share the machine.
+// first JOIN to the last FINISHED. Server and ranks share the machine.
 func BenchmarkJob(b *testing.B) {
 	for _, n := range []int{4, 64, 512} {
 		b.Run(fmt.Sprintf("ranks=%d", n), func(b *testing.B) {
@@ -64,5 +64,5 @@ func benchRank(ctx context.Context, server string, id uint64, rank, n int) error
 	if _, err := m.Complete(ctx, [32]byte{1}, nil); err != nil {
 		return err
 	}
-	return m.Bye(ctx)
+	return m.Finish(ctx)
 }

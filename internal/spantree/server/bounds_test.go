@@ -134,7 +134,7 @@ func FuzzConnection(f *testing.F) {
 	f.Cleanup(func() { _ = errors.Join(open.Close(), guarded.Close()) })
 	said := protocol.AppendHello(nil)
 	for _, s := range []protocol.Frame{
-		&protocol.JoinFrame{UniqueID: 1, Total: 2}, &protocol.JoinFrame{UniqueID: 2, RunKey: "k", Total: 1, OnLoss: protocol.LossWait}, &protocol.BeatFrame{WaitsFor: -1},
+		&protocol.JoinFrame{UniqueID: 1, Total: 2}, &protocol.JoinFrame{UniqueID: 2, RunKey: "k", Total: 1, OnLoss: protocol.Wait}, &protocol.HeartbeatFrame{WaitsFor: -1},
 		&protocol.StatusFrame{}, &protocol.CancelFrame{UniqueID: 1}, &protocol.ProofFrame{}, &protocol.LeaveFrame{Reason: "done"}, &protocol.FailFrame{Reason: "no data"},
 	} {
 		b, err := protocol.AppendFrame(nil, s)

@@ -323,7 +323,7 @@ func (c *serverConn) refuseVersion(f *protocol.JoinFrame, got uint8) error {
 
 func (c *serverConn) refuseAs(code protocol.Code, fault error) error {
 	c.s.warn(c, "client refused", fault)
-	b, err := protocol.AppendFrame(nil, &protocol.RefusedFrame{Code: code, Reason: protocol.Clip(fault.Error(), protocol.MaxWords)})
+	b, err := protocol.AppendFrame(nil, &protocol.RefusedFrame{Code: code, Reason: protocol.Clip(fault.Error(), protocol.MaxText)})
 	if err != nil {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}

@@ -189,7 +189,7 @@ func TestOthersLearnOfAKilledAndOfAStoppedRank(t *testing.T) {
 			}
 			why := "connection closed"
 			if how == "killed" {
-				next[*protocol.StartFrame](victim)
+				next[*protocol.EpochStartFrame](victim)
 				victim.close()
 			} else {
 				why = "silent for"

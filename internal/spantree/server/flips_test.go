@@ -125,11 +125,11 @@ func joinsFlipped(t *testing.T, server, rank *auth.Credentials, onLoss protocol.
 				bytes = [2]int{int(f.bytes[0].Load()), int(f.bytes[1].Load())}
 			}
 			w, err := m.Ready(t.Context(), protocol.Shard{})
-			if err != nil || w.Stream || len(w.Live) != 2 {
+			if err != nil || w.Stream || len(w.Members) != 2 {
 				t.Errorf("rank %d: wiring %+v, %v; want both ranks, natively", i, w, err)
 			}
 			_, err = m.Complete(t.Context(), [32]byte{1}, nil)
-			if err := errors.Join(err, m.Bye(t.Context()), m.Close()); err != nil {
+			if err := errors.Join(err, m.Finish(t.Context()), m.Close()); err != nil {
 				t.Errorf("rank %d: %v", i, err)
 			}
 		})

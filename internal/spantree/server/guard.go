@@ -170,7 +170,7 @@ func (c *serverConn) proven(welcome []byte, frames *protocol.FrameReader) error 
 	if !x.Accepts(auth.Client, p.Proof[:]) {
 		return c.refuseAs(protocol.Unauthorised, errors.New("the secret is not the server's: another file, or the proof was changed on its way or is of another conversation"))
 	}
-	b, err := protocol.AppendFrame(nil, &protocol.ProvedFrame{Proof: x.Proof(auth.Server)})
+	b, err := protocol.AppendFrame(nil, &protocol.AuthOKFrame{Proof: x.Proof(auth.Server)})
 	if err != nil {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}

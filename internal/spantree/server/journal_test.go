@@ -162,7 +162,7 @@ func TestUnwritableJournal(t *testing.T) {
 	if _, err := m.Complete(t.Context(), sum("m"), nil); err != nil {
 		t.Fatal(err)
 	}
-	err = m.Bye(t.Context())
+	err = m.Finish(t.Context())
 	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.ServerFault || !strings.Contains(no.Reason, "cannot write its journal") {
 		t.Errorf("Bye: %v", no)
 	}

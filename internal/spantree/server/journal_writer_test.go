@@ -110,7 +110,7 @@ func delivered(t *testing.T, n *mem.Network, job protocol.Job) (all []*client.Me
 				_, err = m.Complete(t.Context(), sum("model"), []string{"model"})
 			}
 			if err == nil {
-				err = m.Done(t.Context(), "model", sum("model"))
+				err = m.Delivered(t.Context(), "model", sum("model"))
 			}
 			if err != nil {
 				t.Error(err)
@@ -122,7 +122,7 @@ func delivered(t *testing.T, n *mem.Network, job protocol.Job) (all []*client.Me
 		t.FailNow()
 	}
 	for _, m := range all {
-		go func() { byes <- m.Bye(t.Context()) }()
+		go func() { byes <- m.Finish(t.Context()) }()
 	}
 	return all, byes
 }
@@ -282,7 +282,7 @@ func TestSimFailedSync(t *testing.T) {
 		if _, err := other.Complete(t.Context(), sum("m"), nil); err != nil {
 			t.Fatal(err)
 		}
-		if no := as[*protocol.RefusedError](t, other.Bye(t.Context())); no.Code != protocol.ServerFault {
+		if no := as[*protocol.RefusedError](t, other.Finish(t.Context())); no.Code != protocol.ServerFault {
 			t.Error(no)
 		}
 		closeAll(t, []*client.Member{other})

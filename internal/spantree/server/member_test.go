@@ -79,9 +79,9 @@ func TestLifeOfANativeJob(t *testing.T) {
 	}
 	want := &client.Wiring{
 		Epoch: tokens[0].Epoch, Token: tokens[0].Token,
-		Live:  []int{0, 1, 2, 3},
-		Peers: []string{"127.0.0.1:30000", "127.0.0.1:30001", "127.0.0.1:30002", "127.0.0.1:30003"},
-		Seen:  []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"},
+		Members: []int{0, 1, 2, 3},
+		Peers:   []string{"127.0.0.1:30000", "127.0.0.1:30001", "127.0.0.1:30002", "127.0.0.1:30003"},
+		Seen:    []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"},
 	}
 	if want.Token == [16]byte{} || want.Epoch.Incarnation == 0 {
 		t.Error("token or incarnation are zero")
@@ -144,7 +144,7 @@ func TestEveryRankLearnsTheSameCause(t *testing.T) {
 	}{
 		{"gives up", func(m *client.Member) error { return m.Fail(t.Context(), "part.1:17: no label", "\xff") }, protocol.LostError{Why: "part.1:17: no label", GaveUp: true, Detail: "\xff"}},
 		{"closes", (*client.Member).Close, protocol.LostError{Why: "it left: closed"}},
-		{"vanishes", (*client.Member).HangUp, protocol.LostError{Why: "connection closed"}},
+		{"vanishes", (*client.Member).Disconnect, protocol.LostError{Why: "connection closed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := serveTCP(t, ServerConfig{})
@@ -166,7 +166,7 @@ func TestEveryRankLearnsTheSameCause(t *testing.T) {
 				if _, err := m.Complete(t.Context(), sum("m"), nil); err != m.Cause() {
 					t.Errorf("Complete: %v", err)
 				}
-				if err := m.Bye(t.Context()); err != m.Cause() {
+				if err := m.Finish(t.Context()); err != m.Cause() {
 					t.Errorf("Bye: %v", err)
 				}
 				for range 2 {

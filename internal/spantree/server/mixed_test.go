@@ -75,10 +75,10 @@ func TestMixedJob(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Errorf("rank %d: Complete: %v, %v", rank, files, err)
 		}
-		if err := m.Done(t.Context(), "model", sum("model")); err != nil {
+		if err := m.Delivered(t.Context(), "model", sum("model")); err != nil {
 			t.Errorf("rank %d: Done: %v", rank, err)
 		}
-		if err := m.Bye(t.Context()); err != nil {
+		if err := m.Finish(t.Context()); err != nil {
 			t.Errorf("rank %d: Bye: %v", rank, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestLossInAMixedJob(t *testing.T) {
 	vw := r.vw(9, 3, 2)
 	go func() {
 		_, _ = dies.Ready(t.Context(), protocol.Shard{})
-		_ = dies.HangUp()
+		_ = dies.Disconnect()
 	}()
 	vw.reads("01000000")
 	done := make(chan error, 1)
@@ -219,7 +219,7 @@ func TestJoinAtVWsOwnServer(t *testing.T) {
 			if err != nil || len(files) != 1 {
 				t.Errorf("rank %d: Complete: %v, %v", rank, files, err)
 			}
-			for _, err := range []error{m.Done(t.Context(), "model", sum("m")), m.Bye(t.Context()), m.Fail(t.Context(), "x", ""), m.Cause(), m.Close(), m.Close()} {
+			for _, err := range []error{m.Delivered(t.Context(), "model", sum("m")), m.Finish(t.Context()), m.Fail(t.Context(), "x", ""), m.Cause(), m.Close(), m.Close()} {
 				if err != nil {
 					t.Errorf("rank %d: %v", rank, err)
 				}

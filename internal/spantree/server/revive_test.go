@@ -61,9 +61,9 @@ func finishAll(t *testing.T, all []*client.Member) {
 		}
 		files, err := m.Complete(t.Context(), sum("m"), owes)
 		for _, f := range files {
-			err = errors.Join(err, m.Done(t.Context(), f, sum("m")))
+			err = errors.Join(err, m.Delivered(t.Context(), f, sum("m")))
 		}
-		if err = errors.Join(err, m.Bye(t.Context())); err != nil {
+		if err = errors.Join(err, m.Finish(t.Context())); err != nil {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	})
@@ -111,12 +111,12 @@ func TestSimServerThatIsStartedAgain(t *testing.T) {
 func TestSimRankThatLosesItsConnection(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *rig) {
 		all, _ := waitWired(t, n, protocol.Job{UniqueID: 1}, 3)
-		all[1].Lose(errors.New("a switch has been started anew"))
+		all[1].DropConnection(errors.New("a switch has been started anew"))
 		time.Sleep(5 * time.Second)
 		for rank, m := range all {
 			w := m.Newest()
-			if w.Epoch != all[0].Newest().Epoch || w.Lack != nil || m.EndOf(w) != nil {
-				t.Errorf("rank %d: epoch %v (over: %v), lacks %+v", rank, w.Epoch, m.EndOf(w), w.Lack)
+			if w.Epoch != all[0].Newest().Epoch || w.Missing != nil || m.EndOf(w) != nil {
+				t.Errorf("rank %d: epoch %v (over: %v), lacks %+v", rank, w.Epoch, m.EndOf(w), w.Missing)
 			}
 		}
 		finishAll(t, all)
@@ -124,7 +124,7 @@ func TestSimRankThatLosesItsConnection(t *testing.T) {
 	})
 }
 
-// A rank that is through is cut off, and does not hear BYE. A server that has been started
+// A rank that is through is cut off, and does not hear FINISHED. A server that has been started
 // again with its journal makes up for it; one without tells it that the others are lost,
 // and the rank can tell that from the loss of ranks in a job that runs.
 func TestSimMissedBye(t *testing.T) {
@@ -156,15 +156,15 @@ func TestSimMissedBye(t *testing.T) {
 			n.Part("h2", "gateway", true)
 			n.Cut("h2")
 			time.Sleep(time.Second)
-			if err := errors.Join(all[0].Done(t.Context(), "model", sum("m")), all[0].Bye(t.Context()), all[1].Bye(t.Context())); err != nil {
+			if err := errors.Join(all[0].Delivered(t.Context(), "model", sum("m")), all[0].Finish(t.Context()), all[1].Finish(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 			closeAll(t, all[:2])
 			first.close()
 			start()
 			n.Part("h2", "gateway", false)
-			err := all[2].Bye(t.Context())
-			if lost, ok := errors.AsType[*protocol.LostError](err); remembers != (err == nil) || err != nil && (!ok || !lost.Revived) {
+			err := all[2].Finish(t.Context())
+			if lost, ok := errors.AsType[*protocol.LostError](err); remembers != (err == nil) || err != nil && (!ok || !lost.ServerRestarted) {
 				t.Errorf("remembers %v: %v", remembers, err)
 			}
 			closeAll(t, all[2:])
@@ -183,7 +183,7 @@ func TestSimLossWithoutARestart(t *testing.T) {
 		for err == nil {
 			_, err = all[0].Next(t.Context(), all[0].Newest())
 		}
-		if lost, ok := errors.AsType[*protocol.LostError](err); !ok || lost.Rank != 1 || lost.Revived {
+		if lost, ok := errors.AsType[*protocol.LostError](err); !ok || lost.Rank != 1 || lost.ServerRestarted {
 			t.Errorf("got %+v, want the loss of rank 1 and no word of a restart", err)
 		}
 		_ = all[1].Close()
@@ -212,7 +212,7 @@ func TestSimFilesOfAnEarlierAttempt(t *testing.T) {
 				t.Errorf("rank %d: %v", rank, err)
 			}
 		})
-		if err := all[0].Done(t.Context(), "model", sum("m")); err != nil {
+		if err := all[0].Delivered(t.Context(), "model", sum("m")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -230,19 +230,19 @@ func TestSimFilesOfAnEarlierAttempt(t *testing.T) {
 		if d := cmp.Diff([]string{"predictions"}, files); d != "" || err != nil {
 			t.Fatalf("to deliver (-want +got): %s%v", d, err)
 		}
-		if err := again.Done(t.Context(), "predictions", sum("p")); err != nil {
+		if err := again.Delivered(t.Context(), "predictions", sum("p")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond)
 		first.close()
 		start()
 		time.Sleep(20 * time.Second)
-		if err := all[1].Done(t.Context(), "predictions", sum("q")); err != nil {
+		if err := all[1].Delivered(t.Context(), "predictions", sum("q")); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := errors.Join(all[1].Bye(ctx), again.Bye(ctx)); err != nil {
+		if err := errors.Join(all[1].Finish(ctx), again.Finish(ctx)); err != nil {
 			t.Error(err)
 		}
 		_ = all[0].Close() // it is dead

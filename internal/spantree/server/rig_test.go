@@ -180,7 +180,7 @@ func newPeer(t *testing.T, c net.Conn) *peer {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	return &peer{t: t, c: c, frames: protocol.FrameReader{R: c, Limit: protocol.BigFrame}}
+	return &peer{t: t, c: c, frames: protocol.FrameReader{R: c, Limit: protocol.MaxPayload}}
 }
 
 func (p *peer) write(b []byte) {

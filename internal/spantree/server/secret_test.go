@@ -51,7 +51,7 @@ func (r *rig) pair(creds *auth.Credentials, id uint64) {
 			if err == nil {
 				_, err = m.Complete(r.t.Context(), [32]byte{1}, nil)
 			}
-			done <- errors.Join(err, m.Bye(r.t.Context()))
+			done <- errors.Join(err, m.Finish(r.t.Context()))
 		}()
 	}
 	for range ms {
@@ -102,7 +102,7 @@ func TestStrangersAreRefused(t *testing.T) {
 // A client that sends its frames as if nothing were asked of it is refused in words.
 func TestFramesWithoutAProofAreRefused(t *testing.T) {
 	r := serveTCP(t, ServerConfig{Credentials: secretCreds(t, goodSecret)})
-	for _, f := range []protocol.Frame{&protocol.JoinFrame{UniqueID: 1, Total: 2, OptionsSHA256: sum("")}, &protocol.StatusFrame{}, &protocol.CancelFrame{}, &protocol.BeatFrame{}, &protocol.ProofFrame{}} {
+	for _, f := range []protocol.Frame{&protocol.JoinFrame{UniqueID: 1, Total: 2, OptionsSHA256: sum("")}, &protocol.StatusFrame{}, &protocol.CancelFrame{}, &protocol.HeartbeatFrame{}, &protocol.ProofFrame{}} {
 		p := r.native()
 		p.send(f)
 		no, ok := p.frame().(*protocol.RefusedFrame)
@@ -149,7 +149,7 @@ func TestTheServerMustProveItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proved, err := protocol.AppendFrame(nil, &protocol.ProvedFrame{})
+	proved, err := protocol.AppendFrame(nil, &protocol.AuthOKFrame{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestFlippedBytes(t *testing.T) {
 	proved := welcome + protocol.FrameHeader + auth.ProofSize                             // where JOBS begins
 	for at := range proved + record + protocol.FrameHeader {
 		if within := at - welcome; within == 5 || within == 6 || within == 7 {
-			continue // version and flags of PROVED, which say nothing: the proof does
+			continue // version and flags of AUTH_OK, which say nothing: the proof does
 		}
 		testFlip(t, r, creds, false, at)
 	}
@@ -341,7 +341,7 @@ func TestAFlippedByteDoesNotEndAJobThatRecovers(t *testing.T) {
 		for _, m := range ms {
 			go func() {
 				_, err := m.Complete(t.Context(), [32]byte{1}, nil)
-				done <- errors.Join(err, m.Bye(t.Context()))
+				done <- errors.Join(err, m.Finish(t.Context()))
 			}()
 		}
 		for range ms {

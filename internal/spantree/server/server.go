@@ -37,7 +37,7 @@ type Server struct {
 	last       core.ConnID
 	closed     bool
 	draining   bool
-	encoded    *parcel // of encodedOf: one START goes to many; nil: none
+	encoded    *parcel // of encodedOf: one EPOCH_START goes to many; nil: none
 	encodedOf  protocol.Frame
 
 	warnings   limiter
@@ -338,7 +338,7 @@ func (s *Server) expireWrites(now time.Duration) {
 	}
 }
 
-// send queues a frame. A job's START is one frame for thousands of ranks: it
+// send queues a frame. A job's EPOCH_START is one frame for thousands of ranks: it
 // is encoded once.
 func (s *Server) send(a core.SendFrame) {
 	c := s.conns[a.Conn]
@@ -381,7 +381,7 @@ func (s *Server) hangUpAll(l net.Listener) {
 		}
 		if s.draining && !s.closed {
 			_ = c.raw.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout)) // no tick comes any more
-			c.queue(nil)                                                   // a last BYE may still be under way
+			c.queue(nil)                                                   // a last FINISHED may still be under way
 		} else {
 			c.abort()
 		}

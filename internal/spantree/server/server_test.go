@@ -98,12 +98,12 @@ func (r *rig) waitPending(n int) {
 func TestBoundOfFrames(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	for name, b := range map[string][]byte{
-		"garbage":        []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
-		"huge":           {0xff, 0xff, 0xff, 0x7f, byte(protocol.TypeJoin), 1, 0, 0},
-		"out of turn":    {4, 0, 0, 0, byte(protocol.TypeStatus) + 1, 1, 0, 0},
-		"unknown":        {4, 0, 0, 0, 40, 1, 0, 0},
-		"empty JOIN":     {4, 0, 0, 0, byte(protocol.TypeJoin), 1, 0, 0},
-		"begins by BEAT": appended(t, &protocol.BeatFrame{WaitsFor: -1}),
+		"garbage":             []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+		"huge":                {0xff, 0xff, 0xff, 0x7f, byte(protocol.TypeJoin), 1, 0, 0},
+		"out of turn":         {4, 0, 0, 0, byte(protocol.TypeStatus) + 1, 1, 0, 0},
+		"unknown":             {4, 0, 0, 0, 40, 1, 0, 0},
+		"empty JOIN":          {4, 0, 0, 0, byte(protocol.TypeJoin), 1, 0, 0},
+		"begins by HEARTBEAT": appended(t, &protocol.HeartbeatFrame{WaitsFor: -1}),
 	} {
 		p := r.native()
 		p.write(b)
@@ -135,7 +135,7 @@ func TestGarbageFromAMember(t *testing.T) {
 	}
 	p.write([]byte{0xff, 0xff, 0xff, 0xff, 3, 1, 0, 0})
 	<-m.Over()
-	if lost := as[*protocol.LostError](t, m.Cause()); lost.Rank != 1 || !strings.Contains(lost.Why, "malformed BEAT frame") {
+	if lost := as[*protocol.LostError](t, m.Cause()); lost.Rank != 1 || !strings.Contains(lost.Why, "malformed HEARTBEAT frame") {
 		t.Errorf("cause: %v", lost)
 	}
 	if no := next[*protocol.RefusedFrame](p); no.Code != protocol.Malformed {
@@ -168,7 +168,7 @@ func TestDeadReaderHarmsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Each heartbeat has an answer that nobody reads.
-	flood := appended(t, &protocol.BeatFrame{WaitsFor: -1})
+	flood := appended(t, &protocol.HeartbeatFrame{WaitsFor: -1})
 	for range 12 {
 		flood = append(flood, flood...)
 	}
@@ -327,11 +327,11 @@ func finish(t *testing.T, m *client.Member, owes ...string) {
 		t.Errorf("to deliver, -owed +told:\n%s", d)
 	}
 	for _, f := range files {
-		if err := m.Done(t.Context(), f, sum(f)); err != nil {
+		if err := m.Delivered(t.Context(), f, sum(f)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := m.Bye(t.Context()); err != nil {
+	if err := m.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

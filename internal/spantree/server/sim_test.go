@@ -177,7 +177,7 @@ func TestSimStoppedServer(t *testing.T) {
 	})
 }
 
-// A job of many ranks: every rank gets the same START, and the loss of one is
+// A job of many ranks: every rank gets the same EPOCH_START, and the loss of one is
 // one cause for all.
 func TestSimManyRanks(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {

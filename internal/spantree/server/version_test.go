@@ -47,7 +47,7 @@ func TestServerRefusesOtherVersions(t *testing.T) {
 		if _, err := c.Write(append(protocol.AppendHello(nil), join...)); err != nil {
 			t.Fatal(err)
 		}
-		frames := &protocol.FrameReader{R: c, Limit: protocol.BigFrame}
+		frames := &protocol.FrameReader{R: c, Limit: protocol.MaxPayload}
 		var no *protocol.RefusedFrame
 		for no == nil {
 			f, err := frames.Next()

@@ -16,7 +16,7 @@ func HostPort(host string, port uint16) string {
 }
 
 // Def sets *v to value if it is zero.
-func Def[T comparable](v *T, value T) {
+func SetDefault[T comparable](v *T, value T) {
 	var zero T
 	if *v == zero {
 		*v = value
@@ -35,7 +35,7 @@ func CheckText(name, s string, limit int) error {
 }
 
 // OrNone names ranks, of which there may be none.
-func OrNone(list []int) string {
+func RanksOrNone(list []int) string {
 	if len(list) == 0 {
 		return "none"
 	}

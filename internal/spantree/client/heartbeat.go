@@ -18,7 +18,7 @@ type Waits struct {
 }
 
 // sentBeat is a heartbeat whose answer may still come.
-type sentBeat struct {
+type sentHeartbeat struct {
 	seq uint64
 	at  time.Time
 }
@@ -42,21 +42,21 @@ func (m *Member) watch() {
 		}
 		m.mu.Lock()
 		silent := m.now().Sub(m.heard)
-		quiet := m.quiet()
+		quiet := m.idle()
 		m.mu.Unlock()
-		if !quiet && silent > m.cfg.patience() {
-			m.Lose(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
+		if !quiet && silent > m.cfg.silenceLimit() {
+			m.DropConnection(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
 		}
 	}
 }
 
 // quiet reports whether nothing is to be sent to the server or expected of it; the lock is held.
-func (m *Member) quiet() bool {
-	return m.gone != nil || m.cause != nil || m.bye || m.conn == nil
+func (m *Member) idle() bool {
+	return m.serverErr != nil || m.cause != nil || m.gotFinished || m.conn == nil
 }
 
 // beat sends heartbeats, and progress with them.
-func (m *Member) beat() {
+func (m *Member) sendHeartbeats() {
 	t := time.NewTicker(m.cfg.Heartbeat)
 	defer t.Stop()
 	for seq := uint64(1); ; seq++ {
@@ -66,16 +66,16 @@ func (m *Member) beat() {
 			return
 		}
 		m.mu.Lock()
-		quiet := m.quiet()
+		quiet := m.idle()
 		reported, progress := m.reported, m.progress
-		m.sent[seq%uint64(len(m.sent))] = sentBeat{seq, time.Now()}
+		m.sent[seq%uint64(len(m.sent))] = sentHeartbeat{seq, time.Now()}
 		m.mu.Unlock()
 		if quiet {
 			continue
 		}
-		// Whether a write fails is the reader's business: there may be an OVER to read.
+		// Whether a write fails is the reader's business: there may be an EPOCH_END to read.
 		w := m.cfg.Waiting()
-		err := m.write(&protocol.BeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
+		err := m.write(&protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
 		if err == nil && !reported && progress != (protocol.Progress{}) {
 			m.mu.Lock()
 			m.reported = m.progress == progress
@@ -88,7 +88,7 @@ func (m *Member) beat() {
 // lease notes the answer to a heartbeat; the lock is held.
 func (m *Member) lease(seq uint64) {
 	if s := m.sent[seq%uint64(len(m.sent))]; s.seq == seq {
-		m.leased = s.at
+		m.leaseStart = s.at
 	}
 }
 
@@ -100,7 +100,7 @@ func (m *Member) Lease(ctx context.Context) error {
 	if m.Streams() {
 		return nil
 	}
-	return m.wait(ctx, "hold the lease of the rank", func() bool { return time.Since(m.leased) < m.cfg.LostAfter/2 })
+	return m.wait(ctx, "hold the lease of the rank", func() bool { return time.Since(m.leaseStart) < m.cfg.LostAfter/2 })
 }
 
 // Ask tells the server that the edge to a neighbour stalls, broke, or fails a
@@ -110,13 +110,13 @@ func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault pro
 	if m.Streams() {
 		return false
 	}
-	m.update(func() { delete(m.decided, peer) })
-	if m.write(&protocol.AskFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: uint8(fault), Detail: protocol.Clip(detail, protocol.MaxWords)}) != nil {
+	m.change(func() { delete(m.askAcked, peer) })
+	if m.write(&protocol.AskFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: uint8(fault), Detail: protocol.Clip(detail, protocol.MaxText)}) != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, decideWithin)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	return m.wait(ctx, "report a neighbour", func() bool { return m.decided[peer] }) == nil
+	return m.wait(ctx, "report a neighbour", func() bool { return m.askAcked[peer] }) == nil
 }
 
-const decideWithin = time.Second
+const askTimeout = time.Second

@@ -16,7 +16,7 @@ func (m *Member) read(ctx context.Context, frames *protocol.FrameReader) {
 	for {
 		f, err := frames.Next()
 		if err == nil {
-			m.take(f)
+			m.dispatch(f)
 			continue
 		}
 		if frames = m.reconnect(ctx, err); frames == nil {
@@ -26,38 +26,38 @@ func (m *Member) read(ctx context.Context, frames *protocol.FrameReader) {
 }
 
 // take does what a frame of the server's asks for.
-func (m *Member) take(f protocol.Frame) {
+func (m *Member) dispatch(f protocol.Frame) {
 	switch f := f.(type) {
-	case *protocol.OverFrame:
-		m.onOver(f)
+	case *protocol.EpochEndFrame:
+		m.onEpochEnd(f)
 		return
-	case *protocol.StartFrame:
-		m.begin(wiringOf(f, m.cfg.Total, m.cfg.Rank))
+	case *protocol.EpochStartFrame:
+		m.startEpoch(wiringOf(f, m.cfg.Total, m.cfg.Rank))
 		return
 	case *protocol.WireFrame:
-		m.begin(streamOf(f))
+		m.startEpoch(streamOf(f))
 		return
 	case *protocol.PullFrame:
-		m.begin(pullOf(f, m.cfg.Rank))
+		m.startEpoch(pullOf(f, m.cfg.Rank))
 		return
 	case *protocol.AssignFrame:
 		m.assigned(f)
 		return
 	}
-	m.update(func() {
+	m.change(func() {
 		m.heard = m.now()
 		switch f := f.(type) {
 		case *protocol.WaitingFrame:
 			if m.waiting.Complete() && !f.Complete() {
-				m.short = m.heard
+				m.missingSince = m.heard
 			}
 			m.waiting = *f
 		case *protocol.RefusedFrame:
 			m.end(&protocol.RefusedError{Server: m.cfg.Server, Code: f.Code, Reason: f.Reason, Model: f.Model})
 		case *protocol.FencedFrame:
 			m.end(&protocol.RefusedError{Server: m.cfg.Server, Code: protocol.AttemptFenced, Reason: f.Reason})
-		case *protocol.RosterFrame:
-			m.muster(f.Roster)
+		case *protocol.MembersFrame:
+			m.setMembers(f.Members)
 		case *protocol.StandByFrame:
 			if f.Holder == 0 && f.Host == "" {
 				m.cfg.Log.Info("standing by to the end: the job runs without this rank", "rank", m.cfg.Rank)
@@ -65,33 +65,33 @@ func (m *Member) take(f protocol.Frame) {
 			}
 			m.cfg.Log.Info("standing by: another attempt holds the rank", "rank", m.cfg.Rank, "on", f.Host)
 			m.endEpoch(&protocol.LostError{Job: m.cfg.Job, Rank: m.cfg.Rank, Host: m.cfg.Host, Why: "another attempt holds the rank now, on " + f.Host})
-		case *protocol.DecidingFrame:
-			m.decided[f.Peer] = true
+		case *protocol.AskAckFrame:
+			m.askAcked[f.Peer] = true
 		case *protocol.DeliverFrame:
-			m.owe(f.Files)
+			m.setOwed(f.Files)
 			m.deliver = f
-		case *protocol.ByeFrame:
-			m.bye, m.model = true, f.Model
-			m.endEpoch(m.finished())
-		case *protocol.BeatenFrame:
+		case *protocol.FinishedFrame:
+			m.gotFinished, m.model = true, f.Model
+			m.endEpoch(m.finishedError())
+		case *protocol.HeartbeatAckFrame:
 			m.lease(f.Seq)
 		}
 	})
 }
 
 // muster takes over who takes part; the lock is held. The server may say it again.
-func (m *Member) muster(r protocol.Roster) {
+func (m *Member) setMembers(r protocol.Members) {
 	switch {
-	case !r.Decided || r == m.roster:
+	case !r.Decided || r == m.members:
 		return
-	case m.roster.Decided:
+	case m.members.Decided:
 		m.end(&protocol.RefusedError{Server: m.cfg.Server, Code: protocol.AttemptFenced, Reason: fmt.Sprintf(
-			"the job is without %s now, and was to run without %s", protocol.OrNone(r.Missing(m.cfg.Total)), protocol.OrNone(m.roster.Missing(m.cfg.Total)))})
+			"the job is without %s now, and was to run without %s", protocol.RanksOrNone(r.Excluded(m.cfg.Total)), protocol.RanksOrNone(m.members.Excluded(m.cfg.Total)))})
 		return
 	}
-	m.roster = r
-	m.short = m.now() // a rank that is missing later was lost after the members were known
-	if missing := r.Missing(m.cfg.Total); len(missing) > 0 {
+	m.members = r
+	m.missingSince = m.now() // a rank that is missing later was lost after the members were known
+	if missing := r.Excluded(m.cfg.Total); len(missing) > 0 {
 		m.cfg.Log.Warn("the job starts without ranks that have not come: what they would have read is missing, unless all share one input",
 			"rank", m.cfg.Rank, "missing", protocol.Ranks(missing), "of", m.cfg.Total)
 	}
@@ -99,7 +99,7 @@ func (m *Member) muster(r protocol.Roster) {
 
 // assigned gives this spare its rank. The server may say it again.
 func (m *Member) assigned(f *protocol.AssignFrame) {
-	m.update(func() {
+	m.change(func() {
 		m.heard = m.now()
 		switch {
 		case m.cfg.Rank == f.Rank:
@@ -118,54 +118,54 @@ func (m *Member) assigned(f *protocol.AssignFrame) {
 // owe notes what is left for this rank to deliver when it is first told to; the lock is
 // held. The rest of what it owes an earlier attempt has delivered, which a server that is
 // started again does not know.
-func (m *Member) owe(files []string) {
+func (m *Member) setOwed(files []string) {
 	if m.deliver != nil {
 		return
 	}
-	for i, f := range m.standing {
+	for i, f := range m.replayLog {
 		if c, ok := f.(*protocol.CompleteFrame); ok {
 			left := *c
-			left.Owes = files
-			m.standing[i] = &left
+			left.Owed = files
+			m.replayLog[i] = &left
 		}
 	}
 }
 
 // onOver ends an epoch on this rank, and says how far it is if another one is to
 // follow.
-func (m *Member) onOver(f *protocol.OverFrame) {
+func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 	cause := errorOf(f.Cause, m.cfg)
 	if f.Final {
-		m.update(func() {
+		m.change(func() {
 			m.heard = m.now()
 			if lost, ok := cause.(*protocol.LostError); ok {
-				lost.Revived = m.revived
+				lost.ServerRestarted = m.serverRestarted
 			}
 			m.end(cause)
 		})
 		return
 	}
-	at := m.cfg.Place.Fence(f.Epoch)
-	m.update(func() {
+	at := m.cfg.Steps.Seal(f.Epoch)
+	m.change(func() {
 		m.heard = m.now()
 		m.endEpoch(cause)
 	})
-	_ = m.declare(&protocol.AtFrame{ // a server that is away asks again
+	_ = m.sendLogged(&protocol.PositionFrame{ // a server that is away asks again
 		Epoch: f.Epoch, Completed: at.Completed.Epoch, Step: at.Completed.Step, Work: at.Work, WaitsFor: at.WaitsFor,
 	})
 }
 
 // begin starts an epoch.
-func (m *Member) begin(w *Wiring) {
+func (m *Member) startEpoch(w *Wiring) {
 	var again protocol.Frame
-	m.update(func() {
+	m.change(func() {
 		m.heard = m.now()
 		m.endEpoch(&protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
-		m.past, m.pastWhy = m.wiring, m.why
-		m.wiring, m.ended, m.why = w, make(chan struct{}), nil
-		m.standing = slices.DeleteFunc(m.standing, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeAt })
-		clear(m.decided)
-		if m.past != nil && w.Live != nil && len(w.Live) < len(m.past.Live) {
+		m.previous, m.previousCause = m.wiring, m.epochCause
+		m.wiring, m.ended, m.epochCause = w, make(chan struct{}), nil
+		m.replayLog = slices.DeleteFunc(m.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypePosition })
+		clear(m.askAcked)
+		if m.previous != nil && w.Members != nil && len(w.Members) < len(m.previous.Members) {
 			again = m.completeAgain(w.Epoch)
 		}
 	})
@@ -177,11 +177,11 @@ func (m *Member) begin(w *Wiring) {
 // completeAgain is what this rank has said of the end, for an epoch of fewer ranks: what
 // was said before that does not count. nil: it has not. The lock is held.
 func (m *Member) completeAgain(e protocol.Epoch) protocol.Frame {
-	for i, f := range m.standing {
+	for i, f := range m.replayLog {
 		if c, ok := f.(*protocol.CompleteFrame); ok {
 			again := *c
 			again.Epoch = e
-			m.standing[i] = &again
+			m.replayLog[i] = &again
 			return &again
 		}
 	}
@@ -189,14 +189,14 @@ func (m *Member) completeAgain(e protocol.Epoch) protocol.Frame {
 }
 
 // finished says that the job has ended; the lock is held.
-func (m *Member) finished() error {
+func (m *Member) finishedError() error {
 	return &protocol.FinishedError{Job: m.cfg.Job, Rank: m.cfg.Rank, Model: m.model}
 }
 
 // endEpoch ends the newest epoch, if it is not over; the lock is held.
 func (m *Member) endEpoch(cause error) {
-	if m.ended != nil && m.why == nil {
-		m.why = cause
+	if m.ended != nil && m.epochCause == nil {
+		m.epochCause = cause
 		close(m.ended)
 	}
 }
