@@ -151,12 +151,10 @@ func (c JoinConfig) Validate() error {
 	case !c.Spare && (c.Rank < 0 || c.Rank >= c.Total):
 		fault("rank is %d, want 0 to %d", c.Rank, c.Total-1)
 	}
-	switch {
-	case c.Elastic <= 0:
-	case c.OnLoss == protocol.Abort:
-		fault("Elastic: later attempts of missing ranks must stand by, and OnLoss is %v: want wait or shrink", c.OnLoss)
-	case c.Job.RunKey == "":
-		fault("Elastic: without a run key a rank that comes after the end would begin the job anew")
+	if c.Elastic > 0 {
+		for _, e := range protocol.CheckElastic(c.OnLoss, c.Job.RunKey) {
+			fault("Elastic: %w", e)
+		}
 	}
 	if host, _, err := splitAdvertise(c.Advertise); err != nil {
 		fault("the advertised address %q is not host:port: %w", c.Advertise, err)

@@ -25,13 +25,13 @@ type elastic struct {
 
 // checkElastic refuses a JOIN of a job that could not keep the promise.
 func checkElastic(f *protocol.JoinFrame) *refusal {
-	switch {
-	case f.Elastic == 0 && f.Members == (protocol.Members{}):
+	if f.Elastic == 0 && f.Members == (protocol.Members{}) {
 		return nil
-	case f.OnLoss == protocol.Abort:
-		return refuse(protocol.Malformed, "a job that starts without missing ranks, and with on_loss=abort: their later attempts must stand by (wait or shrink)")
-	case f.RunKey == "":
-		return refuse(protocol.Malformed, "a job that starts without missing ranks, and has no run key: one that comes after the end would begin it anew")
+	}
+	if faults := protocol.CheckElastic(f.OnLoss, f.RunKey); len(faults) > 0 {
+		return refuse(protocol.Malformed, "%s", faults[0].Reason)
+	}
+	switch {
 	case f.Elastic == 0 || !f.Members.Decided && f.Members.ExcludedBits != "":
 		return refuse(protocol.Malformed, "a roster that nobody has decided")
 	case len(f.Members.Included(int(f.Total))) == 0:

@@ -57,3 +57,24 @@ func (r *Members) code(c *coder) {
 	c.flag("decided", &r.Decided)
 	c.blob("excluded", MaxRanksLimit/8, &r.ExcludedBits)
 }
+
+// ElasticError is a setting that a job cannot have if it starts without missing ranks.
+type ElasticError struct {
+	Field  string // of allreduce.Config: "OnLoss" or "Job.RunKey"
+	Reason string // with what is needed
+}
+
+func (e *ElasticError) Error() string { return e.Field + ": " + e.Reason }
+
+// CheckElastic returns the settings that prevent a job from starting without missing ranks; nil
+// if there are none. An excluded rank may start late: its attempt then needs a job that admits
+// standbys. After the end it needs a run key by which the server knows the finished run.
+func CheckElastic(policy OnLoss, runKey string) (faults []*ElasticError) {
+	if policy == Abort {
+		faults = append(faults, &ElasticError{"OnLoss", "an elastic job needs wait or shrink: attempts of excluded ranks become standbys"})
+	}
+	if runKey == "" {
+		faults = append(faults, &ElasticError{"Job.RunKey", "an elastic job needs a run key: a rank that joins after the end would start the job again"})
+	}
+	return faults
+}
