@@ -75,6 +75,7 @@ var layers = []layer{
 	{"hdfsio/fstest", []string{"=hdfsio"}, "what holds for all file systems is asked of the interface alone"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
 	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
+	{"malt/graph", slices.Concat(bottom, []string{"allreduce/topo"}), "a graph is a value: it must be drawn and checked without a network"},
 	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
@@ -121,7 +122,7 @@ var foreigners = []foreign{
 	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package knows HDFS's own protocols, behind one FS interface"},
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
-	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn"}, "kernels for vectors; formulas that must have fixed bits are ours"},
+	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas that must have fixed bits are ours"},
 	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
 	{"github.com/google/go-cmp", nil, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "for tests"},
