@@ -26,18 +26,18 @@ var readingOptions = []string{
 // learnLines is gvw --args FILE. As in vw, each line of FILE has the options of a learner,
 // the model of line N goes to model.N, and all learners read the data of the first line.
 // Learners run one after the other: each model has the bytes that it would have by itself.
-func (p *program) learnLines(ctx context.Context, file string) error {
-	learners, err := p.readLearners(file)
+func (l *learner) learnLines(ctx context.Context, flags *flagSet, file string) error {
+	learners, err := readLearners(l.Process, flags, file)
 	if err != nil {
 		return err
 	}
 	for i, s := range learners {
-		if err := p.dispatch(ctx, s.args(), learnFlags, p.learn); err != nil {
+		if err := s.dispatch(ctx, l.learn); err != nil {
 			return fmt.Errorf("%s, line %d: %w", file, i+1, err)
 		}
-		if i == 0 && p.report != nil && uint64(p.report.Passes) < s.number("passes") {
+		if i == 0 && l.report != nil && uint64(l.report.Passes) < s.number("passes") {
 			for _, other := range learners[1:] { // where the first one stops, all stop
-				other.set("passes", strconv.Itoa(p.report.Passes))
+				other.set("passes", strconv.Itoa(l.report.Passes))
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (p *program) learnLines(ctx context.Context, file string) error {
 }
 
 // readLearners prints the options of all learners, as vw does, and checks them.
-func (p *program) readLearners(file string) ([]*settings, error) {
+func readLearners(p *cli.Process, flags *flagSet, file string) ([]*settings, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--args: %w", err)
@@ -64,7 +64,7 @@ func (p *program) readLearners(file string) ([]*settings, error) {
 		if err != nil {
 			return nil, cli.Usagef("%s, line %d: %w", file, n, err)
 		}
-		s, err := p.readLearner(append(words, strings.Fields(added)...), learners)
+		s, err := readLearner(p, flags, append(words, strings.Fields(added)...), learners)
 		if err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", file, n, err)
 		}
@@ -83,8 +83,8 @@ func (p *program) readLearners(file string) ([]*settings, error) {
 
 // readLearner reads the options of a learner. The first of those before it, if there is
 // one, decides what it reads.
-func (p *program) readLearner(args []string, before []*settings) (*settings, error) {
-	s, err := normalise(learnFlags, args, p.Env, os.ReadFile)
+func readLearner(p *cli.Process, flags *flagSet, args []string, before []*settings) (*settings, error) {
+	s, err := normalise(flags, args, p.Env, os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
@@ -93,35 +93,35 @@ func (p *program) readLearner(args []string, before []*settings) (*settings, err
 			return nil, cli.Usagef("--%s has no place in a file of --args", name)
 		}
 	}
-	p.takeData(s)
+	takeData(p, s)
 	if len(before) > 0 {
-		if err := p.readAs(s, before[0], len(before)+1); err != nil {
+		if err := readAs(p, s, before[0], len(before)+1); err != nil {
 			return nil, err
 		}
 	}
-	p.note(s)
+	note(p, s)
 	if err := checkLearn(s); err != nil {
 		return nil, err
 	}
-	s.leaveServer()
+	leaveServer(s)
 	return s, nil
 }
 
 // readAs gives the n-th learner the reading options of the first one.
-func (p *program) readAs(s, first *settings, n int) error {
+func readAs(p *cli.Process, s, first *settings, n int) error {
 	for _, name := range readingOptions {
 		own, want := s.all(name), first.all(name)
 		switch {
 		case len(own) == 0 || slices.Equal(own, want):
 		case name != "data":
 			return cli.Usagef("--%s %s: the first line does not have it, and all learners read the examples of the first line: write it there", name, own[0])
-		case s.noting():
+		case noting(s):
 			fmt.Fprintf(p.Stderr, "gvw: --data %s: not read, as in vw: all learners read the data of the first line\n", own[0])
 		}
 		s.set(name, slices.Clone(want)...)
 	}
 	if s.has("data") { // without data all learners read the cache itself
-		(&plan{}).nameCache(s, strconv.Itoa(n))
+		nameCache(s, strconv.Itoa(n), false)
 	}
 	return nil
 }

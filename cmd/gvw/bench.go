@@ -16,63 +16,23 @@ import (
 	"github.com/gvw-project/gvw/bench/collective"
 )
 
-// catBench is the category of what gvw bench takes.
-const catBench = "What to measure"
-
-// benchFlags are the options of `gvw bench allreduce`.
-var benchFlags = []*spec{
-	{name: "ranks", short: "n", kind: integer, positive: true, max: 4096, category: catBench, arg: "N", def: "4", help: "processes that take part"},
-	{name: "transport", kind: text, category: catBench, arg: "HOW", choices: collective.Transports, def: "tcp", help: "loopback sockets, shared memory, channels in one process, or an RDMA device"},
-	{name: "sizes", kind: text, category: catBench, arg: "A,B,...", def: "4,65536,1048576,16777216", help: "bytes of a vector, multiples of 4"},
-	{name: "schedule", kind: text, category: catBench, arg: "NAME", choices: append([]string{"all"}, collective.Schedules()...), def: "auto", help: "who sends what to whom; all: each in turn"},
-	{name: "checksum", kind: text, category: catBench, arg: "on|off", choices: []string{"on", "off"}, def: "on", help: "CRC-32C of each chunk, as in training"},
-	{name: "alloc", kind: boolean, category: catBench, help: "with --transport shm or verbs: vectors from allreduce.Alloc too"},
-	{name: "secret", kind: boolean, category: catBench, help: "with a secret too, that is drawn for it"},
-	{name: "tls", kind: boolean, category: catBench, help: "over TLS too, with certificates that are made for it"},
-	{name: "rounds", kind: integer, positive: true, max: 1000, category: catBench, arg: "R", def: "3", help: "turns of each system"},
-	{name: "per_size", kind: duration, category: catBench, arg: "T", def: "0.3s", help: "time for one size in one round"},
-	{name: "peers", kind: boolean, category: catBench, help: "Open MPI, MPICH, XGBoost and vw beside ours"},
-	{name: "python", kind: text, category: catBench, arg: "PROGRAM", def: "python3", help: "an interpreter with xgboost and vowpalwabbit"},
-	{name: "netns", kind: boolean, category: catBench, help: "in a fresh network namespace (Linux)"},
-	{name: "trace_dir", kind: text, category: catBench, arg: "DIR", help: "for execution traces of our ranks that wait for long"},
-	{name: "json", kind: boolean, category: catBench, help: "one JSON object a line for each figure"},
-	{name: "quiet", kind: boolean, category: catBench, help: "do not say whose turn it is"},
-	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-}
-
-// benchHelp is the help of gvw bench.
-func benchHelp() string {
-	var b strings.Builder
-	b.WriteString("gvw bench allreduce measures sums of float32 over several processes of this\n" +
-		"machine. Results are compared with the exact answer before and after.\n\n" +
-		"  gvw bench allreduce -n 4 --sizes 4,65536\n" +
-		"  gvw bench allreduce -n 4 --transport shm --schedule all\n" +
-		"  gvw bench allreduce -n 4 --transport shm --alloc --peers\n" +
-		"  gvw bench allreduce -n 4 --checksum off --peers --python .venv/bin/python\n")
-	writeOptions(&b, benchFlags, true)
-	return b.String()
-}
-
 // benchCommand is gvw bench: "allreduce", or "rank" in the processes which that
 // one starts.
-func (p *program) benchCommand(ctx context.Context, args []string) error {
+func benchCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
 	if len(args) == 2 && args[0] == "rank" {
 		return collective.Serve(ctx, args[1], p.Stdout)
 	}
 	if len(args) == 0 || args[0] != "allreduce" {
 		if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
-			return p.Print(benchHelp())
+			return p.Print(c.sets[0].page(true))
 		}
 		return cli.Usagef("gvw bench: what is to be measured? As in: gvw bench allreduce -n 4")
 	}
-	s, err := normalise(benchFlags, args[1:], p.Env, os.ReadFile)
-	switch {
-	case err != nil:
+	s, err := c.sets[0].read(p, args[1:])
+	if s == nil {
 		return err
-	case s.has("help"):
-		return p.Print(benchHelp())
-	case len(s.words)+len(s.rest) > 0:
-		return cli.Usagef("gvw bench allreduce takes options only, but got %q", append(s.words, s.rest...)[0])
+	}
+	switch {
 	case s.has("python") && !s.has("peers"):
 		return cli.Usagef("--python would be ignored without --peers: only they are run by it")
 	case s.get("transport") == "mem" && s.has("peers"):
@@ -88,17 +48,17 @@ func (p *program) benchCommand(ctx context.Context, args []string) error {
 	}
 	if s.has("netns") {
 		if !insideNamespace(p.Env) {
-			return p.inNamespace(ctx)
+			return inNamespace(ctx, p)
 		}
 		if err := loopbackUp(); err != nil {
 			return err
 		}
 	}
-	return p.dispatch(ctx, s.args(), benchFlags, p.bench)
+	return s.dispatch(ctx, func(c *cli.Context) error { return bench(p, c) })
 }
 
 // bench measures and writes the figures to stdout.
-func (p *program) bench(c *cli.Context) error {
+func bench(p *cli.Process, c *cli.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start ranks: %w", err)

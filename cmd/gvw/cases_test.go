@@ -165,7 +165,7 @@ func TestCases(t *testing.T) {
 			}
 			want := vw.Predictions
 			if strings.Contains(c.Example, "--bfgs") { // as vw 7.10: see docs/bfgs.md
-				without, _ := tryExample(t, leaveOut(c.Example, strings.Fields(c.Options)))
+				without, _ := tryExample(t, leaveOutOption(c.Example, strings.Fields(c.Options)))
 				want = without.Predictions
 			}
 			comparePredictions(t, want, got.Predictions)
@@ -244,7 +244,7 @@ func checkNotes(t *testing.T, stderr string, c *compat.Case) {
 }
 
 // leaveOut removes options and their values from the last command of an example.
-func leaveOut(example string, options []string) string {
+func leaveOutOption(example string, options []string) string {
 	before, last := "", example
 	if i := strings.LastIndex(example, " ;; "); i >= 0 {
 		before, last = example[:i+4], example[i+4:]

@@ -128,7 +128,7 @@ func checkCluster(s *settings) []error {
 			given = n
 		}
 	}
-	if given == "" || s.serverless() {
+	if given == "" || serverless(s) {
 		return nil
 	}
 	for _, n := range clusterNeeded {
@@ -148,7 +148,7 @@ func checkCluster(s *settings) []error {
 
 // serverless reports whether the options of a job name no server and no more than one
 // process: vw's scripts may have them so.
-func (s *settings) serverless() bool {
+func serverless(s *settings) bool {
 	if s.has("span_server") || s.has("spare") || hasAny(s, slices.DeleteFunc(slices.Clone(clusterExtra), isServerPort)) {
 		return false
 	}
@@ -161,8 +161,8 @@ func (s *settings) serverless() bool {
 func isServerPort(name string) bool { return name == "span_server_port" }
 
 // leaveServer removes the options of a job that has no server: see serverless.
-func (s *settings) leaveServer() {
-	if s.serverless() {
+func leaveServer(s *settings) {
+	if serverless(s) {
 		for _, name := range append(slices.Clone(clusterNeeded), "span_server_port") {
 			s.set(name)
 		}
@@ -273,9 +273,9 @@ func checkAddresses(s *settings) (errs []error) {
 	return errs
 }
 
-// takeData makes the first word that no option took the data, as vw does, and returns
+// firstWordIsData makes the first word that no option took the data, as vw does, and returns
 // the files that are not read: the other words, and those of -d.
-func takeData(s *settings) (unread []string) {
+func firstWordIsData(s *settings) (unread []string) {
 	words := slices.Concat(s.words, s.rest)
 	s.words, s.rest = nil, nil
 	if len(words) == 0 {
@@ -285,3 +285,7 @@ func takeData(s *settings) (unread []string) {
 	s.set("data", words[0])
 	return unread
 }
+
+// restartedOnLoss is what ranks do about a loss, if nobody says, where the one that is
+// lost is started again.
+const restartedOnLoss = "wait"

@@ -14,24 +14,27 @@ import (
 )
 
 // takeCheckpoints lets a rank keep states where --checkpoint says.
-func (p *program) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
+func (l *learner) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
 	if !c.IsSet("checkpoint") {
 		return
 	}
-	fsys := privateFS{watched(c, p.files(c.String, true), true, log)}
+	fsys := privateFS{watched(c, l.files.system(c.String, true), true, log), l.files}
 	cluster.Checkpoints = &checkpoint.Store{Context: c.Context, FS: fsys, Path: c.String("checkpoint"), Resume: c.Bool("resume"), Log: log}
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }
 
 // privateFS has files that this user alone may read. What is under way is removed if
 // the process has to end at once.
-type privateFS struct{ *hdfsio.Watched }
+type privateFS struct {
+	*hdfsio.Watched
+	files *fileSet
+}
 
 // Create starts a file that replaces name when it is committed.
 func (f privateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	file, err := f.Watched.Create(ctx, name)
 	if err == nil {
-		underWay.add(f.Watched, name)
+		f.files.unfinished.add(f.Watched, name)
 	}
 	return file, err
 }

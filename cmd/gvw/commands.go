@@ -4,79 +4,310 @@ package main
 
 import (
 	"context"
-	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// command is a command of gvw, by its first word.
-type command struct {
-	name    string
-	options []options // empty: none of its own
-	run     func(p *program, ctx context.Context, args []string) error
+// commands returns the table of gvw: every command with its options, its help and the
+// function that runs it. An option that several commands have is looked for in this order.
+func commands() *table {
+	return newTable(&flagSet{at: "gvw", specs: learnFlags, help: learnHelp}, []*command{
+		{
+			name: "inspect", run: inspectCommand,
+			sets: []*flagSet{{
+				at: "gvw inspect", specs: nameFlags,
+				before: `gvw inspect shows what is in a model: header, largest weights, namespaces.
+
+  gvw inspect MODEL [OPTIONS]
+`,
+				after: `
+With -d or --names weights get their names. A weight's size is relative to the
+largest one. In a model of --oaa, x is the weight of feature x for the first class,
+x[1] that for the second one, as --invert_hash has it.
+`,
+				noEnv: true,
+			}},
+		},
+		{
+			name: "diff", run: diffCommand,
+			sets: []*flagSet{{
+				at: "gvw diff", specs: nameFlags,
+				before: `gvw diff shows in what two models differ.
+
+  gvw diff MODEL MODEL [OPTIONS]
+`,
+				after: `
+Both may be binary models or texts of one.
+`,
+				noEnv: true,
+			}},
+		},
+		{
+			name: "convert", run: convertCommand,
+			sets: []*flagSet{{
+				at: "gvw convert", specs: convertFlags,
+				before: `gvw convert writes a model in another form.
+
+  gvw convert MODEL FILE [OPTIONS]
+`,
+				after: `
+Models of vw 7.6 to 9 are read, binary or as text; 9.11.9 is written. The text is
+that of --readable_model with all digits, so that it can be converted back. What
+training needs to go on can be left out, not made up: gvw -i MODEL trains on from
+any.
+`,
+				noEnv: true,
+			}},
+		},
+		{
+			name: "bench", run: benchCommand,
+			sets: []*flagSet{{
+				at: "gvw bench allreduce", specs: benchFlags,
+				before: `gvw bench allreduce measures sums of float32 over several processes of this
+machine. Results are compared with the exact answer before and after.
+
+  gvw bench allreduce -n 4 --sizes 4,65536
+  gvw bench allreduce -n 4 --transport shm --schedule all
+  gvw bench allreduce -n 4 --transport shm --alloc --peers
+  gvw bench allreduce -n 4 --checksum off --peers --python .venv/bin/python
+`,
+				noWords: "gvw bench allreduce takes options only, but got %q",
+			}},
+		},
+		{
+			name: "topo", run: topoCommand,
+			sets: []*flagSet{{
+				at: "gvw topo", specs: topoFlags,
+				before: `gvw topo draws an all-reduce of float32 numbers: who sends how much to whom, and
+in which order the ranks' numbers are added.
+
+  gvw topo -n 8 --schedule halving
+  gvw topo -n 12 --schedule double_tree --format svg > picture.svg
+`,
+				noWords: "gvw topo takes options only, but got %q",
+			}},
+		},
+		{
+			name: "doctor", run: doctorCommand,
+			sets: []*flagSet{{
+				at: "gvw doctor", specs: doctorFlags,
+				before: `gvw doctor examines the network between ranks: whether each reaches each, how fast,
+and whether clocks and packet sizes agree. Start it as a job is started, with the
+same addresses; rank 0 says what is wrong.
+
+  gvw doctor --span_server gateway --total 8 --node 3
+  gvw doctor -n 4
+  gvw doctor --verbs
+`,
+				after: `
+The exit code is 0 where all is well.
+`,
+				noWords: "gvw doctor takes options only, but got %q",
+			}},
+		},
+		{
+			name: "jobs", run: jobsCommand,
+			sets: []*flagSet{{
+				at: "gvw jobs", specs: jobsFlags,
+				before: `gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,
+and who waits for whom.
+
+  gvw jobs --span_server gateway
+  gvw jobs --span_server gateway --all --watch
+  gvw jobs --span_server gateway --json | jq '.jobs[].state'
+`,
+				noWords: "gvw jobs takes options only, but got %q: the server is given by --span_server",
+			}},
+		},
+		{
+			name: "cancel", run: cancelCommand,
+			sets: []*flagSet{{
+				at: "gvw cancel", specs: cancelFlags,
+				before: `gvw cancel ends a job of a spanning_tree server: its ranks fail with exit code 6. JOB
+is its unique_id, or unique_id/run_id, as gvw jobs shows it.
+
+  gvw cancel --span_server gateway 17
+  gvw cancel --span_server gateway 17/job_2024_0042 --reason 'wrong data'
+`,
+			}},
+		},
+		{
+			name: "supervise", // main runs it: it returns the exit code of another program
+			sets: []*flagSet{{
+				at: "gvw supervise, before the --", specs: superviseFlags,
+				before: `gvw supervise starts a command again when it dies, under launchers that restart
+nothing: Slurm, mpirun and their like. Put it before each rank's command.
+
+  gvw supervise -- gvw -d part.3 --span_server gateway --total 8 --node 3 ...
+`,
+				after: `
+The pause before a new start is 0.1 s, and twice as long each time, up to 5 s.
+Exit codes 0, 1, 2, 6, 130 and 143 end it: another attempt would do no better, or was
+not wanted. Signals are passed on; the exit code is the command's last one.
+`,
+				rest: "the command comes after --, as in: gvw supervise -- gvw -d train.vw", restAny: true,
+			}},
+		},
+		{
+			name: "mapper", run: mapperCommand,
+			sets: []*flagSet{{
+				at: "gvw mapper, before the --", specs: mapperFlags,
+				before: `gvw mapper is one rank of a job, as the mapper of Hadoop Streaming: one map, one
+rank. It reads its split from stdin.
+
+  hadoop jar hadoop-streaming.jar -files gvw -numReduceTasks 0 -input IN -output OUT \
+      -cmdenv GVW_SPAN_SERVER=gateway -mapper './gvw mapper -- --hybrid 2:18 -f model'
+`,
+				after: `
+After -- stand the learner's options (gvw --help). The server is that of
+--span_server, else of -D gvw.span_server=HOST, else the host that submitted the
+job. Files get into OUT, from the attempt that Hadoop counts. scripts/mapscript.sh does
+the rest.
+`,
+				noEnv: true,
+				rest:  "the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model",
+			}},
+		},
+		{
+			name: "hadoop", run: hadoopCommand,
+			sets: []*flagSet{
+				{
+					at: "gvw hadoop split", specs: splitFlags, help: hadoopHelp, noEnv: true,
+					noWords: "gvw hadoop split takes options only, but got %q",
+				},
+				{
+					at: "gvw hadoop slots", specs: slotsFlags, help: hadoopHelp, noEnv: true,
+					noWords: "gvw hadoop slots takes options only, but got %q",
+				},
+			},
+		},
+		{
+			name: "keygen", run: keygenCommand,
+			sets: []*flagSet{{
+				at: "gvw keygen", specs: keygenFlags,
+				before: `gvw keygen makes what keeps strangers out of a cluster: a secret, or certificates
+for TLS. A site that has an authority of its own takes its certificates from there.
+
+  gvw keygen --secret cluster.secret
+  gvw keygen --dir keys --hosts gateway,10.0.0.1
+`,
+				after: `
+DIR gets server.crt and server.key for spanning_tree, rank.crt and rank.key for ranks
+and people, ca.crt for all, and ca.key, which nobody needs but who makes more of them:
+take it away. Everything is readable by its owner alone. docs/security.md says more.
+`,
+				noWords: "gvw keygen takes options only, but got %q",
+			}},
+		},
+		{name: "faults", run: faultsCommand},
+		{
+			name: "run", run: runCommand,
+			sets: []*flagSet{{
+				at: "gvw run, before the --", specs: runFlags, help: runHelp,
+				rest: "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw",
+			}},
+		},
+		{
+			name: "allreduce", run: allreduceCommand,
+			sets: []*flagSet{{
+				at: "gvw allreduce", specs: allreduceFlags,
+				before: `gvw allreduce reads vectors from stdin, one a line, and writes for each the
+reduction over all ranks of a job, the same on all of them.
+
+  wc -l < part | gvw allreduce --op sum --type i64 \
+      --span_server gateway --unique_id 7 --total 4 --node 2
+`,
+				after: `
+Without cluster options it is a job of one rank. Frames are 8 bytes, the length in
+bytes, then the elements, all little-endian. docs/allreduce.md has examples.
+`,
+				noWords: "gvw allreduce reads stdin and takes no file, but got %q: write < FILE",
+			}},
+		},
+		{name: "version", run: func(_ context.Context, p *cli.Process, _ *command, _ []string) error {
+			return p.Print(version() + "\n")
+		}},
+		{name: "help", run: func(_ context.Context, p *cli.Process, _ *command, args []string) error {
+			return p.Print(commands().learner.page(len(args) > 0))
+		}},
+	})
 }
 
-// options are the options of a command, and where a user gives them.
-type options struct {
-	at    string // "gvw topo"
-	specs []*spec
-}
+// learnHelp is the first screen of help, or with all every option.
+func learnHelp(f *flagSet, all bool) string {
+	var b strings.Builder
+	b.WriteString(`gvw learns linear models as Vowpal Wabbit does, on one machine or a cluster.
 
-// commands returns all commands, in the order in which an option that several have is
-// looked for. Without one of them gvw learns. A function, since a variable would refer to itself
-// by the commands that suggest others.
-func commands() []command {
-	var all []command
-	for _, t := range tools {
-		all = append(all, command{
-			name: t.name, options: []options{{"gvw " + t.name, t.specs}},
-			run: func(p *program, ctx context.Context, args []string) error { return p.toolCommand(ctx, t, args) },
-		})
+  gvw -d train.vw -f model [OPTIONS]           train
+  gvw -d test.vw -t -i model -p predictions    predict
+  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
+  gvw inspect | diff | convert                 look at models
+  gvw allreduce | doctor | topo | keygen       sums, network, schedules, keys
+  gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
+  gvw bench | mapper | hadoop | version | help [all]
+`)
+	writeOptions(&b, f.specs, all)
+	if all {
+		b.WriteString(`
+Each option is also set by the environment (GVW_BIT_PRECISION=20); the command
+line comes first. @FILE reads arguments from FILE. Names may be written with
+dashes. Files that end in .gz, .zst or .bz2 are decompressed.
+`)
+	} else {
+		b.WriteString(`
+Every option and its default: gvw --help all. Several processes: gvw run --help.
+`)
 	}
-	return append(all, []command{
-		{name: "bench", options: []options{{"gvw bench allreduce", benchFlags}}, run: (*program).benchCommand},
-		{name: "topo", options: []options{{"gvw topo", topoFlags}}, run: (*program).topoCommand},
-		{name: "doctor", options: []options{{"gvw doctor", doctorFlags}}, run: (*program).doctorCommand},
-		{name: "jobs", options: []options{{"gvw jobs", jobsFlags}}, run: (*program).jobsCommand},
-		{name: "cancel", options: []options{{"gvw cancel", cancelFlags}}, run: (*program).cancelCommand},
-		{name: "supervise", options: []options{{"gvw supervise, before the --", superviseFlags}}}, // main runs it: it returns another program's exit code
-		{name: "mapper", options: []options{{"gvw mapper, before the --", mapperFlags}}, run: (*program).mapperCommand},
-		{name: "hadoop", options: []options{{"gvw hadoop split", splitFlags}, {"gvw hadoop slots", slotsFlags}}, run: (*program).hadoopCommand},
-		{name: "keygen", options: []options{{"gvw keygen", keygenFlags}}, run: (*program).keygenCommand},
-		{name: "faults", run: (*program).faultsCommand},
-		{name: "run", options: []options{{"gvw run, before the --", runFlags}}, run: (*program).runCommand},
-		{name: "allreduce", options: []options{{"gvw allreduce", allreduceFlags}}, run: (*program).allreduceCommand},
-		{name: "version", run: func(p *program, _ context.Context, _ []string) error { return p.Print(version() + "\n") }},
-		{name: "help", run: func(p *program, _ context.Context, args []string) error { return p.Print(learnHelp(len(args) > 0)) }},
-	}...)
+	b.WriteString(`Exit codes: 0 done, 1 usage, 2 data, 3 peer lost, 4 deadline, 5 input or output,
+6 refused, 130 and 143 interrupted.
+`)
+	return b.String()
 }
 
-// commandNamed returns a command; nil: there is none of that name that run runs.
-func commandNamed(name string) *command {
-	all := commands()
-	if i := slices.IndexFunc(all, func(c command) bool { return c.name == name && c.run != nil }); i >= 0 {
-		return &all[i]
+// runHelp is the help of gvw run.
+func runHelp(*flagSet, bool) string {
+	var b strings.Builder
+	b.WriteString(`gvw run trains with several processes on this machine, server included.
+
+  gvw run -n 4 -- -d train.vw -f model --hybrid 2:20
+  gvw run -n 4 -- -d 'part.{rank}' -f model -p 'predictions.{rank}'
+  gvw run -n 4 -- ./program ARGS     any program of package allreduce
+`)
+	writeOptions(&b, launchFlags, true)
+	b.WriteString(`
+Of the learner's options these may stand here as well:
+`)
+	var shared []string
+	for _, s := range sharedFlags {
+		shared = append(shared, s.spelled())
 	}
-	return nil
+	writeWords(&b, 2, 2, strings.Join(shared, " "))
+	b.WriteString(`
+After -- stand the learner's options (gvw --help). {rank} in a file name is each
+process's number, from 0. Without it the data is shared out, rank 0 writes the
+model, predictions are put together in the order of the data, and caches get the
+rank appended. A program finds its place in the job in its environment:
+docs/allreduce.md lists the variables.
+`)
+	return b.String()
 }
 
-// allSpecs returns the options of the learner and of all commands.
-func allSpecs() []*spec {
-	all := slices.Clone(learnFlags)
-	for _, c := range commands() {
-		for _, o := range c.options {
-			all = append(all, o.specs...)
-		}
-	}
-	return all
-}
+// hadoopHelp is the help of gvw hadoop, on one page for both subcommands.
+func hadoopHelp(*flagSet, bool) string {
+	var b strings.Builder
+	b.WriteString(`gvw hadoop answers what a launcher of a job of maps has to know.
 
-// belongs returns where an option of a command is given; empty: it is no option of one.
-func belongs(s *spec) string {
-	for _, c := range commands() {
-		for _, o := range c.options {
-			if slices.Contains(o.specs, s) {
-				return o.at
-			}
-		}
-	}
-	return ""
+  hadoop fs -ls IN | gvw hadoop split --maps 8     SIZE N: this least size of a split
+                                                   (mapreduce.input.fileinputformat.
+                                                   split.minsize) gives N maps
+  gvw hadoop slots --maps 8 --map_mb 2048          do they all run at once?
+`)
+	writeOptions(&b, slotsFlags, true)
+	b.WriteString(`
+Maps that wait for each other must all run at once, and MapReduce does not see to it.
+yarn-site.xml and mapred-site.xml are read in $HADOOP_CONF_DIR. Exit codes of slots: 0 they fit now, or will
+when other jobs end (it says which); 6 they never will.
+`)
+	return b.String()
 }

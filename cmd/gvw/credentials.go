@@ -18,24 +18,6 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// credentialFlags say what this process shows to the server and asks of it.
-func credentialFlags(category string) []*spec {
-	return []*spec{
-		{name: "secret_file", kind: text, category: category, arg: "FILE", more: true, help: "what ranks and server share: who lacks it is kept out"},
-		{name: "encrypt", kind: boolean, category: category, more: true, help: "with --secret_file: TLS without certificates"},
-		{name: "tls_cert", kind: text, category: category, arg: "FILE", more: true, help: "this process's certificate: connections are TLS"},
-		{name: "tls_key", kind: text, category: category, arg: "FILE", more: true, help: "its key"},
-		{name: "tls_ca", kind: text, category: category, arg: "FILE", more: true, help: "certificate of the authority that has signed all of them"},
-	}
-}
-
-// guardFlags are a rank's own.
-var guardFlags = []*spec{
-	{name: "allow_vw", kind: boolean, category: catCluster, more: true, help: "work with vw workers, who can prove nothing, all the same"},
-	{name: "allow", kind: text, category: catCluster, arg: "CIDR,..", more: true, help: "networks from which other ranks may connect"},
-	{name: "job_token", kind: text, category: catCluster, arg: "FILE", more: true, help: "only who has FILE can cancel the job"},
-}
-
 // guarded are the options of guardFlags and credentialFlags.
 var guarded = []string{"secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
 
@@ -89,10 +71,10 @@ func networks(text string) (all []netip.Prefix, err error) {
 }
 
 // credentials reads what the options name, and what a launcher hands over; nil: nothing.
-func (p *program) credentials(get func(name string) string, encrypt, allowVW bool) (*auth.Credentials, error) {
+func credentials(p *cli.Process, get func(name string) string, encrypt, allowVW bool) (*auth.Credentials, error) {
 	creds := &auth.Credentials{AllowVW: allowVW}
 	var err error
-	if creds.Secret, err = p.inheritedSecret(); err != nil {
+	if creds.Secret, err = inheritedSecret(p); err != nil {
 		return nil, err
 	}
 	if file := get("secret_file"); file != "" {
@@ -118,7 +100,7 @@ func (p *program) credentials(get func(name string) string, encrypt, allowVW boo
 
 // inheritedSecret reads the secret that gvw run hands to its workers; nil: it does not.
 // It is there once.
-func (p *program) inheritedSecret() (*auth.Secret, error) {
+func inheritedSecret(p *cli.Process) (*auth.Secret, error) {
 	value := p.Getenv(launch.EnvSecret)
 	if value == "" {
 		return nil, nil
@@ -136,8 +118,8 @@ func (p *program) inheritedSecret() (*auth.Secret, error) {
 }
 
 // guard gives a rank its credentials.
-func (p *program) guard(c *cli.Context, cfg *allreduce.Config) (err error) {
-	if cfg.Credentials, err = p.credentials(c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
+func guard(p *cli.Process, c *cli.Context, cfg *allreduce.Config) (err error) {
+	if cfg.Credentials, err = credentials(p, c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err
 	}
 	cfg.NoTags = p.Getenv(launch.EnvSecret) != "" // gvw run: all stays on the loopback

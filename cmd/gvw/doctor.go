@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gvw-project/gvw/internal/cli"
@@ -19,45 +17,15 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// catDoctor is the category of what gvw doctor takes.
-const catDoctor = "Examination"
-
-// doctorFlags are the options of `gvw doctor`.
-var doctorFlags = append([]*spec{
-	{name: "workers", short: "n", kind: integer, positive: true, max: doctor.MaxRanks, category: catDoctor, arg: "N", help: "ranks on this machine, with a server of their own"},
-	{name: "patience", kind: duration, positive: true, category: catDoctor, arg: "T", def: "5s", help: "time for a rank to answer"},
-	{name: "verbs", kind: boolean, category: catDoctor, help: "the RDMA devices of this machine, and nothing else"},
-	{name: "quiet", kind: boolean, category: catDoctor, help: "no table: only what is wrong"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &spec{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"})...)
-
 // doctorJob is the unique_id of an examination, if none is given: far from the small
 // numbers that people give their jobs.
 const doctorJob = 0x646f63746f72
 
-// doctorHelp is the help of gvw doctor.
-func doctorHelp() string {
-	var b strings.Builder
-	b.WriteString("gvw doctor examines the network between ranks: whether each reaches each, how fast,\n" +
-		"and whether clocks and packet sizes agree. Start it as a job is started, with the\n" +
-		"same addresses; rank 0 says what is wrong.\n\n" +
-		"  gvw doctor --span_server gateway --total 8 --node 3\n" +
-		"  gvw doctor -n 4\n" +
-		"  gvw doctor --verbs\n")
-	writeOptions(&b, doctorFlags, true)
-	b.WriteString("\nThe exit code is 0 where all is well.\n")
-	return b.String()
-}
-
 // doctorCommand is gvw doctor.
-func (p *program) doctorCommand(ctx context.Context, args []string) error {
-	s, err := normalise(doctorFlags, args, p.Env, os.ReadFile)
-	switch {
-	case err != nil:
+func doctorCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := c.sets[0].read(p, args)
+	if s == nil {
 		return err
-	case s.has("help"):
-		return p.Print(doctorHelp())
-	case len(s.words)+len(s.rest) > 0:
-		return cli.Usagef("gvw doctor takes options only, but got %q", append(s.words, s.rest...)[0])
 	}
 	cluster := slices.Concat(clusterNeeded, clusterExtra)
 	if s.has("verbs") {
@@ -66,7 +34,7 @@ func (p *program) doctorCommand(ctx context.Context, args []string) error {
 				return cli.Usagef("--%s would be ignored with --verbs, which lists the devices of this machine alone", name)
 			}
 		}
-		return p.showVerbs()
+		return showVerbs(p)
 	}
 	if s.has("workers") {
 		for _, name := range cluster {
@@ -74,7 +42,7 @@ func (p *program) doctorCommand(ctx context.Context, args []string) error {
 				return cli.Usagef("--%s cannot go with -n: all ranks and their server are in this process", name)
 			}
 		}
-		return p.treat(ctx, s, checkAddresses(s), p.examineHere)
+		return treat(ctx, s, checkAddresses(s), func(c *cli.Context) error { return examineHere(p, c) })
 	}
 	if !hasAny(s, cluster) {
 		return cli.Usagef("gvw doctor: who takes part? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
@@ -82,10 +50,10 @@ func (p *program) doctorCommand(ctx context.Context, args []string) error {
 	if !s.has("unique_id") {
 		s.set("unique_id", fmt.Sprint(doctorJob))
 	}
-	return p.treat(ctx, s, checkCluster(s), p.examine)
+	return treat(ctx, s, checkCluster(s), func(c *cli.Context) error { return examine(p, c) })
 }
 
-func (p *program) treat(ctx context.Context, s *settings, errs []error, action cli.ActionFunc) error {
+func treat(ctx context.Context, s *settings, errs []error, action cli.ActionFunc) error {
 	if s.has("workers") && s.number("workers") < 2 || !s.has("workers") && len(errs) == 0 && s.number("total") < 2 {
 		errs = append(errs, cli.Usagef("a rank alone has nobody to reach: give two or more"))
 	}
@@ -95,11 +63,11 @@ func (p *program) treat(ctx context.Context, s *settings, errs []error, action c
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return p.dispatch(ctx, s.args(), doctorFlags, action)
+	return s.dispatch(ctx, action)
 }
 
 // examine is one rank of an examination.
-func (p *program) examine(c *cli.Context) error {
+func examine(p *cli.Process, c *cli.Context) error {
 	at, _, err := place(c)
 	if err != nil {
 		return err
@@ -108,7 +76,7 @@ func (p *program) examine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.guard(c, job); err != nil {
+	if err := guard(p, c, job); err != nil {
 		return err
 	}
 	r, err := doctor.Run(c.Context, doctor.Config{
@@ -119,11 +87,11 @@ func (p *program) examine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.findings(r, c.Bool("quiet"))
+	return findings(p, r, c.Bool("quiet"))
 }
 
 // examineHere is an examination of this machine alone.
-func (p *program) examineHere(c *cli.Context) (err error) {
+func examineHere(p *cli.Process, c *cli.Context) (err error) {
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
 	secret, err := auth.NewSecret(auth.Draw())
@@ -157,12 +125,12 @@ func (p *program) examineHere(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	return p.findings(reports[0], c.Bool("quiet"))
+	return findings(p, reports[0], c.Bool("quiet"))
 }
 
 // findings prints what was found, on rank 0 all of it, on others what concerns them.
 // What is wrong is talk, not data.
-func (p *program) findings(r *doctor.Report, quiet bool) error {
+func findings(p *cli.Process, r *doctor.Report, quiet bool) error {
 	faults := r.Faults()
 	if !quiet && (r.Rank == 0 || len(r.Silent) > 0) {
 		if err := p.Print(r.Table()); err != nil {

@@ -35,8 +35,8 @@ func TestDoctorEscapesForeignText(t *testing.T) {
 		Silent: []int{2},
 	}
 	var stdout, stderr bytes.Buffer
-	p := &program{Process: &cli.Process{Stdout: &stdout, Stderr: &stderr}}
-	if err := p.findings(r, false); err == nil {
+	p := &cli.Process{Stdout: &stdout, Stderr: &stderr}
+	if err := findings(p, r, false); err == nil {
 		t.Error("the findings are no error")
 	}
 	if got, want := strings.Count(stdout.String(), "\n"), 1+len(r.Ways); got != want {

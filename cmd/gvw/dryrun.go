@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/learn"
 )
 
 // dryRun prints what a run would take; checkpoint is where its states go.
-func (p *program) dryRun(ctx context.Context, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
+func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
@@ -113,23 +114,10 @@ func sameHost(a, b string) bool {
 // appendAmounts appends a line for each amount, and their sum.
 func appendAmounts(dst []byte, amounts []learn.Amount) []byte {
 	for _, a := range amounts {
-		dst = fmt.Appendf(dst, "%12s  %s\n", size(a.Bytes), a.What)
+		dst = fmt.Appendf(dst, "%12s  %s\n", cli.FormatBytes(a.Bytes), a.What)
 	}
 	if len(amounts) > 1 {
-		dst = fmt.Appendf(dst, "%12s  together\n", size(learn.Total(amounts)))
+		dst = fmt.Appendf(dst, "%12s  together\n", cli.FormatBytes(learn.Total(amounts)))
 	}
 	return dst
-}
-
-// size is a number of bytes for people.
-func size(n uint64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	f, i := float64(n), 0
-	for f >= 1024 && i < len(units)-1 {
-		f, i = f/1024, i+1
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %s", f, units[i])
 }

@@ -17,36 +17,36 @@ import (
 
 // muster is a rank of a job that may start without some, and whose ranks share out one
 // input: it joins, hears who takes part, and then has its part of the input.
-func (p *program) muster(ctx context.Context, s *settings) (err error) {
-	err = p.dispatch(ctx, s.args(), learnFlags, func(c *cli.Context) error {
+func (l *learner) muster(ctx context.Context, s *settings) (err error) {
+	err = s.dispatch(ctx, func(c *cli.Context) error {
 		at, _, err := place(c)
 		if err != nil {
 			return err
 		}
-		cfg, err := p.recruit(c, at)
+		cfg, err := l.recruit(c, at)
 		if err != nil {
 			return err
 		}
-		p.enlisted, p.live, err = learn.Muster(c.Context, cfg)
+		l.enlisted, l.live, err = learn.Muster(c.Context, cfg)
 		return err
 	})
 	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {
 		err = nil // what is left to do is the learner's to say
 	}
 	if err != nil {
-		return idle(err, p.Logger(logLevel(s.has("quiet"), s.get("log_level")), true))
+		return idle(err, l.Logger(logLevel(s.has("quiet"), s.get("log_level")), true))
 	}
-	if p.enlisted != nil {
-		defer func() { err = errors.Join(err, p.enlisted.Close()) }()
+	if l.enlisted != nil {
+		defer func() { err = errors.Join(err, l.enlisted.Close()) }()
 	}
-	return p.dispatch(ctx, s.args(), learnFlags, p.learn)
+	return s.dispatch(ctx, l.learn)
 }
 
 // share is the part of the input that is a rank's among those that take part. One that does
 // not reads nothing.
-func (p *program) share(kind hdfsio.Kind, at launch.Place) hdfsio.Shard {
-	if i := slices.Index(p.live, at.Rank); i >= 0 {
-		return hdfsio.Shard{Kind: kind, Rank: i, Total: len(p.live)}
+func (l *learner) share(kind hdfsio.Kind, at launch.Place) hdfsio.Shard {
+	if i := slices.Index(l.live, at.Rank); i >= 0 {
+		return hdfsio.Shard{Kind: kind, Rank: i, Total: len(l.live)}
 	}
 	return hdfsio.Shard{Kind: kind, Rank: at.Rank, Total: at.Total}
 }

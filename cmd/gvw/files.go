@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/fault"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/launch"
@@ -50,12 +51,12 @@ func cacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 
 // inputs are the rank's parts of the data. Without -d the data is on stdin, as
 // in vw, unless the cache has it.
-func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
+func (f *fileSet) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
 	if len(data) == 0 {
 		if there, err := exists(ctx, fsys, cache); there || err != nil {
 			return nil, err
 		}
-		if terminal(p.Stdin) {
+		if terminal(f.p.Stdin) {
 			return nil, cli.Usagef("there is no data: give -d FILE, or text on stdin (gvw --help says more)")
 		}
 		data = stdinNames[:1]
@@ -71,7 +72,7 @@ func (p *program) inputs(ctx context.Context, fsys hdfsio.FS, data []string, cac
 		if name == "-" {
 			name = "stdin" // as vw calls it where no file is named
 		}
-		return []learn.Input{{Name: name, Open: p.openStdin(name)}}, nil
+		return []learn.Input{{Name: name, Open: f.openStdin(name)}}, nil
 	}
 	return fileInputs(ctx, fsys, data, shard)
 }
@@ -146,15 +147,15 @@ func dictionaryPath(given []string, path string) []string {
 
 // passLog opens the file of --log_json, which grows line by line while the run
 // goes on.
-func (p *program) passLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
+func (f *fileSet) passLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
 	if slices.Contains(stdoutNames, name) {
-		return nopCloser{p.Stdout}, nil
+		return nopCloser{f.p.Stdout}, nil
 	}
-	f, err := fsys.CreateNow(name)
+	log, err := fsys.CreateNow(name)
 	if err != nil {
 		return nil, fmt.Errorf("--log_json: %w", err)
 	}
-	return f, nil
+	return log, nil
 }
 
 // fileMode is what --mode says; 0: nothing, or nonsense.
@@ -172,14 +173,14 @@ type nopCloser struct{ io.Writer }
 func (nopCloser) Close() error { return nil }
 
 // openStdin opens stdin, which messages call name, once.
-func (p *program) openStdin(name string) func(context.Context) (io.ReadCloser, error) {
+func (f *fileSet) openStdin(name string) func(context.Context) (io.ReadCloser, error) {
 	opened := false
 	return func(ctx context.Context) (io.ReadCloser, error) {
 		if opened {
 			return nil, cli.Usagef("stdin can be read only once: more passes need --cache_file FILE")
 		}
 		opened = true
-		in, err := hdfsio.Interruptible(ctx, p.Stdin)
+		in, err := hdfsio.Interruptible(ctx, f.p.Stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -203,22 +204,35 @@ func opener(ctx context.Context, fsys hdfsio.FS) func(string) (io.ReadCloser, er
 	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(ctx, fsys, name) }
 }
 
-// creator creates the files that a run leaves behind.
-func (p *program) creator(ctx context.Context, fsys hdfsio.FS) func(string) (learn.Output, error) {
-	if p.task != nil {
-		fsys = p.task.within(fsys)
-	}
+// creator returns a function that creates the output files of a rank.
+func (f *fileSet) creator(ctx context.Context, fsys hdfsio.FS, rank int) func(string) (learn.Output, error) {
 	return func(name string) (learn.Output, error) {
 		if slices.Contains(stdoutNames, name) {
-			return &stdoutFile{w: p.Stdout}, nil
+			return &stdoutFile{w: f.p.Stdout}, nil
 		}
-		f, err := fsys.Create(ctx, name)
+		file, err := fsys.Create(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		underWay.add(fsys, name)
-		return &struckFile{f, p.rank}, nil
+		f.unfinished.add(fsys, name)
+		return &faultFile{file, rank}, nil
 	}
+}
+
+// faultFile is an output file before whose end a fault may be injected.
+type faultFile struct {
+	hdfsio.File
+	rank int
+}
+
+func (f *faultFile) Commit() error {
+	fault.At(f.rank, fault.Write)
+	return f.File.Commit()
+}
+
+func (f *faultFile) CommitNew() error {
+	fault.At(f.rank, fault.Write)
+	return f.File.CommitNew()
 }
 
 // stdoutFile is an output that has no name to appear under.

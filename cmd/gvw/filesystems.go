@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -66,15 +65,27 @@ func checkFiles(s *settings) (errs []error) {
 	return errs
 }
 
-// files is the file system of all names that a command is given. Clusters are looked
-// for when they are needed. get returns an option's value; quiet says that only errors
-// are told.
-func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs {
+// fileSet opens and creates the files that the options of a command name.
+type fileSet struct {
+	p          *cli.Process
+	unfinished names
+}
+
+func newFileSet(p *cli.Process) *fileSet {
+	f := &fileSet{p: p}
+	p.AtKill(f.unfinished.remove)
+	return f
+}
+
+// system returns the file system of all names that a command is given. It connects to a
+// cluster when a name needs that, and closes the connections at the end of the process. get
+// returns the value of an option; with quiet only errors are logged.
+func (f *fileSet) system(get func(option string) string, quiet bool) *hdfsio.URLs {
 	perm := fileMode(get("mode"))
 	u := &hdfsio.URLs{Local: hdfsio.Local{Perm: perm}}
-	p.opened = append(p.opened, u)
+	f.p.AtEnd(u.Close)
 	u.Dial = func(scheme, authority string) (hdfsio.FS, error) {
-		cfg, err := p.hdfsConfig(get)
+		cfg, err := hdfsConfig(f.p, get)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +94,7 @@ func (p *program) files(get func(option string) string, quiet bool) *hdfsio.URLs
 		if quiet {
 			level = slog.LevelError
 		}
-		cfg.Log = slog.New(slog.NewTextHandler(p.Diagnostics(), &slog.HandlerOptions{Level: level}))
+		cfg.Log = slog.New(slog.NewTextHandler(f.p.Diagnostics(), &slog.HandlerOptions{Level: level}))
 		return hdfs.Dialer(cfg)(scheme, authority)
 	}
 	return u
@@ -98,16 +109,6 @@ func watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdf
 	return w
 }
 
-// closeFiles ends the connections to clusters.
-func (p *program) closeFiles() error {
-	var errs []error
-	for _, u := range p.opened {
-		errs = append(errs, u.Close())
-	}
-	p.opened = nil
-	return errors.Join(errs...)
-}
-
 // warnOfPrefixes tells a rank that reads parts of files where that means to read all
 // that stands before them.
 func warnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
@@ -120,8 +121,8 @@ func warnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
 }
 
 // hdfsConfig is what this process knows of clusters.
-func (p *program) hdfsConfig(get func(option string) string) (hdfs.Config, error) {
-	conf, err := p.siteConf()
+func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, error) {
+	conf, err := siteConf(p)
 	if err != nil {
 		return hdfs.Config{}, err
 	}
@@ -146,7 +147,7 @@ func (p *program) hdfsConfig(get func(option string) string) (hdfs.Config, error
 		TicketCache:  strings.TrimPrefix(firstSet(p.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
 		Keytab:       get("hdfs_keytab"),
 		Principal:    get("hdfs_principal"),
-		Command:      p.hadoopClient(),
+		Command:      hadoopClient(p),
 		Env:          p.Env,
 		Host:         host,
 		Pid:          os.Getpid(),
@@ -164,7 +165,7 @@ func firstSet(values ...string) string {
 
 // siteConf reads the site files where Hadoop's own client would; without any, names
 // of hosts have to be given.
-func (p *program) siteConf() (*siteconf.Conf, error) {
+func siteConf(p *cli.Process) (*siteconf.Conf, error) {
 	if dir := p.Getenv("HADOOP_CONF_DIR"); dir != "" {
 		return siteconf.Load(dir, p.Getenv)
 	}
@@ -182,7 +183,7 @@ func (p *program) siteConf() (*siteconf.Conf, error) {
 
 // hadoopClient is Hadoop's own client as a command; nil: it is not installed. Inside a
 // task, where no script of Hadoop's may be at hand, its classes are.
-func (p *program) hadoopClient() []string {
+func hadoopClient(p *cli.Process) []string {
 	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
 		if home := p.Getenv("HADOOP_HOME"); home != "" {
 			if file, err := exec.LookPath(filepath.Join(home, "bin", c[0])); err == nil {

@@ -88,16 +88,16 @@ func TestHadoopIsFound(t *testing.T) {
 			[]string{filepath.Join(home, "jdk", "bin", "java"), "-Xmx256m", "-cp", "x.jar", "org.apache.hadoop.fs.FsShell"},
 		},
 	} {
-		p := &program{Process: &cli.Process{Env: c.env}}
-		got, err := p.siteConf()
+		p := &cli.Process{Env: c.env}
+		got, err := siteConf(p)
 		if err != nil || got.Dir != c.conf {
 			t.Errorf("%v: site files of %q, %v, want %q", c.env, got.Dir, err, c.conf)
 		}
-		if cmd := p.hadoopClient(); !slices.Equal(cmd, c.cmd) {
+		if cmd := hadoopClient(p); !slices.Equal(cmd, c.cmd) {
 			t.Errorf("%v: client %q, want %q", c.env, cmd, c.cmd)
 		}
 	}
-	if _, err := (&program{Process: &cli.Process{Env: []string{"HADOOP_CONF_DIR=" + home}}}).siteConf(); err == nil {
+	if _, err := siteConf(&cli.Process{Env: []string{"HADOOP_CONF_DIR=" + home}}); err == nil {
 		t.Error("a folder without site files: no error")
 	}
 }

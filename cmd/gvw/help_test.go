@@ -11,18 +11,19 @@ import (
 
 // The first page of help is one screen; every option is on the whole one.
 func TestHelpIsOneScreen(t *testing.T) {
-	first, all := learnHelp(false), learnHelp(true)
+	table := commands()
+	first, all := table.learner.page(false), table.learner.page(true)
 	if n := strings.Count(first, "\n"); n > 52 {
 		t.Errorf("%d lines do not fit a screen", n)
 	}
-	for _, page := range []string{first, all, runHelp()} {
+	for _, page := range []string{first, all, runHelp(nil, true)} {
 		for line := range strings.Lines(page) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
 	}
-	for _, c := range commands() {
+	for _, c := range table.commands {
 		if !regexp.MustCompile(`(?m)^  gvw (.*\| )?` + c.name + `( |$)`).MatchString(first) {
 			t.Errorf("gvw %s is not on the first page", c.name)
 		}

@@ -26,51 +26,6 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// catServer is the category of where a server is.
-const catServer = "Server"
-
-// serverFlags say which server is asked.
-var serverFlags = append([]*spec{
-	{name: "span_server", kind: text, category: catServer, arg: "HOST", def: "127.0.0.1", help: "host of the spanning_tree server"},
-	{name: "span_server_port", kind: integer, max: 65535, category: catServer, arg: "PORT", def: "26543", help: "its port"},
-}, credentialFlags(catServer)...)
-
-// jobsFlags are the options of `gvw jobs`.
-var jobsFlags = append([]*spec{
-	{name: "all", kind: boolean, category: catOutput, help: "also the jobs that have ended in the last 24 h, with how and why"},
-	{name: "watch", kind: boolean, category: catOutput, help: "refresh the list every 2 s until interrupted"},
-	{name: "json", kind: boolean, category: catOutput, help: "all that the server knows, as JSON"},
-	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-}, serverFlags...)
-
-// cancelFlags are the options of `gvw cancel`.
-var cancelFlags = append([]*spec{
-	{name: "reason", kind: text, category: catOther, arg: "TEXT", help: "what the ranks are told"},
-	{name: "job_token", kind: text, category: catOther, arg: "FILE", help: "that the job's ranks were given"},
-	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-}, serverFlags...)
-
-func jobsHelp() string {
-	var b strings.Builder
-	b.WriteString("gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,\n" +
-		"and who waits for whom.\n\n" +
-		"  gvw jobs --span_server gateway\n" +
-		"  gvw jobs --span_server gateway --all --watch\n" +
-		"  gvw jobs --span_server gateway --json | jq '.jobs[].state'\n")
-	writeOptions(&b, jobsFlags, true)
-	return b.String()
-}
-
-func cancelHelp() string {
-	var b strings.Builder
-	b.WriteString("gvw cancel ends a job of a spanning_tree server: its ranks fail with exit code 6. JOB\n" +
-		"is its unique_id, or unique_id/run_id, as gvw jobs shows it.\n\n" +
-		"  gvw cancel --span_server gateway 17\n" +
-		"  gvw cancel --span_server gateway 17/job_2024_0042 --reason 'wrong data'\n")
-	writeOptions(&b, cancelFlags, true)
-	return b.String()
-}
-
 // serverAddress is where the server is that a command line names.
 func serverAddress(s *settings) (string, error) {
 	host := cmp.Or(s.get("span_server"), "127.0.0.1")
@@ -81,29 +36,24 @@ func serverAddress(s *settings) (string, error) {
 }
 
 // askAs is what is shown to the server.
-func (p *program) askAs(s *settings) (*auth.Credentials, error) {
+func askAs(p *cli.Process, s *settings) (*auth.Credentials, error) {
 	if err := errors.Join(checkCredentials(s)...); err != nil {
 		return nil, err
 	}
-	return p.credentials(s.get, s.has("encrypt"), false)
+	return credentials(p, s.get, s.has("encrypt"), false)
 }
 
 // jobsCommand is gvw jobs.
-func (p *program) jobsCommand(ctx context.Context, args []string) error {
-	s, err := normalise(jobsFlags, args, p.Env, os.ReadFile)
-	switch {
-	case err != nil:
+func jobsCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := c.sets[0].read(p, args)
+	if s == nil {
 		return err
-	case s.has("help"):
-		return p.Print(jobsHelp())
-	case len(s.words)+len(s.rest) > 0:
-		return cli.Usagef("gvw jobs takes options only, but got %q: the server is given by --span_server", append(s.words, s.rest...)[0])
 	}
 	server, err := serverAddress(s)
 	if err != nil {
 		return err
 	}
-	creds, err := p.askAs(s)
+	creds, err := askAs(p, s)
 	if err != nil {
 		return err
 	}
@@ -123,7 +73,7 @@ func (p *program) jobsCommand(ctx context.Context, args []string) error {
 		return string(b), nil
 	}
 	if s.has("watch") {
-		return p.watch(ctx, watchEvery, listing)
+		return watch(ctx, p, watchEvery, listing)
 	}
 	text, err := listing()
 	if err != nil {
@@ -137,7 +87,7 @@ const watchEvery = 2 * time.Second
 
 // watch prints the listing repeatedly until ctx ends: a terminal shows only the newest. A server that
 // cannot be reached is asked again, one that refuses is not.
-func (p *program) watch(ctx context.Context, every time.Duration, listing func() (string, error)) error {
+func watch(ctx context.Context, p *cli.Process, every time.Duration, listing func() (string, error)) error {
 	erase, between := "", "\n"
 	if f, ok := p.Stdout.(*os.File); ok && terminal(f) {
 		erase, between = "\x1b[H\x1b[J", "" // from the first line on
@@ -167,16 +117,13 @@ func (p *program) watch(ctx context.Context, every time.Duration, listing func()
 }
 
 // cancelCommand is gvw cancel.
-func (p *program) cancelCommand(ctx context.Context, args []string) error {
-	s, err := normalise(cancelFlags, args, p.Env, os.ReadFile)
-	if err != nil {
+func cancelCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := c.sets[0].read(p, args)
+	if s == nil {
 		return err
 	}
 	words := append(s.words, s.rest...)
-	switch {
-	case s.has("help"):
-		return p.Print(cancelHelp())
-	case len(words) != 1:
+	if len(words) != 1 {
 		return cli.Usagef("gvw cancel: got %d jobs, want one, as in: gvw cancel --span_server gateway 17 (gvw jobs lists them)", len(words))
 	}
 	job, err := parseJob(words[0])
@@ -187,7 +134,7 @@ func (p *program) cancelCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	creds, err := p.askAs(s)
+	creds, err := askAs(p, s)
 	if err != nil {
 		return err
 	}

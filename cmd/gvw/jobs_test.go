@@ -31,7 +31,7 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	p := &program{Process: &cli.Process{Args: args, Stdout: &out, Stderr: &errs}}
 	code = 0
-	if err := p.run(t.Context()); err != nil {
+	if err := p.run(t.Context(), commands()); err != nil {
 		code = p.fail(err)
 	}
 	return out.String(), errs.String(), code
@@ -121,9 +121,9 @@ func TestWatch(t *testing.T) {
 		err  error
 	}{{"a\n", nil}, {"", &protocol.ServerError{Server: "s", Doing: "list the jobs", Err: errors.New("away")}}, {"b\n", nil}, {"", refused}}
 	var out bytes.Buffer
-	p := &program{Process: &cli.Process{Stdout: &out}}
+	p := &cli.Process{Stdout: &out}
 	n := 0
-	err := p.watch(t.Context(), time.Millisecond, func() (string, error) {
+	err := watch(t.Context(), p, time.Millisecond, func() (string, error) {
 		n++
 		return answers[n-1].text, answers[n-1].err
 	})
@@ -132,7 +132,7 @@ func TestWatch(t *testing.T) {
 	}
 	stop := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err = p.watch(ctx, time.Hour, func() (string, error) {
+	err = watch(ctx, p, time.Hour, func() (string, error) {
 		defer cancel(stop)
 		return "c\n", nil
 	})

@@ -16,42 +16,13 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// catKeygen is the category of what gvw keygen takes.
-const catKeygen = "Keys"
-
-// keygenFlags are the options of `gvw keygen`.
-var keygenFlags = []*spec{
-	{name: "secret", kind: text, category: catKeygen, arg: "FILE", help: "draw a secret, for --secret_file or --job_token"},
-	{name: "dir", kind: text, category: catKeygen, arg: "DIR", help: "make an authority and certificates in a new folder"},
-	{name: "hosts", kind: text, category: catKeygen, arg: "A,B,..", help: "names and addresses of the server, beside localhost"},
-	{name: "days", kind: integer, positive: true, max: 3650, category: catKeygen, arg: "N", def: "365", help: "how long certificates hold"},
-	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-}
-
-// keygenHelp is the help of gvw keygen.
-func keygenHelp() string {
-	var b strings.Builder
-	b.WriteString("gvw keygen makes what keeps strangers out of a cluster: a secret, or certificates\n" +
-		"for TLS. A site that has an authority of its own takes its certificates from there.\n\n" +
-		"  gvw keygen --secret cluster.secret\n" +
-		"  gvw keygen --dir keys --hosts gateway,10.0.0.1\n")
-	writeOptions(&b, keygenFlags, true)
-	b.WriteString("\nDIR gets server.crt and server.key for spanning_tree, rank.crt and rank.key for ranks\n" +
-		"and people, ca.crt for all, and ca.key, which nobody needs but who makes more of them:\n" +
-		"take it away. Everything is readable by its owner alone. docs/security.md says more.\n")
-	return b.String()
-}
-
 // keygenCommand is gvw keygen.
-func (p *program) keygenCommand(_ context.Context, args []string) error {
-	s, err := normalise(keygenFlags, args, p.Env, os.ReadFile)
-	switch {
-	case err != nil:
+func keygenCommand(_ context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := c.sets[0].read(p, args)
+	if s == nil {
 		return err
-	case s.has("help"):
-		return p.Print(keygenHelp())
-	case len(s.words)+len(s.rest) > 0:
-		return cli.Usagef("gvw keygen takes options only, but got %q", append(s.words, s.rest...)[0])
+	}
+	switch {
 	case !s.has("secret") && !s.has("dir"):
 		return cli.Usagef("gvw keygen: what is to be made? As in gvw keygen --secret FILE, or gvw keygen --dir DIR --hosts gateway")
 	case !s.has("dir") && s.has("hosts"), !s.has("dir") && s.has("days"):

@@ -29,8 +29,19 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
+// launcher is gvw run.
+type launcher struct {
+	*cli.Process
+	files *fileSet
+	table *table
+}
+
+func newLauncher(p *cli.Process, t *table) *launcher {
+	return &launcher{Process: p, files: newFileSet(p), table: t}
+}
+
 // launch is gvw run: a server in this process, n workers on this machine.
-func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err error) {
+func (p *launcher) launch(c *cli.Context, shardGiven bool, s *settings) (err error) {
 	ctx := c.Context
 	job := localJob{
 		workers:    int(c.Uint64("workers")),
@@ -54,10 +65,10 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 	if _, err := makePlan(job, s); err != nil {
 		return err
 	}
-	if _, err := p.faultPlan(job.workers, s.get("shm") != "off"); err != nil {
+	if _, err := faultPlan(p.Process, job.workers, s.get("shm") != "off"); err != nil {
 		return err
 	}
-	fsys := p.files(s.get, true)
+	fsys := p.files.system(s.get, true)
 	if err := expandData(ctx, fsys, s, job.workers); err != nil {
 		return err
 	}
@@ -66,7 +77,7 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 		if err != nil {
 			return err
 		}
-		return p.dispatch(ctx, pl.workers[0].args(), learnFlags, p.learn)
+		return pl.workers[0].dispatch(ctx, newLearner(p.Process).learn)
 	}
 	if err := p.checkWorkers(ctx, job, s); err != nil {
 		return err
@@ -109,12 +120,12 @@ func (p *program) launch(c *cli.Context, shardGiven bool, s *settings) (err erro
 }
 
 // checkWorkers refuses workers whose tables together do not fit this machine.
-func (p *program) checkWorkers(ctx context.Context, job localJob, s *settings) error {
+func (p *launcher) checkWorkers(ctx context.Context, job localJob, s *settings) error {
 	pl, err := makePlan(job, s)
 	if err != nil {
 		return err
 	}
-	return p.dispatch(ctx, pl.workers[0].args(), learnFlags, func(c *cli.Context) error {
+	return pl.workers[0].dispatch(ctx, func(c *cli.Context) error {
 		cfg, err := learnConfig(c)
 		if err != nil {
 			return err
@@ -194,12 +205,12 @@ func look(ctx context.Context, fsys hdfsio.FS, names ...string) error {
 
 // runWorkers runs this program once per rank until all have ended. A worker that
 // dies is started again while the job goes on.
-func (p *program) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
+func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
 	}
-	env := workerEnv(p.Env)
+	env := workerEnv(p.Env, p.table)
 	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))
 	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
@@ -291,7 +302,7 @@ func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
 	var errs []error
 	for rank := range pl.workers {
 		w := pl.spares[process-len(pl.workers)].clone()
-		w.fillRank(rank)
+		fillRank(w, rank)
 		errs = append(errs, removeAsides(fsys, w, pid))
 	}
 	return errors.Join(errs...)
@@ -315,9 +326,9 @@ const defaultRestarts = 3
 
 // workerEnv is the environment without the variables that set options: what
 // they say is in the workers' arguments, divided among the ranks.
-func workerEnv(env []string) []string {
+func workerEnv(env []string, t *table) []string {
 	options := map[string]bool{}
-	for _, s := range allSpecs() {
+	for _, s := range t.specs() {
 		options[s.env()] = true
 	}
 	var out []string
@@ -339,7 +350,7 @@ func (e *workerError) Error() string { return e.text }
 func (e *workerError) ExitCode() int { return e.code }
 
 // showCrash shows the cause of a crash; that of rank 0 is on the terminal.
-func (p *program) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
+func (p *launcher) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
 	if r.Rank == 0 {
 		terminal.Reset()
 	}
@@ -353,7 +364,7 @@ func (p *program) showCrash(r launch.Result, pl *plan, logs *logs, terminal *cra
 }
 
 // blame shows the end of the log of the rank that failed first.
-func (p *program) blame(r launch.Result, pl *plan, logs *logs) error {
+func (p *launcher) blame(r launch.Result, pl *plan, logs *logs) error {
 	name := logs.name(r.Rank)
 	lines := lastLines(name, 10)
 	if r.Rank != 0 && len(lines) > 0 && logs.crashes[r.Rank].Message == "" { // rank 0's are on the terminal, a crash is shown
@@ -397,7 +408,7 @@ func howEnded(r launch.Result) string {
 }
 
 // gatherAll puts predictions together.
-func (p *program) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
+func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
 	if len(pl.gathered) == 0 {
 		return nil
 	}
@@ -430,7 +441,7 @@ func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dealt, error) {
 	return &d, err
 }
 
-func (p *program) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dealt) (err error) {
+func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dealt) (err error) {
 	pieces := make([]io.Reader, len(g.pieces))
 	for rank, name := range g.pieces {
 		r, oerr := fsys.Open(ctx, name, 0)
@@ -440,7 +451,7 @@ func (p *program) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, or
 		defer func() { err = errors.Join(err, r.Close()) }()
 		pieces[rank] = r
 	}
-	out, err := p.creator(ctx, fsys)(g.name)
+	out, err := p.files.creator(ctx, fsys, 0)(g.name)
 	if err != nil {
 		return err
 	}
@@ -466,4 +477,37 @@ func (pl *plan) removePieces(ctx context.Context, fsys hdfsio.FS) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// andSpares is what the launcher says of them.
+func andSpares(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " and 1 spare"
+	}
+	return fmt.Sprintf(" and %d spares", n)
+}
+
+// name is that of a process of the job: ranks come first, then spares.
+func (pl *plan) name(process int) string {
+	if spare := process - len(pl.workers); spare >= 0 {
+		return fmt.Sprintf("spare %d", spare)
+	}
+	return fmt.Sprintf("rank %d", process)
+}
+
+// replaced says whether a job with spares goes on without a process that is not started
+// again. lost counts those: there are enough as long as they are no more than the spares.
+func (p *launcher) replaced(pl *plan, watch *jobWatch, r launch.Result, how string, lost *int) bool {
+	if watch.finished() {
+		return true // it was stopped, and has been woken too late
+	}
+	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.goesOn(r.Code == cli.ExitLost || r.Code == cli.ExitDeadline) {
+		return false
+	}
+	*lost++
+	fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
+	return true
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // learn is gvw OPTIONS: train or predict, alone or as one rank of a job.
-func (p *program) learn(c *cli.Context) (err error) {
+func (l *learner) learn(c *cli.Context) (err error) {
 	cfg, err := learnConfig(c)
 	if err != nil {
 		return err
@@ -30,16 +30,17 @@ func (p *program) learn(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.armFaults(at, c.Uint64("generation"), isRank && c.String("shm") != "off"); err != nil {
+	if err := armFaults(l.Process, at, c.Uint64("generation"), isRank && c.String("shm") != "off", l.replaces); err != nil {
 		return err
 	}
+	l.rank = at.Rank
 	shard := hdfsio.Shard{}
 	if isRank {
 		if cfg.Cluster.Join, err = clusterConfig(c, at); err != nil {
 			return err
 		}
-		if p.enlisted == nil { // else that is done, and a secret is there to be read once
-			if err := p.guard(c, cfg.Cluster.Join); err != nil {
+		if l.enlisted == nil { // else that is done, and a secret is there to be read once
+			if err := guard(l.Process, c, cfg.Cluster.Join); err != nil {
 				return err
 			}
 		}
@@ -48,11 +49,11 @@ func (p *program) learn(c *cli.Context) (err error) {
 			if err != nil {
 				return cli.Usagef("--shard: %w", err)
 			}
-			shard = p.share(kind, at)
+			shard = l.share(kind, at)
 		}
 	}
 	level := logLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
-	ctx, fsys := c.Context, watched(c, p.files(c.String, cfg.Diagnostics.Quiet), isRank, p.Logger(level, isRank))
+	ctx, fsys := c.Context, watched(c, l.files.system(c.String, cfg.Diagnostics.Quiet), isRank, l.Logger(level, isRank))
 	cfg.Data.CacheMode = fileMode(c.String("mode"))
 	cfg.Data.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
 	if cfg.Data.Cache, err = cacheName(c, shard); err != nil {
@@ -67,74 +68,74 @@ func (p *program) learn(c *cli.Context) (err error) {
 		if cfg.Data.Inputs, err = noExamples(ctx, fsys, kept); err != nil {
 			return err
 		}
-	} else if cfg.Data.Inputs, err = p.inputs(ctx, fsys, data, kept, shard); err != nil {
+	} else if cfg.Data.Inputs, err = l.files.inputs(ctx, fsys, data, kept, shard); err != nil {
 		return err
 	}
 	if cfg.Holdout.Valid, err = validInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {
 		return err
 	}
 	cfg.Model.Open = opener(ctx, fsys)
-	cfg.Features.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), p.Getenv("PATH"))
-	cfg.Output.Create = p.creator(ctx, fsys)
+	cfg.Features.DictionaryPath = dictionaryPath(c.StringSlice("dictionary_path"), l.Getenv("PATH"))
+	cfg.Output.Create = l.create(ctx, fsys)
 	if c.Bool("dry_run") {
 		if cfg.Cluster.Join != nil {
-			p.takeCheckpoints(c, cfg.Cluster.Join, nil)
+			l.takeCheckpoints(c, cfg.Cluster.Join, nil)
 		}
-		return p.dryRun(ctx, fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
+		return dryRun(ctx, l.Process, fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
 	if name := c.String("log_json"); name != "" {
-		log, oerr := p.passLog(hdfsio.Local{Perm: cfg.Data.CacheMode}, name)
+		log, oerr := l.files.passLog(hdfsio.Local{Perm: cfg.Data.CacheMode}, name)
 		if oerr != nil {
 			return oerr
 		}
 		defer func() { err = errors.Join(err, log.Close()) }()
 		cfg.Metrics.PassLog = log
 	}
-	if f, ok := p.Stderr.(*os.File); ok && terminal(f) && !cfg.Diagnostics.Quiet {
-		left := newRemaining(p.Stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
+	if f, ok := l.Stderr.(*os.File); ok && terminal(f) && !cfg.Diagnostics.Quiet {
+		left := newRemaining(l.Stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
 		defer left.end()
 		for i, in := range cfg.Data.Inputs {
 			cfg.Data.Inputs[i] = left.count(in)
 		}
 		cfg.Diagnostics.Watch = left.watch
-		p.Stderr = left
-		defer func() { p.Stderr = f }()
+		l.Stderr = left
+		defer func() { l.Stderr = f }()
 	}
-	cfg.Model.Loaded = p.checkLoaded(c)
+	cfg.Model.Loaded = checkLoaded(l.Process, c)
 	switch {
 	case c.Bool("driver_output_off"):
 		cfg.Diagnostics.Writer = io.Discard // not nil: as in vw the model keeps the state of the table
 	case c.String("driver_output") == "stdout":
-		cfg.Diagnostics.Writer = p.Stdout
+		cfg.Diagnostics.Writer = l.Stdout
 	default:
-		cfg.Diagnostics.Writer = p.Stderr
+		cfg.Diagnostics.Writer = l.Stderr
 	}
 	if c.Bool("audit") {
 		if slices.Contains(stdoutNames, cfg.Output.Predictions) || slices.Contains(stdoutNames, cfg.Output.RawPredictions) {
 			return cli.Usagef("--audit: it writes to stdout, so predictions need a file of their own")
 		}
-		cfg.Output.Audit = p.Stdout
+		cfg.Output.Audit = l.Stdout
 	}
-	cfg.Diagnostics.Log = p.Logger(level, isRank) // by way of the line at the bottom of a terminal
+	cfg.Diagnostics.Log = l.Logger(level, isRank) // by way of the line at the bottom of a terminal
 	fsys.Log = cfg.Diagnostics.Log
 	if shard.Kind == hdfsio.Bytes {
 		warnOfPrefixes(cfg.Diagnostics.Log, fsys, c.StringSlice("data"))
 	}
 	if cfg.Cluster.Join != nil {
-		p.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
+		l.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
 	}
-	if err := takeRunDir(c, &cfg, fsys); err != nil {
+	if err := l.takeRunDir(c, &cfg, fsys); err != nil {
 		return err
 	}
-	if p.task != nil {
-		if err := p.task.prepare(&cfg); err != nil {
+	if l.task != nil {
+		if err := l.task.prepare(&cfg); err != nil {
 			return err
 		}
 	}
-	cfg.Cluster.Group = p.enlisted
+	cfg.Cluster.Group = l.enlisted
 	cfg.CheckMemory = func(bytes uint64) error { return checkRoom(bytes, 1) }
-	cfg.Cluster.SingleWriter = p.task != nil && isRank && cfg.Cluster.Join.Elastic && cfg.Cluster.Join.OnLoss == allreduce.Wait
-	p.report, err = learn.Run(c.Context, cfg)
+	cfg.Cluster.SingleWriter = l.task != nil && isRank && cfg.Cluster.Join.Elastic && cfg.Cluster.Join.OnLoss == allreduce.Wait
+	l.report, err = learn.Run(c.Context, cfg)
 	return idle(err, cfg.Diagnostics.Log)
 }
 

@@ -11,11 +11,9 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
-	"github.com/gvw-project/gvw/learn"
 )
 
 func main() {
@@ -29,35 +27,27 @@ func main() {
 	os.Exit(p.main())
 }
 
-// program is a call of gvw: its process, and the state that its commands share.
-type program struct {
-	*cli.Process
-	rank     int              // for faults
-	task     *mapper          // of Hadoop's; nil: none
-	enlisted *allreduce.Group // of who has joined before it knows its inputs; nil: this has not
-	live     []int            // then: who takes part; nil: all
-	replaces bool             // it was a spare, and has the rank of one that is lost
-	opened   []*hdfsio.URLs   // to be closed at the end
-	report   *learn.Report    // of the training that has ended last
-}
+// program is a call of gvw.
+type program struct{ *cli.Process }
 
 // main runs the command and returns the exit code. What it prints last, if the
 // command fails, says what, where, why and what to do.
 func (p *program) main() int {
-	if len(p.Args) > 0 && p.Args[0] == "supervise" {
-		code, err := p.superviseCommand(p.Args[1:])
+	t := commands()
+	if c := t.command("supervise"); len(p.Args) > 0 && p.Args[0] == c.name {
+		code, err := superviseCommand(p.Process, c, p.Args[1:])
 		if err != nil {
 			return p.fail(err)
 		}
 		return code
 	}
-	ctx, stop := cli.Interruptible(context.Background(), p.Process, p.signals(), underWay.remove)
+	ctx, stop := cli.Interruptible(context.Background(), p.Process, p.signals())
 	defer stop()
 	if err := watchLauncher(p.Env, stop); err != nil {
 		return p.fail(err)
 	}
-	err := p.run(ctx)
-	if cerr := p.closeFiles(); err == nil {
+	err := p.run(ctx, t)
+	if cerr := p.End(); err == nil {
 		err = cerr
 	}
 	if err == nil {
@@ -68,6 +58,19 @@ func (p *program) main() int {
 		err = cause
 	}
 	return p.fail(err)
+}
+
+// run runs the command that the first argument names, else the learner.
+func (p *program) run(ctx context.Context, t *table) error {
+	if len(p.Args) > 0 {
+		if c := t.command(p.Args[0]); c != nil && c.run != nil {
+			return c.run(ctx, p.Process, c, p.Args[1:])
+		}
+	}
+	if err := t.checkCommand(p.Args); err != nil {
+		return err
+	}
+	return learnCommand(ctx, p.Process, t.learner, p.Args)
 }
 
 // signals returns how this command handles signals. YARN kills a map task soon after

@@ -22,16 +22,6 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// catMapper is the category of what gvw mapper takes.
-const catMapper = "Map task"
-
-// mapperFlags are the options of `gvw mapper`, before the "--".
-var mapperFlags = []*spec{
-	{name: "log", kind: text, category: catMapper, arg: "NAME", help: "rank 0's log, beside the model, if the job succeeds"},
-	{name: "phase", kind: integer, positive: true, category: catMapper, arg: "N", help: "of several calls in one task: each phase is a run of its own"},
-	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-}
-
 // The files of a mapper that are its own; the container goes with them.
 const mapperCache = "gvw.cache"
 
@@ -42,29 +32,13 @@ const mapperReplace = "30m0s"
 // maxMapperLog bounds the log that is kept for --log.
 const maxMapperLog = 16 << 20
 
-// mapperHelp is the help of gvw mapper.
-func mapperHelp() string {
-	var b strings.Builder
-	b.WriteString("gvw mapper is one rank of a job, as the mapper of Hadoop Streaming: one map, one\n" +
-		"rank. It reads its split from stdin.\n\n" +
-		"  hadoop jar hadoop-streaming.jar -files gvw -numReduceTasks 0 -input IN -output OUT \\\n" +
-		"      -cmdenv GVW_SPAN_SERVER=gateway -mapper './gvw mapper -- --hybrid 2:18 -f model'\n")
-	writeOptions(&b, mapperFlags, true)
-	b.WriteString("\nAfter -- stand the learner's options (gvw --help). The server is that of\n" +
-		"--span_server, else of -D gvw.span_server=HOST, else the host that submitted the\n" +
-		"job. Files get into OUT, from the attempt that Hadoop counts. scripts/mapscript.sh does\n" +
-		"the rest.\n")
-	return b.String()
-}
-
 // mapperCommand is gvw mapper.
-func (p *program) mapperCommand(ctx context.Context, args []string) error {
-	s, err := normalise(mapperFlags, args, nil, os.ReadFile)
-	switch {
-	case err != nil:
+func mapperCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := c.sets[0].read(p, args)
+	if s == nil {
 		return err
-	case s.has("help"):
-		return p.Print(mapperHelp())
+	}
+	switch {
 	case len(s.words) > 0:
 		return cli.Usagef("%q: the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model", s.words[0])
 	case s.rest == nil:
@@ -82,33 +56,34 @@ func (p *program) mapperCommand(ctx context.Context, args []string) error {
 	}
 	m := newMapper(task, p.Stderr)
 	m.phased = s.has("phase")
-	p.task, p.Stderr = m, m.lines
+	p.Stderr = m.lines
 	p.Env = append(p.Env, launch.EnvAttempt+"="+strconv.Itoa(task.Attempt+1)) // for faults
 	defer m.close()
-	err = p.mapTask(ctx, s, m)
+	err = m.learn(ctx, p, s)
 	m.drain(p.Stdin, err, context.Cause(ctx) != nil)
-	fsys := p.files(s.get, true)
+	files := newFileSet(p)
+	fsys := files.system(s.get, true)
 	if err != nil {
 		return m.failed(context.WithoutCancel(ctx), err, fsys)
 	}
 	m.done()
 	if name := s.get("log"); name != "" && task.Rank == 0 {
-		return m.keepLog(p.creator(context.WithoutCancel(ctx), fsys), m.inOut(name))
+		return m.keepLog(files.creator(context.WithoutCancel(ctx), m.within(fsys), task.Rank), m.inOut(name))
 	}
 	return nil
 }
 
-// mapTask is the learner in a map task.
-func (p *program) mapTask(ctx context.Context, s *settings, m *mapper) error {
-	job, err := normalise(learnFlags, s.rest, p.Env, os.ReadFile)
+// learn is the learner in a map task.
+func (m *mapper) learn(ctx context.Context, p *cli.Process, s *settings) error {
+	job, err := normalise(s.flags.table.learner, s.rest, p.Env, os.ReadFile)
 	if err != nil {
 		return err
 	}
 	if job.has("help") || job.has("version") {
 		return cli.Usagef("gvw mapper: --help and --version come before --")
 	}
-	p.note(job)
-	p.takeData(job)
+	note(p, job)
+	takeData(p, job)
 	if err := m.settle(job, p.Getenv); err != nil {
 		return err
 	}
@@ -116,7 +91,9 @@ func (p *program) mapTask(ctx context.Context, s *settings, m *mapper) error {
 		return err
 	}
 	m.say("%s of job %s: rank %d of %d, server %s, split %s", m.task.ID, m.task.Job, m.task.Rank, m.task.Total, job.get("span_server"), m.task.Split)
-	err = p.dispatch(ctx, job.args(), learnFlags, p.learn)
+	l := newLearner(p)
+	l.task = m
+	err = job.dispatch(ctx, l.learn)
 	if cause, ok := context.Cause(ctx).(*cli.Interruption); ok && err != nil {
 		return cause
 	}
@@ -191,7 +168,7 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 		switch file := job.get(name); {
 		case file == "":
 		case t.Rank > 0 && !anyone && !strings.Contains(file, rankMark):
-			job.leaveOut(name) // rank 0's has the same bytes
+			leaveOut(job, name) // rank 0's has the same bytes
 		default:
 			job.set(name, m.inOut(file))
 		}

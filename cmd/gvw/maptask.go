@@ -77,19 +77,19 @@ func (m *mapper) checkMemory(cfg *learn.Config) error {
 		return err
 	}
 	for _, a := range plan.Memory {
-		m.say("memory: %s %s", size(a.Bytes), a.What)
+		m.say("memory: %s %s", cli.FormatBytes(a.Bytes), a.What)
 	}
 	need := learn.Total(plan.Memory)
 	limit, limited := m.task.MemoryLimit()
 	if !limited {
-		m.say("memory: about %s together; the container has no limit", size(need))
+		m.say("memory: about %s together; the container has no limit", cli.FormatBytes(need))
 		return nil
 	}
 	m.say("memory: about %s together, of the %s that a container of %d MB leaves (-Xmx of its JVM: %d MB)",
-		size(need), size(limit), m.task.MemoryMB, m.task.HeapMB)
+		cli.FormatBytes(need), cli.FormatBytes(limit), m.task.MemoryMB, m.task.HeapMB)
 	if need > limit {
 		return cli.Usagef("this run takes about %s, but a container of %d MB leaves %s beside its JVM: -D mapreduce.map.memory.mb=%d is enough; a smaller -b or --mem takes less",
-			size(need), m.task.MemoryMB, size(limit), m.task.MemoryFor(need))
+			cli.FormatBytes(need), m.task.MemoryMB, cli.FormatBytes(limit), m.task.MemoryFor(need))
 	}
 	debug.SetMemoryLimit(int64(min(limit, math.MaxInt64)))
 	return nil

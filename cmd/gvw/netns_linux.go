@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // envNamespace tells a process that it has a network namespace of its own.
@@ -23,7 +25,7 @@ func insideNamespace(env []string) bool { return slices.Contains(env, envNamespa
 // inNamespace runs this command again where nobody else's traffic is: a network
 // namespace with a loopback alone. Who is not root gets it through a user
 // namespace, if the kernel lets him.
-func (p *program) inNamespace(ctx context.Context) error {
+func inNamespace(ctx context.Context, p *cli.Process) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start it in a namespace: %w", err)

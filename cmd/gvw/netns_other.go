@@ -12,7 +12,7 @@ import (
 
 func insideNamespace([]string) bool { return false }
 
-func (p *program) inNamespace(context.Context) error {
+func inNamespace(context.Context, *cli.Process) error {
 	return cli.Usagef("--netns: only Linux has network namespaces")
 }
 

@@ -16,19 +16,19 @@ import (
 
 // note prints one line for each option that does less than the user may expect: of
 // those that gvw does not have, and of those that do nothing beside the others.
-func (p *program) note(s *settings) {
-	p.noteExtra(s)
-	if !s.noting() {
+func note(p *cli.Process, s *settings) {
+	noteExtra(p, s)
+	if !noting(s) {
 		return
 	}
 	for _, f := range compat.Judge(compat.Cases(), s.all, s.has("initial_regressor")) {
-		p.noteFinding(f)
+		noteFinding(p, f)
 	}
 }
 
 // noteExtra prints the notes on options that gvw does not have.
-func (p *program) noteExtra(s *settings) {
-	if !s.noting() {
+func noteExtra(p *cli.Process, s *settings) {
+	if !noting(s) {
 		return
 	}
 	for _, o := range s.extra {
@@ -38,26 +38,26 @@ func (p *program) noteExtra(s *settings) {
 	}
 }
 
-func (p *program) noteFinding(f compat.Finding) {
+func noteFinding(p *cli.Process, f compat.Finding) {
 	if f.Class == compat.Noted {
 		fmt.Fprintf(p.Stderr, "gvw: %s: %s\n", f.Shown, f.Text)
 	}
 }
 
-// takeData does what the function takeData does, and prints a note on files that are
-// not read.
-func (p *program) takeData(s *settings) {
-	if unread := takeData(s); len(unread) > 0 && s.noting() {
+// takeData makes the first word that no option took the data, as vw does, and prints a
+// note on the files that are not read.
+func takeData(p *cli.Process, s *settings) {
+	if unread := firstWordIsData(s); len(unread) > 0 && noting(s) {
 		fmt.Fprintf(p.Stderr, "gvw: %s: not read, as in vw, which reads one file: give one -d for each file, and no file without\n", strings.Join(unread, ", "))
 	}
 }
 
 // noting reports whether notes are printed.
-func (s *settings) noting() bool { return logLevel(s.has("quiet"), s.get("log_level")) <= noteLevel }
+func noting(s *settings) bool { return logLevel(s.has("quiet"), s.get("log_level")) <= noteLevel }
 
 // checkLoaded returns the check of what an initial model brings along: the cases that
 // were left open until it was read.
-func (p *program) checkLoaded(c *cli.Context) func([]model.Option) error {
+func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
 	given := func(name string) []string {
 		switch {
 		case !c.IsSet(name):
@@ -89,7 +89,7 @@ func (p *program) checkLoaded(c *cli.Context) func([]model.Option) error {
 			case f.Class == compat.Refused:
 				faults = append(faults, refusal(f, ""))
 			case noting:
-				p.noteFinding(f)
+				noteFinding(p, f)
 			}
 		}
 		return errors.Join(faults...)

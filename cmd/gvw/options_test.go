@@ -20,18 +20,18 @@ import (
 )
 
 // withContext hands the typed options of a command line to f.
-func withContext(t *testing.T, line string, f func(*program, *cli.Context)) {
+func withContext(t *testing.T, line string, f func(*cli.Process, *cli.Context)) {
 	t.Helper()
 	s, err := parse(line)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	p := &program{Process: &cli.Process{Stdout: io.Discard, Stderr: io.Discard}}
+	p := &cli.Process{Stdout: io.Discard, Stderr: io.Discard}
 	if p.Stdin, err = os.Open(os.DevNull); err != nil {
 		t.Fatal(err)
 	}
 	defer p.Stdin.Close()
-	err = p.dispatch(t.Context(), s.args(), learnFlags, func(c *cli.Context) error {
+	err = s.dispatch(t.Context(), func(c *cli.Context) error {
 		f(p, c)
 		return nil
 	})
@@ -70,7 +70,7 @@ func TestLearnConfig(t *testing.T) {
 		"-p p -r r":                       {Output: learn.OutputConfig{Predictions: "p", RawPredictions: "r"}},
 		"--quiet -P 10":                   {Diagnostics: learn.DiagnosticsConfig{Quiet: true, Progress: "10"}},
 	} {
-		withContext(t, line, func(_ *program, c *cli.Context) {
+		withContext(t, line, func(_ *cli.Process, c *cli.Context) {
 			got, err := learnConfig(c)
 			if err != nil {
 				t.Errorf("%s: %v", line, err)
@@ -84,7 +84,7 @@ func TestLearnConfig(t *testing.T) {
 
 func TestClusterConfig(t *testing.T) {
 	const rank = " --unique_id 18446744073709551615 --total 4 --node 3"
-	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir traces"+rank, func(_ *program, c *cli.Context) {
+	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir traces"+rank, func(_ *cli.Process, c *cli.Context) {
 		at, ok, err := place(c)
 		if err != nil || !ok || at.Rank != 3 || at.Total != 4 {
 			t.Fatalf("%+v, %v, %v", at, ok, err)
@@ -99,13 +99,13 @@ func TestClusterConfig(t *testing.T) {
 			t.Errorf("%+v", cfg)
 		}
 	})
-	withContext(t, "--span_server gateway"+rank, func(_ *program, c *cli.Context) {
+	withContext(t, "--span_server gateway"+rank, func(_ *cli.Process, c *cli.Context) {
 		at, _, _ := place(c)
 		if cfg, err := clusterConfig(c, at); err != nil || cfg.Server != "gateway:26543" || cfg.Schedule != schedule.Auto || cfg.NoChecksum || cfg.NoSharedMemory {
 			t.Errorf("%+v, %v", cfg, err)
 		}
 	})
-	withContext(t, "--span_server gateway:99"+rank, func(_ *program, c *cli.Context) {
+	withContext(t, "--span_server gateway:99"+rank, func(_ *cli.Process, c *cli.Context) {
 		at, _, _ := place(c)
 		if _, err := clusterConfig(c, at); err == nil || !strings.Contains(err.Error(), "--span_server_port") {
 			t.Errorf("a port in the host: %v", err)
@@ -123,7 +123,7 @@ func TestCacheName(t *testing.T) {
 		"-c":                     ".cache",
 		"-d - -c":                "--cache: data from stdin has no name",
 	} {
-		withContext(t, line, func(_ *program, c *cli.Context) {
+		withContext(t, line, func(_ *cli.Process, c *cli.Context) {
 			got, err := cacheName(c, hdfsio.Shard{})
 			if err != nil {
 				got = err.Error()
@@ -133,7 +133,7 @@ func TestCacheName(t *testing.T) {
 			}
 		})
 	}
-	withContext(t, "-d x -c", func(_ *program, c *cli.Context) {
+	withContext(t, "-d x -c", func(_ *cli.Process, c *cli.Context) {
 		if got, err := cacheName(c, hdfsio.Shard{Kind: hdfsio.Lines, Rank: 3, Total: 4}); got != "x.cache.3" || err != nil {
 			t.Errorf("of a shard: %q, %v", got, err)
 		}
@@ -148,22 +148,22 @@ func TestInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := &program{Process: &cli.Process{}}
+	p := &cli.Process{}
 	var err error
 	if p.Stdin, err = os.Open(file); err != nil {
 		t.Fatal(err)
 	}
 	defer p.Stdin.Close()
-	fsys := hdfsio.Local{}
+	fsys, files := hdfsio.Local{}, newFileSet(p)
 
-	in, err := p.inputs(t.Context(), fsys, []string{file, file}, "", hdfsio.Shard{})
+	in, err := files.inputs(t.Context(), fsys, []string{file, file}, "", hdfsio.Shard{})
 	if err != nil || len(in) != 2 || in[0].Name != file || in[0].Identity == "" {
 		t.Errorf("two files: %+v, %v", in, err)
 	}
-	if in, err = p.inputs(t.Context(), fsys, nil, cache, hdfsio.Shard{}); err != nil || in != nil {
+	if in, err = files.inputs(t.Context(), fsys, nil, cache, hdfsio.Shard{}); err != nil || in != nil {
 		t.Errorf("a cache alone: %+v, %v", in, err)
 	}
-	in, err = p.inputs(t.Context(), fsys, nil, filepath.Join(dir, "none"), hdfsio.Shard{})
+	in, err = files.inputs(t.Context(), fsys, nil, filepath.Join(dir, "none"), hdfsio.Shard{})
 	if err != nil || len(in) != 1 || in[0].Name != "stdin" || in[0].Identity != "" {
 		t.Fatalf("stdin: %+v, %v", in, err)
 	}
@@ -181,7 +181,7 @@ func TestInputs(t *testing.T) {
 		data  []string
 		shard hdfsio.Shard
 	}{{[]string{"-", file}, hdfsio.Shard{}}, {[]string{"-"}, hdfsio.Shard{Kind: hdfsio.Bytes, Total: 2}}} {
-		if _, err := p.inputs(t.Context(), fsys, c.data, "", c.shard); !is[*cli.UsageError](err) {
+		if _, err := files.inputs(t.Context(), fsys, c.data, "", c.shard); !is[*cli.UsageError](err) {
 			t.Errorf("%v by %v: %v", c.data, c.shard, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestTerminal(t *testing.T) {
 func TestCreatorKnowsStdout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var b strings.Builder
-	create := (&program{Process: &cli.Process{Stdout: &b}}).creator(t.Context(), hdfsio.Local{})
+	create := newFileSet(&cli.Process{Stdout: &b}).creator(t.Context(), hdfsio.Local{}, 0)
 	for _, name := range stdoutNames {
 		f, err := create(name)
 		if err != nil {

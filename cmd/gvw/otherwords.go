@@ -3,13 +3,7 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
-	"strings"
-
-	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // otherNames are options of other learners, by what gvw has for them.
@@ -50,29 +44,4 @@ var otherCommands = map[string]string{
 	"test":     "gvw -d test.vw -t -i model -p predictions predicts",
 	"evaluate": "gvw -d test.vw -t -i model predicts and shows the loss",
 	"server":   "the server is a program of its own, spanning_tree",
-}
-
-// checkCommand refuses a first word that is meant as a command and is none. A file of that
-// name is data, as for vw.
-func checkCommand(args []string) error {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "@") {
-		return nil
-	}
-	word := args[0]
-	if _, err := os.Stat(word); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if here, ok := otherCommands[word]; ok {
-		return cli.Usagef("%q is no command and no file: %s", word, here)
-	}
-	best, limit := "", max(1, len(word)/3)
-	for _, c := range commands() {
-		if d := distance(word, c.name); d <= limit {
-			best, limit = c.name, d-1
-		}
-	}
-	if best != "" {
-		return cli.Usagef("%q is no command and no file: did you mean gvw %s?", word, best)
-	}
-	return nil
 }

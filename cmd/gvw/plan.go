@@ -14,22 +14,6 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// rankMark in a file name stands for a worker's rank.
-const rankMark = "{rank}"
-
-// onceFiles are the options of files that would be the same of every rank.
-var onceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
-
-// leaveOut takes a file of onceFiles from a rank that does not write it. An output
-// regulariser loses its name only: all ranks take part in the pass that it needs.
-func (s *settings) leaveOut(file string) {
-	if strings.HasPrefix(file, "output_feature_regularizer") {
-		s.set(file, "")
-		return
-	}
-	s.set(file)
-}
-
 // localJob is what gvw run was asked for.
 type localJob struct {
 	workers    int
@@ -103,10 +87,10 @@ func makePlan(j localJob, s *settings) (*plan, error) {
 			// each that is left does. A log that grows is rank 0's all the same.
 			once := !p.shrinks || model == "log_json"
 			if rank > 0 && once && w.has(model) && !strings.Contains(w.get(model), rankMark) {
-				w.leaveOut(model)
+				leaveOut(w, model)
 			}
 		}
-		w.fillRank(rank)
+		fillRank(w, rank)
 		p.workers = append(p.workers, w)
 	}
 	for range j.spares {
@@ -157,26 +141,9 @@ func (p *plan) member(j localJob, s *settings, rank string) *settings {
 	if !p.own {
 		w.set("shard", p.kind.String())
 	}
-	p.nameCache(w, rank)
+	nameCache(w, rank, p.own)
 	return w
 }
-
-// rankFiles are the options in whose values {rank} stands for the rank.
-var rankFiles = slices.Concat(onceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"})
-
-// fillRank puts the rank where {rank} stands for it.
-func (s *settings) fillRank(rank int) {
-	for _, name := range rankFiles {
-		values := s.all(name)
-		for i, v := range values {
-			values[i] = strings.ReplaceAll(v, rankMark, strconv.Itoa(rank))
-		}
-	}
-}
-
-// restartedOnLoss is what ranks do about a loss, if nobody says, where the one that is
-// lost is started again.
-const restartedOnLoss = "wait"
 
 // checkRestarts holds that what a job does about a loss and what the launcher does fit.
 func checkRestarts(j localJob, s *settings) error {
@@ -220,17 +187,6 @@ func (p *plan) divideData(j localJob, s *settings) error {
 	}
 	p.kind = kind
 	return nil
-}
-
-// nameCache gives each rank a cache of its own.
-func (p *plan) nameCache(w *settings, rank string) {
-	switch file := w.get("cache_file"); {
-	case file != "" && !strings.Contains(file, rankMark):
-		w.set("cache_file", file+"."+rank)
-	case file == "" && w.has("cache") && !p.own:
-		w.set("cache_file", w.get("data")+".cache."+rank)
-		w.set("cache")
-	}
 }
 
 // gather lets every rank write its predictions to a piece beside the file.

@@ -17,7 +17,7 @@ func checkRoom(bytes uint64, processes int) error {
 	}
 	if processes > 1 {
 		return cli.Usagef("the tables of weights of each of %d processes take %s, but %s leaves %s to each: start fewer, or give a smaller -b or --mem",
-			processes, size(bytes), room.Of, size(room.Bytes))
+			processes, cli.FormatBytes(bytes), room.Of, cli.FormatBytes(room.Bytes))
 	}
-	return cli.Usagef("the tables of weights take %s, but %s leaves %s: give a smaller -b or --mem, or raise the limit", size(bytes), room.Of, size(room.Bytes))
+	return cli.Usagef("the tables of weights take %s, but %s leaves %s: give a smaller -b or --mem, or raise the limit", cli.FormatBytes(bytes), room.Of, cli.FormatBytes(room.Bytes))
 }

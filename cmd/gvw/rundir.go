@@ -28,7 +28,7 @@ const besides = "_gvw"
 // takeRunDir gives a rank its run's own place. Unless the user names one, a run has one
 // where its ranks may have more attempts than one, and something else than gvw run starts
 // them, so that nobody knows which of them is the last.
-func takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
+func (l *learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 	given := c.String("run_dir")
 	if given == noRunDir || cfg.Cluster.Join == nil || cfg.Cluster.Join.Job.RunKey == "" {
 		return nil
@@ -45,7 +45,7 @@ func takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 		dir, _ := filepath.Split(out)
 		base = dir + besides
 	}
-	d := &rundir.Dir{Context: c.Context, FS: trackedFS{fsys}, Base: base, Run: cfg.Cluster.Join.Job.RunKey}
+	d := &rundir.Dir{Context: c.Context, FS: trackedFS{fsys, l.files}, Base: base, Run: cfg.Cluster.Join.Job.RunKey}
 	if given != "" { // beside the model something could be written, as is known
 		if err := d.Probe(); err != nil {
 			return err
@@ -76,13 +76,16 @@ func (k keptFiles) Take(what string, sum [32]byte, name string) error {
 
 // trackedFS is a file system of which what is under way is removed if the process has to
 // end at once.
-type trackedFS struct{ hdfsio.FS }
+type trackedFS struct {
+	hdfsio.FS
+	files *fileSet
+}
 
 // Create starts a file that replaces name when it is committed.
 func (f trackedFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	file, err := f.FS.Create(ctx, name)
 	if err == nil {
-		underWay.add(f.FS, name)
+		f.files.unfinished.add(f.FS, name)
 	}
 	return file, err
 }

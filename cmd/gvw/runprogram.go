@@ -64,7 +64,7 @@ type programJob struct {
 // newProgramJob checks the options of gvw run for a program.
 func newProgramJob(s *settings, command []string) (*programJob, error) {
 	var errs []error
-	for _, o := range s.specs {
+	for _, o := range s.flags.specs {
 		if s.has(o.name) && !slices.Contains(programTakes, o.name) {
 			errs = append(errs, cli.Usagef("gvw run: --%s would be ignored: it is for the learner, and %s is another program", o.name, command[0]))
 		}
@@ -91,7 +91,7 @@ func newProgramJob(s *settings, command []string) (*programJob, error) {
 
 // env is the environment of a rank: the variables that allreduce.ConfigFromEnv reads.
 func (j *programJob) env(inherited []string, rank int) []string {
-	env := append(workerEnv(inherited),
+	env := append(inherited,
 		"GVW_SPAN_SERVER=127.0.0.1",
 		"GVW_SPAN_SERVER_PORT="+strconv.Itoa(j.port),
 		"GVW_UNIQUE_ID="+strconv.FormatUint(j.uniqueID, 10),
@@ -108,7 +108,7 @@ func (j *programJob) env(inherited []string, rank int) []string {
 }
 
 // launchProgram is gvw run for a program: a server in this process, and n processes.
-func (p *program) launchProgram(ctx context.Context, s *settings, command []string) (err error) {
+func (p *launcher) launchProgram(ctx context.Context, s *settings, command []string) (err error) {
 	j, err := newProgramJob(s, command)
 	if err != nil {
 		return err
@@ -134,13 +134,13 @@ func (p *program) launchProgram(ctx context.Context, s *settings, command []stri
 
 // runProgram runs the program once per rank until all have ended, and starts a rank
 // that dies again while its job recovers.
-func (p *program) runProgram(ctx context.Context, j *programJob, logs *logs, watch *jobWatch, secret []byte) error {
+func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, watch *jobWatch, secret []byte) error {
 	pl := &plan{workers: make([]*settings, j.workers)}
 	cmds := make([]*exec.Cmd, j.workers)
 	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
 	for rank := range cmds {
 		cmd := exec.Command(j.command[0], j.command[1:]...)
-		cmd.Env, cmd.WaitDelay = j.env(p.Env, rank), outputDelay
+		cmd.Env, cmd.WaitDelay = j.env(workerEnv(p.Env, p.table), rank), outputDelay
 		log := logs.ranks[rank]
 		cmd.Stdout, cmd.Stderr = log, log
 		if rank == 0 {

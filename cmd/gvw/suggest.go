@@ -3,7 +3,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/compat"
@@ -20,7 +19,7 @@ func (n *normaliser) unknown(spelled, name string) {
 		return
 	}
 	var full []string
-	for _, s := range n.specs {
+	for _, s := range n.flags.specs {
 		if strings.HasPrefix(s.name, name) && name != "" {
 			full = append(full, s.spelled())
 		}
@@ -31,31 +30,14 @@ func (n *normaliser) unknown(spelled, name string) {
 	case best != "":
 		n.fault("%s is no option: did you mean %s?", spelled, best)
 	default:
-		for _, s := range allSpecs() {
+		for _, s := range n.flags.table.specs() {
 			if s.name == name {
-				n.fault("%s is no option here: %s", spelled, elsewhere(n.specs, s))
+				n.fault("%s is no option here: %s", spelled, n.flags.elsewhere(s))
 				return
 			}
 		}
 		n.fault("%s is no option; see gvw --help all", spelled)
 	}
-}
-
-// elsewhere says where an option of another command belongs.
-func elsewhere(specs []*spec, s *spec) string {
-	if &specs[0] == &superviseFlags[0] {
-		return "the command comes after --, as in: gvw supervise -- gvw -d train.vw"
-	}
-	if slices.Contains(learnFlags, s) {
-		if &specs[0] == &runFlags[0] {
-			return "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw"
-		}
-		if &specs[0] == &mapperFlags[0] {
-			return "the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model"
-		}
-		return "it is the learner's, as in: gvw -d train.vw " + s.spelled()
-	}
-	return "it belongs to " + belongs(s)
 }
 
 // unsupported refuses an option that vw has.
@@ -74,7 +56,7 @@ func (n *normaliser) unsupported(spelled string, o compat.Option) {
 // close.
 func (n *normaliser) closest(name string) string {
 	best, limit := "", max(1, len(name)/3)
-	for _, s := range n.specs {
+	for _, s := range n.flags.specs {
 		if d := distance(name, s.name); d <= limit {
 			best, limit = s.spelled(), d-1
 		}

@@ -73,8 +73,7 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 	}
 	var said bytes.Buffer
 	m := &mapper{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
-	p := &program{Process: &cli.Process{}, task: m}
-	create := p.creator(t.Context(), lateFS{})
+	create := newFileSet(&cli.Process{}).creator(t.Context(), m.within(lateFS{}), 0)
 	f, err := create(lateURL + work + "/model")
 	if err != nil {
 		t.Fatal(err)

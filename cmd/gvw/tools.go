@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/gvw-project/gvw/feature"
@@ -20,90 +19,40 @@ import (
 	"github.com/gvw-project/gvw/model/inspect"
 )
 
-// tool is a command on model files.
-type tool struct {
-	name  string
-	specs []*spec
-	files []string // what its words are
-	does  string   // one line of help
-	more  string   // the rest of it
-	run   func(p *program, ctx context.Context, s *settings) error
-}
-
-// nameFlags are the options by which weights get names.
-var nameFlags = []*spec{
-	{name: "top", kind: integer, category: catInspect, arg: "N", def: "20", help: "show the N largest; 0: none"},
-	{name: "data", short: "d", kind: text, category: catInspect, arg: "FILE", repeat: true, help: "names, ranges and counts from examples; repeatable"},
-	{name: "format", kind: text, category: catInspect, arg: "FORMAT", choices: []string{"json", "csv", "libsvm"}, help: "of the examples, if they are not vw's text"},
-	{name: "names", kind: text, category: catInspect, arg: "FILE", help: "names from the text of --invert_hash"},
-	{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-}
-
-const catInspect = "Models"
-
-var tools = []*tool{
-	{
-		name: "inspect", specs: nameFlags, files: []string{"MODEL"}, run: (*program).inspect,
-		does: "shows what is in a model: header, largest weights, namespaces",
-		more: "With -d or --names weights get their names. A weight's size is relative to the\nlargest one. In a model of --oaa, x is the weight of feature x for the first class,\nx[1] that for the second one, as --invert_hash has it.\n",
-	},
-	{
-		name: "diff", specs: nameFlags, files: []string{"MODEL", "MODEL"}, run: (*program).diff,
-		does: "shows in what two models differ",
-		more: "Both may be binary models or texts of one.\n",
-	},
-	{
-		name: "convert", files: []string{"MODEL", "FILE"}, run: (*program).convert,
-		specs: []*spec{
-			{name: "to", kind: text, category: catInspect, arg: "FORM", choices: []string{"binary", "text"}, def: "binary", help: "a model to load, or its text"},
-			{name: "predict_only", kind: boolean, category: catInspect, help: "leave out what training would need to go on"},
-			{name: "id", kind: text, category: catInspect, arg: "TEXT", help: "give it another id"},
-			{name: "help", short: "h", kind: boolean, category: catOther, help: "this page"},
-		},
-		does: "writes a model in another form",
-		more: "Models of vw 7.6 to 9 are read, binary or as text; 9.11.9 is written. The text is\nthat of --readable_model with all digits, so that it can be converted back. What\ntraining needs to go on can be left out, not made up: gvw -i MODEL trains on from\nany.\n",
-	},
-}
-
-// usage is how the tool is called.
-func (t *tool) usage() string {
-	s := "gvw " + t.name
-	for _, f := range t.files {
-		s += " " + f
-	}
-	return s
-}
-
-// toolCommand runs gvw inspect, diff or convert.
-func (p *program) toolCommand(ctx context.Context, t *tool, args []string) error {
-	s, err := normalise(t.specs, args, nil, os.ReadFile)
-	switch {
-	case err != nil:
-		return err
-	case s.has("help"):
-		return p.Print(t.help())
+// modelFiles returns the options of a command on model files, and checks how many
+// files it has got. Without settings help was printed.
+func modelFiles(p *cli.Process, c *command, args []string, usage string, want int) (*settings, error) {
+	s, err := c.sets[0].read(p, args)
+	if s == nil {
+		return nil, err
 	}
 	s.words = append(s.words, s.rest...)
-	if len(s.words) != len(t.files) {
-		return cli.Usagef("%s: got %d files, want %d (gvw %s --help says more)", t.usage(), len(s.words), len(t.files), t.name)
+	if len(s.words) != want {
+		return nil, cli.Usagef("%s: got %d files, want %d (gvw %s --help says more)", usage, len(s.words), want, c.name)
 	}
-	return t.run(p, ctx, s)
+	return s, nil
 }
 
-func (p *program) inspect(ctx context.Context, s *settings) error {
+// inspectCommand is gvw inspect.
+func inspectCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := modelFiles(p, c, args, "gvw inspect MODEL", 1)
+	if s == nil {
+		return err
+	}
+	files := newFileSet(p)
 	file := s.words[0]
 	names := inspect.NewNames()
-	r, err := readModel(ctx, p.files(s.get, true), file, names.Note)
+	r, err := readModel(ctx, files.system(s.get, true), file, names.Note)
 	if err != nil {
 		return err
 	}
 	r.Settle()
-	names, err = p.names(ctx, s, file, r, names)
+	names, err = modelNames(ctx, p, files, s, file, r, names)
 	if err != nil {
 		return err
 	}
 	text := inspect.AppendModel(nil, file, r)
-	if n := s.top(); n > 0 {
+	if n := top(s); n > 0 {
 		text = inspect.AppendTop(append(text, '\n'), r, names, n)
 	}
 	if names != nil {
@@ -112,27 +61,39 @@ func (p *program) inspect(ctx context.Context, s *settings) error {
 	return p.Print(string(text))
 }
 
-func (p *program) diff(ctx context.Context, s *settings) error {
+// diffCommand is gvw diff.
+func diffCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := modelFiles(p, c, args, "gvw diff MODEL MODEL", 2)
+	if s == nil {
+		return err
+	}
+	files := newFileSet(p)
 	names := inspect.NewNames()
-	a, err := readModel(ctx, p.files(s.get, true), s.words[0], names.Note)
+	a, err := readModel(ctx, files.system(s.get, true), s.words[0], names.Note)
 	if err != nil {
 		return err
 	}
-	b, err := readModel(ctx, p.files(s.get, true), s.words[1], names.Note)
+	b, err := readModel(ctx, files.system(s.get, true), s.words[1], names.Note)
 	if err != nil {
 		return err
 	}
 	a.Settle()
 	b.Settle()
-	names, err = p.names(ctx, s, s.words[0], a, names)
+	names, err = modelNames(ctx, p, files, s, s.words[0], a, names)
 	if err != nil {
 		return err
 	}
-	return p.Print(string(inspect.AppendDiff(nil, a, b, names, s.top())))
+	return p.Print(string(inspect.AppendDiff(nil, a, b, names, top(s))))
 }
 
-func (p *program) convert(ctx context.Context, s *settings) error {
-	r, err := readModel(ctx, p.files(s.get, true), s.words[0], nil)
+// convertCommand is gvw convert.
+func convertCommand(ctx context.Context, p *cli.Process, c *command, args []string) error {
+	s, err := modelFiles(p, c, args, "gvw convert MODEL FILE", 2)
+	if s == nil {
+		return err
+	}
+	files := newFileSet(p)
+	r, err := readModel(ctx, files.system(s.get, true), s.words[0], nil)
 	if err != nil {
 		return err
 	}
@@ -143,7 +104,7 @@ func (p *program) convert(ctx context.Context, s *settings) error {
 		r.ForPrediction()
 	}
 	r.ForEverybody()
-	out, err := p.creator(ctx, p.files(s.get, true))(s.words[1])
+	out, err := files.creator(ctx, files.system(s.get, true), 0)(s.words[1])
 	if err != nil {
 		return err
 	}
@@ -158,7 +119,7 @@ func (p *program) convert(ctx context.Context, s *settings) error {
 }
 
 // top is how many weights to show.
-func (s *settings) top() int {
+func top(s *settings) int {
 	if !s.has("top") {
 		return 20
 	}
@@ -188,12 +149,12 @@ func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index
 	return r, nil
 }
 
-// names adds what --names and --data say to what the model's own text said; nil:
+// modelNames adds what --names and --data say to what the model's own text said; nil:
 // no name is known.
-func (p *program) names(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
+func modelNames(ctx context.Context, p *cli.Process, files *fileSet, s *settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
 	names.Of(&r.Header)
 	if s.has("names") {
-		inverted, err := readModel(ctx, p.files(s.get, true), s.get("names"), names.Note)
+		inverted, err := readModel(ctx, files.system(s.get, true), s.get("names"), names.Note)
 		switch {
 		case err != nil:
 			return nil, err
@@ -204,7 +165,7 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 		}
 	}
 	if s.has("data") {
-		if err := p.seeData(ctx, s, file, r, names); err != nil {
+		if err := seeData(ctx, p, files, s, file, r, names); err != nil {
 			return nil, err
 		}
 	}
@@ -215,8 +176,8 @@ func (p *program) names(ctx context.Context, s *settings, file string, r *model.
 }
 
 // seeData reads examples as the model's options say.
-func (p *program) seeData(ctx context.Context, s *settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
-	inputs, err := p.inputs(ctx, p.files(s.get, true), s.all("data"), "", hdfsio.Shard{})
+func seeData(ctx context.Context, p *cli.Process, files *fileSet, s *settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
+	inputs, err := files.inputs(ctx, files.system(s.get, true), s.all("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err
 	}

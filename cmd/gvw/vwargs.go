@@ -30,7 +30,7 @@ import (
 
 // settings are the options of a command line, checked one by one.
 type settings struct {
-	specs  []*spec
+	flags  *flagSet
 	values map[string][]string // canonical text; for a boolean "true"
 	words  []string            // what no option took
 	rest   []string            // what stood after "--"; nil: there was no "--"
@@ -88,7 +88,7 @@ func (s *settings) clone() *settings {
 // args spells the options canonically, in the order of the table.
 func (s *settings) args() []string {
 	var args []string
-	for _, spec := range s.specs {
+	for _, spec := range s.flags.specs {
 		for _, v := range s.values[spec.name] {
 			if spec.kind == boolean {
 				args = append(args, spec.spelled())
@@ -102,15 +102,15 @@ func (s *settings) args() []string {
 
 // normaliser reads one command line.
 type normaliser struct {
-	specs []*spec
+	flags *flagSet
 	out   *settings
 	errs  []error
 }
 
 // normalise reads arguments, after which the environment fills what they left
 // out. env is a list of NAME=value.
-func normalise(specs []*spec, args, env []string, readFile func(string) ([]byte, error)) (*settings, error) {
-	n := &normaliser{specs: specs, out: &settings{specs: specs, values: map[string][]string{}}}
+func normalise(f *flagSet, args, env []string, readFile func(string) ([]byte, error)) (*settings, error) {
+	n := &normaliser{flags: f, out: &settings{flags: f, values: map[string][]string{}}}
 	args, err := cli.ExpandFiles(args, readFile)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (n *normaliser) fault(format string, args ...any) {
 
 // long finds an option by its long name.
 func (n *normaliser) long(name string) *spec {
-	for _, s := range n.specs {
+	for _, s := range n.flags.specs {
 		if s.name == name || s.alias == name && name != "" {
 			return s
 		}
@@ -139,7 +139,7 @@ func (n *normaliser) long(name string) *spec {
 
 // short finds an option by its letter.
 func (n *normaliser) short(letter string) *spec {
-	for _, s := range n.specs {
+	for _, s := range n.flags.specs {
 		if s.short == letter {
 			return s
 		}
@@ -209,9 +209,9 @@ func (n *normaliser) parseShort(word string, args []string) []string {
 			n.unsupported("-"+letter, o)
 			return args
 		}
-		for _, other := range allSpecs() {
+		for _, other := range n.flags.table.specs() {
 			if other.short == letter {
-				n.fault("-%s is no option here: %s", letter, elsewhere(n.specs, other))
+				n.fault("-%s is no option here: %s", letter, n.flags.elsewhere(other))
 				return args
 			}
 		}
@@ -351,12 +351,12 @@ func (n *normaliser) environment(env []string) {
 // misspelledVariable refuses a variable that all but names an option. Others
 // are left alone: they may be for other programs of the house.
 func (n *normaliser) misspelledVariable(name string) {
-	for _, s := range allSpecs() {
+	for _, s := range n.flags.table.specs() {
 		if s.env() == name {
 			return // an option of another command
 		}
 	}
-	for _, s := range n.specs {
+	for _, s := range n.flags.specs {
 		if distance(name, s.env()) <= 2 && len(s.name) > 4 {
 			n.fault("%s: no option of this name: did you mean %s?", name, s.env())
 			return

@@ -27,7 +27,7 @@ func noFiles(name string) ([]byte, error) {
 
 // parse normalises a command line cut at blanks.
 func parse(line string, env ...string) (*settings, error) {
-	return normalise(learnFlags, strings.Fields(line), env, noFiles)
+	return normalise(commands().learner, strings.Fields(line), env, noFiles)
 }
 
 // What vw takes is taken the same way: canonical arguments for a command line.
@@ -238,7 +238,7 @@ func TestPositionalData(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		if unread := takeData(s); len(unread) > 0 {
+		if unread := firstWordIsData(s); len(unread) > 0 {
 			t.Errorf("%s: %v is not read", line, unread)
 		}
 		if got := strings.Join(s.args(), " "); got != want {
@@ -258,7 +258,7 @@ func TestPositionalData(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		unread := strings.Join(takeData(s), " ")
+		unread := strings.Join(firstWordIsData(s), " ")
 		if got := strings.Join(s.all("data"), " "); got != want[0] || unread != want[1] {
 			t.Errorf("%s: data %s, not read %s, want %s and %s", line, got, unread, want[0], want[1])
 		}
@@ -317,7 +317,7 @@ func TestArgumentFiles(t *testing.T) {
 		}
 		return []byte(text), nil
 	}
-	s, err := normalise(learnFlags, []string{"-d", "x", "@a"}, nil, read)
+	s, err := normalise(commands().learner, []string{"-d", "x", "@a"}, nil, read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,11 +328,11 @@ func TestArgumentFiles(t *testing.T) {
 	for arg, want := range map[string]string{
 		"@circle": "over 10 levels", "@open": "argument file open: line 2: the quote ' is not closed", "@none": "cannot read the argument file none",
 	} {
-		if _, err := normalise(learnFlags, []string{arg}, nil, read); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := normalise(commands().learner, []string{arg}, nil, read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", arg, err, want)
 		}
 	}
-	if _, err := normalise(learnFlags, []string{"@none"}, nil, read); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := normalise(commands().learner, []string{"@none"}, nil, read); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -345,11 +345,11 @@ func TestCanonicalIsAFixedPoint(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		line := rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(rt, "line")
-		s, err := normalise(learnFlags, line, nil, noFiles)
+		s, err := normalise(commands().learner, line, nil, noFiles)
 		if err != nil {
 			return
 		}
-		again, err := normalise(learnFlags, s.args(), nil, noFiles)
+		again, err := normalise(commands().learner, s.args(), nil, noFiles)
 		if err != nil {
 			rt.Fatalf("%q: canonical %q: %v", line, s.args(), err)
 		}

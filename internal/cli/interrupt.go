@@ -47,9 +47,9 @@ type SignalPolicy struct {
 
 // Interruptible returns a context that ends at SIGINT, at SIGTERM, or at a call of
 // stop with a cause. The process ends if the run takes longer than cleanupTime after
-// that; remove then removes its temporary files. A call of stop without a cause releases the
-// handler after the run.
-func Interruptible(parent context.Context, p *Process, how SignalPolicy, remove func()) (ctx context.Context, stop func(cause ...*Interruption)) {
+// that, once the functions of AtKill have removed its temporary files. A call of stop without
+// a cause releases the handler after the run.
+func Interruptible(parent context.Context, p *Process, how SignalPolicy) (ctx context.Context, stop func(cause ...*Interruption)) {
 	same, last := sameSignal, cleanupTime
 	if how.Quick {
 		same, last = 0, quickCleanupTime
@@ -62,7 +62,7 @@ func Interruptible(parent context.Context, p *Process, how SignalPolicy, remove 
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	over := make(chan struct{})
 	die := func(why *Interruption) {
-		remove()
+		p.kill()
 		fmt.Fprintln(p.Stderr, "gvw: "+why.Text)
 		p.Exit(why.Code)
 	}

@@ -3,10 +3,13 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Process is what the operating system has given to this process.
@@ -22,6 +25,49 @@ type Process struct {
 	Stderr io.Writer
 	// Exit ends the process at once.
 	Exit func(code int)
+
+	mu     sync.Mutex
+	atEnd  []func() error
+	atKill []func()
+}
+
+// AtEnd registers a function that End calls.
+func (p *Process) AtEnd(end func() error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.atEnd = append(p.atEnd, end)
+}
+
+// End calls the functions that AtEnd has registered since the last call, and returns
+// all their errors.
+func (p *Process) End() error {
+	p.mu.Lock()
+	all := p.atEnd
+	p.atEnd = nil
+	p.mu.Unlock()
+	var errs []error
+	for _, end := range all {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
+}
+
+// AtKill registers a function that runs if the process has to end before its command has
+// returned: it removes temporary files.
+func (p *Process) AtKill(remove func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.atKill = append(p.atKill, remove)
+}
+
+// kill prepares for a forced end of the process.
+func (p *Process) kill() {
+	p.mu.Lock()
+	all := slices.Clone(p.atKill)
+	p.mu.Unlock()
+	for _, remove := range all {
+		remove()
+	}
 }
 
 // Getenv returns the value of a variable, or "" if it is not set. Of several values

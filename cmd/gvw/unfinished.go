@@ -11,17 +11,14 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// underWay are the output files that this process writes aside. Who ends in order
-// removes them one by one; an end that cannot wait removes what is left of them.
-var underWay names
-
-// names is a set of files that several goroutines use.
+// names are the output files that this process has created and may not have finished. An
+// orderly end aborts them one by one; a forced end removes what is left of them.
 type names struct {
 	mu  sync.Mutex
-	all []underWayFile
+	all []unfinishedFile
 }
 
-type underWayFile struct {
+type unfinishedFile struct {
 	fsys hdfsio.FS
 	name string
 }
@@ -29,8 +26,8 @@ type underWayFile struct {
 func (n *names) add(fsys hdfsio.FS, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !slices.ContainsFunc(n.all, func(f underWayFile) bool { return f.name == name }) {
-		n.all = append(n.all, underWayFile{fsys, name})
+	if !slices.ContainsFunc(n.all, func(f unfinishedFile) bool { return f.name == name }) {
+		n.all = append(n.all, unfinishedFile{fsys, name})
 	}
 }
 
