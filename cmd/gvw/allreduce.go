@@ -77,6 +77,6 @@ func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group
 	if err := guard(p, c, cfg); err != nil {
 		return nil, err
 	}
-	cfg.Options, cfg.Log = options, p.Logger(logLevel(c.Bool("quiet"), ""), true)
+	cfg.Options, cfg.Log = options, p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true)
 	return allreduce.Join(c.Context, *cfg)
 }

@@ -12,7 +12,9 @@ import (
 // commands returns the table of gvw: every command with its options, its help and the
 // function that runs it. An option that several commands have is looked for in this order.
 func commands() *table {
-	return newTable(&flagSet{at: "gvw", specs: learnFlags, help: learnHelp}, []*command{
+	return newTable(&flagSet{
+		at: "gvw", specs: learnFlags, help: learnHelp, repeats: catFeature, check: checkNamespaces,
+	}, []*command{
 		{
 			name: "inspect", run: inspectCommand,
 			sets: []*flagSet{{
@@ -226,7 +228,7 @@ bytes, then the elements, all little-endian. docs/allreduce.md has examples.
 			}},
 		},
 		{name: "version", run: func(_ context.Context, p *cli.Process, _ *command, _ []string) error {
-			return p.Print(version() + "\n")
+			return p.Print(cli.Version() + "\n")
 		}},
 		{name: "help", run: func(_ context.Context, p *cli.Process, _ *command, args []string) error {
 			return p.Print(commands().learner.page(len(args) > 0))

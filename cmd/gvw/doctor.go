@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/doctor"
@@ -82,7 +83,7 @@ func examine(p *cli.Process, c *cli.Context) error {
 	r, err := doctor.Run(c.Context, doctor.Config{
 		Server: job.Server, Credentials: job.Credentials, Job: job.Job, Rank: job.Rank, Total: job.Total,
 		Listen: job.Listen, Advertise: job.Advertise, StartTimeout: job.StartTimeout,
-		Patience: c.Duration("patience"), Log: p.Logger(logLevel(c.Bool("quiet"), ""), true),
+		Patience: c.Duration("patience"), Log: p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true),
 	})
 	if err != nil {
 		return err
@@ -99,18 +100,18 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 		return err
 	}
 	creds := &auth.Credentials{Secret: secret}
-	server, err := startServer(ctx, 0, creds, slog.New(slog.DiscardHandler))
+	local, err := server.StartLocal(ctx, 0, creds, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot start a server: %w", err)
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
+	defer func() { err = errors.Join(err, local.Stop()) }()
 	n := int(c.Uint64("workers"))
 	reports, errs := make([]*doctor.Report, n), make([]error, n)
 	var ranks sync.WaitGroup
 	for rank := range n {
 		ranks.Go(func() {
 			reports[rank], errs[rank] = doctor.Run(ctx, doctor.Config{
-				Server: fmt.Sprintf("127.0.0.1:%d", server.port), Credentials: creds, Rank: rank, Total: n,
+				Server: fmt.Sprintf("127.0.0.1:%d", local.Port), Credentials: creds, Rank: rank, Total: n,
 				Listen: listenAt(c.String("bind"), c.String("port_range")), Advertise: c.String("advertise"),
 				Patience: c.Duration("patience"),
 			})

@@ -34,7 +34,7 @@ func (l *learner) muster(ctx context.Context, s *settings) (err error) {
 		err = nil // what is left to do is the learner's to say
 	}
 	if err != nil {
-		return idle(err, l.Logger(logLevel(s.has("quiet"), s.get("log_level")), true))
+		return idle(err, l.Logger(cli.LogLevel(s.has("quiet"), s.get("log_level")), true))
 	}
 	if l.enlisted != nil {
 		defer func() { err = errors.Join(err, l.enlisted.Close()) }()

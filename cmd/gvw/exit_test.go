@@ -59,7 +59,7 @@ func TestExitCodes(t *testing.T) {
 		"ranks that do not agree":        {&allreduce.MismatchError{}, 6},
 		"SIGINT":                         {cli.Signalled(os.Interrupt), 130},
 		"SIGTERM":                        {cli.Signalled(syscall.SIGTERM), 143},
-		"a worker's":                     {&workerError{code: 4}, 4},
+		"a worker's":                     {&cli.ExitError{Code: 4}, 4},
 		"anything":                       {errors.New("x"), 5},
 		"the cause, not the cleaning up": {errors.Join(cli.Usagef("x"), missing), 1},
 	} {

@@ -102,16 +102,10 @@ func hadoopSlots(ctx context.Context, p *cli.Process, s *settings) error {
 	now, idle := room.Fit(mapMB, masterMB)
 	text := fmt.Sprintf("%d nodes: of maps of %d MB, beside an ApplicationMaster of %d MB, %d run at once now, %d when nothing else runs", len(room.All), mapMB, masterMB, now, idle)
 	if idle < n {
-		return &slotsError{fmt.Sprintf("%s; %d are needed, and they wait for each other, so the job would never begin: ask for fewer or smaller maps", text, n)}
+		return &cli.ExitError{Code: cli.ExitRefused, Text: fmt.Sprintf("%s; %d are needed, and they wait for each other, so the job would never begin: ask for fewer or smaller maps", text, n)}
 	}
 	if now < n {
 		text += fmt.Sprintf("; %d are needed: the job begins when others have ended", n)
 	}
 	return p.Print(text + "\n")
 }
-
-// slotsError says that a cluster is too small for a job.
-type slotsError struct{ text string }
-
-func (e *slotsError) Error() string { return e.text }
-func (e *slotsError) ExitCode() int { return cli.ExitRefused }

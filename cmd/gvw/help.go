@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -100,23 +99,4 @@ func writeWords(b *strings.Builder, first, rest int, words string) {
 		at += len(word)
 	}
 	b.WriteByte('\n')
-}
-
-// version is what the build knows about itself.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "gvw (no build information)"
-	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	s := "gvw " + v + " " + info.GoVersion
-	for _, kv := range info.Settings {
-		if kv.Key == "vcs.revision" {
-			s += " " + kv.Value[:min(12, len(kv.Value))]
-		}
-	}
-	return s + "\nwrites and reads models of Vowpal Wabbit 9.11.9"
 }

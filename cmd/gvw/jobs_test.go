@@ -23,6 +23,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // call runs a command in this process.
@@ -40,21 +41,21 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 // A job is listed while it fills, with who is missing; cancelled, its ranks hear why,
 // and it is gone.
 func TestJobsAndCancel(t *testing.T) {
-	server, err := startServer(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
+	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := server.stop(); err != nil {
+		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
 	}()
-	at := []string{"--span_server_port", strconv.Itoa(server.port)}
+	at := []string{"--span_server_port", strconv.Itoa(server.Port)}
 	if out, _, code := call(t, append([]string{"jobs"}, at...)...); out != "no jobs\n" || code != 0 {
 		t.Errorf("code %d, %q", code, out)
 	}
 	m, err := client.Join(t.Context(), client.JoinConfig{
-		Server: fmt.Sprintf("127.0.0.1:%d", server.port), Job: protocol.Job{UniqueID: 7, RunKey: "run"},
+		Server: fmt.Sprintf("127.0.0.1:%d", server.Port), Job: protocol.Job{UniqueID: 7, RunKey: "run"},
 		Rank: 1, Total: 3, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
 	})
 	if err != nil {
@@ -155,19 +156,19 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		}
 	}
 	var log bytes.Buffer
-	server, err := startServer(t.Context(), 0, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop := sync.OnceFunc(func() {
-		if err := server.stop(); err != nil {
+		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	defer stop()
 	job := protocol.Job{UniqueID: 7, RunKey: nasty}
 	m, err := client.Join(t.Context(), client.JoinConfig{
-		Server: fmt.Sprintf("127.0.0.1:%d", server.port), Job: job, Rank: 0, Total: 2, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
+		Server: fmt.Sprintf("127.0.0.1:%d", server.Port), Job: job, Rank: 0, Total: 2, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
 		Host: nasty, Version: nasty, Options: nasty, Heartbeat: time.Millisecond,
 		Waiting: func() client.Waits { return client.Waits{Text: nasty, Rank: -1} },
 	})
@@ -175,7 +176,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	at := []string{"--span_server_port", strconv.Itoa(server.port)}
+	at := []string{"--span_server_port", strconv.Itoa(server.Port)}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		out, _, _ := call(t, append([]string{"jobs"}, at...)...)
 		printable("gvw jobs", out)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -92,12 +93,12 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *settings) (err err
 	if err != nil {
 		return err
 	}
-	server, err := startServer(ctx, job.serverPort, creds, slog.New(slog.NewTextHandler(logs.server, nil)))
+	local, err := startServer(ctx, job.serverPort, creds, logs.server)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	job.serverPort = server.port
+	defer func() { err = errors.Join(err, local.Stop()) }()
+	job.serverPort = local.Port
 
 	pl, err := makePlan(job, s)
 	if err != nil {
@@ -107,7 +108,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *settings) (err err
 		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.fate())
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
-	watch := newJobWatch(server.server.Status, job.uniqueID, job.workers, job.spares)
+	watch := newJobWatch(local.Server.Status, job.uniqueID, job.workers, job.spares)
 	if err := p.runWorkers(ctx, fsys, pl, logs, watch, job.restarts, secret); err != nil {
 		return err
 	}
@@ -117,6 +118,15 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *settings) (err err
 		}
 	}
 	return p.gatherAll(ctx, fsys, pl)
+}
+
+// startServer starts the server of a local job.
+func startServer(ctx context.Context, port int, creds *auth.Credentials, log io.Writer) (*server.Local, error) {
+	local, err := server.StartLocal(ctx, port, creds, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the server (another --port, or none, may help): %w", err)
+	}
+	return local, nil
 }
 
 // checkWorkers refuses workers whose tables together do not fit this machine.
@@ -340,15 +350,6 @@ func workerEnv(env []string, t *table) []string {
 	return out
 }
 
-// workerError is the failure of a worker that failed first.
-type workerError struct {
-	text string
-	code int
-}
-
-func (e *workerError) Error() string { return e.text }
-func (e *workerError) ExitCode() int { return e.code }
-
 // showCrash shows the cause of a crash; that of rank 0 is on the terminal.
 func (p *launcher) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
 	if r.Rank == 0 {
@@ -373,20 +374,20 @@ func (p *launcher) blame(r launch.Result, pl *plan, logs *logs) error {
 			fmt.Fprintf(p.Stderr, "  | %s\n", l)
 		}
 	}
-	e := &workerError{code: r.Code}
+	e := &cli.ExitError{Code: r.Code}
 	how := logs.howEnded(r)
 	switch {
 	case r.Err != nil:
-		e.code = cli.ExitIO
+		e.Code = cli.ExitIO
 	case r.Signal != nil:
-		e.code = cli.ExitLost
+		e.Code = cli.ExitLost
 	case len(lines) > 0:
 		how += ": " + strings.TrimPrefix(lines[len(lines)-1], "gvw: ")
 	}
 	if r.Attempt > 1 {
 		how = fmt.Sprintf("attempt %d, %s", r.Attempt, how)
 	}
-	e.text = fmt.Sprintf("%s failed first, after %.1f s (%s); logs in %s", pl.name(r.Rank), r.After.Seconds(), how, filepath.Dir(name))
+	e.Text = fmt.Sprintf("%s failed first, after %.1f s (%s); logs in %s", pl.name(r.Rank), r.After.Seconds(), how, filepath.Dir(name))
 	return e
 }
 

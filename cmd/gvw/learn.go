@@ -52,7 +52,7 @@ func (l *learner) learn(c *cli.Context) (err error) {
 			shard = l.share(kind, at)
 		}
 	}
-	level := logLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
+	level := cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
 	ctx, fsys := c.Context, watched(c, l.files.system(c.String, cfg.Diagnostics.Quiet), isRank, l.Logger(level, isRank))
 	cfg.Data.CacheMode = fileMode(c.String("mode"))
 	cfg.Data.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
@@ -150,24 +150,4 @@ func idle(err error, log *slog.Logger) error {
 		return nil
 	}
 	return err
-}
-
-// noteLevel is the level of notes on the command line.
-const noteLevel = slog.LevelWarn
-
-// logLevel is the least level of the lines that are logged. As in vw --log_level
-// overrides --quiet.
-func logLevel(quiet bool, name string) slog.Level {
-	switch name {
-	case "info":
-		return slog.LevelInfo
-	case "warn":
-		return slog.LevelWarn
-	case "error", "critical", "off": // an error that ends the run is always printed
-		return slog.LevelError
-	}
-	if quiet {
-		return slog.LevelError
-	}
-	return slog.LevelInfo
 }

@@ -45,7 +45,7 @@ func learnCommand(ctx context.Context, p *cli.Process, flags *flagSet, args []st
 	case s.has("help"):
 		return p.Print(flags.page(len(s.words) > 0 && s.words[0] == "all"))
 	case s.has("version"):
-		return p.Print(version() + "\n")
+		return p.Print(cli.Version() + "\n")
 	}
 	l := newLearner(p)
 	if len(args) == 2 && args[0] == "--args" {

@@ -46,7 +46,7 @@ func inNamespace(ctx context.Context, p *cli.Process) error {
 	}
 	err = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code > 0 {
-		return &workerError{text: fmt.Sprintf("gvw bench in its network namespace: exit code %d", code), code: code}
+		return &cli.ExitError{Text: fmt.Sprintf("gvw bench in its network namespace: exit code %d", code), Code: code}
 	}
 	return err
 }

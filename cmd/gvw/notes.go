@@ -53,7 +53,9 @@ func takeData(p *cli.Process, s *settings) {
 }
 
 // noting reports whether notes are printed.
-func noting(s *settings) bool { return logLevel(s.has("quiet"), s.get("log_level")) <= noteLevel }
+func noting(s *settings) bool {
+	return cli.LogLevel(s.has("quiet"), s.get("log_level")) <= cli.NoteLevel
+}
 
 // checkLoaded returns the check of what an initial model brings along: the cases that
 // were left open until it was read.
@@ -68,7 +70,7 @@ func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
 		return []string{fmt.Sprint(c.Value(name))}
 	}
 	before := compat.Judge(compat.Cases(), given, true)
-	noting := logLevel(c.Bool("quiet"), c.String("log_level")) <= noteLevel
+	noting := cli.LogLevel(c.Bool("quiet"), c.String("log_level")) <= cli.NoteLevel
 	return func(kept []model.Option) error {
 		with := func(name string) []string {
 			if values := given(name); len(values) > 0 || !slices.Contains(compat.Kept, name) {

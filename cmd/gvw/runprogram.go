@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -122,14 +121,14 @@ func (p *launcher) launchProgram(ctx context.Context, s *settings, command []str
 	if err != nil {
 		return err
 	}
-	server, err := startServer(ctx, j.port, creds, slog.New(slog.NewTextHandler(logs.server, nil)))
+	local, err := startServer(ctx, j.port, creds, logs.server)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	j.port = server.port
+	defer func() { err = errors.Join(err, local.Stop()) }()
+	j.port = local.Port
 	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.fate())
-	return p.runProgram(ctx, j, logs, newJobWatch(server.server.Status, j.uniqueID, j.workers, 0), secret)
+	return p.runProgram(ctx, j, logs, newJobWatch(local.Server.Status, j.uniqueID, j.workers, 0), secret)
 }
 
 // runProgram runs the program once per rank until all have ended, and starts a rank

@@ -18,7 +18,7 @@ import (
 
 // spare is gvw --spare: a process that waits until a rank is lost, and then is that rank.
 func (l *learner) spare(ctx context.Context, s *settings) (err error) {
-	log := l.Logger(logLevel(s.has("quiet"), s.get("log_level")), true)
+	log := l.Logger(cli.LogLevel(s.has("quiet"), s.get("log_level")), true)
 	err = s.dispatch(ctx, func(c *cli.Context) (err error) {
 		l.enlisted, err = l.enlist(c)
 		return err
@@ -66,7 +66,7 @@ func (l *learner) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	if _, err := faultPlan(l.Process, at.Total, c.String("shm") != "off"); err != nil {
 		return cfg, err // now, and not when it is needed
 	}
-	cfg.Diagnostics.Log = l.Logger(logLevel(cfg.Diagnostics.Quiet, c.String("log_level")), true)
+	cfg.Diagnostics.Log = l.Logger(cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level")), true)
 	l.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
 	cfg.Data.Inputs = []learn.Input{{Name: "what the rank will read"}}
 	fsys := watched(c, l.files.system(c.String, true), true, cfg.Diagnostics.Log)

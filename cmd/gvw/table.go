@@ -36,6 +36,9 @@ type flagSet struct {
 	help          func(f *flagSet, all bool) string // the whole page, in short form without all; nil: before, options, after
 
 	noEnv   bool   // variables do not set these options
+	repeats string // category whose lists keep repeated values
+	// check checks a value of an option beyond its kind; nil: nothing is checked.
+	check   func(name, value string) error
 	noWords string // error format for an argument that is not an option; "": such arguments are allowed
 
 	// rest is the remark on an option that belongs after the "--": any with restAny, else

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gvw-project/gvw/learn"
 )
 
 // canonical checks a value and spells it in the one way in which values are
@@ -39,36 +37,7 @@ func (s *spec) canonical(value string) (string, error) {
 	case s.choices != nil && !slices.Contains(s.choices, value):
 		return "", fmt.Errorf("%q is not one of %s", value, strings.Join(s.choices, ", "))
 	}
-	return value, checkNamespaces(s.name, value)
-}
-
-// checkNamespaces checks a value of an option on namespaces.
-func checkNamespaces(name, value string) error {
-	one := []string{value}
-	var n learn.Namespaces
-	switch name {
-	case "quadratic":
-		n.Quadratic = one
-	case "cubic":
-		n.Cubic = one
-	case "interactions":
-		n.Interactions = one
-	case "redefine":
-		n.Redefine = one
-	case "ngram":
-		n.NGrams = one
-	case "skips":
-		n.Skips, n.NGrams = one, []string{"2"}
-	case "feature_limit":
-		n.Limits = limits(one)
-	case "affix":
-		n.Affix = value
-	case "spelling":
-		n.Spelling = one
-	default:
-		return nil
-	}
-	return n.Check()
+	return value, nil
 }
 
 // canonicalInteger reads base 10, whatever a leading zero means elsewhere.

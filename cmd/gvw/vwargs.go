@@ -290,6 +290,9 @@ func (n *normaliser) isOption(word string, of *spec) bool {
 // add notes a value of s.
 func (n *normaliser) add(s *spec, spelled, value string) {
 	canonical, err := s.canonical(value)
+	if err == nil && n.flags.check != nil {
+		err = n.flags.check(s.name, canonical)
+	}
 	if err != nil {
 		n.fault("%s: %w", spelled, err)
 		return
@@ -299,7 +302,7 @@ func (n *normaliser) add(s *spec, spelled, value string) {
 	}
 	old := n.out.values[s.name]
 	// An interaction given twice may count twice, and rules apply in order.
-	if slices.Contains(old, canonical) && !(s.kind == list && s.category == catFeature) {
+	if slices.Contains(old, canonical) && !(s.kind == list && s.category == n.flags.repeats) {
 		return
 	}
 	if len(old) > 0 && !s.repeat && s.kind != list {

@@ -17,3 +17,14 @@ type ExitCoder interface {
 	error
 	ExitCode() int
 }
+
+// ExitError is the failure of another process, whose exit code becomes that of this one.
+type ExitError struct {
+	Text string
+	Code int
+}
+
+func (e *ExitError) Error() string { return e.Text }
+
+// ExitCode returns the exit code of the other process.
+func (e *ExitError) ExitCode() int { return e.Code }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import "runtime/debug"
+
+// Version returns what the build knows about itself.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "gvw (no build information)"
+	}
+	v := info.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	s := "gvw " + v + " " + info.GoVersion
+	for _, kv := range info.Settings {
+		if kv.Key == "vcs.revision" {
+			s += " " + kv.Value[:min(12, len(kv.Value))]
+		}
+	}
+	return s + "\nwrites and reads models of Vowpal Wabbit 9.11.9"
+}

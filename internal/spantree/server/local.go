@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"strconv"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+)
+
+// Local is a server in this process for ranks on this machine.
+type Local struct {
+	Server *Server
+	Port   int // on the loopback interface
+	served chan error
+}
+
+// StartLocal starts a server on a port of the loopback interface; port 0 is any free one.
+func StartLocal(ctx context.Context, port int, creds *auth.Credentials, log *slog.Logger) (*Local, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewServer(ServerConfig{Credentials: creds, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	ls := &Local{Port: l.Addr().(*net.TCPAddr).Port, Server: s, served: make(chan error, 1)}
+	// It outlives an interrupted ctx: workers that are told to end say so to it.
+	go func() { ls.served <- s.Serve(context.WithoutCancel(ctx), l) }()
+	return ls, nil
+}
+
+// Stop ends the server and waits for it.
+func (s *Local) Stop() error {
+	err := s.Server.Close()
+	if serr := <-s.served; serr != nil && !errors.Is(serr, net.ErrClosed) {
+		err = errors.Join(err, serr)
+	}
+	return err
+}
