@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -81,6 +82,14 @@ func check(t *testing.T, text string) *typed {
 	file, err := parser.ParseFile(fset, "p.go", text, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
+	}
+	// A test built with -trimpath does not hold the path of the standard library.
+	if build.Default.GOROOT == "" {
+		out, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		build.Default.GOROOT = strings.TrimSpace(string(out))
 	}
 	p := &typed{dir: "p", files: []*ast.File{file}}
 	p.check(t, "p", fset, importer.ForCompiler(fset, "source", nil))
