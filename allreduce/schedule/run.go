@@ -2,7 +2,11 @@
 
 package schedule
 
-import "math"
+import (
+	"math"
+
+	"github.com/gvw-project/gvw/internal/invariant"
+)
 
 // Run carries a program through one collective, part by part. It moves no bytes
 // and never waits: a driver asks for each peer what may be sent and what may be
@@ -112,6 +116,10 @@ func (r *Run) move(step int) Move {
 }
 
 func (r *Run) advance(steps []int32, at []int, peer int) {
+	if invariant.Enabled {
+		_, may := r.next(steps, at[peer])
+		invariant.Check(may, "schedule: rank %d reports a part of peer %d that it was not given", r.prog.Rank, peer)
+	}
 	i := steps[at[peer]]
 	m := r.move(int(i))
 	r.past[i] = m.Hi

@@ -11,17 +11,28 @@
 //	}
 //
 // [Enabled] is a constant, so without the build tag "invariant" the compiler
-// removes the whole statement, arguments included. Race builds switch it on:
-// whoever looks for races wants to know about broken invariants too.
+// removes the whole statement, arguments included. A test of this package searches
+// the programs for the texts of all checks. Race builds enable the checks, so every
+// run of the tests under the race detector includes them.
+//
+// The checks stand where state machines end a step: after each event of the server
+// (internal/spantree/core), where a schedule advances (allreduce/schedule), and where
+// an edge sends and receives a part (allreduce/internal/engine).
 //
 // Input, network and files are never checked here: those are errors.
 package invariant
 
 import "fmt"
 
-// Check panics if ok is false. The text says what should have held.
+// Check panics with the text if ok is false.
 func Check(ok bool, format string, args ...any) {
 	if !ok {
-		panic("BUG: " + fmt.Sprintf(format, args...))
+		Fail(format, args...)
 	}
+}
+
+// Fail panics with the text. Use it where a condition is part of a larger check, so that
+// the arguments are made only when an invariant is broken.
+func Fail(format string, args ...any) {
+	panic("BUG: " + fmt.Sprintf(format, args...))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/link"
 )
@@ -59,6 +60,9 @@ func (e *Edge) filled(n int) {
 	e.in.Add(int64(n))
 	if in.inBody && len(in.ahead) == 0 {
 		in.got += n
+		if invariant.Enabled {
+			invariant.Check(in.got <= len(in.body), "engine: %d bytes have come for %d bytes of a frame of %s", in.got, len(in.body), link.RankAt(e.Rank, e.Host))
+		}
 		return
 	}
 	in.ahead = in.buf[:len(in.ahead)+n]
@@ -286,6 +290,10 @@ func (e *Edge) received(part []byte) {
 		if m.Act == schedule.Take && in.frame.Flags&link.FlagSum != 0 {
 			c.sums.set(m.Lo, m.Hi, in.frame.Sum)
 		}
+	}
+	if invariant.Enabled {
+		next, may := c.run.NextReceive(e.peer)
+		invariant.Check(may && next == m, "engine: got the part %+v of %s, want %+v (allowed: %v)", m, link.RankAt(e.Rank, e.Host), next, may)
 	}
 	c.run.Received(e.peer)
 	en.progress()

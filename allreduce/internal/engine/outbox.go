@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/link"
 )
 
@@ -26,8 +27,12 @@ type outbox struct {
 // and never again.
 func (e *Edge) compose() (ok, over bool) {
 	o, en := &e.outbox, e.en
+	unwritten := o.part || o.turn
 	*o = outbox{head: o.head[:0]}
 	en.Mu.Lock()
+	if invariant.Enabled {
+		invariant.Check(!unwritten || e.broken, "engine: a part for %s was not written, and another one is composed", link.RankAt(e.Rank, e.Host))
+	}
 	if en.mute.Load() {
 		defer en.Mu.Unlock()
 		e.resting = true
@@ -159,6 +164,10 @@ func (e *Edge) wrote() {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	if en.Failure == nil && en.Active && en.Call.Id.Seq == seq {
+		if invariant.Enabled {
+			next, may := en.Call.run.NextSend(e.peer)
+			invariant.Check(may && next.Lo == o.lo, "engine: wrote a part from byte %d for %s, want %+v (allowed: %v)", o.lo, link.RankAt(e.Rank, e.Host), next, may)
+		}
 		en.Call.run.Sent(e.peer)
 		en.progress()
 	}

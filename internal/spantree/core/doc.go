@@ -39,4 +39,5 @@
 //   - finish.go, ended.go, cancel.go: the end of a job
 //   - restart.go: what a restarted server learns from its ranks
 //   - status.go: the answer to STATUS
+//   - check.go: the invariants between two events
 package core

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -164,6 +165,7 @@ type Machine struct {
 	Grace    time.Time // until then attempts of an earlier life of the server may report
 	draining bool
 	receipts uint64
+	steps    uint64          // events so far, counted in builds that check invariants
 	awaiting map[uint64]*job // by receipt
 	broken   string          // why no record reaches the journal any more; "": they do
 }
@@ -227,6 +229,9 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 		m.broken = ev.Err.Error()
 	default:
 		panic(fmt.Sprintf("BUG: spantree: unknown event %T", ev))
+	}
+	if invariant.Enabled {
+		m.checkStep()
 	}
 	return m.out
 }

@@ -69,7 +69,7 @@ func playMachine(t interface {
 				}
 			}
 		}
-		checkMachine(t, m)
+		m.check()
 	}
 }
 

@@ -82,7 +82,7 @@ func tell(t *testing.T, text string) string {
 		for _, a := range m.Step(now, ev) {
 			fmt.Fprintf(&out, "  %s\n", show(a))
 		}
-		checkMachine(t, m)
+		m.check()
 	}
 	pass := func(d time.Duration, beating []ConnID) {
 		for end := now.Add(d); now.Before(end); {
@@ -410,89 +410,4 @@ func fields(f any) string {
 		}
 	}
 	return b.String()
-}
-
-// checkMachine holds what is true between any two events.
-func checkMachine(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, m *Machine,
-) {
-	t.Helper()
-	if len(m.endings) > maxEnded {
-		t.Fatalf("%d ended jobs are kept", len(m.endings))
-	}
-	seated := 0
-	if len(m.order) != len(m.jobs) {
-		t.Fatalf("%d jobs in order, %d by name", len(m.order), len(m.jobs))
-	}
-	for _, j := range m.order {
-		native, ready, completed, owed, unanswered := 0, 0, 0, 0, 0
-		for r, a := range j.seats {
-			if a.rank != r || a.job != j || r < 0 || r >= j.total || m.Conns[a.conn] != a {
-				t.Fatalf("job %v: seat %d is not what it should be: %+v", j.id, r, a)
-			}
-			if !a.vw {
-				native++
-			}
-			if a.ready {
-				ready++
-			}
-			if a.complete {
-				completed++
-			}
-			owed += len(a.owes)
-			if a.over && !a.answered {
-				unanswered++
-			}
-			if !a.seated {
-				t.Fatalf("job %v: rank %d does not know that it has a seat", j.id, r)
-			}
-		}
-		seated += len(j.everybody())
-		if len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.barred) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total {
-			t.Fatalf("job %v keeps too much", j.id)
-		}
-		for _, a := range j.spares {
-			if a.rank != -1 || a.job != j || a.seated || m.Conns[a.conn] != a || len(j.spares) > maxSpares {
-				t.Fatalf("job %v: a spare is not what it should be: %+v", j.id, a)
-			}
-		}
-		left := sortedRanks(j.vacant)
-		if j.state == filling {
-			left = sortedRanks(j.gone)
-		}
-		for _, r := range left {
-			if len(j.spares) > 0 && j.free(r) && !m.gracious(j) {
-				t.Fatalf("job %v: rank %d is free, and there is a spare", j.id, r)
-			}
-		}
-		for r, all := range j.extras {
-			for _, a := range all {
-				if a.rank != r || a.job != j || a.seated || m.Conns[a.conn] != a {
-					t.Fatalf("job %v: standby of rank %d is not what it should be: %+v", j.id, r, a)
-				}
-			}
-			if j.seats[r] == nil && j.free(r) || len(all) == 0 || len(all) > maxStandbys+1 {
-				t.Fatalf("job %v: %d attempts of rank %d stand by, seat %v", j.id, len(all), r, j.seats[r])
-			}
-		}
-		switch {
-		case m.jobs[j.id] != j:
-			t.Fatalf("job %v is known by another name", j.id)
-		case native != j.native || ready != j.ready:
-			t.Fatalf("job %v counts %d native and %d ready members, there are %d and %d", j.id, j.native, j.ready, native, ready)
-		case completed != j.completed || owed != j.owed:
-			t.Fatalf("job %v counts %d complete members that owe %d files, there are %d and %d", j.id, j.completed, j.owed, completed, owed)
-		case unanswered != j.unanswered:
-			t.Fatalf("job %v counts %d members that have not answered, there are %d", j.id, j.unanswered, unanswered)
-		case j.state == failed:
-			t.Fatalf("job %v has failed and is still there", j.id)
-		case len(j.seats) == 0 && len(j.spares) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
-			t.Fatalf("job %v has no members", j.id)
-		}
-	}
-	if seated != len(m.Conns) {
-		t.Fatalf("%d connections, %d of them in jobs", len(m.Conns), seated)
-	}
 }

@@ -117,7 +117,7 @@ func (s *stage) step(ev Event) {
 			}
 		}
 	}
-	checkMachine(s, s.m)
+	s.m.check()
 	if s.ended && len(s.m.jobs) > 0 { // that was an earlier job of the name
 		s.ended = false
 		for _, a := range s.actors {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import "github.com/gvw-project/gvw/internal/invariant"
+
+const (
+	checkedWhole = 64 // connections up to which the machine is checked after every event
+	checkedEvery = 64 // with more connections, the events of which one is followed by a check
+)
+
+// checkStep checks the machine after an event, in builds that check invariants. A check
+// visits all ranks, so a large machine is checked after some of its events only.
+func (m *Machine) checkStep() {
+	if m.steps++; len(m.Conns) <= checkedWhole || m.steps%checkedEvery == 0 {
+		m.check()
+	}
+}
+
+// check panics unless the machine's counters, lists and maps agree with each other, as
+// they do between any two events.
+func (m *Machine) check() {
+	if len(m.endings) > maxEnded {
+		invariant.Fail("spantree: %d ended jobs are kept, limit %d", len(m.endings), maxEnded)
+	}
+	if len(m.order) != len(m.jobs) {
+		invariant.Fail("spantree: %d jobs in order, %d by name", len(m.order), len(m.jobs))
+	}
+	attempts := 0
+	for _, j := range m.order {
+		m.checkSeats(j)
+		m.checkSpares(j)
+		m.checkStandbys(j)
+		switch {
+		case m.jobs[j.id] != j:
+			invariant.Fail("spantree: job %v is registered under another name", j.id)
+		case j.state == failed:
+			invariant.Fail("spantree: job %v has failed and is still registered", j.id)
+		case len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.barred) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total:
+			invariant.Fail("spantree: job %v of %d ranks exceeds a limit: %d asks, %d charges, %d barred attempts, %d vacant ranks, %d leases",
+				j.id, j.total, len(j.asks), len(j.charges), len(j.barred), len(j.vacant), len(j.leases))
+		case len(j.seats) == 0 && len(j.spares) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
+			invariant.Fail("spantree: job %v has no members", j.id)
+		}
+		attempts += len(j.everybody())
+	}
+	if attempts != len(m.Conns) {
+		invariant.Fail("spantree: %d connections, %d of them in jobs", len(m.Conns), attempts)
+	}
+}
+
+// checkSeats checks the holders of a job's ranks, and what the job counts of them.
+func (m *Machine) checkSeats(j *job) {
+	var native, ready, completed, owed, unanswered int
+	for r, a := range j.seats {
+		if a.rank != r || a.job != j || r < 0 || r >= j.total || m.Conns[a.conn] != a || !a.seated {
+			invariant.Fail("spantree: job %v: the holder of rank %d is inconsistent: %+v", j.id, r, *a)
+		}
+		native += one(!a.vw)
+		ready += one(a.ready)
+		completed += one(a.complete)
+		owed += len(a.owes)
+		unanswered += one(a.over && !a.answered)
+	}
+	switch {
+	case native != j.native || ready != j.ready:
+		invariant.Fail("spantree: job %v counts %d native and %d ready members, it has %d and %d", j.id, j.native, j.ready, native, ready)
+	case completed != j.completed || owed != j.owed:
+		invariant.Fail("spantree: job %v counts %d complete members that owe %d files, it has %d and %d", j.id, j.completed, j.owed, completed, owed)
+	case unanswered != j.unanswered:
+		invariant.Fail("spantree: job %v counts %d members that have not answered, it has %d", j.id, j.unanswered, unanswered)
+	}
+}
+
+// checkSpares checks the attempts without a rank. A spare never waits beside a free rank.
+func (m *Machine) checkSpares(j *job) {
+	for _, a := range j.spares {
+		if a.rank != -1 || a.job != j || a.seated || m.Conns[a.conn] != a || len(j.spares) > maxSpares {
+			invariant.Fail("spantree: job %v: a spare is inconsistent: %+v", j.id, *a)
+		}
+	}
+	if len(j.spares) == 0 || m.gracious(j) {
+		return
+	}
+	left := sortedRanks(j.vacant)
+	if j.state == filling {
+		left = sortedRanks(j.gone)
+	}
+	for _, r := range left {
+		if j.free(r) {
+			invariant.Fail("spantree: job %v: rank %d is free, and there is a spare", j.id, r)
+		}
+	}
+}
+
+// checkStandbys checks the attempts of ranks that other attempts hold.
+func (m *Machine) checkStandbys(j *job) {
+	for r, all := range j.extras {
+		for _, a := range all {
+			if a.rank != r || a.job != j || a.seated || m.Conns[a.conn] != a {
+				invariant.Fail("spantree: job %v: a standby of rank %d is inconsistent: %+v", j.id, r, *a)
+			}
+		}
+		if j.seats[r] == nil && j.free(r) || len(all) == 0 || len(all) > maxStandbys+1 {
+			invariant.Fail("spantree: job %v: rank %d has %d standbys, and the holder %v", j.id, r, len(all), j.seats[r])
+		}
+	}
+}
+
+// one returns 1 for true.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
