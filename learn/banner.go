@@ -28,7 +28,7 @@ func (b banner) print(w io.Writer) error {
 // banner says what is about to happen, in vw's words and order.
 func (r *runner) banner() banner {
 	var b banner
-	c := &r.session.cfg
+	c := &r.cfg
 	c.Features.Namespaces.say(&b)
 	if c.TestOnly {
 		b.addf("only testing")
@@ -73,8 +73,8 @@ func (r *runner) banner() banner {
 	if r.unheld {
 		b.addf("Making holdout_set_off=true since output regularizer specified")
 	}
-	b.addf("%s", r.session.data.Plan())
-	if len(c.Data.Inputs) > 0 && r.session.data.ReadsText() {
+	b.addf("%s", r.read.data.Plan())
+	if len(c.Data.Inputs) > 0 && r.read.data.ReadsText() {
 		names := make([]string, len(c.Data.Inputs))
 		for i, in := range c.Data.Inputs {
 			names[i] = in.Name

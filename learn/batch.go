@@ -6,12 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
-	"github.com/gvw-project/gvw/optim/descent"
 )
 
 // batch is the machine of passes of a batch solver (L-BFGS, CG). A step is one
@@ -19,13 +20,19 @@ import (
 // adds the sums of all ranks; its commit hands them to the solver, which takes
 // the same decision on every rank.
 type batch struct {
-	s      *session
+	read    *reader
+	tally   *tally
+	job     *job
+	console *console
+	models  models
+
+	config solverConfig
 	solver batchSolver
 	acc    summation
+	keeps  *regularizers // what the output regularisers are made of, but for the outcome; nil: none are asked for
 
-	passes int             // that the solver may take
-	short  bool            // there are too few of them to begin anew
-	prior  descent.Penalty // --input_feature_regularizer; zero: none
+	passes int  // that the solver may take
+	short  bool // there are too few of them to begin anew
 
 	part *optim.Sums // over this rank's examples
 	sums *optim.Sums // over those of all; the same, but where the state is kept
@@ -37,14 +44,14 @@ type batch struct {
 	best []float32 // the weights with the best holdout loss; nil: none kept
 	stop bool      // the holdout loss no longer improves
 
-	read solverState // of a state that is being read
+	got solverState // of a state that is being read
 }
 
 var _ stage = (*batch)(nil)
 
 // Next names the next step.
 func (m *batch) Next() (string, bool) {
-	name, pass := m.s.cfg.solverName(), m.solver.Row().Pass+1
+	name, pass := m.config.name(), m.solver.Row().Pass+1
 	req, ok := m.solver.Request()
 	switch {
 	case m.stop || m.short:
@@ -62,7 +69,7 @@ func (m *batch) Work(ctx context.Context) error {
 	req := m.request()
 	m.begin(req.Kind)
 	m.acc.begin(req, m.part, m.solver.Row().Pass+1)
-	if err := m.s.batches(ctx, m.acc.batch); err != nil {
+	if err := m.read.batches(ctx, m.acc.batch); err != nil {
 		return err
 	}
 	if err := m.acc.end(); err != nil {
@@ -84,31 +91,31 @@ func (m *batch) request() optim.Request {
 // Exchange adds the sums of all ranks, in vw's order: diagonal, importance,
 // loss, gradient; or the curvature alone.
 func (m *batch) Exchange(ctx context.Context, g *allreduce.Group) error {
-	if err := m.s.ready(ctx); err != nil {
+	if err := m.job.ready(ctx); err != nil {
 		return err
 	}
 	m.arrange(m.request().Kind)
 	m.sums.Loss, m.sums.Weight, m.sums.Curvature = m.part.Loss, m.part.Weight, m.part.Curvature
-	if m.s.total > 1 {
+	if m.job.total > 1 {
 		if err := m.reduce(ctx, g, m.request().Kind); err != nil {
 			return err
 		}
 	}
-	if err := m.s.share(ctx, record{}); err != nil {
+	if err := m.tally.share(ctx, record{}); err != nil {
 		return err
 	}
 	req, more := m.solver.Request()
 	if !more || req.Kind == optim.Curvature {
 		return nil // of the same weights as the pass before
 	}
-	return m.s.validate(ctx, m.s.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
+	return m.tally.validate(ctx, m.tally.judgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
 		return r.Clip(initial + float32(dot(req.X, fs)))
 	}))
 }
 
 func (m *batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
 	sums, part := m.sums, m.part
-	m.s.register(sums.Gradient, part.Gradient, sums.Diagonal, part.Diagonal)
+	m.job.register(sums.Gradient, part.Gradient, sums.Diagonal, part.Diagonal)
 	if kind == optim.First {
 		if err := g.AllReduceInto(ctx, allreduce.Vec(sums.Diagonal).Named("diagonal of the Hessian"), allreduce.Vec(part.Diagonal), allreduce.Sum); err != nil {
 			return err
@@ -154,71 +161,70 @@ func (m *batch) reduceScalars(ctx context.Context, g *allreduce.Group, kind opti
 
 // Commit hands the sums to the solver and prints its row of vw's trace.
 func (m *batch) Commit() error {
-	s := m.s
-	h := s.all.Stats.Holdout
+	t := m.tally
+	h := m.job.all.Stats.Holdout
 	req, more := m.solver.Request()
-	if more && s.valid.improves() {
+	if more && t.valid.improves() {
 		m.best = append(m.best[:0], req.X...)
 	}
-	better, stop := s.endPass()
+	better, stop := t.endPass()
 	if !more {
 		m.hessian, m.final = false, m.sums.Diagonal
-		return s.report(s.cfg.solverName())
+		return t.report(m.config.name())
 	}
 	if err := m.solver.Accept(m.sums); err != nil {
 		if _, ok := errors.AsType[*optim.DivergeError](err); ok {
-			return s.divergence(err)
+			return m.read.divergence(err)
 		}
 		return err
 	}
 	row := m.solver.Row()
-	if s.holdout.on && row.Pass > 1 { // vw shows the training loss of the first pass
+	if t.holdout && row.Pass > 1 { // vw shows the training loss of the first pass
 		row.HeldOut, row.HoldoutKnown = true, h.PassWeight > 0
 		if row.HoldoutKnown {
 			row.Holdout = h.PassLoss / h.PassWeight
 		}
 	}
 	m.row = optim.AppendRow(m.row[:0], row)
-	if err := s.say(m.row); err != nil {
+	if err := m.console.say(m.row); err != nil {
 		return err
 	}
 	req, more = m.solver.Request()
-	if better && more && s.valid == nil {
+	if better && more && t.valid == nil {
 		m.best = append(m.best[:0], req.X...)
 	}
-	if err := s.savePass(func() trained {
+	if err := m.models.savePass(func() *model.Regressor {
 		if more {
-			return batchModel(s, req.X)
+			return m.model(req.X)
 		}
-		return batchModel(s, m.solver.Weights())
+		return m.model(m.solver.Weights())
 	}); err != nil {
 		return err
 	}
 	if m.stop = stop; stop {
-		if err := s.say([]byte("Early termination reached w.r.t. " + s.stoppedBy() + " set error")); err != nil {
+		if err := m.console.say([]byte("Early termination reached w.r.t. " + t.stoppedBy() + " set error")); err != nil {
 			return err
 		}
 	}
-	return s.report(s.cfg.solverName())
+	return t.report(m.config.name())
 }
 
 // finish prints why the solver stopped, and ends training with the weights of the
 // best pass if the holdout loss stopped it, as vw does, else with the last ones.
-func (m *batch) finish(r *runner) error {
-	s := m.s
+func (m *batch) finish() (outcome, error) {
 	m.acc = summation{}
 	w := m.solver.Weights()
 	if m.stop && m.best != nil {
 		w = m.best
 	}
-	r.model = batchModel(s, w)
+	out := outcome{model: m.model(w), logLoss: math.NaN()}
 	status := m.solver.Status()
 	if m.short {
 		status = optim.PassLimit
 	}
-	verdict := optim.AppendVerdict(nil, status, m.solver.Row(), s.cfg.Batch.Termination.Value, s.cfg.Batch.Semantics)
-	if s.cfg.regularizes() {
-		if r.regularizers = m.regularizers(w); r.regularizers == nil {
+	verdict := optim.AppendVerdict(nil, status, m.solver.Row(), m.config.termination, m.config.semantics)
+	if m.keeps != nil {
+		if out.regularizers = m.regularizers(w); out.regularizers == nil {
 			if status == optim.PassLimit {
 				verdict = verdict[:0]
 			}
@@ -226,7 +232,32 @@ func (m *batch) finish(r *runner) error {
 		}
 	}
 	if m.stop {
-		return nil
+		return out, nil
 	}
-	return s.say(verdict)
+	return out, m.console.say(verdict)
+}
+
+// model is the model with the weights w: for prediction only, as vw's.
+func (m *batch) model(w []float32) *model.Regressor {
+	return &model.Regressor{Header: m.models.header(false), Weights: model.View{Data: w}}
+}
+
+// shrink lets the solver begin anew at the weights it has come to.
+func (m *batch) shrink() (void bool, err error) {
+	m.best = nil
+	done := m.solver.Row().Pass
+	if _, more := m.solver.Request(); !more || done == 0 {
+		return false, nil
+	}
+	if m.console.midLine {
+		if err := m.console.say([]byte{'\n'}); err != nil {
+			return true, err
+		}
+	}
+	if m.passes -= done; m.passes < 2 { // a gradient and a curvature are the least
+		m.short = true
+		return true, nil
+	}
+	m.solver, err = m.config.solver(m.solver.Weights(), m.passes)
+	return true, err
 }

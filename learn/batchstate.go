@@ -18,7 +18,7 @@ import (
 
 // begin makes room for the sums over this rank's examples.
 func (m *batch) begin(kind optim.Kind) {
-	if !m.s.keep {
+	if !m.job.keep {
 		if m.sums == nil {
 			m.sums = m.solver.InPlace()
 		}
@@ -33,7 +33,7 @@ func (m *batch) begin(kind optim.Kind) {
 
 // arrange makes room for the sums over those of all.
 func (m *batch) arrange(kind optim.Kind) {
-	if !m.s.keep {
+	if !m.job.keep {
 		return
 	}
 	if m.sums == nil {
@@ -63,8 +63,8 @@ type solverState struct {
 }
 
 func (m *batch) solverState() solverState {
-	if m.read != (solverState{}) {
-		return m.read
+	if m.got != (solverState{}) {
+		return m.got
 	}
 	switch solver := m.solver.(type) {
 	case *lbfgs.Solver:
@@ -79,7 +79,7 @@ func (m *batch) solverState() solverState {
 
 // shared is the solver's state but for its vectors.
 func (m *batch) shared(c *snapshot.Coder) {
-	m.read = solverState{}
+	m.got = solverState{}
 	st := m.solverState()
 	if st.cg != nil {
 		codeHead(c, &st.cg.Head)
@@ -105,7 +105,7 @@ func (m *batch) shared(c *snapshot.Coder) {
 		}
 	}
 	if c.Reading {
-		m.read = st
+		m.got = st
 	}
 }
 
@@ -139,17 +139,12 @@ func (m *batch) own(*snapshot.Coder) {}
 
 // adopt makes a solver of the state that has been read.
 func (m *batch) adopt() (err error) {
-	c := &m.s.cfg
-	if st := m.read.lbfgs; st != nil {
-		m.solver, err = lbfgs.Restore(c.lbfgs(m.passes, m.prior), *st)
-	} else {
-		m.solver, err = cg.Restore(c.cg(m.passes, m.prior), *m.read.cg)
-	}
-	m.read = solverState{}
-	if !m.s.keep {
+	m.solver, err = m.config.restore(m.got, m.passes)
+	m.got = solverState{}
+	if !m.job.keep {
 		m.sums, m.part = nil, nil // the solver's own, which is another one now
 	}
-	m.s.table.Next = math.Inf(1) // also where the records are those of SGD
+	m.console.table.Next = math.Inf(1) // also where the records are those of SGD
 	return err
 }
 

@@ -14,15 +14,19 @@ import (
 )
 
 // calls counts the calls that vw makes to its learners, for --extra_metrics.
-type calls struct{ learn, predict uint64 }
+type calls struct {
+	predictsFirst  bool // vw calls predict before each call of learn
+	learn, predict uint64
+}
 
-// count adds the calls for one example.
-func (n *calls) count(s *session, ex *feature.Example, held bool) {
-	learns := s.learns(held) && ex.Labeled()
+// count adds the calls for one example. learns says that it is learned from, if it has a
+// label.
+func (n *calls) count(ex *feature.Example, learns bool) {
+	learns = learns && ex.Labeled()
 	if learns {
 		n.learn++
 	}
-	if !learns || s.cfg.predictsFirst() {
+	if !learns || n.predictsFirst {
 		n.predict++
 	}
 }
@@ -36,13 +40,12 @@ func (c *Config) predictsFirst() bool {
 // writeExtraMetrics writes the JSON of --extra_metrics in vw's words and order. vw ends
 // it without a newline.
 func (r *runner) writeExtraMetrics(w io.Writer) error {
-	s := r.session
 	text := fmt.Sprintf(`{"total_log_calls":%d,"extra_metrics":{"total_learn_calls":%d,"total_predict_calls":%d}`,
-		s.hold.warnings.Load(), s.calls.learn, s.calls.predict)
-	if c := &s.cfg; c.FTRL.Rule != ftrl.None {
+		r.console.hold.warnings.Load(), r.tally.calls.learn, r.tally.calls.predict)
+	if c := &r.cfg; c.FTRL.Rule != ftrl.None {
 		alpha, beta := c.ftrlNumbers()
 		text += fmt.Sprintf(`,"%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
-			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.followed.Norm)), jsonFloat(float32(r.followed.TotalWeight)), followerNames[c.FTRL.Rule])
+			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.outcome.followed.Norm)), jsonFloat(float32(r.outcome.followed.TotalWeight)), followerNames[c.FTRL.Rule])
 	}
 	_, err := io.WriteString(w, text+"}")
 	return err

@@ -16,12 +16,20 @@ import (
 // chooser predicts the class of examples and learns from them, whatever the rule of the
 // learners is, and books what it has predicted.
 type chooser struct {
-	s       *session
-	learner *oaa.Learner
-	table   weighted // of all classes
-	labels  classLabels
-	sums    classLoss // of this rank
-	probs   []float32 // of the example at hand
+	read  *reader
+	tally *tally
+	audit *audit // nil: nobody looks
+
+	learner       *oaa.Learner
+	table         weighted // of all classes
+	labels        classLabels
+	probabilities bool // predictions are the probabilities of all classes
+	scores        bool // predictions are the scores of all classes
+	linked        bool // scores are shown through the link
+	sampled       bool // not all classes learn from an example that is not theirs
+
+	sums  classLoss // of this rank
+	probs []float32 // of the example at hand
 }
 
 // classLoss sums the log-losses of --probabilities.
@@ -31,70 +39,55 @@ type classLoss struct{ trained, held float64 }
 // whatever its weight, as vw has it.
 const noClass = 999
 
-// chooser returns a chooser with these learners.
-func (s *session) chooser(learner *oaa.Learner, table weighted) *chooser {
-	learner.Fixed = s.fixed // labels are -1 and 1, as the learners see them
-	return &chooser{s: s, learner: learner, table: table, labels: newClassLabels(&s.cfg)}
-}
-
-// subsample is --oaa_subsample.
-func (m *chooser) subsample() error {
-	c := &m.s.cfg
-	if c.OAA.Subsample == 0 {
-		return nil
-	}
-	state, err := m.learner.Subsample(c.OAA.Subsample, c.Model.Start.Seed)
-	c.Model.Start.Seed = state
-	return err
-}
-
 // watch shows the example at hand as one of the FTRL family's classes is about to learn
 // from it, which vw does besides showing the predictions of all classes.
 func (m *chooser) watch(class int, score float32) {
-	_ = m.s.audit.class(m.learner, m.table, class, score) // flush returns the error, too
+	_ = m.audit.class(m.learner, m.table, class, score) // flush returns the error, too
 }
 
-// meet predicts an example and learns from it, and books the prediction.
-func (m *chooser) meet(b *feature.Batch, ex *feature.Example, held bool) error {
-	s := m.s
+// process predicts an example and learns from it, and books the prediction.
+func (m *chooser) process(b *feature.Batch, ex *feature.Example, held bool) error {
+	t := m.tally
+	learns := t.learns(held)
+	t.calls.count(ex, learns)
 	if ex.Weight < 0 { // vw counts it as 0 here, and below 0 where labels are simple
 		none := *ex
 		none.Weight = 0
 		ex = &none
 	}
-	m.learner.Range = s.seen
+	m.learner.Range = t.seen
 	fs := b.FeaturesOf(ex)
-	if err := s.audit.classes(b, ex, m.learner, m.table); err != nil {
+	if err := m.audit.classes(b, ex, m.learner, m.table); err != nil {
 		return err
 	}
 	shown := m.labels
 	var scores []float32
-	if s.learns(held) && ex.Labeled() {
-		if err := m.labels.decide(s, ex.Label); err != nil {
+	if learns && ex.Labeled() {
+		if err := m.labels.decide(ex.Label, t.stats.Examples); err != nil {
 			return err
 		}
-		if s.cfg.OAA.Probabilities || s.cfg.OAA.Scores {
+		if m.probabilities || m.scores {
 			shown = m.labels // vw numbers scores after the decision, and a class before it
 		}
 		right := m.labels.class(ex.Label)
-		if s.cfg.OAA.Subsample > 0 {
+		if m.sampled {
 			scores = m.learner.LearnSample(fs, ex, right)
 		} else {
 			scores = m.learner.Learn(fs, ex, right)
 		}
 		if k := m.learner.Wild(); k >= 0 {
 			what := fmt.Sprintf("the score of class %s is no finite number", m.labels.text(k))
-			if err := s.diverged(b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
+			if err := m.read.diverged(t.passes+1, b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
 				return err
 			}
 		}
-		s.seen = m.learner.Range
+		t.seen = m.learner.Range
 	} else {
 		scores = m.learner.Predict(fs, ex.Initial)
 	}
-	if s.cfg.Loss.Link != "identity" { // not of probabilities
+	if m.linked { // not of probabilities
 		for i, v := range scores {
-			scores[i] = s.link.Apply(v)
+			scores[i] = t.link.Apply(v)
 		}
 	}
 	return m.account(b, ex, held, scores, &shown)
@@ -113,7 +106,7 @@ func highest(scores []float32) int {
 
 // account books one example.
 func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scores []float32, shown *classLabels) error {
-	s := m.s
+	t := m.tally
 	best, right := highest(scores), shown.class(ex.Label)
 	l := float32(0)
 	counted := *ex
@@ -124,26 +117,27 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 		}
 	}
 	features := ex.Count()
-	s.stats.Add(&counted, held, l, features)
-	if s.cfg.OAA.Probabilities {
+	t.stats.Add(&counted, held, l, features)
+	if m.probabilities {
 		m.probs = probabilities(m.probs[:0], scores)
 		scores = m.probs
 		m.addLogLoss(ex, held, right)
 	}
-	if s.measures.counts(s, ex, held) {
-		s.measures.own.AddChoice(m.choice(scores, right, ex.Weight))
+	if t.measures.counts(ex, held) {
+		t.measures.own.AddChoice(m.choice(scores, right, ex.Weight))
 	}
 	if err := m.write(b.TagOf(ex), scores, best, shown); err != nil {
 		return err
 	}
-	if !s.table.Due(&s.stats) {
+	table := t.console.table
+	if !table.Due(&t.stats) {
 		return nil
 	}
 	prediction := shown.text(best)
-	if s.cfg.OAA.Probabilities {
+	if m.probabilities {
 		prediction = fmt.Sprintf("%s(%.0f%%)", prediction, scores[best]*100)
 	}
-	return s.table.Print(&s.stats, s.holdout.on && s.passes > 0, shown.label(ex.Label), prediction, features)
+	return table.Print(&t.stats, t.showsHoldout(), shown.label(ex.Label), prediction, features)
 }
 
 // choice is how right the highest of the scores is, which are probabilities
@@ -151,7 +145,7 @@ func (m *chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 func (m *chooser) choice(scores []float32, right int, weight float32) metric.Choice {
 	best := highest(scores)
 	c := metric.Choice{Weight: weight, Score: scores[best], Right: best == right, Probability: float32(math.NaN())}
-	if m.s.cfg.OAA.Probabilities {
+	if m.probabilities {
 		c.Probability = 0 // of a label that is no class's
 		if right >= 0 && right < len(scores) {
 			c.Probability = scores[right]
@@ -164,7 +158,7 @@ func (m *chooser) choice(scores []float32, right int, weight float32) metric.Cho
 func (m *chooser) judge(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
 	m.learner.Range = r
 	scores := m.learner.Predict(fs, ex.Initial)
-	if m.s.cfg.OAA.Probabilities {
+	if m.probabilities {
 		m.probs = probabilities(m.probs[:0], scores)
 		scores = m.probs
 	}
@@ -208,12 +202,12 @@ func probabilities(dst, scores []float32) []float32 {
 
 // logLoss is the mean of vw's summary, of the sums over all ranks; NaN where it is not kept.
 func (m *chooser) logLoss(total classLoss) float64 {
-	s := m.s
+	all := &m.tally.job.all.Stats
 	switch {
-	case !s.cfg.OAA.Probabilities:
+	case !m.probabilities:
 		return math.NaN()
-	case s.holdout.on:
-		return total.held / s.all.Stats.Holdout.Weight
+	case m.tally.holdout:
+		return total.held / all.Holdout.Weight
 	}
-	return total.trained / s.all.Stats.Labeled
+	return total.trained / all.Labeled
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
+	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -19,8 +20,8 @@ type classes struct {
 	learners *sgd.Classes
 	chooser  *chooser
 
-	base   []sgd.ClassSums // of the loaded model
-	all    []sgd.ClassSums // of the job so far, without base
+	loaded []sgd.ClassSums // of the loaded model
+	all    []sgd.ClassSums // of the job so far, without loaded
 	total  classLoss       // over all ranks
 	gone   goneSums        // of lost ranks
 	vector []float64       // what ranks add up
@@ -30,7 +31,7 @@ type classes struct {
 func (m *classes) Work(ctx context.Context) error {
 	m.guard()
 	defer m.end()
-	return m.s.pass(ctx, m.chooser.meet)
+	return m.read.pass(ctx, m.tally.passes, m.tally.weighted(m.chooser.process))
 }
 
 // goneSums are what lost ranks have added to the job's sums; without any, nothing.
@@ -59,7 +60,7 @@ func (m *classes) own(c *snapshot.Coder) {
 	codeSums(c, m.learners.Sums(), &m.chooser.sums)
 	m.online.own(c)
 	turn := m.learners.Turn()
-	if c.Number("class whose turn it is", &turn, m.s.cfg.OAA.Classes-1); c.Reading && c.Err == nil {
+	if c.Number("class whose turn it is", &turn, len(m.all)-1); c.Reading && c.Err == nil {
 		c.Err = m.learners.SetTurn(turn)
 	}
 	labels := &m.chooser.labels
@@ -84,7 +85,7 @@ func codeSums(c *snapshot.Coder, sums []sgd.ClassSums, l *classLoss) {
 func (m *classes) shrink() (void bool, err error) {
 	gone := goneSums{classes: make([]sgd.ClassSums, len(m.all))}
 	sums, l := make([]sgd.ClassSums, len(m.all)), classLoss{}
-	for _, lost := range m.s.lost {
+	for _, lost := range m.job.lost {
 		var r record
 		rest, err := r.decode(lost.rank, lost.record)
 		if err != nil {
@@ -101,8 +102,8 @@ func (m *classes) shrink() (void bool, err error) {
 			return false, d.Err
 		}
 		for i, sum := range sums {
-			gone.classes[i].Nsx += sum.Nsx - m.base[i].Nsx
-			gone.classes[i].TotalWeight += sum.TotalWeight - m.base[i].TotalWeight
+			gone.classes[i].Nsx += sum.Nsx - m.loaded[i].Nsx
+			gone.classes[i].TotalWeight += sum.TotalWeight - m.loaded[i].TotalWeight
 		}
 		gone.loss.trained += l.trained
 		gone.loss.held += l.held
@@ -116,11 +117,11 @@ func (m *classes) shrink() (void bool, err error) {
 func (m *classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 	v := m.vector[:0]
 	for i, s := range m.learners.Sums() {
-		v = append(v, s.Nsx-m.base[i].Nsx, s.TotalWeight-m.base[i].TotalWeight)
+		v = append(v, s.Nsx-m.loaded[i].Nsx, s.TotalWeight-m.loaded[i].TotalWeight)
 	}
 	v = append(v, m.chooser.sums.trained, m.chooser.sums.held)
 	m.vector = v
-	if m.s.total > 1 && !g.Stream() { // vw has no such call
+	if m.job.total > 1 && !g.Stream() { // vw has no such call
 		if err := g.AllReduce(ctx, allreduce.Vec(v).Named("sums of the classes"), allreduce.Sum); err != nil {
 			return err
 		}
@@ -136,4 +137,23 @@ func (m *classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 	m.total.trained += m.gone.loss.trained
 	m.total.held += m.gone.loss.held
 	return nil
+}
+
+// finish ends training with its model.
+func (m *classes) finish() (outcome, error) {
+	return outcome{model: m.online.final(), logLoss: m.chooser.logLoss(m.total)}, nil
+}
+
+// model is the model as it is.
+func (m *classes) model() *model.Regressor {
+	reg := m.online.model()
+	if res := reg.Resume; res != nil {
+		for i, b := range m.loaded {
+			res.Models = append(res.Models, model.ModelSums{
+				NormNormalizer: b.Nsx + m.all[i].Nsx, TotalWeight: b.TotalWeight + m.all[i].TotalWeight,
+			})
+		}
+		res.NormNormalizer, res.TotalWeight = res.Models[0].NormNormalizer, res.Models[0].TotalWeight
+	}
+	return reg
 }

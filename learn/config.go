@@ -276,9 +276,6 @@ type Progress struct {
 	Of           int // of so many; 0: not known yet
 }
 
-// ClassWeight is the weight of a label.
-type ClassWeight struct{ Label, Weight float32 }
-
 // Hybrid is --hybrid P:Q: P passes of SGD, then up to Q passes of L-BFGS (the
 // curvature pass counts), in one process with one cache.
 type Hybrid struct {

@@ -6,9 +6,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
+	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // course is a whole training as one machine of one stage or, in the hybrid, two:
@@ -19,7 +23,13 @@ import (
 // commit, the results after each exchange. So it does not matter what this rank
 // does while it is written.
 type course struct {
-	s     *session
+	job    *job
+	tally  *tally
+	files  *predictionFiles
+	origin origin
+	log    *slog.Logger
+	passes int // of the whole training, if none stops early
+
 	stage stage
 	nth   int // stage, from 0
 	// then makes the stage after: from what the first one came to, or with left nil
@@ -38,13 +48,21 @@ type course struct {
 	known   bool            // results are there
 }
 
+// outcome is what a stage ends with.
+type outcome struct {
+	model        *model.Regressor
+	regularizers *regularizers // nil: none
+	logLoss      float64       // of --oaa --probabilities; NaN: none
+	followed     ftrl.Sums     // of a learner of the FTRL family
+}
+
 // stage is a machine whose state and results can be told. Its arrays are in one
 // order for writing and reading; which there are may depend on what shared says,
 // which comes before them.
 type stage interface {
 	allreduce.Machine
-	// finish puts what training came to into r.
-	finish(r *runner) error
+	// finish ends training.
+	finish() (outcome, error)
 
 	// shared is the part of the state that is the same on all ranks, own what a
 	// rank that takes over another one's place needs to know of it besides its
@@ -65,32 +83,31 @@ type stage interface {
 
 var _ allreduce.Shrinker = (*course)(nil)
 
-func newCourse(s *session, first stage, then func(left stage) (stage, error)) *course {
-	c := &course{s: s, then: then}
-	c.enter(first)
+func (c *course) begin(first stage) *course {
+	c.job.own = c.own
+	c.stage = first
 	return c
 }
 
-func (c *course) enter(st stage) {
-	c.stage = st
-	nth := c.nth
-	c.s.own = func(d *snapshot.Coder) {
-		n := nth
-		if d.Number("phase", &n, snapshot.MaxPhase); n != nth { // what the stage before has said
-			d.B = nil
-			return
-		}
-		st.own(d)
+// own codes what the place of this rank needs besides its record.
+func (c *course) own(d *snapshot.Coder) {
+	c.origin.code(d, c.job.rank)
+	c.tally.own(d)
+	n := c.nth
+	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // what the stage before has said
+		d.B = nil
+		return
 	}
+	c.stage.own(d)
 }
 
 // Keep says whether the job recovers from losses.
 func (c *course) Keep(recovers bool) {
-	s := c.s
-	s.keep = recovers && s.group.Size() > 1
-	s.rank, s.total = s.group.Rank(), s.group.Size()
-	if s.keep && s.predicts() && s.cfg.maxPasses() > 1 {
-		s.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (-t -i MODEL)")
+	j := c.job
+	j.keep = recovers && j.group.Size() > 1
+	j.rank, j.total = j.group.Rank(), j.group.Size()
+	if j.keep && c.files.any() && c.passes > 1 {
+		c.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (-t -i MODEL)")
 	}
 }
 
@@ -105,7 +122,7 @@ func (c *course) Work(ctx context.Context) error {
 	if c.worked { // a state was read that this rank had started from itself
 		return nil
 	}
-	c.s.mute = c.steps < c.written
+	c.files.mute = c.nth > 0 || c.steps < c.written // -p has the progressive predictions of the first stage
 	if err := c.stage.Work(ctx); err != nil {
 		return err
 	}
@@ -133,11 +150,12 @@ func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
 
 // keepResults notes what WriteResults is to write.
 func (c *course) keepResults() {
-	if !c.s.keep {
+	if !c.job.keep {
 		return
 	}
 	w := snapshot.Coder{B: c.results.Small[:0]}
-	c.s.outcome(&w)
+	c.job.records(&w)
+	c.tally.outcome(&w)
 	c.stage.outcome(&w)
 	c.results = snapshot.Parcel{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.outcomeArrays()}
 	c.known = true
@@ -151,7 +169,7 @@ func (c *course) Commit() error {
 	}
 	c.worked = false
 	c.steps++
-	if !c.s.silent {
+	if c.nth == 0 {
 		c.told++
 	}
 	if _, more := c.stage.Next(); !more && c.then != nil {
@@ -159,8 +177,8 @@ func (c *course) Commit() error {
 			return err
 		}
 	}
-	if c.s.keep {
-		c.s.keepRecords()
+	if c.job.keep {
+		c.job.commit()
 		c.state = c.current(c.state.Small)
 	}
 	return nil
@@ -174,7 +192,7 @@ func (c *course) advance(left stage) error {
 	}
 	c.nth++
 	c.then = nil
-	c.enter(st)
+	c.stage = st
 	return nil
 }
 
@@ -185,7 +203,8 @@ func (c *course) current(buf []byte) snapshot.Parcel {
 	}
 	w := snapshot.Coder{B: buf[:0]}
 	w.Number("steps with predictions", &c.told, c.steps)
-	c.s.shared(&w)
+	c.tally.shared(&w)
+	c.job.records(&w)
 	c.stage.shared(&w)
 	return snapshot.Parcel{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.sharedArrays()}
 }
@@ -193,8 +212,8 @@ func (c *course) current(buf []byte) snapshot.Parcel {
 // WriteState writes what the next step starts from.
 func (c *course) WriteState(w io.Writer) error {
 	p := c.state
-	if !c.s.keep {
-		if c.s.total > 1 {
+	if !c.job.keep {
+		if c.job.total > 1 {
 			panic("BUG: learn: a rank is asked for its state and was not told to keep it")
 		}
 		p = c.current(nil)
@@ -208,7 +227,7 @@ func (c *course) WriteState(w io.Writer) error {
 // ReadState takes over what another rank wrote.
 func (c *course) ReadState(r io.Reader) error {
 	if err := c.readState(r); err != nil {
-		return fmt.Errorf("rank %d: cannot take over a state: %w", c.s.rank, drained(r, err))
+		return fmt.Errorf("rank %d: cannot take over a state: %w", c.job.rank, drained(r, err))
 	}
 	c.torn = nil
 	return nil
@@ -235,14 +254,15 @@ func (c *course) readState(r io.Reader) error {
 	d := snapshot.Coder{B: p.Small, Reading: true}
 	var predicted int
 	d.Number("steps with predictions", &predicted, p.Steps)
-	if c.s.predicts() && predicted > c.written {
+	if c.files.any() && predicted > c.written {
 		return usage("-p or -r", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
 	}
 	if err := c.stageOf(&p); err != nil {
 		return err
 	}
-	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.s.rank)
-	c.s.shared(&d)
+	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.rank)
+	c.tally.shared(&d)
+	c.job.records(&d)
 	c.stage.shared(&d)
 	if err := d.End("the state"); err != nil {
 		return err
@@ -250,7 +270,7 @@ func (c *course) readState(r io.Reader) error {
 	if err := snapshot.ReadArrays(r, c.stage.sharedArrays(), arrays); err != nil {
 		return err
 	}
-	if err := c.s.adopt(); err != nil {
+	if err := c.adopt(); err != nil {
 		return err
 	}
 	if err := c.stage.adopt(); err != nil {
@@ -258,10 +278,20 @@ func (c *course) readState(r io.Reader) error {
 	}
 	c.steps, c.told, c.worked, c.known = p.Steps, predicted, false, false
 	c.results.Arrays = nil // which would keep what is over
-	if c.s.keep {
-		c.s.keepRecords()
+	if c.job.keep {
+		c.job.commit()
 		c.state = c.current(c.state.Small)
 	}
+	return nil
+}
+
+// adopt puts this rank where its record says it was.
+func (c *course) adopt() error {
+	r, err := c.job.adopt()
+	if err != nil {
+		return err
+	}
+	c.tally.adopt(r)
 	return nil
 }
 
@@ -290,7 +320,7 @@ func (c *course) WriteResults(w io.Writer) error {
 // ReadResults takes over another rank's.
 func (c *course) ReadResults(r io.Reader) error {
 	if err := c.readResults(r); err != nil {
-		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.s.rank, c.steps+1, drained(r, err))
+		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.job.rank, c.steps+1, drained(r, err))
 	}
 	return nil
 }
@@ -305,7 +335,11 @@ func (c *course) readResults(r io.Reader) error {
 	}
 	c.known = false
 	d := snapshot.Coder{B: p.Small, Reading: true}
-	c.s.outcome(&d)
+	c.job.records(&d)
+	c.tally.outcome(&d)
+	if d.Err == nil {
+		d.Err = c.job.merge()
+	}
 	c.stage.outcome(&d)
 	if err := d.End("the results"); err != nil {
 		return err
@@ -315,4 +349,39 @@ func (c *course) readResults(r io.Reader) error {
 	}
 	c.keepResults()
 	return nil
+}
+
+// Shrink goes on without the ranks that are not in live.
+func (c *course) Shrink(live []int) error {
+	if err := c.shrink(live); err != nil {
+		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.job.rank, err)
+	}
+	return nil
+}
+
+func (c *course) shrink(live []int) error {
+	j := c.job
+	if !j.keep {
+		panic("BUG: learn: a rank is to go on without others, and was not told to keep its state")
+	}
+	if slices.Equal(j.live, live) {
+		return nil // the state that this rank has taken over knows it
+	}
+	if err := j.without(live); err != nil {
+		return err
+	}
+	c.tally.forgetBest()
+	void, err := c.stage.shrink()
+	if err != nil || j.kept == nil {
+		return err
+	}
+	j.rollback()
+	if void {
+		c.worked = false
+		err = c.adopt()
+	} else {
+		err = j.merge()
+	}
+	c.state, c.known = c.current(c.state.Small), false
+	return err
 }

@@ -56,32 +56,32 @@ type owed struct {
 
 // owes are all of them, in the order in which they are delivered.
 func (r *runner) owes() (all []owed) {
-	s, c := r.session, &r.session.cfg
-	other := c.Cluster.SingleWriter && s.rank != s.number(0) // who owes what all have alike
+	c := &r.cfg
+	other := c.Cluster.SingleWriter && r.job.rank != r.job.number(0) // who owes what all have alike
 	add := func(what, name string, out Output, write func(io.Writer) ([32]byte, error)) {
 		if out != nil && !other {
 			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
 		}
 	}
-	add(owesModel, c.Model.Final, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.model.reg) })
+	add(owesModel, c.Model.Final, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.outcome.model) })
 	add(owesReadable, c.Model.Readable, r.readableFile, r.writeReadable)
 	inverted := model.WriteInverted
 	if c.Model.HexWeights {
 		inverted = model.WriteHex
 	}
-	add(owesInverted, c.Model.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), s.audit.name) }))
+	add(owesInverted, c.Model.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), r.audit.name) }))
 	add(owesRegular, c.Reg.Output, r.regularizerFile, r.writeRegularizer)
 	add(owesRegText, c.Reg.OutputText, r.regularizerText, r.writeRegularizerText)
 	for _, p := range []struct {
 		what  string
 		preds *predictions
-	}{{owesPredict, s.preds}, {owesRaw, s.raw}} {
-		if p.preds != nil && !s.late { // each rank has its own
-			kept := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.what, " ", "-"), s.rank)
+	}{{owesPredict, r.files.predictions}, {owesRaw, r.files.raw}} {
+		if p.preds != nil && !r.job.late { // each rank has its own
+			kept := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.what, " ", "-"), r.job.rank)
 			all = append(all, owed{what: p.what, kept: kept, name: p.preds.name, out: p.preds.out, preds: p.preds})
 		}
 	}
-	add(owesMetrics, c.Metrics.File, r.metricsFile, s.measures.write)
+	add(owesMetrics, c.Metrics.File, r.metricsFile, r.tally.measures.write)
 	add(owesExtra, c.Metrics.Extra, r.extraMetricsFile, digested(r.writeExtraMetrics))
 	return all
 }
@@ -89,7 +89,7 @@ func (r *runner) owes() (all []owed) {
 // textModel returns the model for files of text. After a test of SGD's weights they
 // list no state beside them, as in vw.
 func (r *runner) textModel() *model.Regressor {
-	reg, c := *r.model.reg, &r.session.cfg
+	reg, c := *r.outcome.model, &r.cfg
 	reg.Bare = c.TestOnly && c.FTRL.Rule == ftrl.None
 	return &reg
 }
@@ -97,7 +97,7 @@ func (r *runner) textModel() *model.Regressor {
 // writeReadable writes the model as text.
 func (r *runner) writeReadable(w io.Writer) ([32]byte, error) {
 	return digested(func(w io.Writer) error {
-		if r.session.cfg.Model.HexWeights {
+		if r.cfg.Model.HexWeights {
 			return model.WriteHex(w, r.textModel(), nil)
 		}
 		return model.WriteReadable(w, r.textModel())
@@ -119,11 +119,10 @@ func digested(write func(io.Writer) error) func(io.Writer) ([32]byte, error) {
 // deliver ends the job: all ranks compare the digests of their models, then
 // each writes what it owes. It returns the digest.
 func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
-	s := r.session
 	var digest model.Digest
-	if s.cfg.Cluster.Join != nil {
+	if r.cfg.Cluster.Join != nil {
 		var err error
-		if digest, err = model.WriteDigest(io.Discard, r.model.reg); err != nil {
+		if digest, err = model.WriteDigest(io.Discard, r.outcome.model); err != nil {
 			return digest, err
 		}
 	}
@@ -133,7 +132,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 		left[i] = o.what
 	}
 	handed := 0
-	err := s.group.Finish(ctx, digest, left, func(_ context.Context, what string) ([32]byte, error) {
+	err := r.job.group.Finish(ctx, digest, left, func(_ context.Context, what string) ([32]byte, error) {
 		for _, o := range all {
 			if o.what == what {
 				sum, err := r.hand(o)
@@ -146,8 +145,8 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
 	})
 	if err != nil && handed == len(all) && r.safe(err, digest) {
-		s.log.Warn("the server has gone before it could say that the run has finished: this rank has done its part, and the model is in the run's own place",
-			"rank", s.rank, "error", err)
+		r.cfg.Diagnostics.Log.Warn("the server has gone before it could say that the run has finished: this rank has done its part, and the model is in the run's own place",
+			"rank", r.job.rank, "error", err)
 		err = nil
 	}
 	return digest, err
@@ -176,12 +175,11 @@ func (r *runner) hand(o owed) (sum [32]byte, err error) {
 // keep puts a file into the run's own place. The job does not fail for want of it: it is
 // for attempts that may never come.
 func (r *runner) keep(o owed, put func(RunDir) error) {
-	s := r.session
-	if s.cfg.Cluster.RunDir == nil || s.group.Stream() { // nobody can come late to a job with vw workers
+	if r.cfg.Cluster.RunDir == nil || r.job.group.Stream() { // nobody can come late to a job with vw workers
 		return
 	}
-	if err := put(s.cfg.Cluster.RunDir); err != nil {
-		s.log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", s.rank, "file", o.name, "error", err)
+	if err := put(r.cfg.Cluster.RunDir); err != nil {
+		r.cfg.Diagnostics.Log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", r.job.rank, "file", o.name, "error", err)
 	}
 }
 
@@ -189,7 +187,7 @@ func (r *runner) keep(o owed, put func(RunDir) error) {
 // not heard that the run has finished: the server is gone for good, or came back and did
 // not know it; and the run's own place has the model to which this rank has come.
 func (r *runner) safe(err error, digest [32]byte) bool {
-	keep := r.session.cfg.Cluster.RunDir
+	keep := r.cfg.Cluster.RunDir
 	_, away := errors.AsType[*allreduce.ServerError](err)
 	lost, over := errors.AsType[*allreduce.VerdictError](err)
 	if keep == nil || !away && !(over && lost.ServerRestarted) {

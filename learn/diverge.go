@@ -26,10 +26,10 @@ func wrong(ex *feature.Example, raw, l float32) string {
 }
 
 // diverged is the error of an example that is astray, with the weight that led
-// there, the weight of each feature being where place says. It is nil if the
+// there, the weight of each feature being where place says. pass counts from 1. It is nil if the
 // example's own values are not finite: those are no fault of the training, and
 // change nothing.
-func (s *session) diverged(b *feature.Batch, ex *feature.Example, what string, learner weighted, place func(uint32) uint32) error {
+func (r *reader) diverged(pass int, b *feature.Batch, ex *feature.Example, what string, learner weighted, place func(uint32) uint32) error {
 	weights, stride := learner.Weights(), learner.Stride()
 	worst, most := -1, float32(-1)
 	for _, f := range b.FeaturesOf(ex) {
@@ -57,11 +57,11 @@ func (s *session) diverged(b *feature.Batch, ex *feature.Example, what string, l
 	if worst >= 0 {
 		weight = fmt.Sprintf("; its largest weight is number %d, %v", worst, weights[worst*stride])
 	}
-	which := fmt.Sprintf("example %d", s.nth)
-	if s.shuffles() {
+	which := fmt.Sprintf("example %d", r.nth)
+	if r.shuffled {
 		which = "an example" // whose number is not kept
 	}
-	return &DataError{Name: s.dataName(), Text: fmt.Sprintf(
+	return &DataError{Name: r.name, Text: fmt.Sprintf(
 		"pass %d, %s%s: %s%s: the training diverged: give a lower --learning_rate, or look for labels and values out of range",
-		s.passes+1, which, tag, what, weight)}
+		pass, which, tag, what, weight)}
 }

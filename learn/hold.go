@@ -48,14 +48,6 @@ func (h *hold) release() {
 	h.records = nil
 }
 
-// openTable prints the header of the table, and holds the log until the summary.
-func (s *session) openTable() error {
-	if s.table.Out != nil {
-		s.hold.begin()
-	}
-	return s.table.Head()
-}
-
 // logger returns one that writes to log, or holds.
 func (h *hold) logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&holdHandler{Handler: log.Handler(), hold: h})

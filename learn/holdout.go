@@ -2,33 +2,29 @@
 
 package learn
 
-import "math"
+import (
+	"math"
 
-// holdout decides which examples are held out, and when training has stopped
-// to improve on them.
-type holdout struct {
-	on       bool
-	period   int // every period-th example of a pass is held out; with after: unused
-	after    int // examples after this one are held out; 0: by period
-	patience int // passes without a better loss before the end
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+)
 
-	best    float64 // the best mean loss of a pass; meaningless while known is false
-	known   bool
-	begun   bool // a pass was compared
-	without int  // passes since
+// holdoutSet decides which examples of a pass are held out.
+type holdoutSet struct {
+	on     bool
+	period int // every period-th example of a pass is held out; with after: unused
+	after  int // examples after this one are held out; 0: by period
 }
 
-func newHoldout(c *Config) holdout {
-	return holdout{
-		on:       !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
-		period:   c.Holdout.Period,
-		after:    c.Holdout.After,
-		patience: c.Holdout.EarlyTerminate,
+func newHoldoutSet(c *Config) holdoutSet {
+	return holdoutSet{
+		on:     !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
+		period: c.Holdout.Period,
+		after:  c.Holdout.After,
 	}
 }
 
-// held reports whether the n-th example of a pass (from 1) is held out.
-func (h *holdout) held(n int) bool {
+// holds reports whether the n-th example of a pass (from 1) is held out.
+func (h *holdoutSet) holds(n int) bool {
 	if !h.on {
 		return false
 	}
@@ -38,23 +34,44 @@ func (h *holdout) held(n int) bool {
 	return n%h.period == 0
 }
 
+// earlyStop ends training that no longer improves on the holdout or the validation set.
+type earlyStop struct {
+	on       bool
+	patience int // passes without a better loss before the end
+
+	best    float64 // the best mean loss of a pass; meaningless while known is false
+	known   bool
+	begun   bool // a pass was compared
+	without int  // passes since
+}
+
+// reset forgets the passes so far.
+func (e *earlyStop) reset() { *e = earlyStop{on: e.on, patience: e.patience} }
+
 // meanLoss is a mean as vw keeps it, in a float32.
 func meanLoss(loss, weight float64) float64 { return float64(float32(loss / weight)) }
 
-// endPass compares the pass's mean holdout loss with the best one so far.
-func (h *holdout) endPass(loss, weight float64) (better, stop bool) {
-	if !h.on {
+// endPass compares the pass's mean loss with the best one so far.
+func (e *earlyStop) endPass(loss, weight float64) (better, stop bool) {
+	if !e.on {
 		return false, false
 	}
 	mean := float64(math.MaxFloat32) / 2 // vw's, where nothing was held out
 	if weight > 0 {
 		mean = meanLoss(loss, weight)
 	}
-	if !h.begun || mean < h.best {
-		h.best, h.begun, h.without = mean, true, 0
-		h.known = weight > 0
+	if !e.begun || mean < e.best {
+		e.best, e.begun, e.without = mean, true, 0
+		e.known = weight > 0
 		return true, false
 	}
-	h.without++
-	return false, h.without >= h.patience
+	e.without++
+	return false, e.without >= e.patience
+}
+
+func (e *earlyStop) code(c *snapshot.Coder) {
+	c.F64("best holdout loss", &e.best)
+	c.Flag("holdout loss known", &e.known)
+	c.Flag("holdout begun", &e.begun)
+	c.Number("passes without a better loss", &e.without, maxCount)
 }

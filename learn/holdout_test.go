@@ -5,18 +5,18 @@ package learn
 import "testing"
 
 func TestHeldOut(t *testing.T) {
-	by10 := newHoldout(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10, EarlyTerminate: 3}})
-	after := newHoldout(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10, After: 80, EarlyTerminate: 3}})
-	off := newHoldout(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10, Off: true}})
-	single := newHoldout(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10}})
+	by10 := newHoldoutSet(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10}})
+	after := newHoldoutSet(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10, After: 80}})
+	off := newHoldoutSet(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10, Off: true}})
+	single := newHoldoutSet(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10}})
 	for n := 1; n <= 100; n++ {
-		if got, want := by10.held(n), n%10 == 0; got != want {
+		if got, want := by10.holds(n), n%10 == 0; got != want {
 			t.Errorf("every tenth: example %d: held out %v", n, got)
 		}
-		if got, want := after.held(n), n > 80; got != want {
+		if got, want := after.holds(n), n > 80; got != want {
 			t.Errorf("after 80: example %d: held out %v", n, got)
 		}
-		if off.held(n) || single.held(n) {
+		if off.holds(n) || single.holds(n) {
 			t.Errorf("example %d is held out, and there is no holdout set", n)
 		}
 	}
@@ -26,7 +26,7 @@ func TestHeldOut(t *testing.T) {
 // L-BFGS, which sees the same weights as the one before, is one of them, and so is one
 // whose loss is better by less than a float32 shows.
 func TestHoldoutPatience(t *testing.T) {
-	h := newHoldout(&Config{Passes: 9, Holdout: HoldoutConfig{Period: 10, EarlyTerminate: 3}})
+	h := earlyStop{on: true, patience: 3}
 	for pass, c := range []struct {
 		loss         float64
 		better, stop bool
@@ -44,7 +44,7 @@ func TestHoldoutPatience(t *testing.T) {
 // Passes without held-out examples end training, too: as in vw, the first one
 // counts as better than none.
 func TestHoldoutOfNothing(t *testing.T) {
-	h := newHoldout(&Config{Passes: 9, Holdout: HoldoutConfig{Period: 10, EarlyTerminate: 2}})
+	h := earlyStop{on: true, patience: 2}
 	for pass, want := range []struct{ better, stop bool }{{true, false}, {false, false}, {false, true}} {
 		if better, stop := h.endPass(0, 0); better != want.better || stop != want.stop {
 			t.Errorf("pass %d: better %v, stop %v", pass, better, stop)

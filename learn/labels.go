@@ -29,14 +29,14 @@ func (c *Config) newOddLabels(l loss.Loss) oddLabels {
 
 func (o *oddLabels) fits(y float32) bool { return y >= o.want.Min && y <= o.want.Max && y != o.half }
 
-func (o *oddLabels) warn(s *session, y float32) {
+// warning returns the warning of an odd label; it is the only one.
+func (o *oddLabels) warning(y float32, l loss.Loss) string {
 	o.first = false
-	text := fmt.Sprintf("label %g is not in the range from %g to %g that the %s loss expects (further ones are not shown)",
-		y, o.want.Min, o.want.Max, s.loss.Name())
 	if y == o.half {
-		text = "label 0 counts as half an example of each class with the logistic loss, whose classes are -1 and 1: if yours are 0 and 1, give --logistic_min 0 (further ones are not shown)"
+		return "label 0 counts as half an example of each class with the logistic loss, whose classes are -1 and 1: if yours are 0 and 1, give --logistic_min 0 (further ones are not shown)"
 	}
-	s.log.Warn(text, "example", s.stats.Examples+1)
+	return fmt.Sprintf("label %g is not in the range from %g to %g that the %s loss expects (further ones are not shown)",
+		y, o.want.Min, o.want.Max, l.Name())
 }
 
 // otherLoss is a note that the loaded model was trained with a loss that is not the one of
@@ -44,7 +44,7 @@ func (o *oddLabels) warn(s *session, y float32) {
 // not keep its loss, as in vw. It keeps the range of predictions, which the logistic and the
 // Poisson loss fix.
 func (r *runner) otherLoss() string {
-	c := &r.session.cfg
+	c := &r.cfg
 	if c.Model.Initial == "" || r.initial == nil || c.Loss.FunctionSet || c.OAA.Classes > 0 {
 		return ""
 	}
@@ -59,9 +59,9 @@ func (r *runner) otherLoss() string {
 }
 
 // noteLoss logs the note on the loss, once, if there were labels to which it applies.
-func (s *session) noteLoss() {
-	if s.otherLoss != "" && (!s.cfg.TestOnly || s.all.Stats.Labeled > 0) {
-		s.log.Warn(s.otherLoss)
-		s.otherLoss = ""
+func (r *runner) noteLoss() {
+	if r.otherLossNote != "" && (!r.cfg.TestOnly || r.job.all.Stats.Labeled > 0) {
+		r.cfg.Diagnostics.Log.Warn(r.otherLossNote)
+		r.otherLossNote = ""
 	}
 }

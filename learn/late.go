@@ -17,16 +17,15 @@ import (
 // An attempt that has been a member of the job owes nothing any more: another one has
 // taken its place, and has delivered.
 func (r *runner) late(err error) (over bool, _ error) {
-	s := r.session
-	if s.wired || s.cfg.Cluster.Join == nil {
+	if r.job.wired || r.cfg.Cluster.Join == nil {
 		return false, err
 	}
-	job := s.cfg.Cluster.Join.Job
+	job := r.cfg.Cluster.Join.Job
 	fin, told := errors.AsType[*allreduce.FinishedError](err)
 	no, refused := errors.AsType[*allreduce.RefusedError](err)
 	_, alone := errors.AsType[*allreduce.StartError](err)
 	_, away := errors.AsType[*allreduce.ServerError](err)
-	keep, all := s.cfg.Cluster.RunDir, r.owes()
+	keep, all := r.cfg.Cluster.RunDir, r.owes()
 	switch {
 	case told:
 		if keep == nil {
@@ -36,8 +35,8 @@ func (r *runner) late(err error) (over bool, _ error) {
 		if keep == nil && len(all) > 0 {
 			return true, err
 		}
-		fin = &allreduce.FinishedError{Job: job, Rank: s.rank, Model: no.Model}
-		if s.cfg.Cluster.Join.Elastic {
+		fin = &allreduce.FinishedError{Job: job, Rank: r.job.rank, Model: no.Model}
+		if r.cfg.Cluster.Join.Elastic {
 			all = r.kept(all)
 		}
 	case (alone || away) && keep != nil:
@@ -46,38 +45,38 @@ func (r *runner) late(err error) (over bool, _ error) {
 		if none != nil {
 			return false, err
 		}
-		s.log.Warn("this run has left its model in its own place, so it has finished", "rank", s.rank, "error", err)
-		fin = &allreduce.FinishedError{Job: job, Rank: s.rank, Model: model}
+		r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.rank, "error", err)
+		fin = &allreduce.FinishedError{Job: job, Rank: r.job.rank, Model: model}
 	default:
 		return false, err
 	}
 	if err := r.fetchAll(all, fin.Model); err != nil {
-		return true, fmt.Errorf("job %v has finished with model %x…, and rank %d owes %w", job, fin.Model[:6], s.rank, err)
+		return true, fmt.Errorf("job %v has finished with model %x…, and rank %d owes %w", job, fin.Model[:6], r.job.rank, err)
 	}
 	return true, fin
 }
 
 // over says whether this job is one of those that have come when all is over: a server that
 // has forgotten what has finished starts a job with whoever is there. nil: it is not.
-func (s *session) over() error {
-	c := s.cfg.Cluster.Join
-	if c == nil || !c.Elastic || s.cfg.Cluster.RunDir == nil || !s.group.Fresh() || s.group.Size() == s.total {
+func (r *runner) over() error {
+	c := r.cfg.Cluster.Join
+	if c == nil || !c.Elastic || r.cfg.Cluster.RunDir == nil || !r.job.group.Fresh() || r.job.group.Size() == r.job.total {
 		return nil
 	}
-	model, none := s.cfg.Cluster.RunDir.Find(owesModel)
+	model, none := r.cfg.Cluster.RunDir.Find(owesModel)
 	if none != nil {
 		return nil
 	}
-	s.log.Warn("this run has left its model in its own place, so it has finished", "rank", s.rank)
-	return &allreduce.FinishedError{Job: c.Job, Rank: s.rank, Model: model}
+	r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.rank)
+	return &allreduce.FinishedError{Job: c.Job, Rank: r.job.rank, Model: model}
 }
 
 // kept leaves out predictions that nobody has made: the job may have been without this rank.
 func (r *runner) kept(all []owed) (kept []owed) {
 	for _, o := range all {
 		if o.preds != nil {
-			if _, err := r.session.cfg.Cluster.RunDir.Find(o.kept); err != nil {
-				r.session.log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.session.rank, "file", o.name, "error", err)
+			if _, err := r.cfg.Cluster.RunDir.Find(o.kept); err != nil {
+				r.cfg.Diagnostics.Log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.job.rank, "file", o.name, "error", err)
 				continue
 			}
 		}
@@ -100,10 +99,10 @@ func (r *runner) fetchAll(all []owed, model [32]byte) error {
 	for i, o := range all {
 		sum, err := model, error(nil)
 		if o.what != owesModel {
-			sum, err = r.session.cfg.Cluster.RunDir.Find(o.kept)
+			sum, err = r.cfg.Cluster.RunDir.Find(o.kept)
 		}
 		if err == nil {
-			found[i], err = r.session.cfg.Cluster.RunDir.Open(o.kept, sum)
+			found[i], err = r.cfg.Cluster.RunDir.Open(o.kept, sum)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
@@ -121,7 +120,7 @@ func (r *runner) fetchAll(all []owed, model [32]byte) error {
 // there already, if any are.
 func (r *runner) fetch(o owed, in io.Reader) error {
 	_ = o.out.Abort() // what this attempt has written of it
-	out, err := r.session.create(o.name)
+	out, err := r.create(o.name)
 	if err != nil {
 		return err
 	}
@@ -131,6 +130,6 @@ func (r *runner) fetch(o owed, in io.Reader) error {
 	if err != nil {
 		return errors.Join(err, out.Abort())
 	}
-	r.session.log.Info("copied from the run's own place", "rank", r.session.rank, "file", o.name)
+	r.cfg.Diagnostics.Log.Info("copied from the run's own place", "rank", r.job.rank, "file", o.name)
 	return nil
 }

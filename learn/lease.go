@@ -9,28 +9,31 @@ import "context"
 // meanwhile, must not rename over what its successor has delivered.
 type leased struct {
 	Output
-	s *session
+	lease func(context.Context) error
 }
 
 func (l leased) Commit() error {
-	if g := l.s.group; g != nil {
-		if err := g.Lease(context.Background()); err != nil { // bounded by the job's end
-			return err
-		}
+	if err := l.lease(context.Background()); err != nil { // bounded by the job's end
+		return err
 	}
 	return l.Output.Commit()
 }
 
-// lease makes what a run delivers at its end subject to it. What it saves after each
-// pass is not: another attempt saves the same bytes.
-func (s *session) lease() {
-	create := s.cfg.Output.Create
-	s.create = create
-	s.cfg.Output.Create = func(name string) (Output, error) {
+// lease returns when the server counts on this rank. Without a group there is no server.
+func (j *job) lease(ctx context.Context) error {
+	if j.group == nil {
+		return nil
+	}
+	return j.group.Lease(ctx)
+}
+
+// underLease makes the files that create starts subject to a lease.
+func underLease(create func(name string) (Output, error), lease func(context.Context) error) func(name string) (Output, error) {
+	return func(name string) (Output, error) {
 		out, err := create(name)
 		if err != nil {
 			return nil, err
 		}
-		return leased{out, s}, nil
+		return leased{out, lease}, nil
 	}
 }

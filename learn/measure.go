@@ -21,9 +21,10 @@ import (
 // are any, else over all, each predicted before it is learned from; pass by
 // pass, over all ranks.
 type measures struct {
-	scale scale
-	own   *metric.Sums // of this rank's examples, in the pass under way; nil: none
-	all   *metric.Sums // of all ranks', after the pass
+	scale   scale
+	holdout bool         // only held-out examples are measured
+	own     *metric.Sums // of this rank's examples, in the pass under way; nil: none
+	all     *metric.Sums // of all ranks', after the pass
 
 	last, best *result // of the last pass, and of the one with the best model
 }
@@ -35,8 +36,8 @@ type result struct {
 	Curve  []metric.Bin // nil: calibration is not measured
 }
 
-func newMeasures(c *Config) (measures, error) {
-	m := measures{}
+func newMeasures(c *Config, holdout bool) (measures, error) {
+	m := measures{holdout: holdout}
 	if len(c.Metrics.Measures) == 0 && len(c.Holdout.Valid) == 0 {
 		return m, nil
 	}
@@ -51,21 +52,21 @@ func newMeasures(c *Config) (measures, error) {
 }
 
 // add measures an example of a pass.
-func (m *measures) add(s *session, ex *feature.Example, held bool, clipped, prediction float32) {
-	if m.counts(s, ex, held) {
+func (m *measures) add(ex *feature.Example, held bool, clipped, prediction float32) {
+	if m.counts(ex, held) {
 		m.own.Add(m.scale.caseOf(ex, clipped, prediction))
 	}
 }
 
 // counts reports whether an example of a pass is measured.
-func (m *measures) counts(s *session, ex *feature.Example, held bool) bool {
-	return m.own != nil && ex.Labeled() && ex.Weight > 0 && held == s.holdout.on
+func (m *measures) counts(ex *feature.Example, held bool) bool {
+	return m.own != nil && ex.Labeled() && ex.Weight > 0 && held == m.holdout
 }
 
 // share adds the sums of all ranks.
 func (m *measures) share(ctx context.Context, g *allreduce.Group) error {
 	if m.own == nil || g.Stream() {
-		return nil // checkStream has refused them in a job with vw workers
+		return nil // which are refused in a job with vw workers
 	}
 	if g.Size() == 1 {
 		copy(m.all.Vector(), m.own.Vector())

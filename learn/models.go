@@ -117,7 +117,7 @@ func (in *initial) weights(dst model.View) error {
 
 // intoLearner puts the model into a learner: its weights, and if it has resume
 // state also the adaptive and normalised sums.
-func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) error {
+func (in *initial) intoLearner(l *sgd.Learner, rule sgd.Config) error {
 	if err := in.weights(view(l, rule)); err != nil || !in.resume {
 		return err
 	}
@@ -125,30 +125,28 @@ func (in *initial) intoLearner(l *sgd.Learner, s *session, rule sgd.Config) erro
 	sc.Nsx, sc.TotalWeight, sc.T = in.base.Nsx, in.base.TotalWeight, in.base.T
 	sc.Gravity, sc.Contraction = in.dec.Resume.Gravity, in.dec.Resume.Contraction
 	l.SetScalars(sc)
-	s.base = in.base
-	s.preserve(in.dec.Resume)
 	return nil
 }
 
-// view shows model the floats that a file keeps of each weight, in vw's order.
-func view(l *sgd.Learner, rule sgd.Config) model.View {
-	v := model.View{Data: l.Weights(), Stride: l.Stride(), Slots: []int{0}}
-	if rule.Adaptive {
-		v.Slots = append(v.Slots, 1)
+// intoSums gives each class the sums that a model kept of it: of a model without
+// --per_model_save_load, which has those of the first class only, those.
+func (in *initial) intoSums(sums []sgd.ClassSums) {
+	r := in.dec.Resume
+	if r == nil {
+		return
 	}
-	if rule.Normalized {
-		v.Slots = append(v.Slots, len(v.Slots))
+	for i := range sums {
+		sums[i] = sgd.ClassSums{Nsx: r.NormNormalizer, TotalWeight: r.TotalWeight}
+		if i < len(r.Models) {
+			sums[i] = sgd.ClassSums{Nsx: r.Models[i].NormNormalizer, TotalWeight: r.Models[i].TotalWeight}
+		}
 	}
-	return v
 }
 
-// trained is what a run ends with: a model ready to be written.
-type trained struct{ reg *model.Regressor }
-
 // plain returns the weights by which the model predicts.
-func (t trained) plain() []float32 {
-	t.reg.Settle()
-	v := t.reg.Weights
+func plain(reg *model.Regressor) []float32 {
+	reg.Settle()
+	v := reg.Weights
 	if v.Stride == 1 {
 		return v.Data
 	}
@@ -159,65 +157,10 @@ func (t trained) plain() []float32 {
 	return w
 }
 
-// header is what both kinds of models begin with.
-func (s *session) header(resume bool) model.Header {
-	r := s.all.Range
-	return model.Header{ID: s.cfg.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: s.cfg.Features.Bits, NGrams: plainWords(s.cfg.Features.Namespaces.NGrams), Skips: plainWords(s.cfg.Features.Namespaces.Skips), Options: s.cfg.keptOptions(resume)}
-}
-
-// onlineModel is the model of an SGD run.
-func onlineModel(s *session, l *sgd.Learner, rule sgd.Config) trained {
-	resume := !s.cfg.Model.PredictOnly
-	reg := &model.Regressor{Header: s.header(resume), Weights: view(l, rule)}
-	if resume {
-		sc := l.Scalars()
-		reg.Resume = s.resume(rule)
-		reg.Resume.Gravity, reg.Resume.Contraction = sc.Gravity, sc.Contraction
-	}
-	return trained{reg}
-}
-
-// resume is what training needs to go on, but for what regularisation is due. It
-// holds sums over all ranks, so that every rank writes the same bytes; what
-// concerns the progress table of one rank is then set as if a row had just been
-// printed.
-func (s *session) resume(rule sgd.Config) *model.Resume {
-	st := &s.all.Stats
-	r := &model.Resume{
-		InitialT:             rule.InitialT,
-		NormNormalizer:       s.base.Nsx + s.all.Nsx,
-		T:                    max(s.base.T, float64(rule.InitialT)) + st.T,
-		SumLoss:              st.Loss,
-		SumLossSinceLastDump: 0,
-		DumpInterval:         float32(2 * st.Weighted()),
-		MinLabel:             s.all.Range.Min,
-		MaxLabel:             s.all.Range.Max,
-		WeightedLabeled:      st.Labeled,
-		WeightedLabels:       st.Labels,
-		WeightedUnlabeled:    st.Unlabeled,
-		ExampleNumber:        st.Examples,
-		TotalFeatures:        st.Features,
-		TotalWeight:          s.base.TotalWeight + s.all.TotalWeight,
-		OldWeightedLabeled:   st.Labeled,
-		CurrentPass:          uint64(s.passes),
-	}
-	if s.total == 1 || s.group.Stream() {
-		r.SumLossSinceLastDump = st.Loss - s.table.Loss
-		r.DumpInterval = float32(s.table.Next)
-		r.OldWeightedLabeled = s.table.Labeled
-	}
-	return r
-}
-
-// batchModel is the model of an L-BFGS run: for prediction only, as vw's.
-func batchModel(s *session, w []float32) trained {
-	return trained{&model.Regressor{Header: s.header(false), Weights: model.View{Data: w}}}
-}
-
 // openModels starts the files of the final model, so that a folder that does
 // not exist is noticed before the training and not after it.
 func (r *runner) openModels() (err error) {
-	c := &r.session.cfg
+	c := &r.cfg
 	if c.Model.Final != "" {
 		if r.modelFile, err = c.Output.Create(c.Model.Final); err != nil {
 			return err
@@ -255,13 +198,4 @@ func (r *runner) abortModels() {
 	if r.initial != nil {
 		_ = r.initial.file.Close() // only read from
 	}
-}
-
-// commit writes a model and makes the file final.
-func commit(f Output, reg *model.Regressor, write func(io.Writer, *model.Regressor) (model.Digest, error)) ([32]byte, error) {
-	digest, err := write(f, reg)
-	if err != nil {
-		return digest, err
-	}
-	return digest, f.Commit()
 }

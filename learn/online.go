@@ -5,10 +5,12 @@ package learn
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -16,28 +18,49 @@ import (
 // pass over the shard; its exchange averages the weights of all ranks, weighted
 // by the adaptive sums where the rule is adaptive (vw's pass end).
 type online struct {
-	s       *session
+	read      *reader
+	tally     *tally
+	job       *job
+	models    models
+	processor processor
+
 	learner *sgd.Learner
 	rule    sgd.Config
-	passes  int // to do
+	base    carried    // sums of the loaded model
+	length  passLength // of the passes within one reading of the data
+	bare    bool       // the model has no resume state
+	passes  int        // to do
 	done    int
 	stop    bool // the holdout loss no longer improves
 
-	made  func() trained // the model as it is
-	judge judge          // of the validation set
+	made  func() *model.Regressor // the model as it is
+	judge judge                   // of the validation set
 
 	// also is a collective of every exchange, before the records; nil: none.
 	also func(context.Context, *allreduce.Group) error
 
-	best    []float32   // the weights with the best holdout loss; nil: none kept
-	bestDue sgd.Scalars // what regularisation these still have to take
-	bestAs  trained     // their model but for the weights: the counters of their pass
-	scratch []float32   // one slot of all weights, for the maximum of N
+	best    []float32        // the weights with the best holdout loss; nil: none kept
+	bestDue sgd.Scalars      // what regularisation these still have to take
+	bestAs  *model.Regressor // their model but for the weights: the counters of their pass
+	scratch []float32        // one slot of all weights, for the maximum of N
 
 	kept *keptTables       // where the state is kept
 	use  func(w []float32) // puts the learner into other memory
-	read *bestAs           // of a state that is being read
+	got  *bestAs           // of a state that is being read
 }
+
+// models makes the models of a training.
+type models interface {
+	// header returns what models begin with; resume says that a model has resume state.
+	header(resume bool) model.Header
+	// resume returns what training needs to go on, but for what regularisation is due.
+	resume(initialT float32) *model.Resume
+	// savePass saves the model of the pass that has just ended, if each pass is to have one.
+	savePass(made func() *model.Regressor) error
+}
+
+// carried are the sums that a loaded model brings along besides its weights.
+type carried struct{ Nsx, TotalWeight, T float64 }
 
 var _ stage = (*online)(nil)
 
@@ -51,28 +74,28 @@ func (m *online) Next() (string, bool) {
 
 // Work learns from every example of the shard.
 func (m *online) Work(ctx context.Context) error {
-	s := m.s
+	t := m.tally
 	var next lookahead
-	fresh := m.done == 0 && !s.cfg.TestOnly // of a test no page but those it reads need be there
-	length := newPassLength(&s.cfg)
+	fresh := m.done == 0 && !t.testOnly // of a test no page but those it reads need be there
+	ends := m.length.ends()
 	m.guard()
 	defer m.end()
-	return s.pass(ctx, func(b *feature.Batch, ex *feature.Example, held bool) error {
+	return m.read.pass(ctx, t.passes, t.weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if fresh {
 			m.learner.Expect(b.Features)
 			fresh = false
 		}
-		if length.ends(s.place) {
+		if ends.before(m.read.place) {
 			m.learner.EndPass()
-			s.passes++
+			t.passes++
 		}
-		s.observe(ex, held)
-		m.learner.Range = s.seen
-		if s.learns(held) {
+		t.observe(ex, held)
+		m.learner.Range = t.seen
+		if t.learns(held) {
 			m.learner.Ahead(next.after(b, ex))
 		}
-		return s.meet(m.learner, b, ex, held)
-	})
+		return m.processor.process(m.learner, b, ex, held)
+	}))
 }
 
 // lookahead walks through the features of a batch in front of the examples.
@@ -93,14 +116,13 @@ func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Featu
 
 // Exchange averages the weights and gathers the records.
 func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
-	s := m.s
-	if err := s.ready(ctx); err != nil {
+	if err := m.job.ready(ctx); err != nil {
 		return err
 	}
-	if s.cfg.Model.PredictOnly { // as vw, which else leaves what is due for the next pass
+	if m.bare { // as vw, which else leaves what is due for the next pass
 		m.learner.Materialize()
 	}
-	if s.total > 1 && (!s.cfg.TestOnly || g.Stream()) { // vw averages even when it only tests
+	if m.job.total > 1 && (!m.tally.testOnly || g.Stream()) { // vw averages even when it only tests
 		m.learner.Materialize()
 		w := m.learner.Weights()
 		if err := m.average(ctx, g, m.into(w), w); err != nil {
@@ -113,14 +135,14 @@ func (m *online) Exchange(ctx context.Context, g *allreduce.Group) error {
 		}
 	}
 	sc := m.learner.Scalars()
-	if err := s.share(ctx, record{Nsx: sc.Nsx - s.base.Nsx, TotalWeight: sc.TotalWeight - s.base.TotalWeight}); err != nil {
+	if err := m.tally.share(ctx, record{Nsx: sc.Nsx - m.base.Nsx, TotalWeight: sc.TotalWeight - m.base.TotalWeight}); err != nil {
 		return err
 	}
 	if m.keeps() {
 		m.use(m.kept.result)
 		defer m.use(m.kept.work)
 	}
-	return s.validate(ctx, m.judge)
+	return m.tally.validate(ctx, m.judge)
 }
 
 // predict predicts by the weights as they are.
@@ -136,7 +158,7 @@ func (m *online) predict(fs []feature.Feature, initial float32, r loss.Range) fl
 // itself when it resumes. dst is w, or other memory.
 func (m *online) average(ctx context.Context, g *allreduce.Group, dst, w []float32) error {
 	stride := m.learner.Stride()
-	m.s.register(dst, m.scratch)
+	m.job.register(dst, m.scratch)
 	switch {
 	case m.rule.Adaptive && m.rule.Normalized:
 		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 2, m.scratchSlot())
@@ -175,31 +197,30 @@ func (m *online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 // Commit ends the pass: the learning rate decays, and the holdout loss says
 // whether to go on.
 func (m *online) Commit() error {
-	better, stop := m.s.endPass()
+	better, stop := m.tally.endPass()
 	m.stop = stop
 	m.learner.EndPass()
 	if m.keeps() {
 		m.turn()
 	}
 	if m.done++; m.done == 1 {
-		if m.s.cfg.doubles(m.s.place) {
+		if m.length.doubles(m.read.place) {
 			m.passes *= 2
 		}
 	}
-	if better && m.done < m.passes && !m.s.cfg.TestOnly {
+	if better && m.done < m.passes && !m.tally.testOnly {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 		m.bestDue, m.bestAs = m.learner.Scalars(), m.made()
 	}
-	if err := m.s.savePass(m.made); err != nil {
+	if err := m.models.savePass(m.made); err != nil {
 		return err
 	}
-	return m.s.report("SGD")
+	return m.tally.report("SGD")
 }
 
 // finish ends training with its model.
-func (m *online) finish(r *runner) error {
-	r.model = m.final()
-	return nil
+func (m *online) finish() (outcome, error) {
+	return outcome{model: m.final(), logLoss: math.NaN()}, nil
 }
 
 // final leaves the final weights in the learner, and returns their model.
@@ -207,7 +228,7 @@ func (m *online) finish(r *runner) error {
 // vw does, whose file is that of the best pass; otherwise the last one stays. Like
 // vw's, a model with resume state keeps what --l1 and --l2 have yet to take beside
 // the weights.
-func (m *online) final() trained {
+func (m *online) final() *model.Regressor {
 	back := m.stop && m.best != nil
 	if back {
 		m.use(m.best)
@@ -218,10 +239,39 @@ func (m *online) final() trained {
 	m.best, m.scratch = nil, nil
 	m.kept.leave()
 	best := m.bestAs
-	m.bestAs = trained{}
+	m.bestAs = nil
 	if !back {
 		return m.made()
 	}
-	best.reg.Weights.Data = m.learner.Weights()
+	best.Weights.Data = m.learner.Weights()
 	return best
+}
+
+// model is the model as it is.
+func (m *online) model() *model.Regressor {
+	reg := &model.Regressor{Header: m.models.header(!m.bare), Weights: view(m.learner, m.rule)}
+	if !m.bare {
+		sc := m.learner.Scalars()
+		reg.Resume = m.models.resume(m.rule.InitialT)
+		reg.Resume.Gravity, reg.Resume.Contraction = sc.Gravity, sc.Contraction
+	}
+	return reg
+}
+
+// view shows model the floats that a file keeps of each weight, in vw's order.
+func view(l *sgd.Learner, rule sgd.Config) model.View {
+	v := model.View{Data: l.Weights(), Stride: l.Stride(), Slots: []int{0}}
+	if rule.Adaptive {
+		v.Slots = append(v.Slots, 1)
+	}
+	if rule.Normalized {
+		v.Slots = append(v.Slots, len(v.Slots))
+	}
+	return v
+}
+
+// shrink forgets the best weights: they were the best with all ranks.
+func (m *online) shrink() (void bool, err error) {
+	m.best, m.bestAs = nil, nil
+	return false, nil
 }

@@ -7,24 +7,25 @@ import (
 	"hash"
 	"hash/crc32"
 
+	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // newBasis is a sum over the models that a training starts from.
 func newBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
-// codeOrigin is what a rank's part of a state comes from: its examples, and the models
+// origin is what this rank's part of a state comes from.
+type origin struct {
+	data  *stream.Dataset
+	basis hash.Hash32 // of the models that training starts from
+}
+
+// code is what a rank's part of a state comes from: its examples, and the models
 // that training started from. While a job goes on the server sees to it that who takes a
 // rank's place has the same; a checkpoint may be of any job.
-func (s *session) codeOrigin(c *snapshot.Coder) {
-	var now [4]uint64
-	if s.data != nil {
-		examples, bytes, crc := s.data.Shard()
-		now = [4]uint64{examples, bytes, uint64(crc)}
-	}
-	if s.basis != nil {
-		now[3] = uint64(s.basis.Sum32())
-	}
+func (o *origin) code(c *snapshot.Coder, rank int) {
+	read, bytes, crc := o.data.Shard()
+	now := [4]uint64{read, bytes, uint64(crc), uint64(o.basis.Sum32())}
 	then := now
 	for i := range then {
 		c.U64("what this rank has read", &then[i])
@@ -34,11 +35,11 @@ func (s *session) codeOrigin(c *snapshot.Coder) {
 	}
 	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
 		if [3]uint64(now[:3]) != [3]uint64{} { // else nothing is read yet
-			c.Err = &OriginError{s.rank, examples(data), examples([3]uint64(now[:3]))}
+			c.Err = &OriginError{rank, examples(data), examples([3]uint64(now[:3]))}
 		}
 		return
 	}
-	c.Err = &OriginError{s.rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
+	c.Err = &OriginError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
 }
 
 func examples(d [3]uint64) string {

@@ -10,9 +10,9 @@ import (
 // Without a cache passes end as vw's do, at 5, 16 and 39 of 40 examples.
 func TestPassesEndWhereThoseOfVWDo(t *testing.T) {
 	var ends []int
-	p := newPassLength(&Config{Data: DataConfig{PassLength: 5}})
+	p := passLength{n: 5}.ends()
 	for n := 1; n <= 40; n++ {
-		if p.ends(n) {
+		if p.before(n) {
 			ends = append(ends, n-1)
 		}
 	}
@@ -22,14 +22,13 @@ func TestPassesEndWhereThoseOfVWDo(t *testing.T) {
 }
 
 func TestPassesOverACacheDouble(t *testing.T) {
-	c := Config{Data: DataConfig{PassLength: 12, Cache: "c"}}
+	p := passLength{12, true}
 	for examples, want := range map[int]bool{11: false, 12: true, 13: true} {
-		if got := c.doubles(examples); got != want {
+		if got := p.doubles(examples); got != want {
 			t.Errorf("%d examples: doubles %t, want %t", examples, got, want)
 		}
 	}
-	p := newPassLength(&c)
-	if p.ends(13) || c.perPass() != 12 {
+	if ends := p.ends(); ends.before(13) || p.limit(0) != 12 {
 		t.Error("a pass over a cache does not end after the first 12 examples alone")
 	}
 }

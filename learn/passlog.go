@@ -5,8 +5,11 @@ package learn
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"time"
 
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/learn/metric"
 )
 
@@ -26,8 +29,11 @@ type passLine struct {
 	Seconds  float64             `json:"seconds"`         // since the run began
 }
 
-// passed is what the log remembers of a pass that has just ended.
-type passed struct {
+// passLog remembers the pass that has just ended, and writes the line of --log_json.
+type passLog struct {
+	out   io.Writer // nil: no lines are written
+	begun time.Time // of the run
+
 	better, stop bool
 	holdout      float64
 	holdoutKnown bool
@@ -37,54 +43,64 @@ type passed struct {
 	bestTraining float64 // loss of that pass
 }
 
-// endMeasures closes the measures of a pass; s.passes still counts the ones
-// before.
-func (s *session) endMeasures(better, stop bool) {
-	h := &s.all.Stats.Holdout
-	s.passed.better, s.passed.stop = better, stop
-	s.passed.holdoutKnown = s.holdout.on && h.PassWeight > 0
-	if s.passed.holdoutKnown {
-		s.passed.holdout = h.PassLoss / h.PassWeight
+// endPass notes what the pass has shown. h has its held-out examples, if holdout says that
+// there are any.
+func (p *passLog) endPass(better, stop, holdout bool, h *vwtext.Holdout) {
+	p.better, p.stop = better, stop
+	p.holdoutKnown = holdout && h.PassWeight > 0
+	if p.holdoutKnown {
+		p.holdout = h.PassLoss / h.PassWeight
 	}
-	s.measures.endPass(s.passes+1, better, stop)
+}
+
+// adopt goes on from the sums of a pass that other processes have done.
+func (p *passLog) adopt(all Stats) {
+	p.before = all
+	p.loss, p.best = math.NaN(), 0
+}
+
+// close notes the training loss of the pass, which is that of the difference of two sums.
+func (p *passLog) close(pass int, now Stats) (before Stats) {
+	before, p.before = p.before, now
+	p.loss = (now.Loss - before.Loss) / (now.Labeled - before.Labeled)
+	if p.better {
+		p.best, p.bestTraining = pass, p.loss
+	}
+	return before
 }
 
 // logPass tells people of the validation, and writes the line of the pass that
 // has ended.
-func (s *session) logPass(method string) error {
-	v := s.valid
+func (t *tally) logPass(method string) error {
+	v := t.valid
 	if v != nil {
 		if v.fresh {
-			v.lines = fmt.Appendf(v.lines, "pass %d: validation loss = %.6f, %s = %s\n", s.passes, v.loss/v.weight, v.also, measured(v.all.Value(v.also)))
+			v.lines = fmt.Appendf(v.lines, "pass %d: validation loss = %.6f, %s = %s\n", t.passes, v.loss/v.weight, v.also, measured(v.all.Value(v.also)))
 		}
 		defer func() { v.fresh = false }()
-		if !s.midLine {
-			if err := s.sayValid(); err != nil {
+		if !t.console.midLine {
+			if err := t.sayValid(); err != nil {
 				return err
 			}
 		}
 	}
-	now, before := s.all.Stats, s.passed.before
-	s.passed.before = now
-	s.passed.loss = (now.Loss - before.Loss) / (now.Labeled - before.Labeled)
-	if s.passed.better {
-		s.passed.best, s.passed.bestTraining = s.passes, s.passed.loss
-	}
-	if s.cfg.Metrics.PassLog == nil {
+	p, now := &t.passed, t.job.all.Stats
+	before := p.close(t.passes, now)
+	if p.out == nil {
 		return nil
 	}
 	line := passLine{
-		Pass: s.passes, Method: method,
+		Pass: t.passes, Method: method,
 		Examples: now.Examples - before.Examples,
 		Weight:   now.Labeled - before.Labeled,
-		Loss:     number(s.passed.loss),
-		Best:     s.passed.better, Stop: s.passed.stop,
-		Seconds: time.Since(s.begun).Seconds(),
+		Loss:     number(p.loss),
+		Best:     p.better, Stop: p.stop,
+		Seconds: time.Since(p.begun).Seconds(),
 	}
-	if s.passed.holdoutKnown {
-		line.Holdout = number(s.passed.holdout)
+	if p.holdoutKnown {
+		line.Holdout = number(p.holdout)
 	}
-	if m := &s.measures; m.own != nil {
+	if m := &t.measures; m.own != nil {
 		line.Metrics = numbers(m.all)
 	}
 	if v != nil && v.fresh {
@@ -95,21 +111,21 @@ func (s *session) logPass(method string) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the log of passes: %w", err)
 	}
-	_, err = s.cfg.Metrics.PassLog.Write(append(text, '\n'))
+	_, err = p.out.Write(append(text, '\n'))
 	return err
 }
 
 // sayValid tells what is left to tell of the validation.
-func (s *session) sayValid() error {
-	if s.valid == nil || len(s.valid.lines) == 0 {
+func (t *tally) sayValid() error {
+	if t.valid == nil || len(t.valid.lines) == 0 {
 		return nil
 	}
-	lines := s.valid.lines
-	if s.midLine {
+	lines := t.valid.lines
+	if t.console.midLine {
 		lines = append([]byte("\n"), lines...)
 	}
-	s.valid.lines = nil
-	return s.say(lines)
+	t.valid.lines = nil
+	return t.console.say(lines)
 }
 
 // numbers are the measures for JSON.

@@ -5,11 +5,44 @@ package learn
 import (
 	"bufio"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 	"math"
 	"strconv"
 )
+
+// predictionFiles are the files of -p and -r.
+type predictionFiles struct {
+	predictions *predictions // -p; nil: none
+	raw         *predictions // -r; nil: none
+	mute        bool         // of the step under way nothing is written: it has been, or is not shown
+}
+
+// any reports whether predictions are written.
+func (f *predictionFiles) any() bool { return f.predictions != nil || f.raw != nil }
+
+// add writes the prediction of an example. raw is the sum over its features.
+func (f *predictionFiles) add(prediction, raw float32, tag []byte) error {
+	if f.predictions != nil && !f.mute {
+		if err := f.predictions.add(prediction, tag); err != nil {
+			return err
+		}
+	}
+	if f.raw != nil && !f.mute {
+		return f.raw.add(raw, tag)
+	}
+	return nil
+}
+
+// flush hands what was predicted to the outputs.
+func (f *predictionFiles) flush() error { return errors.Join(f.predictions.flush(), f.raw.flush()) }
+
+// abort removes what was written.
+func (f *predictionFiles) abort() {
+	f.predictions.abort()
+	f.raw.abort()
+}
 
 // predictions writes one line per example, as vw's -p and -r do: the number,
 // then the tag. The file appears under its name only when it is delivered.

@@ -22,7 +22,7 @@ import (
 //	    96   4·4  range min, range max, first label, second label (float32)
 //	   112   8·2  examples, features (uint64)
 //	   128     …  where the job recovers from losses: what the rank's place needs
-//	              besides (session.codeOwn)
+//	              besides (job.own)
 type record struct {
 	Stats       Stats
 	Nsx         float64 // Σ weight·Σ(x/N)², of the normalised rule

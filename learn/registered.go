@@ -8,37 +8,37 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// register lets exactly these of the session's long vectors be sent from where they are, where
+// register lets exactly these of the long vectors be sent from where they are, where
 // bytes go over verbs. It is for the time between two collectives. What the device does not
 // take is copied to be sent, and costs time alone.
-func (s *session) register(vectors ...[]float32) {
-	if s.group.Verbs() == "" {
+func (j *job) register(vectors ...[]float32) {
+	if j.group.Verbs() == "" {
 		return
 	}
 	wanted := func(v []float32) bool {
 		return slices.ContainsFunc(vectors, func(w []float32) bool { return same(v, w) })
 	}
-	s.registered = slices.DeleteFunc(s.registered, func(v []float32) bool {
+	j.registered = slices.DeleteFunc(j.registered, func(v []float32) bool {
 		if wanted(v) {
 			return false
 		}
-		if err := allreduce.Unregister(s.group, v); err != nil {
-			s.log.Warn("cannot deregister a vector", "rank", s.rank, "error", err)
+		if err := allreduce.Unregister(j.group, v); err != nil {
+			j.log.Warn("cannot deregister a vector", "rank", j.rank, "error", err)
 		}
 		return true
 	})
 	for _, v := range vectors {
-		if len(v) == 0 || slices.ContainsFunc(s.registered, func(w []float32) bool { return same(v, w) }) {
+		if len(v) == 0 || slices.ContainsFunc(j.registered, func(w []float32) bool { return same(v, w) }) {
 			continue
 		}
-		if err := allreduce.Register(s.group, v); err != nil {
-			if !s.refused {
-				s.log.Warn("a vector cannot be registered, it will be copied to be sent", "rank", s.rank, "bytes", 4*len(v), "error", err)
+		if err := allreduce.Register(j.group, v); err != nil {
+			if !j.refused {
+				j.log.Warn("a vector cannot be registered, it will be copied to be sent", "rank", j.rank, "bytes", 4*len(v), "error", err)
 			}
-			s.refused = true
+			j.refused = true
 			continue
 		}
-		s.registered = append(s.registered, v)
+		j.registered = append(j.registered, v)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -16,12 +15,9 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
-	"github.com/gvw-project/gvw/model"
-	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
-	"github.com/gvw-project/gvw/optim/vector"
 )
 
 // Run trains, or tests, as cfg says. When it returns without error, every file
@@ -48,10 +44,10 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 		_, err = r.late(err)
 		return nil, err
 	}
-	if s := r.session; s.late {
-		err := error(&allreduce.LateError{Job: s.cfg.Cluster.Join.Job, Rank: s.rank})
+	if r.job.late {
+		err := error(&allreduce.LateError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.rank})
 		if len(r.owes()) > 0 { // what the others will have come to
-			_, err = r.late(s.group.Ready(ctx, allreduce.Shard{}))
+			_, err = r.late(r.job.group.Ready(ctx, allreduce.Shard{}))
 		}
 		return nil, err
 	}
@@ -61,7 +57,7 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	}
 	over, err := r.late(err)
 	if !over {
-		r.session.group.Fail(ctx, parting(err))
+		r.job.group.Fail(ctx, parting(err))
 	}
 	return nil, err
 }
@@ -82,22 +78,31 @@ func (e hungError) Is(target error) bool { return target == allreduce.ErrLeaving
 
 // runner is a run from its first line of talk to its last.
 type runner struct {
-	session *session
-	rule    sgd.Config
-	logLoss float64  // of --oaa --probabilities; NaN: none
-	initial *initial // the loaded model; nil: none
+	cfg    Config                            // with defaults, and with what the loaded model brought
+	create func(name string) (Output, error) // of the configuration, not subject to the lease
 
-	prior                   descent.Penalty // --input_feature_regularizer; zero: none
-	model                   trained         // what the run ends with
-	regularizers            *regularizers   // likewise; nil: none
-	modelFile, readableFile Output          // where it goes; nil: nowhere
-	invertedFile            Output          // --invert_hash; nil: nowhere
-	metricsFile             Output          // --metrics_file; nil: none
-	extraMetricsFile        Output          // --extra_metrics; nil: none
-	followed                ftrl.Sums       // what a learner of the FTRL family ends with, or a tested model has
+	read    *reader
+	tally   *tally
+	job     *job
+	console *console
+	files   *predictionFiles
+	audit   *audit // --audit and --invert_hash; nil: neither
+	models  *modelSource
+	origin  origin
+
+	rule          sgd.Config
+	initial       *initial        // the loaded model; nil: none
+	prior         descent.Penalty // --input_feature_regularizer; zero: none
+	otherLossNote string          // a note that the loaded model was trained with another loss; "": none
+	unheld        bool            // output regularisers have switched the holdout set off
+	outcome       outcome         // what the run ends with
+
+	modelFile, readableFile Output // where the model goes; nil: nowhere
+	invertedFile            Output // --invert_hash; nil: nowhere
+	metricsFile             Output // --metrics_file; nil: none
+	extraMetricsFile        Output // --extra_metrics; nil: none
 
 	regularizerFile, regularizerText Output
-	unheld                           bool // output regularisers have switched the holdout set off
 }
 
 func newRunner(cfg Config) (_ *runner, err error) {
@@ -106,15 +111,20 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	}
 	held := &hold{job: cfg.Cluster.Join != nil}
 	cfg.Diagnostics.Log = held.logger(cfg.Diagnostics.Log)
-	r := &runner{logLoss: math.NaN(), session: &session{log: cfg.Diagnostics.Log, hold: held, group: cfg.Cluster.Group}}
+	r := &runner{
+		create:  cfg.Output.Create,
+		job:     &job{group: cfg.Cluster.Group, log: cfg.Diagnostics.Log},
+		console: &console{hold: held},
+		files:   &predictionFiles{},
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	basis := newBasis()
+	r.origin.basis = newBasis()
 	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
-		if r.initial, err = loadModel(&cfg, basis); err != nil {
+		if r.initial, err = loadModel(&cfg, r.origin.basis); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +134,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	}
 	if cfg.Reg.Input != "" {
 		var seen loss.Range
-		if r.prior, seen, err = loadRegularizer(&cfg, basis); err != nil {
+		if r.prior, seen, err = loadRegularizer(&cfg, r.origin.basis); err != nil {
 			return nil, err
 		}
 		labels = &seen
@@ -133,20 +143,11 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	r.unheld = cfg.settle()
-	s := r.session
-	s.cfg, s.basis = cfg, basis
-	s.lease()
-	if s.loss, err = cfg.newLoss(); err != nil {
+	cfg.Output.Create = underLease(cfg.Output.Create, r.job.lease)
+	r.cfg = cfg
+	if err = r.newTally(labels); err != nil {
 		return nil, err
 	}
-	s.odd = cfg.newOddLabels(s.loss)
-	if s.link, err = loss.NewLink(cfg.Loss.Link); err != nil {
-		return nil, err
-	}
-	s.seen, s.fixed = cfg.labelRange(s.loss, labels)
-	s.stats = vwtext.NewStats()
-	s.holdout = newHoldout(&cfg)
-	s.begun = time.Now()
 	if r.rule, err = cfg.updateRule(); err != nil {
 		return nil, err
 	}
@@ -163,26 +164,29 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Diagnostics.Quiet {
 		talk, progress = nil, ""
 	}
-	if s.table, err = vwtext.NewTable(talk, progress); err != nil {
+	if r.console.table, err = vwtext.NewTable(talk, progress); err != nil {
 		return nil, usage("--progress", "%v", err)
 	}
-	s.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
-	if s.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
+	r.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
+	if r.origin.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
-	if s.measures, err = newMeasures(&cfg); err != nil {
+	if r.tally.measures, err = newMeasures(&cfg, r.tally.holdout); err != nil {
 		return nil, err
 	}
-	if s.valid, err = newValidation(&cfg); err != nil {
+	if r.tally.valid, err = newValidation(&cfg); err != nil {
 		return nil, err
 	}
+	r.read = r.newReader(r.origin.data)
+	r.job.shard, r.job.admit = r.origin.data.Shard, r.admit
+	r.models = &modelSource{cfg: &r.cfg, job: r.job, tally: r.tally, create: r.create}
 	if cfg.Output.Predictions != "" {
-		if s.preds, err = newPredictions(s.cfg.Output.Create, cfg.Output.Predictions); err != nil {
+		if r.files.predictions, err = newPredictions(cfg.Output.Create, cfg.Output.Predictions); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.Output.RawPredictions != "" {
-		if s.raw, err = newPredictions(s.cfg.Output.Create, cfg.Output.RawPredictions); err != nil {
+		if r.files.raw, err = newPredictions(cfg.Output.Create, cfg.Output.RawPredictions); err != nil {
 			return nil, err
 		}
 	}
@@ -192,26 +196,110 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	return r, nil
 }
 
+// newTally sets r.tally, but for the metrics. labels is the label range of what is loaded;
+// nil: nothing is.
+func (r *runner) newTally(labels *loss.Range) (err error) {
+	c := &r.cfg
+	held := newHoldoutSet(c)
+	t := &tally{
+		testOnly: c.TestOnly, binary: c.Loss.Binary, holdout: held.on, classWeights: c.Data.ClassWeights,
+		calls: calls{predictsFirst: c.predictsFirst()},
+		log:   c.Diagnostics.Log, console: r.console, files: r.files, job: r.job,
+		stats:  vwtext.NewStats(),
+		stop:   earlyStop{on: held.on, patience: c.Holdout.EarlyTerminate},
+		passed: passLog{out: c.Metrics.PassLog, begun: time.Now()},
+	}
+	if t.loss, err = c.newLoss(); err != nil {
+		return err
+	}
+	t.odd = c.newOddLabels(t.loss)
+	if t.link, err = loss.NewLink(c.Loss.Link); err != nil {
+		return err
+	}
+	t.seen, t.fixed = c.labelRange(t.loss, labels)
+	r.tally = t
+	return nil
+}
+
+// newReader returns the reader of the run's data.
+func (r *runner) newReader(data *stream.Dataset) *reader {
+	c := &r.cfg
+	read := &reader{
+		data: data, name: c.dataName(), holdout: newHoldoutSet(c), log: c.Diagnostics.Log,
+		limit: c.passLength().limit(c.Data.Examples),
+		flush: func() error { return errors.Join(r.files.flush(), r.audit.flush()) },
+	}
+	if c.Data.Shuffle {
+		read.shuffle = &shuffleConfig{seed: c.Data.ShuffleSeed, memory: c.Data.ShuffleMemory, rank: func() int { return r.job.rank }}
+	}
+	if c.Diagnostics.Watch != nil {
+		read.watch = func(read, of int) {
+			c.Diagnostics.Watch(Progress{Pass: r.tally.passes + 1, Passes: c.maxPasses(), Examples: read, Of: of})
+		}
+	}
+	return read
+}
+
+// dataName is what messages call this rank's data.
+func (c *Config) dataName() string {
+	switch n := len(c.Data.Inputs); {
+	case n == 0:
+		return c.Data.Cache
+	case n > 1:
+		return fmt.Sprintf("%s and %d more", c.Data.Inputs[0].Name, n-1)
+	}
+	return c.Data.Inputs[0].Name
+}
+
+// passLength is --initial_pass_length.
+func (c *Config) passLength() passLength { return passLength{c.Data.PassLength, c.Data.Cache != ""} }
+
 // join makes this process a rank of its job.
 func (r *runner) join(ctx context.Context) (err error) {
-	s := r.session
-	if s.cfg.Cluster.Join == nil {
-		s.group = allreduce.Local()
-		s.total = 1
+	j := r.job
+	if r.cfg.Cluster.Join == nil {
+		j.group = allreduce.Local()
+		j.total = 1
 		return nil
 	}
-	c := s.cfg.member(r.rule)
-	s.rank, s.total = c.Rank, c.Total
-	if keep := s.cfg.Cluster.RunDir; keep != nil {
+	c := r.cfg.member(r.rule)
+	j.rank, j.total = c.Rank, c.Total
+	if keep := r.cfg.Cluster.RunDir; keep != nil {
 		if err := keep.Begin(fmt.Sprintf("total=%d %s", c.Total, c.Options)); err != nil {
 			return err
 		}
 	}
-	if s.group == nil { // else it has joined before
-		s.group, err = allreduce.Join(ctx, c)
+	if j.group == nil { // else it has joined before
+		j.group, err = allreduce.Join(ctx, c)
 	}
-	s.late = err == nil && s.group.Late()
+	j.late = err == nil && j.group.Late()
 	return err
+}
+
+// admit says whether the job that has just been wired is one to take part in.
+func (r *runner) admit() error {
+	if err := r.over(); err != nil || !r.job.group.Stream() {
+		return err
+	}
+	return r.cfg.checkStream()
+}
+
+// checkStream refuses what vw's sequence of calls has no place for.
+func (c *Config) checkStream() error {
+	switch {
+	case len(c.Metrics.Measures) > 0:
+		return usage("--metrics", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, with -t -i")
+	case len(c.Holdout.Valid) > 0:
+		return usage("--valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
+	}
+	if c.Hybrid != nil {
+		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
+			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
+	}
+	if c.regularizes() && c.Batch.BFGS {
+		return usage("--output_feature_regularizer_binary", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
+	}
+	return nil
 }
 
 // member is how a process joins the job.
@@ -238,7 +326,7 @@ func (c *Config) settle() (unheld bool) {
 	if c.Hybrid != nil && !c.Holdout.Asked || len(c.Holdout.Valid) > 0 {
 		c.Holdout.Off = true
 	}
-	unheld = c.regularizes() && newHoldout(c).on
+	unheld = c.regularizes() && newHoldoutSet(c).on
 	c.Holdout.Off = c.Holdout.Off || unheld
 	return unheld
 }
@@ -269,65 +357,57 @@ func dataset(cfg *Config) stream.Config {
 }
 
 func (r *runner) run(ctx context.Context) (*Report, error) {
-	s := r.session
-	s.otherLoss = r.otherLoss()
-	if !s.cfg.TestOnly {
-		s.noteLoss()
+	r.otherLossNote = r.otherLoss()
+	if !r.cfg.TestOnly {
+		r.noteLoss()
 	}
-	if err := r.banner().print(s.table.Out); err != nil {
+	if err := r.banner().print(r.console.table.Out); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.train(ctx), s.audit.flush()); err != nil {
+	if err := errors.Join(r.train(ctx), r.audit.flush()); err != nil {
 		return nil, err
 	}
 	return r.end(ctx)
 }
 
-// train leaves the model in r.
+// train leaves the outcome in r.
 func (r *runner) train(ctx context.Context) error {
-	if r.initial != nil {
-		r.followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}
-	}
-	if r.session.cfg.follows() {
-		return r.follow(ctx)
+	if r.cfg.follows() {
+		m, err := r.leader()
+		if err != nil {
+			return err
+		}
+		if err := r.job.group.Run(ctx, m); err != nil {
+			return err
+		}
+		r.outcome = m.finish()
+		return nil
 	}
 	m, err := r.course()
 	if err != nil {
 		return err
 	}
-	if err := r.session.group.Run(ctx, m); err != nil {
+	if err := r.job.group.Run(ctx, m); err != nil {
 		return err
 	}
-	return m.stage.finish(r)
+	return r.finish(m.stage)
 }
 
-// course is the machine that does what is asked for.
-func (r *runner) course() (*course, error) {
-	s := r.session
-	switch {
-	case s.cfg.Hybrid != nil && !s.cfg.TestOnly:
-		m, err := r.online(s.cfg.Hybrid.SGDPasses)
-		return newCourse(s, m, r.second), err
-	case s.cfg.Batch.BFGS && !s.cfg.TestOnly:
-		w, err := r.weights()
-		if err != nil {
-			return nil, err
-		}
-		m, err := r.batch(w, s.cfg.Passes)
-		return newCourse(s, m, nil), err
-	case s.cfg.OAA.Classes > 0:
-		m, err := r.classes()
-		return newCourse(s, m, nil), err
+// finish ends the training whose last stage is given. A tested model of the FTRL family
+// keeps its sums.
+func (r *runner) finish(last stage) (err error) {
+	r.outcome, err = last.finish()
+	if r.initial != nil {
+		r.outcome.followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}
 	}
-	m, err := r.online(s.cfg.Passes)
-	return newCourse(s, m, nil), err
+	return err
 }
 
 // end delivers what the run owes, and sums it up.
 func (r *runner) end(ctx context.Context) (*Report, error) {
-	s := r.session
-	if s.group.Stream() {
-		if err := s.shareStats(ctx); err != nil {
+	t := r.tally
+	if r.job.group.Stream() {
+		if err := r.job.shareStats(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -336,136 +416,42 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{
-		Stats: s.all.Stats, Passes: s.passes, Digest: digest,
-		Holdout: s.holdout.on, HoldoutLoss: math.NaN(), Loss: s.loss, LogLoss: r.logLoss, Range: s.seen,
-		NoBestConstant: s.cfg.Diagnostics.NoBestConstant && s.cfg.OAA.Classes == 0,
+		Stats: r.job.all.Stats, Passes: t.passes, Digest: digest,
+		Holdout: t.holdout, HoldoutLoss: math.NaN(), Loss: t.loss, LogLoss: r.outcome.logLoss, Range: t.seen,
+		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.OAA.Classes == 0,
 	}
-	if m := s.measures.last; m != nil {
+	if m := t.measures.last; m != nil {
 		report.Measures = m.Values
 	}
-	if s.holdout.known {
-		report.HoldoutLoss = s.holdout.best
+	if t.stop.known {
+		report.HoldoutLoss = t.stop.best
 	}
-	if err := s.sayValid(); err != nil {
+	if err := t.sayValid(); err != nil {
 		return nil, err
 	}
-	err = s.say([]byte(report.Summary()))
-	s.hold.release()
+	err = r.console.say([]byte(report.Summary()))
+	r.console.hold.release()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.say(s.trainingSummary()); err != nil {
+	if err := r.console.say(t.trainingSummary(r.cfg.Hybrid != nil && !r.cfg.TestOnly)); err != nil {
 		return nil, err
 	}
-	if err := s.say(s.measures.summary()); err != nil {
+	if err := r.console.say(t.measures.summary()); err != nil {
 		return nil, err
 	}
-	s.noteLoss()
+	r.noteLoss()
 	return report, nil
-}
-
-// online is training by SGD, or testing.
-func (r *runner) online(passes int) (*online, error) {
-	s := r.session
-	rule := r.rule
-	if s.cfg.TestOnly && !s.cfg.keeps() {
-		rule, s.cfg.Model.PredictOnly = forTesting(rule), true
-	}
-	learner, err := sgd.New(rule, s.loss)
-	if err != nil {
-		return nil, err
-	}
-	s.cfg.startWeights(learner.Weights(), learner.Stride(), rule)
-	s.cfg.startConstant(learner.Weights(), learner.Stride())
-	if r.initial != nil {
-		if err := r.initial.intoLearner(learner, s, rule); err != nil {
-			return nil, err
-		}
-	}
-	s.cfg.startStates(learner)
-	if !s.cfg.Batch.BFGS {
-		if err := s.openTable(); err != nil {
-			return nil, err
-		}
-	}
-	m := &online{s: s, learner: learner, rule: rule, passes: passes, use: learner.Use, kept: new(keptTables)}
-	m.made = func() trained { return onlineModel(s, learner, rule) }
-	m.judge = s.judgeBy(m.predict)
-	return m, nil
-}
-
-// weights are where a batch solver starts: at the loaded model, at the weights drawn, or
-// at zero. As in vw it has no use for --constant.
-func (r *runner) weights() ([]float32, error) {
-	w := make([]float32, 1<<r.session.cfg.Features.Bits)
-	const pitch = 4 // of vw's L-BFGS
-	c := &r.session.cfg
-	c.Model.Start.Seed = c.Model.Start.Fill(w, 1, pitch)
-	if r.initial == nil {
-		copy(w, r.prior.Mean)
-		return w, nil
-	}
-	err := r.initial.weights(model.View{Data: w})
-	(&model.Regressor{Resume: r.initial.dec.Resume, Weights: model.View{Data: w}}).Settle()
-	return w, err
-}
-
-// batch is training by L-BFGS or conjugate gradients from the weights w, which it
-// changes.
-func (r *runner) batch(w []float32, passes int) (*batch, error) {
-	s := r.session
-	if i := vector.FirstWild(w); i >= 0 {
-		return nil, s.divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
-			s.cfg.solverName(), w[i], i))
-	}
-	solver, err := s.cfg.newSolver(w, passes, r.prior)
-	if err != nil {
-		return nil, err
-	}
-	s.table.Next = math.Inf(1) // no rows of progress: the trace takes their place
-	return &batch{
-		s: s, solver: solver, passes: passes, prior: r.prior,
-		acc: summation{s: s}, hessian: s.cfg.keepsHessian(),
-	}, nil
-}
-
-// second is the hybrid's second stage, which makes it vw's two calls in one
-// process: SGD, then L-BFGS from its weights. Nothing but the weights and the
-// label range goes from one to the other. left nil: a state with them follows.
-func (r *runner) second(left stage) (stage, error) {
-	s := r.session
-	w := make([]float32, 1<<s.cfg.Features.Bits)
-	if left != nil {
-		if err := left.finish(r); err != nil {
-			return nil, err
-		}
-		w = r.model.plain()
-		if s.keep && r.model.reg.Weights.Stride == 1 {
-			w = slices.Clone(w) // others may still ask for the results of the last step
-		}
-		r.model = trained{}
-	}
-	s.silent = true // -p has phase 1's progressive predictions
-	s.holdout = newHoldout(&s.cfg)
-	if s.valid != nil {
-		s.valid.stop = newStop(&s.cfg)
-	}
-	if err := s.say(optim.AppendHeader(nil)); err != nil {
-		return nil, err
-	}
-	return r.batch(w, s.cfg.Hybrid.LBFGSPasses)
 }
 
 // close ends the group and removes what a failed run has written.
 func (r *runner) close() error {
-	s := r.session
-	s.hold.release()
+	r.console.hold.release()
 	var err error
-	if s.group != nil {
-		err = s.group.Close() // first: others wait for this rank, and the file system may hang
+	if r.job.group != nil {
+		err = r.job.group.Close() // first: others wait for this rank, and the file system may hang
 	}
-	s.preds.abort()
-	s.raw.abort()
+	r.files.abort()
 	r.abortModels()
 	return err
 }

@@ -104,7 +104,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	if err != nil {
 		return nil, err
 	}
-	whole := r.session.group
+	whole := r.job.group
 	defer func() {
 		if !slices.Contains(s.left, whole.Rank()) {
 			err = nil // those that are left may have closed the job of three before
@@ -138,11 +138,11 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	if !slices.Contains(s.left, whole.Rank()) {
 		return nil, nil
 	}
-	smaller.Options = r.session.cfg.options(r.rule)
-	if r.session.group, err = allreduce.Join(ctx, *smaller); err != nil {
+	smaller.Options = r.cfg.options(r.rule)
+	if r.job.group, err = allreduce.Join(ctx, *smaller); err != nil {
 		return nil, err
 	}
-	r.session.wired = false
+	r.job.wired = false
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := errors.Join(m.Shrink(s.left), m.Shrink(s.left)); err != nil { // the second one says nothing new
 		return nil, err
@@ -154,14 +154,14 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 		if !worked {
 			err = m.Work(ctx)
 		}
-		if err = errors.Join(err, m.Exchange(ctx, r.session.group)); err == nil {
+		if err = errors.Join(err, m.Exchange(ctx, r.job.group)); err == nil {
 			err = m.Commit()
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if err := m.stage.finish(r); err != nil {
+	if err := r.finish(m.stage); err != nil {
 		return nil, err
 	}
 	return r.end(ctx)
@@ -324,15 +324,15 @@ func TestWhatWasBestIsForgotten(t *testing.T) {
 	r, m := alone(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
 	step(t, r, m)
 	sgd := m.stage.(*online)
-	if !r.session.holdout.known || sgd.best == nil {
+	if !r.tally.stop.known || sgd.best == nil {
 		t.Fatal("a pass with held-out examples has left nothing that is best")
 	}
-	r.session.keep = true
+	r.job.keep = true
 	if err := m.Shrink([]int{0}); err != nil {
 		t.Fatal(err)
 	}
-	if r.session.holdout.known || r.session.holdout.begun || sgd.best != nil {
-		t.Errorf("after a loss: holdout %+v, %d best weights", r.session.holdout, len(sgd.best))
+	if r.tally.stop.known || r.tally.stop.begun || sgd.best != nil {
+		t.Errorf("after a loss: holdout %+v, %d best weights", r.tally.stop, len(sgd.best))
 	}
 	if err := r.close(); err != nil {
 		t.Error(err)

@@ -29,8 +29,16 @@ type waiting struct {
 // defaultShuffleMemory is 512 MiB.
 const defaultShuffleMemory = 512 << 20
 
-func newWindow(c *Config, rank, pass int) *window {
-	w := &window{limit: c.Data.ShuffleMemory, random: rand.NewPCG(c.Data.ShuffleSeed, uint64(rank)<<32|uint64(uint32(pass)))}
+// shuffleConfig is the order of the examples of one rank, in passes after the first.
+type shuffleConfig struct {
+	seed   uint64
+	memory int        // bytes that a window takes; 0: 512 MiB
+	rank   func() int // of this process; known when it has joined
+}
+
+// window returns the window of a pass.
+func (c *shuffleConfig) window(pass int) *window {
+	w := &window{limit: c.memory, random: rand.NewPCG(c.seed, uint64(c.rank())<<32|uint64(uint32(pass)))}
 	if w.limit == 0 {
 		w.limit = defaultShuffleMemory
 	}

@@ -17,8 +17,9 @@ func (r recycled) Recycle(b *feature.Batch) { r[b]++ }
 
 // visitAll runs a pass over batches of the given sizes and returns the labels,
 // which number the examples, in the order of their visits.
-func visitAll(t *rapid.T, c Config, pass int, sizes []int) []int {
-	w, back := newWindow(&c, 0, pass), recycled{}
+func visitAll(t *rapid.T, c shuffleConfig, pass int, sizes []int) []int {
+	c.rank = func() int { return 0 }
+	w, back := c.window(pass), recycled{}
 	var order []int
 	f := func(_ *feature.Batch, ex *feature.Example, held bool) error {
 		if n := int(ex.Label); held != (n%10 == 0) {
@@ -65,7 +66,7 @@ func TestWindowIsAPermutation(t *testing.T) {
 			total += n
 		}
 		perWindow := rapid.IntRange(1, 50).Draw(rt, "window")
-		c := Config{Data: DataConfig{ShuffleMemory: 64 * perWindow, ShuffleSeed: rapid.Uint64().Draw(rt, "seed")}}
+		c := shuffleConfig{memory: 64 * perWindow, seed: rapid.Uint64().Draw(rt, "seed")}
 		order := visitAll(rt, c, 1, sizes)
 		for lo := 0; lo < total; lo += perWindow {
 			part := slices.Sorted(slices.Values(order[lo:min(lo+perWindow, total)]))
@@ -83,12 +84,12 @@ func TestWindowIsAPermutation(t *testing.T) {
 
 func TestPassesAndSeedsShuffleOtherwise(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		c := Config{Data: DataConfig{ShuffleSeed: rapid.Uint64Range(0, 1000).Draw(rt, "seed")}}
+		c := shuffleConfig{seed: rapid.Uint64Range(0, 1000).Draw(rt, "seed")}
 		first := visitAll(rt, c, 1, []int{100})
 		if slices.Equal(first, visitAll(rt, c, 2, []int{100})) {
 			rt.Error("two passes have one order")
 		}
-		c.Data.ShuffleSeed++
+		c.seed++
 		if slices.Equal(first, visitAll(rt, c, 1, []int{100})) || slices.IsSorted(first) {
 			rt.Error("two seeds have one order")
 		}

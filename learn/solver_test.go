@@ -359,7 +359,8 @@ func TestDivergenceIsNamed(t *testing.T) {
 	}
 	nan := []float32{1, float32(math.NaN())}
 	c := Config{Data: DataConfig{Inputs: []Input{textInput("x", sound)}}, Loss: LossConfig{Function: "logistic"}}.withDefaults()
-	r := &runner{session: &session{cfg: c}}
+	r := &runner{cfg: c}
+	r.read = r.newReader(nil)
 	if _, err := r.batch(nan, 5); err == nil || !strings.Contains(err.Error(), "cannot start at a weight of NaN (number 1)") {
 		t.Errorf("a weight that is no number: got %v", err)
 	}

@@ -107,7 +107,7 @@ func step(t testing.TB, r *runner, m *course) bool {
 	if _, more := m.Next(); !more {
 		return false
 	}
-	if err := errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.session.group), m.Commit()); err != nil {
+	if err := errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.job.group), m.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	return true
@@ -163,7 +163,7 @@ func TestARunAloneIsTakenUp(t *testing.T) {
 				}
 				for step(t, r, m) {
 				}
-				if err := m.stage.finish(r); err != nil {
+				if err := r.finish(m.stage); err != nil {
 					t.Fatal(err)
 				}
 				again, err := r.end(t.Context())
@@ -248,7 +248,7 @@ func FuzzState(f *testing.F) {
 			t.Errorf("read %d bytes, wrote %d", len(read), again.Len())
 		}
 		if _, more := m.Next(); more {
-			_ = errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.session.group), m.Commit()) // wild numbers may diverge
+			_ = errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.job.group), m.Commit()) // wild numbers may diverge
 		}
 	})
 }

@@ -16,7 +16,10 @@ import (
 // summation adds up what a batch solver asks for, over this rank's examples in
 // their order. The number of threads never changes a bit.
 type summation struct {
-	s     *session
+	read      *reader
+	tally     *tally
+	semantics optim.Semantics
+
 	sums  *optim.Sums
 	req   optim.Request
 	pass  int // of the solver, from 1
@@ -50,15 +53,15 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 // the table, in order; and the sums of vectors, shared out by weights, so that
 // each weight still adds up in the order of the examples.
 func (a *summation) batch(b *feature.Batch) error {
-	s := a.s
-	a.examples = a.within(b.Examples)
-	if len(s.cfg.Data.ClassWeights) > 0 {
+	t := a.tally
+	a.examples = a.read.within(b.Examples, a.place)
+	if len(t.classWeights) > 0 {
 		a.weighted = append(a.weighted[:0], a.examples...) // the batch stays as it is
 		place := a.place
 		for i := range a.weighted {
 			ex := &a.weighted[i]
-			if place += int(ex.Before) + 1; s.learns(s.holdout.held(place)) {
-				s.cfg.reweigh(ex)
+			if place += int(ex.Before) + 1; t.learns(a.read.holdout.holds(place)) {
+				t.classWeights.reweigh(ex)
 			}
 		}
 		a.examples = a.weighted
@@ -66,7 +69,7 @@ func (a *summation) batch(b *feature.Batch) error {
 	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
 	// While the range of predictions follows the labels, an example's own label
 	// comes before its prediction.
-	alone := s.passes == 0 && !s.fixed
+	alone := t.passes == 0 && !t.fixed
 	if !alone {
 		share(len(a.examples), a.threads(len(b.Features)), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -76,28 +79,28 @@ func (a *summation) batch(b *feature.Batch) error {
 	}
 	for i := range a.examples {
 		a.n++
-		ex, t := &a.examples[i], &a.terms[i]
+		ex, term := &a.examples[i], &a.terms[i]
 		a.place += int(ex.Before) + 1
-		held := s.holdout.held(a.place)
-		s.calls.count(s, ex, held)
-		shown := s.seen
-		if s.passes == 0 {
-			s.observe(ex, held)
+		held := a.read.holdout.holds(a.place)
+		t.calls.count(ex, t.learns(held))
+		shown := t.seen
+		if t.passes == 0 {
+			t.observe(ex, held)
 		}
 		if alone {
 			a.evaluate(b, i)
 		}
 		if held || !ex.Labeled() || !(ex.Weight > 0) {
-			t.first, t.second = 0, 0
-		} else if a.add(ex, t); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
-			return a.diverged(b, ex, t.raw, t.loss)
+			term.first, term.second = 0, 0
+		} else if a.add(ex, term); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
+			return a.diverged(b, ex, term.raw, term.loss)
 		}
-		s.spared = sparedWeight(&b.Examples[i], ex)
-		p := t.p
-		if alone && s.cfg.Batch.Semantics == optim.VW9 && !s.cfg.Loss.Binary {
-			p = shown.Clip(t.raw) // vw shows its prediction before it looks at the label
+		t.spared = sparedWeight(&b.Examples[i], ex)
+		p := term.p
+		if alone && a.semantics == optim.VW9 && !t.binary {
+			p = shown.Clip(term.raw) // vw shows its prediction before it looks at the label
 		}
-		if err := s.account(b, ex, held, t.raw, p, t.loss); err != nil {
+		if err := t.account(b, ex, held, term.raw, p, term.loss); err != nil {
 			return err
 		}
 	}
@@ -106,20 +109,6 @@ func (a *summation) batch(b *feature.Batch) error {
 	}
 	share(len(a.gradient), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
 	return nil
-}
-
-// within returns those of the examples that --examples takes.
-func (a *summation) within(examples []feature.Example) []feature.Example {
-	limit, place := a.s.cfg.perPass(), a.place
-	if limit == 0 {
-		return examples
-	}
-	for i := range examples {
-		if place += int(examples[i].Before) + 1; place > limit {
-			return examples[:i]
-		}
-	}
-	return examples
 }
 
 // term is what an example says by itself.
@@ -131,27 +120,28 @@ type term struct {
 
 // evaluate computes the term of example i.
 func (a *summation) evaluate(b *feature.Batch, i int) {
-	s, ex, t := a.s, &a.examples[i], &a.terms[i]
+	ex, t := &a.examples[i], &a.terms[i]
+	seen, l := a.tally.seen, a.tally.loss
 	fs := b.FeaturesOf(ex)
 	raw := ex.Initial + float32(dot(a.req.X, fs))
-	*t = term{raw: raw, p: s.seen.Clip(raw)}
+	*t = term{raw: raw, p: seen.Clip(raw)}
 	if !ex.Labeled() {
 		return
 	}
-	t.loss = s.loss.Loss(s.seen, t.p, ex.Label)
+	t.loss = l.Loss(seen, t.p, ex.Label)
 	if a.req.Kind == optim.Curvature {
-		t.second = s.loss.Second(s.seen, t.p, ex.Label)
+		t.second = l.Second(seen, t.p, ex.Label)
 		t.along = dot(a.req.Dir, fs)
-		if s.cfg.Batch.Semantics == optim.VW9 {
+		if a.semantics == optim.VW9 {
 			t.along += float64(ex.Initial) // vw adds it here, too
 		}
 		return
 	}
 	// float32 as vw has them: their product with a value is then exact in
 	// float64, and no fused multiply-add can change the sum.
-	t.first = s.loss.First(s.seen, t.p, ex.Label) * ex.Weight
+	t.first = l.First(seen, t.p, ex.Label) * ex.Weight
 	if a.req.Kind == optim.First {
-		t.second = s.loss.Second(s.seen, t.p, ex.Label) * ex.Weight
+		t.second = l.Second(seen, t.p, ex.Label) * ex.Weight
 	}
 }
 
@@ -220,8 +210,8 @@ func (a *summation) end() error {
 	if a.req.Kind == optim.Curvature {
 		return nil
 	}
-	if a.s.cfg.Batch.Semantics != optim.VW9 { // vw 9 knows no difference
-		a.sums.Loss *= loss.Integral(a.s.loss)
+	if a.semantics != optim.VW9 { // vw 9 knows no difference
+		a.sums.Loss *= loss.Integral(a.tally.loss)
 	}
 	if err := a.narrow("gradient", a.sums.Gradient, a.gradient); err != nil {
 		return err
@@ -246,7 +236,7 @@ func (a *summation) narrow(what string, dst []float32, src []float64) error {
 	}
 	for i, v := range dst {
 		if v-v != 0 {
-			return a.s.divergence(&optim.DivergeError{Pass: a.pass, What: what, Weight: i, Value: float64(v)})
+			return a.read.divergence(&optim.DivergeError{Pass: a.pass, What: what, Weight: i, Value: float64(v)})
 		}
 	}
 	panic("BUG: learn: a sum is not finite and has no such element")
@@ -264,26 +254,13 @@ func (a *summation) diverged(b *feature.Batch, ex *feature.Example, raw, l float
 	} else if v := float64(l); optim.Finite(v) {
 		what = fmt.Sprintf("the sum of the losses is %v", a.sums.Loss)
 	}
-	return &DataError{Name: a.s.dataName(), Text: fmt.Sprintf(
+	return &DataError{Name: a.read.name, Text: fmt.Sprintf(
 		"pass %d, example %d%s: %s (prediction %v, label %v, importance %v): the run diverged; look for values out of range in the example, and for weights out of range in the model it starts from",
 		a.pass, a.n, tag, what, raw, ex.Label, ex.Weight)}
 }
 
 // divergence turns a solver's refusal into a fault of the data, which it is.
-func (s *session) divergence(err error) error {
-	return &DataError{Name: s.dataName(), Text: err.Error()}
-}
-
-// dataName is what messages call this rank's data.
-func (s *session) dataName() string {
-	switch n := len(s.cfg.Data.Inputs); {
-	case n == 0:
-		return s.cfg.Data.Cache
-	case n > 1:
-		return fmt.Sprintf("%s and %d more", s.cfg.Data.Inputs[0].Name, n-1)
-	}
-	return s.cfg.Data.Inputs[0].Name
-}
+func (r *reader) divergence(err error) error { return &DataError{Name: r.name, Text: err.Error()} }
 
 // dot is Σ w·x in float64: each product is exact there.
 func dot(w []float32, fs []feature.Feature) float64 {

@@ -57,7 +57,7 @@ func (k *keptTables) leave() {
 
 // keeps reports whether the weights of the state are left whole. A test changes
 // none.
-func (m *online) keeps() bool { return m.s.keep && !m.s.cfg.TestOnly }
+func (m *online) keeps() bool { return m.job.keep && !m.tally.testOnly }
 
 // arrange notes the learner's first table as that for work.
 func (m *online) arrange() {
@@ -70,15 +70,14 @@ func (m *online) arrange() {
 func (m *online) guard() {
 	if m.keeps() {
 		m.arrange()
-		m.s.guard = &m.kept.mu
+		m.read.guard = &m.kept.mu
 	}
 }
 
 // end pays what regularisation owes before anybody asks for the contribution.
 func (m *online) end() {
-	m.s.guard = nil
-	c := &m.s.cfg
-	if !m.s.keep || c.TestOnly && !c.Model.PredictOnly {
+	m.read.guard = nil
+	if !m.job.keep || m.tally.testOnly && !m.bare {
 		return
 	}
 	m.kept.mu.Lock()
@@ -147,7 +146,7 @@ func (m *online) shared(c *snapshot.Coder) {
 	c.Flag("best weights", &best)
 	if c.Reading {
 		m.learner.SetScalars(sc)
-		m.best, m.read = nil, nil
+		m.best, m.got = nil, nil
 	}
 	if !best {
 		return
@@ -156,11 +155,11 @@ func (m *online) shared(c *snapshot.Coder) {
 	c.F64("due to the best weights", &m.bestDue.Contraction)
 	as := &bestAs{}
 	if !c.Reading {
-		h := &m.bestAs.reg.Header
-		as = &bestAs{h.MinLabel, h.MaxLabel, m.bestAs.reg.Resume}
+		h := &m.bestAs.Header
+		as = &bestAs{h.MinLabel, h.MaxLabel, m.bestAs.Resume}
 	} else {
 		m.best = make([]float32, len(m.learner.Weights()))
-		m.read = as
+		m.got = as
 	}
 	c.F32("labels of the best model", &as.min)
 	c.F32("labels of the best model", &as.max)
@@ -188,7 +187,7 @@ func (m *online) own(c *snapshot.Coder) {
 
 // sharedArrays are the weights of the state.
 func (m *online) sharedArrays() []snapshot.Array {
-	if m.s.cfg.TestOnly {
+	if m.tally.testOnly {
 		return nil
 	}
 	weights := snapshot.Array{Name: "weights", V: m.learner.Weights()}
@@ -213,12 +212,11 @@ func (m *online) adopt() error {
 		}
 		m.enter()
 	}
-	if m.read != nil {
+	if m.got != nil {
 		m.bestAs = m.made()
-		reg := m.bestAs.reg
-		reg.MinLabel, reg.MaxLabel, reg.Resume = m.read.min, m.read.max, m.read.resume
+		m.bestAs.MinLabel, m.bestAs.MaxLabel, m.bestAs.Resume = m.got.min, m.got.max, m.got.resume
 	}
-	m.read = nil
+	m.got = nil
 	return nil
 }
 

@@ -68,7 +68,7 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 			left := make([]*atomic.Bool, ranks)
 			machine := make([]*atomic.Bool, ranks)
 			h.commit = func(m *course) error {
-				rank, sgd := m.s.rank, m.stage
+				rank, sgd := m.job.rank, m.stage
 				o, is := sgd.(*online)
 				if !is {
 					err := m.Commit()

@@ -12,24 +12,24 @@ import (
 // trainingSummary is what gvw adds to vw's summary where its average loss does not tell how
 // good the model is: with --hybrid, whose average is over all passes, those of SGD too,
 // and with --valid, where another pass than the last one may be the best.
-func (s *session) trainingSummary() []byte {
+func (t *tally) trainingSummary(hybrid bool) []byte {
 	var b []byte
-	p := &s.passed
-	if v := s.valid; v != nil && v.stop.known && p.best > 0 {
+	p := &t.passed
+	if v := t.valid; v != nil && v.stop.known && p.best > 0 {
 		b = fmt.Appendf(b, "best pass = %d, validation loss = %s", p.best, vwtext.FormatMean(v.stop.best))
-		if !p.stop && p.best < s.passes {
+		if !p.stop && p.best < t.passes {
 			b = append(b, " (the model is that of the last pass)"...)
 		}
 		b = append(b, '\n')
 	}
-	if s.cfg.Hybrid == nil || s.cfg.TestOnly {
+	if !hybrid {
 		return b
 	}
 	switch {
 	case p.stop && p.best > 0:
 		b = appendTraining(b, p.bestTraining, p.best, "")
 	case !p.stop:
-		b = appendTraining(b, p.loss, s.passes, ", before its last step")
+		b = appendTraining(b, p.loss, t.passes, ", before its last step")
 	}
 	return b
 }

@@ -10,31 +10,30 @@ import (
 )
 
 func TestTrainingSummary(t *testing.T) {
-	hybrid := Config{Hybrid: &Hybrid{SGDPasses: 2, LBFGSPasses: 4}}
 	best := func(loss float64, known bool) *validation {
-		return &validation{stop: holdout{best: loss, known: known}}
+		return &validation{stop: earlyStop{best: loss, known: known}}
 	}
 	for _, c := range []struct {
 		name   string
-		cfg    Config
+		hybrid bool
 		passes int
-		passed passed
+		passed passLog
 		valid  *validation
 		want   string
 	}{
-		{"no hybrid", Config{}, 6, passed{loss: 0.25}, nil, ""},
-		{"all passes", hybrid, 6, passed{loss: 0.25, best: 6}, nil, "training loss of the model = 0.250000 (pass 6, before its last step)\n"},
-		{"stopped early", hybrid, 5, passed{loss: 0.25, stop: true, best: 3, bestTraining: 0.5}, nil, "training loss of the model = 0.500000 (pass 3)\n"},
-		{"by others", hybrid, 6, passed{loss: math.NaN()}, nil, ""},
-		{"stopped early by others", hybrid, 6, passed{loss: math.NaN(), stop: true}, nil, ""},
-		{"validation", Config{}, 6, passed{best: 6}, best(0.5, true), "best pass = 6, validation loss = 0.500000\n"},
-		{"validation, an earlier pass", Config{}, 6, passed{best: 4}, best(0.5, true), "best pass = 4, validation loss = 0.500000 (the model is that of the last pass)\n"},
-		{"validation, stopped early", Config{}, 6, passed{best: 4, stop: true}, best(0.5, true), "best pass = 4, validation loss = 0.500000\n"},
-		{"validation by others", Config{}, 6, passed{}, best(0.5, true), ""},
-		{"no validation yet", Config{}, 0, passed{}, best(0, false), ""},
+		{"no hybrid", false, 6, passLog{loss: 0.25}, nil, ""},
+		{"all passes", true, 6, passLog{loss: 0.25, best: 6}, nil, "training loss of the model = 0.250000 (pass 6, before its last step)\n"},
+		{"stopped early", true, 5, passLog{loss: 0.25, stop: true, best: 3, bestTraining: 0.5}, nil, "training loss of the model = 0.500000 (pass 3)\n"},
+		{"by others", true, 6, passLog{loss: math.NaN()}, nil, ""},
+		{"stopped early by others", true, 6, passLog{loss: math.NaN(), stop: true}, nil, ""},
+		{"validation", false, 6, passLog{best: 6}, best(0.5, true), "best pass = 6, validation loss = 0.500000\n"},
+		{"validation, an earlier pass", false, 6, passLog{best: 4}, best(0.5, true), "best pass = 4, validation loss = 0.500000 (the model is that of the last pass)\n"},
+		{"validation, stopped early", false, 6, passLog{best: 4, stop: true}, best(0.5, true), "best pass = 4, validation loss = 0.500000\n"},
+		{"validation by others", false, 6, passLog{}, best(0.5, true), ""},
+		{"no validation yet", false, 0, passLog{}, best(0, false), ""},
 	} {
-		s := &session{cfg: c.cfg, passes: c.passes, passed: c.passed, valid: c.valid}
-		if got := string(s.trainingSummary()); got != c.want {
+		s := &tally{passes: c.passes, passed: c.passed, valid: c.valid}
+		if got := string(s.trainingSummary(c.hybrid)); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -55,18 +54,18 @@ func TestTrainingLossAfterATakeover(t *testing.T) {
 		if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
 			t.Fatal(err)
 		}
-		whole := string(r.session.trainingSummary())
+		whole := string(r.tally.trainingSummary(true))
 		r, m = alone(t, small(hybrid))
 		if err := m.ReadState(&state); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.session.trainingSummary(); len(got) > 0 {
+		if got := r.tally.trainingSummary(true); len(got) > 0 {
 			t.Errorf("after step %d: got %q, want nothing", steps, got)
 		}
 		for step(t, r, m) {
 			whole = ""
 		}
-		got := string(r.session.trainingSummary())
+		got := string(r.tally.trainingSummary(true))
 		if err := r.close(); err != nil {
 			t.Fatal(err)
 		}

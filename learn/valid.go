@@ -4,9 +4,7 @@ package learn
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -20,10 +18,11 @@ import (
 // weights on it, each on its part, and training stops when its loss no longer
 // falls.
 type validation struct {
+	name string // of the file, for messages
 	data *stream.Dataset
 	own  *metric.Sums
 	all  *metric.Sums
-	stop holdout
+	stop earlyStop
 	also string // the measure that is told beside the loss
 
 	loss, weight float64 // of the pass, over all ranks
@@ -52,53 +51,24 @@ func newValidation(c *Config) (*validation, error) {
 	if !set.Has(also) {
 		set = append(slices.Clone(set), also)
 	}
-	return &validation{data: data, own: metric.NewSums(set), all: metric.NewSums(set), stop: newStop(c), also: also}, nil
+	return &validation{
+		name: c.Holdout.Valid[0].Name, data: data, own: metric.NewSums(set), all: metric.NewSums(set),
+		stop: earlyStop{on: true, patience: c.Holdout.EarlyTerminate}, also: also,
+	}, nil
 }
 
 // judge predicts an example of the validation set within the range r, adds it to
 // the sums, and returns its loss times its weight.
 type judge func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32
 
-// judgeBy judges examples of simple labels by what predict says.
-func (s *session) judgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) judge {
-	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
-		clipped := predict(fs, ex.Initial, r)
-		p, l := s.link.Apply(clipped), s.loss.Loss(r, clipped, ex.Label)*ex.Weight
-		if s.cfg.Loss.Binary {
-			p, l = signOf(p, l, ex)
-		}
-		sums.Add(s.measures.scale.caseOf(ex, clipped, p))
-		return l
-	}
-}
-
-// newStop counts passes as the holdout does.
-func newStop(c *Config) holdout { return holdout{on: true, patience: c.Holdout.EarlyTerminate} }
-
 // improves reports whether the weights that were just measured are the best.
 func (v *validation) improves() bool {
 	return v != nil && v.fresh && (!v.stop.known || meanLoss(v.loss, v.weight) < v.stop.best)
 }
 
-// stoppedBy names the set that training is stopped by.
-func (s *session) stoppedBy() string {
-	if s.valid != nil {
-		return "validation"
-	}
-	return "holdout"
-}
-
-// validate measures the weights that judge predicts with. It belongs to a step's
-// exchange, since all ranks need the sums of all.
-func (s *session) validate(ctx context.Context, judge judge) error {
-	v := s.valid
-	if v == nil {
-		return nil
-	}
-	r := s.seen
-	if !s.fixed {
-		r = s.all.Range
-	}
+// measure measures the weights that judge predicts with, over the parts of all ranks. r is
+// the range of the predictions.
+func (v *validation) measure(ctx context.Context, g *allreduce.Group, r loss.Range, judge judge) error {
 	v.own.Reset()
 	var sums [2]float64 // loss, weight
 	err := eachExample(ctx, v.data, func(b *feature.Batch, ex *feature.Example) {
@@ -111,7 +81,6 @@ func (s *session) validate(ctx context.Context, judge judge) error {
 	if err != nil {
 		return fmt.Errorf("--valid: %w", err)
 	}
-	g := s.group
 	copy(v.all.Vector(), v.own.Vector())
 	if g.Size() > 1 {
 		if err := g.AllReduce(ctx, allreduce.Vec(sums[:]).Named("validation loss"), allreduce.Sum); err != nil {
@@ -123,29 +92,7 @@ func (s *session) validate(ctx context.Context, judge judge) error {
 	}
 	v.loss, v.weight, v.fresh = sums[0], sums[1], true
 	if v.weight == 0 {
-		return &DataError{Name: s.cfg.Holdout.Valid[0].Name, Text: "no example of it has a label: --valid has nothing to go by"}
+		return &DataError{Name: v.name, Text: "no example of it has a label: --valid has nothing to go by"}
 	}
 	return nil
-}
-
-// eachExample reads data once, in order.
-func eachExample(ctx context.Context, data *stream.Dataset, f func(b *feature.Batch, ex *feature.Example)) (err error) {
-	p, err := data.Pass(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	for {
-		b, err := p.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for i := range b.Examples {
-			f(b, &b.Examples[i])
-		}
-		p.Recycle(b)
-	}
 }

@@ -13,16 +13,13 @@ import (
 // shareHoldout is vw's holdout call at a pass end: each rank's mean holdout
 // loss, summed. (vw sums where it means to average; all ranks of the job must
 // see the same number, so that they stop at the same pass.)
-func (s *session) shareHoldout(ctx context.Context) error {
-	if !s.holdout.on {
-		return nil
-	}
-	h := &s.all.Stats.Holdout
+func (j *job) shareHoldout(ctx context.Context) error {
+	h := &j.all.Stats.Holdout
 	mean := float32(math.MaxFloat32) * 0.5
 	if h.PassWeight > 0 {
 		mean = float32(h.PassLoss / h.PassWeight)
 	}
-	sum, err := s.group.AccumulateScalar(ctx, "holdout loss", mean)
+	sum, err := j.group.AccumulateScalar(ctx, "holdout loss", mean)
 	if err != nil {
 		return err
 	}
@@ -35,9 +32,9 @@ func (s *session) shareHoldout(ctx context.Context) error {
 
 // shareStats is vw's end of job: six scalars, summed. The vw of the Python
 // package leaves before them; then every rank keeps its own numbers.
-func (s *session) shareStats(ctx context.Context) error {
-	s.group.Leaving()
-	st := &s.all.Stats
+func (j *job) shareStats(ctx context.Context) error {
+	j.group.Leaving()
+	st := &j.all.Stats
 	examples, features := float64(st.Examples), float64(st.Features)
 	scalars := []struct {
 		name string
@@ -52,10 +49,10 @@ func (s *session) shareStats(ctx context.Context) error {
 	}
 	local := *st
 	for _, sc := range scalars {
-		v, err := s.group.AccumulateScalar(ctx, sc.name, float32(*sc.x))
+		v, err := j.group.AccumulateScalar(ctx, sc.name, float32(*sc.x))
 		if errors.Is(err, allreduce.ErrLeft) {
-			s.log.Info("a vw worker left after the last pass, without the job's totals: the summary shows this rank's")
-			s.all.Stats = local
+			j.log.Info("a vw worker left after the last pass, without the job's totals: the summary shows this rank's")
+			j.all.Stats = local
 			return nil
 		}
 		if err != nil {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gvw-project/gvw/model"
+)
+
+// modelSource makes the models of a run, and saves those of each pass.
+type modelSource struct {
+	cfg    *Config
+	job    *job
+	tally  *tally
+	base   carried                           // of the loaded model
+	create func(name string) (Output, error) // not subject to the lease: another attempt saves the same bytes
+	// fromZero reports whether labels of classes have turned out to count from 0; nil: they
+	// are no classes.
+	fromZero func() bool
+}
+
+var _ models = (*modelSource)(nil)
+
+// header is what both kinds of models begin with.
+func (m *modelSource) header(resume bool) model.Header {
+	if m.fromZero != nil && m.fromZero() { // else predictions by the model would count from 1
+		m.cfg.OAA.Indexing.Value, m.cfg.OAA.Indexing.Set = 0, true
+	}
+	r, c := m.job.all.Range, m.cfg
+	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.keptOptions(resume)}
+}
+
+// resume is what training needs to go on, but for what regularisation is due. It
+// holds sums over all ranks, so that every rank writes the same bytes; what
+// concerns the progress table of one rank is then set as if a row had just been
+// printed.
+func (m *modelSource) resume(initialT float32) *model.Resume {
+	all, table := &m.job.all, m.tally.console.table
+	st := &all.Stats
+	r := &model.Resume{
+		InitialT:             initialT,
+		NormNormalizer:       m.base.Nsx + all.Nsx,
+		T:                    max(m.base.T, float64(initialT)) + st.T,
+		SumLoss:              st.Loss,
+		SumLossSinceLastDump: 0,
+		DumpInterval:         float32(2 * st.Weighted()),
+		MinLabel:             all.Range.Min,
+		MaxLabel:             all.Range.Max,
+		WeightedLabeled:      st.Labeled,
+		WeightedLabels:       st.Labels,
+		WeightedUnlabeled:    st.Unlabeled,
+		ExampleNumber:        st.Examples,
+		TotalFeatures:        st.Features,
+		TotalWeight:          m.base.TotalWeight + all.TotalWeight,
+		OldWeightedLabeled:   st.Labeled,
+		CurrentPass:          uint64(m.tally.passes),
+	}
+	if m.job.total == 1 || m.job.group.Stream() {
+		r.SumLossSinceLastDump = st.Loss - table.Loss
+		r.DumpInterval = float32(table.Next)
+		r.OldWeightedLabeled = table.Labeled
+	}
+	return r
+}
+
+// savePass is --save_per_pass: it writes the model of the pass that has just ended
+// beside the final one, as FILE.1, FILE.2 and so on.
+func (m *modelSource) savePass(made func() *model.Regressor) error {
+	c := m.cfg
+	if !c.Model.SavePerPass || c.Model.Final == "" && c.Cluster.Join != nil {
+		return nil // another rank writes it
+	}
+	name := fmt.Sprintf("%s.%d", c.Model.Final, m.tally.passes)
+	out, err := m.create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := commit(out, made(), model.WriteDigest); err != nil {
+		return errors.Join(fmt.Errorf("cannot save the model of pass %d: %w", m.tally.passes, err), out.Abort())
+	}
+	return nil
+}
+
+// commit writes a model and makes the file final.
+func commit(f Output, reg *model.Regressor, write func(io.Writer, *model.Regressor) (model.Digest, error)) ([32]byte, error) {
+	digest, err := write(f, reg)
+	if err != nil {
+		return digest, err
+	}
+	return digest, f.Commit()
+}
