@@ -14,6 +14,9 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/link/netconn"
+	"github.com/gvw-project/gvw/internal/link/poll"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -47,15 +50,11 @@ func newEpoch(g *Group) *epoch {
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.debts.paid = make(chan struct{})
 	e.engine = engine.Engine{
-		Rank:     g.cfg.Rank,
+		Set:      link.Set{Rank: g.cfg.Rank, NoSum: g.cfg.NoChecksum, Log: g.cfg.Log},
 		Part:     g.cfg.Chunk,
-		NoSum:    g.cfg.NoChecksum,
 		Limits:   engine.Limits{Stall: g.cfg.Stall, MaxWait: g.cfg.MaxWait, Server: g.cfg.patience()},
-		Log:      g.cfg.Log,
 		Flight:   g.flight,
 		Segments: g.segments,
-		Edges:    map[int]*engine.Edge{},
-		Failed:   make(chan struct{}),
 		OnFail: func(f *engine.Failure) {
 			if !g.steps.recovers {
 				g.die()
@@ -63,8 +62,7 @@ func newEpoch(g *Group) *epoch {
 			e.work.Go(func() { e.settle(f) })
 		},
 	}
-	e.engine.Call.Done = make(chan struct{}, 1)
-	e.engine.Driver = &engine.NetConn{En: &e.engine}
+	e.engine.Init()
 	return e
 }
 
@@ -181,7 +179,6 @@ func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 			en.Missing = wr.whyMissing
 		}
 		en.Driver = d
-		en.Pipes, _ = d.(engine.Pipes)
 		if !w.Stream && w.Epoch != (protocol.Epoch{}) {
 			en.Away = g.member.ServerErr
 			en.OnUnmet = func(rank int, detail string) {
@@ -207,15 +204,18 @@ func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 }
 
 // newDriver returns the driver of the epoch's edges.
-func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (engine.Driver, error) {
-	d := e.group.cfg.Driver
+func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (link.Driver, error) {
+	d, en := e.group.cfg.Driver, &e.engine
 	if d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
-		poll, err := engine.NewPollLoop(&e.engine)
+		loop, err := poll.New(&en.Set, &en.Segments)
 		if err == nil || d == DriverPoll {
-			return poll, err
+			return loop, err
 		}
 	}
-	return &engine.NetConn{En: &e.engine}, nil
+	if w.Stream {
+		return en.StreamDriver(), nil
+	}
+	return netconn.New(&en.Set), nil
 }
 
 // stopped ends an epoch whose engine did not take its edges over. The reason is the failure

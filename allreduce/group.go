@@ -32,7 +32,7 @@ type Group struct {
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
 	broken   error       // why the job never will be wired
 	busy     atomic.Bool // a collective is under way
-	segments engine.Segments
+	segments transport.Segments
 	pinned   pinned
 	left     []*transport.Segment // of epochs that are over, with what Alloc has given out; under mu
 	scratch  []float32            // one slot of all weights
@@ -61,7 +61,7 @@ func Local() *Group {
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
-	g.segments = engine.Segments{Make: transport.NewSegment, Open: transport.OpenSegment}
+	g.segments = transport.Segments{Make: transport.NewSegment, Open: transport.OpenSegment}
 	g.epoch = newEpoch(g)
 	g.steps.group, g.steps.saving = g, make(chan struct{}, 1)
 	return g

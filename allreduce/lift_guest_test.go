@@ -108,7 +108,7 @@ func TestGuestRank(t *testing.T) {
 	}
 	if how == TransportVerbs {
 		for _, e := range g.engine.Open {
-			if !e.Lift.In || !e.Lift.Out {
+			if !e.Verbs.In || !e.Verbs.Out {
 				t.Errorf("the edge to rank %d is not lifted", e.Rank)
 			}
 		}

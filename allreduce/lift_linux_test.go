@@ -85,7 +85,7 @@ func TestRegisteredVectors(t *testing.T) {
 		}
 		var direct int64
 		for _, e := range g.engine.Open {
-			direct += e.Lift.Lane.(*verbs.Stream).Direct
+			direct += e.Stream.(*verbs.Stream).Direct
 		}
 		if direct < 4*elements { // at least once across
 			return fmt.Errorf("%d bytes were sent from where they are", direct)
@@ -138,7 +138,7 @@ func TestSumsOfASlotAreRegistered(t *testing.T) {
 		}
 		var direct int64
 		for _, e := range g.engine.Open {
-			direct += e.Lift.Lane.(*verbs.Stream).Direct
+			direct += e.Stream.(*verbs.Stream).Direct
 		}
 		if want := int64(4 * (100_000 + 200_000 + 50_000) / 2); direct < want || len(g.pinned.all) != 1 {
 			return fmt.Errorf("%d bytes were sent from where they are, want %d or more; %d vectors are registered, want 1", direct, want, len(g.pinned.all))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/link"
 )
 
 // Transport carries bytes from one machine to another. All ranks of a job have the same.
@@ -51,9 +52,6 @@ func ParseTransport(name string) (Transport, error) {
 	return 0, fmt.Errorf("allreduce: transport %q is none of %v", name, transportNames)
 }
 
-// lifter is a driver that can lift edges.
-type lifter interface{ LiftAll() }
-
 // lift finds out whether all ranks can use verbs, and if so begins to lift the edges. The
 // tree's are open.
 func (e *epoch) lift(ctx context.Context) error {
@@ -92,17 +90,13 @@ func (e *epoch) lift(ctx context.Context) error {
 		return nil
 	}
 	g.log.Info("transport: verbs over "+d.Place().String(), "rank", g.cfg.Rank)
-	en.Mu.Lock()
-	en.LanesOn = must
-	en.Lanes = func() (engine.Lane, error) {
+	en.Upgrade(link.Verbs{Required: must, Open: func() (link.Stream, error) {
 		s, err := d.NewStream()
 		if err != nil {
-			return nil, err // no lane, not a lane that is nil
+			return nil, err // a nil interface, not a nil *verbs.Stream
 		}
 		return s, nil
-	}
-	en.Mu.Unlock()
-	en.Driver.(lifter).LiftAll()
+	}})
 	return nil
 }
 
@@ -112,7 +106,7 @@ func (e *epoch) openDomain() (*verbs.Domain, error) {
 	if c := g.cfg.Credentials; c != nil && c.TLS != nil {
 		return nil, &verbs.SetupError{Err: errors.New("verbs: what goes over them is not under TLS")}
 	}
-	if _, ok := e.engine.Driver.(lifter); !ok {
+	if !e.engine.Driver.Upgrades() {
 		return nil, errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")
 	}
 	place, err := g.placeOf(e.wiring.Peers[g.cfg.Rank])

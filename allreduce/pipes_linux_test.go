@@ -9,20 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/link/upgrade"
 )
 
 // stages counts the open edges of a job by how far they have come with their pipes.
-func stages(j *testJob) map[engine.PipeStage]int {
-	count := map[engine.PipeStage]int{}
+func stages(j *testJob) map[upgrade.Stage]int {
+	count := map[upgrade.Stage]int{}
 	for _, g := range j.groups {
 		en := &g.engine
 		en.Mu.Lock()
 		for _, e := range en.Open {
-			count[e.Stage]++
+			count[e.Ring.Stage()]++
 		}
 		en.Mu.Unlock()
 	}
@@ -50,10 +49,10 @@ func gather(g *Group, n, round int) error {
 // turn goes on until all edges that are used have their pipes: nobody waits for that.
 func turn(j *testJob, collective func(g *Group, round int) error) {
 	j.t.Helper()
-	var s map[engine.PipeStage]int
+	var s map[upgrade.Stage]int
 	for round := range 1000 {
 		j.each(func(rank int) error { return collective(j.groups[rank], round) })
-		if s = stages(j); s[engine.PipeDone] > 0 && s[engine.PipeOffered]+s[engine.PipeDue]+s[engine.PipeTurned] == 0 {
+		if s = stages(j); s[upgrade.Done] > 0 && s[upgrade.Pending] == 0 {
 			return
 		}
 	}
@@ -68,7 +67,7 @@ func TestPipes(t *testing.T) {
 		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
 	}
 	turn(j, func(g *Group, round int) error { return gather(g, 10, round) })
-	if s := stages(j); s[engine.PipeNever]+s[engine.PipeRefusing] > 0 {
+	if s := stages(j); s[upgrade.Stays] > 0 {
 		t.Errorf("the edges' stages are %v, want that none refuses", s)
 	}
 
@@ -100,31 +99,8 @@ func TestPipeRefused(t *testing.T) {
 	for round, n := range []int{10, 100_000, 10} {
 		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })
 	}
-	if s := stages(j); s[engine.PipeNever] == 0 || s[engine.PipeDone] > 0 {
+	if s := stages(j); s[upgrade.Stays] == 0 || s[upgrade.Done] > 0 {
 		t.Errorf("the edges' stages are %v, want them never to turn", s)
-	}
-}
-
-// TestPipeNonsense: what has no place in the talk about a pipe is the peer's fault.
-func TestPipeNonsense(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		rank  int // at the other end of rank 1's edge
-		stage engine.PipeStage
-		say   func(e *engine.Edge) *engine.Failure
-	}{
-		{"an offer from above", 2, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, link.MaxOffer)) }},
-		{"a second offer", 0, engine.PipeDue, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, link.MaxOffer)) }},
-		{"a short offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Offered(make([]byte, link.MaxOffer-1)) }},
-		{"a turn without an offer", 0, engine.PipeNone, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{1, 0, 0, 0}) }},
-		{"a refusal after the turn", 0, engine.PipeTurned, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{0, 0, 0, 0}) }},
-		{"a second turn", 0, engine.PipeDone, func(e *engine.Edge) *engine.Failure { return e.Turn([]byte{1, 0, 0, 0}) }},
-	} {
-		e := engine.NewEdge(&engine.Engine{Rank: 1}, c.rank)
-		e.Stage = c.stage
-		if f := c.say(e); f == nil || f.Code != engine.FaultGaveUp {
-			t.Errorf("%s: got %+v, want that the peer sends what makes no sense", c.name, f)
-		}
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link/netconn"
 )
 
 // Whatever the ranks show each other, the sums are the same, and what carries them is
@@ -31,8 +31,8 @@ func TestJobsBehindCredentials(t *testing.T) {
 			j := newTCPJob(t, 5, Config{Credentials: creds})
 			checkCollectives(t, j, 10_000)
 			for _, g := range j.groups {
-				_, poll := g.engine.Driver.(*engine.NetConn)
-				if want := creds.TLS != nil; want && !poll {
+				_, portable := g.engine.Driver.(*netconn.Driver)
+				if want := creds.TLS != nil; want && !portable {
 					t.Errorf("rank %d: bytes are moved by %T", g.cfg.Rank, g.engine.Driver)
 				}
 				for _, e := range g.engine.Open {

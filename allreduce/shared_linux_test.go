@@ -87,10 +87,12 @@ func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
 	full := errors.New("no space left on device")
 	for what, c := range map[string]struct {
 		rank  int
-		broke func(s *engine.Segments)
+		broke func(s *transport.Segments)
 	}{
-		"make": {0, func(s *engine.Segments) { s.Make = func(int, int64) (*transport.Segment, error) { return nil, full } }},
-		"open": {2, func(s *engine.Segments) {
+		"make": {0, func(s *transport.Segments) {
+			s.Make = func(int, int64) (*transport.Segment, error) { return nil, full }
+		}},
+		"open": {2, func(s *transport.Segments) {
 			s.Open = func(transport.Where) (*transport.Segment, error) { return nil, full }
 		}},
 	} {

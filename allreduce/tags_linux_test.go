@@ -7,7 +7,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/link/upgrade"
 )
 
 // taggedEdges are the open edges whose frames have tags, and all of them, by direction.
@@ -37,7 +37,7 @@ func TestTagsEndWhereMemoryIsShared(t *testing.T) {
 	j.each(func(rank int) error { return gather(j.groups[rank], 300_000, 1) })
 	stay := 0
 	for stage, n := range stages(j) {
-		if stage != engine.PipeDone {
+		if stage != upgrade.Done {
 			stay += 2 * n // not used: there is no pipe
 		}
 	}

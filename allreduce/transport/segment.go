@@ -63,3 +63,11 @@ func (s *Segment) Flag(at int) *atomic.Uint64 {
 func (s *Segment) Word(at int) *atomic.Uint32 {
 	return (*atomic.Uint32)(unsafe.Pointer(&s.Bytes()[at : at+4][0]))
 }
+
+// Segments are the functions by which a job makes and opens segments.
+type Segments struct {
+	// Make makes a segment with bytes for its users, and addresses for an arena; see NewSegment.
+	Make func(bytes int, arena int64) (*Segment, error)
+	// Open opens the segment of another process.
+	Open func(w Where) (*Segment, error)
+}

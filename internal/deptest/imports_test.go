@@ -44,8 +44,11 @@ var layers = []layer{
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
 	{"internal/kernels", bottom, "arithmetic on bytes knows no rank"},
-	{"internal/link", slices.Concat(bottom, []string{"allreduce/auth"}), "a stream of frames between two ranks knows no collective: MALT uses it without allreduce"},
-	{"internal/link/vwstream", slices.Concat(bottom, []string{"allreduce/topo", "allreduce/schedule"}), "vw's stream knows no job"},
+	{"internal/link", slices.Concat(bottom, []string{"allreduce/auth", "internal/link/upgrade"}), "a stream of frames between two ranks knows no collective: MALT uses it without allreduce and its engine"},
+	{"internal/link/upgrade", nil, "how a link changes its carrier is a pure machine: no socket, no memory"},
+	{"internal/link/netconn", slices.Concat(bottom, []string{"=internal/link"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
+	{"internal/link/poll", slices.Concat(bottom, []string{"=internal/link", "allreduce/transport", "allreduce/verbs"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
+	{"internal/link/vwstream", slices.Concat(bottom, []string{"=internal/link", "internal/link/netconn", "allreduce/topo", "allreduce/schedule"}), "vw's stream knows no job"},
 	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
 	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and the types in them know no job's rules"},
 	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "the rules are a pure machine: no socket, no file, no clock"},

@@ -26,24 +26,26 @@ const (
 // waits are the waits without a timer of their own: "package: function kind".
 var waits = map[string]wait{
 	// Collectives: the watch of an engine ends them, and logs for whom they wait.
-	"allreduce/internal/engine: NetConn.carry select":     {ends: deadline, by: "Stall MaxWait look", shown: "waiting for "},
-	"allreduce/internal/engine: pollLoop.carry lock":      {ends: deadline, by: "Stall MaxWait look", shown: "waiting for "},
 	"allreduce/internal/engine: Engine.ReduceShared lock": {ends: deadline, by: "Stall MaxWait overdueShared", shown: "waiting for "},
-	"allreduce/internal/engine: Edge.await select":        {ends: deadline, by: "Stall MaxWait look", shown: "waiting for "},
-	"allreduce/internal/engine: Edge.nextStreamed lock":   {ends: local, why: "the lock is given back during the wait"},
-	"allreduce/internal/engine: Edge.write receive":       {ends: joined, why: "the next message or the end of the edge wakes it"},
-	"allreduce/internal/engine: Edge.wrote lock":          {ends: local, why: "progress sends to done, which has room for one"},
-	"allreduce/internal/engine: Edge.received lock":       {ends: local, why: "progress sends to done, which has room for one"},
-	"allreduce/internal/engine: Engine.amid lock":         {ends: local, why: "progress sends to done, which has room for one"},
-	"allreduce/internal/engine: Engine.begin lock":        {ends: local, why: "progress sends to done, which has room for one"},
-	"allreduce/internal/engine: Engine.progress send":     {ends: local, why: "done has room for one, and a collective ends once"},
-	"allreduce/internal/engine: pollLoop.loop receive":    {ends: local, why: "finished is set after the send to done"},
+	"allreduce/internal/engine: Edge.Written lock":        {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Edge.join lock":           {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Engine.amid lock":         {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Engine.begin lock":        {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Engine.progress send":     {ends: local, why: "Done has room for one, and a collective ends once"},
 	"allreduce/internal/engine: Engine.Join join":         {ends: joined, why: "a failed or finished engine ends its driver and its watch"},
-	"allreduce/internal/engine: NetConn.Wait join":        {ends: joined, n: 2, why: "stop closes the connections, which ends readers and writers"},
-	"allreduce/internal/engine: NetConn.farewell join":    {ends: short, by: "faultPatience"},
-	"allreduce/internal/engine: pollLoop.farewell lock":   {ends: short, by: "faultPatience"},
-	"allreduce/internal/engine: pollLoop.Stop lock":       {ends: local, why: "flush writes what the sockets take, and does not wait"},
-	"allreduce/internal/engine: pollLoop.Wait join":       {ends: joined, why: "the bell wakes the keeper, which finds the end"},
+
+	// Links: the owner of a set ends their waits, as the watch of an engine does.
+	"internal/link: Link.hearUpgrade lock":           {ends: local, why: "opening shared memory waits for no peer"},
+	"internal/link/netconn: Driver.Carry select":     {ends: asked, why: "the owner of the set watches its work; a failure, the end of the work or the context ends it"},
+	"internal/link/netconn: Conn.Await select":       {ends: asked, why: "the owner of the set watches its work; a wake-up or a failure ends it"},
+	"internal/link/netconn: Conn.write receive":      {ends: joined, why: "the next message or the end of the link wakes it"},
+	"internal/link/netconn: Driver.Wait join":        {ends: joined, n: 2, why: "Stop closes the connections, which ends readers and writers"},
+	"internal/link/netconn: Driver.FlushErrors join": {ends: short, by: "FlushWithin"},
+	"internal/link/vwstream: reader.next lock":       {ends: local, why: "the lock is given back during the wait"},
+	"internal/link/poll: Loop.Carry lock":            {ends: asked, why: "the owner of the set watches its work"},
+	"internal/link/poll: Loop.FlushErrors lock":      {ends: short, by: "FlushWithin"},
+	"internal/link/poll: Loop.Stop lock":             {ends: local, why: "flushVerbs writes what the streams take, and does not wait for long"},
+	"internal/link/poll: Loop.Wait join":             {ends: joined, why: "the bell wakes the watcher, which finds the end"},
 
 	// Epochs, steps and their end.
 	"allreduce: dialRank dial":                     {ends: short, by: "dialPatience"},

@@ -2,15 +2,15 @@
 
 // Package engine carries collectives over the connections of one epoch.
 //
-// An [Engine] has an [Edge] for each connection to another rank. A driver
-// moves the bytes of all edges: a goroutine for each direction (netconn.go),
-// or one poll loop (poll_linux.go). Edges of ranks on one machine may turn
-// from the socket to a pipe in shared memory (pipes.go), and to verbs where a
-// device has them (lift.go). vw's stream has a driver of its own (stream.go).
+// An [Engine] has an [Edge] for each other rank that a collective has needed. An edge is the
+// owner's side of a link ([link.Handler]): it tells the link which part to send next and where
+// incoming parts go. The links and their drivers are in package internal/link and below.
 //
 //	call.go, plans.go       a collective as all ranks must call it, and its schedule
-//	wire.go                 the payloads of notes and faults; package link has the frames
-//	inbox.go, outbox.go     what arrives and what leaves, frame by frame
+//	wire.go                 the payloads of notes and faults
+//	receive.go, send.go     what an edge does with the frames of its link
+//	stream.go               the same for vw's stream
+//	sums.go                 checksums of parts that are passed on unchanged
 //	shared*.go              the all-reduce of ranks that share memory
 //	watch.go                deadlines: what a collective waits for, and since when
 //	errors.go, fault.go     failures, and faults that tests inject

@@ -6,88 +6,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/link/netconn"
+	"github.com/gvw-project/gvw/internal/link/vwstream"
 )
 
-// Engine carries out the collectives of one epoch, one after the other. What a
-// rank has to do is a program of package schedule; the engine keeps its state
-// under one lock, takes the frames of the edges apart and puts them together.
-// The bytes themselves are moved by a driver, which knows neither.
+// Engine carries out the collectives of one epoch, one after the other. The work of a rank is
+// a program of package schedule. The engine keeps its state under one lock, that of its
+// links. It tells each link which part to send next, and where incoming parts go
+// ([link.Handler]). The links' driver moves the bytes and knows no collective.
 type Engine struct {
-	Rank     int
-	Stream   bool // vw's raw stream
-	Part     int  // bytes that travel at once
-	NoSum    bool
+	link.Set
+	Part     int // bytes that travel at once
 	Limits   Limits
-	Log      *slog.Logger
 	Flight   *Flight                       // nil: nothing is recorded
-	Failed   chan struct{}                 // closed with the first failure
-	down     atomic.Bool                   // it is closed
-	OnFail   func(*Failure)                // called once, after that
+	OnFail   func(*Failure)                // called once, after Failed is closed
 	Away     func() error                  // why the server is lost; nil: it is not, or none decides
 	OnUnmet  func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
 	Missing  func(rank int) string         // why the edge to a rank does not open; nil: not known
-	Reach    func(rank int)                // starts to open the edge to a rank, if that is our part
+	Reach    func(rank int)                // starts to open the edge to a rank, if that is this rank's part
 	Shared   *Shared                       // nil: the ranks share no memory
-	Pipes    Pipes                         // nil: edges stay with their connections
-	Segments Segments
-	Peers    []string             // addresses by rank; nil in a job with vw workers
-	Lanes    func() (Lane, error) // makes a lane for an edge; nil: all goes over TCP
-	LanesOn  bool                 // there have to be lanes
-	Driver   Driver
+	Segments transport.Segments
+	Peers    []string // addresses by rank; nil in a job with vw workers
 	dog      watchdog
 	Watchs   sync.WaitGroup // the watch
 
-	Mu      sync.Mutex
-	Edges   map[int]*Edge // by the rank at the other end
-	Open    []*Edge       // those that are open, in the order in which they opened
+	// Under the lock of the set.
+	edges   map[int]*Edge // by the rank at the other end
+	open    []*Edge       // those whose links are open, in the order in which they opened
 	Call    call          // the one that is active, or the last one
 	before  CallID        // the one before it
 	Active  bool
 	Leaving bool // the next collective is the first after the job's last pass
 	working bool // the rank is in a step's Work: it needs all its peers again
-	Ending  bool // edges may end from now on
 	Failure *Failure
 	Where   Where         // at the time of the failure
 	Longest time.Duration // stream: this rank's longest work before a call
 	rested  time.Time     // stream: when the last call was finished; zero: none was
-	garble  bool          // of a fault: a bit of the next part flips
-
-	mute atomic.Bool // of a fault: nothing goes over the edges any more
 }
 
-// Driver moves the bytes of all edges of an engine, also while no collective is
-// under way: then it looks for edges that end.
-//
-// Edge.compose gives it the bytes to write, and Edge.space the memory to read to.
-// It reports progress by Edge.wrote and Edge.filled.
-type Driver interface {
-	// attach takes an edge over, which has just opened.
-	attach(e *Edge) error
-	// carry does the caller's share of the collective that has begun. It returns when
-	// that is finished, or the job has failed.
-	carry(ctx context.Context)
-	// nudge: there may be something new to write on e, or room for what comes.
-	// It is called under the engine's lock.
-	nudge(e *Edge)
-	// farewell writes the faults that edges hold, all at once, and ends the writing.
-	// It takes at most faultPatience.
-	farewell()
-	// stop ends the edges, and touches no memory of the caller's after wait.
-	Stop()
-	Wait()
-	// cut ends all edges, as if each peer had: a fault.
-	cut()
-	// attend looks after the edges in a collective that goes over none of them and
-	// takes long.
-	attend()
+var _ link.Owner = (*Engine)(nil)
+
+// Init prepares an engine whose configuration is set. Until Wire its links have no driver but
+// an idle one.
+func (en *Engine) Init() {
+	en.edges = map[int]*Edge{}
+	en.Failed = make(chan struct{})
+	en.Owner = en
+	en.Driver = netconn.New(&en.Set)
+	en.Call.Done = make(chan struct{}, 1)
+}
+
+// StreamDriver returns the driver of a job with vw workers.
+func (en *Engine) StreamDriver() link.Driver {
+	return vwstream.NewDriver(&en.Set, func(l *link.Link) vwstream.Handler {
+		en.Mu.Lock()
+		defer en.Mu.Unlock()
+		return en.open[l.Index]
+	})
 }
 
 // Limits are the clocks of a collective.
@@ -103,13 +85,13 @@ type call struct {
 	wire     []byte // id, encoded
 	prog     *schedule.Program
 	run      schedule.Run
-	edges    []*Edge // by the index of the peer in the program
+	edges    []*Edge      // by the index of the peer in the program
+	links    []*link.Link // of edges
 	dst, src []byte
 	sums     sums
 	Started  time.Time
 	received int64
 	Done     chan struct{} // capacity 1: it is finished
-	finished atomic.Bool   // done holds that
 	shared   bool          // it goes through the segment, now
 	later    bool          // and then to other machines
 }
@@ -122,7 +104,7 @@ var ErrStopped = errors.New("allreduce: the engine has stopped")
 func (en *Engine) Wire(set func()) bool {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	if en.stopped() {
+	if en.Stopped() {
 		return false
 	}
 	set()
@@ -130,31 +112,29 @@ func (en *Engine) Wire(set func()) bool {
 }
 
 // Attach opens the edge to a rank.
-func (en *Engine) Attach(rank int, l link.Peer) error {
+func (en *Engine) Attach(rank int, p link.Peer) error {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	e := en.edge(rank)
 	switch {
-	case e.linked:
+	case e.IsOpen():
 		return fmt.Errorf("rank %d is connected already", rank)
-	case en.stopped():
+	case en.Stopped():
 		return ErrStopped
 	}
-	e.Peer = l
-	if err := en.Driver.attach(e); err != nil {
+	if err := en.Set.Attach(e.Link, p); err != nil {
 		return err
 	}
-	e.linked = true
-	en.Open = append(en.Open, e)
+	en.open = append(en.open, e)
 	return nil
 }
 
-// edge is the edge to a rank, made when it is first asked for; under the lock.
+// edge returns the edge to a rank, made when it is first asked for; under the lock.
 func (en *Engine) edge(rank int) *Edge {
-	e := en.Edges[rank]
+	e := en.edges[rank]
 	if e == nil {
-		e = NewEdge(en, rank)
-		en.Edges[rank] = e
+		e = newEdge(en, rank)
+		en.edges[rank] = e
 	}
 	return e
 }
@@ -166,7 +146,7 @@ func (en *Engine) Run(ctx context.Context, id CallID, prog *schedule.Program, ds
 	if !en.begin(id, prog, dst, src) {
 		return ErrStopped
 	}
-	en.Driver.carry(ctx)
+	en.carry(ctx)
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	if en.Active || en.Failure != nil {
@@ -175,10 +155,27 @@ func (en *Engine) Run(ctx context.Context, id CallID, prog *schedule.Program, ds
 	return nil
 }
 
+// carry moves the bytes of the collective until it is finished, the job has failed, or ctx has
+// ended, which fails the job.
+func (en *Engine) carry(ctx context.Context) {
+	en.Driver.Carry(ctx, en.Call.Done, en.Call.links)
+	if ctx.Err() == nil {
+		return
+	}
+	if en.underWay() {
+		en.giveUp(ctx)
+		return
+	}
+	select {
+	case <-en.Call.Done: // it was finished at the same time
+	default:
+	}
+}
+
 // begin makes a collective the active one. False: the job has failed.
 func (en *Engine) begin(id CallID, prog *schedule.Program, dst, src []byte) bool {
 	en.Mu.Lock()
-	if en.stopped() {
+	if en.Stopped() {
 		en.Mu.Unlock()
 		return false
 	}
@@ -193,9 +190,7 @@ func (en *Engine) begin(id CallID, prog *schedule.Program, dst, src []byte) bool
 		en.Fail(gone, nil)
 		return false
 	}
-	for _, e := range en.Open {
-		en.Driver.nudge(e)
-	}
+	en.Wake()
 	en.progress()
 	en.Mu.Unlock()
 	return true
@@ -205,20 +200,19 @@ func (en *Engine) begin(id CallID, prog *schedule.Program, dst, src []byte) bool
 func (en *Engine) load(prog *schedule.Program, dst, src []byte) {
 	c := &en.Call
 	c.prog, c.dst, c.src = prog, dst, src
-	c.finished.Store(false)
 	c.run.Start(prog, en.Part)
 	if !en.Stream && !en.NoSum {
 		c.sums.reset(len(dst), en.Part)
 	}
 	for _, e := range c.edges {
-		e.peer = noPeer
+		e.at = noPeer
 	}
-	c.edges = c.edges[:0]
+	c.edges, c.links = c.edges[:0], c.links[:0]
 	for i, rank := range prog.Peers {
 		e := en.edge(rank)
-		e.peer = i
-		c.edges = append(c.edges, e)
-		if !e.linked && !e.sought {
+		e.at = i
+		c.edges, c.links = append(c.edges, e), append(c.links, e.Link)
+		if !e.IsOpen() && !e.sought {
 			e.sought = true
 			en.Reach(rank)
 		}
@@ -251,33 +245,22 @@ func (en *Engine) progress() {
 	}
 	c := &en.Call
 	for _, e := range c.edges {
-		if !e.linked {
+		if !e.IsOpen() {
 			continue
 		}
-		if _, ok := c.run.NextSend(e.peer); ok || e.waiting {
-			en.Driver.nudge(e)
+		if _, ok := c.run.NextSend(e.at); ok || e.Held() {
+			e.Wake()
 		}
 	}
 	if c.run.Finished() {
 		if en.Active, en.Leaving = false, false; en.Stream {
 			en.rested = time.Now()
 		}
-		c.finished.Store(true)
 		c.Done <- struct{}{}
 	}
 }
 
-// stopped says that nothing goes on; under the lock.
-func (en *Engine) stopped() bool { return en.Failure != nil || en.Ending }
-
-// over is stopped for those who do not hold the lock.
-func (en *Engine) over() bool {
-	en.Mu.Lock()
-	defer en.Mu.Unlock()
-	return en.stopped()
-}
-
-// underWay says that a collective is.
+// underWay reports whether a collective is under way.
 func (en *Engine) underWay() bool {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
@@ -290,31 +273,33 @@ func (en *Engine) giveUp(ctx context.Context) {
 	en.Fail(&Failure{Code: FaultGaveUp, By: en.Rank, Rank: en.Rank, Text: cause.Error(), Err: cause}, nil)
 }
 
-// Fail ends everything, for the first reason that is given. The edge from is the
-// one that brought the news, if any.
-func (en *Engine) Fail(f *Failure, from *Edge) {
+// Fail ends everything, for the first reason that is given. from is the link that
+// brought the failure; nil: none. All other links send it to their peers.
+func (en *Engine) Fail(f *Failure, from *link.Link) {
 	en.Mu.Lock()
-	if en.Failure != nil || en.Ending {
+	if en.Stopped() {
 		en.Mu.Unlock()
 		return
 	}
 	en.Failure = f
 	en.Where = en.Here()
-	en.down.Store(true)
-	close(en.Failed)
-	for _, e := range en.Open {
-		if !en.Stream && e != from && f.Code != FaultOver {
-			e.fault = f
-		}
-		en.Driver.nudge(e)
+	var last []byte
+	if !en.Stream && f.Code != FaultOver {
+		last = f.appendTo(nil)
 	}
+	en.Seal(last, from)
 	en.Mu.Unlock()
 	if en.Stream {
-		en.Driver.Stop() // it is all the news that vw understands
+		en.Driver.Stop() // vw understands no other message
 	} else {
-		en.Driver.farewell()
+		en.Driver.FlushErrors()
 	}
 	en.OnFail(f)
+}
+
+// LinkFailed fails the engine because of a link.
+func (en *Engine) LinkFailed(l *link.Link, err error) {
+	en.Fail(en.failureOf(l, err))
 }
 
 // Here is what this rank is doing; under the lock.
@@ -333,9 +318,7 @@ func (en *Engine) Here() Where {
 func (en *Engine) Finish() {
 	en.Mu.Lock()
 	en.Ending = true
-	for _, e := range en.Open {
-		en.Driver.nudge(e)
-	}
+	en.Wake()
 	en.Mu.Unlock()
 	en.Driver.Stop()
 	en.Join()

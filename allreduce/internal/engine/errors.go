@@ -5,11 +5,14 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 var (
@@ -135,6 +138,52 @@ type MismatchError struct {
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("rank %d: ranks disagree: rank %d calls %s; rank %d calls %s. All ranks must make the same calls in the same order",
 		e.Where.Rank, e.A.Rank, plain.Text(e.A.Call), e.B.Rank, plain.Text(e.B.Call))
+}
+
+// Error returns the reason, so that a failure can pass through a link as an error.
+func (f *Failure) Error() string { return f.Reason() }
+
+// failureOf returns the failure of a link, and the link whose peer need not get it; nil: all get it.
+func (en *Engine) failureOf(l *link.Link, err error) (f *Failure, from *link.Link) {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f, l
+	}
+	if broken, ok := errors.AsType[*link.BrokenError](err); ok {
+		return en.lost(l, broken.Err), l
+	}
+	if corrupt, ok := errors.AsType[*link.CorruptError](err); ok {
+		return en.corrupt(l, corrupt.Err), l
+	}
+	return &Failure{Code: FaultGaveUp, By: en.Rank, Rank: en.Rank, Text: "to " + link.RankAt(l.Rank, l.Host) + ": " + err.Error(), Err: err}, nil
+}
+
+// lost is the failure that a link has ended.
+func (en *Engine) lost(l *link.Link, err error) *Failure {
+	text := "its connection broke: " + rootOf(err)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		text = "its connection ended"
+	}
+	return &Failure{Code: FaultLost, By: en.Rank, Rank: l.Rank, Host: l.Host, Text: text, Err: err, Ask: protocol.EdgeBroke}
+}
+
+// corrupt is the failure that the peer has sent invalid bytes.
+func (en *Engine) corrupt(l *link.Link, err error) *Failure {
+	return &Failure{
+		Code: FaultGaveUp, By: en.Rank, Rank: en.Rank,
+		Text: fmt.Sprintf("from %s: %v", link.RankAt(l.Rank, l.Host), err),
+		Err:  fmt.Errorf("from %s: %w", link.RankAt(l.Rank, l.Host), err),
+		Ask:  protocol.EdgeCorrupts,
+		Far:  l.Rank,
+	}
+}
+
+// rootOf returns the innermost text of a network error, without addresses.
+func rootOf(err error) string {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno.Error()
+	}
+	return err.Error()
 }
 
 // Public is the failure as the error that a rank returns.

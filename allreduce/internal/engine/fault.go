@@ -3,8 +3,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
@@ -12,29 +10,11 @@ import (
 func (en *Engine) Suffer(act fault.Act) (done func()) {
 	switch act.Kind {
 	case fault.Drop:
-		en.Driver.cut()
+		en.Driver.Cut()
 	case fault.Garble:
-		en.Mu.Lock()
-		en.garble = true
-		en.Mu.Unlock()
+		en.FlipNext()
 	case fault.HalfOpen:
-		en.mute.Store(true)
+		en.Mute()
 	}
 	return act.Stretch()
-}
-
-// muted holds back what has come while the edges are half open; when all is over
-// nobody waits for it.
-func (e *Edge) muted() (held bool) {
-	e.en.Mu.Lock()
-	defer e.en.Mu.Unlock()
-	e.waiting = true
-	return true
-}
-
-// spoilt is data with a bit flipped; what the caller has stays as it is.
-func spoilt(data []byte) []byte {
-	data = slices.Clone(data)
-	data[len(data)/2] ^= 1
-	return data
 }

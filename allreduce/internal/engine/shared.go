@@ -258,7 +258,7 @@ func (s *Shared) awaitAny(ctx context.Context, w *goal) bool {
 			s.doze(w)
 		}
 		if waited > transport.DozeMax {
-			s.en.Driver.attend()
+			s.en.Driver.Attend()
 		}
 	}
 }
@@ -305,10 +305,4 @@ func (s *Shared) Alloc(n int) ([]byte, error) {
 	}
 	s.Given += hi - lo
 	return s.Arena[lo : lo+n : lo+n], nil
-}
-
-// Segments is where segments come from.
-type Segments struct {
-	Make func(bytes int, arena int64) (*transport.Segment, error)
-	Open func(w transport.Where) (*transport.Segment, error)
 }

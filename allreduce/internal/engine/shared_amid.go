@@ -12,7 +12,7 @@ import (
 // over v, which this rank's host has summed. False: the job has failed, or ctx has ended.
 func (en *Engine) amid(ctx context.Context, prog *schedule.Program, v []byte) bool {
 	en.Mu.Lock()
-	if en.stopped() {
+	if en.Stopped() {
 		en.Mu.Unlock()
 		return false
 	}
@@ -20,12 +20,10 @@ func (en *Engine) amid(ctx context.Context, prog *schedule.Program, v []byte) bo
 	c.shared, c.later = false, false
 	en.dog.seq = 0 // the clocks of these edges start now
 	en.load(prog, v, v)
-	for _, e := range en.Open {
-		en.Driver.nudge(e) // its reader may hold the first parts
-	}
+	en.Wake() // a reader may hold the first parts
 	en.progress()
 	en.Mu.Unlock()
-	en.Driver.carry(ctx)
+	en.carry(ctx)
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	if en.Active || en.Failure != nil {

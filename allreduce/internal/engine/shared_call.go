@@ -49,16 +49,14 @@ func (en *Engine) ReduceShared(ctx context.Context, id CallID, t Task) error {
 func (en *Engine) beginShared(id CallID, later bool) bool {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	if en.stopped() {
+	if en.Stopped() {
 		return false
 	}
 	c := &en.Call
 	en.number(id)
 	en.load(nothing, nil, nil)
 	c.later = later
-	for _, e := range en.Open {
-		en.Driver.nudge(e) // its reader may hold the header of this call
-	}
+	en.Wake() // a reader may hold the header of this call
 	en.Active, c.shared = true, true
 	en.Shared.first = en.Shared.turn + 1
 	return true

@@ -3,12 +3,10 @@
 package engine
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/vwstream"
 )
 
@@ -23,12 +21,12 @@ import (
 
 // mayNotSend says that e leads down and not all has come up; under the lock.
 func (en *Engine) mayNotSend(e *Edge) bool {
-	if e == en.Edges[vwstream.Parent] {
+	if e == en.edges[vwstream.Parent] {
 		return false
 	}
 	for _, child := range [...]int{vwstream.Left, vwstream.Right} {
-		if e := en.Edges[child]; e != nil && e.peer != noPeer {
-			if _, more := en.Call.run.Awaits(e.peer); more {
+		if e := en.edges[child]; e != nil && e.at != noPeer {
+			if _, more := en.Call.run.Awaits(e.at); more {
 				return true
 			}
 		}
@@ -36,59 +34,28 @@ func (en *Engine) mayNotSend(e *Edge) bool {
 	return false
 }
 
-// readStream is the reader of an edge of a job with vw workers.
-func (e *Edge) readStream(br *bufio.Reader) *Failure {
-	for taken := int64(0); ; {
-		// Wait for the first byte of a call, so that an end between two calls is
-		// seen as one.
-		if _, err := br.Peek(1); err != nil {
-			return e.en.ended(e, err)
-		}
-		for last := false; !last; {
-			m, buf, ok := e.nextStreamed()
-			if !ok {
-				return nil // it is all over
-			}
-			if _, err := io.ReadFull(br, buf); err != nil {
-				return e.lost(err)
-			}
-			last = m.Last
-			taken += int64(len(buf))
-			e.inbox.move = m
-			if last {
-				e.en.served(e, taken)
-			}
-			e.received(buf)
-		}
+// NextChunk returns the memory for the next bytes of the stream, under the lock.
+func (e *Edge) NextChunk() (dst []byte, last, ok bool) {
+	c := &e.en.Call
+	if !e.en.Active || e.served >= c.Id.Seq {
+		return nil, false, false
 	}
+	m, ok := c.run.NextReceive(e.at)
+	if !ok {
+		return nil, false, false
+	}
+	e.move = m
+	return e.place(&m), m.Last, true
 }
 
-// nextStreamed waits until bytes from e have a place, and says where. False: it is
-// all over.
-func (e *Edge) nextStreamed() (m schedule.Move, buf []byte, ok bool) {
-	en := e.en
-	en.Mu.Lock()
-	defer en.Mu.Unlock()
-	for !en.stopped() {
-		c := &en.Call
-		if en.Active && e.served < c.Id.Seq {
-			if m, ok := c.run.NextReceive(e.peer); ok {
-				return m, e.inbox.place(&m, c, en.Part), true
-			}
-		}
-		e.waiting = true
-		en.Mu.Unlock()
-		e.await(e.readable)
-		en.Mu.Lock()
+// StreamReceived puts a part where it belongs. taken is the number of bytes of all calls up to it.
+func (e *Edge) StreamReceived(part []byte, last bool, taken int64) {
+	if last {
+		e.en.Mu.Lock()
+		e.served, e.taken = e.en.Call.Id.Seq, taken
+		e.en.Mu.Unlock()
 	}
-	return m, nil, false
-}
-
-// served notes that the last part of the call is in, and how many bytes all calls have taken.
-func (en *Engine) served(e *Edge, taken int64) {
-	en.Mu.Lock()
-	defer en.Mu.Unlock()
-	e.served, e.taken = en.Call.Id.Seq, taken
+	e.join(part, link.Frame{})
 }
 
 // A vw worker sends no signs of life. One that is stopped between two calls looks like one at
@@ -104,34 +71,35 @@ func (en *Engine) streamWait() time.Duration {
 	return max(streamStalls*en.Limits.Stall, streamPaces*en.Longest)
 }
 
-// ended follows the end of a stream before the first byte of a call. It is a loss,
-// if the peer is still needed: during a call that wants its bytes, and in
-// a step's Work, since every step ends with calls. In between nobody knows
-// yet whether there will be another call; the next one will tell.
-func (en *Engine) ended(e *Edge, err error) *Failure {
+// StreamEnded takes the end of a stream before the first byte of a call. It is a loss if the peer is
+// still needed: during a call that wants its bytes, and in a step's Work, since every step
+// ends with calls. In between no rank knows yet whether there will be another call; the
+// next call returns the failure.
+func (e *Edge) StreamEnded(err error) error {
+	en := e.en
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	if !en.working && (!en.Active || e.served == en.Call.Id.Seq) {
 		e.gone = err
 		return nil
 	}
-	return en.end(e, err)
+	return en.streamEnd(e, err)
 }
 
-// end is the failure that e has ended: a normal leave, if the call that wants
+// streamEnd is the failure that e has ended: a normal leave, if the call that wants
 // its bytes is the first after the job's last pass.
-func (en *Engine) end(e *Edge, err error) *Failure {
+func (en *Engine) streamEnd(e *Edge, err error) *Failure {
 	if en.Leaving {
 		return &Failure{Code: FaultLeft, By: en.Rank, Rank: e.Rank, Host: e.Host, Text: "left after the last pass", Err: ErrLeft}
 	}
-	return e.lost(err)
+	return en.lost(e.Link, err)
 }
 
 // lostBetween is the failure that an edge ended after the last call; under the lock.
 func (en *Engine) lostBetween() *Failure {
-	for _, e := range en.Open {
+	for _, e := range en.open {
 		if e.gone != nil {
-			return en.end(e, e.gone)
+			return en.streamEnd(e, e.gone)
 		}
 	}
 	return nil

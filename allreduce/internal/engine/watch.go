@@ -31,12 +31,6 @@ type watchdog struct {
 	left  time.Time // when that was noticed
 }
 
-// idleFor is since when nothing has moved on an edge.
-type idleFor struct {
-	in, out int64
-	since   time.Time
-}
-
 // Watch looks at the collective that is under way, until the job ends. It keeps
 // two clocks. Waiting for a rank that has not entered the collective has no
 // limit (but MaxWait) while the server watches that rank. Once both have entered, no byte
@@ -122,7 +116,7 @@ func (en *Engine) unwatched(rank int, host string, since, now time.Time) *Failur
 func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	if !en.Active || en.stopped() {
+	if !en.Active || en.Stopped() {
 		return nil
 	}
 	d, c := &en.dog, &en.Call
@@ -133,11 +127,12 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 		d.seq, d.noted, d.said = c.Id.Seq, now, d.began
 		d.moved, d.since = 0, d.began
 		for _, e := range c.edges {
-			e.idle = idleFor{in: e.in.Load(), out: e.out.Load(), since: d.began}
+			in, out := e.Counts()
+			e.idle = idleFor{in: in, out: out, since: d.began}
 		}
 	}
 	for _, e := range c.edges {
-		if in, out := e.in.Load(), e.out.Load(); in != e.idle.in || out != e.idle.out {
+		if in, out := e.Counts(); in != e.idle.in || out != e.idle.out {
 			e.idle.in, e.idle.out, e.idle.since = in, out, now
 		}
 		if f := en.overdue(e, now); f != nil {
@@ -182,7 +177,7 @@ func (en *Engine) unmet(now time.Time) (rank int, detail string) {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	c := &en.Call
-	if !en.Active || en.stopped() || en.Stream || en.OnUnmet == nil || en.dog.seq != c.Id.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
+	if !en.Active || en.Stopped() || en.Stream || en.OnUnmet == nil || en.dog.seq != c.Id.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
 		return -1, ""
 	}
 	for _, e := range c.edges {
@@ -198,7 +193,7 @@ func (en *Engine) unmet(now time.Time) (rank int, detail string) {
 // it is. It is not called under the engine's lock: links are handed over under the wirer's.
 func (en *Engine) unopened(rank int) string {
 	en.Mu.Lock()
-	open, missing := en.edge(rank).linked, en.Missing
+	open, missing := en.edge(rank).IsOpen(), en.Missing
 	en.Mu.Unlock()
 	switch {
 	case open:
@@ -234,15 +229,16 @@ func (en *Engine) overdue(e *Edge, now time.Time) *Failure {
 
 // waitsOn says whether bytes to or from e could move, if the peer did its part.
 func (en *Engine) waitsOn(e *Edge) bool {
-	_, expected := en.Call.run.NextReceive(e.peer)
-	return expected || e.writing.Load() || !e.linked
+	_, expected := en.Call.run.NextReceive(e.at)
+	return expected || e.Writing() || !e.IsOpen()
 }
 
 // entered says whether the peer is known to be in the collective. vw's stream
 // tells it only by its bytes: those that earlier calls have not taken.
 func (en *Engine) entered(e *Edge) bool {
 	if en.Stream {
-		return e.served == en.Call.Id.Seq || e.in.Load() > e.taken
+		in, _ := e.Counts()
+		return e.served == en.Call.Id.Seq || in > e.taken
 	}
 	return e.entered >= en.Call.Id.Seq
 }
@@ -266,7 +262,7 @@ func (en *Engine) WaitsFor() (first *Edge, far note) {
 			continue
 		}
 		step := at
-		if m, ok := en.Call.run.Awaits(e.peer); ok {
+		if m, ok := en.Call.run.Awaits(e.at); ok {
 			step = m.Step
 		}
 		if first == nil || step < at {
@@ -313,22 +309,22 @@ func (en *Engine) tell(now time.Time) {
 	if due {
 		en.dog.noted = now
 	}
-	for _, e := range en.Open {
+	for _, e := range en.open {
 		if e.begun < en.Call.Id.Seq || due {
 			e.say = true
-			en.Driver.nudge(e)
+			e.Wake()
 		}
 	}
 }
 
-// tellAll lets all neighbours know by the header alone.
-func (en *Engine) tellAll() {
+// Announce makes the header of the collective due on all links whose peer has not got it.
+func (en *Engine) Announce() {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	for _, e := range en.Open {
+	for _, e := range en.open {
 		if en.Active && e.begun < en.Call.Id.Seq {
 			e.say = true
-			en.Driver.nudge(e)
+			e.Wake()
 		}
 	}
 }

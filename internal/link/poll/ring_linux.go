@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package poll
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
+)
+
+// Ring returns the carrier of a shared-memory ring.
+func (c *conn) Ring() link.Carrier { return ringCarrier{c} }
+
+// ringCarrier puts a ring over the socket of a connection. The goroutine that calls it holds io.
+type ringCarrier struct{ c *conn }
+
+// Offer makes the ring's segment, and returns where it is.
+func (r ringCarrier) Offer() ([]byte, error) {
+	seg, err := r.c.d.segments.Make(transport.PipeBytes, 0)
+	if err != nil {
+		return nil, err
+	}
+	return appendWhere(nil, seg.Where()), r.c.putRing(seg, true)
+}
+
+// Accept opens the segment of an offer of link.MaxOffer bytes.
+func (r ringCarrier) Accept(offer []byte) error {
+	seg, err := r.c.d.segments.Open(decodeWhere(offer))
+	if err != nil {
+		return err
+	}
+	return r.c.putRing(seg, false)
+}
+
+// SwitchOut writes to memory from here on.
+func (r ringCarrier) SwitchOut() { r.c.ring.TurnOut() }
+
+// SwitchIn reads from memory from here on.
+func (r ringCarrier) SwitchIn() {
+	r.c.ring.Hide()
+	r.c.ring.TurnIn()
+}
+
+// putRing puts a ring over the socket. first: this rank has made the segment.
+func (c *conn) putRing(seg *transport.Segment, first bool) error {
+	s, ok := c.sock.(*transport.Socket)
+	if !ok {
+		seg.Close()
+		return fmt.Errorf("the link to %s has no socket of its own", link.RankAt(c.l.Rank, c.l.Host))
+	}
+	p, err := transport.NewPipe(s, seg, first)
+	if err != nil {
+		seg.Close()
+		return err
+	}
+	c.sock, c.ring = p, p
+	return nil
+}
+
+// appendWhere appends the payload of an offer: process (4 bytes), descriptor (4), size in bytes (8),
+// nonce (16).
+func appendWhere(dst []byte, w transport.Where) []byte {
+	le := binary.LittleEndian
+	dst = le.AppendUint32(dst, uint32(w.PID))
+	dst = le.AppendUint32(dst, uint32(w.FD))
+	dst = le.AppendUint64(dst, uint64(w.Bytes))
+	return append(dst, w.Nonce[:]...)
+}
+
+func decodeWhere(b []byte) (w transport.Where) {
+	le := binary.LittleEndian
+	w.PID, w.FD, w.Bytes = int32(le.Uint32(b)), int32(le.Uint32(b[4:])), int64(le.Uint64(b[8:]))
+	copy(w.Nonce[:], b[16:])
+	return w
+}
+
+// pollRing prepares the next try, as far as it goes through memory. True: the system need
+// not be asked.
+func (c *conn) pollRing() bool {
+	in, out := c.ring.Turned()
+	if in && c.wanted {
+		c.ready, c.wanted = true, false
+	}
+	if out && c.blocked {
+		c.blocked = !c.ring.Room()
+	}
+	return (in || !c.wanted) && (out || !c.blocked)
+}
+
+// awaitRing lets p wait for the socket, and returns its place.
+func (c *conn) awaitRing(p *transport.Poller) int {
+	woken := false
+	if c.blocked {
+		_, woken = c.ring.Turned() // a wake-up byte arrives when there is room
+	}
+	return p.Add(c.sock.FD(), !c.held && !c.ready || woken, c.blocked && !woken)
+}
+
+// awaitedRing takes what a poll has found.
+func (c *conn) awaitedRing(read, write bool) {
+	if read {
+		c.ring.Call()
+	}
+	c.ready = c.ready || read || c.ring.Pending()
+	if _, out := c.ring.Turned(); out {
+		write = c.ring.Room()
+	}
+	c.blocked = c.blocked && !write
+}
+
+// armRings asks the peers for wake-up bytes, before a wait. True: there is something to do already.
+func armRings(conns []*conn) (some bool) {
+	for _, c := range conns {
+		if c.ring != nil && c.up.Load() && c.ring.Arm(!c.held && !c.ready, c.blocked) {
+			some = true
+		}
+	}
+	return some
+}
+
+// disarmRings withdraws the request of armRings.
+func disarmRings(conns []*conn) {
+	for _, c := range conns {
+		if c.ring != nil && c.up.Load() {
+			c.ring.Disarm()
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package poll
+
+import (
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/link"
+)
+
+const (
+	// watchTick is how often the watcher looks whether a collective is under way; watchMax is how
+	// often when one has been for long.
+	watchTick = 20 * time.Millisecond
+	watchMax  = 200 * time.Millisecond
+)
+
+// watch is the idle watcher: it reads from the links while no collective is under way, so that
+// an end or a fault is noticed also then. It takes io only when no goroutine holds it, and it
+// waits without it: a collective that begins never waits for the watcher.
+func (d *Loop) watch() {
+	var poll transport.Poller
+	pause := watchTick
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-d.set.Failed:
+			return
+		}
+		timer.Reset(pause)
+		if d.set.Over() {
+			return
+		}
+		if !d.io.TryLock() {
+			pause = min(2*pause, watchMax)
+			continue
+		}
+		pause = watchTick
+		l, err, more := d.watchOnce(&poll)
+		d.io.Unlock()
+		if err != nil {
+			l.Fail(err)
+			return
+		}
+		if !more && !d.set.Over() { // the end of the set rings after Over
+			poll.Wait(-1)
+		}
+	}
+}
+
+// watchOnce reads everything that has arrived on any link, and prepares the wait for the
+// next bytes. more: some have arrived already.
+func (d *Loop) watchOnce(poll *transport.Poller) (l *link.Link, err error, more bool) {
+	d.bell.Silence()
+	d.snapshot()
+	silenceVerbs(d.all)
+	for _, c := range d.all {
+		if c.ring != nil {
+			c.ring.Call()
+		}
+		if err := c.drain(); err != nil {
+			return c.l, err, false
+		}
+	}
+	poll.Clear()
+	for _, c := range d.all {
+		switch {
+		case !c.up.Load():
+		case c.l.Stream != nil:
+			c.alarm = c.l.Verbs.In
+			c.awaitIn(poll, !c.held, c.blocked && c.l.Outbox().Says != 0)
+		default:
+			poll.Add(c.sock.FD(), !c.held, false)
+		}
+	}
+	poll.AddBell(d.bell)
+	more = armVerbs(d.all)
+	return nil, nil, armRings(d.all) || more
+}
+
+// drain reads everything that has arrived, and writes the messages of the upgrade to verbs.
+func (c *conn) drain() error {
+	for c.ready = true; c.ready && c.up.Load(); {
+		if _, err := c.pull(); err != nil {
+			return err
+		}
+		if c.held {
+			break
+		}
+	}
+	if !c.up.Load() {
+		return nil
+	}
+	if c.l.UpgradeDue() {
+		if err := c.l.Upgrade(); err != nil {
+			return err
+		}
+	}
+	for (c.l.Verbs.Due() || c.l.Outbox().Says != 0 && c.full) && !c.held {
+		c.blocked = false
+		if !c.push() {
+			break
+		}
+	}
+	return nil
+}
