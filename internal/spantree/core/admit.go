@@ -26,24 +26,24 @@ func refuse(code protocol.Code, format string, args ...any) *refusal {
 }
 
 // onVWHello answers ok at once, 1 or 0, as vw's server does.
-func (m *Machine) onVWHello(ev VwHello) {
-	j, no := m.seatVW(ev)
+func (m *Machine) onVWHello(ev VWHello) {
+	j, no := m.jobOfVW(ev)
 	if no != nil {
-		m.complain("vw worker refused", slog.String("from", ev.From.Host), slog.Uint64("unique_id", ev.Unique),
+		m.logRefusal("vw worker refused", slog.String("from", ev.From.Host), slog.Uint64("unique_id", ev.Unique),
 			slog.Uint64("rank", ev.Rank), slog.Uint64("total", ev.Total), slog.String("reason", no.reason))
 		m.do(SendBytes{ev.Conn, []byte{0, 0, 0, 0}})
-		m.do(HangUp{ev.Conn})
+		m.do(CloseConn{ev.Conn})
 		return
 	}
 	a := &attempt{conn: ev.Conn, job: j, rank: int(ev.Rank), vw: true, from: ev.From, host: ev.From.Host}
-	m.tell(a, 1, 0, 0, 0)
+	m.sendBytes(a, 1, 0, 0, 0)
 	m.admit(a)
 	m.wire(j)
 }
 
 // seatVW finds the job for a vw worker, or says why there is none.
-func (m *Machine) seatVW(ev VwHello) (*job, *refusal) {
-	if no := m.checkPlace(ev.Rank, ev.Total); no != nil {
+func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
+	if no := m.checkRank(ev.Rank, ev.Total); no != nil {
 		return nil, no
 	}
 	if _, ok := ipv4(ev.From.Host); !ok {
@@ -57,7 +57,7 @@ func (m *Machine) seatVW(ev VwHello) (*job, *refusal) {
 		case j.id.UniqueID != ev.Unique:
 		case j.state == filling:
 			fits = append(fits, j)
-		case j.id.RunKey == "" || j.streams:
+		case j.id.RunKey == "" || j.vwStream:
 			running = true
 		}
 	}
@@ -74,7 +74,7 @@ func (m *Machine) seatVW(ev VwHello) (*job, *refusal) {
 	if len(j.removed) > 0 {
 		return nil, refuse(protocol.RankHeld, "job %v starts without %s, and vw's tree has a place for each", j.id, protocol.Ranks(sortedRanks(j.removed)))
 	}
-	if no := j.checkSeat(int(ev.Rank), total); no != nil {
+	if no := j.checkFree(int(ev.Rank), total); no != nil {
 		return nil, no
 	}
 	for _, a := range j.members() {
@@ -86,7 +86,7 @@ func (m *Machine) seatVW(ev VwHello) (*job, *refusal) {
 }
 
 // onJoin lets an attempt of the native protocol in, or refuses it.
-func (m *Machine) onJoin(ev Arrived) {
+func (m *Machine) onJoin(ev JoinReceived) {
 	f := ev.Join
 	if f.Epoch != (protocol.Epoch{}) {
 		no, ended := m.checkEpoch(ev)
@@ -97,23 +97,23 @@ func (m *Machine) onJoin(ev Arrived) {
 		case ended != nil:
 			m.do(SendFrame{ev.Conn, &protocol.JoinedFrame{Attempt: f.Attempt, LostAfter: f.LostAfter}})
 			m.do(SendFrame{ev.Conn, ended})
-			m.do(HangUp{ev.Conn})
+			m.do(CloseConn{ev.Conn})
 			return
 		}
 	}
-	j, no := m.seatNative(ev)
+	j, no := m.jobOfJoin(ev)
 	if no != nil {
 		m.refuse(ev, no)
 		return
 	}
-	if a := j.same(f); a != nil {
+	if a := j.returning(f); a != nil {
 		m.reconnect(a, ev)
 		return
 	}
 	a := &attempt{
 		conn: ev.Conn, job: j, rank: f.RankOrNone(), number: f.Attempt, from: ev.From, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
-		heard: m.Now, lostAfter: f.LostAfter, standing: standing{generation: f.Generation},
+		lastFrame: m.Now, lostAfter: f.LostAfter, epochState: epochState{generation: f.Generation},
 	}
 	if a.host == "" {
 		a.host = ev.From.Host
@@ -123,13 +123,13 @@ func (m *Machine) onJoin(ev Arrived) {
 	}
 	// A rank cannot be lost between two of its own heartbeats.
 	a.lostAfter = min(max(a.lostAfter, 2*f.Heartbeat), m.IdleFor)
-	if !j.named() {
+	if !j.configured() {
 		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
 		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
-		j.startWithin = f.Elastic
+		j.startTimeout = f.Elastic
 		m.rename(j, protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
 	}
-	if no := m.learnRoster(j, f); no != nil {
+	if no := m.learnMembers(j, f); no != nil {
 		m.refuse(ev, no)
 		return
 	}
@@ -141,40 +141,40 @@ func (m *Machine) onJoin(ev Arrived) {
 		m.advance(j)
 		return
 	}
-	joined := &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.roster}
+	joined := &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.membership}
 	if a.rank < 0 {
 		m.keepSpare(a, joined)
 		return
 	}
 	if j.recovers() && !j.free(a.rank) {
 		m.standBy(a)
-		joined.Joined = uint32(j.here())
+		joined.Joined = uint32(j.accountedFor())
 		m.send(a, joined)
 		m.replaceShunned(a)
 		m.tellStandbys(j, a.rank)
 		return
 	}
 	m.admit(a)
-	joined.Joined = uint32(j.here())
+	joined.Joined = uint32(j.accountedFor())
 	m.send(a, joined)
-	m.muster(j)
+	m.decideMembers(j)
 }
 
-func (m *Machine) refuse(ev Arrived, no *refusal) {
+func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	f := ev.Join
 	m.refused.add(f, no, m.Now)
 	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.code == protocol.OptionsDiffer || no.code == protocol.TotalDiffers) {
 		j.refused++ // and so it is with every further attempt that says the same
 		j.refusal = no.reason
 	}
-	m.complain("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
+	m.logRefusal("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
 		slog.Int("rank", f.RankOrNone()), slog.String("reason", no.reason))
 	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Model: no.model, Reason: protocol.Clip(no.reason, protocol.MaxText)}})
-	m.do(HangUp{ev.Conn})
+	m.do(CloseConn{ev.Conn})
 }
 
 // seatNative finds the job for a JOIN, or says why there is none.
-func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
+func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	f := ev.Join
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
 		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
@@ -189,7 +189,7 @@ func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
 		}
 		rank = 0
 	}
-	if no := m.checkPlace(rank, uint64(f.Total)); no != nil {
+	if no := m.checkRank(rank, uint64(f.Total)); no != nil {
 		return nil, no
 	}
 	if no := checkElastic(f); no != nil {
@@ -205,13 +205,13 @@ func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
 			j = k
 		}
 	}
-	if j != nil && j.deserted() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
+	if j != nil && j.empty() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
 		// Nobody is left whom the newcomer could be at odds with.
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
 		m.remove(j, jobFailed, j.abandoned())
 		j = nil
 	}
-	if j != nil && j.named() && f.Generation != j.generation && j.same(f) == nil {
+	if j != nil && j.configured() && f.Generation != j.generation && j.returning(f) == nil {
 		no, over := m.fence(j, f.Generation)
 		if no != nil {
 			return nil, no
@@ -226,10 +226,10 @@ func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
 	if j == nil {
 		return m.open(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, int(f.Total), f.Generation)
 	}
-	if j.named() && (j.recovers() || f.Epoch != protocol.Epoch{}) {
+	if j.configured() && (j.recovers() || f.Epoch != protocol.Epoch{}) {
 		no := j.checkAgreement(f)
 		switch {
-		case no != nil || f.Epoch != (protocol.Epoch{}) || j.same(f) != nil:
+		case no != nil || f.Epoch != (protocol.Epoch{}) || j.returning(f) != nil:
 		case f.Spare():
 			no = j.checkRoom()
 		default:
@@ -240,10 +240,10 @@ func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
 	if f.Spare() {
 		return nil, refuse(protocol.RankHeld, "vw workers are in job %v: it cannot use a spare", j.id)
 	}
-	if no := j.checkSeat(int(f.Rank), int(f.Total)); no != nil {
+	if no := j.checkFree(int(f.Rank), int(f.Total)); no != nil {
 		return nil, no
 	}
-	if j.named() {
+	if j.configured() {
 		if no := j.checkAgreement(f); no != nil {
 			return nil, no
 		}
@@ -255,7 +255,9 @@ func (m *Machine) seatNative(ev Arrived) (*job, *refusal) {
 }
 
 // named tells that a native rank has said what the job is.
-func (j *job) named() bool { return j.native > 0 || len(j.spares) > 0 || j.epoch != protocol.Epoch{} }
+func (j *job) configured() bool {
+	return j.native > 0 || len(j.spares) > 0 || j.epoch != protocol.Epoch{}
+}
 
 // checkAgreement refuses who does not agree with the job's other ranks on what
 // they do together.
@@ -269,8 +271,8 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: --job_token is another file's, or given to some ranks alone")
 	case f.OnLoss != j.policy:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
-	case f.Elastic != j.startWithin:
-		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: elastic start after %v here, after %v there (0s: never)", f.Elastic, j.startWithin)
+	case f.Elastic != j.startTimeout:
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: elastic start after %v here, after %v there (0s: never)", f.Elastic, j.startTimeout)
 	case f.ReplaceTimeout != 0 && f.ReplaceTimeout != j.replaceTimeout && j.policy != protocol.Abort:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: replace_timeout=%v here, replace_timeout=%v there", f.ReplaceTimeout, j.replaceTimeout)
 	}
@@ -278,7 +280,7 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 }
 
 // checkPlace refuses what vw's server crashes on.
-func (m *Machine) checkPlace(rank, total uint64) *refusal {
+func (m *Machine) checkRank(rank, total uint64) *refusal {
 	switch {
 	case total == 0:
 		return refuse(protocol.RankInvalid, "total is 0: a job has at least one rank")
@@ -320,11 +322,11 @@ func (m *Machine) fence(j *job, generation uint32) (no *refusal, over bool) {
 }
 
 // checkSeat refuses who does not fit into a job that exists.
-func (j *job) checkSeat(rank, total int) *refusal {
+func (j *job) checkFree(rank, total int) *refusal {
 	if total != j.total {
 		return refuse(protocol.TotalDiffers, "total %d differs from that of the job, %d", total, j.total)
 	}
-	if a := j.seats[rank]; a != nil {
+	if a := j.holders[rank]; a != nil {
 		return refuse(protocol.RankHeld, "rank %d of job %v is held by another attempt, on %s", rank, j.id, a.host)
 	}
 	if j.state != filling {
@@ -336,7 +338,7 @@ func (j *job) checkSeat(rank, total int) *refusal {
 // open makes a job.
 func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *refusal) {
 	if len(m.jobs) >= m.MaxJobs {
-		if i := slices.IndexFunc(m.order, (*job).deserted); i >= 0 {
+		if i := slices.IndexFunc(m.order, (*job).empty); i >= 0 {
 			m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", m.order[i].id.String()))
 			m.remove(m.order[i], jobFailed, m.order[i].abandoned())
 		}
@@ -351,13 +353,13 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 	}
 	j := &job{
 		id: id, total: total, generation: generation, created: m.Now,
-		seats: map[int]*attempt{}, gone: map[int]farewell{},
+		holders: map[int]*attempt{}, departed: map[int]departure{},
 		nextReport: m.Now.Add(firstReport), reportGap: firstReport,
 	}
 	if m.Now.Before(m.Grace) {
-		j.grace = m.Grace
+		j.graceUntil = m.Grace
 	}
-	if p := m.past.by[id]; p != nil {
+	if p := m.pastJobs.by[id]; p != nil {
 		j.lastN = p.epoch.N // its attempts must not be taken for this job's
 	}
 	m.jobs[id] = j
@@ -377,32 +379,32 @@ func (m *Machine) rename(j *job, id protocol.Job) {
 func (m *Machine) admit(a *attempt) {
 	j := a.job
 	a.joined = m.Now
-	j.seat(a)
-	delete(j.gone, a.rank)
+	j.setHolder(a)
+	delete(j.departed, a.rank)
 	m.Conns[a.conn] = a
-	m.log(slog.LevelInfo, "rank joined", append(a.attrs(), slog.Bool("vw", a.vw), slog.Int("joined", len(j.seats)), slog.Int("total", j.total))...)
+	m.log(slog.LevelInfo, "rank joined", append(a.attrs(), slog.Bool("vw", a.vw), slog.Int("joined", len(j.holders)), slog.Int("total", j.total))...)
 }
 
 // forget takes an attempt out of its job.
 func (m *Machine) forget(a *attempt) {
 	delete(m.Conns, a.conn)
 	switch {
-	case a.seated:
-		a.job.unseat(a)
+	case a.isHolder:
+		a.job.clearHolder(a)
 	case a.rank < 0:
 		a.job.dropSpare(a)
 	default:
-		a.job.dropExtra(a)
-		if a.job.reserve == a {
-			a.job.reserve = nil
+		a.job.dropStandby(a)
+		if a.job.previous == a {
+			a.job.previous = nil
 		}
 	}
 }
 
 // seat gives an attempt the seat of its rank.
-func (j *job) seat(a *attempt) {
-	j.seats[a.rank], a.seated = a, true
-	j.changed++
+func (j *job) setHolder(a *attempt) {
+	j.holders[a.rank], a.isHolder = a, true
+	j.changes++
 	if !a.vw {
 		j.native++
 		if a.ready {
@@ -412,10 +414,10 @@ func (j *job) seat(a *attempt) {
 }
 
 // unseat takes it away.
-func (j *job) unseat(a *attempt) {
-	delete(j.seats, a.rank)
-	a.seated = false
-	j.changed++
+func (j *job) clearHolder(a *attempt) {
+	delete(j.holders, a.rank)
+	a.isHolder = false
+	j.changes++
 	if a.vw {
 		return
 	}
@@ -425,9 +427,9 @@ func (j *job) unseat(a *attempt) {
 	}
 	if a.complete {
 		j.completed--
-		j.owed -= len(a.owes)
+		j.owed -= len(a.owed)
 	}
-	if a.over && !a.answered {
+	if a.endSent && !a.answered {
 		j.unanswered--
 	}
 }
@@ -436,7 +438,7 @@ func (j *job) unseat(a *attempt) {
 func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
 	m.ended(j, how, why)
 	for _, a := range j.everybody() {
-		m.do(HangUp{a.conn})
+		m.do(CloseConn{a.conn})
 		m.forget(a)
 	}
 	if m.jobs[j.id] == j {
@@ -452,9 +454,9 @@ func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
 func (m *Machine) lose(a *attempt, why string) {
 	j := a.job
 	switch {
-	case !a.seated:
+	case !a.isHolder:
 		m.log(slog.LevelInfo, "standby is gone", append(a.attrs(), slog.String("why", why))...)
-		m.do(HangUp{a.conn})
+		m.do(CloseConn{a.conn})
 		m.forget(a)
 		m.closeEmpty(j)
 	case j.recovers() && j.state != filling:
@@ -462,12 +464,12 @@ func (m *Machine) lose(a *attempt, why string) {
 	case j.state == filling:
 		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
 		m.leaveFilling(a, why)
-	case j.state == ending && a.complete && len(a.owes) == 0:
+	case j.state == ending && a.complete && len(a.owed) == 0:
 		// It has nothing to do any more but to wait for the others.
 		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
-		m.do(HangUp{a.conn})
+		m.do(CloseConn{a.conn})
 		m.forget(a)
-		m.conclude(j)
+		m.advanceEnding(j)
 	default:
 		m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
 		m.fail(j, protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why})
@@ -478,9 +480,9 @@ func (m *Machine) lose(a *attempt, why string) {
 // rank gets the same place in the tree.
 func (m *Machine) leaveFilling(a *attempt, why string) {
 	j := a.job
-	m.do(HangUp{a.conn})
+	m.do(CloseConn{a.conn})
 	m.forget(a)
-	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.Now}
+	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 	m.promote(j, a.rank)
 	m.wire(j)
 	m.closeEmpty(j)
@@ -488,9 +490,9 @@ func (m *Machine) leaveFilling(a *attempt, why string) {
 
 // closeEmpty ends a job that fills and has nobody left.
 func (m *Machine) closeEmpty(j *job) {
-	if j.state == filling && len(j.seats) == 0 && len(j.spares) == 0 {
+	if j.state == filling && len(j.holders) == 0 && len(j.spares) == 0 {
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
-		m.remove(j, jobClosed, j.left())
+		m.remove(j, jobClosed, j.lastDeparture())
 	}
 }
 
@@ -500,7 +502,7 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 	j.state = failed
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
 	over := &protocol.EpochEndFrame{Epoch: j.epoch, Final: true, Cause: why}
-	m.remembering(j, over)
+	m.recordOutcome(j, over)
 	for _, a := range j.everybody() {
 		if !a.vw {
 			m.send(a, over)
@@ -518,7 +520,7 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 	j := a.job
 	m.send(a, &protocol.FinishedFrame{Epoch: j.epoch})
-	if !j.streams {
+	if !j.vwStream {
 		why := "it left"
 		if f.Reason != "" {
 			why += ": " + f.Reason
@@ -527,7 +529,7 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 		return
 	}
 	m.log(slog.LevelInfo, "rank leaves", append(a.attrs(), slog.String("reason", f.Reason))...)
-	m.do(HangUp{a.conn})
+	m.do(CloseConn{a.conn})
 	m.forget(a)
 	if j.native == 0 {
 		m.log(slog.LevelInfo, "job ended", slog.String("job", j.id.String()))
@@ -539,22 +541,22 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 // gives up as the cause.
 func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
 	m.log(slog.LevelWarn, "rank gives up", append(a.attrs(), slog.String("reason", f.Reason))...)
-	if a.job.receipt != 0 || !a.seated {
+	if a.job.finishReceipt != 0 || !a.isHolder {
 		m.lose(a, f.Reason) // too late, all duties are done; or another attempt holds the rank
 		return
 	}
 	m.fail(a.job, protocol.Cause{Kind: protocol.CauseGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})
 }
 
-func (m *Machine) onBeat(a *attempt, f *protocol.HeartbeatFrame) {
-	a.waits, a.beaten = f.Waits, m.Now
+func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
+	a.waitText, a.ackedAt = f.Waits, m.Now
 	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
 	m.send(a, &protocol.HeartbeatAckFrame{Seq: f.Seq})
 	j := a.job
 	if j.state != filling && j.state != recovering {
 		return
 	}
-	if a.knows.seen != j.changed || m.Now.Sub(a.knows.at) >= tellEvery {
+	if a.reported.change != j.changes || m.Now.Sub(a.reported.at) >= reportInterval {
 		m.sendWaiting(a)
 	}
 }
@@ -562,11 +564,11 @@ func (m *Machine) onBeat(a *attempt, f *protocol.HeartbeatFrame) {
 func (m *Machine) sendWaiting(a *attempt) {
 	j := a.job
 	report := j.report(m.Now)
-	again := a.knows.seen == j.sentenceOf && a.knows.report == report
-	a.knows = telling{j.sentenceOf, report, m.Now}
+	again := a.reported.change == j.reportChange && a.reported.report == report
+	a.reported = lastReport{j.reportChange, report, m.Now}
 	if again {
 		return // time has passed, of which this report says nothing
 	}
-	vws := len(j.seats) - j.native // a vw worker is ready when it joins
-	m.send(a, &protocol.WaitingFrame{Joined: uint32(j.here()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
+	vws := len(j.holders) - j.native // a vw worker is ready when it joins
+	m.send(a, &protocol.WaitingFrame{Joined: uint32(j.accountedFor()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
 }

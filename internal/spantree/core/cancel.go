@@ -12,26 +12,26 @@ import (
 )
 
 // onCancel ends a job because a person wants it so.
-func (m *Machine) onCancel(ev Cancelling) {
+func (m *Machine) onCancel(ev CancelRequested) {
 	f := ev.Cancel
 	j, no := m.named(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
 	if no == nil && !j.ownedBy(f.Claim) {
 		no = refuse(protocol.Unauthorised, "job %v has an owner: it is cancelled with the --job_token that its ranks were given", j.id)
-		m.complain("cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
+		m.logRefusal("cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
 	}
-	if no == nil && j.receipt != 0 {
+	if no == nil && j.finishReceipt != 0 {
 		no = refuse(protocol.NoSuchJob, "job %v has just finished: its files are delivered", j.id)
 	}
 	if no != nil {
 		m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxText)}})
-		m.do(HangUp{ev.Conn})
+		m.do(CloseConn{ev.Conn})
 		return
 	}
 	m.log(slog.LevelWarn, "job is cancelled", slog.String("job", j.id.String()), slog.String("from", ev.From.Host), slog.String("reason", f.Reason))
 	over := j.epoch
 	m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.Cancelled, Rank: -1, Why: "cancelled: " + cmp.Or(f.Reason, "no reason was given")})
 	m.do(SendFrame{ev.Conn, &protocol.FinishedFrame{Epoch: over}})
-	m.do(HangUp{ev.Conn})
+	m.do(CloseConn{ev.Conn})
 }
 
 // ownedBy reports whether the claim is that of the job's owner, if it has one.

@@ -28,7 +28,7 @@ func (m *Machine) check() {
 	}
 	attempts := 0
 	for _, j := range m.order {
-		m.checkSeats(j)
+		m.checkHolders(j)
 		m.checkSpares(j)
 		m.checkStandbys(j)
 		switch {
@@ -36,10 +36,10 @@ func (m *Machine) check() {
 			invariant.Fail("spantree: job %v is registered under another name", j.id)
 		case j.state == failed:
 			invariant.Fail("spantree: job %v has failed and is still registered", j.id)
-		case len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.barred) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total:
-			invariant.Fail("spantree: job %v of %d ranks exceeds a limit: %d asks, %d charges, %d barred attempts, %d vacant ranks, %d leases",
-				j.id, j.total, len(j.asks), len(j.charges), len(j.barred), len(j.vacant), len(j.leases))
-		case len(j.seats) == 0 && len(j.spares) == 0 && j.receipt == 0 && j.state != recovering && !m.gracious(j):
+		case len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.evicted) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total:
+			invariant.Fail("spantree: job %v of %d ranks exceeds a limit: %d asks, %d charges, %d evicted attempts, %d vacant ranks, %d leases",
+				j.id, j.total, len(j.asks), len(j.charges), len(j.evicted), len(j.vacant), len(j.leases))
+		case len(j.holders) == 0 && len(j.spares) == 0 && j.finishReceipt == 0 && j.state != recovering && !m.inGracePeriod(j):
 			invariant.Fail("spantree: job %v has no members", j.id)
 		}
 		attempts += len(j.everybody())
@@ -49,18 +49,18 @@ func (m *Machine) check() {
 	}
 }
 
-// checkSeats checks the holders of a job's ranks, and what the job counts of them.
-func (m *Machine) checkSeats(j *job) {
+// checkHolders checks the holders of a job's ranks, and what the job counts of them.
+func (m *Machine) checkHolders(j *job) {
 	var native, ready, completed, owed, unanswered int
-	for r, a := range j.seats {
-		if a.rank != r || a.job != j || r < 0 || r >= j.total || m.Conns[a.conn] != a || !a.seated {
+	for r, a := range j.holders {
+		if a.rank != r || a.job != j || r < 0 || r >= j.total || m.Conns[a.conn] != a || !a.isHolder {
 			invariant.Fail("spantree: job %v: the holder of rank %d is inconsistent: %+v", j.id, r, *a)
 		}
 		native += one(!a.vw)
 		ready += one(a.ready)
 		completed += one(a.complete)
-		owed += len(a.owes)
-		unanswered += one(a.over && !a.answered)
+		owed += len(a.owed)
+		unanswered += one(a.endSent && !a.answered)
 	}
 	switch {
 	case native != j.native || ready != j.ready:
@@ -75,16 +75,16 @@ func (m *Machine) checkSeats(j *job) {
 // checkSpares checks the attempts without a rank. A spare never waits beside a free rank.
 func (m *Machine) checkSpares(j *job) {
 	for _, a := range j.spares {
-		if a.rank != -1 || a.job != j || a.seated || m.Conns[a.conn] != a || len(j.spares) > maxSpares {
+		if a.rank != -1 || a.job != j || a.isHolder || m.Conns[a.conn] != a || len(j.spares) > maxSpares {
 			invariant.Fail("spantree: job %v: a spare is inconsistent: %+v", j.id, *a)
 		}
 	}
-	if len(j.spares) == 0 || m.gracious(j) {
+	if len(j.spares) == 0 || m.inGracePeriod(j) {
 		return
 	}
 	left := sortedRanks(j.vacant)
 	if j.state == filling {
-		left = sortedRanks(j.gone)
+		left = sortedRanks(j.departed)
 	}
 	for _, r := range left {
 		if j.free(r) {
@@ -95,14 +95,14 @@ func (m *Machine) checkSpares(j *job) {
 
 // checkStandbys checks the attempts of ranks that other attempts hold.
 func (m *Machine) checkStandbys(j *job) {
-	for r, all := range j.extras {
+	for r, all := range j.standbys {
 		for _, a := range all {
-			if a.rank != r || a.job != j || a.seated || m.Conns[a.conn] != a {
+			if a.rank != r || a.job != j || a.isHolder || m.Conns[a.conn] != a {
 				invariant.Fail("spantree: job %v: a standby of rank %d is inconsistent: %+v", j.id, r, *a)
 			}
 		}
-		if j.seats[r] == nil && j.free(r) || len(all) == 0 || len(all) > maxStandbys+1 {
-			invariant.Fail("spantree: job %v: rank %d has %d standbys, and the holder %v", j.id, r, len(all), j.seats[r])
+		if j.holders[r] == nil && j.free(r) || len(all) == 0 || len(all) > maxStandbys+1 {
+			invariant.Fail("spantree: job %v: rank %d has %d standbys, and the holder %v", j.id, r, len(all), j.holders[r])
 		}
 	}
 }

@@ -22,13 +22,13 @@ const (
 
 // node is a rank of the epoch.
 type node struct {
-	heard      time.Time // its newest heartbeat of this epoch; zero: none
-	collective uint64    // it is in; 0: none
-	waitsFor   int       // -1: none; with collective 0 the rank to which it opens a connection
-	entered    time.Time // the first heartbeat of this collective; zero: the epoch's first
-	since      time.Time // the first heartbeat in a row with this collective, or this connection
-	broke      int       // the rank at the other end of an edge that it reports as broken; -1: none
-	lacked     time.Time // the question before its newest one about the connection that it lacks; zero: none
+	heard       time.Time // its newest heartbeat of this epoch; zero: none
+	collective  uint64    // it is in; 0: none
+	waitsFor    int       // -1: none; with collective 0 the rank to which it opens a connection
+	entered     time.Time // the first heartbeat of this collective; zero: the epoch's first
+	since       time.Time // the first heartbeat in a row with this collective, or this connection
+	broke       int       // the rank at the other end of an edge that it reports as broken; -1: none
+	askedBefore time.Time // the question before its newest one about the connection that it lacks; zero: none
 }
 
 // opens reports whether the rank opens connections, and lacks one.
@@ -61,19 +61,19 @@ func (g *graph) culprit(q complaint) (near, far int, why string) {
 	switch {
 	case q.fault == faultStalls:
 		return g.stalled(q)
-	case q.fault == faultGarbles:
+	case q.fault == faultCorrupts:
 		return q.from, q.to, ""
 	case g.now.Sub(q.at) < brokeWaits:
 		return -1, -1, ""
 	case q.fault == faultBroke:
-		return g.root(q.from, q.to)
+		return g.firstBroken(q.from, q.to)
 	}
 	return q.from, q.to, ""
 }
 
 // root follows broken edges to the first of them: a rank that reports a broken edge ends
 // its other edges, which their far ends report as broken, too.
-func (g *graph) root(near, far int) (int, int, string) {
+func (g *graph) firstBroken(near, far int) (int, int, string) {
 	for seen := map[int]bool{near: true}; ; {
 		n, member := g.node(far)
 		if !member || n.broke < 0 || seen[n.broke] {
@@ -93,7 +93,7 @@ func (g *graph) stalled(q complaint) (int, int, string) {
 		a, _ := g.node(near)
 		n, member := g.node(far)
 		if !member || !n.heard.After(q.at) {
-			return g.spare(seen, far, q.collective) // it has not been heard since
+			return g.markIdle(seen, far, q.collective) // it has not been heard since
 		}
 		_, known := g.node(n.waitsFor)
 		known = known && n.waitsFor >= 0
@@ -115,7 +115,7 @@ func (g *graph) stalled(q complaint) (int, int, string) {
 		case q.collective > 0 && n.collective == q.collective && (n.waitsFor < 0 || seen[n.waitsFor] || n.waitsFor == far):
 			return near, far, fmt.Sprintf("both are in collective %d, and no byte passes between them", q.collective)
 		case q.collective == 0, n.collective < q.collective, !known, g.idle[arc{far, q.collective}]:
-			return g.spare(seen, far, q.collective) // it is at work, or waits for a rank of which nothing is known
+			return g.markIdle(seen, far, q.collective) // it is at work, or waits for a rank of which nothing is known
 		}
 		seen[far] = true
 		near, far = far, n.waitsFor
@@ -133,14 +133,14 @@ func (g *graph) unopened(a, b node, asked time.Time) time.Duration {
 	if b.since.After(since) {
 		since = b.since
 	}
-	if took := g.now.Sub(since); took >= openWithin || !since.After(a.lacked) || !since.After(b.lacked) {
+	if took := g.now.Sub(since); took >= openWithin || !since.After(a.askedBefore) || !since.After(b.askedBefore) {
 		return took
 	}
 	return 0
 }
 
 // spare notes that a chain of ranks leads to no fault.
-func (g *graph) spare(seen map[int]bool, last int, collective uint64) (int, int, string) {
+func (g *graph) markIdle(seen map[int]bool, last int, collective uint64) (int, int, string) {
 	if g.idle == nil {
 		g.idle = map[arc]bool{}
 	}

@@ -28,7 +28,7 @@ func TestCulprit(t *testing.T) {
 	)
 	stalls := complaint{from: 0, to: 1, fault: faultStalls, collective: 5, at: birth.Add(now - time.Second)}
 	opens, corrupts, gives := stalls, stalls, stalls
-	opens.collective, corrupts.fault, gives.fault = 0, faultGarbles, faultGives
+	opens.collective, corrupts.fault, gives.fault = 0, faultCorrupts, faultNoTransfer
 	broke := func(from, to int, ago time.Duration) complaint {
 		return complaint{from: from, to: to, fault: faultBroke, collective: 5, at: birth.Add(now - ago)}
 	}
@@ -108,15 +108,15 @@ func TestCulprit(t *testing.T) {
 // A rank that enters the collective after it was asked about is not to blame, though for a moment
 // it and its neighbour wait for each other: only if it is asked about again.
 func TestWhoHasJustEntered(t *testing.T) {
-	j := &job{epoch: protocol.Epoch{Term: 1, N: 1}, seats: map[int]*attempt{}}
+	j := &job{epoch: protocol.Epoch{Term: 1, N: 1}, holders: map[int]*attempt{}}
 	for rank := range 2 {
 		a := &attempt{rank: rank}
 		a.wired = j.epoch
-		j.seats[rank] = a
+		j.holders[rank] = a
 	}
 	asked := birth
 	beat := func(rank, waitsFor int, collective uint64, after time.Duration) {
-		a := j.seats[rank]
+		a := j.holders[rank]
 		a.waiting = a.waiting.next(waitsFor, collective, j.epoch, asked.Add(after))
 	}
 	ask := func(at time.Duration) int {

@@ -71,8 +71,8 @@ func (e *effort) spent(completed bool, lost, inHand int) (culprit, count int) {
 // contributions counts the members that have answered, are at a point, and have their
 // contribution to the next step in hand.
 func (j *job) contributions(at point) (n int) {
-	for _, a := range j.seats {
-		if a.answered && a.at == at && a.work {
+	for _, a := range j.holders {
+		if a.answered && a.position == at && a.hasWork {
 			n++
 		}
 	}

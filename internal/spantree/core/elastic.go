@@ -18,9 +18,9 @@ import (
 
 // elastic is what a job keeps of it.
 type elastic struct {
-	startWithin time.Duration // of the first rank's coming; 0: it waits for all
-	began       time.Time     // when it came
-	roster      protocol.Members
+	startTimeout time.Duration // of the first rank's coming; 0: it waits for all
+	firstJoin    time.Time     // when it came
+	membership   protocol.Members
 }
 
 // checkElastic refuses a JOIN of a job that could not keep the promise.
@@ -41,25 +41,25 @@ func checkElastic(f *protocol.JoinFrame) *refusal {
 }
 
 // here is how many ranks have joined, or are not waited for.
-func (j *job) here() int { return len(j.seats) + len(j.removed) }
+func (j *job) accountedFor() int { return len(j.holders) + len(j.removed) }
 
 // muster decides who takes part, when all have come or the time is over. Spares come first.
-func (m *Machine) muster(j *job) {
-	if j.startWithin == 0 || j.roster.Decided || j.state != filling {
+func (m *Machine) decideMembers(j *job) {
+	if j.startTimeout == 0 || j.membership.Decided || j.state != filling {
 		return
 	}
 	switch {
-	case len(j.seats) == 0: // but perhaps spares
-		j.began = time.Time{}
+	case len(j.holders) == 0: // but perhaps spares
+		j.firstJoin = time.Time{}
 		return
-	case j.began.IsZero():
-		j.began = m.Now
+	case j.firstJoin.IsZero():
+		j.firstJoin = m.Now
 	}
-	if m.gracious(j) {
+	if m.inGracePeriod(j) {
 		return
 	}
-	if len(j.seats) < j.total {
-		if m.Now.Sub(j.began) < j.startWithin || j.mixed() {
+	if len(j.holders) < j.total {
+		if m.Now.Sub(j.firstJoin) < j.startTimeout || j.mixed() {
 			return
 		}
 		for _, r := range j.missing() {
@@ -67,31 +67,31 @@ func (m *Machine) muster(j *job) {
 		}
 	}
 	missing := j.missing()
-	m.decideRoster(j, protocol.MembersWithout(missing))
+	m.setMembers(j, protocol.MembersWithout(missing))
 	if len(missing) > 0 {
 		m.log(slog.LevelWarn, "job starts without ranks", slog.String("job", j.id.String()), slog.String("missing", protocol.Ranks(missing)),
-			slog.Int("left", len(j.seats)), slog.String("after", j.startWithin.String()))
+			slog.Int("left", len(j.holders)), slog.String("after", j.startTimeout.String()))
 	}
 	for _, a := range j.everybody() {
 		if !a.vw && a.rank >= 0 {
-			m.send(a, &protocol.MembersFrame{Members: j.roster})
+			m.send(a, &protocol.MembersFrame{Members: j.membership})
 		}
 	}
 	m.wire(j)
 }
 
 // decideRoster removes who does not take part.
-func (m *Machine) decideRoster(j *job, r protocol.Members) {
-	j.roster = r
-	j.changed++
+func (m *Machine) setMembers(j *job, r protocol.Members) {
+	j.membership = r
+	j.changes++
 	for _, rank := range r.Excluded(j.total) {
-		if a := j.seats[rank]; a != nil { // it came to a server that did not know
-			j.unseat(a)
+		if a := j.holders[rank]; a != nil { // it came to a server that did not know
+			j.clearHolder(a)
 			m.standBy(a)
 			m.send(a, &protocol.MembersFrame{Members: r})
 		}
 		delete(j.vacant, rank)
-		delete(j.gone, rank)
+		delete(j.departed, rank)
 		assign(&j.removed, rank, true)
 		m.tellStandbys(j, rank)
 	}
@@ -99,18 +99,18 @@ func (m *Machine) decideRoster(j *job, r protocol.Members) {
 
 // learnRoster takes over what an attempt knows and a server that has been started again does
 // not.
-func (m *Machine) learnRoster(j *job, f *protocol.JoinFrame) *refusal {
+func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
 	switch {
-	case !f.Members.Decided || f.Members == j.roster || !j.roster.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
+	case !f.Members.Decided || f.Members == j.membership || !j.membership.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
 		return nil // one that takes no part need not be believed
-	case j.roster.Decided:
+	case j.membership.Decided:
 		return refuse(protocol.AttemptFenced, "job %v runs without %s, and this attempt of rank %d has heard that it is without %s",
-			j.id, protocol.RanksOrNone(j.roster.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
+			j.id, protocol.RanksOrNone(j.membership.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
 	}
 	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 {
 		return refuse(protocol.RankHeld, "vw workers are in job %v: it cannot be without %s", j.id, protocol.Ranks(missing))
 	}
-	m.decideRoster(j, f.Members)
+	m.setMembers(j, f.Members)
 	m.advance(j)
 	return nil
 }
@@ -118,17 +118,17 @@ func (m *Machine) learnRoster(j *job, f *protocol.JoinFrame) *refusal {
 // elasticReport says when a job that fills starts without the ranks that are missing, or
 // that it does.
 func (j *job) elasticReport(now time.Time) string {
-	switch missing := j.roster.Excluded(j.total); {
-	case j.startWithin == 0 || j.mixed():
+	switch missing := j.membership.Excluded(j.total); {
+	case j.startTimeout == 0 || j.mixed():
 		return ""
-	case j.roster.Decided && len(missing) > 0:
+	case j.membership.Decided && len(missing) > 0:
 		return fmt.Sprintf("; it starts without %s", protocol.Ranks(missing))
-	case j.roster.Decided:
+	case j.membership.Decided:
 		return ""
 	}
-	left := j.startWithin
-	if !j.began.IsZero() {
-		left = max(0, left-now.Sub(j.began))
+	left := j.startTimeout
+	if !j.firstJoin.IsZero() {
+		left = max(0, left-now.Sub(j.firstJoin))
 	}
 	return fmt.Sprintf("; in %v it starts without those", left.Round(time.Second))
 }

@@ -66,7 +66,7 @@ func (m *Machine) Recall(r *protocol.FinishedRecord) {
 
 // abandoned is why a job that runs has no rank any more.
 func (j *job) abandoned() protocol.Cause {
-	why := j.first
+	why := j.endCause
 	if why == (protocol.Cause{}) {
 		why.Rank = -1
 	}
@@ -75,11 +75,11 @@ func (j *job) abandoned() protocol.Cause {
 }
 
 // left is why a job that fills has no rank any more: the last that left.
-func (j *job) left() protocol.Cause {
+func (j *job) lastDeparture() protocol.Cause {
 	why := protocol.Cause{Rank: -1, Why: "every rank left before the start"}
 	var last time.Time
-	for _, r := range sortedRanks(j.gone) {
-		if f := j.gone[r]; f.at.After(last) {
+	for _, r := range sortedRanks(j.departed) {
+		if f := j.departed[r]; f.at.After(last) {
 			why, last = protocol.Cause{Rank: r, Host: f.host, Why: "every rank left before the start, this one last: " + f.why}, f.at
 		}
 	}

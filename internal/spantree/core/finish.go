@@ -21,29 +21,29 @@ import (
 func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 	j := a.job
 	if j.recovers() {
-		m.onCompleteOne(a, f)
+		m.onCompleteRecovering(a, f)
 		return
 	}
-	if !a.seated || j.streams || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
+	if !a.isHolder || j.vwStream || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
 	j.state = ending
-	a.complete, a.model, a.owes = true, f.Model, f.Owed
+	a.complete, a.model, a.owed = true, f.Model, f.Owed
 	j.completed++
 	j.owed += len(f.Owed)
-	m.conclude(j)
+	m.advanceEnding(j)
 }
 
-func (m *Machine) onDone(a *attempt, f *protocol.DeliveredFrame) {
+func (m *Machine) onDelivered(a *attempt, f *protocol.DeliveredFrame) {
 	j := a.job
-	i := slices.Index(a.owes, f.File)
-	delivers := a.delivers || a.rejoined && a.complete // an earlier server has told it to
+	i := slices.Index(a.owed, f.File)
+	delivers := a.deliverSent || a.rejoined && a.complete // an earlier server has told it to
 	if !delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
 		m.log(slog.LevelWarn, "DELIVERED for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
 		return
 	}
-	a.owes = slices.Delete(a.owes, i, i+1)
+	a.owed = slices.Delete(a.owed, i, i+1)
 	j.owed--
 	d := protocol.DeliveredFile{Rank: a.rank, File: f.File, SHA256: f.SHA256}
 	j.files = append(j.files, d)
@@ -51,65 +51,65 @@ func (m *Machine) onDone(a *attempt, f *protocol.DeliveredFrame) {
 		m.do(Persist{Record: &protocol.DeliveredRecord{RunKey: j.id.RunKey, Epoch: j.epoch, File: d}})
 	}
 	m.log(slog.LevelInfo, "file delivered", append(a.attrs(), slog.String("file", f.File))...)
-	m.conclude(j)
+	m.advanceEnding(j)
 }
 
 // conclude goes as far towards the end as the members allow.
-func (m *Machine) conclude(j *job) {
-	if j.state != ending || j.receipt != 0 || m.gracious(j) {
+func (m *Machine) advanceEnding(j *job) {
+	if j.state != ending || j.finishReceipt != 0 || m.inGracePeriod(j) {
 		return
 	}
 	// Who replaces a lost rank need not be waited for before the end: what the
 	// others hold is the model.
 	replacing := 0
 	for r := range j.vacant {
-		if j.seats[r] != nil {
+		if j.holders[r] != nil {
 			replacing++
 		}
 	}
-	if j.completed+replacing < len(j.seats) || j.recovers() && j.completed == 0 {
+	if j.completed+replacing < len(j.holders) || j.recovers() && j.completed == 0 {
 		return
 	}
 	if !m.deliver(j) || j.owed > 0 || len(j.vacant) > 0 {
 		return
 	}
 	if j.id.RunKey == "" {
-		m.bye(j)
+		m.finish(j)
 		return
 	}
 	m.receipts++
-	j.receipt, j.recorded = m.receipts, m.Now
-	m.awaiting[j.receipt] = j
-	m.do(Persist{Receipt: j.receipt, Record: j.finished(m.wall)})
+	j.finishReceipt, j.finishSentAt = m.receipts, m.Now
+	m.awaiting[j.finishReceipt] = j
+	m.do(Persist{Receipt: j.finishReceipt, Record: j.finished(m.wall)})
 }
 
 // deliver tells everybody who is COMPLETE, and has not been told, to deliver
 // what it owes. It returns false if the job has failed.
 func (m *Machine) deliver(j *job) bool {
 	all := slices.DeleteFunc(j.members(), func(a *attempt) bool { return !a.complete })
-	if why := odd(all); why != "" {
+	if why := modelMismatch(all); why != "" {
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: why})
 		return false
 	}
 	if len(all) > 0 {
 		j.model = all[0].model
 	}
-	j.deliver, j.leaseWaits = true, false
+	j.deliverSent, j.leaseWaits = true, false
 	for _, a := range all {
 		switch {
-		case a.delivers:
-		case len(a.owes) > 0 && m.Now.Before(j.leases[a.rank]):
+		case a.deliverSent:
+		case len(a.owed) > 0 && m.Now.Before(j.leases[a.rank]):
 			j.leaseWaits = true // a lost attempt of the rank may still be at it
 		default:
-			a.delivers = true
-			m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
+			a.deliverSent = true
+			m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owed)})
 		}
 	}
 	return true
 }
 
 // odd names the ranks whose model differs from that of most others.
-func odd(all []*attempt) string {
+func modelMismatch(all []*attempt) string {
 	by := map[[32]byte][]int{}
 	for _, a := range all {
 		by[a.model] = append(by[a.model], a.rank)
@@ -161,22 +161,22 @@ func (m *Machine) onPersisted(ev Persisted) {
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.Err)})
 	default:
 		m.finished.add(j.finished(m.wall))
-		m.bye(j)
+		m.finish(j)
 	}
 }
 
 // watchJournal fails a job whose end the journal does not take.
 func (m *Machine) watchJournal(j *job) {
-	if j.state == ending && j.receipt != 0 && m.Now.Sub(j.recorded) > m.JournalTimeout {
+	if j.state == ending && j.finishReceipt != 0 && m.Now.Sub(j.finishSentAt) > m.JournalTimeout {
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf(
 			"every file is delivered, but the server's journal has not taken the end of the job within %v: see the server's log for its disk", m.JournalTimeout)})
 	}
 }
 
 // bye ends a job that has finished.
-func (m *Machine) bye(j *job) {
+func (m *Machine) finish(j *job) {
 	bye := &protocol.FinishedFrame{Epoch: j.epoch, Model: j.model}
-	m.remembering(j, bye)
+	m.recordOutcome(j, bye)
 	for _, a := range j.everybody() {
 		if !a.vw {
 			m.send(a, bye)
@@ -188,7 +188,7 @@ func (m *Machine) bye(j *job) {
 
 // memory holds the runs that have finished, so that a late attempt of one is
 // told so.
-type memory struct {
+type finishedRuns struct {
 	by    map[string]*protocol.FinishedRecord // by run key
 	queue []*protocol.FinishedRecord          // oldest first
 	bytes int64
@@ -197,7 +197,7 @@ type memory struct {
 	age   time.Duration
 }
 
-func (f *memory) add(r *protocol.FinishedRecord) {
+func (f *finishedRuns) add(r *protocol.FinishedRecord) {
 	f.by[r.Job.RunKey] = r
 	f.queue = append(f.queue, r)
 	f.bytes += r.MemoryUse()
@@ -206,13 +206,13 @@ func (f *memory) add(r *protocol.FinishedRecord) {
 	}
 }
 
-func (f *memory) expire(now time.Time) {
+func (f *finishedRuns) expire(now time.Time) {
 	for len(f.queue) > 0 && now.Sub(f.queue[0].At) > f.age {
 		f.drop()
 	}
 }
 
-func (f *memory) drop() {
+func (f *finishedRuns) drop() {
 	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
 		delete(f.by, r.Job.RunKey)
 	}

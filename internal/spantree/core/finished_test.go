@@ -19,7 +19,7 @@ func TestFinishedRunsAreBounded(t *testing.T) {
 		}
 		return r
 	}
-	f := memory{by: map[string]*protocol.FinishedRecord{}, limit: 1000, room: 50_000, age: time.Hour}
+	f := finishedRuns{by: map[string]*protocol.FinishedRecord{}, limit: 1000, room: 50_000, age: time.Hour}
 	for i := range 300 {
 		f.add(run(i))
 		var held int64

@@ -21,10 +21,10 @@ const slowSteps = 2
 
 // handover is what a job keeps of it.
 type handover struct {
-	slowFactor  float64
-	reported    uint64 // the newest step that a rank has reported
-	slowOne, to *attempt
-	reserve     *attempt // it was handed over, and its successor is not whole yet
+	slowFactor float64
+	newestStep uint64 // the newest step that a rank has reported
+	from, to   *attempt
+	previous   *attempt // it was handed over, and its successor is not whole yet
 }
 
 // speed is what reports tell of an attempt.
@@ -41,23 +41,23 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	j := a.job
 	a.progress = f.Progress
 	n := f.Progress.Number
-	if !j.recovers() || !a.seated || f.Epoch != j.epoch || a.wired != j.epoch {
+	if !j.recovers() || !a.isHolder || f.Epoch != j.epoch || a.wired != j.epoch {
 		return
 	}
-	if r := j.reserve; r != nil && r.rank == a.rank && n >= j.from.step {
-		m.release(r)
+	if r := j.previous; r != nil && r.rank == a.rank && n >= j.resumeAt.step {
+		m.forgetPrevious(r)
 	}
 	if !(j.slowFactor > 1) || j.state != wired || n <= a.steps {
 		return
 	}
-	first := n > j.reported
-	j.reported = max(j.reported, n)
+	first := n > j.newestStep
+	j.newestStep = max(j.newestStep, n)
 	a.steps, a.took, a.pace = n, f.Progress.StepTook, 0
 	if a.shard.Bytes > 0 {
 		a.pace = float64(f.Progress.StepTook) / float64(a.shard.Bytes)
 	}
 	if first {
-		m.relieve(j)
+		m.startHandover(j)
 	}
 	// One whose step is short holds nobody up, however little it has read.
 	if pace, took := j.medians(); pace > 0 && a.pace > j.slowFactor*pace && a.took > took {
@@ -72,13 +72,13 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 func (j *job) medians() (pace float64, took time.Duration) {
 	var paces []float64
 	var times []time.Duration
-	for _, a := range j.seats {
+	for _, a := range j.holders {
 		if a.pace > 0 {
 			paces, times = append(paces, a.pace), append(times, a.took)
 		}
 	}
 	n := len(paces)
-	if 2*n < len(j.seats) || n < 2 {
+	if 2*n < len(j.holders) || n < 2 {
 		return 0, 0
 	}
 	slices.Sort(paces)
@@ -91,14 +91,14 @@ func (a *attempt) reads() time.Duration { return max(a.shard.Took, a.took) }
 
 // relieve ends the epoch in order to hand over the slowest rank for which a
 // faster attempt stands by.
-func (m *Machine) relieve(j *job) {
+func (m *Machine) startHandover(j *job) {
 	var from, to *attempt
-	for _, r := range sortedRanks(j.extras) {
-		a := j.seats[r]
+	for _, r := range sortedRanks(j.standbys) {
+		a := j.holders[r]
 		if a == nil || a.slow < slowSteps || a.handed || from != nil && from.pace >= a.pace {
 			continue
 		}
-		for _, b := range j.extras[r] {
+		for _, b := range j.standbys[r] {
 			if b.ready && !b.handed && b.shard.Took > 0 && b.shard.Took < a.reads() {
 				from, to = a, b
 				break
@@ -108,7 +108,7 @@ func (m *Machine) relieve(j *job) {
 	if from == nil {
 		return
 	}
-	j.slowOne, j.to = from, to
+	j.from, j.to = from, to
 	pace, _ := j.medians()
 	m.endEpoch(j, protocol.Cause{
 		Kind: protocol.CauseHandover, Rank: from.rank, Host: from.host,
@@ -120,30 +120,30 @@ func (m *Machine) relieve(j *job) {
 
 // handOver changes the holder, now that all have answered. It does not if the
 // slow rank alone has completed the newest step: then it is needed.
-func (m *Machine) handOver(j *job) {
-	from, to := j.slowOne, j.to
-	j.slowOne, j.to = nil, nil
-	if from == nil || !from.seated || !from.answered || m.Conns[to.conn] != to || to.seated {
+func (m *Machine) finishHandover(j *job) {
+	from, to := j.from, j.to
+	j.from, j.to = nil, nil
+	if from == nil || !from.isHolder || !from.answered || m.Conns[to.conn] != to || to.isHolder {
 		return
 	}
-	elsewhere := slices.ContainsFunc(j.members(), func(a *attempt) bool { return a != from && a.at.compare(from.at) >= 0 })
+	elsewhere := slices.ContainsFunc(j.members(), func(a *attempt) bool { return a != from && a.position.compare(from.position) >= 0 })
 	if !elsewhere {
 		return
 	}
 	from.handed, to.handed = true, true
-	if j.reserve != nil {
-		m.release(j.reserve)
+	if j.previous != nil {
+		m.forgetPrevious(j.previous)
 	}
-	j.unseat(from)
+	j.clearHolder(from)
 	m.standBy(from)
-	m.take(to)
-	j.reserve = from
+	m.takeRank(to)
+	j.previous = from
 	m.tellStandbys(j, from.rank)
 	m.log(slog.LevelInfo, "rank handed over", append(to.attrs(), slog.String("from", from.host))...)
 }
 
 // release makes an attempt that was handed over one that just stands by.
-func (m *Machine) release(a *attempt) {
-	a.job.reserve = nil
-	a.wired, a.over, a.answered, a.at = protocol.Epoch{}, false, false, point{}
+func (m *Machine) forgetPrevious(a *attempt) {
+	a.job.previous = nil
+	a.wired, a.endSent, a.answered, a.position = protocol.Epoch{}, false, false, point{}
 }

@@ -33,7 +33,7 @@ func (s jobState) String() string {
 
 // tellEvery is how often a rank that waits is told anew while nothing has changed but
 // the time: reports say since when ranks are missing.
-const tellEvery = 5 * time.Second
+const reportInterval = 5 * time.Second
 
 // The log has a line about a filling job after 10 s, then ever less often.
 const (
@@ -50,48 +50,48 @@ type job struct {
 	epoch      protocol.Epoch
 	created    time.Time
 
-	seats   map[int]*attempt // by rank
-	gone    map[int]farewell // ranks that left while the job was filling
-	changed int              // counts changes of seats, ready and gone
+	holders  map[int]*attempt  // by rank
+	departed map[int]departure // ranks that left while the job was filling
+	changes  int               // counts changes of seats, ready and gone
 
 	native, ready int // members that speak the native protocol, and those of them that are ready
 	options       string
 	digest        [32]byte  // of options
 	owner         [32]byte  // SHA-256 of the claim by which it may be cancelled; zero: nobody's
-	streams       bool      // wired, and vw's stream is spoken
-	deliver       bool      // DELIVER was sent
+	vwStream      bool      // wired, and vw's stream is spoken
+	deliverSent   bool      // DELIVER was sent
 	completed     int       // members that are COMPLETE
 	owed          int       // files that members still owe
 	model         [32]byte  // then: the digest all agree on
-	receipt       uint64    // of its finished record, 0: not written yet
-	recorded      time.Time // when the journal was given that record
+	finishReceipt uint64    // of its finished record, 0: not written yet
+	finishSentAt  time.Time // when the journal was given that record
 	files         []protocol.DeliveredFile
 	nextReport    time.Time
 	reportGap     time.Duration
-	sentence      string // the newest report, made when changed was sentenceOf
-	sentenceOf    int
-	sentenceAt    time.Time
+	reportText    string // the newest report, made when changed was sentenceOf
+	reportChange  int
+	reportAt      time.Time
 
 	recovery
 	restart
 	links
 	handover
 	elastic
-	refused   int        // attempts that do not agree with the others
-	refusal   string     // why the last of them was
-	spares    []*attempt // without a rank, in order of arrival
-	shortFrom time.Time  // since when all that have joined wait for ranks that have not; zero: they do not
+	refused     int        // attempts that do not agree with the others
+	refusal     string     // why the last of them was
+	spares      []*attempt // without a rank, in order of arrival
+	missingFrom time.Time  // since when all that have joined wait for ranks that have not; zero: they do not
 }
 
 // telling is what an attempt was told last of a job that is not wired, by WAITING.
-type telling struct {
-	seen   int // the job's changed then
+type lastReport struct {
+	change int // the job's changed then
 	report string
 	at     time.Time
 }
 
 // farewell is why an attempt of a rank is gone.
-type farewell struct {
+type departure struct {
 	host, why string
 	at        time.Time
 }
@@ -111,18 +111,18 @@ type attempt struct {
 	advertise    string // host, "": where it comes from
 	capabilities uint64
 	version      string
-	heard        time.Time
+	lastFrame    time.Time
 	lostAfter    time.Duration
 	ready        bool
 	shard        protocol.Shard
-	knows        telling
+	reported     lastReport
 	progress     protocol.Progress
-	waits        string
+	waitText     string
 	complete     bool
 	model        [32]byte
-	owes         []string // not delivered yet
-	delivers     bool     // DELIVER was sent to it
-	standing
+	owed         []string // not delivered yet
+	deliverSent  bool     // DELIVER was sent to it
+	epochState
 	speed
 	waiting waiting
 
@@ -142,8 +142,8 @@ func (a *attempt) attrs() []slog.Attr {
 
 // members are the attempts of a job by rank.
 func (j *job) members() []*attempt {
-	all := make([]*attempt, 0, len(j.seats))
-	for _, a := range j.seats {
+	all := make([]*attempt, 0, len(j.holders))
+	for _, a := range j.holders {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b *attempt) int { return a.rank - b.rank })
@@ -151,7 +151,7 @@ func (j *job) members() []*attempt {
 }
 
 // mixed tells that the job speaks vw's stream.
-func (j *job) mixed() bool { return j.native < len(j.seats) }
+func (j *job) mixed() bool { return j.native < len(j.holders) }
 
 // addressOf is where others reach the data listener of a.
 //
@@ -207,16 +207,16 @@ func hasIPv4(advertise, from string) bool {
 func (j *job) report(now time.Time) string {
 	// Every member asks for it once a second, and a big job changes with each
 	// that joins: one sentence serves them all for a while.
-	same := j.sentenceOf == j.changed || j.total > bigJob
-	if j.sentence != "" && same && now.Sub(j.sentenceAt) < time.Second {
-		return j.sentence
+	same := j.reportChange == j.changes || j.total > bigJob
+	if j.reportText != "" && same && now.Sub(j.reportAt) < time.Second {
+		return j.reportText
 	}
 	var b strings.Builder
 	if j.state == recovering {
 		j.recoveryReport(&b, now)
-	} else if n, total := len(j.seats), j.total-len(j.removed); n < total {
+	} else if n, total := len(j.holders), j.total-len(j.removed); n < total {
 		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, total, protocol.Ranks(j.missing()))
-		j.farewells(&b, now)
+		j.departures(&b, now)
 	} else if slow := j.notReady(); len(slow) > 0 {
 		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", total, protocol.Ranks(slow))
 	} else {
@@ -225,8 +225,8 @@ func (j *job) report(now time.Time) string {
 	if j.state == filling {
 		b.WriteString(j.elasticReport(now))
 	}
-	j.sentence, j.sentenceOf, j.sentenceAt = protocol.Clip(b.String(), protocol.MaxText), j.changed, now
-	return j.sentence
+	j.reportText, j.reportChange, j.reportAt = protocol.Clip(b.String(), protocol.MaxText), j.changes, now
+	return j.reportText
 }
 
 // bigJob is how many ranks a job may have whose every change is told at once.
@@ -236,10 +236,10 @@ const bigJob = 64
 const maxNamed = 8
 
 // farewells adds what is known of missing ranks.
-func (j *job) farewells(b *strings.Builder, now time.Time) {
+func (j *job) departures(b *strings.Builder, now time.Time) {
 	named := 0
 	for _, r := range j.missing() {
-		f, ok := j.gone[r]
+		f, ok := j.departed[r]
 		if !ok {
 			continue
 		}
@@ -254,7 +254,7 @@ func (j *job) farewells(b *strings.Builder, now time.Time) {
 func (j *job) missing() []int {
 	var missing []int
 	for r := range j.total {
-		if j.seats[r] == nil && !j.removed[r] {
+		if j.holders[r] == nil && !j.removed[r] {
 			missing = append(missing, r)
 		}
 	}
@@ -279,8 +279,8 @@ func (j *job) describe(now time.Time) string {
 	case wired:
 		return fmt.Sprintf("wired, epoch %v", j.epoch)
 	case ending:
-		if j.receipt != 0 {
-			return fmt.Sprintf("ending: every file is delivered, waiting for the server's journal for %v", now.Sub(j.recorded).Round(time.Second))
+		if j.finishReceipt != 0 {
+			return fmt.Sprintf("ending: every file is delivered, waiting for the server's journal for %v", now.Sub(j.finishSentAt).Round(time.Second))
 		}
 	}
 	return j.state.String()

@@ -26,21 +26,21 @@ const (
 
 // The faults of an edge, as ASK names them.
 const (
-	faultStalls  = uint8(protocol.EdgeStalls)
-	faultBroke   = uint8(protocol.EdgeBroke)
-	faultGarbles = uint8(protocol.EdgeCorrupts)
-	faultGives   = uint8(protocol.EdgeNoTransfer)
+	faultStalls     = uint8(protocol.EdgeStalls)
+	faultBroke      = uint8(protocol.EdgeBroke)
+	faultCorrupts   = uint8(protocol.EdgeCorrupts)
+	faultNoTransfer = uint8(protocol.EdgeNoTransfer)
 )
 
 // links is what a job keeps of its edges.
 type links struct {
-	asks    map[int]question // of the epoch, by who asks
-	accused *charge          // ended the epoch; counts if both ends answer
-	charges []charge         // that count, oldest first
+	asks      map[int]pendingAsk // of the epoch, by who asks
+	newCharge *charge            // ended the epoch; counts if both ends answer
+	charges   []charge           // that count, oldest first
 }
 
 // question is an ASK that is not decided.
-type question struct {
+type pendingAsk struct {
 	from, peer *attempt
 	collective uint64
 	fault      uint8
@@ -50,17 +50,17 @@ type question struct {
 }
 
 // lacks reports whether the question is about a connection that does not open.
-func (q question) lacks() bool { return q.fault == faultStalls && q.collective == 0 }
+func (q pendingAsk) unopened() bool { return q.fault == faultStalls && q.collective == 0 }
 
 // charge is a fault of an edge, between two attempts.
 type charge struct {
-	ends  [2]*attempt
-	words string
-	at    time.Time
-	gives bool // a transfer made no progress: ends[1] is the source
+	ends       [2]*attempt
+	words      string
+	at         time.Time
+	noTransfer bool // a transfer made no progress: ends[1] is the source
 	// doubts are the connections that did not open in the epoch when it was charged.
-	doubts [][2]*attempt
-	open   map[*attempt]int // connections that had opened, if this one had not
+	unopened [][2]*attempt
+	open     map[*attempt]int // connections that had opened, if this one had not
 }
 
 // waiting is what a heartbeat told last.
@@ -96,28 +96,28 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 		level = slog.LevelInfo // who is slow has many that wait
 	}
 	m.log(level, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
-	if !j.recovers() && (f.Fault != faultStalls && f.Fault != faultBroke || j.streams || j.mixed()) {
+	if !j.recovers() && (f.Fault != faultStalls && f.Fault != faultBroke || j.vwStream || j.mixed()) {
 		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
 	}
 	m.send(a, &protocol.AskAckFrame{Epoch: f.Epoch, Peer: f.Peer})
-	if f.Epoch != j.epoch || !a.seated || a.wired != j.epoch || a.over && a.pulls == nil || a.complete {
+	if f.Epoch != j.epoch || !a.isHolder || a.wired != j.epoch || a.endSent && a.pullsFrom == nil || a.complete {
 		return // about an epoch that is over: the answer is under way
 	}
-	peer := j.seats[f.Peer]
+	peer := j.holders[f.Peer]
 	switch {
-	case j.state == ending && a.pulls != nil:
-		m.pullElsewhere(a, f)
+	case j.state == ending && a.pullsFrom != nil:
+		m.pullFromAnother(a, f)
 	case peer == nil || peer == a:
 	case j.state == ending:
 		m.endEpoch(j, linkCause(a, peer, f.Detail))
 	case j.state == wired:
-		q := question{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.Now}
-		if old, ok := j.asks[a.rank]; ok && old.lacks() && q.lacks() && old.from == a && old.peer == peer {
+		q := pendingAsk{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.Now}
+		if old, ok := j.asks[a.rank]; ok && old.unopened() && q.unopened() && old.from == a && old.peer == peer {
 			q.before = old.at
 		}
 		assign(&j.asks, a.rank, q)
-		if f.Fault == faultGarbles {
-			m.decide(j) // nothing to wait for; the rest is for the next tick
+		if f.Fault == faultCorrupts {
+			m.decideAsks(j) // nothing to wait for; the rest is for the next tick
 		}
 	}
 }
@@ -130,14 +130,14 @@ func linkCause(near, far *attempt, detail string) protocol.Cause {
 }
 
 // decide looks for a question that can be answered.
-func (m *Machine) decide(j *job) {
-	if j.state != wired || m.gracious(j) {
+func (m *Machine) decideAsks(j *job) {
+	if j.state != wired || m.inGracePeriod(j) {
 		return
 	}
 	g := j.graph(m.Now)
 	for _, r := range sortedRanks(j.asks) {
 		q := j.asks[r]
-		if j.seats[r] != q.from || j.seats[q.peer.rank] != q.peer {
+		if j.holders[r] != q.from || j.holders[q.peer.rank] != q.peer {
 			delete(j.asks, r)
 			continue
 		}
@@ -149,15 +149,15 @@ func (m *Machine) decide(j *job) {
 		if near < 0 {
 			continue
 		}
-		a, b := j.seats[near], j.seats[far]
+		a, b := j.holders[near], j.holders[far]
 		c := linkCause(a, b, j.chargeWords(a, b, why))
 		if !j.recovers() {
 			m.fail(j, c)
 			return
 		}
-		j.accused = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, gives: q.fault == faultGives, doubts: j.doubts()}
-		if slices.ContainsFunc(j.accused.doubts, func(e [2]*attempt) bool { return j.accused.on(e[0], e[1]) }) {
-			j.accused.open = j.opened()
+		j.newCharge = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, noTransfer: q.fault == faultNoTransfer, unopened: j.unopenedEdges()}
+		if slices.ContainsFunc(j.newCharge.unopened, func(e [2]*attempt) bool { return j.newCharge.on(e[0], e[1]) }) {
+			j.newCharge.open = j.opened()
 		}
 		m.endEpoch(j, c)
 		m.advance(j)
@@ -181,7 +181,7 @@ func (j *job) chargeWords(near, far *attempt, why string) string {
 // graph returns the graph of the job's newest epoch, made of heartbeats and questions.
 func (j *job) graph(now time.Time) *graph {
 	return &graph{now: now, node: func(rank int) (node, bool) {
-		a := j.seats[rank]
+		a := j.holders[rank]
 		if a == nil || a.wired != j.epoch {
 			return node{}, false
 		}
@@ -194,8 +194,8 @@ func (j *job) graph(now time.Time) *graph {
 		case !ok:
 		case q.fault == faultBroke:
 			n.broke = q.peer.rank
-		case q.lacks() && q.peer.rank == n.waitsFor:
-			n.lacked = q.before
+		case q.unopened() && q.peer.rank == n.waitsFor:
+			n.askedBefore = q.before
 		}
 		return n, true
 	}}
@@ -203,14 +203,14 @@ func (j *job) graph(now time.Time) *graph {
 
 // settle counts the charge that has ended the epoch, now that all have
 // answered. It returns true if it has evicted an attempt.
-func (m *Machine) settle(j *job) (evicted bool) {
-	c := j.accused
-	j.accused, j.asks = nil, nil
+func (m *Machine) settleCharge(j *job) (evicted bool) {
+	c := j.newCharge
+	j.newCharge, j.asks = nil, nil
 	if c == nil {
 		return false
 	}
 	for _, a := range c.ends {
-		if !a.seated || !a.answered {
+		if !a.isHolder || !a.answered {
 			return false // it was no link, but a rank that was going
 		}
 	}
@@ -223,12 +223,12 @@ func (m *Machine) settle(j *job) (evicted bool) {
 		if d.on(c.ends[0], c.ends[1]) {
 			same++
 		}
-		if !d.gives {
+		if !d.noTransfer {
 			charges = append(charges, d.ends)
 		}
 	}
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
-	if c.gives { // it takes from another source in the next epoch
+	if c.noTransfer { // it takes from another source in the next epoch
 		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
 		j.effort.elsewhere = true
 		return false
@@ -237,7 +237,7 @@ func (m *Machine) settle(j *job) (evicted bool) {
 	if ends[0].rank > ends[1].rank {
 		ends[0], ends[1] = ends[1], ends[0]
 	}
-	a := evictee(ends, c.doubts, charges, c.open)
+	a := evictee(ends, c.unopened, charges, c.open)
 	if a == nil {
 		return false
 	}
@@ -250,10 +250,10 @@ func (m *Machine) settle(j *job) (evicted bool) {
 }
 
 // doubts are the connections that ranks at both of whose ends are not at work have asked about.
-func (j *job) doubts() (edges [][2]*attempt) {
+func (j *job) unopenedEdges() (edges [][2]*attempt) {
 	for _, r := range sortedRanks(j.asks) {
 		q := j.asks[r]
-		if w := q.peer.waiting; q.lacks() && w.epoch == j.epoch && (w.collective > 0 || w.waitsFor >= 0) {
+		if w := q.peer.waiting; q.unopened() && w.epoch == j.epoch && (w.collective > 0 || w.waitsFor >= 0) {
 			edges = append(edges, [2]*attempt{q.from, q.peer})
 		}
 	}
@@ -284,9 +284,9 @@ func (c charge) on(a, b *attempt) bool {
 // fenceOld refuses the attempt if another one has replaced it, else it may be evicted once more.
 func (m *Machine) evict(a *attempt, why string) {
 	j := a.job
-	if len(j.barred) < maxBarred {
-		assign(&j.barred, a.number, why)
-		assign(&j.shunned, seatOn{a.rank, a.from.Host}, true)
+	if len(j.evicted) < maxBarred {
+		assign(&j.evicted, a.number, why)
+		assign(&j.evictedFrom, rankOnHost{a.rank, a.from.Host}, true)
 	}
 	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
 	m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: protocol.Clip(why, protocol.MaxText)})

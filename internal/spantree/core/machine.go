@@ -32,45 +32,45 @@ type Event interface{ event() }
 
 type (
 	// VwHello are the three numbers by which a vw worker registers.
-	VwHello struct {
+	VWHello struct {
 		Conn                ConnID
 		From                Endpoint
 		Unique, Total, Rank uint64
 	}
 	// VwPort is the number that a vw worker answers kid_count with.
-	VwPort struct {
+	VWPort struct {
 		Conn ConnID
 		Port uint16
 	}
 	// Arrived is a JOIN.
-	Arrived struct {
+	JoinReceived struct {
 		Conn ConnID
 		From Endpoint
 		Join *protocol.JoinFrame
 	}
 	// Received is any other frame of a connection that has joined.
-	Received struct {
+	FrameReceived struct {
 		Conn  ConnID
 		Frame protocol.Frame
 	}
 	// Asked is a STATUS.
-	Asked struct{ Conn ConnID }
+	StatusRequested struct{ Conn ConnID }
 	// Cancelling is a CANCEL.
-	Cancelling struct {
+	CancelRequested struct {
 		Conn   ConnID
 		From   Endpoint
 		Cancel *protocol.CancelFrame
 	}
 	// Closed ends a connection. A connection that the machine hung up may
 	// still be closed; the machine does not know it any more.
-	Closed struct {
+	ConnClosed struct {
 		Conn ConnID
 		Why  string
 	}
 	// Ticked is the passing of time.
-	Ticked struct{}
+	TimePassed struct{}
 	// Drained asks for no new jobs.
-	Drained struct{}
+	DrainRequested struct{}
 	// Persisted answers a persist that has a receipt.
 	Persisted struct {
 		Receipt uint64
@@ -80,16 +80,16 @@ type (
 	JournalFailed struct{ Err error }
 )
 
-func (VwHello) event()    {}
-func (VwPort) event()     {}
-func (Arrived) event()    {}
-func (Received) event()   {}
-func (Asked) event()      {}
-func (Cancelling) event() {}
-func (Closed) event()     {}
-func (Ticked) event()     {}
-func (Drained) event()    {}
-func (Persisted) event()  {}
+func (VWHello) event()         {}
+func (VWPort) event()          {}
+func (JoinReceived) event()    {}
+func (FrameReceived) event()   {}
+func (StatusRequested) event() {}
+func (CancelRequested) event() {}
+func (ConnClosed) event()      {}
+func (TimePassed) event()      {}
+func (DrainRequested) event()  {}
+func (Persisted) event()       {}
 
 func (JournalFailed) event() {}
 
@@ -107,7 +107,7 @@ type (
 		Bytes []byte
 	}
 	// HangUp closes a connection once everything before has been written.
-	HangUp struct{ Conn ConnID }
+	CloseConn struct{ Conn ConnID }
 	// Persist writes a record to the journal. With a receipt it is synced and
 	// answered by persisted; if there is no journal, at once.
 	Persist struct {
@@ -115,19 +115,19 @@ type (
 		Receipt uint64
 	}
 	// Note is a line for the log.
-	Note struct {
-		Level slog.Level
-		Text  string
-		Attrs []slog.Attr
-		Often bool // it is about a client that was refused, and there may be many
+	LogLine struct {
+		Level       slog.Level
+		Text        string
+		Attrs       []slog.Attr
+		RateLimited bool // it is about a client that was refused, and there may be many
 	}
 )
 
 func (SendFrame) action() {}
 func (SendBytes) action() {}
-func (HangUp) action()    {}
+func (CloseConn) action() {}
 func (Persist) action()   {}
-func (Note) action()      {}
+func (LogLine) action()   {}
 
 // Rules are the bounds a machine keeps. All must be positive.
 type Rules struct {
@@ -158,8 +158,8 @@ type Machine struct {
 	jobs     map[protocol.Job]*job
 	order    []*job // the same, oldest first: nothing depends on map order
 	Conns    map[ConnID]*attempt
-	finished memory
-	past     pasts
+	finished finishedRuns
+	pastJobs pastJobs
 	endings  endings
 	refused  refusals
 	Grace    time.Time // until then attempts of an earlier life of the server may report
@@ -175,7 +175,7 @@ func NewMachine(r Rules, term uint32, incarnation uint64, random func([]byte)) *
 	return &Machine{
 		Rules: r, Term: term, Incarnation: incarnation, random: random, clock: clock.Clock{Tick: r.Tick},
 		jobs: map[protocol.Job]*job{}, Conns: map[ConnID]*attempt{}, awaiting: map[uint64]*job{},
-		finished: memory{by: map[string]*protocol.FinishedRecord{}, limit: r.Remember, room: r.RememberBytes, age: r.RememberFor},
+		finished: finishedRuns{by: map[string]*protocol.FinishedRecord{}, limit: r.Remember, room: r.RememberBytes, age: r.RememberFor},
 	}
 }
 
@@ -195,7 +195,7 @@ func (m *Machine) Read(now time.Time) {
 // again: to the attempt, a paused server looks like a dead one. If the attempt does not
 // come back, its silence counts from now on.
 func (m *Machine) mayReturn(a *attempt) bool {
-	return m.clock.Settling() && a.seated && a.job.recovers() && a.wired != protocol.Epoch{}
+	return m.clock.Settling() && a.isHolder && a.job.recovers() && a.wired != protocol.Epoch{}
 }
 
 // Step returns what to do about an event. The result is valid until the next call.
@@ -203,25 +203,25 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 	m.out = m.out[:0]
 	m.Read(now)
 	switch ev := ev.(type) {
-	case VwHello:
+	case VWHello:
 		m.onVWHello(ev)
-	case VwPort:
+	case VWPort:
 		m.onVWPort(ev)
-	case Arrived:
+	case JoinReceived:
 		m.onJoin(ev)
-	case Received:
+	case FrameReceived:
 		m.onFrame(ev)
-	case Asked:
+	case StatusRequested:
 		m.onStatus(ev)
-	case Cancelling:
+	case CancelRequested:
 		m.onCancel(ev)
-	case Closed:
+	case ConnClosed:
 		if a := m.Conns[ev.Conn]; a != nil && !m.mayReturn(a) {
 			m.lose(a, ev.Why)
 		}
-	case Ticked:
+	case TimePassed:
 		m.onTick()
-	case Drained:
+	case DrainRequested:
 		m.onDrain()
 	case Persisted:
 		m.onPersisted(ev)
@@ -241,25 +241,25 @@ func (m *Machine) Idle() bool { return len(m.jobs) == 0 }
 
 func (m *Machine) do(a action)                       { m.out = append(m.out, a) }
 func (m *Machine) send(a *attempt, f protocol.Frame) { m.do(SendFrame{a.conn, f}) }
-func (m *Machine) tell(a *attempt, b ...byte)        { m.do(SendBytes{a.conn, b}) }
+func (m *Machine) sendBytes(a *attempt, b ...byte)   { m.do(SendBytes{a.conn, b}) }
 
 func (m *Machine) log(level slog.Level, text string, attrs ...slog.Attr) {
-	m.do(Note{Level: level, Text: text, Attrs: attrs})
+	m.do(LogLine{Level: level, Text: text, Attrs: attrs})
 }
 
 // complain logs a warning about a client that was refused.
-func (m *Machine) complain(text string, attrs ...slog.Attr) {
-	m.do(Note{Level: slog.LevelWarn, Text: text, Attrs: attrs, Often: true})
+func (m *Machine) logRefusal(text string, attrs ...slog.Attr) {
+	m.do(LogLine{Level: slog.LevelWarn, Text: text, Attrs: attrs, RateLimited: true})
 }
 
 // onFrame handles what a member says after its JOIN.
-func (m *Machine) onFrame(ev Received) {
+func (m *Machine) onFrame(ev FrameReceived) {
 	a := m.Conns[ev.Conn]
 	if a == nil || a.vw {
 		return // it was told to go and has not noticed yet
 	}
-	a.heard = m.Now
-	if a.rank < 0 && !spareSays(ev.Frame) {
+	a.lastFrame = m.Now
+	if a.rank < 0 && !allowedFromSpare(ev.Frame) {
 		m.lose(a, fmt.Sprintf("it has no rank, and sent %v", protocol.TypeOf(ev.Frame)))
 		return
 	}
@@ -267,13 +267,13 @@ func (m *Machine) onFrame(ev Received) {
 	case *protocol.ReadyFrame:
 		m.onReady(a, f)
 	case *protocol.HeartbeatFrame:
-		m.onBeat(a, f)
+		m.onHeartbeat(a, f)
 	case *protocol.ReportFrame:
 		m.onReport(a, f)
 	case *protocol.CompleteFrame:
 		m.onComplete(a, f)
 	case *protocol.DeliveredFrame:
-		m.onDone(a, f)
+		m.onDelivered(a, f)
 	case *protocol.LeaveFrame:
 		m.onLeave(a, f)
 	case *protocol.FailFrame:
@@ -281,7 +281,7 @@ func (m *Machine) onFrame(ev Received) {
 	case *protocol.AskFrame:
 		m.onAsk(a, f)
 	case *protocol.PositionFrame:
-		m.onAt(a, f)
+		m.onPosition(a, f)
 	default:
 		m.log(slog.LevelWarn, "frame of a server from a rank", append(a.attrs(), slog.String("frame", protocol.TypeOf(ev.Frame).String()))...)
 		m.lose(a, fmt.Sprintf("it sent a frame of a server, %v", protocol.TypeOf(ev.Frame)))
@@ -292,14 +292,14 @@ func (m *Machine) onFrame(ev Received) {
 func (m *Machine) onTick() {
 	m.finished.expire(m.wall)
 	m.endings.expire(m.wall, m.RememberFor)
-	m.forgetPast()
+	m.forgetPastJobs()
 	m.refused.expire(m.Now)
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
 			switch {
 			case j.state == failed || m.Conns[a.conn] != a:
-			case !a.vw && m.Now.Sub(a.heard) > a.lostAfter:
-				why := fmt.Sprintf("silent for %v", m.Now.Sub(a.heard).Round(time.Millisecond))
+			case !a.vw && m.Now.Sub(a.lastFrame) > a.lostAfter:
+				why := fmt.Sprintf("silent for %v", m.Now.Sub(a.lastFrame).Round(time.Millisecond))
 				if j.state == filling || j.recovers() {
 					m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				}
@@ -310,10 +310,10 @@ func (m *Machine) onTick() {
 				m.lose(a, fmt.Sprintf("it has not sent its port within %v", m.PortTimeout))
 			}
 		}
-		m.judge(j)
-		m.muster(j)
+		m.endGracePeriod(j)
+		m.decideMembers(j)
 		m.assignMissing(j)
-		m.decide(j)
+		m.decideAsks(j)
 		m.watchRecovery(j)
 		m.watchJournal(j)
 		if (j.state == filling || j.state == recovering) && !m.Now.Before(j.nextReport) {
@@ -336,4 +336,4 @@ func (m *Machine) onDrain() {
 }
 
 // Tick is how often the server looks for who has been silent for too long.
-const Tick = 200 * time.Millisecond
+const TickInterval = 200 * time.Millisecond

@@ -32,7 +32,7 @@ func playMachine(t interface {
 	t.Helper()
 	rules := testRules
 	if len(script)%2 == 1 {
-		rules.Tick = Tick
+		rules.Tick = TickInterval
 	}
 	m, now := NewMachine(rules, 1, 1, constant), birth
 	known, gone := map[ConnID]bool{}, map[ConnID]bool{}
@@ -41,7 +41,7 @@ func playMachine(t interface {
 		conn := ConnID(who)
 		ev := scripted(m, what, who)
 		switch ev.(type) {
-		case Arrived, VwHello, Asked, Cancelling:
+		case JoinReceived, VWHello, StatusRequested, CancelRequested:
 			if known[conn] {
 				continue // a connection says once what it wants
 			}
@@ -61,7 +61,7 @@ func playMachine(t interface {
 				if gone[a.Conn] {
 					t.Fatalf("% x is sent to connection %d after it was hung up", a.Bytes, a.Conn)
 				}
-			case HangUp:
+			case CloseConn:
 				gone[a.Conn] = true
 			case Persist:
 				if _, err := protocol.AppendRecord(nil, a.Record); err != nil {
@@ -98,34 +98,34 @@ func scripted(m *Machine, what, who byte) Event {
 	}
 	switch what & 15 {
 	case 0, 1:
-		return VwHello{conn, from, unique, total, rank}
+		return VWHello{conn, from, unique, total, rank}
 	case 2, 3, 4:
-		return Arrived{conn, from, &protocol.JoinFrame{
+		return JoinReceived{conn, from, &protocol.JoinFrame{
 			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
 			OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(conn), OnLoss: protocol.OnLoss(unique),
 			Elastic: time.Duration(what>>6&1) * time.Second, Members: rosterOf(what >> 4 & 3),
 		}}
 	case 5:
-		return VwPort{conn, uint16(who)}
+		return VWPort{conn, uint16(who)}
 	case 6, 7:
-		return Received{conn, &protocol.ReadyFrame{}}
+		return FrameReceived{conn, &protocol.ReadyFrame{}}
 	case 8:
-		return Received{conn, &protocol.CompleteFrame{Epoch: epoch, Owed: [][]string{nil, {"f"}}[who>>6&1]}}
+		return FrameReceived{conn, &protocol.CompleteFrame{Epoch: epoch, Owed: [][]string{nil, {"f"}}[who>>6&1]}}
 	case 9:
-		return Received{conn, &protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
+		return FrameReceived{conn, &protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
 	case 10:
-		return Received{conn, &protocol.HeartbeatFrame{}}
+		return FrameReceived{conn, &protocol.HeartbeatFrame{}}
 	case 11:
-		return []Event{Received{conn, &protocol.LeaveFrame{}}, Received{conn, &protocol.FailFrame{Reason: "x"}}}[what>>7]
+		return []Event{FrameReceived{conn, &protocol.LeaveFrame{}}, FrameReceived{conn, &protocol.FailFrame{Reason: "x"}}}[what>>7]
 	case 12:
-		return Closed{conn, "closed"}
+		return ConnClosed{conn, "closed"}
 	case 13:
 		if who>>5&1 != 0 {
 			return []Event{
-				Received{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", protocol.MaxText)}},
-				Received{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
-				Cancelling{conn, from, &protocol.CancelFrame{UniqueID: unique}},
-				Arrived{conn, from, &protocol.JoinFrame{
+				FrameReceived{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", protocol.MaxText)}},
+				FrameReceived{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
+				CancelRequested{conn, from, &protocol.CancelFrame{UniqueID: unique}},
+				JoinReceived{conn, from, &protocol.JoinFrame{
 					UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(who & 7),
 					OnLoss: protocol.OnLoss(unique), Epoch: protocol.Epoch{Term: 1, N: uint32(what >> 7), Incarnation: uint64(what >> 6 & 1)}, Step: uint64(what >> 5 & 1),
 				}},
@@ -134,14 +134,14 @@ func scripted(m *Machine, what, who byte) Event {
 		return Persisted{Receipt: uint64(who & 3)}
 	case 14:
 		if who>>5&1 != 0 {
-			return Received{conn, &protocol.PositionFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
+			return FrameReceived{conn, &protocol.PositionFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
 		}
-		return Asked{conn}
+		return StatusRequested{conn}
 	}
 	if who>>5&1 != 0 {
-		return Received{conn, &protocol.PositionFrame{Epoch: epoch}}
+		return FrameReceived{conn, &protocol.PositionFrame{Epoch: epoch}}
 	}
-	return Ticked{}
+	return TimePassed{}
 }
 
 // The same as a property test, so that every run of the tests plays some.

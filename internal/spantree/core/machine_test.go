@@ -94,11 +94,11 @@ func tell(t *testing.T, text string) string {
 			if now.Sub(birth)%time.Second == 0 {
 				for _, conn := range beating {
 					if a := m.Conns[conn]; a != nil {
-						m.Step(now, Received{conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.job.epoch}}) // the answers are not shown
+						m.Step(now, FrameReceived{conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.job.epoch}}) // the answers are not shown
 					}
 				}
 			}
-			step(Ticked{})
+			step(TimePassed{})
 		}
 	}
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -124,9 +124,9 @@ func tell(t *testing.T, text string) string {
 			m = NewMachine(rules, 5, m.Incarnation+1, constant)
 			continue
 		case "ticking":
-			rules.Tick = Tick
+			rules.Tick = TickInterval
 			m = NewMachine(rules, 5, m.Incarnation, constant)
-			step(Ticked{})
+			step(TimePassed{})
 			continue
 		case "pause":
 			d, err := time.ParseDuration(words[1])
@@ -243,12 +243,12 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	if at := m.Conns[conn]; at != nil {
 		epoch = at.job.epoch
 	}
-	hear := func(f protocol.Frame) (Event, error) { return Received{conn, f}, nil }
+	hear := func(f protocol.Frame) (Event, error) { return FrameReceived{conn, f}, nil }
 	switch verb {
 	case "vw":
-		return VwHello{conn, from, a.num("job"), a.num("total"), a.num("rank")}, nil
+		return VWHello{conn, from, a.num("job"), a.num("total"), a.num("rank")}, nil
 	case "port":
-		return VwPort{conn, uint16(a.num("is"))}, nil
+		return VWPort{conn, uint16(a.num("is"))}, nil
 	case "join":
 		if a["rank"] == "none" { // a spare
 			a["rank"] = strconv.Itoa(protocol.NoRank)
@@ -280,7 +280,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 			}
 			f.Members = protocol.MembersWithout(missing)
 		}
-		return Arrived{conn, from, f}, err
+		return JoinReceived{conn, from, f}, err
 	case "ready":
 		return hear(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: cmp.Or(a.num("examples"), 10), Bytes: a.num("bytes"), Took: a.duration("took")}, Checkpoint: a.num("checkpoint")})
 	case "heartbeat":
@@ -330,15 +330,15 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	case "cancel":
 		id, key, _ := strings.Cut(a["job"], "/")
 		unique, err := strconv.ParseUint(id, 10, 64)
-		return Cancelling{conn, from, &protocol.CancelFrame{UniqueID: unique, RunKey: key, Reason: a["why"]}}, err
+		return CancelRequested{conn, from, &protocol.CancelFrame{UniqueID: unique, RunKey: key, Reason: a["why"]}}, err
 	case "status":
-		return Asked{conn}, nil
+		return StatusRequested{conn}, nil
 	case "close":
-		return Closed{conn, "connection closed"}, nil
+		return ConnClosed{conn, "connection closed"}, nil
 	case "tick":
-		return Ticked{}, nil
+		return TimePassed{}, nil
 	case "drain":
-		return Drained{}, nil
+		return DrainRequested{}, nil
 	case "persisted":
 		var err error
 		if a["error"] != "" {
@@ -358,7 +358,7 @@ func show(a action) string {
 		return fmt.Sprintf("%d <- %v%s", a.Conn, protocol.TypeOf(a.Frame), fields(a.Frame))
 	case SendBytes:
 		return fmt.Sprintf("%d <- % x", a.Conn, a.Bytes)
-	case HangUp:
+	case CloseConn:
 		return fmt.Sprintf("%d hang up", a.Conn)
 	case Persist:
 		name := strings.TrimPrefix(fmt.Sprintf("%T", a.Record), "*protocol.")
@@ -367,7 +367,7 @@ func show(a action) string {
 			s += fmt.Sprintf(" receipt %d", a.Receipt)
 		}
 		return s
-	case Note:
+	case LogLine:
 		s := fmt.Sprintf("log %v %s", a.Level, a.Text)
 		for _, attr := range a.Attrs {
 			s += fmt.Sprintf(" %s=%q", attr.Key, attr.Value.String())

@@ -15,9 +15,9 @@ import (
 
 // onCompleteOne takes COMPLETE in a job that recovers. It may cross an EPOCH_END,
 // and even the EPOCH_START after it: it is true all the same.
-func (m *Machine) onCompleteOne(a *attempt, f *protocol.CompleteFrame) {
+func (m *Machine) onCompleteRecovering(a *attempt, f *protocol.CompleteFrame) {
 	j := a.job
-	if !a.seated || a.wired == (protocol.Epoch{}) || a.complete || j.state == filling {
+	if !a.isHolder || a.wired == (protocol.Epoch{}) || a.complete || j.state == filling {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
@@ -25,37 +25,37 @@ func (m *Machine) onCompleteOne(a *attempt, f *protocol.CompleteFrame) {
 		m.log(slog.LevelInfo, "COMPLETE of an epoch of more ranks: it has to come again", a.attrs()...)
 		return
 	}
-	if a.over && !a.answered {
+	if a.endSent && !a.answered {
 		j.unanswered--
 	}
 	switch f.Step {
-	case a.at.step:
-	case j.from.step: // completed before this epoch, or taken from another
-		a.at = j.from
-	case a.pulled.step:
-		a.at = a.pulled
+	case a.position.step:
+	case j.resumeAt.step: // completed before this epoch, or taken from another
+		a.position = j.resumeAt
+	case a.pullPoint.step:
+		a.position = a.pullPoint
 	default:
-		a.at = point{f.Epoch, f.Step}
+		a.position = point{f.Epoch, f.Step}
 	}
-	a.complete, a.answered, a.pulls, a.model = true, true, nil, f.Model
-	a.owes = nil
-	for _, file := range slices.Concat(f.Owed, j.debts[a.rank]) {
-		if !j.delivered(a.rank, file) && !slices.Contains(a.owes, file) && len(a.owes) < protocol.MaxFiles {
-			a.owes = append(a.owes, file)
+	a.complete, a.answered, a.pullsFrom, a.model = true, true, nil, f.Model
+	a.owed = nil
+	for _, file := range slices.Concat(f.Owed, j.owedByLost[a.rank]) {
+		if !j.delivered(a.rank, file) && !slices.Contains(a.owed, file) && len(a.owed) < protocol.MaxFiles {
+			a.owed = append(a.owed, file)
 		}
 	}
-	delete(j.debts, a.rank)
+	delete(j.owedByLost, a.rank)
 	j.completed++
-	j.owed += len(a.owes)
+	j.owed += len(a.owed)
 	delete(j.vacant, a.rank)
-	j.changed++
+	j.changes++
 	if j.state != ending {
 		j.state = ending
 		for _, b := range j.members() {
 			m.pull(b)
 		}
 	}
-	m.conclude(j)
+	m.advanceEnding(j)
 }
 
 // delivered tells that an earlier attempt of the rank has delivered the file.
@@ -66,7 +66,7 @@ func (j *job) delivered(rank int, file string) bool {
 // pull sends a rank that is behind, or new, to one that is COMPLETE.
 func (m *Machine) pull(a *attempt) {
 	j := a.job
-	if m.gracious(j) || j.state != ending || !j.recovers() || !a.seated || !a.ready || a.complete || a.pulls != nil {
+	if m.inGracePeriod(j) || j.state != ending || !j.recovers() || !a.isHolder || !a.ready || a.complete || a.pullsFrom != nil {
 		return
 	}
 	if a.wired != (protocol.Epoch{}) && !a.answered {
@@ -76,7 +76,7 @@ func (m *Machine) pull(a *attempt) {
 	if s == nil {
 		return
 	}
-	if a.wired != (protocol.Epoch{}) && a.at.step >= s.at.step {
+	if a.wired != (protocol.Epoch{}) && a.position.step >= s.position.step {
 		return // it is through, too, and says so soon
 	}
 	m.sendPull(a, s)
@@ -85,17 +85,17 @@ func (m *Machine) pull(a *attempt) {
 func (m *Machine) sendPull(a, s *attempt) {
 	j := a.job
 	f := &protocol.PullFrame{
-		Epoch: j.epoch, Token: j.token, ResumeEpoch: s.at.epoch, ResumeStep: s.at.step, Payload: j.lacking(a, s, s.at), Source: s.rank,
+		Epoch: j.epoch, Token: j.token, ResumeEpoch: s.position.epoch, ResumeStep: s.position.step, Payload: j.payloadFor(a, s, s.position), Source: s.rank,
 		Port: s.port, Host: j.addressOf(s, j.gateway),
 	}
 	if f.Payload == protocol.PayloadState {
-		a.given = s.at
+		a.fetchedState = s.position
 	}
 	if a.wired != j.epoch { // from now on it is a member
 		a.wired = j.epoch
 		assign(&j.shards, a.rank, a.shard)
 	}
-	a.pulls, a.pulled = s, s.at
+	a.pullsFrom, a.pullPoint = s, s.position
 	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.Payload)))...)
 	m.send(a, f)
 }
@@ -104,7 +104,7 @@ func (m *Machine) sendPull(a, s *attempt) {
 // has the results, else the lowest that is COMPLETE. not is left out, if there
 // is another one, and so are ranks that the attempt is cut off from.
 func (j *job) pullSource(taker, not *attempt) *attempt {
-	if s := j.source; s != nil && s != not && s.complete && s.seated && !taker.cut(s) {
+	if s := j.source; s != nil && s != not && s.complete && s.isHolder && !taker.cut(s) {
 		return s
 	}
 	var best *attempt
@@ -113,7 +113,7 @@ func (j *job) pullSource(taker, not *attempt) *attempt {
 			best = a
 		}
 	}
-	if best == nil && not != nil && not.complete && not.seated {
+	if best == nil && not != nil && not.complete && not.isHolder {
 		best = not
 	}
 	j.source = best
@@ -122,17 +122,17 @@ func (j *job) pullSource(taker, not *attempt) *attempt {
 
 // lostSource goes on after a loss: those that pulled from the lost rank
 // pull from another. If nobody who is COMPLETE is left the job runs again.
-func (m *Machine) lostSource(j *job, lost *attempt) {
+func (m *Machine) afterLoss(j *job, lost *attempt) {
 	if j.state == ending {
 		if j.source == lost {
 			j.source = nil
 		}
-		if j.completed == 0 && j.receipt == 0 && !j.finishing() {
-			m.void(j)
+		if j.completed == 0 && j.finishReceipt == 0 && !j.allDelivered() {
+			m.reopen(j)
 		} else {
 			for _, a := range j.members() {
-				if lost != nil && a.pulls == lost {
-					a.pulls = nil
+				if lost != nil && a.pullsFrom == lost {
+					a.pullsFrom = nil
 				}
 				m.repull(a)
 			}
@@ -143,14 +143,14 @@ func (m *Machine) lostSource(j *job, lost *attempt) {
 
 // finishing tells that the job lacks nothing but its record: everybody was
 // COMPLETE, and every file is delivered.
-func (j *job) finishing() bool { return j.deliver && j.owed == 0 && len(j.vacant) == 0 }
+func (j *job) allDelivered() bool { return j.deliverSent && j.owed == 0 && len(j.vacant) == 0 }
 
 // repull sends a member that pulled from a rank that is lost to another.
 func (m *Machine) repull(a *attempt) {
-	if a.pulls != nil || a.complete || m.gracious(a.job) {
+	if a.pullsFrom != nil || a.complete || m.inGracePeriod(a.job) {
 		return
 	}
-	if a.wired == a.job.epoch && a.given != (point{}) && !a.over {
+	if a.wired == a.job.epoch && a.fetchedState != (point{}) && !a.endSent {
 		// A newcomer, which was never asked how far it is.
 		if s := a.job.pullSource(a, nil); s != nil && a.ready {
 			m.sendPull(a, s)
@@ -162,26 +162,26 @@ func (m *Machine) repull(a *attempt) {
 
 // void makes an ending job a running one: all that were COMPLETE are lost
 // before another had the results. COMPLETE and DELIVERED are void with them.
-func (m *Machine) void(j *job) {
+func (m *Machine) reopen(j *job) {
 	m.log(slog.LevelWarn, "every rank that was complete is lost: the job runs again", slog.String("job", j.id.String()))
-	j.state, j.deliver, j.owed, j.files, j.debts, j.model, j.source = wired, false, 0, nil, nil, [32]byte{}, nil
+	j.state, j.deliverSent, j.owed, j.files, j.owedByLost, j.model, j.source = wired, false, 0, nil, nil, [32]byte{}, nil
 	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "every rank that was complete is lost"}
 	for r := range j.total {
-		if j.seats[r] != nil || j.removed[r] {
+		if j.holders[r] != nil || j.removed[r] {
 			continue
 		}
 		v, ok := j.vacant[r]
 		if !ok {
-			g := j.gone[r]
+			g := j.departed[r]
 			v.cause = protocol.Cause{Kind: protocol.CauseLost, Rank: r, Host: g.host, Why: g.why}
-			j.leave(r, m.Now, v.cause)
+			j.markVacant(r, m.Now, v.cause)
 		}
 		if c.Rank < 0 {
 			c = v.cause
 		}
 	}
 	for _, a := range j.everybody() {
-		a.pulls = nil
+		a.pullsFrom = nil
 		// A newer generation that stood by while the older one delivered is now
 		// what the older one is needed for.
 		j.generation = max(j.generation, a.generation)

@@ -23,21 +23,21 @@ import (
 type recovery struct {
 	policy         protocol.OnLoss
 	replaceTimeout time.Duration
-	extras         map[int][]*attempt     // that stand by, by rank, in order of arrival
+	standbys       map[int][]*attempt     // that stand by, by rank, in order of arrival
 	vacant         map[int]vacancy        // ranks that were lost and must be replaced
 	removed        map[int]bool           // ranks that the job goes on without
 	shrunk         protocol.Epoch         // since when: COMPLETE of earlier epochs does not name their duties
-	debts          map[int][]string       // files that a lost rank had been told of, or had told, and not delivered
+	owedByLost     map[int][]string       // files that a lost rank had been told of, or had told, and not delivered
 	shards         map[int]protocol.Shard // what the members of the newest epoch have read
 	strandedOn     map[int]string         // the host of the newest attempt of a rank that was cut off from all sources
-	barred         map[uint64]string      // attempts that never hold their rank again, and why
-	shunned        map[seatOn]bool        // hosts from which an attempt of a rank was evicted
+	evicted        map[uint64]string      // attempts that never hold their rank again, and why
+	evictedFrom    map[rankOnHost]bool    // hosts from which an attempt of a rank was evicted
 	leases         map[int]time.Time      // until then a lost attempt of the rank may write final files
-	readies        int                    // counts READY
+	readyCount     int                    // counts READY
 	unanswered     int                    // members that have been sent EPOCH_END and not answered yet
-	first          protocol.Cause         // what ended the epoch
+	endCause       protocol.Cause         // what ended the epoch
 	endedAt        time.Time
-	from           point // where the newest epoch began
+	resumeAt       point // where the newest epoch began
 	effort         effort
 	leaseWaits     bool     // a DELIVER waits for a lease to end
 	source         *attempt // in the ending: whom others pull from
@@ -56,22 +56,22 @@ func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)
 // loseHolder handles the loss of the attempt in the seat of a rank.
 func (m *Machine) loseHolder(a *attempt, why string) {
 	j := a.job
-	if m.gracious(j) {
+	if m.inGracePeriod(j) {
 		// No verdict yet: it may come back, or another attempt of it.
 		m.log(slog.LevelWarn, "rank has gone again", append(a.attrs(), slog.String("why", why))...)
-		m.do(HangUp{a.conn})
+		m.do(CloseConn{a.conn})
 		m.forget(a)
-		j.gone[a.rank] = farewell{host: a.host, why: why, at: m.Now}
+		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 		return
 	}
-	if j.state == ending && a.complete && len(a.owes) == 0 {
+	if j.state == ending && a.complete && len(a.owed) == 0 {
 		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
-		m.do(HangUp{a.conn})
+		m.do(CloseConn{a.conn})
 		m.forget(a)
-		j.gone[a.rank] = farewell{host: a.host, why: why, at: m.Now}
+		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 		// Who is not through may still need it.
 		m.endEpoch(j, lossOf(a, why))
-		m.lostSource(j, a)
+		m.afterLoss(j, a)
 		return
 	}
 	m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
@@ -79,26 +79,26 @@ func (m *Machine) loseHolder(a *attempt, why string) {
 		m.endEpoch(j, c)
 	}
 	m.promote(j, a.rank)
-	m.lostSource(j, a)
+	m.afterLoss(j, a)
 }
 
 // vacate takes an attempt out of its seat, which then must be filled again.
 func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 	j := a.job
-	m.do(HangUp{a.conn})
+	m.do(CloseConn{a.conn})
 	member := a.wired != protocol.Epoch{}
 	if a.complete {
-		assign(&j.debts, a.rank, a.owes)
+		assign(&j.owedByLost, a.rank, a.owed)
 	}
 	m.forget(a)
 	c := lossOf(a, why)
-	j.gone[a.rank] = farewell{host: a.host, why: why, at: m.Now}
-	if j.forgotten() {
+	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
+	if j.noAttempts() {
 		j.shards = nil // nobody is left whose sums hold what was read
 	}
 	if member {
-		j.leave(a.rank, m.Now, c)
-		if until := a.beaten.Add(a.lostAfter / 2); until.After(j.leases[a.rank]) {
+		j.markVacant(a.rank, m.Now, c)
+		if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.leases[a.rank]) {
 			assign(&j.leases, a.rank, until)
 		}
 	}
@@ -110,7 +110,7 @@ func lossOf(a *attempt, why string) protocol.Cause {
 }
 
 // leave notes that a rank must be replaced.
-func (j *job) leave(rank int, now time.Time, c protocol.Cause) {
+func (j *job) markVacant(rank int, now time.Time, c protocol.Cause) {
 	if _, ok := j.vacant[rank]; !ok {
 		assign(&j.vacant, rank, vacancy{now, c})
 	}
@@ -129,43 +129,43 @@ func assign[K comparable, V any](to *map[K]V, k K, v V) {
 func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 	c.Host, c.Why = protocol.Clip(c.Host, protocol.MaxHost), protocol.Clip(c.Why, protocol.MaxText)
 	if j.state == wired {
-		j.state, j.first, j.endedAt = recovering, c, m.Now
+		j.state, j.endCause, j.endedAt = recovering, c, m.Now
 		m.log(slog.LevelWarn, "epoch over", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
 	}
-	j.changed++
+	j.changes++
 	f := &protocol.EpochEndFrame{Epoch: j.epoch, Cause: c}
 	for _, a := range j.members() {
-		if a.wired == j.epoch && !a.over && !a.complete && a.pulls == nil {
-			m.sendOver(a, f)
+		if a.wired == j.epoch && !a.endSent && !a.complete && a.pullsFrom == nil {
+			m.sendEpochEnd(a, f)
 		}
 	}
 }
 
-func (m *Machine) sendOver(a *attempt, f *protocol.EpochEndFrame) {
+func (m *Machine) sendEpochEnd(a *attempt, f *protocol.EpochEndFrame) {
 	m.send(a, f)
-	a.over, a.overAt = true, m.Now
+	a.endSent, a.endSentAt = true, m.Now
 	if !a.answered {
 		a.job.unanswered++
 	}
 }
 
 // onAt takes the answer to EPOCH_END.
-func (m *Machine) onAt(a *attempt, f *protocol.PositionFrame) {
+func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 	j := a.job
-	if !j.recovers() || !a.seated || a.wired == (protocol.Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
+	if !j.recovers() || !a.isHolder || a.wired == (protocol.Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
 		return // of an epoch that nobody asks about any more
 	}
-	a.answered, a.at, a.work = true, point{f.Completed, f.Step}, f.Work
-	if a.blank {
-		a.given = a.at // perhaps: then it has no results
+	a.answered, a.position, a.hasWork = true, point{f.Completed, f.Step}, f.Work
+	if a.unknownHistory {
+		a.fetchedState = a.position // perhaps: then it has no results
 	}
-	if a.over {
+	if a.endSent {
 		j.unanswered--
 	} else {
 		// The epoch has ended for this rank before the server knew it: the EPOCH_END
 		// came from the server's earlier life.
-		a.over, a.overAt = true, m.Now
+		a.endSent, a.endSentAt = true, m.Now
 		m.endEpoch(j, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch was over before this server started"})
 	}
 	m.pull(a)
@@ -178,50 +178,50 @@ func (m *Machine) advance(j *job) {
 	case filling:
 		m.wire(j)
 	case recovering:
-		m.rewire(j)
+		m.startNextEpoch(j)
 	case ending:
-		m.conclude(j)
+		m.advanceEnding(j)
 	}
 }
 
 // rewire begins the next epoch when everybody is there and has answered.
-func (m *Machine) rewire(j *job) {
-	if j.unanswered > 0 || m.gracious(j) || m.Now.Sub(j.endedAt) < j.effort.pause() {
+func (m *Machine) startNextEpoch(j *job) {
+	if j.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.endedAt) < j.effort.pause() {
 		return
 	}
-	if m.shrink(j); j.state == failed || j.here() < j.total || j.ready < j.native || len(j.seats) == 0 {
+	if m.shrink(j); j.state == failed || j.accountedFor() < j.total || j.ready < j.native || len(j.holders) == 0 {
 		return
 	}
-	if m.settle(j) {
+	if m.settleCharge(j) {
 		return // an attempt was evicted, which has been dealt with
 	}
 	if a := j.stranded(); a != nil {
-		m.strand(a)
+		m.evictStranded(a)
 		return
 	}
-	m.handOver(j)
-	from, lacks := j.origin()
-	completed := from.step > j.from.step
+	m.finishHandover(j)
+	from, lacks := j.resumePoint()
+	completed := from.step > j.resumeAt.step
 	if completed {
-		j.stepped()
+		j.clearCutOffs()
 	}
-	if rank, n := j.effort.spent(completed, j.first.Rank, j.contributions(from)); n >= maxFruitless {
-		c := j.first
+	if rank, n := j.effort.spent(completed, j.endCause.Rank, j.contributions(from)); n >= maxFruitless {
+		c := j.endCause
 		c.Why = fmt.Sprintf("%s; %d epochs since step %d have ended by rank %d without a rank that got further; %s", c.Why, n, from.step, rank, j.chargeTable())
 		m.fail(j, c)
 		return
 	}
-	m.start(j, from, lacks)
+	m.startEpoch(j, from, lacks)
 }
 
 // watchRecovery finds who does not answer EPOCH_END, and who is not replaced.
 func (m *Machine) watchRecovery(j *job) {
-	if j.state != recovering && j.state != ending || m.gracious(j) {
+	if j.state != recovering && j.state != ending || m.inGracePeriod(j) {
 		return
 	}
 	if j.unanswered > 0 {
 		for _, a := range j.members() {
-			if a.over && !a.answered && !a.complete && m.Now.Sub(a.overAt) > a.lostAfter && m.Conns[a.conn] == a {
+			if a.endSent && !a.answered && !a.complete && m.Now.Sub(a.endSentAt) > a.lostAfter && m.Conns[a.conn] == a {
 				why := fmt.Sprintf("it has not said within %v how far it is", a.lostAfter)
 				m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				m.lose(a, why)
@@ -229,7 +229,7 @@ func (m *Machine) watchRecovery(j *job) {
 		}
 	}
 	for _, r := range sortedRanks(j.vacant) {
-		if v := j.vacant[r]; j.seats[r] == nil && m.Now.Sub(v.since) > j.replaceTimeout {
+		if v := j.vacant[r]; j.holders[r] == nil && m.Now.Sub(v.since) > j.replaceTimeout {
 			v.cause.Why = fmt.Sprintf("%s, and not replaced within %v", v.cause.Why, j.replaceTimeout)
 			m.fail(j, v.cause)
 			return
@@ -237,17 +237,19 @@ func (m *Machine) watchRecovery(j *job) {
 	}
 	switch {
 	case j.state == recovering && j.effort.pause() > 0:
-		m.rewire(j)
+		m.startNextEpoch(j)
 	case j.state == ending && j.leaseWaits:
-		m.conclude(j)
+		m.advanceEnding(j)
 	}
 }
 
 // forgotten tells that nobody is left who knows anything of the job.
-func (j *job) forgotten() bool { return j.state != filling && len(j.seats) == 0 && len(j.extras) == 0 }
+func (j *job) noAttempts() bool {
+	return j.state != filling && len(j.holders) == 0 && len(j.standbys) == 0
+}
 
 // deserted tells that nobody is left at all.
-func (j *job) deserted() bool { return j.forgotten() && len(j.spares) == 0 }
+func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 }
 
 // recoveryReport says who is missing since when, and why.
 func (j *job) recoveryReport(b *strings.Builder, now time.Time) {
@@ -261,7 +263,7 @@ func (j *job) recoveryReport(b *strings.Builder, now time.Time) {
 		}
 		v := j.vacant[r]
 		fmt.Fprintf(b, "; rank %d (%s) was lost %v ago: %s", r, v.cause.Host, ago(v.since), v.cause.Why)
-		switch a := j.seats[r]; {
+		switch a := j.holders[r]; {
 		case a == nil:
 			fmt.Fprintf(b, ", a new attempt may come within %v", (j.replaceTimeout - now.Sub(v.since)).Round(time.Second))
 		case !a.ready:
@@ -272,7 +274,7 @@ func (j *job) recoveryReport(b *strings.Builder, now time.Time) {
 	}
 	var silent []int
 	for _, a := range j.members() {
-		if a.over && !a.answered {
+		if a.endSent && !a.answered {
 			silent = append(silent, a.rank)
 		}
 	}

@@ -24,7 +24,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 		// is as good as another.
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		policy := []protocol.OnLoss{protocol.Wait, protocol.Wait, protocol.Shrink}[r.IntN(3)]
-		s := newStage(t, 1+r.IntN(4), uint64(1+r.IntN(5)), policy, []string{"", "run"}[r.IntN(2)])
+		s := newSimCluster(t, 1+r.IntN(4), uint64(1+r.IntN(5)), policy, []string{"", "run"}[r.IntN(2)])
 		for rank := range s.total {
 			s.enter(rank)
 		}
@@ -49,7 +49,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 }
 
 // happen lets one thing happen.
-func (s *stage) happen(r *rand.Rand, rough int) {
+func (s *simCluster) happen(r *rand.Rand, rough int) {
 	a := s.actors[r.IntN(len(s.actors))]
 	if r.IntN(50) >= rough {
 		if r.IntN(20) == 0 {
@@ -95,7 +95,7 @@ func (s *stage) happen(r *rand.Rand, rough int) {
 }
 
 // play lets an actor do the next thing it can do.
-func (s *stage) play(a *actor) {
+func (s *simCluster) play(a *fakeRank) {
 	switch {
 	case a.dead:
 	case len(a.inbox) > 0 && s.conns%2 == 0 || len(a.inbox) > 3:
@@ -108,7 +108,7 @@ func (s *stage) play(a *actor) {
 	case !a.ready:
 		a.ready = true
 		a.say(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: uint64(10 + a.rank), Bytes: 1000, Took: a.pace}})
-	case a.lacks:
+	case a.missing:
 		s.fetch(a)
 	case a.works() && !s.given[a.contribution(a.rank)]:
 		s.give(a)
@@ -121,7 +121,7 @@ func (s *stage) play(a *actor) {
 }
 
 // settle lets everybody go on, with an attempt for every rank, until the job ends.
-func (s *stage) settle() {
+func (s *simCluster) settle() {
 	for round := 0; !s.ended; round++ {
 		if round > 400 {
 			s.fatalf("the job does not end: %v", s.m.Status())
@@ -150,7 +150,7 @@ func (s *stage) settle() {
 }
 
 // end holds what is true of every end, and tells whether it is a good one.
-func (s *stage) end() (well bool) {
+func (s *simCluster) end() (well bool) {
 	fates := map[string]int{}
 	for _, a := range s.actors {
 		for len(a.inbox) > 0 {

@@ -21,15 +21,15 @@ import (
 
 // restart is what a job keeps of it.
 type restart struct {
-	grace   time.Time // until then attempts of the server's earlier life may report
-	judged  bool      // the grace has ended
-	started *protocol.EpochStartFrame
-	lastN   uint32 // epochs of an earlier job of the name
+	graceUntil time.Time // until then attempts of the server's earlier life may report
+	graceEnded bool      // the grace has ended
+	started    *protocol.EpochStartFrame
+	lastN      uint32 // epochs of an earlier job of the name
 }
 
 // past is a job that recovered from losses and has ended: an attempt of it
 // may not have heard how.
-type past struct {
+type pastJob struct {
 	id    protocol.Job
 	epoch protocol.Epoch
 	last  protocol.Frame // EPOCH_END or FINISHED
@@ -37,9 +37,9 @@ type past struct {
 }
 
 // pasts are the newest of them.
-type pasts struct {
-	by    map[protocol.Job]*past
-	queue []*past
+type pastJobs struct {
+	by    map[protocol.Job]*pastJob
+	queue []*pastJob
 }
 
 // maxAhead is by how much a term may be ahead of the server's own: one that is more
@@ -47,44 +47,44 @@ type pasts struct {
 const maxAhead = 1 << 20
 
 // remembering keeps how a job has ended.
-func (m *Machine) remembering(j *job, last protocol.Frame) {
+func (m *Machine) recordOutcome(j *job, last protocol.Frame) {
 	if j.policy == protocol.Abort || j.epoch == (protocol.Epoch{}) {
 		return
 	}
-	p := &past{j.id, j.epoch, last, m.Now}
-	if m.past.by == nil {
-		m.past.by = map[protocol.Job]*past{}
+	p := &pastJob{j.id, j.epoch, last, m.Now}
+	if m.pastJobs.by == nil {
+		m.pastJobs.by = map[protocol.Job]*pastJob{}
 	}
-	m.past.by[j.id] = p
-	m.past.queue = append(m.past.queue, p)
-	m.forgetPast()
+	m.pastJobs.by[j.id] = p
+	m.pastJobs.queue = append(m.pastJobs.queue, p)
+	m.forgetPastJobs()
 }
 
-func (m *Machine) forgetPast() {
-	q := m.past.queue
+func (m *Machine) forgetPastJobs() {
+	q := m.pastJobs.queue
 	for len(q) > 0 && (len(q) > m.Remember || m.Now.Sub(q[0].at) > m.RememberFor) {
-		if m.past.by[q[0].id] == q[0] {
-			delete(m.past.by, q[0].id)
+		if m.pastJobs.by[q[0].id] == q[0] {
+			delete(m.pastJobs.by, q[0].id)
 		}
 		q = q[1:]
 	}
-	m.past.queue = q
+	m.pastJobs.queue = q
 }
 
 // gracious tells that attempts may still report to a server that has started. It
 // ends with a tick, which then judges who has not. Jobs that do not recover are
 // waited for only if a rank has reported.
-func (m *Machine) gracious(j *job) bool {
+func (m *Machine) inGracePeriod(j *job) bool {
 	reported := j.epoch != (protocol.Epoch{}) && j.epoch.Incarnation != m.Incarnation
-	return !j.judged && !j.grace.IsZero() && (j.policy != protocol.Abort || reported)
+	return !j.graceEnded && !j.graceUntil.IsZero() && (j.policy != protocol.Abort || reported)
 }
 
 // checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
 // whose job has ended how.
-func (m *Machine) checkEpoch(ev Arrived) (no *refusal, ended protocol.Frame) {
+func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame) {
 	f := ev.Join
 	id := protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}
-	j, p := m.jobs[id], m.past.by[id]
+	j, p := m.jobs[id], m.pastJobs.by[id]
 	switch {
 	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.Term)+maxAhead:
 		return refuse(protocol.Malformed, "term %d is no term of a server", f.Epoch.Term), nil
@@ -111,7 +111,7 @@ func (m *Machine) raiseTerm(e protocol.Epoch) {
 
 // same is the attempt whose JOIN this is again: its old connection may not have
 // ended yet, as far as the server knows.
-func (j *job) same(f *protocol.JoinFrame) *attempt {
+func (j *job) returning(f *protocol.JoinFrame) *attempt {
 	switch {
 	case f.Attempt == 0 || j.policy == protocol.Abort && f.Epoch == (protocol.Epoch{}):
 		return nil
@@ -123,28 +123,28 @@ func (j *job) same(f *protocol.JoinFrame) *attempt {
 
 // reconnect gives an attempt its new connection, and says again what may have been
 // lost with the old one.
-func (m *Machine) reconnect(a *attempt, ev Arrived) {
+func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	j, f := a.job, ev.Join
 	m.log(slog.LevelInfo, "rank is back on another connection", a.attrs()...)
-	m.do(HangUp{a.conn})
+	m.do(CloseConn{a.conn})
 	delete(m.Conns, a.conn)
-	a.conn, a.from, a.heard, a.told = ev.Conn, ev.From, m.Now, 0
+	a.conn, a.from, a.lastFrame, a.toldHolder = ev.Conn, ev.From, m.Now, 0
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.Conns[a.conn] = a
-	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.roster})
+	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.membership})
 	if f.Spare() && a.rank >= 0 {
 		m.send(a, &protocol.AssignFrame{Rank: a.rank})
 	}
 	switch {
 	case a.rank < 0:
-	case !a.seated:
+	case !a.isHolder:
 		m.tellStandbys(j, a.rank)
-	case a.delivers:
-		m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owes)})
-	case a.pulls != nil:
-		m.sendPull(a, a.pulls)
-	case a.over && !a.complete:
-		m.send(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: j.first})
+	case a.deliverSent:
+		m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owed)})
+	case a.pullsFrom != nil:
+		m.sendPull(a, a.pullsFrom)
+	case a.endSent && !a.complete:
+		m.send(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: j.endCause})
 	case a.wired == j.epoch && f.Epoch != j.epoch && j.started != nil && !a.complete:
 		m.send(a, j.started)
 	}
@@ -154,7 +154,7 @@ func (m *Machine) reconnect(a *attempt, ev Arrived) {
 func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j := a.job
 	m.raiseTerm(f.Epoch)
-	if why, ok := j.barred[a.number]; ok {
+	if why, ok := j.evicted[a.number]; ok {
 		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", a.rank, why)
 	}
 	if j.mixed() {
@@ -162,13 +162,13 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	}
 	newer := f.Epoch.Compare(j.epoch) > 0
 	switch {
-	case newer && (j.epoch == protocol.Epoch{} || m.gracious(j)):
-		m.adopt(j, f.Epoch)
+	case newer && (j.epoch == protocol.Epoch{} || m.inGracePeriod(j)):
+		m.adoptEpoch(j, f.Epoch)
 		j.token = f.Token
 	case newer:
 		return refuse(protocol.AttemptFenced, "epoch %v of job %v is not one that this server has begun, or heard of in time", f.Epoch, j.id)
 	}
-	holder := j.seats[a.rank]
+	holder := j.holders[a.rank]
 	current := f.Epoch == j.epoch
 	switch {
 	case holder != nil && (!current || holder.wired == j.epoch || holder.vw):
@@ -178,23 +178,23 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	case holder != nil && holder.wired != (protocol.Epoch{}):
 		m.fenceOld(holder, a)
 	case holder != nil: // it was never wired, and yields
-		j.unseat(holder)
+		j.clearHolder(holder)
 		if m.standBy(holder); !j.recovers() {
 			m.send(holder, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: fmt.Sprintf("rank %d of job %v has been running since before this server", a.rank, j.id)})
 			m.lose(holder, "another attempt has been running")
 		}
 	}
-	a.wired, a.ready, a.rejoined, a.blank = f.Epoch, true, true, true
+	a.wired, a.ready, a.rejoined, a.unknownHistory = f.Epoch, true, true, true
 	if current {
 		a.shard = j.shards[a.rank]
 	}
-	j.readies++
-	a.order = j.readies
+	j.readyCount++
+	a.readyOrder = j.readyCount
 	m.admit(a)
-	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.here()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Members: j.roster})
+	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Members: j.membership})
 	_, vacant := j.vacant[a.rank]
 	if !current || j.state == recovering || j.state == ending && vacant {
-		m.sendOver(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.first, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
+		m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.endCause, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
 	}
 	m.tellStandbys(j, a.rank)
 	return nil
@@ -206,47 +206,47 @@ func (m *Machine) fenceOld(holder, newer *attempt) {
 	why := fmt.Sprintf("rank %d of job %v is held by another attempt, on %s", newer.rank, newer.job.id, newer.host)
 	m.log(slog.LevelWarn, "attempt is of an older epoch", append(holder.attrs(), slog.String("epoch", holder.wired.String()))...)
 	m.send(holder, &protocol.FencedFrame{Epoch: holder.wired, Reason: why})
-	m.do(HangUp{holder.conn})
+	m.do(CloseConn{holder.conn})
 	m.forget(holder)
 }
 
 // adopt takes an epoch that an attempt reports for the job's newest.
-func (m *Machine) adopt(j *job, e protocol.Epoch) {
+func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	m.log(slog.LevelInfo, "job runs since before this server", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
 	if j.epoch == (protocol.Epoch{}) {
-		j.grace, j.judged = m.Now.Add(m.LostAfter), false
+		j.graceUntil, j.graceEnded = m.Now.Add(m.LostAfter), false
 	}
 	if j.state != ending {
 		j.state = wired
 	}
 	j.epoch = e
-	j.changed++
+	j.changes++
 	for _, a := range j.members() {
-		if (a.wired != protocol.Epoch{}) && !a.over && !a.complete && a.pulls == nil {
-			m.sendOver(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has begun"}})
+		if (a.wired != protocol.Epoch{}) && !a.endSent && !a.complete && a.pullsFrom == nil {
+			m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has begun"}})
 		}
 	}
 }
 
 // judge ends the grace of a job: who has not come back is lost.
-func (m *Machine) judge(j *job) {
-	if j.judged || m.Now.Before(j.grace) {
+func (m *Machine) endGracePeriod(j *job) {
+	if j.graceEnded || m.Now.Before(j.graceUntil) {
 		return
 	}
-	j.judged = true
-	if j.grace.IsZero() {
+	j.graceEnded = true
+	if j.graceUntil.IsZero() {
 		return
 	}
 	if j.state == filling {
 		m.assignAll(j)
-		m.muster(j)
+		m.decideMembers(j)
 		m.advance(j)
 		return
 	}
 	var lost []int // ranks of the newest epoch of which no attempt has reported any
 	whole := true
 	for r := range j.total {
-		switch a := j.seats[r]; {
+		switch a := j.holders[r]; {
 		case j.removed[r]:
 		case a == nil || a.wired == protocol.Epoch{}:
 			lost = append(lost, r)
@@ -256,7 +256,7 @@ func (m *Machine) judge(j *job) {
 		}
 	}
 	if whole {
-		m.lostSource(j, nil)
+		m.afterLoss(j, nil)
 		return
 	}
 	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was started again"}
@@ -267,7 +267,7 @@ func (m *Machine) judge(j *job) {
 			m.log(slog.LevelWarn, "ranks have not come back", slog.String("job", j.id.String()), slog.String("ranks", protocol.Ranks(lost)))
 		}
 		if j.recovers() {
-			j.leave(r, m.Now, v)
+			j.markVacant(r, m.Now, v)
 			m.promote(j, r)
 		}
 	}
@@ -276,5 +276,5 @@ func (m *Machine) judge(j *job) {
 		return
 	}
 	m.endEpoch(j, c)
-	m.lostSource(j, nil)
+	m.afterLoss(j, nil)
 }

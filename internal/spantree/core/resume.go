@@ -27,11 +27,11 @@ func (p point) compare(q point) int {
 //
 // Only what holders have answered to EPOCH_END counts here. A newcomer has nothing, a
 // standby is nobody's source, and heartbeats are always out of date.
-func (j *job) origin() (from point, lacks []protocol.Missing) {
+func (j *job) resumePoint() (from point, lacks []protocol.Missing) {
 	all := j.members()
 	for _, a := range all {
-		if a.at.compare(from) > 0 {
-			from = a.at
+		if a.position.compare(from) > 0 {
+			from = a.position
 		}
 	}
 	if from == (point{}) {
@@ -39,9 +39,9 @@ func (j *job) origin() (from point, lacks []protocol.Missing) {
 	}
 	usual := sourceOf(all, from)
 	for _, a := range all {
-		if a.at != from {
+		if a.position != from {
 			source := cmp.Or(j.sourceFor(a, all, from, usual), usual) // stranded tells
-			lacks = append(lacks, protocol.Missing{Rank: a.rank, Source: source.rank, Payload: j.lacking(a, source, from)})
+			lacks = append(lacks, protocol.Missing{Rank: a.rank, Source: source.rank, Payload: j.payloadFor(a, source, from)})
 		}
 	}
 	return from, lacks
@@ -49,7 +49,7 @@ func (j *job) origin() (from point, lacks []protocol.Missing) {
 
 // checkpoint is the origin of a job in which nobody alive has a state.
 func (j *job) checkpoint(all []*attempt) (from point, lacks []protocol.Missing) {
-	first := j.seats[0]
+	first := j.holders[0]
 	if first == nil || first.checkpoint == 0 {
 		return from, nil
 	}
@@ -67,7 +67,7 @@ func (j *job) checkpoint(all []*attempt) (from point, lacks []protocol.Missing) 
 // holds the step's results, too.
 func sourceOf(all []*attempt, from point) (source *attempt) {
 	for _, a := range all {
-		if a.at == from && (source == nil || !source.hasResults() && a.hasResults()) {
+		if a.position == from && (source == nil || !source.hasResults() && a.hasResults()) {
 			source = a
 		}
 	}
@@ -76,13 +76,15 @@ func sourceOf(all []*attempt, from point) (source *attempt) {
 
 // hasResults tells that an attempt holds the results of the step it completed
 // last: it was there, and has not been given the state afterwards.
-func (a *attempt) hasResults() bool { return a.at.epoch != protocol.Epoch{} && a.at != a.given }
+func (a *attempt) hasResults() bool {
+	return a.position.epoch != protocol.Epoch{} && a.position != a.fetchedState
+}
 
 // lacking is what an attempt needs from a source that is at a point. A member
 // of the epoch that is over is at most one step behind the others: the results
 // of that step are enough for it, where they are still to be had.
-func (j *job) lacking(a, source *attempt, from point) uint8 {
-	if a.wired == j.epoch && a.at.step+1 == from.step && source.hasResults() {
+func (j *job) payloadFor(a, source *attempt, from point) uint8 {
+	if a.wired == j.epoch && a.position.step+1 == from.step && source.hasResults() {
 		return protocol.PayloadResults
 	}
 	return protocol.PayloadState

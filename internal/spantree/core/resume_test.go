@@ -46,16 +46,16 @@ func TestOrigin(t *testing.T) {
 		"a step wins over checkpoints": {[]seat{{now, e(1), 2, false, 9}, {now, protocol.Epoch{}, 4, true, 0}}, point{e(1), 2}, []protocol.Missing{{Rank: 1, Source: 0, Payload: protocol.PayloadState}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := &job{epoch: now, total: len(c.seats), seats: map[int]*attempt{}}
+			j := &job{epoch: now, total: len(c.seats), holders: map[int]*attempt{}}
 			for r, s := range c.seats {
 				a := &attempt{job: j, rank: r}
-				a.wired, a.at, a.checkpoint = s.wired, point{s.at, s.step}, s.ckpt
+				a.wired, a.position, a.checkpoint = s.wired, point{s.at, s.step}, s.ckpt
 				if s.given {
-					a.given = a.at
+					a.fetchedState = a.position
 				}
-				j.seats[r] = a
+				j.holders[r] = a
 			}
-			from, lacks := j.origin()
+			from, lacks := j.resumePoint()
 			if from != c.from {
 				t.Errorf("it resumes at %v, want %v", from, c.from)
 			}

@@ -17,12 +17,12 @@ func (m *Machine) shrink(j *job) {
 		return
 	}
 	for _, r := range sortedRanks(j.vacant) {
-		a := j.seats[r]
+		a := j.holders[r]
 		if a != nil && a.ready {
 			continue
 		}
 		if a != nil {
-			j.unseat(a)
+			j.clearHolder(a)
 			m.standBy(a)
 		}
 		delete(j.vacant, r)
@@ -31,7 +31,7 @@ func (m *Machine) shrink(j *job) {
 		m.log(slog.LevelWarn, "job goes on without a rank", slog.String("job", j.id.String()), slog.Int("rank", r))
 		m.tellStandbys(j, r)
 	}
-	if len(j.seats) == 0 {
-		m.fail(j, j.first)
+	if len(j.holders) == 0 {
+		m.fail(j, j.endCause)
 	}
 }

@@ -45,7 +45,7 @@ func (j *job) sourceFor(taker *attempt, all []*attempt, from point, usual *attem
 	}
 	var best *attempt
 	for _, a := range all {
-		if a.at == from && !taker.cut(a) && (best == nil || j.better(taker, a, best)) {
+		if a.position == from && !taker.cut(a) && (best == nil || j.better(taker, a, best)) {
 			best = a
 		}
 	}
@@ -59,9 +59,9 @@ func (j *job) stranded() *attempt {
 	if !slices.ContainsFunc(all, func(a *attempt) bool { return len(a.cutOff) > 0 }) {
 		return nil
 	}
-	_, lacks := j.origin()
+	_, lacks := j.resumePoint()
 	for _, l := range lacks {
-		if a := j.seats[l.Rank]; a.cut(j.seats[l.Source]) {
+		if a := j.holders[l.Rank]; a.cut(j.holders[l.Source]) {
 			return a
 		}
 	}
@@ -69,7 +69,7 @@ func (j *job) stranded() *attempt {
 }
 
 // strand takes its rank from an attempt that is cut off from all sources.
-func (m *Machine) strand(a *attempt) {
+func (m *Machine) evictStranded(a *attempt) {
 	j := a.job
 	var names []string
 	for _, s := range a.cutOff[:min(len(a.cutOff), maxNamed)] {
@@ -86,7 +86,7 @@ func (m *Machine) strand(a *attempt) {
 }
 
 // stepped forgets who was cut off from whom: ranks have exchanged a step since.
-func (j *job) stepped() {
+func (j *job) clearCutOffs() {
 	j.strandedOn = nil
 	for _, a := range j.everybody() {
 		a.cutOff = nil
@@ -95,24 +95,24 @@ func (j *job) stepped() {
 
 // pullElsewhere sends a rank that cannot pull from its source to another one, and to
 // the same one again if there is no other and the transfer may still succeed.
-func (m *Machine) pullElsewhere(a *attempt, f *protocol.AskFrame) {
+func (m *Machine) pullFromAnother(a *attempt, f *protocol.AskFrame) {
 	j := a.job
-	if f.Peer != a.pulls.rank {
+	if f.Peer != a.pullsFrom.rank {
 		return // about an earlier source
 	}
-	if f.Fault != faultGives {
-		if s := j.pullSource(a, a.pulls); s != nil {
+	if f.Fault != faultNoTransfer {
+		if s := j.pullSource(a, a.pullsFrom); s != nil {
 			m.sendPull(a, s)
 		}
 		return
 	}
-	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", linkCause(a, a.pulls, f.Detail).Why))
-	if !a.cut(a.pulls) {
-		a.cutOff = append(a.cutOff, a.pulls)
+	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", linkCause(a, a.pullsFrom, f.Detail).Why))
+	if !a.cut(a.pullsFrom) {
+		a.cutOff = append(a.cutOff, a.pullsFrom)
 	}
-	if s := j.pullSource(a, a.pulls); s != nil && !a.cut(s) {
+	if s := j.pullSource(a, a.pullsFrom); s != nil && !a.cut(s) {
 		m.sendPull(a, s)
 		return
 	}
-	m.strand(a)
+	m.evictStranded(a)
 }

@@ -50,7 +50,7 @@ func (j *job) findSpare(number uint64) *attempt {
 }
 
 // spareSays tells that a frame may come from an attempt without a rank.
-func spareSays(f protocol.Frame) bool {
+func allowedFromSpare(f protocol.Frame) bool {
 	switch f.(type) {
 	case *protocol.HeartbeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
 		return true
@@ -63,28 +63,28 @@ func (m *Machine) keepSpare(a *attempt, joined *protocol.JoinedFrame) {
 	j := a.job
 	j.spares = append(j.spares, a)
 	m.Conns[a.conn] = a
-	j.changed++
+	j.changes++
 	m.log(slog.LevelInfo, "spare joined", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
-	joined.Joined = uint32(j.here())
+	joined.Joined = uint32(j.accountedFor())
 	m.send(a, joined)
-	if !m.gracious(j) {
+	if !m.inGracePeriod(j) {
 		m.assignAll(j)
 	}
 }
 
 func (j *job) dropSpare(a *attempt) {
 	j.spares = slices.DeleteFunc(j.spares, func(b *attempt) bool { return b == a })
-	j.changed++
+	j.changes++
 }
 
 // assignAll gives spares the ranks that were here and are not.
 func (m *Machine) assignAll(j *job) {
 	left := sortedRanks(j.vacant)
 	if j.state == filling {
-		left = sortedRanks(j.gone)
+		left = sortedRanks(j.departed)
 	}
 	for _, r := range left {
-		if j.free(r) && len(j.extras[r]) == 0 {
+		if j.free(r) && len(j.standbys[r]) == 0 {
 			m.assign(j, r)
 		}
 	}
@@ -94,7 +94,7 @@ func (m *Machine) assignAll(j *job) {
 // evicted, else the first; nil if there is none.
 func (j *job) spareFor(rank int) *attempt {
 	for _, a := range j.spares {
-		if !j.shunned[seatOn{rank, a.from.Host}] {
+		if !j.evictedFrom[rankOnHost{rank, a.from.Host}] {
 			return a
 		}
 	}
@@ -112,27 +112,27 @@ func (m *Machine) assign(j *job, rank int) {
 	}
 	j.dropSpare(a)
 	a.rank, a.joined = rank, m.Now
-	j.seat(a)
-	delete(j.gone, rank)
+	j.setHolder(a)
+	delete(j.departed, rank)
 	m.log(slog.LevelInfo, "spare takes the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
 	m.send(a, &protocol.AssignFrame{Rank: rank})
-	if j.roster.Decided {
-		m.send(a, &protocol.MembersFrame{Members: j.roster})
+	if j.membership.Decided {
+		m.send(a, &protocol.MembersFrame{Members: j.membership})
 	}
 }
 
 // assignMissing gives spares the ranks that have never come, once all others have been READY
 // for a while: before that it may be that a launcher is slow.
 func (m *Machine) assignMissing(j *job) {
-	waits := j.state == filling && len(j.seats) > 0 && j.here() < j.total && j.ready == j.native && !m.gracious(j)
+	waits := j.state == filling && len(j.holders) > 0 && j.accountedFor() < j.total && j.ready == j.native && !m.inGracePeriod(j)
 	switch {
 	case !waits || len(j.spares) == 0:
-		j.shortFrom = time.Time{}
-	case j.shortFrom.IsZero():
-		j.shortFrom = m.Now
-	case m.Now.Sub(j.shortFrom) > m.LostAfter:
+		j.missingFrom = time.Time{}
+	case j.missingFrom.IsZero():
+		j.missingFrom = m.Now
+	case m.Now.Sub(j.missingFrom) > m.LostAfter:
 		for _, r := range j.missing() {
-			if len(j.extras[r]) == 0 {
+			if len(j.standbys[r]) == 0 {
 				m.assign(j, r)
 			}
 		}

@@ -19,48 +19,48 @@ import (
 const maxStandbys = 8
 
 // standing is what the server keeps of an attempt for the case of a loss.
-type standing struct {
-	seated     bool
+type epochState struct {
+	isHolder   bool
 	generation uint32
-	order      int    // of READY, within the job
+	readyOrder int    // of READY, within the job
 	checkpoint uint64 // step of the one it can read; rank 0 alone
-	told       uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
+	toldHolder uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
 
-	wired    protocol.Epoch // it is a member of; zero: none yet
-	over     bool           // EPOCH_END was sent for that epoch
-	overAt   time.Time
-	answered bool  // by POSITION, or by COMPLETE, which says more
-	at       point // what it has completed
-	work     bool  // its contribution to the next step is in hand
-	blank    bool  // nothing is known of how it got there
-	rejoined bool  // it has reported its epoch: what the server told it before may be forgotten here
-	given    point // the point whose state it was sent to fetch: it has no results of that step
+	wired          protocol.Epoch // it is a member of; zero: none yet
+	endSent        bool           // EPOCH_END was sent for that epoch
+	endSentAt      time.Time
+	answered       bool  // by POSITION, or by COMPLETE, which says more
+	position       point // what it has completed
+	hasWork        bool  // its contribution to the next step is in hand
+	unknownHistory bool  // nothing is known of how it got there
+	rejoined       bool  // it has reported its epoch: what the server told it before may be forgotten here
+	fetchedState   point // the point whose state it was sent to fetch: it has no results of that step
 
-	cutOff []*attempt // sources from which nothing arrives, since the last completed step
-	pulls  *attempt   // in the ending: from whom it fetches what it lacks
-	pulled point      // the point at which that rank was
-	beaten time.Time  // when a heartbeat was answered last
+	cutOff    []*attempt // sources from which nothing arrives, since the last completed step
+	pullsFrom *attempt   // in the ending: from whom it fetches what it lacks
+	pullPoint point      // the point at which that rank was
+	ackedAt   time.Time  // when a heartbeat was answered last
 }
 
 // recovers tells that the job goes on after the loss of a rank.
-func (j *job) recovers() bool { return j.policy != protocol.Abort && !j.streams && !j.mixed() }
+func (j *job) recovers() bool { return j.policy != protocol.Abort && !j.vwStream && !j.mixed() }
 
 // everybody is all attempts of a job: members by rank, then those that stand by, then
 // the spares.
 func (j *job) everybody() []*attempt {
 	all := j.members()
-	for _, r := range sortedRanks(j.extras) {
-		all = append(all, j.extras[r]...)
+	for _, r := range sortedRanks(j.standbys) {
+		all = append(all, j.standbys[r]...)
 	}
 	return append(all, j.spares...)
 }
 
 // find is the attempt of a rank with this number.
 func (j *job) find(rank int, number uint64) *attempt {
-	if a := j.seats[rank]; a != nil && !a.vw && a.number == number {
+	if a := j.holders[rank]; a != nil && !a.vw && a.number == number {
 		return a
 	}
-	for _, a := range j.extras[rank] {
+	for _, a := range j.standbys[rank] {
 		if a.number == number {
 			return a
 		}
@@ -70,7 +70,7 @@ func (j *job) find(rank int, number uint64) *attempt {
 
 // free tells that an attempt that joins now may take the seat of its rank.
 func (j *job) free(rank int) bool {
-	if j.seats[rank] != nil || j.removed[rank] {
+	if j.holders[rank] != nil || j.removed[rank] {
 		return false
 	}
 	_, vacant := j.vacant[rank]
@@ -79,16 +79,16 @@ func (j *job) free(rank int) bool {
 
 // checkStandby refuses an attempt that can neither have the seat nor stand by.
 func (j *job) checkStandby(rank int, number uint64) *refusal {
-	if why, ok := j.barred[number]; ok {
+	if why, ok := j.evicted[number]; ok {
 		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", rank, why)
 	}
 	if j.free(rank) {
 		return nil
 	}
-	if a := j.seats[rank]; a != nil && a.vw {
+	if a := j.holders[rank]; a != nil && a.vw {
 		return refuse(protocol.RankHeld, "rank %d of job %v is held by a vw worker, on %s", rank, j.id, a.host)
 	}
-	if n := len(j.extras[rank]); n >= maxStandbys {
+	if n := len(j.standbys[rank]); n >= maxStandbys {
 		return refuse(protocol.RankHeld, "%d attempts of rank %d of job %v stand by, the bound", n, rank, j.id)
 	}
 	return nil
@@ -97,19 +97,19 @@ func (j *job) checkStandby(rank int, number uint64) *refusal {
 // standBy keeps an attempt for later.
 func (m *Machine) standBy(a *attempt) {
 	j := a.job
-	if j.extras == nil {
-		j.extras = map[int][]*attempt{}
+	if j.standbys == nil {
+		j.standbys = map[int][]*attempt{}
 	}
-	j.extras[a.rank] = append(j.extras[a.rank], a)
+	j.standbys[a.rank] = append(j.standbys[a.rank], a)
 	m.Conns[a.conn] = a
-	j.changed++
-	m.log(slog.LevelInfo, "attempt stands by", append(a.attrs(), slog.Int("standbys", len(j.extras[a.rank])))...)
+	j.changes++
+	m.log(slog.LevelInfo, "attempt stands by", append(a.attrs(), slog.Int("standbys", len(j.standbys[a.rank])))...)
 }
 
 // tellStandbys names the holder of a rank to the attempts that stand by.
 func (m *Machine) tellStandbys(j *job, rank int) {
 	f := &protocol.StandByFrame{}
-	if a := j.seats[rank]; a != nil {
+	if a := j.holders[rank]; a != nil {
 		if !a.ready {
 			return // the race is open
 		}
@@ -117,23 +117,23 @@ func (m *Machine) tellStandbys(j *job, rank int) {
 	} else if j.free(rank) {
 		return
 	}
-	for _, a := range j.extras[rank] {
-		if a.told != f.Holder+1 {
-			a.told = f.Holder + 1
+	for _, a := range j.standbys[rank] {
+		if a.toldHolder != f.Holder+1 {
+			a.toldHolder = f.Holder + 1
 			m.send(a, f)
 		}
 	}
 }
 
 // seatOn is a rank on a host.
-type seatOn struct {
+type rankOnHost struct {
 	rank int
 	host string
 }
 
 // shuns reports whether an attempt of the rank was evicted from the host of this one. Such an
 // attempt has the rank only while no attempt on another host wants it.
-func (j *job) shuns(a *attempt) bool { return j.shunned[seatOn{a.rank, a.from.Host}] }
+func (j *job) shuns(a *attempt) bool { return j.evictedFrom[rankOnHost{a.rank, a.from.Host}] }
 
 // yields reports whether the holder of a rank leaves the seat to an attempt on another host.
 // It does until it is wired.
@@ -144,39 +144,39 @@ func (j *job) yields(holder, to *attempt) bool {
 // replaceShunned gives an attempt that stands by the seat of a holder that yields.
 func (m *Machine) replaceShunned(a *attempt) {
 	j := a.job
-	if b := j.seats[a.rank]; !a.seated && b != nil && j.yields(b, a) {
-		j.unseat(b)
+	if b := j.holders[a.rank]; !a.isHolder && b != nil && j.yields(b, a) {
+		j.clearHolder(b)
 		m.standBy(b)
-		m.take(a)
+		m.takeRank(a)
 	}
 }
 
 // race puts an attempt that has become READY into the seat of its rank, if
 // nobody READY is there.
-func (m *Machine) race(a *attempt) {
+func (m *Machine) claimRank(a *attempt) {
 	j := a.job
-	if !a.seated {
-		switch b := j.seats[a.rank]; {
+	if !a.isHolder {
+		switch b := j.holders[a.rank]; {
 		case b == nil && j.free(a.rank):
-			m.take(a)
+			m.takeRank(a)
 		case b != nil && !b.ready && !b.vw && !j.yields(a, b):
-			j.unseat(b)
+			j.clearHolder(b)
 			m.standBy(b)
-			m.take(a)
+			m.takeRank(a)
 		}
 	}
 	m.tellStandbys(j, a.rank)
 }
 
 // take moves an attempt that stands by into the free seat of its rank.
-func (m *Machine) take(a *attempt) {
+func (m *Machine) takeRank(a *attempt) {
 	j := a.job
-	j.dropExtra(a)
-	j.seat(a)
-	if a == j.reserve {
-		j.reserve = nil
+	j.dropStandby(a)
+	j.setHolder(a)
+	if a == j.previous {
+		j.previous = nil
 	}
-	delete(j.gone, a.rank)
+	delete(j.departed, a.rank)
 	m.log(slog.LevelInfo, "attempt takes the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
 }
 
@@ -187,15 +187,15 @@ func (m *Machine) promote(j *job, rank int) {
 	if !j.free(rank) {
 		return
 	}
-	if len(j.extras[rank]) == 0 {
+	if len(j.standbys[rank]) == 0 {
 		m.assign(j, rank)
 		return
 	}
-	best := slices.MinFunc(j.extras[rank], func(a, b *attempt) int {
+	best := slices.MinFunc(j.standbys[rank], func(a, b *attempt) int {
 		switch {
-		case a == j.reserve:
+		case a == j.previous:
 			return -1 // it has the state
-		case b == j.reserve:
+		case b == j.previous:
 			return 1
 		case j.shuns(a) != j.shuns(b):
 			if j.shuns(b) {
@@ -203,7 +203,7 @@ func (m *Machine) promote(j *job, rank int) {
 			}
 			return 1
 		case a.ready && b.ready:
-			return a.order - b.order
+			return a.readyOrder - b.readyOrder
 		case a.ready:
 			return -1
 		case b.ready:
@@ -211,18 +211,18 @@ func (m *Machine) promote(j *job, rank int) {
 		}
 		return 0
 	})
-	if s := j.spareFor(rank); s != nil && best != j.reserve && j.shuns(best) && !j.shunned[seatOn{rank, s.from.Host}] {
+	if s := j.spareFor(rank); s != nil && best != j.previous && j.shuns(best) && !j.evictedFrom[rankOnHost{rank, s.from.Host}] {
 		m.assign(j, rank)
 	} else {
-		m.take(best)
+		m.takeRank(best)
 	}
 	m.tellStandbys(j, rank)
 }
 
-func (j *job) dropExtra(a *attempt) {
-	left := slices.DeleteFunc(j.extras[a.rank], func(b *attempt) bool { return b == a })
-	if j.extras[a.rank] = left; len(left) == 0 {
-		delete(j.extras, a.rank)
+func (j *job) dropStandby(a *attempt) {
+	left := slices.DeleteFunc(j.standbys[a.rank], func(b *attempt) bool { return b == a })
+	if j.standbys[a.rank] = left; len(left) == 0 {
+		delete(j.standbys, a.rank)
 	}
 }
 
@@ -230,7 +230,7 @@ func (j *job) dropExtra(a *attempt) {
 // it replaces: its contributions would not be that rank's.
 func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
 	want, known := j.shards[a.rank]
-	if b := j.seats[a.rank]; !known && b != nil && b != a && b.ready {
+	if b := j.holders[a.rank]; !known && b != nil && b != a && b.ready {
 		want = b.shard
 	}
 	want.Took, s.Took = 0, 0

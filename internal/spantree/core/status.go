@@ -11,9 +11,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-func (m *Machine) onStatus(ev Asked) {
+func (m *Machine) onStatus(ev StatusRequested) {
 	m.do(SendFrame{ev.Conn, &protocol.JobsFrame{JSON: m.statusJSON()}})
-	m.do(HangUp(ev))
+	m.do(CloseConn(ev))
 }
 
 // statusJSON is the status as one frame can hold it.
@@ -48,7 +48,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 	for _, j := range m.order {
 		js := protocol.JobStatus{
 			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.state.String(), Report: j.describe(m.Now),
-			VW: j.streams || j.mixed(), Total: j.total, Joined: len(j.seats), Seconds: m.Now.Sub(j.created).Seconds(), Options: j.options,
+			VW: j.vwStream || j.mixed(), Total: j.total, Joined: len(j.holders), Seconds: m.Now.Sub(j.created).Seconds(), Options: j.options,
 		}
 		if j.epoch != (protocol.Epoch{}) {
 			js.Epoch = j.epoch.String()
@@ -57,11 +57,11 @@ func (m *Machine) Status() protocol.ServerStatus {
 		if j.policy != protocol.Abort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)
-			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.seats[r] != nil })
+			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.holders[r] != nil })
 		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.Now))
-			if !a.seated && a.rank >= 0 {
+			if !a.isHolder && a.rank >= 0 {
 				js.Standbys++
 			}
 		}
@@ -72,7 +72,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 
 func (a *attempt) status(now time.Time) protocol.RankStatus {
 	r := protocol.RankStatus{
-		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waits,
+		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waitText,
 		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: a.progress.Loss,
 	}
 	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
@@ -84,7 +84,7 @@ func (a *attempt) status(now time.Time) protocol.RankStatus {
 	switch {
 	case a.rank < 0:
 		r.State = "spare"
-	case !a.seated:
+	case !a.isHolder:
 		r.State = "standby"
 	case a.complete:
 		r.State = "complete"
@@ -92,7 +92,7 @@ func (a *attempt) status(now time.Time) protocol.RankStatus {
 		r.State = "ready"
 	}
 	if !a.vw {
-		r.Silent = now.Sub(a.heard).Seconds()
+		r.Silent = now.Sub(a.lastFrame).Seconds()
 	}
 	return r
 }

@@ -10,11 +10,11 @@ import (
 // A vw worker whose job does not fill is let go in the end.
 func TestVWWorkersDoNotWaitForEver(t *testing.T) {
 	m, now := NewMachine(testRules, 1, 1, constant), birth
-	m.Step(now, VwHello{1, Endpoint{Host: "10.0.0.1"}, 7, 2, 0})
-	if got := m.Step(now.Add(m.IdleFor), Ticked{}); len(m.jobs) != 1 {
+	m.Step(now, VWHello{1, Endpoint{Host: "10.0.0.1"}, 7, 2, 0})
+	if got := m.Step(now.Add(m.IdleFor), TimePassed{}); len(m.jobs) != 1 {
 		t.Fatalf("let go too early: %v", got)
 	}
-	m.Step(now.Add(m.IdleFor+time.Second), Ticked{})
+	m.Step(now.Add(m.IdleFor+time.Second), TimePassed{})
 	if len(m.jobs)+len(m.Conns) != 0 {
 		t.Errorf("%d jobs and %d connections are left", len(m.jobs), len(m.Conns))
 	}

@@ -14,7 +14,7 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	j := a.job
 	if a.rejoined && a.shard == (protocol.Shard{}) { // said again: an earlier server knew
 		a.shard, a.checkpoint = f.Shard, f.Checkpoint
-		if a.seated && a.wired == j.epoch && j.recovers() {
+		if a.isHolder && a.wired == j.epoch && j.recovers() {
 			assign(&j.shards, a.rank, f.Shard)
 		}
 	}
@@ -28,18 +28,18 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 		return
 	}
 	a.ready, a.shard, a.checkpoint = true, f.Shard, f.Checkpoint
-	j.readies++
-	a.order = j.readies
-	j.changed++
-	if a.seated {
+	j.readyCount++
+	a.readyOrder = j.readyCount
+	j.changes++
+	if a.isHolder {
 		j.ready++
 	}
 	if j.recovers() {
-		m.race(a)
+		m.claimRank(a)
 		m.pull(a)
 	}
 	m.advance(j)
-	if a.seated && (j.state == filling || j.state == recovering) {
+	if a.isHolder && (j.state == filling || j.state == recovering) {
 		m.sendWaiting(a)
 	}
 }
@@ -52,16 +52,16 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 // A rank that is lost between the rounds just leaves its seat: the place in
 // the tree follows from the rank, so what was said to others stays true.
 func (m *Machine) wire(j *job) {
-	if j.state != filling || j.here() < j.total || j.ready < j.native || j.recovers() && m.gracious(j) {
+	if j.state != filling || j.accountedFor() < j.total || j.ready < j.native || j.recovers() && m.inGracePeriod(j) {
 		return
 	}
-	if j.startWithin > 0 && !j.roster.Decided {
-		m.muster(j) // which comes back
+	if j.startTimeout > 0 && !j.membership.Decided {
+		m.decideMembers(j) // which comes back
 		return
 	}
 	if !j.mixed() {
 		from, lacks := j.checkpoint(j.members())
-		m.start(j, from, lacks)
+		m.startEpoch(j, from, lacks)
 		return
 	}
 	tree := topo.VW(j.total)
@@ -70,16 +70,16 @@ func (m *Machine) wire(j *job) {
 	for _, a := range all {
 		if a.vw && !a.kidsSent {
 			a.kidsSent, a.kidsAt = true, m.Now
-			m.tell(a, byte(tree.Degree(a.rank)), 0)
+			m.sendBytes(a, byte(tree.Degree(a.rank)), 0)
 		}
 		complete = complete && a.hasPort
 	}
 	if complete {
-		m.startStream(j, tree, all)
+		m.startVWStream(j, tree, all)
 	}
 }
 
-func (m *Machine) onVWPort(ev VwPort) {
+func (m *Machine) onVWPort(ev VWPort) {
 	a := m.Conns[ev.Conn]
 	if a == nil || !a.vw || a.hasPort {
 		return
@@ -93,10 +93,10 @@ func (m *Machine) onVWPort(ev VwPort) {
 }
 
 // begin numbers the epoch.
-func (m *Machine) begin(j *job) (token [16]byte) {
+func (m *Machine) newEpoch(j *job) (token [16]byte) {
 	j.state = wired
 	j.epoch = protocol.Epoch{Term: m.Term, N: max(j.epoch.N, j.lastN) + 1, Incarnation: m.Incarnation}
-	j.changed++
+	j.changes++
 	m.random(token[:])
 	m.log(slog.LevelInfo, "job wired", slog.String("job", j.id.String()), slog.Int("total", j.total),
 		slog.String("epoch", j.epoch.String()), slog.Bool("vw", j.mixed()))
@@ -105,21 +105,21 @@ func (m *Machine) begin(j *job) (token [16]byte) {
 
 // start wires a job of native ranks, who begin at a point. One frame serves
 // them all.
-func (m *Machine) start(j *job, from point, lacks []protocol.Missing) {
+func (m *Machine) startEpoch(j *job, from point, lacks []protocol.Missing) {
 	all := j.members()
 	out := outside(all)
-	j.token = m.begin(j)
-	j.from, j.gateway, j.vacant, j.shards = from, out, nil, nil
+	j.token = m.newEpoch(j)
+	j.resumeAt, j.gateway, j.vacant, j.shards = from, out, nil, nil
 	f := &protocol.EpochStartFrame{Token: j.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: lacks}
 	for _, l := range lacks {
 		if l.Payload != protocol.PayloadResults {
-			j.seats[l.Rank].given = from
+			j.holders[l.Rank].fetchedState = from
 		}
 	}
 	for _, a := range all {
-		a.wired, a.over, a.answered, a.at, a.pulled = j.epoch, false, false, point{}, point{}
+		a.wired, a.endSent, a.answered, a.position, a.pullPoint = j.epoch, false, false, point{}, point{}
 		a.steps, a.slow = 0, 0
-		if a.blank = false; j.recovers() {
+		if a.unknownHistory = false; j.recovers() {
 			assign(&j.shards, a.rank, a.shard)
 		}
 		m := protocol.Member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)}
@@ -138,20 +138,20 @@ func (m *Machine) start(j *job, from point, lacks []protocol.Missing) {
 
 // startStream tells everybody the parent. vw workers close their connection
 // to the server then; native ranks keep theirs.
-func (m *Machine) startStream(j *job, tree topo.Tree, all []*attempt) {
-	token := m.begin(j)
-	j.streams = true
+func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
+	token := m.newEpoch(j)
+	j.vwStream = true
 	out := outside(all)
 	for _, a := range all {
 		parent := tree.Parent(a.rank)
 		switch {
 		case a.vw && parent == topo.None:
 			// vw's server sends the root eight bytes, its workers read six.
-			m.tell(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+			m.sendBytes(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
 		case a.vw:
 			p := all[parent]
 			ip, _ := ipv4(j.addressOf(p, out))
-			m.tell(a, binary.BigEndian.AppendUint16(ip[:], p.port)...)
+			m.sendBytes(a, binary.BigEndian.AppendUint16(ip[:], p.port)...)
 		default:
 			f := &protocol.WireFrame{Epoch: j.epoch, Token: token, Kids: uint8(tree.Degree(a.rank))}
 			if parent != topo.None {
@@ -162,12 +162,12 @@ func (m *Machine) startStream(j *job, tree topo.Tree, all []*attempt) {
 	}
 	for _, a := range all {
 		if a.vw {
-			m.do(HangUp{a.conn})
+			m.do(CloseConn{a.conn})
 			m.forget(a)
 		}
 	}
 	for _, a := range j.everybody() {
-		if !a.seated {
+		if !a.isHolder {
 			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use an attempt that stands by"})
 			m.lose(a, "vw workers are in the job")
 		}

@@ -17,14 +17,14 @@ func (s *Server) admits(host string) bool {
 }
 
 // why a connection is not taken; "": it is.
-func (s *Server) full(from core.Endpoint) string {
+func (s *Server) rejection(from core.Endpoint) string {
 	switch {
 	case !s.admits(from.Host):
 		return "its address is not in a network of --allow"
 	case s.pending[from.Host] >= s.cfg.MaxPending:
 		return "too many from this address have not said what they want"
 	}
-	if !s.room(connBytes, 0) {
+	if !s.reserve(connBytes, 0) {
 		return protocol.ErrMemory.Error()
 	}
 	return ""
@@ -32,9 +32,9 @@ func (s *Server) full(from core.Endpoint) string {
 
 // room takes n bytes where as many as are spare stay free, if need be from strangers; s.mu
 // is held.
-func (s *Server) room(n, spare int64) bool {
+func (s *Server) reserve(n, spare int64) bool {
 	for !s.budget.Take(n, spare) {
-		if !s.dropStranger() {
+		if !s.dropHandshake() {
 			return false
 		}
 	}
@@ -43,25 +43,25 @@ func (s *Server) room(n, spare int64) bool {
 
 // keep makes room for the most that a frame of so many bytes leaves behind: a member, and a
 // job. At the next tick that is counted anew. The part of newcomers stays free, or theirs.
-func (s *Server) keep(frame int) bool {
+func (s *Server) reserveMember(frame int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := int64(frame) + protocol.MemberBytes + core.JobBytes
-	if !s.room(n, s.budget.newcomers(s.waiting)) {
+	if !s.reserve(n, s.budget.newcomers(s.waiting)) {
 		return false
 	}
 	s.budget.Give(n)
-	s.budget.keep(n)
+	s.budget.addKept(n)
 	return true
 }
 
 // dropStranger closes the connection that has been there for longest without saying
 // what it wants: it is the least likely to come to something. False: there is none.
-func (s *Server) dropStranger() bool {
-	for len(s.strangers) > 0 {
-		c := s.conns[s.strangers[0]]
-		s.strangers = s.strangers[1:]
-		if c == nil || c.known || c.dropped {
+func (s *Server) dropHandshake() bool {
+	for len(s.handshaking) > 0 {
+		c := s.conns[s.handshaking[0]]
+		s.handshaking = s.handshaking[1:]
+		if c == nil || c.registered || c.dropped {
 			continue
 		}
 		c.dropped = true
@@ -74,7 +74,7 @@ func (s *Server) dropStranger() bool {
 }
 
 // turnAway closes a connection that is not taken.
-func (s *Server) turnAway(nc net.Conn, from core.Endpoint, why string) {
+func (s *Server) reject(nc net.Conn, from core.Endpoint, why string) {
 	s.complain("connection closed: "+why, slog.String("from", from.Host))
 	_ = nc.Close() // nothing was said
 }

@@ -162,7 +162,7 @@ func FuzzConnection(f *testing.F) {
 			}()
 			c.serve()
 			s.mu.Lock()
-			left := len(s.conns) + len(s.pending) + len(s.mind.Conns) + int(s.budget.used)
+			left := len(s.conns) + len(s.pending) + len(s.core.Conns) + int(s.budget.used)
 			s.mu.Unlock()
 			if left != 0 {
 				t.Fatalf("%d things are kept of a client that has gone", left)
@@ -233,7 +233,7 @@ func TestWarningsAreLimited(t *testing.T) {
 	now, let, counted := time.Unix(0, 0), 0, 0
 	for range 3 {
 		for range 10 * maxWarnings {
-			if ok, left := l.let(now); ok {
+			if ok, left := l.allow(now); ok {
 				let, counted = let+1, counted+left
 			}
 		}

@@ -15,11 +15,11 @@ const (
 	tlsBytes = 16 << 10
 
 	// parcelBytes is what is queued, beside its bytes.
-	parcelBytes = 64
+	messageBytes = 64
 	// A connection's own bytes have room for a few short parcels, so that it can be told
 	// something while memory is full.
-	ownParcels = 8
-	ownParcel  = 512
+	smallMessages = 8
+	smallMessage  = 512
 )
 
 // newcomersShare is which part of MaxMemory jobs and members leave to connections that have
@@ -39,7 +39,7 @@ type budget struct {
 func (b *budget) Take(n, spare int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.more(n, spare)
+	return b.take(n, spare)
 }
 
 // newcomers is what is left of their part while so many have connected.
@@ -49,7 +49,7 @@ func (b *budget) newcomers(waiting int) int64 {
 	return max(0, b.limit/newcomersShare-int64(waiting)*connBytes)
 }
 
-func (b *budget) more(n, spare int64) bool {
+func (b *budget) take(n, spare int64) bool {
 	if b.used+b.kept+n+spare > b.limit {
 		return false
 	}
@@ -65,33 +65,33 @@ func (b *budget) Give(n int64) {
 }
 
 // keep adds n bytes to what is kept.
-func (b *budget) keep(n int64) {
+func (b *budget) addKept(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.kept += n
 }
 
 // keeps sets what is kept.
-func (b *budget) keeps(n int64) {
+func (b *budget) setKept(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.kept = n
 }
 
 // parcel is bytes that wait to be sent, to one client or to many. They count once.
-type parcel struct {
-	b    []byte
-	own  bool // it counts for nothing: it has room in what the connection counts for
-	refs int  // how many wait for it; under the budget's lock
+type message struct {
+	b     []byte
+	small bool // it counts for nothing: it has room in what the connection counts for
+	refs  int  // how many wait for it; under the budget's lock
 }
 
-func (p *parcel) size() int64 { return int64(len(p.b)) + parcelBytes }
+func (p *message) size() int64 { return int64(len(p.b)) + messageBytes }
 
 // hold begins a use of a parcel, if there is room.
-func (b *budget) hold(p *parcel) bool {
+func (b *budget) retain(p *message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.refs == 0 && !p.own && !b.more(p.size(), 0) {
+	if p.refs == 0 && !p.small && !b.take(p.size(), 0) {
 		return false
 	}
 	p.refs++
@@ -99,14 +99,14 @@ func (b *budget) hold(p *parcel) bool {
 }
 
 // release ends a use of parcels; nil ones are nobody's.
-func (b *budget) release(all ...*parcel) {
+func (b *budget) release(all ...*message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range all {
 		if p == nil {
 			continue
 		}
-		if p.refs--; p.refs == 0 && !p.own {
+		if p.refs--; p.refs == 0 && !p.small {
 			b.used -= p.size()
 		}
 	}

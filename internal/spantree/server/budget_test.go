@@ -14,7 +14,7 @@ import (
 )
 
 // limit sets what memory clients may take.
-func (r *rig) limit(n int64) {
+func (r *harness) limit(n int64) {
 	b := &r.s.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -22,7 +22,7 @@ func (r *rig) limit(n int64) {
 }
 
 // counted is what they take.
-func (r *rig) counted() int64 {
+func (r *harness) counted() int64 {
 	b := &r.s.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,7 +30,7 @@ func (r *rig) counted() int64 {
 }
 
 // countedIs waits until they take so much.
-func (r *rig) countedIs(what string, want func(n int64) bool) {
+func (r *harness) countedIs(what string, want func(n int64) bool) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); !want(r.counted()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -73,7 +73,7 @@ func TestJobsFillTheMemory(t *testing.T) {
 	if n := int64(len(in)); n < most-2 || n > most {
 		t.Errorf("%d jobs have room, want %d", n, most)
 	}
-	time.Sleep(3 * core.Tick) // what is kept is counted anew
+	time.Sleep(3 * core.TickInterval) // what is kept is counted anew
 	if n := r.counted(); n < int64(len(in))*(connBytes+protocol.MaxOptions) {
 		t.Errorf("%d bytes are counted for %d jobs", n, len(in))
 	}
@@ -119,7 +119,7 @@ func TestQueuesCount(t *testing.T) {
 		return newServerConn(r.s, 0, near, core.Endpoint{}, nil)
 	}
 	one, two := deaf(), deaf()
-	start := &parcel{b: make([]byte, 5000)}
+	start := &message{b: make([]byte, 5000)}
 	one.post(start)
 	two.post(start)
 	if n := r.counted(); n != start.size() {

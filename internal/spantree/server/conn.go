@@ -31,24 +31,24 @@ const (
 // something is to be sent. Thousands of clients may wait for hours, and
 // what each costs meanwhile is one goroutine with a small stack.
 type serverConn struct {
-	s        *Server
-	id       core.ConnID
-	raw      net.Conn // the connection itself
-	from     core.Endpoint
-	listener net.Listener
-	known    bool  // guarded by s.mu
-	dropped  bool  // likewise: it counts for nothing any more
-	extra    int64 // of the reader: what it counts for beside connBytes
+	s          *Server
+	id         core.ConnID
+	raw        net.Conn // the connection itself
+	from       core.Endpoint
+	listener   net.Listener
+	registered bool  // guarded by s.mu
+	dropped    bool  // likewise: it counts for nothing any more
+	extra      int64 // of the reader: what it counts for beside connBytes
 
 	writes atomic.Int64 // since when the writer is at a write, as Server.elapsed; 0: it is at none
 	slow   atomic.Bool  // the client has not read in time
 
 	mu      sync.Mutex
-	nc      net.Conn  // over which is talked: raw, or TLS or a seal above it
-	out     []*parcel // nil: hang up
-	ended   bool      // nothing is queued any more
-	over    bool      // nothing is sent any more: the reader is through
-	writing bool      // there is a writer, or it has failed
+	nc      net.Conn   // over which is talked: raw, or TLS or a seal above it
+	out     []*message // nil: hang up
+	ended   bool       // nothing is queued any more
+	over    bool       // nothing is sent any more: the reader is through
+	writing bool       // there is a writer, or it has failed
 	writer  sync.WaitGroup
 	once    sync.Once
 }
@@ -58,7 +58,7 @@ func newServerConn(s *Server, id core.ConnID, nc net.Conn, from core.Endpoint, l
 }
 
 // talk is the connection over which is talked now.
-func (c *serverConn) talk() net.Conn {
+func (c *serverConn) stream() net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.nc
@@ -71,21 +71,21 @@ func (c *serverConn) queue(b []byte) {
 		c.post(nil)
 		return
 	}
-	c.post(&parcel{b: b})
+	c.post(&message{b: b})
 }
 
 // post is queue for a parcel. Who has let too much pile up is cut off, and so is who would
 // let more pile up than there is memory for.
-func (c *serverConn) post(p *parcel) {
+func (c *serverConn) post(p *message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
 		return
 	}
-	if p != nil && len(p.b) <= ownParcel && len(c.out) < ownParcels {
-		p = &parcel{b: p.b, own: true}
+	if p != nil && len(p.b) <= smallMessage && len(c.out) < smallMessages {
+		p = &message{b: p.b, small: true}
 	}
-	if len(c.out) >= maxQueued || p != nil && !c.s.budget.hold(p) {
+	if len(c.out) >= maxQueued || p != nil && !c.s.budget.retain(p) {
 		c.ended = true
 		c.abort()
 		return
@@ -106,7 +106,7 @@ func (c *serverConn) abort() {
 // serve reads until the connection ends. It owns the writer.
 func (c *serverConn) serve() {
 	err := c.read()
-	c.apply(core.Closed{Conn: c.id, Why: why(err)})
+	c.apply(core.ConnClosed{Conn: c.id, Why: why(err)})
 	c.mu.Lock()
 	c.over, c.ended = true, true
 	c.mu.Unlock()
@@ -116,11 +116,11 @@ func (c *serverConn) serve() {
 }
 
 // apply tells the server's machine what happened.
-func (c *serverConn) apply(ev core.Event) { apart(func() { c.s.apply(ev) }) }
+func (c *serverConn) apply(ev core.Event) { onOwnStack(func() { c.s.apply(ev) }) }
 
 // apart runs f on a stack that ends with it: the reader's own would stay as large
 // as f once needed it, while the reader waits.
-func apart(f func()) {
+func onOwnStack(f func()) {
 	var deep sync.WaitGroup
 	deep.Go(f)
 	deep.Wait()
@@ -150,7 +150,7 @@ func (c *serverConn) write() {
 				return // it is the last
 			}
 			c.writes.Store(max(1, c.s.elapsed.Load()))
-			_, err := c.talk().Write(p.b)
+			_, err := c.stream().Write(p.b)
 			c.writes.Store(0)
 			if err != nil {
 				if c.slow.Load() {
@@ -167,7 +167,7 @@ func (c *serverConn) write() {
 }
 
 // next is what is to be sent; nil ends the writer.
-func (c *serverConn) next() []*parcel {
+func (c *serverConn) next() []*message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := c.out
@@ -182,7 +182,7 @@ func (c *serverConn) next() []*parcel {
 
 // HangUp ends our direction; the reader goes on for a while, see linger.
 func (c *serverConn) hangUp() {
-	if half, ok := c.talk().(interface{ CloseWrite() error }); ok {
+	if half, ok := c.stream().(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // a client that is gone already is no fault
 	}
 	_ = c.raw.SetReadDeadline(time.Now().Add(linger))
@@ -206,7 +206,7 @@ func (c *serverConn) read() error {
 
 // mute logs a client that went or kept silent before it said what it wants: a
 // port scanner, a health probe, a telnet.
-func (c *serverConn) mute(said string, err error) error {
+func (c *serverConn) logUnregistered(said string, err error) error {
 	if c.s.ended() {
 		return err
 	}
@@ -219,36 +219,36 @@ func (c *serverConn) mute(said string, err error) error {
 
 // readVW follows a vw worker: its registration, its port, its end.
 func (c *serverConn) readVW(unique, total, rank uint64) error {
-	c.s.known(c)
+	c.s.registered(c)
 	_ = c.raw.SetReadDeadline(time.Time{}) // the job may take hours to fill
-	c.apply(core.VwHello{Conn: c.id, From: c.from, Unique: unique, Total: total, Rank: rank})
+	c.apply(core.VWHello{Conn: c.id, From: c.from, Unique: unique, Total: total, Rank: rank})
 	var port [2]byte
-	if _, err := io.ReadFull(c.talk(), port[:]); err != nil {
+	if _, err := io.ReadFull(c.stream(), port[:]); err != nil {
 		return err
 	}
-	c.apply(core.VwPort{Conn: c.id, Port: binary.BigEndian.Uint16(port[:])})
+	c.apply(core.VWPort{Conn: c.id, Port: binary.BigEndian.Uint16(port[:])})
 	// It has nothing more to say; what is of interest is when it goes.
-	_, err := io.Copy(io.Discard, c.talk())
+	_, err := io.Copy(io.Discard, c.stream())
 	return err
 }
 
 // readNative follows a client that speaks frames.
 func (c *serverConn) readNative() (err error) {
-	frames := &protocol.FrameReader{R: c.talk(), Limit: c.s.cfg.MaxFrame, Budget: &c.s.budget}
-	apart(func() { err = c.greet(frames) })
+	frames := &protocol.FrameReader{R: c.stream(), Limit: c.s.cfg.MaxFrame, Budget: &c.s.budget}
+	onOwnStack(func() { err = c.handshake(frames) })
 	for err == nil {
 		if err = frames.Wait(); err != nil {
 			return c.refuse(err)
 		}
-		apart(func() { err = c.receive(frames) })
+		onOwnStack(func() { err = c.receive(frames) })
 	}
 	return err
 }
 
 // greet answers a client's hello and takes its first frame.
-func (c *serverConn) greet(frames *protocol.FrameReader) error {
+func (c *serverConn) handshake(frames *protocol.FrameReader) error {
 	w := &protocol.WelcomeFrame{
-		Term: c.s.term(), Incarnation: c.s.mind.Incarnation,
+		Term: c.s.term(), Incarnation: c.s.core.Incarnation,
 		MaxFrame: uint32(c.s.cfg.MaxFrame), MaxRanks: uint32(c.s.cfg.MaxRanks), Version: c.s.cfg.Version,
 	}
 	if _, asks := c.s.cfg.Credentials.Control(); asks {
@@ -259,31 +259,31 @@ func (c *serverConn) greet(frames *protocol.FrameReader) error {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
 	c.queue(welcome)
-	if err := c.proven(welcome, frames); err != nil {
+	if err := c.authenticate(welcome, frames); err != nil {
 		return err
 	}
 	f, err := frames.Next()
 	if _, ok := errors.AsType[*protocol.FrameError](err); err != nil && !ok && !errors.Is(err, protocol.ErrMemory) {
-		return c.mute("the hello of the native protocol", err)
+		return c.logUnregistered("the hello of the native protocol", err)
 	}
 	if err != nil {
 		return c.refuse(err)
 	}
-	c.s.known(c)
+	c.s.registered(c)
 	if join, ok := f.(*protocol.JoinFrame); ok && frames.Version != protocol.ProtocolVersion {
 		return c.refuseVersion(join, frames.Version)
 	}
 	switch f := f.(type) {
 	case *protocol.JoinFrame:
-		if !c.s.keep(frames.Size) {
+		if !c.s.reserveMember(frames.Size) {
 			return c.refuseAs(protocol.ServerFull, protocol.ErrMemory)
 		}
 		_ = c.raw.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
-		c.s.apply(core.Arrived{Conn: c.id, From: c.from, Join: f})
+		c.s.apply(core.JoinReceived{Conn: c.id, From: c.from, Join: f})
 	case *protocol.StatusFrame:
-		c.s.apply(core.Asked{Conn: c.id})
+		c.s.apply(core.StatusRequested{Conn: c.id})
 	case *protocol.CancelFrame:
-		c.s.apply(core.Cancelling{Conn: c.id, From: c.from, Cancel: f})
+		c.s.apply(core.CancelRequested{Conn: c.id, From: c.from, Cancel: f})
 	default:
 		return c.refuse(&protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a connection begins with JOIN, STATUS or CANCEL")})
 	}
@@ -296,10 +296,10 @@ func (c *serverConn) receive(frames *protocol.FrameReader) error {
 	if err != nil {
 		return c.refuse(err)
 	}
-	if _, long := f.(*protocol.CompleteFrame); long && !c.s.keep(frames.Size) { // with the files that it owes
+	if _, long := f.(*protocol.CompleteFrame); long && !c.s.reserveMember(frames.Size) { // with the files that it owes
 		return c.refuseAs(protocol.ServerFull, protocol.ErrMemory)
 	}
-	c.s.apply(core.Received{Conn: c.id, Frame: f})
+	c.s.apply(core.FrameReceived{Conn: c.id, Frame: f})
 	return nil
 }
 
@@ -328,7 +328,7 @@ func (c *serverConn) refuseAs(code protocol.Code, fault error) error {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
 	c.queue(b)
-	c.apply(core.Closed{Conn: c.id, Why: fault.Error()})
+	c.apply(core.ConnClosed{Conn: c.id, Why: fault.Error()})
 	c.queue(nil)
 	_, _ = io.Copy(io.Discard, c.raw) // until the client has closed, or linger is over
 	return fault

@@ -19,7 +19,7 @@ func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
 // works runs a vw job of two through the server: whatever a test did to it
 // before, others are served.
-func (r *rig) works(unique uint64) {
+func (r *harness) works(unique uint64) {
 	r.t.Helper()
 	a, b := r.vw(unique, 2, 0), r.vw(unique, 2, 1)
 	a.reads("01000000 0000")

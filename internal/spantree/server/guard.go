@@ -17,7 +17,7 @@ import (
 
 // open reads a connection's first 24 bytes, behind TLS if that is what there is.
 func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
-	if err := c.first(hello[:]); err != nil {
+	if err := c.readHello(hello[:]); err != nil {
 		return hello, err
 	}
 	creds := c.s.cfg.Credentials
@@ -30,9 +30,9 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 		return hello, nil
 	}
 	if tls {
-		apart(func() { err = c.overTLS(creds, hello[:]) })
+		onOwnStack(func() { err = c.overTLS(creds, hello[:]) })
 		if err == nil {
-			err = c.first(hello[:])
+			err = c.readHello(hello[:])
 		}
 		return hello, err
 	}
@@ -43,10 +43,10 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	return hello, nil
 }
 
-func (c *serverConn) first(hello []byte) error {
-	n, err := io.ReadFull(c.talk(), hello)
+func (c *serverConn) readHello(hello []byte) error {
+	n, err := io.ReadFull(c.stream(), hello)
 	if err != nil {
-		return c.mute(fmt.Sprintf("%d of the %d bytes of a registration", n, protocol.HelloSize), err)
+		return c.logUnregistered(fmt.Sprintf("%d of the %d bytes of a registration", n, protocol.HelloSize), err)
 	}
 	return nil
 }
@@ -62,20 +62,20 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.s.cfg.HandshakeTimeout)
 	defer cancel()
 	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout)) // that for reading stands
-	g := &gated{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, begun: begun}
-	if err := g.enter(); err != nil {
+	g := &gatedConn{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, prefix: begun}
+	if err := g.acquire(); err != nil {
 		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
 	}
 	c.s.mu.Lock()
-	room := c.s.room(tlsBytes, 0)
+	room := c.s.reserve(tlsBytes, 0)
 	c.s.mu.Unlock()
 	if !room {
-		g.leave()
+		g.finish()
 		return c.refuseTLS(protocol.ErrMemory)
 	}
 	c.extra += tlsBytes
 	over, err := creds.Server(ctx, g)
-	g.leave()
+	g.finish()
 	if err != nil {
 		return c.refuseTLS(err)
 	}
@@ -99,15 +99,15 @@ func (c *serverConn) refuseTLS(err error) error {
 
 // gated is a connection in its handshake, which holds a place while it works, and
 // none while it waits for the client.
-type gated struct {
+type gatedConn struct {
 	net.Conn
-	gate  chan struct{}
-	ctx   context.Context // of the handshake
-	begun []byte          // that was read before
-	over  bool            // the handshake is; of the one goroutine that shakes hands, then reads
+	gate   chan struct{}
+	ctx    context.Context // of the handshake
+	prefix []byte          // that was read before
+	done   bool            // the handshake is; of the one goroutine that shakes hands, then reads
 }
 
-func (g *gated) enter() error {
+func (g *gatedConn) acquire() error {
 	select {
 	case g.gate <- struct{}{}:
 		return nil
@@ -117,18 +117,18 @@ func (g *gated) enter() error {
 }
 
 // leave ends the handshake.
-func (g *gated) leave() {
+func (g *gatedConn) finish() {
 	<-g.gate
-	g.over = true
+	g.done = true
 }
 
-func (g *gated) Read(b []byte) (int, error) {
-	if len(g.begun) > 0 {
-		n := copy(b, g.begun)
-		g.begun = g.begun[n:]
+func (g *gatedConn) Read(b []byte) (int, error) {
+	if len(g.prefix) > 0 {
+		n := copy(b, g.prefix)
+		g.prefix = g.prefix[n:]
 		return n, nil
 	}
-	if g.over {
+	if g.done {
 		return g.Conn.Read(b)
 	}
 	<-g.gate
@@ -138,7 +138,7 @@ func (g *gated) Read(b []byte) (int, error) {
 }
 
 // CloseWrite ends this side's direction below TLS.
-func (g *gated) CloseWrite() error {
+func (g *gatedConn) CloseWrite() error {
 	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
@@ -147,7 +147,7 @@ func (g *gated) CloseWrite() error {
 
 // proven has the client show that it has the secret, if the server has one. What
 // follows is sealed then.
-func (c *serverConn) proven(welcome []byte, frames *protocol.FrameReader) error {
+func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) error {
 	key, asks := c.s.cfg.Credentials.Control()
 	if !asks {
 		return nil
@@ -155,7 +155,7 @@ func (c *serverConn) proven(welcome []byte, frames *protocol.FrameReader) error 
 	f, err := frames.Next()
 	switch _, bad := errors.AsType[*protocol.FrameError](err); {
 	case err != nil && !bad:
-		return c.mute("the hello of the native protocol", err)
+		return c.logUnregistered("the hello of the native protocol", err)
 	case err != nil:
 		return c.refuse(err)
 	}
@@ -166,7 +166,7 @@ func (c *serverConn) proven(welcome []byte, frames *protocol.FrameReader) error 
 	if !ok {
 		return c.refuseAs(protocol.Unauthorised, fmt.Errorf("this server asks for a secret, and %v came without a proof of it", protocol.TypeOf(f)))
 	}
-	x := protocol.Exchange(key, welcome, p.Nonce, c.talk())
+	x := protocol.Exchange(key, welcome, p.Nonce, c.stream())
 	if !x.Accepts(auth.Client, p.Proof[:]) {
 		return c.refuseAs(protocol.Unauthorised, errors.New("the secret is not the server's: another file, or the proof was changed on its way or is of another conversation"))
 	}
@@ -177,7 +177,7 @@ func (c *serverConn) proven(welcome []byte, frames *protocol.FrameReader) error 
 	// Not by the writer: what that one sends next is sealed. Nothing else is under way,
 	// for the client has had WELCOME.
 	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
-	if _, err := c.talk().Write(b); err != nil {
+	if _, err := c.stream().Write(b); err != nil {
 		return err
 	}
 	_ = c.raw.SetWriteDeadline(time.Time{}) // from now on the machine watches writes

@@ -44,7 +44,7 @@ func startJournal(path string, limit time.Duration, log *slog.Logger, open func(
 			return start, err
 		case <-slow.C:
 			log.Warn("waiting for the disk of the journal", "file", path, "for", time.Since(began).Round(time.Second))
-			slow.Reset(journalSaysEvery)
+			slow.Reset(journalLogInterval)
 		case <-late.C:
 			close(left)
 			return journalStart{}, fmt.Errorf("cannot read the journal %s: no answer within %v: does the file system hang? Look at the disk or server that has it: %w",

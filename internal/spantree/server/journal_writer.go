@@ -24,10 +24,10 @@ type journalWriter struct {
 
 	mu      sync.Mutex
 	queue   []core.Persist
-	left    int           // records that were left out, see maxUnwritten
+	omitted int           // records that were left out, see maxUnwritten
 	writing int           // records of the batch under way
 	since   time.Duration // the first tick of the server that saw it; 0: none yet
-	said    time.Duration // when the log mentioned it last; 0: it did not
+	logged  time.Duration // when the log mentioned it last; 0: it did not
 	closing bool
 	wake    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended, as is err
@@ -36,10 +36,10 @@ type journalWriter struct {
 
 const (
 	// The log mentions a write of the journal that takes this long, then every journalSaysEvery.
-	journalSlow      = 5 * time.Second
-	journalSaysEvery = time.Minute
+	journalSlow        = 5 * time.Second
+	journalLogInterval = time.Minute
 	// closeWithin is how long Close waits for the disk.
-	closeWithin = 5 * time.Second
+	closeTimeout = 5 * time.Second
 	// maxUnwritten is how many records wait for a slow disk before those of single files,
 	// which no later start needs, are left out.
 	maxUnwritten = 4096
@@ -57,14 +57,14 @@ func (w *journalWriter) add(p core.Persist) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, single := p.Record.(*protocol.DeliveredRecord); single && len(w.queue) >= maxUnwritten {
-		w.left++
+		w.omitted++
 		return
 	}
 	w.queue = append(w.queue, p)
-	w.ring()
+	w.signal()
 }
 
-func (w *journalWriter) ring() {
+func (w *journalWriter) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default: // the goroutine is about to look
@@ -76,15 +76,15 @@ func (w *journalWriter) run() {
 	defer close(w.done)
 	for range w.wake {
 		w.mu.Lock()
-		batch, left, closing := w.queue, w.left, w.closing
-		w.queue, w.left, w.writing, w.since, w.said = nil, 0, len(batch), 0, 0
+		batch, left, closing := w.queue, w.omitted, w.closing
+		w.queue, w.omitted, w.writing, w.since, w.logged = nil, 0, len(batch), 0, 0
 		w.mu.Unlock()
 		if left > 0 {
 			w.log.Warn("records of delivered files were left out of a slow journal", "file", w.j.path, "records", left)
 		}
 		w.write(batch)
 		w.mu.Lock()
-		slow := w.said > 0
+		slow := w.logged > 0
 		w.writing = 0
 		w.mu.Unlock()
 		if slow {
@@ -135,8 +135,8 @@ func (w *journalWriter) watch(now time.Duration) {
 	case w.writing == 0:
 	case w.since == 0:
 		w.since = now
-	case now-w.since >= journalSlow && (w.said == 0 || now-w.said >= journalSaysEvery):
-		w.said, due = now, true
+	case now-w.since >= journalSlow && (w.logged == 0 || now-w.logged >= journalLogInterval):
+		w.logged, due = now, true
 	}
 	since, writing, queued := w.since, w.writing, len(w.queue)
 	w.mu.Unlock()
@@ -150,9 +150,9 @@ func (w *journalWriter) watch(now time.Duration) {
 func (w *journalWriter) close() error {
 	w.mu.Lock()
 	w.closing = true
-	w.ring()
+	w.signal()
 	w.mu.Unlock()
-	limit := time.NewTimer(closeWithin)
+	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()
 	select {
 	case <-w.done:
@@ -161,6 +161,6 @@ func (w *journalWriter) close() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return fmt.Errorf("spantree: the disk has not taken %d records of the journal %s within %v: the end of the newest runs may be lost",
-			w.writing+len(w.queue), w.j.path, closeWithin)
+			w.writing+len(w.queue), w.j.path, closeTimeout)
 	}
 }

@@ -78,17 +78,17 @@ func onDisk(s *Server) *testDisk {
 }
 
 // serveOnDisk is serveTCP with a journal on a testDisk.
-func serveOnDisk(t *testing.T, cfg ServerConfig) (*rig, *testDisk) {
+func serveOnDisk(t *testing.T, cfg ServerConfig) (*harness, *testDisk) {
 	t.Helper()
 	r := serveTCP(t, cfg)
 	return r, onDisk(r.s)
 }
 
 // simulateOnDisk is simulate with a journal.
-func simulateOnDisk(t *testing.T, cfg ServerConfig, story func(t *testing.T, n *mem.Network, r *rig, d *testDisk)) {
+func simulateOnDisk(t *testing.T, cfg ServerConfig, story func(t *testing.T, n *mem.Network, r *harness, d *testDisk)) {
 	t.Helper()
 	cfg.StateFile = filepath.Join(t.TempDir(), "state")
-	simulate(t, cfg, func(t *testing.T, n *mem.Network, r *rig) { story(t, n, r, onDisk(r.s)) })
+	simulate(t, cfg, func(t *testing.T, n *mem.Network, r *harness) { story(t, n, r, onDisk(r.s)) })
 }
 
 // delivered brings a job of two ranks with a run key to where only the record of its end
@@ -146,7 +146,7 @@ func lineTime(t *testing.T, log, words string) time.Time {
 // While the disk of the journal is frozen heartbeats are answered, other jobs go on, and a job
 // that has delivered its files waits for its end to be recorded, with a name.
 func TestSimFrozenJournal(t *testing.T) {
-	simulateOnDisk(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *rig, d *testDisk) {
+	simulateOnDisk(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness, d *testDisk) {
 		thaw := d.freeze()
 		defer thaw()
 		froze := time.Now()
@@ -185,7 +185,7 @@ func TestSimFrozenJournal(t *testing.T) {
 // A disk that stays frozen fails the jobs that wait for it, in time and by name. Their files
 // are delivered, so once the disk takes the record, late attempts learn that.
 func TestSimJournalTimeout(t *testing.T) {
-	simulateOnDisk(t, ServerConfig{JournalTimeout: 2 * time.Minute}, func(t *testing.T, n *mem.Network, r *rig, d *testDisk) {
+	simulateOnDisk(t, ServerConfig{JournalTimeout: 2 * time.Minute}, func(t *testing.T, n *mem.Network, r *harness, d *testDisk) {
 		thaw := d.freeze()
 		defer thaw()
 		began := time.Now()
@@ -212,7 +212,7 @@ func TestSimJournalTimeout(t *testing.T) {
 
 // Records that wait for a slow disk are synced together.
 func TestSimJournalBatches(t *testing.T) {
-	simulateOnDisk(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *rig, d *testDisk) {
+	simulateOnDisk(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness, d *testDisk) {
 		thaw := d.freeze()
 		defer thaw()
 		var all []*client.Member
@@ -322,7 +322,7 @@ func TestSimCloseWithAFrozenJournal(t *testing.T) {
 		if err := s.Close(); err == nil || !strings.Contains(err.Error(), "has not taken 1 records of the journal") {
 			t.Errorf("Close: %v", err)
 		}
-		if took := time.Since(began); took > closeWithin {
+		if took := time.Since(began); took > closeTimeout {
 			t.Errorf("Close took %v", took)
 		}
 		thaw()

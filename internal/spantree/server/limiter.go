@@ -13,23 +13,23 @@ const maxWarnings = 200
 
 // limiter lets some events through a second, and counts the others.
 type limiter struct {
-	mu     sync.Mutex
-	second time.Time
-	n      int
-	left   int // out, since the last one that was let through
+	mu         sync.Mutex
+	second     time.Time
+	n          int
+	suppressed int // out, since the last one that was let through
 }
 
 // let reports whether an event is let through, and how many were not before it.
-func (l *limiter) let(now time.Time) (ok bool, left int) {
+func (l *limiter) allow(now time.Time) (ok bool, left int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.second) >= time.Second {
 		l.second, l.n = now, 0
 	}
 	if l.n++; l.n > maxWarnings {
-		l.left++
+		l.suppressed++
 		return false, 0
 	}
-	left, l.left = l.left, 0
+	left, l.suppressed = l.suppressed, 0
 	return true, left
 }

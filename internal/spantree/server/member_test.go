@@ -115,7 +115,7 @@ func TestModelsThatDiffer(t *testing.T) {
 }
 
 // wired returns the members of a job that is wired.
-func (r *rig) wired(n int) []*client.Member {
+func (r *harness) wired(n int) []*client.Member {
 	r.t.Helper()
 	var all []*client.Member
 	for rank := range n {

@@ -74,7 +74,7 @@ func finishAll(t *testing.T, all []*client.Member) {
 func TestSimServerThatIsStartedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, journal := mem.New(), filepath.Join(t.TempDir(), "state")
-		start := func() *rig {
+		start := func() *harness {
 			l, err := n.Host("gateway").Listen(t.Context(), ":26543")
 			if err != nil {
 				t.Fatal(err)
@@ -109,7 +109,7 @@ func TestSimServerThatIsStartedAgain(t *testing.T) {
 // server has not seen it go, or the epoch ends, and the next one has the same
 // ranks, of which nobody lacks anything.
 func TestSimRankThatLosesItsConnection(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness) {
 		all, _ := waitWired(t, n, protocol.Job{UniqueID: 1}, 3)
 		all[1].DropConnection(errors.New("a switch has been started anew"))
 		time.Sleep(5 * time.Second)
@@ -131,7 +131,7 @@ func TestSimMissedBye(t *testing.T) {
 	for _, remembers := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			n, journal := mem.New(), filepath.Join(t.TempDir(), "state")
-			start := func() *rig {
+			start := func() *harness {
 				l, err := n.Host("gateway").Listen(t.Context(), ":26543")
 				if err != nil {
 					t.Fatal(err)
@@ -174,7 +174,7 @@ func TestSimMissedBye(t *testing.T) {
 
 // The loss of a rank is what it says, as long as the server is the same.
 func TestSimLossWithoutARestart(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all, wirings := waitWired(t, n, protocol.Job{UniqueID: 1}, 2)
 		n.Cut("h0") // for a moment
 		time.Sleep(3 * time.Second)
@@ -196,7 +196,7 @@ func TestSimLossWithoutARestart(t *testing.T) {
 func TestSimFilesOfAnEarlierAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := mem.New()
-		start := func() *rig {
+		start := func() *harness {
 			l, err := n.Host("gateway").Listen(t.Context(), ":26543")
 			if err != nil {
 				t.Fatal(err)

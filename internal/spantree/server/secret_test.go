@@ -36,7 +36,7 @@ func refusedWith(t *testing.T, err error, words string) {
 }
 
 // pair joins both ranks of a job, lets it be wired, and ends it.
-func (r *rig) pair(creds *auth.Credentials, id uint64) {
+func (r *harness) pair(creds *auth.Credentials, id uint64) {
 	r.t.Helper()
 	var ms [2]*client.Member
 	for rank := range ms {
@@ -76,7 +76,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	creds := secretCreds(t, goodSecret)
 	guarded, open := serveTCP(t, ServerConfig{Credentials: creds}), serveTCP(t, ServerConfig{})
 	for name, c := range map[string]struct {
-		r     *rig
+		r     *harness
 		creds *auth.Credentials
 		words string
 	}{
@@ -225,7 +225,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-func testFlip(t *testing.T, r *rig, creds *auth.Credentials, up bool, at int) {
+func testFlip(t *testing.T, r *harness, creds *auth.Credentials, up bool, at int) {
 	t.Helper()
 	mitm := between(t, r.addr, flip(up, at))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

@@ -25,20 +25,20 @@ type Server struct {
 	cfg     ServerConfig
 	journal *journalWriter // nil: there is none
 
-	mu         sync.Mutex
-	mind       *core.Machine
-	conns      map[core.ConnID]*serverConn
-	listeners  map[net.Listener]bool
-	pending    map[string]int // connections that have not said what they want, by address
-	strangers  []core.ConnID  // the same, oldest first; some are known by now, or gone
-	waiting    int            // how many of them there are, without those that were dropped
-	maxWaiting int            // of them, by the descriptors that this process may have
-	budget     budget
-	last       core.ConnID
-	closed     bool
-	draining   bool
-	encoded    *parcel // of encodedOf: one EPOCH_START goes to many; nil: none
-	encodedOf  protocol.Frame
+	mu          sync.Mutex
+	core        *core.Machine
+	conns       map[core.ConnID]*serverConn
+	listeners   map[net.Listener]bool
+	pending     map[string]int // connections that have not said what they want, by address
+	handshaking []core.ConnID  // the same, oldest first; some are known by now, or gone
+	waiting     int            // how many of them there are, without those that were dropped
+	maxWaiting  int            // of them, by the descriptors that this process may have
+	budget      budget
+	last        core.ConnID
+	closed      bool
+	draining    bool
+	encoded     *message // of encodedOf: one EPOCH_START goes to many; nil: none
+	encodedOf   protocol.Frame
 
 	warnings   limiter
 	handshakes chan struct{} // one in it for each TLS handshake that works
@@ -76,17 +76,17 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	var incarnation [8]byte
 	protocol.Random(incarnation[:])
-	s.mind = core.NewMachine(core.Rules{
-		MaxJobs: cfg.MaxJobs, MaxRanks: cfg.MaxRanks, Tick: core.Tick, JournalTimeout: cfg.JournalTimeout, LostAfter: cfg.LostAfter, PortTimeout: cfg.PortTimeout, ReplaceTimeout: cfg.ReplaceTimeout, IdleFor: cfg.IdleTimeout,
+	s.core = core.NewMachine(core.Rules{
+		MaxJobs: cfg.MaxJobs, MaxRanks: cfg.MaxRanks, Tick: core.TickInterval, JournalTimeout: cfg.JournalTimeout, LostAfter: cfg.LostAfter, PortTimeout: cfg.PortTimeout, ReplaceTimeout: cfg.ReplaceTimeout, IdleFor: cfg.IdleTimeout,
 		Remember: cfg.MaxFinished, RememberBytes: cfg.MaxMemory / finishedShare, RememberFor: cfg.FinishedAge, Version: cfg.Version,
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), protocol.Random)
 	for _, r := range runs {
-		s.mind.Recall(r)
+		s.core.Recall(r)
 	}
 	s.born = time.Now()
-	s.mind.Read(s.born)
+	s.core.Read(s.born)
 	if term > 1 {
-		s.mind.Grace = s.mind.Now.Add(cmp.Or(cfg.Grace, cfg.LostAfter))
+		s.core.Grace = s.core.Now.Add(cmp.Or(cfg.Grace, cfg.LostAfter))
 	}
 	return s, nil
 }
@@ -100,7 +100,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(net.ErrClosed, l.Close())
 	}
 	defer s.serving.Done()
-	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.mind.Term, "protocols", s.protocols())
+	s.cfg.Log.Info("serving", "addr", l.Addr().String(), "term", s.core.Term, "protocols", s.protocols())
 	ctx, cancel := context.WithCancel(ctx)
 	var watcher, clients sync.WaitGroup
 	watcher.Go(func() {
@@ -128,12 +128,12 @@ func (s *Server) open(l net.Listener) bool {
 
 // watch keeps the server's time, and closes the listener at its end.
 func (s *Server) watch(ctx context.Context, l net.Listener) {
-	t := time.NewTicker(core.Tick)
+	t := time.NewTicker(core.TickInterval)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			s.apply(core.Ticked{})
+			s.apply(core.TimePassed{})
 			continue
 		case <-ctx.Done():
 		case <-s.done:
@@ -145,7 +145,7 @@ func (s *Server) watch(ctx context.Context, l net.Listener) {
 
 // accept serves every connection on its own goroutine.
 func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitGroup) error {
-	a := &transport.Acceptor{Listener: l, Shed: s.shed, Log: s.cfg.Log}
+	a := &transport.Acceptor{Listener: l, Shed: s.shedOne, Log: s.cfg.Log}
 	defer a.Close()
 	for {
 		c, err := a.Accept(ctx)
@@ -163,10 +163,10 @@ func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitG
 }
 
 // shed makes room for a connection where no descriptor is left.
-func (s *Server) shed() bool {
+func (s *Server) shedOne() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.dropStranger()
+	return s.dropHandshake()
 }
 
 func (s *Server) ended() bool {
@@ -187,18 +187,18 @@ func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 		_ = nc.Close() // nothing was said
 		return nil
 	}
-	for s.waiting >= s.maxWaiting && s.dropStranger() {
+	for s.waiting >= s.maxWaiting && s.dropHandshake() {
 	}
-	if why := s.full(from); why != "" {
+	if why := s.rejection(from); why != "" {
 		s.mu.Unlock()
-		s.turnAway(nc, from, why)
+		s.reject(nc, from, why)
 		return nil
 	}
 	s.pending[from.Host]++
 	s.waiting++
 	s.last++
-	if s.strangers = append(s.strangers, s.last); len(s.strangers) > 2*len(s.conns)+64 {
-		s.strangers = slices.DeleteFunc(s.strangers, func(id core.ConnID) bool { c := s.conns[id]; return id != s.last && (c == nil || c.known) })
+	if s.handshaking = append(s.handshaking, s.last); len(s.handshaking) > 2*len(s.conns)+64 {
+		s.handshaking = slices.DeleteFunc(s.handshaking, func(id core.ConnID) bool { c := s.conns[id]; return id != s.last && (c == nil || c.registered) })
 	}
 	c := newServerConn(s, s.last, nc, from, l)
 	s.conns[c.id] = c
@@ -221,15 +221,15 @@ func endpointOf(c net.Conn) core.Endpoint {
 func (s *Server) term() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mind.Term
+	return s.core.Term
 }
 
 // known counts a connection that has said what it wants.
-func (s *Server) known(c *serverConn) {
+func (s *Server) registered(c *serverConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !c.known {
-		c.known = true
+	if !c.registered {
+		c.registered = true
 		if !c.dropped {
 			s.waiting--
 		}
@@ -241,7 +241,7 @@ func (s *Server) known(c *serverConn) {
 
 // forget ends a connection's registration.
 func (s *Server) forget(c *serverConn) {
-	s.known(c)
+	s.registered(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.id)
@@ -274,9 +274,9 @@ func (s *Server) protocols() string {
 func (s *Server) apply(ev core.Event) {
 	events := []core.Event{ev}
 	for len(events) > 0 {
-		var notes []core.Note
+		var notes []core.LogLine
 		s.mu.Lock()
-		out := s.mind.Step(time.Now(), events[0])
+		out := s.core.Step(time.Now(), events[0])
 		events = events[1:]
 		for _, a := range out {
 			switch a := a.(type) {
@@ -286,7 +286,7 @@ func (s *Server) apply(ev core.Event) {
 				if c := s.conns[a.Conn]; c != nil {
 					c.queue(a.Bytes)
 				}
-			case core.HangUp:
+			case core.CloseConn:
 				if c := s.conns[a.Conn]; c != nil {
 					c.queue(nil)
 				}
@@ -297,20 +297,20 @@ func (s *Server) apply(ev core.Event) {
 				case a.Receipt != 0:
 					events = append(events, core.Persisted{Receipt: a.Receipt, Err: nil})
 				}
-			case core.Note:
+			case core.LogLine:
 				notes = append(notes, a)
 			default:
 				panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
 			}
 		}
-		elapsed := s.mind.Now.Sub(s.born)
+		elapsed := s.core.Now.Sub(s.born)
 		s.elapsed.Store(int64(elapsed))
-		_, tick := ev.(core.Ticked)
+		_, tick := ev.(core.TimePassed)
 		if tick {
-			s.budget.keeps(s.mind.Holds())
+			s.budget.setKept(s.core.MemoryUse())
 			s.expireWrites(elapsed)
 		}
-		if s.draining && s.mind.Idle() {
+		if s.draining && s.core.Idle() {
 			s.end()
 		}
 		s.mu.Unlock()
@@ -318,7 +318,7 @@ func (s *Server) apply(ev core.Event) {
 			s.journal.watch(elapsed)
 		}
 		for _, n := range notes {
-			if n.Often {
+			if n.RateLimited {
 				s.complain(n.Text, n.Attrs...)
 				continue
 			}
@@ -350,7 +350,7 @@ func (s *Server) send(a core.SendFrame) {
 		if err != nil {
 			panic(fmt.Sprintf("BUG: spantree: the server made a frame over its limits: %v", err))
 		}
-		s.encoded, s.encodedOf = &parcel{b: b}, a.Frame
+		s.encoded, s.encodedOf = &message{b: b}, a.Frame
 	}
 	c.post(s.encoded)
 	if _, own := a.Frame.(*protocol.JobsFrame); own { // large, and this client's alone
@@ -364,7 +364,7 @@ func (s *Server) Drain() {
 	s.mu.Lock()
 	s.draining = true
 	s.mu.Unlock()
-	s.apply(core.Drained{})
+	s.apply(core.DrainRequested{})
 }
 
 // end makes every Serve return.
@@ -418,8 +418,8 @@ func (s *Server) Close() error {
 func (s *Server) Status() protocol.ServerStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mind.Read(time.Now())
-	return s.mind.Status()
+	s.core.Read(time.Now())
+	return s.core.Status()
 }
 
 // warn logs what a connection did wrong.
@@ -429,7 +429,7 @@ func (s *Server) warn(c *serverConn, text string, err error) {
 
 // complain logs a warning about a client, unless there are too many.
 func (s *Server) complain(text string, attrs ...slog.Attr) {
-	ok, left := s.warnings.let(time.Now())
+	ok, left := s.warnings.allow(time.Now())
 	if !ok {
 		return
 	}

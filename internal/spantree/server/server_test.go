@@ -80,7 +80,7 @@ func TestBoundOfSilentConnectionsFromOneAddress(t *testing.T) {
 }
 
 // waitPending waits until so many connections have not said what they want.
-func (r *rig) waitPending(n int) {
+func (r *harness) waitPending(n int) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		r.s.mu.Lock()

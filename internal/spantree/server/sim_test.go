@@ -20,7 +20,7 @@ import (
 
 // simulate runs a story on a network in memory: its clock is the bubble's, so
 // ten minutes take no time and come out the same each time.
-func simulate(t *testing.T, cfg ServerConfig, story func(t *testing.T, n *mem.Network, r *rig)) {
+func simulate(t *testing.T, cfg ServerConfig, story func(t *testing.T, n *mem.Network, r *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		n := mem.New()
@@ -79,7 +79,7 @@ func closeAll(t *testing.T, all []*client.Member) {
 
 // A stopped host is noticed after lost_after, by everybody, with one cause.
 func TestSimStoppedHost(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 5)
 		time.Sleep(time.Hour) // a job that just works
 		stopped := time.Now()
@@ -108,7 +108,7 @@ func TestSimStoppedHost(t *testing.T) {
 
 // A killed host is noticed at once.
 func TestSimKilledHost(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 3)
 		killed := time.Now()
 		n.Cut("h1")
@@ -125,7 +125,7 @@ func TestSimKilledHost(t *testing.T) {
 // A rank that waits tells its log every 10 s for whom, and gives up after 10
 // minutes with the same words.
 func TestSimWaitingForARankThatDoesNotCome(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness) {
 		var log bytes.Buffer
 		cfg := simConfig(n, protocol.Job{UniqueID: 1}, 0, 2)
 		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -155,7 +155,7 @@ func TestSimWaitingForARankThatDoesNotCome(t *testing.T) {
 
 // A server that is stopped is away after ServerTimeout, not before.
 func TestSimStoppedServer(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		cfg := simConfig(n, protocol.Job{}, 0, 1)
 		cfg.LostAfter = time.Hour // or the server would hang up first
 		m, err := client.Join(t.Context(), cfg)
@@ -180,7 +180,7 @@ func TestSimStoppedServer(t *testing.T) {
 // A job of many ranks: every rank gets the same EPOCH_START, and the loss of one is
 // one cause for all.
 func TestSimManyRanks(t *testing.T) {
-	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *rig) {
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 200)
 		n.Cut("h77")
 		for rank, m := range all {

@@ -55,7 +55,7 @@ func TestTheSecretVouchesForTLS(t *testing.T) {
 	server, rank := tlsSite(t)
 	certified := serveTCP(t, ServerConfig{Credentials: &auth.Credentials{TLS: server.TLS, Secret: secret}})
 	for name, c := range map[string]struct {
-		r     *rig
+		r     *harness
 		creds *auth.Credentials
 		words string
 	}{
@@ -118,7 +118,7 @@ func TestTLSStrangersAreRefused(t *testing.T) {
 	guarded, open := serveTCP(t, ServerConfig{Credentials: server}), serveTCP(t, ServerConfig{})
 	both := serveTCP(t, ServerConfig{Credentials: &auth.Credentials{TLS: server.TLS, Secret: secretCreds(t, goodSecret).Secret}})
 	for name, c := range map[string]struct {
-		r     *rig
+		r     *harness
 		creds *auth.Credentials
 		words string
 	}{

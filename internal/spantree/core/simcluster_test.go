@@ -16,20 +16,20 @@ import (
 // to the protocol, late and in order, too. They may die, fall silent and come
 // anew at any time. The stage knows what they have done and checks what the
 // machine makes of it.
-type stage struct {
+type simCluster struct {
 	t interface {
 		Helper()
 		Fatalf(string, ...any)
 	}
-	m      *Machine
-	now    time.Time
-	total  int
-	steps  uint64 // of the job
-	policy protocol.OnLoss
-	key    string
-	actors []*actor // in the order of their connections
-	conns  ConnID
-	tale   []string // what happened, for a test that fails
+	m       *Machine
+	now     time.Time
+	total   int
+	steps   uint64 // of the job
+	policy  protocol.OnLoss
+	key     string
+	actors  []*fakeRank // in the order of their connections
+	conns   ConnID
+	history []string // what happened, for a test that fails
 
 	holders map[string]uint64 // epoch and rank → attempt: one at most
 	resumes map[protocol.Epoch]point
@@ -42,7 +42,7 @@ type stage struct {
 }
 
 // actor is a client's process.
-type actor struct {
+type fakeRank struct {
 	conn    ConnID
 	rank    int // -1: a spare
 	number  uint64
@@ -59,7 +59,7 @@ type actor struct {
 	members int
 	fenced  protocol.Epoch // the newest epoch that is over for it
 	at      point          // completed
-	lacks   bool
+	missing bool
 	pulls   bool
 	source  int
 	want    point
@@ -67,16 +67,16 @@ type actor struct {
 	pace    time.Duration
 	owes    []string
 
-	spare    bool             // another attempt has its rank: nobody counts on what it holds
-	standing []protocol.Frame // what it says again on another connection
+	spare     bool             // another attempt has its rank: nobody counts on what it holds
+	replayLog []protocol.Frame // what it says again on another connection
 }
 
-func newStage(t interface {
+func newSimCluster(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, total int, steps uint64, policy protocol.OnLoss, key string,
-) *stage {
-	s := &stage{
+) *simCluster {
+	s := &simCluster{
 		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
 		holders: map[string]uint64{}, resumes: map[protocol.Epoch]point{}, given: map[string]bool{}, owed: map[string]bool{},
 	}
@@ -84,24 +84,24 @@ func newStage(t interface {
 	return s
 }
 
-func (s *stage) fatalf(format string, args ...any) {
+func (s *simCluster) fatalf(format string, args ...any) {
 	s.t.Helper()
-	n := len(s.tale)
-	s.t.Fatalf("%s\n%q", fmt.Sprintf(format, args...), s.tale[max(0, n-60):])
+	n := len(s.history)
+	s.t.Fatalf("%s\n%q", fmt.Sprintf(format, args...), s.history[max(0, n-60):])
 }
 
-func (s *stage) note(format string, args ...any) {
-	s.tale = append(s.tale, fmt.Sprintf(format, args...))
+func (s *simCluster) note(format string, args ...any) {
+	s.history = append(s.history, fmt.Sprintf(format, args...))
 }
 
 // step lets something happen to the server.
-func (s *stage) step(ev Event) {
+func (s *simCluster) step(ev Event) {
 	var answers []Event
 	for _, a := range s.m.Step(s.now, ev) {
 		switch a := a.(type) {
 		case SendFrame:
 			s.hear(a.Conn, a.Frame)
-		case HangUp:
+		case CloseConn:
 			if c := s.actor(a.Conn); c != nil && !c.cut {
 				c.inbox, c.cut = append(c.inbox, nil), true
 			}
@@ -131,11 +131,11 @@ func (s *stage) step(ev Event) {
 	}
 }
 
-func (s *stage) Helper() { s.t.Helper() }
+func (s *simCluster) Helper() { s.t.Helper() }
 
-func (s *stage) Fatalf(format string, args ...any) { s.t.Helper(); s.fatalf(format, args...) }
+func (s *simCluster) Fatalf(format string, args ...any) { s.t.Helper(); s.fatalf(format, args...) }
 
-func (s *stage) actor(c ConnID) *actor {
+func (s *simCluster) actor(c ConnID) *fakeRank {
 	for _, a := range s.actors {
 		if a.conn == c {
 			return a
@@ -145,7 +145,7 @@ func (s *stage) actor(c ConnID) *actor {
 }
 
 // hear puts a frame into an actor's inbox, and checks what it means.
-func (s *stage) hear(conn ConnID, f protocol.Frame) {
+func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 	a := s.actor(conn)
 	if a == nil || a.cut {
 		s.fatalf("%v is sent to connection %d, which has ended", protocol.TypeOf(f), conn)
@@ -188,7 +188,7 @@ func (s *stage) hear(conn ConnID, f protocol.Frame) {
 }
 
 // checkStart holds a wiring against what the actors know.
-func (s *stage) checkStart(a *actor, f *protocol.EpochStartFrame) {
+func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 	key := fmt.Sprint(f.Epoch, f.Epoch.Incarnation, " ", a.rank)
 	if other, ok := s.holders[key]; ok && other != a.number {
 		s.fatalf("rank %d of epoch %v is held by attempts %d and %d", a.rank, f.Epoch, other, a.number)
@@ -227,7 +227,7 @@ func (s *stage) checkStart(a *actor, f *protocol.EpochStartFrame) {
 }
 
 // read lets an actor take the oldest frame of its inbox.
-func (s *stage) read(a *actor) {
+func (s *simCluster) read(a *fakeRank) {
 	f := a.inbox[0]
 	a.inbox = a.inbox[1:]
 	switch f := f.(type) {
@@ -240,20 +240,20 @@ func (s *stage) read(a *actor) {
 		a.heard()
 		if a.final && len(f.Members) < a.members {
 			a.final = false // it may have got other duties
-			a.standing = slices.DeleteFunc(a.standing, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
+			a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
 		}
-		a.epoch, a.lacks, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
+		a.epoch, a.missing, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
 		s.lowest = f.Members[0].Rank
 		for _, l := range f.Missing {
 			if l.Rank == a.rank {
-				a.lacks, a.source = true, l.Source
+				a.missing, a.source = true, l.Source
 			}
 		}
 		s.through(a)
 	case *protocol.PullFrame:
 		a.spare, a.token = false, f.Token
 		a.heard()
-		a.epoch, a.lacks, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
+		a.epoch, a.missing, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
 	case *protocol.EpochEndFrame:
 		if f.Final {
 			a.dead = true
@@ -262,7 +262,7 @@ func (s *stage) read(a *actor) {
 		if f.Epoch.Compare(a.fenced) > 0 {
 			a.fenced = f.Epoch
 		}
-		a.lacks, a.pulls = false, false
+		a.missing, a.pulls = false, false
 		a.say(&protocol.PositionFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
 	case *protocol.DeliverFrame:
 		a.owes = append(a.owes, f.Files...)
@@ -276,24 +276,24 @@ func (s *stage) read(a *actor) {
 	}
 }
 
-func (a *actor) say(f protocol.Frame) {
+func (a *fakeRank) say(f protocol.Frame) {
 	a.outbox = append(a.outbox, f)
-	a.standing = append(a.standing, f)
+	a.replayLog = append(a.replayLog, f)
 }
 
 // tell says something that need not be said again.
-func (a *actor) tell(f protocol.Frame) { a.outbox = append(a.outbox, f) }
+func (a *fakeRank) tell(f protocol.Frame) { a.outbox = append(a.outbox, f) }
 
 // heard forgets what need not be said again in a new epoch.
-func (a *actor) heard() {
-	a.standing = slices.DeleteFunc(a.standing, func(f protocol.Frame) bool {
+func (a *fakeRank) heard() {
+	a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool {
 		t := protocol.TypeOf(f)
 		return t == protocol.TypeReady || t == protocol.TypePosition
 	})
 }
 
 // flush lets the server hear the oldest thing an actor has said.
-func (s *stage) flush(a *actor) {
+func (s *simCluster) flush(a *fakeRank) {
 	f := a.outbox[0]
 	a.outbox = a.outbox[1:]
 	if !a.cut {
@@ -303,13 +303,13 @@ func (s *stage) flush(a *actor) {
 			delete(s.owed, key)
 			s.done++
 		}
-		s.step(Received{a.conn, f})
+		s.step(FrameReceived{a.conn, f})
 	}
 }
 
 // through sends COMPLETE after the last step.
-func (s *stage) through(a *actor) {
-	if a.at.step < s.steps || a.final || a.lacks {
+func (s *simCluster) through(a *fakeRank) {
+	if a.at.step < s.steps || a.final || a.missing {
 		return
 	}
 	a.final = true
@@ -322,19 +322,19 @@ func (s *stage) through(a *actor) {
 
 // works tells that an actor is in an epoch that is not over for it, with all
 // that it needs.
-func (a *actor) works() bool {
-	return !a.dead && a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.lacks && !a.final
+func (a *fakeRank) works() bool {
+	return !a.dead && a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.missing && !a.final
 }
 
 // give is an actor's contribution to its next step.
-func (s *stage) give(a *actor) { s.given[a.contribution(a.rank)] = true }
+func (s *simCluster) give(a *fakeRank) { s.given[a.contribution(a.rank)] = true }
 
-func (a *actor) contribution(rank int) string {
+func (a *fakeRank) contribution(rank int) string {
 	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.step+1)
 }
 
 // complete lets an actor complete its next step, if all have given theirs.
-func (s *stage) complete(a *actor) bool {
+func (s *simCluster) complete(a *fakeRank) bool {
 	given := 0
 	for r := range s.total {
 		if s.given[a.contribution(r)] {
@@ -351,8 +351,8 @@ func (s *stage) complete(a *actor) bool {
 }
 
 // fetch lets an actor take what it lacks, if its source is there and has it.
-func (s *stage) fetch(a *actor) bool {
-	if !a.lacks || a.dead {
+func (s *simCluster) fetch(a *fakeRank) bool {
+	if !a.missing || a.dead {
 		return false
 	}
 	for _, b := range s.actors {
@@ -360,7 +360,7 @@ func (s *stage) fetch(a *actor) bool {
 			continue
 		}
 		if a.pulls && b.final || !a.pulls && b.epoch == a.epoch && b.fenced.Compare(b.epoch) < 0 || !a.pulls && b.final {
-			a.at, a.lacks, a.pulls = a.want, false, false
+			a.at, a.missing, a.pulls = a.want, false, false
 			s.through(a)
 			return true
 		}
@@ -369,17 +369,17 @@ func (s *stage) fetch(a *actor) bool {
 }
 
 // enter starts another attempt of a rank; -1: a spare.
-func (s *stage) enter(rank int) *actor {
+func (s *simCluster) enter(rank int) *fakeRank {
 	s.conns++
-	a := &actor{conn: s.conns, rank: rank, number: uint64(s.conns), gen: s.gen, pace: time.Duration(1+s.conns%3*3) * time.Second}
+	a := &fakeRank{conn: s.conns, rank: rank, number: uint64(s.conns), gen: s.gen, pace: time.Duration(1+s.conns%3*3) * time.Second}
 	s.actors = append(s.actors, a)
 	s.note("%d(%d) joins", a.conn, rank)
 	s.join(a)
 	return a
 }
 
-func (s *stage) join(a *actor) {
-	s.step(Arrived{a.conn, Endpoint{Host: "10.0.0.1", Local: "10.0.0.9"}, &protocol.JoinFrame{
+func (s *simCluster) join(a *fakeRank) {
+	s.step(JoinReceived{a.conn, Endpoint{Host: "10.0.0.1", Local: "10.0.0.9"}, &protocol.JoinFrame{
 		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sha256.Sum256(nil), Attempt: a.number,
 		OnLoss: s.policy, SlowFactor: 2, Generation: a.gen, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step, Token: a.token,
 	}})
@@ -387,10 +387,10 @@ func (s *stage) join(a *actor) {
 
 // reconnect gives an actor another connection. The server may not know yet that
 // the old one has ended; what was under way is lost.
-func (s *stage) reconnect(a *actor, heard bool) {
+func (s *simCluster) reconnect(a *fakeRank, heard bool) {
 	if old := a.conn; heard && !a.cut {
 		a.cut, a.away = true, true
-		s.step(Closed{old, "connection closed"})
+		s.step(ConnClosed{old, "connection closed"})
 	}
 	if s.ended {
 		return
@@ -399,13 +399,13 @@ func (s *stage) reconnect(a *actor, heard bool) {
 	s.note("%d(%d) is back as %d", a.conn, a.rank, s.conns)
 	a.conn, a.cut, a.away, a.inbox, a.outbox = s.conns, false, false, nil, nil
 	s.join(a)
-	for _, f := range a.standing {
+	for _, f := range a.replayLog {
 		a.say(f)
 	}
 }
 
 // restart gives the server another life, with or without a journal.
-func (s *stage) restart(term uint32) {
+func (s *simCluster) restart(term uint32) {
 	s.note("restart")
 	s.m = NewMachine(testRules, term, s.m.Incarnation+1, constant)
 	for _, a := range s.actors {
@@ -414,25 +414,25 @@ func (s *stage) restart(term uint32) {
 }
 
 // die ends an actor. The server hears of it now, or has to find out.
-func (s *stage) die(a *actor, heard bool) {
+func (s *simCluster) die(a *fakeRank, heard bool) {
 	a.dead = true
 	s.note("%d(%d) dies", a.conn, a.rank)
 	if heard && !a.cut {
 		a.cut = true
-		s.step(Closed{a.conn, "connection closed"})
+		s.step(ConnClosed{a.conn, "connection closed"})
 	}
 }
 
 // pass lets time go by. Who is alive sends a heartbeat.
-func (s *stage) pass(d time.Duration) {
+func (s *simCluster) pass(d time.Duration) {
 	s.now = s.now.Add(d)
-	if n := len(s.tale); n == 0 || s.tale[n-1] != d.String() {
+	if n := len(s.history); n == 0 || s.history[n-1] != d.String() {
 		s.note("%v", d)
 	}
 	for _, a := range s.actors {
 		if !a.dead && !a.cut {
-			s.step(Received{a.conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.epoch}})
+			s.step(FrameReceived{a.conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.epoch}})
 		}
 	}
-	s.step(Ticked{})
+	s.step(TimePassed{})
 }

@@ -47,7 +47,7 @@ func (l *logLines) String() string {
 }
 
 // rig is a server under test, on the loopback or in memory.
-type rig struct {
+type harness struct {
 	t      *testing.T
 	s      *Server
 	addr   string
@@ -56,7 +56,7 @@ type rig struct {
 }
 
 // serveTCP starts a server on a free port of the loopback.
-func serveTCP(t *testing.T, cfg ServerConfig) *rig {
+func serveTCP(t *testing.T, cfg ServerConfig) *harness {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,9 +65,9 @@ func serveTCP(t *testing.T, cfg ServerConfig) *rig {
 	return serveOn(t, cfg, l)
 }
 
-func serveOn(t *testing.T, cfg ServerConfig, l net.Listener) *rig {
+func serveOn(t *testing.T, cfg ServerConfig, l net.Listener) *harness {
 	t.Helper()
-	r := &rig{t: t, log: &logLines{}, addr: l.Addr().String(), served: make(chan error, 1)}
+	r := &harness{t: t, log: &logLines{}, addr: l.Addr().String(), served: make(chan error, 1)}
 	cfg.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	s, err := NewServer(cfg)
 	if err != nil {
@@ -80,7 +80,7 @@ func serveOn(t *testing.T, cfg ServerConfig, l net.Listener) *rig {
 }
 
 // close ends the server; a test that fails shows its log.
-func (r *rig) close() {
+func (r *harness) close() {
 	if err := r.s.Close(); err != nil {
 		r.t.Errorf("Close: %v", err)
 	}
@@ -99,7 +99,7 @@ func (r *rig) close() {
 }
 
 // logged waits for words in the server's log.
-func (r *rig) logged(words string) {
+func (r *harness) logged(words string) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); !strings.Contains(r.log.String(), words); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -109,7 +109,7 @@ func (r *rig) logged(words string) {
 }
 
 // dial connects to the server.
-func (r *rig) dial() *peer {
+func (r *harness) dial() *peer {
 	r.t.Helper()
 	c, err := net.DialTimeout("tcp", r.addr, patience)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *rig) dial() *peer {
 }
 
 // vw registers a worker as vw does, in three sends.
-func (r *rig) vw(unique, total, rank uint64) *peer {
+func (r *harness) vw(unique, total, rank uint64) *peer {
 	r.t.Helper()
 	p := r.dial()
 	for _, v := range []uint64{unique, total, rank} {
@@ -129,7 +129,7 @@ func (r *rig) vw(unique, total, rank uint64) *peer {
 }
 
 // native says hello and reads the welcome.
-func (r *rig) native() *peer {
+func (r *harness) native() *peer {
 	r.t.Helper()
 	p := r.dial()
 	p.write(protocol.AppendHello(nil))
@@ -140,7 +140,7 @@ func (r *rig) native() *peer {
 }
 
 // join registers a rank by hand, frame by frame.
-func (r *rig) join(f *protocol.JoinFrame) *peer {
+func (r *harness) join(f *protocol.JoinFrame) *peer {
 	r.t.Helper()
 	p := r.native()
 	f.OptionsSHA256 = sum(f.Options)
@@ -149,7 +149,7 @@ func (r *rig) join(f *protocol.JoinFrame) *peer {
 }
 
 // config is what a rank needs to join at the server.
-func (r *rig) config(job protocol.Job, rank, total int) client.JoinConfig {
+func (r *harness) config(job protocol.Job, rank, total int) client.JoinConfig {
 	return client.JoinConfig{
 		Server: r.addr, Job: job, Rank: rank, Total: total, Advertise: fmt.Sprintf(":%d", 30000+rank),
 		Host: fmt.Sprintf("h%d", rank), DialTimeout: patience, StartTimeout: patience,
@@ -157,7 +157,7 @@ func (r *rig) config(job protocol.Job, rank, total int) client.JoinConfig {
 }
 
 // member joins and closes the membership when the test ends.
-func (r *rig) member(cfg client.JoinConfig) *client.Member {
+func (r *harness) member(cfg client.JoinConfig) *client.Member {
 	r.t.Helper()
 	m, err := client.Join(r.t.Context(), cfg)
 	if err != nil {

@@ -7,23 +7,23 @@ import "github.com/gvw-project/gvw/internal/spantree/protocol"
 const JobBytes = 8 << 10
 
 // Holds is what the machine keeps of clients, in bytes.
-func (m *Machine) Holds() (n int64) {
+func (m *Machine) MemoryUse() (n int64) {
 	n = m.finished.bytes
 	for _, j := range m.order {
-		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.sentence))
+		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.reportText))
 		for _, f := range j.files {
 			n += protocol.FileBytes + int64(len(f.File))
 		}
 		for _, a := range j.everybody() {
-			n += a.holds()
+			n += a.memoryUse()
 		}
 	}
 	return n
 }
 
-func (a *attempt) holds() int64 {
-	n := protocol.MemberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waits)+len(a.knows.report))
-	for _, f := range a.owes {
+func (a *attempt) memoryUse() int64 {
+	n := protocol.MemberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waitText)+len(a.reported.report))
+	for _, f := range a.owed {
 		n += protocol.FileBytes + int64(len(f))
 	}
 	return n
