@@ -55,7 +55,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 	for _, j := range m.order {
 		switch {
 		case j.id.UniqueID != ev.Unique:
-		case j.state == filling:
+		case j.phase == filling:
 			fits = append(fits, j)
 		case j.id.RunKey == "" || j.vwStream:
 			running = true
@@ -164,8 +164,8 @@ func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	f := ev.Join
 	m.refused.add(f, no, m.Now)
 	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.code == protocol.OptionsDiffer || no.code == protocol.TotalDiffers) {
-		j.refused++ // and so it is with every further attempt that says the same
-		j.refusal = no.reason
+		j.refusals.count++ // and so it is with every further attempt that says the same
+		j.refusals.newest = no.reason
 	}
 	m.logRefusal("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
 		slog.Int("rank", f.RankOrNone()), slog.String("reason", no.reason))
@@ -201,7 +201,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]
 	if j == nil && f.RunKey != "" {
 		// vw workers that were earlier may have opened the job without its key.
-		if k := m.jobs[protocol.Job{UniqueID: f.UniqueID}]; k != nil && k.state == filling && k.native == 0 {
+		if k := m.jobs[protocol.Job{UniqueID: f.UniqueID}]; k != nil && k.phase == filling && k.native == 0 {
 			j = k
 		}
 	}
@@ -312,9 +312,9 @@ func (m *Machine) fence(j *job, generation uint32) (no *refusal, over bool) {
 	switch {
 	case generation < j.generation:
 		return refuse(protocol.AttemptFenced, "generation %d of the job runs, this attempt is of generation %d", j.generation, generation), false
-	case j.state == ending && j.recovers():
+	case j.phase == ending && j.recovers():
 		return nil, false
-	case j.state == ending:
+	case j.phase == ending:
 		return refuse(protocol.RankHeld, "generation %d of the job is delivering its model", j.generation), false
 	}
 	m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.AttemptFenced, Rank: -1, Why: fmt.Sprintf("generation %d of the job has started", generation)})
@@ -329,7 +329,7 @@ func (j *job) checkFree(rank, total int) *refusal {
 	if a := j.holders[rank]; a != nil {
 		return refuse(protocol.RankHeld, "rank %d of job %v is held by another attempt, on %s", rank, j.id, a.host)
 	}
-	if j.state != filling {
+	if j.phase != filling {
 		return refuse(protocol.RankHeld, "job %v is running: rank %d cannot join it any more", j.id, rank)
 	}
 	return nil
@@ -352,15 +352,15 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 		return nil, refuse(protocol.ServerFault, "the server could not record the end of job %v, since its journal has failed: %s; restart the server", id, m.broken)
 	}
 	j := &job{
-		id: id, total: total, generation: generation, created: m.Now,
+		id: id, created: m.Now, agreement: agreement{total: total, generation: generation},
 		holders: map[int]*attempt{}, departed: map[int]departure{},
-		nextReport: m.Now.Add(firstReport), reportGap: firstReport,
+		waitReport: waitReport{nextLog: m.Now.Add(firstReport), logGap: firstReport},
 	}
 	if m.Now.Before(m.Grace) {
-		j.graceUntil = m.Grace
+		j.restart.graceUntil = m.Grace
 	}
 	if p := m.pastJobs.by[id]; p != nil {
-		j.lastN = p.epoch.N // its attempts must not be taken for this job's
+		j.restart.lastN = p.epoch.N // its attempts must not be taken for this job's
 	}
 	m.jobs[id] = j
 	m.order = append(m.order, j)
@@ -395,8 +395,8 @@ func (m *Machine) forget(a *attempt) {
 		a.job.dropSpare(a)
 	default:
 		a.job.dropStandby(a)
-		if a.job.previous == a {
-			a.job.previous = nil
+		if a.job.handover.previous == a {
+			a.job.handover.previous = nil
 		}
 	}
 }
@@ -426,11 +426,11 @@ func (j *job) clearHolder(a *attempt) {
 		j.ready--
 	}
 	if a.complete {
-		j.completed--
-		j.owed -= len(a.owed)
+		j.finish.completed--
+		j.finish.owed -= len(a.owed)
 	}
 	if a.endSent && !a.answered {
-		j.unanswered--
+		j.lastEnd.unanswered--
 	}
 }
 
@@ -444,7 +444,7 @@ func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
 	if m.jobs[j.id] == j {
 		delete(m.jobs, j.id)
 	}
-	if j.state != failed {
+	if j.phase != failed {
 		m.refused.forget(j.id)
 	}
 	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
@@ -459,12 +459,12 @@ func (m *Machine) lose(a *attempt, why string) {
 		m.do(CloseConn{a.conn})
 		m.forget(a)
 		m.closeEmpty(j)
-	case j.recovers() && j.state != filling:
+	case j.recovers() && j.phase != filling:
 		m.loseHolder(a, why)
-	case j.state == filling:
+	case j.phase == filling:
 		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
 		m.leaveFilling(a, why)
-	case j.state == ending && a.complete && len(a.owed) == 0:
+	case j.phase == ending && a.complete && len(a.owed) == 0:
 		// It has nothing to do any more but to wait for the others.
 		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
@@ -490,7 +490,7 @@ func (m *Machine) leaveFilling(a *attempt, why string) {
 
 // closeEmpty ends a job that fills and has nobody left.
 func (m *Machine) closeEmpty(j *job) {
-	if j.state == filling && len(j.holders) == 0 && len(j.spares) == 0 {
+	if j.phase == filling && len(j.holders) == 0 && len(j.spares) == 0 {
 		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
 		m.remove(j, jobClosed, j.lastDeparture())
 	}
@@ -499,7 +499,7 @@ func (m *Machine) closeEmpty(j *job) {
 // fail ends a job for all its members, with one cause.
 func (m *Machine) fail(j *job, why protocol.Cause) {
 	why.Host, why.Why = protocol.Clip(why.Host, protocol.MaxHost), protocol.Clip(why.Why, protocol.MaxText)
-	j.state = failed
+	m.enter(j, failed)
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
 	over := &protocol.EpochEndFrame{Epoch: j.epoch, Final: true, Cause: why}
 	m.recordOutcome(j, over)
@@ -541,7 +541,7 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 // gives up as the cause.
 func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
 	m.log(slog.LevelWarn, "rank gives up", append(a.attrs(), slog.String("reason", f.Reason))...)
-	if a.job.finishReceipt != 0 || !a.isHolder {
+	if a.job.finish.receipt != 0 || !a.isHolder {
 		m.lose(a, f.Reason) // too late, all duties are done; or another attempt holds the rank
 		return
 	}
@@ -553,7 +553,7 @@ func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
 	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
 	m.send(a, &protocol.HeartbeatAckFrame{Seq: f.Seq})
 	j := a.job
-	if j.state != filling && j.state != recovering {
+	if j.phase != filling && j.phase != recovering {
 		return
 	}
 	if a.reported.change != j.changes || m.Now.Sub(a.reported.at) >= reportInterval {
@@ -564,8 +564,8 @@ func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
 func (m *Machine) sendWaiting(a *attempt) {
 	j := a.job
 	report := j.report(m.Now)
-	again := a.reported.change == j.reportChange && a.reported.report == report
-	a.reported = lastReport{j.reportChange, report, m.Now}
+	again := a.reported.change == j.waitReport.change && a.reported.report == report
+	a.reported = lastReport{j.waitReport.change, report, m.Now}
 	if again {
 		return // time has passed, of which this report says nothing
 	}

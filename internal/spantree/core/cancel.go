@@ -19,7 +19,7 @@ func (m *Machine) onCancel(ev CancelRequested) {
 		no = refuse(protocol.Unauthorised, "job %v has an owner: it is cancelled with the --job_token that its ranks were given", j.id)
 		m.logRefusal("cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
 	}
-	if no == nil && j.finishReceipt != 0 {
+	if no == nil && j.finish.receipt != 0 {
 		no = refuse(protocol.NoSuchJob, "job %v has just finished: its files are delivered", j.id)
 	}
 	if no != nil {

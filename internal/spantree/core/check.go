@@ -2,7 +2,11 @@
 
 package core
 
-import "github.com/gvw-project/gvw/internal/invariant"
+import (
+	"reflect"
+
+	"github.com/gvw-project/gvw/internal/invariant"
+)
 
 const (
 	checkedWhole = 64 // connections up to which the machine is checked after every event
@@ -34,12 +38,16 @@ func (m *Machine) check() {
 		switch {
 		case m.jobs[j.id] != j:
 			invariant.Fail("spantree: job %v is registered under another name", j.id)
-		case j.state == failed:
+		case j.phase == failed:
 			invariant.Fail("spantree: job %v has failed and is still registered", j.id)
-		case len(j.asks) > j.total || len(j.charges) > maxCharges || len(j.evicted) > maxBarred || len(j.vacant) > j.total || len(j.leases) > j.total:
+		case len(j.links.asks) > j.total || len(j.links.charges) > maxCharges || len(j.evictions.attempts) > maxEvicted || len(j.losses.vacant) > j.total || len(j.losses.leases) > j.total:
 			invariant.Fail("spantree: job %v of %d ranks exceeds a limit: %d asks, %d charges, %d evicted attempts, %d vacant ranks, %d leases",
-				j.id, j.total, len(j.asks), len(j.charges), len(j.evicted), len(j.vacant), len(j.leases))
-		case len(j.holders) == 0 && len(j.spares) == 0 && j.finishReceipt == 0 && j.state != recovering && !m.inGracePeriod(j):
+				j.id, j.total, len(j.links.asks), len(j.links.charges), len(j.evictions.attempts), len(j.losses.vacant), len(j.losses.leases))
+		case j.phase != ending && !reflect.ValueOf(j.finish).IsZero():
+			invariant.Fail("spantree: job %v is %v and has the state of an end: %+v", j.id, j.phase, j.finish)
+		case j.phase != filling && j.fill != fillState{}:
+			invariant.Fail("spantree: job %v is %v and has the state of its filling: %+v", j.id, j.phase, j.fill)
+		case len(j.holders) == 0 && len(j.spares) == 0 && j.finish.receipt == 0 && j.phase != recovering && !m.inGracePeriod(j):
 			invariant.Fail("spantree: job %v has no members", j.id)
 		}
 		attempts += len(j.everybody())
@@ -65,10 +73,10 @@ func (m *Machine) checkHolders(j *job) {
 	switch {
 	case native != j.native || ready != j.ready:
 		invariant.Fail("spantree: job %v counts %d native and %d ready members, it has %d and %d", j.id, j.native, j.ready, native, ready)
-	case completed != j.completed || owed != j.owed:
-		invariant.Fail("spantree: job %v counts %d complete members that owe %d files, it has %d and %d", j.id, j.completed, j.owed, completed, owed)
-	case unanswered != j.unanswered:
-		invariant.Fail("spantree: job %v counts %d members that have not answered, it has %d", j.id, j.unanswered, unanswered)
+	case completed != j.finish.completed || owed != j.finish.owed:
+		invariant.Fail("spantree: job %v counts %d complete members that owe %d files, it has %d and %d", j.id, j.finish.completed, j.finish.owed, completed, owed)
+	case unanswered != j.lastEnd.unanswered:
+		invariant.Fail("spantree: job %v counts %d members that have not answered, it has %d", j.id, j.lastEnd.unanswered, unanswered)
 	}
 }
 
@@ -82,8 +90,8 @@ func (m *Machine) checkSpares(j *job) {
 	if len(j.spares) == 0 || m.inGracePeriod(j) {
 		return
 	}
-	left := sortedRanks(j.vacant)
-	if j.state == filling {
+	left := sortedRanks(j.losses.vacant)
+	if j.phase == filling {
 		left = sortedRanks(j.departed)
 	}
 	for _, r := range left {

@@ -16,13 +16,6 @@ import (
 // each may have to read more then. The others are removed as ranks are that are lost for
 // good: what comes of them later stands by, and ends with the job.
 
-// elastic is what a job keeps of it.
-type elastic struct {
-	startTimeout time.Duration // of the first rank's coming; 0: it waits for all
-	firstJoin    time.Time     // when it came
-	membership   protocol.Members
-}
-
 // checkElastic refuses a JOIN of a job that could not keep the promise.
 func checkElastic(f *protocol.JoinFrame) *refusal {
 	if f.Elastic == 0 && f.Members == (protocol.Members{}) {
@@ -45,21 +38,21 @@ func (j *job) accountedFor() int { return len(j.holders) + len(j.removed) }
 
 // muster decides who takes part, when all have come or the time is over. Spares come first.
 func (m *Machine) decideMembers(j *job) {
-	if j.startTimeout == 0 || j.membership.Decided || j.state != filling {
+	if j.startTimeout == 0 || j.membership.Decided || j.phase != filling {
 		return
 	}
 	switch {
 	case len(j.holders) == 0: // but perhaps spares
-		j.firstJoin = time.Time{}
+		j.fill.firstJoin = time.Time{}
 		return
-	case j.firstJoin.IsZero():
-		j.firstJoin = m.Now
+	case j.fill.firstJoin.IsZero():
+		j.fill.firstJoin = m.Now
 	}
 	if m.inGracePeriod(j) {
 		return
 	}
 	if len(j.holders) < j.total {
-		if m.Now.Sub(j.firstJoin) < j.startTimeout || j.mixed() {
+		if m.Now.Sub(j.fill.firstJoin) < j.startTimeout || j.mixed() {
 			return
 		}
 		for _, r := range j.missing() {
@@ -90,7 +83,7 @@ func (m *Machine) setMembers(j *job, r protocol.Members) {
 			m.standBy(a)
 			m.send(a, &protocol.MembersFrame{Members: r})
 		}
-		delete(j.vacant, rank)
+		delete(j.losses.vacant, rank)
 		delete(j.departed, rank)
 		assign(&j.removed, rank, true)
 		m.tellStandbys(j, rank)
@@ -127,8 +120,8 @@ func (j *job) elasticReport(now time.Time) string {
 		return ""
 	}
 	left := j.startTimeout
-	if !j.firstJoin.IsZero() {
-		left = max(0, left-now.Sub(j.firstJoin))
+	if !j.fill.firstJoin.IsZero() {
+		left = max(0, left-now.Sub(j.fill.firstJoin))
 	}
 	return fmt.Sprintf("; in %v it starts without those", left.Round(time.Second))
 }

@@ -48,8 +48,8 @@ func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
 	}
 	if how == jobFinished {
 		e.Rank = -1
-		if j.model != [32]byte{} {
-			e.Model = hex.EncodeToString(j.model[:])
+		if j.finish.model != [32]byte{} {
+			e.Model = hex.EncodeToString(j.finish.model[:])
 		}
 	}
 	m.endings.add(e)
@@ -66,7 +66,7 @@ func (m *Machine) Recall(r *protocol.FinishedRecord) {
 
 // abandoned is why a job that runs has no rank any more.
 func (j *job) abandoned() protocol.Cause {
-	why := j.endCause
+	why := j.lastEnd.cause
 	if why == (protocol.Cause{}) {
 		why.Rank = -1
 	}

@@ -24,14 +24,14 @@ func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 		m.onCompleteRecovering(a, f)
 		return
 	}
-	if !a.isHolder || j.vwStream || j.state != wired && j.state != ending || f.Epoch != j.epoch || a.complete {
+	if !a.isHolder || j.vwStream || j.phase != wired && j.phase != ending || f.Epoch != j.epoch || a.complete {
 		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
-	j.state = ending
+	m.enter(j, ending)
 	a.complete, a.model, a.owed = true, f.Model, f.Owed
-	j.completed++
-	j.owed += len(f.Owed)
+	j.finish.completed++
+	j.finish.owed += len(f.Owed)
 	m.advanceEnding(j)
 }
 
@@ -44,9 +44,9 @@ func (m *Machine) onDelivered(a *attempt, f *protocol.DeliveredFrame) {
 		return
 	}
 	a.owed = slices.Delete(a.owed, i, i+1)
-	j.owed--
+	j.finish.owed--
 	d := protocol.DeliveredFile{Rank: a.rank, File: f.File, SHA256: f.SHA256}
-	j.files = append(j.files, d)
+	j.finish.files = append(j.finish.files, d)
 	if j.id.RunKey != "" {
 		m.do(Persist{Record: &protocol.DeliveredRecord{RunKey: j.id.RunKey, Epoch: j.epoch, File: d}})
 	}
@@ -56,21 +56,21 @@ func (m *Machine) onDelivered(a *attempt, f *protocol.DeliveredFrame) {
 
 // conclude goes as far towards the end as the members allow.
 func (m *Machine) advanceEnding(j *job) {
-	if j.state != ending || j.finishReceipt != 0 || m.inGracePeriod(j) {
+	if j.phase != ending || j.finish.receipt != 0 || m.inGracePeriod(j) {
 		return
 	}
 	// Who replaces a lost rank need not be waited for before the end: what the
 	// others hold is the model.
 	replacing := 0
-	for r := range j.vacant {
+	for r := range j.losses.vacant {
 		if j.holders[r] != nil {
 			replacing++
 		}
 	}
-	if j.completed+replacing < len(j.holders) || j.recovers() && j.completed == 0 {
+	if j.finish.completed+replacing < len(j.holders) || j.recovers() && j.finish.completed == 0 {
 		return
 	}
-	if !m.deliver(j) || j.owed > 0 || len(j.vacant) > 0 {
+	if !m.deliver(j) || j.finish.owed > 0 || len(j.losses.vacant) > 0 {
 		return
 	}
 	if j.id.RunKey == "" {
@@ -78,9 +78,9 @@ func (m *Machine) advanceEnding(j *job) {
 		return
 	}
 	m.receipts++
-	j.finishReceipt, j.finishSentAt = m.receipts, m.Now
-	m.awaiting[j.finishReceipt] = j
-	m.do(Persist{Receipt: j.finishReceipt, Record: j.finished(m.wall)})
+	j.finish.receipt, j.finish.sentAt = m.receipts, m.Now
+	m.awaiting[j.finish.receipt] = j
+	m.do(Persist{Receipt: j.finish.receipt, Record: j.finished(m.wall)})
 }
 
 // deliver tells everybody who is COMPLETE, and has not been told, to deliver
@@ -92,14 +92,14 @@ func (m *Machine) deliver(j *job) bool {
 		return false
 	}
 	if len(all) > 0 {
-		j.model = all[0].model
+		j.finish.model = all[0].model
 	}
-	j.deliverSent, j.leaseWaits = true, false
+	j.finish.deliverSent, j.finish.leaseWaits = true, false
 	for _, a := range all {
 		switch {
 		case a.deliverSent:
-		case len(a.owed) > 0 && m.Now.Before(j.leases[a.rank]):
-			j.leaseWaits = true // a lost attempt of the rank may still be at it
+		case len(a.owed) > 0 && m.Now.Before(j.losses.leases[a.rank]):
+			j.finish.leaseWaits = true // a lost attempt of the rank may still be at it
 		default:
 			a.deliverSent = true
 			m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owed)})
@@ -145,7 +145,7 @@ func modelMismatch(all []*attempt) string {
 
 // finished is the record of a run whose files are all delivered.
 func (j *job) finished(now time.Time) *protocol.FinishedRecord {
-	return &protocol.FinishedRecord{Job: j.id, Generation: j.generation, Total: uint32(j.total), Options: j.digest, Model: j.model, At: now, Files: j.files}
+	return &protocol.FinishedRecord{Job: j.id, Generation: j.generation, Total: uint32(j.total), Options: j.digest, Model: j.finish.model, At: now, Files: j.finish.files}
 }
 
 func (m *Machine) onPersisted(ev Persisted) {
@@ -153,7 +153,7 @@ func (m *Machine) onPersisted(ev Persisted) {
 	delete(m.awaiting, ev.Receipt)
 	switch {
 	case j == nil:
-	case j.state != ending: // it was failed by watchJournal
+	case j.phase != ending: // it was failed by watchJournal
 		if ev.Err == nil {
 			m.finished.add(j.finished(m.wall)) // as the journal has it
 		}
@@ -167,7 +167,7 @@ func (m *Machine) onPersisted(ev Persisted) {
 
 // watchJournal fails a job whose end the journal does not take.
 func (m *Machine) watchJournal(j *job) {
-	if j.state == ending && j.finishReceipt != 0 && m.Now.Sub(j.finishSentAt) > m.JournalTimeout {
+	if j.phase == ending && j.finish.receipt != 0 && m.Now.Sub(j.finish.sentAt) > m.JournalTimeout {
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf(
 			"every file is delivered, but the server's journal has not taken the end of the job within %v: see the server's log for its disk", m.JournalTimeout)})
 	}
@@ -175,14 +175,14 @@ func (m *Machine) watchJournal(j *job) {
 
 // bye ends a job that has finished.
 func (m *Machine) finish(j *job) {
-	bye := &protocol.FinishedFrame{Epoch: j.epoch, Model: j.model}
+	bye := &protocol.FinishedFrame{Epoch: j.epoch, Model: j.finish.model}
 	m.recordOutcome(j, bye)
 	for _, a := range j.everybody() {
 		if !a.vw {
 			m.send(a, bye)
 		}
 	}
-	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.model[:6])), slog.Int("files", len(j.files)))
+	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.finish.model[:6])), slog.Int("files", len(j.finish.files)))
 	m.remove(j, jobFinished, protocol.Cause{})
 }
 

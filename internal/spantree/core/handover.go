@@ -21,7 +21,6 @@ const slowSteps = 2
 
 // handover is what a job keeps of it.
 type handover struct {
-	slowFactor float64
 	newestStep uint64 // the newest step that a rank has reported
 	from, to   *attempt
 	previous   *attempt // it was handed over, and its successor is not whole yet
@@ -44,14 +43,14 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	if !j.recovers() || !a.isHolder || f.Epoch != j.epoch || a.wired != j.epoch {
 		return
 	}
-	if r := j.previous; r != nil && r.rank == a.rank && n >= j.resumeAt.step {
+	if r := j.handover.previous; r != nil && r.rank == a.rank && n >= j.wiring.resumeAt.step {
 		m.forgetPrevious(r)
 	}
-	if !(j.slowFactor > 1) || j.state != wired || n <= a.steps {
+	if !(j.slowFactor > 1) || j.phase != wired || n <= a.steps {
 		return
 	}
-	first := n > j.newestStep
-	j.newestStep = max(j.newestStep, n)
+	first := n > j.handover.newestStep
+	j.handover.newestStep = max(j.handover.newestStep, n)
 	a.steps, a.took, a.pace = n, f.Progress.StepTook, 0
 	if a.shard.Bytes > 0 {
 		a.pace = float64(f.Progress.StepTook) / float64(a.shard.Bytes)
@@ -108,7 +107,7 @@ func (m *Machine) startHandover(j *job) {
 	if from == nil {
 		return
 	}
-	j.from, j.to = from, to
+	j.handover.from, j.handover.to = from, to
 	pace, _ := j.medians()
 	m.endEpoch(j, protocol.Cause{
 		Kind: protocol.CauseHandover, Rank: from.rank, Host: from.host,
@@ -121,8 +120,8 @@ func (m *Machine) startHandover(j *job) {
 // handOver changes the holder, now that all have answered. It does not if the
 // slow rank alone has completed the newest step: then it is needed.
 func (m *Machine) finishHandover(j *job) {
-	from, to := j.from, j.to
-	j.from, j.to = nil, nil
+	from, to := j.handover.from, j.handover.to
+	j.handover.from, j.handover.to = nil, nil
 	if from == nil || !from.isHolder || !from.answered || m.Conns[to.conn] != to || to.isHolder {
 		return
 	}
@@ -131,19 +130,19 @@ func (m *Machine) finishHandover(j *job) {
 		return
 	}
 	from.handed, to.handed = true, true
-	if j.previous != nil {
-		m.forgetPrevious(j.previous)
+	if j.handover.previous != nil {
+		m.forgetPrevious(j.handover.previous)
 	}
 	j.clearHolder(from)
 	m.standBy(from)
 	m.takeRank(to)
-	j.previous = from
+	j.handover.previous = from
 	m.tellStandbys(j, from.rank)
 	m.log(slog.LevelInfo, "rank handed over", append(to.attrs(), slog.String("from", from.host))...)
 }
 
 // release makes an attempt that was handed over one that just stands by.
 func (m *Machine) forgetPrevious(a *attempt) {
-	a.job.previous = nil
+	a.job.handover.previous = nil
 	a.wired, a.endSent, a.answered, a.position = protocol.Epoch{}, false, false, point{}
 }

@@ -3,94 +3,128 @@
 package core
 
 import (
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// jobState is where a job is: filling → wired → ending → gone. A job that
-// recovers from losses may go from wired to recovering and back any number of
-// times. One that has finished or failed is forgotten, but for its record in
-// memory.
-type jobState int
-
-const (
-	filling    jobState = iota // ranks join; while vw workers are wired, too
-	wired                      // everybody knows everybody
-	recovering                 // the epoch is over, and the next one not wired yet
-	ending                     // a rank is COMPLETE
-	failed                     // EPOCH_END was sent
-)
-
-func (s jobState) String() string {
-	return [...]string{"filling", "wired", "recovering", "ending", "failed"}[s]
-}
-
-// tellEvery is how often a rank that waits is told anew while nothing has changed but
-// the time: reports say since when ranks are missing.
-const reportInterval = 5 * time.Second
-
-// The log has a line about a filling job after 10 s, then ever less often.
-const (
-	firstReport  = 10 * time.Second
-	maxReportGap = 10 * time.Minute
-)
-
-// job is a job that has at least one member.
+// job is a job that has had at least one attempt. Fields that have a meaning in one phase only
+// are together in a type of their own: fillState, epochEnd and finishState.
 type job struct {
-	id         protocol.Job
-	generation uint32
-	total      int
-	state      jobState
-	epoch      protocol.Epoch
-	created    time.Time
+	id      protocol.Job
+	created time.Time
+	phase   phase
+	agreement
 
-	holders  map[int]*attempt  // by rank
-	departed map[int]departure // ranks that left while the job was filling
-	changes  int               // counts changes of seats, ready and gone
+	holders  map[int]*attempt   // by rank: the attempts that the server has accepted
+	standbys map[int][]*attempt // by rank, in order of arrival
+	spares   []*attempt         // in order of arrival
+	departed map[int]departure  // the newest attempt of each rank without a holder, if there was one
 
-	native, ready int // members that speak the native protocol, and those of them that are ready
-	options       string
-	digest        [32]byte  // of options
-	owner         [32]byte  // SHA-256 of the claim by which it may be cancelled; zero: nobody's
-	vwStream      bool      // wired, and vw's stream is spoken
-	deliverSent   bool      // DELIVER was sent
-	completed     int       // members that are COMPLETE
-	owed          int       // files that members still owe
-	model         [32]byte  // then: the digest all agree on
-	finishReceipt uint64    // of its finished record, 0: not written yet
-	finishSentAt  time.Time // when the journal was given that record
-	files         []protocol.DeliveredFile
-	nextReport    time.Time
-	reportGap     time.Duration
-	reportText    string // the newest report, made when changed was sentenceOf
-	reportChange  int
-	reportAt      time.Time
+	native     int              // holders that speak the native protocol
+	ready      int              // those of them that are READY
+	readyCount int              // READY frames so far: the order in which attempts became READY
+	changes    int              // of holders, ready and departed so far: a report is valid until the next one
+	removed    map[int]bool     // ranks without which the job continues: lost ones, and excluded ones
+	membership protocol.Members // excluded ranks of an elastic job, once they are known
 
-	recovery
-	restart
-	links
-	handover
-	elastic
-	refused     int        // attempts that do not agree with the others
-	refusal     string     // why the last of them was
-	spares      []*attempt // without a rank, in order of arrival
-	missingFrom time.Time  // since when all that have joined wait for ranks that have not; zero: they do not
+	epoch    protocol.Epoch // the newest; zero while the job fills
+	vwStream bool           // the data connections carry vw's stream
+	wiring   epochWiring    // of epoch
+	fill     fillState      // while filling
+	lastEnd  endedEpoch     // while recovering; also while ending, if a rank was lost
+	finish   finishState    // while ending
+
+	losses     losses
+	links      links
+	evictions  evictions
+	handover   handover
+	restart    restart
+	waitReport waitReport
+	refusals   refusalCount
 }
 
-// telling is what an attempt was told last of a job that is not wired, by WAITING.
-type lastReport struct {
-	change int // the job's changed then
-	report string
-	at     time.Time
+// agreement is what all ranks of a job must agree on. The first native attempt sets it.
+type agreement struct {
+	generation     uint32 // restarts of the whole job
+	total          int    // ranks, members or not
+	options        string
+	digest         [32]byte // SHA-256 of options
+	owner          [32]byte // SHA-256 of the claim that cancels the job; zero: every client may
+	policy         protocol.OnLoss
+	replaceTimeout time.Duration // for the replacement of a lost rank
+	slowFactor     float64       // times the median: from there on a rank is handed over; up to 1: never
+	startTimeout   time.Duration // from the first join to a start without missing ranks; 0: never
 }
 
-// farewell is why an attempt of a rank is gone.
+// fillState is the state of a job that fills.
+type fillState struct {
+	firstJoin   time.Time // from which startTimeout counts; zero: no rank has joined
+	missingFrom time.Time // since when all ranks that have joined wait for missing ones; zero: they do not
+}
+
+// epochWiring is what the members of an epoch were told at its start.
+type epochWiring struct {
+	token    [16]byte                  // authenticates the data connections
+	gateway  string                    // the gateway's address as seen by members on other hosts; "": all are on it
+	resumeAt point                     // where the epoch began
+	start    *protocol.EpochStartFrame // for members that reconnect; nil: the job does not recover
+	shards   map[int]protocol.Shard    // data that the members have read, by rank
+}
+
+// endedEpoch is the end of the newest epoch.
+type endedEpoch struct {
+	cause      protocol.Cause
+	at         time.Time
+	unanswered int // holders that have not answered EPOCH_END
+}
+
+// finishState is the state of a job of which a rank is COMPLETE. Its zero value is that of a job
+// in any other phase.
+type finishState struct {
+	completed   int      // holders that are COMPLETE
+	model       [32]byte // SHA-256, equal on all of them; valid after deliverSent
+	deliverSent bool     // DELIVER was sent to at least one holder
+	leaseWaits  bool     // a DELIVER waits for the lease of a lost attempt to expire
+	owed        int      // files that COMPLETE holders must still deliver
+	owedByLost  map[int][]string
+	files       []protocol.DeliveredFile // in order of their delivery
+	source      *attempt                 // from which others fetch missing data; nil: not chosen yet
+	receipt     uint64                   // of the finished record; 0: not written yet
+	sentAt      time.Time                // when the journal got that record
+}
+
+// losses is the state of a job's lost ranks.
+type losses struct {
+	vacant map[int]vacancy   // lost ranks that must be replaced
+	leases map[int]time.Time // until then a lost attempt of the rank may rename files to their final names
+	shrunk protocol.Epoch    // the first epoch of fewer ranks: COMPLETE of earlier ones does not count
+	effort effort
+}
+
+// vacancy is the loss of a rank that must be replaced.
+type vacancy struct {
+	since time.Time
+	cause protocol.Cause
+}
+
+// evictions are the attempts that have lost their ranks for good.
+type evictions struct {
+	attempts map[uint64]string   // by number, with the reason; at most maxEvicted
+	hosts    map[rankOnHost]bool // from which an attempt of the rank was evicted
+	stranded map[int]string      // by rank: the host of the newest attempt that was cut off from all sources
+}
+
+// refusalCount counts attempts that disagreed with the job's other ranks.
+type refusalCount struct {
+	count  int
+	newest string // the reason
+}
+
+// departure is the end of an attempt that was a rank's holder.
 type departure struct {
 	host, why string
 	at        time.Time
@@ -203,54 +237,6 @@ func hasIPv4(advertise, from string) bool {
 	return ok
 }
 
-// report says how far a filling job is, in one sentence.
-func (j *job) report(now time.Time) string {
-	// Every member asks for it once a second, and a big job changes with each
-	// that joins: one sentence serves them all for a while.
-	same := j.reportChange == j.changes || j.total > bigJob
-	if j.reportText != "" && same && now.Sub(j.reportAt) < time.Second {
-		return j.reportText
-	}
-	var b strings.Builder
-	if j.state == recovering {
-		j.recoveryReport(&b, now)
-	} else if n, total := len(j.holders), j.total-len(j.removed); n < total {
-		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, total, protocol.Ranks(j.missing()))
-		j.departures(&b, now)
-	} else if slow := j.notReady(); len(slow) > 0 {
-		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", total, protocol.Ranks(slow))
-	} else {
-		fmt.Fprintf(&b, "all %d ranks have joined and are being wired", total)
-	}
-	if j.state == filling {
-		b.WriteString(j.elasticReport(now))
-	}
-	j.reportText, j.reportChange, j.reportAt = protocol.Clip(b.String(), protocol.MaxText), j.changes, now
-	return j.reportText
-}
-
-// bigJob is how many ranks a job may have whose every change is told at once.
-const bigJob = 64
-
-// maxNamed is how many ranks a sentence names.
-const maxNamed = 8
-
-// farewells adds what is known of missing ranks.
-func (j *job) departures(b *strings.Builder, now time.Time) {
-	named := 0
-	for _, r := range j.missing() {
-		f, ok := j.departed[r]
-		if !ok {
-			continue
-		}
-		if named++; named > maxNamed {
-			b.WriteString("; …")
-			return
-		}
-		fmt.Fprintf(b, "; rank %d (%s) was here %v ago: %s", r, f.host, now.Sub(f.at).Round(time.Second), f.why)
-	}
-}
-
 func (j *job) missing() []int {
 	var missing []int
 	for r := range j.total {
@@ -269,19 +255,4 @@ func (j *job) notReady() []int {
 		}
 	}
 	return slow
-}
-
-// describe says the state in a few words.
-func (j *job) describe(now time.Time) string {
-	switch j.state {
-	case filling, recovering:
-		return j.report(now)
-	case wired:
-		return fmt.Sprintf("wired, epoch %v", j.epoch)
-	case ending:
-		if j.finishReceipt != 0 {
-			return fmt.Sprintf("ending: every file is delivered, waiting for the server's journal for %v", now.Sub(j.finishSentAt).Round(time.Second))
-		}
-	}
-	return j.state.String()
 }

@@ -21,7 +21,7 @@ import (
 const (
 	chargeLasts = 10 * time.Minute
 	maxCharges  = 64
-	maxBarred   = 1000
+	maxEvicted  = 1000
 )
 
 // The faults of an edge, as ASK names them.
@@ -105,17 +105,17 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 	}
 	peer := j.holders[f.Peer]
 	switch {
-	case j.state == ending && a.pullsFrom != nil:
+	case j.phase == ending && a.pullsFrom != nil:
 		m.pullFromAnother(a, f)
 	case peer == nil || peer == a:
-	case j.state == ending:
+	case j.phase == ending:
 		m.endEpoch(j, linkCause(a, peer, f.Detail))
-	case j.state == wired:
+	case j.phase == wired:
 		q := pendingAsk{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.Now}
-		if old, ok := j.asks[a.rank]; ok && old.unopened() && q.unopened() && old.from == a && old.peer == peer {
+		if old, ok := j.links.asks[a.rank]; ok && old.unopened() && q.unopened() && old.from == a && old.peer == peer {
 			q.before = old.at
 		}
-		assign(&j.asks, a.rank, q)
+		assign(&j.links.asks, a.rank, q)
 		if f.Fault == faultCorrupts {
 			m.decideAsks(j) // nothing to wait for; the rest is for the next tick
 		}
@@ -131,18 +131,18 @@ func linkCause(near, far *attempt, detail string) protocol.Cause {
 
 // decide looks for a question that can be answered.
 func (m *Machine) decideAsks(j *job) {
-	if j.state != wired || m.inGracePeriod(j) {
+	if j.phase != wired || m.inGracePeriod(j) {
 		return
 	}
 	g := j.graph(m.Now)
-	for _, r := range sortedRanks(j.asks) {
-		q := j.asks[r]
+	for _, r := range sortedRanks(j.links.asks) {
+		q := j.links.asks[r]
 		if j.holders[r] != q.from || j.holders[q.peer.rank] != q.peer {
-			delete(j.asks, r)
+			delete(j.links.asks, r)
 			continue
 		}
 		if w := q.from.waiting; q.fault == faultStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
-			delete(j.asks, r) // it has got what it waited for
+			delete(j.links.asks, r) // it has got what it waited for
 			continue
 		}
 		near, far, why := g.culprit(complaint{from: r, to: q.peer.rank, fault: q.fault, collective: q.collective, at: q.at})
@@ -155,9 +155,9 @@ func (m *Machine) decideAsks(j *job) {
 			m.fail(j, c)
 			return
 		}
-		j.newCharge = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, noTransfer: q.fault == faultNoTransfer, unopened: j.unopenedEdges()}
-		if slices.ContainsFunc(j.newCharge.unopened, func(e [2]*attempt) bool { return j.newCharge.on(e[0], e[1]) }) {
-			j.newCharge.open = j.opened()
+		j.links.newCharge = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, noTransfer: q.fault == faultNoTransfer, unopened: j.unopenedEdges()}
+		if slices.ContainsFunc(j.links.newCharge.unopened, func(e [2]*attempt) bool { return j.links.newCharge.on(e[0], e[1]) }) {
+			j.links.newCharge.open = j.opened()
 		}
 		m.endEpoch(j, c)
 		m.advance(j)
@@ -168,7 +168,7 @@ func (m *Machine) decideAsks(j *job) {
 // chargeWords says why an edge is charged, with the words of an end of it that has asked.
 func (j *job) chargeWords(near, far *attempt, why string) string {
 	for _, ends := range [][2]*attempt{{near, far}, {far, near}} {
-		if q, ok := j.asks[ends[0].rank]; ok && q.peer == ends[1] {
+		if q, ok := j.links.asks[ends[0].rank]; ok && q.peer == ends[1] {
 			if why == "" {
 				return q.detail
 			}
@@ -190,7 +190,7 @@ func (j *job) graph(now time.Time) *graph {
 		if w.epoch == j.epoch {
 			n.heard, n.collective, n.waitsFor, n.entered, n.since = w.at, w.collective, w.waitsFor, w.since, w.same
 		}
-		switch q, ok := j.asks[rank]; {
+		switch q, ok := j.links.asks[rank]; {
 		case !ok:
 		case q.fault == faultBroke:
 			n.broke = q.peer.rank
@@ -204,8 +204,8 @@ func (j *job) graph(now time.Time) *graph {
 // settle counts the charge that has ended the epoch, now that all have
 // answered. It returns true if it has evicted an attempt.
 func (m *Machine) settleCharge(j *job) (evicted bool) {
-	c := j.newCharge
-	j.newCharge, j.asks = nil, nil
+	c := j.links.newCharge
+	j.links.newCharge, j.links.asks = nil, nil
 	if c == nil {
 		return false
 	}
@@ -214,12 +214,12 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 			return false // it was no link, but a rank that was going
 		}
 	}
-	j.effort.ends = []int{c.ends[0].rank, c.ends[1].rank}
-	j.charges = slices.DeleteFunc(append(j.charges, *c), func(c charge) bool { return m.Now.Sub(c.at) > chargeLasts })
-	j.charges = j.charges[max(0, len(j.charges)-maxCharges):]
+	j.losses.effort.ends = []int{c.ends[0].rank, c.ends[1].rank}
+	j.links.charges = slices.DeleteFunc(append(j.links.charges, *c), func(c charge) bool { return m.Now.Sub(c.at) > chargeLasts })
+	j.links.charges = j.links.charges[max(0, len(j.links.charges)-maxCharges):]
 	same := 0
 	var charges [][2]*attempt
-	for _, d := range j.charges {
+	for _, d := range j.links.charges {
 		if d.on(c.ends[0], c.ends[1]) {
 			same++
 		}
@@ -230,7 +230,7 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
 	if c.noTransfer { // it takes from another source in the next epoch
 		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
-		j.effort.elsewhere = true
+		j.losses.effort.elsewhere = true
 		return false
 	}
 	ends := c.ends
@@ -251,8 +251,8 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 
 // doubts are the connections that ranks at both of whose ends are not at work have asked about.
 func (j *job) unopenedEdges() (edges [][2]*attempt) {
-	for _, r := range sortedRanks(j.asks) {
-		q := j.asks[r]
+	for _, r := range sortedRanks(j.links.asks) {
+		q := j.links.asks[r]
 		if w := q.peer.waiting; q.unopened() && w.epoch == j.epoch && (w.collective > 0 || w.waitsFor >= 0) {
 			edges = append(edges, [2]*attempt{q.from, q.peer})
 		}
@@ -284,9 +284,9 @@ func (c charge) on(a, b *attempt) bool {
 // fenceOld refuses the attempt if another one has replaced it, else it may be evicted once more.
 func (m *Machine) evict(a *attempt, why string) {
 	j := a.job
-	if len(j.evicted) < maxBarred {
-		assign(&j.evicted, a.number, why)
-		assign(&j.evictedFrom, rankOnHost{a.rank, a.from.Host}, true)
+	if len(j.evictions.attempts) < maxEvicted {
+		assign(&j.evictions.attempts, a.number, why)
+		assign(&j.evictions.hosts, rankOnHost{a.rank, a.from.Host}, true)
 	}
 	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
 	m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: protocol.Clip(why, protocol.MaxText)})
@@ -295,12 +295,12 @@ func (m *Machine) evict(a *attempt, why string) {
 
 // chargeTable lists the charges for who has to find the broken switch.
 func (j *job) chargeTable() string {
-	if len(j.charges) == 0 {
+	if len(j.links.charges) == 0 {
 		return "no edge was charged"
 	}
 	var edges []string
 	count := map[string]int{}
-	for _, c := range j.charges {
+	for _, c := range j.links.charges {
 		a, b := c.ends[0], c.ends[1]
 		if a.rank > b.rank {
 			a, b = b, a

@@ -151,23 +151,24 @@ type Machine struct {
 	Incarnation uint64
 	random      func([]byte) // fills with random bytes
 
-	Now      time.Time // by the clock, which stands still while the server does not run
-	wall     time.Time // of the calendar, for records
-	clock    clock.Clock
-	out      []action
-	jobs     map[protocol.Job]*job
-	order    []*job // the same, oldest first: nothing depends on map order
-	Conns    map[ConnID]*attempt
-	finished finishedRuns
-	pastJobs pastJobs
-	endings  endings
-	refused  refusals
-	Grace    time.Time // until then attempts of an earlier life of the server may report
-	draining bool
-	receipts uint64
-	steps    uint64          // events so far, counted in builds that check invariants
-	awaiting map[uint64]*job // by receipt
-	broken   string          // why no record reaches the journal any more; "": they do
+	Now          time.Time // by the clock, which stands still while the server does not run
+	wall         time.Time // of the calendar, for records
+	clock        clock.Clock
+	out          []action
+	jobs         map[protocol.Job]*job
+	order        []*job // the same, oldest first: nothing depends on map order
+	Conns        map[ConnID]*attempt
+	finished     finishedRuns
+	pastJobs     pastJobs
+	endings      endings
+	refused      refusals
+	Grace        time.Time // until then attempts of an earlier life of the server may report
+	draining     bool
+	receipts     uint64
+	phaseChanges phaseChanges
+	steps        uint64          // events so far, counted in builds that check invariants
+	awaiting     map[uint64]*job // by receipt
+	broken       string          // why no record reaches the journal any more; "": they do
 }
 
 // NewMachine returns a machine without jobs. random fills its argument with random bytes.
@@ -297,10 +298,10 @@ func (m *Machine) onTick() {
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
 			switch {
-			case j.state == failed || m.Conns[a.conn] != a:
+			case j.phase == failed || m.Conns[a.conn] != a:
 			case !a.vw && m.Now.Sub(a.lastFrame) > a.lostAfter:
 				why := fmt.Sprintf("silent for %v", m.Now.Sub(a.lastFrame).Round(time.Millisecond))
-				if j.state == filling || j.recovers() {
+				if j.phase == filling || j.recovers() {
 					m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				}
 				m.lose(a, why)
@@ -316,10 +317,10 @@ func (m *Machine) onTick() {
 		m.decideAsks(j)
 		m.watchRecovery(j)
 		m.watchJournal(j)
-		if (j.state == filling || j.state == recovering) && !m.Now.Before(j.nextReport) {
+		if (j.phase == filling || j.phase == recovering) && !m.Now.Before(j.waitReport.nextLog) {
 			m.log(slog.LevelInfo, "job waits", slog.String("job", j.id.String()), slog.String("for", j.report(m.Now)))
-			j.reportGap = min(2*j.reportGap, maxReportGap)
-			j.nextReport = m.Now.Add(j.reportGap)
+			j.waitReport.logGap = min(2*j.waitReport.logGap, maxReportGap)
+			j.waitReport.nextLog = m.Now.Add(j.waitReport.logGap)
 		}
 	}
 }

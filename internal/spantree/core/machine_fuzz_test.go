@@ -28,7 +28,7 @@ func playMachine(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, script []byte,
-) {
+) *Machine {
 	t.Helper()
 	rules := testRules
 	if len(script)%2 == 1 {
@@ -71,6 +71,7 @@ func playMachine(t interface {
 		}
 		m.check()
 	}
+	return m
 }
 
 // rosterOf is one that few attempts have heard of.

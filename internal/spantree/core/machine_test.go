@@ -43,7 +43,7 @@ func TestMachineTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := tell(t, string(want))
+			got, _ := playTranscript(t, string(want))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -72,8 +72,9 @@ func constant(b []byte) {
 	}
 }
 
-// tell plays a transcript and returns it with what the machine does.
-func tell(t *testing.T, text string) string {
+// playTranscript plays the events of a transcript. It returns the transcript with the actions of
+// the machine, and the changes of phase of all jobs.
+func playTranscript(t *testing.T, text string) (got string, changes phaseChanges) {
 	t.Helper()
 	rules := testRules
 	m, now := NewMachine(rules, 5, 0xabc, constant), birth
@@ -121,6 +122,7 @@ func tell(t *testing.T, text string) string {
 		}
 		switch words[0] {
 		case "restart":
+			changes.add(m.phaseChanges)
 			m = NewMachine(rules, 5, m.Incarnation+1, constant)
 			continue
 		case "ticking":
@@ -142,7 +144,8 @@ func tell(t *testing.T, text string) string {
 		}
 		step(ev)
 	}
-	return out.String()
+	changes.add(m.phaseChanges)
+	return out.String(), changes
 }
 
 func connsOf(t *testing.T, words []string) (all []ConnID) {

@@ -10,8 +10,8 @@ const JobBytes = 8 << 10
 func (m *Machine) MemoryUse() (n int64) {
 	n = m.finished.bytes
 	for _, j := range m.order {
-		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.reportText))
-		for _, f := range j.files {
+		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text))
+		for _, f := range j.finish.files {
 			n += protocol.FileBytes + int64(len(f.File))
 		}
 		for _, a := range j.everybody() {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -18,38 +17,6 @@ import (
 // or to the first attempt that becomes so. When all seats have a READY attempt
 // and all holders have answered, EPOCH_START begins the next epoch at the newest step
 // that any of them has completed.
-
-// recovery is what a job keeps for the case of a loss.
-type recovery struct {
-	policy         protocol.OnLoss
-	replaceTimeout time.Duration
-	standbys       map[int][]*attempt     // that stand by, by rank, in order of arrival
-	vacant         map[int]vacancy        // ranks that were lost and must be replaced
-	removed        map[int]bool           // ranks that the job goes on without
-	shrunk         protocol.Epoch         // since when: COMPLETE of earlier epochs does not name their duties
-	owedByLost     map[int][]string       // files that a lost rank had been told of, or had told, and not delivered
-	shards         map[int]protocol.Shard // what the members of the newest epoch have read
-	strandedOn     map[int]string         // the host of the newest attempt of a rank that was cut off from all sources
-	evicted        map[uint64]string      // attempts that never hold their rank again, and why
-	evictedFrom    map[rankOnHost]bool    // hosts from which an attempt of a rank was evicted
-	leases         map[int]time.Time      // until then a lost attempt of the rank may write final files
-	readyCount     int                    // counts READY
-	unanswered     int                    // members that have been sent EPOCH_END and not answered yet
-	endCause       protocol.Cause         // what ended the epoch
-	endedAt        time.Time
-	resumeAt       point // where the newest epoch began
-	effort         effort
-	leaseWaits     bool     // a DELIVER waits for a lease to end
-	source         *attempt // in the ending: whom others pull from
-	token          [16]byte // of the newest epoch
-	gateway        string   // the gateway's address, as that epoch's members see it
-}
-
-// vacancy is a rank that was lost and not replaced yet.
-type vacancy struct {
-	since time.Time
-	cause protocol.Cause
-}
 
 func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)) }
 
@@ -64,7 +31,7 @@ func (m *Machine) loseHolder(a *attempt, why string) {
 		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 		return
 	}
-	if j.state == ending && a.complete && len(a.owed) == 0 {
+	if j.phase == ending && a.complete && len(a.owed) == 0 {
 		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
@@ -88,18 +55,18 @@ func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 	m.do(CloseConn{a.conn})
 	member := a.wired != protocol.Epoch{}
 	if a.complete {
-		assign(&j.owedByLost, a.rank, a.owed)
+		assign(&j.finish.owedByLost, a.rank, a.owed)
 	}
 	m.forget(a)
 	c := lossOf(a, why)
 	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 	if j.noAttempts() {
-		j.shards = nil // nobody is left whose sums hold what was read
+		j.wiring.shards = nil // nobody is left whose sums hold what was read
 	}
 	if member {
 		j.markVacant(a.rank, m.Now, c)
-		if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.leases[a.rank]) {
-			assign(&j.leases, a.rank, until)
+		if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.losses.leases[a.rank]) {
+			assign(&j.losses.leases, a.rank, until)
 		}
 	}
 	return c
@@ -111,8 +78,8 @@ func lossOf(a *attempt, why string) protocol.Cause {
 
 // leave notes that a rank must be replaced.
 func (j *job) markVacant(rank int, now time.Time, c protocol.Cause) {
-	if _, ok := j.vacant[rank]; !ok {
-		assign(&j.vacant, rank, vacancy{now, c})
+	if _, ok := j.losses.vacant[rank]; !ok {
+		assign(&j.losses.vacant, rank, vacancy{now, c})
 	}
 }
 
@@ -128,8 +95,9 @@ func assign[K comparable, V any](to *map[K]V, k K, v V) {
 // told. In the ending that is no business of those that are COMPLETE.
 func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 	c.Host, c.Why = protocol.Clip(c.Host, protocol.MaxHost), protocol.Clip(c.Why, protocol.MaxText)
-	if j.state == wired {
-		j.state, j.endCause, j.endedAt = recovering, c, m.Now
+	if j.phase == wired {
+		m.enter(j, recovering)
+		j.lastEnd.cause, j.lastEnd.at = c, m.Now
 		m.log(slog.LevelWarn, "epoch over", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
 	}
@@ -146,7 +114,7 @@ func (m *Machine) sendEpochEnd(a *attempt, f *protocol.EpochEndFrame) {
 	m.send(a, f)
 	a.endSent, a.endSentAt = true, m.Now
 	if !a.answered {
-		a.job.unanswered++
+		a.job.lastEnd.unanswered++
 	}
 }
 
@@ -161,7 +129,7 @@ func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 		a.fetchedState = a.position // perhaps: then it has no results
 	}
 	if a.endSent {
-		j.unanswered--
+		j.lastEnd.unanswered--
 	} else {
 		// The epoch has ended for this rank before the server knew it: the EPOCH_END
 		// came from the server's earlier life.
@@ -174,7 +142,7 @@ func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 
 // advance goes as far with a job as its members allow.
 func (m *Machine) advance(j *job) {
-	switch j.state {
+	switch j.phase {
 	case filling:
 		m.wire(j)
 	case recovering:
@@ -186,10 +154,10 @@ func (m *Machine) advance(j *job) {
 
 // rewire begins the next epoch when everybody is there and has answered.
 func (m *Machine) startNextEpoch(j *job) {
-	if j.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.endedAt) < j.effort.pause() {
+	if j.lastEnd.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.lastEnd.at) < j.losses.effort.pause() {
 		return
 	}
-	if m.shrink(j); j.state == failed || j.accountedFor() < j.total || j.ready < j.native || len(j.holders) == 0 {
+	if m.shrink(j); j.phase == failed || j.accountedFor() < j.total || j.ready < j.native || len(j.holders) == 0 {
 		return
 	}
 	if m.settleCharge(j) {
@@ -201,12 +169,12 @@ func (m *Machine) startNextEpoch(j *job) {
 	}
 	m.finishHandover(j)
 	from, lacks := j.resumePoint()
-	completed := from.step > j.resumeAt.step
+	completed := from.step > j.wiring.resumeAt.step
 	if completed {
 		j.clearCutOffs()
 	}
-	if rank, n := j.effort.spent(completed, j.endCause.Rank, j.contributions(from)); n >= maxFruitless {
-		c := j.endCause
+	if rank, n := j.losses.effort.spent(completed, j.lastEnd.cause.Rank, j.contributions(from)); n >= maxFruitless {
+		c := j.lastEnd.cause
 		c.Why = fmt.Sprintf("%s; %d epochs since step %d have ended by rank %d without a rank that got further; %s", c.Why, n, from.step, rank, j.chargeTable())
 		m.fail(j, c)
 		return
@@ -216,10 +184,10 @@ func (m *Machine) startNextEpoch(j *job) {
 
 // watchRecovery finds who does not answer EPOCH_END, and who is not replaced.
 func (m *Machine) watchRecovery(j *job) {
-	if j.state != recovering && j.state != ending || m.inGracePeriod(j) {
+	if j.phase != recovering && j.phase != ending || m.inGracePeriod(j) {
 		return
 	}
-	if j.unanswered > 0 {
+	if j.lastEnd.unanswered > 0 {
 		for _, a := range j.members() {
 			if a.endSent && !a.answered && !a.complete && m.Now.Sub(a.endSentAt) > a.lostAfter && m.Conns[a.conn] == a {
 				why := fmt.Sprintf("it has not said within %v how far it is", a.lostAfter)
@@ -228,57 +196,25 @@ func (m *Machine) watchRecovery(j *job) {
 			}
 		}
 	}
-	for _, r := range sortedRanks(j.vacant) {
-		if v := j.vacant[r]; j.holders[r] == nil && m.Now.Sub(v.since) > j.replaceTimeout {
+	for _, r := range sortedRanks(j.losses.vacant) {
+		if v := j.losses.vacant[r]; j.holders[r] == nil && m.Now.Sub(v.since) > j.replaceTimeout {
 			v.cause.Why = fmt.Sprintf("%s, and not replaced within %v", v.cause.Why, j.replaceTimeout)
 			m.fail(j, v.cause)
 			return
 		}
 	}
 	switch {
-	case j.state == recovering && j.effort.pause() > 0:
+	case j.phase == recovering && j.losses.effort.pause() > 0:
 		m.startNextEpoch(j)
-	case j.state == ending && j.leaseWaits:
+	case j.phase == ending && j.finish.leaseWaits:
 		m.advanceEnding(j)
 	}
 }
 
 // forgotten tells that nobody is left who knows anything of the job.
 func (j *job) noAttempts() bool {
-	return j.state != filling && len(j.holders) == 0 && len(j.standbys) == 0
+	return j.phase != filling && len(j.holders) == 0 && len(j.standbys) == 0
 }
 
 // deserted tells that nobody is left at all.
 func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 }
-
-// recoveryReport says who is missing since when, and why.
-func (j *job) recoveryReport(b *strings.Builder, now time.Time) {
-	ago := func(t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
-	fmt.Fprintf(b, "epoch %v ended %v ago", j.epoch, ago(j.endedAt))
-	named := 0
-	for _, r := range sortedRanks(j.vacant) {
-		if named++; named > maxNamed {
-			b.WriteString("; …")
-			break
-		}
-		v := j.vacant[r]
-		fmt.Fprintf(b, "; rank %d (%s) was lost %v ago: %s", r, v.cause.Host, ago(v.since), v.cause.Why)
-		switch a := j.holders[r]; {
-		case a == nil:
-			fmt.Fprintf(b, ", a new attempt may come within %v", (j.replaceTimeout - now.Sub(v.since)).Round(time.Second))
-		case !a.ready:
-			fmt.Fprintf(b, ", a new attempt on %s is at work on its shard", a.host)
-		default:
-			fmt.Fprintf(b, ", a new attempt on %s is ready", a.host)
-		}
-	}
-	var silent []int
-	for _, a := range j.members() {
-		if a.endSent && !a.answered {
-			silent = append(silent, a.rank)
-		}
-	}
-	if len(silent) > 0 {
-		fmt.Fprintf(b, "; how far %s got is not known yet", protocol.Ranks(silent))
-	}
-}

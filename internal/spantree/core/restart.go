@@ -23,8 +23,7 @@ import (
 type restart struct {
 	graceUntil time.Time // until then attempts of the server's earlier life may report
 	graceEnded bool      // the grace has ended
-	started    *protocol.EpochStartFrame
-	lastN      uint32 // epochs of an earlier job of the name
+	lastN      uint32    // epochs of an earlier job of the name
 }
 
 // past is a job that recovered from losses and has ended: an attempt of it
@@ -76,7 +75,7 @@ func (m *Machine) forgetPastJobs() {
 // waited for only if a rank has reported.
 func (m *Machine) inGracePeriod(j *job) bool {
 	reported := j.epoch != (protocol.Epoch{}) && j.epoch.Incarnation != m.Incarnation
-	return !j.graceEnded && !j.graceUntil.IsZero() && (j.policy != protocol.Abort || reported)
+	return !j.restart.graceEnded && !j.restart.graceUntil.IsZero() && (j.policy != protocol.Abort || reported)
 }
 
 // checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
@@ -144,9 +143,9 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	case a.pullsFrom != nil:
 		m.sendPull(a, a.pullsFrom)
 	case a.endSent && !a.complete:
-		m.send(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: j.endCause})
-	case a.wired == j.epoch && f.Epoch != j.epoch && j.started != nil && !a.complete:
-		m.send(a, j.started)
+		m.send(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: j.lastEnd.cause})
+	case a.wired == j.epoch && f.Epoch != j.epoch && j.wiring.start != nil && !a.complete:
+		m.send(a, j.wiring.start)
 	}
 }
 
@@ -154,7 +153,7 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j := a.job
 	m.raiseTerm(f.Epoch)
-	if why, ok := j.evicted[a.number]; ok {
+	if why, ok := j.evictions.attempts[a.number]; ok {
 		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", a.rank, why)
 	}
 	if j.mixed() {
@@ -164,7 +163,7 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	switch {
 	case newer && (j.epoch == protocol.Epoch{} || m.inGracePeriod(j)):
 		m.adoptEpoch(j, f.Epoch)
-		j.token = f.Token
+		j.wiring.token = f.Token
 	case newer:
 		return refuse(protocol.AttemptFenced, "epoch %v of job %v is not one that this server has begun, or heard of in time", f.Epoch, j.id)
 	}
@@ -186,15 +185,15 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	}
 	a.wired, a.ready, a.rejoined, a.unknownHistory = f.Epoch, true, true, true
 	if current {
-		a.shard = j.shards[a.rank]
+		a.shard = j.wiring.shards[a.rank]
 	}
 	j.readyCount++
 	a.readyOrder = j.readyCount
 	m.admit(a)
 	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Members: j.membership})
-	_, vacant := j.vacant[a.rank]
-	if !current || j.state == recovering || j.state == ending && vacant {
-		m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.endCause, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
+	_, vacant := j.losses.vacant[a.rank]
+	if !current || j.phase == recovering || j.phase == ending && vacant {
+		m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.lastEnd.cause, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
 	}
 	m.tellStandbys(j, a.rank)
 	return nil
@@ -214,10 +213,10 @@ func (m *Machine) fenceOld(holder, newer *attempt) {
 func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	m.log(slog.LevelInfo, "job runs since before this server", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
 	if j.epoch == (protocol.Epoch{}) {
-		j.graceUntil, j.graceEnded = m.Now.Add(m.LostAfter), false
+		j.restart.graceUntil, j.restart.graceEnded = m.Now.Add(m.LostAfter), false
 	}
-	if j.state != ending {
-		j.state = wired
+	if j.phase != ending {
+		m.enter(j, wired)
 	}
 	j.epoch = e
 	j.changes++
@@ -230,14 +229,14 @@ func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 
 // judge ends the grace of a job: who has not come back is lost.
 func (m *Machine) endGracePeriod(j *job) {
-	if j.graceEnded || m.Now.Before(j.graceUntil) {
+	if j.restart.graceEnded || m.Now.Before(j.restart.graceUntil) {
 		return
 	}
-	j.graceEnded = true
-	if j.graceUntil.IsZero() {
+	j.restart.graceEnded = true
+	if j.restart.graceUntil.IsZero() {
 		return
 	}
-	if j.state == filling {
+	if j.phase == filling {
 		m.assignAll(j)
 		m.decideMembers(j)
 		m.advance(j)

@@ -46,7 +46,7 @@ func TestOrigin(t *testing.T) {
 		"a step wins over checkpoints": {[]seat{{now, e(1), 2, false, 9}, {now, protocol.Epoch{}, 4, true, 0}}, point{e(1), 2}, []protocol.Missing{{Rank: 1, Source: 0, Payload: protocol.PayloadState}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := &job{epoch: now, total: len(c.seats), holders: map[int]*attempt{}}
+			j := &job{epoch: now, agreement: agreement{total: len(c.seats)}, holders: map[int]*attempt{}}
 			for r, s := range c.seats {
 				a := &attempt{job: j, rank: r}
 				a.wired, a.position, a.checkpoint = s.wired, point{s.at, s.step}, s.ckpt

@@ -16,7 +16,7 @@ func (m *Machine) shrink(j *job) {
 	if j.policy != protocol.Shrink {
 		return
 	}
-	for _, r := range sortedRanks(j.vacant) {
+	for _, r := range sortedRanks(j.losses.vacant) {
 		a := j.holders[r]
 		if a != nil && a.ready {
 			continue
@@ -25,13 +25,13 @@ func (m *Machine) shrink(j *job) {
 			j.clearHolder(a)
 			m.standBy(a)
 		}
-		delete(j.vacant, r)
+		delete(j.losses.vacant, r)
 		assign(&j.removed, r, true)
-		j.shrunk = protocol.Epoch{Term: j.epoch.Term, N: j.epoch.N + 1}
+		j.losses.shrunk = protocol.Epoch{Term: j.epoch.Term, N: j.epoch.N + 1}
 		m.log(slog.LevelWarn, "job goes on without a rank", slog.String("job", j.id.String()), slog.Int("rank", r))
 		m.tellStandbys(j, r)
 	}
 	if len(j.holders) == 0 {
-		m.fail(j, j.endCause)
+		m.fail(j, j.lastEnd.cause)
 	}
 }

@@ -22,7 +22,7 @@ func (a *attempt) cut(source *attempt) bool { return slices.Contains(a.cutOff, s
 // suspect reports whether an edge between the hosts of two attempts was charged lately.
 // An attempt has no charges of its own when it starts; its host may have.
 func (j *job) suspect(a, b *attempt) bool {
-	return a.from.Host != b.from.Host && slices.ContainsFunc(j.charges, func(c charge) bool {
+	return a.from.Host != b.from.Host && slices.ContainsFunc(j.links.charges, func(c charge) bool {
 		x, y := c.ends[0].from.Host, c.ends[1].from.Host
 		return x == a.from.Host && y == b.from.Host || x == b.from.Host && y == a.from.Host
 	})
@@ -76,18 +76,18 @@ func (m *Machine) evictStranded(a *attempt) {
 		names = append(names, fmt.Sprintf("rank %d (%s)", s.rank, s.host))
 	}
 	why := fmt.Sprintf("nothing of what it lacks arrives, from any rank that has it (%s): is the network between them broken?", strings.Join(names, ", "))
-	if j.strandedOn[a.rank] == a.from.Host {
+	if j.evictions.stranded[a.rank] == a.from.Host {
 		c := lossOf(a, why+" An earlier attempt of the rank on this host ended the same way")
 		m.fail(j, c)
 		return
 	}
-	assign(&j.strandedOn, a.rank, a.from.Host)
+	assign(&j.evictions.stranded, a.rank, a.from.Host)
 	m.evict(a, why)
 }
 
 // stepped forgets who was cut off from whom: ranks have exchanged a step since.
 func (j *job) clearCutOffs() {
-	j.strandedOn = nil
+	j.evictions.stranded = nil
 	for _, a := range j.everybody() {
 		a.cutOff = nil
 	}

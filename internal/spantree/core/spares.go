@@ -79,8 +79,8 @@ func (j *job) dropSpare(a *attempt) {
 
 // assignAll gives spares the ranks that were here and are not.
 func (m *Machine) assignAll(j *job) {
-	left := sortedRanks(j.vacant)
-	if j.state == filling {
+	left := sortedRanks(j.losses.vacant)
+	if j.phase == filling {
 		left = sortedRanks(j.departed)
 	}
 	for _, r := range left {
@@ -94,7 +94,7 @@ func (m *Machine) assignAll(j *job) {
 // evicted, else the first; nil if there is none.
 func (j *job) spareFor(rank int) *attempt {
 	for _, a := range j.spares {
-		if !j.evictedFrom[rankOnHost{rank, a.from.Host}] {
+		if !j.evictions.hosts[rankOnHost{rank, a.from.Host}] {
 			return a
 		}
 	}
@@ -124,13 +124,13 @@ func (m *Machine) assign(j *job, rank int) {
 // assignMissing gives spares the ranks that have never come, once all others have been READY
 // for a while: before that it may be that a launcher is slow.
 func (m *Machine) assignMissing(j *job) {
-	waits := j.state == filling && len(j.holders) > 0 && j.accountedFor() < j.total && j.ready == j.native && !m.inGracePeriod(j)
+	waits := j.phase == filling && len(j.holders) > 0 && j.accountedFor() < j.total && j.ready == j.native && !m.inGracePeriod(j)
 	switch {
 	case !waits || len(j.spares) == 0:
-		j.missingFrom = time.Time{}
-	case j.missingFrom.IsZero():
-		j.missingFrom = m.Now
-	case m.Now.Sub(j.missingFrom) > m.LostAfter:
+		j.fill.missingFrom = time.Time{}
+	case j.fill.missingFrom.IsZero():
+		j.fill.missingFrom = m.Now
+	case m.Now.Sub(j.fill.missingFrom) > m.LostAfter:
 		for _, r := range j.missing() {
 			if len(j.standbys[r]) == 0 {
 				m.assign(j, r)

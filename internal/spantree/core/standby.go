@@ -73,13 +73,13 @@ func (j *job) free(rank int) bool {
 	if j.holders[rank] != nil || j.removed[rank] {
 		return false
 	}
-	_, vacant := j.vacant[rank]
-	return j.state == filling || vacant
+	_, vacant := j.losses.vacant[rank]
+	return j.phase == filling || vacant
 }
 
 // checkStandby refuses an attempt that can neither have the seat nor stand by.
 func (j *job) checkStandby(rank int, number uint64) *refusal {
-	if why, ok := j.evicted[number]; ok {
+	if why, ok := j.evictions.attempts[number]; ok {
 		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", rank, why)
 	}
 	if j.free(rank) {
@@ -133,12 +133,12 @@ type rankOnHost struct {
 
 // shuns reports whether an attempt of the rank was evicted from the host of this one. Such an
 // attempt has the rank only while no attempt on another host wants it.
-func (j *job) shuns(a *attempt) bool { return j.evictedFrom[rankOnHost{a.rank, a.from.Host}] }
+func (j *job) shuns(a *attempt) bool { return j.evictions.hosts[rankOnHost{a.rank, a.from.Host}] }
 
 // yields reports whether the holder of a rank leaves the seat to an attempt on another host.
 // It does until it is wired.
 func (j *job) yields(holder, to *attempt) bool {
-	return j.state == recovering && holder.wired == (protocol.Epoch{}) && j.shuns(holder) && !j.shuns(to)
+	return j.phase == recovering && holder.wired == (protocol.Epoch{}) && j.shuns(holder) && !j.shuns(to)
 }
 
 // replaceShunned gives an attempt that stands by the seat of a holder that yields.
@@ -173,8 +173,8 @@ func (m *Machine) takeRank(a *attempt) {
 	j := a.job
 	j.dropStandby(a)
 	j.setHolder(a)
-	if a == j.previous {
-		j.previous = nil
+	if a == j.handover.previous {
+		j.handover.previous = nil
 	}
 	delete(j.departed, a.rank)
 	m.log(slog.LevelInfo, "attempt takes the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
@@ -193,9 +193,9 @@ func (m *Machine) promote(j *job, rank int) {
 	}
 	best := slices.MinFunc(j.standbys[rank], func(a, b *attempt) int {
 		switch {
-		case a == j.previous:
+		case a == j.handover.previous:
 			return -1 // it has the state
-		case b == j.previous:
+		case b == j.handover.previous:
 			return 1
 		case j.shuns(a) != j.shuns(b):
 			if j.shuns(b) {
@@ -211,7 +211,7 @@ func (m *Machine) promote(j *job, rank int) {
 		}
 		return 0
 	})
-	if s := j.spareFor(rank); s != nil && best != j.previous && j.shuns(best) && !j.evictedFrom[rankOnHost{rank, s.from.Host}] {
+	if s := j.spareFor(rank); s != nil && best != j.handover.previous && j.shuns(best) && !j.evictions.hosts[rankOnHost{rank, s.from.Host}] {
 		m.assign(j, rank)
 	} else {
 		m.takeRank(best)
@@ -229,7 +229,7 @@ func (j *job) dropStandby(a *attempt) {
 // checkShard refuses a replacement that has read other data than the attempt
 // it replaces: its contributions would not be that rank's.
 func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
-	want, known := j.shards[a.rank]
+	want, known := j.wiring.shards[a.rank]
 	if b := j.holders[a.rank]; !known && b != nil && b != a && b.ready {
 		want = b.shard
 	}

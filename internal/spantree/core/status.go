@@ -47,17 +47,17 @@ func (m *Machine) Status() protocol.ServerStatus {
 	s := protocol.ServerStatus{Version: m.Version, Term: m.Term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []protocol.JobStatus{}, Ended: slices.Clone(m.endings)}
 	for _, j := range m.order {
 		js := protocol.JobStatus{
-			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.state.String(), Report: j.describe(m.Now),
+			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.phase.String(), Report: j.describe(m.Now),
 			VW: j.vwStream || j.mixed(), Total: j.total, Joined: len(j.holders), Seconds: m.Now.Sub(j.created).Seconds(), Options: j.options,
 		}
 		if j.epoch != (protocol.Epoch{}) {
 			js.Epoch = j.epoch.String()
 		}
-		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refused, j.refusal
+		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refusals.count, j.refusals.newest
 		if j.policy != protocol.Abort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)
-			js.Vacant = slices.DeleteFunc(sortedRanks(j.vacant), func(r int) bool { return j.holders[r] != nil })
+			js.Vacant = slices.DeleteFunc(sortedRanks(j.losses.vacant), func(r int) bool { return j.holders[r] != nil })
 		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.Now))

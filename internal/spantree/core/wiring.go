@@ -15,10 +15,10 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	if a.rejoined && a.shard == (protocol.Shard{}) { // said again: an earlier server knew
 		a.shard, a.checkpoint = f.Shard, f.Checkpoint
 		if a.isHolder && a.wired == j.epoch && j.recovers() {
-			assign(&j.shards, a.rank, f.Shard)
+			assign(&j.wiring.shards, a.rank, f.Shard)
 		}
 	}
-	if a.ready || j.state != filling && !j.recovers() {
+	if a.ready || j.phase != filling && !j.recovers() {
 		return
 	}
 	if no := j.checkShard(a, f.Shard); no != nil && j.recovers() {
@@ -39,7 +39,7 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 		m.pull(a)
 	}
 	m.advance(j)
-	if a.isHolder && (j.state == filling || j.state == recovering) {
+	if a.isHolder && (j.phase == filling || j.phase == recovering) {
 		m.sendWaiting(a)
 	}
 }
@@ -52,7 +52,7 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 // A rank that is lost between the rounds just leaves its seat: the place in
 // the tree follows from the rank, so what was said to others stays true.
 func (m *Machine) wire(j *job) {
-	if j.state != filling || j.accountedFor() < j.total || j.ready < j.native || j.recovers() && m.inGracePeriod(j) {
+	if j.phase != filling || j.accountedFor() < j.total || j.ready < j.native || j.recovers() && m.inGracePeriod(j) {
 		return
 	}
 	if j.startTimeout > 0 && !j.membership.Decided {
@@ -94,8 +94,8 @@ func (m *Machine) onVWPort(ev VWPort) {
 
 // begin numbers the epoch.
 func (m *Machine) newEpoch(j *job) (token [16]byte) {
-	j.state = wired
-	j.epoch = protocol.Epoch{Term: m.Term, N: max(j.epoch.N, j.lastN) + 1, Incarnation: m.Incarnation}
+	m.enter(j, wired)
+	j.epoch = protocol.Epoch{Term: m.Term, N: max(j.epoch.N, j.restart.lastN) + 1, Incarnation: m.Incarnation}
 	j.changes++
 	m.random(token[:])
 	m.log(slog.LevelInfo, "job wired", slog.String("job", j.id.String()), slog.Int("total", j.total),
@@ -108,9 +108,9 @@ func (m *Machine) newEpoch(j *job) (token [16]byte) {
 func (m *Machine) startEpoch(j *job, from point, lacks []protocol.Missing) {
 	all := j.members()
 	out := outside(all)
-	j.token = m.newEpoch(j)
-	j.resumeAt, j.gateway, j.vacant, j.shards = from, out, nil, nil
-	f := &protocol.EpochStartFrame{Token: j.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: lacks}
+	j.wiring.token = m.newEpoch(j)
+	j.wiring.resumeAt, j.wiring.gateway, j.losses.vacant, j.wiring.shards = from, out, nil, nil
+	f := &protocol.EpochStartFrame{Token: j.wiring.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: lacks}
 	for _, l := range lacks {
 		if l.Payload != protocol.PayloadResults {
 			j.holders[l.Rank].fetchedState = from
@@ -120,7 +120,7 @@ func (m *Machine) startEpoch(j *job, from point, lacks []protocol.Missing) {
 		a.wired, a.endSent, a.answered, a.position, a.pullPoint = j.epoch, false, false, point{}, point{}
 		a.steps, a.slow = 0, 0
 		if a.unknownHistory = false; j.recovers() {
-			assign(&j.shards, a.rank, a.shard)
+			assign(&j.wiring.shards, a.rank, a.shard)
 		}
 		m := protocol.Member{Rank: a.rank, Capabilities: a.capabilities, Port: a.port, Host: j.addressOf(a, out)}
 		if a.from.Host != m.Host {
@@ -129,7 +129,7 @@ func (m *Machine) startEpoch(j *job, from point, lacks []protocol.Missing) {
 		f.Members = append(f.Members, m)
 	}
 	if j.recovers() {
-		j.started = f
+		j.wiring.start = f
 	}
 	for _, a := range all {
 		m.send(a, f)

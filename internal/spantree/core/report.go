@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Reports tell people why a job waits: in WAITING frames, in the log and in STATUS.
+
+const (
+	// reportInterval is the time after which a waiting rank gets a new report although only the
+	// waiting time has changed.
+	reportInterval = 5 * time.Second
+	// firstReport is the time after which the log has a line about a waiting job. The interval
+	// doubles with each line, up to maxReportGap.
+	firstReport  = 10 * time.Second
+	maxReportGap = 10 * time.Minute
+	// bigJob is the number of ranks above which a report is made at most once a second.
+	bigJob = 64
+	// maxNamed is the number of ranks that a report names.
+	maxNamed = 8
+)
+
+// waitReport is the newest report of a job, and the time of its next line in the log.
+type waitReport struct {
+	text    string
+	change  int // job.changes when it was made
+	at      time.Time
+	nextLog time.Time
+	logGap  time.Duration
+}
+
+// lastReport is the newest report that an attempt was sent.
+type lastReport struct {
+	change int // job.changes when it was made
+	report string
+	at     time.Time
+}
+
+// report returns the reason why a job that fills or recovers waits, as one sentence. All members
+// ask for it once a second, and each join changes it. A report is therefore used for one second,
+// by all of them, unless a small job has changed.
+func (j *job) report(now time.Time) string {
+	same := j.waitReport.change == j.changes || j.total > bigJob
+	if j.waitReport.text != "" && same && now.Sub(j.waitReport.at) < time.Second {
+		return j.waitReport.text
+	}
+	var b strings.Builder
+	if j.phase == recovering {
+		j.reportRecovery(&b, now)
+	} else if n, total := len(j.holders), j.total-len(j.removed); n < total {
+		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, total, protocol.Ranks(j.missing()))
+		j.reportDepartures(&b, now)
+	} else if slow := j.notReady(); len(slow) > 0 {
+		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", total, protocol.Ranks(slow))
+	} else {
+		fmt.Fprintf(&b, "all %d ranks have joined and are being wired", total)
+	}
+	if j.phase == filling {
+		b.WriteString(j.elasticReport(now))
+	}
+	j.waitReport.text, j.waitReport.change, j.waitReport.at = protocol.Clip(b.String(), protocol.MaxText), j.changes, now
+	return j.waitReport.text
+}
+
+// reportDepartures adds the departures of missing ranks.
+func (j *job) reportDepartures(b *strings.Builder, now time.Time) {
+	named := 0
+	for _, r := range j.missing() {
+		f, ok := j.departed[r]
+		if !ok {
+			continue
+		}
+		if named++; named > maxNamed {
+			b.WriteString("; …")
+			return
+		}
+		fmt.Fprintf(b, "; rank %d (%s) was here %v ago: %s", r, f.host, now.Sub(f.at).Round(time.Second), f.why)
+	}
+}
+
+// reportRecovery writes which ranks are missing, since when, and why.
+func (j *job) reportRecovery(b *strings.Builder, now time.Time) {
+	ago := func(t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
+	fmt.Fprintf(b, "epoch %v ended %v ago", j.epoch, ago(j.lastEnd.at))
+	named := 0
+	for _, r := range sortedRanks(j.losses.vacant) {
+		if named++; named > maxNamed {
+			b.WriteString("; …")
+			break
+		}
+		v := j.losses.vacant[r]
+		fmt.Fprintf(b, "; rank %d (%s) was lost %v ago: %s", r, v.cause.Host, ago(v.since), v.cause.Why)
+		switch a := j.holders[r]; {
+		case a == nil:
+			fmt.Fprintf(b, ", a new attempt may come within %v", (j.replaceTimeout - now.Sub(v.since)).Round(time.Second))
+		case !a.ready:
+			fmt.Fprintf(b, ", a new attempt on %s is at work on its shard", a.host)
+		default:
+			fmt.Fprintf(b, ", a new attempt on %s is ready", a.host)
+		}
+	}
+	var silent []int
+	for _, a := range j.members() {
+		if a.endSent && !a.answered {
+			silent = append(silent, a.rank)
+		}
+	}
+	if len(silent) > 0 {
+		fmt.Fprintf(b, "; how far %s got is not known yet", protocol.Ranks(silent))
+	}
+}
+
+// describe returns the phase of a job in a few words.
+func (j *job) describe(now time.Time) string {
+	switch j.phase {
+	case filling, recovering:
+		return j.report(now)
+	case wired:
+		return fmt.Sprintf("wired, epoch %v", j.epoch)
+	case ending:
+		if j.finish.receipt != 0 {
+			return fmt.Sprintf("ending: every file is delivered, waiting for the server's journal for %v", now.Sub(j.finish.sentAt).Round(time.Second))
+		}
+	}
+	return j.phase.String()
+}
