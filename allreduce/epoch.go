@@ -325,7 +325,7 @@ func (d *debts) incur(all []client.Missing) {
 	defer d.mu.Unlock()
 	d.left = map[int]bool{}
 	for _, l := range all {
-		if l.Payload == client.PayloadResults {
+		if l.Payload == protocol.PayloadResults {
 			d.left[l.Rank] = true
 		}
 	}

@@ -77,7 +77,7 @@ func (s *steps) copied(asked want, now protocol.Epoch) (*snapshot, error) {
 		return nil, err
 	}
 	write := s.machine.WriteState
-	if asked.what == client.PayloadResults {
+	if asked.what == protocol.PayloadResults {
 		if !s.hasResults() {
 			return nil, ErrNoResults
 		}
@@ -94,7 +94,7 @@ func (s *steps) fits(asked want, now protocol.Epoch) error {
 	switch {
 	case s.machine == nil, s.isSpoilt():
 		return errors.New("this rank has no state")
-	case asked.what != client.PayloadResults && asked.what != client.PayloadState:
+	case asked.what != protocol.PayloadResults && asked.what != protocol.PayloadState:
 		return fmt.Errorf("%v cannot be had from here", asked.what)
 	case at.Step != asked.at.Step || at.Epoch != asked.at.Epoch && asked.at.Epoch != now:
 		return fmt.Errorf("step %d of epoch %v is asked for, this rank is at step %d of epoch %v", asked.at.Step, asked.at.Epoch, at.Step, at.Epoch)

@@ -11,11 +11,12 @@ import (
 
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // FuzzWant reads anything as what a rank asks another one for.
 func FuzzWant(f *testing.F) {
-	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: client.PayloadState}.appendTo(nil))
+	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: protocol.PayloadState}.appendTo(nil))
 	f.Add(make([]byte, wantSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) != wantSize {

@@ -50,7 +50,7 @@ const (
 
 type want struct {
 	at   client.Point
-	what client.Payload
+	what protocol.Payload
 }
 
 func (w want) appendTo(dst []byte) []byte {
@@ -66,7 +66,7 @@ func decodeWant(b []byte) (w want) {
 	le := binary.LittleEndian
 	w.at.Epoch = protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
 	w.at.Step = le.Uint64(b[16:])
-	w.what = client.Payload(b[24])
+	w.what = protocol.Payload(b[24])
 	return w
 }
 
@@ -83,7 +83,7 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 	began := time.Now()
 	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Missing.Payload, "step", w.Resume.Step, "from", link.RankAt(w.Missing.Source, w.Missing.Address))
 	what := w.Missing.Payload
-	if what == client.PayloadCheckpoint {
+	if what == protocol.PayloadCheckpoint {
 		return s.load(w)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -100,8 +100,8 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 		defer close(watched)
 		s.watch(w, t, cancel, done)
 	}()
-	if what == client.PayloadResults && s.isSpoilt() {
-		what = client.PayloadState
+	if what == protocol.PayloadResults && s.isSpoilt() {
+		what = protocol.PayloadState
 	}
 	for {
 		t.begin()
@@ -109,8 +109,8 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 		tries := t.failed(err)
 		var refused *notTaken
 		switch {
-		case errors.Is(err, errElse) && what == client.PayloadResults:
-			what = client.PayloadState
+		case errors.Is(err, errElse) && what == protocol.PayloadResults:
+			what = protocol.PayloadState
 			continue
 		case err == nil:
 			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
@@ -135,7 +135,7 @@ type notTaken struct{ err error }
 func (e *notTaken) Error() string { return e.err.Error() }
 func (e *notTaken) Unwrap() error { return e.err }
 
-func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.Payload, t *transfer) error {
+func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what protocol.Payload, t *transfer) error {
 	g := s.group
 	bare, err := dialRank(ctx, g.cfg.Network, w.Missing.Address)
 	if err != nil {
@@ -167,10 +167,10 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.Payl
 	s.state.Lock()
 	defer s.state.Unlock()
 	read := s.machine.ReadState
-	if what == client.PayloadResults {
+	if what == protocol.PayloadResults {
 		read = s.machine.ReadResults
 	}
-	if what == client.PayloadState {
+	if what == protocol.PayloadState {
 		s.spoil()
 	}
 	t.opens()
@@ -194,7 +194,7 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what client.Payl
 		return err
 	}
 	in := s.complete(w.Resume, w.Epoch)
-	if what == client.PayloadResults {
+	if what == protocol.PayloadResults {
 		if !in {
 			return errOver
 		}

@@ -111,7 +111,7 @@ func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault pro
 		return false
 	}
 	m.change(func() { delete(m.askAcked, peer) })
-	if m.write(&protocol.AskFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: uint8(fault), Detail: protocol.Clip(detail, protocol.MaxText)}) != nil {
+	if m.write(&protocol.AskFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: fault, Detail: protocol.Clip(detail, protocol.MaxText)}) != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

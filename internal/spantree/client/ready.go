@@ -5,7 +5,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -53,32 +52,10 @@ type Point struct {
 	Step  uint64
 }
 
-// What says what a rank lacks. Its numbers are part of the protocol.
-type Payload uint8
-
-// What a rank may lack.
-const (
-	PayloadResults    = Payload(protocol.PayloadResults)    // of the step at which the job goes on: it has all else
-	PayloadState      = Payload(protocol.PayloadState)      // it is new
-	PayloadCheckpoint = Payload(protocol.PayloadCheckpoint) // it reads its own checkpoint
-)
-
-func (w Payload) String() string {
-	switch w {
-	case PayloadResults:
-		return "results"
-	case PayloadState:
-		return "state"
-	case PayloadCheckpoint:
-		return "checkpoint"
-	}
-	return fmt.Sprintf("what %d", uint8(w))
-}
-
 // Lack says that a rank lacks something which another one has.
 type Missing struct {
 	Rank, Source int
-	Payload      Payload
+	Payload      protocol.Payload
 	Address      string // of the source's data listener, host:port
 }
 
@@ -100,7 +77,7 @@ func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 		if l.Source < 0 || l.Source >= total {
 			continue
 		}
-		lack := Missing{Rank: l.Rank, Source: l.Source, Payload: Payload(l.Payload), Address: w.Peers[l.Source]}
+		lack := Missing{Rank: l.Rank, Source: l.Source, Payload: l.Payload, Address: w.Peers[l.Source]}
 		switch {
 		case l.Rank == rank:
 			w.Missing = &lack
@@ -115,7 +92,7 @@ func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 func pullOf(f *protocol.PullFrame, rank int) *Wiring {
 	return &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Resume: Point{f.ResumeEpoch, f.ResumeStep}, Ending: true,
-		Missing: &Missing{Rank: rank, Source: f.Source, Payload: Payload(f.Payload), Address: protocol.HostPort(f.Host, f.Port)},
+		Missing: &Missing{Rank: rank, Source: f.Source, Payload: f.Payload, Address: protocol.HostPort(f.Host, f.Port)},
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -26,11 +28,11 @@ func TestCulprit(t *testing.T) {
 		now  = time.Minute // since birth
 		late = openWithin + time.Second
 	)
-	stalls := complaint{from: 0, to: 1, fault: faultStalls, collective: 5, at: birth.Add(now - time.Second)}
+	stalls := complaint{from: 0, to: 1, fault: protocol.EdgeStalls, collective: 5, at: birth.Add(now - time.Second)}
 	opens, corrupts, gives := stalls, stalls, stalls
-	opens.collective, corrupts.fault, gives.fault = 0, faultCorrupts, faultNoTransfer
+	opens.collective, corrupts.fault, gives.fault = 0, protocol.EdgeCorrupts, protocol.EdgeNoTransfer
 	broke := func(from, to int, ago time.Duration) complaint {
-		return complaint{from: from, to: to, fault: faultBroke, collective: 5, at: birth.Add(now - ago)}
+		return complaint{from: from, to: to, fault: protocol.EdgeBroke, collective: 5, at: birth.Add(now - ago)}
 	}
 	work := beat{0, absent}
 	for name, c := range map[string]struct {
@@ -84,10 +86,8 @@ func TestCulprit(t *testing.T) {
 			if c.stayed == 0 {
 				c.stayed = late
 			}
-			g := &graph{now: birth.Add(now), node: func(rank int) (node, bool) {
-				if rank < 0 || rank >= len(c.beats) {
-					return node{}, false
-				}
+			g := &graph{now: birth.Add(now), nodes: map[int]node{}}
+			for rank := range c.beats {
 				n := node{heard: birth.Add(now), collective: c.beats[rank].in, waitsFor: c.beats[rank].waits, since: birth.Add(now - c.stayed), broke: absent}
 				if c.silent == rank && rank > 0 {
 					n.heard = c.q.at
@@ -95,13 +95,82 @@ func TestCulprit(t *testing.T) {
 				if to, ok := c.broke[rank]; ok {
 					n.broke = to
 				}
-				return n, true
-			}}
+				g.nodes[rank] = n
+			}
 			near, far, why := g.culprit(c.q)
 			if near != c.near || far != c.far || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 				t.Errorf("the edge %d-%d is charged (%q), want %d-%d (%q)", near, far, why, c.near, c.far, c.why)
 			}
 		})
+	}
+}
+
+// Properties of any graph: the charged edge is between two ranks of the epoch, of which the near
+// one waits for the far one or reports it; a rank at work is never charged for a stall; and the
+// answer does not depend on how the ranks are numbered.
+func TestCulpritOfArbitraryGraphs(t *testing.T) {
+	charged := 0
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(2, 7).Draw(t, "size")
+		instant := func(label string) time.Time {
+			return birth.Add(time.Duration(rapid.IntRange(0, 6).Draw(t, label)) * 10 * time.Second)
+		}
+		other := func(label string) int { return rapid.IntRange(absent, size).Draw(t, label) } // size: not a member
+		g := &graph{now: birth.Add(time.Minute), nodes: map[int]node{}}
+		for rank := range size {
+			g.nodes[rank] = node{
+				heard: instant("heard"), collective: uint64(rapid.IntRange(0, 2).Draw(t, "collective")), waitsFor: other("waits for"),
+				entered: instant("entered"), since: instant("since"), broke: absent,
+			}
+			if rapid.Bool().Draw(t, "reports") { // on another rank: the machine ignores an ASK about oneself
+				n := g.nodes[rank]
+				n.broke = (rank + rapid.IntRange(1, size-1).Draw(t, "broke")) % size
+				g.nodes[rank] = n
+			}
+		}
+		q := complaint{from: rapid.IntRange(0, size-1).Draw(t, "from"), fault: protocol.EdgeFault(rapid.IntRange(1, 4).Draw(t, "fault")), at: instant("asked")}
+		q.to = (q.from + rapid.IntRange(1, size-1).Draw(t, "to")) % size
+		q.collective = g.nodes[q.from].collective
+
+		near, far, why := g.culprit(q)
+		turn := rapid.IntRange(0, size-1).Draw(t, "turn")
+		turned := func(rank int) int {
+			if rank < 0 || rank >= size {
+				return rank
+			}
+			return (rank + turn) % size
+		}
+		h := &graph{now: g.now, nodes: map[int]node{}}
+		for rank, n := range g.nodes {
+			n.waitsFor, n.broke = turned(n.waitsFor), turned(n.broke)
+			h.nodes[turned(rank)] = n
+		}
+		p := q
+		p.from, p.to = turned(q.from), turned(q.to)
+		if n, f, _ := h.culprit(p); n != turned(near) || f != turned(far) {
+			t.Errorf("the edge %d-%d is charged; with the ranks turned by %d it is %d-%d", near, far, turn, n, f)
+		}
+		if near < 0 || far < 0 {
+			if near != far || why != "" {
+				t.Errorf("no edge is charged, and the answer is %d-%d (%q)", near, far, why)
+			}
+			return
+		}
+		charged++
+		a, member := g.nodes[near]
+		b, peer := g.nodes[far]
+		if !member || near == far || !peer && q.fault == protocol.EdgeStalls {
+			t.Errorf("the edge %d-%d is charged, which is not between two members", near, far)
+		}
+		if [2]int{near, far} != [2]int{q.from, q.to} && a.waitsFor != far && a.broke != far {
+			t.Errorf("rank %d neither waits for rank %d nor reports it", near, far)
+		}
+		if q.fault == protocol.EdgeStalls && b.atWork() && !a.opens() {
+			t.Errorf("rank %d is charged, and at work: %+v", far, b)
+		}
+	})
+	if charged == 0 {
+		t.Error("no edge was charged at all")
 	}
 }
 
@@ -120,7 +189,7 @@ func TestWhoHasJustEntered(t *testing.T) {
 		a.waiting = a.waiting.next(waitsFor, collective, j.epoch, asked.Add(after))
 	}
 	ask := func(at time.Duration) int {
-		_, far, _ := j.graph(asked.Add(at)).culprit(complaint{from: 0, to: 1, collective: 5, fault: faultStalls, at: asked.Add(at)})
+		_, far, _ := j.graph(asked.Add(at)).culprit(complaint{from: 0, to: 1, collective: 5, fault: protocol.EdgeStalls, at: asked.Add(at)})
 		return far
 	}
 	beat(0, 1, 5, -time.Second)

@@ -2,7 +2,12 @@
 
 package core
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // The end of the edge between b and c that goes. A later attempt of rank c is C.
 func TestEvictee(t *testing.T) {
@@ -48,4 +53,34 @@ func TestEvictee(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Properties of any edges: an end of the edge goes or both stay; and neither the order nor the
+// direction of the other edges matters.
+func TestEvicteeOfArbitraryEdges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		edge := rapid.Custom(func(t *rapid.T) [2]int {
+			a := rapid.IntRange(0, 5).Draw(t, "a")
+			return [2]int{a, (a + rapid.IntRange(1, 5).Draw(t, "b")) % 6}
+		})
+		ends := edge.Draw(t, "ends")
+		unopened := rapid.SliceOfN(edge, 0, 6).Draw(t, "unopened")
+		charges := append(rapid.SliceOfN(edge, 0, 8).Draw(t, "charges"), ends)
+		open := rapid.MapOf(rapid.IntRange(0, 5), rapid.IntRange(0, 3)).Draw(t, "open")
+		got := evictee(ends, unopened, charges, open)
+		if got != nil && *got != ends[0] && *got != ends[1] {
+			t.Fatalf("rank %d is evicted for the edge %v", *got, ends)
+		}
+		turned := slices.Clone(charges)
+		for i := range turned {
+			if rapid.Bool().Draw(t, "turn") {
+				turned[i] = [2]int{turned[i][1], turned[i][0]}
+			}
+		}
+		slices.Reverse(turned)
+		again := evictee(ends, unopened, turned, open)
+		if (got == nil) != (again == nil) || got != nil && *got != *again {
+			t.Fatalf("charges %v evict %v, in another order %v", charges, got, again)
+		}
+	})
 }

@@ -24,14 +24,6 @@ const (
 	maxEvicted  = 1000
 )
 
-// The faults of an edge, as ASK names them.
-const (
-	faultStalls     = uint8(protocol.EdgeStalls)
-	faultBroke      = uint8(protocol.EdgeBroke)
-	faultCorrupts   = uint8(protocol.EdgeCorrupts)
-	faultNoTransfer = uint8(protocol.EdgeNoTransfer)
-)
-
 // links is what a job keeps of its edges.
 type links struct {
 	asks      map[int]pendingAsk // of the epoch, by who asks
@@ -43,14 +35,14 @@ type links struct {
 type pendingAsk struct {
 	from, peer *attempt
 	collective uint64
-	fault      uint8
+	fault      protocol.EdgeFault
 	detail     string
 	at         time.Time
 	before     time.Time // the question before this one about the same connection; zero: none
 }
 
 // lacks reports whether the question is about a connection that does not open.
-func (q pendingAsk) unopened() bool { return q.fault == faultStalls && q.collective == 0 }
+func (q pendingAsk) unopened() bool { return q.fault == protocol.EdgeStalls && q.collective == 0 }
 
 // charge is a fault of an edge, between two attempts.
 type charge struct {
@@ -92,11 +84,11 @@ func (w waiting) next(waitsFor int, collective uint64, e protocol.Epoch, now tim
 func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 	j := a.job
 	level := slog.LevelWarn
-	if f.Fault == faultStalls {
+	if f.Fault == protocol.EdgeStalls {
 		level = slog.LevelInfo // who is slow has many that wait
 	}
 	m.log(level, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
-	if !j.recovers() && (f.Fault != faultStalls && f.Fault != faultBroke || j.vwStream || j.mixed()) {
+	if !j.recovers() && (f.Fault != protocol.EdgeStalls && f.Fault != protocol.EdgeBroke || j.vwStream || j.mixed()) {
 		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
 	}
 	m.send(a, &protocol.AskAckFrame{Epoch: f.Epoch, Peer: f.Peer})
@@ -116,7 +108,7 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 			q.before = old.at
 		}
 		assign(&j.links.asks, a.rank, q)
-		if f.Fault == faultCorrupts {
+		if f.Fault == protocol.EdgeCorrupts {
 			m.decideAsks(j) // nothing to wait for; the rest is for the next tick
 		}
 	}
@@ -131,7 +123,7 @@ func linkCause(near, far *attempt, detail string) protocol.Cause {
 
 // decide looks for a question that can be answered.
 func (m *Machine) decideAsks(j *job) {
-	if j.phase != wired || m.inGracePeriod(j) {
+	if j.phase != wired || len(j.links.asks) == 0 || m.inGracePeriod(j) {
 		return
 	}
 	g := j.graph(m.Now)
@@ -141,7 +133,7 @@ func (m *Machine) decideAsks(j *job) {
 			delete(j.links.asks, r)
 			continue
 		}
-		if w := q.from.waiting; q.fault == faultStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
+		if w := q.from.waiting; q.fault == protocol.EdgeStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
 			delete(j.links.asks, r) // it has got what it waited for
 			continue
 		}
@@ -155,7 +147,7 @@ func (m *Machine) decideAsks(j *job) {
 			m.fail(j, c)
 			return
 		}
-		j.links.newCharge = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, noTransfer: q.fault == faultNoTransfer, unopened: j.unopenedEdges()}
+		j.links.newCharge = &charge{ends: [2]*attempt{a, b}, words: c.Why, at: m.Now, noTransfer: q.fault == protocol.EdgeNoTransfer, unopened: j.unopenedEdges()}
 		if slices.ContainsFunc(j.links.newCharge.unopened, func(e [2]*attempt) bool { return j.links.newCharge.on(e[0], e[1]) }) {
 			j.links.newCharge.open = j.opened()
 		}
@@ -178,12 +170,12 @@ func (j *job) chargeWords(near, far *attempt, why string) string {
 	return cmp.Or(why, "it broke")
 }
 
-// graph returns the graph of the job's newest epoch, made of heartbeats and questions.
+// graph returns the graph of the job's newest epoch, made of heartbeats and pending ASKs.
 func (j *job) graph(now time.Time) *graph {
-	return &graph{now: now, node: func(rank int) (node, bool) {
-		a := j.holders[rank]
-		if a == nil || a.wired != j.epoch {
-			return node{}, false
+	g := &graph{now: now, nodes: make(map[int]node, len(j.holders))}
+	for rank, a := range j.holders {
+		if a.wired != j.epoch {
+			continue
 		}
 		w := a.waiting
 		n := node{waitsFor: -1, broke: -1}
@@ -192,13 +184,14 @@ func (j *job) graph(now time.Time) *graph {
 		}
 		switch q, ok := j.links.asks[rank]; {
 		case !ok:
-		case q.fault == faultBroke:
+		case q.fault == protocol.EdgeBroke:
 			n.broke = q.peer.rank
 		case q.unopened() && q.peer.rank == n.waitsFor:
 			n.askedBefore = q.before
 		}
-		return n, true
-	}}
+		g.nodes[rank] = n
+	}
+	return g
 }
 
 // settle counts the charge that has ended the epoch, now that all have

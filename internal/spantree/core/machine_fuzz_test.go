@@ -123,7 +123,7 @@ func scripted(m *Machine, what, who byte) Event {
 	case 13:
 		if who>>5&1 != 0 {
 			return []Event{
-				FrameReceived{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: what >> 6, Detail: strings.Repeat("x", protocol.MaxText)}},
+				FrameReceived{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: protocol.EdgeFault(what >> 6), Detail: strings.Repeat("x", protocol.MaxText)}},
 				FrameReceived{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
 				CancelRequested{conn, from, &protocol.CancelFrame{UniqueID: unique}},
 				JoinReceived{conn, from, &protocol.JoinFrame{

@@ -311,7 +311,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	case "fail":
 		return hear(&protocol.FailFrame{Reason: a["why"]})
 	case "ask":
-		f := &protocol.AskFrame{Epoch: epoch, Peer: 1, Collective: a.num("in"), Fault: uint8(max(1, a.num("fault"))), Detail: cmp.Or(a["why"], "slow")}
+		f := &protocol.AskFrame{Epoch: epoch, Peer: 1, Collective: a.num("in"), Fault: protocol.EdgeFault(max(1, a.num("fault"))), Detail: cmp.Or(a["why"], "slow")}
 		if a["epoch"] != "" {
 			f.Epoch = epochOf(a["epoch"])
 		}

@@ -96,7 +96,7 @@ func (m *Machine) sendPull(a, s *attempt) {
 		assign(&j.wiring.shards, a.rank, a.shard)
 	}
 	a.pullsFrom, a.pullPoint = s, s.position
-	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.Int("what", int(f.Payload)))...)
+	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.String("payload", f.Payload.String()))...)
 	m.send(a, f)
 }
 

@@ -89,7 +89,7 @@ func (s *simCluster) happen(r *rand.Rand, rough int) {
 		}
 	case 7:
 		if (a.works() || a.pulls) && len(a.outbox) == 0 {
-			a.tell(&protocol.AskFrame{Epoch: a.epoch, Peer: r.IntN(s.total), Fault: uint8(1 + r.IntN(3))})
+			a.tell(&protocol.AskFrame{Epoch: a.epoch, Peer: r.IntN(s.total), Fault: protocol.EdgeFault(1 + r.IntN(3))})
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (a *attempt) hasResults() bool {
 // lacking is what an attempt needs from a source that is at a point. A member
 // of the epoch that is over is at most one step behind the others: the results
 // of that step are enough for it, where they are still to be had.
-func (j *job) payloadFor(a, source *attempt, from point) uint8 {
+func (j *job) payloadFor(a, source *attempt, from point) protocol.Payload {
 	if a.wired == j.epoch && a.position.step+1 == from.step && source.hasResults() {
 		return protocol.PayloadResults
 	}

@@ -100,7 +100,7 @@ func (m *Machine) pullFromAnother(a *attempt, f *protocol.AskFrame) {
 	if f.Peer != a.pullsFrom.rank {
 		return // about an earlier source
 	}
-	if f.Fault != faultNoTransfer {
+	if f.Fault != protocol.EdgeNoTransfer {
 		if s := j.pullSource(a, a.pullsFrom); s != nil {
 			m.sendPull(a, s)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"reflect"
 )
 
 // A frame on the wire:
@@ -138,38 +139,47 @@ const (
 	MaxPayload = 16 << 20 // from the server alone: the members of a job, the listing of jobs
 )
 
+// FrameKinds is the table of frames: the only place that relates a number, a name, a limit and a Go type.
 var FrameKinds = map[frameType]frameKind{
-	TypeJoin:         {"JOIN", 32 << 10, func() Frame { return new(JoinFrame) }},
-	TypeReady:        {"READY", smallFrame, func() Frame { return new(ReadyFrame) }},
-	typeHeartbeat:    {"HEARTBEAT", smallFrame, func() Frame { return new(HeartbeatFrame) }},
-	typeReport:       {"REPORT", smallFrame, func() Frame { return new(ReportFrame) }},
-	typeAsk:          {"ASK", smallFrame, func() Frame { return new(AskFrame) }},
-	TypePosition:     {"POSITION", smallFrame, func() Frame { return new(PositionFrame) }},
-	TypeComplete:     {"COMPLETE", 32 << 10, func() Frame { return new(CompleteFrame) }},
-	typeDelivered:    {"DELIVERED", smallFrame, func() Frame { return new(DeliveredFrame) }},
-	typeLeave:        {"LEAVE", smallFrame, func() Frame { return new(LeaveFrame) }},
-	typeFail:         {"FAIL", smallFrame, func() Frame { return new(FailFrame) }},
-	TypeStatus:       {"STATUS", smallFrame, func() Frame { return new(StatusFrame) }},
-	typeCancel:       {"CANCEL", smallFrame, func() Frame { return new(CancelFrame) }},
-	typeProof:        {"PROOF", smallFrame, func() Frame { return new(ProofFrame) }},
-	typeWelcome:      {"WELCOME", smallFrame, func() Frame { return new(WelcomeFrame) }},
-	typeJoined:       {"JOINED", 2 * smallFrame, func() Frame { return new(JoinedFrame) }},
-	typeRefused:      {"REFUSED", smallFrame, func() Frame { return new(RefusedFrame) }},
-	typeWaiting:      {"WAITING", smallFrame, func() Frame { return new(WaitingFrame) }},
-	typeHeartbeatAck: {"HEARTBEAT_ACK", smallFrame, func() Frame { return new(HeartbeatAckFrame) }},
-	typeEpochStart:   {"EPOCH_START", MaxPayload, func() Frame { return new(EpochStartFrame) }},
-	typeWire:         {"WIRE", smallFrame, func() Frame { return new(WireFrame) }},
-	typeEpochEnd:     {"EPOCH_END", smallFrame, func() Frame { return new(EpochEndFrame) }},
-	typeAskAck:       {"ASK_ACK", smallFrame, func() Frame { return new(AskAckFrame) }},
-	typeFenced:       {"FENCED", smallFrame, func() Frame { return new(FencedFrame) }},
-	typeStandBy:      {"STANDBY", smallFrame, func() Frame { return new(StandByFrame) }},
-	typeDeliver:      {"DELIVER", 32 << 10, func() Frame { return new(DeliverFrame) }},
-	typeFinished:     {"FINISHED", smallFrame, func() Frame { return new(FinishedFrame) }},
-	typeJobs:         {"JOBS", MaxPayload, func() Frame { return new(JobsFrame) }},
-	typePull:         {"PULL", smallFrame, func() Frame { return new(PullFrame) }},
-	typeAuthOK:       {"AUTH_OK", smallFrame, func() Frame { return new(AuthOKFrame) }},
-	typeAssign:       {"ASSIGN", smallFrame, func() Frame { return new(AssignFrame) }},
-	typeMembers:      {"MEMBERS", 2 * smallFrame, func() Frame { return new(MembersFrame) }},
+	TypeJoin:         {"JOIN", 32 << 10, newOf[JoinFrame]},
+	TypeReady:        {"READY", smallFrame, newOf[ReadyFrame]},
+	typeHeartbeat:    {"HEARTBEAT", smallFrame, newOf[HeartbeatFrame]},
+	typeReport:       {"REPORT", smallFrame, newOf[ReportFrame]},
+	typeAsk:          {"ASK", smallFrame, newOf[AskFrame]},
+	TypePosition:     {"POSITION", smallFrame, newOf[PositionFrame]},
+	TypeComplete:     {"COMPLETE", 32 << 10, newOf[CompleteFrame]},
+	typeDelivered:    {"DELIVERED", smallFrame, newOf[DeliveredFrame]},
+	typeLeave:        {"LEAVE", smallFrame, newOf[LeaveFrame]},
+	typeFail:         {"FAIL", smallFrame, newOf[FailFrame]},
+	TypeStatus:       {"STATUS", smallFrame, newOf[StatusFrame]},
+	typeCancel:       {"CANCEL", smallFrame, newOf[CancelFrame]},
+	typeProof:        {"PROOF", smallFrame, newOf[ProofFrame]},
+	typeWelcome:      {"WELCOME", smallFrame, newOf[WelcomeFrame]},
+	typeJoined:       {"JOINED", 2 * smallFrame, newOf[JoinedFrame]},
+	typeRefused:      {"REFUSED", smallFrame, newOf[RefusedFrame]},
+	typeWaiting:      {"WAITING", smallFrame, newOf[WaitingFrame]},
+	typeHeartbeatAck: {"HEARTBEAT_ACK", smallFrame, newOf[HeartbeatAckFrame]},
+	typeEpochStart:   {"EPOCH_START", MaxPayload, newOf[EpochStartFrame]},
+	typeWire:         {"WIRE", smallFrame, newOf[WireFrame]},
+	typeEpochEnd:     {"EPOCH_END", smallFrame, newOf[EpochEndFrame]},
+	typeAskAck:       {"ASK_ACK", smallFrame, newOf[AskAckFrame]},
+	typeFenced:       {"FENCED", smallFrame, newOf[FencedFrame]},
+	typeStandBy:      {"STANDBY", smallFrame, newOf[StandByFrame]},
+	typeDeliver:      {"DELIVER", 32 << 10, newOf[DeliverFrame]},
+	typeFinished:     {"FINISHED", smallFrame, newOf[FinishedFrame]},
+	typeJobs:         {"JOBS", MaxPayload, newOf[JobsFrame]},
+	typePull:         {"PULL", smallFrame, newOf[PullFrame]},
+	typeAuthOK:       {"AUTH_OK", smallFrame, newOf[AuthOKFrame]},
+	typeAssign:       {"ASSIGN", smallFrame, newOf[AssignFrame]},
+	typeMembers:      {"MEMBERS", 2 * smallFrame, newOf[MembersFrame]},
+}
+
+// newOf returns an empty frame of a Go type.
+func newOf[F any, P interface {
+	*F
+	Frame
+}]() Frame {
+	return P(new(F))
 }
 
 func (t frameType) String() string {
@@ -179,73 +189,22 @@ func (t frameType) String() string {
 	return fmt.Sprintf("frame type %d", uint8(t))
 }
 
-// TypeOf is the type whose payload f is.
-func TypeOf(f Frame) frameType {
-	switch f.(type) {
-	case *JoinFrame:
-		return TypeJoin
-	case *ReadyFrame:
-		return TypeReady
-	case *HeartbeatFrame:
-		return typeHeartbeat
-	case *ReportFrame:
-		return typeReport
-	case *AskFrame:
-		return typeAsk
-	case *PositionFrame:
-		return TypePosition
-	case *CompleteFrame:
-		return TypeComplete
-	case *DeliveredFrame:
-		return typeDelivered
-	case *LeaveFrame:
-		return typeLeave
-	case *FailFrame:
-		return typeFail
-	case *StatusFrame:
-		return TypeStatus
-	case *CancelFrame:
-		return typeCancel
-	case *ProofFrame:
-		return typeProof
-	case *WelcomeFrame:
-		return typeWelcome
-	case *JoinedFrame:
-		return typeJoined
-	case *RefusedFrame:
-		return typeRefused
-	case *WaitingFrame:
-		return typeWaiting
-	case *HeartbeatAckFrame:
-		return typeHeartbeatAck
-	case *EpochStartFrame:
-		return typeEpochStart
-	case *WireFrame:
-		return typeWire
-	case *EpochEndFrame:
-		return typeEpochEnd
-	case *AskAckFrame:
-		return typeAskAck
-	case *FencedFrame:
-		return typeFenced
-	case *StandByFrame:
-		return typeStandBy
-	case *DeliverFrame:
-		return typeDeliver
-	case *FinishedFrame:
-		return typeFinished
-	case *JobsFrame:
-		return typeJobs
-	case *PullFrame:
-		return typePull
-	case *AuthOKFrame:
-		return typeAuthOK
-	case *AssignFrame:
-		return typeAssign
-	case *MembersFrame:
-		return typeMembers
+// frameTypes are the numbers of the frames' Go types, derived from FrameKinds.
+var frameTypes = func() map[reflect.Type]frameType {
+	types := map[reflect.Type]frameType{}
+	for t, kind := range FrameKinds {
+		types[reflect.TypeOf(kind.newFrame())] = t
 	}
-	panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
+	return types
+}()
+
+// TypeOf returns the type of a frame. It panics if f is no frame of this package.
+func TypeOf(f Frame) frameType {
+	t, ok := frameTypes[reflect.TypeOf(f)]
+	if !ok {
+		panic(fmt.Sprintf("BUG: spantree: %T is no frame", f))
+	}
+	return t
 }
 
 // AppendFrame appends f as it goes over the wire. It fails if a field is over

@@ -158,7 +158,7 @@ type AskFrame struct {
 	Epoch      Epoch
 	Peer       int // at its other end
 	Collective uint64
-	Fault      uint8 // 1 stalls, 2 broke, 3 fails a checksum, 4 gives nothing
+	Fault      EdgeFault
 	Detail     string
 }
 
@@ -166,7 +166,7 @@ func (f *AskFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
 	c.rank("peer", &f.Peer)
 	c.u64("collective", &f.Collective)
-	c.u8("fault", &f.Fault)
+	c.u8("fault", (*uint8)(&f.Fault))
 	c.text("detail", MaxText, &f.Detail)
 }
 

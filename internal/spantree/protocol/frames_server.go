@@ -113,18 +113,11 @@ type Member struct {
 	Seen         string // the address that it comes from; "": Host
 }
 
-// Lack is what a member needs before it can resume, and who has it.
+// Missing is the data that a member needs before it can resume, and the member that has it.
 type Missing struct {
 	Rank, Source int
-	Payload      uint8
+	Payload      Payload
 }
-
-// What a member lacks.
-const (
-	PayloadResults    uint8 = 1 // of the resume step
-	PayloadState      uint8 = 2
-	PayloadCheckpoint uint8 = 3 // it reads its own: Source is the member itself
-)
 
 func (f *EpochStartFrame) code(c *coder) {
 	c.epoch("epoch", &f.Epoch)
@@ -141,7 +134,7 @@ func (f *EpochStartFrame) code(c *coder) {
 	list(c, "missing", topo.MaxSize, 9, &f.Missing, func(c *coder, l *Missing) {
 		c.rank("rank", &l.Rank)
 		c.rank("source", &l.Source)
-		c.u8("payload", &l.Payload)
+		c.u8("payload", (*uint8)(&l.Payload))
 	})
 }
 
@@ -278,8 +271,8 @@ type PullFrame struct {
 	Token       [16]byte // authenticates the connection to the source
 	ResumeEpoch Epoch    // and step, what the source has completed
 	ResumeStep  uint64
-	Payload     uint8 // as in a lack: results or state
-	Source      int   // a rank, whose data listener is at
+	Payload     Payload // PayloadResults or PayloadState
+	Source      int     // a rank, whose data listener is at
 	Port        uint16
 	Host        string
 }
@@ -289,7 +282,7 @@ func (f *PullFrame) code(c *coder) {
 	c.raw("token", f.Token[:])
 	c.epoch("resume", &f.ResumeEpoch)
 	c.u64("resume_step", &f.ResumeStep)
-	c.u8("payload", &f.Payload)
+	c.u8("payload", (*uint8)(&f.Payload))
 	c.rank("source", &f.Source)
 	c.u16("port", &f.Port)
 	c.text("host", MaxHost, &f.Host)

@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -93,17 +94,27 @@ func (c *coder) instant(name string, t *time.Time) {
 	}
 }
 
-// AppendRecord appends a record of the journal, without the header of its entry.
+// recordKinds is the table of records.
+var recordKinds = map[recordType]func() Record{
+	recordTerm:      func() Record { return new(TermRecord) },
+	recordDelivered: func() Record { return new(DeliveredRecord) },
+	recordFinished:  func() Record { return new(FinishedRecord) },
+}
+
+// recordTypes are the numbers of the records' Go types, derived from recordKinds.
+var recordTypes = func() map[reflect.Type]recordType {
+	types := map[reflect.Type]recordType{}
+	for t, newRecord := range recordKinds {
+		types[reflect.TypeOf(newRecord())] = t
+	}
+	return types
+}()
+
+// AppendRecord appends a record of the journal, without the header of its entry. It panics if r
+// is no record of this package.
 func AppendRecord(dst []byte, r Record) ([]byte, error) {
-	var t recordType
-	switch r.(type) {
-	case *TermRecord:
-		t = recordTerm
-	case *DeliveredRecord:
-		t = recordDelivered
-	case *FinishedRecord:
-		t = recordFinished
-	default:
+	t, ok := recordTypes[reflect.TypeOf(r)]
+	if !ok {
 		panic(fmt.Sprintf("BUG: spantree: %T is no record", r))
 	}
 	c := coder{mode: encoding, buf: append(dst, byte(t))}
@@ -111,22 +122,16 @@ func AppendRecord(dst []byte, r Record) ([]byte, error) {
 	return c.buf, c.err
 }
 
-// DecodeRecord decodes what AppendRecord has appended.
+// DecodeRecord decodes the bytes that AppendRecord has appended.
 func DecodeRecord(b []byte) (Record, error) {
 	if len(b) == 0 {
 		return nil, errShort
 	}
-	var r Record
-	switch t := recordType(b[0]); t {
-	case recordTerm:
-		r = new(TermRecord)
-	case recordDelivered:
-		r = new(DeliveredRecord)
-	case recordFinished:
-		r = new(FinishedRecord)
-	default:
-		return nil, fmt.Errorf("record type %d: a newer server has written it", t)
+	newRecord, ok := recordKinds[recordType(b[0])]
+	if !ok {
+		return nil, fmt.Errorf("record type %d: a newer server has written it", b[0])
 	}
+	r := newRecord()
 	c := coder{mode: decoding, buf: b[1:]}
 	if r.code(&c); c.err == nil && len(c.buf) > 0 {
 		c.err = fmt.Errorf("%d bytes too many", len(c.buf))

@@ -133,6 +133,28 @@ const (
 	EdgeNoTransfer EdgeFault = 4 // a transfer of what this rank lacks makes no progress
 )
 
+// Payload is the kind of data that a rank is missing. Its numbers are part of the protocol.
+type Payload uint8
+
+// The kinds of missing data.
+const (
+	PayloadResults    Payload = 1 // the results of the resume step; the rank has the state before it
+	PayloadState      Payload = 2 // the state at the resume point, for a new rank or one further behind
+	PayloadCheckpoint Payload = 3 // the rank's own checkpoint: it is its own source
+)
+
+func (p Payload) String() string {
+	switch p {
+	case PayloadResults:
+		return "results"
+	case PayloadState:
+		return "state"
+	case PayloadCheckpoint:
+		return "checkpoint"
+	}
+	return fmt.Sprintf("payload %d", uint8(p))
+}
+
 // Compare orders epochs of one job. Incarnations have no order.
 func (e Epoch) Compare(f Epoch) int {
 	return cmp.Or(cmp.Compare(e.Term, f.Term), cmp.Compare(e.N, f.N))
