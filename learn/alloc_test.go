@@ -33,7 +33,7 @@ func TestNoAllocationPerExample(t *testing.T) {
 	}{
 		{"sgd", func(c *Config) { c.Passes = 2 }},
 		{"l-bfgs", func(c *Config) {
-			c.Passes, c.Batch.BFGS, c.Reg.L2, c.Batch.Termination.Value, c.Batch.Termination.Set = 4, true, 1, 0, true
+			c.Passes, c.Batch.BFGS, c.Reg.L2, c.Batch.Termination = 4, true, 1, Some[float64](0)
 		}},
 		{"test", func(c *Config) { c.TestOnly = true }},
 	} {

@@ -161,7 +161,7 @@ func TestRanksAgree(t *testing.T) {
 		{"l-bfgs, squared", func(c *Config) { c.Passes, c.Batch.BFGS, c.Reg.L2, c.Loss.Function = 12, true, 1, "squared" }},
 		{"hybrid", func(c *Config) { c.Hybrid, c.Reg.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1 }},
 		{"hybrid with holdout", func(c *Config) {
-			c.Hybrid, c.Reg.L2, c.Holdout.Off, c.Holdout.Asked = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1, false, true
+			c.Hybrid, c.Reg.L2, c.Holdout.Off, c.Holdout.Period = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1, false, 10
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -73,6 +73,15 @@ type Config struct {
 	// CheckMemory is called with the number of bytes before tables of that size are
 	// allocated. Its error ends the run. nil: no check.
 	CheckMemory func(bytes uint64) error
+
+	given given
+}
+
+// given records which settings the caller has given, before withDefaults fills in the
+// others.
+type given struct {
+	known                     bool // the rest is filled in
+	bits, loss, link, holdout bool
 }
 
 // DataConfig configures the examples and their order.
@@ -105,8 +114,7 @@ type DataConfig struct {
 // end of a run by their loss.
 type HoldoutConfig struct {
 	Off            bool    // hold nothing out
-	Asked          bool    // hold out in a hybrid, too, which otherwise holds nothing out
-	Period         int     // hold out every n-th example of runs with several passes; 0: 10
+	Period         int     // hold out every n-th example of runs with several passes; 0: 10, and no holdout set in a hybrid unless another of these fields is set
 	After          int     // hold out all examples after the n-th instead; 0: by Period
 	EarlyTerminate int     // passes without a smaller loss before the run ends; 0: 3
 	Valid          []Input // validation set, measured after each pass, whose loss replaces that of the examples held out; none: no set
@@ -114,10 +122,8 @@ type HoldoutConfig struct {
 
 // FeatureConfig configures the features of examples and their indices.
 type FeatureConfig struct {
-	Bits       uint           // log2 of the number of weights, 1 to 32; 0: those of the loaded model, or 18
-	BitsSet    bool           // refuse a model of other bits
-	HashAll    bool           // hash names that are numbers, too
-	HashSet    bool           // keep HashAll in the model, whatever it is
+	Bits       uint           // log2 of the number of weights, 1 to 32, equal to that of the loaded model; 0: that of the model, or 18
+	Hash       string         // "strings" hashes names that are numbers to themselves, "all" does not; empty: as the loaded model, or strings
 	HashSeed   Option[uint32] // seed of the hash; not set: that of the loaded model, or 0
 	NoConstant bool           // leave the constant feature out
 	Constant   float32        // weight of the constant feature at the start
@@ -170,7 +176,6 @@ type RegConfig struct {
 // LossConfig configures the loss function, the range of predictions, and the link function.
 type LossConfig struct {
 	Function    string  // "squared", "classic", "hinge", "logistic", "quantile", "expectile" or "poisson"; empty: squared
-	FunctionSet bool    // Function was given by the user
 	QuantileTau float32 // τ of the quantile loss; 0: 0.5
 	ExpectileQ  float32 // q of the expectile loss; it has no default
 
@@ -179,9 +184,8 @@ type LossConfig struct {
 	MinPrediction Option[float32] // smallest prediction; if neither limit is set, the range follows the labels
 	MaxPrediction Option[float32] // largest prediction; if only the other limit is set: 0
 
-	Link    string // "identity", "logistic", "glf1" or "poisson"; empty: identity
-	LinkSet bool   // keep Link in the model, whatever it is
-	Binary  bool   // predict -1 or 1, and report the 0/1 loss
+	Link   string // "identity", "logistic", "glf1" or "poisson"; empty: that of the loaded model, or identity
+	Binary bool   // predict -1 or 1, and report the 0/1 loss
 }
 
 // OAAConfig configures the reduction of many classes to one model per class.

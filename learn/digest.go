@@ -57,7 +57,7 @@ func (c *Config) options(rule sgd.Config) string {
 	if c.Data.Format != "" {
 		add("format", c.DataFormat().Name)
 	}
-	add("hash_all", c.Features.HashAll)
+	add("hash_all", c.Features.Hash == "all")
 	add("hash_seed", c.Features.HashSeed.Value)
 	add("noconstant", c.Features.NoConstant)
 	add("constant", c.Features.Constant)

@@ -63,7 +63,7 @@ func TestHybridHoldsOutInBothPhases(t *testing.T) {
 		Loss:     LossConfig{Function: "logistic"},
 		Hybrid:   &Hybrid{SGDPasses: 2, LBFGSPasses: 4},
 		Reg:      RegConfig{L2: 1},
-		Holdout:  HoldoutConfig{Asked: true},
+		Holdout:  HoldoutConfig{Period: 10},
 	}
 	held, err := Run(t.Context(), c)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestHybridHoldsOutInBothPhases(t *testing.T) {
 	if got, want := held.Stats.Examples, uint64(540*held.Passes); got != want || !held.Holdout {
 		t.Errorf("%d examples were learned from in %d passes, want %d", got, held.Passes, want)
 	}
-	c.Holdout.Asked = false
+	c.Holdout.Period = 0
 	all, err := Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

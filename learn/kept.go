@@ -24,13 +24,13 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 		}
 	}
 	kept = append(kept, c.Features.Namespaces.kept()...)
-	if c.Features.HashAll || c.Features.HashSet {
-		kept = append(kept, model.Option{Name: "hash", Value: c.hash()})
+	if c.Features.Hash != "" {
+		kept = append(kept, model.Option{Name: "hash", Value: c.Features.Hash})
 	}
 	if c.Features.HashSeed.Value != 0 || c.Features.HashSeed.Set {
 		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10)})
 	}
-	if c.Loss.LinkSet || c.Loss.Link != "identity" {
+	if c.given.link || c.Loss.Link != "identity" {
 		kept = append(kept, model.Option{Name: "link", Value: c.Loss.Link})
 	}
 	flag(c.Features.NoConstant, "noconstant")
@@ -65,14 +65,6 @@ func (c *Config) keptOptions(resume bool) []model.Option {
 	return kept
 }
 
-// hash is the value of --hash.
-func (c *Config) hash() string {
-	if c.Features.HashAll {
-		return "all"
-	}
-	return "strings"
-}
-
 // takeOptions merges what a model kept into c. As in vw the command line's
 // learning rate, power_t and interactions replace the model's; other scalars
 // must agree.
@@ -97,10 +89,10 @@ func (c *Config) takeOption(name string, o model.Option) error {
 	}
 	switch o.Name {
 	case "hash":
-		if c.Features.HashSet && c.hash() != o.Value {
-			return disagree(c.hash())
+		if c.Features.Hash != "" && c.Features.Hash != o.Value {
+			return disagree(c.Features.Hash)
 		}
-		c.Features.HashAll, c.Features.HashSet = o.Value == "all", true
+		c.Features.Hash = o.Value
 	case "hash_seed":
 		seed, err := strconv.ParseUint(o.Value, 10, 32)
 		if err != nil {
@@ -109,12 +101,12 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.Features.HashSeed.Set && c.Features.HashSeed.Value != uint32(seed) {
 			return disagree(strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10))
 		}
-		c.Features.HashSeed.Value, c.Features.HashSeed.Set = uint32(seed), true
+		c.Features.HashSeed = Some(uint32(seed))
 	case "link":
 		if c.Loss.Link != "identity" && c.Loss.Link != o.Value {
 			return disagree(c.Loss.Link)
 		}
-		c.Loss.Link, c.Loss.LinkSet = o.Value, true
+		c.Loss.Link, c.given.link = o.Value, true
 	case "ftrl", "pistol", "coin":
 		rule, _ := ftrl.Named(o.Name)
 		if c.FTRL.Rule != ftrl.None && c.FTRL.Rule != rule {
@@ -135,7 +127,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {
 			return disagree(strconv.Itoa(c.OAA.Indexing.Value))
 		}
-		c.OAA.Indexing.Value, c.OAA.Indexing.Set = 1, true
+		c.OAA.Indexing = Some(1)
 		if o.Value == "0" {
 			c.OAA.Indexing.Value = 0
 		}
@@ -174,10 +166,10 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --%s %q is no number", o.Name, o.Value)}
 		}
 		if o.Name == "power_t" && !c.SGD.PowerT.Set {
-			c.SGD.PowerT.Value, c.SGD.PowerT.Set = float32(v), true
+			c.SGD.PowerT = Some(float32(v))
 		}
 		if o.Name == "learning_rate" && !c.SGD.LearningRate.Set {
-			c.SGD.LearningRate.Value, c.SGD.LearningRate.Set = float32(v), true
+			c.SGD.LearningRate = Some(float32(v))
 		}
 	default:
 		if known, ok := compat.Find(o.Name); ok && known.Accepted() {

@@ -45,7 +45,7 @@ func (o *oddLabels) warning(y float32, l loss.Loss) string {
 // Poisson loss fix.
 func (r *runner) otherLoss() string {
 	c := &r.cfg
-	if c.Model.Initial == "" || r.initial == nil || c.Loss.FunctionSet || c.OAA.Classes > 0 {
+	if c.Model.Initial == "" || r.initial == nil || c.given.loss || c.OAA.Classes > 0 {
 		return ""
 	}
 	trained, err := loss.New("logistic")

@@ -44,7 +44,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 		return nil, fmt.Errorf("initial model %s: %w", name, err)
 	}
 	h := &dec.Header
-	if cfg.Features.BitsSet && cfg.Features.Bits != h.Bits {
+	if cfg.given.bits && cfg.Features.Bits != h.Bits {
 		return nil, usage("--bit_precision", "%s was trained with -b %d, but -b %d was given: leave -b away", name, h.Bits, cfg.Features.Bits)
 	}
 	cfg.Features.Bits = h.Bits

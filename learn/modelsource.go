@@ -27,7 +27,7 @@ var _ models = (*modelSource)(nil)
 // header is what both kinds of models begin with.
 func (m *modelSource) header(resume bool) model.Header {
 	if m.fromZero != nil && m.fromZero() { // else predictions by the model would count from 1
-		m.cfg.OAA.Indexing.Value, m.cfg.OAA.Indexing.Set = 0, true
+		m.cfg.OAA.Indexing = Some(0)
 	}
 	r, c := m.job.all.Range, m.cfg
 	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.keptOptions(resume)}

@@ -45,7 +45,7 @@ func (c *Config) features() feature.Config {
 	}
 	return feature.Config{
 		Bits:            c.Features.Bits,
-		HashAll:         c.Features.HashAll,
+		HashAll:         c.Features.Hash == "all",
 		HashSeed:        c.Features.HashSeed.Value,
 		NoConstant:      c.Features.NoConstant,
 		Classes:         c.OAA.Classes > 0,

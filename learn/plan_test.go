@@ -31,7 +31,7 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 	} {
 		cfg := Config{
 			Data:     DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}},
-			Features: FeatureConfig{Bits: 24, BitsSet: true},
+			Features: FeatureConfig{Bits: 24},
 			Passes:   5,
 			Holdout:  HoldoutConfig{Off: true},
 			Batch:    BatchConfig{BFGS: c.bfgs},
@@ -72,7 +72,7 @@ func TestPlanOfTheFTRLFamily(t *testing.T) {
 		{"coin, test", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, TestOnly: true}, "predict", 512 * mib},
 		{"coin, test of classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}, TestOnly: true}, "predict", 64 * mib},
 	} {
-		c.cfg.Data.Inputs, c.cfg.Features.Bits, c.cfg.Features.BitsSet = []Input{textInput("x", "1 | a\n")}, 24, true
+		c.cfg.Data.Inputs, c.cfg.Features.Bits = []Input{textInput("x", "1 | a\n")}, 24
 		p, err := c.cfg.Plan()
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)

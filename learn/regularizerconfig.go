@@ -40,7 +40,7 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 	if err = errors.Join(err, f.Close()); err != nil {
 		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
 	}
-	if cfg.Features.BitsSet && cfg.Features.Bits != reg.Bits {
+	if cfg.given.bits && cfg.Features.Bits != reg.Bits {
 		return prior, labels, usage("--bit_precision", "%s was made with -b %d, but -b %d was given: leave -b away", name, reg.Bits, cfg.Features.Bits)
 	}
 	cfg.Features.Bits = reg.Bits

@@ -323,7 +323,7 @@ func (c *Config) settle() (unheld bool) {
 	if c.OAA.Subsample >= c.OAA.Classes {
 		c.OAA.Subsample = 0
 	}
-	if c.Hybrid != nil && !c.Holdout.Asked || len(c.Holdout.Valid) > 0 {
+	if c.Hybrid != nil && !c.given.holdout || len(c.Holdout.Valid) > 0 {
 		c.Holdout.Off = true
 	}
 	unheld = c.regularizes() && newHoldoutSet(c).on

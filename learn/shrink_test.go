@@ -272,7 +272,7 @@ func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
 	parts := deal(randomText(360), 3)
 	for _, mem := range []int{0, 5} {
 		m := method{"", func(c *Config) {
-			c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set, c.Batch.Termination.Set = true, 60, 3, mem, true, true
+			c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem, c.Batch.Termination = true, 60, 3, Some(mem), Some[float64](0)
 		}}
 		var out files
 		c := methodConfig(m, "whole", parts[0]+parts[2], &out)

@@ -92,7 +92,7 @@ func TestBatchFindsTheOptimum(t *testing.T) {
 				Loss:     LossConfig{Function: tc.loss, MinPrediction: Some[float32](-50), MaxPrediction: Some[float32](50)},
 				Reg:      RegConfig{L2: 2},
 				Passes:   120,
-				Batch:    BatchConfig{Termination: Option[float64]{Set: true}},
+				Batch:    BatchConfig{Termination: Some[float64](0)},
 			}
 			method(&c)
 			got := trainedPrior(t, c)
@@ -222,7 +222,7 @@ func TestNoBiasSparesTheConstant(t *testing.T) {
 		Data:     DataConfig{Inputs: []Input{textInput("x", text)}},
 		Features: FeatureConfig{Bits: 10},
 		Loss:     LossConfig{Function: "logistic"},
-		Batch:    BatchConfig{BFGS: true, Termination: Option[float64]{Set: true}},
+		Batch:    BatchConfig{BFGS: true, Termination: Some[float64](0)},
 		Passes:   30,
 		Reg:      RegConfig{L2: 1e4, NoBias: true},
 	}
@@ -255,7 +255,7 @@ func TestRegulariserCarriesData(t *testing.T) {
 		return Config{
 			Data:     DataConfig{Inputs: []Input{textInput("x", text)}},
 			Features: FeatureConfig{Bits: 3, NoConstant: true},
-			Batch:    BatchConfig{BFGS: true, Termination: Option[float64]{Set: true}},
+			Batch:    BatchConfig{BFGS: true, Termination: Some[float64](0)},
 			Passes:   40,
 			Loss:     LossConfig{MinPrediction: Some[float32](-50), MaxPrediction: Some[float32](50)},
 		}
@@ -374,7 +374,7 @@ func TestSemanticsDiffer(t *testing.T) {
 			Data:     DataConfig{Inputs: []Input{textInput("x", randomText(100))}},
 			Features: FeatureConfig{Bits: 10},
 			Loss:     LossConfig{Function: "logistic"},
-			Batch:    BatchConfig{BFGS: true, Termination: Option[float64]{Set: true}, Semantics: semantics},
+			Batch:    BatchConfig{BFGS: true, Termination: Some[float64](0), Semantics: semantics},
 			Passes:   10,
 			Holdout:  HoldoutConfig{Off: true},
 		}

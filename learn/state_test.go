@@ -197,10 +197,10 @@ func small(method func(*Config)) Config {
 var smallMethods = []func(*Config){
 	func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 },
 	func(c *Config) { c.OAA.Classes, c.Metrics.Measures = 3, []string{"accuracy"} },
-	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = true, 1, 2, true },
-	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = true, 1, 0, true },
+	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem = true, 1, Some(2) },
+	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem = true, 1, Some(0) },
 	func(c *Config) {
-		c.Hybrid, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, 2, true
+		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, Some(2)
 	},
 }
 

@@ -42,9 +42,9 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 	})
 	for name, change := range map[string]func(*Config){
 		"default rule":                    func(*Config) {},
-		"a table whose changes are noted": func(c *Config) { c.Features.Bits, c.Features.BitsSet = 15, true },
+		"a table whose changes are noted": func(c *Config) { c.Features.Bits = 15 },
 		"plain":                           func(c *Config) { c.SGD.Plain = true },
-		"the best pass is not the last":   func(c *Config) { c.Holdout.Off, c.Holdout.Asked, c.Hybrid.SGDPasses = false, true, 6 },
+		"the best pass is not the last":   func(c *Config) { c.Holdout.Off, c.Holdout.Period, c.Hybrid.SGDPasses = false, 10, 6 },
 		"back to the best pass": func(c *Config) {
 			c.Holdout.Valid, c.Holdout.EarlyTerminate, c.Hybrid.SGDPasses = []Input{textInput("valid", worse)}, 2, 12
 		},

@@ -43,7 +43,7 @@ func TestTrainingSummary(t *testing.T) {
 // until it has done one of its own.
 func TestTrainingLossAfterATakeover(t *testing.T) {
 	hybrid := func(c *Config) {
-		c.Hybrid, c.Reg.L2, c.Batch.Mem.Value, c.Batch.Mem.Set = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, 2, true
+		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, Some(2)
 	}
 	for steps := 1; steps <= 4; steps++ {
 		r, m := alone(t, small(hybrid))

@@ -13,6 +13,14 @@ import (
 
 // withDefaults fills what the caller left at zero.
 func (c Config) withDefaults() Config {
+	if !c.given.known {
+		h := c.Holdout
+		c.given = given{
+			known: true,
+			bits:  c.Features.Bits != 0, loss: c.Loss.Function != "", link: c.Loss.Link != "",
+			holdout: h.Off || h.Period != 0 || h.After != 0 || h.EarlyTerminate != 0,
+		}
+	}
 	if c.Features.Bits == 0 {
 		c.Features.Bits = 18
 	}
@@ -35,7 +43,7 @@ func (c Config) withDefaults() Config {
 		c.Loss.Link = "identity"
 	}
 	if c.Batch.ConjugateGradient {
-		c.Batch.BFGS, c.Batch.Mem.Value, c.Batch.Mem.Set = c.Hybrid == nil, 0, true
+		c.Batch.BFGS, c.Batch.Mem = c.Hybrid == nil, Some(0)
 		c.Batch.Termination.Set = true // at what it is: 0 if not given
 	}
 	if !c.Batch.Mem.Set {

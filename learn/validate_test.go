@@ -14,7 +14,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 		Holdout:  HoldoutConfig{Period: -1, EarlyTerminate: -2},
 		Reg:      RegConfig{L2: -1, SGDL2: 1},
 		Loss:     LossConfig{Function: "cubic", Link: "none", MinPrediction: Some[float32](2), MaxPrediction: Some[float32](1)},
-		Batch:    BatchConfig{BFGS: true, Mem: Some[int](-1), Termination: Some[float64](-1)},
+		Batch:    BatchConfig{BFGS: true, Mem: Some(-1), Termination: Some[float64](-1)},
 		Model:    ModelConfig{Final: "m"},
 	}
 	err := c.Validate()

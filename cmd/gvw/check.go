@@ -11,7 +11,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/compat"
-	"github.com/gvw-project/gvw/learn/metric"
 )
 
 // An option of gvw's own that would be ignored is an error: a user who gives it expects
@@ -93,18 +92,14 @@ func checkLearn(s *settings) error {
 	}
 	errs = append(errs, checkCluster(s)...)
 	errs = append(errs, checkFiles(s)...)
-	if _, err := classWeights(s.all("classweight")); err != nil {
-		fault("--classweight: %w", err)
-	}
 	if s.has("mode") && fileMode(s.get("mode")) == 0 {
 		fault("--mode %s: octal, from 600 to 777, as of chmod; the owner reads and writes", s.get("mode"))
 	}
-	if _, err := metric.Parse(s.get("metrics")); s.has("metrics") && err != nil {
-		fault("--metrics: %w", err)
-	}
-	if s.has("hybrid") {
-		if _, err := parseHybrid(s.get("hybrid")); err != nil {
-			fault("--hybrid: %w", err)
+	for _, o := range learnFlags {
+		if o.read != nil && o.kind != boolean && s.has(o.name) {
+			if _, err := o.read(s.all(o.name)); err != nil {
+				fault("--%s: %w", o.name, err)
+			}
 		}
 	}
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gvw-project/gvw/internal/cli"
 
@@ -46,24 +47,24 @@ func TestLearnConfig(t *testing.T) {
 	for line, want := range map[string]learn.Config{
 		"":                                {},
 		"-k --passes 3 -t":                {Data: learn.DataConfig{KillCache: true}, Passes: 3, TestOnly: true},
-		"--holdout_off":                   {Holdout: learn.HoldoutConfig{Off: true, Asked: true}},
-		"--holdout_period 5":              {Holdout: learn.HoldoutConfig{Period: 5, Asked: true}},
-		"--holdout_after 6":               {Holdout: learn.HoldoutConfig{After: 6, Asked: true}},
-		"--early_terminate 7":             {Holdout: learn.HoldoutConfig{EarlyTerminate: 7, Asked: true}},
-		"-b 20 --hash all":                {Features: learn.FeatureConfig{Bits: 20, BitsSet: true, HashAll: true, HashSet: true}},
-		"--hash strings":                  {Features: learn.FeatureConfig{HashSet: true}},
+		"--holdout_off":                   {Holdout: learn.HoldoutConfig{Off: true}},
+		"--holdout_period 5":              {Holdout: learn.HoldoutConfig{Period: 5}},
+		"--holdout_after 6":               {Holdout: learn.HoldoutConfig{After: 6}},
+		"--early_terminate 7":             {Holdout: learn.HoldoutConfig{EarlyTerminate: 7}},
+		"-b 20 --hash all":                {Features: learn.FeatureConfig{Bits: 20, Hash: "all"}},
+		"--hash strings":                  {Features: learn.FeatureConfig{Hash: "strings"}},
 		"--hash_seed 4294967295":          {Features: learn.FeatureConfig{HashSeed: learn.Some[uint32](1<<32 - 1)}},
 		"--noconstant -q ab -q a,":        {Features: learn.FeatureConfig{NoConstant: true, Namespaces: learn.Namespaces{Quadratic: []string{"ab", "a,"}}}},
 		"--sgd --adaptive":                {SGD: learn.SGDConfig{Plain: true, Adaptive: true}},
 		"--normalized --invariant":        {SGD: learn.SGDConfig{Normalized: true, Invariant: true}},
-		"-l 0 --power_t 0 --initial_t 0":  {SGD: learn.SGDConfig{LearningRate: learn.Option[float32]{Set: true}, PowerT: learn.Option[float32]{Set: true}, InitialT: learn.Option[float32]{Set: true}}},
+		"-l 0 --power_t 0 --initial_t 0":  {SGD: learn.SGDConfig{LearningRate: learn.Some[float32](0), PowerT: learn.Some[float32](0), InitialT: learn.Some[float32](0)}},
 		"-l 0.1 --decay_learning_rate .9": {SGD: learn.SGDConfig{LearningRate: learn.Some[float32](0.1), DecayLearningRate: 0.9}},
 		"--power_t 0.3 --initial_t 2":     {SGD: learn.SGDConfig{PowerT: learn.Some[float32](0.3), InitialT: learn.Some[float32](2)}},
 		"--l2 1e-3 --sgd_l2 1e-4":         {Reg: learn.RegConfig{L2: f32(1e-3), SGDL2: f32(1e-4)}},
-		"--loss_function logistic":        {Loss: learn.LossConfig{Function: "logistic", FunctionSet: true}},
-		"--link glf1 --binary":            {Loss: learn.LossConfig{Link: "glf1", LinkSet: true, Binary: true}},
-		"--bfgs --mem 0":                  {Batch: learn.BatchConfig{BFGS: true, Mem: learn.Option[int]{Set: true}}},
-		"--mem 7 --termination 0.01":      {Batch: learn.BatchConfig{Mem: learn.Some[int](7), Termination: learn.Some[float64](f32(0.01))}},
+		"--loss_function logistic":        {Loss: learn.LossConfig{Function: "logistic"}},
+		"--link glf1 --binary":            {Loss: learn.LossConfig{Link: "glf1", Binary: true}},
+		"--bfgs --mem 0":                  {Batch: learn.BatchConfig{BFGS: true, Mem: learn.Some(0)}},
+		"--mem 7 --termination 0.01":      {Batch: learn.BatchConfig{Mem: learn.Some(7), Termination: learn.Some[float64](f32(0.01))}},
 		"--hybrid 2:20":                   {Hybrid: &learn.Hybrid{SGDPasses: 2, LBFGSPasses: 20}},
 		"-f m -i n --readable_model r":    {Model: learn.ModelConfig{Final: "m", Initial: "n", Readable: "r"}},
 		"--predict_only_model":            {Model: learn.ModelConfig{PredictOnly: true}},
@@ -75,7 +76,7 @@ func TestLearnConfig(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(learn.Config{})); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", line, diff)
 			}
 		})
