@@ -13,10 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/link"
@@ -214,9 +212,6 @@ func (c Config) withDefaults() Config {
 	if c.Server != "" {
 		c.Server = serverAddress(c.Server)
 	}
-	if c.Listen == "" {
-		c.Listen = ":0"
-	}
 	if c.Network == nil {
 		c.Network = transport.TCP
 	}
@@ -267,10 +262,10 @@ func (c Config) Validate() error {
 	if err := checkServer(c.Server); err != nil {
 		fault("Server: %w", err)
 	}
-	if c.Total < 1 || c.Total > topo.MaxSize {
-		fault("Total: got %d, want 1 to %d", c.Total, topo.MaxSize)
+	for _, err := range c.mesh().Faults() {
+		fault("%w", err)
 	}
-	if c.Rank < 0 || c.Rank >= max(c.Total, 1) {
+	if c.Rank < 0 {
 		fault("Rank: got %d, want 0 to Total-1 = %d", c.Rank, c.Total-1)
 	}
 	if c.Chunk < 0 || c.Chunk > link.MaxChunk || c.Chunk%8 != 0 {
@@ -291,16 +286,6 @@ func (c Config) Validate() error {
 	} {
 		if d.d != 0 && d.d < leastTime {
 			fault("%s: got %v, want 0 or at least %v: a time.Duration without a unit counts nanoseconds", d.name, d.d, leastTime)
-		}
-	}
-	if c.Listen != "" {
-		if _, err := address.Parse(c.Listen); err != nil {
-			fault("Listen: %w", err)
-		}
-	}
-	if c.Advertise != "" {
-		if _, err := address.ParseAdvertise(c.Advertise); err != nil {
-			fault("Advertise: %w", err)
 		}
 	}
 	if c.Checkpoints != nil && c.OnLoss == Abort {
@@ -330,13 +315,8 @@ func (c Config) Validate() error {
 	if c.Driver == DriverPoll && c.Credentials != nil && c.Credentials.TLS != nil {
 		fault("Driver: the poll loop moves bare bytes, and there is TLS: want DriverConn or DriverAuto")
 	}
-	if c.NoChecksum && c.tagged() {
+	if c.NoChecksum && c.mesh().Tagged() {
 		fault("NoChecksum: there is a secret and no TLS, so tags are in the place of checksums, and without them whoever can change bytes on the way could change the sums: leave NoChecksum out, or take TLS, or say NoTags where nobody is on the way")
-	}
-	if plain := c; c.NoTags {
-		if plain.NoTags = false; !plain.tagged() {
-			fault("NoTags: there are tags with a secret and without TLS alone")
-		}
 	}
 	if c.Transport > TransportAuto {
 		fault("Transport: got %d, want at most %d", c.Transport, TransportAuto)
@@ -352,9 +332,6 @@ func (c Config) Validate() error {
 	}
 	if c.VerbsDevice != "" && c.Transport == TransportTCP {
 		fault("VerbsDevice: got %q, and the transport is TCP", c.VerbsDevice)
-	}
-	if err := c.Credentials.Validate(); err != nil {
-		fault("Credentials: %w", err)
 	}
 	if !c.Schedule.Valid() {
 		fault("Schedule: got %d, want one of package schedule's", c.Schedule)
@@ -380,18 +357,13 @@ func (c Config) agreed() string {
 	return strings.TrimLeft(options, " ")
 }
 
-// tagged says that frames between ranks have tags. TLS has its own.
-func (c Config) tagged() bool {
-	return c.Credentials != nil && c.Credentials.Secret != nil && c.Credentials.TLS == nil && !c.NoTags
+// mesh returns the part that describes the connections to other ranks.
+func (c Config) mesh() meshConfig {
+	return meshConfig{
+		Network: c.Network, Listen: c.Listen, Advertise: c.Advertise, Allow: c.Allow,
+		Credentials: c.Credentials, NoTags: c.NoTags,
+		Job: c.Job, Rank: c.Rank, Total: c.Total, Log: c.Log,
+	}
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// advertised is what the server tells others, for a listener at addr.
-func (c Config) advertised(addr net.Addr) (string, error) {
-	told, err := address.Advertise(c.Advertise, addr, address.Machine)
-	if err != nil {
-		return "", fmt.Errorf("allreduce: rank %d: Advertise: %w", c.Rank, err)
-	}
-	return told, nil
-}

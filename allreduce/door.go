@@ -17,134 +17,107 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// door takes the connections of other ranks, as long as the group lives: those that
-// become edges of the epoch, and those of ranks that take results or the state.
-type door struct {
-	group     *Group
-	listener  net.Listener
-	ctx       context.Context
-	cancel    context.CancelFunc
-	opened    sync.Once
-	strangers strangers
-	work      sync.WaitGroup
-}
-
-func newDoor(g *Group, l net.Listener) *door {
-	d := &door{group: g, listener: l, strangers: strangers{most: strangersOf(transport.FileLimit())}}
-	d.ctx, d.cancel = context.WithCancel(context.Background())
-	return d
-}
-
-// open begins to take connections.
-func (d *door) open() {
-	d.opened.Do(func() { d.work.Go(d.accept) })
-}
-
-func (d *door) close() {
-	d.cancel()
-	d.listener.Close() // it may be closed already, by the wiring of a job with vw workers
-	d.work.Wait()
-}
-
-// accept takes connections, each on its own, so that a silent one holds up nobody.
-func (d *door) accept() {
-	log, rank := d.group.log, d.group.cfg.Rank
-	a := &transport.Acceptor{Listener: d.listener, Shed: d.strangers.shed, Log: log.With("rank", rank)}
+// accept takes connections until the mesh is closed. Each handshake has its own goroutine, so
+// a silent peer delays no other.
+func (m *mesh) accept() {
+	log, rank := m.cfg.Log, m.cfg.Rank
+	a := &transport.Acceptor{Listener: m.listener, Shed: m.pending.shed, Log: log.With("rank", rank)}
 	defer a.Close()
 	for {
-		c, err := a.Accept(d.ctx)
+		c, err := a.Accept(m.ctx)
 		if err != nil {
-			return // the door is closed
+			return // the listener is closed
 		}
-		if !d.allowed(c) {
-			log.Warn("dropped a connection: its address is not in a network of --allow", "rank", rank, "from", c.RemoteAddr())
+		if !m.allowed(c) {
+			log.Warn("dropped a connection: its address is in no allowed network", "rank", rank, "from", c.RemoteAddr())
 			c.Close()
 			continue
 		}
-		known := d.strangers.add(c)
-		d.work.Go(func() {
+		known := m.pending.add(c)
+		m.work.Go(func() {
 			defer known()
-			err := d.welcome(c, known)
+			err := m.acceptHandshake(c, known)
 			if err == nil {
 				return
 			}
 			c.Close()
-			if d.ctx.Err() == nil && !errors.Is(err, errNotYet) {
+			if m.ctx.Err() == nil && !errors.Is(err, errNotYet) {
 				log.Warn("dropped a connection", "rank", rank, "from", c.RemoteAddr(), "error", err)
 			}
 		})
 	}
 }
 
-func (d *door) allowed(c net.Conn) bool {
-	allow := d.group.cfg.Allow
-	if len(allow) == 0 {
+// allowed reports whether the peer's address is in one of the allowed networks.
+func (m *mesh) allowed(c net.Conn) bool {
+	if len(m.cfg.Allow) == 0 {
 		return true
 	}
 	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	return err == nil && address.In(host, allow)
+	return err == nil && address.In(host, m.cfg.Allow)
 }
 
-// strangers are the connections that have not said yet who they are. Of too many the
-// oldest is closed: a rank takes no time to say it, so the newest are the likeliest
-// to be one.
-type strangers struct {
-	most int // how many there may be
+// pending is the connections whose peers have not identified themselves yet. If there are too
+// many, the oldest is closed: a rank identifies itself at once, so the newest connections are
+// the most likely to be from ranks.
+type pending struct {
+	limit int // maximum number of connections
 
-	mu   sync.Mutex
-	here []net.Conn // oldest first
+	mu    sync.Mutex
+	conns []net.Conn // oldest first
 }
 
-// strangersOf bounds them by the descriptors that this process may have open. A rank needs
-// most of these for connections that are known.
-func strangersOf(descriptors int) int { return min(maxStrangers, max(4, descriptors/8)) }
+// maxPending is large enough that a flood of connections does not displace a rank between two
+// of its packets.
+const maxPending = 512
 
-// shed closes the oldest, and reports whether there was one.
-func (s *strangers) shed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.drop()
+// pendingLimit returns the limit for a process that may have so many open descriptors. Most of
+// them are needed for connections whose peers are known.
+func pendingLimit(descriptors int) int { return min(maxPending, max(4, descriptors/8)) }
+
+// shed closes the oldest connection, and reports whether there was one.
+func (p *pending) shed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.drop()
 }
 
-// drop is shed; the lock is held.
-func (s *strangers) drop() bool {
-	if len(s.here) == 0 {
+// drop is shed with the lock held.
+func (p *pending) drop() bool {
+	if len(p.conns) == 0 {
 		return false
 	}
-	s.here[0].Close() // its welcome says so
-	s.here = s.here[1:]
+	p.conns[0].Close() // its handshake fails, which is logged
+	p.conns = p.conns[1:]
 	return true
 }
 
-// add takes a connection in, until known is called. That returns whether it is still
-// there.
-func (s *strangers) add(c net.Conn) (known func() bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.here) >= s.most {
-		s.drop()
+// add registers a connection until known is called. known reports whether the connection was
+// still registered, that is, was not shed.
+func (p *pending) add(c net.Conn) (known func() bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.conns) >= p.limit {
+		p.drop()
 	}
-	s.here = append(s.here, c)
+	p.conns = append(p.conns, c)
 	return func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		n := len(s.here)
-		s.here = slices.DeleteFunc(s.here, func(o net.Conn) bool { return o == c })
-		return len(s.here) < n
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		n := len(p.conns)
+		p.conns = slices.DeleteFunc(p.conns, func(o net.Conn) bool { return o == c })
+		return len(p.conns) < n
 	}
 }
 
-// errNotYet: the other rank is further than this one, and will try again.
-var errNotYet = errors.New("this rank is still in an older epoch")
-
-// welcome hears who connects, and what for. known ends a connection's being a stranger.
-func (d *door) welcome(bare net.Conn, known func() bool) error {
-	stop := context.AfterFunc(d.ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
+// acceptHandshake completes the acceptor's side of a handshake, and hands the connection to
+// its epoch or to the owner. known removes the connection from the pending ones.
+func (m *mesh) acceptHandshake(bare net.Conn, known func() bool) error {
+	stop := context.AfterFunc(m.ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	proven := func() bool { return known() && stop() }
-	bare.SetDeadline(time.Now().Add(helloPatience))
-	g := d.group
-	c, err := g.cfg.Credentials.Server(d.ctx, bare)
+	bare.SetDeadline(time.Now().Add(handshakeTimeout))
+	c, err := m.cfg.Credentials.Server(m.ctx, bare)
 	if err != nil {
 		return err
 	}
@@ -158,14 +131,14 @@ func (d *door) welcome(bare net.Conn, known func() bool) error {
 	}
 	if h.pull {
 		defer c.Close()
-		return g.steps.serve(c, h, b[:], known)
+		return m.acceptPull(c, h, b[:], known)
 	}
-	e := g.now()
-	if e.wiring != nil && h.after(e.wiring.Epoch) {
+	w, e := m.owner.Current()
+	if w != nil && h.after(w.Epoch) {
 		return errNotYet
 	}
-	if e.wirer == nil {
+	if e == nil {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)
 	}
-	return e.wirer.welcome(c, h, b[:], proven)
+	return e.accept(c, h, b[:], proven)
 }

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/link/poll"
+	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -29,7 +31,7 @@ type epoch struct {
 	wiring *client.Wiring  // nil: not wired yet
 	live   members.Set     // the ranks that take part
 	lack   *client.Missing // what this rank takes before anything else; nil: nothing
-	wirer  *wirer          // nil: Local, or no edges are needed
+	mesh   *meshEpoch      // nil: Local, or no edges are needed
 	engine engine.Engine
 	plans  engine.Plans
 	linked bool          // the tree's edges are open
@@ -76,18 +78,21 @@ func (g *Group) turn(w *client.Wiring) {
 	if old.wiring != nil {
 		old.end()
 	}
-	var wr *wirer
+	e.wiring, e.live, e.lack = w, live, w.Missing // before anybody sees it
 	if !w.Ending {
-		wr = newWirer(g.cfg, g.door.listener, live, w, g.member.Ended(w))
-		wr.again = old.wiring != nil
-		if wr.again || g.steps.recovers {
-			wr.patience = g.cfg.Stall
+		c := meshEpochConfig{Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: live.Position(g.cfg.Rank), Over: g.member.Ended(w)}
+		if w.Stream {
+			c.Members, c.Tree, c.Self = nil, vwstream.Tree{HasParent: w.Parent != "", Kids: w.Kids}, vwstream.Self
 		}
-		wr.ask = func(ctx context.Context, rank int, detail string) {
+		c.Later = old.wiring != nil
+		if c.Later || g.steps.recovers {
+			c.AskAfter = g.cfg.Stall
+		}
+		c.Ask = func(ctx context.Context, rank int, detail string) {
 			g.member.Ask(ctx, rank, 0, protocol.EdgeStalls, detail)
 		}
+		e.mesh = g.mesh.Epoch(c)
 	}
-	e.wiring, e.live, e.lack, e.wirer = w, live, w.Missing, wr // before anybody sees it
 	e.debts.incur(w.Owed)
 	g.mu.Lock()
 	g.epoch = e
@@ -98,7 +103,7 @@ func (g *Group) turn(w *client.Wiring) {
 		e.debts.pay(rank)
 	}
 	if !w.Stream {
-		g.door.open()
+		g.mesh.Accept()
 	}
 	g.steps.enter(w)
 	e.work.Go(e.watchOver)
@@ -107,28 +112,27 @@ func (g *Group) turn(w *client.Wiring) {
 // connect opens the edges of the epoch's tree.
 func (g *Group) connect(ctx context.Context) error {
 	e := g.epoch
-	w, wr := e.wiring, e.wirer
 	e.linked = true
 	g.strike(fault.Wiring)
 	within := ctx
-	if !wr.again { // all ranks are here; later some may still be at work
+	if !e.mesh.Later { // all ranks are here; later some may still be at work
 		var cancel context.CancelFunc
 		within, cancel = context.WithTimeoutCause(ctx, g.cfg.DialTimeout, fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
 		defer cancel()
 	}
-	if err := wr.connect(within); err != nil {
+	if err := e.mesh.Connect(within); err != nil {
 		switch {
 		case errors.Is(err, errOver):
 			return e.overError("wiring")
 		case g.steps.recovers && ctx.Err() == nil:
-			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: wr.astray(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
+			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: e.mesh.Unreachable(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
 			return g.failed(ctx)
 		}
 		// The others wait in vain, and are not to hear just that this rank has gone.
 		e.tellServer(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err})
 		return err
 	}
-	if err := e.start(ctx, w, wr); err != nil {
+	if err := e.start(ctx); err != nil {
 		return err
 	}
 	g.strike(fault.Wiring)
@@ -158,14 +162,14 @@ func (e *epoch) over() bool {
 }
 
 // start takes over the edges of a wired job.
-func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
-	g, en := e.group, &e.engine
-	d, err := e.newDriver(w, wr)
+func (e *epoch) start(ctx context.Context) error {
+	g, w, m, en := e.group, e.wiring, e.mesh, &e.engine
+	d, err := e.newDriver()
 	if err != nil {
-		wr.end()
+		m.End()
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 	}
-	e.plans = engine.NewPlans(wr.tree, wr.self, wr.live, w.Stream)
+	e.plans = engine.NewPlans(m.Tree, m.Self, m.Members, w.Stream)
 	wired := en.Wire(func() {
 		en.Stream, en.Peers = w.Stream, w.Peers
 		if w.Stream {
@@ -173,10 +177,15 @@ func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 			_, en.Longest, _ = g.steps.pace()
 		}
 		en.Reach = func(rank int) {
-			wr.reach(rank, g.cfg.DialTimeout, func(f *engine.Failure) { en.Fail(f, nil) })
+			m.Reach(rank, g.cfg.DialTimeout, func(err error) {
+				en.Fail(&engine.Failure{
+					Code: engine.FaultLost, By: g.cfg.Rank, Rank: rank, Host: w.Peers[rank],
+					Text: "it cannot be reached: " + err.Error(), Err: err, Ask: protocol.EdgeBroke,
+				}, nil)
+			})
 		}
 		if !w.Stream {
-			en.Missing = wr.whyMissing
+			en.Missing = m.WhyMissing
 		}
 		en.Driver = d
 		if !w.Stream && w.Epoch != (protocol.Epoch{}) {
@@ -196,23 +205,35 @@ func (e *epoch) start(ctx context.Context, w *client.Wiring, wr *wirer) error {
 	if creds := g.cfg.Credentials; creds != nil && creds.TLS != nil && !w.Stream {
 		g.log.Info("between ranks: TLS 1.3, by the net.Conn driver; those of a machine share memory all the same, unless that is off", "rank", g.cfg.Rank)
 	}
-	if err := wr.handOver(en.Attach); err != nil {
+	if err := m.HandOver(e.attach); err != nil {
 		return e.stopped(ctx, err)
 	}
 	en.Watchs.Go(func() { en.Watch(e.done) })
 	return nil
 }
 
+// attach makes an edge of a connection.
+func (e *epoch) attach(rank int, c meshConn) error {
+	l := link.Peer{Conn: c.Conn, Rank: rank, Host: c.Host}
+	switch {
+	case e.wiring.Stream:
+		l.Rank = link.UnknownRank
+	case e.group.cfg.mesh().Tagged():
+		l.Tags = link.TagsOf(c.Exchange, c.Role)
+	}
+	return e.engine.Attach(rank, l)
+}
+
 // newDriver returns the driver of the epoch's edges.
-func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (link.Driver, error) {
+func (e *epoch) newDriver() (link.Driver, error) {
 	d, en := e.group.cfg.Driver, &e.engine
-	if d == DriverPoll || d == DriverAuto && !w.Stream && wr.plain() {
+	if d == DriverPoll || d == DriverAuto && !e.wiring.Stream && e.mesh.Plain() {
 		loop, err := poll.New(&en.Set, &en.Segments)
 		if err == nil || d == DriverPoll {
 			return loop, err
 		}
 	}
-	if w.Stream {
+	if e.wiring.Stream {
 		return en.StreamDriver(), nil
 	}
 	return netconn.New(&en.Set), nil
@@ -222,7 +243,7 @@ func (e *epoch) newDriver(w *client.Wiring, wr *wirer) (link.Driver, error) {
 // that has stopped the engine; the epoch may have ended after the edges opened. Else it is err.
 func (e *epoch) stopped(ctx context.Context, err error) error {
 	g, en := e.group, &e.engine
-	e.wirer.end()
+	e.mesh.End()
 	en.Mu.Lock()
 	failed := en.Failure != nil
 	en.Mu.Unlock()
@@ -239,8 +260,8 @@ func (e *epoch) stopped(ctx context.Context, err error) error {
 // end ends the edges and joins everything that the epoch has started.
 func (e *epoch) end() {
 	e.ending.Do(func() { close(e.done) })
-	if e.wirer != nil {
-		e.wirer.close()
+	if e.mesh != nil {
+		e.mesh.Close()
 		e.engine.Finish()
 		e.closeDomain()
 		e.engine.Mu.Lock()
@@ -249,7 +270,7 @@ func (e *epoch) end() {
 		if s != nil {
 			e.group.leave(s)
 		}
-		e.wirer.end()
+		e.mesh.End()
 	}
 	e.work.Wait()
 }

@@ -34,7 +34,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 		}
 		g.steps.recovers = onLoss != Abort
 		g.turn(w)
-		return g.epoch.wirer.connect(ctx)
+		return g.epoch.mesh.Connect(ctx)
 	})
 	n.Kill("h2")
 	for _, rank := range []int{0, 1} {
@@ -43,7 +43,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 			<-e.engine.Failed
 			time.Sleep(time.Second)
 		}
-		err := e.start(ctx, e.wiring, e.wirer)
+		err := e.start(ctx)
 		if err == nil { // it was faster
 			<-e.engine.Failed
 			err = j.groups[rank].failed(ctx)

@@ -616,8 +616,7 @@ func (c *flippingConn) Write(b []byte) (int, error) {
 func TestFlippedBit(t *testing.T) {
 	for _, at := range []int{helloSize + link.FrameSize + 20, 3000, 3500} { // in a header, in data
 		inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
-			old := j.groups[2].cfg.Network
-			j.groups[2].cfg.Network = &flipper{Network: old, at: at}
+			j.reroute(2, func(n transport.Network) transport.Network { return &flipper{Network: n, at: at} })
 			j.ready()
 			for rank, err := range j.all(func(rank int) error { return forever(j.groups[rank], 200) }) {
 				if err == nil || !strings.Contains(err.Error(), "a bit was flipped on the way") {

@@ -171,7 +171,7 @@ func (s slow) Dial(ctx context.Context, addr string) (net.Conn, error) {
 func TestStrangersAreDropped(t *testing.T) {
 	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 		// The parent is the rank that listens: in a tree of two it is rank 1.
-		addr := j.groups[1].door.listener.Addr().String()
+		addr := j.groups[1].mesh.Addr().String()
 		for _, words := range [][]byte{
 			[]byte("GET / HTTP/1.1\r\nHost: a port scanner, with many words to say\r\n\r\n"),
 			hello{nonce: [16]byte{1}, from: 0, to: 1, total: 2}.appendTo(nil),
@@ -186,7 +186,7 @@ func TestStrangersAreDropped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		j.groups[0].cfg.Network = slow{j.groups[0].cfg.Network} // so that the strangers are first
+		j.reroute(0, func(n transport.Network) transport.Network { return slow{n} }) // so that the strangers are first
 		start := time.Now()
 		checkCollectives(t, j, 10)
 		if took := time.Since(start); took > 2*time.Second {

@@ -101,7 +101,7 @@ func changedJob(t *testing.T, creds *auth.Credentials, f *changer) (bytes int, e
 		j, n := newMemJob(t, 2, Config{Credentials: creds, Chunk: 128, Stall: time.Second, MaxWait: 20 * time.Second, DialTimeout: 20 * time.Second})
 		f.Network, f.server = n.Host("h0"), j.server
 		f.left.Store(1)
-		j.groups[0].cfg.Network = f
+		j.reroute(0, func(transport.Network) transport.Network { return f })
 		began := time.Now()
 		errs = j.all(func(rank int) error {
 			g := j.groups[rank]

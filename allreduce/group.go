@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
@@ -27,7 +25,7 @@ type Group struct {
 	cfg    Config
 	log    *slog.Logger
 	member membership // nil: Local
-	door   *door      // nil: Local
+	mesh   *mesh      // nil: Local
 
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
 	broken   error       // why the job never will be wired
@@ -106,26 +104,21 @@ func join(ctx context.Context, cfg Config, recording *engine.Flight) (*Group, er
 // register listens for other ranks and joins the job, as who j says.
 func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Member, error) {
 	cfg := g.cfg
-	var listener net.Listener
-	at, err := address.Parse(cfg.Listen)
-	if err == nil {
-		listener, err = at.Listen(ctx, cfg.Network, address.Machine)
+	m, err := meshListen(ctx, cfg.mesh(), meshed{g})
+	if err != nil {
+		return nil, err
+	}
+	g.mesh = m
+	if cfg.Transport == TransportVerbs {
+		err = g.checkVerbs(m.Addr()) // before anybody counts on this rank
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen for other ranks: %w", err)
-	}
-	g.door = newDoor(g, listener)
-	advertise, err := cfg.advertised(listener.Addr())
-	if err == nil && cfg.Transport == TransportVerbs {
-		err = g.checkVerbs(listener.Addr()) // before anybody counts on this rank
-	}
-	if err != nil {
-		listener.Close()
+		m.Close()
 		return nil, err
 	}
 	j.Network, j.Server, j.Credentials, j.Owner = cfg.Network, cfg.Server, cfg.Credentials, cfg.Owner
 	j.Job, j.Total, j.Generation = cfg.Job, cfg.Total, cfg.Generation
-	j.Advertise, j.Host, j.Options, j.Version = advertise, cfg.Host, cfg.agreed(), cfg.Version
+	j.Advertise, j.Host, j.Options, j.Version = m.Advertised(), cfg.Host, cfg.agreed(), cfg.Version
 	j.DialTimeout, j.StartTimeout, j.Heartbeat = cfg.DialTimeout, cfg.StartTimeout, cfg.Heartbeat
 	j.LostAfter, j.ServerTimeout = cfg.LostAfter, cfg.ServerTimeout
 	j.OnLoss, j.ReplaceTimeout, j.SlowFactor = cfg.OnLoss, cfg.ReplaceTimeout, cfg.SlowFactor
@@ -135,7 +128,7 @@ func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Memb
 	j.Waiting, j.Steps, j.Log = g.waiting, &g.steps, cfg.Log
 	member, err := client.Join(ctx, j)
 	if err != nil {
-		listener.Close()
+		m.Close()
 		return nil, fmt.Errorf("cannot join job %v: %w", cfg.Job, err)
 	}
 	g.member = member
@@ -244,8 +237,8 @@ func (g *Group) waiting() client.Waits {
 	if w.Text = g.steps.waits(); w.Text != "" {
 		return w // no rank: a chain of ranks that wait ends here, and this rank asks itself
 	}
-	if e.wirer != nil {
-		if w = e.wirer.waits(); w.Rank >= 0 {
+	if e.mesh != nil {
+		if w = e.mesh.Waits(); w.Rank >= 0 {
 			return w
 		}
 	}
@@ -305,8 +298,8 @@ func (g *Group) Close() error {
 		e.engine.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: "its group was closed in the middle of a collective", Err: ErrClosed}, nil)
 	}
 	var err error
-	if first && g.door != nil {
-		g.door.close()
+	if first && g.mesh != nil {
+		g.mesh.Close()
 	}
 	e.end()
 	if first && g.member != nil {

@@ -27,6 +27,7 @@ type testJob struct {
 
 	groups []*Group
 	logs   []*safeBuffer
+	routes []*route // of a job in memory, by rank
 }
 
 // safeBuffer is a log that several goroutines write.
@@ -79,9 +80,22 @@ func startGuarded(t testing.TB, n transport.Network, addr string, creds *auth.Cr
 func newMemJob(t testing.TB, total int, cfg Config) (*testJob, *mem.Network) {
 	t.Helper()
 	n := mem.New()
-	return newJob(t, total, cfg, n.Host("server"), "server:26543", func(rank int) transport.Network {
-		return n.Host(fmt.Sprintf("h%d", rank))
-	}), n
+	routes := make([]*route, total)
+	for rank := range routes {
+		routes[rank] = &route{Network: n.Host(fmt.Sprintf("h%d", rank))}
+	}
+	j := newJob(t, total, cfg, n.Host("server"), "server:26543", func(rank int) transport.Network { return routes[rank] })
+	j.routes = routes
+	return j, n
+}
+
+// route is a network that a test may replace before a rank connects to others.
+type route struct{ transport.Network }
+
+// reroute replaces the network of a rank by what change makes of it.
+func (j *testJob) reroute(rank int, change func(transport.Network) transport.Network) {
+	r := j.routes[rank]
+	r.Network = change(r.Network)
 }
 
 // newTCPJob is a job over loopback, without shared memory.

@@ -5,30 +5,13 @@ package allreduce
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
-	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
-
-// dialPatience limits one attempt to connect to another rank. A packet filter that drops
-// packets would keep the system busy for minutes.
-const dialPatience = 5 * time.Second
-
-// dialRank makes one attempt to connect to another rank.
-func dialRank(ctx context.Context, n transport.Network, address string) (net.Conn, error) {
-	once, cancel := context.WithTimeoutCause(ctx, dialPatience, fmt.Errorf("no answer within %v", dialPatience))
-	defer cancel()
-	c, err := n.Dial(once, address)
-	if err != nil && once.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("dial %s: %w", address, context.Cause(once))
-	}
-	return c, err
-}
 
 // flowPatience is how long a transfer may get nothing once its epoch is over.
 const flowPatience = time.Second

@@ -132,8 +132,8 @@ func TestAnyScene(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var conns atomic.Uint64
 			j, _ := newMemJob(t, s.size, s.cfg)
-			for _, g := range j.groups {
-				g.cfg.Network = jittery{g.cfg.Network, s.seed, &conns}
+			for rank := range j.groups {
+				j.reroute(rank, func(n transport.Network) transport.Network { return jittery{n, s.seed, &conns} })
 			}
 			errs = j.all(func(rank int) error {
 				err := s.play(j.groups[rank])

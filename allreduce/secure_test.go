@@ -54,12 +54,12 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 	w := g.member.Newest()
 	for name, key := range map[string]auth.Key{
 		"another job's token":            g.cfg.Credentials.Epoch(auth.Scope{UniqueID: 7, Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: [16]byte{1}}),
-		"the token without the secret":   Config{Job: g.cfg.Job}.key(w),
-		"the token and another secret":   Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "b")}}.key(w),
-		"the token of another run of it": Config{Job: Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}.key(w),
+		"the token without the secret":   Config{Job: g.cfg.Job}.mesh().key(w),
+		"the token and another secret":   Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "b")}}.mesh().key(w),
+		"the token of another run of it": Config{Job: Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}.mesh().key(w),
 	} {
 		for _, pull := range []bool{false, true} {
-			c, err := net.Dial("tcp", g.door.listener.Addr().String())
+			c, err := net.Dial("tcp", g.mesh.Addr().String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,11 +92,11 @@ func TestReplayedGreeting(t *testing.T) {
 	checkCollectives(t, j, 10)
 	g := j.groups[1]
 	w := g.member.Newest()
-	key, own := g.cfg.key(w), newHello(w.Epoch, 0, 1, 2, false)
+	key, own := g.cfg.mesh().key(w), newHello(w.Epoch, 0, 1, 2, false)
 	// The greeting as rank 0 would make it, with the answer that was heard then.
 	heard := newHello(w.Epoch, 1, 0, 2, false)
 	proof := key.Exchange(own, heard, nil).Proof(auth.Client)
-	c, err := net.Dial("tcp", g.door.listener.Addr().String())
+	c, err := net.Dial("tcp", g.mesh.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +116,8 @@ func TestReplayedGreeting(t *testing.T) {
 // Strangers at the door do not keep a rank out, however many there are.
 func TestManyStrangersHoldUpNobody(t *testing.T) {
 	j := newTCPJob(t, 2, Config{})
-	addr := j.groups[1].door.listener.Addr().String()
-	for range 3 * maxStrangers {
+	addr := j.groups[1].mesh.Addr().String()
+	for range 3 * maxPending {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestManyStrangersHoldUpNobody(t *testing.T) {
 	}
 	start := time.Now()
 	checkCollectives(t, j, 10)
-	if took := time.Since(start); took > helloPatience/2 {
+	if took := time.Since(start); took > handshakeTimeout/2 {
 		t.Errorf("the strangers held up the job for %v", took)
 	}
 }
@@ -197,7 +197,7 @@ func TestAllowedRanks(t *testing.T) {
 		j := newTCPJob(t, 2, cfg)
 		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		err := errors.Join(errs...)
-		if (err == nil) != want || !want && !strings.Contains(j.logs[1].String(), "is not in a network of --allow") {
+		if (err == nil) != want || !want && !strings.Contains(j.logs[1].String(), "is in no allowed network") {
 			t.Errorf("%s: %v\n%s", network, err, j.logs[1])
 		}
 	}

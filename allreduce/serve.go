@@ -10,34 +10,31 @@ import (
 	"net"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// serve sends a rank what it lacks, while this rank's own Work goes on. The rank has said
-// hello in these bytes.
-func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error {
+// meshed is the Group of a mesh.
+type meshed struct{ group *Group }
+
+var _ meshOwner = meshed{}
+
+func (m meshed) Current() (*client.Wiring, *meshEpoch) {
+	e := m.group.now()
+	return e.wiring, e.mesh
+}
+
+func (m meshed) Newest() *client.Wiring { return m.group.member.Newest() }
+
+func (m meshed) Serve(c net.Conn, from int, w *client.Wiring) error {
+	return m.group.steps.serve(c, from, w)
+}
+
+// serve sends a rank what it lacks, while this rank's own Work goes on.
+func (s *steps) serve(c net.Conn, from int, w *client.Wiring) error {
 	g := s.group
-	w := g.member.Newest()
-	if w == nil || h.after(w.Epoch) {
-		return errNotYet
-	}
-	if err := h.check(w, g.cfg.Rank, g.cfg.Total); err != nil {
-		return err
-	}
-	x, err := g.cfg.key(w).Answer(c, said, newHello(w.Epoch, g.cfg.Rank, int(h.from), g.cfg.Total, true))
-	if err != nil {
-		return err
-	}
-	if !known() {
-		return net.ErrClosed
-	}
-	if g.cfg.tagged() {
-		c = x.Seal(c, auth.Server)
-	}
 	var b [wantSize]byte
 	if _, err := io.ReadFull(c, b[:]); err != nil {
 		return err
@@ -60,11 +57,11 @@ func (s *steps) serve(c net.Conn, h hello, said []byte, known func() bool) error
 		err = out.frame(frameEnd, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("sending the %v of step %d to rank %d: %w", asked.what, asked.at.Step, h.from, err)
+		return fmt.Errorf("sending the %v of step %d to rank %d: %w", asked.what, asked.at.Step, from, err)
 	}
-	g.log.Info("sent what a rank lacked", "rank", g.cfg.Rank, "to", h.from, "what", asked.what, "step", asked.at.Step)
+	g.log.Info("sent what a rank lacked", "rank", g.cfg.Rank, "to", from, "what", asked.what, "step", asked.at.Step)
 	// Who was to get results, and heard that there is the state alone, has got that.
-	s.paid(w, int(h.from))
+	s.paid(w, from)
 	return nil
 }
 

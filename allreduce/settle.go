@@ -47,8 +47,8 @@ func (e *epoch) settle(first *engine.Failure) {
 	g.mu.Lock()
 	e.verdict = f
 	g.mu.Unlock()
-	if e.wirer != nil {
-		e.wirer.close()
+	if e.mesh != nil {
+		e.mesh.Close()
 	}
 	e.engine.Driver.Stop()
 	if f.Code != engine.FaultOver {

@@ -45,6 +45,7 @@ func (g *Group) enlist(ctx context.Context) error {
 		return err
 	}
 	g.cfg.Rank = rank
+	g.mesh.SetRank(rank)
 	step, err := g.cfg.newestCheckpoint()
 	if err != nil {
 		return err

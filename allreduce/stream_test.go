@@ -119,7 +119,9 @@ func streamGroup(t *testing.T, n *mem.Network, rank, total int, parent string, k
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.door = newDoor(g, l)
+	if g.mesh, err = newMesh(cfg.mesh().withDefaults(), meshed{g}, l); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { g.Close() })
 	return g
 }

@@ -12,7 +12,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -122,7 +121,7 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", link.RankAt(w.Missing.Source, w.Missing.Address), "tries", tries, "error", err)
 		}
 		select {
-		case <-time.After(redial):
+		case <-time.After(redialAfter):
 		case <-ctx.Done():
 			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Missing.Payload, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), context.Cause(ctx))
 		}
@@ -137,29 +136,12 @@ func (e *notTaken) Unwrap() error { return e.err }
 
 func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what protocol.Payload, t *transfer) error {
 	g := s.group
-	bare, err := dialRank(ctx, g.cfg.Network, w.Missing.Address)
-	if err != nil {
-		return err
-	}
-	defer bare.Close()
-	defer context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })()
-	bare.SetDeadline(time.Now().Add(helloPatience))
-	c, err := g.cfg.Credentials.Client(ctx, bare, "")
-	if err != nil {
-		return err
-	}
-	b, x, err := g.cfg.key(w).Greet(c, newHello(w.Epoch, g.cfg.Rank, w.Missing.Source, g.cfg.Total, true), helloSize)
-	if err != nil {
-		return auth.Explain(noEOF(err))
-	}
-	if h, err := decodeHello(b); err != nil {
-		return err
-	} else if int(h.from) != w.Missing.Source {
-		return fmt.Errorf("rank %d answers at the address of rank %d", h.from, w.Missing.Source)
-	}
-	if g.cfg.tagged() {
-		c = x.Seal(c, auth.Client)
-	}
+	return g.mesh.Pull(ctx, w, w.Missing.Source, w.Missing.Address, func(c net.Conn) error { return s.takeOver(c, w, what, t) })
+}
+
+// takeOver asks for what this rank lacks over a connection to its source, and reads it.
+func (s *steps) takeOver(c net.Conn, w *client.Wiring, what protocol.Payload, t *transfer) error {
+	g := s.group
 	if _, err := c.Write(want{w.Resume, what}.appendTo(nil)); err != nil {
 		return err
 	}
@@ -175,7 +157,7 @@ func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what protocol.Pa
 	}
 	t.opens()
 	br := bufio.NewReaderSize(r, takePart)
-	err = read(br)
+	err := read(br)
 	if err == nil {
 		_, err = br.Peek(1)
 		switch {

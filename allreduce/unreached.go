@@ -7,49 +7,54 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
-	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/members"
 )
 
-// astrayAfter is how many attempts show that an address of the loopback does not lead
-// to a rank of another machine.
-const astrayAfter = 10
+const (
+	// unreachableAfter is the number of attempts after which a loopback address is known not
+	// to lead to a rank of another machine.
+	unreachableAfter = 10
+	// unansweredFor is the time without any listener at the address of a rank after which the
+	// rank is unreachable, in an epoch that follows another one.
+	unansweredFor = 20 * time.Second
+)
 
-// view is what is known of where a rank is; with vw workers in the job that is little.
-func (w *wirer) view(rank int) address.View {
+// view returns what is known of a rank's addresses. In a job with vw workers that is nothing.
+func (e *meshEpoch) view(rank int) address.View {
 	v := address.View{Rank: rank}
-	if w.wiring.Stream {
+	if e.wiring.Stream {
 		return v
 	}
-	v.Told = w.wiring.Peers[rank]
-	if len(w.wiring.Seen) > 0 {
-		v.Seen = w.wiring.Seen[rank]
+	v.Told = e.wiring.Peers[rank]
+	if len(e.wiring.Seen) > 0 {
+		v.Seen = e.wiring.Seen[rank]
 	}
 	return v
 }
 
-// advice is what to do when the rank from does not reach the rank of, to be
-// appended to what has happened.
-func (w *wirer) advice(of, from int) string {
-	if w.wiring.Stream {
+// advice returns a remedy for the case that the rank from cannot reach the rank of, as the
+// last part of an error.
+func (e *meshEpoch) advice(of, from int) string {
+	if e.wiring.Stream {
 		return ""
 	}
-	return "; " + w.view(of).Advice(w.view(from))
+	return "; " + e.view(of).Advice(e.view(from))
 }
 
-// notReached keeps why a rank is not reached. It returns an error where further
-// attempts are in vain: the wiring fails with it, if the rank is a neighbour in the
-// tree. unanswered is since when nobody has answered there; in an epoch that
-// follows another one no other limit is set.
-func (w *wirer) notReached(rank, tries int, unanswered time.Duration, err error) error {
-	final := !w.wiring.Stream && tries >= astrayAfter && w.view(rank).Astray(w.view(w.rank))
-	final = final || w.again && unanswered > unansweredFor
+// notReached records why an attempt has failed. It returns an error if further attempts are
+// useless. If the connection belongs to the tree, Connect then fails with it. unanswered is the
+// time since an attempt last found a listener. An epoch that follows another one has no other
+// limit.
+func (e *meshEpoch) notReached(rank, tries int, unanswered time.Duration, err error) error {
+	final := !e.wiring.Stream && tries >= unreachableAfter && e.view(rank).Astray(e.view(e.cfg.Rank))
+	final = final || e.Later && unanswered > unansweredFor
 	if final {
-		err = fmt.Errorf("rank %d: cannot reach rank %d: %w%s", w.rank, rank, err, w.advice(rank, w.rank))
+		err = fmt.Errorf("rank %d: cannot reach rank %d: %w%s", e.cfg.Rank, rank, err, e.advice(rank, e.cfg.Rank))
 	}
-	w.progress(func() {
-		w.why[rank] = err
-		if final && w.take == nil {
-			w.fault, w.lost = err, rank
+	e.update(func() {
+		e.why[rank] = err
+		if final && e.take == nil {
+			e.fault, e.lost = err, rank
 		}
 	})
 	if final {
@@ -58,38 +63,54 @@ func (w *wirer) notReached(rank, tries int, unanswered time.Duration, err error)
 	return nil
 }
 
-// unansweredFor is how long nobody may answer at the address of a rank that lives.
-const unansweredFor = 20 * time.Second
-
-// astray is the rank that the wiring failed at.
-func (w *wirer) astray() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.lost
+// Unreachable returns the rank because of which Connect has failed. It is 0 if Connect has failed
+// for another reason.
+func (e *meshEpoch) Unreachable() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lost
 }
 
-// whyMissing says why the edge to a rank does not open, as far as this rank knows.
-func (w *wirer) whyMissing(rank int) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch err := w.why[rank]; {
+// WhyMissing returns why the connection to a rank is not open, as far as this rank knows.
+func (e *meshEpoch) WhyMissing(rank int) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch err := e.why[rank]; {
 	case err != nil:
 		return err.Error()
-	case w.dials(w.rank, rank):
+	case e.dials(e.cfg.Rank, rank):
 		return "it has not answered"
 	}
 	return "it has not connected"
 }
 
-// absent names a neighbour that is not connected yet, and says what is known; under
-// the lock.
-func (w *wirer) absent(rank int) string {
-	name := link.RankAt(rank, w.wiring.Peers[rank])
-	if !w.dials(w.rank, rank) {
-		return name + ", which has not connected" + w.advice(w.rank, rank)
+// missing describes the neighbours that are not connected yet.
+func (e *meshEpoch) missing() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	parent := e.parent()
+	var names []string
+	for _, rank := range e.lacking() {
+		switch {
+		case !e.wiring.Stream:
+			names = append(names, e.absent(rank))
+		case rank == parent:
+			names = append(names, "the parent at "+e.wiring.Parent)
+		default:
+			names = append(names, "a child")
+		}
 	}
-	if err := w.why[rank]; err != nil {
+	return fmt.Sprint(names)
+}
+
+// absent describes a neighbour that is not connected yet. The lock is held.
+func (e *meshEpoch) absent(rank int) string {
+	name := members.Name(rank, e.wiring.Peers[rank])
+	if !e.dials(e.cfg.Rank, rank) {
+		return name + ", which has not connected" + e.advice(e.cfg.Rank, rank)
+	}
+	if err := e.why[rank]; err != nil {
 		name += fmt.Sprintf(", which this rank has not reached: %v", err)
 	}
-	return name + w.advice(rank, w.rank)
+	return name + e.advice(rank, e.cfg.Rank)
 }

@@ -6,372 +6,290 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
-	"github.com/gvw-project/gvw/internal/link"
-	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-const redial = 200 * time.Millisecond // between attempts to reach a rank
+// meshConn is an open connection to a neighbour, after its handshake.
+type meshConn struct {
+	net.Conn
+	// Host is the peer's address, for messages.
+	Host string
+	// Exchange and Role make the tags or the seal of what follows on the connection. Role is
+	// this rank's side of the handshake. In a job with vw workers, which have no handshake,
+	// both are zero.
+	Exchange auth.Exchange
+	Role     auth.Role
+}
 
-// wirer opens the edges of one epoch: first those of the tree, on which every job
+// meshEpochConfig describes an epoch to a mesh.
+type meshEpochConfig struct {
+	// Wiring is the epoch as the server has announced it.
+	Wiring *client.Wiring
+	// Members are the ranks that take part. nil in a job with vw workers.
+	Members members.Set
+	// Tree has the connections that Connect opens, by position. Self is this rank's position.
+	Tree schedule.Tree
+	Self int
+	// Over is closed when the epoch has ended.
+	Over <-chan struct{}
+	// Later means that an epoch went before: some ranks may still be at work, so Connect waits
+	// for them without a limit.
+	Later bool
+	// AskAfter is the time after which Ask is called for a connection that does not open, and
+	// called again; 0: never.
+	AskAfter time.Duration
+	// Ask asks the server about the connection to a rank. detail is for its log.
+	Ask func(ctx context.Context, rank int, detail string)
+}
+
+// meshEpoch is the connections of one epoch: first those of the tree, on which every job
 // rests, later those that a collective needs. Of two ranks the child connects to its
-// parent, and where neither is that, the higher to the lower.
-type wirer struct {
-	net      transport.Network
+// parent. If neither is the other's parent, the higher rank connects to the lower one.
+type meshEpoch struct {
+	meshEpochConfig
+	cfg      meshConfig
 	listener net.Listener
-	creds    *auth.Credentials
-	key      auth.Key // of the epoch
-	tagged   bool     // so is every frame
-	rank     int
-	total    int
 	wiring   *client.Wiring
-	over     <-chan struct{} // the epoch has ended
-	again    bool            // an epoch went before: some ranks may still be at work
-	patience time.Duration   // after which the server is asked about a connection that does not open; 0: it is not
-	ask      func(ctx context.Context, rank int, detail string)
-	log      *slog.Logger
-
-	live   members.Set   // who takes part; nil in a job with vw workers
-	tree   schedule.Tree // of positions; in a job with vw workers as this rank sees it
-	self   int           // this rank in tree
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	key      auth.Key
+	ctx      context.Context // ends with Close
+	cancel   context.CancelFunc
+	work     sync.WaitGroup
 
 	mu    sync.Mutex
-	links map[int]link.Peer // that nobody has taken yet
-	why   map[int]error     // why a neighbour is not reached, so far
-	take  func(rank int, l link.Peer) error
+	conns map[int]meshConn // open and not handed over yet
+	why   map[int]error    // the newest error of an attempt to reach a rank
+	take  func(rank int, c meshConn) error
 	fault error
 	lost  int           // the rank that fault is about
-	opens time.Time     // since when connect waits; zero: it does not
-	ready chan struct{} // closed: the tree's edges are there, or fault
+	opens time.Time     // since when Connect waits; zero: it does not
+	ready chan struct{} // closed: the tree's connections are open, or fault is set
 }
 
-func newWirer(cfg Config, l net.Listener, live members.Set, w *client.Wiring, over <-chan struct{}) *wirer {
-	rank := cfg.Rank
-	wr := &wirer{
-		net: cfg.Network, creds: cfg.Credentials, key: cfg.key(w), tagged: cfg.tagged(), listener: l,
-		rank: rank, total: cfg.Total, wiring: w, over: over, log: cfg.Log,
-		live: live, tree: topo.Binary(len(live)), self: live.Position(rank),
-		links: map[int]link.Peer{}, why: map[int]error{}, ready: make(chan struct{}),
+// Epoch prepares the connections of an epoch. Nothing is opened before Connect.
+func (m *mesh) Epoch(cfg meshEpochConfig) *meshEpoch {
+	e := &meshEpoch{
+		meshEpochConfig: cfg, cfg: m.cfg, listener: m.listener, wiring: cfg.Wiring, key: m.cfg.key(cfg.Wiring),
+		conns: map[int]meshConn{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
-	if w.Stream {
-		wr.live, wr.tree, wr.self = nil, vwstream.Tree{HasParent: w.Parent != "", Kids: w.Kids}, vwstream.Self
-	}
-	wr.ctx, wr.cancel = context.WithCancel(context.Background())
-	return wr
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e
 }
 
-func (w *wirer) parent() int { return w.live.Rank(w.tree.Parent(w.self)) }
+func (e *meshEpoch) parent() int { return e.Members.Rank(e.Tree.Parent(e.Self)) }
 
-// neighbours are the ranks beside this one in the tree, schedule.None where there is
-// none: the parent, then the children.
-func (w *wirer) neighbours() [3]int {
-	left, right := w.tree.Children(w.self)
-	return [3]int{w.parent(), w.live.Rank(left), w.live.Rank(right)}
+// neighbours returns the parent, the left and the right child in the tree; schedule.None for
+// each that does not exist.
+func (e *meshEpoch) neighbours() [3]int {
+	left, right := e.Tree.Children(e.Self)
+	return [3]int{e.parent(), e.Members.Rank(left), e.Members.Rank(right)}
 }
 
-// connect opens the edges of the tree, or none.
-func (w *wirer) connect(ctx context.Context) (err error) {
-	w.progress(func() {}) // there may be nothing to do
-	if p := w.parent(); p != schedule.None {
-		w.work.Go(func() { _ = w.dial(ctx, p) }) // missing names whom it has not reached
+// Connect opens the connections of the tree. It fails when ctx ends, when the epoch ends
+// ([ErrOver]), or when further attempts to reach the parent are useless; then the epoch is
+// closed.
+func (e *meshEpoch) Connect(ctx context.Context) (err error) {
+	e.update(func() {}) // a job of one member has no connections
+	if p := e.parent(); p != schedule.None {
+		e.work.Go(func() { _ = e.dial(ctx, p) }) // missing has its error
 	}
-	if w.wiring.Stream { // a vw worker first connects, then accepts; what matters is that it does not answer before
-		w.work.Go(w.acceptStream)
+	if e.wiring.Stream { // a vw worker first connects, then accepts, and sends nothing before it has done both
+		e.work.Go(e.acceptStream)
 	}
-	if err = w.await(ctx); err != nil {
-		w.end()
-	} else if w.wiring.Stream {
-		w.listener.Close()
+	if err = e.await(ctx); err != nil {
+		e.End()
+	} else if e.wiring.Stream {
+		e.listener.Close()
 	}
 	return err
 }
 
-// await waits for the edges of the tree. If one does not open, the server is asked, to which both
-// ends report: the last message of a handshake may have been dropped.
-func (w *wirer) await(ctx context.Context) error {
+// await waits for the connections of the tree. If one does not open, both ends ask the server:
+// the last message of a handshake may have been dropped, and then one end takes the connection
+// for open.
+func (e *meshEpoch) await(ctx context.Context) error {
 	var overdue <-chan time.Time
-	if w.patience > 0 {
-		ticker := time.NewTicker(w.patience)
+	if e.AskAfter > 0 {
+		ticker := time.NewTicker(e.AskAfter)
 		defer ticker.Stop()
 		overdue = ticker.C
-		w.opening(time.Now())
-		defer w.opening(time.Time{})
+		e.setOpens(time.Now())
+		defer e.setOpens(time.Time{})
 	}
 	for {
 		select {
-		case <-w.ready:
-			return w.fault
-		case <-w.over:
+		case <-e.ready:
+			return e.fault
+		case <-e.Over:
 			return errOver
 		case <-ctx.Done():
-			return fmt.Errorf("rank %d: wiring: waiting for %s: %w", w.rank, w.missing(), context.Cause(ctx))
+			return fmt.Errorf("rank %d: wiring: waiting for %s: %w", e.cfg.Rank, e.missing(), context.Cause(ctx))
 		case <-overdue:
-			if waits := w.waits(); waits.Rank >= 0 {
-				w.work.Go(func() { w.ask(w.ctx, waits.Rank, waits.Text) })
+			if waits := e.Waits(); waits.Rank >= 0 {
+				e.work.Go(func() { e.Ask(e.ctx, waits.Rank, waits.Text) })
 			}
 		}
 	}
 }
 
-func (w *wirer) opening(since time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.opens = since
+func (e *meshEpoch) setOpens(since time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.opens = since
 }
 
-// waits is what a heartbeat tells while await waits: the rank to which a connection lacks.
-func (w *wirer) waits() client.Waits {
+// sayAfter is the shortest wait that Waits describes in words.
+const sayAfter = time.Second
+
+// Waits returns what a heartbeat reports while Connect waits: the first rank to which there is
+// no connection yet. Its Rank is -1 if Connect does not wait, or waits without AskAfter.
+func (e *meshEpoch) Waits() client.Waits {
 	waits := client.Waits{Rank: -1}
-	w.mu.Lock()
-	lacking, opens := w.lacking(), w.opens
-	w.mu.Unlock()
+	e.mu.Lock()
+	lacking, opens := e.lacking(), e.opens
+	e.mu.Unlock()
 	if opens.IsZero() || len(lacking) == 0 {
 		return waits
 	}
 	waits.Rank = lacking[0]
-	if took := time.Since(opens); took >= engine.WatchTick {
-		waits.Text = fmt.Sprintf("rank %d: wiring: %v, waiting for %s", w.rank, took.Round(time.Second), w.missing())
+	if took := time.Since(opens); took >= sayAfter {
+		waits.Text = fmt.Sprintf("rank %d: wiring: %v, waiting for %s", e.cfg.Rank, took.Round(time.Second), e.missing())
 	}
 	return waits
 }
 
-var errOver = errors.New("the epoch has ended")
-
-// handOver gives the links to take, those of today and those to come.
-func (w *wirer) handOver(take func(rank int, l link.Peer) error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.take = take
+// HandOver passes the open connections to take, and every later one as soon as it opens. take
+// is called under the lock of the epoch, so it must not call the epoch. If it returns an error,
+// the connection is closed.
+func (e *meshEpoch) HandOver(take func(rank int, c meshConn) error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.take = take
 	var errs []error
-	for rank, l := range w.links {
-		if err := take(rank, l); err != nil {
+	for rank, c := range e.conns {
+		if err := take(rank, c); err != nil {
 			errs = append(errs, err)
-			l.Conn.Close()
+			c.Close()
 		}
 	}
-	clear(w.links)
+	clear(e.conns)
 	return errors.Join(errs...)
 }
 
-// plain says that all links are bare TCP.
-func (w *wirer) plain() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, l := range w.links {
-		if _, ok := l.Conn.(*net.TCPConn); !ok {
+// Plain reports whether all open connections are bare TCP, without TLS.
+func (e *meshEpoch) Plain() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.conns {
+		if _, ok := c.Conn.(*net.TCPConn); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// close opens no further edges. Those that nobody has taken end.
-func (w *wirer) close() {
-	w.cancel()
-	if w.wiring.Stream {
-		w.listener.Close()
+// Close opens no further connections, and closes those that are not handed over.
+func (e *meshEpoch) Close() {
+	e.cancel()
+	if e.wiring.Stream {
+		e.listener.Close()
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.take = func(int, link.Peer) error { return errOver }
-	for _, l := range w.links {
-		l.Conn.Close()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.take = func(int, meshConn) error { return errOver }
+	for _, c := range e.conns {
+		c.Close()
 	}
-	clear(w.links)
+	clear(e.conns)
 }
 
-// end is close, and waits until nobody works for w any more.
-func (w *wirer) end() {
-	w.close()
-	w.work.Wait()
+// End is Close. It waits for all goroutines of the epoch.
+func (e *meshEpoch) End() {
+	e.Close()
+	e.work.Wait()
 }
 
-// progress applies a change, and sees whether all edges of the tree are there.
-func (w *wirer) progress(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// update applies a change, and wakes Connect if the change completes the tree or fails it.
+func (e *meshEpoch) update(change func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	change()
-	if w.take == nil && (len(w.lacking()) == 0 || w.fault != nil) {
+	if e.take == nil && (len(e.lacking()) == 0 || e.fault != nil) {
 		select {
-		case <-w.ready:
+		case <-e.ready:
 		default:
-			close(w.ready)
+			close(e.ready)
 		}
 	}
 }
 
-// lacking are the neighbours in the tree that are not connected yet.
-func (w *wirer) lacking() (ranks []int) {
-	for _, rank := range w.neighbours() {
-		if _, ok := w.links[rank]; rank != schedule.None && !ok {
+// lacking returns the neighbours in the tree that are not connected yet. The lock is held.
+func (e *meshEpoch) lacking() (ranks []int) {
+	for _, rank := range e.neighbours() {
+		if _, ok := e.conns[rank]; rank != schedule.None && !ok {
 			ranks = append(ranks, rank)
 		}
 	}
 	return ranks
 }
 
-// install takes a link into its place.
-func (w *wirer) install(rank int, l link.Peer) (err error) {
-	transport.Tune(l.Conn)
-	w.progress(func() {
-		_, taken := w.links[rank]
+// install hands a connection over, or keeps it for HandOver.
+func (e *meshEpoch) install(rank int, c meshConn) (err error) {
+	transport.Tune(c.Conn)
+	e.update(func() {
+		_, taken := e.conns[rank]
 		switch {
-		case w.take != nil:
-			err = w.take(rank, l)
+		case e.take != nil:
+			err = e.take(rank, c)
 		case taken:
 			err = fmt.Errorf("rank %d is connected already", rank)
 		default:
-			w.links[rank] = l
+			e.conns[rank] = c
 		}
 	})
 	return err
 }
 
-// missing names the neighbours that are not connected yet.
-func (w *wirer) missing() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var names []string
-	for _, rank := range w.lacking() {
-		switch {
-		case !w.wiring.Stream:
-			names = append(names, w.absent(rank))
-		case rank == vwstream.Parent:
-			names = append(names, "the parent at "+w.wiring.Parent)
-		default:
-			names = append(names, "a child")
-		}
-	}
-	return fmt.Sprint(names)
-}
-
-// dials says whether of two ranks the first one connects to the second.
-func (w *wirer) dials(from, to int) bool {
-	f, t := w.live.Position(from), w.live.Position(to)
+// dials reports which of two ranks connects: true is from, false is to.
+func (e *meshEpoch) dials(from, to int) bool {
+	f, t := e.Members.Position(from), e.Members.Position(to)
 	switch {
-	case w.tree.Parent(f) == t:
+	case e.Tree.Parent(f) == t:
 		return true
-	case w.tree.Parent(t) == f:
+	case e.Tree.Parent(t) == f:
 		return false
 	}
 	return from > to
 }
 
-// dial connects to a rank, trying until ctx ends.
-func (w *wirer) dial(ctx context.Context, rank int) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.ctx, func() { cancel(errOver) })()
-	l := link.Peer{Rank: rank, Host: w.wiring.Parent}
-	if w.wiring.Stream {
-		l.Rank = link.UnknownRank
-	} else {
-		l.Host = w.wiring.Peers[rank]
-	}
-	reached := time.Now() // there was somebody
-	for tries := 1; ; tries++ {
-		c, err := dialRank(ctx, w.net, l.Host)
-		if err == nil {
-			reached = time.Now()
-		}
-		if err == nil && !w.wiring.Stream {
-			bare := c
-			if c, l.Tags, err = w.greet(ctx, bare, rank); err != nil {
-				bare.Close()
-			}
-		}
-		if err == nil {
-			l.Conn = c
-			if err = w.install(rank, l); err != nil {
-				c.Close()
-			}
-			return err
-		}
-		if ctx.Err() == nil {
-			if tries%25 == 1 {
-				w.log.Warn(w.cannotReach(rank), "rank", w.rank, "address", l.Host, "tries", tries, "error", err)
-			}
-			if done := w.notReached(rank, tries, time.Since(reached), err); done != nil {
-				return done
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w, and %d tries: %w%s", context.Cause(ctx), tries, err, w.advice(rank, w.rank))
-		case <-time.After(redial):
-		}
-	}
+// expects reports whether a rank may connect to this one.
+func (e *meshEpoch) expects(rank int) bool {
+	return e.Members.Position(rank) >= 0 && rank != e.cfg.Rank && e.dials(rank, e.cfg.Rank)
 }
 
-func (w *wirer) cannotReach(rank int) string {
-	if rank == w.parent() {
-		return "cannot reach the parent in the tree yet"
-	}
-	return fmt.Sprintf("cannot reach rank %d yet", rank)
-}
-
-// reach starts to open the edge to a rank that a collective needs, if that is up to
-// this rank, and fails the job when it cannot be opened within patience.
-func (w *wirer) reach(rank int, patience time.Duration, fail func(*engine.Failure)) {
-	if !w.dials(w.rank, rank) {
-		return
-	}
-	w.work.Go(func() {
-		ctx, cancel := context.WithTimeoutCause(w.ctx, patience, fmt.Errorf("no answer within %v", patience))
-		defer cancel()
-		if err := w.dial(ctx, rank); err != nil && w.ctx.Err() == nil {
-			fail(&engine.Failure{
-				Code: engine.FaultLost, By: w.rank, Rank: rank, Host: w.wiring.Peers[rank],
-				Text: "it cannot be reached: " + err.Error(), Err: err, Ask: protocol.EdgeBroke,
-			})
-		}
-	})
-}
-
-// acceptStream takes as many connections as there are children: vw's workers do
-// not say who they are.
-func (w *wirer) acceptStream() {
-	a := &transport.Acceptor{Listener: w.listener, Log: w.log.With("rank", w.rank)}
+// acceptStream accepts as many connections as there are children: vw's workers do not identify
+// themselves.
+func (e *meshEpoch) acceptStream() {
+	a := &transport.Acceptor{Listener: e.listener, Log: e.cfg.Log.With("rank", e.cfg.Rank)}
 	defer a.Close()
-	for _, child := range w.neighbours() {
-		if child == schedule.None || child == vwstream.Parent {
+	left, right := e.Tree.Children(e.Self)
+	for _, child := range [...]int{left, right} {
+		if child == schedule.None {
 			continue
 		}
-		c, err := a.Accept(w.ctx)
+		c, err := a.Accept(e.ctx)
 		if err != nil {
 			return // the listener is closed
 		}
-		if w.install(child, link.Peer{Conn: c, Rank: link.UnknownRank, Host: c.RemoteAddr().String()}) != nil {
-			c.Close() // it came too late
+		if e.install(child, meshConn{Conn: c, Host: c.RemoteAddr().String()}) != nil {
+			c.Close() // the epoch has ended
 		}
 	}
-}
-
-// expects says whether a rank has reason to connect to this one.
-func (w *wirer) expects(rank int) bool {
-	return w.live.Position(rank) >= 0 && rank != w.rank && w.dials(rank, w.rank)
-}
-
-// tags returns the tags of the edge over which x was said, where this rank was that side; none,
-// if the frames of this job have checksums.
-func (w *wirer) tags(x auth.Exchange, as auth.Role) link.Tags {
-	if !w.tagged {
-		return link.Tags{}
-	}
-	return link.TagsOf(x, as)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/address"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
@@ -25,7 +26,7 @@ func (walled) Dial(context.Context, string) (net.Conn, error) {
 // say whom they miss, within DialTimeout.
 func TestWiringNamesTheMissing(t *testing.T) {
 	inBubble(t, 3, Config{DialTimeout: 5 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
-		j.groups[2].cfg.Network = walled{j.groups[2].cfg.Network}
+		j.reroute(2, func(n transport.Network) transport.Network { return walled{n} })
 		start := time.Now()
 		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		if errs[0] != nil {
@@ -53,7 +54,7 @@ func TestWiringNamesTheMissing(t *testing.T) {
 // TestLossDuringWiring: who is lost before the edges are open is named as well.
 func TestLossDuringWiring(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
-		j.groups[2].cfg.Network = walled{j.groups[2].cfg.Network}
+		j.reroute(2, func(n transport.Network) transport.Network { return walled{n} })
 		time.AfterFunc(3*time.Second, func() { j.groups[2].Fail(ctx, errors.New("the cable is out")) })
 		c, cancel := context.WithTimeout(ctx, 4*time.Second)
 		defer cancel()
@@ -86,14 +87,14 @@ func TestAdvertise(t *testing.T) {
 		"[fd00::1]":   "[fd00::1]:4711",
 		"127.0.0.0/8": "127.0.0.1:4711",
 	} {
-		got, err := Config{Advertise: advertise}.advertised(at)
+		got, err := address.Advertise(advertise, at, address.Machine)
 		if err != nil || got != want {
 			t.Errorf("%q: got %q, %v; want %q", advertise, got, err, want)
 		}
 	}
 	// Who listens at one address alone is reached at no other.
 	at = &net.TCPAddr{IP: net.IPv4(10, 0, 0, 3), Port: 4711}
-	if got, err := (Config{}).advertised(at); err != nil || got != "10.0.0.3:4711" {
+	if got, err := address.Advertise("", at, address.Machine); err != nil || got != "10.0.0.3:4711" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	for _, c := range []Config{{Listen: "h"}, {Listen: ":9-1"}, {Advertise: "10/8"}, {Advertise: "h:1-2"}} {
