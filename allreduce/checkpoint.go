@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -164,7 +165,7 @@ func (s *steps) load(w *client.Wiring) error {
 		return &notTaken{fmt.Errorf("rank %d: %w", g.cfg.Rank, err)}
 	}
 	if !s.complete(w.Resume, w.Epoch) {
-		return errOver
+		return mesh.ErrOver
 	}
 	g.log.Info("going on from a checkpoint", "rank", g.cfg.Rank, "step", w.Resume.Step)
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -358,8 +359,8 @@ func (c Config) agreed() string {
 }
 
 // mesh returns the part that describes the connections to other ranks.
-func (c Config) mesh() meshConfig {
-	return meshConfig{
+func (c Config) mesh() mesh.Config {
+	return mesh.Config{
 		Network: c.Network, Listen: c.Listen, Advertise: c.Advertise, Allow: c.Allow,
 		Credentials: c.Credentials, NoTags: c.NoTags,
 		Job: c.Job, Rank: c.Rank, Total: c.Total, Log: c.Log,

@@ -75,3 +75,15 @@ func startAnyJob(t *testing.T, cfg Config) {
 	}
 	work.Wait()
 }
+
+func TestValidateReportsAllFaults(t *testing.T) {
+	err := Config{Server: ":26543", Rank: 5, Total: 4, Chunk: 12, Stall: -1, MaxWait: -1}.Validate()
+	for _, want := range []string{"Server", "Rank", "Chunk", "Stall", "MaxWait"} {
+		if err == nil || !strings.Contains(err.Error(), "allreduce: "+want) {
+			t.Errorf("got %v, want %s in it", err, want)
+		}
+	}
+	if err := (Config{Server: "gateway:26543", Total: 1}).Validate(); err != nil {
+		t.Errorf("the least configuration: %v", err)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link/poll"
 	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -31,7 +32,7 @@ type epoch struct {
 	wiring *client.Wiring  // nil: not wired yet
 	live   members.Set     // the ranks that take part
 	lack   *client.Missing // what this rank takes before anything else; nil: nothing
-	mesh   *meshEpoch      // nil: Local, or no edges are needed
+	conns  *mesh.Epoch     // nil: Local, or no edges are needed
 	engine engine.Engine
 	plans  engine.Plans
 	linked bool          // the tree's edges are open
@@ -80,7 +81,7 @@ func (g *Group) turn(w *client.Wiring) {
 	}
 	e.wiring, e.live, e.lack = w, live, w.Missing // before anybody sees it
 	if !w.Ending {
-		c := meshEpochConfig{Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: live.Position(g.cfg.Rank), Over: g.member.Ended(w)}
+		c := mesh.EpochConfig{Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: live.Position(g.cfg.Rank), Over: g.member.Ended(w)}
 		if w.Stream {
 			c.Members, c.Tree, c.Self = nil, vwstream.Tree{HasParent: w.Parent != "", Kids: w.Kids}, vwstream.Self
 		}
@@ -91,7 +92,7 @@ func (g *Group) turn(w *client.Wiring) {
 		c.Ask = func(ctx context.Context, rank int, detail string) {
 			g.member.Ask(ctx, rank, 0, protocol.EdgeStalls, detail)
 		}
-		e.mesh = g.mesh.Epoch(c)
+		e.conns = g.mesh.Epoch(c)
 	}
 	e.debts.incur(w.Owed)
 	g.mu.Lock()
@@ -115,17 +116,17 @@ func (g *Group) connect(ctx context.Context) error {
 	e.linked = true
 	g.strike(fault.Wiring)
 	within := ctx
-	if !e.mesh.Later { // all ranks are here; later some may still be at work
+	if !e.conns.Later { // all ranks are here; later some may still be at work
 		var cancel context.CancelFunc
 		within, cancel = context.WithTimeoutCause(ctx, g.cfg.DialTimeout, fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
 		defer cancel()
 	}
-	if err := e.mesh.Connect(within); err != nil {
+	if err := e.conns.Connect(within); err != nil {
 		switch {
-		case errors.Is(err, errOver):
+		case errors.Is(err, mesh.ErrOver):
 			return e.overError("wiring")
 		case g.steps.recovers && ctx.Err() == nil:
-			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: e.mesh.Unreachable(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
+			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: e.conns.Unreachable(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
 			return g.failed(ctx)
 		}
 		// The others wait in vain, and are not to hear just that this rank has gone.
@@ -163,7 +164,7 @@ func (e *epoch) over() bool {
 
 // start takes over the edges of a wired job.
 func (e *epoch) start(ctx context.Context) error {
-	g, w, m, en := e.group, e.wiring, e.mesh, &e.engine
+	g, w, m, en := e.group, e.wiring, e.conns, &e.engine
 	d, err := e.newDriver()
 	if err != nil {
 		m.End()
@@ -213,7 +214,7 @@ func (e *epoch) start(ctx context.Context) error {
 }
 
 // attach makes an edge of a connection.
-func (e *epoch) attach(rank int, c meshConn) error {
+func (e *epoch) attach(rank int, c mesh.Conn) error {
 	l := link.Peer{Conn: c.Conn, Rank: rank, Host: c.Host}
 	switch {
 	case e.wiring.Stream:
@@ -227,7 +228,7 @@ func (e *epoch) attach(rank int, c meshConn) error {
 // newDriver returns the driver of the epoch's edges.
 func (e *epoch) newDriver() (link.Driver, error) {
 	d, en := e.group.cfg.Driver, &e.engine
-	if d == DriverPoll || d == DriverAuto && !e.wiring.Stream && e.mesh.Plain() {
+	if d == DriverPoll || d == DriverAuto && !e.wiring.Stream && e.conns.Plain() {
 		loop, err := poll.New(&en.Set, &en.Segments)
 		if err == nil || d == DriverPoll {
 			return loop, err
@@ -243,7 +244,7 @@ func (e *epoch) newDriver() (link.Driver, error) {
 // that has stopped the engine; the epoch may have ended after the edges opened. Else it is err.
 func (e *epoch) stopped(ctx context.Context, err error) error {
 	g, en := e.group, &e.engine
-	e.mesh.End()
+	e.conns.End()
 	en.Mu.Lock()
 	failed := en.Failure != nil
 	en.Mu.Unlock()
@@ -260,8 +261,8 @@ func (e *epoch) stopped(ctx context.Context, err error) error {
 // end ends the edges and joins everything that the epoch has started.
 func (e *epoch) end() {
 	e.ending.Do(func() { close(e.done) })
-	if e.mesh != nil {
-		e.mesh.Close()
+	if e.conns != nil {
+		e.conns.Close()
 		e.engine.Finish()
 		e.closeDomain()
 		e.engine.Mu.Lock()
@@ -270,7 +271,7 @@ func (e *epoch) end() {
 		if s != nil {
 			e.group.leave(s)
 		}
-		e.mesh.End()
+		e.conns.End()
 	}
 	e.work.Wait()
 }

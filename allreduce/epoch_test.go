@@ -34,7 +34,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 		}
 		g.steps.recovers = onLoss != Abort
 		g.turn(w)
-		return g.epoch.mesh.Connect(ctx)
+		return g.epoch.conns.Connect(ctx)
 	})
 	n.Kill("h2")
 	for _, rank := range []int{0, 1} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // TestFinish: nobody returns before every file of every rank is delivered.
@@ -174,7 +175,7 @@ func TestStrangersAreDropped(t *testing.T) {
 		addr := j.groups[1].mesh.Addr().String()
 		for _, words := range [][]byte{
 			[]byte("GET / HTTP/1.1\r\nHost: a port scanner, with many words to say\r\n\r\n"),
-			hello{nonce: [16]byte{1}, from: 0, to: 1, total: 2}.appendTo(nil),
+			newHello(protocol.Epoch{}, 0, 1, 2, false),
 			nil, // silent
 		} {
 			c, err := n.Host("stranger").Dial(ctx, addr)

@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -25,7 +26,7 @@ type Group struct {
 	cfg    Config
 	log    *slog.Logger
 	member membership // nil: Local
-	mesh   *mesh      // nil: Local
+	mesh   *mesh.Mesh // nil: Local
 
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
 	broken   error       // why the job never will be wired
@@ -104,7 +105,7 @@ func join(ctx context.Context, cfg Config, recording *engine.Flight) (*Group, er
 // register listens for other ranks and joins the job, as who j says.
 func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Member, error) {
 	cfg := g.cfg
-	m, err := meshListen(ctx, cfg.mesh(), meshed{g})
+	m, err := mesh.Listen(ctx, cfg.mesh(), meshed{g})
 	if err != nil {
 		return nil, err
 	}
@@ -237,8 +238,8 @@ func (g *Group) waiting() client.Waits {
 	if w.Text = g.steps.waits(); w.Text != "" {
 		return w // no rank: a chain of ranks that wait ends here, and this rank asks itself
 	}
-	if e.mesh != nil {
-		if w = e.mesh.Waits(); w.Rank >= 0 {
+	if e.conns != nil {
+		if w = e.conns.Waits(); w.Rank >= 0 {
 			return w
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -148,17 +149,17 @@ func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 		case <-done:
 			return
 		case <-g.member.Over():
-			cancel(errOver)
+			cancel(mesh.ErrOver)
 			return
 		case <-ended:
 			ended, over = nil, true
 			if !t.flows(time.Now()) {
-				cancel(errOver)
+				cancel(mesh.ErrOver)
 				return
 			}
 		case now := <-ticker.C:
 			if over && !t.flows(now) {
-				cancel(errOver)
+				cancel(mesh.ErrOver)
 				return
 			}
 			if err := g.member.ServerErr(); err != nil {

@@ -54,9 +54,9 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 	w := g.member.Newest()
 	for name, key := range map[string]auth.Key{
 		"another job's token":            g.cfg.Credentials.Epoch(auth.Scope{UniqueID: 7, Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: [16]byte{1}}),
-		"the token without the secret":   Config{Job: g.cfg.Job}.mesh().key(w),
-		"the token and another secret":   Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "b")}}.mesh().key(w),
-		"the token of another run of it": Config{Job: Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}.mesh().key(w),
+		"the token without the secret":   epochKey(Config{Job: g.cfg.Job}, w),
+		"the token and another secret":   epochKey(Config{Job: g.cfg.Job, Credentials: &auth.Credentials{Secret: authtest.Secret(t, "b")}}, w),
+		"the token of another run of it": epochKey(Config{Job: Job{UniqueID: 7, RunKey: "x"}, Credentials: g.cfg.Credentials}, w),
 	} {
 		for _, pull := range []bool{false, true} {
 			c, err := net.Dial("tcp", g.mesh.Addr().String())
@@ -92,7 +92,7 @@ func TestReplayedGreeting(t *testing.T) {
 	checkCollectives(t, j, 10)
 	g := j.groups[1]
 	w := g.member.Newest()
-	key, own := g.cfg.mesh().key(w), newHello(w.Epoch, 0, 1, 2, false)
+	key, own := epochKey(g.cfg, w), newHello(w.Epoch, 0, 1, 2, false)
 	// The greeting as rank 0 would make it, with the answer that was heard then.
 	heard := newHello(w.Epoch, 1, 0, 2, false)
 	proof := key.Exchange(own, heard, nil).Proof(auth.Client)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -19,11 +20,11 @@ import (
 // meshed is the Group of a mesh.
 type meshed struct{ group *Group }
 
-var _ meshOwner = meshed{}
+var _ mesh.Owner = meshed{}
 
-func (m meshed) Current() (*client.Wiring, *meshEpoch) {
+func (m meshed) Current() (*client.Wiring, *mesh.Epoch) {
 	e := m.group.now()
-	return e.wiring, e.mesh
+	return e.wiring, e.conns
 }
 
 func (m meshed) Newest() *client.Wiring { return m.group.member.Newest() }
@@ -46,7 +47,7 @@ func (s *steps) serve(c net.Conn, from int, w *client.Wiring) error {
 	case errors.Is(err, ErrNoResults):
 		return out.frame(frameElse, nil)
 	case err != nil:
-		return errors.Join(errNotYet, out.frame(frameNo, []byte(engine.Clip(err.Error(), maxNo))))
+		return errors.Join(mesh.ErrNotYet, out.frame(frameNo, []byte(engine.Clip(err.Error(), maxNo))))
 	}
 	bw := bufio.NewWriterSize(out, takePart)
 	err = content.writeTo(bw)

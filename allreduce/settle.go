@@ -47,8 +47,8 @@ func (e *epoch) settle(first *engine.Failure) {
 	g.mu.Lock()
 	e.verdict = f
 	g.mu.Unlock()
-	if e.mesh != nil {
-		e.mesh.Close()
+	if e.conns != nil {
+		e.conns.Close()
 	}
 	e.engine.Driver.Stop()
 	if f.Code != engine.FaultOver {

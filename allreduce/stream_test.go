@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -115,11 +116,8 @@ func streamGroup(t *testing.T, n *mem.Network, rank, total int, parent string, k
 	cfg := Config{Server: "none:1", Rank: rank, Total: total, Network: n.Host(fmt.Sprintf("h%d", rank)), Listen: ":26544"}.withDefaults()
 	g := newGroup(cfg)
 	g.member = &solitary{wiring: client.Wiring{Stream: true, Parent: parent, Kids: kids}, over: make(chan struct{})}
-	l, err := cfg.Network.Listen(ctx, cfg.Listen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.mesh, err = newMesh(cfg.mesh().withDefaults(), meshed{g}, l); err != nil {
+	var err error
+	if g.mesh, err = mesh.Listen(ctx, cfg.mesh(), meshed{g}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })

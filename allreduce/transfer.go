@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -121,7 +122,7 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", link.RankAt(w.Missing.Source, w.Missing.Address), "tries", tries, "error", err)
 		}
 		select {
-		case <-time.After(redialAfter):
+		case <-time.After(mesh.RedialAfter):
 		case <-ctx.Done():
 			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Missing.Payload, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), context.Cause(ctx))
 		}
@@ -178,14 +179,14 @@ func (s *steps) takeOver(c net.Conn, w *client.Wiring, what protocol.Payload, t 
 	in := s.complete(w.Resume, w.Epoch)
 	if what == protocol.PayloadResults {
 		if !in {
-			return errOver
+			return mesh.ErrOver
 		}
 		return s.machine.Commit()
 	}
 	s.live = nil // the state may be that of fewer ranks
 	if !in {
 		s.arrived(w.Resume)
-		return errOver
+		return mesh.ErrOver
 	}
 	return nil
 }

@@ -48,9 +48,9 @@ var waits = map[string]wait{
 	"internal/link/poll: Loop.Wait join":             {ends: joined, why: "the bell wakes the watcher, which finds the end"},
 
 	// Epochs, steps and their end.
-	"allreduce: dialRank dial":                     {ends: short, by: "dialPatience"},
-	"allreduce: wirer.end join":                    {ends: joined, why: "close ends the connections under way, and their context"},
-	"allreduce: door.close join":                   {ends: joined, why: "the listener and the context of all greetings have ended"},
+	"internal/mesh: dialOnce dial":                 {ends: short, by: "dialTimeout"},
+	"internal/mesh: Epoch.End join":                {ends: joined, why: "Close ends the connections under way, and their context"},
+	"internal/mesh: Mesh.Close join":               {ends: joined, why: "the listener and the context of all handshakes have ended"},
 	"allreduce: epoch.end join":                    {ends: joined, why: "done is closed, and the wirer has ended"},
 	"allreduce: epoch.watchOver select":            {ends: joined, why: "it lives as long as the epoch"},
 	"allreduce: Group.wire select":                 {ends: joined, why: "it lives as long as the group"},
@@ -62,7 +62,7 @@ var waits = map[string]wait{
 	"allreduce: Group.stepWork receive":            {ends: local, why: "the goroutine ends when done is closed, which it is"},
 	"allreduce: steps.take receive":                {ends: local, why: "the goroutine ends when done is closed, which it is"},
 	"allreduce: steps.exchange lock":               {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
-	"allreduce: steps.takeOnce lock":               {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
+	"allreduce: steps.takeOver lock":               {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
 	"allreduce: steps.load lock":                   {ends: asked, why: "nothing but this rank's start wants the state; the file system has its own limits"},
 	"allreduce: steps.write receive":               {ends: local, why: "this goroutine has put in what it takes out"},
 	"allreduce/internal/engine: Flight.Close join": {ends: short, by: "traceWithin"},

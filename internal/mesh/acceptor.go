@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 
 // accept takes connections until the mesh is closed. Each handshake has its own goroutine, so
 // a silent peer delays no other.
-func (m *mesh) accept() {
+func (m *Mesh) accept() {
 	log, rank := m.cfg.Log, m.cfg.Rank
 	a := &transport.Acceptor{Listener: m.listener, Shed: m.pending.shed, Log: log.With("rank", rank)}
 	defer a.Close()
@@ -41,7 +41,7 @@ func (m *mesh) accept() {
 				return
 			}
 			c.Close()
-			if m.ctx.Err() == nil && !errors.Is(err, errNotYet) {
+			if m.ctx.Err() == nil && !errors.Is(err, ErrNotYet) {
 				log.Warn("dropped a connection", "rank", rank, "from", c.RemoteAddr(), "error", err)
 			}
 		})
@@ -49,7 +49,7 @@ func (m *mesh) accept() {
 }
 
 // allowed reports whether the peer's address is in one of the allowed networks.
-func (m *mesh) allowed(c net.Conn) bool {
+func (m *Mesh) allowed(c net.Conn) bool {
 	if len(m.cfg.Allow) == 0 {
 		return true
 	}
@@ -112,7 +112,7 @@ func (p *pending) add(c net.Conn) (known func() bool) {
 
 // acceptHandshake completes the acceptor's side of a handshake, and hands the connection to
 // its epoch or to the owner. known removes the connection from the pending ones.
-func (m *mesh) acceptHandshake(bare net.Conn, known func() bool) error {
+func (m *Mesh) acceptHandshake(bare net.Conn, known func() bool) error {
 	stop := context.AfterFunc(m.ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	proven := func() bool { return known() && stop() }
@@ -135,7 +135,7 @@ func (m *mesh) acceptHandshake(bare net.Conn, known func() bool) error {
 	}
 	w, e := m.owner.Current()
 	if w != nil && h.after(w.Epoch) {
-		return errNotYet
+		return ErrNotYet
 	}
 	if e == nil {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)

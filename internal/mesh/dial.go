@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"context"
@@ -16,7 +16,7 @@ const (
 	// packets would keep the system busy for minutes.
 	dialTimeout = 5 * time.Second
 	// RedialAfter is the pause between two attempts to connect to a rank.
-	redialAfter = 200 * time.Millisecond
+	RedialAfter = 200 * time.Millisecond
 	// logEvery is the number of attempts of which one is logged: one in about 5 s.
 	logEvery = 25
 )
@@ -34,10 +34,10 @@ func dialOnce(ctx context.Context, n transport.Network, address string) (net.Con
 
 // dial connects to a rank and installs the connection. It retries until ctx ends or the rank
 // is found to be unreachable.
-func (e *meshEpoch) dial(ctx context.Context, rank int) error {
+func (e *Epoch) dial(ctx context.Context, rank int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(e.ctx, func() { cancel(errOver) })()
+	defer context.AfterFunc(e.ctx, func() { cancel(ErrOver) })()
 	host := e.wiring.Parent
 	if !e.wiring.Stream {
 		host = e.wiring.Peers[rank]
@@ -45,7 +45,7 @@ func (e *meshEpoch) dial(ctx context.Context, rank int) error {
 	reached := time.Now() // the last time that an attempt found a listener
 	for tries := 1; ; tries++ {
 		bare, err := dialOnce(ctx, e.cfg.Network, host)
-		c := meshConn{Conn: bare, Host: host}
+		c := Conn{Conn: bare, Host: host}
 		if err == nil {
 			reached = time.Now()
 		}
@@ -71,12 +71,12 @@ func (e *meshEpoch) dial(ctx context.Context, rank int) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w, and %d tries: %w%s", context.Cause(ctx), tries, err, e.advice(rank, e.cfg.Rank))
-		case <-time.After(redialAfter):
+		case <-time.After(RedialAfter):
 		}
 	}
 }
 
-func (e *meshEpoch) cannotReach(rank int) string {
+func (e *Epoch) cannotReach(rank int) string {
 	if rank == e.parent() {
 		return "cannot reach the parent in the tree yet"
 	}
@@ -85,7 +85,7 @@ func (e *meshEpoch) cannotReach(rank int) string {
 
 // Reach starts to open the connection to a rank, if this rank is the one that connects. If it
 // is not open within the time, fail is called with the reason.
-func (e *meshEpoch) Reach(rank int, within time.Duration, fail func(err error)) {
+func (e *Epoch) Reach(rank int, within time.Duration, fail func(err error)) {
 	if !e.dials(e.cfg.Rank, rank) {
 		return
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// meshConn is an open connection to a neighbour, after its handshake.
-type meshConn struct {
+// Conn is an open connection to a neighbour, after its handshake.
+type Conn struct {
 	net.Conn
 	// Host is the peer's address, for messages.
 	Host string
@@ -29,8 +29,8 @@ type meshConn struct {
 	Role     auth.Role
 }
 
-// meshEpochConfig describes an epoch to a mesh.
-type meshEpochConfig struct {
+// EpochConfig describes an epoch to a mesh.
+type EpochConfig struct {
 	// Wiring is the epoch as the server has announced it.
 	Wiring *client.Wiring
 	// Members are the ranks that take part. nil in a job with vw workers.
@@ -50,12 +50,12 @@ type meshEpochConfig struct {
 	Ask func(ctx context.Context, rank int, detail string)
 }
 
-// meshEpoch is the connections of one epoch: first those of the tree, on which every job
+// Epoch is the connections of one epoch: first those of the tree, on which every job
 // rests, later those that a collective needs. Of two ranks the child connects to its
 // parent. If neither is the other's parent, the higher rank connects to the lower one.
-type meshEpoch struct {
-	meshEpochConfig
-	cfg      meshConfig
+type Epoch struct {
+	EpochConfig
+	cfg      Config
 	listener net.Listener
 	wiring   *client.Wiring
 	key      auth.Key
@@ -64,9 +64,9 @@ type meshEpoch struct {
 	work     sync.WaitGroup
 
 	mu    sync.Mutex
-	conns map[int]meshConn // open and not handed over yet
-	why   map[int]error    // the newest error of an attempt to reach a rank
-	take  func(rank int, c meshConn) error
+	conns map[int]Conn  // open and not handed over yet
+	why   map[int]error // the newest error of an attempt to reach a rank
+	take  func(rank int, c Conn) error
 	fault error
 	lost  int           // the rank that fault is about
 	opens time.Time     // since when Connect waits; zero: it does not
@@ -74,20 +74,20 @@ type meshEpoch struct {
 }
 
 // Epoch prepares the connections of an epoch. Nothing is opened before Connect.
-func (m *mesh) Epoch(cfg meshEpochConfig) *meshEpoch {
-	e := &meshEpoch{
-		meshEpochConfig: cfg, cfg: m.cfg, listener: m.listener, wiring: cfg.Wiring, key: m.cfg.key(cfg.Wiring),
-		conns: map[int]meshConn{}, why: map[int]error{}, ready: make(chan struct{}),
+func (m *Mesh) Epoch(cfg EpochConfig) *Epoch {
+	e := &Epoch{
+		EpochConfig: cfg, cfg: m.cfg, listener: m.listener, wiring: cfg.Wiring, key: m.cfg.key(cfg.Wiring),
+		conns: map[int]Conn{}, why: map[int]error{}, ready: make(chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
 
-func (e *meshEpoch) parent() int { return e.Members.Rank(e.Tree.Parent(e.Self)) }
+func (e *Epoch) parent() int { return e.Members.Rank(e.Tree.Parent(e.Self)) }
 
 // neighbours returns the parent, the left and the right child in the tree; schedule.None for
 // each that does not exist.
-func (e *meshEpoch) neighbours() [3]int {
+func (e *Epoch) neighbours() [3]int {
 	left, right := e.Tree.Children(e.Self)
 	return [3]int{e.parent(), e.Members.Rank(left), e.Members.Rank(right)}
 }
@@ -95,7 +95,7 @@ func (e *meshEpoch) neighbours() [3]int {
 // Connect opens the connections of the tree. It fails when ctx ends, when the epoch ends
 // ([ErrOver]), or when further attempts to reach the parent are useless; then the epoch is
 // closed.
-func (e *meshEpoch) Connect(ctx context.Context) (err error) {
+func (e *Epoch) Connect(ctx context.Context) (err error) {
 	e.update(func() {}) // a job of one member has no connections
 	if p := e.parent(); p != schedule.None {
 		e.work.Go(func() { _ = e.dial(ctx, p) }) // missing has its error
@@ -114,7 +114,7 @@ func (e *meshEpoch) Connect(ctx context.Context) (err error) {
 // await waits for the connections of the tree. If one does not open, both ends ask the server:
 // the last message of a handshake may have been dropped, and then one end takes the connection
 // for open.
-func (e *meshEpoch) await(ctx context.Context) error {
+func (e *Epoch) await(ctx context.Context) error {
 	var overdue <-chan time.Time
 	if e.AskAfter > 0 {
 		ticker := time.NewTicker(e.AskAfter)
@@ -128,7 +128,7 @@ func (e *meshEpoch) await(ctx context.Context) error {
 		case <-e.ready:
 			return e.fault
 		case <-e.Over:
-			return errOver
+			return ErrOver
 		case <-ctx.Done():
 			return fmt.Errorf("rank %d: wiring: waiting for %s: %w", e.cfg.Rank, e.missing(), context.Cause(ctx))
 		case <-overdue:
@@ -139,7 +139,7 @@ func (e *meshEpoch) await(ctx context.Context) error {
 	}
 }
 
-func (e *meshEpoch) setOpens(since time.Time) {
+func (e *Epoch) setOpens(since time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opens = since
@@ -150,7 +150,7 @@ const sayAfter = time.Second
 
 // Waits returns what a heartbeat reports while Connect waits: the first rank to which there is
 // no connection yet. Its Rank is -1 if Connect does not wait, or waits without AskAfter.
-func (e *meshEpoch) Waits() client.Waits {
+func (e *Epoch) Waits() client.Waits {
 	waits := client.Waits{Rank: -1}
 	e.mu.Lock()
 	lacking, opens := e.lacking(), e.opens
@@ -168,7 +168,7 @@ func (e *meshEpoch) Waits() client.Waits {
 // HandOver passes the open connections to take, and every later one as soon as it opens. take
 // is called under the lock of the epoch, so it must not call the epoch. If it returns an error,
 // the connection is closed.
-func (e *meshEpoch) HandOver(take func(rank int, c meshConn) error) error {
+func (e *Epoch) HandOver(take func(rank int, c Conn) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.take = take
@@ -184,7 +184,7 @@ func (e *meshEpoch) HandOver(take func(rank int, c meshConn) error) error {
 }
 
 // Plain reports whether all open connections are bare TCP, without TLS.
-func (e *meshEpoch) Plain() bool {
+func (e *Epoch) Plain() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range e.conns {
@@ -196,14 +196,14 @@ func (e *meshEpoch) Plain() bool {
 }
 
 // Close opens no further connections, and closes those that are not handed over.
-func (e *meshEpoch) Close() {
+func (e *Epoch) Close() {
 	e.cancel()
 	if e.wiring.Stream {
 		e.listener.Close()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.take = func(int, meshConn) error { return errOver }
+	e.take = func(int, Conn) error { return ErrOver }
 	for _, c := range e.conns {
 		c.Close()
 	}
@@ -211,13 +211,13 @@ func (e *meshEpoch) Close() {
 }
 
 // End is Close. It waits for all goroutines of the epoch.
-func (e *meshEpoch) End() {
+func (e *Epoch) End() {
 	e.Close()
 	e.work.Wait()
 }
 
 // update applies a change, and wakes Connect if the change completes the tree or fails it.
-func (e *meshEpoch) update(change func()) {
+func (e *Epoch) update(change func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	change()
@@ -231,7 +231,7 @@ func (e *meshEpoch) update(change func()) {
 }
 
 // lacking returns the neighbours in the tree that are not connected yet. The lock is held.
-func (e *meshEpoch) lacking() (ranks []int) {
+func (e *Epoch) lacking() (ranks []int) {
 	for _, rank := range e.neighbours() {
 		if _, ok := e.conns[rank]; rank != schedule.None && !ok {
 			ranks = append(ranks, rank)
@@ -241,7 +241,7 @@ func (e *meshEpoch) lacking() (ranks []int) {
 }
 
 // install hands a connection over, or keeps it for HandOver.
-func (e *meshEpoch) install(rank int, c meshConn) (err error) {
+func (e *Epoch) install(rank int, c Conn) (err error) {
 	transport.Tune(c.Conn)
 	e.update(func() {
 		_, taken := e.conns[rank]
@@ -258,7 +258,7 @@ func (e *meshEpoch) install(rank int, c meshConn) (err error) {
 }
 
 // dials reports which of two ranks connects: true is from, false is to.
-func (e *meshEpoch) dials(from, to int) bool {
+func (e *Epoch) dials(from, to int) bool {
 	f, t := e.Members.Position(from), e.Members.Position(to)
 	switch {
 	case e.Tree.Parent(f) == t:
@@ -270,13 +270,13 @@ func (e *meshEpoch) dials(from, to int) bool {
 }
 
 // expects reports whether a rank may connect to this one.
-func (e *meshEpoch) expects(rank int) bool {
+func (e *Epoch) expects(rank int) bool {
 	return e.Members.Position(rank) >= 0 && rank != e.cfg.Rank && e.dials(rank, e.cfg.Rank)
 }
 
 // acceptStream accepts as many connections as there are children: vw's workers do not identify
 // themselves.
-func (e *meshEpoch) acceptStream() {
+func (e *Epoch) acceptStream() {
 	a := &transport.Acceptor{Listener: e.listener, Log: e.cfg.Log.With("rank", e.cfg.Rank)}
 	defer a.Close()
 	left, right := e.Tree.Children(e.Self)
@@ -288,7 +288,7 @@ func (e *meshEpoch) acceptStream() {
 		if err != nil {
 			return // the listener is closed
 		}
-		if e.install(child, meshConn{Conn: c, Host: c.RemoteAddr().String()}) != nil {
+		if e.install(child, Conn{Conn: c, Host: c.RemoteAddr().String()}) != nil {
 			c.Close() // the epoch has ended
 		}
 	}

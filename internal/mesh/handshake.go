@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"context"
@@ -19,26 +19,26 @@ const handshakeTimeout = 10 * time.Second
 
 var (
 	// ErrOver is the error of whatever waits for a connection when the epoch ends.
-	errOver = errors.New("the epoch has ended")
+	ErrOver = errors.New("the epoch has ended")
 	// ErrNotYet means that the other rank is in a later epoch than this one, and that it
 	// tries again.
-	errNotYet = errors.New("this rank is still in an older epoch")
+	ErrNotYet = errors.New("this rank is still in an older epoch")
 )
 
 // dialHandshake completes the dialler's side of a handshake with a rank, over a connection
 // that was just opened. Both sides prove that they belong to the epoch. The connection of the
 // result is bare, or TLS over bare.
-func (e *meshEpoch) dialHandshake(ctx context.Context, bare net.Conn, rank int) (meshConn, error) {
+func (e *Epoch) dialHandshake(ctx context.Context, bare net.Conn, rank int) (Conn, error) {
 	stop := context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	bare.SetDeadline(time.Now().Add(handshakeTimeout))
 	c, err := e.cfg.Credentials.Client(ctx, bare, "")
 	if err != nil {
-		return meshConn{}, err
+		return Conn{}, err
 	}
 	b, x, err := e.key.Greet(c, e.hello(rank), helloSize)
 	if err != nil {
-		return meshConn{}, auth.Explain(err)
+		return Conn{}, auth.Explain(err)
 	}
 	h, err := decodeHello(b)
 	if err == nil {
@@ -46,23 +46,23 @@ func (e *meshEpoch) dialHandshake(ctx context.Context, bare net.Conn, rank int) 
 	}
 	switch {
 	case err != nil:
-		return meshConn{}, err
+		return Conn{}, err
 	case int(h.from) != rank:
-		return meshConn{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
+		return Conn{}, fmt.Errorf("rank %d answers at the address of rank %d", h.from, rank)
 	case !stop():
-		return meshConn{}, context.Cause(ctx)
+		return Conn{}, context.Cause(ctx)
 	}
-	return meshConn{Conn: c, Host: e.wiring.Peers[rank], Exchange: x, Role: auth.Client}, c.SetDeadline(time.Time{})
+	return Conn{Conn: c, Host: e.wiring.Peers[rank], Exchange: x, Role: auth.Client}, c.SetDeadline(time.Time{})
 }
 
-func (e *meshEpoch) hello(to int) []byte {
+func (e *Epoch) hello(to int) []byte {
 	return newHello(e.wiring.Epoch, e.cfg.Rank, to, e.cfg.Total, false)
 }
 
 // accept completes the acceptor's side of a handshake with the rank that has sent h, whose
 // bytes are said, and installs the connection. proven ends the limits of a pending handshake;
 // it reports false if they were exceeded.
-func (e *meshEpoch) accept(c net.Conn, h hello, said []byte, proven func() bool) error {
+func (e *Epoch) accept(c net.Conn, h hello, said []byte, proven func() bool) error {
 	if err := h.check(e.wiring, e.cfg.Rank, e.cfg.Total); err != nil {
 		return err
 	}
@@ -75,20 +75,20 @@ func (e *meshEpoch) accept(c net.Conn, h hello, said []byte, proven func() bool)
 		return err
 	}
 	if !proven() {
-		return errOver
+		return ErrOver
 	}
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return e.install(from, meshConn{Conn: c, Host: e.wiring.Peers[from], Exchange: x, Role: auth.Server})
+	return e.install(from, Conn{Conn: c, Host: e.wiring.Peers[from], Exchange: x, Role: auth.Server})
 }
 
 // acceptPull completes the acceptor's side of a handshake with a rank that lacks something,
 // and lets the owner send it. The epoch is the newest one, which this rank may not have entered yet.
-func (m *mesh) acceptPull(c net.Conn, h hello, said []byte, known func() bool) error {
+func (m *Mesh) acceptPull(c net.Conn, h hello, said []byte, known func() bool) error {
 	w := m.owner.Newest()
 	if w == nil || h.after(w.Epoch) {
-		return errNotYet
+		return ErrNotYet
 	}
 	if err := h.check(w, m.cfg.Rank, m.cfg.Total); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (m *mesh) acceptPull(c net.Conn, h hello, said []byte, known func() bool) e
 // Pull connects to the rank from at an address, for what this rank lacks at the start of the
 // epoch of w, and calls take with the connection, which is sealed if frames have tags. The end
 // of ctx interrupts reads and writes. The connection is closed when Pull returns.
-func (m *mesh) Pull(ctx context.Context, w *client.Wiring, from int, address string, take func(c net.Conn) error) error {
+func (m *Mesh) Pull(ctx context.Context, w *client.Wiring, from int, address string, take func(c net.Conn) error) error {
 	bare, err := dialOnce(ctx, m.cfg.Network, address)
 	if err != nil {
 		return err

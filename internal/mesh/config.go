@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// meshConfig describes this rank to the other ranks of its job.
-type meshConfig struct {
+// Config describes this rank to the other ranks of its job.
+type Config struct {
 	// Network carries the connections; nil is transport.TCP.
 	Network transport.Network
 	// Listen is the address on which other ranks reach this one, host:port, in the syntax of
@@ -47,7 +47,7 @@ type meshConfig struct {
 	Log *slog.Logger
 }
 
-func (c meshConfig) withDefaults() meshConfig {
+func (c Config) withDefaults() Config {
 	if c.Network == nil {
 		c.Network = transport.TCP
 	}
@@ -61,7 +61,7 @@ func (c meshConfig) withDefaults() meshConfig {
 }
 
 // Faults returns an error for each field that is invalid, beginning with its name.
-func (c meshConfig) Faults() (faults []error) {
+func (c Config) Faults() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if c.Total < 1 || c.Total > topo.MaxSize {
 		fault("Total: got %d, want 1 to %d", c.Total, topo.MaxSize)
@@ -91,7 +91,7 @@ func (c meshConfig) Faults() (faults []error) {
 }
 
 // Validate reports everything that is wrong with c.
-func (c meshConfig) Validate() error {
+func (c Config) Validate() error {
 	faults := c.Faults()
 	for i, err := range faults {
 		faults[i] = fmt.Errorf("mesh: %w", err)
@@ -101,12 +101,12 @@ func (c meshConfig) Validate() error {
 
 // Tagged reports whether frames between ranks have tags in place of checksums. They have with
 // a secret, except under TLS, which authenticates every record itself.
-func (c meshConfig) Tagged() bool {
+func (c Config) Tagged() bool {
 	return c.Credentials != nil && c.Credentials.Secret != nil && c.Credentials.TLS == nil && !c.NoTags
 }
 
 // key returns the key with which the members of an epoch prove that they belong to it.
-func (c meshConfig) key(w *client.Wiring) auth.Key {
+func (c Config) key(w *client.Wiring) auth.Key {
 	return c.Credentials.Epoch(auth.Scope{
 		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey,
 		Term: w.Epoch.Term, N: w.Epoch.N, Incarnation: w.Epoch.Incarnation, Token: w.Token,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ const (
 )
 
 // view returns what is known of a rank's addresses. In a job with vw workers that is nothing.
-func (e *meshEpoch) view(rank int) address.View {
+func (e *Epoch) view(rank int) address.View {
 	v := address.View{Rank: rank}
 	if e.wiring.Stream {
 		return v
@@ -34,7 +34,7 @@ func (e *meshEpoch) view(rank int) address.View {
 
 // advice returns a remedy for the case that the rank from cannot reach the rank of, as the
 // last part of an error.
-func (e *meshEpoch) advice(of, from int) string {
+func (e *Epoch) advice(of, from int) string {
 	if e.wiring.Stream {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (e *meshEpoch) advice(of, from int) string {
 // useless. If the connection belongs to the tree, Connect then fails with it. unanswered is the
 // time since an attempt last found a listener. An epoch that follows another one has no other
 // limit.
-func (e *meshEpoch) notReached(rank, tries int, unanswered time.Duration, err error) error {
+func (e *Epoch) notReached(rank, tries int, unanswered time.Duration, err error) error {
 	final := !e.wiring.Stream && tries >= unreachableAfter && e.view(rank).Astray(e.view(e.cfg.Rank))
 	final = final || e.Later && unanswered > unansweredFor
 	if final {
@@ -65,14 +65,14 @@ func (e *meshEpoch) notReached(rank, tries int, unanswered time.Duration, err er
 
 // Unreachable returns the rank because of which Connect has failed. It is 0 if Connect has failed
 // for another reason.
-func (e *meshEpoch) Unreachable() int {
+func (e *Epoch) Unreachable() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.lost
 }
 
 // WhyMissing returns why the connection to a rank is not open, as far as this rank knows.
-func (e *meshEpoch) WhyMissing(rank int) string {
+func (e *Epoch) WhyMissing(rank int) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch err := e.why[rank]; {
@@ -85,7 +85,7 @@ func (e *meshEpoch) WhyMissing(rank int) string {
 }
 
 // missing describes the neighbours that are not connected yet.
-func (e *meshEpoch) missing() string {
+func (e *Epoch) missing() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	parent := e.parent()
@@ -104,7 +104,7 @@ func (e *meshEpoch) missing() string {
 }
 
 // absent describes a neighbour that is not connected yet. The lock is held.
-func (e *meshEpoch) absent(rank int) string {
+func (e *Epoch) absent(rank int) string {
 	name := members.Name(rank, e.wiring.Peers[rank])
 	if !e.dials(e.cfg.Rank, rank) {
 		return name + ", which has not connected" + e.advice(e.cfg.Rank, rank)

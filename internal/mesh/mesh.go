@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package mesh
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// mesh is the data connections of one rank, for as long as its job lasts: a listener, the
+// Mesh is the data connections of one rank, for as long as its job lasts: a listener, the
 // handshakes that are pending on it, and the connections of each epoch.
-type mesh struct {
-	cfg       meshConfig
-	owner     meshOwner
+type Mesh struct {
+	cfg       Config
+	owner     Owner
 	listener  net.Listener
 	advertise string
 	pending   pending
@@ -28,11 +28,11 @@ type mesh struct {
 	work   sync.WaitGroup // the acceptor and its handshakes
 }
 
-// meshOwner is the user of a mesh. Its methods are called by the goroutines of handshakes.
-type meshOwner interface {
+// Owner is the user of a mesh. Its methods are called by the goroutines of handshakes.
+type Owner interface {
 	// Current returns the epoch that this rank is in. Before the first one both results are
 	// nil. In an epoch without collectives the second one is nil.
-	Current() (*client.Wiring, *meshEpoch)
+	Current() (*client.Wiring, *Epoch)
 	// Newest returns the newest epoch that the server has announced, in which this rank may
 	// not be yet; nil: none.
 	Newest() *client.Wiring
@@ -42,8 +42,11 @@ type meshOwner interface {
 	Serve(c net.Conn, from int, w *client.Wiring) error
 }
 
-// meshListen opens the listener. No connection is accepted before Accept.
-func meshListen(ctx context.Context, cfg meshConfig, owner meshOwner) (*mesh, error) {
+// Listen validates cfg and opens the listener. No connection is accepted before Accept.
+func Listen(ctx context.Context, cfg Config, owner Owner) (*Mesh, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
 	cfg = cfg.withDefaults()
 	at, err := address.Parse(cfg.Listen)
 	var l net.Listener
@@ -53,19 +56,12 @@ func meshListen(ctx context.Context, cfg meshConfig, owner meshOwner) (*mesh, er
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for other ranks: %w", err)
 	}
-	m, err := newMesh(cfg, owner, l)
-	if err != nil {
-		l.Close()
-	}
-	return m, err
-}
-
-func newMesh(cfg meshConfig, owner meshOwner, l net.Listener) (*mesh, error) {
 	advertise, err := address.Advertise(cfg.Advertise, l.Addr(), address.Machine)
 	if err != nil {
-		return nil, fmt.Errorf("Advertise: %w", err)
+		l.Close()
+		return nil, fmt.Errorf("cannot advertise an address: %w", err)
 	}
-	m := &mesh{
+	m := &Mesh{
 		cfg: cfg, owner: owner, listener: l, advertise: advertise,
 		pending: pending{limit: pendingLimit(transport.FileLimit())},
 	}
@@ -74,23 +70,23 @@ func newMesh(cfg meshConfig, owner meshOwner, l net.Listener) (*mesh, error) {
 }
 
 // Addr returns the address of the listener.
-func (m *mesh) Addr() net.Addr { return m.listener.Addr() }
+func (m *Mesh) Addr() net.Addr { return m.listener.Addr() }
 
 // Advertised returns the host:port that the server passes to other ranks. An empty host stands
 // for the address from which the server sees this rank.
-func (m *mesh) Advertised() string { return m.advertise }
+func (m *Mesh) Advertised() string { return m.advertise }
 
 // SetRank gives a spare the rank that the server has assigned to it, before the first epoch.
-func (m *mesh) SetRank(rank int) { m.cfg.Rank = rank }
+func (m *Mesh) SetRank(rank int) { m.cfg.Rank = rank }
 
 // Accept starts the acceptor. Further calls do nothing.
-func (m *mesh) Accept() {
+func (m *Mesh) Accept() {
 	m.opened.Do(func() { m.work.Go(m.accept) })
 }
 
 // Close closes the listener, and waits for the acceptor and all pending handshakes. The
 // connections of epochs belong to their users.
-func (m *mesh) Close() {
+func (m *Mesh) Close() {
 	m.cancel()
 	m.listener.Close() // it may be closed already, by an epoch with vw workers
 	m.work.Wait()

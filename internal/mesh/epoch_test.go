@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mesh
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+)
+
+// unroutable is a network that reaches no other rank.
+type unroutable struct{ transport.Network }
+
+func (unroutable) Dial(context.Context, string) (net.Conn, error) {
+	return nil, errors.New("no route to host")
+}
+
+// TestConnectEnds checks when and why Connect gives up if a child cannot reach its parent. In a
+// tree of three ranks, rank 1 is the parent of ranks 0 and 2.
+func TestConnectEnds(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		later  bool
+		over   bool // the epoch ends after a second
+		within time.Duration
+		after  time.Duration // when rank 2 gives up
+		want   string
+	}{
+		{"context", false, false, 5 * time.Second, 5 * time.Second, "rank 2: wiring: waiting for [rank 1 (h1:26544), which this rank has not reached: no route to host"},
+		{"end of the epoch", false, true, time.Minute, time.Second, "the epoch has ended"},
+		{"no listener in a later epoch", true, false, time.Hour, 20*time.Second + RedialAfter, "rank 2: cannot reach rank 1: no route to host"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, 3, members.All(3), nil, func(rank int, cfg *Config) {
+					if rank == 2 {
+						cfg.Network = unroutable{cfg.Network}
+					}
+				})
+				cl.begin(func(_ int, cfg *EpochConfig) { cfg.Later = c.later })
+				if c.over {
+					time.AfterFunc(time.Second, func() { close(cl.over) })
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), c.within)
+				defer cancel()
+				began := time.Now()
+				err := cl.ranks[2].epoch.Connect(ctx)
+				if took := time.Since(began); err == nil || !strings.Contains(err.Error(), c.want) || took != c.after {
+					t.Errorf("got %v after %v, want %q after %v", err, took, c.want, c.after)
+				}
+				if c.later && cl.ranks[2].epoch.Unreachable() != 1 {
+					t.Errorf("got unreachable rank %d, want 1", cl.ranks[2].epoch.Unreachable())
+				}
+			})
+		})
+	}
+}
+
+// TestLoopbackAddressIsUnreachable checks that a rank which advertises a loopback address to
+// another machine is named soon, with both addresses.
+func TestLoopbackAddressIsUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl := newCluster(t, 2, members.All(2), nil, nil)
+		cl.wiring.Peers[1], cl.wiring.Seen = "127.0.0.1:26544", []string{"h0", "h1"}
+		cl.begin(nil)
+		began := time.Now()
+		err := cl.ranks[0].epoch.Connect(t.Context())
+		if want := "the server sees it at h1"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if took := time.Since(began); took > unreachableAfter*RedialAfter {
+			t.Errorf("it took %v, want %d attempts", took, unreachableAfter)
+		}
+	})
+}
+
+// TestBothEndsAskAboutAConnection checks that each end of a connection that does not open asks
+// the server once per AskAfter, and reports the same wait in its heartbeats.
+func TestBothEndsAskAboutAConnection(t *testing.T) {
+	type question struct {
+		of, about int
+		at        time.Duration
+	}
+	synctest.Test(t, func(t *testing.T) {
+		cl := newCluster(t, 2, members.All(2), nil, func(rank int, cfg *Config) {
+			if rank == 0 {
+				cfg.Network = unroutable{cfg.Network}
+			}
+		})
+		began := time.Now()
+		asked := make(chan question, 10)
+		cl.begin(func(rank int, cfg *EpochConfig) {
+			cfg.AskAfter = 3 * time.Second
+			cfg.Ask = func(_ context.Context, about int, _ string) { asked <- question{rank, about, time.Since(began)} }
+		})
+		time.AfterFunc(7*time.Second, func() {
+			for rank, r := range cl.ranks {
+				if w := r.epoch.Waits(); w.Rank != 1-rank || !strings.Contains(w.Text, "wiring: 7s, waiting for [rank") {
+					t.Errorf("rank %d reports the wait %+v", rank, w)
+				}
+			}
+			close(cl.over)
+		})
+		for rank, err := range cl.connect(t.Context()) {
+			if !errors.Is(err, ErrOver) {
+				t.Errorf("rank %d: got %v, want the end of the epoch", rank, err)
+			}
+		}
+		close(asked)
+		var got []question
+		for q := range asked {
+			got = append(got, q)
+		}
+		slices.SortFunc(got, func(a, b question) int { return int(a.at-b.at)*2 + a.of - b.of })
+		want := []question{{0, 1, 3 * time.Second}, {1, 0, 3 * time.Second}, {0, 1, 6 * time.Second}, {1, 0, 6 * time.Second}}
+		if !slices.Equal(got, want) {
+			t.Errorf("got questions %v, want %v", got, want)
+		}
+		if w := cl.ranks[0].epoch.Waits(); w.Rank != -1 {
+			t.Errorf("rank 0 reports the wait %+v after Connect", w)
+		}
+	})
+}
+
+// TestCloseDropsWhatIsNotHandedOver checks that connections that open after Close are closed.
+func TestCloseDropsWhatIsNotHandedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl := newCluster(t, 2, members.All(2), nil, nil)
+		cl.begin(nil)
+		cl.ranks[1].epoch.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := cl.ranks[0].epoch.Connect(ctx); err != nil { // the handshake itself is complete
+			t.Fatal(err)
+		}
+		c := cl.ranks[0].epoch.conns[1]
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection is still open")
+		}
+	})
+}
+
+// places is the tree as one rank of a job with vw workers sees it.
+type places struct{ parent, left, right int }
+
+func (p places) Size() int               { return 4 }
+func (p places) Parent(int) int          { return p.parent }
+func (p places) Children(int) (int, int) { return p.left, p.right }
+
+// TestStreamHasNoHandshake checks the order of connections in a job with vw workers: connections
+// get the places of the children in the order in which they come, and no byte is exchanged.
+func TestStreamHasNoHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl := newCluster(t, 1, members.All(1), nil, nil)
+		parent, err := cl.net.Host("vw").Listen(t.Context(), ":1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer parent.Close()
+		cl.wiring = &client.Wiring{Stream: true, Parent: "vw:1", Kids: 2}
+		cl.begin(func(_ int, cfg *EpochConfig) {
+			cfg.Members, cfg.Tree, cfg.Self = nil, places{parent: 3, left: 0, right: 2}, 1
+		})
+		r := cl.ranks[0]
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		connected := make(chan error, 1)
+		go func() { connected <- r.epoch.Connect(ctx) }()
+		if c, err := parent.Accept(); err != nil {
+			t.Error(err)
+		} else {
+			defer c.Close()
+		}
+		for range 2 {
+			time.Sleep(time.Millisecond)
+			c, err := cl.net.Host("vw").Dial(t.Context(), r.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+		}
+		if err := <-connected; err != nil {
+			t.Fatal(err)
+		}
+		if err := r.epoch.HandOver(r.take); err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range []int{0, 2, 3} {
+			if c, ok := r.conns[place]; !ok || c.Exchange != (auth.Exchange{}) {
+				t.Errorf("place %d: connected %v, with the handshake %v", place, ok, c.Exchange)
+			}
+		}
+	})
+}
