@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mailbox
+
+import (
+	"encoding/binary"
+	"sync"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+)
+
+// TestCopyIsNeverTorn reads a mailbox of one slot in shared memory while its sender overwrites it
+// without a pause. All words of an update are its round. The memory is mapped: the race
+// detector does not watch it, since this race is allowed.
+func TestCopyIsNeverTorn(t *testing.T) {
+	const words, updates = 1 << 12, 20_000
+	for _, depth := range []int{1, 4} {
+		l := Layout{Depth: depth, Payload: 8 * words}
+		mem, err := transport.NewSegment(l.Size(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mem.Close()
+		w, err := NewWriter(mem, l, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewReader(mem, l, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			for round := uint64(1); round <= updates; round++ {
+				b := w.Reserve()
+				for at := 0; at < len(b); at += 8 {
+					binary.LittleEndian.PutUint64(b[at:], round)
+				}
+				w.Publish(len(b), round, 0)
+			}
+		})
+		var buf []Update
+		var private []byte
+		intact, last := 0, uint64(0)
+		for last < updates {
+			buf = r.Updates(buf[:0])
+			for _, u := range buf {
+				last = u.Round
+				b, ok := r.Copy(private, u)
+				private = b
+				if !ok {
+					continue
+				}
+				intact++
+				for at := 0; at < len(b); at += 8 {
+					if got := binary.LittleEndian.Uint64(b[at:]); got != u.Round {
+						t.Fatalf("depth %d: word %d of round %d is of round %d", depth, at/8, u.Round, got)
+					}
+				}
+			}
+		}
+		writer.Wait()
+		s := r.Stats()
+		t.Logf("depth %d: %+v, %d intact", depth, s, intact)
+		if intact == 0 || s.Read+s.Overwritten != updates {
+			t.Errorf("depth %d: %+v, %d intact: want some intact, and each of %d updates either read or overwritten", depth, s, intact, updates)
+		}
+		if s.Damaged > 0 {
+			t.Errorf("depth %d: %d copies had a wrong checksum although the header had not changed", depth, s.Damaged)
+		}
+	}
+}
