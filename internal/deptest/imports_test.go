@@ -80,7 +80,7 @@ var layers = []layer{
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
 	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
 	{"malt/graph", slices.Concat(bottom, []string{"allreduce/topo"}), "a graph is a value: it must be drawn and checked without a network"},
-	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt"}), "shared vectors are useful without a learner"},
+	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt", "internal/kernels"}), "shared vectors are useful without a learner"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
 		"the training loop knows everything below it; nobody below knows it",
