@@ -93,7 +93,7 @@ func TestPipeRefused(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	for _, g := range j.groups {
 		g.engine.Mu.Lock()
-		g.engine.Segments.Open = func(transport.Where) (*transport.Segment, error) { return nil, errors.New("not here") }
+		g.engine.Segments.Open = func(transport.Location) (*transport.Segment, error) { return nil, errors.New("not here") }
 		g.engine.Mu.Unlock()
 	}
 	for round, n := range []int{10, 100_000, 10} {

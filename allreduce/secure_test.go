@@ -67,7 +67,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 				t.Fatal(err)
 			}
 			// It does not mind that the other side's proof is wrong for it.
-			_, _, err = key.Greet(c, newHello(w.Epoch, 0, 1, 2, pull), helloSize)
+			_, _, err = key.Initiate(c, newHello(w.Epoch, 0, 1, 2, pull), helloSize)
 			if _, ok := errors.AsType[*auth.Error](err); !ok {
 				t.Errorf("%s: %v, want a proof that is none", name, err)
 			}
@@ -80,7 +80,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 		}
 	}
 	checkCollectives(t, j, 10)
-	if log := j.logs[1].String(); !strings.Contains(log, "is no rank of this epoch") {
+	if log := j.logs[1].String(); !strings.Contains(log, "is not a rank of this epoch") {
 		t.Errorf("the log does not say so:\n%s", log)
 	}
 }

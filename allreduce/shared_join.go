@@ -97,7 +97,7 @@ func (g *Group) share(ctx context.Context) error {
 	if g.engine.Ending {
 		return ErrClosed
 	}
-	seg.Hide()
+	seg.Unlink()
 	g.engine.Shared = engine.NewShared(&g.engine, seg, hosts[self])
 	seg = nil
 	return nil
@@ -143,7 +143,7 @@ func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 		g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		return nil
 	}
-	w := seg.Where()
+	w := seg.Location()
 	words[offerPlace] = uint64(uint32(w.PID))<<32 | uint64(uint32(w.FD))
 	words[offerBytes], words[offerArena] = uint64(w.Bytes), uint64(w.Arena)
 	words[offerNonce] = binary.LittleEndian.Uint64(w.Nonce[:])
@@ -152,7 +152,7 @@ func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 }
 
 // open opens the segment of the host's first rank, if it is as long as this rank needs.
-func (g *Group) open(w transport.Where, host []int) (*transport.Segment, error) {
+func (g *Group) open(w transport.Location, host []int) (*transport.Segment, error) {
 	if _, bytes := engine.SharedLayout(len(host)); w.Bytes != int64(bytes)+transport.SegmentHead {
 		return nil, fmt.Errorf("rank %d's segment has %d bytes, want %d: is it another version of this program?", host[0], w.Bytes, bytes+transport.SegmentHead)
 	}
@@ -160,7 +160,7 @@ func (g *Group) open(w transport.Where, host []int) (*transport.Segment, error) 
 }
 
 // whereOf is where the segment is.
-func whereOf(words []uint64) (w transport.Where) {
+func whereOf(words []uint64) (w transport.Location) {
 	w.PID, w.FD = int32(words[offerPlace]>>32), int32(words[offerPlace])
 	w.Bytes, w.Arena = int64(words[offerBytes]), int64(words[offerArena])
 	binary.LittleEndian.PutUint64(w.Nonce[:], words[offerNonce])

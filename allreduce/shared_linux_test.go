@@ -93,7 +93,7 @@ func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
 			s.Make = func(int, int64) (*transport.Segment, error) { return nil, full }
 		}},
 		"open": {2, func(s *transport.Segments) {
-			s.Open = func(transport.Where) (*transport.Segment, error) { return nil, full }
+			s.Open = func(transport.Location) (*transport.Segment, error) { return nil, full }
 		}},
 	} {
 		t.Run(what, func(t *testing.T) {

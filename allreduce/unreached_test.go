@@ -19,7 +19,7 @@ func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 			return j.groups[rank].Ready(ctx, Shard{})
 		})
 		for rank, err := range errs {
-			for _, want := range []string{"at 127.0.0.1:", "where every machine finds itself", "the server sees it at h", "(--advertise)"} {
+			for _, want := range []string{"at 127.0.0.1:", "which each machine resolves to itself", "the server observes it at h", "(--advertise)"} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("rank %d: got %v, want %q", rank, err, want)
 				}
@@ -37,7 +37,7 @@ func TestWiringTellsBothViews(t *testing.T) {
 	inBubble(t, 2, Config{DialTimeout: 5 * time.Second, Advertise: "10.9.9.9"}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		for rank, err := range errs {
-			for _, want := range []string{"others are told to reach rank 1 at 10.9.9.9:", "the server sees it at h1, and rank 0 at h0", "let it advertise h1", "no answer within 5s"} {
+			for _, want := range []string{"rank 1 advertises 10.9.9.9:", "the server observes it at h1, and rank 0 at h0", "advertise h1", "no answer within 5s"} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("rank %d: got %v, want %q", rank, err, want)
 				}

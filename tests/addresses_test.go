@@ -87,7 +87,7 @@ func TestAWrongInterfaceIsNamed(t *testing.T) {
 	for _, options := range []string{"--advertise 127.0.0.1", "--bind 127.0.0.0/8"} {
 		t.Run(options, func(t *testing.T) {
 			r := sums(t, options)
-			for _, want := range []string{"reach rank 1 at 127.0.0.1:", "where every machine finds itself", "the server sees it at 10.77.0.2, and rank 0 at 10.77.0.1", "let it advertise 10.77.0.2"} {
+			for _, want := range []string{"rank 1 advertises 127.0.0.1:", "which each machine resolves to itself", "the server observes it at 10.77.0.2, and rank 0 at 10.77.0.1", "advertise 10.77.0.2"} {
 				if strings.Count(r.stderr, want) < 2 || strings.Contains(r.stdout, "code 0") {
 					t.Errorf("want %q from both, got %q\n%s", want, r.stdout, r.stderr)
 				}
@@ -101,11 +101,11 @@ func TestAWrongInterfaceIsNamed(t *testing.T) {
 func TestAddressesThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	r := sums(t, "--bind 192.168.0.0/16")
-	if !strings.Contains(r.stderr, "no address of this machine lies in 192.168.0.0/16: it has 127.0.0.1 (lo)") {
+	if !strings.Contains(r.stderr, "no address of this machine is in 192.168.0.0/16: it has 127.0.0.1 (lo)") {
 		t.Errorf("got %s", r.stderr)
 	}
 	r = sums(t, "--bind 10.77.0.1 --port_range 26544-26547")
-	if !strings.Contains(r.stderr, "none of the 4 ports 26544-26547 can be had") {
+	if !strings.Contains(r.stderr, "none of the 4 ports 26544-26547 is free") {
 		t.Errorf("got %s", r.stderr)
 	}
 }

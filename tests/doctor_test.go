@@ -45,11 +45,11 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}{
 		{
 			"the address of the loopback", "", "--advertise 127.0.0.1",
-			[]string{"nobody reaches rank 1", "where every machine finds itself; the server sees it at 10.77.0.2", "let it advertise 10.77.0.2"},
+			[]string{"no rank reaches rank 1", "which each machine resolves to itself; the server observes it at 10.77.0.2", "advertise 10.77.0.2"},
 		},
 		{
 			"an address behind a wall", "", "--advertise 10.78.0.0/16",
-			[]string{"nobody reaches rank 1", "at 10.78.0.2:", "the server sees it at 10.77.0.2", "Is that an interface that rank 0 can reach?"},
+			[]string{"no rank reaches rank 1", "at 10.78.0.2:", "the server observes it at 10.77.0.2", "check that rank 0 can reach that interface"},
 		},
 		{
 			"one MTU here, another there", "ip link set a77 mtu 1400", "",

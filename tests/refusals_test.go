@@ -89,19 +89,19 @@ func TestRefusedCredentials(t *testing.T) {
 		want string
 	}{
 		"a good certificate's key is another's": {behindTLS, swapped, "not the key of the certificate"},
-		"an expired certificate":                {behindTLS, expired, "expired.crt: this certificate is out of date: it holds from "},
-		"a certificate of tomorrow":             {behindTLS, early, "early.crt: this certificate is out of date: it holds from "},
+		"an expired certificate":                {behindTLS, expired, "expired.crt: this certificate is out of date: it is valid from "},
+		"a certificate of tomorrow":             {behindTLS, early, "early.crt: this certificate is out of date: it is valid from "},
 		"a certificate of others, disowned":     {behindTLS, disowned, "foreign.crt: the authority of --tls_ca has not signed this certificate"},
-		"a foreign certificate":                 {behindTLS, foreign, `the other end's certificate ("whoever") is foreign`},
+		"a foreign certificate":                 {behindTLS, foreign, `the other end's certificate ("whoever") is not signed by`},
 		"no certificate":                        {behindTLS, nil, "speaks TLS alone"},
 		"a secret in place of a certificate":    {behindTLS, secret, "speaks TLS alone"},
 		"encrypted, in place of a certificate":  {behindTLS, append(secret, "--encrypt"), "certificate"},
-		"a server whose certificate has ended":  {outOfDate, rank, `the other end's certificate ("whoever") is out of date: it holds from `},
-		"a certificate where there is none":     {bare, rank, "does not speak TLS"},
+		"a server whose certificate has ended":  {outOfDate, rank, `the other end's certificate ("whoever") is out of date: it is valid from `},
+		"a certificate where there is none":     {bare, rank, "does not use TLS"},
 		"a secret where there is none":          {bare, secret, "it asks for no secret"},
 		"another secret":                        {behindSecret, another, "the secret is not the server's"},
 		"no secret":                             {behindSecret, nil, "it asks for a secret"},
-		"a certificate in place of the secret":  {behindSecret, rank, "does not speak TLS"},
+		"a certificate in place of the secret":  {behindSecret, rank, "does not use TLS"},
 		"another secret, encrypted":             {hidden, append(another, "--encrypt"), "the secret is not the server's"},
 		"the secret, not encrypted":             {hidden, secret, "speaks TLS alone"},
 	} {
@@ -126,7 +126,7 @@ func TestRefusedCredentials(t *testing.T) {
 		"another's key":          {swapped, 6, "not the key of the certificate"},
 		"a foreign certificate":  {disowned, 6, "has not signed"},
 		"half of a certificate":  {server[:4], 1, "--tls_ca"},
-		"no secret in the file":  {[]string{"--secret_file", no.dir}, 6, "it is a folder"},
+		"no secret in the file":  {[]string{"--secret_file", no.dir}, 6, "it is a directory"},
 	} {
 		run(t, no.dir, serverBin, append([]string{"--nondaemon", "--bind", "127.0.0.1", "--port", "0"}, c.options...)...).ends(t, "a server with "+name, c.code, c.want)
 	}

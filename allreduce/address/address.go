@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// Address is a host, or a network that one of this machine's addresses lies in, and
+// Address is a host, or a network that contains one of this machine's addresses, and
 // the ports to try.
 type Address struct {
-	Host    string       // an IP address or a name; "": all of this machine's
+	Host    string       // an IP address or a name; "": all addresses of this machine
 	Network netip.Prefix // instead of Host, where it is valid
-	Low     uint16       // the first port; 0: any free one
+	Low     uint16       // the first port; 0: any free port
 	High    uint16       // the last port
 }
 
-// Parse reads host:port as the package describes it.
+// Parse parses host:port. The package comment describes the syntax.
 func Parse(s string) (a Address, err error) {
 	host, ports, err := net.SplitHostPort(s)
 	if err != nil {
@@ -32,24 +32,24 @@ func Parse(s string) (a Address, err error) {
 	return a, err
 }
 
-// ParseHost reads a host without ports.
+// ParseHost parses a host without ports.
 func ParseHost(s string) (a Address, err error) {
 	host := strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	if strings.Contains(host, "/") {
 		if a.Network, err = netip.ParsePrefix(host); err != nil {
-			return a, fmt.Errorf("%q is no network like 10.0.0.0/8 or fd00::/8", host)
+			return a, fmt.Errorf("%q is not a network such as 10.0.0.0/8 or fd00::/8", host)
 		}
 		a.Network = a.Network.Masked()
 		return a, nil
 	}
 	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsAny(host, ": \t") {
-		return a, fmt.Errorf("%q is neither an address nor a name nor a network like 10.0.0.0/8", s)
+		return a, fmt.Errorf("%q is not an address, a name or a network such as 10.0.0.0/8", s)
 	}
 	a.Host = host
 	return a, nil
 }
 
-// ParsePorts reads a port, or a range like 26544-26600. 0 is any free port.
+// ParsePorts parses a port, or a range such as 26544-26600. 0 is any free port.
 func ParsePorts(s string) (low, high uint16, err error) {
 	first, last, isRange := strings.Cut(s, "-")
 	if !isRange {
@@ -59,7 +59,7 @@ func ParsePorts(s string) (low, high uint16, err error) {
 	hi, err2 := strconv.ParseUint(last, 10, 16)
 	switch {
 	case err1 != nil || err2 != nil || isRange && lo == 0:
-		return 0, 0, fmt.Errorf("%q is no port, nor a range of ports like 26544-26600", s)
+		return 0, 0, fmt.Errorf("%q is not a port or a range of ports such as 26544-26600", s)
 	case hi < lo:
 		return 0, 0, fmt.Errorf("%q: the range ends before it begins", s)
 	}
@@ -90,11 +90,11 @@ type Local struct {
 
 func (l Local) String() string { return fmt.Sprintf("%v (%s)", l.Addr, l.Interface) }
 
-// errLinkLocal says that an address cannot be told to others.
-var errLinkLocal = errors.New("link-local addresses lead nowhere on other machines: give another network")
+// errLinkLocal means that an address cannot be advertised.
+var errLinkLocal = errors.New("link-local addresses are unreachable from other machines: use another network")
 
-// Resolve is the host, where it is a network the first of this machine's
-// addresses that lies in it.
+// Resolve returns the host. If it is a network, it returns the first of this machine's
+// addresses in it.
 func (a Address) Resolve(machine func() ([]Local, error)) (string, error) {
 	if !a.Network.IsValid() {
 		return a.Host, nil
@@ -113,10 +113,11 @@ func (a Address) Resolve(machine func() ([]Local, error)) (string, error) {
 		}
 		names[i] = l.String()
 	}
-	return "", fmt.Errorf("no address of this machine lies in %v: it has %s", a.Network, strings.Join(names, ", "))
+	return "", fmt.Errorf("no address of this machine is in %v: it has %s", a.Network, strings.Join(names, ", "))
 }
 
-// In reports whether an address is in one of the networks. IPv4 in IPv6 is IPv4.
+// In reports whether an address is in one of the networks. IPv4-mapped IPv6 addresses count as
+// IPv4.
 func In(host string, networks []netip.Prefix) bool {
 	ip, err := netip.ParseAddr(host)
 	if err != nil {

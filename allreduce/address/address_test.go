@@ -30,14 +30,14 @@ func TestParse(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"h7":           "is not host:port",
-		"h7:x":         "no port, nor a range",
-		"h7:70000":     "no port, nor a range",
+		"h7:x":         "is not a port or a range",
+		"h7:70000":     "is not a port or a range",
 		"h7:9-1":       "ends before it begins",
-		"h7:0-9":       "no port, nor a range",
-		"h7:1-2-3":     "no port, nor a range",
-		"10.0.0/8:1":   "no network like",
-		"10.0.0.0/x:1": "no network like",
-		"a b:1":        "neither an address nor a name",
+		"h7:0-9":       "is not a port or a range",
+		"h7:1-2-3":     "is not a port or a range",
+		"10.0.0/8:1":   "is not a network such as",
+		"10.0.0.0/x:1": "is not a network such as",
+		"a b:1":        "is not an address, a name",
 	} {
 		if a, err := Parse(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v, want %q", in, a, err, want)
@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is read and written is read again as the same.
+// FuzzParse checks that String returns text that Parse parses to the same Address.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{":0", "10.0.0.0/8:26544-26600", "[fd00::/8]:1", "h:1", "[fe80::1%eth0]:5", "[[::1]]:7"} {
 		f.Add(s)
@@ -89,8 +89,8 @@ func TestANetworkStandsForTheFirstAddressInIt(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"192.168.0.0/16": "no address of this machine lies in 192.168.0.0/16: it has 127.0.0.1 (lo), 10.0.0.3 (eth0)",
-		"fe80::/10":      "lead nowhere on other machines",
+		"192.168.0.0/16": "no address of this machine is in 192.168.0.0/16: it has 127.0.0.1 (lo), 10.0.0.3 (eth0)",
+		"fe80::/10":      "unreachable from other machines",
 	} {
 		a, _ := ParseHost(in)
 		if got, err := a.Resolve(machine); err == nil || !strings.Contains(err.Error(), want) {
@@ -119,12 +119,12 @@ func TestThisMachineHasALoopback(t *testing.T) {
 
 func TestPortsAreTriedInOrder(t *testing.T) {
 	var low uint16
-	for low == 0 || low > 65535-20 { // one of the last ports: another one
+	for low == 0 || low > 65535-20 { // one of the last ports: try another
 		first, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer first.Close() // held until then, so that the system gives another one
+		defer first.Close() // held until then, so that the system picks another port
 		low = uint16(first.Addr().(*net.TCPAddr).Port)
 	}
 	a := Address{Network: netip.MustParsePrefix("127.0.0.0/8"), Low: low, High: low + 20}
@@ -150,13 +150,13 @@ var errTaken = errors.New("address already in use")
 
 func (taken) Listen(context.Context, string) (net.Listener, error) { return nil, errTaken }
 
-func TestAnExhaustedRangeSaysSo(t *testing.T) {
+func TestAnExhaustedRangeIsNamed(t *testing.T) {
 	a, err := Parse(":26544-26546")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = a.Listen(context.Background(), taken{}, Machine)
-	if !errors.Is(err, errTaken) || !strings.Contains(err.Error(), "none of the 3 ports 26544-26546 can be had") {
+	if !errors.Is(err, errTaken) || !strings.Contains(err.Error(), "none of the 3 ports 26544-26546 is free") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -168,22 +168,22 @@ func TestAnExhaustedRangeSaysSo(t *testing.T) {
 
 var errClosing = errors.New("enough")
 
-func TestAdviceKnowsWhatIsWrong(t *testing.T) {
-	from := View{Rank: 1, Told: "10.0.0.4:5", Seen: "10.0.0.4"}
+func TestAdvice(t *testing.T) {
+	from := View{Rank: 1, Advertised: "10.0.0.4:5", Observed: "10.0.0.4"}
 	for _, c := range []struct {
 		v      View
 		astray bool
 		want   []string
 	}{
-		{View{3, "127.0.0.1:7", "10.0.0.3"}, true, []string{"rank 3 at 127.0.0.1:7, where every machine finds itself", "sees it at 10.0.0.3", "advertise 10.0.0.3"}},
-		{View{3, "[::]:7", "10.0.0.3"}, true, []string{"every machine finds itself"}},
+		{View{3, "127.0.0.1:7", "10.0.0.3"}, true, []string{"rank 3 advertises 127.0.0.1:7, which each machine resolves to itself", "observes it at 10.0.0.3", "advertise 10.0.0.3"}},
+		{View{3, "[::]:7", "10.0.0.3"}, true, []string{"each machine resolves to itself"}},
 		{View{3, "127.0.0.1:7", "127.0.0.1"}, true, []string{"runs on the server's own machine", "advertise an address of that machine"}},
 		{View{3, "127.0.0.1:7", "10.0.0.4"}, false, []string{"advertise 10.0.0.4"}}, // the same machine
-		{View{3, "10.9.0.3:7", "10.0.0.3"}, false, []string{"an interface that rank 1 can reach", "advertise 10.0.0.3"}},
-		{View{3, "h3:7", "10.0.0.3"}, false, []string{"h3:7, a name", "know the name"}},
+		{View{3, "10.9.0.3:7", "10.0.0.3"}, false, []string{"rank 1 can reach that interface", "advertise 10.0.0.3"}},
+		{View{3, "h3:7", "10.0.0.3"}, false, []string{"h3:7, a name", "resolves the name"}},
 		{View{3, "10.0.0.3:7", "10.0.0.3"}, false, []string{"firewall", "--port_range"}},
-		{View{3, "10.0.0.100:7", "127.0.0.1"}, false, []string{"server's own machine", "an address of that machine", "firewall"}},
-		{View{3, "10.0.0.3:7", ""}, false, []string{"reach rank 3 at 10.0.0.3:7"}},
+		{View{3, "10.0.0.100:7", "127.0.0.1"}, false, []string{"server's own machine", "can reach that address", "firewall"}},
+		{View{3, "10.0.0.3:7", ""}, false, []string{"rank 3 advertises 10.0.0.3:7"}},
 	} {
 		got := c.v.Advice(from)
 		for _, want := range c.want {
@@ -191,7 +191,7 @@ func TestAdviceKnowsWhatIsWrong(t *testing.T) {
 				t.Errorf("%+v: got %q, want %q", c.v, got, want)
 			}
 		}
-		if c.v.Astray(from) != c.astray {
+		if c.v.Unreachable(from) != c.astray {
 			t.Errorf("%+v: astray is %v", c.v, !c.astray)
 		}
 	}

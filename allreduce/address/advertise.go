@@ -8,21 +8,21 @@ import (
 	"strconv"
 )
 
-// ParseAdvertise reads a host, or host:port, that others are to be told.
+// ParseAdvertise parses an advertised host or host:port.
 func ParseAdvertise(s string) (Address, error) {
 	if _, _, err := net.SplitHostPort(s); err == nil {
 		a, err := Parse(s)
 		if err == nil && a.Low != a.High {
-			err = fmt.Errorf("%q: others are told one port, not a range", s)
+			err = fmt.Errorf("%q: only one port can be advertised, not a range", s)
 		}
 		return a, err
 	}
 	return ParseHost(s)
 }
 
-// Advertise is the host:port that others are told of a rank that listens at at.
-// advertise is what ParseAdvertise reads; "": the address of at. The host is empty
-// where at means all addresses: then the server's view counts.
+// Advertise returns the host:port that a rank which listens at at advertises to others.
+// advertise has the syntax of ParseAdvertise; "": the address of at. The returned host is
+// empty if at means all addresses. The server then substitutes the address that it observes.
 func Advertise(advertise string, at net.Addr, machine func() ([]Local, error)) (string, error) {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// Machine lists the addresses of this machine's interfaces that are up, in the
+// Machine returns the addresses of this machine's interfaces that are up, in the
 // system's order.
 func Machine() ([]Local, error) {
 	interfaces, err := net.Interfaces()
@@ -37,7 +37,7 @@ func Machine() ([]Local, error) {
 	return all, nil
 }
 
-// Listen listens at a, on the first of its ports that can be had.
+// Listen listens at a, on the first of its ports that is free.
 func (a Address) Listen(ctx context.Context, n transport.Network, machine func() ([]Local, error)) (net.Listener, error) {
 	host, err := a.Resolve(machine)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a Address) Listen(ctx context.Context, n transport.Network, machine func()
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case port >= int(a.High):
-			return nil, fmt.Errorf("none of the %d ports %s can be had: every rank of a host needs one of its own, so give a wider range; the last one: %w",
+			return nil, fmt.Errorf("none of the %d ports %s is free: each rank of a host needs one, so use a wider range; the last error: %w",
 				int(a.High)-int(a.Low)+1, a.ports(), err)
 		}
 	}

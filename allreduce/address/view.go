@@ -8,23 +8,23 @@ import (
 	"net/netip"
 )
 
-// View is what is known of where a rank is.
+// View is the known address of a rank.
 type View struct {
-	Rank int
-	Told string // host:port that the others are told
-	Seen string // the address from which the server sees the rank; "": not known
+	Rank       int
+	Advertised string // host:port that it advertises
+	Observed   string // the address that the server observes; "": unknown
 }
 
-// Astray says that v cannot be where others are told: that is an address by which
-// every machine finds itself, and the server sees the rank from and v on different
+// Unreachable reports whether the rank from cannot reach v at its advertised address: that is a
+// loopback or unspecified address, and the server observes the two ranks on different
 // machines.
-func (v View) Astray(from View) bool {
-	ip, ok := v.toldIP()
-	return ok && (ip.IsLoopback() || ip.IsUnspecified()) && v.Seen != "" && from.Seen != "" && v.Seen != from.Seen
+func (v View) Unreachable(from View) bool {
+	ip, ok := v.advertisedIP()
+	return ok && (ip.IsLoopback() || ip.IsUnspecified()) && v.Observed != "" && from.Observed != "" && v.Observed != from.Observed
 }
 
-func (v View) toldIP() (netip.Addr, bool) {
-	host, _, err := net.SplitHostPort(v.Told)
+func (v View) advertisedIP() (netip.Addr, bool) {
+	host, _, err := net.SplitHostPort(v.Advertised)
 	if err != nil {
 		return netip.Addr{}, false
 	}
@@ -37,29 +37,29 @@ func loopback(s string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// Advice says, of a rank that the rank from has not reached: what is known of where
-// it is, and what to do.
+// Advice describes, for a rank v that the rank from has not reached, its known addresses
+// and a remedy.
 func (v View) Advice(from View) string {
-	text := fmt.Sprintf("others are told to reach rank %d at %s", v.Rank, v.Told)
-	if v.Seen == "" {
+	text := fmt.Sprintf("rank %d advertises %s", v.Rank, v.Advertised)
+	if v.Observed == "" {
 		return text
 	}
-	seen := fmt.Sprintf("the server sees it at %s, and rank %d at %s", v.Seen, from.Rank, from.Seen)
-	better := fmt.Sprintf("let it advertise %s (--advertise), or nothing at all", v.Seen)
-	if loopback(v.Seen) {
-		seen = fmt.Sprintf("it runs on the server's own machine, and rank %d at %s", from.Rank, from.Seen)
-		better = "let it advertise an address of that machine that the others know (--advertise)"
+	seen := fmt.Sprintf("the server observes it at %s, and rank %d at %s", v.Observed, from.Rank, from.Observed)
+	better := fmt.Sprintf("advertise %s (--advertise), or nothing at all", v.Observed)
+	if loopback(v.Observed) {
+		seen = fmt.Sprintf("it runs on the server's own machine, and rank %d at %s", from.Rank, from.Observed)
+		better = "advertise an address of that machine that the others can reach (--advertise)"
 	}
-	ip, isIP := v.toldIP()
+	ip, isIP := v.advertisedIP()
 	switch {
-	case v.Astray(from):
-		return fmt.Sprintf("%s, where every machine finds itself; %s: %s", text, seen, better)
-	case isIP && ip.String() != v.Seen && !loopback(v.Seen):
-		return fmt.Sprintf("%s; %s. Is that an interface that rank %d can reach? Else %s", text, seen, from.Rank, better)
-	case isIP && ip.String() != v.Seen:
-		return fmt.Sprintf("%s; %s. Is that an address of that machine that rank %d can reach, and does a firewall let it in?", text, seen, from.Rank)
+	case v.Unreachable(from):
+		return fmt.Sprintf("%s, which each machine resolves to itself; %s: %s", text, seen, better)
+	case isIP && ip.String() != v.Observed && !loopback(v.Observed):
+		return fmt.Sprintf("%s; %s: check that rank %d can reach that interface, or %s", text, seen, from.Rank, better)
+	case isIP && ip.String() != v.Observed:
+		return fmt.Sprintf("%s; %s: check that rank %d can reach that address, and that no firewall blocks it", text, seen, from.Rank)
 	case !isIP:
-		return fmt.Sprintf("%s, a name; %s. Does rank %d know the name for that address? Else %s", text, seen, from.Rank, better)
+		return fmt.Sprintf("%s, a name; %s: check that rank %d resolves the name to that address, or %s", text, seen, from.Rank, better)
 	}
-	return fmt.Sprintf("%s; %s. Does a firewall let rank %d in? --port_range keeps to the ports that it opens", text, seen, from.Rank)
+	return fmt.Sprintf("%s; %s: check that no firewall blocks rank %d (--port_range selects the ports)", text, seen, from.Rank)
 }

@@ -15,25 +15,25 @@ import (
 	"time"
 )
 
-// Authority signs certificates for tests and small clusters. Who has a real one uses
-// that.
+// Authority is a certificate authority for tests and small clusters. Sites that have
+// their own use that instead.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	der  []byte
 }
 
-// early is how long before now a certificate begins to hold: clocks differ.
-const early = 5 * time.Minute
+// backdate is the time by which certificates are valid before now, because clocks differ.
+const backdate = 5 * time.Minute
 
-// NewAuthority makes an authority that holds from now for a while.
-func NewAuthority(name string, now time.Time, holds time.Duration) (*Authority, error) {
+// NewAuthority makes an authority whose certificate is valid from now for the duration holds.
+func NewAuthority(name string, now time.Time, validity time.Duration) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
 	a := new(Authority)
-	der, key, err := a.sign(template, now, holds)
+	der, key, err := a.sign(template, now, validity)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +42,12 @@ func NewAuthority(name string, now time.Time, holds time.Duration) (*Authority, 
 	return a, err
 }
 
-// PEM is the authority's certificate and its key.
+// PEM returns the authority's certificate and key.
 func (a *Authority) PEM() (cert, key []byte, err error) { return encode(a.der, a.key) }
 
-// Issue makes a certificate and its key. With hosts, names or addresses, it is one of a
-// server there; without, one of a rank.
-func (a *Authority) Issue(name string, hosts []string, now time.Time, holds time.Duration) (cert, key []byte, err error) {
+// Issue makes a certificate and its key. With hosts (names or addresses) it is for a
+// server there, without hosts for a rank.
+func (a *Authority) Issue(name string, hosts []string, now time.Time, validity time.Duration) (cert, key []byte, err error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
@@ -59,24 +59,24 @@ func (a *Authority) Issue(name string, hosts []string, now time.Time, holds time
 			template.DNSNames = append(template.DNSNames, h)
 		}
 	}
-	der, private, err := a.sign(template, now, holds)
+	der, private, err := a.sign(template, now, validity)
 	if err != nil {
 		return nil, nil, err
 	}
 	return encode(der, private)
 }
 
-// sign signs a template with a key of its own; an authority that has no key yet is
-// signed by itself.
-func (a *Authority) sign(template *x509.Certificate, now time.Time, holds time.Duration) ([]byte, *ecdsa.PrivateKey, error) {
+// sign generates a key and signs the template for it. An authority without a key signs
+// itself.
+func (a *Authority) sign(template *x509.Certificate, now time.Time, validity time.Duration) ([]byte, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("auth: cannot make a key: %w", err)
 	}
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
-		return nil, nil, fmt.Errorf("auth: cannot draw a serial number: %w", err)
+		return nil, nil, fmt.Errorf("auth: cannot generate a serial number: %w", err)
 	}
-	template.NotBefore, template.NotAfter = now.Add(-early), now.Add(holds)
+	template.NotBefore, template.NotAfter = now.Add(-backdate), now.Add(validity)
 	parent, signer := a.cert, a.key
 	if parent == nil {
 		parent, signer = template, key

@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package auth decides who may talk to whom: the ranks of a job, its server, and
-// the people who ask that server.
+// Package auth authenticates the ranks of a job, its server, and the programs that query
+// that server.
 //
-// There are two ways, which may be combined. A [Secret] is shared by all; who has it
-// is trusted. [TLS] gives everybody a certificate of one authority.
+// It has two mechanisms, which may be combined. A [Secret] is shared by all; its
+// holders are trusted. With [TLS] each program has a certificate of one authority.
 //
 //	secret, err := auth.ReadSecret("/etc/gvw/secret")
 //	tls, err := auth.ReadTLS("rank.crt", "rank.key", "ca.crt")
 //	creds := &auth.Credentials{Secret: secret, TLS: tls}
 //
-// A nil *Credentials asks for nothing and shows nothing.
+// A nil *Credentials requires nothing and presents nothing.
 //
 // # The exchange
 //
-// Both sides say something that nobody has said before: a nonce. A [Key] and
-// everything that both have said make an [Exchange], the same on both sides only if
-// both hold the key and have heard each other without a change. Then each shows a
-// proof, and checks the other's:
+// Both sides first send a random nonce. A [Key] and all bytes that both have sent
+// determine an [Exchange]. It is the same on both sides only if both have the key, and
+// have received each other's bytes unchanged. Each side then sends a proof, and checks
+// the other's:
 //
 //	x := secret.Control().Exchange(hello, welcome, nonce)
 //	send(x.Proof(auth.Client))
 //	if !x.Accepts(auth.Server, receive()) { ... }
 //	conn = x.Seal(conn, auth.Client)
 //
-// A proof is an HMAC-SHA-256. It is of no use in another conversation, since the
-// other side's nonce differs there; nor for the other role, or with the key of
-// another purpose, since their names are in it. The secret is never sent, and a
-// listener learns nothing from proofs as long as it cannot be guessed: it should
-// be drawn, not thought of (gvw keygen does).
+// A proof is an HMAC-SHA-256. It is useless in another conversation, whose nonces differ.
+// It is also useless for the other role or with the key of another purpose, since their
+// names are part of it. The secret is never sent. An eavesdropper learns nothing from
+// proofs as long as the secret cannot be guessed, so it should be random (gvw keygen
+// generates one).
 //
-// [Exchange.Seal] gives every piece that is written a number and a code of 16 bytes.
-// What is changed, left out, sent twice or taken from another conversation ends
-// the connection with [ErrSeal]. It hides nothing. Connections to the server are
-// sealed, and those over which a rank takes what it lacks from another one. Of those over
-// which vectors go each frame has a tag of [Exchange.Tags], which sees the same and
-// copies nothing.
+// [Exchange.Seal] adds a number and a code of 16 bytes to each record that is written.
+// A record that is changed, omitted, repeated or taken from another conversation ends
+// the connection with [ErrSeal]. Seal does not encrypt. It protects connections to the
+// server, and connections over which a rank gets missing state from another one. On
+// connections that carry vectors, each frame has a tag of [Exchange.Tags] instead, which
+// detects the same changes without a copy.
 //
 // # TLS
 //
-// Version 1.3, both sides with a certificate. Of a server the name is checked, too;
-// of another rank it is not, since ranks have no names: a certificate of the
-// authority is what makes one a rank. Keep the key of the authority where no rank
-// is. An exchange over TLS is bound to that connection ([Binding]).
+// TLS is version 1.3, with a certificate on both sides. The name in a server's
+// certificate is checked. Ranks have no names: any certificate of the authority is
+// accepted from a rank. Keep the key of the authority on a machine without ranks.
+// An exchange over TLS is bound to that connection ([Binding]).
 //
-// Where there are no certificates, [Ephemeral] hides what is said all the same: with a
-// Secret, whose proofs are bound to the connection, nobody can stand in the middle.
+// Without certificates, [Ephemeral] still encrypts. Together with a Secret, whose proofs
+// are bound to the connection, it also prevents man-in-the-middle attacks.
 //
 // # Errors
 //
-// [*Error] says whose credentials are wrong, and how. All else is the network's.
+// An [*Error] describes which side's credentials are wrong. All other errors come from the
+// network.
 package auth

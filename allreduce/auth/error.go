@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Error says that credentials are wrong, missing, expired or foreign: this side's, or
-// those of the other one. To try again is in vain.
+// Error reports that credentials of either side are wrong, missing, expired or of
+// another authority. A retry cannot succeed.
 type Error struct {
-	File string // that they were read from; "": they came over a connection
+	File string // file that they were read from; "": they came over a connection
 	Why  string
-	Err  error // of the TLS library; nil: there is none
+	Err  error // error of the TLS library; nil: none
 }
 
 func (e *Error) Error() string {
@@ -28,9 +28,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Explain makes an *Error of what is about credentials in err, and leaves everything
-// else as it is. Over TLS 1.3 a side whose certificate is refused learns it with the
-// first bytes that it reads.
+// Explain converts errors about credentials to an *Error, and returns all other errors
+// unchanged. In TLS 1.3 a side whose certificate is refused gets the error at its first
+// read after the handshake.
 func Explain(err error) error {
 	if err == nil {
 		return nil
@@ -44,41 +44,42 @@ func Explain(err error) error {
 	return err
 }
 
+// explain returns the text for an error about credentials; "" for any other error.
 func explain(err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the other end does not speak TLS, and this one does: give --tls_cert, or --encrypt, to both or to none"
+		return "the other end does not use TLS, but this one does: set --tls_cert or --encrypt on both or on neither"
 	}
 	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return fmt.Sprintf("the other end's certificate%s is foreign: the authority of --tls_ca has not signed it", named(e.Cert))
+		return fmt.Sprintf("the other end's certificate%s is not signed by the authority of --tls_ca", named(e.Cert))
 	}
 	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		if e.Reason == x509.Expired {
-			return fmt.Sprintf("the other end's certificate%s is out of date: it holds from %s to %s", named(e.Cert), day(e.Cert.NotBefore), day(e.Cert.NotAfter))
+			return fmt.Sprintf("the other end's certificate%s is out of date: it is valid from %s to %s", named(e.Cert), day(e.Cert.NotBefore), day(e.Cert.NotAfter))
 		}
-		return fmt.Sprintf("the other end's certificate%s is not for this: %v", named(e.Cert), e)
+		return fmt.Sprintf("the other end's certificate%s is not valid for this use: %v", named(e.Cert), e)
 	}
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
-		return fmt.Sprintf("the server's certificate is not for %s, but for %s", e.Host, strings.Join(names(e.Certificate), ", "))
+		return fmt.Sprintf("the server's certificate is for %[2]s, not for %[1]s", e.Host, strings.Join(names(e.Certificate), ", "))
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" {
 		if strings.Contains(err.Error(), "client didn't provide a certificate") {
-			return "the other end shows no certificate"
+			return "the other end has no certificate"
 		}
 		return ""
 	}
-	// An alert: these are the words of crypto/tls for those about certificates.
+	// A TLS alert. The keys are the texts of crypto/tls for alerts about certificates.
 	text := op.Err.Error()
 	for alert, why := range map[string]string{
-		"certificate required":           "the other end wants a certificate, and this one has shown none",
-		"unknown certificate authority":  "the other end refuses this one's certificate: it is foreign, of an authority that is not in the other's --tls_ca",
-		"expired certificate":            "the other end refuses this one's certificate: it is out of date",
-		"bad certificate":                "the other end refuses this one's certificate: it is not one for this, or is of another authority",
-		"certificate unknown":            "the other end refuses this one's certificate",
-		"revoked certificate":            "the other end refuses this one's certificate: it was revoked",
-		"unsupported certificate":        "the other end refuses this one's certificate: it is of another kind",
-		"handshake failure":              "the other end and this one agree on no way to speak TLS",
-		"protocol version not supported": "the other end does not speak TLS 1.3",
+		"certificate required":           "the other end requires a certificate, but this one has none",
+		"unknown certificate authority":  "the other end rejects this one's certificate: its authority is not in the other end's --tls_ca",
+		"expired certificate":            "the other end rejects this one's certificate: it is out of date",
+		"bad certificate":                "the other end rejects this one's certificate: it is for another use or of another authority",
+		"certificate unknown":            "the other end rejects this one's certificate",
+		"revoked certificate":            "the other end rejects this one's certificate: it was revoked",
+		"unsupported certificate":        "the other end rejects this one's certificate: its type is not supported",
+		"handshake failure":              "the two ends have no TLS parameters in common",
+		"protocol version not supported": "the other end does not support TLS 1.3",
 	} {
 		if strings.Contains(text, alert) {
 			return why
@@ -87,7 +88,7 @@ func explain(err error) string {
 	return ""
 }
 
-// named is whose certificate it is.
+// named returns the subject of a certificate, in parentheses, for an error.
 func named(c *x509.Certificate) string {
 	if c == nil || c.Subject.CommonName == "" {
 		return ""
@@ -95,7 +96,7 @@ func named(c *x509.Certificate) string {
 	return fmt.Sprintf(" (%q)", c.Subject.CommonName)
 }
 
-// names are the hosts that a certificate is for.
+// names returns the hosts that a certificate is for.
 func names(c *x509.Certificate) []string {
 	all := append([]string(nil), c.DNSNames...)
 	for _, ip := range c.IPAddresses {

@@ -7,16 +7,16 @@ import (
 	"crypto/rand"
 )
 
-// Role is a side of a conversation. A proof of one is none of the other.
+// Role is a side of a conversation. A proof of one role is not valid for the other.
 type Role string
 
-// The roles: who connects, and who is connected to.
+// The roles: the side that connects, and the side that accepts.
 const (
 	Client Role = "client"
 	Server Role = "server"
 )
 
-// Other is the far side.
+// Other returns the opposite role.
 func (r Role) Other() Role {
 	if r == Client {
 		return Server
@@ -25,30 +25,31 @@ func (r Role) Other() Role {
 }
 
 const (
-	// NonceSize is the length of what each side draws for a conversation.
+	// NonceSize is the length of a nonce in bytes.
 	NonceSize = 32
-	// ProofSize is the length of a proof.
+	// ProofSize is the length of a proof in bytes.
 	ProofSize = 32
 )
 
-// Nonce draws what nobody has said before.
+// Nonce returns new random bytes.
 func Nonce() (n [NonceSize]byte) {
-	_, _ = rand.Read(n[:]) // it does not fail: it ends the program where there is no randomness
+	_, _ = rand.Read(n[:]) // it never fails: without randomness it ends the program
 	return n
 }
 
-// Exchange is one conversation under a key.
+// Exchange is one conversation under a key. See the package comment.
 type Exchange struct{ key Key }
 
-// Exchange begins a conversation in which this was said, in this order. Both
-// sides must have drawn some of it.
-func (k Key) Exchange(said ...[]byte) Exchange { return Exchange{derive(k[:], "exchange", said...)} }
+// Exchange returns the exchange of a conversation with these messages, in this order. Each
+// side must have contributed a nonce.
+func (k Key) Exchange(messages ...[]byte) Exchange {
+	return Exchange{derive(k[:], "exchange", messages...)}
+}
 
-// Proof shows that one side has the key.
+// Proof returns the proof of one side that it has the key.
 func (x Exchange) Proof(by Role) [ProofSize]byte { return derive(x.key[:], "proof of the "+string(by)) }
 
-// Accepts reports whether a proof is that of one side. How long it takes does not
-// depend on the proof.
+// Accepts reports whether proof is that of one side. It takes constant time.
 func (x Exchange) Accepts(by Role, proof []byte) bool {
 	want := x.Proof(by)
 	return hmac.Equal(want[:], proof)

@@ -24,15 +24,15 @@ const (
 	otherSecret = "another sixteen bytes or more"
 )
 
-// Made by another program: HMAC of Python's standard library, from the rules in
+// The expected values were computed with Python's standard hmac module, from the rules in
 // secret.go and exchange.go.
 var (
 	wantControl = unhex("cdb4edfb9f19e2faa7777c2815a363c6f77634c0f3b9ee0258b34974f44ef8d3")
 	wantEpoch   = unhex("71aed0f3f4633da2226cc043d77ce871b9398eaeb9e8032d14cf18fbe0e6c609")
 )
 
-// What is fixed by the protocol: a change here is a change of its version.
-func TestProofsStayWhatTheyAre(t *testing.T) {
+// The protocol fixes these values: a change here needs a new protocol version.
+func TestProofsAreThoseOfTheProtocol(t *testing.T) {
 	s := secretOf(t, goodSecret)
 	x := s.Control().Exchange([]byte("hello"), []byte("welcome"))
 	p := x.Proof(Client)
@@ -67,23 +67,23 @@ func TestProofsAreForOneSideOfOneConversation(t *testing.T) {
 		}
 		p := x.Proof(Client)
 		if !x.Accepts(Client, p[:]) || x.Accepts(Server, p[:]) {
-			t.Fatal("a proof is not that of its side alone")
+			t.Fatal("a proof is valid for the other side")
 		}
 		if y.Accepts(Client, p[:]) != same {
-			t.Fatalf("the proof of %q counts for %q: %v, want %v", said, heard, !same, same)
+			t.Fatalf("the proof of %q is accepted for %q: %v, want %v", said, heard, !same, same)
 		}
 		if x.Accepts(Client, p[:ProofSize-1]) || x.Accepts(Client, nil) {
-			t.Fatal("a part of a proof counts")
+			t.Fatal("a part of a proof is accepted")
 		}
 	})
 }
 
-// Parts that are cut elsewhere are something else that was said.
+// Moving bytes from one part to the next changes the proof.
 func TestPartsCannotBeShifted(t *testing.T) {
 	key := secretOf(t, goodSecret).Control()
 	a, b := key.Exchange([]byte("ab"), []byte("c")), key.Exchange([]byte("a"), []byte("bc"))
 	if p := a.Proof(Client); b.Accepts(Client, p[:]) {
-		t.Error("two conversations have one proof")
+		t.Error("two conversations have the same proof")
 	}
 }
 
@@ -115,7 +115,7 @@ func TestKeysOfEpochsDiffer(t *testing.T) {
 	}
 }
 
-// FuzzAccepts holds that nothing but the proof counts.
+// FuzzAccepts checks that only the proof itself is accepted.
 func FuzzAccepts(f *testing.F) {
 	x := secretOf(f, goodSecret).Control().Exchange([]byte("a"), []byte("b"))
 	p, q := x.Proof(Client), x.Proof(Server)
@@ -124,7 +124,7 @@ func FuzzAccepts(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, proof []byte) {
 		if x.Accepts(Client, proof) != bytes.Equal(proof, p[:]) {
-			t.Fatalf("% x counts wrongly", proof)
+			t.Fatalf("% x is accepted or rejected wrongly", proof)
 		}
 	})
 }

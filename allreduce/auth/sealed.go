@@ -14,30 +14,30 @@ import (
 	"sync"
 )
 
-// A sealed connection is a sequence of records in each direction:
+// A sealed connection carries a sequence of records in each direction:
 //
 //	offset  size  field
-//	     0     4  bytes of the payload, little endian, 1 to 65536
+//	     0     4  length of the payload, little endian, 1 to 65536
 //	     4    16  code
 //	    20     …  payload
 //
-// The code is the first half of the HMAC-SHA-256, under the direction's key, of the
-// record's number from 0 (8 bytes), its length (4) and its payload.
+// The code is the first half of an HMAC-SHA-256 under the key of the direction. It
+// covers the record's number, counted from 0 (8 bytes), its length (4) and its payload.
 const (
 	sealHead   = 20
 	sealCode   = 16
 	sealRecord = 64 << 10
-	// sealKept is the room that a connection keeps while nothing comes: thousands of
-	// them wait for hours.
+	// sealKept is the size in bytes of the buffer that an idle connection keeps. A server
+	// has thousands of connections that are idle for hours.
 	sealKept = 1 << 10
 )
 
-// ErrSeal is the end of a sealed connection whose bytes are not those that the other
-// side has written.
-var ErrSeal = errors.New("the seal is broken: bytes were changed or left out on the way, or come from another conversation")
+// ErrSeal ends a sealed connection whose bytes differ from those that the other side
+// has written.
+var ErrSeal = errors.New("the seal is broken: bytes were changed or omitted in transit, or are of another conversation")
 
-// Seal makes a connection on which this side, and the other one who does the same,
-// notice every change. It takes over reading and writing of c.
+// Seal returns a connection on which both sides detect every change. The other side must
+// call Seal, too. The returned connection takes over reading and writing of c.
 func (x Exchange) Seal(c net.Conn, as Role) net.Conn {
 	return &sealed{Conn: c, in: x.sealer(as.Other()), out: x.sealer(as)}
 }
@@ -47,14 +47,14 @@ func (x Exchange) sealer(by Role) sealer {
 	return sealer{mac: hmac.New(sha256.New, key[:])}
 }
 
-// sealer makes the codes of one direction.
+// sealer computes the codes of one direction.
 type sealer struct {
 	mac    hash.Hash
-	number uint64
+	number uint64 // of the next record
 	buf    [sha256.Size]byte
 }
 
-// code is that of the next record.
+// code returns the code of the next record.
 func (s *sealer) code(payload []byte) []byte {
 	s.mac.Reset()
 	binary.LittleEndian.PutUint64(s.buf[:], s.number)
@@ -65,25 +65,26 @@ func (s *sealer) code(payload []byte) []byte {
 	return s.mac.Sum(s.buf[:0])[:sealCode]
 }
 
+// sealed is a connection that reads and writes sealed records.
 type sealed struct {
 	net.Conn
 
-	reading sync.Mutex
+	reading sync.Mutex // guards the fields up to broken
 	in      sealer
 	head    [sealHead]byte
-	got     int    // bytes of head that have come
-	left    []byte // of the newest record, checked
-	room    []byte
-	filled  int // bytes of room that have come
-	broken  error
+	got     int    // bytes of head that have been read
+	left    []byte // unread bytes of the current record, which has been checked
+	room    []byte // the payload of the current record
+	filled  int    // bytes of room that have been read
+	broken  error  // the error of all later reads; nil: none
 
-	writing sync.Mutex
+	writing sync.Mutex // guards the fields below
 	out     sealer
-	buf     []byte
+	buf     []byte // a record to write
 }
 
-// Read returns what has been checked. A deadline in the middle of a record loses
-// nothing: the next Read goes on there.
+// Read returns bytes of records that have been checked. After a deadline within a record,
+// the next Read continues there.
 func (s *sealed) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -105,7 +106,7 @@ func (s *sealed) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads the next record.
+// next reads and checks the next record.
 func (s *sealed) next() error {
 	for s.got < sealHead {
 		n, err := s.Conn.Read(s.head[s.got:])
@@ -137,7 +138,7 @@ func (s *sealed) next() error {
 	return nil
 }
 
-// ended is err where a record has begun or not.
+// ended converts the end of the stream within a record to io.ErrUnexpectedEOF.
 func (s *sealed) ended(err error, within bool) error {
 	if within && errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -145,7 +146,7 @@ func (s *sealed) ended(err error, within bool) error {
 	return err
 }
 
-// Write writes b in as few records as can hold it.
+// Write writes b in as few records as possible.
 func (s *sealed) Write(b []byte) (written int, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -166,7 +167,7 @@ func (s *sealed) Write(b []byte) (written int, err error) {
 	return written, nil
 }
 
-// CloseWrite ends this side's direction, where the connection can.
+// CloseWrite closes this side's direction, if the connection supports that.
 func (s *sealed) CloseWrite() error {
 	if half, ok := s.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -30,7 +30,7 @@ func exchange(t testing.TB) Exchange {
 	return secretOf(t, goodSecret).Control().Exchange([]byte("a"), []byte("b"))
 }
 
-// records are what a client sends, a record each.
+// records returns the sealed record of each text of a client.
 func records(t testing.TB, x Exchange, texts ...string) [][]byte {
 	t.Helper()
 	w := new(wire)
@@ -73,7 +73,7 @@ func TestSealedBytesArrive(t *testing.T) {
 	})
 }
 
-func TestEveryChangeIsNoticed(t *testing.T) {
+func TestEveryChangeIsDetected(t *testing.T) {
 	x := exchange(t)
 	r := records(t, x, "first", "second", "third")
 	other := records(t, secretOf(t, goodSecret).Control().Exchange([]byte("a"), []byte("c")), "first", "second")
@@ -86,13 +86,13 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 		bytes []byte
 		want  string // what is read before the end
 	}{
-		"one left out":              {join(r[0], r[2]), "first"},
-		"the first left out":        {join(r[1], r[2]), ""},
+		"one omitted":               {join(r[0], r[2]), "first"},
+		"the first omitted":         {join(r[1], r[2]), ""},
 		"one twice":                 {join(r[0], r[0]), "first"},
 		"two exchanged":             {join(r[1], r[0]), ""},
 		"of another conversation":   {join(r[0], other[1]), "first"},
 		"all of another":            {join(other[0]), ""},
-		"its own words":             {server.out.Bytes(), ""},
+		"its own records":           {server.out.Bytes(), ""},
 		"a length of nothing":       {join(make([]byte, sealHead)), ""},
 		"a huge length":             {join(bytes.Repeat([]byte{255}, sealHead)), ""},
 		"two made one":              {join(r[0][:4], r[0][4:20], r[0][20:24], r[1]), ""},
@@ -118,7 +118,7 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 	}
 }
 
-// After a fault nothing more is read, even if it would be right.
+// After a broken record nothing more is read, even if later records are valid.
 func TestABrokenSealStaysBroken(t *testing.T) {
 	x := exchange(t)
 	r := records(t, x, "first", "second")
@@ -132,7 +132,7 @@ func TestABrokenSealStaysBroken(t *testing.T) {
 	}
 }
 
-// A deadline that passes within a record loses none of it.
+// A deadline within a record loses none of it.
 func TestReadGoesOnAfterADeadline(t *testing.T) {
 	x := exchange(t)
 	near, far := net.Pipe()
@@ -143,7 +143,7 @@ func TestReadGoesOnAfterADeadline(t *testing.T) {
 	for _, part := range [][]byte{r[:7], r[7:22]} {
 		sent := make(chan error, 1)
 		go func() { _, err := near.Write(part); sent <- err }()
-		// The pipe hands the part over whole or in pieces; then the deadline ends the wait.
+		// The pipe delivers the part at once or in pieces; then the deadline ends the wait.
 		if err := c.SetReadDeadline(time.Now().Add(30 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -164,8 +164,7 @@ func TestReadGoesOnAfterADeadline(t *testing.T) {
 	}
 }
 
-// FuzzSealed reads a stream of anything: what is read is what was written, from
-// the beginning.
+// FuzzSealed checks that reading arbitrary bytes yields only a prefix of what was written.
 func FuzzSealed(f *testing.F) {
 	x := exchange(f)
 	texts := []string{"first", "second", "third"}

@@ -15,48 +15,48 @@ import (
 )
 
 const (
-	// MinSecret and MaxSecret are the bytes that a secret may have.
+	// MinSecret and MaxSecret are the limits of a secret's length in bytes.
 	MinSecret = 16
 	MaxSecret = 4096
 )
 
-// Secret is what all who may take part share. It never shows itself: printed or
-// logged it is a word.
+// Secret is the secret that all participants share. Printing or logging it does not
+// reveal it.
 type Secret struct{ key Key }
 
-// String is not the secret.
+// String returns a placeholder.
 func (*Secret) String() string { return "(secret)" }
 
-// GoString is not the secret either.
+// GoString returns a placeholder.
 func (s *Secret) GoString() string { return s.String() }
 
-// NewSecret makes a secret of bytes. White space at the end does not count: editors
-// and echo put it there.
+// NewSecret makes a secret of b. White space at the end is ignored, because editors
+// and echo add it.
 func NewSecret(b []byte) (*Secret, error) {
 	b = bytes.TrimRight(b, " \t\r\n")
 	switch {
 	case len(b) < MinSecret:
-		return nil, &Error{Why: fmt.Sprintf("a secret of %d bytes can be guessed: at least %d are needed, and they should be drawn (gvw keygen --secret FILE makes one)", len(b), MinSecret)}
+		return nil, &Error{Why: fmt.Sprintf("a secret of %d bytes can be guessed: use at least %d random bytes (gvw keygen --secret FILE generates a secret)", len(b), MinSecret)}
 	case len(b) > MaxSecret:
-		return nil, &Error{Why: fmt.Sprintf("a secret of more than %d bytes: is it the right file?", MaxSecret)}
+		return nil, &Error{Why: fmt.Sprintf("the secret has more than %d bytes: check that this is the right file", MaxSecret)}
 	}
 	return &Secret{derive(b, "secret")}, nil
 }
 
-// Draw draws the bytes of a secret, as text.
-func Draw() []byte {
+// NewSecretText returns a new random secret as text.
+func NewSecretText() []byte {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // it does not fail: it ends the program where there is no randomness
+	_, _ = rand.Read(b[:]) // it never fails: without randomness it ends the program
 	return fmt.Appendf(nil, "%x", b)
 }
 
-// ReadSecret reads a secret from a file that its owner alone can read.
+// ReadSecret reads a secret from a file that only its owner can read.
 func ReadSecret(path string) (*Secret, error) {
 	s, _, err := ReadSecretBytes(path)
 	return s, err
 }
 
-// ReadSecretBytes is ReadSecret for who hands the secret on.
+// ReadSecretBytes is ReadSecret for a caller that passes the secret on. It returns the bytes, too.
 func ReadSecretBytes(path string) (*Secret, []byte, error) {
 	b, err := readPrivate(path, "secret", MaxSecret)
 	if err != nil {
@@ -69,22 +69,22 @@ func ReadSecretBytes(path string) (*Secret, []byte, error) {
 	return s, b, nil
 }
 
-// readPrivate reads a small file that must not be open to others.
+// readPrivate reads a small file that others must not be able to read or write.
 func readPrivate(path, what string, limit int) (b []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the %s: %w", what, err)
 	}
-	defer f.Close() // it was read
-	// Of the open file: what the name stands for could change in between.
+	defer f.Close() // nothing was written
+	// Stat the open file: the file behind the name could change in between.
 	fi, err := f.Stat()
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the %s: %w", what, err)
 	case fi.IsDir():
-		return nil, &Error{File: path, Why: "it is a folder, where the " + what + " should be"}
+		return nil, &Error{File: path, Why: "it is a directory: want a file with the " + what}
 	case runtime.GOOS != "windows" && fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0:
-		return nil, &Error{File: path, Why: fmt.Sprintf("the %s can be read or changed by others (mode %04o): chmod 600 it, and draw a new one if others have read it", what, fi.Mode().Perm())}
+		return nil, &Error{File: path, Why: fmt.Sprintf("others can read or change the %s (mode %04o): run chmod 600 on it, and replace it if others may have read it", what, fi.Mode().Perm())}
 	}
 	b, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
@@ -93,27 +93,27 @@ func readPrivate(path, what string, limit int) (b []byte, err error) {
 	return b, nil
 }
 
-// Key is a key for one purpose.
+// Key is a key for one purpose, derived from the secret.
 type Key [sha256.Size]byte
 
-// Control is the key for connections to the server.
+// Control returns the key for connections to the server.
 func (s *Secret) Control() Key { return derive(s.key[:], "control") }
 
-// Claim shows whose a job is.
+// Claim returns the key with which a client proves that a job is its own.
 func (s *Secret) Claim() Key { return derive(s.key[:], "claim") }
 
-// Scope says to what the key of an epoch belongs.
+// Scope identifies the epoch to which a key belongs.
 type Scope struct {
 	UniqueID    uint64
 	RunKey      string
-	Term, N     uint32
+	Term, N     uint32 // of the server, and of the epoch
 	Incarnation uint64
-	Token       [16]byte // that the server has drawn for the epoch
+	Token       [16]byte // random, from the server
 }
 
-// Epoch is the key for the connections between the ranks of one epoch of one job. It
-// takes the token and, if there is one, the secret. s may be nil: then the token
-// alone keeps others out, as far as nobody listens.
+// Epoch returns the key for the connections between the ranks of one epoch of one job. It
+// depends on the token and, if there is one, on the secret. s may be nil: then only the
+// token protects the epoch, and not against eavesdroppers.
 func (s *Secret) Epoch(e Scope) Key {
 	var base Key
 	if s != nil {
@@ -127,8 +127,8 @@ func (s *Secret) Epoch(e Scope) Key {
 	return derive(base[:], "epoch", []byte(e.RunKey), numbers, e.Token[:])
 }
 
-// derive makes a key, or a proof, of another key. Lengths are in it, so that no two
-// lists of parts look the same.
+// derive derives a key or a proof from key, by HMAC-SHA-256. Each part is preceded by its
+// length, so that no two lists of parts yield the same bytes.
 func derive(key []byte, label string, parts ...[]byte) (out Key) {
 	m := hmac.New(sha256.New, key)
 	var n [4]byte

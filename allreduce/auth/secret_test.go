@@ -23,7 +23,7 @@ func TestSecretFiles(t *testing.T) {
 	}{
 		"good":                {goodSecret + "\n", 0o600, ""},
 		"read alone":          {goodSecret, 0o400, ""},
-		"drawn":               {string(Draw()), 0o600, ""},
+		"drawn":               {string(NewSecretText()), 0o600, ""},
 		"the group reads":     {goodSecret, 0o640, "chmod 600"},
 		"all read":            {goodSecret, 0o604, "chmod 600"},
 		"others write":        {goodSecret, 0o602, "chmod 600"},
@@ -60,22 +60,22 @@ func TestSecretFiles(t *testing.T) {
 	if _, err := ReadSecret(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := ReadSecret(dir); err == nil || !strings.Contains(err.Error(), "folder") {
-		t.Errorf("a folder: %v", err)
+	if _, err := ReadSecret(dir); err == nil || !strings.Contains(err.Error(), "directory") {
+		t.Errorf("a directory: %v", err)
 	}
 }
 
-func TestWhiteSpaceAtTheEndDoesNotCount(t *testing.T) {
+func TestWhiteSpaceAtTheEndIsIgnored(t *testing.T) {
 	if a, b := secretOf(t, goodSecret), secretOf(t, goodSecret+" \r\n"); a.key != b.key {
-		t.Error("they differ")
+		t.Error("white space at the end makes another key")
 	}
 	if a, b := secretOf(t, goodSecret), secretOf(t, " "+goodSecret); a.key == b.key {
-		t.Error("white space at the beginning does not count")
+		t.Error("white space at the beginning is ignored")
 	}
 }
 
-// However a secret is printed, it does not come out.
-func TestSecretsDoNotShow(t *testing.T) {
+// No way of printing a secret reveals it.
+func TestPrintingASecretHidesIt(t *testing.T) {
 	s := secretOf(t, goodSecret)
 	var b strings.Builder
 	slog.New(slog.NewTextHandler(&b, nil)).Info("x", "secret", s, "creds", &Credentials{Secret: s})

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Made by other programs: the key by HMAC of Python's standard library, the tags by
-// `openssl mac -cipher AES-256-GCM GMAC`. A change here is a change of the protocol.
-func TestTagsStayWhatTheyAre(t *testing.T) {
+// The expected values were computed by other programs: the key with Python's hmac, the tags with
+// `openssl mac -cipher AES-256-GCM GMAC`. The protocol fixes them.
+func TestTagsAreThoseOfTheProtocol(t *testing.T) {
 	tags := exchange(t).Tags(Client)
 	for i, c := range []struct {
 		kind uint32
@@ -28,14 +28,14 @@ func TestTagsStayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// message is one with its tag.
+// message is a message with its tag.
 type message struct {
 	kind uint32
 	text []byte
 	tag  []byte
 }
 
-// tagged are messages as one side sends them.
+// tagged returns the texts with their tags, as one side sends them.
 func tagged(t *Tags, texts [][]byte) (all []message) {
 	for i, text := range texts {
 		all = append(all, message{uint32(i % 3), text, t.Append(nil, uint32(i%3), text)})
@@ -43,7 +43,7 @@ func tagged(t *Tags, texts [][]byte) (all []message) {
 	return all
 }
 
-// accepted is how many messages pass, up to the first that does not.
+// accepted returns the number of messages before the first that is rejected.
 func accepted(t *Tags, all []message) int {
 	for i, m := range all {
 		if !t.Accept(m.tag, m.kind, m.text) {
@@ -53,14 +53,14 @@ func accepted(t *Tags, all []message) int {
 	return len(all)
 }
 
-// Messages pass as they were sent. Whatever is done to one of them, it does not.
-func TestWhateverIsDoneToAMessage(t *testing.T) {
+// Unchanged messages are accepted. Any change of one of them is detected.
+func TestChangedMessagesAreRejected(t *testing.T) {
 	x, another := exchange(t), secretOf(t, goodSecret).Control().Exchange([]byte("a"), []byte("c"))
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 1, 300), 2, 6).Draw(t, "texts")
 		sent := tagged(x.Tags(Client), texts)
 		if n := accepted(x.Tags(Client), sent); n != len(sent) {
-			t.Fatalf("message %d is refused", n)
+			t.Fatalf("message %d is rejected", n)
 		}
 		at := rapid.IntRange(0, len(sent)-2).Draw(t, "at")
 		m := &sent[at]
@@ -97,14 +97,14 @@ func TestWhateverIsDoneToAMessage(t *testing.T) {
 	})
 }
 
-// Who drops a message goes on with the next.
+// After Skip the tag of the next message is accepted.
 func TestSkippedTag(t *testing.T) {
 	x := exchange(t)
 	sent := tagged(x.Tags(Server), [][]byte{[]byte("a"), []byte("b")})
 	in := x.Tags(Server)
 	in.Skip()
 	if n := accepted(in, sent[1:]); n != 1 {
-		t.Error("the second message is refused")
+		t.Error("the second message is rejected")
 	}
 }
 

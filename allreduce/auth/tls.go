@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// TLS is a certificate of this program, and the authority that signs those of others.
+// TLS is the certificate of this program, and the authority of all certificates.
 type TLS struct {
 	cert tls.Certificate
-	ca   *x509.CertPool   // nil: nobody's certificate is checked, see Ephemeral
-	now  func() time.Time // nil: the clock
+	ca   *x509.CertPool   // nil: certificates are not checked, see Ephemeral
+	now  func() time.Time // nil: time.Now
 }
 
-// Ephemeral is TLS without an authority: a certificate for this process's life, which
-// nobody checks. Alone it keeps nobody out; with a Secret in the same Credentials it
-// does, for their proofs are bound to the connection.
+// Ephemeral returns TLS without an authority, with a certificate for the life of this
+// process that no one checks. By itself it authenticates no one. Together with a Secret
+// it does, because the proofs are bound to the connection.
 func Ephemeral() (*TLS, error) {
 	a, err := NewAuthority("gvw", time.Now(), 20*365*24*time.Hour)
 	if err != nil {
@@ -32,11 +32,11 @@ func Ephemeral() (*TLS, error) {
 	return &TLS{cert: tls.Certificate{Certificate: [][]byte{a.der}, PrivateKey: a.key}}, nil
 }
 
-// maxPEM bounds the files of certificates and keys.
+// maxPEM is the limit of the size in bytes of certificate and key files.
 const maxPEM = 1 << 20
 
-// ReadTLS reads a certificate, its key and the authority's certificate, as PEM. The key
-// must be readable by its owner alone.
+// ReadTLS reads a certificate, its key and the authority's certificate from PEM files. Only
+// the owner may be able to read the key.
 func ReadTLS(certFile, keyFile, caFile string) (*TLS, error) {
 	cert, err := readPublic(certFile)
 	if err != nil {
@@ -63,27 +63,27 @@ func readPublic(path string) ([]byte, error) {
 		return nil, fmt.Errorf("cannot read the certificate: %w", err)
 	}
 	if len(b) > maxPEM {
-		return nil, &Error{File: path, Why: fmt.Sprintf("more than %d bytes: is it a certificate?", maxPEM)}
+		return nil, &Error{File: path, Why: fmt.Sprintf("the file has more than %d bytes: check that it is a certificate", maxPEM)}
 	}
 	return b, nil
 }
 
-// NewTLS is ReadTLS of bytes. now is when the certificate must hold.
+// NewTLS is ReadTLS for PEM in memory. It checks that the certificate is valid at now.
 func NewTLS(cert, key, ca []byte, now time.Time) (*TLS, error) {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		if b, _ := pem.Decode(cert); b == nil {
-			return nil, &Error{File: "cert", Why: "it is no certificate in PEM", Err: err}
+			return nil, &Error{File: "cert", Why: "it is not a certificate in PEM format", Err: err}
 		}
 		return nil, &Error{File: "key", Why: "it is not the key of the certificate: " + err.Error(), Err: err}
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {
-		return nil, &Error{File: "ca", Why: "there is no certificate of an authority in it, in PEM"}
+		return nil, &Error{File: "ca", Why: "it has no certificate of an authority in PEM format"}
 	}
 	leaf := pair.Leaf
 	if now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
-		return nil, &Error{File: "cert", Why: fmt.Sprintf("this certificate is out of date: it holds from %s to %s", day(leaf.NotBefore), day(leaf.NotAfter))}
+		return nil, &Error{File: "cert", Why: fmt.Sprintf("this certificate is out of date: it is valid from %s to %s", day(leaf.NotBefore), day(leaf.NotAfter))}
 	}
 	opts := x509.VerifyOptions{Roots: pool, Intermediates: intermediates(pair.Certificate), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 	if _, err := leaf.Verify(opts); err != nil {
@@ -92,11 +92,11 @@ func NewTLS(cert, key, ca []byte, now time.Time) (*TLS, error) {
 	return &TLS{cert: pair, ca: pool}, nil
 }
 
-// intermediates are the certificates behind the first.
+// intermediates returns the certificates after the first.
 func intermediates(chain [][]byte) *x509.CertPool {
 	pool := x509.NewCertPool()
 	for _, der := range chain[1:] {
-		if c, err := x509.ParseCertificate(der); err == nil { // one that is damaged does not help
+		if c, err := x509.ParseCertificate(der); err == nil { // a damaged one is ignored
 			pool.AddCert(c)
 		}
 	}
@@ -104,43 +104,43 @@ func intermediates(chain [][]byte) *x509.CertPool {
 }
 
 func (t *TLS) config() *tls.Config {
-	asks := tls.RequireAndVerifyClientCert
+	clientAuth := tls.RequireAndVerifyClientCert
 	if t.ca == nil {
-		asks = tls.NoClientCert
+		clientAuth = tls.NoClientCert
 	}
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{t.cert},
 		RootCAs:      t.ca,
 		ClientCAs:    t.ca,
-		ClientAuth:   asks,
+		ClientAuth:   clientAuth,
 		Time:         t.now,
-		// A conversation begins anew each time: nothing of an older one can be used.
+		// Each conversation starts without state of an earlier one.
 		SessionTicketsDisabled: true,
-		// Vectors are long; small first records would serve a browser.
+		// Vectors are long; dynamic record sizes serve interactive use.
 		DynamicRecordSizingDisabled: true,
 	}
 }
 
-// Client shakes hands with the server of that name: a host name or address. "" is
-// another rank, of which the authority's signature is asked alone. It takes as long as
-// ctx allows. It takes c over, also when it fails.
+// Client completes the handshake with the server of that name, a host name or address. For
+// "" it is with another rank, and only the authority's signature is checked. The
+// handshake ends with ctx. Client takes over c, also when it fails.
 func (t *TLS) Client(ctx context.Context, c net.Conn, name string) (net.Conn, error) {
 	cfg := t.config()
 	switch cfg.ServerName = name; {
 	case t.ca == nil:
-		cfg.InsecureSkipVerify = true // the secret vouches for the server
+		cfg.InsecureSkipVerify = true // the secret authenticates the server
 	case name == "":
-		cfg.InsecureSkipVerify = true // of the name; the rest is checked here
+		cfg.InsecureSkipVerify = true // skips only the name: verifyRank checks the rest
 		cfg.VerifyConnection = t.verifyRank
 	}
-	return shake(ctx, c, tls.Client(c, cfg))
+	return handshake(ctx, c, tls.Client(c, cfg))
 }
 
 // verifyRank checks the certificate of a rank, which has no name.
 func (t *TLS) verifyRank(s tls.ConnectionState) error {
 	if len(s.PeerCertificates) == 0 {
-		return &Error{Why: "the other end shows no certificate"}
+		return &Error{Why: "the other end has no certificate"}
 	}
 	opts := x509.VerifyOptions{Roots: t.ca, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	if t.now != nil {
@@ -153,12 +153,13 @@ func (t *TLS) verifyRank(s tls.ConnectionState) error {
 	return err
 }
 
-// Server shakes hands with who has connected, and must show a certificate.
+// Server completes the handshake with a client, which must have a certificate.
 func (t *TLS) Server(ctx context.Context, c net.Conn) (net.Conn, error) {
-	return shake(ctx, c, tls.Server(c, t.config()))
+	return handshake(ctx, c, tls.Server(c, t.config()))
 }
 
-func shake(ctx context.Context, c net.Conn, over *tls.Conn) (net.Conn, error) {
+// handshake completes a handshake, and explains its errors.
+func handshake(ctx context.Context, c net.Conn, over *tls.Conn) (net.Conn, error) {
 	if err := over.HandshakeContext(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -168,13 +169,13 @@ func shake(ctx context.Context, c net.Conn, over *tls.Conn) (net.Conn, error) {
 	return over, nil
 }
 
-// Spoken reports whether these first bytes of a connection are those of TLS.
-func Spoken(first []byte) bool {
+// IsTLS reports whether the first bytes of a connection are those of a TLS handshake.
+func IsTLS(first []byte) bool {
 	return len(first) >= 3 && first[0] == 22 && first[1] == 3 && first[2] <= 4
 }
 
-// Binding is what a conversation over c and no other one has in it: nil where c is not
-// TLS. Both sides put it into their Exchange.
+// Binding returns bytes that are unique to the TLS connection c; nil if c does not use TLS.
+// Both sides include them in their Exchange.
 func Binding(c net.Conn) []byte {
 	over, ok := c.(*tls.Conn)
 	if !ok {

@@ -54,7 +54,7 @@ func (s *site) issue(t testing.TB, name string, holds time.Duration, hosts ...st
 	return c
 }
 
-// meet lets two ends shake hands over a loopback, and say a word to each other.
+// meet lets two ends complete a handshake over loopback, and exchange a few bytes.
 func meet(t *testing.T, server, client *TLS, name string) (serverErr, clientErr error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,7 +85,7 @@ func meet(t *testing.T, server, client *TLS, name string) (serverErr, clientErr 
 		if err == nil {
 			err = talk(over, "pong pong")
 		}
-		_ = c.(*net.TCPConn).CloseWrite() // not at once: the other end reads why
+		_ = c.(*net.TCPConn).CloseWrite() // only half: the other end must still read the alert
 		_, _ = io.Copy(io.Discard, c)
 		done <- err
 	}()
@@ -117,18 +117,18 @@ func TestTLSCredentials(t *testing.T) {
 		host                   string
 		serverSays, clientSays string // in the error; "": any or none
 	}{
-		"all is well, by address":     {s.server, s.rank, "127.0.0.1", "", ""},
-		"all is well, by name":        {s.server, s.rank, "localhost", "", ""},
-		"two ranks":                   {s.rank, s.rank, "", "", ""},
-		"a server for other hosts":    {s.server, s.rank, "gateway", "", "not for gateway, but for localhost, 127.0.0.1"},
-		"a rank as the server":        {s.rank, s.rank, "127.0.0.1", "", "not for 127.0.0.1, but for no host"},
-		"a foreign client":            {s.server, &TLS{cert: foreign.rank.cert, ca: s.server.ca}, "127.0.0.1", "foreign", "refuses this one's certificate"},
-		"a foreign server":            {foreign.server, s.rank, "127.0.0.1", "", "foreign"},
-		"a foreign rank":              {foreign.rank, s.rank, "", "", "foreign"},
-		"a client out of date":        {s.server, old, "127.0.0.1", `("rank of old") is out of date`, "out of date"},
-		"a server out of date":        {oldServer, s.rank, "127.0.0.1", "refuses this one's certificate", `("server of old") is out of date`},
-		"a server that has no TLS":    {nil, s.rank, "127.0.0.1", "", "does not speak TLS"},
-		"a client that speaks no TLS": {s.server, nil, "", "does not speak TLS", ""},
+		"valid, by address":        {s.server, s.rank, "127.0.0.1", "", ""},
+		"valid, by name":           {s.server, s.rank, "localhost", "", ""},
+		"two ranks":                {s.rank, s.rank, "", "", ""},
+		"a server for other hosts": {s.server, s.rank, "gateway", "", "for localhost, 127.0.0.1, not for gateway"},
+		"a rank as the server":     {s.rank, s.rank, "127.0.0.1", "", "for no host, not for 127.0.0.1"},
+		"a foreign client":         {s.server, &TLS{cert: foreign.rank.cert, ca: s.server.ca}, "127.0.0.1", "not signed by", "rejects this one's certificate"},
+		"a foreign server":         {foreign.server, s.rank, "127.0.0.1", "", "not signed by"},
+		"a foreign rank":           {foreign.rank, s.rank, "", "", "not signed by"},
+		"a client out of date":     {s.server, old, "127.0.0.1", `("rank of old") is out of date`, "out of date"},
+		"a server out of date":     {oldServer, s.rank, "127.0.0.1", "rejects this one's certificate", `("server of old") is out of date`},
+		"a server without TLS":     {nil, s.rank, "127.0.0.1", "", "does not use TLS"},
+		"a client without TLS":     {s.server, nil, "", "does not use TLS", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serverErr, clientErr := meet(t, c.server, c.client, c.host)
@@ -150,7 +150,7 @@ func TestTLSCredentials(t *testing.T) {
 	}
 }
 
-// A client that shows no certificate at all is told so.
+// A client without a certificate gets an error about the certificate.
 func TestTLSAsksForACertificate(t *testing.T) {
 	s := newSite(t, "127.0.0.1")
 	bare := &TLS{ca: s.server.ca}
@@ -198,7 +198,7 @@ func TestTLSFiles(t *testing.T) {
 	}{
 		"good":           {cert, key, ca, 0o600, "", ""},
 		"open key":       {cert, key, ca, 0o644, "key", "chmod 600"},
-		"no certificate": {[]byte("x"), key, ca, 0o600, "cert", "no certificate"},
+		"no certificate": {[]byte("x"), key, ca, 0o600, "cert", "not a certificate"},
 		"another key":    {cert, otherKey, ca, 0o600, "key", "not the key"},
 		"no authority":   {cert, key, []byte("x"), 0o600, "ca", "no certificate of an authority"},
 		"out of date":    {oldCert, oldKey, ca, 0o600, "cert", "out of date"},
@@ -237,7 +237,7 @@ func TestSpoken(t *testing.T) {
 		{[]byte{22, 3, 5}, false},
 		{nil, false},
 	} {
-		if got := Spoken(c.first); got != c.want {
+		if got := IsTLS(c.first); got != c.want {
 			t.Errorf("% x: %v", c.first, got)
 		}
 	}

@@ -15,34 +15,34 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// MaxRanks is how many ranks are examined at once: their ways grow with the square.
+// MaxRanks is the limit of ranks, because the number of paths grows with its square.
 const MaxRanks = 256
 
-// Config says who takes part. The fields are those of allreduce.Config.
+// Config describes the examination. The fields correspond to those of allreduce.Config.
 type Config struct {
-	// Server is the spanning-tree server, host:port. Required.
+	// Server is the address of the spanning-tree server, host:port. Required.
 	Server string
-	// Job names the examination; no other job may have its name.
+	// Job is the ID of the examination. It must differ from those of all other jobs.
 	Job protocol.Job
-	// Credentials are shown and asked for, as in allreduce.Config.
+	// Credentials are presented and required, as in allreduce.Config.
 	Credentials *auth.Credentials
-	// Rank is this process's number, 0 to Total-1, of 2 to MaxRanks.
+	// Rank is this process's rank, 0 to Total-1. Total is 2 to MaxRanks.
 	Rank, Total int
-	// Listen and Advertise are the addresses to be examined; "" as in allreduce.Config.
+	// Listen and Advertise are the addresses to examine; "": as in allreduce.Config.
 	Listen, Advertise string
-	// Network carries everything; nil is transport.TCP.
+	// Network makes all connections; nil: transport.TCP.
 	Network transport.Network
-	// StartTimeout is how long to wait until all ranks have joined; 0 is 10 min.
+	// StartTimeout is the limit for all ranks to join; 0: 10 min.
 	StartTimeout time.Duration
-	// DialTimeout is how long to try to reach the server; 0 is 100 s.
+	// DialTimeout is the limit for reaching the server; 0: 100 s.
 	DialTimeout time.Duration
-	// Patience is how long a rank may take to answer; 0 is 5 s.
+	// Patience is the limit for a response from a rank; 0: 5 s.
 	Patience time.Duration
-	// Long is the time for which a way's rate is measured, at least; 0 is 0.1 s.
+	// Long is the least duration of a measurement of a path's rate; 0: 0.1 s.
 	Long time.Duration
-	// Version is the program's, for the server's log.
+	// Version is the program's version, for the server's log.
 	Version string
-	// Log hears of what is waited for; nil discards it.
+	// Log receives messages about what the rank waits for; nil: discard them.
 	Log *slog.Logger
 }
 
@@ -65,7 +65,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports everything that is wrong with c.
+// Validate reports all faults of c.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("doctor: "+format, args...)) }
@@ -73,7 +73,7 @@ func (c Config) Validate() error {
 		fault("Server: got %q, want host:port", c.Server)
 	}
 	if c.Total < 2 || c.Total > MaxRanks {
-		fault("Total: got %d, want 2 to %d: a rank alone has nobody to reach", c.Total, MaxRanks)
+		fault("Total: got %d, want 2 to %d", c.Total, MaxRanks)
 	}
 	if c.Rank < 0 || c.Rank >= max(c.Total, 1) {
 		fault("Rank: got %d, want 0 to Total-1 = %d", c.Rank, c.Total-1)

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package doctor examines the network of a job: every way from a rank to another.
+// Package doctor checks the network of a job: the path from each rank to each other.
 //
 //	report, err := doctor.Run(ctx, doctor.Config{Server: "gateway:26543", Rank: 3, Total: 8})
 //	fmt.Print(report.Table())
 //	for _, fault := range report.Faults() { … }
 //
-// All ranks call Run. They join the server as a job of their own, learn each
-// other's addresses there, and then each tries to reach each: a group needs both
-// directions. Over the ways that exist rank 0 has them measure, in rounds in which
-// no rank is busy twice: the median round trip, the rate of a long message, the
-// difference of the clocks, and the MTU that the system knows of the way (on
-// Linux; else 0).
+// All ranks call Run. They join the server as a separate job, which gives them each
+// other's addresses. Each rank then dials each other, because a group needs both
+// directions. Over the connections that open, rank 0 makes the ranks measure, in rounds in
+// which no rank takes part twice: the median round trip, the rate of a long message, the
+// difference of the clocks, and the MTU of the path that the system knows (on Linux;
+// elsewhere 0).
 //
-// Nothing rests on all ways being there, as a group does on those of its tree: so
-// the report tells of all that is wrong at once. Rank 0 gathers it and gives it to all.
-// A rank that rank 0 cannot talk to, in neither direction, reports what it has seen
-// itself, and is silent in the report of the others.
+// Unlike a group, the examination continues when some paths do not exist, so that the
+// report contains all faults at once. Rank 0 gathers the report and sends it to all ranks.
+// A rank with which rank 0 has no connection in either direction reports only its own
+// findings, and is silent in the report of the others.
 //
-// # What counts as wrong
+// # Faults
 //
-//   - a way that does not exist, or on which small messages pass and long ones do not
+//   - a path that does not exist, or on which small messages pass and long ones do not
 //   - between hosts: a round trip of 10 times the median and more than 2 ms, a rate
 //     of a fifth of the median, another MTU in one direction than in the other
 //   - clocks that differ by more than a second
 //   - a rank that is silent
 //
-// Ranks of one host talk through its memory; their speed follows its load, and
-// is not judged.
+// Ranks of one host communicate through its memory. Their speed depends on its load, and
+// is never a fault.
 //
 // # Messages
 //
-// A connection begins with the token of the epoch, the rank and the purpose; the answer
-// is the token and the rank. A way's connection then carries probes: one byte, 'p'
-// for a ping, answered by the clock in nanoseconds, or 'b' and a length, answered
-// when so many bytes have come. That of rank 0 with another carries JSON, with its
-// length before it.
+// A connection begins with a nonce, the rank and the purpose from each side, and
+// proofs of the epoch's key. A path's connection then carries probes. A probe is the byte
+// 'p' (ping), or 'b' and a length with as many bytes. Its answer is the clock in
+// nanoseconds. The connection between rank 0 and another rank carries JSON messages,
+// each preceded by its length.
 package doctor

@@ -16,15 +16,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// What a connection is for.
+// The purposes of a connection.
 const (
 	forProbes  = 1
 	forControl = 2
 )
 
 const (
-	greetingSize = auth.NonceSize + 4 + 1 // drawn, rank of the sender, purpose
-	dialsAtOnce  = 32
+	greetingSize = auth.NonceSize + 4 + 1 // nonce, rank of the sender, purpose
+	dialsAtOnce  = 32                     // concurrent dials of a rank
 )
 
 // exam is one rank's part in an examination.
@@ -33,8 +33,8 @@ type exam struct {
 	listener net.Listener
 	key      auth.Key // of the epoch
 	ranks    []address.View
-	ways     []Way      // from this rank, by rank
-	conns    []net.Conn // of these ways
+	ways     []Way      // paths from this rank, by rank
+	conns    []net.Conn // connections of these paths
 	controls chan arrival
 	work     sync.WaitGroup
 
@@ -55,14 +55,14 @@ func newExam(cfg Config, l net.Listener, w *client.Wiring) *exam {
 		controls: make(chan arrival, cfg.Total), open: map[net.Conn]bool{},
 	}
 	for rank := range cfg.Total {
-		e.ranks = append(e.ranks, address.View{Rank: rank, Told: w.Peers[rank], Seen: w.Seen[rank]})
+		e.ranks = append(e.ranks, address.View{Rank: rank, Advertised: w.Peers[rank], Observed: w.Seen[rank]})
 		e.ways = append(e.ways, Way{From: cfg.Rank, To: rank})
 	}
 	e.work.Go(e.accept)
 	return e
 }
 
-// end closes everything and joins who works for e.
+// end closes all connections and waits for the goroutines of e.
 func (e *exam) end() {
 	e.listener.Close()
 	e.mu.Lock()
@@ -74,8 +74,8 @@ func (e *exam) end() {
 	e.work.Wait()
 }
 
-// keep remembers a connection for end.
-func (e *exam) keep(c net.Conn) error {
+// track registers a connection for end.
+func (e *exam) track(c net.Conn) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -86,7 +86,7 @@ func (e *exam) keep(c net.Conn) error {
 	return nil
 }
 
-// accept takes connections until the end.
+// accept accepts connections until the end.
 func (e *exam) accept() {
 	for {
 		c, err := e.listener.Accept()
@@ -94,7 +94,7 @@ func (e *exam) accept() {
 			return
 		}
 		e.work.Go(func() {
-			if err := e.welcome(c); err != nil {
+			if err := e.accepted(c); err != nil {
 				e.cfg.Log.Debug("a connection has ended", "rank", e.cfg.Rank, "from", c.RemoteAddr(), "error", err)
 				c.Close()
 			}
@@ -102,13 +102,14 @@ func (e *exam) accept() {
 	}
 }
 
+// greeting returns the first message of a connection.
 func (e *exam) greeting(purpose byte) []byte {
 	nonce := auth.Nonce()
 	b := binary.LittleEndian.AppendUint32(nonce[:], uint32(e.cfg.Rank))
 	return append(b, purpose)
 }
 
-// key is the key of the connections between the ranks.
+// key returns the key of the connections between the ranks.
 func (c Config) key(w *client.Wiring) auth.Key {
 	return c.Credentials.Epoch(auth.Scope{
 		UniqueID: c.Job.UniqueID, RunKey: c.Job.RunKey,
@@ -116,8 +117,8 @@ func (c Config) key(w *client.Wiring) auth.Key {
 	})
 }
 
-// seal has changes of what ranks tell each other noticed, where they share a secret and TLS
-// does not see to it. Of probes it counts how long they take, not what is in them.
+// seal protects a control connection against changes if the ranks share a secret and do not use
+// TLS. Probes are not sealed: only their duration counts, not their contents.
 func (e *exam) seal(c net.Conn, x auth.Exchange, purpose byte, as auth.Role) net.Conn {
 	creds := e.cfg.Credentials
 	if purpose == forProbes || creds == nil || creds.Secret == nil || creds.TLS != nil {
@@ -126,18 +127,18 @@ func (e *exam) seal(c net.Conn, x auth.Exchange, purpose byte, as auth.Role) net
 	return x.Seal(c, as)
 }
 
-// whose says whose greeting it is.
-func (e *exam) whose(greeting []byte) (rank int, purpose byte, err error) {
+// decodeGreeting decodes a greeting.
+func (e *exam) decodeGreeting(greeting []byte) (rank int, purpose byte, err error) {
 	rank = int(binary.LittleEndian.Uint32(greeting[auth.NonceSize:]))
 	if rank >= e.cfg.Total {
-		return 0, 0, fmt.Errorf("no rank of this examination is there")
+		return 0, 0, fmt.Errorf("the peer is not a rank of this examination")
 	}
 	return rank, greeting[greetingSize-1], nil
 }
 
-// welcome answers a connection, and serves it until its end.
-func (e *exam) welcome(bare net.Conn) error {
-	if err := e.keep(bare); err != nil {
+// accepted completes the handshake of a connection, and serves it until its end.
+func (e *exam) accepted(bare net.Conn) error {
+	if err := e.track(bare); err != nil {
 		return err
 	}
 	bare.SetDeadline(time.Now().Add(e.cfg.Patience))
@@ -149,10 +150,10 @@ func (e *exam) welcome(bare net.Conn) error {
 	if _, err := io.ReadFull(c, b[:]); err != nil {
 		return err
 	}
-	rank, purpose, err := e.whose(b[:])
+	rank, purpose, err := e.decodeGreeting(b[:])
 	var x auth.Exchange
 	if err == nil {
-		x, err = e.key.Answer(c, b[:], e.greeting(purpose))
+		x, err = e.key.Respond(c, b[:], e.greeting(purpose))
 	}
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func (e *exam) welcome(bare net.Conn) error {
 	case e.controls <- arrival{rank, c}:
 		return nil
 	default:
-		return fmt.Errorf("rank %d opens one control connection after the other", rank)
+		return fmt.Errorf("rank %d opened too many control connections", rank)
 	}
 }
 
@@ -174,14 +175,14 @@ func (e *exam) welcome(bare net.Conn) error {
 func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.Patience, fmt.Errorf("no answer within %v", e.cfg.Patience))
 	defer cancel()
-	bare, err := e.cfg.Network.Dial(ctx, e.ranks[rank].Told)
+	bare, err := e.cfg.Network.Dial(ctx, e.ranks[rank].Advertised)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
 		return nil, err
 	}
-	if err := e.keep(bare); err != nil {
+	if err := e.track(bare); err != nil {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })()
@@ -190,8 +191,8 @@ func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, erro
 	if err == nil {
 		var b []byte
 		var x auth.Exchange
-		if b, x, err = e.key.Greet(c, e.greeting(purpose), greetingSize); err == nil {
-			who, _, err = e.whose(b)
+		if b, x, err = e.key.Initiate(c, e.greeting(purpose), greetingSize); err == nil {
+			who, _, err = e.decodeGreeting(b)
 			c = e.seal(c, x, purpose, auth.Client)
 		}
 	}
@@ -199,9 +200,9 @@ func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, erro
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err == io.EOF:
-		err = fmt.Errorf("who answers there hangs up: no rank of this examination")
+		err = fmt.Errorf("the peer closed the connection: it is not a rank of this examination")
 	case err == nil && who != rank:
-		err = fmt.Errorf("rank %d answers there", who)
+		err = fmt.Errorf("the address belongs to rank %d", who)
 	}
 	if err != nil {
 		bare.Close()
@@ -210,7 +211,7 @@ func (e *exam) dial(ctx context.Context, rank int, purpose byte) (net.Conn, erro
 	return c, nil
 }
 
-// reach tries every way from this rank.
+// reach dials all other ranks.
 func (e *exam) reach(ctx context.Context) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, dialsAtOnce)
@@ -231,8 +232,8 @@ func (e *exam) reach(ctx context.Context) {
 	all.Wait()
 }
 
-// gauge measures the way to a rank.
-func (e *exam) gauge(rank int) Way {
+// measure measures the path to a rank.
+func (e *exam) measure(rank int) Way {
 	if c := e.conns[rank]; c != nil {
 		measure(c, &e.ways[rank], e.cfg.Long, e.cfg.Patience)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 )
 
-// What ranks that share a secret tell each other is sealed, unless TLS is there; probes are not.
+// Control connections of ranks that share a secret are sealed, unless they use TLS. Probes are not.
 func TestWhatIsSealed(t *testing.T) {
 	secret, tls := authtest.Secret(t, "a"), authtest.Ephemeral(t)
 	x := secret.Control().Exchange([]byte("said"))

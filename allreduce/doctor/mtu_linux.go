@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mtu is what the system knows of the way of c: the largest packet that passes. 0:
-// nothing.
+// mtu returns the system's limit of packets on the path of c in bytes; 0: unknown.
 func mtu(c net.Conn) int {
 	tc, ok := c.(*net.TCPConn)
 	if !ok {

@@ -23,7 +23,7 @@ const (
 	longLeft = 1 << 30 // the longest message
 )
 
-// serve answers the probes of a way until it ends.
+// serve answers the probes of a path until the connection ends.
 func serve(c net.Conn) error {
 	in := bufio.NewReaderSize(c, piece)
 	var head [4]byte
@@ -42,7 +42,7 @@ func serve(c net.Conn) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("a probe of unknown kind %d", kind)
+			return fmt.Errorf("unknown type of probe %d", kind)
 		}
 		if _, err := c.Write(binary.LittleEndian.AppendUint64(nil, uint64(time.Now().UnixNano()))); err != nil {
 			return err
@@ -50,7 +50,7 @@ func serve(c net.Conn) error {
 	}
 }
 
-// measure fills in w what probes on its connection tell. Nothing takes longer than
+// measure probes the path of c and stores the results in w. Each probe is limited to
 // patience.
 func measure(c net.Conn, w *Way, long, patience time.Duration) {
 	defer c.SetDeadline(time.Time{})
@@ -86,11 +86,11 @@ func measure(c net.Conn, w *Way, long, patience time.Duration) {
 		took := time.Since(start)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			w.Fault = fmt.Sprintf("small messages pass (%s), %d KiB did not within %v: an MTU (here %d bytes) that is too large for a part of the way, or a very slow link?",
+			w.Fault = fmt.Sprintf("small messages pass (%s), %d KiB did not pass within %v: check for an MTU (here %d bytes) that is too large for a part of the path, or for a very slow link",
 				millis(w.Latency), n>>10, patience, w.MTU)
 			return
 		case err != nil:
-			w.Fault = fmt.Sprintf("a message of %d KiB broke off: %v", n>>10, err)
+			w.Fault = fmt.Sprintf("a message of %d KiB failed: %v", n>>10, err)
 			return
 		}
 		w.Rate = float64(n) / max(took, time.Microsecond).Seconds()
@@ -100,7 +100,7 @@ func measure(c net.Conn, w *Way, long, patience time.Duration) {
 	}
 }
 
-// send sends a long message.
+// send sends a long probe of n bytes.
 func send(c net.Conn, n int) error {
 	head := binary.LittleEndian.AppendUint32([]byte{probeLong}, uint32(n))
 	if _, err := c.Write(head); err != nil {

@@ -12,41 +12,41 @@ import (
 	"github.com/gvw-project/gvw/allreduce/address"
 )
 
-// Way is what is known of the way from a rank to another.
+// Way is the result for the path from one rank to another.
 type Way struct {
 	From, To int
-	Fault    string        // why it does not exist, or was not measured; "": it was
-	Missing  bool          // it does not exist
-	Latency  time.Duration // the median round trip
-	Rate     float64       // bytes per second of a long message
-	MTU      int           // bytes; 0: not known
-	Clock    time.Duration // of To, ahead of From
+	Fault    string        // why the path does not exist or was not measured; "": it was measured
+	Missing  bool          // the path does not exist
+	Latency  time.Duration // median round trip
+	Rate     float64       // rate of a long message in bytes per second
+	MTU      int           // in bytes; 0: unknown
+	Clock    time.Duration // clock of To minus clock of From
 }
 
-// Report is the findings.
+// Report has the findings of an examination.
 type Report struct {
-	Rank   int // who has it
+	Rank   int // the rank that returns it
 	Ranks  []address.View
 	Ways   []Way // by From, then To
-	Silent []int // ranks of which nothing is known but by others
+	Silent []int // ranks that have sent no findings
 }
 
-// What counts as wrong.
+// The limits from which a measurement is a fault.
 const (
-	slowTimes  = 10
-	slowLeast  = 2 * time.Millisecond
-	rateTimes  = 5
+	slowTimes  = 10                   // round trip, in medians
+	slowLeast  = 2 * time.Millisecond // shorter round trips are never a fault
+	rateTimes  = 5                    // the median rate, in rates
 	clockLimit = time.Second
 )
 
-// Faults are what is wrong, in words, each with what to do.
+// Faults describes all faults, each with a remedy.
 func (r *Report) Faults() []string {
 	var all []string
 	for _, rank := range r.Silent {
 		if rank == r.Rank {
 			continue
 		}
-		all = append(all, fmt.Sprintf("rank %d cannot be talked to by rank %d, in neither direction: its own output says what it sees", rank, r.Rank))
+		all = append(all, fmt.Sprintf("rank %d and rank %d have no connection in either direction: see the output of rank %[1]d", rank, r.Rank))
 	}
 	all = append(all, r.missing()...)
 	for _, w := range r.Ways {
@@ -58,7 +58,7 @@ func (r *Report) Faults() []string {
 	return append(all, r.unequal()...)
 }
 
-// missing tells of ways that do not exist, in one line of a rank that nobody reaches.
+// missing describes the paths that do not exist, in one line for a rank that no rank reaches.
 func (r *Report) missing() (all []string) {
 	for to := range r.Ranks {
 		var not []Way
@@ -73,13 +73,13 @@ func (r *Report) missing() (all []string) {
 		}
 		if len(not) > 1 && len(not) == tried {
 			w := not[0]
-			all = append(all, fmt.Sprintf("nobody reaches rank %d (of rank %d: %s); %s", to, w.From, w.Fault, r.Ranks[to].Advice(r.Ranks[w.From])))
+			all = append(all, fmt.Sprintf("no rank reaches rank %d (from rank %d: %s); %s", to, w.From, w.Fault, r.Ranks[to].Advice(r.Ranks[w.From])))
 			continue
 		}
 		for _, w := range not {
 			text := fmt.Sprintf("rank %d does not reach rank %d (%s); %s", w.From, to, w.Fault, r.Ranks[to].Advice(r.Ranks[w.From]))
 			if back := r.way(to, w.From); back != nil && !back.Missing {
-				text += fmt.Sprintf(". The other way, from rank %d to rank %d, is there", to, w.From)
+				text += fmt.Sprintf(". The opposite path, from rank %d to rank %d, exists", to, w.From)
 			}
 			all = append(all, text)
 		}
@@ -96,12 +96,12 @@ func (r *Report) way(from, to int) *Way {
 	return nil
 }
 
-// between says whether a way was measured, and leads from a host to another.
+// between reports whether a path was measured and connects two hosts.
 func (r *Report) between(w Way) bool {
-	return w.Fault == "" && r.Ranks[w.From].Seen != r.Ranks[w.To].Seen
+	return w.Fault == "" && r.Ranks[w.From].Observed != r.Ranks[w.To].Observed
 }
 
-// slow tells of ways that are much slower than most.
+// slow describes the paths that are much slower than most.
 func (r *Report) slow() (all []string) {
 	var latencies []time.Duration
 	var rates []float64
@@ -121,37 +121,37 @@ func (r *Report) slow() (all []string) {
 			continue
 		}
 		if w.Latency > slowLeast && w.Latency > slowTimes*latency {
-			all = append(all, fmt.Sprintf("rank %d to rank %d: a round trip takes %s, on most ways %s: does it lead over another network, or is that host busy?",
+			all = append(all, fmt.Sprintf("rank %d to rank %d: a round trip takes %s, on most paths %s: check the route, and the load of that host",
 				w.From, w.To, millis(w.Latency), millis(latency)))
 		}
 		if w.Rate < rate/rateTimes {
-			all = append(all, fmt.Sprintf("rank %d to rank %d: %s, on most ways %s: a slow interface, a full link, or lost packets? All ranks wait for the slowest",
+			all = append(all, fmt.Sprintf("rank %d to rank %d: %s, on most paths %s: check for a slow interface, a full link, or lost packets; all ranks wait for the slowest",
 				w.From, w.To, rateText(w.Rate), rateText(rate)))
 		}
 	}
 	return all
 }
 
-// unequal tells of what differs between the two ends of a way.
+// unequal describes differences between the two ends of a path.
 func (r *Report) unequal() (all []string) {
 	for _, w := range r.Ways {
 		back := r.way(w.To, w.From)
 		if w.From > w.To && back != nil && back.Fault == "" || w.Fault != "" {
-			continue // told from the other end
+			continue // reported for the opposite path
 		}
 		if d := max(w.Clock, -w.Clock); d > clockLimit {
-			all = append(all, fmt.Sprintf("the clocks of rank %d and rank %d differ by %s: their logs cannot be laid side by side; does a time service run on both hosts?",
+			all = append(all, fmt.Sprintf("the clocks of rank %d and rank %d differ by %s: their logs cannot be compared; run a time service on both hosts",
 				w.From, w.To, d.Round(10*time.Millisecond)))
 		}
 		if back != nil && r.between(w) && r.between(*back) && w.MTU > 0 && back.MTU > 0 && w.MTU != back.MTU {
-			all = append(all, fmt.Sprintf("MTU %d from rank %d to rank %d, but %d back: long messages may be lost; give both interfaces the same",
+			all = append(all, fmt.Sprintf("MTU %d from rank %d to rank %d, but %d back: long messages may be lost; set the same MTU on both interfaces",
 				w.MTU, w.From, w.To, back.MTU))
 		}
 	}
 	return all
 }
 
-// Table is the findings way by way.
+// Table returns the findings as a table with one line per path.
 func (r *Report) Table() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -177,7 +177,7 @@ func (r *Report) Table() string {
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.3f ms", d.Seconds()*1e3) }
 
-// rateText is a rate as people read it.
+// rateText formats a rate.
 func rateText(r float64) string {
 	switch {
 	case r >= 1e9:

@@ -14,12 +14,12 @@ import (
 	"github.com/gvw-project/gvw/allreduce/address"
 )
 
-// healthy is the report of n ranks, each on a host of its own, where all is well.
-func healthy(n int) *Report {
+// faultless is the report of n ranks, each on a host of its own, where all is well.
+func faultless(n int) *Report {
 	r := &Report{}
 	for rank := range n {
 		ip := fmt.Sprintf("10.0.0.%d", rank)
-		r.Ranks = append(r.Ranks, address.View{Rank: rank, Told: ip + ":26544", Seen: ip})
+		r.Ranks = append(r.Ranks, address.View{Rank: rank, Advertised: ip + ":26544", Observed: ip})
 		for to := range n {
 			if to != rank {
 				r.Ways = append(r.Ways, Way{From: rank, To: to, Latency: 50 * time.Microsecond, Rate: 1.2e9, MTU: 1500})
@@ -29,32 +29,32 @@ func healthy(n int) *Report {
 	return r
 }
 
-func TestWhatIsWrongIsSaid(t *testing.T) {
+func TestFaults(t *testing.T) {
 	missing := func(w *Way) { *w = Way{From: w.From, To: w.To, Missing: true, Fault: "no answer within 5s"} }
 	for _, c := range []struct {
 		name  string
 		spoil func(r *Report)
-		want  [][]string // a line each, all of whose words are in it
+		want  [][]string // one entry per fault, with texts that it must contain
 	}{
-		{"all is well", func(*Report) {}, nil},
-		{"one way", func(r *Report) { missing(r.way(1, 2)) }, [][]string{
-			{"rank 1 does not reach rank 2 (no answer within 5s)", "at 10.0.0.2:26544", "firewall", "from rank 2 to rank 1, is there"},
+		{"no fault", func(*Report) {}, nil},
+		{"one direction", func(r *Report) { missing(r.way(1, 2)) }, [][]string{
+			{"rank 1 does not reach rank 2 (no answer within 5s)", "advertises 10.0.0.2:26544", "firewall", "from rank 2 to rank 1, exists"},
 		}},
-		{"both ways", func(r *Report) { missing(r.way(1, 2)); missing(r.way(2, 1)) }, [][]string{
+		{"both directions", func(r *Report) { missing(r.way(1, 2)); missing(r.way(2, 1)) }, [][]string{
 			{"rank 2 does not reach rank 1"}, {"rank 1 does not reach rank 2"},
 		}},
 		{"nobody", func(r *Report) {
-			r.Ranks[3].Told = "127.0.0.1:26544"
+			r.Ranks[3].Advertised = "127.0.0.1:26544"
 			for from := range 3 {
 				missing(r.way(from, 3))
 			}
-		}, [][]string{{"nobody reaches rank 3 (of rank 0: no answer", "where every machine finds itself", "advertise 10.0.0.3"}}},
-		{"silent", func(r *Report) { r.Silent = []int{2} }, [][]string{{"rank 2 cannot be talked to by rank 0"}}},
+		}, [][]string{{"no rank reaches rank 3 (from rank 0: no answer", "which each machine resolves to itself", "advertise 10.0.0.3"}}},
+		{"silent", func(r *Report) { r.Silent = []int{2} }, [][]string{{"rank 2 and rank 0 have no connection"}}},
 		{"broken", func(r *Report) { r.way(0, 1).Fault = "a ping failed: EOF" }, [][]string{{"rank 0 to rank 1: a ping failed: EOF"}}},
-		{"far", func(r *Report) { r.way(0, 3).Latency = 20 * time.Millisecond }, [][]string{{"rank 0 to rank 3", "20.000 ms", "on most ways 0.050 ms"}}},
-		{"far, yet near enough", func(r *Report) { r.way(0, 3).Latency = time.Millisecond }, nil},
-		{"slow", func(r *Report) { r.way(2, 1).Rate = 1.1e8 }, [][]string{{"rank 2 to rank 1: 110.0 MB/s, on most ways 1.2 GB/s"}}},
-		{"slow, on one host", func(r *Report) { r.Ranks[2].Seen = r.Ranks[1].Seen; r.way(2, 1).Rate = 1.1e8 }, nil},
+		{"far", func(r *Report) { r.way(0, 3).Latency = 20 * time.Millisecond }, [][]string{{"rank 0 to rank 3", "20.000 ms", "on most paths 0.050 ms"}}},
+		{"far, but below the limit", func(r *Report) { r.way(0, 3).Latency = time.Millisecond }, nil},
+		{"slow", func(r *Report) { r.way(2, 1).Rate = 1.1e8 }, [][]string{{"rank 2 to rank 1: 110.0 MB/s, on most paths 1.2 GB/s"}}},
+		{"slow, on one host", func(r *Report) { r.Ranks[2].Observed = r.Ranks[1].Observed; r.way(2, 1).Rate = 1.1e8 }, nil},
 		{"clock", func(r *Report) { r.way(0, 1).Clock = -5 * time.Second; r.way(1, 0).Clock = 5 * time.Second }, [][]string{{"the clocks of rank 0 and rank 1 differ by 5s"}}},
 		{"clock, seen from one end", func(r *Report) { missing(r.way(0, 1)); r.way(1, 0).Clock = 5 * time.Second }, [][]string{
 			{"rank 0 does not reach rank 1"}, {"the clocks of rank 1 and rank 0 differ by 5s"},
@@ -62,7 +62,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"MTU", func(r *Report) { r.way(1, 3).MTU = 9000 }, [][]string{{"MTU 9000 from rank 1 to rank 3, but 1500 back"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := healthy(4)
+			r := faultless(4)
 			c.spoil(r)
 			got := r.Faults()
 			if len(got) != len(c.want) {
@@ -80,7 +80,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	r := healthy(2)
+	r := faultless(2)
 	r.Ways[0].Clock = -1500 * time.Microsecond
 	r.Ways[1] = Way{From: 1, To: 0, Missing: true, Fault: "refused"}
 	got := strings.Split(strings.TrimRight(r.Table(), "\n"), "\n")
@@ -96,7 +96,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestEachPairMeetsOnceAndNobodyIsBusyTwice(t *testing.T) {
+func TestRoundsPairEachPairOnce(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		met := map[[2]int]int{}
 		for _, pairs := range rounds(n) {

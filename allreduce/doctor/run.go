@@ -13,8 +13,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Run examines the network together with the other ranks. That something is wrong with
-// it is no error, but in the report.
+// Run examines the network together with the other ranks. Faults of the network are in the
+// report; an error means that the examination failed.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -45,14 +45,14 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return report, errors.Join(err, m.Close())
 }
 
-// attend takes part in the examination of a job, from its start to its end.
+// attend takes part in an examination, from its start to its end.
 func attend(ctx context.Context, cfg Config, m *client.Member, begin func(*client.Wiring) *exam) (*Report, error) {
 	w, err := m.Ready(ctx, protocol.Shard{})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("doctor: rank %d: the examination does not start: %w", cfg.Rank, err)
+		return nil, fmt.Errorf("doctor: rank %d: cannot start the examination: %w", cfg.Rank, err)
 	case w.Stream:
-		return nil, fmt.Errorf("doctor: rank %d: the server at %s is vw's own, which does not tell ranks where the others are: start gvw's spanning_tree", cfg.Rank, cfg.Server)
+		return nil, fmt.Errorf("doctor: rank %d: the server at %s is vw's, which does not distribute the ranks' addresses: start gvw's spanning_tree", cfg.Rank, cfg.Server)
 	}
 	e := begin(w)
 	defer e.end()
@@ -62,17 +62,17 @@ func attend(ctx context.Context, cfg Config, m *client.Member, begin func(*clien
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("doctor: rank %d: %w", cfg.Rank, err)
 	}
-	// Nobody leaves while others measure. If one is lost, that is seen on its ways.
+	// No rank leaves while others measure. The loss of a rank shows on its paths.
 	if _, err := m.Complete(ctx, [32]byte{}, nil); err == nil {
-		_ = m.Finish(ctx) // all have completed: what they found stands
+		_ = m.Finish(ctx) // all have completed: the findings are valid without it
 	}
 	return report, nil
 }
 
-// limit bounds the whole: each round measures both directions of a pair.
+// limit bounds the whole examination: each round measures both directions of a pair.
 func (c Config) limit() time.Duration {
 	return time.Minute + time.Duration(2*c.Total+10)*c.turn()
 }
 
-// turn bounds the measurements of one way.
+// turn bounds the measurements of one path.
 func (c Config) turn() time.Duration { return 4*c.Patience + time.Second }

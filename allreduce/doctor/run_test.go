@@ -22,7 +22,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
-// walled is a network in which some hosts do not let this one in.
+// walled is a network in which some hosts are unreachable.
 type walled struct {
 	transport.Network
 	off []string
@@ -37,7 +37,7 @@ func (w walled) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return w.Network.Dial(ctx, addr)
 }
 
-// examined runs an examination of n ranks; walls are the hosts that a rank does not reach.
+// examined runs an examination of n ranks; walls lists the hosts that a rank cannot reach.
 func examined(t *testing.T, n int, walls map[int][]string, alter func(rank int, c *Config)) ([]*Report, []error) {
 	t.Helper()
 	network := mem.New()
@@ -90,9 +90,9 @@ func TestAllRanksHaveTheSameReport(t *testing.T) {
 	}
 }
 
-// A way that is not there is named, and all others are measured: rank 0 talks over
-// the direction that is there.
-func TestWallsAreNamed(t *testing.T) {
+// A path that does not exist is reported, and all others are measured: rank 0 uses the
+// direction that exists.
+func TestUnreachableHostsAreReported(t *testing.T) {
 	for _, c := range []struct {
 		walls map[int][]string
 		want  []string
@@ -100,7 +100,7 @@ func TestWallsAreNamed(t *testing.T) {
 		{map[int][]string{1: {"h2"}}, []string{"rank 1 does not reach rank 2 (no route to host)"}},
 		{map[int][]string{0: {"h1"}}, []string{"rank 0 does not reach rank 1"}},
 		{map[int][]string{2: {"h0"}}, []string{"rank 2 does not reach rank 0"}},
-		{map[int][]string{1: {"h0", "h2"}, 2: {"h0"}}, []string{"nobody reaches rank 0 (of rank 1: no route to host)", "rank 1 does not reach rank 2"}},
+		{map[int][]string{1: {"h0", "h2"}, 2: {"h0"}}, []string{"no rank reaches rank 0 (from rank 1: no route to host)", "rank 1 does not reach rank 2"}},
 	} {
 		reports, errs := examined(t, 3, c.walls, nil)
 		if err := errors.Join(errs...); err != nil {
@@ -120,25 +120,25 @@ func TestWallsAreNamed(t *testing.T) {
 	}
 }
 
-// A rank without a way to or from rank 0 says what it sees itself.
-func TestASilentRankSpeaksForItself(t *testing.T) {
+// A rank without a connection to rank 0 reports its own findings.
+func TestASilentRankReportsItsFindings(t *testing.T) {
 	reports, errs := examined(t, 3, map[int][]string{0: {"h2"}, 2: {"h0"}}, nil)
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	if got := reports[0].Silent; len(got) != 1 || got[0] != 2 {
-		t.Errorf("silent are %v", got)
+		t.Errorf("silent ranks: %v", got)
 	}
 	if w := reports[0].way(1, 2); w == nil || w.Fault != "" {
-		t.Errorf("the way to it from rank 1 is %+v", w)
+		t.Errorf("the path to it from rank 1 is %+v", w)
 	}
 	text := strings.Join(reports[2].Faults(), "\n")
-	if !strings.Contains(text, "rank 0 cannot be talked to by rank 2") || !strings.Contains(text, "rank 2 does not reach rank 0 (no route to host)") || len(reports[2].Ways) != 2 {
+	if !strings.Contains(text, "rank 0 and rank 2 have no connection") || !strings.Contains(text, "rank 2 does not reach rank 0 (no route to host)") || len(reports[2].Ways) != 2 {
 		t.Errorf("got %s, %+v", text, reports[2])
 	}
 }
 
-func TestWhoIsMissingIsNamed(t *testing.T) {
+func TestMissingRanksAreNamed(t *testing.T) {
 	_, errs := examined(t, 2, nil, func(rank int, c *Config) {
 		c.Total, c.StartTimeout = 3, 100*time.Millisecond
 	})
@@ -160,11 +160,11 @@ func TestValidateReportsAllFaults(t *testing.T) {
 		}
 	}
 	if _, err := Run(context.Background(), Config{}); err == nil {
-		t.Error("nonsense is taken")
+		t.Error("an invalid Config is accepted")
 	}
 }
 
-// A way on which long messages are lost is told from one that is broken.
+// A path that loses long messages is distinguished from a broken connection.
 func TestLongMessagesThatAreLost(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
@@ -179,7 +179,7 @@ func TestLongMessagesThatAreLost(t *testing.T) {
 	w := Way{From: 0, To: 1}
 	measure(here, &w, time.Millisecond, 50*time.Millisecond)
 	peer.Wait()
-	if !strings.Contains(w.Fault, "small messages pass") || !strings.Contains(w.Fault, "256 KiB did not within 50ms") || w.Latency <= 0 {
+	if !strings.Contains(w.Fault, "small messages pass") || !strings.Contains(w.Fault, "256 KiB did not pass within 50ms") || w.Latency <= 0 {
 		t.Errorf("got %+v", w)
 	}
 	there.Close()
@@ -189,16 +189,16 @@ func TestLongMessagesThatAreLost(t *testing.T) {
 	}
 }
 
-func TestServeRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestServeRejectsUnknownProbes(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
 	go here.Write([]byte{'?'})
-	if err := serve(there); err == nil || !strings.Contains(err.Error(), "unknown kind 63") {
+	if err := serve(there); err == nil || !strings.Contains(err.Error(), "unknown type of probe 63") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// What comes over a control connection is within bounds, or an error.
+// FuzzMessage checks that a decoded message is within bounds.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{`{"Ways":[{"From":0,"To":1}]}`, `{"Report":{"Ranks":[{},{}],"Ways":[{"From":1,"To":7}]}}`, `{"To":-1}`, `{`, ``} {
 		f.Add(append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...))

@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// number is what vectors are made of.
+// number is the type of a vector's elements.
 type number interface{ float32 | float64 | int64 }
 
-// parse reads a line of numbers into dst.
+// parse appends the numbers of a line to dst.
 func parse[T number](dst []T, line []byte) ([]T, error) {
 	for word := range bytes.FieldsSeq(line) {
 		var x T
@@ -29,14 +29,14 @@ func parse[T number](dst []T, line []byte) ([]T, error) {
 			*p, err = strconv.ParseInt(string(word), 10, 64)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%.40q is no %s", word, typeName[T]())
+			return nil, fmt.Errorf("%.40q is not a number of type %s", word, typeName[T]())
 		}
 		dst = append(dst, x)
 	}
 	return dst, nil
 }
 
-// format appends a vector as a line.
+// format appends a vector to dst as a line.
 func format[T number](dst []byte, v []T) []byte {
 	for i, x := range v {
 		if i > 0 {
@@ -54,12 +54,12 @@ func format[T number](dst []byte, v []T) []byte {
 	return append(dst, '\n')
 }
 
-// decode reads a frame's elements into dst.
+// decode appends the elements of a frame to dst.
 func decode[T number](dst []T, raw []byte) ([]T, error) {
 	var zero T
 	size := binary.Size(zero)
 	if len(raw)%size != 0 {
-		return nil, fmt.Errorf("its %d bytes are no whole number of %s (%d bytes each)", len(raw), typeName[T](), size)
+		return nil, fmt.Errorf("its length of %d bytes is not a multiple of type %s (%d bytes)", len(raw), typeName[T](), size)
 	}
 	for ; len(raw) > 0; raw = raw[size:] {
 		switch p := any(&zero).(type) {
@@ -75,7 +75,7 @@ func decode[T number](dst []T, raw []byte) ([]T, error) {
 	return dst, nil
 }
 
-// encode appends a vector as a frame.
+// encode appends a vector to dst as a frame.
 func encode[T number](dst []byte, v []T) []byte {
 	var zero T
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(v)*binary.Size(zero)))

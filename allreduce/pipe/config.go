@@ -9,22 +9,22 @@ import (
 )
 
 var (
-	// Ops are what Config.Op may be.
+	// Ops are the values of Config.Op.
 	Ops = []string{"sum", "max", "min", "avg", "weighted_avg", "gather"}
-	// Types are what Config.Type may be.
+	// Types are the values of Config.Type.
 	Types = []string{"f32", "f64", "i64", "text"}
 )
 
-// Config says what to do with the vectors.
+// Config describes the reduction.
 type Config struct {
 	// Op is the operation, one of Ops. Required.
 	Op string
-	// Type is the type of the elements, one of Types. "" is f64; text is for
-	// gather alone.
+	// Type is the type of the elements, one of Types. "": f64. text is only for
+	// gather.
 	Type string
 	// Frames reads and writes length-prefixed binary vectors instead of lines.
 	Frames bool
-	// MaxVector bounds a line or a frame, in bytes; 0 is 1 GiB.
+	// MaxVector is the limit of a line or a frame in bytes; 0: 1 GiB.
 	MaxVector int
 }
 
@@ -40,7 +40,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports everything that is wrong with c.
+// Validate reports all faults of c.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var errs []error
@@ -61,7 +61,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// DataError says that the input of a rank, or of two, is at fault.
+// DataError reports a fault in the input of one or two ranks.
 type DataError struct {
 	Rank int // the rank that returns the error
 	Text string

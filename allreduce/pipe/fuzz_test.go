@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What is read from a line and written is read again as the same numbers.
+// FuzzLine checks that numbers survive being written as a line or a frame and read again.
 func FuzzLine(f *testing.F) {
 	f.Add([]byte("1 -2.5\t3e7"))
 	f.Add([]byte("nan inf -0 0x1p-3"))
@@ -37,12 +37,12 @@ func roundTrip[T number](t *testing.T, line []byte) {
 	}
 }
 
-// same counts all NaN as one, and -0 and 0 as two.
+// same reports whether a and b are equal; all NaNs are equal, -0 and 0 are not.
 func same[T number](a, b T) bool {
 	return a != a && b != b || a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
 }
 
-// Any stream is a number of vectors within the limit, and then an end or an
+// FuzzInput checks that any stream yields vectors within the limit, then an end or an
 // error.
 func FuzzInput(f *testing.F) {
 	f.Add([]byte("1 2\n3"), false)

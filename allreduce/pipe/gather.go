@@ -11,19 +11,19 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-var errNoWeight = errors.New("it is empty, where a weight should come first")
+var errNoWeight = errors.New("it is empty: want a weight first")
 
-// gather writes the vectors of all ranks. They travel as they came, after a look
-// whether they are vectors, in pieces that are no longer than a record may be.
+// gather writes the vectors of all ranks. They are checked and sent unchanged, in pieces of
+// at most MaxRecord bytes.
 func (s *stream) gather(ctx context.Context, in vector) error {
 	n := -1
 	if in.err != io.EOF {
-		if err := s.look(in.raw); err != nil {
-			return s.bad(err)
+		if err := s.checkType(in.raw); err != nil {
+			return s.inputError(err)
 		}
 		n = len(in.raw)
 	}
-	most, err := s.agree(ctx, n, false)
+	most, err := s.compareLengths(ctx, n, false)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (s *stream) gather(ctx context.Context, in vector) error {
 	return s.write(s.result)
 }
 
-// look says whether raw is a vector of the type.
-func (s *stream) look(raw []byte) error {
+// checkType returns an error if raw is not a vector of the type.
+func (s *stream) checkType(raw []byte) error {
 	switch s.cfg.Type {
 	case "f32":
 		return check[float32](raw, s.cfg.Frames)

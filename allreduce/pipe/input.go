@@ -11,23 +11,22 @@ import (
 	"io"
 )
 
-// input reads one vector after the other.
+// input reads one vector at a time.
 type input struct {
 	r      *bufio.Reader
 	frames bool
-	most   int
+	most   int    // limit of a vector in bytes
 	unit   string // line or frame
 	buf    bytes.Buffer
 
-	want chan struct{} // asks for the next one
-	got  chan vector
+	want chan struct{} // requests the next vector
+	got  chan vector   // the answer
 }
 
-// vector is what has been read: the bytes stay valid until the next one is asked
-// for.
+// vector is an unparsed vector. Its bytes stay valid until the next one is requested.
 type vector struct {
 	raw []byte
-	err error // io.EOF: there is none
+	err error // io.EOF: the input has ended
 }
 
 func newInput(r io.Reader, cfg Config) *input {
@@ -41,9 +40,8 @@ func newInput(r io.Reader, cfg Config) *input {
 	return in
 }
 
-// serve reads what it is asked for. A read of a pipe cannot be interrupted: this
-// goroutine ends with close, or, where it waits for input then, with the stream
-// or the process.
+// serve answers requests. A read of a pipe cannot be interrupted: if this goroutine is
+// in a read when want is closed, it ends only with the stream or the process.
 func (in *input) serve() {
 	for range in.want {
 		raw, err := in.read()
@@ -61,10 +59,10 @@ func (in *input) read() ([]byte, error) {
 		in.buf.Write(part)
 		switch {
 		case in.buf.Len() > in.most:
-			return nil, fmt.Errorf("it is longer than %d bytes", in.most)
+			return nil, fmt.Errorf("it has more than %d bytes", in.most)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err == io.EOF && in.buf.Len() > 0, err == nil: // the last line needs no end
+		case err == io.EOF && in.buf.Len() > 0, err == nil: // the last line needs no newline
 			line := bytes.TrimSuffix(in.buf.Bytes(), []byte("\n"))
 			return bytes.TrimSuffix(line, []byte("\r")), nil
 		}
@@ -82,9 +80,9 @@ func (in *input) frame() ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint64(head[:])
 	if n > uint64(in.most) {
-		return nil, fmt.Errorf("its length is %d bytes, the limit is %d: is this a length, 8 bytes, little-endian?", n, in.most)
+		return nil, fmt.Errorf("its length is %d bytes: want at most %d; a frame begins with its length in 8 bytes, little-endian", n, in.most)
 	}
-	// It grows with what comes, whatever the length says.
+	// The buffer grows with the received bytes, whatever the length claims.
 	if got, err := io.CopyN(&in.buf, in.r, int64(n)); err != nil {
 		if err == io.EOF {
 			err = fmt.Errorf("the input ends after %d of %d bytes", got, n)

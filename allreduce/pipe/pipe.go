@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// Group is what is needed of a job; *allreduce.Group has it.
+// Group has the methods of *allreduce.Group that Run uses.
 type Group interface {
 	Rank() int
 	Size() int
@@ -25,8 +25,9 @@ type Group interface {
 
 var _ Group = (*allreduce.Group)(nil)
 
-// Run reads vectors from r until its end and writes one result for each to w. It
-// returns a digest of all results, equal on all ranks. After an error the caller tells the job of it (Group.Fail).
+// Run reads vectors from r until its end, and writes one result for each to w. It
+// returns a digest of all results, equal on all ranks. After an error the caller must
+// report it to the job (Group.Fail).
 func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (digest [32]byte, err error) {
 	if err := cfg.Validate(); err != nil {
 		return digest, err
@@ -40,11 +41,11 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 	case cfg.Op == "gather":
 		reduce = s.gather
 	case cfg.Type == "f32":
-		reduce = (&lane[float32]{stream: s}).reduce
+		reduce = (&reducer[float32]{stream: s}).reduce
 	case cfg.Type == "i64":
-		reduce = (&lane[int64]{stream: s}).reduce
+		reduce = (&reducer[int64]{stream: s}).reduce
 	default:
-		reduce = (&lane[float64]{stream: s}).reduce
+		reduce = (&reducer[float64]{stream: s}).reduce
 	}
 	for s.number = 1; ; s.number++ {
 		v, err := s.next(ctx)
@@ -52,7 +53,7 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 			return digest, err
 		}
 		if v.err != nil && v.err != io.EOF {
-			return digest, s.bad(v.err)
+			return digest, s.inputError(v.err)
 		}
 		if err := reduce(ctx, v); err == errEnd {
 			break
@@ -64,25 +65,25 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 	return digest, nil
 }
 
-// stream is one Run.
+// stream is the state of one Run.
 type stream struct {
 	cfg    Config
 	group  Group
 	in     *input
 	out    io.Writer
 	sum    hash.Hash
-	number int // of the line or frame, from 1
-	head   [4]int64
+	number int      // number of the line or frame, from 1
+	head   [4]int64 // of compareLengths
 	result []byte
 	pieces [][]byte
 }
 
-// next waits for the next vector, or the end of the job: whoever writes the input
-// may take his time, or wait for a result that will not come.
+// next waits for the next vector, or for the end of the job: the writer of the input
+// may be slow, or may wait for a result that will not come.
 func (s *stream) next(ctx context.Context) (vector, error) {
 	select {
 	case s.in.want <- struct{}{}:
-	case <-ctx.Done(): // the reader is still in the input that an earlier call gave up
+	case <-ctx.Done(): // the reader is still in a read that an earlier call has given up
 		return vector{}, context.Cause(ctx)
 	}
 	select {
@@ -91,28 +92,28 @@ func (s *stream) next(ctx context.Context) (vector, error) {
 	case <-ctx.Done():
 		return vector{}, context.Cause(ctx)
 	case <-s.group.Failed():
-		return vector{}, s.group.Barrier(ctx) // it returns why
+		return vector{}, s.group.Barrier(ctx) // it returns the reason
 	}
 }
 
-// errEnd says that all inputs have ended.
+// errEnd means that all inputs have ended.
 var errEnd = fmt.Errorf("pipe: the end")
 
-// bad is a fault of this rank's input.
-func (s *stream) bad(err error) error {
+// inputError returns the error for a fault in this rank's input.
+func (s *stream) inputError(err error) error {
 	return dataErrorf(s.group.Rank(), "%s %d of the input: %v", s.in.unit, s.number, err)
 }
 
-// rankBits is how much of a number in the agreement is a rank.
+// rankBits is the number of bits of a rank in the numbers that agree compares.
 const rankBits = 20
 
-// agree compares what the ranks have: n elements, or none since the input has
-// ended (n < 0). It returns the largest n, or errEnd.
-func (s *stream) agree(ctx context.Context, n int, same bool) (most int, err error) {
+// compareLengths compares the lengths of all ranks' vectors. n is the number of elements; n < 0: the
+// input has ended. It returns the largest n, or errEnd.
+func (s *stream) compareLengths(ctx context.Context, n int, same bool) (most int, err error) {
 	rank := s.group.Rank()
 	h := &s.head
-	// The largest of: a rank that has ended, one that has not, the longest vector
-	// and whose it is, the shortest one (negated) and whose it is.
+	// The maximum over the ranks of: a rank whose input has ended, a rank whose input has not,
+	// the largest length with its rank, and the negated smallest length with its rank.
 	if n < 0 {
 		*h = [4]int64{int64(rank) + 1, 0, math.MinInt64, math.MinInt64}
 	} else {
@@ -129,21 +130,21 @@ func (s *stream) agree(ctx context.Context, n int, same bool) (most int, err err
 	case more < 0:
 		return 0, errEnd
 	case ended >= 0:
-		return 0, s.agreed(ctx, "the inputs differ in length: that of rank %d ends after %d %ss, that of rank %d goes on", ended, s.number-1, s.in.unit, more)
+		return 0, s.sharedError(ctx, "the inputs differ in length: that of rank %d ends after %d %ss, that of rank %d continues", ended, s.number-1, s.in.unit, more)
 	case same && longest != shortest:
-		return 0, s.agreed(ctx, "%s %d: the vectors differ in length: %d elements on rank %d, %d on rank %d", s.in.unit, s.number, longest, long, shortest, short)
+		return 0, s.sharedError(ctx, "%s %d: the vectors differ in length: %d elements on rank %d, %d on rank %d", s.in.unit, s.number, longest, long, shortest, short)
 	}
 	return longest, nil
 }
 
-// agreed is a fault that all ranks have found at the same point. None leaves the job
-// before all have: each shall return the fault itself, not that another gave up.
-func (s *stream) agreed(ctx context.Context, format string, args ...any) error {
-	_ = s.group.Barrier(ctx) // if it fails, the fault is still what matters
+// sharedError returns the error for a fault that all ranks have found at the same point. It waits
+// for all, so that each returns the fault itself and not the loss of a rank that has left.
+func (s *stream) sharedError(ctx context.Context, format string, args ...any) error {
+	_ = s.group.Barrier(ctx) // the fault is more specific than an error here
 	return dataErrorf(s.group.Rank(), format, args...)
 }
 
-// write writes a result and makes it part of the digest.
+// write writes a result and adds it to the digest.
 func (s *stream) write(result []byte) error {
 	s.sum.Write(result)
 	if _, err := s.out.Write(result); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
-// job runs one Run per input, all in one job, as gvw does.
-func job(t *testing.T, cfg Config, inputs ...io.Reader) (outs []string, errs []error) {
+// runJob runs one Run per input, all in one job, as gvw does.
+func runJob(t *testing.T, cfg Config, inputs ...io.Reader) (outs []string, errs []error) {
 	t.Helper()
 	network := mem.New()
 	l, err := network.Listen(t.Context(), "mem:26543")
@@ -97,7 +97,7 @@ func TestResultsOfEveryOperation(t *testing.T) {
 			for i, in := range c.inputs {
 				readers[i] = strings.NewReader(in)
 			}
-			outs, errs := job(t, c.cfg, readers...)
+			outs, errs := runJob(t, c.cfg, readers...)
 			for rank, out := range outs {
 				if errs[rank] != nil || out != c.want {
 					t.Errorf("rank %d: got %q, %v, want %q", rank, out, errs[rank], c.want)
@@ -110,7 +110,7 @@ func TestResultsOfEveryOperation(t *testing.T) {
 // Vectors longer than a record of the collectives are gathered whole.
 func TestLongVectorsAreGathered(t *testing.T) {
 	long := strings.Repeat("x", 3*allreduce.MaxRecord+5)
-	outs, errs := job(t, Config{Op: "gather", Type: "text"}, strings.NewReader(long), strings.NewReader("short"))
+	outs, errs := runJob(t, Config{Op: "gather", Type: "text"}, strings.NewReader(long), strings.NewReader("short"))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -122,14 +122,14 @@ func TestLongVectorsAreGathered(t *testing.T) {
 
 func TestFrames(t *testing.T) {
 	in := encode(encode(nil, []float64{1, 2}), []float64{})
-	outs, errs := job(t, Config{Op: "sum", Frames: true}, bytes.NewReader(in), bytes.NewReader(in))
+	outs, errs := runJob(t, Config{Op: "sum", Frames: true}, bytes.NewReader(in), bytes.NewReader(in))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(encode(encode(nil, []float64{2, 4}), []float64{})), outs[1]); diff != "" {
 		t.Error(diff)
 	}
-	outs, errs = job(t, Config{Op: "gather", Type: "text", Frames: true},
+	outs, errs = runJob(t, Config{Op: "gather", Type: "text", Frames: true},
 		strings.NewReader("\x02\x00\x00\x00\x00\x00\x00\x00a\n"), strings.NewReader("\x00\x00\x00\x00\x00\x00\x00\x00"))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// waits is an input that never comes.
+// waits is an input that blocks until done.
 type waits struct{ done <-chan struct{} }
 
 func (w waits) Read([]byte) (int, error) {
@@ -147,32 +147,32 @@ func (w waits) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Whatever is wrong, every rank ends, and says the same: both sides of a
-// disagreement, or the rank whose input is at fault.
-func TestEveryRankLearnsWhatIsWrong(t *testing.T) {
+// Every rank ends with the same error. It names both sides of a disagreement, or the rank
+// whose input is at fault.
+func TestEveryRankReportsTheFault(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		cfg    Config
 		inputs []string
-		want   string // in the error of every rank
-		by     int    // the rank at fault; -1: all have found it
+		want   string // part of the error of every rank
+		by     int    // the rank at fault; -1: all ranks find it
 	}{
 		{"lengths", Config{Op: "sum"}, []string{"1\n1 2", "1\n1", "1\n1 2"}, "line 2: the vectors differ in length: 2 elements on rank 2, 1 on rank 1", -1},
-		{"ends", Config{Op: "sum"}, []string{"1\n2", "1", "1\n2"}, "that of rank 1 ends after 1 lines, that of rank 2 goes on", -1},
-		{"number", Config{Op: "sum", Type: "i64"}, []string{"1", "1.5", "1"}, `rank 1: line 1 of the input: "1.5" is no i64`, 1},
+		{"ends", Config{Op: "sum"}, []string{"1\n2", "1", "1\n2"}, "that of rank 1 ends after 1 lines, that of rank 2 continues", -1},
+		{"number", Config{Op: "sum", Type: "i64"}, []string{"1", "1.5", "1"}, `rank 1: line 1 of the input: "1.5" is not a number of type i64`, 1},
 		{"weights", Config{Op: "weighted_avg"}, []string{"0 1", "0 1"}, "add up to 0", -1},
-		{"no weight", Config{Op: "weighted_avg"}, []string{"", "\n"}, "where a weight should come first", 1},
-		{"frame", Config{Op: "sum", Frames: true}, []string{"", "\x01\x00\x00\x00\x00\x00\x00\x00a"}, "frame 1 of the input: its 1 bytes are no whole number of f64", 1},
-		{"torn", Config{Op: "sum", Frames: true}, []string{"", "\x08\x00\x00\x00\x00\x00\x00\x00a"}, "ends after 1 of 8 bytes", 1},
-		{"long", Config{Op: "gather", Type: "text", MaxVector: 3}, []string{"", "abcd\n"}, "longer than 3 bytes", 1},
-		{"no length", Config{Op: "sum", Frames: true, MaxVector: 1 << 20}, []string{"", "1 2 3 4 5\n"}, "is this a length", 1},
+		{"no weight", Config{Op: "weighted_avg"}, []string{"", "\n"}, "want a weight first", 1},
+		{"frame", Config{Op: "sum", Frames: true}, []string{"", "\x01\x00\x00\x00\x00\x00\x00\x00a"}, "frame 1 of the input: its length of 1 bytes is not a multiple of type f64", 1},
+		{"truncated", Config{Op: "sum", Frames: true}, []string{"", "\x08\x00\x00\x00\x00\x00\x00\x00a"}, "ends after 1 of 8 bytes", 1},
+		{"long", Config{Op: "gather", Type: "text", MaxVector: 3}, []string{"", "abcd\n"}, "more than 3 bytes", 1},
+		{"no length", Config{Op: "sum", Frames: true, MaxVector: 1 << 20}, []string{"", "1 2 3 4 5\n"}, "a frame begins with its length", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			readers := make([]io.Reader, len(c.inputs))
 			for i, in := range c.inputs {
 				readers[i] = strings.NewReader(in)
 			}
-			_, errs := job(t, c.cfg, readers...)
+			_, errs := runJob(t, c.cfg, readers...)
 			for rank, err := range errs {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("rank %d: got %v, want %q", rank, err, c.want)
@@ -185,7 +185,7 @@ func TestEveryRankLearnsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A rank that waits for its input ends when it is told to.
+// A rank that waits for its input ends with its context.
 func TestAWaitingRankIsInterrupted(t *testing.T) {
 	done := make(chan struct{})
 	defer close(done)
@@ -197,13 +197,13 @@ func TestAWaitingRankIsInterrupted(t *testing.T) {
 	}
 }
 
-// So it does when another rank gives up, though no line has come and none will.
-func TestAWaitingRankLearnsThatTheJobHasFailed(t *testing.T) {
+// It also ends when another rank fails, even if no input ever arrives.
+func TestAWaitingRankEndsWithTheJob(t *testing.T) {
 	done := make(chan struct{})
 	defer close(done)
-	_, errs := job(t, Config{Op: "sum", Type: "i64"}, waits{done}, strings.NewReader("x\n"), waits{done})
+	_, errs := runJob(t, Config{Op: "sum", Type: "i64"}, waits{done}, strings.NewReader("x\n"), waits{done})
 	for rank, err := range errs {
-		if want := `rank 1: line 1 of the input: "x" is no i64`; err == nil || !strings.Contains(err.Error(), want) {
+		if want := `rank 1: line 1 of the input: "x" is not a number of type i64`; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("rank %d: got %v, want %q", rank, err, want)
 		}
 	}
@@ -218,7 +218,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	}
 	for _, bad := range []Config{{Op: "sum", Type: "text"}, {Op: "avg", Type: "i64"}, {Op: "weighted_avg", Type: "i64"}, {}} {
 		if bad.Validate() == nil {
-			t.Errorf("%+v is taken", bad)
+			t.Errorf("%+v is accepted", bad)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// programs are those of all ranks.
+// programs returns the programs of all ranks.
 func programs(n int, make func(rank int) *Program) []*Program {
 	all := []*Program{}
 	for r := range n {
@@ -19,14 +19,14 @@ func programs(n int, make func(rank int) *Program) []*Program {
 	return all
 }
 
-// sizes are lengths in bytes of vectors of 4-byte elements: none, one, and in turn
+// sizes returns lengths in bytes of vectors of 4-byte elements: none, one, and
 // fewer than ranks, not divisible, several chunks of 64 bytes.
 func sizes(n int) []int {
 	return []int{0, 4, []int{4 * (n - 1), 4 * (7*n + 3), 4096}[n%3]}
 }
 
-// For each N, everybody ends with the contribution of everybody, once, added as Sums
-// says, without buffers between the ranks.
+// For each N, all ranks end with each contribution exactly once, added as Sums
+// describes, without buffers between the ranks.
 func TestAllReducesSumEverythingOnce(t *testing.T) {
 	for _, name := range Names {
 		t.Run(name.String(), func(t *testing.T) {
@@ -65,7 +65,7 @@ func sumsOnce(s Spec) error {
 	sums := o.At(0)
 	for _, x := range sums {
 		if x.Lo != at {
-			return fmt.Errorf("nothing sums bytes %d to %d", at, x.Lo)
+			return fmt.Errorf("no sum covers bytes %d to %d", at, x.Lo)
 		}
 		at = x.Hi
 		if err := everyRankOnce(s, x); err != nil {
@@ -73,11 +73,11 @@ func sumsOnce(s Spec) error {
 		}
 	}
 	if at != s.Bytes {
-		return fmt.Errorf("nothing sums bytes %d to %d", at, s.Bytes)
+		return fmt.Errorf("no sum covers bytes %d to %d", at, s.Bytes)
 	}
-	said := s.Sums()
-	if !slices.EqualFunc(sums, said, Sum.equal) { // cmp is slow
-		return fmt.Errorf("Sums() is not what the programs do, -done +said:\n%s", cmp.Diff(sums, said))
+	want := s.Sums()
+	if !slices.EqualFunc(sums, want, Sum.equal) { // cmp is slow
+		return fmt.Errorf("Sums() differs from the outcome of the programs, -programs +Sums:\n%s", cmp.Diff(sums, want))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Making a program, which a group does once per kind of call.
+// BenchmarkProgram makes a program, which a group does once per kind of call.
 func BenchmarkProgram(b *testing.B) {
 	for _, s := range []Spec{
 		{Schedule: Doubling, Size: 8, Bytes: 4},

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// builder collects the steps of a program.
+// builder appends the steps of one rank's program. Its value is copied; the program is shared.
 type builder struct {
 	p *Program
-	// inPlace: the contribution stands in the result, at its place, from the start.
+	// inPlace is set where the contribution is in the result, at its place, from the start.
 	inPlace bool
 }
 
@@ -18,25 +18,26 @@ func newBuilder(size, rank, bytes int) builder {
 	return builder{p: &Program{Size: size, Rank: rank, Bytes: bytes}}
 }
 
+// add appends a step for the bytes lo … hi of the vector.
 func (b builder) add(act Act, peer, lo, hi int) {
 	b.p.Steps = append(b.p.Steps, Step{Act: act, Peer: peer, Lo: lo, Hi: hi})
 }
 
-// some adds a step unless it has nothing to move. Both ends must do so.
-func (b builder) some(act Act, peer, lo, hi int) {
+// addNonEmpty adds a step unless its range is empty. Both ends must skip it alike.
+func (b builder) addNonEmpty(act Act, peer, lo, hi int) {
 	if lo < hi {
 		b.add(act, peer, lo, hi)
 	}
 }
 
-// seal completes a program: who comes after whom, and the lists by peer.
+// seal completes a program: it derives Step.After and Step.Own, and the lists by peer.
 func (b builder) seal() *Program {
 	b.order()
 	b.byPeer()
 	return b.p
 }
 
-// byPeer makes the lists of sends and receives.
+// byPeer fills Program.Peers and, for each peer, the lists of sends and receives.
 func (b builder) byPeer() {
 	p := b.p
 	for i := range p.Steps {
@@ -55,9 +56,9 @@ func (b builder) byPeer() {
 	}
 }
 
-// order finds for each step those before it that it conflicts with. The vector is
-// cut wherever a step begins or ends; per cell it is enough to know who wrote it last
-// and who has read it since, as these come after all others.
+// order sets After and Own of each step. The vector is cut wherever a step begins
+// or ends. For each cell the last writer and the readers since then suffice: they
+// themselves come after all earlier steps on the cell.
 func (b builder) order() {
 	p := b.p
 	cuts := make([]int, 0, 2*len(p.Steps))
@@ -86,7 +87,7 @@ func (b builder) order() {
 			after = c.visit(after, int32(i), s.Act == Give)
 		}
 		if s.Own = written == 0; !s.Own && written < len(touched) {
-			b.mixed(s)
+			b.checkMixed(s)
 		}
 		if len(after) > 0 {
 			slices.Sort(after)
@@ -95,13 +96,13 @@ func (b builder) order() {
 	}
 }
 
-// cell is a range that each step touches as a whole or not at all.
+// cell is a range of the vector that each step covers completely or not at all.
 type cell struct {
-	writer  int32 // the last step that wrote it; -1: none
-	readers []int32
+	writer  int32   // the last step that wrote it; -1: none
+	readers []int32 // the steps that have read it since
 }
 
-// visit notes that step i touches the cell, and appends whom it comes after.
+// visit records that step i accesses the cell, and appends the steps that i conflicts with.
 func (c *cell) visit(after []int32, i int32, reads bool) []int32 {
 	if !reads && len(c.readers) > 0 {
 		after = append(after, c.readers...)
@@ -116,10 +117,10 @@ func (c *cell) visit(after []int32, i int32, reads bool) []int32 {
 	return after
 }
 
-// mixed is for a step over bytes of which some were written and some were not.
-// That has a meaning only where both are in the same memory.
-func (b builder) mixed(s *Step) {
+// checkMixed panics, unless the program works in place, for a step over bytes of which some
+// were written before and some were not: they would be in two different buffers.
+func (b builder) checkMixed(s *Step) {
 	if !b.inPlace {
-		panic(fmt.Sprintf("BUG: schedule: rank %d of %d: step %+v mixes its contribution with what came", b.p.Rank, b.p.Size, *s))
+		panic(fmt.Sprintf("BUG: schedule: rank %d of %d: step %+v reads both its contribution and its result", b.p.Rank, b.p.Size, *s))
 	}
 }

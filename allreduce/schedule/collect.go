@@ -4,11 +4,11 @@ package schedule
 
 import "fmt"
 
-// The collectives of this file work in place: each rank's record stands in the
-// vector, that of rank r at offsets[r] … offsets[r+1], with Size+1 rising offsets
-// from 0 to Bytes. nil stands for the equal segments of Cut.
+// The collectives of this file work in place. Each rank's record is in the vector:
+// that of rank r at offsets[r] … offsets[r+1]. The Size+1 offsets rise from 0 to
+// Bytes. nil means the equal segments of Cut.
 
-// at is where record k begins.
+// at returns a function that returns the offset of record k.
 func (s Spec) at(offsets []int) func(k int) int {
 	if offsets == nil {
 		return s.Cut
@@ -19,18 +19,18 @@ func (s Spec) at(offsets []int) func(k int) int {
 	return func(k int) int { return offsets[k] }
 }
 
-// AllGather is rank's program to bring the records of all to all.
+// AllGather returns rank's program of an all-gather, which copies each rank's record to all.
 //
-// Small ones, and those of a power of two of ranks, by doubling; others go around a ring.
+// It uses doubling for small vectors and for a power of two of ranks, a ring otherwise.
 func (s Spec) AllGather(offsets []int, rank int) *Program {
-	s = s.checked()
+	s = s.withDefaults()
 	b := s.builder(rank)
 	b.inPlace = true
 	cut := s.at(offsets)
 	switch {
 	case s.Bytes == 0:
 		return s.Barrier(rank)
-	case s.Bytes <= small || s.Size&(s.Size-1) == 0:
+	case s.Bytes <= smallBytes || s.Size&(s.Size-1) == 0:
 		b.gatherDoubling(cut)
 	default:
 		b.ringSpread(cut, rank)
@@ -38,49 +38,50 @@ func (s Spec) AllGather(offsets []int, rank int) *Program {
 	return b.seal()
 }
 
-// gatherDoubling: ranks at distance 1, 2, 4, … exchange the records they have, which
-// are neighbours. The first one of a pair gives before, and takes the rest after.
+// gatherDoubling adds the steps of an all-gather by doubling. Ranks at distance 1, 2, 4, …
+// exchange the records that they have, which are adjacent. The first rank of a pair
+// sends its record before, and receives the others after.
 func (b builder) gatherDoubling(cut func(int) int) {
 	f, rank := foldOf(b.p.Size), b.p.Rank
 	place := f.place(rank)
-	mate := f.first(place)
+	partner := f.first(place)
 	switch {
-	case rank != f.speaker(place):
-		b.some(Give, rank+1, cut(rank), cut(rank+1))
-		b.some(Take, rank+1, 0, cut(rank))
-		b.some(Take, rank+1, cut(rank+1), b.p.Bytes)
+	case rank != f.leader(place):
+		b.addNonEmpty(Give, rank+1, cut(rank), cut(rank+1))
+		b.addNonEmpty(Take, rank+1, 0, cut(rank))
+		b.addNonEmpty(Take, rank+1, cut(rank+1), b.p.Bytes)
 		return
 	case f.paired(place):
-		b.some(Take, mate, cut(mate), cut(mate+1))
+		b.addNonEmpty(Take, partner, cut(partner), cut(partner+1))
 	}
 	for d := 1; d < f.places; d *= 2 {
-		peer := f.speaker(place ^ d)
-		have, lack := place&^(d-1), (place^d)&^(d-1)
-		b.some(Give, peer, cut(f.first(have)), cut(f.first(have+d)))
-		b.some(Take, peer, cut(f.first(lack)), cut(f.first(lack+d)))
+		peer := f.leader(place ^ d)
+		have, missing := place&^(d-1), (place^d)&^(d-1)
+		b.addNonEmpty(Give, peer, cut(f.first(have)), cut(f.first(have+d)))
+		b.addNonEmpty(Take, peer, cut(f.first(missing)), cut(f.first(missing+d)))
 	}
 	if f.paired(place) {
-		b.some(Give, mate, 0, cut(mate))
-		b.some(Give, mate, cut(mate+1), b.p.Bytes)
+		b.addNonEmpty(Give, partner, 0, cut(partner))
+		b.addNonEmpty(Give, partner, cut(partner+1), b.p.Bytes)
 	}
 }
 
-// Gather is rank's program to bring the records of all to root. Small ones come
-// up a binomial tree, for which every rank needs the whole vector as scratch; large
-// ones come directly, and a rank touches its own record alone.
+// Gather returns rank's program of a gather: the records of all ranks go to root. Small
+// records go up a binomial tree, in which each rank uses the whole vector as scratch.
+// Large ones go directly to root, and a rank accesses only its own record.
 func (s Spec) Gather(root int, offsets []int, rank int) *Program {
 	return s.binomialRecords(root, offsets, rank, Take)
 }
 
-// Scatter is rank's program to bring to each rank its record of root's vector, the
-// way Gather goes back.
+// Scatter returns rank's program of a scatter, the reverse of Gather: each rank gets its
+// record from root's vector.
 func (s Spec) Scatter(root int, offsets []int, rank int) *Program {
 	return s.binomialRecords(root, offsets, rank, Give)
 }
 
-// binomialRecords moves records up or down; act is what a rank does with its children.
+// binomialRecords moves records up or down a tree; act is what a rank does with its children's.
 func (s Spec) binomialRecords(root int, offsets []int, rank int, act Act) *Program {
-	s = s.checked()
+	s = s.withDefaults()
 	b := s.builder(rank)
 	b.inPlace = true
 	cut := s.at(offsets)
@@ -89,11 +90,11 @@ func (s Spec) binomialRecords(root int, offsets []int, rank int, act Act) *Progr
 	}
 	v := mod(rank-root, s.Size)
 	parent, children := s.recordTree(v)
-	records := func(act Act, peer, top int) { // those of top and the ranks below it
-		lo, hi := top+root, min(top+s.recordReach(top), s.Size)+root // past the last rank: from 0 on
+	records := func(act Act, peer, top int) { // of the subtree of top
+		lo, hi := top+root, min(top+s.recordReach(top), s.Size)+root // wraps around at the last rank
 		peer = (peer + root) % s.Size
-		b.some(act, peer, cut(min(lo, s.Size)), cut(min(hi, s.Size)))
-		b.some(act, peer, cut(max(lo, s.Size)-s.Size), cut(max(hi, s.Size)-s.Size))
+		b.addNonEmpty(act, peer, cut(min(lo, s.Size)), cut(min(hi, s.Size)))
+		b.addNonEmpty(act, peer, cut(max(lo, s.Size)-s.Size), cut(max(hi, s.Size)-s.Size))
 	}
 	if v > 0 && act == Give {
 		records(Take, parent, v)
@@ -107,9 +108,9 @@ func (s Spec) binomialRecords(root int, offsets []int, rank int, act Act) *Progr
 	return b.seal()
 }
 
-// recordTree is the place of v below root, which is 0.
+// recordTree returns the parent and the children of v. The root is 0.
 func (s Spec) recordTree(v int) (parent int, children []int) {
-	if s.Bytes <= small {
+	if s.Bytes <= smallBytes {
 		return binomial(v, s.Size)
 	}
 	for child := v + 1; v == 0 && child < s.Size; child++ {
@@ -118,9 +119,9 @@ func (s Spec) recordTree(v int) (parent int, children []int) {
 	return 0, children
 }
 
-// recordReach is how many places v stands for.
+// recordReach returns the number of positions in the subtree of v.
 func (s Spec) recordReach(v int) int {
-	if s.Bytes <= small {
+	if s.Bytes <= smallBytes {
 		return reachOf(v, s.Size)
 	}
 	return 1

@@ -36,7 +36,7 @@ func execute(t *rapid.T, s Spec, inPlace bool, make func(rank int) *Program) *Ou
 	return o
 }
 
-// holds says whether rank has want in all of lo … hi.
+// holds fails the test unless rank has a sum that want accepts in all of lo … hi.
 func holds(t *rapid.T, o *Outcome, rank, lo, hi int, want func(Sum) bool) {
 	at := lo
 	for _, x := range o.At(rank) {
@@ -57,7 +57,7 @@ func of(rank int) func(Sum) bool {
 	return func(x Sum) bool { return slices.Equal(x.Expr, []int32{int32(rank)}) }
 }
 
-// all wants everybody's contribution, once, and in order if it must be.
+// all accepts a sum of all contributions, each once, and in order if ordered is set.
 func all(s Spec, ordered bool) func(Sum) bool {
 	return func(x Sum) bool {
 		ranks := slices.DeleteFunc(slices.Clone(x.Expr), func(r int32) bool { return r == Join })
@@ -133,7 +133,7 @@ func TestGatherAndScatterMoveRecords(t *testing.T) {
 }
 
 // Ranks shift their vectors around a ring: all send before all have received.
-func TestSendRecvNeedsNoTurns(t *testing.T) {
+func TestSendRecvDoesNotDeadlock(t *testing.T) {
 	for n := 2; n <= 9; n++ {
 		o, err := Execute(programs(n, func(r int) *Program {
 			return SendRecv(n, r, (r+1)%n, 4*r, mod(r-1, n), 4*mod(r-1, n))
@@ -147,7 +147,7 @@ func TestSendRecvNeedsNoTurns(t *testing.T) {
 	}
 	p := SendRecv(3, 1, None, 0, None, 0)
 	if len(p.Steps) != 0 || len(p.Peers) != 0 {
-		t.Errorf("a program with nobody to talk to has steps: %+v", p)
+		t.Errorf("a program without peers has steps: %+v", p)
 	}
 }
 
@@ -161,9 +161,9 @@ func shifted(o *Outcome, n int) error {
 	return nil
 }
 
-// While one rank has not begun, no other one ends. A barrier is made of this, and
-// an all-reduce of nothing is one, whatever the schedule.
-func TestNobodyEndsABarrierAlone(t *testing.T) {
+// No rank completes a barrier before all have begun. An all-reduce of an empty
+// vector is a barrier, whatever the schedule.
+func TestNoRankEndsABarrierBeforeAllBegin(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		for _, name := range append([]Name{Auto}, Names...) {
 			s := Spec{Size: n, Schedule: name}
@@ -180,7 +180,7 @@ func TestNobodyEndsABarrierAlone(t *testing.T) {
 					}
 				}
 				if err := m.run(); err == nil {
-					t.Fatalf("%v of %d ranks ends without rank %d", name, n, late)
+					t.Fatalf("%v of %d ranks: a rank completes without rank %d", name, n, late)
 				}
 				waits := map[int32]bool{}
 				for i, rank := range m.owner {

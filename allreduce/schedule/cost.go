@@ -9,33 +9,34 @@ import (
 	"time"
 )
 
-// Model is a place where ranks run, in numbers, to predict how long an all-reduce
-// takes there.
+// Model describes an environment by a few constants, from which [Model.Predict]
+// computes the time of an all-reduce.
 type Model struct {
-	// Name of the place.
+	// Name is shown in tables.
 	Name string
-	// Alpha is the time from a write to the other end's read of an empty message.
+	// Alpha is the latency of an empty message, from the write to the read at the other end.
 	Alpha time.Duration
-	// Overhead is the processor time of a message, per side.
+	// Overhead is the processor time of a message on each side.
 	Overhead time.Duration
-	// Beta is the time per byte, in ns: on the wire, of each direction; with Cores
-	// the processor time of moving it from rank to rank.
+	// Beta is the time per byte in ns. Without Cores it is the time on the wire in one
+	// direction, with Cores the processor time to move a byte from rank to rank.
 	Beta float64
 	// Gamma is the time to add a byte, in ns.
 	Gamma float64
-	// Stream is the processor time per byte, in ns, of a pass over a vector's bytes
-	// beyond Cache: they come from memory. It counts only with Cores.
+	// Stream is the additional processor time per byte, in ns, of a pass over the bytes of
+	// a vector beyond Cache, which come from memory. It is used only with Cores.
 	Stream float64
-	Cache  int
-	// Chunk is how many bytes travel at once.
+	// Cache is the number of bytes that the processor's caches hold.
+	Cache int
+	// Chunk is the number of bytes that are sent at once.
 	Chunk int
-	// Cores is how many processors all ranks share. 0: each rank has its own host, so
-	// that the wire is what they wait for.
+	// Cores is the number of processors that all ranks share. 0: each rank has a host
+	// of its own, and the wire is the bottleneck.
 	Cores int
 }
 
-// The two places of predictions, with all constants of the cost model. Auto goes by the
-// first; what is good on one host it knows from measuring.
+// The two environments with a model. Auto uses Network; for ranks of one host it uses
+// the table of measurements instead.
 var (
 	// Network is a switch of 10 Gbit/s with one rank per host.
 	Network = Model{
@@ -49,20 +50,20 @@ var (
 	}
 )
 
-// load is what a schedule asks of a job, in units of the vector and of messages.
+// load is the cost of a schedule, in vectors and messages.
 type load struct {
-	hops     int     // messages one after the other
-	fills    int     // of them, those that carry a chunk while a pipeline fills
-	part     float64 // vectors that a hop carries, without a pipeline
+	hops     int     // messages in the longest chain
+	fills    int     // hops during which a pipeline fills, one chunk each
+	part     float64 // vectors per hop, without a pipeline
 	wire     float64 // vectors through the busiest rank's wire, per direction
-	adds     float64 // vectors that the busiest rank adds, while others wait
+	adds     float64 // vectors that the busiest rank adds while others wait
 	messages float64 // of all ranks
 	moved    float64 // vectors from rank to rank, of all ranks
 	burst    int     // messages that one rank sends at once, beyond the hops
-	passes   float64 // over a rank's vector
+	passes   float64 // of each rank over its vector
 }
 
-// loadOf is what the schedule needs for size ranks and so many bytes.
+// loadOf returns the load of a schedule for size ranks and a vector of bytes bytes.
 func loadOf(name Name, size, bytes int) load {
 	n, places := float64(size), 1<<(bits.Len(uint(size))-1)
 	levels := bits.Len(uint(size)) - 1
@@ -74,7 +75,7 @@ func loadOf(name Name, size, bytes int) load {
 		m := p*float64(levels) + 2*extra
 		return load{hops: levels + 2*folded, part: 1, wire: w, adds: float64(levels + folded), messages: m, moved: m, passes: float64(max(1, levels))}
 	case Halving:
-		m := 2*p*float64(levels)*float64(1+folded) + 4*extra // with a fold, the two halves apart
+		m := 2*p*float64(levels)*float64(1+folded) + 4*extra // with a fold, each half separately
 		return load{hops: 2 * (levels + folded), part: (p - 1) / p / float64(levels), wire: 2*(p-1)/p + float64(folded), adds: (p - 1) / p, messages: m, moved: 2 * (n - 1), passes: 2}
 	case Ring:
 		return load{hops: 2 * (size - 1), part: 1 / n, wire: 2 * (n - 1) / n, adds: 1 / n, messages: 2 * n * (n - 1), moved: 2 * (n - 1), passes: 2}
@@ -94,7 +95,7 @@ func loadOf(name Name, size, bytes int) load {
 	panic("BUG: schedule: no cost of " + name.String())
 }
 
-// treeLoad is how many edges the busiest rank of a binary tree has.
+// treeLoad returns the number of edges of the busiest rank of a binary tree.
 func treeLoad(size int) float64 {
 	switch {
 	case size == 2:
@@ -105,16 +106,16 @@ func treeLoad(size int) float64 {
 	return 3
 }
 
-// Predict is how long an all-reduce of s takes at m.
+// Predict returns the time that an all-reduce of s takes in m.
 func (m Model) Predict(s Spec) time.Duration {
-	s = s.checked()
+	s = s.withDefaults()
 	if s.Size == 1 {
 		return 0
 	}
 	return time.Duration(m.predict(s.Schedule, s.Size, s.Bytes))
 }
 
-// predict is the time in ns.
+// predict returns the time in ns.
 func (m Model) predict(name Name, size, bytes int) float64 {
 	l, n := loadOf(name, size, bytes), float64(bytes)
 	alpha, o := float64(m.Alpha), float64(m.Overhead)
@@ -126,40 +127,40 @@ func (m Model) predict(name Name, size, bytes int) float64 {
 		if l.fills > 0 {
 			hop = math.Min(hop, float64(m.Chunk))
 		}
-		// Processors without work wait for the longest chain of hops; where that is as
-		// long as the work, some of both counts.
+		// Idle processors wait for the longest chain of hops. Where it takes as long as the
+		// work, both count in part.
 		return math.Hypot(work/float64(m.Cores), float64(l.hops)*(alpha+hop*m.Beta))
 	}
 	fill := math.Min(float64(m.Chunk), n) * 2 * m.Beta
 	return float64(l.hops)*(alpha+2*o) + float64(l.burst)*2*o + float64(l.fills)*fill + l.wire*n*m.Beta + l.adds*n*m.Gamma
 }
 
-// choices are what Auto chooses from, the simple before the elaborate.
-var choices = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree, Direct}
+// candidates are the candidates of Auto, simple ones first.
+var candidates = [...]Name{Doubling, Halving, Ring, BinaryTree, DoubleTree, Direct}
 
 const (
-	// margin is how much better a choice must be than one before it.
+	// margin is the factor by which a candidate must be faster than all earlier ones.
 	margin = 0.97
-	// directLoad is how much may come to rank 0 at once, and crowdLoad how much where it has
-	// been measured, from few ranks.
-	directLoad = 128 << 10
-	crowdLoad  = 512 << 10
+	// directLoad is the number of bytes that may arrive at rank 0 at once in a direct
+	// exchange; hostDirectLoad is the same limit for few ranks, where it has been measured.
+	directLoad     = 128 << 10
+	hostDirectLoad = 512 << 10
 )
 
-// may says whether Auto may choose a schedule. Direct exchange is for short vectors: all
-// ranks send to rank 0 at the same time, and the model does not know how slow that is
-// with more than what sockets and caches hold.
-func (s Spec) may(name Name) bool {
+// allows reports whether Auto may choose a schedule. Direct exchange is limited to short
+// vectors: all ranks send to rank 0 at once, and the model does not cover the slowdown
+// beyond the capacity of sockets and caches.
+func (s Spec) allows(name Name) bool {
 	limit := directLoad
-	if s.Size <= crowd {
-		limit = crowdLoad
+	if s.Size <= maxHostRanks {
+		limit = hostDirectLoad
 	}
 	return (!s.Ordered || name.Ordered()) && (name != Direct || (s.Size-1)*s.Bytes <= limit)
 }
 
-// Pick is the schedule that Auto stands for. As it decides the order of additions
-// it is a function of Size and Bytes (and Ordered) alone: nobody asks where
-// the ranks are. It is the best on a network, with few ranks of those that are good on
+// Pick returns the schedule that Auto stands for. It depends only on Size, Bytes and
+// Ordered, not on the hosts of the ranks, because it decides the order of additions.
+// It is the fastest on a network among those that, for few ranks, are also fast on
 // one host.
 func (s Spec) Pick() Name {
 	if s.Size < 2 {
@@ -167,8 +168,8 @@ func (s Spec) Pick() Name {
 	}
 	good := s.goodOnHost()
 	pick, least := Auto, math.Inf(1)
-	for _, name := range choices {
-		if !s.may(name) || strings.IndexByte(good, name.Letter()) < 0 {
+	for _, name := range candidates {
+		if !s.allows(name) || strings.IndexByte(good, name.Letter()) < 0 {
 			continue
 		}
 		if t := Network.predict(name, s.Size, s.Bytes); t < margin*least {
@@ -178,12 +179,12 @@ func (s Spec) Pick() Name {
 	return pick
 }
 
-// Resolve is s with its defaults and with what Auto stands for.
-func (s Spec) Resolve() Spec { return s.checked() }
+// Resolve returns s with its defaults and with the schedule that Auto stands for.
+func (s Spec) Resolve() Spec { return s.withDefaults() }
 
-// Steps is about how many steps the programs of all ranks have.
+// Steps returns the approximate number of steps of all ranks' programs together.
 func (s Spec) Steps() int {
-	s = s.checked()
+	s = s.withDefaults()
 	chunks := 1.0
 	if s.Schedule == DoubleTree {
 		chunks = 1 + float64(s.Bytes/s.Chunk)/2

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What the formulas give by hand, on the network: alpha + 2 o = 34 µs a hop.
+// The expected times are computed by hand from the formulas, for the network: alpha + 2 o = 34 µs a hop.
 func TestPredictionsAreThoseOfTheFormulas(t *testing.T) {
 	for _, c := range []struct {
 		name        Name
@@ -64,8 +64,8 @@ func TestLoadsAreThoseOfThePrograms(t *testing.T) {
 	}
 }
 
-// What Auto picks is a function of ranks, bytes and Ordered alone, keeps the order if
-// it must, and is nowhere far from the best.
+// The choice of Auto depends only on ranks, bytes and Ordered, keeps the order if
+// required, and is never much slower than the best.
 func TestPick(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 1024).Draw(t, "ranks")
@@ -84,8 +84,8 @@ func TestPick(t *testing.T) {
 			return
 		}
 		best, good := math.Inf(1), false
-		for _, other := range choices {
-			if s.may(other) {
+		for _, other := range candidates {
+			if s.allows(other) {
 				best = min(best, Network.predict(other, n, bytes))
 				good = good || strings.IndexByte(s.goodOnHost(), other.Letter()) >= 0
 			}
@@ -94,7 +94,7 @@ func TestPick(t *testing.T) {
 			t.Fatalf("%+v: %v is not one of %s, which are good on one host", s, name, s.goodOnHost())
 		}
 		limit := worstRatio
-		if n > crowd {
+		if n > maxHostRanks {
 			limit = 1 / margin
 		}
 		if network := Network.predict(name, n, bytes) / best; network > limit {
@@ -103,7 +103,7 @@ func TestPick(t *testing.T) {
 	})
 }
 
-// The table has a schedule for each number of ranks, its sizes grow, and the nearest counts.
+// The table has a schedule for each number of ranks, its sizes rise, and the nearest size is used.
 func TestMeasured(t *testing.T) {
 	for i, row := range measured {
 		if i > 0 && row.bytes <= measured[i-1].bytes {
@@ -123,7 +123,7 @@ func TestMeasured(t *testing.T) {
 	if got, want := (Spec{Size: 4, Bytes: 1 << 40}).goodOnHost(), measured[len(measured)-1].good[2]; got != want {
 		t.Errorf("beyond the table: %q, want %q", got, want)
 	}
-	if got := (Spec{Size: crowd + 1, Bytes: 4}).goodOnHost(); got != letters {
+	if got := (Spec{Size: maxHostRanks + 1, Bytes: 4}).goodOnHost(); got != letters {
 		t.Errorf("ranks that share no host: %q", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestNamesAreParsed(t *testing.T) {
 		t.Errorf("double-tree is parsed as %v, %v", got, err)
 	}
 	if _, err := ParseName("star"); err == nil {
-		t.Error("a star is a schedule")
+		t.Error("ParseName accepts \"star\"")
 	}
 	if Name(99).Valid() {
 		t.Error("schedule 99 is valid")

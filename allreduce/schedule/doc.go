@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule says who sends what to whom, and what is added to what, in a
-// collective. It moves no bytes: a [Program] is one rank's share of a collective
-// as a list of steps, a [Run] carries it through part by part, and a driver moves
-// the bytes.
+// Package schedule computes the messages and additions of a collective. It moves no
+// bytes: a [Program] is the list of one rank's steps, a [Run] tracks which part of which
+// step may be sent or received next, and a driver moves the bytes.
 //
 //	s := schedule.Spec{Schedule: schedule.Ring, Size: 8, Bytes: len(vec), Elem: 4}
 //	p := s.AllReduce(rank)      // also Reduce, Broadcast, AllGather, Barrier, …
@@ -11,17 +10,17 @@
 //
 // # The order of additions
 //
-// It is a function of [Spec] without its Chunk alone: whatever arrives first, over
-// whatever wire, each element is put together as [Spec.Sums] says, on all ranks.
-// Operands stand in the order of the ranks in all schedules that [Name.Ordered]
-// names. [Auto] stands for the schedule that [Spec.Pick] picks by the cost model.
-// [Spec.Quotient] says whether ranks of one host may sum among themselves first.
+// The order depends only on [Spec], without its Chunk. Whatever arrives first and over
+// whatever connection, each element is summed on all ranks as [Spec.Sums] describes.
+// In all schedules for which [Name.Ordered] is true, the operands are in the order of
+// the ranks. [Auto] stands for the schedule that [Spec.Pick] returns.
+// [Spec.Quotient] reports whether the ranks of one host may sum among themselves first.
 //
-// # How it is known
+// # Verification
 //
-// [Execute] runs the programs of all ranks on symbols instead of numbers, with
-// nothing buffered between ranks, and reports what stands where. The tests do so for
-// each schedule and 1 to 130 ranks, and compare with Sums.
+// [Execute] runs the programs of all ranks on symbols instead of numbers, without
+// buffers between ranks, and returns the sum that each rank ends with. The tests do so
+// for each schedule and 1 to 130 ranks, and compare the outcome with Sums.
 //
 // docs/schedules.md has pictures, the table of schedules and the cost model.
 package schedule

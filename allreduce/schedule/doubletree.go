@@ -9,35 +9,35 @@ import (
 	"github.com/gvw-project/gvw/allreduce/topo"
 )
 
-// doubleTree sums each half of the vector along a tree of its own (topo.Double), chunk
-// by chunk: who is in the middle of one tree is a leaf of the other, so a rank
-// sends each byte twice, where one tree makes some send it three times.
+// doubleTree sums each half of the vector along its own tree (topo.Double), chunk by
+// chunk. A rank that is an inner node of one tree is a leaf of the other. So each rank
+// sends each byte twice, whereas in a single tree some ranks send it three times.
 //
 // The steps are sorted by a clock on which a hop takes one tick and chunk k starts
-// at tick k: a chunk from the depths of one tree and another on its way down the
-// other one share edges, and each needs its turn. Messages only wait
-// for earlier ticks, so nobody waits in a circle.
+// at tick k. Chunks that go up one tree share edges with chunks that go down the
+// other, and the clock fixes their order. Messages wait only for earlier ticks, so
+// there is no cycle of waits.
 func (s Spec) doubleTree(rank int) *Program {
 	b := s.builder(rank)
 	first, second := topo.Double(s.Size)
 	mid := s.cutIn(0, s.Bytes, 1, 2)
 	steps := s.treeSteps(nil, 0, first, rank, 0, mid)
 	steps = s.treeSteps(steps, 1, second, rank, mid, s.Bytes)
-	slices.SortStableFunc(steps, func(x, y timed) int { return cmp.Compare(x.tick, y.tick) })
-	b.window(steps)
+	slices.SortStableFunc(steps, func(x, y timedStep) int { return cmp.Compare(x.tick, y.tick) })
+	b.addWindowed(steps)
 	return b.seal()
 }
 
-// timed is a step of a tree's chunk.
-type timed struct {
+// timedStep is a step for one chunk of one tree.
+type timedStep struct {
 	Step
 	tick, tree, chunk int
-	down, up          bool // it takes a result from the parent; it gives a sum to it
-	window            int
+	down, up          bool // it receives a result from the parent; it sends a sum to it
+	window            int  // windowOf the tree
 }
 
-// treeSteps appends the rank's steps for one tree and the bytes lo … hi.
-func (s Spec) treeSteps(steps []timed, tree int, t topo.Tree, rank, lo, hi int) []timed {
+// treeSteps appends the rank's steps for one tree and the bytes lo … hi of the vector.
+func (s Spec) treeSteps(steps []timedStep, tree int, t topo.Tree, rank, lo, hi int) []timedStep {
 	left, right := t.Children(rank)
 	up := t.Parent(rank)
 	height, top, depth := heightOf(t, rank), t.Depth(), 0
@@ -46,9 +46,9 @@ func (s Spec) treeSteps(steps []timed, tree int, t topo.Tree, rank, lo, hi int) 
 		depth++
 	}
 	for k := 0; lo+k*s.Chunk < hi; k++ {
-		x := timed{tree: tree, chunk: k, window: windowOf(top)}
+		x := timedStep{tree: tree, chunk: k, window: windowOf(top)}
 		x.Lo, x.Hi = lo+k*s.Chunk, min(lo+(k+1)*s.Chunk, hi)
-		add := func(act Act, peer, tick int) *timed {
+		add := func(act Act, peer, tick int) *timedStep {
 			x.Act, x.Peer, x.tick = act, peer, k+tick
 			steps = append(steps, x)
 			return &steps[len(steps)-1]
@@ -72,14 +72,15 @@ func (s Spec) treeSteps(steps []timed, tree int, t topo.Tree, rank, lo, hi int) 
 	return steps
 }
 
-// windowOf is how many chunks a rank may give to its parent ahead of those it has
-// taken from it. Without a bound early sums crowd out results on the network: with
-// 1,000 ranks that costs a third. It lets a whole way up and down fill.
+// windowOf returns the number of chunks by which the sums that a rank has sent to its
+// parent may be ahead of the results that it has received. Without a bound, early sums
+// delay results on the network: with 1,000 ranks by a third. The window is large enough
+// to fill the whole path up and down.
 func windowOf(height int) int { return max(16, 2*height+2) }
 
-// window adds the steps, each sum that goes up after the result that came down so many
-// chunks before.
-func (b builder) window(steps []timed) {
+// addWindowed adds the steps. Each sum that goes up waits for the result that came down
+// addWindowed chunks before.
+func (b builder) addWindowed(steps []timedStep) {
 	type key struct{ tree, chunk int }
 	taken := map[key]int32{}
 	for i, x := range steps {
@@ -95,7 +96,7 @@ func (b builder) window(steps []timed) {
 	}
 }
 
-// heightOf is the number of edges from rank to the farthest leaf below it.
+// heightOf returns the number of edges from rank to the farthest leaf below it; -1 for no rank.
 func heightOf(t topo.Tree, rank int) int {
 	if rank == topo.None {
 		return -1
@@ -104,31 +105,31 @@ func heightOf(t topo.Tree, rank int) int {
 	return 1 + max(heightOf(t, left), heightOf(t, right))
 }
 
-// doubleTreeSums are the sums of the two halves.
+// doubleTreeSums returns the sums of the two halves.
 func (s Spec) doubleTreeSums() []Sum {
 	first, second := topo.Double(s.Size)
 	mid := s.cutIn(0, s.Bytes, 1, 2)
-	sums := []Sum{{mid, s.Bytes, appendSooner(nil, second, second.Root())}}
+	sums := []Sum{{mid, s.Bytes, appendLowerFirst(nil, second, second.Root())}}
 	if mid > 0 {
-		sums = append([]Sum{{0, mid, appendSooner(nil, first, first.Root())}}, sums...)
+		sums = append([]Sum{{0, mid, appendLowerFirst(nil, first, first.Root())}}, sums...)
 	}
 	return merge(sums)
 }
 
-// appendSooner appends the sum of rank's subtree. The child that is less deep
-// is joined first, as its sum is there first.
-func appendSooner(dst []int32, t topo.Tree, rank int) []int32 {
+// appendLowerFirst appends the sum of rank's subtree. The child with the lower subtree
+// is joined first, as its sum arrives first.
+func appendLowerFirst(dst []int32, t topo.Tree, rank int) []int32 {
 	left, right := t.Children(rank)
 	leftFirst := heightOf(t, left) <= heightOf(t, right)
 	if left != topo.None {
-		dst = appendSooner(dst, t, left)
+		dst = appendLowerFirst(dst, t, left)
 	}
 	dst = append(dst, int32(rank))
 	if left != topo.None && leftFirst {
 		dst = append(dst, Join)
 	}
 	if right != topo.None {
-		dst = append(appendSooner(dst, t, right), Join)
+		dst = append(appendLowerFirst(dst, t, right), Join)
 	}
 	if left != topo.None && !leftFirst {
 		dst = append(dst, Join)

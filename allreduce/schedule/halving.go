@@ -4,67 +4,68 @@ package schedule
 
 import "slices"
 
-// halving: ranks at distance 1, 2, 4, … exchange halves of what they are
-// still to sum, until each has a segment of the result; then the same back, with
-// growing segments. Near ranks first, so that sums hold neighbours.
+// halving returns the program of recursive halving and doubling. Ranks at distance 1, 2, 4, …
+// exchange halves of their current range, until each has one segment of the result.
+// Then the exchanges run in reverse, with growing segments. The nearest ranks come first,
+// so that each sum has adjacent ranks.
 //
-// Where two ranks share a place each sums half of the vector for the two, and
-// takes part with that half alone.
+// Two ranks that share a place each sum half of the vector for both of them, and
+// take part with only that half.
 func (s Spec) halving(rank int) *Program {
 	b, f := s.builder(rank), foldOf(s.Size)
 	place := f.place(rank)
 	mid := s.cutIn(0, s.Bytes, 1, 2)
 	if f.extra == 0 {
-		b.butterfly(s, wing{f, place, 0, s.Bytes, 0})
+		b.butterfly(s, block{f, place, 0, s.Bytes, 0})
 		return b.seal()
 	}
-	wings := [2]wing{{f, place, 0, mid, 0}, {f, place, mid, s.Bytes, 1}}
+	blocks := [2]block{{f, place, 0, mid, 0}, {f, place, mid, s.Bytes, 1}}
 	if !f.paired(place) {
-		b.butterfly(s, wings[0], wings[1])
+		b.butterfly(s, blocks[0], blocks[1])
 		return b.seal()
 	}
-	mine, other := wings[rank%2], wings[1-rank%2]
-	mate := rank ^ 1
-	b.some(Give, mate, other.lo, other.hi)
-	b.some(joinFrom(mate, rank), mate, mine.lo, mine.hi)
+	mine, other := blocks[rank%2], blocks[1-rank%2]
+	partner := rank ^ 1
+	b.addNonEmpty(Give, partner, other.lo, other.hi)
+	b.addNonEmpty(joinFrom(partner, rank), partner, mine.lo, mine.hi)
 	b.butterfly(s, mine)
-	b.some(Give, mate, mine.lo, mine.hi)
-	b.some(Take, mate, other.lo, other.hi)
+	b.addNonEmpty(Give, partner, mine.lo, mine.hi)
+	b.addNonEmpty(Take, partner, other.lo, other.hi)
 	return b.seal()
 }
 
-// wing is a range of the vector that places halve and double.
-type wing struct {
+// block is a range of the vector that the places halve and double.
+type block struct {
 	fold
 	place  int
 	lo, hi int
-	side   int // of a pair: which of the two ranks takes part
+	side   int // which of the two ranks of a pair takes part: 0 or 1
 }
 
-// butterfly adds the steps of all wings of a rank, level by level.
-func (b builder) butterfly(s Spec, wings ...wing) {
-	before := make([][]wing, 0, 32) // the wings at each level
-	for d := 1; d < wings[0].places; d *= 2 {
-		before = append(before, slices.Clone(wings))
-		for i, w := range wings {
+// butterfly adds the steps of all blocks of a rank, level by level.
+func (b builder) butterfly(s Spec, blocks ...block) {
+	before := make([][]block, 0, 32) // the wings at each level
+	for d := 1; d < blocks[0].places; d *= 2 {
+		before = append(before, slices.Clone(blocks))
+		for i, w := range blocks {
 			keep, give := w.halves(s, d)
-			b.some(Give, w.peer(d), give.lo, give.hi)
-			b.some(joinFrom(w.peer(d), b.p.Rank), w.peer(d), keep.lo, keep.hi)
-			wings[i] = keep
+			b.addNonEmpty(Give, w.peer(d), give.lo, give.hi)
+			b.addNonEmpty(joinFrom(w.peer(d), b.p.Rank), w.peer(d), keep.lo, keep.hi)
+			blocks[i] = keep
 		}
 	}
 	for level, whole := range slices.Backward(before) {
 		for i, w := range whole {
-			keep, lacks := w.halves(s, 1<<level)
-			b.some(Give, w.peer(1<<level), keep.lo, keep.hi)
-			b.some(Take, w.peer(1<<level), lacks.lo, lacks.hi)
-			wings[i] = w
+			keep, missing := w.halves(s, 1<<level)
+			b.addNonEmpty(Give, w.peer(1<<level), keep.lo, keep.hi)
+			b.addNonEmpty(Take, w.peer(1<<level), missing.lo, missing.hi)
+			blocks[i] = w
 		}
 	}
 }
 
-// peer is the rank that takes part for the place at distance d.
-func (w wing) peer(d int) int {
+// peer returns the rank that takes part for the place at distance d.
+func (w block) peer(d int) int {
 	place := w.place ^ d
 	if w.paired(place) {
 		return w.first(place) + w.side
@@ -72,8 +73,8 @@ func (w wing) peer(d int) int {
 	return w.first(place)
 }
 
-// halves are what the place goes on with after distance d, and what its partner does.
-func (w wing) halves(s Spec, d int) (keep, give wing) {
+// halves returns the half that the place keeps after distance d, and the one that its partner keeps.
+func (w block) halves(s Spec, d int) (keep, give block) {
 	keep, give = w, w
 	mid := s.cutIn(w.lo, w.hi, 1, 2)
 	if w.place&d == 0 {

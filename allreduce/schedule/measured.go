@@ -4,23 +4,23 @@ package schedule
 
 import "strings"
 
-// crowd is up to how many ranks Pick thinks of ranks that share a host: more do not
-// share two processors.
-const crowd = 8
+// maxHostRanks is the largest number of ranks for which Pick uses the measurements on one host.
+// More ranks are unlikely to share two processors.
+const maxHostRanks = 8
 
-// letters of the schedules, in the order of their numbers.
+// letters are the abbreviations of the schedules, in the order of their numbers.
 const letters = "?DHRTBXV"
 
-// Letter is the schedule's in tables.
+// Letter returns the abbreviation of the schedule in tables.
 func (n Name) Letter() byte { return letters[n] }
 
-// measured says which schedules are good where 2 to 8 ranks share a host of two
+// measured lists the schedules that are fast where 2 to 8 ranks share a host with two
 // processors: those within 10 % of the fastest, by gvw bench allreduce --checksum off. No
-// formula that we have tried says it as well: processes, caches and sockets
-// meet there. bench/picks makes the table; bench/README.md has the figures behind it.
+// formula that was tried predicts them as well, because scheduling, caches and socket
+// buffers interact. bench/picks makes the table; bench/README.md has the measurements.
 var measured = [...]struct {
-	bytes int // and sizes to which it is the nearest, by their logarithms
-	good  [crowd - 1]string
+	bytes int                      // and sizes that are nearest to it on a logarithmic scale
+	good  [maxHostRanks - 1]string // by Size-2: letters of schedules
 }{
 	{4, [...]string{"D", "DT", "X", "TX", "DTBX", "T", "X"}},
 	{1024, [...]string{"D", "DT", "TX", "TX", "DTX", "T", "X"}},
@@ -35,21 +35,21 @@ var measured = [...]struct {
 	{16777216, [...]string{"HRBX", "HRTBX", "HRBX", "HRB", "HTBX", "TB", "HTB"}},
 }
 
-// goodOnHost are the letters of the schedules that are good on one host.
+// goodOnHost returns the letters of the schedules that are fast on one host.
 func (s Spec) goodOnHost() string {
-	if s.Size > crowd {
+	if s.Size > maxHostRanks {
 		return letters
 	}
 	row := &measured[0]
 	for i := range measured[1:] {
-		// The border of two sizes is their geometric mean.
+		// The border between two sizes is their geometric mean.
 		if lower, upper := &measured[i], &measured[i+1]; float64(s.Bytes)*float64(s.Bytes) > float64(lower.bytes)*float64(upper.bytes) {
 			row = upper
 		}
 	}
 	good := row.good[s.Size-2]
-	if !strings.ContainsFunc(good, func(r rune) bool { return s.may(Name(strings.IndexRune(letters, r))) }) {
-		return letters // none keeps the order that is asked for
+	if !strings.ContainsFunc(good, func(r rune) bool { return s.allows(Name(strings.IndexRune(letters, r))) }) {
+		return letters // none keeps the order that Ordered requires
 	}
 	return good
 }

@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// Name names a way to all-reduce. Its numbers are part of the protocol.
+// Name is the number of an all-reduce schedule. The numbers are part of the wire protocol.
 type Name uint8
 
-// The schedules. Auto stands for the one that [Spec.Pick] picks.
+// The schedules. Auto stands for the one that [Spec.Pick] returns.
 const (
 	Auto       Name = 0
-	Doubling   Name = 1 // recursive doubling: the whole vector to a partner, log2 N times
-	Halving    Name = 2 // halving and doubling, after Rabenseifner
-	Ring       Name = 3 // a ring with cut-through
-	BinaryTree Name = 4 // the pipelined binary tree
-	DoubleTree Name = 5 // two trees, half of the vector each
-	Direct     Name = 6 // everybody with everybody: each rank sums a segment; a short vector rank 0 alone
-	VWTree     Name = 7 // the pipelined tree in the shape of vw's spanning_tree
+	Doubling   Name = 1 // recursive doubling: the whole vector to log2 N partners in turn
+	Halving    Name = 2 // recursive halving and doubling (Rabenseifner)
+	Ring       Name = 3 // ring with cut-through
+	BinaryTree Name = 4 // pipelined binary tree
+	DoubleTree Name = 5 // two trees, each for half of the vector
+	Direct     Name = 6 // each rank with each other: each sums a segment, rank 0 a short vector
+	VWTree     Name = 7 // pipelined tree in the shape of vw's spanning_tree
 )
 
-// Names are the schedules that can be asked for, Auto not among them.
+// Names are the schedules that a caller can request, without Auto.
 var Names = []Name{Doubling, Halving, Ring, BinaryTree, DoubleTree, Direct, VWTree}
 
 var nameTexts = [...]string{"auto", "doubling", "halving", "ring", "tree", "double_tree", "direct", "vw_tree"}
 
+// String returns the name that options use, such as double_tree.
 func (n Name) String() string {
 	if int(n) < len(nameTexts) {
 		return nameTexts[n]
@@ -34,10 +35,10 @@ func (n Name) String() string {
 	return fmt.Sprintf("schedule %d", uint8(n))
 }
 
-// Valid says whether n is one of the constants.
+// Valid reports whether n is one of the constants.
 func (n Name) Valid() bool { return int(n) < len(nameTexts) }
 
-// ParseName is the schedule of that name, Auto included. Dashes may stand for
+// ParseName returns the schedule of that name, which may be auto. Dashes count as
 // underscores.
 func ParseName(text string) (Name, error) {
 	for i, t := range nameTexts {
@@ -45,10 +46,10 @@ func ParseName(text string) (Name, error) {
 			return Name(i), nil
 		}
 	}
-	return Auto, fmt.Errorf("schedule: there is no schedule %q: choose one of %s", text, strings.Join(nameTexts[:], ", "))
+	return Auto, fmt.Errorf("schedule: unknown schedule %q: use one of %s", text, strings.Join(nameTexts[:], ", "))
 }
 
-// Ordered says that each sum has its operands in the order of the ranks, so that
-// an operation need not be commutative. Only the ring's sums do not: each
-// begins at another rank and wraps around at the last one.
+// Ordered reports whether the operands of each sum are in the order of the ranks, so
+// that the operation need not be commutative. Only the ring's are not: each of its
+// sums begins at another rank and wraps around at the last one.
 func (n Name) Ordered() bool { return n != Ring && n != Auto }

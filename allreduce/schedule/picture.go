@@ -9,7 +9,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/topo"
 )
 
-// Graph says who sends how much to whom in an all-reduce.
+// Graph returns the messages and bytes between each pair of ranks in an all-reduce.
 func (s Spec) Graph() topo.Graph {
 	g := topo.Graph{Size: s.Size}
 	for rank := range s.Size {
@@ -27,6 +27,7 @@ func (s Spec) Graph() topo.Graph {
 	return g
 }
 
+// String returns the act's name in lists of steps.
 func (a Act) String() string {
 	if names := [...]string{"give", "take", "below", "above"}; int(a) < len(names) {
 		return names[a]
@@ -34,7 +35,7 @@ func (a Act) String() string {
 	return fmt.Sprintf("act %d", uint8(a))
 }
 
-// String lists the steps, one a line: what is joined is written as the sum it makes.
+// String lists the steps, one per line. A join is written as the sum that it computes.
 func (p *Program) String() string {
 	var b strings.Builder
 	for i, s := range p.Steps {

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// Whatever arrives first and however a step is cut into parts, every rank ends
-// with the sum of all, also of an empty vector.
+// In whatever order messages arrive and however steps are cut into parts, every rank
+// ends with the sum of all contributions, also of an empty vector.
 func TestProgramsSumInAnyOrder(t *testing.T) {
 	for _, name := range Names {
 		for n := 2; n <= 12; n++ {
 			for _, size := range []int{0, 1, 7, 64} {
-				sumShaken(t, Spec{Schedule: name, Size: n, Bytes: size, Chunk: 2})
+				sumInRandomOrder(t, Spec{Schedule: name, Size: n, Bytes: size, Chunk: 2})
 			}
 		}
 	}
 }
 
-func sumShaken(t *testing.T, s Spec) {
+func sumInRandomOrder(t *testing.T, s Spec) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(s.Size), uint64(s.Bytes)))
 	ranks := make([]*simulated, s.Size)
@@ -30,7 +30,7 @@ func sumShaken(t *testing.T, s Spec) {
 		}
 		ranks[r].run.Start(s.AllReduce(r), 1+rng.IntN(9))
 	}
-	shake(t, ranks, rng)
+	moveRandomly(t, ranks, rng)
 	for r, x := range ranks {
 		if !x.run.Finished() {
 			t.Fatalf("%+v: rank %d is not finished", s, r)
@@ -43,15 +43,15 @@ func sumShaken(t *testing.T, s Spec) {
 	}
 }
 
-// simulated is a rank with links that hold what was sent to it, by sender.
+// simulated is a rank with the messages that were sent to it, by sender.
 type simulated struct {
 	run   Run
 	vec   []uint64
 	links map[int][][]uint64
 }
 
-// shake lets random ranks do random things until nothing moves.
-func shake(t *testing.T, ranks []*simulated, rng *rand.Rand) {
+// moveRandomly lets random ranks make random moves until no move is possible.
+func moveRandomly(t *testing.T, ranks []*simulated, rng *rand.Rand) {
 	t.Helper()
 	for idle := 0; idle < 600*len(ranks); idle++ {
 		r := rng.IntN(len(ranks))
@@ -59,7 +59,7 @@ func shake(t *testing.T, ranks []*simulated, rng *rand.Rand) {
 		p := rng.IntN(len(s.run.prog.Peers))
 		peer := s.run.prog.Peers[p]
 		if m, ok := s.run.NextSend(p); ok && rng.IntN(2) == 0 {
-			// Parts are as long as the sender likes: the receiver cuts its own, so send
+			// The sender chooses the length of parts, and the receiver cuts its own. So send
 			// element by element, and an empty message as one of no elements.
 			to := ranks[peer]
 			for i := m.Lo; i < m.Hi; i++ {

@@ -7,19 +7,20 @@ import (
 	"slices"
 )
 
-// Quotient answers whether ranks that share a host may sum among themselves first.
-// That keeps the order of additions if in each sum every group is an operand as a
-// whole, and some schedule of the groups' leaders adds the rest the same way: then
-// a group evaluates its part of [Spec.Sums], and its leader all-reduces among
-// leaders with the returned schedule, as rank g for groups[g]. The result has the same bits.
+// Quotient reports whether the ranks of each host may sum among themselves first, and
+// the schedule that then joins the groups. The order of additions stays the same if
+// each group as a whole is one operand of each sum, and if some schedule of the groups'
+// leaders adds these operands in the same way. A group then evaluates its part of
+// [Spec.Sums], and its leader is rank g for groups[g] in an all-reduce of the
+// leaders. The result has the same bits.
 //
-// groups hold each rank once.
+// groups must contain each rank exactly once.
 func (s Spec) Quotient(groups [][]int) (Name, bool) {
-	s = s.checked()
+	s = s.withDefaults()
 	owner := s.owners(groups)
 	sums := slices.Clone(s.Sums())
 	for i := range sums {
-		expr, ok := divide(sums[i].Expr, owner, groups)
+		expr, ok := contract(sums[i].Expr, owner, groups)
 		if !ok {
 			return Auto, false
 		}
@@ -39,10 +40,10 @@ func (s Spec) Quotient(groups [][]int) (Name, bool) {
 	return Auto, false
 }
 
-// Part says what a group of ranks adds among itself: the part of each sum that has these
-// ranks, and no others. False: there is none.
+// Part returns the additions within a group of ranks: of each sum, the part that has
+// exactly these ranks. It reports false if a sum has no such part.
 func (s Spec) Part(group []int) ([]Sum, bool) {
-	s = s.checked()
+	s = s.withDefaults()
 	inside := make([]bool, s.Size)
 	for _, r := range group {
 		inside[r] = true
@@ -58,9 +59,9 @@ func (s Spec) Part(group []int) ([]Sum, bool) {
 	return merge(sums), true
 }
 
-// partOf is the part of expr with so many ranks, all of which are inside.
+// partOf returns the part of expr that has exactly the given number of ranks, all of them inside.
 func partOf(expr []int32, inside []bool, ranks int) ([]int32, bool) {
-	type span struct{ from, in, out int } // where it begins, and ranks inside and not
+	type span struct{ from, in, out int } // start in expr; ranks inside and outside the group
 	var stack []span
 	for i, x := range expr {
 		q := span{from: i}
@@ -82,7 +83,7 @@ func partOf(expr []int32, inside []bool, ranks int) ([]int32, bool) {
 	return nil, false
 }
 
-// owners is the group of each rank.
+// owners returns the index of each rank's group.
 func (s Spec) owners(groups [][]int) []int32 {
 	owner, count := make([]int32, s.Size), 0
 	for i := range owner {
@@ -91,33 +92,34 @@ func (s Spec) owners(groups [][]int) []int32 {
 	for g, ranks := range groups {
 		for _, r := range ranks {
 			if r < 0 || r >= s.Size || owner[r] >= 0 {
-				panic(fmt.Sprintf("BUG: schedule: the groups %v are not of %d ranks, each once", groups, s.Size))
+				panic(fmt.Sprintf("BUG: schedule: the groups %v do not have each of %d ranks exactly once", groups, s.Size))
 			}
 			owner[r] = int32(g)
 			count++
 		}
 	}
 	if count != s.Size || slices.ContainsFunc(groups, func(g []int) bool { return len(g) == 0 }) {
-		panic(fmt.Sprintf("BUG: schedule: the groups %v are not of %d ranks, each once", groups, s.Size))
+		panic(fmt.Sprintf("BUG: schedule: the groups %v do not have each of %d ranks exactly once", groups, s.Size))
 	}
 	return owner
 }
 
-// quotum is an operand: some ranks of a group that is not complete, or a sum of
-// whole groups.
-type quotum struct {
+// operand is an operand on the stack of contract: some ranks of an incomplete group, or a
+// sum of whole groups.
+type operand struct {
 	group int32
 	ranks int     // of the group, so far
-	expr  []int32 // of whole groups; nil: the group is not complete
+	expr  []int32 // sum of whole groups; nil: the group is incomplete
 }
 
-// divide replaces each whole group in expr by its number.
-func divide(expr, owner []int32, groups [][]int) ([]int32, bool) {
-	var stack []quotum
+// contract replaces each whole group in expr by its number. It reports false if a sum mixes
+// ranks of different groups before both groups are complete.
+func contract(expr, owner []int32, groups [][]int) ([]int32, bool) {
+	var stack []operand
 	for _, x := range expr {
-		var q quotum
+		var q operand
 		if x != Join {
-			q = quotum{group: owner[x], ranks: 1}
+			q = operand{group: owner[x], ranks: 1}
 		} else {
 			a, b := stack[len(stack)-2], stack[len(stack)-1]
 			stack = stack[:len(stack)-2]
@@ -125,7 +127,7 @@ func divide(expr, owner []int32, groups [][]int) ([]int32, bool) {
 			case a.expr != nil && b.expr != nil:
 				q.expr = append(append(a.expr, b.expr...), Join)
 			case a.expr == nil && b.expr == nil && a.group == b.group:
-				q = quotum{group: a.group, ranks: a.ranks + b.ranks}
+				q = operand{group: a.group, ranks: a.ranks + b.ranks}
 			default:
 				return nil, false
 			}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// blocks are groups of so many ranks each.
+// blocks returns groups of adjacent ranks with the given sizes.
 func blocks(counts ...int) (groups [][]int) {
 	r := 0
 	for _, n := range counts {
@@ -55,8 +55,8 @@ func TestQuotient(t *testing.T) {
 	}
 }
 
-// Put into the leaders' sum, the groups' own parts of the sum make it whole again:
-// each group's ranks appear in it together, and as often as there are ranks.
+// Substituting the groups' parts of the sum into the leaders' sum yields the sum of
+// all ranks.
 func TestQuotientsAddTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 6).Draw(t, "group sizes")
@@ -122,7 +122,7 @@ func substitute(expr, whole []int32, groups [][]int) (out []int32) {
 	return out
 }
 
-// contains says that part is a run of whole.
+// contains reports whether part is a contiguous part of whole.
 func contains(whole, part []int32) bool {
 	for i := range len(whole) - len(part) + 1 {
 		if slices.Equal(whole[i:i+len(part)], part) {
@@ -133,7 +133,7 @@ func contains(whole, part []int32) bool {
 }
 
 func TestPart(t *testing.T) {
-	s := Spec{Schedule: Doubling, Size: 6, Bytes: 64, Elem: 4} // ((0+1)+(2+3))+(4+5), say its sums
+	s := Spec{Schedule: Doubling, Size: 6, Bytes: 64, Elem: 4} // ((0+1)+(2+3))+(4+5), by Sums
 	for _, c := range []struct {
 		group []int
 		want  string
@@ -151,7 +151,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestAmong: the programs of leaders are the same steps, between other ranks.
+// Among keeps the steps of a program and changes only the ranks.
 func TestAmong(t *testing.T) {
 	leaders := []int{0, 3, 4, 9}
 	for _, name := range Names {

@@ -4,30 +4,30 @@ package schedule
 
 import "github.com/gvw-project/gvw/allreduce/topo"
 
-// small is up to how many bytes the number of hops counts for more than the load.
-const small = 64 << 10
+// smallBytes is the largest vector, in bytes, for which latency costs more than bandwidth.
+const smallBytes = 64 << 10
 
-// chains says that a pipeline through all ranks is filled and drained faster
-// than a tree sends everything twice.
-func (s Spec) chains() bool { return (s.Size-2)*s.Chunk <= s.Bytes }
+// prefersChain reports whether a pipeline through all ranks fills and drains faster than a
+// tree can send everything twice.
+func (s Spec) prefersChain() bool { return (s.Size-2)*s.Chunk <= s.Bytes }
 
-// Reduce is rank's program of a sum that ends at root, in the order of the ranks. The
-// result of the others is scratch.
+// Reduce returns rank's program of a sum that ends at root, with operands in the order of
+// the ranks. The result buffer of the other ranks is scratch.
 //
 // Small vectors go up the tree of ranks, large ones along the ranks from both ends.
 func (s Spec) Reduce(root, rank int) *Program {
-	s = s.checked()
+	s = s.withDefaults()
 	switch b := s.builder(rank); {
 	case s.Bytes == 0:
 		return s.Barrier(rank)
-	case s.chains():
+	case s.prefersChain():
 		return b.reduceChain(root)
 	default:
 		return b.reduceTree(topo.Binary(s.Size), root)
 	}
 }
 
-// reduceChain: ((0+1)+ … +root) + ( … + (N-2+N-1)).
+// reduceChain computes ((0+1)+ … +root) + ( … + (N-2+N-1)).
 func (b builder) reduceChain(root int) *Program {
 	rank, n, bytes := b.p.Rank, b.p.Size, b.p.Bytes
 	if rank <= root && rank > 0 {
@@ -45,7 +45,7 @@ func (b builder) reduceChain(root int) *Program {
 	return b.seal()
 }
 
-// reduceTree adds as PipelinedTree does; the rank at the top hands over to root.
+// reduceTree adds as PipelinedTree does; the tree's root then sends the sum to root.
 func (b builder) reduceTree(t topo.Tree, root int) *Program {
 	rank, bytes := b.p.Rank, b.p.Bytes
 	left, right := t.Children(rank)
@@ -67,17 +67,17 @@ func (b builder) reduceTree(t topo.Tree, root int) *Program {
 	return b.seal()
 }
 
-// ReduceScatter is rank's program of a sum of which each rank gets its own segment,
-// Cut(rank) … Cut(rank+1); the rest of the result is scratch. With Ordered the
+// ReduceScatter returns rank's program of a sum of which each rank gets its own segment,
+// Cut(rank) … Cut(rank+1). The rest of the result buffer is scratch. With Ordered the
 // operands stay in the order of the ranks.
 //
-// Small vectors are all-reduced by doubling, large ones go around a ring, or directly
-// to the owners of the segments.
+// Small vectors are all-reduced by doubling. Large ones go around a ring, or with Ordered
+// directly to the owners of the segments.
 func (s Spec) ReduceScatter(rank int) *Program {
-	s = s.checked()
+	s = s.withDefaults()
 	b := s.builder(rank)
 	switch {
-	case s.Bytes <= small:
+	case s.Bytes <= smallBytes:
 		return s.doubling(rank)
 	case s.Ordered:
 		b.directSum(s.Size, s.Cut)

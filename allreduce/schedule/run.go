@@ -8,35 +8,35 @@ import (
 	"github.com/gvw-project/gvw/internal/invariant"
 )
 
-// Run carries a program through one collective, part by part. It moves no bytes
-// and never waits: a driver asks for each peer what may be sent and what may be
-// received now, does it, and says so.
+// Run tracks a program through one collective, part by part. It moves no bytes
+// and never blocks: for each peer a driver asks which part may be sent and which may be
+// received now, moves it, and reports it as done.
 //
 //	run.Start(program, part)
 //	peer p:  m, ok := run.NextSend(p);    write  m.Lo … m.Hi; run.Sent(p)
 //	         m, ok := run.NextReceive(p); read and join it;   run.Received(p)
 //	until run.Finished()
 //
-// Two ranks that exchange the same bytes each give first and may join only then: if
-// both read nothing before they have sent all, they wait for ever. So a driver
-// reads an operand (Below, Above) as soon as it comes, into a buffer of its own:
-// Awaits says what it is and what of it comes next. NextReceive says when it may be
-// joined, and when a Take may go to its place. One part per peer is enough.
+// Two ranks that exchange the same bytes both send first and join afterwards. If
+// neither read before it has sent everything, they would deadlock. A driver therefore
+// reads an operand (Below, Above) as soon as it arrives, into its own buffer: Awaits
+// returns the next part of it. NextReceive returns when the part may be joined, or when
+// a Take may be written to its place. One buffered part per peer suffices.
 //
-// Peers are named by their index in Program.Peers. A part of a step is handed out
-// again until Sent or Received says that it is done; sends and receives of all
-// peers may be under way at the same time, under one lock of the driver.
+// Peers are named by their index in Program.Peers. NextSend and NextReceive return the
+// same part until Sent or Received reports it as done. Sends and receives of all
+// peers may be in progress at once, under a lock of the driver.
 type Run struct {
 	prog *Program
-	part int
-	past []int // by step: the byte up to which it is done; over: all of them
-	out  []int // by peer: how many of its sends are over
-	in   []int // by peer: how many of its receives are over
-	left int   // steps that are not over
+	part int   // the most bytes of a part
+	past []int // by step: the byte up to which it is done; stepDone: the whole step
+	out  []int // by peer: number of completed sends
+	in   []int // by peer: number of completed receives
+	left int   // steps that are not completed
 }
 
-// Start begins a collective with parts of at most part bytes, a multiple of 8.
-// After the first time with the largest program nothing is allocated.
+// Start begins a collective with parts of at most part bytes, a multiple of 8. It
+// allocates only when p is larger than all programs before.
 func (r *Run) Start(p *Program, part int) {
 	r.prog, r.part, r.left = p, part, len(p.Steps)
 	r.past = zeroed(r.past, len(p.Steps))
@@ -47,10 +47,11 @@ func (r *Run) Start(p *Program, part int) {
 	r.in = zeroed(r.in, len(p.Peers))
 }
 
-// over is past the last byte of any vector: also an empty step is over or not.
-const over = math.MaxInt
+// stepDone marks a completed step. It lies past the last byte of any vector, so that it also
+// distinguishes completed empty steps.
+const stepDone = math.MaxInt
 
-// zeroed is s with n zeros.
+// zeroed returns n zeros, in the memory of s if that is large enough.
 func zeroed(s []int, n int) []int {
 	if cap(s) < n {
 		return make([]int, n)
@@ -60,18 +61,18 @@ func zeroed(s []int, n int) []int {
 	return s
 }
 
-// NextSend is the next part for a peer, if it may go now.
+// NextSend returns the next part for a peer, and whether it may be sent now.
 func (r *Run) NextSend(peer int) (Move, bool) {
 	return r.next(r.prog.sends[peer], r.out[peer])
 }
 
-// NextReceive is where the next part from a peer goes, if it may come now.
+// NextReceive returns the next part from a peer, and whether it may be received now.
 func (r *Run) NextReceive(peer int) (Move, bool) {
 	return r.next(r.prog.receives[peer], r.in[peer])
 }
 
-// Awaits is the next part from a peer, whether or not it may come now. False:
-// nothing more comes from it.
+// Awaits returns the next part from a peer, whether or not it may be received now. It
+// reports false if nothing more comes from the peer.
 func (r *Run) Awaits(peer int) (Move, bool) {
 	if r.in[peer] == len(r.prog.receives[peer]) {
 		return Move{}, false
@@ -79,17 +80,17 @@ func (r *Run) Awaits(peer int) (Move, bool) {
 	return r.move(int(r.prog.receives[peer][r.in[peer]])), true
 }
 
-// Sent says that the part of NextSend is gone.
+// Sent marks the part of NextSend as sent.
 func (r *Run) Sent(peer int) { r.advance(r.prog.sends[peer], r.out, peer) }
 
-// Received says that the part of NextReceive is in its place.
+// Received marks the part of NextReceive as received and joined.
 func (r *Run) Received(peer int) { r.advance(r.prog.receives[peer], r.in, peer) }
 
-// Finished says that all steps are over.
+// Finished reports whether all steps are completed.
 func (r *Run) Finished() bool { return r.left == 0 }
 
-// next is the next part of the list of a peer's steps, if all steps that it
-// comes after are past it.
+// next returns the next part of a list of steps. It reports whether all steps before
+// it have passed the part.
 func (r *Run) next(steps []int32, at int) (Move, bool) {
 	if at == len(steps) {
 		return Move{}, false
@@ -99,15 +100,16 @@ func (r *Run) next(steps []int32, at int) (Move, bool) {
 		before := &r.prog.Steps[i]
 		need := min(m.Hi, before.Hi)
 		if before.Lo == before.Hi {
-			need = over
+			need = stepDone
 		}
-		if need > before.Lo && r.past[i] < need { // else the part ends before its bytes
+		if need > before.Lo && r.past[i] < need { // otherwise the part ends before the bytes of that step
 			return Move{}, false
 		}
 	}
 	return m, true
 }
 
+// move returns the next part of a step.
 func (r *Run) move(step int) Move {
 	s := &r.prog.Steps[step]
 	lo := r.past[step]
@@ -115,6 +117,7 @@ func (r *Run) move(step int) Move {
 	return Move{Step: step, Act: s.Act, Own: s.Own, Lo: lo, Hi: hi, Last: hi == s.Hi}
 }
 
+// advance marks the next part of a list of steps as done.
 func (r *Run) advance(steps []int32, at []int, peer int) {
 	if invariant.Enabled {
 		_, may := r.next(steps, at[peer])
@@ -124,7 +127,7 @@ func (r *Run) advance(steps []int32, at []int, peer int) {
 	m := r.move(int(i))
 	r.past[i] = m.Hi
 	if m.Last {
-		r.past[i] = over
+		r.past[i] = stepDone
 		at[peer]++
 		r.left--
 	}

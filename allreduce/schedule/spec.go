@@ -4,32 +4,31 @@ package schedule
 
 import "fmt"
 
-// Spec is what all ranks of a collective know: it and a rank make a program. It
-// can be compared, so it may be the key of a cache.
+// Spec describes a collective; all ranks have the same. Together with a rank it determines
+// a program. Specs are comparable, so one may be the key of a cache.
 type Spec struct {
-	// Schedule of an all-reduce. 0: what Pick says. The other collectives have no
-	// choice of the caller's.
+	// Schedule of an all-reduce. 0: the one that Pick returns. The other collectives
+	// ignore it.
 	Schedule Name
 	// Size is the number of ranks, at least 1.
 	Size int
-	// Bytes is the length of the vector.
+	// Bytes is the length of the vector, a multiple of Elem.
 	Bytes int
-	// Elem is how many bytes belong together: cuts fall on their multiples, Bytes is one.
-	// 0: 1.
+	// Elem is the size of an element in bytes. Segments begin at its multiples. 0: 1.
 	Elem int
-	// Chunk is how many bytes travel at once where steps are made per chunk; it
-	// never changes a sum. A multiple of 8. 0: 256 KiB.
+	// Chunk is the number of bytes per message where a schedule has steps per chunk, a
+	// multiple of 8. It never changes a sum. 0: 256 KiB.
 	Chunk int
 	// Ordered keeps the operands of each sum in the order of the ranks, for an operation
-	// that does not commute. false: Auto and ReduceScatter may choose a ring.
+	// that is not commutative. false: Auto and ReduceScatter may choose a ring.
 	Ordered bool
 }
 
-// DefaultChunk is the best on loopback.
+// DefaultChunk is the default of Spec.Chunk in bytes: the fastest on loopback.
 const DefaultChunk = 256 << 10
 
-// checked is s with its defaults.
-func (s Spec) checked() Spec {
+// withDefaults returns s with its defaults. It panics on a Spec that has no program.
+func (s Spec) withDefaults() Spec {
 	if s.Elem == 0 {
 		s.Elem = 1
 	}
@@ -45,7 +44,7 @@ func (s Spec) checked() Spec {
 	return s
 }
 
-// builder is for the program of rank.
+// builder returns a builder for the program of rank.
 func (s Spec) builder(rank int) builder {
 	if rank < 0 || rank >= s.Size {
 		panic(fmt.Sprintf("BUG: schedule: a program for rank %d of %d", rank, s.Size))
@@ -53,21 +52,21 @@ func (s Spec) builder(rank int) builder {
 	return newBuilder(s.Size, rank, s.Bytes)
 }
 
-// Cut is where the k-th of Size equal segments begins: segment k is Cut(k) …
-// Cut(k+1). It falls between elements.
+// Cut returns the offset of the k-th of Size equal segments: segment k is Cut(k) …
+// Cut(k+1). It is a multiple of Elem.
 func (s Spec) Cut(k int) int { return s.cutIn(0, s.Bytes, k, s.Size) }
 
-// cutIn is where the k-th of n equal segments of lo … hi begins.
+// cutIn returns the offset of the k-th of n equal segments of lo … hi.
 func (s Spec) cutIn(lo, hi, k, n int) int {
 	elem := max(1, s.Elem)
 	elems := (hi - lo) / elem
 	return lo + (elems/n*k+elems%n*k/n)*elem
 }
 
-// AllReduce is rank's program of an all-reduce: dst is on all ranks the sum of all
-// src. An empty vector makes a barrier, whatever the schedule.
+// AllReduce returns rank's program of an all-reduce: on all ranks the result is the sum of
+// all contributions. With an empty vector it is a barrier, whatever the schedule.
 func (s Spec) AllReduce(rank int) *Program {
-	s = s.checked()
+	s = s.withDefaults()
 	if s.Bytes == 0 {
 		return s.doubling(rank)
 	}
@@ -88,7 +87,7 @@ func (s Spec) AllReduce(rank int) *Program {
 	panic("BUG: schedule: no program for " + s.Schedule.String())
 }
 
-// Barrier is a program without data: nobody ends it before all have begun.
+// Barrier returns a program without data, which no rank completes before all have begun it.
 func (s Spec) Barrier(rank int) *Program {
 	s.Bytes, s.Schedule = 0, Doubling
 	return s.AllReduce(rank)

@@ -4,13 +4,13 @@ package schedule
 
 import "math/bits"
 
-// Broadcast is rank's program to bring root's vector to all. It works in place: root's
-// result is its contribution.
+// Broadcast returns rank's program of a broadcast, which copies root's vector to all. It
+// works in place: root's result is its contribution.
 //
-// Small vectors go down a binomial tree; large ones through all ranks in a row,
-// or, where the row is long, down a binary tree.
+// Small vectors go down a binomial tree. Large ones go through all ranks in a chain
+// or, where the chain is long, down a binary tree.
 func (s Spec) Broadcast(root, rank int) *Program {
-	s = s.checked()
+	s = s.withDefaults()
 	b := s.builder(rank)
 	b.inPlace = true
 	v := mod(rank-root, s.Size) // root is 0
@@ -19,9 +19,9 @@ func (s Spec) Broadcast(root, rank int) *Program {
 	switch {
 	case s.Bytes == 0:
 		return s.Barrier(rank)
-	case s.Bytes <= small:
+	case s.Bytes <= smallBytes:
 		parent, children = binomial(v, s.Size)
-	case s.chains():
+	case s.prefersChain():
 		parent, children = v-1, []int{v + 1}
 	default:
 		parent, children = (v-1)/2, []int{2*v + 1, 2*v + 2}
@@ -37,8 +37,9 @@ func (s Spec) Broadcast(root, rank int) *Program {
 	return b.seal()
 }
 
-// binomial is the place of v in the binomial tree of n: the ranks below v are v …
-// v + its lowest bit. Children with most below them come first.
+// binomial returns the parent and the children of v in the binomial tree of n ranks. The
+// subtree of v ends before v plus its lowest set bit. The children with the largest
+// subtrees come first.
 func binomial(v, n int) (parent int, children []int) {
 	reach := reachOf(v, n)
 	for d := reach / 2; d > 0; d /= 2 {
@@ -49,7 +50,7 @@ func binomial(v, n int) (parent int, children []int) {
 	return v - v&-v, children
 }
 
-// reachOf is how many places below v there are, itself included, if n allows.
+// reachOf returns the number of positions in the subtree of v, itself included, not limited by n.
 func reachOf(v, n int) int {
 	if v == 0 {
 		return 1 << bits.Len(uint(n-1))
@@ -57,9 +58,9 @@ func reachOf(v, n int) int {
 	return v & -v
 }
 
-// SendRecv is rank's program to give out bytes to one rank and take in bytes
-// from another; None for either leaves it out. What is given is the contribution, what
-// comes is the result: two ranges of memory, both from 0.
+// SendRecv returns rank's program that sends out bytes to one rank and receives in
+// bytes from another. None for either omits it. The contribution is sent and the
+// result is received: two separate buffers, both from offset 0.
 func SendRecv(size, rank, to, out, from, in int) *Program {
 	b := newBuilder(size, rank, max(out, in))
 	if to != None {
@@ -69,6 +70,6 @@ func SendRecv(size, rank, to, out, from, in int) *Program {
 	if from != None {
 		b.add(Take, from, 0, in)
 	}
-	b.byPeer() // without order: the two have nothing to do with each other
+	b.byPeer() // without order: the two steps are independent
 	return b.p
 }

@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// Sum says how a range of a vector is put together from the contributions.
+// Sum describes how a range of the result is computed from the contributions.
 type Sum struct {
 	Lo, Hi int // in bytes
-	// Expr is the sum in postfix order: a rank stands for its contribution, Join for
-	// the join of the two operands before it, the first one first.
+	// Expr is the sum in postfix order. A rank stands for its contribution, Join for
+	// the join of the two operands before it, in their order.
 	Expr []int32
 }
 
-// Join is the operation in a Sum's Expr.
+// Join is the operator in Sum.Expr.
 const Join int32 = -1
 
 // String writes the sum with parentheses: ((0+1)+2).
@@ -38,11 +38,11 @@ func (s Sum) String() string {
 
 func (s Sum) equal(t Sum) bool { return s.Lo == t.Lo && s.Hi == t.Hi && slices.Equal(s.Expr, t.Expr) }
 
-// Sums says how an all-reduce adds: one Sum for each range, together the vector.
-// It is what [Execute] finds out from the programs, without running them. A ring
-// or direct exchange of a long vector has N sums of N ranks.
+// Sums returns the additions of an all-reduce: one Sum per range, which together cover the
+// vector. [Execute] derives the same sums from the programs. A ring or a direct exchange
+// of a long vector has N sums of N ranks.
 func (s Spec) Sums() []Sum {
-	s = s.checked()
+	s = s.withDefaults()
 	if s.Bytes == 0 {
 		return nil
 	}
@@ -62,9 +62,10 @@ func (s Spec) Sums() []Sum {
 	panic("BUG: schedule: no sums for " + s.Schedule.String())
 }
 
+// oneSum returns a single sum for the whole vector.
 func (s Spec) oneSum(expr []int32) []Sum { return []Sum{{0, s.Bytes, expr}} }
 
-// segmentSums has one sum per segment, cut(k) … cut(k+1), made by expr.
+// segmentSums returns one sum per segment, cut(k) … cut(k+1), which expr appends.
 func (s Spec) segmentSums(cut func(int) int, expr func(dst []int32, n, k int) []int32) []Sum {
 	if s.Size == 1 {
 		return s.oneSum([]int32{0})
@@ -78,7 +79,7 @@ func (s Spec) segmentSums(cut func(int) int, expr func(dst []int32, n, k int) []
 	return merge(sums)
 }
 
-// merge joins neighbours with the same sum.
+// merge joins adjacent ranges with the same sum.
 func merge(sums []Sum) []Sum {
 	out := sums[:0]
 	for _, x := range sums {
@@ -91,7 +92,7 @@ func merge(sums []Sum) []Sum {
 	return out
 }
 
-// appendFold appends the sum of the places lo … hi-1, a power of two of them.
+// appendFold appends the sum of the places lo … hi-1, whose number is a power of two.
 func appendFold(dst []int32, f fold, lo, hi int) []int32 {
 	if hi-lo > 1 {
 		dst = appendFold(dst, f, lo, (lo+hi)/2)
@@ -121,6 +122,7 @@ func appendTree(dst []int32, t Tree, rank int) []int32 {
 	return dst
 }
 
+// rootOf returns the rank of t without a parent.
 func rootOf(t Tree) int {
 	r := 0
 	for t.Parent(r) != None {
@@ -129,8 +131,8 @@ func rootOf(t Tree) int {
 	return r
 }
 
-// appendRing appends the sum of segment k: it starts at rank k, and after
-// the last rank goes on at rank 0, whose contribution comes first then.
+// appendRing appends the sum of segment k. It starts at rank k and continues after the
+// last rank at rank 0, whose contribution then becomes the first operand.
 func appendRing(dst []int32, n, k int) []int32 {
 	if k > 0 {
 		dst = append(dst, 0)
@@ -150,7 +152,7 @@ func appendRing(dst []int32, n, k int) []int32 {
 	return dst
 }
 
-// appendDirect appends the sum that rank k makes of its segment.
+// appendDirect appends the sum that rank k computes of its segment.
 func appendDirect(dst []int32, n, k int) []int32 {
 	for r := range k + 1 {
 		dst = append(dst, int32(r))

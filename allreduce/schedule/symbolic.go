@@ -7,30 +7,30 @@ import (
 	"slices"
 )
 
-// Outcome is what the ranks hold after [Execute]: a sum per range.
+// Outcome is the result of [Execute]: for each rank a sum per range.
 type Outcome struct {
-	cuts  []int
-	held  [][]int32  // by rank and cell: a node, or unset
-	nodes [][2]int32 // operands of a join; of a leaf: the rank, and leaf
-	exprs [][]int32  // by node, made when asked for
-	known map[[2]int32]int32
+	cuts  []int              // the ranges' borders, in bytes
+	held  [][]int32          // by rank and cell: a node, or unset
+	nodes [][2]int32         // the operands of a join, or a rank and leaf
+	exprs [][]int32          // by node, computed on demand
+	known map[[2]int32]int32 // from the operands of a join to its node
 }
 
 const (
-	unset int32 = -1
-	leaf  int32 = -2
+	unset int32 = -1 // a cell without a value
+	leaf  int32 = -2 // the second operand of a contribution
 )
 
-// Execute carries out the programs of all ranks with symbols in place of numbers, and
-// reports what stands in every rank's result at the end. With inPlace the result
-// begins as the contribution; otherwise it begins with nothing.
+// Execute runs the programs of all ranks on symbols instead of numbers, and returns
+// the sums in each rank's result at the end. With inPlace the result begins as the
+// contribution; otherwise it begins empty.
 //
-// The conditions are the hardest: a message is sent when its receiver takes
-// it, and each rank has one buffer per peer, for an operand that waits to be
-// joined. Steps wait for steps and choose nothing, so if this one order ends, every
-// order does, with the same result. An error says which rules the programs break:
-// what is sent and what is expected differ, ranks wait for each other in a
-// circle, or a rank gives what it does not have.
+// The conditions are the strictest possible: a message is sent only when its receiver
+// takes it, and each rank has one buffer per peer, for an operand that waits to be
+// joined. Steps wait only for other steps and make no choices. So if this order
+// completes, every order does, with the same result. An error names the rule that the
+// programs break: sends and receives do not match, the ranks wait for each other in a
+// cycle, or a rank sends bytes that it does not have.
 func Execute(programs []*Program, inPlace bool) (*Outcome, error) {
 	m := &machine{programs: programs}
 	if err := m.match(); err != nil {
@@ -41,43 +41,42 @@ func Execute(programs []*Program, inPlace bool) (*Outcome, error) {
 	return &m.out, m.run()
 }
 
-// machine executes programs. Its events are: a message goes over, which ends the step
-// of the giver and a Take; an operand is joined.
+// machine executes programs. It has two kinds of events: the transfer of a message,
+// which completes a Give or a Take, and the join of an operand. The number of a transfer
+// is that of its Give, the number of a join that of its receiving step.
 type machine struct {
-	programs []*Program
-	base     []int   // by rank: the number of its first step
-	owner    []int32 // by step: its rank
-	mate     []int32 // by step: the step at the other end
-	waits    []int32 // by event: how many events are still before it
-	then     [][]int32
-	parcel   [][]int32 // by receiving step: what came
-	out      Outcome
+	programs   []*Program
+	base       []int     // by rank: number of its first step
+	owner      []int32   // by step: rank
+	partner    []int32   // by step: step at the other end
+	waits      []int32   // by event: number of events that it still waits for
+	successors [][]int32 // by event: the events that wait for it
+	operands   [][]int32 // by receiving step: the operand that has arrived
+	out        Outcome
 }
 
-// Events are numbered by step: the message of a Give under the Give's number, the
-// join of an operand under its own.
-
+// step returns step i of all ranks' steps.
 func (m *machine) step(i int32) *Step {
 	r := m.owner[i]
 	return &m.programs[r].Steps[int(i)-m.base[r]]
 }
 
-// match finds both ends of each message.
+// match finds the other end of each message.
 func (m *machine) match() error {
 	for r, p := range m.programs {
 		m.base = append(m.base, len(m.owner))
 		if p.Size != len(m.programs) || p.Rank != r {
-			return fmt.Errorf("schedule: program %d of %d says that it is of rank %d of %d", r, len(m.programs), p.Rank, p.Size)
+			return fmt.Errorf("schedule: program %d of %d is for rank %d of %d", r, len(m.programs), p.Rank, p.Size)
 		}
 		for range p.Steps {
 			m.owner = append(m.owner, int32(r))
 		}
 	}
-	m.mate = make([]int32, len(m.owner))
+	m.partner = make([]int32, len(m.owner))
 	for r, p := range m.programs {
 		for at, peer := range p.Peers {
 			if peer < 0 || peer >= len(m.programs) || peer == r {
-				return fmt.Errorf("schedule: rank %d talks to rank %d of %d", r, peer, len(m.programs))
+				return fmt.Errorf("schedule: rank %d has a step with rank %d of %d", r, peer, len(m.programs))
 			}
 			if err := m.matchEdge(p, at, m.programs[peer]); err != nil {
 				return err
@@ -87,30 +86,30 @@ func (m *machine) match() error {
 	return nil
 }
 
-// matchEdge pairs what p gives to its peer with what that one expects.
+// matchEdge pairs the sends of p to one peer with that peer's receives.
 func (m *machine) matchEdge(p *Program, at int, peer *Program) error {
 	gives := p.sends[at]
 	var takes []int32
 	if back, ok := slices.BinarySearch(peer.Peers, p.Rank); ok {
 		takes = peer.receives[back]
-	} else if n := len(p.receives[at]); n > 0 { // no edge of the peer's will show it
-		return fmt.Errorf("schedule: rank %d gives rank %d 0 times, which expects %d", peer.Rank, p.Rank, n)
+	} else if n := len(p.receives[at]); n > 0 { // the peer has no edge to p at which to find it
+		return fmt.Errorf("schedule: rank %d sends rank %d 0 messages: want %d", peer.Rank, p.Rank, n)
 	}
 	if len(gives) != len(takes) {
-		return fmt.Errorf("schedule: rank %d gives rank %d %d times, which expects %d", p.Rank, peer.Rank, len(gives), len(takes))
+		return fmt.Errorf("schedule: rank %d sends rank %d %d messages: want %d", p.Rank, peer.Rank, len(gives), len(takes))
 	}
 	for k := range gives {
 		g, t := p.Steps[gives[k]], peer.Steps[takes[k]]
 		if g.Lo != t.Lo || g.Hi != t.Hi {
-			return fmt.Errorf("schedule: rank %d gives rank %d bytes %d to %d, which expects %d to %d", p.Rank, peer.Rank, g.Lo, g.Hi, t.Lo, t.Hi)
+			return fmt.Errorf("schedule: rank %d sends rank %d bytes %d to %d: want %d to %d", p.Rank, peer.Rank, g.Lo, g.Hi, t.Lo, t.Hi)
 		}
 		a, b := m.base[p.Rank]+int(gives[k]), m.base[peer.Rank]+int(takes[k])
-		m.mate[a], m.mate[b] = int32(b), int32(a)
+		m.partner[a], m.partner[b] = int32(b), int32(a)
 	}
 	return nil
 }
 
-// begin cuts the vector and fills the results.
+// begin cuts the vector into cells and initializes the results.
 func (m *machine) begin(inPlace bool) {
 	o := &m.out
 	o.cuts = []int{0}
@@ -133,52 +132,53 @@ func (m *machine) begin(inPlace bool) {
 		}
 		o.held = append(o.held, row)
 	}
-	m.parcel = make([][]int32, len(m.owner))
+	m.operands = make([][]int32, len(m.owner))
 }
 
-// link notes which event comes after which.
+// link records the order of the events.
 func (m *machine) link() {
-	m.waits, m.then = make([]int32, len(m.owner)), make([][]int32, len(m.owner))
+	m.waits, m.successors = make([]int32, len(m.owner)), make([][]int32, len(m.owner))
 	for r, p := range m.programs {
 		for i := range p.Steps {
 			s, at := &p.Steps[i], int32(m.base[r]+i)
 			event := at
 			if s.Act == Take {
-				event = m.mate[at]
+				event = m.partner[at]
 			}
 			for _, before := range s.After {
 				m.precede(m.ends(int32(m.base[r])+before), event)
 			}
 			if s.Act == Below || s.Act == Above {
-				m.precede(m.mate[at], at)
+				m.precede(m.partner[at], at)
 			}
 		}
 		for at := range p.Peers {
 			for k := 1; k < len(p.sends[at]); k++ {
 				m.precede(int32(m.base[r])+p.sends[at][k-1], int32(m.base[r])+p.sends[at][k])
 			}
-			for k := 1; k < len(p.receives[at]); k++ { // the buffer is free again
+			for k := 1; k < len(p.receives[at]); k++ { // the buffer must be free again
 				last, next := int32(m.base[r])+p.receives[at][k-1], int32(m.base[r])+p.receives[at][k]
-				m.precede(m.ends(last), m.mate[next])
+				m.precede(m.ends(last), m.partner[next])
 			}
 		}
 	}
 }
 
-// ends is the event that ends a step.
+// ends returns the event that completes a step.
 func (m *machine) ends(i int32) int32 {
 	if m.step(i).Act == Take {
-		return m.mate[i]
+		return m.partner[i]
 	}
 	return i
 }
 
+// precede makes event b wait for event a.
 func (m *machine) precede(a, b int32) {
-	m.then[a] = append(m.then[a], b)
+	m.successors[a] = append(m.successors[a], b)
 	m.waits[b]++
 }
 
-// run lets events happen until none can.
+// run applies events until none is ready.
 func (m *machine) run() error {
 	var ready []int32
 	left := 0
@@ -193,11 +193,11 @@ func (m *machine) run() error {
 	for len(ready) > 0 {
 		event := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
-		if err := m.happen(event); err != nil {
+		if err := m.apply(event); err != nil {
 			return err
 		}
 		left--
-		for _, next := range m.then[event] {
+		for _, next := range m.successors[event] {
 			if m.waits[next]--; m.waits[next] == 0 {
 				ready = append(ready, next)
 			}
@@ -209,28 +209,29 @@ func (m *machine) run() error {
 	return nil
 }
 
+// stuck returns the error for events that can never happen.
 func (m *machine) stuck(left int) error {
 	for i, n := range m.waits {
 		if s := m.step(int32(i)); n > 0 && s.Act != Take {
-			return fmt.Errorf("schedule: ranks wait for each other in a circle: %d events are left, one of them step %+v of rank %d", left, *s, m.owner[i])
+			return fmt.Errorf("schedule: ranks wait for each other in a cycle: %d events remain, one of them step %+v of rank %d", left, *s, m.owner[i])
 		}
 	}
-	panic("BUG: schedule: events are left, but none waits")
+	panic("BUG: schedule: events remain, but none waits")
 }
 
-// happen does one event.
-func (m *machine) happen(i int32) error {
+// apply applies one event.
+func (m *machine) apply(i int32) error {
 	s, o := m.step(i), &m.out
 	lo, _ := slices.BinarySearch(o.cuts, s.Lo)
 	hi, _ := slices.BinarySearch(o.cuts, s.Hi)
 	row := o.held[m.owner[i]][lo:hi]
 	if s.Act != Give {
-		for c, x := range m.parcel[i] {
+		for c, x := range m.operands[i] {
 			if s.Own {
 				row[c] = m.owner[i]
 			}
 			if row[c] == unset {
-				return fmt.Errorf("schedule: rank %d joins something to nothing: step %+v", m.owner[i], *s)
+				return fmt.Errorf("schedule: rank %d joins an operand with bytes that it does not have: step %+v", m.owner[i], *s)
 			}
 			if s.Act == Below {
 				row[c] = o.join(x, row[c])
@@ -238,27 +239,28 @@ func (m *machine) happen(i int32) error {
 				row[c] = o.join(row[c], x)
 			}
 		}
-		m.parcel[i] = nil
+		m.operands[i] = nil
 		return nil
 	}
-	parcel := slices.Clone(row)
-	for c := range parcel {
+	sums := slices.Clone(row)
+	for c := range sums {
 		if s.Own {
-			parcel[c] = m.owner[i]
+			sums[c] = m.owner[i]
 		}
-		if parcel[c] == unset {
-			return fmt.Errorf("schedule: rank %d gives what it does not have: step %+v", m.owner[i], *s)
+		if sums[c] == unset {
+			return fmt.Errorf("schedule: rank %d sends bytes that it does not have: step %+v", m.owner[i], *s)
 		}
 	}
-	to := m.mate[i]
+	to := m.partner[i]
 	if m.step(to).Act == Take {
-		copy(o.held[m.owner[to]][lo:hi], parcel)
+		copy(o.held[m.owner[to]][lo:hi], sums)
 	} else {
-		m.parcel[to] = parcel
+		m.operands[to] = sums
 	}
 	return nil
 }
 
+// join returns the node of a ∘ b.
 func (o *Outcome) join(a, b int32) int32 {
 	node, ok := o.known[[2]int32{a, b}]
 	if !ok {
@@ -269,7 +271,7 @@ func (o *Outcome) join(a, b int32) int32 {
 	return node
 }
 
-// At is what rank holds. Ranges that it was never given are left out.
+// At returns the sums that rank holds. Ranges without a value are omitted.
 func (o *Outcome) At(rank int) []Sum {
 	var sums []Sum
 	for c, node := range o.held[rank] {
@@ -285,7 +287,7 @@ func (o *Outcome) At(rank int) []Sum {
 	return sums
 }
 
-// Agree says whether all ranks hold the same.
+// Agree reports whether all ranks hold the same sums.
 func (o *Outcome) Agree() bool {
 	for _, row := range o.held {
 		if !slices.Equal(row, o.held[0]) {
@@ -295,6 +297,7 @@ func (o *Outcome) Agree() bool {
 	return true
 }
 
+// expr returns the postfix expression of a node.
 func (o *Outcome) expr(node int32) []int32 {
 	for len(o.exprs) < len(o.nodes) {
 		o.exprs = append(o.exprs, nil)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// two makes programs of two ranks with the given steps, in the order of the list.
+// two returns programs of two ranks with the given steps, in the order of the list.
 func two(first, second []Step) []*Program {
 	return programs(2, func(rank int) *Program {
 		b := newBuilder(2, rank, 8)
@@ -18,10 +18,10 @@ func two(first, second []Step) []*Program {
 	})
 }
 
-// Execute finds what is wrong with programs.
+// Execute names the rule that a program breaks.
 func TestExecuteFindsFaults(t *testing.T) {
 	give, take := Step{Act: Give, Peer: 1, Hi: 8}, Step{Act: Take, Peer: 0, Hi: 8}
-	circle := two([]Step{{Act: Take, Peer: 1, Hi: 4}, {Act: Give, Peer: 1, Hi: 4}}, []Step{{Act: Take, Hi: 4}, {Act: Give, Hi: 4}})
+	cycle := two([]Step{{Act: Take, Peer: 1, Hi: 4}, {Act: Give, Peer: 1, Hi: 4}}, []Step{{Act: Take, Hi: 4}, {Act: Give, Hi: 4}})
 	taken := two([]Step{{Act: Give, Peer: 1, Hi: 8}, {Act: Take, Peer: 1, Hi: 8}}, []Step{{Act: Give, Hi: 8}, {Act: Take, Hi: 8}})
 	lost := two([]Step{give}, []Step{take})
 	lost[1].Steps[0].Act, lost[0].Steps[0].Own = Above, false
@@ -29,22 +29,22 @@ func TestExecuteFindsFaults(t *testing.T) {
 	stranger[1].Rank = 0
 	outside := two([]Step{{Act: Give, Peer: 7, Hi: 8}}, nil)
 	for want, bad := range map[string][]*Program{
-		"rank 0 gives rank 1 1 times, which expects 0": two([]Step{give}, nil),
-		"rank 1 gives rank 0 0 times, which expects 1": two([]Step{{Act: Below, Peer: 1, Hi: 8}}, nil),
-		"bytes 0 to 8, which expects 0 to 4":           two([]Step{give}, []Step{{Act: Take, Hi: 4}}),
-		"circle: 2 events are left":                    circle,
-		"circle: 2 events":                             taken, // each gives first, and has no room for what comes
-		"rank 0 gives what it does not have":           lost,
-		"program 1 of 2 says that it is of rank 0":     stranger,
-		"rank 0 talks to rank 7":                       outside,
+		"rank 0 sends rank 1 1 messages: want 0":   two([]Step{give}, nil),
+		"rank 1 sends rank 0 0 messages: want 1":   two([]Step{{Act: Below, Peer: 1, Hi: 8}}, nil),
+		"bytes 0 to 8: want 0 to 4":                two([]Step{give}, []Step{{Act: Take, Hi: 4}}),
+		"cycle: 2 events remain":                   cycle,
+		"cycle: 2 events":                          taken, // both send first, and have no buffer to receive into
+		"rank 0 sends bytes that it does not have": lost,
+		"program 1 of 2 is for rank 0":             stranger,
+		"rank 0 has a step with rank 7":            outside,
 	} {
 		if _, err := Execute(bad, false); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Execute says %v, want %q", err, want)
+			t.Errorf("Execute returns %v, want %q", err, want)
 		}
 	}
 }
 
-// A rank that gets nothing, or something else than the others, is seen.
+// Agree is false where a rank gets nothing, or another sum than the others.
 func TestOutcomesDiffer(t *testing.T) {
 	o, err := Execute(two([]Step{{Act: Give, Peer: 1, Hi: 8}}, []Step{{Act: Above, Hi: 8}}), false)
 	if err != nil {
@@ -55,8 +55,8 @@ func TestOutcomesDiffer(t *testing.T) {
 	}
 }
 
-// The double tree's lead is bounded: a rank gives a chunk only after it has got
-// the result of one so many chunks before.
+// A rank of the double tree sends a chunk only after it has received the result of
+// the chunk that is windowOf chunks before.
 func TestDoubleTreeKeepsItsWindow(t *testing.T) {
 	s := Spec{Schedule: DoubleTree, Size: 1000, Bytes: 200 * 64, Chunk: 64}
 	bound := 0

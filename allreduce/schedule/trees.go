@@ -4,7 +4,7 @@ package schedule
 
 import "github.com/gvw-project/gvw/allreduce/topo"
 
-// tree is the shape of the one-tree schedules.
+// tree returns the tree of the schedules that have only one.
 func (s Spec) tree() Tree {
 	if s.Schedule == VWTree {
 		return topo.VW(s.Size)
@@ -12,9 +12,9 @@ func (s Spec) tree() Tree {
 	return topo.Binary(s.Size)
 }
 
-// PipelinedTree is the all-reduce along a binary tree in the order of the
-// ranks: sums go up, results come down while later ones are still going up. The
-// sum at every rank is (left + own) + right.
+// PipelinedTree returns rank's program of an all-reduce along a binary tree in the order of
+// the ranks. Sums go up, and results come down while later sums are still going up. The
+// sum at each rank is (left + own) + right.
 func PipelinedTree(t Tree, rank, bytes int) *Program {
 	b := newBuilder(t.Size(), rank, bytes)
 	left, right := t.Children(rank)
@@ -37,7 +37,7 @@ func PipelinedTree(t Tree, rank, bytes int) *Program {
 	return b.seal()
 }
 
-// TreeBroadcast brings the vector of root to all ranks along a binary tree.
+// TreeBroadcast returns rank's program that copies root's vector to all ranks along a binary tree.
 func TreeBroadcast(t Tree, rank, root, bytes int) *Program {
 	b := newBuilder(t.Size(), rank, bytes)
 	from := toward(t, rank, root)
@@ -53,9 +53,9 @@ func TreeBroadcast(t Tree, rank, root, bytes int) *Program {
 	return b.seal()
 }
 
-// TreeAllGatherV brings every rank's own range of the vector, offsets[r] to
-// offsets[r+1], to all ranks: the ranges of a subtree, which are neighbours, go
-// up, and what a subtree lacks comes down. It is made for small records.
+// TreeAllGatherV returns rank's program of an all-gather of ranges, offsets[r] to
+// offsets[r+1] from rank r, along a binary tree. The ranges of a subtree, which are
+// adjacent, go up, and those that a subtree lacks come down. It is intended for small records.
 func TreeAllGatherV(t Tree, rank int, offsets []int) *Program {
 	n := t.Size()
 	b := newBuilder(n, rank, offsets[n])
@@ -64,27 +64,27 @@ func TreeAllGatherV(t Tree, rank int, offsets []int) *Program {
 	up := t.Parent(rank)
 	left, right := t.Children(rank)
 	if left != None {
-		b.some(Take, left, offsets[lo], offsets[rank])
+		b.addNonEmpty(Take, left, offsets[lo], offsets[rank])
 	}
 	if right != None {
-		b.some(Take, right, offsets[rank+1], offsets[hi])
+		b.addNonEmpty(Take, right, offsets[rank+1], offsets[hi])
 	}
 	if up != None {
-		b.some(Give, up, offsets[lo], offsets[hi])
-		b.some(Take, up, 0, offsets[lo])
-		b.some(Take, up, offsets[hi], offsets[n])
+		b.addNonEmpty(Give, up, offsets[lo], offsets[hi])
+		b.addNonEmpty(Take, up, 0, offsets[lo])
+		b.addNonEmpty(Take, up, offsets[hi], offsets[n])
 	}
 	for _, child := range [...]int{left, right} {
 		if child != None {
 			lo, hi := subtree(t, child)
-			b.some(Give, child, 0, offsets[lo])
-			b.some(Give, child, offsets[hi], offsets[n])
+			b.addNonEmpty(Give, child, 0, offsets[lo])
+			b.addNonEmpty(Give, child, offsets[hi], offsets[n])
 		}
 	}
 	return b.seal()
 }
 
-// None is the rank at the other end of an edge that is not there.
+// None stands for a parent, child or peer that does not exist.
 const None = -1
 
 // Tree is an in-order binary tree over ranks, such as topo.Binary(n).
@@ -94,7 +94,7 @@ type Tree interface {
 	Children(rank int) (left, right int)
 }
 
-// subtree is the range of ranks, lo … hi-1, that hang on rank, and itself.
+// subtree returns the range of ranks, lo … hi-1, in the subtree of rank.
 func subtree(t Tree, rank int) (lo, hi int) {
 	lo, hi = rank, rank
 	for l := rank; l != None; l, _ = t.Children(l) {
@@ -106,7 +106,7 @@ func subtree(t Tree, rank int) (lo, hi int) {
 	return lo, hi + 1
 }
 
-// toward is the neighbour of rank on the way to another rank; None at that one.
+// toward returns the neighbour of rank on the path to another rank; None if it is that rank.
 func toward(t Tree, rank, to int) int {
 	left, right := t.Children(rank)
 	lo, hi := subtree(t, rank)

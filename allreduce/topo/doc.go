@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package topo holds the shapes over which ranks talk, as values: they can
-// be compared, digested, printed and checked before a byte moves.
+// Package topo has the graphs over which ranks communicate, as values that can be
+// compared, digested, printed and validated.
 //
-// A [Tree] joins the ranks 0 … n-1. Its nodes are the ranks themselves and
-// it is an in-order tree: every rank of a left subtree is lower, every rank
-// of a right subtree is higher than the rank at its root. So a reduction
-// that adds
+// A [Tree] has the ranks 0 … n-1 as its nodes. It is an in-order tree: all ranks of
+// a left subtree are lower, and all ranks of a right subtree are higher, than the rank
+// at its root. A reduction that adds
 //
 //	left + own + right
 //
-// adds operands in the order of their ranks, and the sum depends on n alone.
+// therefore adds its operands in the order of the ranks, and the sum depends only on n.
 //
 //	t := topo.Binary(7)
 //	t.Parent(3)   // -1: the root
@@ -25,13 +24,12 @@
 //	└─ 1
 //	   └─ 0
 //
-// [Binary] is as shallow as a binary tree can be. [VW] is the shape that
-// Vowpal Wabbit's spanning_tree builds, which a job with a vw worker has to
-// use: it wastes a level when n is a power of two, but vw's programs were
-// told so.
+// [Binary] has the least depth that a binary tree can have. [VW] is the tree of
+// Vowpal Wabbit's spanning_tree. A job with a vw worker must use it: vw workers get
+// their parent and children from the server. It is one level deeper when n is a power of two.
 //
-// [Double] returns two trees for the two halves of a vector: a rank with children in
+// [Double] returns two trees for the two halves of a vector. A rank with children in
 // one is a leaf of the other, so that all ranks carry about the same load.
 //
-// A Tree is immutable; any number of goroutines may use it.
+// A Tree is immutable and safe for concurrent use.
 package topo

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Graph says who talks to whom: what the ranks 0 … Size-1 send each other.
+// Graph lists the messages that the ranks 0 … Size-1 send each other.
 type Graph struct {
 	Size  int
 	Links []Link // by From, then To
 }
 
-// Link is what one rank sends to another.
+// Link is the traffic from one rank to another.
 type Link struct{ From, To, Messages, Bytes int }
 
-// back is the link the other way.
+// back returns the link in the opposite direction.
 func (g Graph) back(l Link) (Link, bool) {
 	at, ok := slices.BinarySearchFunc(g.Links, l, func(x, l Link) int {
 		return cmp.Or(cmp.Compare(x.From, l.To), cmp.Compare(x.To, l.From))
@@ -37,7 +37,7 @@ func (g Graph) ASCII() string {
 	for _, l := range g.Links {
 		back, both := g.back(l)
 		switch {
-		case both && l.From > l.To: // on the other one's line
+		case both && l.From > l.To: // on the line of the opposite link
 		case both && back.Messages == l.Messages && back.Bytes == l.Bytes:
 			fmt.Fprintf(&b, "  %*d <-> %-*d  %s each way\n", width, l.From, width, l.To, l.load())
 		case both:
@@ -49,6 +49,7 @@ func (g Graph) ASCII() string {
 	return b.String()
 }
 
+// load describes the traffic of a link.
 func (l Link) load() string {
 	s := "s"
 	if l.Messages == 1 {
@@ -71,8 +72,8 @@ func (g Graph) DOT() string {
 	return b.String()
 }
 
-// SVG draws the ranks in a circle, rank 0 on top, and an arrow for each link whose
-// width follows its bytes. The lines of caption stand below.
+// SVG draws the ranks in a circle, rank 0 on top, and an arrow for each link, whose
+// width grows with its bytes. The lines of caption follow below.
 func (g Graph) SVG(caption ...string) string {
 	const dot, row = 14.0, 18.0
 	radius := max(70, 8*float64(g.Size))
@@ -99,7 +100,7 @@ func (g Graph) SVG(caption ...string) string {
 		dx, dy := x2-x1, y2-y1
 		long := math.Hypot(dx, dy)
 		dx, dy = dx/long, dy/long
-		// A little to the right of the line, so that the way back has its own.
+		// A little to the right of the line, so that the two directions do not overlap.
 		x1, y1, x2, y2 = x1+dot*dx-3*dy, y1+dot*dy+3*dx, x2-dot*dx-3*dy, y2-dot*dy+3*dx
 		fmt.Fprintf(&b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#456" stroke-width="%.1f" marker-end="url(#a)"><title>%d to %d: %s</title></line>`+"\n",
 			x1, y1, x2, y2, 0.5+2*float64(l.Bytes)/float64(most), l.From, l.To, l.load())

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// None is the parent of a root and the child that a rank lacks.
+// None is the parent of a root, and a child that does not exist.
 const None = -1
 
-// MaxSize is the largest number of ranks a tree may have. It bounds what a
+// MaxSize is the largest number of ranks of a tree. It bounds the memory that a
 // number from the network can make this package allocate.
 const MaxSize = 1 << 20
 
@@ -26,21 +26,21 @@ type Tree struct {
 }
 
 // Binary returns the balanced tree of n ranks: floor(log2(n)) edges from the
-// root to the farthest leaf, which no binary tree can beat.
+// root to the farthest leaf, the least that is possible.
 func Binary(n int) Tree {
 	return build(n, func(lo, hi int) int { return (lo + hi) / 2 })
 }
 
 // VW returns the tree of Vowpal Wabbit's spanning_tree for n positions
-// (spanning_tree.cc, build_tree): the left subtree of every node is as large
-// as a complete tree can be, the right one takes what is left. With n a
-// power of two the root has one child.
+// (spanning_tree.cc, build_tree). The left subtree of each node is the largest
+// complete tree that fits; the right one has the remaining ranks. If n is a
+// power of two, the root has only one child.
 func VW(n int) Tree {
 	return build(n, func(lo, hi int) int { return lo + 1<<(bits.Len(uint(hi-lo))-1) - 1 })
 }
 
-// Double returns two trees of n ranks of which no rank has children in both: who
-// is busy in one is a leaf of the other. They are at most one edge deeper
+// Double returns two trees of n ranks in which no rank has children in both: an inner
+// node of one tree is a leaf of the other. They are at most one edge deeper
 // than Binary.
 func Double(n int) (a, b Tree) {
 	a = build(n, oddRoot)
@@ -56,7 +56,7 @@ func Double(n int) (a, b Tree) {
 	})
 }
 
-// oddRoot is the root of a subtree whose even ranks are leaves. lo is even.
+// oddRoot returns the root of a subtree whose even ranks are leaves. lo is even.
 func oddRoot(lo, hi int) int {
 	if hi-lo == 1 {
 		return lo
@@ -64,11 +64,11 @@ func oddRoot(lo, hi int) int {
 	return lo + ((hi-lo)/2 - 1 | 1)
 }
 
-// build makes the in-order tree in which the subtree of the ranks lo … hi-1 has
+// build returns the in-order tree in which the subtree of the ranks lo … hi-1 has
 // its root at root(lo, hi).
 func build(n int, root func(lo, hi int) int) Tree {
 	if n < 0 || n > MaxSize {
-		panic(fmt.Sprintf("BUG: topo: a tree of %d ranks was asked for, the bounds are 0 and %d", n, MaxSize))
+		panic(fmt.Sprintf("BUG: topo: tree of %d ranks: want 0 to %d", n, MaxSize))
 	}
 	t := Tree{root: None, parent: make([]int32, n), left: make([]int32, n), right: make([]int32, n)}
 	var grow func(lo, hi, parent int) int32
@@ -86,10 +86,10 @@ func build(n int, root func(lo, hi int) int) Tree {
 	return t
 }
 
-// Size is the number of ranks.
+// Size returns the number of ranks.
 func (t Tree) Size() int { return len(t.parent) }
 
-// Root is the rank without a parent, None in a tree without ranks.
+// Root returns the rank without a parent; None in a tree without ranks.
 func (t Tree) Root() int {
 	if t.Size() == 0 {
 		return None
@@ -97,16 +97,16 @@ func (t Tree) Root() int {
 	return int(t.root)
 }
 
-// Parent is the rank above, None for the root.
+// Parent returns the parent of rank; None for the root.
 func (t Tree) Parent(rank int) int { return int(t.parent[rank]) }
 
-// Children are the ranks below: left is lower, right is higher than rank,
-// None where there is none.
+// Children returns the children of rank. left is lower and right is higher than rank;
+// None stands for a missing child.
 func (t Tree) Children(rank int) (left, right int) {
 	return int(t.left[rank]), int(t.right[rank])
 }
 
-// Degree is the number of children of rank: 0, 1 or 2.
+// Degree returns the number of children of rank: 0, 1 or 2.
 func (t Tree) Degree(rank int) int {
 	d := 0
 	if t.left[rank] != None {
@@ -118,7 +118,7 @@ func (t Tree) Degree(rank int) int {
 	return d
 }
 
-// Depth is the number of edges from the root to the farthest leaf.
+// Depth returns the number of edges from the root to the farthest leaf.
 func (t Tree) Depth() int {
 	var below func(rank int32) int
 	below = func(rank int32) int {
@@ -130,9 +130,8 @@ func (t Tree) Depth() int {
 	return max(0, below(int32(t.Root())))
 }
 
-// Validate checks that the tree is one: every rank hangs on the root exactly
-// once, parents and children agree, and lower ranks are on the left. It
-// reports all faults.
+// Validate checks that the root reaches every rank exactly once, that parents and
+// children agree, and that lower ranks are on the left. It reports all faults.
 func (t Tree) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -150,19 +149,19 @@ func (t Tree) Validate() error {
 		case rank == None:
 			return
 		case rank < 0 || int(rank) >= n:
-			fault("rank %d hangs below rank %d: ranks are 0 to %d", rank, parent, n-1)
+			fault("rank %d is a child of rank %d: ranks are 0 to %d", rank, parent, n-1)
 			return
 		case seen[rank]:
-			fault("rank %d hangs in the tree twice, the second time below rank %d", rank, parent)
+			fault("rank %d is in the tree twice, the second time below rank %d", rank, parent)
 			return
 		}
 		seen[rank] = true
 		if t.parent[rank] != parent {
-			fault("rank %d is a child of rank %d, yet says that its parent is %d", rank, parent, t.parent[rank])
+			fault("rank %d is a child of rank %d, but its parent is %d", rank, parent, t.parent[rank])
 		}
 		walk(t.left[rank], rank)
 		if int(rank) != next {
-			fault("in-order place %d holds rank %d", next, rank)
+			fault("in-order position %d has rank %d", next, rank)
 		}
 		next++
 		walk(t.right[rank], rank)
@@ -170,14 +169,14 @@ func (t Tree) Validate() error {
 	walk(int32(t.Root()), None)
 	for rank, ok := range seen {
 		if !ok {
-			fault("rank %d does not hang below the root", rank)
+			fault("rank %d is not below the root", rank)
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// Digest identifies the shape: two trees have equal digests exactly when
-// every rank has the same parent and the same sides in both.
+// Digest identifies the shape: two trees have equal digests if and only if
+// each rank has the same children on the same sides in both.
 func (t Tree) Digest() [32]byte {
 	buf := binary.LittleEndian.AppendUint32([]byte("gvw tree\x00"), uint32(t.Size()))
 	for rank := range t.parent {
@@ -187,12 +186,11 @@ func (t Tree) Digest() [32]byte {
 	return sha256.Sum256(buf)
 }
 
-// String draws the tree lying on its side, the root at the left edge and
-// the highest rank on top.
+// String draws the tree rotated: the root at the left edge and the highest rank on top.
 func (t Tree) String() string {
 	var b strings.Builder
-	// prefix is what stands left of the rank's own line, above and below of
-	// the lines of its two subtrees.
+	// prefix precedes the rank on its own line, above and below precede the lines of
+	// its two subtrees.
 	var draw func(rank int32, prefix, above, below string)
 	draw = func(rank int32, prefix, above, below string) {
 		if rank == None {

@@ -73,7 +73,7 @@ func TestDoubleTreesShareTheWork(t *testing.T) {
 	}
 }
 
-// The parent and kid_count arrays were read off a running spanning_tree.
+// The parent and kid_count arrays were captured from a running spanning_tree of vw.
 func TestVWShapesAreThoseOfSpanningTree(t *testing.T) {
 	for _, c := range []struct{ parents, kids []int }{
 		{[]int{-1}, []int{0}},
@@ -105,12 +105,12 @@ func TestVWShapesAreThoseOfSpanningTree(t *testing.T) {
 
 func TestValidateNamesTheFault(t *testing.T) {
 	for want, damage := range map[string]func(*Tree){
-		"rank 2 is a child of rank 1, yet says that its parent is 5": func(t *Tree) { t.parent[2] = 5 },
-		"rank 0 hangs in the tree twice":                             func(t *Tree) { t.left[5] = 0 },
-		"rank 4 does not hang below the root":                        func(t *Tree) { t.left[5] = None },
-		"rank 9 hangs below rank 5: ranks are 0 to 6":                func(t *Tree) { t.left[5] = 9 },
-		"in-order place 0 holds rank 2":                              func(t *Tree) { t.left[1], t.right[1] = t.right[1], t.left[1] },
-		"they must be equally many":                                  func(t *Tree) { t.left = t.left[1:] },
+		"rank 2 is a child of rank 1, but its parent is 5": func(t *Tree) { t.parent[2] = 5 },
+		"rank 0 is in the tree twice":                      func(t *Tree) { t.left[5] = 0 },
+		"rank 4 is not below the root":                     func(t *Tree) { t.left[5] = None },
+		"rank 9 is a child of rank 5: ranks are 0 to 6":    func(t *Tree) { t.left[5] = 9 },
+		"in-order position 0 has rank 2":                   func(t *Tree) { t.left[1], t.right[1] = t.right[1], t.left[1] },
+		"they must be equally many":                        func(t *Tree) { t.left = t.left[1:] },
 	} {
 		tree := Binary(7)
 		damage(&tree)

@@ -12,57 +12,58 @@ import (
 	"time"
 )
 
-// Exhausted reports whether err says that the process or the machine has no file descriptor
-// left. Another attempt, later or on another machine, may have one.
+// Exhausted reports whether err means that the process or the machine is out of file
+// descriptors. A later attempt, or one on another machine, may succeed.
 func Exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// The pauses between attempts to accept a connection, doubled each time.
+// The delays between attempts to accept a connection double from shortestPause to longestPause.
 const (
 	shortestPause = 5 * time.Millisecond
 	longestPause  = time.Second
-	complainEvery = 10 * time.Second // at most, in the log
+	warnInterval  = 10 * time.Second // the interval between two warnings
 )
 
-// Acceptor accepts connections as long as its listener is open. Lack of descriptors and other
-// passing errors delay it. It keeps a descriptor in reserve: without one, new
-// connections would wait in the system's queue, and no older one could be closed for them.
+// Acceptor accepts connections as long as its listener is open. Temporary errors, such as a
+// lack of descriptors, only delay it. It keeps one descriptor in reserve: without one, new
+// connections would remain in the system's queue, and the caller could not close an older
+// connection in their favour.
 type Acceptor struct {
-	// Listener is where connections come from. The caller closes it.
+	// Listener is the source of connections. The caller closes it.
 	Listener net.Listener
-	// Shed closes the connection that matters least, and reports whether there was one; nil:
-	// there never is one.
+	// Shed closes the least important connection, and reports whether there was one. nil:
+	// there is none.
 	Shed func() bool
-	// Log gets what delays connections.
+	// Log receives a warning for errors that delay connections.
 	Log *slog.Logger
 
-	reserve    *os.File
-	pause      time.Duration
-	complained time.Time
+	reserve *os.File      // an open descriptor; nil: given up
+	pause   time.Duration // the last delay; 0: none since the last connection
+	warned  time.Time     // the time of the last warning
 }
 
-// Accept returns the next connection. It fails when the listener is closed or ctx ends, and
-// never otherwise. One goroutine at a time may call it.
+// Accept returns the next connection. It fails only when the listener is closed or ctx ends.
+// Only one goroutine at a time may call it.
 func (a *Acceptor) Accept(ctx context.Context) (net.Conn, error) {
-	a.hold()
+	a.openReserve()
 	for {
 		c, err := a.Listener.Accept()
 		switch {
-		case err == nil && (a.hold() || a.shed()):
+		case err == nil && (a.openReserve() || a.shed()):
 			a.pause = 0
 			return c, nil
-		case err == nil: // over the reserve, and there is nothing else to give up
-			_ = c.Close() // nothing was said
-			a.hold()
+		case err == nil: // it took the reserve, and nothing else can be closed
+			_ = c.Close() // nothing was sent
+			a.openReserve()
 			continue
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case errors.Is(err, net.ErrClosed):
 			return nil, err
 		}
-		a.complain(err)
-		if Exhausted(err) && a.lend() {
+		a.warn(err)
+		if Exhausted(err) && a.closeReserve() {
 			continue
 		}
 		a.shed()
@@ -75,32 +76,34 @@ func (a *Acceptor) Accept(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// Close gives the reserve back. The listener stays as it is.
-func (a *Acceptor) Close() { a.lend() }
+// Close closes the reserve. The listener stays open.
+func (a *Acceptor) Close() { a.closeReserve() }
 
-// hold takes the reserve, and reports whether it is there.
-func (a *Acceptor) hold() bool {
+// openReserve opens the reserve, and reports whether it is open.
+func (a *Acceptor) openReserve() bool {
 	if a.reserve == nil {
-		a.reserve, _ = os.Open(os.DevNull) // fails where no descriptor is left
+		a.reserve, _ = os.Open(os.DevNull) // fails if no descriptor is left
 	}
 	return a.reserve != nil
 }
 
-// lend gives the reserve away, and reports whether it was there.
-func (a *Acceptor) lend() bool {
+// closeReserve closes the reserve, and reports whether it was open.
+func (a *Acceptor) closeReserve() bool {
 	if a.reserve == nil {
 		return false
 	}
-	_ = a.reserve.Close() // it was only opened
+	_ = a.reserve.Close() // nothing was written
 	a.reserve = nil
 	return true
 }
 
+// shed closes the least important connection, and reports whether there was one.
 func (a *Acceptor) shed() bool { return a.Shed != nil && a.Shed() }
 
-func (a *Acceptor) complain(err error) {
-	if now := time.Now(); now.Sub(a.complained) >= complainEvery {
-		a.complained = now
-		a.Log.Warn("cannot accept a connection, trying again", "addr", a.Listener.Addr().String(), "error", err, "descriptor limit", FileLimit())
+// warn logs err, unless it has logged an error recently.
+func (a *Acceptor) warn(err error) {
+	if now := time.Now(); now.Sub(a.warned) >= warnInterval {
+		a.warned = now
+		a.Log.Warn("cannot accept a connection; retrying", "addr", a.Listener.Addr().String(), "error", err, "descriptor limit", FileLimit())
 	}
 }

@@ -6,6 +6,6 @@ package transport
 
 import "math"
 
-// FileLimit returns how many file descriptors this process may have open, math.MaxInt if
-// there is no limit.
+// FileLimit returns the limit of file descriptors of this process; math.MaxInt if
+// there is none.
 func FileLimit() int { return math.MaxInt }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// FileLimit returns how many file descriptors this process may have open, math.MaxInt if
-// there is no limit.
+// FileLimit returns the limit of file descriptors of this process; math.MaxInt if
+// there is none.
 func FileLimit() int {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil || uint64(l.Cur) > math.MaxInt32 {

@@ -8,36 +8,36 @@ import (
 )
 
 // A Pipe is a Socket to another process of the machine that carries bytes through
-// memory once both ends have turned to it, each direction for itself: the writer after
-// its last byte over the socket (TurnOut), the reader after it has read that (TurnIn).
-// From then on the socket carries nothing but wake-up calls, and its end is the end of
-// the pipe.
+// shared memory once both ends have switched. Each direction switches separately: the
+// writer after its last byte over the socket (SwitchOut), the reader after it has read that
+// byte (SwitchIn). From then on the socket carries only wake-ups, and the end of the socket is
+// the end of the pipe.
 //
-// Before it waits for the descriptor, an end says so (Arm); after the wait, that it is
-// awake (Disarm), and if there was something to read there, that it was called (Call).
-// An end does all that from one goroutine at a time, as with a Socket.
+// An end that is about to wait for the descriptor calls Arm. After the wait it calls
+// Disarm and, if the descriptor was readable, SocketReadable. Like a Socket, each end is used by one
+// goroutine at a time.
 type Pipe struct {
 	*Socket
-	seg     *Segment
-	in, out ring
-	turned  [2]bool // in, out
-	called  bool    // there is something on the socket
-	tries   int     // to read, without a look at the socket
-	scrap   [64]byte
+	seg            *Segment
+	in, out        ring
+	switched       [2]bool  // by direction: in, out
+	socketReadable bool     // the socket may have something to read
+	polls          int      // reads of memory since the last read of the socket
+	scrap          [64]byte // for the bytes of wake-ups
 }
 
-// looks is how many tries to read an empty pipe there are to one look at its
-// socket, which is a system call: who polls needs none.
-const looks = 32
+// pollsPerSocketRead is the number of reads of an empty pipe per read of its socket, which is a
+// system call. An end that polls needs none of these.
+const pollsPerSocketRead = 32
 
-// PipeBytes is what a segment for a pipe has for its users.
+// PipeBytes is the size in bytes of a segment for a pipe, without its head.
 const PipeBytes = 2 * ringAll
 
-// NewPipe puts a pipe over a socket, through a segment of PipeBytes whose other user is the
-// far end. first: this end made the segment. The pipe owns both.
+// NewPipe makes a pipe of a socket and a segment of PipeBytes, which the far end uses, too.
+// first: this end made the segment. The pipe owns both.
 func NewPipe(s *Socket, seg *Segment, first bool) (*Pipe, error) {
 	if len(seg.Bytes()) != PipeBytes {
-		return nil, fmt.Errorf("transport: a segment of %d bytes for a pipe, want %d", len(seg.Bytes()), PipeBytes)
+		return nil, fmt.Errorf("transport: the segment for a pipe has %d bytes: want %d", len(seg.Bytes()), PipeBytes)
 	}
 	p := &Pipe{Socket: s, seg: seg, in: newRing(seg, 0), out: newRing(seg, ringAll)}
 	if first {
@@ -46,46 +46,46 @@ func NewPipe(s *Socket, seg *Segment, first bool) (*Pipe, error) {
 	return p, nil
 }
 
-// TurnIn reads from memory from here on.
-func (p *Pipe) TurnIn() { p.turned[0] = true }
+// SwitchIn switches reading to memory.
+func (p *Pipe) SwitchIn() { p.switched[0] = true }
 
-// TurnOut writes to memory from here on.
-func (p *Pipe) TurnOut() { p.turned[1] = true }
+// SwitchOut switches writing to memory.
+func (p *Pipe) SwitchOut() { p.switched[1] = true }
 
-// Turned says which directions go through memory.
-func (p *Pipe) Turned() (in, out bool) { return p.turned[0], p.turned[1] }
+// Switched reports which directions use memory.
+func (p *Pipe) Switched() (in, out bool) { return p.switched[0], p.switched[1] }
 
-// Hide closes the way into the segment, when the far end has opened it.
-func (p *Pipe) Hide() { p.seg.Hide() }
+// Unlink removes the segment's path, after the far end has opened it.
+func (p *Pipe) Unlink() { p.seg.Unlink() }
 
-// Read is Socket.Read.
+// Read reads without blocking, as Socket.Read does.
 func (p *Pipe) Read(b []byte) (int, error) {
-	if !p.turned[0] {
+	if !p.switched[0] {
 		return p.Socket.Read(b)
 	}
 	n, err := p.in.take(b)
 	if n > 0 || err != nil || len(b) == 0 {
-		if n > 0 && answers(p.in.crowded) {
-			p.ring()
+		if n > 0 && takeWakeup(p.in.writerWaits) {
+			p.wakePeer()
 		}
 		return n, err
 	}
-	if p.tries++; !p.called && p.tries%looks != 0 {
+	if p.polls++; !p.socketReadable && p.polls%pollsPerSocketRead != 0 {
 		return 0, ErrAgain
 	}
 	_, err = p.Socket.Read(p.scrap[:])
-	if p.called = err == nil; p.called { // there may be more
+	if p.socketReadable = err == nil; p.socketReadable { // there may be more wake-ups
 		err = ErrAgain
 	}
 	if n, broken := p.in.take(b); n > 0 || broken != nil {
-		return n, broken // it came before the end, or before the call
+		return n, broken // it was written before the end, or before the wake-up
 	}
 	return 0, err
 }
 
-// Write is Socket.Write.
+// Write writes without blocking, as Socket.Write does.
 func (p *Pipe) Write(a, b []byte) (int, error) {
-	if !p.turned[1] {
+	if !p.switched[1] {
 		return p.Socket.Write(a, b)
 	}
 	n, err := p.out.put(a)
@@ -94,8 +94,8 @@ func (p *Pipe) Write(a, b []byte) (int, error) {
 		more, err = p.out.put(b)
 		n += more
 	}
-	if n > 0 && answers(p.out.hungry) {
-		p.ring()
+	if n > 0 && takeWakeup(p.out.readerWaits) {
+		p.wakePeer()
 	}
 	if n == 0 && err == nil && len(a)+len(b) > 0 {
 		err = ErrAgain
@@ -103,48 +103,48 @@ func (p *Pipe) Write(a, b []byte) (int, error) {
 	return n, err
 }
 
-// ring calls the far end. Before this end has turned, its frames are on the socket, and the
-// turn will call.
-func (p *Pipe) ring() {
-	if p.turned[1] {
-		_, _ = p.Socket.Write(p.scrap[:1], nil) // no room: there are calls enough; an end is seen by Read
+// wakePeer wakes the far end. Before this end has switched, the far end waits for frames on the
+// socket, and the switch itself wakes it.
+func (p *Pipe) wakePeer() {
+	if p.switched[1] {
+		_, _ = p.Socket.Write(p.scrap[:1], nil) // a full socket has enough wake-ups; Read reports an end
 	}
 }
 
-// Pending says that there is something to read in memory.
-func (p *Pipe) Pending() bool { return p.turned[0] && !p.in.empty() }
+// Pending reports whether memory has bytes to read.
+func (p *Pipe) Pending() bool { return p.switched[0] && !p.in.empty() }
 
-// Room says that there is room to write in memory.
-func (p *Pipe) Room() bool { return p.turned[1] && !p.out.full() }
+// Room reports whether memory has room to write.
+func (p *Pipe) Room() bool { return p.switched[1] && !p.out.full() }
 
-// Arm asks to be called through the socket when there is something to read, or room to
-// write. True: there is already.
+// Arm requests a wake-up through the socket when memory has something to read, or room to
+// write. It reports whether that is already the case.
 func (p *Pipe) Arm(read, write bool) bool {
-	if read && p.turned[0] {
-		p.in.hungry.Store(1)
+	if read && p.switched[0] {
+		p.in.readerWaits.Store(1)
 	}
-	if write && p.turned[1] {
-		p.out.crowded.Store(1)
+	if write && p.switched[1] {
+		p.out.writerWaits.Store(1)
 	}
 	return read && p.Pending() || write && p.Room()
 }
 
-// Disarm takes that back.
+// Disarm cancels the request.
 func (p *Pipe) Disarm() {
-	if p.turned[0] {
-		p.in.hungry.Store(0)
+	if p.switched[0] {
+		p.in.readerWaits.Store(0)
 	}
-	if p.turned[1] {
-		p.out.crowded.Store(0)
+	if p.switched[1] {
+		p.out.writerWaits.Store(0)
 	}
 }
 
-// Call says that the socket has something to read.
-func (p *Pipe) Call() { p.called = true }
+// SocketReadable records that the socket is readable.
+func (p *Pipe) SocketReadable() { p.socketReadable = true }
 
-// Close ends the connection, and gives the memory back: whoever comes later finds the closed
+// Close closes the connection and unmaps the memory. Later calls find the closed
 // socket.
 func (p *Pipe) Close() error {
-	p.turned = [2]bool{}
+	p.switched = [2]bool{}
 	return errors.Join(p.Socket.Close(), p.seg.Close())
 }

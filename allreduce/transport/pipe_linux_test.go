@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pipeEnds are the two ends of a pipe, as two processes would have them.
+// pipeEnds returns the two ends of a pipe, as two processes would have them.
 func pipeEnds(t testing.TB) (a, b *Pipe) {
 	t.Helper()
 	l, err := TCP.Listen(context.Background(), "127.0.0.1:0")
@@ -37,7 +37,7 @@ func pipeEnds(t testing.TB) (a, b *Pipe) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, err := OpenSegment(seg.Where())
+	far, err := OpenSegment(seg.Location())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,16 +57,16 @@ func pipeEnds(t testing.TB) (a, b *Pipe) {
 	return a, b
 }
 
-// turnBoth turns both directions.
+// turnBoth switches both directions to memory.
 func turnBoth(a, b *Pipe) {
 	for _, p := range [...]*Pipe{a, b} {
-		p.TurnIn()
-		p.TurnOut()
+		p.SwitchIn()
+		p.SwitchOut()
 	}
 }
 
-// Bytes come as they went, in both directions at once, however they are cut, and
-// whoever waits for the descriptor is called.
+// Bytes arrive in order in both directions at once, however they are cut, and an end
+// that waits for the descriptor is woken.
 func TestPipeCarries(t *testing.T) {
 	const total = 5 << 20
 	a, b := pipeEnds(t)
@@ -81,7 +81,7 @@ func TestPipeCarries(t *testing.T) {
 		deadline := time.Now().Add(30 * time.Second)
 		for sent < total || len(left) > 0 || got < total {
 			if time.Now().After(deadline) {
-				return errors.New("nothing moves")
+				return errors.New("no progress")
 			}
 			moved := false
 			if len(left) == 0 && sent < total {
@@ -104,7 +104,7 @@ func TestPipeCarries(t *testing.T) {
 			expect := make([]byte, n)
 			want.Read(expect)
 			if !bytes.Equal(buf[:n], expect) {
-				return errors.New("other bytes came")
+				return errors.New("received other bytes than were sent")
 			}
 			got += n
 			if moved || n > 0 {
@@ -117,7 +117,7 @@ func TestPipeCarries(t *testing.T) {
 			}
 			p.Disarm()
 			if read, _ := poll.Ready(k); read {
-				p.Call()
+				p.SocketReadable()
 			}
 		}
 		return nil
@@ -132,7 +132,7 @@ func TestPipeCarries(t *testing.T) {
 	}
 }
 
-// What was written before the end is read before it.
+// Bytes that were written before the end are read before it.
 func TestPipeEnds(t *testing.T) {
 	a, b := pipeEnds(t)
 	turnBoth(a, b)
@@ -145,7 +145,7 @@ func TestPipeEnds(t *testing.T) {
 		t.Errorf("got %q, %v", got[:n], err)
 	}
 	err := ErrAgain
-	for range 2 * looks { // without a call
+	for range 2 * pollsPerSocketRead { // without a wake-up
 		if _, err = b.Read(got); err != ErrAgain {
 			break
 		}
@@ -155,7 +155,7 @@ func TestPipeEnds(t *testing.T) {
 	}
 }
 
-// A closed pipe is a closed socket: its memory is not there any more.
+// A closed pipe behaves as a closed socket and does not access its memory.
 func TestPipeClosed(t *testing.T) {
 	a, b := pipeEnds(t)
 	turnBoth(a, b)
@@ -169,11 +169,11 @@ func TestPipeClosed(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	if a.Disarm(); a.Arm(true, true) || a.Pending() || a.Room() {
-		t.Error("there is something to do")
+		t.Error("Arm reports pending work on a closed pipe")
 	}
 }
 
-// Numbers that make no sense are errors, not wild reads.
+// Invalid counters in shared memory are errors, not reads out of bounds.
 func TestPipeDistrusts(t *testing.T) {
 	a, b := pipeEnds(t)
 	turnBoth(a, b)
@@ -188,7 +188,7 @@ func TestPipeDistrusts(t *testing.T) {
 	}
 }
 
-// Until it turns, a pipe is its socket, each direction for itself.
+// Until it switches, each direction of a pipe uses the socket.
 func TestPipeTurns(t *testing.T) {
 	a, b := pipeEnds(t)
 	say := func(from, to *Pipe, words string) {
@@ -208,20 +208,20 @@ func TestPipeTurns(t *testing.T) {
 			}
 			return
 		}
-		t.Fatal("nothing came")
+		t.Fatal("nothing arrived")
 	}
 	say(a, b, "one")
-	a.TurnOut()
-	b.TurnIn()
+	a.SwitchOut()
+	b.SwitchIn()
 	say(a, b, "two")
 	say(b, a, "three")
-	if in, out := b.Turned(); !in || out {
+	if in, out := b.Switched(); !in || out {
 		t.Errorf("turned: %v, %v", in, out)
 	}
-	b.TurnOut()
-	a.TurnIn()
+	b.SwitchOut()
+	a.SwitchIn()
 	say(b, a, "four")
 	if a.Pending() || !a.Room() {
-		t.Error("there is something left")
+		t.Error("bytes are left")
 	}
 }

@@ -7,39 +7,40 @@ import (
 	"sync/atomic"
 )
 
-// ring carries bytes one way, from one process to another, through memory that both
-// share:
+// ring carries bytes in one direction, from one process to another, through shared
+// memory:
 //
 //	offset  size
-//	     0     8  written: how many bytes its writer has put in
-//	    64     8  read: how many of them its reader has taken out
+//	     0     8  written: bytes that the writer has written so far
+//	    64     8  read: bytes that the reader has read so far
 //	   128     4  1: the reader sleeps, or is about to
-//	   192     4  1: the writer sleeps for want of room, or is about to
+//	   192     4  1: the writer sleeps until there is room, or is about to
 //	   256   RingSize  the bytes
 //
-// Neither trusts the other's number beyond what there is memory for.
+// Neither end trusts the other's counter beyond the size of the buffer.
 type ring struct {
-	written, read   *atomic.Uint64
-	hungry, crowded *atomic.Uint32
-	buf             []byte
+	written, read            *atomic.Uint64
+	readerWaits, writerWaits *atomic.Uint32
+	buf                      []byte
 }
 
 const (
-	// RingSize is how many bytes may be on their way: what fits the innermost caches of
-	// both ends, and lets them work at the same time.
+	// RingSize is the number of bytes in transit. It fits the first-level caches of both
+	// ends, and is enough for both to work at the same time.
 	RingSize = 128 << 10
 	ringHead = 256
 	ringAll  = ringHead + RingSize
-	// ringPart is after how many bytes the other end is told: it may begin with them.
+	// ringPart is the number of bytes after which the counter is updated, so that the
+	// other end may begin with them.
 	ringPart = 32 << 10
 )
 
-var errRing = errors.New("the memory shared with it makes no sense")
+var errRing = errors.New("the counters in shared memory are invalid")
 
 func newRing(s *Segment, at int) ring {
 	return ring{
 		written: s.Flag(at), read: s.Flag(at + 64),
-		hungry: s.Word(at + 128), crowded: s.Word(at + 192),
+		readerWaits: s.Word(at + 128), writerWaits: s.Word(at + 192),
 		buf: s.Bytes()[at+ringHead:][:RingSize:RingSize],
 	}
 }
@@ -66,7 +67,7 @@ func (r *ring) put(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// take reads as much as there is, and b holds.
+// take reads as many bytes as are available and fit into b.
 func (r *ring) take(b []byte) (n int, err error) {
 	at := r.read.Load()
 	for n < len(b) {
@@ -92,7 +93,7 @@ func (r *ring) empty() bool { return r.written.Load() == r.read.Load() }
 
 func (r *ring) full() bool { return r.written.Load()-r.read.Load() >= RingSize }
 
-// answers says that whoever set the flag is to be woken, once.
-func answers(flag *atomic.Uint32) bool {
+// takeWakeup reports whether the other end waits for a wake-up, and clears its flag.
+func takeWakeup(flag *atomic.Uint32) bool {
 	return flag.Load() != 0 && flag.CompareAndSwap(1, 0)
 }

@@ -9,57 +9,57 @@ import (
 	"unsafe"
 )
 
-// ErrNoSegment says that this system shares no memory between processes here.
-var ErrNoSegment = errors.New("transport: memory is shared between processes on Linux alone")
+// ErrNoSegment means that processes cannot share memory on this system.
+var ErrNoSegment = errors.New("transport: shared memory between processes needs Linux")
 
-// Segment is memory that processes of one machine share. It has no name: who may open
-// it is told where it is (Where) and what it begins with (Nonce), and finds out by
-// that whether it has opened the right one. It goes when the last process does.
+// Segment is memory that processes of one machine share. It has no name. A process that
+// may open it gets its Location, and verifies by the nonce at its beginning that
+// it has opened the right one. The memory is freed when the last process closes it.
 //
-// Who reads it trusts its length, which is sealed, and nothing else in it.
+// A reader trusts the segment's length, which is sealed, and nothing else in it.
 //
-// Behind it lies its arena, addresses without memory: who wants some there gets it by
-// Back.
+// The segment is followed by its arena, a range of addresses without memory. Commit
+// adds memory to a part of it.
 type Segment struct {
-	mem    []byte
-	arena  []byte
-	fd     int // of who has made it; -1
-	way    int // the way to back the arena: a descriptor; -1
-	where  Where
-	backed [2]int // lo and hi of what this process has got
+	mem       []byte
+	arena     []byte
+	fd        int // of the creator; -1: none
+	commitFD  int // for adding memory to the arena: a descriptor; -1: none
+	location  Location
+	committed [2]int // lo and hi of this process's part of the arena
 }
 
-// DozeMax is how long one Doze may last.
-const DozeMax = 20 * time.Millisecond
+// ParkMax is the longest duration of one Park.
+const ParkMax = 20 * time.Millisecond
 
-// Where is the way to a segment from another process of the machine.
-type Where struct {
-	PID, FD int32
-	Bytes   int64 // with the head, without the arena
-	Arena   int64 // 0: there is none
-	Nonce   [16]byte
+// Location is the location of a segment, for other processes of the machine.
+type Location struct {
+	PID, FD int32    // of the creator, and its descriptor
+	Bytes   int64    // size with the head, without the arena
+	Arena   int64    // size of the arena in bytes; 0: none
+	Nonce   [16]byte // random, the first bytes of the segment
 }
 
-// SegmentHead is how many bytes at the beginning of a segment belong to it, a
-// page: what follows is the users'.
+// SegmentHead is the size in bytes of the head of a segment, one page. The users'
+// part follows.
 const SegmentHead = 4096
 
-// Where is what others need to open it.
-func (s *Segment) Where() Where { return s.where }
+// Location returns the location that other processes need to open the segment.
+func (s *Segment) Location() Location { return s.location }
 
-// Bytes is the users' part, zero at the beginning.
+// Bytes returns the users' part, initially zero.
 func (s *Segment) Bytes() []byte { return s.mem[SegmentHead:] }
 
-// Arena is the arena, nil: there is none.
+// Arena returns the arena; nil: there is none.
 func (s *Segment) Arena() []byte { return s.arena }
 
-// Flag is a number of 64 bits at an offset of the users' part, a multiple of 8.
+// Flag returns the 64-bit number at an offset of the users' part, a multiple of 8.
 func (s *Segment) Flag(at int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&s.Bytes()[at : at+8][0]))
 }
 
-// Word is a number of 32 bits at an offset of the users' part, a multiple of 4: it
-// can be slept on.
+// Word returns the 32-bit number at an offset of the users' part, a multiple of 4. Park
+// can wait for it.
 func (s *Segment) Word(at int) *atomic.Uint32 {
 	return (*atomic.Uint32)(unsafe.Pointer(&s.Bytes()[at : at+4][0]))
 }
@@ -69,5 +69,5 @@ type Segments struct {
 	// Make makes a segment with bytes for its users, and addresses for an arena; see NewSegment.
 	Make func(bytes int, arena int64) (*Segment, error)
 	// Open opens the segment of another process.
-	Open func(w Where) (*Segment, error)
+	Open func(l Location) (*Segment, error)
 }

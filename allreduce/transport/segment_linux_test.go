@@ -23,7 +23,7 @@ func TestSegmentIsShared(t *testing.T) {
 	if len(a.Bytes()) != n || !bytes.Equal(a.Bytes(), make([]byte, n)) {
 		t.Fatalf("got %d bytes, want %d zeros", len(a.Bytes()), n)
 	}
-	b, err := OpenSegment(a.Where())
+	b, err := OpenSegment(a.Location())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func TestSegmentIsShared(t *testing.T) {
 	}
 }
 
-// TestSegmentIsKnown: what is at the place may be another's.
-func TestSegmentIsKnown(t *testing.T) {
+// OpenSegment rejects a file that is not the segment of its location.
+func TestOpenSegmentVerifies(t *testing.T) {
 	s, err := NewSegment(100, 1<<30)
 	if err != nil {
 		t.Fatal(err)
@@ -50,22 +50,22 @@ func TestSegmentIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if err := file.Truncate(s.Where().Bytes); err != nil {
+	if err := file.Truncate(s.Location().Bytes); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		change func(w *Where)
+		change func(w *Location)
 		want   string
 	}{
-		{func(w *Where) { w.Nonce[3]++ }, "is the segment of another job"},
-		{func(w *Where) { w.Bytes += 4096 }, "is not the segment of this job"},
-		{func(w *Where) { w.Arena += 4096 }, "is not the segment of this job"},
-		{func(w *Where) { w.Arena = -1 }, "a segment of 4196 bytes, and -1"},
-		{func(w *Where) { w.FD = int32(file.Fd()) }, "is not the segment of this job"},
-		{func(w *Where) { w.Bytes = 3 }, "a segment of 3 bytes"},
-		{func(w *Where) { w.FD = 1 << 20 }, "no such file"},
+		{func(w *Location) { w.Nonce[3]++ }, "is the segment of another job"},
+		{func(w *Location) { w.Bytes += 4096 }, "is not the segment of this job"},
+		{func(w *Location) { w.Arena += 4096 }, "is not the segment of this job"},
+		{func(w *Location) { w.Arena = -1 }, "4196 bytes, arena of -1"},
+		{func(w *Location) { w.FD = int32(file.Fd()) }, "is not the segment of this job"},
+		{func(w *Location) { w.Bytes = 3 }, "a segment: 3 bytes"},
+		{func(w *Location) { w.FD = 1 << 20 }, "no such file"},
 	} {
-		w := s.Where()
+		w := s.Location()
 		c.change(&w)
 		got, err := OpenSegment(w)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -75,36 +75,36 @@ func TestSegmentIsKnown(t *testing.T) {
 			got.Close()
 		}
 	}
-	w := s.Where()
-	s.Hide()
+	w := s.Location()
+	s.Unlink()
 	if got, err := OpenSegment(w); err == nil {
 		got.Close()
-		t.Error("a hidden segment was opened")
+		t.Error("an unlinked segment was opened")
 	}
 }
 
-// TestDozeEnds: by Wake, by itself, and at once where the word has changed.
-func TestDozeEnds(t *testing.T) {
+// A Park ends by Wake, after ParkMax, and at once if the word has changed.
+func TestParkEnds(t *testing.T) {
 	s, err := NewSegment(100, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	begun := time.Now()
-	Doze(s.Word(0), 1) // it is 0
-	if took := time.Since(begun); took > DozeMax/2 {
-		t.Errorf("the word has another value, and it took %v", took)
+	Park(s.Word(0), 1) // it is 0
+	if took := time.Since(begun); took > ParkMax/2 {
+		t.Errorf("the word had another value, but Park took %v", took)
 	}
 	begun = time.Now()
-	Doze(s.Word(0), 0)
-	if took := time.Since(begun); took < DozeMax/2 {
+	Park(s.Word(0), 0)
+	if took := time.Since(begun); took < ParkMax/2 {
 		t.Logf("a signal ended it after %v", took)
 	}
 	woken := make(chan struct{})
 	go func() {
 		defer close(woken)
 		for s.Word(0).Load() == 0 {
-			Doze(s.Word(0), 0)
+			Park(s.Word(0), 0)
 		}
 	}()
 	s.Word(0).Add(1)
@@ -112,8 +112,8 @@ func TestDozeEnds(t *testing.T) {
 	<-woken
 }
 
-// TestArena: what one process puts memory behind, others see; after Close the addresses
-// that were in use are nobody's.
+// Other processes see the memory that one process commits. After Close its addresses are
+// inaccessible.
 func TestArena(t *testing.T) {
 	const arena, lo, hi = 1 << 30, 1 << 20, 1<<20 + 5<<12
 	a, err := NewSegment(100, arena)
@@ -121,7 +121,7 @@ func TestArena(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	b, err := OpenSegment(a.Where())
+	b, err := OpenSegment(a.Location())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestArena(t *testing.T) {
 	if len(a.Arena()) != arena || len(b.Arena()) != arena {
 		t.Fatalf("got %d and %d bytes, want %d", len(a.Arena()), len(b.Arena()), arena)
 	}
-	if err := errors.Join(a.Back(lo, lo+4096), a.Back(lo+4096, hi)); err != nil {
+	if err := errors.Join(a.Commit(lo, lo+4096), a.Commit(lo+4096, hi)); err != nil {
 		t.Fatal(err)
 	}
 	own := a.Arena()[lo:hi]
@@ -137,8 +137,8 @@ func TestArena(t *testing.T) {
 	if got := string(b.Arena()[lo+4090:][:5]); got != "hello" {
 		t.Errorf("got %q, want hello", got)
 	}
-	if err := a.Back(lo, 1<<50); err == nil {
-		t.Error("there is memory for a million gigabytes")
+	if err := a.Commit(lo, 1<<50); err == nil {
+		t.Error("committing a million gigabytes succeeded")
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -156,25 +156,25 @@ func TestArena(t *testing.T) {
 	}
 }
 
-// TestLeave: what a process had in the arena stays as it was, whatever others do there, until
-// Close.
-func TestLeave(t *testing.T) {
+// After Detach a process's part of the arena keeps its contents until Close, whatever other
+// processes write.
+func TestDetach(t *testing.T) {
 	const lo, hi = 1 << 20, 1<<20 + 5<<12
 	a, err := NewSegment(100, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := OpenSegment(a.Where())
+	b, err := OpenSegment(a.Location())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if err := a.Back(lo, hi); err != nil {
+	if err := a.Commit(lo, hi); err != nil {
 		t.Fatal(err)
 	}
 	own := a.Arena()[lo:hi]
 	copy(own[4090:], "hello")
-	if err := a.Leave(); err != nil {
+	if err := a.Detach(); err != nil {
 		t.Fatal(err)
 	}
 	copy(b.Arena()[lo+4090:], "jello")
@@ -196,7 +196,7 @@ func TestLeave(t *testing.T) {
 	if want := fmt.Sprintf("%x-%x ---p ", at, at+hi-lo); !strings.Contains(string(maps), want) {
 		t.Errorf("want %q in the maps of this process:\n%s", want, maps)
 	}
-	if c, err := NewSegment(100, 1<<30); err != nil || c.Leave() != nil || c.Arena() != nil {
-		t.Errorf("a segment of which nothing was used: %v", err)
+	if c, err := NewSegment(100, 1<<30); err != nil || c.Detach() != nil || c.Arena() != nil {
+		t.Errorf("a segment without committed memory: %v", err)
 	}
 }

@@ -9,32 +9,32 @@ import (
 	"sync/atomic"
 )
 
-// Machine tells this machine from others, on Linux.
+// Machine fails: only Linux has an identifier of the machine.
 func Machine() (string, error) { return "", ErrNoSegment }
 
-// NewSegment makes a segment, on Linux.
+// NewSegment fails: segments need Linux.
 func NewSegment(int, int64) (*Segment, error) { return nil, ErrNoSegment }
 
-// OpenSegment opens a segment, on Linux.
-func OpenSegment(Where) (*Segment, error) { return nil, ErrNoSegment }
+// OpenSegment fails: segments need Linux.
+func OpenSegment(Location) (*Segment, error) { return nil, ErrNoSegment }
 
-// Back puts memory behind a part of the arena.
-func (s *Segment) Back(lo, hi int) error { return ErrNoSegment }
+// Commit fails: segments need Linux.
+func (s *Segment) Commit(lo, hi int) error { return ErrNoSegment }
 
-// Hide closes the way in.
-func (s *Segment) Hide() {}
+// Unlink does nothing: there are no segments.
+func (s *Segment) Unlink() {}
 
-// Leave gives the memory back but for what this process had in the arena.
-func (s *Segment) Leave() error { return nil }
+// Detach does nothing: there are no segments.
+func (s *Segment) Detach() error { return nil }
 
-// Close gives the memory back.
+// Close does nothing: there are no segments.
 func (s *Segment) Close() error { return nil }
 
-// Doze sleeps; nobody does here.
-func Doze(*atomic.Uint32, uint32) {}
+// Park does nothing: there are no segments.
+func Park(*atomic.Uint32, uint32) {}
 
-// Wake wakes who sleeps; nobody does here.
+// Wake does nothing: there are no segments.
 func Wake(*atomic.Uint32) {}
 
-// Yield lets others run.
+// Yield lets other goroutines run.
 func Yield() { runtime.Gosched() }

@@ -14,23 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrAgain says that a socket has nothing to read, or no room to write, now.
-var ErrAgain = errors.New("transport: not now")
+// ErrAgain means that a socket has nothing to read, or no room to write, at present.
+var ErrAgain = errors.New("transport: would block")
 
 // Socket is a connection as a bare descriptor that never blocks. Its owner waits for
-// it with a [Poller]; the runtime knows nothing of it, so no goroutine is woken
-// when bytes come.
+// it with a [Poller]. Go's runtime does not poll it, so no goroutine is woken
+// when bytes arrive.
 type Socket struct {
 	fd  int
-	iov [2]unix.Iovec // of Write; on the heap, where the system call wants it
+	iov [2]unix.Iovec // of Write; a field, because the system call takes its address
 }
 
-// NewSocket takes a TCP connection over: c is closed, the connection lives on in the
-// Socket.
+// NewSocket takes over a TCP connection: it closes c, and the Socket keeps the connection
+// open.
 func NewSocket(c net.Conn) (*Socket, error) {
 	tc, ok := c.(*net.TCPConn)
 	if !ok {
-		return nil, fmt.Errorf("transport: a poll loop needs TCP connections, got %T", c)
+		return nil, fmt.Errorf("transport: a poll loop needs a TCP connection: got %T", c)
 	}
 	raw, err := tc.SyscallConn()
 	if err != nil {
@@ -50,8 +50,8 @@ func NewSocket(c net.Conn) (*Socket, error) {
 	return s, nil
 }
 
-// Read is one read: into b what is there, ErrAgain if that is nothing, io.EOF at the
-// end. As it never waits, the scheduler of goroutines is not told.
+// Read reads once into b. It returns ErrAgain if nothing is available, io.EOF at the
+// end. As it never blocks, the call bypasses Go's scheduler.
 func (s *Socket) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -72,8 +72,8 @@ func (s *Socket) Read(b []byte) (int, error) {
 	}
 }
 
-// Write is one write of a, then b: as much of them as there is room for, ErrAgain if
-// that is nothing.
+// Write writes once: as much of a, then b, as there is room for. It returns ErrAgain if
+// there is no room.
 func (s *Socket) Write(a, b []byte) (int, error) {
 	if len(a) == 0 {
 		a, b = b, nil
@@ -92,13 +92,13 @@ func (s *Socket) Write(a, b []byte) (int, error) {
 	}
 }
 
-// writeBoth writes two pieces of memory at once.
+// writeBoth writes two buffers with one system call.
 func (s *Socket) writeBoth(a, b []byte) (int, error) {
 	s.iov[0].Base = &a[0]
 	s.iov[0].SetLen(len(a))
 	s.iov[1].Base = &b[0]
 	s.iov[1].SetLen(len(b))
-	defer func() { s.iov = [2]unix.Iovec{} }() // the memory is not the socket's
+	defer func() { s.iov = [2]unix.Iovec{} }() // do not keep the caller's buffers alive
 	for {
 		n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(s.fd), uintptr(unsafe.Pointer(&s.iov[0])), 2)
 		if errno != unix.EINTR {
@@ -107,7 +107,7 @@ func (s *Socket) writeBoth(a, b []byte) (int, error) {
 	}
 }
 
-// written is the outcome of a write.
+// written converts the result of a write.
 func written(n uintptr, errno unix.Errno) (int, error) {
 	switch errno {
 	case 0:
@@ -118,15 +118,15 @@ func written(n uintptr, errno unix.Errno) (int, error) {
 	return 0, os.NewSyscallError("write", errno)
 }
 
-// FD is the descriptor, for a [Poller].
+// FD returns the descriptor, for a [Poller].
 func (s *Socket) FD() int { return s.fd }
 
-// Shut ends the connection both ways; the descriptor stays open, and reads as ended.
+// Shut ends the connection in both directions. The descriptor stays open, and reads return io.EOF.
 func (s *Socket) Shut() {
-	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // one that has ended is what is wanted
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // an error means that it has ended already
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (s *Socket) Close() error {
 	if s.fd < 0 {
 		return net.ErrClosed
@@ -136,44 +136,44 @@ func (s *Socket) Close() error {
 	return err
 }
 
-// Bell wakes who waits in a [Poller].
-type Bell struct {
-	mu sync.Mutex
+// Waker wakes a goroutine that waits in a [Poller]. It is safe for concurrent use.
+type Waker struct {
+	mu sync.Mutex // guards fd against Close
 	fd int
 }
 
-// NewBell makes a bell that is silent.
-func NewBell() (*Bell, error) {
+// NewWaker returns a bell that is not set.
+func NewWaker() (*Waker, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, os.NewSyscallError("eventfd", err)
 	}
-	return &Bell{fd: fd}, nil
+	return &Waker{fd: fd}, nil
 }
 
 var one = [8]byte{1}
 
-// Ring wakes, now or at the next wait. It may be called at any time.
-func (b *Bell) Ring() {
+// Wake wakes the current wait, or else the next one.
+func (b *Waker) Wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fd >= 0 {
-		_, _ = unix.Write(b.fd, one[:]) // full: it rings already
+		_, _ = unix.Write(b.fd, one[:]) // full: it is set already
 	}
 }
 
-// Silence ends the ringing.
-func (b *Bell) Silence() {
+// Clear resets the bell.
+func (b *Waker) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fd >= 0 {
 		var count [8]byte
-		_, _ = unix.Read(b.fd, count[:]) // empty: it is silent
+		_, _ = unix.Read(b.fd, count[:]) // empty: it is not set
 	}
 }
 
-// Close frees the bell, for which nobody waits any more. False: it was closed before.
-func (b *Bell) Close() bool {
+// Close frees the bell, which no wait may use any more. It reports whether it was open.
+func (b *Waker) Close() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fd < 0 {
@@ -197,10 +197,10 @@ type Poller struct {
 	timeout unix.Timespec // on the heap, where the system call wants it
 }
 
-// Clear begins a wait.
+// Clear begins a new wait.
 func (p *Poller) Clear() { p.fds = p.fds[:0] }
 
-// Add waits for a descriptor too, and returns its place.
+// Add adds a descriptor to the wait, and returns its index.
 func (p *Poller) Add(fd int, read, write bool) int {
 	var events int16
 	if read {
@@ -210,18 +210,18 @@ func (p *Poller) Add(fd int, read, write bool) int {
 		events |= unix.POLLOUT
 	}
 	if events == 0 {
-		fd = -1 // else its end would be reported, again and again
+		fd = -1 // otherwise its end would be reported at each wait
 	}
 	p.fds = append(p.fds, unix.PollFd{Fd: int32(fd), Events: events})
 	return len(p.fds) - 1
 }
 
-// AddBell waits for b too.
-func (p *Poller) AddBell(b *Bell) {
+// AddWaker adds b to the wait.
+func (p *Poller) AddWaker(b *Waker) {
 	p.fds = append(p.fds, unix.PollFd{Fd: int32(b.fd), Events: unix.POLLIN})
 }
 
-// Wait waits for at most d, below 0 without end. A signal may end it early.
+// Wait waits for at most d ns; below 0, without a limit. A signal may end it early.
 func (p *Poller) Wait(d int64) {
 	ts := &p.timeout
 	*ts = unix.NsecToTimespec(d)
@@ -235,12 +235,13 @@ func (p *Poller) Wait(d int64) {
 	}
 }
 
-// Ready says what the descriptor at a place is ready for. An end or an error is both.
+// Ready reports whether the descriptor with index k is readable and writable. An end or an
+// error counts as both.
 func (p *Poller) Ready(k int) (read, write bool) {
 	const ended = unix.POLLHUP | unix.POLLERR | unix.POLLNVAL
 	got := p.fds[k].Revents
 	return got&(unix.POLLIN|ended) != 0, got&(unix.POLLOUT|ended) != 0
 }
 
-// Yield lets another thread run, if one is waiting for a processor.
+// Yield lets another thread run, if one waits for the processor.
 func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -7,19 +7,17 @@ import (
 	"net"
 )
 
-// Network makes and accepts connections. The TCP network is the product's;
-// the one of package mem runs whole jobs inside one process, with
-// testing/synctest's clock.
+// Network listens and dials. Programs use TCP; tests use package mem, which runs whole
+// jobs inside one process with testing/synctest's clock.
 type Network interface {
-	// Listen announces on addr, "host:port"; port 0 picks a free one.
+	// Listen listens on addr, "host:port"; port 0 picks a free one.
 	Listen(ctx context.Context, addr string) (net.Listener, error)
-	// Dial connects to addr. It gives up when ctx ends, not before.
+	// Dial connects to addr. It gives up only when ctx ends.
 	Dial(ctx context.Context, addr string) (net.Conn, error)
 }
 
-// TCP is the network of the operating system. Every connection it makes or
-// accepts has TCP_NODELAY set: vw lacks it and waits 40 ms for each
-// delayed acknowledgement.
+// TCP is the network of the operating system. All its connections have TCP_NODELAY set.
+// vw does not set it, and loses 40 ms per delayed acknowledgement.
 var TCP Network = tcp{}
 
 type tcp struct{}

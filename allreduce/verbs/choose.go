@@ -12,11 +12,11 @@ import (
 // Auto lets [Choose] find a device.
 const Auto = "auto"
 
-// Choose picks one of the devices. want is a device's name, with a port as in mlx5_0:2
-// where it is not to be the first active one; an IP address of a port; or [Auto], also "".
-// bound is the address at which other ranks reach this one: over Ethernet the port must
-// have it, unless it is the loopback or all addresses, which no port has, or the device is
-// named. What only another setup can mend is a [SetupError].
+// Choose returns the port to use. want is a device's name, with a port as in mlx5_0:2 unless
+// its first active port is meant; an IP address of a port; or [Auto] (also ""), which
+// selects any device. bound is the address at which other ranks reach this one. Over
+// Ethernet the port must have that address, unless it is a loopback or unspecified address or
+// want names the device. A fault of the machine's configuration is a [SetupError].
 func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
 	if len(devices) == 0 {
 		return Place{}, setupErrorf("verbs: there is no RDMA device on this machine")
@@ -54,9 +54,9 @@ func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
 	}
 	switch {
 	case !known:
-		return Place{}, setupErrorf("verbs: no RDMA device is called %q; there are: %s", name, names(devices))
+		return Place{}, setupErrorf("verbs: no RDMA device %q: use one of %s", name, names(devices))
 	case len(why) == 0:
-		return Place{}, setupErrorf("verbs: no port fits %q; there are: %s", want, names(devices))
+		return Place{}, setupErrorf("verbs: no port matches %q on the devices %s", want, names(devices))
 	}
 	err = fmt.Errorf("verbs: no port can be used: %s", strings.Join(why, "; "))
 	if !down {
@@ -65,7 +65,7 @@ func Choose(devices []Device, want string, bound netip.Addr) (Place, error) {
 	return Place{}, err
 }
 
-// choose is the GID of the port to use, or why there is none.
+// choose returns the port's GID to use, or the reason why there is none.
 func (p Port) choose(bound netip.Addr, anywhere, named bool) (best GID, why string) {
 	if !p.Active {
 		return GID{}, fmt.Sprintf("is not active (%s)", p.State)
@@ -89,13 +89,13 @@ func (p Port) choose(bound netip.Addr, anywhere, named bool) (best GID, why stri
 	case rank > 0:
 		return best, ""
 	case anywhere || named:
-		return GID{}, "has no RoCE v2 address: has its interface an IP address?"
+		return GID{}, "has no RoCE v2 address: assign an IP address to its interface"
 	}
 	return GID{}, fmt.Sprintf("has no RoCE v2 address that is %v", bound)
 }
 
-// fit is how well an address does: the bound one best, then IPv4, then what is routed. 0:
-// not at all.
+// fit ranks an address: the bound one first, then IPv4, then routable ones. 0: the address is
+// not allowed.
 func fit(addr, bound netip.Addr, any bool) int {
 	switch {
 	case addr == bound:
@@ -110,7 +110,7 @@ func fit(addr, bound netip.Addr, any bool) int {
 	return 1
 }
 
-// parseWant takes the name of a device and a port apart; both are missing from Auto.
+// parseWant splits the name of a device from a port. For Auto and addresses both are empty.
 func parseWant(want string) (name string, port int, err error) {
 	if _, err := netip.ParseAddr(want); want == "" || want == Auto || err == nil {
 		return "", 0, nil
@@ -120,13 +120,12 @@ func parseWant(want string) (name string, port int, err error) {
 		return name, 0, nil
 	}
 	if port, err = strconv.Atoi(number); err != nil || port < 1 || port > 255 || name == "" {
-		return "", 0, setupErrorf("verbs: %q is no device: want auto, a name, name:port, or an IP address", want)
+		return "", 0, setupErrorf("verbs: %q is not a device: want auto, a name, name:port, or an IP address", want)
 	}
 	return name, port, nil
 }
 
-// CheckDevice says what is wrong with the name of a device, as far as can be told without
-// having any.
+// CheckDevice checks the syntax of a device's name, without access to any device.
 func CheckDevice(want string) error {
 	_, _, err := parseWant(want)
 	return err

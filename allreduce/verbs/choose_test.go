@@ -33,7 +33,7 @@ func TestChoose(t *testing.T) {
 		devices []Device
 		want    string
 		bound   string
-		place   string // what is chosen, or the error
+		place   string // the chosen port, or the error
 		gid     int
 	}{
 		{"none", nil, "auto", "10.0.0.1", "there is no RDMA device on this machine", 0},
@@ -42,16 +42,16 @@ func TestChoose(t *testing.T) {
 		{"none has it", []Device{a, down}, "auto", "10.9.9.9", "no port can be used: rxe0 port 1 has no RoCE v2 address that is 10.9.9.9; rxe9 port 1 is not active (down)", 0},
 		{"the loopback", []Device{down, bare, a}, "auto", "127.0.0.1", "rxe2 port 1", 1},
 		{"all addresses", []Device{down, a}, "auto", "::", "rxe0 port 1", 3},
-		{"nothing is known", []Device{a}, "auto", "", "rxe0 port 1", 3},
+		{"no bound address", []Device{a}, "auto", "", "rxe0 port 1", 3},
 		{"InfiniBand", []Device{down, ib}, "auto", "10.0.0.1", "mlx5_2 port 2", 0},
 		{"by name", []Device{a, b}, "rxe1", "10.0.0.1", "rxe1 port 1", 3},
 		{"by name and port", []Device{a, ib}, "mlx5_2:2", "10.0.0.1", "mlx5_2 port 2", 0},
 		{"that port is down", []Device{ib}, "mlx5_2:1", "", "mlx5_2 port 1 is not active (polling)", 0},
-		{"no such port", []Device{a, ib}, "mlx5_2:3", "", `no port fits "mlx5_2:3"; there are: rxe0, mlx5_2`, 0},
-		{"no such name", []Device{a, ib}, "mlx4_0", "", `no RDMA device is called "mlx4_0"; there are: rxe0, mlx5_2`, 0},
+		{"no such port", []Device{a, ib}, "mlx5_2:3", "", `no port matches "mlx5_2:3" on the devices rxe0, mlx5_2`, 0},
+		{"no such name", []Device{a, ib}, "mlx4_0", "", `no RDMA device "mlx4_0": use one of rxe0, mlx5_2`, 0},
 		{"by address", []Device{a, b}, "10.0.0.2", "10.0.0.1", "rxe1 port 1", 3},
-		{"nobody's address", []Device{a}, "10.0.0.7", "10.0.0.1", "has no RoCE v2 address that is 10.0.0.7", 0},
-		{"nonsense", []Device{a}, "rxe0:x", "", `"rxe0:x" is no device`, 0},
+		{"an unknown address", []Device{a}, "10.0.0.7", "10.0.0.1", "has no RoCE v2 address that is 10.0.0.7", 0},
+		{"bad port", []Device{a}, "rxe0:x", "", `"rxe0:x" is not a device`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bound netip.Addr
@@ -65,7 +65,7 @@ func TestChoose(t *testing.T) {
 			}
 			_, setup := errors.AsType[*SetupError](err)
 			if want := err != nil && !strings.Contains(got, "not active"); setup != want {
-				t.Errorf("%v: only another setup mends it: %v, want %v", err, setup, want)
+				t.Errorf("%v: is a *SetupError: %v, want %v", err, setup, want)
 			}
 			if !strings.Contains(got, c.place) || err == nil && p.GID.Index != c.gid {
 				t.Errorf("got %s with GID %d, want %s with %d", got, p.GID.Index, c.place, c.gid)
@@ -74,13 +74,13 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestWordsOfErrors(t *testing.T) {
+func TestErrorTexts(t *testing.T) {
 	p := Place{Device: "rxe0", Port: 1}
 	for _, c := range []struct {
 		err  *Error
 		want string
 	}{
-		{&Error{p, OpWriteNote, RetryExceeded, 0x81}, "rxe0 port 1: RDMA write with immediate: transport retry counter exceeded: the other end, or the way to it, does not answer (status 12, vendor error 0x81)"},
+		{&Error{p, OpWriteNote, RetryExceeded, 0x81}, "rxe0 port 1: RDMA write with immediate: transport retry counter exceeded: the other end does not respond (status 12, vendor error 0x81)"},
 		{&Error{p, OpSend, Status(99), 0}, "rxe0 port 1: send: status 99 of libibverbs (vendor error 0x0)"},
 	} {
 		if got := c.err.Error(); got != c.want {

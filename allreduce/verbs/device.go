@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// Device is an RDMA device as its library describes it.
+// Device describes an RDMA device.
 type Device struct {
 	Name    string
 	Ports   []Port
@@ -15,32 +15,32 @@ type Device struct {
 	Atomics Atomics
 }
 
-// Limits are what a device can hold.
+// Limits are the resources of a device.
 type Limits struct {
-	Queues      int // queue pairs
-	Works       int // work requests waiting in one of them
-	Completions int // completions waiting in one queue
-	Regions     int // of registered memory
-	Windows     int // memory windows of type 2
+	Queues      int // number of queue pairs
+	Works       int // pending work requests per queue pair
+	Completions int // pending completions per completion queue
+	Regions     int // number of registered memory regions
+	Windows     int // number of memory windows of type 2
 }
 
-// Windows says whether it has memory windows enough to close, after each message, what others
-// may write to.
+// Windows returns "type 2" if the device has enough memory windows to revoke access to each
+// slot after its message, and "none" otherwise.
 func (d *Device) Windows() string {
-	if d.Limits.Windows < panes {
+	if d.Limits.Windows < windowSlots {
 		return "none"
 	}
 	return "type 2"
 }
 
-// Atomics says against whom a device's atomic operations are atomic.
+// Atomics is the scope of a device's atomic operations.
 type Atomics uint8
 
 // The kinds of atomicity.
 const (
-	AtomicsNone   Atomics = iota // there are no such operations
-	AtomicsDevice                // against those of the same device
-	AtomicsAll                   // against the processors' too
+	AtomicsNone   Atomics = iota // no atomic operations
+	AtomicsDevice                // atomic with operations of the same device
+	AtomicsAll                   // atomic with operations of processors, too
 )
 
 func (a Atomics) String() string {
@@ -48,7 +48,7 @@ func (a Atomics) String() string {
 	case AtomicsDevice:
 		return "within the device"
 	case AtomicsAll:
-		return "with the processors too"
+		return "with processors, too"
 	}
 	return "none"
 }
@@ -57,15 +57,15 @@ func (a Atomics) String() string {
 type Port struct {
 	Number     int
 	Active     bool
-	State      string // in words
+	State      string // the device's description of its state
 	Link       Link
-	MTU        int    // bytes of a packet, at most
-	MaxMessage int    // bytes of a message, at most
+	MTU        int    // limit of a packet in bytes
+	MaxMessage int    // limit of a message in bytes
 	LID        uint16 // its address in an InfiniBand subnet
 	GIDs       []GID
 }
 
-// Link is what a port speaks.
+// Link is the link layer of a port.
 type Link uint8
 
 // The kinds of links.
@@ -92,13 +92,13 @@ type GID struct {
 	Kind  GIDKind
 }
 
-// GIDKind is what packets with a GID look like.
+// GIDKind is the packet format of a GID.
 type GIDKind uint8
 
 // The kinds of GIDs.
 const (
 	GIDInfiniBand GIDKind = iota
-	GIDRoCE1              // not routable, and left alone here
+	GIDRoCE1              // not routable, and not used
 	GIDRoCE2              // in UDP
 )
 
@@ -112,7 +112,7 @@ func (k GIDKind) String() string {
 	return "InfiniBand"
 }
 
-// Place is a port of a device, and the address that it is reached at.
+// Place is a port of a device and the address to use on it.
 type Place struct {
 	Device     string
 	Port       int

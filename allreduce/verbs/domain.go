@@ -9,21 +9,21 @@ import (
 	"unsafe"
 )
 
-// Domain is an open port of a device: what is registered with it, and the streams over it.
-// It is safe for use by several goroutines; each of its streams belongs to one at a time.
+// Domain is an open port of a device, with its registered memory and its streams. It is safe
+// for concurrent use; each of its streams belongs to one goroutine at a time.
 type Domain struct {
 	place Place
 
 	mu      sync.Mutex
 	ctx     Context // nil: closed
-	regions []held
-	streams int // that are open
+	regions []registered
+	streams int // number of open streams
 
-	direct, copied int64 // bytes that closed streams have sent
+	direct, copied int64 // bytes sent by closed streams
 }
 
-// held is memory of the program's own that is registered.
-type held struct {
+// registered is registered memory of the program.
+type registered struct {
 	mem    []byte
 	region Region
 	key    uint32
@@ -38,13 +38,13 @@ func NewDomain(lib Library, p Place) (*Domain, error) {
 	return &Domain{place: p, ctx: ctx}, nil
 }
 
-// Place is the port.
+// Place returns the port.
 func (d *Domain) Place() Place { return d.place }
 
 var errClosed = errors.New("verbs: the domain is closed")
 
-// Register lets streams send from mem without copying it, until Unregister or Close. It must
-// stay where it is until then. Other machines get no access to it.
+// Register lets streams send from mem without a copy, until Unregister or Close. mem must
+// not be freed or moved until then. Other machines get no access to it.
 func (d *Domain) Register(mem []byte) error {
 	if len(mem) == 0 {
 		return nil
@@ -56,19 +56,19 @@ func (d *Domain) Register(mem []byte) error {
 	}
 	r, err := d.ctx.Register(mem, AccessLocal)
 	if err != nil {
-		return d.refused(len(mem), err)
+		return d.registerError(len(mem), err)
 	}
 	key, _ := r.Keys()
-	d.regions = append(d.regions, held{mem, r, key})
+	d.regions = append(d.regions, registered{mem, r, key})
 	return nil
 }
 
-func (d *Domain) refused(n int, err error) error {
+func (d *Domain) registerError(n int, err error) error {
 	return &RegisterError{Place: d.place, Bytes: n, Limit: LockLimit(), Err: err}
 }
 
-// Unregister takes back what Register did with the memory that begins where mem does. No
-// stream is sending it.
+// Unregister undoes the Register of the memory that begins where mem does. No stream may be
+// sending from it.
 func (d *Domain) Unregister(mem []byte) error {
 	if len(mem) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (d *Domain) Unregister(mem []byte) error {
 	return nil
 }
 
-// keyOf is the key of the registered memory that holds all of mem.
+// keyOf returns the local key of the registered region that contains all of mem.
 func (d *Domain) keyOf(mem []byte) (key uint32, ok bool) {
 	at, n := uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem))
 	d.mu.Lock()
@@ -99,7 +99,7 @@ func (d *Domain) keyOf(mem []byte) (key uint32, ok bool) {
 	return 0, false
 }
 
-// open gives the context to a stream in the making.
+// open returns the context for a new stream, and counts the stream.
 func (d *Domain) open() (Context, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,8 +110,8 @@ func (d *Domain) open() (Context, error) {
 	return d.ctx, nil
 }
 
-// left follows the end of a stream.
-func (d *Domain) left(direct, copied int64) {
+// streamClosed counts the end of a stream and its bytes.
+func (d *Domain) streamClosed(direct, copied int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.streams--
@@ -119,16 +119,16 @@ func (d *Domain) left(direct, copied int64) {
 	d.copied += copied
 }
 
-// Sent is how many bytes streams that are closed have sent from where they were, and how
-// many they have copied to send them.
+// Sent returns the numbers of bytes that closed streams have sent directly, and that they
+// have copied before sending.
 func (d *Domain) Sent() (direct, copied int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.direct, d.copied
 }
 
-// Close deregisters everything and closes the device. All streams are closed before. It may be
-// called again.
+// Close deregisters everything and closes the device. All streams must be closed before. It is
+// idempotent.
 func (d *Domain) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,7 +136,7 @@ func (d *Domain) Close() error {
 		return nil
 	}
 	if d.streams > 0 {
-		panic(fmt.Sprintf("BUG: verbs: a domain is closed, and %d of its streams are not", d.streams))
+		panic(fmt.Sprintf("BUG: verbs: Close of a domain with %d open streams", d.streams))
 	}
 	var errs []error
 	for _, h := range d.regions {

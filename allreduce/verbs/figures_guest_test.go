@@ -94,23 +94,23 @@ func turns(t *testing.T, systems []system, size, times int, unit string) map[str
 
 // rester waits as the poll loop of package allreduce does.
 type rester struct {
-	s        *Stream
-	patience transport.Patience
-	turns    int
-	idle     time.Time
-	slept    bool
-	Polls    int
-	Sleeps   int
+	s       *Stream
+	backoff transport.Backoff
+	turns   int
+	idle    time.Time
+	slept   bool
+	Polls   int
+	Sleeps  int
 }
 
 func newRester(s *Stream) *rester {
-	return &rester{s: s, patience: transport.Patience{Turns: 64, Spin: 100 * time.Microsecond}}
+	return &rester{s: s, backoff: transport.Backoff{Tries: 64, Spin: 100 * time.Microsecond}}
 }
 
 // moved begins anew, after some bytes.
 func (r *rester) moved() {
 	if r.slept {
-		r.patience.Slept(time.Since(r.idle))
+		r.backoff.Slept(time.Since(r.idle))
 	}
 	r.turns, r.slept = 0, false
 }
@@ -123,7 +123,7 @@ func (r *rester) rest(read, write bool) {
 	case r.turns%4 != 1:
 	case r.turns == 1:
 		r.idle = time.Now()
-	case r.slept || r.patience.Over(r.turns, r.idle):
+	case r.slept || r.backoff.Over(r.turns, r.idle):
 		if r.slept = true; r.s.Arm(read, write) {
 			return
 		}

@@ -22,7 +22,7 @@ import (
 func inGuest(t *testing.T) {
 	t.Helper()
 	if os.Getenv("GVW_RDMA_GUEST") == "" {
-		t.Skip("it runs in the guest of tests/rdma")
+		t.Skip("needs the guest of tests/rdma")
 	}
 }
 
@@ -49,7 +49,7 @@ func guestDomain(t *testing.T, addr string) *Domain {
 	return d
 }
 
-// guestPair is two streams, from one device to the other.
+// guestPair returns two connected streams, one on each device.
 func guestPair(t *testing.T) (a, b *Stream) {
 	t.Helper()
 	inGuest(t)
@@ -74,7 +74,7 @@ func guestPair(t *testing.T) (a, b *Stream) {
 	return ends[0], ends[1]
 }
 
-// fails writes to s until that is an error, which is to have the status.
+// wantStatus writes to s until that is an error, which is to have the status.
 func fails(t *testing.T, s *Stream, n int, want Status) {
 	t.Helper()
 	begun := time.Now()
@@ -106,11 +106,11 @@ func TestGuestDevices(t *testing.T) {
 		}
 	}
 	if _, err := System().Open(Place{Device: "rxe7"}); err == nil || !strings.Contains(err.Error(), "device rxe7 is gone") {
-		t.Errorf("a device that has vanished: %v", err)
+		t.Errorf("opening a missing device: %v", err)
 	}
 }
 
-// TestGuestBytes cross in both directions, copied and from where they are.
+// Bytes arrive in both directions, copied and sent directly.
 func TestGuestBytes(t *testing.T) {
 	a, b := guestPair(t)
 	data := make([]byte, 3<<20)
@@ -139,7 +139,7 @@ func TestGuestBytes(t *testing.T) {
 		}
 	}
 	if a.Direct != int64(len(data)) || b.Bounced != int64(len(data)) {
-		t.Errorf("%d bytes were sent from where they are, %d copied, want %d", a.Direct, b.Bounced, len(data))
+		t.Errorf("%d bytes were sent directly, %d copied, want %d", a.Direct, b.Bounced, len(data))
 	}
 	if err := a.domain.Unregister(data); err != nil {
 		t.Error(err)
@@ -153,9 +153,8 @@ func TestGuestWrongKey(t *testing.T) {
 	_ = b
 }
 
-// TestGuestClosedPane: what has come through a pane cannot be written over: its key is not valid
-// any more, and the next one not yet.
-func TestGuestClosedPane(t *testing.T) {
+// A message in a slot cannot be overwritten: its key is not valid any more, and the next one not yet.
+func TestGuestUnwritableSlot(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		key  func(was uint32) uint32
@@ -168,18 +167,18 @@ func TestGuestClosedPane(t *testing.T) {
 			if !b.window.bound() {
 				t.Fatal("the device has no memory windows")
 			}
-			was, data := a.peer.keys[0], make([]byte, paneSize)
+			was, data := a.peer.keys[0], make([]byte, slotSize)
 			if n, err := a.Write(nil, data); n != len(data) {
 				t.Fatal(n, err)
 			}
-			for begun := time.Now(); b.window.shut == 0 || b.flying > 0; b.progress() {
+			for begun := time.Now(); b.window.closed == 0 || b.pending > 0; b.progress() {
 				if time.Since(begun) > 30*time.Second || b.err != nil {
-					t.Fatal("the pane is not closed: ", b.err)
+					t.Fatal("the slot is still writable: ", b.err)
 				}
 			}
-			a.used.panes, a.given.panes, a.peer.keys[0] = 0, 0, c.key(was)
-			fails(t, a, paneSize, RemoteAccess)
-			if n, err := b.Read(make([]byte, 2*paneSize)); n != paneSize {
+			a.used.windowSlots, a.credit.windowSlots, a.peer.keys[0] = 0, 0, c.key(was)
+			fails(t, a, slotSize, RemoteAccess)
+			if n, err := b.Read(make([]byte, 2*slotSize)); n != slotSize {
 				t.Errorf("%d bytes, %v", n, err)
 			}
 		})
@@ -195,23 +194,23 @@ func TestGuestBrokenQueue(t *testing.T) {
 	_ = b
 }
 
-// TestGuestOverrun: a sender that takes credit which it has not is stopped by a finite count.
+// A sender that exceeds its credit fails after a finite number of RNR retries.
 func TestGuestOverrun(t *testing.T) {
 	a, b := guestPair(t)
 	begun := time.Now()
 	for a.err == nil && time.Since(begun) < 30*time.Second {
-		a.given = a.used // as if all had been read
+		a.credit = a.used // as if all had been read
 		_, _ = a.Write(nil, make([]byte, 10))
 		time.Sleep(100 * time.Microsecond)
 	}
 	if e, ok := errors.AsType[*Error](a.err); !ok || e.Status != ReceiverNotRdy {
-		t.Errorf("got %v, want that the receiver was not ready", a.err)
+		t.Errorf("got %v, want ReceiverNotRdy", a.err)
 	}
 	t.Logf("after %v: %v", time.Since(begun).Round(time.Millisecond), a.err)
 	_ = b
 }
 
-// TestGuestPortDown: a cable that is cut is an error after a finite count of retries.
+// A port that goes down is an error after a finite number of retries.
 func TestGuestPortDown(t *testing.T) {
 	a, b := guestPair(t)
 	link := func(state string) {
@@ -241,10 +240,10 @@ func waitActive(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Error("the port does not come up again")
+	t.Error("the port has not come up again")
 }
 
-// TestGuestPeerKilled: a process that is gone answers no more.
+// The death of the other process is an error after a finite number of retries.
 func TestGuestPeerKilled(t *testing.T) {
 	inGuest(t)
 	a, err := guestDomain(t, "10.77.0.1").NewStream()
@@ -280,7 +279,7 @@ func TestGuestPeerKilled(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // it says that it was killed
+	_ = cmd.Wait() // it was killed
 	fails(t, a, 10, RetryExceeded)
 }
 
@@ -301,7 +300,7 @@ func TestGuestPeer(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// TestGuestLockedMemory: who may lock none is told what to do.
+// A registration beyond the limit of locked memory fails with advice.
 func TestGuestLockedMemory(t *testing.T) {
 	inGuest(t)
 	if os.Getuid() != 0 {

@@ -4,11 +4,11 @@
 
 package verbs
 
-// NewMemory is n bytes. There are no devices here that could write to them.
+// NewMemory returns n bytes. Without devices they need no fixed address.
 func NewMemory(n int) ([]byte, error) { return make([]byte, n), nil }
 
-// FreeMemory gives back what NewMemory gave.
+// FreeMemory does nothing.
 func FreeMemory([]byte) error { return nil }
 
-// LockLimit is how much memory this process may lock; NoLimit: as much as it likes.
+// LockLimit returns NoLimit.
 func LockLimit() uint64 { return NoLimit }

@@ -15,10 +15,10 @@ import (
 	"unsafe"
 )
 
-// A packet that is not answered is sent again after 4.096 µs * 2^ackTimeout, 268 ms, and at most
-// ackRetries times: within some seconds a peer that is gone is found. 7 is without end, with
-// Soft-RoCE at least. A receiver without memory
-// for a message, which credits rule out, is asked as often.
+// A packet without acknowledgement is sent again after 4.096 µs * 2^ackTimeout, 268 ms, at most
+// ackRetries times, so that a lost peer is detected within some seconds. A count of 7 means
+// no limit, at least with Soft-RoCE. rnrRetries is the same for a receiver without memory for
+// a message, which the credits rule out.
 const (
 	ackTimeout = 16
 	ackRetries = 6
@@ -52,7 +52,7 @@ func (q queue) Connect(p Peer, psn uint32) error {
 	at := q.d.place
 	global := C.int(0)
 	if at.Link != LinkInfiniBand {
-		global = 1 // RoCE has no other addresses
+		global = 1 // RoCE needs global addresses
 	}
 	return errnoOf(C.gvw_connect(q.q, C.int(at.Port), global, C.int(at.GID.Index), (*C.uint8_t)(&p.GID[0]), C.int(p.LID),
 		C.uint32_t(p.Queue), C.uint32_t(p.PSN), C.uint32_t(psn), C.int(p.MTU), ackTimeout, ackRetries, rnrRetries))
@@ -62,7 +62,7 @@ var opcodes = [...]C.int{
 	OpSend: C.IBV_WR_SEND, OpSendNote: C.IBV_WR_SEND_WITH_IMM, OpWriteNote: C.IBV_WR_RDMA_WRITE_WITH_IMM,
 }
 
-// sendWindow posts what concerns a memory window.
+// sendWindow posts an operation on a memory window.
 func (q queue) sendWindow(w Work) error {
 	if w.Op == OpInvalidate {
 		return errnoOf(C.gvw_invalidate(q.q, C.uint64_t(w.ID), C.int(w.Op), C.uint32_t(w.RemoteKey)))

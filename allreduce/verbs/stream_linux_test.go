@@ -52,7 +52,7 @@ func newPair(t testing.TB, seed uint64, noWindows ...bool) *pair {
 	return p
 }
 
-// close ends both and demands that nothing is left.
+// close closes both streams, and checks that all objects of the fabric are closed.
 func (p *pair) close(t testing.TB) {
 	t.Helper()
 	for i, s := range p.ends {
@@ -71,7 +71,7 @@ type message struct {
 	direct     bool
 }
 
-// sender is one end's share of a talk.
+// sender is one end of an exchange of messages.
 type sender struct {
 	s    *verbs.Stream
 	left []message
@@ -88,7 +88,7 @@ func (e *sender) step(t *rapid.T) {
 	if err != nil && err != verbs.ErrAgain {
 		t.Fatal(err)
 	}
-	// What is written is the caller's again: it may be changed.
+	// The caller may change bytes once they are written.
 	for i := e.at; i < e.at+n; i++ {
 		if i < len(m.head) {
 			m.head[i] = 0xee
@@ -101,9 +101,9 @@ func (e *sender) step(t *rapid.T) {
 	}
 }
 
-// TestLongStaysLong: what is long goes in long pieces, wherever in the window and in the ring of
-// copies it begins.
-func TestLongStaysLong(t *testing.T) {
+// Long data is sent in few long messages, wherever in the window and in the bounce ring it
+// begins.
+func TestLongDataUsesFewMessages(t *testing.T) {
 	p := newPair(t, 1)
 	defer p.close(t)
 	a, b := p.ends[0], p.ends[1]
@@ -123,16 +123,16 @@ func TestLongStaysLong(t *testing.T) {
 	}
 	for range 300 {
 		cross(4400)
-		if n := cross(64 << 10); n > 4 { // one, two that tend the window for those before, a credit
+		if n := cross(64 << 10); n > 4 { // one write, two operations on the window, a credit
 			t.Fatalf("64 KiB have gone in %d requests, want at most 4", n)
 		}
 		cross(517_000)
 	}
 }
 
-// TestBytesCrossWhole: whatever is written at both ends, copied or from where it is, and
-// however late messages come, the same bytes are read, and all that was opened is closed.
-func TestBytesCrossWhole(t *testing.T) {
+// The bytes written at each end, copied or sent directly, are read unchanged at the other,
+// however late messages arrive, and all objects are closed at the end.
+func TestBytesArriveUnchanged(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPair(t, rapid.Uint64().Draw(rt, "seed"), rapid.Bool().Draw(rt, "no memory windows"))
 		defer p.close(t)
@@ -170,7 +170,7 @@ func TestBytesCrossWhole(t *testing.T) {
 		buf := make([]byte, 70_000)
 		for begun := time.Now(); len(got[0]) < len(want[1]) || len(got[1]) < len(want[0]) || len(ends[0].left)+len(ends[1].left) > 0; {
 			if time.Since(begun) > 20*time.Second {
-				rt.Fatalf("nothing moves: read %d of %d, %d of %d; to write %d, %d", len(got[0]), len(want[1]), len(got[1]), len(want[0]), len(ends[0].left), len(ends[1].left))
+				rt.Fatalf("no progress: read %d of %d, %d of %d; to write %d, %d", len(got[0]), len(want[1]), len(got[1]), len(want[0]), len(ends[0].left), len(ends[1].left))
 			}
 			i := rng.IntN(2)
 			ends[i].step(rt)
@@ -188,8 +188,8 @@ func TestBytesCrossWhole(t *testing.T) {
 	})
 }
 
-// TestWhoWaitsIsWoken: an armed end sleeps until something comes.
-func TestWhoWaitsIsWoken(t *testing.T) {
+// An armed end sleeps until a message arrives.
+func TestArmedEndIsWoken(t *testing.T) {
 	p := newPair(t, 1)
 	defer p.close(t)
 	a, b := p.ends[0], p.ends[1]
@@ -199,20 +199,20 @@ func TestWhoWaitsIsWoken(t *testing.T) {
 		return err == nil && n == 1
 	}
 	if b.Arm(true, false) || readable(b) {
-		t.Fatal("there is something, and nothing was sent")
+		t.Fatal("Arm reports a message before any was sent")
 	}
 	if _, err := a.Write([]byte("news"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if !readable(b) {
-		t.Fatal("nobody was woken")
+		t.Fatal("the armed end was not woken")
 	}
 	b.Silence()
 	if readable(b) {
 		t.Fatal("still readable after Silence")
 	}
 	if !b.Arm(true, false) {
-		t.Fatal("Arm does not tell of what has come")
+		t.Fatal("Arm does not report the message that has arrived")
 	}
 	got := make([]byte, 10)
 	if n, err := b.Read(got); err != nil || string(got[:n]) != "news" {
@@ -220,7 +220,7 @@ func TestWhoWaitsIsWoken(t *testing.T) {
 	}
 	// A full window: the writer sleeps until the reader has read.
 	big := make([]byte, 1<<20)
-	for full := 0; full < 3; { // Arm may tell of copies that are free again
+	for full := 0; full < 3; { // Arm may report free space in the bounce ring
 		if _, err := a.Write(nil, big); err == verbs.ErrAgain && !a.Arm(false, true) {
 			full++
 		}
@@ -276,7 +276,7 @@ func writeUntil(s *verbs.Stream) error {
 	return nil
 }
 
-// TestAnOfferOfAnotherKey: a write with a key that is not the window's is refused.
+// A write with a key that is not the window's is refused.
 func TestAnOfferOfAnotherKey(t *testing.T) {
 	p := newPair(t, 4)
 	defer p.close(t)
@@ -303,7 +303,7 @@ func TestAnOfferOfAnotherKey(t *testing.T) {
 	}
 }
 
-// TestRegistrationRefused: an error with advice, and nothing is left open.
+// A refused registration is an error with advice, and leaves nothing open.
 func TestRegistrationRefused(t *testing.T) {
 	p := newPair(t, 5)
 	p.f.Refuse(1)
@@ -312,7 +312,7 @@ func TestRegistrationRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	e := &verbs.RegisterError{Place: verbs.Place{Device: "rxe0"}, Bytes: 1 << 20, Limit: 65536, Err: unix.ENOMEM}
-	if want := "rxe0: cannot register 1048576 bytes of memory: cannot allocate memory; this process may lock 65536 bytes: raise it by ulimit -l"; !strings.HasPrefix(e.Error(), want) {
+	if want := "rxe0: cannot register 1048576 bytes of memory: cannot allocate memory; this process may lock 65536 bytes: raise the limit with ulimit -l"; !strings.HasPrefix(e.Error(), want) {
 		t.Errorf("got %q, want %q …", e, want)
 	}
 	if err := p.domains[0].Register(make([]byte, 10)); err == nil {
@@ -321,8 +321,8 @@ func TestRegistrationRefused(t *testing.T) {
 	p.close(t)
 }
 
-// TestTooSmallADevice: a device that holds fewer work requests than a stream may post is refused.
-func TestTooSmallADevice(t *testing.T) {
+// NewStream fails on a device that has room for fewer work requests than a stream may post.
+func TestDeviceWithTooFewWorkRequests(t *testing.T) {
 	d := verbstest.Device("fake0", "10.77.0.1")
 	d.Limits.Works = 63
 	f := verbstest.New(1, d)
@@ -335,12 +335,12 @@ func TestTooSmallADevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer domain.Close()
-	if s, err := domain.NewStream(); err == nil || !strings.Contains(err.Error(), "holds 63 work requests") {
+	if s, err := domain.NewStream(); err == nil || !strings.Contains(err.Error(), "has room for 63 work requests") {
 		t.Errorf("got %v, %v", s, err)
 	}
 }
 
-// TestNothingAllocates on the way of bytes.
+// Reads and writes do not allocate.
 func TestNothingAllocates(t *testing.T) {
 	p := newPair(t, 6)
 	defer p.close(t)

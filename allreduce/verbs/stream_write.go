@@ -6,19 +6,19 @@ import (
 	"fmt"
 )
 
-// Write sends head, then data: as much of them as there is room for, ErrAgain if that is
-// nothing. What it says is written may be changed. Long data from registered memory is
-// sent from where it is, and said to be written when it has arrived: until then
-// Write is called with the same data, from the first byte that is not written.
+// Write sends head, then data, as far as there is room; ErrAgain: there is none. The caller
+// may reuse the bytes that it reports as written. Long data in registered memory is sent
+// without a copy, and reported as written when it has arrived. Until then
+// the caller must call Write with the same data, from the first byte that is not written.
 func (s *Stream) Write(head, data []byte) (n int, err error) {
-	if s.closed || !s.linked {
+	if s.closed || !s.connected {
 		return 0, errClosed
 	}
 	s.progress()
 	direct, key := false, uint32(0)
-	if under := s.posted+s.landed > 0; under || len(data) >= directLeast {
+	if under := s.posted+s.delivered > 0; under || len(data) >= directLeast {
 		if key, direct = s.domain.keyOf(data); under && !direct {
-			panic("BUG: verbs: other data than before is written")
+			panic("BUG: verbs: Write with other data than before")
 		}
 	}
 	for s.err == nil && len(head) > 0 {
@@ -50,15 +50,16 @@ func (s *Stream) Write(head, data []byte) (n int, err error) {
 	}
 	switch {
 	case n > 0:
-		s.stuck = false
+		s.blocked = false
 		return n, nil
 	case s.err != nil:
 		return 0, s.err
 	}
-	s.stuck = true
+	s.blocked = true
 	return 0, ErrAgain
 }
 
+// pick returns a or b.
 func pick(yes bool, a, b []byte) []byte {
 	if yes {
 		return a
@@ -66,7 +67,7 @@ func pick(yes bool, a, b []byte) []byte {
 	return b
 }
 
-// copyOut sends a, then b, by way of the bounce ring: one message of them.
+// copyOut sends one message with bytes of a, then b, through the bounce ring.
 func (s *Stream) copyOut(a, b []byte) (n int, ok bool) {
 	total := len(a) + len(b)
 	if !s.mayPost() {
@@ -75,7 +76,7 @@ func (s *Stream) copyOut(a, b []byte) (n int, ok bool) {
 	n = total
 	long := n > min(smallMessage, int(s.peer.small))
 	if long {
-		if n = min(n, s.paneRoom()); n == 0 {
+		if n = min(n, s.slotRoom()); n == 0 {
 			return 0, false
 		}
 	}
@@ -95,10 +96,10 @@ func (s *Stream) copyOut(a, b []byte) (n int, ok bool) {
 	return n, true
 }
 
-// sendDirect sends data from where it is, and returns how much of it has arrived.
-func (s *Stream) sendDirect(data []byte, key uint32) (landed int) {
-	for rest := data[s.landed+s.posted:]; len(rest) > 0 && s.err == nil; {
-		n := min(len(rest), s.paneRoom())
+// sendDirect sends data without a copy, and returns the number of bytes that have arrived.
+func (s *Stream) sendDirect(data []byte, key uint32) (delivered int) {
+	for rest := data[s.delivered+s.posted:]; len(rest) > 0 && s.err == nil; {
+		n := min(len(rest), s.slotRoom())
 		if n == 0 || !s.mayPost() {
 			break
 		}
@@ -112,31 +113,31 @@ func (s *Stream) sendDirect(data []byte, key uint32) (landed int) {
 		rest = rest[n:]
 	}
 	s.progress()
-	landed, s.landed = s.landed, 0
-	return landed
+	delivered, s.delivered = s.delivered, 0
+	return delivered
 }
 
-// mayPost says that there is room for one more message.
+// mayPost reports whether another message may be posted.
 func (s *Stream) mayPost() bool {
-	return s.flying < len(s.sent)-ownWorks && s.used.slots-s.given.slots < uint64(s.peer.slots)
+	return s.pending < len(s.sent)-ownWorks && s.used.slots-s.credit.slots < uint64(s.peer.messages)
 }
 
-// write is a work request that puts mem into the next pane of the other end's window.
+// write returns a work request that writes mem to the next slot of the other end's window.
 func (s *Stream) write(mem []byte) Work {
-	i := s.used.panes % panes
-	return Work{Op: OpWriteNote, Mem: mem, Key: s.key, Imm: uint32(len(mem)), Remote: s.peer.address + i*uint64(s.peer.pane), RemoteKey: s.peer.keys[i]}
+	i := s.used.windowSlots % windowSlots
+	return Work{Op: OpWriteNote, Mem: mem, Key: s.key, Imm: uint32(len(mem)), Remote: s.peer.address + i*uint64(s.peer.slotSize), RemoteKey: s.peer.keys[i]}
 }
 
-// paneRoom is how much the next pane takes; 0: none is open.
-func (s *Stream) paneRoom() int {
-	if s.used.panes-s.given.panes == panes {
+// slotRoom returns the size of the next slot; 0: it is not writable.
+func (s *Stream) slotRoom() int {
+	if s.used.windowSlots-s.credit.windowSlots == windowSlots {
 		return 0
 	}
-	return min(paneSize, int(s.peer.pane))
+	return min(slotSize, int(s.peer.slotSize))
 }
 
-// room is so many bytes of the bounce ring, in one piece. Those left over at its end are
-// not used.
+// room returns n contiguous bytes of the bounce ring. It skips the rest at the ring's end if
+// that is too short.
 func (s *Stream) room(n int) ([]byte, bool) {
 	size := len(s.bounce)
 	at := s.copied % size
@@ -147,7 +148,7 @@ func (s *Stream) room(n int) ([]byte, bool) {
 	if s.copied+skip+n-s.free > size {
 		return nil, false
 	}
-	if skip > 0 && s.flying == 0 {
+	if skip > 0 && s.pending == 0 {
 		s.free += skip
 	} else if skip > 0 {
 		last := &s.sent[(s.head+len(s.sent)-1)%len(s.sent)]
@@ -157,7 +158,7 @@ func (s *Stream) room(n int) ([]byte, bool) {
 	return s.bounce[at:][:n:n], true
 }
 
-// send posts a work request, and keeps what it holds until it completes.
+// send posts a work request, and records its bytes until it completes.
 func (s *Stream) send(w Work, k sending) error {
 	w.ID = uint64(s.head)
 	w.Inline = (w.Op == OpSend || w.Op == OpSendNote) && len(w.Mem) <= s.queue.Inline()
@@ -167,15 +168,15 @@ func (s *Stream) send(w Work, k sending) error {
 	}
 	s.sent[s.head] = k
 	s.head = (s.head + 1) % len(s.sent)
-	s.flying++
+	s.pending++
 	s.Posted++
 	s.copied += k.bounce
 	switch w.Op {
 	case OpWriteNote:
-		if i := s.used.panes % panes; s.peer.turns {
+		if i := s.used.windowSlots % windowSlots; s.peer.keysChange {
 			s.peer.keys[i] = nextKey(s.peer.keys[i])
 		}
-		s.used.panes++
+		s.used.windowSlots++
 		s.used.slots++
 	case OpSend:
 		s.used.slots++
@@ -183,17 +184,17 @@ func (s *Stream) send(w Work, k sending) error {
 	return nil
 }
 
-// gone follows the completion of a work request; they complete in order.
-func (s *Stream) gone(c *Completion) error {
-	first := (s.head + len(s.sent) - s.flying) % len(s.sent)
-	if s.flying == 0 || c.ID != uint64(first) {
-		return fmt.Errorf("verbs: %s: work request %d has completed, want %d of %d", s.domain.place.Device, c.ID, first, s.flying)
+// requestDone handles the completion of a work request. Requests complete in order.
+func (s *Stream) requestDone(c *Completion) error {
+	first := (s.head + len(s.sent) - s.pending) % len(s.sent)
+	if s.pending == 0 || c.ID != uint64(first) {
+		return fmt.Errorf("verbs: %s: work request %d has completed, want %d of %d", s.domain.place.Device, c.ID, first, s.pending)
 	}
 	k := &s.sent[first]
-	s.flying--
+	s.pending--
 	s.free += k.bounce
-	s.landed += k.direct
+	s.delivered += k.direct
 	s.posted -= k.direct
-	s.stuck = false
+	s.blocked = false
 	return nil
 }

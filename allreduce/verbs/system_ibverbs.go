@@ -18,12 +18,12 @@ import (
 	"unsafe"
 )
 
-// System is libibverbs.
+// System returns libibverbs.
 func System() Library { return ibverbs{} }
 
 type ibverbs struct{}
 
-// errnoOf is the error of an errno; 0 is none.
+// errnoOf converts an errno to an error; 0 to nil.
 func errnoOf(rc C.int) error {
 	if rc == 0 {
 		return nil
@@ -31,13 +31,13 @@ func errnoOf(rc C.int) error {
 	return syscall.Errno(max(rc, -rc))
 }
 
-// each opens the devices one after the other, until f says that it has found its own, which
+// each opens the devices one at a time, until f reports that it has found its device, which
 // stays open.
 func each(f func(name string, c *C.struct_ibv_context) (found bool, err error)) error {
 	var n C.int
 	list, errno := C.ibv_get_device_list(&n)
 	if list == nil {
-		return setupErrorf("verbs: libibverbs lists no devices: %w: is the kernel module ib_uverbs loaded, and /dev/infiniband there?", errno)
+		return setupErrorf("verbs: libibverbs lists no devices: %w: check that the kernel module ib_uverbs is loaded and that /dev/infiniband exists", errno)
 	}
 	defer C.ibv_free_device_list(list)
 	for _, d := range unsafe.Slice(list, int(n)) {
@@ -72,7 +72,7 @@ func (ibverbs) Devices() (all []Device, err error) {
 func describe(name string, c *C.struct_ibv_context) (Device, error) {
 	var a C.struct_ibv_device_attr
 	if err := errnoOf(C.ibv_query_device(c, &a)); err != nil {
-		return Device{}, fmt.Errorf("verbs: %s does not describe itself: %w", name, err)
+		return Device{}, fmt.Errorf("verbs: cannot query %s: %w", name, err)
 	}
 	d := Device{
 		Name:   name,
@@ -90,7 +90,7 @@ func describe(name string, c *C.struct_ibv_context) (Device, error) {
 	for number := 1; number <= int(a.phys_port_cnt); number++ {
 		p, err := describePort(c, number)
 		if err != nil {
-			return d, fmt.Errorf("verbs: %s port %d does not describe itself: %w", name, number, err)
+			return d, fmt.Errorf("verbs: cannot query %s port %d: %w", name, number, err)
 		}
 		d.Ports = append(d.Ports, p)
 	}
@@ -116,7 +116,7 @@ func describePort(c *C.struct_ibv_context, number int) (Port, error) {
 		var raw [16]byte
 		var kind C.uint32_t
 		if C.gvw_gid(c, C.int(number), C.int(i), (*C.uint8_t)(&raw[0]), &kind) != 0 || raw == [16]byte{} {
-			continue // an empty place
+			continue // an unused index
 		}
 		g := GID{Index: i, Addr: netip.AddrFrom16(raw)}
 		switch kind {
@@ -130,7 +130,7 @@ func describePort(c *C.struct_ibv_context, number int) (Port, error) {
 	return p, nil
 }
 
-// device is an open one.
+// device is an open device with a protection domain.
 type device struct {
 	place Place
 	ctx   *C.struct_ibv_context
@@ -172,7 +172,7 @@ func (d *device) Close() error {
 	return nil
 }
 
-// remoteWrite lets the other end write to memory.
+// remoteWrite lets the other end write to a region.
 const remoteWrite = C.IBV_ACCESS_LOCAL_WRITE | C.IBV_ACCESS_REMOTE_WRITE
 
 func (d *device) Register(mem []byte, access Access) (Region, error) {
@@ -190,8 +190,8 @@ func (d *device) Register(mem []byte, access Access) (Region, error) {
 	return r, nil
 }
 
-// addressOf is where memory is, as a number: the device goes on using it after the call, and
-// its owner holds it where it is until then.
+// addressOf returns the address of mem as a number. The device uses the memory after the call,
+// and its owner keeps it at its address until then.
 func addressOf(mem []byte) C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(unsafe.SliceData(mem))))
 }

@@ -4,7 +4,7 @@
 
 package verbs
 
-// System is no library: this program was built without libibverbs, and says so.
+// System returns a Library whose methods fail with ErrNotBuilt.
 func System() Library { return none{} }
 
 type none struct{}

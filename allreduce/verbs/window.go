@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	panes      = 8
-	paneSize   = 64 << 10
-	windowSize = panes * paneSize
+	windowSlots = 8
+	slotSize    = 64 << 10
+	windowSize  = windowSlots * slotSize
 
-	// bindPatience is how long a device, which is this machine's own, may take to open the window.
-	bindPatience = 10 * time.Second
+	// bindTimeout is the limit for this machine's device to bind the memory windows.
+	bindTimeout = 10 * time.Second
 )
 
-// window is where the other end writes what is long: a ring of panes, one for each message. A
-// pane is open, under the next of its 256 keys, from when the other end is given credit for it
-// until a message has come into it. That takes memory windows of type 2; where the
-// device has none, all panes are open, under one key, as long as the stream is.
+// window is the memory to which the other end writes long messages: a ring of slots, one per
+// message. A slot is writable, under the next of its 256 keys, from the credit for it
+// until a message has arrived in it. That needs memory windows of type 2. On a device without
+// them all slots are writable under one key as long as the stream is open.
 type window struct {
 	mem    []byte
 	region Region
-	binds  [panes]Window // nil: the device has none
-	keys   [panes]uint32 // under which panes are open, or were last
+	binds  [windowSlots]Window // nil: the device has no memory windows
+	keys   [windowSlots]uint32 // the current or last key of each slot
 
-	// Messages, counted from the start; the one numbered n is, or was, in pane n%panes.
-	came   uint64 // they have come
-	shut   uint64 // of these, their panes are closed again
-	read   uint64 // they are read
-	opened uint64 // their panes are open for the next turn
+	// Counts of messages since the start. Message n uses slot n%windowSlots.
+	arrived  uint64 // arrived
+	closed   uint64 // their slots have been made unwritable again
+	read     uint64 // read
+	writable uint64 // their slots are writable for the next round
 }
 
-// nextKey is the key that follows another of the same memory window: its lowest byte is the
-// program's to choose.
+// nextKey returns the key that follows another one of the same memory window. The program
+// chooses the lowest byte.
 func nextKey(key uint32) uint32 { return key&^0xff | (key+1)&0xff }
 
-// init registers the memory.
+// init allocates and registers the memory.
 func (w *window) init(d *Domain, ctx Context) (err error) {
 	if w.mem, err = NewMemory(windowSize); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (w *window) init(d *Domain, ctx Context) (err error) {
 		access = AccessWindow
 	}
 	if w.region, err = ctx.Register(w.mem, access); err != nil {
-		return d.refused(len(w.mem), err)
+		return d.registerError(len(w.mem), err)
 	}
 	for i := range w.keys {
 		if w.bound() {
@@ -60,15 +60,15 @@ func (w *window) init(d *Domain, ctx Context) (err error) {
 	return nil
 }
 
-// makeBinds makes memory windows; false: there are none, or not enough.
+// makeBinds makes memory windows. It reports false if the device has too few.
 func (w *window) makeBinds(d *Domain, ctx Context) bool {
-	if d.place.Limits.Windows < panes {
+	if d.place.Limits.Windows < windowSlots {
 		return false
 	}
 	for i := range w.binds {
 		b, err := ctx.Window()
 		if err != nil {
-			_ = w.closeBinds() // they are not bound
+			_ = w.closeBinds() // none is bound
 			return false
 		}
 		w.binds[i] = b
@@ -76,7 +76,7 @@ func (w *window) makeBinds(d *Domain, ctx Context) bool {
 	return true
 }
 
-func (w *window) bound() bool { return w.binds[panes-1] != nil }
+func (w *window) bound() bool { return w.binds[windowSlots-1] != nil }
 
 func (w *window) closeBinds() error {
 	var errs []error
@@ -89,7 +89,7 @@ func (w *window) closeBinds() error {
 	return errors.Join(errs...)
 }
 
-// close deregisters the memory; the queue is closed.
+// close deregisters the memory. The queue must be closed before.
 func (w *window) close() (err error) {
 	if w.region != nil {
 		err = w.region.Close()
@@ -101,57 +101,57 @@ func (w *window) close() (err error) {
 	return err
 }
 
-// pane is the memory of a message.
-func (w *window) pane(number uint64) []byte {
-	return w.mem[number%panes*paneSize:][:paneSize]
+// slot returns the slot of a message.
+func (w *window) slot(number uint64) []byte {
+	return w.mem[number%windowSlots*slotSize:][:slotSize]
 }
 
-// openAll opens all panes, for the first turn, and waits until they are: the other end will take
-// it for granted.
+// openAll makes all slots writable for the first round, and waits for the device: the other
+// end may write as soon as Accept has returned.
 func (s *Stream) openAll() error {
 	if !s.window.bound() {
 		return nil
 	}
-	for i := range uint64(panes) {
+	for i := range uint64(windowSlots) {
 		if err := s.bind(i); err != nil {
 			return err
 		}
 	}
-	for begun := time.Now(); s.flying > 0; {
+	for begun := time.Now(); s.pending > 0; {
 		if s.progress(); s.err != nil {
 			return s.err
 		}
-		if took := time.Since(begun); took > bindPatience {
-			return fmt.Errorf("verbs: %s: %d memory windows are not bound after %v", s.domain.place.Device, s.flying, took)
+		if took := time.Since(begun); took > bindTimeout {
+			return fmt.Errorf("verbs: %s: %d operations on memory windows are pending after %v", s.domain.place.Device, s.pending, took)
 		}
 	}
 	return nil
 }
 
-// bind opens the pane of a message under its key.
+// bind makes the slot of a message writable under its key.
 func (s *Stream) bind(number uint64) error {
-	w, i := &s.window, number%panes
-	return s.send(Work{Op: OpBind, Window: w.binds[i], Region: w.region, Mem: w.pane(number), RemoteKey: w.keys[i]}, sending{})
+	w, i := &s.window, number%windowSlots
+	return s.send(Work{Op: OpBind, Window: w.binds[i], Region: w.region, Mem: w.slot(number), RemoteKey: w.keys[i]}, sending{})
 }
 
-// tend closes panes into which a message has come, and opens those whose message is read, as far
-// as the queue has room. What gives credit for them follows them in the queue.
-func (s *Stream) tend() {
+// maintainWindow makes slots unwritable in which a message has arrived, and those writable again whose
+// message has been read, as far as the queue has room. Their credit follows in the queue.
+func (s *Stream) maintainWindow() {
 	w := &s.window
 	if !w.bound() {
-		w.shut, w.opened = w.came, w.read
+		w.closed, w.writable = w.arrived, w.read
 		return
 	}
-	for w.shut < w.came && s.err == nil && s.flying < len(s.sent) {
-		if s.send(Work{Op: OpInvalidate, RemoteKey: w.keys[w.shut%panes]}, sending{}) == nil {
-			w.shut++
+	for w.closed < w.arrived && s.err == nil && s.pending < len(s.sent) {
+		if s.send(Work{Op: OpInvalidate, RemoteKey: w.keys[w.closed%windowSlots]}, sending{}) == nil {
+			w.closed++
 		}
 	}
-	for w.opened < min(w.read, w.shut) && s.err == nil && s.flying < len(s.sent) {
-		i := w.opened % panes
+	for w.writable < min(w.read, w.closed) && s.err == nil && s.pending < len(s.sent) {
+		i := w.writable % windowSlots
 		w.keys[i] = nextKey(w.keys[i])
-		if s.bind(w.opened) == nil {
-			w.opened++
+		if s.bind(w.writable) == nil {
+			w.writable++
 		}
 	}
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs/verbstest"
 )
 
-// TestAMessageCannotBeWrittenOver: once a message is there its pane is closed to the other end,
-// if the device has memory windows, and so is all else of the window while it is not
-// open: the keys of before and of later are refused.
-func TestAMessageCannotBeWrittenOver(t *testing.T) {
+// On a device with memory windows the other end cannot overwrite a message that has arrived:
+// its slot is not writable with the previous or the next key.
+func TestAMessageCannotBeOverwritten(t *testing.T) {
 	const n = 5000
 	for _, c := range []struct {
 		name      string
@@ -35,9 +34,9 @@ func TestAMessageCannotBeWrittenOver(t *testing.T) {
 			mad := newMad(t, f)
 			first := mad.keys[0]
 			mad.write(first, n)
-			buf := make([]byte, n-1) // the last byte is not read: the pane is not open again
-			mad.until("the message comes", func() bool { k, _ := mad.victim.Read(buf); return k == len(buf) })
-			mad.until("the pane is closed", mad.victim.Flushed)
+			buf := make([]byte, n-1) // the last byte is not read: the slot stays unwritable
+			mad.until("arrival of the message", func() bool { k, _ := mad.victim.Read(buf); return k == len(buf) })
+			mad.until("invalidation of the key", mad.victim.Flushed)
 			if s := mad.completion(); s != verbs.Success {
 				t.Fatal("the message: ", s)
 			}
@@ -49,7 +48,7 @@ func TestAMessageCannotBeWrittenOver(t *testing.T) {
 	}
 }
 
-// mad is an end that writes what it likes.
+// mad is an end that writes without regard to credits.
 type mad struct {
 	t       *testing.T
 	queue   verbs.Queue
@@ -57,7 +56,7 @@ type mad struct {
 	key     uint32
 	victim  *verbs.Stream
 	address uint64
-	keys    [8]uint32 // of the victim's panes
+	keys    [8]uint32 // of the victim's slots
 }
 
 func newMad(t *testing.T, f *verbstest.Fabric) *mad {
@@ -102,14 +101,14 @@ func newMad(t *testing.T, f *verbstest.Fabric) *mad {
 	if err := m.queue.Connect(verbs.Peer{Queue: le.Uint32(offer)}, 0); err != nil {
 		t.Fatal(err)
 	}
-	le.PutUint32(offer, m.queue.Number()) // its own is like the victim's
+	le.PutUint32(offer, m.queue.Number()) // its own offer is like the victim's
 	if err := m.victim.Accept(offer); err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-// write writes a message into the first pane.
+// write writes a message into the first slot.
 func (m *mad) write(key uint32, n int) {
 	m.t.Helper()
 	if err := m.queue.Send(verbs.Work{Op: verbs.OpWriteNote, Mem: m.mem[:n], Key: m.key, Imm: uint32(n), Remote: m.address, RemoteKey: key}); err != nil {
@@ -117,7 +116,7 @@ func (m *mad) write(key uint32, n int) {
 	}
 }
 
-// completion is how the oldest request has ended.
+// completion waits for the oldest request and returns its status.
 func (m *mad) completion() (s verbs.Status) {
 	m.t.Helper()
 	var c [1]verbs.Completion
@@ -129,7 +128,7 @@ func (m *mad) until(what string, f func() bool) {
 	m.t.Helper()
 	for end := time.Now().Add(30 * time.Second); !f(); {
 		if time.Now().After(end) {
-			m.t.Fatalf("%s: not in 30 s", what)
+			m.t.Fatalf("%s: not within 30 s", what)
 		}
 	}
 }

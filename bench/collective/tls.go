@@ -27,7 +27,7 @@ func newSecret() (k *keys, err error) {
 		return nil, fmt.Errorf("cannot draw a secret: %w", err)
 	}
 	k = &keys{dir: dir, secret: filepath.Join(dir, "secret")}
-	b := auth.Draw()
+	b := auth.NewSecretText()
 	secret, err := auth.NewSecret(b)
 	if err == nil {
 		err = os.WriteFile(k.secret, b, 0o600)

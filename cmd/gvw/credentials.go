@@ -61,7 +61,7 @@ func networks(text string) (all []netip.Prefix, err error) {
 		if err != nil {
 			ip, ierr := netip.ParseAddr(word)
 			if ierr != nil {
-				return nil, cli.Usagef("--allow %s: %q is no network like 10.0.0.0/8", text, word)
+				return nil, cli.Usagef("--allow %s: %q is not a network such as 10.0.0.0/8", text, word)
 			}
 			n = netip.PrefixFrom(ip, ip.BitLen())
 		}

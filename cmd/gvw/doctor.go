@@ -95,7 +95,7 @@ func examine(p *cli.Process, c *cli.Context) error {
 func examineHere(p *cli.Process, c *cli.Context) (err error) {
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
-	secret, err := auth.NewSecret(auth.Draw())
+	secret, err := auth.NewSecret(auth.NewSecretText())
 	if err != nil {
 		return err
 	}

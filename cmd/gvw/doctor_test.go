@@ -20,9 +20,9 @@ func TestDoctorEscapesForeignText(t *testing.T) {
 	hostile := "x\x1b]0;title\a\n\u202egvw: all is well\r\x9b2J\xff"
 	r := &doctor.Report{
 		Ranks: []address.View{
-			{Rank: 0, Told: "10.0.0.1:1", Seen: "10.0.0.1"},
-			{Rank: 1, Told: hostile, Seen: hostile},
-			{Rank: 2, Told: hostile + ":2", Seen: "10.0.0.3"},
+			{Rank: 0, Advertised: "10.0.0.1:1", Observed: "10.0.0.1"},
+			{Rank: 1, Advertised: hostile, Observed: hostile},
+			{Rank: 2, Advertised: hostile + ":2", Observed: "10.0.0.3"},
 		},
 		Ways: []doctor.Way{
 			{From: 0, To: 1, Fault: hostile, Missing: true},

@@ -29,7 +29,7 @@ func keygenCommand(_ context.Context, p *cli.Process, c *command, args []string)
 		return cli.Usagef("--hosts and --days would be ignored without --dir: they are about certificates")
 	}
 	if file := s.get("secret"); file != "" {
-		if err := writeNew(file, append(auth.Draw(), '\n')); err != nil {
+		if err := writeNew(file, append(auth.NewSecretText(), '\n')); err != nil {
 			return err
 		}
 	}

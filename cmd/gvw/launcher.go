@@ -159,7 +159,7 @@ func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
 	case !launch.CanInherit:
 		return nil, nil, nil
 	case file == "":
-		b = auth.Draw()
+		b = auth.NewSecretText()
 		secret, err = auth.NewSecret(b)
 	default:
 		if secret, b, err = auth.ReadSecretBytes(file); err != nil {

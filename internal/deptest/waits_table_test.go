@@ -101,16 +101,16 @@ var waits = map[string]wait{
 	"allreduce/verbs: Domain.Unregister lock":         {ends: local, why: "the system takes memory back without a peer"},
 
 	// Doctor and pipe.
-	"allreduce/doctor: exam.accept accept": {ends: joined, why: "end closes the listener"},
-	"allreduce/doctor: exam.dial dial":     {ends: deadline, by: "Patience", shown: "no answer within %v"},
-	"allreduce/doctor: exam.conduct join":  {ends: deadline, by: "Patience", shown: "no answer within %v"},
-	"allreduce/doctor: exam.reach join":    {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
-	"allreduce/doctor: exam.reach send":    {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
-	"allreduce/doctor: exam.reach receive": {ends: local, why: "it gives back the place that it holds"},
-	"allreduce/doctor: exam.end join":      {ends: joined, why: "the listener and all connections were closed"},
-	"allreduce/pipe: input.serve range":    {ends: joined, why: "the end of the stream closes want"},
-	"allreduce/pipe: input.serve send":     {ends: local, why: "got has room for one, and each is asked for"},
-	"allreduce/pipe: stream.next select":   {ends: asked, n: 2, why: "a shell's program decides when it writes; the context and the group's failure end it"},
+	"allreduce/doctor: exam.accept accept":   {ends: joined, why: "end closes the listener"},
+	"allreduce/doctor: exam.dial dial":       {ends: deadline, by: "Patience", shown: "no answer within %v"},
+	"allreduce/doctor: exam.coordinate join": {ends: deadline, by: "Patience", shown: "no answer within %v"},
+	"allreduce/doctor: exam.reach join":      {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
+	"allreduce/doctor: exam.reach send":      {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
+	"allreduce/doctor: exam.reach receive":   {ends: local, why: "it gives back the place that it holds"},
+	"allreduce/doctor: exam.end join":        {ends: joined, why: "the listener and all connections were closed"},
+	"allreduce/pipe: input.serve range":      {ends: joined, why: "the end of the stream closes want"},
+	"allreduce/pipe: input.serve send":       {ends: local, why: "got has room for one, and each is asked for"},
+	"allreduce/pipe: stream.next select":     {ends: asked, n: 2, why: "a shell's program decides when it writes; the context and the group's failure end it"},
 
 	// Inputs: a program or a user decides when the next line comes.
 	"feature/stream: Pass.Next select":      {ends: asked, n: 2, why: "stdin has no deadline; file systems have theirs, and the context ends it"},

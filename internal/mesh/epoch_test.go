@@ -75,7 +75,7 @@ func TestLoopbackAddressIsUnreachable(t *testing.T) {
 		cl.begin(nil)
 		began := time.Now()
 		err := cl.ranks[0].epoch.Connect(t.Context())
-		if want := "the server sees it at h1"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "the server observes it at h1"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if took := time.Since(began); took > unreachableAfter*RedialAfter {

@@ -36,7 +36,7 @@ func (e *Epoch) dialHandshake(ctx context.Context, bare net.Conn, rank int) (Con
 	if err != nil {
 		return Conn{}, err
 	}
-	b, x, err := e.key.Greet(c, e.hello(rank), helloSize)
+	b, x, err := e.key.Initiate(c, e.hello(rank), helloSize)
 	if err != nil {
 		return Conn{}, auth.Explain(err)
 	}
@@ -70,7 +70,7 @@ func (e *Epoch) accept(c net.Conn, h hello, said []byte, proven func() bool) err
 	if !e.expects(from) {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)
 	}
-	x, err := e.key.Answer(c, said, e.hello(from))
+	x, err := e.key.Respond(c, said, e.hello(from))
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (m *Mesh) acceptPull(c net.Conn, h hello, said []byte, known func() bool) e
 	if err := h.check(w, m.cfg.Rank, m.cfg.Total); err != nil {
 		return err
 	}
-	x, err := m.cfg.key(w).Answer(c, said, newHello(w.Epoch, m.cfg.Rank, int(h.from), m.cfg.Total, true))
+	x, err := m.cfg.key(w).Respond(c, said, newHello(w.Epoch, m.cfg.Rank, int(h.from), m.cfg.Total, true))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (m *Mesh) Pull(ctx context.Context, w *client.Wiring, from int, address str
 	if err != nil {
 		return err
 	}
-	b, x, err := m.cfg.key(w).Greet(c, newHello(w.Epoch, m.cfg.Rank, from, m.cfg.Total, true), helloSize)
+	b, x, err := m.cfg.key(w).Initiate(c, newHello(w.Epoch, m.cfg.Rank, from, m.cfg.Total, true), helloSize)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}

@@ -242,8 +242,8 @@ func TestAcceptorDrops(t *testing.T) {
 		{"another total", newHello(testEpoch, 0, 1, 4, false), "it looks for rank 1 of 4, this is rank 1 of 3"},
 		{"no member", newHello(testEpoch, 7, 1, 3, false), "rank 7 has no reason to connect to this rank"},
 		{"this rank", newHello(testEpoch, 1, 1, 3, false), "rank 1 has no reason to connect to this rank"},
-		{"no key", newHello(testEpoch, 0, 1, 3, false), "is no rank of this epoch"},
-		{"no key for a transfer", newHello(testEpoch, 0, 1, 3, true), "is no rank of this epoch"},
+		{"no key", newHello(testEpoch, 0, 1, 3, false), "is not a rank of this epoch"},
+		{"no key for a transfer", newHello(testEpoch, 0, 1, 3, true), "is not a rank of this epoch"},
 		{"silence", nil, "i/o timeout"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

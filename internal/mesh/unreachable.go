@@ -25,9 +25,9 @@ func (e *Epoch) view(rank int) address.View {
 	if e.wiring.Stream {
 		return v
 	}
-	v.Told = e.wiring.Peers[rank]
+	v.Advertised = e.wiring.Peers[rank]
 	if len(e.wiring.Seen) > 0 {
-		v.Seen = e.wiring.Seen[rank]
+		v.Observed = e.wiring.Seen[rank]
 	}
 	return v
 }
@@ -46,7 +46,7 @@ func (e *Epoch) advice(of, from int) string {
 // time since an attempt last found a listener. An epoch that follows another one has no other
 // limit.
 func (e *Epoch) notReached(rank, tries int, unanswered time.Duration, err error) error {
-	final := !e.wiring.Stream && tries >= unreachableAfter && e.view(rank).Astray(e.view(e.cfg.Rank))
+	final := !e.wiring.Stream && tries >= unreachableAfter && e.view(rank).Unreachable(e.view(e.cfg.Rank))
 	final = final || e.Later && unanswered > unansweredFor
 	if final {
 		err = fmt.Errorf("rank %d: cannot reach rank %d: %w%s", e.cfg.Rank, rank, err, e.advice(rank, e.cfg.Rank))

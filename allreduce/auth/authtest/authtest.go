@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package authtest makes credentials for tests of what asks for them.
+// Package authtest makes credentials for tests.
 //
 //	site := authtest.NewSite(t)
 //	server := site.TLS("the server", time.Now(), "127.0.0.1")
@@ -15,7 +15,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
-// Secret is a secret of its own for each text.
+// Secret returns a secret that is different for each text.
 func Secret(t testing.TB, text string) *auth.Secret {
 	t.Helper()
 	s, err := auth.NewSecret([]byte(text + ": sixteen bytes and more"))
@@ -25,7 +25,7 @@ func Secret(t testing.TB, text string) *auth.Secret {
 	return s
 }
 
-// Ephemeral is TLS without certificates.
+// Ephemeral returns TLS without an authority.
 func Ephemeral(t testing.TB) *auth.TLS {
 	t.Helper()
 	e, err := auth.Ephemeral()
@@ -35,10 +35,10 @@ func Ephemeral(t testing.TB) *auth.TLS {
 	return e
 }
 
-// Holds is how long certificates hold.
-const Holds = time.Hour
+// Validity is the validity of certificates.
+const Validity = time.Hour
 
-// Site is an authority, which issues certificates for any time of these days.
+// Site is an authority that issues certificates for two days before and after now.
 type Site struct {
 	t         testing.TB
 	authority *auth.Authority
@@ -59,21 +59,21 @@ func NewSite(t testing.TB) *Site {
 	return &Site{t, a, ca}
 }
 
-// CA is the authority's certificate, as PEM.
+// CA returns the authority's certificate as PEM.
 func (s *Site) CA() []byte { return s.ca }
 
-// Issue makes a certificate that holds from a time on, and its key, as PEM. With hosts it
-// is a server's.
+// Issue returns a certificate that is valid from a time on, and its key, as PEM. With hosts
+// it is for a server.
 func (s *Site) Issue(name string, from time.Time, hosts ...string) (cert, key []byte) {
 	s.t.Helper()
-	cert, key, err := s.authority.Issue(name, hosts, from, Holds)
+	cert, key, err := s.authority.Issue(name, hosts, from, Validity)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return cert, key
 }
 
-// TLS is such a certificate in use since then.
+// TLS returns such a certificate, ready for use.
 func (s *Site) TLS(name string, from time.Time, hosts ...string) *auth.TLS {
 	s.t.Helper()
 	cert, key := s.Issue(name, from, hosts...)

@@ -178,7 +178,7 @@ func (s *Shared) Close(keep bool) (left *transport.Segment, err error) {
 		s.seg.Close()
 		return nil, nil
 	}
-	return s.seg, s.seg.Leave()
+	return s.seg, s.seg.Detach()
 }
 
 // post says to the others that this rank has come further.
@@ -257,7 +257,7 @@ func (s *Shared) awaitAny(ctx context.Context, w *goal) bool {
 		if waited > spinFor {
 			s.doze(w)
 		}
-		if waited > transport.DozeMax {
+		if waited > transport.ParkMax {
 			s.en.Driver.Attend()
 		}
 	}
@@ -269,7 +269,7 @@ func (s *Shared) doze(w *goal) {
 	old := me.bell.Load()
 	me.asleep.Store(1) // from here on news ring, and what was before is seen below
 	if !s.any(w) {
-		transport.Doze(me.bell, old)
+		transport.Park(me.bell, old)
 	}
 	me.asleep.Store(0)
 }
@@ -300,7 +300,7 @@ func (s *Shared) Alloc(n int) ([]byte, error) {
 	}
 	lo := s.self*part + s.Given
 	hi := lo + (n+page-1)/page*page
-	if err := s.seg.Back(lo, hi); err != nil {
+	if err := s.seg.Commit(lo, hi); err != nil {
 		return nil, err
 	}
 	s.Given += hi - lo

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// conn is one end of a connection: it reads from one pipe and writes to another.
+// conn is one end of a connection. It reads from one pipe and writes to another.
 type conn struct {
 	n             *Network
 	in, out       *pipe
@@ -70,7 +70,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	}
 }
 
-// usable says why the connection cannot be used: closed here, or past its deadline.
+// usable returns an error if the connection is closed at this end or past its deadline.
 func (c *conn) usable(d *deadline) error {
 	select {
 	case <-c.closed:
@@ -89,8 +89,8 @@ func (c *conn) fault(op string, err error) error {
 	return &net.OpError{Op: op, Net: "mem", Source: c.local, Addr: c.remote, Err: err}
 }
 
-// Close ends both directions. The peer reads what is under way, then the end of
-// the stream; if this end leaves bytes unread, the peer sees a reset, as with TCP.
+// Close ends both directions. The peer reads the bytes in transit and then the end of
+// the stream. If this end leaves bytes unread, the peer gets a reset, as with TCP.
 func (c *conn) Close() error {
 	err := net.ErrClosed
 	c.once.Do(func() {
@@ -123,7 +123,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// deadline is a channel that closes at a time that can be moved.
+// deadline is a channel that closes at a time, which may be moved.
 type deadline struct {
 	mu    sync.Mutex
 	timer *time.Timer
@@ -138,7 +138,7 @@ func (d *deadline) expired() <-chan struct{} {
 	return d.ch
 }
 
-// set moves the deadline to t, also for a wait under way; the zero time is never.
+// set moves the deadline to t, also for a pending wait. The zero time means never.
 func (d *deadline) set(t time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,7 +158,7 @@ func (d *deadline) set(t time.Time) {
 	expire := func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.ch == ch { // else it fired while it was being moved
+		if d.ch == ch { // otherwise it fired while it was being moved
 			select {
 			case <-ch:
 			default:

@@ -148,7 +148,7 @@ func TestCutBreaksBothEnds(t *testing.T) {
 			c.Close()
 		}
 		if len(n.conns) != 0 {
-			t.Errorf("%d connections are still known, want 0", len(n.conns))
+			t.Errorf("%d connections are left, want 0", len(n.conns))
 		}
 	})
 }
@@ -174,7 +174,7 @@ func TestHoldStopsBytesAndLetsThemGo(t *testing.T) {
 	})
 }
 
-func TestListenAndDialSayWhatIsWrong(t *testing.T) {
+func TestListenAndDialErrors(t *testing.T) {
 	n := New()
 	l, err := n.Listen(t.Context(), ":7")
 	if err != nil {
@@ -195,7 +195,7 @@ func TestListenAndDialSayWhatIsWrong(t *testing.T) {
 		t.Errorf("Accept after Close: got %v, want net.ErrClosed", err)
 	}
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("a connection that nobody accepted: got %v, want ECONNRESET", err)
+		t.Errorf("a connection that was not accepted: got %v, want ECONNRESET", err)
 	}
 	if _, err := n.Dial(t.Context(), "mem:7"); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("dial: got %v, want ECONNREFUSED", err)

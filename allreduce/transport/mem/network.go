@@ -14,21 +14,21 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// buffer is how much a connection holds in each direction, as a socket does.
+// buffer is the capacity in bytes of each direction of a connection.
 const buffer = 64 << 10
 
-// backlog is how many connections wait for Accept.
+// backlog is the number of connections that may wait for Accept.
 const backlog = 128
 
-// Network is a set of hosts that reach each other. It is itself the host "mem".
+// Network is a set of hosts. Its own methods act as the host "mem".
 type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 	conns     map[*conn]struct{}
-	held      map[string]bool
-	dead      map[string]bool
-	parted    map[[2]string]bool // in order
-	port      int                // the last port given out
+	held      map[string]bool    // by host: no bytes move
+	dead      map[string]bool    // by host: killed
+	parted    map[[2]string]bool // pairs of hosts, the lesser first
+	port      int                // the last port assigned
 }
 
 var (
@@ -48,7 +48,7 @@ func New() *Network {
 	}
 }
 
-// Listen announces on addr at the host "mem".
+// Listen listens on addr at the host "mem".
 func (n *Network) Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return n.Host("mem").Listen(ctx, addr)
 }
@@ -58,11 +58,11 @@ func (n *Network) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return n.Host("mem").Dial(ctx, addr)
 }
 
-// Host is the network as the host name sees it.
+// Host returns the network as seen from the host with this name.
 func (n *Network) Host(name string) *Host { return &Host{n, name} }
 
-// Cut breaks every connection of the host, on both ends, and loses the bytes
-// under way. It returns how many there were. Listeners stay.
+// Cut breaks all connections of the host at both ends, and loses the bytes in transit.
+// It returns their number. Listeners stay.
 func (n *Network) Cut(host string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,8 +81,8 @@ func (n *Network) cut(host string) int {
 	return cut / 2 // both ends were counted
 }
 
-// Reset breaks every connection between two hosts, on both ends, and loses the bytes
-// under way. New ones open. It returns how many there were.
+// Reset breaks all connections between two hosts at both ends, and loses the bytes in
+// transit. New connections can be opened. It returns their number.
 func (n *Network) Reset(a, b string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -97,8 +97,8 @@ func (n *Network) Reset(a, b string) int {
 	return reset / 2 // both ends were counted
 }
 
-// Kill ends a host for good, as the death of its process does: its connections
-// break, nobody reaches it any more, and it reaches nobody.
+// Kill removes a host for good, as the death of its process would: its connections
+// break, and it can neither dial nor be dialled.
 func (n *Network) Kill(host string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,7 +106,7 @@ func (n *Network) Kill(host string) {
 	n.cut(host)
 }
 
-// Part breaks the network between two hosts, or mends it: the bytes between them
+// Part breaks the network between two hosts, or repairs it. Bytes between them
 // stop moving, and new connections are refused.
 func (n *Network) Part(a, b string, parted bool) {
 	n.mu.Lock()
@@ -117,9 +117,9 @@ func (n *Network) Part(a, b string, parted bool) {
 
 func pairOf(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
 
-// Hold stops the bytes to and from the host, or lets them move again: what
-// is written is accepted until the buffer is full, and read by nobody.
-// Connections made while it is held are held as well.
+// Hold stops the bytes to and from the host, or lets them move again. Writes
+// are accepted until the buffer is full; reads get nothing.
+// Connections made meanwhile are held as well.
 func (n *Network) Hold(host string, held bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -127,17 +127,17 @@ func (n *Network) Hold(host string, held bool) {
 	n.holdAll()
 }
 
-// holdAll stops the connections that are to stop, and lets the others go on.
+// holdAll updates all connections after a change of held or parted hosts.
 func (n *Network) holdAll() {
 	for c := range n.conns {
-		held := n.stops(c.local.host, c.remote.host)
+		held := n.isHeld(c.local.host, c.remote.host)
 		c.in.hold(held)
 		c.out.hold(held)
 	}
 }
 
-// stops says whether no byte moves between two hosts.
-func (n *Network) stops(a, b string) bool {
+// stops reports whether no bytes move between two hosts.
+func (n *Network) isHeld(a, b string) bool {
 	return n.held[a] || n.held[b] || n.parted[pairOf(a, b)]
 }
 
@@ -153,7 +153,7 @@ type Host struct {
 	name string
 }
 
-// Listen announces on addr. An empty host in it is this host, port 0 a free one.
+// Listen listens on addr. An empty host means this host, port 0 a free port.
 func (h *Host) Listen(ctx context.Context, addr string) (net.Listener, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("listen %s: %w", addr, err)
@@ -177,7 +177,7 @@ func (h *Host) Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Dial connects to addr. An empty host in it is this host.
+// Dial connects to addr. An empty host means this host.
 func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	remote, err := h.resolve(addr)
 	if err != nil {
@@ -196,7 +196,7 @@ func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	n.port++
 	local := address{h.name, n.port}
 	up, down := newPipe(), newPipe()
-	held := n.stops(h.name, remote.host)
+	held := n.isHeld(h.name, remote.host)
 	up.hold(held)
 	down.hold(held)
 	near := newConn(n, down, up, local, remote)
@@ -235,7 +235,7 @@ type address struct {
 func (a address) Network() string { return "mem" }
 func (a address) String() string  { return net.JoinHostPort(a.host, strconv.Itoa(a.port)) }
 
-// listener hands out the far ends of dialled connections.
+// listener returns the far ends of dialled connections.
 type listener struct {
 	n      *Network
 	addr   address
@@ -259,7 +259,7 @@ func (l *listener) Accept() (net.Conn, error) {
 
 func (l *listener) Addr() net.Addr { return l.addr }
 
-// Close ends Accept and refuses the connections that wait for it.
+// Close ends Accept and resets the connections that wait for it.
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		l.n.mu.Lock()

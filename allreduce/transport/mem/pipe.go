@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// errAgain says that a pipe has nothing to read, or no room, at the moment.
+// errAgain means that a pipe has nothing to read, or no room, at the moment.
 var errAgain = errors.New("mem: try again")
 
-// pipe is one direction of a connection. Its methods never wait: they answer
-// errAgain, and a token in readable or writable says that a second try is worth
-// while. A token may be stale, so those who wait always try again.
+// pipe is one direction of a connection. Its methods never block: they return
+// errAgain, and a token in readable or writable means that a retry may succeed.
+// A token may be stale, so a waiter always retries.
 type pipe struct {
 	readable, writable chan struct{} // capacity 1
 
 	mu    sync.Mutex
 	ring  [buffer]byte
-	start int   // of the unread bytes
-	n     int   // unread bytes
+	start int   // index of the first unread byte
+	n     int   // number of unread bytes
 	eof   bool  // the writer closed its end
 	err   error // the pipe is broken
 	held  bool  // bytes do not move
@@ -68,7 +68,7 @@ func (p *pipe) read(b []byte) (int, error) {
 	return n, nil
 }
 
-// write takes what fits. errAgain: not all of b did.
+// write writes the bytes that fit. errAgain: not all of b did.
 func (p *pipe) write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *pipe) write(b []byte) (int, error) {
 	return done, nil
 }
 
-// close is the writer's end of the stream.
+// close ends the stream after the unread bytes.
 func (p *pipe) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,8 +111,8 @@ func (p *pipe) close() {
 	wake(p.writable)
 }
 
-// abort breaks the pipe: reads and writes fail with err, the unread bytes are
-// lost. It returns how many there were. The first error stays.
+// abort breaks the pipe. Reads and writes fail with err, and the unread bytes are
+// lost; it returns their number. The first error is kept.
 func (p *pipe) abort(err error) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

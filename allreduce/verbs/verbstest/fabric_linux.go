@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
-// Fabric is a verbs.Library whose devices all reach each other.
+// Fabric is a verbs.Library whose devices can all reach each other.
 type Fabric struct {
 	mu        sync.Mutex
 	devices   []verbs.Device
@@ -22,15 +22,15 @@ type Fabric struct {
 	queues    map[uint32]*queue
 	regions   map[uint32]*region
 	windows   map[uint32]*window // by their keys without the lowest byte
-	last      uint32             // number given out
-	open      int                // contexts
-	refuse    int                // regions of so many bytes or more; 0: none
+	last      uint32             // the last number assigned
+	open      int                // number of open contexts
+	refuse    int                // least size in bytes of regions to refuse; 0: none
 	noOpen    error
 	noWindows bool
 	writes    int
 }
 
-// Device is one with an active Ethernet port.
+// Device returns a device with an active Ethernet port.
 func Device(name, addr string) verbs.Device {
 	return verbs.Device{
 		Name: name, Atomics: verbs.AtomicsDevice,
@@ -42,7 +42,7 @@ func Device(name, addr string) verbs.Device {
 	}
 }
 
-// New is a fabric of these devices, which brings messages when its seed says.
+// New returns a fabric of these devices. The seed determines when messages are delivered.
 func New(seed uint64, devices ...verbs.Device) *Fabric {
 	return &Fabric{
 		devices: devices, rng: rand.New(rand.NewPCG(seed, 1)),
@@ -50,34 +50,34 @@ func New(seed uint64, devices ...verbs.Device) *Fabric {
 	}
 }
 
-// Refuse makes the registration of n bytes or more fail from now on, and of fewer succeed.
+// Refuse makes the registration of n bytes or more fail from now on; 0: of none.
 func (f *Fabric) Refuse(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refuse = n
 }
 
-// Unplug makes opening a device fail from now on; nil: succeed.
+// Unplug makes opening a device fail with err from now on; nil: succeed.
 func (f *Fabric) Unplug(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.noOpen = err
 }
 
-// NoWindows makes the fabric's devices say that they have memory windows, and then have none.
+// NoWindows makes devices fail to make memory windows, although their limits have some.
 func (f *Fabric) NoWindows() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.noWindows = true
 }
 
-// newKey is a key of its own; f is locked.
+// newKey returns an unused key; f is locked.
 func (f *Fabric) newKey() uint32 {
 	f.last++
 	return f.last << 8
 }
 
-// Left is what has been opened and not been closed.
+// Left describes the objects that have not been closed; "": none.
 func (f *Fabric) Left() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,14 +87,14 @@ func (f *Fabric) Left() string {
 	return fmt.Sprintf("%d contexts, %d queues, %d regions, %d windows", f.open, len(f.queues), len(f.regions), len(f.windows))
 }
 
-// Writes is how many messages have been written into windows.
+// Writes returns the number of messages that have been written into windows.
 func (f *Fabric) Writes() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.writes
 }
 
-// BreakAll breaks every queue pair there is, as a switch that fails does.
+// BreakAll breaks all queue pairs, as a failing switch would.
 func (f *Fabric) BreakAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,10 +103,10 @@ func (f *Fabric) BreakAll() {
 	}
 }
 
-// Devices lists them.
+// Devices returns all devices.
 func (f *Fabric) Devices() ([]verbs.Device, error) { return f.devices, nil }
 
-// Open opens one.
+// Open opens a device.
 func (f *Fabric) Open(verbs.Place) (verbs.Context, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +117,7 @@ func (f *Fabric) Open(verbs.Place) (verbs.Context, error) {
 	return &device{f: f}, nil
 }
 
-// device is an open one.
+// device is an open device.
 type device struct{ f *Fabric }
 
 func (d *device) Close() error {
@@ -149,7 +149,7 @@ func (d *device) Register(mem []byte, access verbs.Access) (verbs.Region, error)
 
 func (r *region) Keys() (local, remote uint32) { return r.key, r.key }
 
-// Address is nowhere in particular.
+// Address returns an arbitrary address.
 func (r *region) Address() uint64 { return uint64(r.key) << 32 }
 
 func (r *region) Close() error {

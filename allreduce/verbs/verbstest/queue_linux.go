@@ -20,16 +20,16 @@ type queue struct {
 	fd     int
 	armed  bool
 	broken bool
-	held   int // places of the send queue
+	held   int // used places of the send queue
 	out    []sending
 	in     []receive
 	done   []verbs.Completion
 }
 
-// sending is a message on its way.
+// sending is a message in transit.
 type sending struct {
 	verbs.Work
-	kept [inline]byte // Mem, if it was taken at once
+	kept [inline]byte // a copy of Mem, for an inline send
 }
 
 func (s *sending) mem() []byte {
@@ -102,7 +102,7 @@ func (q *queue) Send(w verbs.Work) error {
 	return nil
 }
 
-// Poll brings some of what is on its way here and from here, and takes what has completed.
+// Poll delivers some of the messages in transit in both directions, and returns completions.
 func (q *queue) Poll(dst []verbs.Completion) (int, error) {
 	q.f.mu.Lock()
 	defer q.f.mu.Unlock()
@@ -120,7 +120,7 @@ func (q *queue) Poll(dst []verbs.Completion) (int, error) {
 	return n, nil
 }
 
-// Arm brings all of it: nobody may look for long.
+// Arm delivers all messages, because there may be no further poll.
 func (q *queue) Arm() error {
 	q.f.mu.Lock()
 	defer q.f.mu.Unlock()
@@ -132,7 +132,7 @@ func (q *queue) Arm() error {
 	return nil
 }
 
-// complete adds a completion, and wakes who waits for one.
+// complete adds a completion, and wakes its waiter.
 func (q *queue) complete(c verbs.Completion) {
 	q.done = append(q.done, c)
 	if q.armed {
@@ -146,7 +146,7 @@ func (q *queue) complete(c verbs.Completion) {
 func (q *queue) deliver(n int) {
 	for ; n > 0 && len(q.out) > 0; n-- {
 		w := &q.out[0]
-		status := verbs.RetryExceeded // there is nobody
+		status := verbs.RetryExceeded // there is no peer
 		if w.Op == verbs.OpBind {
 			status = q.bind(&w.Work)
 		} else if w.Op == verbs.OpInvalidate {
@@ -164,7 +164,7 @@ func (q *queue) deliver(n int) {
 	}
 }
 
-// take takes a message.
+// take receives a message.
 func (q *queue) take(w *sending) verbs.Status {
 	if w.Op == verbs.OpWriteNote {
 		mem, ok := q.at(w.RemoteKey, w.Remote, len(w.Mem))
@@ -193,7 +193,7 @@ func (q *queue) take(w *sending) verbs.Status {
 	return verbs.Success
 }
 
-// breaks ends the queue pair; the first request gets the status.
+// breaks puts the queue pair into the error state. The first request fails with status.
 func (q *queue) breaks(status verbs.Status) {
 	if q.broken {
 		return
@@ -207,7 +207,7 @@ func (q *queue) breaks(status verbs.Status) {
 	q.flush()
 }
 
-// flush ends what is posted.
+// flush fails all pending requests.
 func (q *queue) flush() {
 	for _, w := range q.out {
 		q.complete(verbs.Completion{ID: w.ID, Op: w.Op, Status: verbs.Flushed})

@@ -9,12 +9,12 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
-// window is a memory window: a key and, while it is bound, whose memory it opens to whom.
+// window is a memory window: a key and, while it is bound, the memory and the queue.
 type window struct {
 	f     *Fabric
 	key   uint32
 	bound bool
-	queue uint32 // at whose other end it may be used
+	queue uint32 // the queue whose other end may use it
 	at    *region
 	lo    int
 	n     int
@@ -48,7 +48,7 @@ func (w *window) Close() error {
 	return nil
 }
 
-// bind does an OpBind of a queue, as strictly as a device.
+// bind executes an OpBind, as strictly as a device.
 func (q *queue) bind(w *verbs.Work) verbs.Status {
 	o, r := w.Window.(*window), w.Region.(*region)
 	lo, inside := offsetIn(r.mem, w.Mem)
@@ -59,7 +59,7 @@ func (q *queue) bind(w *verbs.Work) verbs.Status {
 	return verbs.Success
 }
 
-// invalidate does an OpInvalidate.
+// invalidate executes an OpInvalidate.
 func (q *queue) invalidate(key uint32) verbs.Status {
 	o := q.f.windows[key>>8]
 	if o == nil || !o.bound || o.key != key || o.queue != q.number {
@@ -69,7 +69,7 @@ func (q *queue) invalidate(key uint32) verbs.Status {
 	return verbs.Success
 }
 
-// offsetIn is where part begins in all.
+// offsetIn returns the offset of part in all.
 func offsetIn(all, part []byte) (int, bool) {
 	lo := cap(all) - cap(part)
 	if lo < 0 || lo+len(part) > len(all) || &all[lo] != &part[0] {
@@ -78,7 +78,7 @@ func offsetIn(all, part []byte) (int, bool) {
 	return lo, true
 }
 
-// at is n bytes that the other end of a queue may write under a key.
+// at returns n bytes that the other end of a queue may write with a key.
 func (q *queue) at(key uint32, addr uint64, n int) ([]byte, bool) {
 	r, lo, hi := q.f.regions[key], 0, 0
 	if r != nil && r.access == verbs.AccessRemote {

@@ -57,7 +57,7 @@ func (c *conn) Wake() {
 	c.unsent.Store(true)
 	c.freed.Store(true)
 	if c.d.asleep.Load() {
-		c.d.bell.Ring()
+		c.d.bell.Wake()
 	}
 }
 

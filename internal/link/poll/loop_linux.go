@@ -43,7 +43,7 @@ const (
 type Loop struct {
 	set      *link.Set
 	segments *transport.Segments // rings; under the set's lock
-	bell     *transport.Bell
+	bell     *transport.Waker
 	asleep   atomic.Bool // the caller sleeps: news must ring the bell
 	watcher  sync.WaitGroup
 	watched  bool          // the watcher has started
@@ -56,8 +56,8 @@ type Loop struct {
 	seen   uint32  // attached, when active was filled
 	all    []*conn // as of the last snapshot
 
-	onVerbs  bool               // some links are carried by verbs streams
-	patience transport.Patience // of waits for those
+	onVerbs  bool              // some links are carried by verbs streams
+	patience transport.Backoff // of waits for those
 }
 
 var _ link.Driver = (*Loop)(nil)
@@ -68,12 +68,12 @@ var loops atomic.Int32
 // New returns the driver of a set whose connections are bare sockets. It makes and opens rings by
 // segments, which may change under the set's lock.
 func New(s *link.Set, segments *transport.Segments) (link.Driver, error) {
-	bell, err := transport.NewBell()
+	bell, err := transport.NewWaker()
 	if err != nil {
 		return nil, err
 	}
 	loops.Add(1)
-	return &Loop{set: s, segments: segments, bell: bell, patience: transport.Patience{Turns: leastTurns, Spin: spinFor}}, nil
+	return &Loop{set: s, segments: segments, bell: bell, patience: transport.Backoff{Tries: leastTurns, Spin: spinFor}}, nil
 }
 
 // Attach takes over the socket of a link. The first one starts the watcher.
@@ -91,12 +91,12 @@ func (d *Loop) Attach(l *link.Link) (link.Handle, error) {
 		d.watched = true
 		d.watcher.Go(d.watch)
 	}
-	d.bell.Ring() // there is a new link to wait for
+	d.bell.Wake() // there is a new link to wait for
 	return c, nil
 }
 
 // Attend wakes the watcher, which may have set a link aside until this call.
-func (d *Loop) Attend() { d.bell.Ring() }
+func (d *Loop) Attend() { d.bell.Wake() }
 
 // Upgrades returns true.
 func (d *Loop) Upgrades() bool { return true }
@@ -269,7 +269,7 @@ func (d *Loop) sleep(ctx context.Context, announced bool) (*link.Link, error) {
 	}
 	d.poll.Clear()
 	d.add(d.all)
-	d.poll.AddBell(d.bell)
+	d.poll.AddWaker(d.bell)
 	wait := time.Duration(-1)
 	if ctx.Done() != nil || !announced {
 		wait = ctxTick
@@ -280,7 +280,7 @@ func (d *Loop) sleep(ctx context.Context, announced bool) (*link.Link, error) {
 	d.poll.Wait(int64(wait))
 	disarmRings(d.all)
 	d.mark(d.all)
-	d.bell.Silence()
+	d.bell.Clear()
 	return nil, nil
 }
 
@@ -293,7 +293,7 @@ func (d *Loop) snapshot() {
 
 // FlushErrors writes the last frames, and what was begun before them.
 func (d *Loop) FlushErrors() {
-	d.bell.Ring()
+	d.bell.Wake()
 	d.io.Lock()
 	defer d.io.Unlock()
 	d.snapshot()
@@ -326,10 +326,10 @@ func (d *Loop) FlushErrors() {
 
 // Stop closes the connections.
 func (d *Loop) Stop() {
-	d.bell.Ring()
+	d.bell.Wake()
 	d.io.Lock()
 	defer d.io.Unlock()
-	d.bell.Ring() // for the watcher: the caller may have taken the first for its own
+	d.bell.Wake() // for the watcher: the caller may have taken the first for its own
 	d.snapshot()
 	d.flushVerbs()
 	for _, c := range d.all {
@@ -342,7 +342,7 @@ func (d *Loop) Stop() {
 
 // Cut shuts the connections down. The sockets stay, and read as ended.
 func (d *Loop) Cut() {
-	d.bell.Ring()
+	d.bell.Wake()
 	d.io.Lock()
 	defer d.io.Unlock()
 	d.snapshot()

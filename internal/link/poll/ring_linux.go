@@ -22,7 +22,7 @@ func (r ringCarrier) Offer() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendWhere(nil, seg.Where()), r.c.putRing(seg, true)
+	return appendWhere(nil, seg.Location()), r.c.putRing(seg, true)
 }
 
 // Accept opens the segment of an offer of link.MaxOffer bytes.
@@ -35,12 +35,12 @@ func (r ringCarrier) Accept(offer []byte) error {
 }
 
 // SwitchOut writes to memory from here on.
-func (r ringCarrier) SwitchOut() { r.c.ring.TurnOut() }
+func (r ringCarrier) SwitchOut() { r.c.ring.SwitchOut() }
 
 // SwitchIn reads from memory from here on.
 func (r ringCarrier) SwitchIn() {
-	r.c.ring.Hide()
-	r.c.ring.TurnIn()
+	r.c.ring.Unlink()
+	r.c.ring.SwitchIn()
 }
 
 // putRing puts a ring over the socket. first: this rank has made the segment.
@@ -61,7 +61,7 @@ func (c *conn) putRing(seg *transport.Segment, first bool) error {
 
 // appendWhere appends the payload of an offer: process (4 bytes), descriptor (4), size in bytes (8),
 // nonce (16).
-func appendWhere(dst []byte, w transport.Where) []byte {
+func appendWhere(dst []byte, w transport.Location) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, uint32(w.PID))
 	dst = le.AppendUint32(dst, uint32(w.FD))
@@ -69,7 +69,7 @@ func appendWhere(dst []byte, w transport.Where) []byte {
 	return append(dst, w.Nonce[:]...)
 }
 
-func decodeWhere(b []byte) (w transport.Where) {
+func decodeWhere(b []byte) (w transport.Location) {
 	le := binary.LittleEndian
 	w.PID, w.FD, w.Bytes = int32(le.Uint32(b)), int32(le.Uint32(b[4:])), int64(le.Uint64(b[8:]))
 	copy(w.Nonce[:], b[16:])
@@ -79,7 +79,7 @@ func decodeWhere(b []byte) (w transport.Where) {
 // pollRing prepares the next try, as far as it goes through memory. True: the system need
 // not be asked.
 func (c *conn) pollRing() bool {
-	in, out := c.ring.Turned()
+	in, out := c.ring.Switched()
 	if in && c.wanted {
 		c.ready, c.wanted = true, false
 	}
@@ -93,7 +93,7 @@ func (c *conn) pollRing() bool {
 func (c *conn) awaitRing(p *transport.Poller) int {
 	woken := false
 	if c.blocked {
-		_, woken = c.ring.Turned() // a wake-up byte arrives when there is room
+		_, woken = c.ring.Switched() // a wake-up byte arrives when there is room
 	}
 	return p.Add(c.sock.FD(), !c.held && !c.ready || woken, c.blocked && !woken)
 }
@@ -101,10 +101,10 @@ func (c *conn) awaitRing(p *transport.Poller) int {
 // awaitedRing takes what a poll has found.
 func (c *conn) awaitedRing(read, write bool) {
 	if read {
-		c.ring.Call()
+		c.ring.SocketReadable()
 	}
 	c.ready = c.ready || read || c.ring.Pending()
-	if _, out := c.ring.Turned(); out {
+	if _, out := c.ring.Switched(); out {
 		write = c.ring.Room()
 	}
 	c.blocked = c.blocked && !write

@@ -54,12 +54,12 @@ func (d *Loop) watch() {
 // watchOnce reads everything that has arrived on any link, and prepares the wait for the
 // next bytes. more: some have arrived already.
 func (d *Loop) watchOnce(poll *transport.Poller) (l *link.Link, err error, more bool) {
-	d.bell.Silence()
+	d.bell.Clear()
 	d.snapshot()
 	silenceVerbs(d.all)
 	for _, c := range d.all {
 		if c.ring != nil {
-			c.ring.Call()
+			c.ring.SocketReadable()
 		}
 		if err := c.drain(); err != nil {
 			return c.l, err, false
@@ -76,7 +76,7 @@ func (d *Loop) watchOnce(poll *transport.Poller) (l *link.Link, err error, more 
 			poll.Add(c.sock.FD(), !c.held, false)
 		}
 	}
-	poll.AddBell(d.bell)
+	poll.AddWaker(d.bell)
 	more = armVerbs(d.all)
 	return nil, nil, armRings(d.all) || more
 }

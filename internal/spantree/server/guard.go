@@ -21,7 +21,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 		return hello, err
 	}
 	creds := c.s.cfg.Credentials
-	tls := auth.Spoken(hello[:])
+	tls := auth.IsTLS(hello[:])
 	if creds == nil || creds.TLS == nil {
 		// A vw worker's id may look like TLS; the total that would follow does not.
 		if total := binary.LittleEndian.Uint64(hello[8:]); tls && total > protocol.MaxRanksLimit {

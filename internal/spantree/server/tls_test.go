@@ -125,7 +125,7 @@ func TestTLSStrangersAreRefused(t *testing.T) {
 		"a foreign certificate":      {guarded, foreign, "foreign"},
 		"no TLS":                     {guarded, nil, "speaks TLS alone"},
 		"a secret in place of TLS":   {guarded, secretCreds(t, goodSecret), "speaks TLS alone"},
-		"TLS where there is none":    {open, rank, "does not speak TLS"},
+		"TLS where there is none":    {open, rank, "does not use TLS"},
 		"TLS without the secret":     {both, rank, "it asks for a secret"},
 		"TLS with another secret":    {both, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, otherSecret).Secret}, "the secret is not the server's"},
 		"the secret without TLS":     {both, secretCreds(t, goodSecret), "speaks TLS alone"},

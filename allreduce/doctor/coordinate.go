@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// message is what rank 0 and another say to each other: the other first its Ways,
-// then rank 0 To for each way to measure, answered by that of Ways, and at the end
-// the Report.
+// message is exchanged between rank 0 and another rank. The other rank first sends its Ways.
+// Rank 0 then sends To for each path to measure, which the rank answers with that path in
+// Ways. At the end rank 0 sends the Report.
 type message struct {
 	Ways   []Way
 	To     int
 	Report *Report
 }
 
-// maxMessage holds the report of MaxRanks ranks.
+// maxMessage is the limit of a message in bytes. The report of MaxRanks ranks fits.
 const maxMessage = 32 << 20
 
 func put(c net.Conn, m message, within time.Duration) error {
@@ -51,9 +51,9 @@ func decode(r io.Reader, total int) (m message, err error) {
 	}
 	n := binary.LittleEndian.Uint32(head[:])
 	if n > maxMessage {
-		return m, fmt.Errorf("a message of %d bytes, the limit is %d", n, maxMessage)
+		return m, fmt.Errorf("message of %d bytes: want at most %d", n, maxMessage)
 	}
-	var b bytes.Buffer // it grows with what comes, whatever the length says
+	var b bytes.Buffer // it grows with the received bytes, whatever the length claims
 	if _, err := io.CopyN(&b, r, int64(n)); err != nil {
 		return m, err
 	}
@@ -63,24 +63,24 @@ func decode(r io.Reader, total int) (m message, err error) {
 	ways := m.Ways
 	if m.Report != nil {
 		if len(m.Report.Ranks) != total {
-			return m, fmt.Errorf("a report of %d ranks, want %d", len(m.Report.Ranks), total)
+			return m, fmt.Errorf("report of %d ranks: want %d", len(m.Report.Ranks), total)
 		}
 		ways = slices.Concat(ways, m.Report.Ways)
 	}
 	for _, w := range ways {
 		if w.From < 0 || w.From >= total || w.To < 0 || w.To >= total {
-			return m, fmt.Errorf("a way from rank %d to rank %d of %d", w.From, w.To, total)
+			return m, fmt.Errorf("path from rank %d to rank %d of %d", w.From, w.To, total)
 		}
 	}
 	if m.To < 0 || m.To >= total {
-		return m, fmt.Errorf("a way to rank %d of %d", m.To, total)
+		return m, fmt.Errorf("path to rank %d of %d", m.To, total)
 	}
 	return m, nil
 }
 
-// examine is this rank's part. The report is that of rank 0, or what this rank has seen.
+// examine runs this rank's part. It returns rank 0's report, or else this rank's own findings.
 func (e *exam) examine(ctx context.Context) *Report {
-	defer context.AfterFunc(ctx, func() { // ends every wait below
+	defer context.AfterFunc(ctx, func() { // ends all reads and writes below
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		for c := range e.open {
@@ -89,23 +89,23 @@ func (e *exam) examine(ctx context.Context) *Report {
 	})()
 	e.reach(ctx)
 	if e.cfg.Rank == 0 {
-		return e.conduct(ctx)
+		return e.coordinate(ctx)
 	}
-	if r, err := e.obey(ctx); err == nil {
+	if r, err := e.follow(ctx); err == nil {
 		r.Rank = e.cfg.Rank
 		return r
 	}
 	return &Report{Rank: e.cfg.Rank, Ranks: e.ranks, Ways: e.own(), Silent: []int{0}}
 }
 
-// own are the ways from this rank.
+// own returns the paths from this rank.
 func (e *exam) own() []Way {
 	return slices.Delete(slices.Clone(e.ways), e.cfg.Rank, e.cfg.Rank+1)
 }
 
-// obey does what rank 0 asks for, until it sends the report.
-func (e *exam) obey(ctx context.Context) (*Report, error) {
-	c, err := e.toZero(ctx)
+// follow measures paths as rank 0 requests, until it sends the report.
+func (e *exam) follow(ctx context.Context) (*Report, error) {
+	c, err := e.controlConn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,14 +120,14 @@ func (e *exam) obey(ctx context.Context) (*Report, error) {
 		if m.Report != nil {
 			return m.Report, nil
 		}
-		if err := put(c, message{Ways: []Way{e.gauge(m.To)}}, e.cfg.Patience); err != nil {
+		if err := put(c, message{Ways: []Way{e.measure(m.To)}}, e.cfg.Patience); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// toZero is the connection with rank 0: this rank opens it, if it can.
-func (e *exam) toZero(ctx context.Context) (net.Conn, error) {
+// controlConn returns the connection with rank 0. This rank dials it if it can.
+func (e *exam) controlConn(ctx context.Context) (net.Conn, error) {
 	if e.conns[0] != nil {
 		return e.dial(ctx, 0, forControl)
 	}
@@ -140,15 +140,15 @@ func (e *exam) toZero(ctx context.Context) (net.Conn, error) {
 				return a.conn, nil
 			}
 		case <-limit.C:
-			return nil, fmt.Errorf("rank 0 does not come")
+			return nil, fmt.Errorf("rank 0 has not connected")
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// toAll are the connections of rank 0 with the others; nil: there is none.
-func (e *exam) toAll(ctx context.Context) []net.Conn {
+// controlConns returns the connections of rank 0 with the other ranks; nil for a rank without one.
+func (e *exam) controlConns(ctx context.Context) []net.Conn {
 	all := make([]net.Conn, e.cfg.Total)
 	limit := time.NewTimer(2 * e.cfg.Patience)
 	defer limit.Stop()
@@ -167,15 +167,15 @@ func (e *exam) toAll(ctx context.Context) []net.Conn {
 	}
 	for rank, c := range all {
 		if rank > 0 && c == nil && e.conns[rank] != nil {
-			all[rank], _ = e.dial(ctx, rank, forControl) // if not, it is silent
+			all[rank], _ = e.dial(ctx, rank, forControl) // on an error the rank counts as silent
 		}
 	}
 	return all
 }
 
-// conduct has the ranks measure, and gathers what they find.
-func (e *exam) conduct(ctx context.Context) *Report {
-	all := e.toAll(ctx)
+// coordinate makes the ranks measure, and gathers their findings.
+func (e *exam) coordinate(ctx context.Context) *Report {
+	all := e.controlConns(ctx)
 	n := e.cfg.Total
 	found := make([][]Way, n)
 	found[0] = e.own()
@@ -212,20 +212,20 @@ func (e *exam) conduct(ctx context.Context) *Report {
 	slices.SortFunc(r.Ways, func(a, b Way) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 	for _, c := range all {
 		if c != nil {
-			_ = put(c, message{Report: r}, e.cfg.Patience) // who does not hear it has what it saw itself
+			_ = put(c, message{Report: r}, e.cfg.Patience) // a rank that does not get it reports its own findings
 		}
 	}
 	return r
 }
 
-// turn has one way measured, into that of ways.
+// turn has one path measured, and stores the result in ways.
 func (e *exam) turn(c net.Conn, ways []Way, from, to int) {
 	at := slices.IndexFunc(ways, func(w Way) bool { return w.From == from && w.To == to })
 	if at < 0 || ways[at].Fault != "" {
 		return
 	}
 	if from == 0 {
-		ways[at] = e.gauge(to)
+		ways[at] = e.measure(to)
 		return
 	}
 	err := put(c, message{To: to}, e.cfg.Patience)
@@ -237,12 +237,12 @@ func (e *exam) turn(c net.Conn, ways []Way, from, to int) {
 		ways[at] = m.Ways[0]
 		return
 	}
-	ways[at].Fault = fmt.Sprintf("rank %d was asked to measure it, and did not answer: %v", from, err)
+	ways[at].Fault = fmt.Sprintf("rank %d did not answer the request to measure it: %v", from, err)
 }
 
-// rounds pairs all ranks with all others; in a round none is busy twice.
+// rounds pairs each rank with each other. No rank is in two pairs of a round.
 func rounds(n int) (all [][][2]int) {
-	m := n + n%2 // one pauses where n is odd
+	m := n + n%2 // one rank is idle if n is odd
 	for r := range m - 1 {
 		var pairs [][2]int
 		for i := range m / 2 {

@@ -9,14 +9,14 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// lane reduces vectors of one type.
-type lane[T number] struct {
+// reducer reduces vectors of one type of elements.
+type reducer[T number] struct {
 	*stream
 	v []T
 }
 
-// reduce makes the result of one vector of each rank.
-func (l *lane[T]) reduce(ctx context.Context, in vector) error {
+// reduce writes the result of one vector of each rank.
+func (l *reducer[T]) reduce(ctx context.Context, in vector) error {
 	n := -1
 	if in.err != io.EOF {
 		var err error
@@ -29,14 +29,14 @@ func (l *lane[T]) reduce(ctx context.Context, in vector) error {
 			err = errNoWeight
 		}
 		if err != nil {
-			return l.bad(err)
+			return l.inputError(err)
 		}
 		n = len(l.v)
 	}
-	if _, err := l.agree(ctx, n, true); err != nil {
+	if _, err := l.compareLengths(ctx, n, true); err != nil {
 		return err
 	}
-	v, err := l.combined(ctx)
+	v, err := l.allReduce(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func (l *lane[T]) reduce(ctx context.Context, in vector) error {
 	return l.write(l.result)
 }
 
-// combined is the result of the vectors of all ranks.
-func (l *lane[T]) combined(ctx context.Context) ([]T, error) {
+// allReduce returns the result of the vectors of all ranks.
+func (l *reducer[T]) allReduce(ctx context.Context) ([]T, error) {
 	op := allreduce.Sum
 	switch l.cfg.Op {
 	case "max":
@@ -69,7 +69,7 @@ func (l *lane[T]) combined(ctx context.Context) ([]T, error) {
 	case "weighted_avg":
 		v, by = l.v[1:], l.v[0]
 		if !(by > 0) {
-			return nil, l.agreed(ctx, "%s %d: the weights of all ranks add up to %v: an average needs more than 0", l.in.unit, l.number, by)
+			return nil, l.sharedError(ctx, "%s %d: the weights of all ranks add up to %v: want more than 0", l.in.unit, l.number, by)
 		}
 	case "avg":
 	default:
@@ -81,7 +81,7 @@ func (l *lane[T]) combined(ctx context.Context) ([]T, error) {
 	return v, nil
 }
 
-// vec is the view of a vector.
+// vec returns v as a vector of package allreduce.
 func vec[T number](v []T) allreduce.Vector {
 	switch v := any(v).(type) {
 	case []float32:
@@ -91,5 +91,5 @@ func vec[T number](v []T) allreduce.Vector {
 	case []int64:
 		return allreduce.Vec(v)
 	}
-	panic("BUG: pipe: a vector of no type")
+	panic("BUG: pipe: vector of unknown type")
 }

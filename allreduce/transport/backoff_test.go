@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-func TestPatience(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	const spin = time.Hour // so long that the test's own time does not count
-	p := Patience{Turns: 64, Spin: spin}
+	p := Backoff{Tries: 64, Spin: spin}
 	over := func(turns int, waited time.Duration, want bool) {
 		t.Helper()
 		if got := p.Over(turns, time.Now().Add(-waited)); got != want {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tamper changes the n-th byte that goes over a connection, either way.
+// tamper is a connection that changes one byte in each direction.
 type tamper struct {
 	net.Conn
 	read, write int // -1: none
@@ -28,14 +28,14 @@ func (t *tamper) Read(b []byte) (int, error) {
 
 func (t *tamper) Write(b []byte) (int, error) {
 	if t.write >= 0 && t.write < len(b) {
-		b = bytes.Clone(b) // the sender's own stays
+		b = bytes.Clone(b) // leave the sender's bytes unchanged
 		b[t.write] ^= 1
 	}
 	t.write -= len(b)
 	return t.Conn.Write(b)
 }
 
-// greet lets two sides greet each other.
+// greet runs the exchange of two sides over a pipe.
 func greet(t *testing.T, client, server Key, wrap func(net.Conn) net.Conn) (clientErr, serverErr error) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -51,12 +51,12 @@ func greet(t *testing.T, client, server Key, wrap func(net.Conn) net.Conn) (clie
 		heard := make([]byte, 5)
 		_, err := io.ReadFull(far, heard)
 		if err == nil {
-			_, err = server.Answer(far, heard, []byte("four"))
+			_, err = server.Respond(far, heard, []byte("four"))
 		}
 		far.Close()
 		done <- err
 	}()
-	heard, _, clientErr := client.Greet(wrap(near), []byte("hello"), 4)
+	heard, _, clientErr := client.Initiate(wrap(near), []byte("hello"), 4)
 	if clientErr == nil && string(heard) != "four" {
 		t.Errorf("heard %q", heard)
 	}
@@ -79,28 +79,28 @@ func TestGreeting(t *testing.T) {
 	} {
 		c, s := greet(t, other, key, straight)
 		if _, ok := errors.AsType[*Error](c); !ok || s == nil {
-			t.Errorf("%s: client %v, server %v; want both to refuse", name, c, s)
+			t.Errorf("%s: client %v, server %v; want both to fail", name, c, s)
 		}
 	}
 }
 
-// Whatever byte of a greeting is changed on its way, at least one side refuses, and the
-// other one does not wait for ever.
+// If any byte of the exchange is changed in transit, at least one side fails, and the
+// other one does not hang.
 func TestChangedGreetings(t *testing.T) {
 	key := secretOf(t, goodSecret).Epoch(Scope{UniqueID: 1})
 	for i := range 5 + ProofSize {
 		if c, s := greet(t, key, key, func(c net.Conn) net.Conn { return &tamper{c, -1, i} }); c == nil && s == nil {
-			t.Errorf("byte %d of what the client says: nobody noticed", i)
+			t.Errorf("byte %d from the client: neither side failed", i)
 		}
 	}
 	for i := range 4 + ProofSize {
 		if c, s := greet(t, key, key, func(c net.Conn) net.Conn { return &tamper{c, i, -1} }); c == nil || s == nil {
-			t.Errorf("byte %d of what the server says: client %v, server %v", i, c, s)
+			t.Errorf("byte %d from the server: client %v, server %v", i, c, s)
 		}
 	}
 }
 
-// FuzzAnswer hears anything in place of a greeting's end.
+// FuzzAnswer sends arbitrary bytes instead of a proof.
 func FuzzAnswer(f *testing.F) {
 	key := secretOf(f, goodSecret).Epoch(Scope{UniqueID: 1})
 	f.Add(make([]byte, ProofSize))
@@ -113,8 +113,8 @@ func FuzzAnswer(f *testing.F) {
 			_, _ = near.Write(proof)
 			near.Close()
 		}()
-		if _, err := key.Answer(far, []byte("hello"), []byte("four")); err == nil {
-			t.Fatalf("% x is a proof", proof)
+		if _, err := key.Respond(far, []byte("hello"), []byte("four")); err == nil {
+			t.Fatalf("% x is accepted as a proof", proof)
 		}
 		far.Close()
 	})

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTune: on one machine the send buffer is what fits into a cache, twice, as Linux
-// counts it.
+// On one machine Tune sets the send buffer to nearBuffer, which Linux reports doubled.
 func TestTune(t *testing.T) {
 	l, err := TCP.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -31,13 +30,13 @@ func TestTune(t *testing.T) {
 	if cerr := raw.Control(func(fd uintptr) { got, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF) }); cerr != nil || err != nil {
 		t.Fatal(cerr, err)
 	}
-	if got != 2*nearBuffer {
-		t.Errorf("got a send buffer of %d bytes, want %d", got, 2*nearBuffer)
+	if got != 2*sameHostBuffer {
+		t.Errorf("got a send buffer of %d bytes, want %d", got, 2*sameHostBuffer)
 	}
 }
 
-// TestNear tells the two ends of a machine from those of a network.
-func TestNear(t *testing.T) {
+// sameHost distinguishes two ends on one machine from two machines.
+func TestSameHost(t *testing.T) {
 	tcp := func(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1} }
 	for _, c := range []struct {
 		here, there net.Addr
@@ -49,8 +48,8 @@ func TestNear(t *testing.T) {
 		{tcp("10.0.0.1"), tcp("10.0.0.2"), false},
 		{&net.UnixAddr{Name: "a"}, &net.UnixAddr{Name: "a"}, false},
 	} {
-		if got := near(ends{here: c.here, there: c.there}); got != c.want {
-			t.Errorf("near(%v, %v): got %v, want %v", c.here, c.there, got, c.want)
+		if got := sameHost(ends{here: c.here, there: c.there}); got != c.want {
+			t.Errorf("sameHost(%v, %v): got %v, want %v", c.here, c.there, got, c.want)
 		}
 	}
 }
