@@ -14,8 +14,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Status asks the server at host:port for its jobs. network nil is TCP. It
-// takes as long as ctx allows, at most 10 s.
+// Status requests the list of jobs of the server at host:port. A nil network is TCP. The call takes
+// at most 10 s.
 func Status(ctx context.Context, network transport.Network, server string, creds *auth.Credentials) (*protocol.ServerStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -30,7 +30,8 @@ func endpointAt(network transport.Network, server string, creds *auth.Credential
 	return endpoint{network, server, creds}
 }
 
-// asking says what was asked for in vain. A refusal says enough.
+// requestError returns the error of a request from outside of a job. A refusal is returned as it
+// is.
 func requestError(server, doing string, err error) error {
 	if _, refused := errors.AsType[*protocol.RefusedError](err); refused || err == nil {
 		return err
@@ -56,18 +57,17 @@ func (g endpoint) status(ctx context.Context) (*protocol.ServerStatus, error) {
 	return nil, &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("a server answers STATUS by JOBS")}
 }
 
-// Cancellation is a job to be ended, and why.
+// Cancellation names a job to cancel.
 type Cancellation struct {
 	Job    protocol.Job
-	Reason string // for the ranks
-	// Owner is what the job's ranks were given as JoinConfig.Owner; nil where that was
-	// nothing.
+	Reason string // sent to the ranks
+	// Owner is the JoinConfig.Owner of the job's ranks; nil: they have none.
 	Owner *auth.Secret
 }
 
-// Cancel asks the server at host:port to end a job: its ranks fail with the reason. A
-// job that is not there, or another's, is a *RefusedError. network nil is TCP. It takes
-// as long as ctx allows, at most 10 s.
+// Cancel requests the end of a job from the server at host:port. The job's ranks fail with the
+// reason. If there is no such job, or it has another owner, the error is a *RefusedError. A nil
+// network is TCP. The call takes at most 10 s.
 func Cancel(ctx context.Context, network transport.Network, server string, creds *auth.Credentials, c Cancellation) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func Cancel(ctx context.Context, network transport.Network, server string, creds
 	return requestError(server, "cancel a job", err)
 }
 
-// ask sends one frame on a connection of its own and returns the answer.
+// request sends one frame over a connection of its own, and returns the answer.
 func (g endpoint) request(ctx context.Context, question protocol.Frame) (answer protocol.Frame, err error) {
 	conn, _, err := g.connect(ctx, func(c net.Conn, frames *protocol.FrameReader) error {
 		b, err := protocol.AppendFrame(nil, question)
@@ -111,8 +111,8 @@ func (g endpoint) request(ctx context.Context, question protocol.Frame) (answer 
 	return answer, nil
 }
 
-// claim is what who owns a job shows to cancel it. The server knows its digest alone, from
-// the ranks; so a server that lists jobs gives nothing away.
+// claim returns the claim that cancels an owner's jobs. Ranks send only its digest to the server: a
+// server that lists its jobs therefore discloses no claim.
 func claim(owner *auth.Secret) []byte {
 	key := owner.Claim()
 	return key[:]

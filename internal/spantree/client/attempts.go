@@ -11,15 +11,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A refusal ends a rank at once only if it is authentic: it comes over a sealed connection
-// or over TLS from a server that has shown its certificate. Anybody on the path can forge
-// another one, and one changed bit makes the two ends of a handshake refuse each other.
-// Such a refusal holds when it has been repeated: confirmations attempts in a row have ended
-// by the same one, and confirmOver has passed since the first of them.
+// A refusal is final at once only if it is authentic: it was sent over a sealed connection, or over
+// TLS by a server with a certificate. Every machine on the path can forge another refusal, and one
+// changed bit makes the two ends of a handshake refuse each other. Such a refusal is final when it
+// has been repeated: the last `confirmations` attempts have ended by the same one, and the first of
+// these was at least confirmOver ago.
 const (
 	confirmations = 3
 	confirmOver   = 3 * time.Second
-	maxPause      = 8 * time.Second // between two attempts of which the first was refused
+	maxPause      = 8 * time.Second // longest pause between attempts that are refused
 )
 
 // attempts is a sequence of attempts to reach the server.
@@ -28,18 +28,18 @@ type attempts struct {
 	made  int
 	pause time.Duration
 
-	answer  answer                 // to the newest attempt
-	refused *protocol.RefusedError // the newest doubtful refusal, nil: none
-	times   int                    // how often answer has come in a row
-	since   time.Time              // when it came first
+	answer  answer                 // result of the newest attempt
+	refused *protocol.RefusedError // newest unauthenticated refusal; nil: none
+	times   int                    // successive attempts that ended by answer
+	since   time.Time              // time of the first of these
 	logged  map[answer]bool
 }
 
-// answer is the kind of end of an attempt that the server has answered. Its zero value is
-// any other end.
+// answer classifies how the server has ended an attempt. Its zero value is any end that is no
+// refusal.
 type answer struct {
 	vw       bool // errVWServer
-	byClient bool // RefusedError.Ours
+	byClient bool // RefusedError.ByClient
 	code     protocol.Code
 }
 
@@ -47,8 +47,8 @@ func newAttempts(cfg JoinConfig) *attempts {
 	return &attempts{cfg: cfg, pause: dialPause, logged: map[answer]bool{}}
 }
 
-// until makes attempts until one succeeds, the end of one is final, or ctx ends. It returns
-// the error of the last attempt.
+// run calls reach until it succeeds, its error is final, or ctx ends. It returns the last error.
+// Between attempts it pauses for 1 s, or after refusals for 1, 2, 4 and then 8 s.
 func (a *attempts) run(ctx context.Context, reach func(context.Context) error) error {
 	for {
 		a.made++
@@ -69,8 +69,8 @@ func (a *attempts) run(ctx context.Context, reach func(context.Context) error) e
 	}
 }
 
-// late returns err, the end of the last attempt before the deadline, with the last answer
-// that the server gave: an answer that was not repeated is no refusal, but may be the cause.
+// lastError adds the newest unauthenticated refusal to err, the error of the last attempt before
+// the deadline. A refusal that was not repeated may still be the cause.
 func (a *attempts) lastError(err error) error {
 	switch {
 	case a.answer != (answer{}):
@@ -81,7 +81,7 @@ func (a *attempts) lastError(err error) error {
 	return err
 }
 
-// final reports whether an attempt that has ended by err at now is the last one.
+// final reports whether an attempt that has ended by err at now was the last one.
 func (a *attempts) final(err error, now time.Time) bool {
 	no, refused := errors.AsType[*protocol.RefusedError](err)
 	got := answer{vw: errors.Is(err, errVWServer)}
@@ -94,7 +94,7 @@ func (a *attempts) final(err error, now time.Time) bool {
 	a.times++
 	switch {
 	case got.vw:
-		return a.times > 1 // the answer was asked for again
+		return a.times > 1 // the answer was repeated
 	case !refused:
 		return false
 	case !no.Unauthenticated:
@@ -111,7 +111,7 @@ func (a *attempts) final(err error, now time.Time) bool {
 	return false
 }
 
-// retry tries to reach the server until DialTimeout, as vw workers do.
+// retry calls reach until DialTimeout, with pauses of 1 s as in vw.
 func retry(ctx context.Context, cfg JoinConfig, reach func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, cfg.DialTimeout)
 	defer cancel()

@@ -19,8 +19,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// TestBeyondVW: what vw's own server cannot do ends in words, after confirmation, and never in
-// a vw worker.
+// TestBeyondVW checks that a configuration that vw's own server does not support ends in a refusal
+// after a second attempt, and never as a vw worker.
 func TestBeyondVW(t *testing.T) {
 	for want, change := range map[string]func(*JoinConfig){
 		"--on_loss wait": func(c *JoinConfig) { c.OnLoss = protocol.Wait },
@@ -56,7 +56,7 @@ func TestBeyondVW(t *testing.T) {
 	}
 }
 
-// answerVW answers each hello at the gateway as vw's own server does.
+// answerVW answers each hello as vw's own server does.
 func answerVW(t *testing.T, n *mem.Network) {
 	t.Helper()
 	l, err := n.Host("gateway").Listen(t.Context(), ":26543")
@@ -81,8 +81,8 @@ func answerVW(t *testing.T, n *mem.Network) {
 	})
 }
 
-// TestRefusalsHold: an authentic refusal ends the attempts at once, another one when it has been
-// repeated without anything in between.
+// TestRefusalsHold checks that an authentic refusal ends the attempts at once, and another one when
+// it has been repeated in a row.
 func TestRefusalsHold(t *testing.T) {
 	no := func(code protocol.Code, doubtful bool) error {
 		return &protocol.RefusedError{Code: code, Unauthenticated: doubtful}
@@ -90,8 +90,8 @@ func TestRefusalsHold(t *testing.T) {
 	ours := &protocol.RefusedError{ByClient: true, Code: protocol.Unauthorised, Unauthenticated: true}
 	doubt, away := no(protocol.Unauthorised, true), errors.New("connection refused")
 	for name, c := range map[string]struct {
-		ends []error // one a second
-		want int     // the attempt that is the last; 0: none
+		ends []error // ends of the attempts, one per second
+		want int     // the last attempt; 0: none
 	}{
 		"authentic":                  {[]error{no(protocol.OptionsDiffer, false)}, 1},
 		"doubtful":                   {[]error{doubt, doubt, doubt, doubt, doubt}, 4},
@@ -117,8 +117,8 @@ func TestRefusalsHold(t *testing.T) {
 	}
 }
 
-// TestForgedRefusalsThatNeverAgree: a rank whose attempts all end by other refusals goes on until
-// its deadline. Its error names the last one, and is no refusal.
+// TestForgedRefusalsThatNeverAgree checks that a rank whose attempts end by different refusals
+// continues until its deadline. The error then names the last refusal, and is none.
 func TestForgedRefusalsThatNeverAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -16,15 +16,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// gateway is a server, and what it takes to talk to it.
+// endpoint is a server and the means to connect to it.
 type endpoint struct {
 	network transport.Network
 	server  string // host:port
 	creds   *auth.Credentials
 }
 
-// converse connects to a server, says hello, and lets talk go on, for dialOnce at most.
-// The connection that is returned has no deadline.
+// connect connects to the server, completes the handshake, and calls talk with the connection. All
+// of this takes at most attemptTimeout. The returned connection has no deadline.
 func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.FrameReader) error) (net.Conn, *protocol.FrameReader, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, fmt.Errorf("no answer within %v", attemptTimeout))
 	defer cancel()
@@ -47,15 +47,15 @@ func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.Fra
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		_ = bare.Close() // err says more
+		_ = bare.Close() // err is the cause
 		return nil, nil, err
 	}
 	return conn, frames, nil
 }
 
-// doubt returns err, the end of a handshake, as a refusal if it is one. Before the end of
-// the handshake the server is not authenticated. A program without credentials authenticates
-// no server: there a refusal with the right checksum holds.
+// classify returns err, the error of a handshake, as a refusal if it is one. Before the end of the
+// handshake the server is not authenticated. A program without credentials can authenticate no
+// server; there a refusal with a correct checksum counts as authentic.
 func (g endpoint) classify(err error) error {
 	if no, ok := errors.AsType[*auth.Error](auth.Explain(err)); ok {
 		err = g.refused("%v", no)
@@ -66,8 +66,8 @@ func (g endpoint) classify(err error) error {
 	return err
 }
 
-// refusal returns what a REFUSED frame says. Code Malformed is a server's answer to changed
-// bytes. Without credentials these may have been changed on the way.
+// refusal converts a REFUSED frame. Code Malformed is a server's answer to changed bytes. Without
+// credentials the bytes may have been changed on the way.
 func (g endpoint) refusal(f *protocol.RefusedFrame) error {
 	return &protocol.RefusedError{
 		Server: g.server, Code: f.Code, Reason: f.Reason, Model: f.Model,
@@ -79,7 +79,7 @@ func (g endpoint) refused(format string, args ...any) error {
 	return &protocol.RefusedError{ByClient: true, Server: g.server, Code: protocol.Unauthorised, Reason: fmt.Sprintf(format, args...)}
 }
 
-// hostOf is the host of host:port.
+// hostOf returns the host of host:port.
 func hostOf(addr string) string {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -88,9 +88,9 @@ func hostOf(addr string) string {
 	return host
 }
 
-// hello sends the hello and reads the answer: frames from WELCOME on, or the
-// four zero bytes of vw's server. Then each side proves to the other what it is asked
-// for. What follows goes over the connection that is returned.
+// handshake sends the hello and reads the answer: WELCOME, or the four zero bytes of vw's own
+// server. Then both sides prove that they have the secret, if there is one. It returns the
+// connection for all later frames, which may be sealed.
 func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, error) {
 	if _, err := conn.Write(protocol.AppendHello(nil)); err != nil {
 		return nil, nil, err
@@ -106,7 +106,7 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 		return nil, nil, errVWServer
 	}
 	frames := &protocol.FrameReader{R: conn, Limit: protocol.MaxPayload}
-	var heard bytes.Buffer // as it came, for the proof
+	var heard bytes.Buffer // the bytes of WELCOME, which the proof covers
 	first := &protocol.FrameReader{R: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &heard), Limit: protocol.MaxPayload}
 	f, err := first.Next()
 	if err != nil {
@@ -129,8 +129,8 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 	return g.authenticate(conn, frames, w, heard.Bytes())
 }
 
-// prove shows the server, which has said w in these bytes, the secret, and has it show
-// that it has it, too.
+// authenticate proves to the server that this client has the secret, and checks the server's proof.
+// w is the server's WELCOME, and heard its bytes.
 func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *protocol.WelcomeFrame, heard []byte) (net.Conn, *protocol.FrameReader, error) {
 	key, have := g.creds.Control()
 	switch asks := w.Asks&protocol.AsksSecret != 0; {

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// read takes what the server says, until the membership ends. A connection that ends
-// is made anew where that makes sense.
+// read dispatches the server's frames until the membership ends. If the connection ends, it
+// reconnects where the job recovers.
 func (m *Member) read(ctx context.Context, frames *protocol.FrameReader) {
 	for {
 		f, err := frames.Next()
@@ -25,7 +25,7 @@ func (m *Member) read(ctx context.Context, frames *protocol.FrameReader) {
 	}
 }
 
-// take does what a frame of the server's asks for.
+// dispatch processes a frame of the server.
 func (m *Member) dispatch(f protocol.Frame) {
 	switch f := f.(type) {
 	case *protocol.EpochEndFrame:
@@ -79,7 +79,8 @@ func (m *Member) dispatch(f protocol.Frame) {
 	})
 }
 
-// muster takes over who takes part; the lock is held. The server may say it again.
+// setMembers stores the members of an elastic job. The server may send them repeatedly. The caller
+// holds the lock.
 func (m *Member) setMembers(r protocol.Members) {
 	switch {
 	case !r.Decided || r == m.members:
@@ -90,14 +91,14 @@ func (m *Member) setMembers(r protocol.Members) {
 		return
 	}
 	m.members = r
-	m.missingSince = m.now() // a rank that is missing later was lost after the members were known
+	m.missingSince = m.now() // from now on, a missing rank is a lost one
 	if missing := r.Excluded(m.cfg.Total); len(missing) > 0 {
 		m.cfg.Log.Warn("the job starts without ranks that have not come: what they would have read is missing, unless all share one input",
 			"rank", m.cfg.Rank, "missing", protocol.Ranks(missing), "of", m.cfg.Total)
 	}
 }
 
-// assigned gives this spare its rank. The server may say it again.
+// assigned stores the rank of this spare. The server may send it repeatedly.
 func (m *Member) assigned(f *protocol.AssignFrame) {
 	m.change(func() {
 		m.heard = m.now()
@@ -115,9 +116,9 @@ func (m *Member) assigned(f *protocol.AssignFrame) {
 	})
 }
 
-// owe notes what is left for this rank to deliver when it is first told to; the lock is
-// held. The rest of what it owes an earlier attempt has delivered, which a server that is
-// started again does not know.
+// setOwed removes files from the replayed COMPLETE when the first DELIVER arrives. An earlier
+// attempt has delivered all other files, which a restarted server does not know. The caller holds
+// the lock.
 func (m *Member) setOwed(files []string) {
 	if m.deliver != nil {
 		return
@@ -131,8 +132,7 @@ func (m *Member) setOwed(files []string) {
 	}
 }
 
-// onOver ends an epoch on this rank, and says how far it is if another one is to
-// follow.
+// onEpochEnd ends an epoch on this rank. Unless the end is final, it sends the rank's position.
 func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 	cause := errorOf(f.Cause, m.cfg)
 	if f.Final {
@@ -150,12 +150,12 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 		m.heard = m.now()
 		m.endEpoch(cause)
 	})
-	_ = m.sendLogged(&protocol.PositionFrame{ // a server that is away asks again
+	_ = m.sendLogged(&protocol.PositionFrame{ // a restarted server asks again
 		Epoch: f.Epoch, Completed: at.Completed.Epoch, Step: at.Completed.Step, Work: at.Work, WaitsFor: at.WaitsFor,
 	})
 }
 
-// begin starts an epoch.
+// startEpoch replaces the newest wiring.
 func (m *Member) startEpoch(w *Wiring) {
 	var again protocol.Frame
 	m.change(func() {
@@ -170,12 +170,12 @@ func (m *Member) startEpoch(w *Wiring) {
 		}
 	})
 	if again != nil {
-		_ = m.write(again) // a server that is away hears it when it is back
+		_ = m.write(again) // if the connection has ended, the replay log repeats it
 	}
 }
 
-// completeAgain is what this rank has said of the end, for an epoch of fewer ranks: what
-// was said before that does not count. nil: it has not. The lock is held.
+// completeAgain returns COMPLETE for an epoch of fewer ranks, if this rank has sent it before; else
+// nil. COMPLETE of an epoch of more ranks does not count. The caller holds the lock.
 func (m *Member) completeAgain(e protocol.Epoch) protocol.Frame {
 	for i, f := range m.replayLog {
 		if c, ok := f.(*protocol.CompleteFrame); ok {
@@ -188,12 +188,12 @@ func (m *Member) completeAgain(e protocol.Epoch) protocol.Frame {
 	return nil
 }
 
-// finished says that the job has ended; the lock is held.
+// finishedError returns the error of an attempt that was not needed. The caller holds the lock.
 func (m *Member) finishedError() error {
 	return &protocol.FinishedError{Job: m.cfg.Job, Rank: m.cfg.Rank, Model: m.model}
 }
 
-// endEpoch ends the newest epoch, if it is not over; the lock is held.
+// endEpoch ends the newest epoch, unless it has ended. The caller holds the lock.
 func (m *Member) endEpoch(cause error) {
 	if m.ended != nil && m.epochCause == nil {
 		m.epochCause = cause
@@ -201,7 +201,8 @@ func (m *Member) endEpoch(cause error) {
 	}
 }
 
-// end notes why the job is over; the lock is held.
+// end records the cause by which the job has ended. Only the first call counts. The caller holds
+// the lock.
 func (m *Member) end(cause error) {
 	if m.cause == nil {
 		m.cause = cause
@@ -210,7 +211,7 @@ func (m *Member) end(cause error) {
 	}
 }
 
-// errorOf returns the cause as the methods of every rank return it.
+// errorOf converts a cause to the error that the methods of every rank return.
 func errorOf(c protocol.Cause, cfg JoinConfig) error {
 	if c.Kind == protocol.CauseRefused {
 		return &protocol.RefusedError{Server: cfg.Server, Code: c.Code, Reason: c.Why}

@@ -8,10 +8,11 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Complete says that this rank has completed the last step, with a model of
-// this SHA-256, and owes these files. It waits until all ranks have, with the
-// same digest, and returns what this rank must deliver. In a job with vw
-// workers, who know no such end, it is what the rank owes, at once.
+// Complete reports that this rank has completed the last step: the SHA-256 of its model, and the
+// names of the files that it must deliver. It waits until all ranks have completed the step with
+// the same digest. It returns the files that this rank must still deliver: another attempt of the
+// rank may have delivered some. In a job with vw workers, whose protocol has no such end, it
+// returns all of them at once.
 func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (deliver []string, err error) {
 	if m.Streams() {
 		return owes, nil
@@ -19,7 +20,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	if err := m.sendLogged(&protocol.CompleteFrame{Epoch: m.epoch(), Step: m.cfg.Steps.Position().Completed.Step, Model: sha256, Owed: owes}); err != nil {
 		return nil, m.writeError("complete the job", err)
 	}
-	over := false // another attempt of the rank has done what this one would
+	over := false // another attempt of the rank has completed the job
 	err = m.wait(ctx, "complete the job", func() bool {
 		over = m.deliver == nil && m.gotFinished
 		return m.deliver != nil || m.gotFinished
@@ -37,7 +38,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	return nil, nil
 }
 
-// Done says that a file is delivered.
+// Delivered reports that a file is delivered.
 func (m *Member) Delivered(_ context.Context, file string, sha256 [32]byte) error {
 	if m.Streams() {
 		return nil
@@ -49,8 +50,8 @@ func (m *Member) Delivered(_ context.Context, file string, sha256 [32]byte) erro
 	return nil
 }
 
-// Bye waits until the server has noted that all files of all ranks are
-// delivered. In a job with vw workers it takes leave of the server alone.
+// Finish waits until all files of all ranks are delivered, and the server has recorded the end. In
+// a job with vw workers it only leaves the server.
 func (m *Member) Finish(ctx context.Context) error {
 	if m.vwServer {
 		return nil
@@ -63,7 +64,7 @@ func (m *Member) Finish(ctx context.Context) error {
 	return m.wait(ctx, "end the job", func() bool { return m.gotFinished })
 }
 
-// Streams tells that the job is vw's.
+// Streams reports whether the data connections of the job carry vw's stream.
 func (m *Member) Streams() bool {
 	if m.vwServer {
 		return true
@@ -73,8 +74,8 @@ func (m *Member) Streams() bool {
 	return m.wiring != nil && m.wiring.Stream
 }
 
-// failed is the reason why a write has failed. What the server has said last
-// explains more than a broken pipe; it may still be under way.
+// writeError returns the error of a failed write. The server's last frame explains it better than
+// the write's own error, and may still be on the way: it waits up to leaveTimeout for one.
 func (m *Member) writeError(doing string, err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()

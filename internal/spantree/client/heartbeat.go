@@ -10,27 +10,29 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Waits is what a rank waits for.
+// Waits is the event that a rank waits for.
 type Waits struct {
-	Text       string // in words; "": for nothing
-	Rank       int    // for this rank; -1: for none
-	Collective uint64 // in which it is; 0: in none
+	Text       string // in words; "": none
+	Rank       int    // from which it must come; -1: none
+	Collective uint64 // current collective; 0: none
 }
 
-// sentBeat is a heartbeat whose answer may still come.
+// sentHeartbeat is a heartbeat that the server may still acknowledge.
 type sentHeartbeat struct {
 	seq uint64
 	at  time.Time
 }
 
-// now is the time by the member's clock; the lock is held.
+// now returns the time of the member's clock, which stands still while this process does not run.
+// The caller holds the lock.
 func (m *Member) now() time.Time {
 	at, _ := m.clock.Read(time.Now())
 	return at
 }
 
-// watch gives up the connection to a server that is silent, until stop. It reads the clock
-// at least once a heartbeat, so that a pause of this process is none of the server's silence.
+// watch closes the connection when the server has been silent for too long, until stop. It reads
+// the clock at each heartbeat, so that a pause of this process does not count as silence of the
+// server.
 func (m *Member) watch() {
 	t := time.NewTicker(m.cfg.Heartbeat)
 	defer t.Stop()
@@ -50,12 +52,13 @@ func (m *Member) watch() {
 	}
 }
 
-// quiet reports whether nothing is to be sent to the server or expected of it; the lock is held.
+// idle reports whether there is nothing to send to the server, nor to expect from it. The caller
+// holds the lock.
 func (m *Member) idle() bool {
 	return m.serverErr != nil || m.cause != nil || m.gotFinished || m.conn == nil
 }
 
-// beat sends heartbeats, and progress with them.
+// sendHeartbeats sends heartbeats until stop, each followed by the progress if that has changed.
 func (m *Member) sendHeartbeats() {
 	t := time.NewTicker(m.cfg.Heartbeat)
 	defer t.Stop()
@@ -73,7 +76,7 @@ func (m *Member) sendHeartbeats() {
 		if quiet {
 			continue
 		}
-		// Whether a write fails is the reader's business: there may be an EPOCH_END to read.
+		// Whether a write fails is the reader's business: there may be an EPOCH_END to read. // the reader handles a broken connection: an EPOCH_END may be unread
 		w := m.cfg.Waiting()
 		err := m.write(&protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
 		if err == nil && !reported && progress != (protocol.Progress{}) {
@@ -85,17 +88,17 @@ func (m *Member) sendHeartbeats() {
 	}
 }
 
-// lease notes the answer to a heartbeat; the lock is held.
+// lease records the acknowledgement of a heartbeat. The caller holds the lock.
 func (m *Member) lease(seq uint64) {
 	if s := m.sent[seq%uint64(len(m.sent))]; s.seq == seq {
 		m.leaseStart = s.at
 	}
 }
 
-// Lease waits until the server is known to count on this rank: a heartbeat that was
-// sent less than LostAfter/2 ago has been answered. Who renames a file to a name that
-// another attempt of the rank would use, too, asks for it first: an attempt that was
-// stopped and counted as lost gets none.
+// Lease waits until the server has acknowledged a heartbeat that was sent less than LostAfter/2
+// ago. An attempt must have the lease before it renames a file to its final name. The server lets
+// a replacement deliver files only LostAfter/2 after its last acknowledgement to the lost attempt,
+// so no two attempts rename at the same time. An attempt that was considered lost gets no lease.
 func (m *Member) Lease(ctx context.Context) error {
 	if m.Streams() {
 		return nil
@@ -103,9 +106,9 @@ func (m *Member) Lease(ctx context.Context) error {
 	return m.wait(ctx, "hold the lease of the rank", func() bool { return time.Since(m.leaseStart) < m.cfg.LostAfter/2 })
 }
 
-// Ask tells the server that the edge to a neighbour stalls, broke, or fails a
-// checksum. It returns whether the server has said within a second that it decides who
-// is to blame: the end of the epoch follows, or nothing.
+// Ask reports to the server that the edge to a neighbour stalls, broke, or fails a checksum. It
+// returns true if the server acknowledges this within a second. The epoch then ends if the server
+// charges an edge.
 func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault protocol.EdgeFault, detail string) bool {
 	if m.Streams() {
 		return false
@@ -118,5 +121,3 @@ func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault pro
 	defer cancel()
 	return m.wait(ctx, "report a neighbour", func() bool { return m.askAcked[peer] }) == nil
 }
-
-const askTimeout = time.Second

@@ -19,100 +19,112 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// JoinConfig says which rank of which job this is, and where the server is.
+// JoinConfig identifies a rank, its job and its server. Fields of the group "agreement" must be
+// the same on all ranks of a job; the server refuses a rank that differs.
 type JoinConfig struct {
-	// Network makes the connection; nil is transport.TCP.
+	// Server
+
+	// Network dials the server; nil: transport.TCP.
 	Network transport.Network
-	// Server is the server's address, host:port.
+	// Server is the address of the server, host:port.
 	Server string
-	// Credentials are shown to the server and asked of it; nil: none.
+	// Credentials authenticate this client and the server to each other; nil: neither.
 	Credentials *auth.Credentials
-	// Job names the job.
+
+	// Identity of this attempt
+
+	// Job identifies the job.
 	Job protocol.Job
-	// Owner is what who cancels the job must have; nil: who may talk to the server may.
-	// All ranks have the same.
-	Owner *auth.Secret
-	// Rank is 0 to Total-1, Total the number of ranks, the same everywhere.
-	Rank, Total int
-	// Spare makes this a process without a rank, whatever Rank says: it takes that of one
-	// that is lost (see [Member.Assigned]). OnLoss must be Wait.
+	// Rank is 0 to Total-1.
+	Rank int
+	// Spare makes this a process without a rank: Rank is ignored, and [Member.Assigned] returns
+	// the lost rank that it takes. OnLoss must be Wait.
 	Spare bool
-	// Generation counts a launcher's restarts of the whole job. A higher one
+	// Generation is the number of restarts of the whole job by its launcher. A higher generation
 	// ends a lower one.
 	Generation uint32
-	// Attempt tells attempts of a rank apart; 0: drawn.
+	// Attempt distinguishes the attempts of a rank; 0: a random number.
 	Attempt uint64
-	// Advertise is the host:port of this rank's data listener. With an empty
-	// host others use the address that the server sees.
+	// Advertise is the host:port of this rank's data listener. With an empty host, other ranks use
+	// the source address of the connection to the server.
 	Advertise string
-	// Host is this machine's name for messages; "": the address that the
-	// server sees.
+	// Host is the name of this machine in messages; "": the source address as above.
 	Host string
-	// Options are what all ranks must share, as words "bits=18 loss=logistic".
-	// A rank whose options differ is refused, and told which.
-	Options string
-	// Version is the program's.
+	// Version is the version of the program.
 	Version string
-
-	// OnLoss says what the job does about the loss of a rank, ReplaceTimeout how long
-	// it waits for another attempt of it (0: the server's default), SlowFactor how many
-	// times the median a rank may take for a byte before a faster attempt takes its
-	// place (0: as long as it likes). All ranks say the same.
-	OnLoss         protocol.OnLoss
-	ReplaceTimeout time.Duration
-	SlowFactor     float64
-	// Elastic is the time after which the job starts without the ranks that have not come,
-	// counted from when the first one has; 0: it waits for all. OnLoss must not be Abort, and
-	// Job needs a run key. All ranks say the same.
-	Elastic time.Duration
 	// Checkpoint is the step of the checkpoint that this rank can read; 0: none.
 	Checkpoint uint64
 
-	DialTimeout   time.Duration // to reach the server, trying once a second; 0 is 100 s, as vw
-	StartTimeout  time.Duration // until all ranks have joined, twice that with Elastic; 0 is 10 min
-	Heartbeat     time.Duration // 0 is 1 s
-	LostAfter     time.Duration // of silence this rank is lost; 0 is 10 s
-	ServerTimeout time.Duration // of silence the server is away; 0 is 10 min
+	// Agreement
 
-	// Waiting is sampled at each heartbeat: what this rank waits for, "" is
-	// nothing. nil: never anything.
+	// Total is the number of ranks.
+	Total int
+	// Options are options that all ranks must share, as words "bits=18 loss=logistic". The refusal
+	// of a rank with other options names the differences.
+	Options string
+	// Owner is the secret that cancels the job; nil: every client of the server may cancel it.
+	Owner *auth.Secret
+	// OnLoss is the reaction of the job to the loss of a rank.
+	OnLoss protocol.OnLoss
+	// ReplaceTimeout limits the wait for another attempt of a lost rank; 0: the server's default.
+	ReplaceTimeout time.Duration
+	// SlowFactor is the multiple of the median time per byte from which a rank is handed over to
+	// a faster attempt; up to 1: never.
+	SlowFactor float64
+	// Elastic is the time after which the job starts without missing ranks, from the join of its
+	// first rank; 0: it waits for all. It has requirements, see [protocol.CheckElastic].
+	Elastic time.Duration
+
+	// Limits
+
+	DialTimeout   time.Duration // to reach the server; 0: 100 s, as vw
+	StartTimeout  time.Duration // during which ranks may be missing, twice that with Elastic; 0: 10 min
+	Heartbeat     time.Duration // interval of heartbeats; 0: 1 s
+	LostAfter     time.Duration // silence after which the server considers this rank lost; 0: 10 s
+	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
+
+	// Callbacks
+
+	// Waiting returns the event that this rank waits for. Each heartbeat calls it; it must return
+	// at once. nil: the rank never waits.
 	Waiting func() Waits
-	// Place is asked how far this rank is, when an epoch ends or a server has to learn
-	// it. nil: at the beginning, for ever.
+	// Steps tracks the completed steps of this rank; nil: it never completes one.
 	Steps StepTracker
-	// Log gets what a person who waits wants to know; nil discards it.
+	// Log receives the progress of the job; nil: it is discarded.
 	Log *slog.Logger
 }
 
-// Place says how far a rank is. Its methods are called by the membership's own
-// goroutine and must return at once.
+// StepTracker tracks the steps that a rank has completed. The goroutines of the membership call
+// its methods, which must return at once.
 type StepTracker interface {
-	// At is how far this rank is.
+	// Position returns the current position.
 	Position() Position
-	// Fence is At, and ends the epoch on this rank: a step of it that is not completed
-	// yet is not completed in it.
+	// Seal ends the epoch on this rank, and returns the final position in it: a step that is not
+	// completed now will not be completed in this epoch.
 	Seal(e protocol.Epoch) Position
 }
 
-// At is how far a rank is.
+// Position is the progress of a rank.
 type Position struct {
-	Completed Point // the newest step; zero: none
-	Work      bool  // it has the contribution to the next one
-	WaitsFor  int   // a rank; -1: for none
+	Completed Point // the newest completed step; zero: none
+	Work      bool  // the contribution to the next step is in hand
+	WaitsFor  int   // rank for which it waits; -1: none
 }
 
+// noSteps is the StepTracker of a rank that never completes a step.
 type noSteps struct{}
 
 func (noSteps) Position() Position           { return Position{WaitsFor: -1} }
 func (noSteps) Seal(protocol.Epoch) Position { return Position{WaitsFor: -1} }
 
-// Intervals of a client.
+// Times of a client.
 const (
-	dialPause      = time.Second      // between attempts to reach the server, as vw
-	attemptTimeout = 10 * time.Second // for one attempt
-	logInterval    = 10 * time.Second // the log says what a rank waits for
+	dialPause      = time.Second      // between attempts to reach the server, as in vw
+	attemptTimeout = 10 * time.Second // of one attempt
+	logInterval    = 10 * time.Second // of log lines while a rank waits
 	writeTimeout   = 10 * time.Second
-	leaveTimeout   = time.Second // Close waits so long for the server to answer
+	leaveTimeout   = time.Second // of Close, for the server's answer
+	askTimeout     = time.Second // of Ask, for the acknowledgement
 )
 
 func (c JoinConfig) withDefaults() JoinConfig {
@@ -136,7 +148,7 @@ func (c JoinConfig) withDefaults() JoinConfig {
 	return c
 }
 
-// Validate reports everything that is wrong with the configuration.
+// Validate reports all faults of the configuration.
 func (c JoinConfig) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("spantree: "+format, args...)) }
@@ -194,12 +206,12 @@ func splitAdvertise(s string) (host string, port uint16, err error) {
 	return host, uint16(n), err
 }
 
-// Join registers a rank. It keeps trying to reach the server until
-// DialTimeout, as vw workers do. A refusal, a *RefusedError, is final if the server is
-// authenticated; another one must be repeated (see attempts).
+// Join registers a rank at the server. Like a vw worker it tries to reach the server until
+// DialTimeout. A *RefusedError is final if the server is authenticated; an unauthenticated refusal
+// must be repeated before Join returns it (see [attempts]).
 //
-// vw's own server is recognised by its answer, twice in a row. It learns of this rank when
-// [Member.Ready] is called, as of any vw worker.
+// vw's own server is recognised by its answer to the hello, twice in a row. Join then returns a
+// Member that registers as a vw worker in [Member.Ready].
 func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -225,10 +237,10 @@ func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	return m, err
 }
 
-// errVWServer says that the far end answers as vw's own spanning_tree does.
+// errVWServer reports that the server answers as vw's own spanning_tree does.
 var errVWServer = errors.New("the server answers as vw's own does")
 
-// joinOnce makes one attempt.
+// joinOnce makes one attempt to join.
 func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	var joined *protocol.JoinedFrame
 	g := cfg.endpoint()
@@ -247,14 +259,13 @@ func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	return newMember(cfg, conn, frames, joined), nil
 }
 
-// notVW refuses a server that answers as vw's own does. The four bytes of that answer may
-// have been changed on the way.
+// notVW returns the refusal of a server that answers as vw's own does. It is not authenticated:
+// the four zero bytes of that answer may have been changed on the way.
 func (g endpoint) notVW(format string, args ...any) error {
 	return &protocol.RefusedError{ByClient: true, Server: g.server, Code: protocol.VersionDiffers, Reason: fmt.Sprintf(format, args...), Unauthenticated: true}
 }
 
-// beyondVW returns what the configuration asks for that vw's server cannot do, "" if it can
-// do everything.
+// unsupportedByVW returns a requested feature that vw's own server lacks; "": none.
 func (c *JoinConfig) unsupportedByVW() string {
 	switch {
 	case c.Spare:
@@ -273,9 +284,9 @@ func (c *JoinConfig) unsupportedByVW() string {
 
 func (c *JoinConfig) endpoint() endpoint { return endpoint{c.Network, c.Server, c.Credentials} }
 
-// join is the JOIN of an attempt that begins.
+// joinFrame returns the JOIN of a new attempt.
 func (c *JoinConfig) joinFrame() *protocol.JoinFrame {
-	host, port, _ := splitAdvertise(c.Advertise) // Validate has looked at it
+	host, port, _ := splitAdvertise(c.Advertise) // checked by Validate
 	rank := uint32(protocol.NoRank)
 	if c.Rank >= 0 {
 		rank = uint32(c.Rank)

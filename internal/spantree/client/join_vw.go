@@ -15,10 +15,10 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// joinVW joins the job of vw's own server, as a vw worker does: register, be
-// told ok, number of children; tell the own port; be told the parent.
+// joinVW registers at vw's own server as a vw worker: it sends its registration, and reads ok and
+// the number of children; it sends its port, and reads the address of its parent.
 func (m *Member) joinVW(ctx context.Context) (*Wiring, error) {
-	// vw's server tells nobody who is missing, so nobody can be named.
+	// vw's server does not report missing ranks, so the error cannot name them.
 	within, cancel := context.WithTimeoutCause(ctx, m.cfg.StartTimeout, &protocol.StartError{
 		Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: "the server is vw's own, which does not say which ranks are missing",
 	})
@@ -84,8 +84,8 @@ func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 		w.Parent = netip.AddrPortFrom(netip.AddrFrom4([4]byte(parent[:4])), binary.BigEndian.Uint16(parent[4:])).String()
 		return w, nil
 	}
-	// The root is sent two bytes more than there is to know. Read, they let
-	// the connection end as it should.
+	// The server sends the root two more bytes than the protocol needs. Unread bytes would reset
+	// the connection.
 	if _, err := io.ReadFull(conn, make([]byte, 2)); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, m.serverError("wire the job", err)
 	}

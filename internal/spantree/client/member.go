@@ -15,48 +15,48 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Member is a rank's membership of a job: its connection to the server. Its
-// methods may be called by several goroutines.
+// Member is a rank's membership of a job. It keeps a connection to the server. Its methods are safe
+// for concurrent use.
 type Member struct {
-	cfg        JoinConfig    // its Rank may be written once, by the reader: a spare's
-	vwServer   bool          // the server is vw's own
-	checkpoint uint64        // the step of the one that this rank can read
+	cfg        JoinConfig    // immutable, except for Rank, which the reader sets once for a spare
+	vwServer   bool          // the server is vw's own: there is no connection between registration and end
+	checkpoint uint64        // step of the checkpoint that this rank can read; 0: none
 	over       chan struct{} // see Over
 
 	mu              sync.Mutex
-	conn            net.Conn              // to the server; nil: there is none
-	changed         chan struct{}         // closed and replaced when any of the following changes
-	waiting         protocol.WaitingFrame // how far the job is
-	clock           clock.Clock           // of heard and short: it stands still while this process does not run
+	conn            net.Conn              // to the server; nil: none at present
+	changed         chan struct{}         // closed and replaced when any of the following fields changes
+	waiting         protocol.WaitingFrame // progress of the job before its start
+	clock           clock.Clock           // clock of lastFrame and missingSince; it stands still while this process does not run
 	missingSince    time.Time             // since when ranks are missing, if any are
-	wiring          *Wiring               // the newest
-	ended           chan struct{}         // closed: it is over, as is why
+	wiring          *Wiring               // of the newest epoch
+	ended           chan struct{}         // closed when that epoch has ended; epochCause is then set
 	epochCause      error
-	previous        *Wiring // the one before it
-	previousCause   error   // why that is over
-	cause           error   // the job is over for this rank
+	previous        *Wiring // wiring of the epoch before
+	previousCause   error   // cause of the end of that epoch
+	cause           error   // cause by which the job has ended for this rank; nil: it runs
 	deliver         *protocol.DeliverFrame
-	members         protocol.Members // of Elastic
-	askAcked        map[int]bool     // ranks of whom the server decides, see Ask
+	members         protocol.Members // of an elastic job
+	askAcked        map[int]bool     // peers for which the server has acknowledged ASK
 	gotFinished     bool
-	model           [32]byte // of bye
-	serverErr       error    // the server has gone for good
-	server          uint64   // which one it is, see WelcomeFrame.Incarnation
-	serverRestarted bool     // it is not the one that this rank has joined first
+	model           [32]byte // SHA-256 in FINISHED; valid with gotFinished
+	serverErr       error    // the server is lost for good; nil: it is not
+	server          uint64   // incarnation, as in WELCOME
+	serverRestarted bool     // it is not the server that this rank has joined first
 	heard           time.Time
-	leaseStart      time.Time // when the newest heartbeat was sent that has been answered
+	leaseStart      time.Time // time at which the newest acknowledged heartbeat was sent
 	sent            [8]sentHeartbeat
 	progress        protocol.Progress
 	reported        bool // progress was sent
 	closing         bool
-	leaveReason     string           // why, if it leaves before the end
-	replayLog       []protocol.Frame // what a server must hear again that has forgotten it
+	leaveReason     string           // why this attempt leaves early; "": it does not
+	replayLog       []protocol.Frame // frames that a restarted server must get again, in their order
 
-	writing sync.Mutex // one frame at a time
+	writing sync.Mutex // held while a frame is written
 	buf     []byte
-	stop    chan struct{} // ends the heartbeats
+	stop    chan struct{} // closed by Close: ends the heartbeats
 	stopped sync.Once
-	work    sync.WaitGroup // the reader and the heartbeats
+	work    sync.WaitGroup // the reader, the heartbeats and the watcher
 }
 
 func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, joined *protocol.JoinedFrame) *Member {
@@ -78,13 +78,13 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, join
 	return m
 }
 
-// Over is closed when the job is over for this rank: it has failed, or this attempt
-// is no part of it any more. The end of an epoch that another one follows is not it:
-// see Ended.
+// Over returns a channel that is closed when the job has ended for this rank: it has failed, or
+// this attempt is no longer a member. It is not closed at the end of an epoch that another one
+// follows; see Ended.
 func (m *Member) Over() <-chan struct{} { return m.over }
 
-// Cause is why the job is over, nil while it goes on: a *LostError or a
-// *RefusedError, with the same root cause on every rank.
+// Cause returns why the job has ended for this rank, or nil while it runs. The error is a
+// *LostError or a *RefusedError, with the same root cause on every rank.
 func (m *Member) Cause() error {
 	if m.vwServer {
 		return nil
@@ -94,7 +94,7 @@ func (m *Member) Cause() error {
 	return m.cause
 }
 
-// Gone is why the server is given up, nil while it is there or may come back.
+// ServerErr returns why the server is lost for good, or nil while it is connected or may come back.
 func (m *Member) ServerErr() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +104,7 @@ func (m *Member) ServerErr() error {
 	return m.serverError("go on after a loss", m.serverErr)
 }
 
-// Report tells the server how far this rank is, at the next heartbeat.
+// Report sets the progress that the next heartbeat carries to the server.
 func (m *Member) Report(p protocol.Progress) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,12 +112,11 @@ func (m *Member) Report(p protocol.Progress) {
 	m.progress, m.reported = p, false
 }
 
-// Fail tells the others why this rank gives up: it ends the job. It waits
-// until the server has heard it. The reason is for people; the detail, of at most 1,024
-// bytes, for the other ranks' programs, "": none.
+// Fail ends the job on all ranks, and waits until the server has received it. The reason is for
+// people. The detail, at most 1,024 bytes, is for the programs of the other ranks; "": none.
 func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	if m.vwServer {
-		return nil // nobody there would listen
+		return nil // vw's server has no such message
 	}
 	if err := m.write(&protocol.FailFrame{Epoch: m.epoch(), Reason: protocol.Clip(strings.Join(strings.Fields(reason), " "), protocol.MaxText), Detail: detail}); err != nil {
 		return m.writeError("end the job", err)
@@ -126,21 +125,21 @@ func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	defer cancel()
 	err := m.wait(ctx, "end the job", func() bool { return m.gotFinished })
 	if m.Cause() != nil {
-		return nil // EPOCH_END: the server has heard it, or somebody else was first
+		return nil // EPOCH_END: the server has received it, or another rank has failed before
 	}
 	return err
 }
 
-// Leaving says why this attempt leaves before the end of the job, for Close to tell the
-// server: another attempt may take its place.
+// SetLeaveReason sets the reason that Close sends to the server if this attempt leaves before the
+// end. Another attempt may then take its place.
 func (m *Member) SetLeaveReason(why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.leaveReason = why
 }
 
-// Close leaves the job, if it is not over, and ends the membership. It waits
-// for its goroutines and is idempotent.
+// Close leaves the job unless it has ended, closes the connection, and waits for the goroutines of
+// the member. It is idempotent.
 func (m *Member) Close() error {
 	if m.vwServer {
 		return nil
@@ -157,7 +156,7 @@ func (m *Member) Close() error {
 	}
 	if !ended && m.write(&protocol.LeaveFrame{Epoch: m.epoch(), Reason: protocol.Clip(why, protocol.MaxText)}) == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
-		_ = m.wait(ctx, "leave", func() bool { return m.gotFinished }) // the server may be gone or slow: we go
+		_ = m.wait(ctx, "leave", func() bool { return m.gotFinished }) // the server may be lost or slow
 		cancel()
 	}
 	m.stopped.Do(func() { close(m.stop) })
@@ -169,7 +168,7 @@ func (m *Member) Close() error {
 	return err
 }
 
-// HangUp closes the connection to the server.
+// Disconnect closes the connection to the server.
 func (m *Member) Disconnect() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +187,7 @@ func (m *Member) epoch() protocol.Epoch {
 	return m.wiring.Epoch
 }
 
-// update changes what others wait for.
+// change makes a change that others may wait for.
 func (m *Member) change(change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,8 +196,8 @@ func (m *Member) change(change func()) {
 	m.changed = make(chan struct{})
 }
 
-// wait returns when ready says so, under the lock, or with the reason why it
-// never will: the job is over, the server is gone, ctx has ended.
+// wait returns nil when ready returns true; ready is called with the lock held. It returns an error
+// when that cannot happen any more: the job has ended, the server is lost, or ctx has ended.
 func (m *Member) wait(ctx context.Context, doing string, ready func() bool) error {
 	for {
 		m.mu.Lock()
@@ -240,7 +239,7 @@ func (m *Member) write(f protocol.Frame) error {
 	return m.writeTo(conn, f)
 }
 
-// writeTo is write for who holds m.writing.
+// writeTo sends a frame over conn. The caller holds m.writing.
 func (m *Member) writeTo(conn net.Conn, f protocol.Frame) error {
 	b, err := protocol.AppendFrame(m.buf[:0], f)
 	if err != nil {
@@ -252,14 +251,14 @@ func (m *Member) writeTo(conn net.Conn, f protocol.Frame) error {
 	return err
 }
 
-// declare sends a frame that a server must know: one that comes back hears it again.
+// sendLogged sends a frame that a restarted server must get again, and adds it to the replay log.
 func (m *Member) sendLogged(f protocol.Frame) error {
 	m.mu.Lock()
 	m.replayLog = append(m.replayLog, f)
 	m.mu.Unlock()
 	err := m.write(f)
 	if m.cfg.reconnects() {
-		return nil // it will be said when the server is back
+		return nil // the replay log repeats it
 	}
 	return err
 }

@@ -11,55 +11,53 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Wiring is a rank's place in an epoch.
+// Wiring is what a rank needs to know of an epoch: its members, their addresses, and where it
+// resumes.
 type Wiring struct {
 	Epoch protocol.Epoch
-	// Stream tells that vw's raw stream is spoken, in vw's sequence of
-	// calls: a vw worker is in the job, or the server is vw's own.
+	// Stream reports that the data connections carry vw's stream, in vw's sequence of calls: the
+	// job has a vw worker, or the server is vw's own.
 	Stream bool
-	// Token authenticates this epoch's data connections. All ranks hold the
-	// same one; vw workers know none.
+	// Token authenticates the data connections of this epoch. It is the same on all ranks; vw
+	// workers have none.
 	Token [16]byte
-	// Live are the ranks that take part, in order: all, but for those that the job goes on
-	// without. nil with Stream and Ending.
+	// Members are the ranks that take part, in ascending order; nil with Stream and Ending.
 	Members []int
-	// Peers are the data addresses (host:port) by rank, "" of those that take no part; nil
-	// with Stream.
+	// Peers are the data addresses (host:port) by rank, "" for ranks that are no members; nil with
+	// Stream.
 	Peers []string
-	// Seen are the addresses, without ports, from which the server sees the ranks;
-	// nil with Stream. Where ranks do not meet, they tell why.
+	// Seen are the source addresses of the ranks as the server sees them, without ports; nil with
+	// Stream. They help to explain why two ranks cannot connect.
 	Seen []string
-	// Resume is where the job goes on: the newest step that any rank has completed.
-	// Its zero value is the beginning.
+	// Resume is the resume point. Its zero value is the beginning.
 	Resume Point
-	// Lack is what this rank lacks of it, nil: nothing. Debts are what others get
-	// from this rank.
+	// Missing is the data that this rank needs before it can resume; nil: none. Owed is the data
+	// that other ranks fetch from this one.
 	Missing *Missing
 	Owed    []Missing
-	// Ending tells that the job has no further collectives: this rank takes what it
-	// lacks, and completes the job. There are no Peers then.
+	// Ending reports that there are no further collectives: this rank fetches its missing data and
+	// completes the job. Peers is nil then.
 	Ending bool
-	// Parent, with Stream, is whom this rank connects to, host:port; "": it
-	// is the root. Kids are the children it then accepts.
+	// Parent is, with Stream, the address (host:port) to which this rank connects; "": it is the
+	// root. Kids is the number of children that it then accepts.
 	Parent string
 	Kids   int
 }
 
-// Point is a place in a job: a number of completed steps, and the epoch in which the
-// last of them was.
+// Point is a number of completed steps, and the epoch in which the last of them was completed.
 type Point struct {
 	Epoch protocol.Epoch
 	Step  uint64
 }
 
-// Lack says that a rank lacks something which another one has.
+// Missing is the data that a rank needs from another one.
 type Missing struct {
 	Rank, Source int
 	Payload      protocol.Payload
 	Address      string // of the source's data listener, host:port
 }
 
-// wiringOf returns what EPOCH_START says to a rank.
+// wiringOf converts EPOCH_START for a rank.
 func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 	w := &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total),
@@ -88,7 +86,7 @@ func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 	return w
 }
 
-// pullOf returns what PULL says to a rank.
+// pullOf converts PULL for a rank.
 func pullOf(f *protocol.PullFrame, rank int) *Wiring {
 	return &Wiring{
 		Epoch: f.Epoch, Token: f.Token, Resume: Point{f.ResumeEpoch, f.ResumeStep}, Ending: true,
@@ -96,7 +94,7 @@ func pullOf(f *protocol.PullFrame, rank int) *Wiring {
 	}
 }
 
-// streamOf returns what WIRE says to a rank of a job with vw workers.
+// streamOf converts WIRE.
 func streamOf(f *protocol.WireFrame) *Wiring {
 	w := &Wiring{Epoch: f.Epoch, Token: f.Token, Stream: true, Kids: int(f.Kids)}
 	if f.ParentHost != "" {
@@ -105,12 +103,11 @@ func streamOf(f *protocol.WireFrame) *Wiring {
 	return w
 }
 
-// Ready says that the shard is read and the work before the first collective
-// done. It returns when the job is wired. While it waits, the log tells every
-// 10 s what it waits for; if not all ranks have joined within StartTimeout, it
-// fails with a *StartError that names the missing. Once all have joined there
-// is no limit: some may have much to read. An attempt that stands by waits until it
-// is needed; a *FinishedError says that it was not.
+// Ready reports that the shard is read, and that the work before the first collective is done. It
+// waits until the job is wired. Meanwhile the log has a line every 10 s. If ranks are missing for
+// StartTimeout, it returns a *StartError that names them. Once all ranks have joined there is no
+// limit, since some may have much data to read. A standby waits until it is needed, or until the
+// job has ended with a *FinishedError.
 func (m *Member) Ready(ctx context.Context, s protocol.Shard) (*Wiring, error) {
 	if m.vwServer {
 		return m.joinVW(ctx)
@@ -121,23 +118,22 @@ func (m *Member) Ready(ctx context.Context, s protocol.Shard) (*Wiring, error) {
 	return m.await(ctx, nil, "wire the job")
 }
 
-// Next waits for the epoch that follows the one of w, when that is over.
+// Next waits for the epoch after the one of w.
 func (m *Member) Next(ctx context.Context, w *Wiring) (*Wiring, error) {
 	return m.await(ctx, w, "wire the job again")
 }
 
-// Newest is the newest wiring, over or not; nil: none yet.
+// Newest returns the wiring of the newest epoch, which may have ended; nil: there is none yet.
 func (m *Member) Newest() *Wiring {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.wiring
 }
 
-// Ended is closed when the epoch of w is over, nil and Next before that. EndOf
-// says why it is over: a *LostError, or what Cause says.
+// Ended returns a channel that is closed when the epoch of w has ended. EndOf returns the cause.
 func (m *Member) Ended(w *Wiring) <-chan struct{} {
 	if m.vwServer {
-		return m.over // vw's own server never says so
+		return m.over // vw's own server does not report it
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,7 +149,8 @@ var alreadyEnded = func() chan struct{} {
 	return c
 }()
 
-// EndOf is why the epoch of w is over, nil while it is not.
+// EndOf returns why the epoch of w has ended, or nil while it runs: a *LostError, or the result of
+// Cause.
 func (m *Member) EndOf(w *Wiring) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,7 +167,7 @@ func (m *Member) EndOf(w *Wiring) error {
 	return m.epochCause
 }
 
-// await waits for a wiring after w that is not over already, but with the job.
+// await waits for a wiring newer than w whose epoch has not ended, unless the job has.
 func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, error) {
 	says := "waiting for the job to " + map[bool]string{true: "start", false: "go on"}[w == nil]
 	var next *Wiring
@@ -189,15 +186,15 @@ func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, e
 	return next, nil
 }
 
-// Assigned waits until this spare is given a rank, and returns it. A *FinishedError says
-// that the job has ended, and had no use for it.
+// Assigned waits until this spare has a rank, and returns it. A *FinishedError reports that the job
+// has ended without it.
 func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
 	rank = -1
 	err = m.waitLogging(ctx, "get a rank", true, func() string {
 		if _, limited := m.startLeft(); limited {
 			return "a spare waits for the job to start"
 		}
-		return "" // it may be hours
+		return "" // hours may pass
 	}, func() bool {
 		rank = m.cfg.Rank
 		return rank >= 0 || m.gotFinished
@@ -208,10 +205,9 @@ func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
 	return rank, err
 }
 
-// Roster waits until it is known who takes part in the job, and returns these ranks, in order:
-// all, unless Elastic lets it start without some. Before a rank has its part of an input that
-// all share it must know. A *FinishedError says that the job has ended, and that this rank
-// took no part.
+// Members waits until the members of the job are known, and returns them in ascending order: all
+// ranks, unless the job is elastic. A rank must know them before it reads its part of a shared
+// input. A *FinishedError reports that the job has ended, and that this rank was excluded.
 func (m *Member) Members(ctx context.Context) (live []int, err error) {
 	if m.vwServer || m.cfg.Elastic == 0 {
 		return protocol.Members{}.Included(m.cfg.Total), nil
@@ -230,7 +226,7 @@ func (m *Member) Members(ctx context.Context) (live []int, err error) {
 	return m.members.Included(m.cfg.Total), nil
 }
 
-// Late says that the job has been started without this rank.
+// Excluded reports whether the job has started without this rank.
 func (m *Member) Excluded() bool {
 	if m.vwServer {
 		return false
@@ -240,12 +236,12 @@ func (m *Member) Excluded() bool {
 	return m.members.Decided && m.cfg.Rank >= 0 && !protocol.IsMember(m.members.Included(m.cfg.Total), m.cfg.Rank)
 }
 
-// Checkpoint says, before Ready, which step's checkpoint this rank can read, where that
-// was not known when it joined.
+// Checkpoint sets the step of the checkpoint that this rank can read, if it was not known at Join.
+// It must be called before Ready.
 func (m *Member) Checkpoint(step uint64) { m.checkpoint = step }
 
-// linger waits until ready says so. What says returns goes to the log every 10 s, "" does
-// not. starts: it fails if ranks are missing for StartTimeout.
+// waitLogging waits until ready returns true. Every 10 s it logs the result of says, unless that is
+// "". With starts it fails when ranks have been missing for StartTimeout.
 func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, says func() string, ready func() bool) error {
 	start, logged := time.Now(), time.Now()
 	for {
@@ -276,24 +272,24 @@ func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, say
 	}
 }
 
-// rank is that of this attempt; -1: a spare that has none yet.
+// rank returns the rank of this attempt; -1: a spare without a rank.
 func (m *Member) rank() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cfg.Rank
 }
 
-// startLeft is how long missing ranks may still take to join; limited is
-// false if none are missing.
+// startLeft returns how long missing ranks may still take to join. limited is false if none are
+// missing.
 func (m *Member) startLeft() (left time.Duration, limited bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	away := m.cfg.Elastic > 0 && m.conn == nil // who has come is not known then
+	away := m.cfg.Elastic > 0 && m.conn == nil // the missing ranks are unknown
 	return m.startLimit() - m.now().Sub(m.missingSince), !m.waiting.Complete() && !away
 }
 
-// startLimit is how long ranks may be missing. Where the server starts the job without
-// them, it has the time to do so.
+// startLimit returns how long ranks may be missing. The server of an elastic job needs time to
+// start it without them, so the limit is doubled.
 func (m *Member) startLimit() time.Duration {
 	if m.cfg.Elastic > 0 {
 		return 2 * max(m.cfg.StartTimeout, m.cfg.Elastic)

@@ -11,16 +11,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A rank whose server has gone works on. It tries to reach it again once a second: a
-// server that has been restarted learns from JOIN what it has forgotten, and hears
-// again what still holds. With OnLoss Abort a rank does not try: it needs the server only for
-// the end of the job. There it fails at once if the server has gone, and does not wait for
-// ServerTimeout, as a rank that tries does.
+// A rank that loses its server continues its work, and tries to reach the server once a second. A
+// restarted server learns from JOIN, and from the replayed frames, what it has forgotten. With
+// OnLoss Abort a rank does not try. It needs the server only at the end of the job, where it then
+// fails at once instead of after ServerTimeout.
 
-// reconnects tells that a connection that ends is made anew.
+// reconnects reports whether a lost connection is made again.
 func (c *JoinConfig) reconnects() bool { return c.OnLoss != protocol.Abort }
 
-// patience is the silence after which a connection to the server is given up.
+// silenceLimit returns the silence of the server after which the connection is closed.
 func (c *JoinConfig) silenceLimit() time.Duration {
 	if c.reconnects() {
 		return min(c.LostAfter, c.ServerTimeout)
@@ -28,7 +27,8 @@ func (c *JoinConfig) silenceLimit() time.Duration {
 	return c.ServerTimeout
 }
 
-// Lose ends the connection to the server; the reader does what follows.
+// DropConnection ends the connection to the server, as if the network had. The reader does the
+// rest.
 func (m *Member) DropConnection(err error) {
 	if !m.cfg.reconnects() {
 		m.serverLost(err)
@@ -36,8 +36,8 @@ func (m *Member) DropConnection(err error) {
 	_ = m.Disconnect()
 }
 
-// part notes that the server has gone for good. The rank works on: it needs the
-// server again when something is lost, or at the end.
+// serverLost records that the server is lost for good. The rank continues to work. It needs the
+// server again when a rank is lost, or at the end.
 func (m *Member) serverLost(err error) {
 	m.change(func() {
 		if m.serverErr != nil {
@@ -50,8 +50,8 @@ func (m *Member) serverLost(err error) {
 	})
 }
 
-// reconnect makes a connection that has ended anew, and returns its frames, or nil
-// when there is nothing more to hear.
+// reconnect replaces a connection that has ended, and returns its frames. It returns nil if the
+// membership has ended.
 func (m *Member) reconnect(ctx context.Context, ended error) *protocol.FrameReader {
 	m.mu.Lock()
 	over := m.closing || m.gotFinished || m.cause != nil || m.wiring != nil && m.wiring.Stream
@@ -83,8 +83,8 @@ func (m *Member) reconnect(ctx context.Context, ended error) *protocol.FrameRead
 	return frames
 }
 
-// within calls do with a context that ends after a time by the member's clock: what a pause
-// of this process has cut short is done again.
+// retryWithin calls do with a context that ends after limit by the member's clock. If a pause of
+// this process has shortened the time, it calls do again.
 func (m *Member) retryWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	read := func() time.Time {
 		m.mu.Lock()
@@ -102,7 +102,7 @@ func (m *Member) retryWithin(ctx context.Context, limit time.Duration, do func(c
 	}
 }
 
-// rejoin makes one attempt.
+// rejoin makes one attempt to reconnect.
 func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	cfg := m.cfg
 	at := cfg.Steps.Position()
@@ -139,8 +139,8 @@ func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	return frames, m.replay(conn, frames.Server)
 }
 
-// refused ends the membership of a rank that came back; the lock is held. That the run
-// has finished is a FINISHED, of which this rank has not heard before the server went.
+// refused ends the membership of a rank that has reconnected. Code JobFinished stands for a
+// FINISHED that was sent while there was no connection. The caller holds the lock.
 func (m *Member) refused(no *protocol.RefusedError) {
 	if no.Code != protocol.JobFinished {
 		m.end(no)
@@ -150,7 +150,7 @@ func (m *Member) refused(no *protocol.RefusedError) {
 	m.endEpoch(m.finishedError())
 }
 
-// resume takes a new connection over, and says again what holds.
+// replay installs a new connection, and sends the frames of the replay log.
 func (m *Member) replay(conn net.Conn, server uint64) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
@@ -159,7 +159,7 @@ func (m *Member) replay(conn net.Conn, server uint64) error {
 	m.heard = m.now()
 	m.conn = conn
 	if m.cfg.Elastic > 0 {
-		m.missingSince = m.heard // the server may have begun anew to wait for who is missing
+		m.missingSince = m.heard // a restarted server waits for missing ranks from the beginning
 	}
 	m.serverRestarted, m.server = m.serverRestarted || server != m.server, server
 	m.mu.Unlock()

@@ -11,14 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// A coder walks the fields of a message in their order on the wire. The
-// same walk, a method "code(*coder)" per message, encodes, decodes and
-// describes it; so the three cannot disagree.
+// A coder visits the fields of a message in their order on the wire. Each message has one method
+// "code(*coder)", which encodes, decodes and describes it, so the three cannot disagree.
+//
+// Invariants: after the first error all further fields are skipped; decoding never reads past the
+// buffer, and never allocates more than a constant multiple of the bytes that it has read.
 type coder struct {
 	mode   mode
-	buf    []byte  // put: what was written; take: what is left to read
-	err    error   // the first fault; later fields are skipped
-	fields []field // draw
+	buf    []byte  // encoding: the bytes written so far; decoding: the bytes not read yet
+	err    error   // the first error; later fields are skipped
+	fields []field // describing: the fields visited so far
 }
 
 type mode int
@@ -32,8 +34,8 @@ const (
 // field describes one field for docs/protocol.md.
 type field struct {
 	name string
-	size int    // bytes; 0: depends on what is in it
-	kind string // "u32", "text ≤ 255", …
+	size int    // in bytes; 0: it depends on the content
+	kind string // as in the tables of docs/protocol.md: "u32", "text ≤ 255", …
 }
 
 var errShort = errors.New("it ends within a field")
@@ -44,8 +46,8 @@ func (c *coder) fail(name string, err error) {
 	}
 }
 
-// fixed handles a field of size bytes; the result is where they are, nil if
-// there is nothing to copy.
+// fixed handles a field of a constant size in bytes. It returns the field's place in the buffer, or
+// nil if there is nothing to copy.
 func (c *coder) fixed(name, kind string, size int) []byte {
 	switch {
 	case c.err != nil:
@@ -116,8 +118,8 @@ func (c *coder) f64(name string, v *float64) {
 	}
 }
 
-// millis is a duration of 0 ms to 49 days. What is longer is written as the
-// longest, what is negative as 0.
+// millis codes a duration in milliseconds, from 0 to 49 days, as u32. Longer durations are encoded
+// as the longest one, negative ones as 0.
 func (c *coder) millis(name string, v *time.Duration) {
 	if b := c.fixed(name, "ms", 4); b != nil {
 		if c.mode == encoding {
@@ -128,7 +130,8 @@ func (c *coder) millis(name string, v *time.Duration) {
 	}
 }
 
-// nanos is a duration of 0 ns to 292 years.
+// nanos codes a duration in nanoseconds, from 0 to 292 years, as u64. Negative durations are
+// encoded as 0, and larger numbers are decoded as the longest duration.
 func (c *coder) nanos(name string, v *time.Duration) {
 	if b := c.fixed(name, "ns", 8); b != nil {
 		if c.mode == encoding {
@@ -153,10 +156,10 @@ func (c *coder) flag(name string, v *bool) {
 	}
 }
 
-// NoRank stands for "nobody" where a rank is expected.
+// NoRank is the encoding of "no rank", which is -1 in Go.
 const NoRank = math.MaxUint32
 
-// rank is a rank, or -1 for nobody.
+// rank codes a rank, or -1 for none.
 func (c *coder) rank(name string, v *int) {
 	if b := c.fixed(name, "rank", 4); b != nil {
 		if c.mode == encoding {
@@ -192,7 +195,7 @@ func (c *coder) epoch(name string, e *Epoch) {
 	c.u64(name+".incarnation", &e.Incarnation)
 }
 
-// text is UTF-8 of at most limit bytes behind its length.
+// text codes UTF-8 of at most limit bytes, after its length as u32.
 func (c *coder) text(name string, limit int, v *string) {
 	if c.mode == describing {
 		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("text ≤ %d", limit)})
@@ -226,8 +229,8 @@ func (c *coder) blob(name string, limit int, v *string) {
 	}
 }
 
-// list is a count of at most limit and as many elements of at least size
-// bytes each: no count makes the decoder allocate more than what follows it.
+// list codes a count of at most limit, then the elements, of at least size bytes each. A count that
+// exceeds the rest of the buffer is an error before anything is allocated for it.
 func list[T any](c *coder, name string, limit, size int, v *[]T, each func(*coder, *T)) {
 	if c.mode == describing {
 		c.fields = append(c.fields, field{name, 0, fmt.Sprintf("list ≤ %d", limit)})
@@ -263,12 +266,12 @@ func list[T any](c *coder, name string, limit, size int, v *[]T, each func(*code
 	}
 }
 
-// texts is a list of texts.
+// texts codes a list of at most count texts of at most limit bytes each.
 func (c *coder) texts(name string, count, limit int, v *[]string) {
 	list(c, name, count, 4, v, func(c *coder, s *string) { c.text("text", limit, s) })
 }
 
-// Clip shortens words meant for people to what a field can hold.
+// Clip returns s as valid UTF-8 of at most limit bytes. A longer text for people ends in "…".
 func Clip(s string, limit int) string {
 	s = toUTF8(s)
 	if len(s) <= limit {

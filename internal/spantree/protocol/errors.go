@@ -9,19 +9,19 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// The texts of errors escape what others have chosen: see internal/plain. Their fields
-// hold it as it came.
+// The texts of these errors escape what other machines have chosen, such as host names and reasons
+// (see internal/plain). The fields contain the values as received.
 
-// LostError says that a rank's end has ended the epoch. Every rank of the
-// job gets the same one.
+// LostError reports that a rank has ended the epoch: it was lost, or it gave up. Every rank of the
+// job gets the same error.
 type LostError struct {
 	Job  Job
-	Rank int    // the rank that was lost
-	Host string // where it ran
-	Why  string // "connection closed", "silent for 10 s", or its own last words
-	// GaveUp tells that the rank itself said Why, and did not just vanish.
+	Rank int    // the rank that was lost; -1: no single rank
+	Host string // on which it ran
+	Why  string // "connection closed", "silent for 10 s", or the rank's own reason
+	// GaveUp reports that the rank itself sent Why, by FAIL.
 	GaveUp bool
-	// Detail is what it said to programs beside that, "": nothing.
+	// Detail is what the rank sent for programs, in the encoding of its sender; "": nothing.
 	Detail string
 	// ServerRestarted reports that the server was restarted while the job ran. It may not know
 	// that ranks which have not returned had completed their work.
@@ -36,16 +36,16 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, plain.Text(e.Host), verb, plain.Text(e.Why))
 }
 
-// RefusedError is a server's no, or that of a rank to a server.
+// RefusedError reports that the server refused this client, or that this client refused the server.
 type RefusedError struct {
-	ByClient bool   // it is this side that says no
+	ByClient bool   // this client refused the server
 	Server   string // host:port
 	Code     Code
 	Reason   string
-	// Model is the digest of the finished run's model, with Code JobFinished.
+	// Model is the SHA-256 of the finished run's model, with Code JobFinished; else zero.
 	Model [32]byte
 
-	Unauthenticated bool // anybody on the path may have sent it, or changed what it answers
+	Unauthenticated bool // the refusal could be forged, or be the answer to bytes that were changed on the way
 }
 
 func (e *RefusedError) Error() string {
@@ -55,12 +55,11 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the server %s refuses: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)
 }
 
-// FinishedError says to an attempt that stood by that it is not needed: the job has
-// ended, with this model.
+// FinishedError reports to a standby or spare that the job has finished without it.
 type FinishedError struct {
 	Job   Job
-	Rank  int      // -1: it was a spare
-	Model [32]byte // SHA-256
+	Rank  int      // -1: a spare
+	Model [32]byte // SHA-256 of the job's model
 }
 
 func (e *FinishedError) Error() string {
@@ -81,24 +80,25 @@ func (e *ExcludedError) Error() string {
 	return fmt.Sprintf("job %v runs without rank %d, which came after its start: this attempt is not needed", e.Job, e.Rank)
 }
 
-// StartError says that a job was not complete in time.
+// StartError reports that ranks were missing for longer than StartTimeout.
 type StartError struct {
 	Job    Job
 	After  time.Duration
-	Report string // the server's words: k of N, missing ranks …
+	Report string // the server's report: k of N ranks, the missing ones, …
 }
 
 func (e *StartError) Error() string {
 	return fmt.Sprintf("job %v did not start within %v: %s", e.Job, e.After, plain.Text(e.Report))
 }
 
-// Timeout makes a StartError a timeout in the sense of net.Error.
+// Timeout makes a StartError a timeout in the sense of net.Error. It returns true.
 func (e *StartError) Timeout() bool { return true }
 
-// ServerError says that the server could not be reached, or has gone.
+// ServerError reports that the server could not be reached, or that the connection has ended for
+// good.
 type ServerError struct {
 	Server string // host:port
-	Doing  string // what the rank wanted of it
+	Doing  string // the operation that failed: "join a job", …
 	Err    error
 }
 

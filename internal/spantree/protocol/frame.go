@@ -18,27 +18,26 @@ import (
 //	│length│type │version│flags │ payload │
 //	└──────┴─────┴───────┴──────┴─────────┘
 //
-// All numbers are little endian. length counts the bytes after itself, 4 or
-// more; so a stream of frames never begins with the four zero bytes by which
-// vw's own server refuses. docs/protocol.md has the payloads.
+// All numbers are little endian. length is the number of the bytes that follow it, at least 4. A
+// stream of frames therefore never begins with four zero bytes, by which vw's own server refuses a
+// client. docs/protocol.md has the payloads.
 const (
 	FrameHeader = 8
-	// ProtocolVersion is the version of a frame, raised when anything changes that
-	// crosses a connection to the server or between ranks. A job has one version: the
-	// first frames tell it, and who differs is refused.
+	// ProtocolVersion is the version of all bytes that pass between a rank and the server, or
+	// between ranks. It is raised when any of them changes. All participants of a job have the same
+	// version: the first frames contain it, and a participant with another version is refused.
 	//
-	//	1  the first
+	//	1  the first version
 	//	2  EPOCH_START has the address at which the server saw each rank; between ranks the
-	//	   header of a collective has its schedule and operation's name
-	//	3  FAIL and EPOCH_END carry the fault itself, beside the words that tell it; between
-	//	   ranks there are pipes
-	//	4  proofs: WELCOME asks for one, PROOF and AUTH_OK show it, and ranks show each
-	//	   other one instead of the token; JOIN and CANCEL tell whose the job is
-	//	5  a JOIN without a rank, that of a spare, and ASSIGN
-	//	6  between ranks that share a secret, frames have tags in the place of checksums,
-	//	   and what one takes from another is sealed
-	//	7  a job may start without ranks that have not come: JOIN says so, JOINED and MEMBERS
-	//	   say which
+	//	   header of a collective has its schedule and the name of its operation
+	//	3  FAIL and EPOCH_END carry the failure itself, in addition to its description; between
+	//	   ranks there are the messages of pipes
+	//	4  proofs: WELCOME requests one, PROOF and AUTH_OK carry them, and ranks send proofs
+	//	   instead of the token; JOIN and CANCEL name the job's owner
+	//	5  a JOIN without a rank, from a spare, and ASSIGN
+	//	6  frames between ranks that share a secret have tags instead of checksums, and
+	//	   transfers of missing data are sealed
+	//	7  elastic jobs: JOIN has the start time-out, JOINED and MEMBERS name excluded ranks
 	//	8  the frames of a handshake end in a checksum
 	ProtocolVersion = 8
 
@@ -47,8 +46,8 @@ const (
 	ChecksumSize  = 4
 )
 
-// Checked reports whether a frame's payload ends in a checksum. These are the frames before
-// and at the admission to a job, which may come before a connection is sealed.
+// Checked reports whether a frame's payload ends in a checksum. These are the frames up to the
+// admission to a job, which may be sent before a connection is sealed.
 func (t frameType) Checked() bool {
 	switch t {
 	case TypeJoin, typeCancel, typeWelcome, typeJoined, typeRefused:
@@ -57,22 +56,23 @@ func (t frameType) Checked() bool {
 	return false
 }
 
-// Checksum is the CRC-32C of a frame's type, its version and the payload before the checksum.
+// Checksum returns the CRC-32C of a frame's type, its version and its payload without the checksum.
 func Checksum(t frameType, version uint8, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum([]byte{byte(t), version}, Castagnoli), Castagnoli, payload)
 }
 
-// The hello of the native protocol, three u64: magic, 1, 1. vw's server
-// takes it for rank 1 of a job with 1 rank and refuses it.
+// The hello of the native protocol consists of three u64: magic, 1, 1. vw's own server reads it as
+// rank 1 of a job with 1 rank, and refuses it.
 const (
 	HelloSize = 24
-	// HelloMagic reads "\x89gvw\r\n\x1a\n" on the wire.
+	// HelloMagic is "\x89gvw\r\n\x1a\n" on the wire. Like the magic of PNG files it detects
+	// transfers that change line ends or the eighth bit.
 	HelloMagic = 0x0a1a0a0d77766789
 	HelloTotal = 1
 	HelloRank  = 1
 )
 
-// AppendHello appends the first bytes of a client of the native protocol.
+// AppendHello appends the first bytes that a client of the native protocol sends.
 func AppendHello(dst []byte) []byte {
 	for _, v := range [3]uint64{HelloMagic, HelloTotal, HelloRank} {
 		dst = binary.LittleEndian.AppendUint64(dst, v)
@@ -80,11 +80,11 @@ func AppendHello(dst []byte) []byte {
 	return dst
 }
 
-// frameType is the fifth byte of a frame. A receiver refuses what it does
-// not know below optionalFrames and ignores it from there on.
+// frameType is the fifth byte of a frame. A receiver refuses unknown types below optionalFrames,
+// and skips unknown types from there on.
 type frameType uint8
 
-// Frames from a rank have numbers below 64, those from the server from 64 on.
+// Types below 64 are sent by ranks, types from 64 on by the server.
 const (
 	TypeJoin      frameType = 1
 	TypeReady     frameType = 2
@@ -122,24 +122,26 @@ const (
 	optionalFrames frameType = 128
 )
 
-// Frame is a message of the native protocol.
+// Frame is a message of the native protocol. Its fields are exported and may be set and read
+// without restrictions; AppendFrame reports values that exceed the limits of the protocol.
 type Frame interface {
 	code(*coder)
 }
 
-// frameKind says what there is to know about a type.
+// frameKind is a row of the table of frames.
 type frameKind struct {
 	name     string
-	Limit    int // bytes of payload
+	Limit    int // largest payload, in bytes
 	newFrame func() Frame
 }
 
 const (
 	smallFrame = 4 << 10
-	MaxPayload = 16 << 20 // from the server alone: the members of a job, the listing of jobs
+	MaxPayload = 16 << 20 // only from the server: the members of a job, the list of jobs
 )
 
-// FrameKinds is the table of frames: the only place that relates a number, a name, a limit and a Go type.
+// FrameKinds is the table of frames, the only place that relates a type's number, name, limit and
+// Go type.
 var FrameKinds = map[frameType]frameKind{
 	TypeJoin:         {"JOIN", 32 << 10, newOf[JoinFrame]},
 	TypeReady:        {"READY", smallFrame, newOf[ReadyFrame]},
@@ -207,8 +209,8 @@ func TypeOf(f Frame) frameType {
 	return t
 }
 
-// AppendFrame appends f as it goes over the wire. It fails if a field is over
-// its limit.
+// AppendFrame appends the encoding of f. It fails if a field or the payload exceeds its limit; dst
+// is then returned unchanged.
 func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	t := TypeOf(f)
 	start := len(dst)
@@ -228,9 +230,9 @@ func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	return c.buf, nil
 }
 
-// A FrameError says what is wrong with bytes that should be a frame.
+// FrameError reports bytes that are no valid frame.
 type FrameError struct {
-	Type frameType // 0: it did not come so far
+	Type frameType // 0: the bytes end before the type, or have none
 	Err  error
 }
 
@@ -243,8 +245,8 @@ func (e *FrameError) Error() string {
 
 func (e *FrameError) Unwrap() error { return e.Err }
 
-// decodeHeader returns type, version and size of the payload of the frame
-// that begins with these 8 bytes.
+// decodeHeader decodes the first 8 bytes of a frame. It returns the size of the payload, which is
+// within both limits: that of the type, and the caller's.
 func decodeHeader(h [FrameHeader]byte, limit int) (t frameType, version uint8, size int, err error) {
 	length := binary.LittleEndian.Uint32(h[:])
 	t, version = frameType(h[4]), h[5]
@@ -268,7 +270,8 @@ func decodeHeader(h [FrameHeader]byte, limit int) (t frameType, version uint8, s
 	return t, version, int(length) - (FrameHeader - 4), nil
 }
 
-// decodePayload decodes a frame of a known type.
+// decodePayload decodes a frame of a known type. A payload of a newer version may have more fields
+// at its end, which are skipped.
 func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
 	if t.Checked() && version >= ChecksumSince {
 		n := len(payload) - ChecksumSize
@@ -292,29 +295,31 @@ func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
 	return f, nil
 }
 
-// FrameReader reads frames of at most limit bytes of payload. It skips the
-// optional ones that it does not know.
+// FrameReader reads frames with payloads of at most Limit bytes. It skips unknown optional frames.
+// It is not safe for concurrent use.
 type FrameReader struct {
 	R     io.Reader
 	Limit int
-	buf   []byte // reused, if it is small: frames hold copies
-	Size  int    // of the last frame
+	buf   []byte // payload buffer, reused while small; decoded frames hold copies
+	Size  int    // of the last frame's payload, in bytes
 
-	Budget memoryBound // what long frames are counted against; nil: they are not
+	Budget memoryBound // from which long frames take memory; nil: unlimited
 
-	Server     uint64 // whose frames they are: the incarnation that WELCOME has told
+	Server     uint64 // incarnation of the server that sends the frames, as in WELCOME
 	Version    uint8  // of the last frame
 	header     [FrameHeader]byte
-	headerRead bool // header is that of the frame under way
+	headerRead bool // header contains that of the next frame
 }
 
-// memoryBound is a bound of the memory that clients may take.
+// memoryBound limits the memory that clients may occupy. Take reports whether n bytes were granted
+// such that at least spare bytes remain; Give returns n bytes.
 type memoryBound interface {
 	Take(n, spare int64) bool
 	Give(n int64)
 }
 
-// Wait waits for a frame's header, which next then takes; it needs little stack.
+// Wait waits for the header of the next frame, which Next then uses. Unlike Next it needs little
+// stack, so that an idle connection is cheap.
 func (r *FrameReader) Wait() error {
 	if _, err := io.ReadFull(r.R, r.header[:]); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -326,8 +331,8 @@ func (r *FrameReader) Wait() error {
 	return nil
 }
 
-// Next returns the next frame; io.EOF at the end of the stream, a *FrameError
-// for bytes that are none.
+// Next returns the next frame. It returns io.EOF at the end of the stream, and a *FrameError for
+// invalid bytes.
 func (r *FrameReader) Next() (Frame, error) {
 	for {
 		if !r.headerRead {
@@ -352,13 +357,13 @@ func (r *FrameReader) Next() (Frame, error) {
 		r.Version = version
 		f, err := decodePayload(t, version, r.buf)
 		if size > smallFrame {
-			r.buf = nil // big frames are rare: do not keep room for them
+			r.buf = nil // large frames are rare
 		}
 		return f, err
 	}
 }
 
-// fill reads the payload of a frame.
+// fill reads the payload of a frame. It takes memory from the budget while a long one is read.
 func (r *FrameReader) fill(size int) error {
 	if cap(r.buf) > smallFrame && size <= smallFrame {
 		r.buf = nil // thousands of clients wait for hours

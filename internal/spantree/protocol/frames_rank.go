@@ -8,14 +8,14 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
-// Limits on the texts in frames, in bytes.
+// Limits of the texts in frames, in bytes.
 const (
 	MaxHost    = 255
 	MaxSeen    = 64
 	MaxRunKey  = 255
 	MaxVersion = 64
 	MaxOptions = 16 << 10
-	MaxText    = 2048 // sentences for people: reasons, reports
+	MaxText    = 2048 // for people: reasons, reports
 	maxDetail  = 1024 // for programs
 	MaxWaits   = 512
 	maxFile    = 1024
@@ -23,8 +23,8 @@ const (
 	MaxStep    = 64
 )
 
-// AttemptState is how far an attempt is, in a JOIN. A server that has just
-// started learns from it what it has forgotten.
+// AttemptState is the progress of an attempt, in JOIN. It is for display: a restarted server acts
+// only on the frames that the attempt repeats.
 type AttemptState uint8
 
 const (
@@ -34,34 +34,34 @@ const (
 	stateDone
 )
 
-// JoinFrame is the first frame of an attempt of a rank.
+// JoinFrame (JOIN) is the first frame of an attempt.
 type JoinFrame struct {
 	UniqueID      uint64
 	Rank, Total   uint32 // Rank is NoRank for a spare
 	Generation    uint32
 	State         AttemptState
 	Attempt       uint64
-	Epoch         Epoch // it is wired in; zero: none yet
+	Epoch         Epoch // in which it is wired; zero: none yet
 	Capabilities  uint64
-	Heartbeat     time.Duration // it will send one this often
-	LostAfter     time.Duration // of silence; 0: the server's default
+	Heartbeat     time.Duration // interval of heartbeats
+	LostAfter     time.Duration // silence after which it is lost; 0: the server's default
 	OptionsSHA256 [32]byte
 	Port          uint16 // of its data listener
-	AdvertiseHost string // "": where the connection comes from
-	Host          string // its name, in messages; "": where the connection comes from
+	AdvertiseHost string // "": the source of the connection
+	Host          string // its name in messages; "": the source of the connection
 	RunKey        string
-	Options       string // "bits=18 loss=logistic …"
+	Options       string // "bits=18 loss=logistic …", equal on all ranks
 	Version       string // of the program
 
 	OnLoss         OnLoss
-	ReplaceTimeout time.Duration // for a lost rank to be replaced; 0: the server's default
-	SlowFactor     float64       // of the median, from which a rank is handed over; 0: never
-	Completed      Epoch         // and step, the newest this attempt has completed
-	Step           uint64        // 0: none
-	Token          [16]byte      // of Epoch: a restarted server needs it for who comes later
-	Owner          [32]byte      // SHA-256 of the claim by which the job may be cancelled; zero: nobody's
-	Elastic        time.Duration // from the coming of the first rank, after which the job starts without ranks that have not come; 0: never
-	Members        Members       // as this attempt knows it: a server that has been started again learns it
+	ReplaceTimeout time.Duration // for the replacement of a lost rank; 0: the server's default
+	SlowFactor     float64       // times the median: from there on a rank is handed over; 0: never
+	Completed      Epoch         // epoch of the newest step that this attempt has completed; zero: none
+	Step           uint64        // number of that step; 0: none
+	Token          [16]byte      // of Epoch; a restarted server needs it for ranks that join later
+	Owner          [32]byte      // SHA-256 of the claim that cancels the job; zero: every client may cancel it
+	Elastic        time.Duration // from the first join until the job starts without missing ranks; 0: never
+	Members        Members       // as known to this attempt; a restarted server learns them from it
 }
 
 func (f *JoinFrame) code(c *coder) {
@@ -93,7 +93,7 @@ func (f *JoinFrame) code(c *coder) {
 	f.Members.code(c)
 }
 
-// ProofFrame shows that who connects has the secret.
+// ProofFrame (PROOF) proves that the client has the secret.
 type ProofFrame struct {
 	Nonce [auth.NonceSize]byte
 	Proof [auth.ProofSize]byte
@@ -104,11 +104,12 @@ func (f *ProofFrame) code(c *coder) {
 	c.raw("proof", f.Proof[:])
 }
 
-// ReadyFrame: the shard is read and the work before the first collective done.
+// ReadyFrame (READY) reports that the shard is read, and that the work before the first collective
+// is done.
 type ReadyFrame struct {
 	Epoch      Epoch
 	Shard      Shard
-	Checkpoint uint64 // step of the checkpoint that rank 0 can read; 0: none
+	Checkpoint uint64 // of rank 0: step of the newest checkpoint that it can read; 0: none
 }
 
 func (f *ReadyFrame) code(c *coder) {
@@ -120,13 +121,14 @@ func (f *ReadyFrame) code(c *coder) {
 	c.u64("checkpoint", &f.Checkpoint)
 }
 
-// BeatFrame is a heartbeat.
+// HeartbeatFrame (HEARTBEAT) is a sign of life. It also feeds the graph of waiting ranks by which
+// the server finds faulty edges.
 type HeartbeatFrame struct {
 	Seq        uint64
 	Epoch      Epoch
-	WaitsFor   int    // a rank, -1: nobody in particular
-	Collective uint64 // it is in, 0: none
-	Waits      string // for what, in words
+	WaitsFor   int    // rank from which the next bytes must come; -1: none
+	Collective uint64 // current collective; 0: none
+	Waits      string // the awaited event, in words
 }
 
 func (f *HeartbeatFrame) code(c *coder) {
@@ -137,7 +139,7 @@ func (f *HeartbeatFrame) code(c *coder) {
 	c.text("waits", MaxWaits, &f.Waits)
 }
 
-// ReportFrame is progress.
+// ReportFrame (REPORT) is the rank's progress.
 type ReportFrame struct {
 	Epoch    Epoch
 	Progress Progress
@@ -153,10 +155,11 @@ func (f *ReportFrame) code(c *coder) {
 	c.text("step", MaxStep, &f.Progress.Step)
 }
 
-// AskFrame asks the server to judge an edge of the tree.
+// AskFrame (ASK) reports an edge that stalls, broke or fails a checksum, and asks the server for a
+// decision.
 type AskFrame struct {
 	Epoch      Epoch
-	Peer       int // at its other end
+	Peer       int // at the other end
 	Collective uint64
 	Fault      EdgeFault
 	Detail     string
@@ -170,13 +173,13 @@ func (f *AskFrame) code(c *coder) {
 	c.text("detail", MaxText, &f.Detail)
 }
 
-// AtFrame answers EPOCH_END.
+// PositionFrame (POSITION) answers EPOCH_END.
 type PositionFrame struct {
-	Epoch     Epoch  // that is over
-	Completed Epoch  // and step, the newest this rank has completed
-	Step      uint64 // 0: none
+	Epoch     Epoch  // that has ended
+	Completed Epoch  // epoch of the newest completed step
+	Step      uint64 // number of that step; 0: none
 	Work      bool   // a contribution to the next step is in hand
-	WaitsFor  int    // whom it waited for, -1: nobody
+	WaitsFor  int    // rank for which it waited; -1: none
 }
 
 func (f *PositionFrame) code(c *coder) {
@@ -187,12 +190,12 @@ func (f *PositionFrame) code(c *coder) {
 	c.rank("waits_for", &f.WaitsFor)
 }
 
-// CompleteFrame: the last step is completed.
+// CompleteFrame (COMPLETE) reports that the last step is completed.
 type CompleteFrame struct {
 	Epoch Epoch
 	Step  uint64
-	Model [32]byte // SHA-256
-	Owed  []string // files
+	Model [32]byte // SHA-256 of the model
+	Owed  []string // names of the files to deliver
 }
 
 func (f *CompleteFrame) code(c *coder) {
@@ -202,7 +205,7 @@ func (f *CompleteFrame) code(c *coder) {
 	c.texts("owed", MaxFiles, maxFile, &f.Owed)
 }
 
-// DoneFrame: a file is delivered.
+// DeliveredFrame (DELIVERED) reports that a file is delivered.
 type DeliveredFrame struct {
 	Epoch   Epoch
 	Attempt uint64
@@ -217,7 +220,7 @@ func (f *DeliveredFrame) code(c *coder) {
 	c.text("file", maxFile, &f.File)
 }
 
-// LeaveFrame: the attempt goes, without a complaint.
+// LeaveFrame (LEAVE) reports that the attempt leaves without an error.
 type LeaveFrame struct {
 	Epoch  Epoch
 	Reason string
@@ -228,11 +231,11 @@ func (f *LeaveFrame) code(c *coder) {
 	c.text("reason", MaxText, &f.Reason)
 }
 
-// FailFrame: the rank gives up, and the job with it.
+// FailFrame (FAIL) reports that the rank gives up, and the job with it.
 type FailFrame struct {
 	Epoch  Epoch
 	Reason string
-	Detail string // for the other ranks, which alone read it
+	Detail string // for the other ranks; the server forwards it without decoding it
 }
 
 func (f *FailFrame) code(c *coder) {
@@ -241,19 +244,17 @@ func (f *FailFrame) code(c *coder) {
 	c.blob("detail", maxDetail, &f.Detail)
 }
 
-// StatusFrame asks for the listing of jobs. It is the only frame of its
-// connection.
+// StatusFrame (STATUS) requests the list of jobs. It is the only frame of its connection.
 type StatusFrame struct{}
 
 func (f *StatusFrame) code(*coder) {}
 
-// CancelFrame asks the server to end a job. It is the only frame of its
-// connection.
+// CancelFrame (CANCEL) requests the end of a job. It is the only frame of its connection.
 type CancelFrame struct {
 	UniqueID uint64
 	RunKey   string
 	Reason   string
-	Claim    [32]byte // whose SHA-256 is the job's owner; zero: there is none
+	Claim    [32]byte // its SHA-256 is the job's owner; zero: none
 }
 
 func (f *CancelFrame) code(c *coder) {
@@ -263,10 +264,10 @@ func (f *CancelFrame) code(c *coder) {
 	c.raw("claim", f.Claim[:])
 }
 
-// Spare tells that a JOIN is that of a spare.
+// Spare reports whether the JOIN is from a spare.
 func (f *JoinFrame) Spare() bool { return f.Rank == NoRank }
 
-// Seat is the rank of a JOIN; -1: a spare has none.
+// RankOrNone returns the rank of a JOIN, or -1 for a spare.
 func (f *JoinFrame) RankOrNone() int {
 	if f.Spare() {
 		return -1

@@ -9,18 +9,18 @@ import (
 	"github.com/gvw-project/gvw/allreduce/topo"
 )
 
-// WelcomeFrame answers the hello.
+// WelcomeFrame (WELCOME) answers the hello.
 type WelcomeFrame struct {
 	Term        uint32
 	Incarnation uint64
-	MaxFrame    uint32 // payload bytes that the server accepts
+	MaxFrame    uint32 // largest payload that the server accepts, in bytes
 	MaxRanks    uint32
 	Version     string // of the program
-	Asks        uint8  // for proofs: bit 0: of the secret
+	Asks        uint8  // bit 0: the server requests a proof of the secret
 	Nonce       [auth.NonceSize]byte
 }
 
-// AsksSecret is the bit of Asks for a proof of the secret.
+// AsksSecret is the bit of Asks that requests a proof of the secret.
 const AsksSecret = 1
 
 func (f *WelcomeFrame) code(c *coder) {
@@ -33,21 +33,21 @@ func (f *WelcomeFrame) code(c *coder) {
 	c.raw("nonce", f.Nonce[:])
 }
 
-// ProvedFrame answers PROOF: the server has the secret, too. What follows it is sealed
-// in both directions, unless the connection is TLS.
+// AuthOKFrame (AUTH_OK) answers PROOF with the server's own proof. All later bytes are sealed in
+// both directions, unless the connection uses TLS.
 type AuthOKFrame struct {
 	Proof [auth.ProofSize]byte
 }
 
 func (f *AuthOKFrame) code(c *coder) { c.raw("proof", f.Proof[:]) }
 
-// JoinedFrame answers JOIN: the attempt is in.
+// JoinedFrame (JOINED) answers JOIN: the attempt is accepted.
 type JoinedFrame struct {
 	Attempt   uint64
-	LostAfter time.Duration // of silence, as it holds for this attempt
-	Joined    uint32        // ranks, this one included
-	Seen      string        // the address that the connection comes from
-	Members   Members       // of a job that starts without ranks that have not come
+	LostAfter time.Duration // effective value, in multiples of 1 ms
+	Joined    uint32        // number of ranks that have joined, including this one
+	Seen      string        // source address of the connection
+	Members   Members       // of an elastic job, once they are known
 }
 
 func (f *JoinedFrame) code(c *coder) {
@@ -58,10 +58,10 @@ func (f *JoinedFrame) code(c *coder) {
 	f.Members.code(c)
 }
 
-// RefusedFrame is a no, and the last frame of its connection.
+// RefusedFrame (REFUSED) is a refusal, and the last frame of its connection.
 type RefusedFrame struct {
 	Code   Code
-	Model  [32]byte // of the finished run, with JobFinished
+	Model  [32]byte // SHA-256 of the finished run's model, with JobFinished
 	Reason string
 }
 
@@ -71,7 +71,7 @@ func (f *RefusedFrame) code(c *coder) {
 	c.text("reason", MaxText, &f.Reason)
 }
 
-// WaitingFrame tells a rank of a job that is not wired how far the job is.
+// WaitingFrame (WAITING) is the progress of a job that fills or recovers.
 type WaitingFrame struct {
 	Joined, Ready, Total uint32
 	Report               string
@@ -84,24 +84,24 @@ func (f *WaitingFrame) code(c *coder) {
 	c.text("report", MaxText, &f.Report)
 }
 
-// Complete tells that no rank is missing.
+// Complete reports whether no rank is missing.
 func (f *WaitingFrame) Complete() bool { return f.Joined >= f.Total }
 
-// BeatenFrame answers HEARTBEAT.
+// HeartbeatAckFrame (HEARTBEAT_ACK) answers HEARTBEAT. It extends the rank's lease.
 type HeartbeatAckFrame struct {
 	Seq uint64
 }
 
 func (f *HeartbeatAckFrame) code(c *coder) { c.u64("seq", &f.Seq) }
 
-// StartFrame wires a native job. All members get the same bytes.
+// EpochStartFrame (EPOCH_START) starts an epoch. All members get the same bytes.
 type EpochStartFrame struct {
 	Epoch       Epoch
 	Token       [16]byte
-	ResumeEpoch Epoch // the newest step that anyone completed; zero: begin
+	ResumeEpoch Epoch // epoch of the newest step that any rank has completed; zero: the beginning, or a checkpoint
 	ResumeStep  uint64
 	Members     []Member  // by rank
-	Missing     []Missing // who cannot resume at once
+	Missing     []Missing // of the members that cannot resume at once
 }
 
 // Member is a rank that takes part in an epoch.
@@ -110,7 +110,7 @@ type Member struct {
 	Capabilities uint64
 	Port         uint16
 	Host         string
-	Seen         string // the address that it comes from; "": Host
+	Seen         string // source address of its connection; "": Host
 }
 
 // Missing is the data that a member needs before it can resume, and the member that has it.
@@ -138,14 +138,14 @@ func (f *EpochStartFrame) code(c *coder) {
 	})
 }
 
-// RosterFrame says who takes part in a job that starts without ranks that have not come.
+// MembersFrame (MEMBERS) names the members of an elastic job.
 type MembersFrame struct {
 	Members Members
 }
 
 func (f *MembersFrame) code(c *coder) { f.Members.code(c) }
 
-// WireFrame wires a native rank of a job that has vw workers.
+// WireFrame (WIRE) wires a native rank of a job that has vw workers.
 type WireFrame struct {
 	Epoch      Epoch
 	Token      [16]byte
@@ -162,32 +162,32 @@ func (f *WireFrame) code(c *coder) {
 	c.text("parent_host", MaxHost, &f.ParentHost)
 }
 
-// causeKind says what ended an epoch.
+// causeKind is the kind of event that has ended an epoch.
 type causeKind uint8
 
 const (
-	CauseLost     causeKind = 1 // a rank went without a word, or left
-	CauseGaveUp   causeKind = 2 // a rank said why it fails
-	CauseRefused  causeKind = 3 // the server fails the job: see Code
-	CauseLink     causeKind = 4 // an edge between two live ranks: Rank is the far end
+	CauseLost     causeKind = 1 // a rank was lost, or left
+	CauseGaveUp   causeKind = 2 // a rank gave up, with a reason
+	CauseRefused  causeKind = 3 // the server fails the job; see Code
+	CauseLink     causeKind = 4 // a faulty edge between two live ranks; Rank is its far end
 	CauseHandover causeKind = 5 // a slow rank is handed over to a faster attempt
 )
 
-// Cause is why an epoch is over.
+// Cause is the reason why an epoch has ended. It is the same on all ranks.
 type Cause struct {
 	Kind causeKind
 	Code Code // with CauseRefused
 	Rank int  // -1: no single rank
 	Host string
 	Why  string
-	// Detail is what a rank that gave up says to the others beside its words.
+	// Detail is what a rank that gave up has sent for programs, "": nothing.
 	Detail string
 }
 
-// OverFrame ends an epoch, or a job that has none yet.
+// EpochEndFrame (EPOCH_END) ends an epoch, or a job that had none.
 type EpochEndFrame struct {
 	Epoch Epoch
-	Final bool // no other epoch follows: the job has failed
+	Final bool // the job has failed: no other epoch follows
 	Cause Cause
 }
 
@@ -202,7 +202,7 @@ func (f *EpochEndFrame) code(c *coder) {
 	c.blob("detail", maxDetail, &f.Cause.Detail)
 }
 
-// DecidingFrame acknowledges ASK.
+// AskAckFrame (ASK_ACK) acknowledges ASK: a decision follows.
 type AskAckFrame struct {
 	Epoch Epoch
 	Peer  int
@@ -213,7 +213,7 @@ func (f *AskAckFrame) code(c *coder) {
 	c.rank("peer", &f.Peer)
 }
 
-// FencedFrame tells an attempt that it is no member any more.
+// FencedFrame (FENCED) reports to an attempt that it is no longer a member.
 type FencedFrame struct {
 	Epoch  Epoch
 	Reason string
@@ -224,9 +224,9 @@ func (f *FencedFrame) code(c *coder) {
 	c.text("reason", MaxText, &f.Reason)
 }
 
-// StandByFrame tells an attempt that another one holds its rank.
+// StandByFrame (STANDBY) reports to an attempt that another one holds its rank.
 type StandByFrame struct {
-	Holder uint64 // the attempt
+	Holder uint64 // number of the attempt; 0: the rank needs no holder any more
 	Host   string
 }
 
@@ -235,7 +235,8 @@ func (f *StandByFrame) code(c *coder) {
 	c.text("host", MaxHost, &f.Host)
 }
 
-// DeliverFrame: all models are equal, this rank delivers these files.
+// DeliverFrame (DELIVER) reports that all models are equal, and names the files that this rank must
+// deliver.
 type DeliverFrame struct {
 	Epoch Epoch
 	Files []string
@@ -246,11 +247,11 @@ func (f *DeliverFrame) code(c *coder) {
 	c.texts("files", MaxFiles, maxFile, &f.Files)
 }
 
-// ByeFrame: the run is over and remembered. It is the last frame of its
+// FinishedFrame (FINISHED) reports that the run is over and recorded. It is the last frame of its
 // connection.
 type FinishedFrame struct {
 	Epoch Epoch
-	Model [32]byte // zero: the rank left on its own
+	Model [32]byte // SHA-256 of the run's model; zero: the answer to LEAVE or CANCEL
 }
 
 func (f *FinishedFrame) code(c *coder) {
@@ -258,21 +259,21 @@ func (f *FinishedFrame) code(c *coder) {
 	c.raw("model_sha256", f.Model[:])
 }
 
-// JobsFrame answers STATUS, in JSON: the type ServerStatus.
+// JobsFrame (JOBS) answers STATUS with a ServerStatus in JSON.
 type JobsFrame struct {
 	JSON string
 }
 
 func (f *JobsFrame) code(c *coder) { c.text("json", MaxPayload-4, &f.JSON) }
 
-// PullFrame tells a rank, in the ending, where to take from what it lacks.
+// PullFrame (PULL) names, while the job ends, the source of a rank's missing data.
 type PullFrame struct {
 	Epoch       Epoch
 	Token       [16]byte // authenticates the connection to the source
-	ResumeEpoch Epoch    // and step, what the source has completed
+	ResumeEpoch Epoch    // epoch of the last step, as the source has completed it
 	ResumeStep  uint64
 	Payload     Payload // PayloadResults or PayloadState
-	Source      int     // a rank, whose data listener is at
+	Source      int     // rank that has the data
 	Port        uint16
 	Host        string
 }
@@ -288,7 +289,7 @@ func (f *PullFrame) code(c *coder) {
 	c.text("host", MaxHost, &f.Host)
 }
 
-// AssignFrame gives a spare its rank.
+// AssignFrame (ASSIGN) gives a spare its rank.
 type AssignFrame struct {
 	Rank int
 }

@@ -7,10 +7,11 @@ import (
 	"hash/crc32"
 )
 
-// ErrMemory is why a client is not taken, or not kept.
+// ErrMemory is the reason why a client is refused or disconnected at the server's memory limit.
 var ErrMemory = errors.New("the server's memory for clients is full (--max_memory)")
 
-// MaxRanksLimit is what the members of a job may need in one EPOCH_START.
+// MaxRanksLimit is the largest MaxRanks of a server. The members of such a job fit into one
+// EPOCH_START of at most MaxPayload bytes.
 const MaxRanksLimit = 32768
 
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// PartOf says that a rank is one of these.
+// IsMember reports whether a rank is among the members, which are in ascending order.
 func IsMember(live []int, rank int) bool {
 	_, ok := slices.BinarySearch(live, rank)
 	return ok
 }
 
-// Roster says who takes part in a job that does not wait for ranks that have not come:
-// all but those that were missing when it was decided. The zero value: it has not been.
+// Members names the ranks that take part in an elastic job: all but those that were missing at its
+// start. In the zero value this is not decided yet. The decision is final for the job.
 type Members struct {
 	Decided      bool
-	ExcludedBits string // a bit for each rank, the lowest of the first byte for rank 0; "": all take part
+	ExcludedBits string // one bit per excluded rank, rank 0 the lowest bit of the first byte; "": none is excluded
 }
 
-// RosterWithout is the one of a job that goes without these ranks.
+// MembersWithout returns the decision that excludes these ranks, given in ascending order.
 func MembersWithout(missing []int) Members {
 	r := Members{Decided: true}
 	if len(missing) == 0 {
@@ -33,7 +33,7 @@ func MembersWithout(missing []int) Members {
 	return r
 }
 
-// Missing are the ranks below total that do not take part.
+// Excluded returns the excluded ranks below total, in ascending order.
 func (r Members) Excluded(total int) (missing []int) {
 	for rank := range min(total, 8*len(r.ExcludedBits)) {
 		if r.ExcludedBits[rank/8]>>(rank%8)&1 != 0 {
@@ -43,7 +43,7 @@ func (r Members) Excluded(total int) (missing []int) {
 	return missing
 }
 
-// Live are those that do.
+// Included returns the members below total, in ascending order.
 func (r Members) Included(total int) (live []int) {
 	for rank := range total {
 		if rank/8 >= len(r.ExcludedBits) || r.ExcludedBits[rank/8]>>(rank%8)&1 == 0 {

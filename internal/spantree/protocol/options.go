@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxDiffs is how many options a refusal names.
+// maxDiffs is the number of options that a refusal names.
 const maxDiffs = 5
 
-// DiffOptions says which options differ between two canonical texts, lists
-// of words "name=value" or "name".
+// DiffOptions describes the options that differ between two canonical texts. These are lists of
+// words "name=value" or "name".
 func DiffOptions(mine, theirs string) string {
 	names, own := splitOptions(mine)
 	others, job := splitOptions(theirs)
@@ -38,13 +38,14 @@ func DiffOptions(mine, theirs string) string {
 	return strings.Join(diffs, "; ")
 }
 
-// splitOptions returns the names in order, and the words by name.
+// splitOptions returns the names in their order, and the words by name. Words of a repeated option
+// are joined.
 func splitOptions(text string) (names []string, words map[string]string) {
 	words = map[string]string{}
 	for _, word := range strings.Fields(text) {
 		name, _, _ := strings.Cut(word, "=")
 		if old, again := words[name]; again {
-			words[name] = old + " " + word // an option that may repeat: all its values are one
+			words[name] = old + " " + word // all values of a repeated option count as one
 			continue
 		}
 		names = append(names, name)

@@ -13,7 +13,7 @@ type Record interface {
 	code(*coder)
 }
 
-// recordType is the first byte of an entry.
+// recordType is the first byte of a record.
 type recordType uint8
 
 const (
@@ -22,11 +22,11 @@ const (
 	recordFinished  recordType = 3
 )
 
-// MaxRecord bounds an entry: a job in which each of the largest number of
-// ranks delivers a file of a long name.
+// MaxRecord limits the size of a record, in bytes. The largest one lists a file with the longest
+// name for each rank of the largest job.
 const MaxRecord = MaxRanksLimit * (maxFile + 64)
 
-// TermRecord: a server has started.
+// TermRecord records a start of the server.
 type TermRecord struct {
 	Term uint32
 	At   time.Time
@@ -50,7 +50,8 @@ func (d *DeliveredFile) code(c *coder) {
 	c.text("file", maxFile, &d.File)
 }
 
-// DeliveredRecord: one file of a run is delivered.
+// DeliveredRecord records the delivery of one file. Later starts of the server do not need it: it
+// tells operators how far an unfinished run was.
 type DeliveredRecord struct {
 	RunKey string
 	Epoch  Epoch
@@ -63,7 +64,8 @@ func (r *DeliveredRecord) code(c *coder) {
 	r.File.code(c)
 }
 
-// FinishedRecord: all files of a run are delivered.
+// FinishedRecord records that all files of a run are delivered. From it a restarted server knows
+// the run.
 type FinishedRecord struct {
 	Job        Job
 	Generation uint32
@@ -85,7 +87,7 @@ func (r *FinishedRecord) code(c *coder) {
 	list(c, "files", MaxRanksLimit*MaxFiles, 40, &r.Files, func(c *coder, d *DeliveredFile) { d.code(c) })
 }
 
-// instant is a time in nanoseconds since 1970.
+// instant codes a time in nanoseconds since 1970, as u64.
 func (c *coder) instant(name string, t *time.Time) {
 	n := uint64(t.UnixNano())
 	c.u64(name, &n)
@@ -139,13 +141,14 @@ func DecodeRecord(b []byte) (Record, error) {
 	return r, c.err
 }
 
-// MemberBytes is a member of a job, and JobBytes is a job.
+// MemberBytes is the memory that a member of a job is counted with, in bytes, in addition to its
+// texts.
 const MemberBytes = 1 << 10
 
-// FileBytes is a file that was delivered.
+// FileBytes is the memory that a delivered file is counted with, in bytes, in addition to its name.
 const FileBytes = 128
 
-// Holds is what is kept of a run that has finished.
+// MemoryUse returns the memory that a finished run is counted with, in bytes.
 func (r *FinishedRecord) MemoryUse() int64 {
 	n := MemberBytes + int64(len(r.Job.RunKey))
 	for _, f := range r.Files {

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// EndedJob is a job that has ended, in a ServerStatus.
+// EndedJob is a job that has ended.
 type EndedJob struct {
 	UniqueID   uint64    `json:"unique_id"`
 	RunKey     string    `json:"run_key,omitempty"`
 	Generation uint32    `json:"generation"`
 	Outcome    string    `json:"outcome"`         // finished, failed, cancelled, closed, handed over
-	Cause      string    `json:"cause,omitempty"` // of any other outcome than finished
+	Cause      string    `json:"cause,omitempty"` // unless it has finished
 	Rank       int       `json:"rank"`            // that was lost or gave up; -1: none
 	Host       string    `json:"host,omitempty"`  // of that rank
 	Total      int       `json:"total"`
-	Seconds    float64   `json:"seconds"` // from its opening; 0: it ended before this server started
+	Seconds    float64   `json:"seconds"` // since it was opened; 0: it ended before this server started
 	Ended      time.Time `json:"ended"`
 	Model      string    `json:"model,omitempty"` // SHA-256, of a job that has finished
 }
 
-// ServerStatus is what a server knows about its jobs. As JSON it is the
-// answer to STATUS: fields may be added, never renamed.
+// ServerStatus lists the jobs of a server. Its JSON is the answer to STATUS: fields may be added,
+// but never renamed.
 type ServerStatus struct {
 	Version  string      `json:"version"`
 	Term     uint32      `json:"term"`
 	Draining bool        `json:"draining"`
-	Finished int         `json:"finished"`          // runs remembered
-	Journal  string      `json:"journal,omitempty"` // why no record reaches it any more; "": they do, or there is none
+	Finished int         `json:"finished"`          // runs that the server remembers
+	Journal  string      `json:"journal,omitempty"` // the failure after which the journal accepts no record; "": none
 	Jobs     []JobStatus `json:"jobs"`              // oldest first
-	Ended    []EndedJob  `json:"ended,omitempty"`   // the newest 1000 of the last FinishedAge, oldest first
+	Ended    []EndedJob  `json:"ended,omitempty"`   // the newest 1000 within FinishedAge, oldest first
 }
 
-// JobStatus is a job in a ServerStatus.
+// JobStatus is a job of a ServerStatus.
 type JobStatus struct {
 	UniqueID   uint64       `json:"unique_id"`
 	RunKey     string       `json:"run_key,omitempty"`
@@ -41,22 +41,22 @@ type JobStatus struct {
 	State      string       `json:"state"` // filling, wired, recovering, ending
 	Report     string       `json:"report"`
 	Epoch      string       `json:"epoch,omitempty"`
-	VW         bool         `json:"vw"` // vw's stream is spoken
+	VW         bool         `json:"vw"` // the data connections carry vw's stream
 	Total      int          `json:"total"`
 	Joined     int          `json:"joined"`
-	Standbys   int          `json:"standbys,omitempty"` // attempts of ranks that another one holds
+	Standbys   int          `json:"standbys,omitempty"` // attempts of ranks that other attempts hold
 	Spares     int          `json:"spares,omitempty"`   // attempts without a rank
 	OnLoss     string       `json:"on_loss,omitempty"`  // wait, shrink; "": abort
-	Removed    []int        `json:"removed,omitempty"`  // ranks that the job goes on without
-	Vacant     []int        `json:"vacant,omitempty"`   // ranks that were lost, and that somebody must replace
-	Refused    int          `json:"refused,omitempty"`  // attempts that do not agree with the others
-	Refusal    string       `json:"refusal,omitempty"`  // why the last of them was
-	Seconds    float64      `json:"seconds"`            // since it was opened
+	Removed    []int        `json:"removed,omitempty"`  // ranks without which the job continues
+	Vacant     []int        `json:"vacant,omitempty"`   // lost ranks that must be replaced
+	Refused    int          `json:"refused,omitempty"`  // attempts whose options or total differ from the job's
+	Refusal    string       `json:"refusal,omitempty"`  // reason of the newest of these refusals
+	Seconds    float64      `json:"seconds"`            // since the job was opened
 	Options    string       `json:"options,omitempty"`
-	Ranks      []RankStatus `json:"ranks,omitempty"` // left out when the answer would be too long
+	Ranks      []RankStatus `json:"ranks,omitempty"` // omitted when the answer would be too long
 }
 
-// RankStatus is a member of a job in a JobStatus.
+// RankStatus is an attempt of a job in a JobStatus.
 type RankStatus struct {
 	Rank     int     `json:"rank"` // -1: a spare
 	Attempt  uint64  `json:"attempt,omitempty"`

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// HostPort writes an address, IPv6 in brackets.
+// HostPort returns host:port, with IPv6 addresses in brackets.
 func HostPort(host string, port uint16) string {
 	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port)))
 }
 
-// Def sets *v to value if it is zero.
+// SetDefault sets *v to value if it is zero.
 func SetDefault[T comparable](v *T, value T) {
 	var zero T
 	if *v == zero {
@@ -34,7 +34,7 @@ func CheckText(name, s string, limit int) error {
 	return nil
 }
 
-// OrNone names ranks, of which there may be none.
+// RanksOrNone returns "none", or the ranks as [Ranks] does.
 func RanksOrNone(list []int) string {
 	if len(list) == 0 {
 		return "none"
@@ -42,7 +42,8 @@ func RanksOrNone(list []int) string {
 	return Ranks(list)
 }
 
-// Ranks writes "rank 3" or "ranks 1, 2, 5-9".
+// Ranks returns "rank 3" or "ranks 1, 2, 5-9" for ranks in ascending order. After about 200 bytes
+// it gives the total instead.
 func Ranks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])
@@ -72,6 +73,6 @@ func Ranks(list []int) string {
 	return b.String()
 }
 
-// Random fills b with random bytes. crypto/rand does not fail: it ends the
-// program where the operating system has no randomness.
+// Random fills b with random bytes. It cannot fail: crypto/rand ends the program if the operating
+// system has no randomness.
 func Random(b []byte) { _, _ = crand.Read(b) }

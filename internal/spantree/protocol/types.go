@@ -11,17 +11,16 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// DefaultPort is where vw's spanning_tree listens, and ours.
+// DefaultPort is the TCP port of vw's spanning_tree, and of ours.
 const DefaultPort = 26543
 
-// Job names a job at a server.
+// Job identifies a job on a server.
 type Job struct {
-	// UniqueID is vw's nonce. vw workers know a job by it alone.
+	// UniqueID is the number by which vw workers identify a job (vw's nonce, --unique_id).
 	UniqueID uint64
-	// RunKey is what a launcher calls this run: a Hadoop job id, a Slurm
-	// job.step. A job with a run key is remembered after its end, so that a
-	// late retry of a rank is told that there is nothing left to do. "": the
-	// job is known by UniqueID alone, which is free again after its end.
+	// RunKey is the launcher's name of the run, such as a Hadoop job ID or Slurm's job.step. The
+	// server remembers a job with a run key after its end, and refuses late attempts of it. "": the
+	// job is identified by UniqueID only, which is free again after the end.
 	RunKey string
 }
 
@@ -32,18 +31,17 @@ func (j Job) String() string {
 	return fmt.Sprintf("%d/%s", j.UniqueID, plain.Text(j.RunKey))
 }
 
-// Shard identifies the data that a rank has read. The zero value says nothing.
+// Shard identifies the data that a rank has read. The zero value is unknown data.
 type Shard struct {
 	Examples, Bytes uint64
 	CRC             uint32
-	// Took is how long the rank needed to read it, 0 if that is not known.
+	// Took is the time in which the rank has read it; 0: unknown.
 	Took time.Duration
 }
 
-// Epoch numbers a wiring of a job: the N-th one that the server in its
-// Term-th life has made. Incarnation is drawn when a server starts and is
-// only compared for equality: it tells two servers without a journal apart.
-// The zero Epoch is no epoch.
+// Epoch numbers an epoch of a job: the N-th one in the server's term Term. Incarnation is random
+// and differs between starts of a server. It is compared for equality only, and distinguishes
+// servers without a journal. The zero Epoch is no epoch.
 type Epoch struct {
 	Term, N     uint32
 	Incarnation uint64
@@ -51,15 +49,14 @@ type Epoch struct {
 
 func (e Epoch) String() string { return fmt.Sprintf("%d.%d", e.Term, e.N) }
 
-// Progress is what a rank tells about itself while it works.
+// Progress is the content of a REPORT.
 type Progress struct {
-	Pass     uint32  // passes over the data that are behind it
-	Step     string  // what it does: "pass 3", "gradient", …
-	Number   uint64  // steps completed, all kinds together
-	Examples uint64  // examples seen, all passes together
+	Pass     uint32  // completed passes over the data
+	Step     string  // name of the current step: "pass 3", "gradient", …
+	Number   uint64  // completed steps of all kinds
+	Examples uint64  // seen in all passes together
 	Loss     float64 // average so far
-	// StepTook is how long the newest completed step took, of which the
-	// exchange with other ranks is no part. 0: not known.
+	// StepTook is the time of the newest completed step without its exchange; 0: unknown.
 	StepTook time.Duration
 }
 
@@ -84,27 +81,27 @@ func (p OnLoss) String() string {
 	return [...]string{"abort", "wait", "shrink"}[p]
 }
 
-// Code says why a server refuses. Its numbers are part of the protocol.
+// Code is the cause of a refusal. Its numbers are part of the protocol.
 type Code uint16
 
-// The reasons for a refusal.
+// The causes of a refusal.
 const (
-	Malformed      Code = 1  // a frame that the protocol does not know
-	VersionDiffers Code = 2  // another version of protocol or program
+	Malformed      Code = 1  // bytes that are no valid frame
+	VersionDiffers Code = 2  // another version of the protocol or of the program
 	OptionsDiffer  Code = 3  // an option that all ranks must share
 	TotalDiffers   Code = 4  // another number of ranks
 	RankInvalid    Code = 5  // rank ≥ total, or a total out of bounds
-	RankHeld       Code = 6  // another attempt of this rank is in the job
-	JobFinished    Code = 7  // the run is over and its model delivered
-	ServerFull     Code = 8  // a bound of the server is reached
-	ServerDraining Code = 9  // the server is going down and takes no new jobs
-	AttemptFenced  Code = 10 // the attempt was counted as lost, or a newer generation runs
-	ShardDiffers   Code = 11 // other data than the attempt it replaces had
-	Unauthorised   Code = 12 // wrong secret or certificate
-	NoIPv4         Code = 13 // vw workers are in the job and this rank has no IPv4 address
-	ServerFault    Code = 14 // the server cannot do its work, say write its journal
-	Cancelled      Code = 15 // a person has ended the job
-	NoSuchJob      Code = 16 // there is nothing to cancel
+	RankHeld       Code = 6  // another attempt holds the rank
+	JobFinished    Code = 7  // the run has finished
+	ServerFull     Code = 8  // a limit of the server is reached
+	ServerDraining Code = 9  // the server shuts down and accepts no new jobs
+	AttemptFenced  Code = 10 // the attempt was considered lost, or is of an older generation
+	ShardDiffers   Code = 11 // other data than the replaced attempt had read
+	Unauthorised   Code = 12 // no valid secret or certificate, or another owner
+	NoIPv4         Code = 13 // the job has vw workers, and the rank no IPv4 address
+	ServerFault    Code = 14 // the server cannot do its work, for example write its journal
+	Cancelled      Code = 15 // a user has cancelled the job
+	NoSuchJob      Code = 16 // no such job to cancel
 )
 
 var codeNames = map[Code]string{
@@ -122,15 +119,15 @@ func (c Code) String() string {
 	return fmt.Sprintf("code %d", uint16(c))
 }
 
-// EdgeFault is what is wrong with an edge. Its numbers are part of the protocol.
+// EdgeFault is the fault of an edge, in ASK. Its numbers are part of the protocol.
 type EdgeFault uint8
 
 // The faults of an edge.
 const (
-	EdgeStalls     EdgeFault = 1 // no byte moves
-	EdgeBroke      EdgeFault = 2 // it has ended
+	EdgeStalls     EdgeFault = 1 // no bytes arrive
+	EdgeBroke      EdgeFault = 2 // the connection has ended
 	EdgeCorrupts   EdgeFault = 3 // bytes have changed on the way
-	EdgeNoTransfer EdgeFault = 4 // a transfer of what this rank lacks makes no progress
+	EdgeNoTransfer EdgeFault = 4 // a transfer of missing data makes no progress
 )
 
 // Payload is the kind of data that a rank is missing. Its numbers are part of the protocol.
@@ -155,7 +152,7 @@ func (p Payload) String() string {
 	return fmt.Sprintf("payload %d", uint8(p))
 }
 
-// Compare orders epochs of one job. Incarnations have no order.
+// Compare orders the epochs of one job by term and number. Incarnations have no order.
 func (e Epoch) Compare(f Epoch) int {
 	return cmp.Or(cmp.Compare(e.Term, f.Term), cmp.Compare(e.N, f.N))
 }
