@@ -276,7 +276,7 @@ fi
 hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5
 if [ $elastic = 1 ] && [ -z "$without" ]; then # the same
 	for log in ${own:+"$work/server.log"} "$fetch/log"; do
-		[ -n "$without" ] || without=$(sed -n '/job starts without ranks/s/.*missing="\([^"]*\)".*/\1/p' "$log" | head -n 1)
+		[ -n "$without" ] || without=$(sed -n '/job started without ranks/s/.*missing="\([^"]*\)".*/\1/p' "$log" | head -n 1)
 	done
 fi
 [ -z "$without" ] || say "the model is without the splits of $without, whose maps had not begun in time"

@@ -61,7 +61,7 @@ func TestSlowRankIsOvertaken(t *testing.T) {
 		t.Error("the slow attempt has not copied the model")
 	}
 	log := j.serverLog()
-	if strings.Count(log, `msg="job wired"`) != 1 || !strings.Contains(log, `msg="attempt takes the rank"`) {
+	if strings.Count(log, `msg="job wired"`) != 1 || !strings.Contains(log, `msg="attempt took the rank"`) {
 		t.Errorf("want one epoch, of which the second attempt is a member:\n%s", log)
 	}
 }

@@ -64,7 +64,7 @@ func TestPausedServer(t *testing.T) {
 				if !strings.Contains(log, "this server was paused") || !strings.Contains(log, "job finished") {
 					t.Error("the server has not noticed the pause, or the job has not finished")
 				}
-				for _, accusation := range []string{"rank lost", "epoch over", "job failed"} {
+				for _, accusation := range []string{"rank lost", "epoch ended", "job failed"} {
 					if strings.Contains(log, accusation) {
 						t.Errorf("the server's log has %q:\n%s", accusation, tail(log, 40))
 					}
@@ -111,7 +111,7 @@ func TestPausedMachine(t *testing.T) {
 			pause(t, append([]*process{j.server}, j.ranks...)...)
 			j.end(want)
 			log := j.serverLog()
-			for _, accusation := range []string{"rank lost", "epoch over", "job failed", "rank complains"} {
+			for _, accusation := range []string{"rank lost", "epoch ended", "job failed", "edge reported"} {
 				if strings.Contains(log, accusation) {
 					t.Errorf("the server's log has %q:\n%s", accusation, tail(log, 40))
 				}

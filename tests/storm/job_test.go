@@ -146,7 +146,7 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-var without = regexp.MustCompile(`(?m)msg="job goes on without a rank" .*rank=(\d+)`)
+var without = regexp.MustCompile(`(?m)msg="job continued without a rank" .*rank=(\d+)`)
 
 // leftBy is what the ranks of a job have left that goes on without lost ones.
 func (o *outcome) leftBy(t *testing.T, dir string) {

@@ -13,8 +13,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// refusal is a no with its reason. It is a value, so that both protocols
-// share the rules and each says no in its own way.
+// refusal is a refusal with its reason. Both protocols share the rules that return it, and each
+// sends it in its own form.
 type refusal struct {
 	code   protocol.Code
 	reason string
@@ -25,7 +25,7 @@ func refuse(code protocol.Code, format string, args ...any) *refusal {
 	return &refusal{code: code, reason: fmt.Sprintf(format, args...)}
 }
 
-// onVWHello answers ok at once, 1 or 0, as vw's server does.
+// onVWHello answers ok at once, 1 or 0, as vw's own server does.
 func (m *Machine) onVWHello(ev VWHello) {
 	j, no := m.jobOfVW(ev)
 	if no != nil {
@@ -41,7 +41,7 @@ func (m *Machine) onVWHello(ev VWHello) {
 	m.wire(j)
 }
 
-// seatVW finds the job for a vw worker, or says why there is none.
+// jobOfVW returns the job that a vw worker joins, or a refusal.
 func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 	if no := m.checkRank(ev.Rank, ev.Total); no != nil {
 		return nil, no
@@ -49,7 +49,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 	if _, ok := ipv4(ev.From.Host); !ok {
 		return nil, refuse(protocol.NoIPv4, "the vw protocol knows IPv4 addresses alone, this worker comes from %s", ev.From.Host)
 	}
-	// vw knows no run key: the nonce must fit exactly one job that is filling.
+	// vw has no run key: exactly one job with this unique_id must be filling.
 	var fits []*job
 	running := false
 	for _, j := range m.order {
@@ -85,7 +85,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 	return j, nil
 }
 
-// onJoin lets an attempt of the native protocol in, or refuses it.
+// onJoin admits or refuses an attempt of the native protocol.
 func (m *Machine) onJoin(ev JoinReceived) {
 	f := ev.Join
 	if f.Epoch != (protocol.Epoch{}) {
@@ -121,7 +121,7 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	if a.lostAfter == 0 {
 		a.lostAfter = m.LostAfter
 	}
-	// A rank cannot be lost between two of its own heartbeats.
+	// The interval between two heartbeats is no silence.
 	a.lostAfter = min(max(a.lostAfter, 2*f.Heartbeat), m.IdleFor)
 	if !j.configured() {
 		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
@@ -164,7 +164,7 @@ func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	f := ev.Join
 	m.refused.add(f, no, m.Now)
 	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.code == protocol.OptionsDiffer || no.code == protocol.TotalDiffers) {
-		j.refusals.count++ // and so it is with every further attempt that says the same
+		j.refusals.count++ // counted for each further attempt with the same values, too
 		j.refusals.newest = no.reason
 	}
 	m.logRefusal("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
@@ -173,7 +173,7 @@ func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	m.do(CloseConn{ev.Conn})
 }
 
-// seatNative finds the job for a JOIN, or says why there is none.
+// jobOfJoin returns the job that JOIN is for, or a refusal. It opens a new job if there is none.
 func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	f := ev.Join
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
@@ -200,14 +200,14 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	}
 	j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]
 	if j == nil && f.RunKey != "" {
-		// vw workers that were earlier may have opened the job without its key.
+		// Earlier vw workers may have opened the job without its key.
 		if k := m.jobs[protocol.Job{UniqueID: f.UniqueID}]; k != nil && k.phase == filling && k.native == 0 {
 			j = k
 		}
 	}
 	if j != nil && j.empty() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
-		// Nobody is left whom the newcomer could be at odds with.
-		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
+		// No attempt is left with which this one could disagree.
+		m.log(slog.LevelInfo, "job closed: no ranks left", slog.String("job", j.id.String()))
 		m.remove(j, jobFailed, j.abandoned())
 		j = nil
 	}
@@ -254,13 +254,12 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	return j, nil
 }
 
-// named tells that a native rank has said what the job is.
+// configured reports whether a native attempt has set the agreement.
 func (j *job) configured() bool {
 	return j.native > 0 || len(j.spares) > 0 || j.epoch != protocol.Epoch{}
 }
 
-// checkAgreement refuses who does not agree with the job's other ranks on what
-// they do together.
+// checkAgreement refuses an attempt that disagrees with the job's other ranks.
 func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 	switch {
 	case int(f.Total) != j.total:
@@ -279,7 +278,7 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 	return nil
 }
 
-// checkPlace refuses what vw's server crashes on.
+// checkRank refuses values on which vw's own server crashes.
 func (m *Machine) checkRank(rank, total uint64) *refusal {
 	switch {
 	case total == 0:
@@ -292,7 +291,7 @@ func (m *Machine) checkRank(rank, total uint64) *refusal {
 	return nil
 }
 
-// checkFinished refuses attempts of runs that are over.
+// checkFinished refuses attempts of runs that have finished.
 func (m *Machine) checkFinished(f *protocol.JoinFrame) *refusal {
 	done := m.finished.by[f.RunKey]
 	switch {
@@ -306,8 +305,8 @@ func (m *Machine) checkFinished(f *protocol.JoinFrame) *refusal {
 	return no
 }
 
-// fence ends the generation that runs if the one that arrives is newer. In the
-// ending it does not: there the newer one stands by.
+// fence ends the running generation if a newer one joins. While the job ends it does not: the newer
+// attempt becomes a standby.
 func (m *Machine) fence(j *job, generation uint32) (no *refusal, over bool) {
 	switch {
 	case generation < j.generation:
@@ -321,7 +320,7 @@ func (m *Machine) fence(j *job, generation uint32) (no *refusal, over bool) {
 	return nil, true
 }
 
-// checkSeat refuses who does not fit into a job that exists.
+// checkFree refuses an attempt for which an existing job has no place.
 func (j *job) checkFree(rank, total int) *refusal {
 	if total != j.total {
 		return refuse(protocol.TotalDiffers, "total %d differs from that of the job, %d", total, j.total)
@@ -335,11 +334,11 @@ func (j *job) checkFree(rank, total int) *refusal {
 	return nil
 }
 
-// open makes a job.
+// open makes a job, or refuses it at a limit of the server.
 func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *refusal) {
 	if len(m.jobs) >= m.MaxJobs {
 		if i := slices.IndexFunc(m.order, (*job).empty); i >= 0 {
-			m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", m.order[i].id.String()))
+			m.log(slog.LevelInfo, "job closed: no ranks left", slog.String("job", m.order[i].id.String()))
 			m.remove(m.order[i], jobFailed, m.order[i].abandoned())
 		}
 	}
@@ -360,7 +359,7 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 		j.restart.graceUntil = m.Grace
 	}
 	if p := m.pastJobs.by[id]; p != nil {
-		j.restart.lastN = p.epoch.N // its attempts must not be taken for this job's
+		j.restart.lastN = p.epoch.N // so that attempts of the earlier job are not accepted as this job's
 	}
 	m.jobs[id] = j
 	m.order = append(m.order, j)
@@ -368,14 +367,14 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 	return j, nil
 }
 
-// rename gives a job that vw workers opened its full name.
+// rename gives the full name to a job that vw workers have opened.
 func (m *Machine) rename(j *job, id protocol.Job) {
 	delete(m.jobs, j.id)
 	j.id = id
 	m.jobs[id] = j
 }
 
-// admit seats an attempt.
+// admit makes an attempt the holder of its rank.
 func (m *Machine) admit(a *attempt) {
 	j := a.job
 	a.joined = m.Now
@@ -385,7 +384,7 @@ func (m *Machine) admit(a *attempt) {
 	m.log(slog.LevelInfo, "rank joined", append(a.attrs(), slog.Bool("vw", a.vw), slog.Int("joined", len(j.holders)), slog.Int("total", j.total))...)
 }
 
-// forget takes an attempt out of its job.
+// forget removes an attempt from its job.
 func (m *Machine) forget(a *attempt) {
 	delete(m.Conns, a.conn)
 	switch {
@@ -401,7 +400,7 @@ func (m *Machine) forget(a *attempt) {
 	}
 }
 
-// seat gives an attempt the seat of its rank.
+// setHolder makes an attempt the holder of its rank.
 func (j *job) setHolder(a *attempt) {
 	j.holders[a.rank], a.isHolder = a, true
 	j.changes++
@@ -413,7 +412,7 @@ func (j *job) setHolder(a *attempt) {
 	}
 }
 
-// unseat takes it away.
+// clearHolder ends that. The counters of the job follow.
 func (j *job) clearHolder(a *attempt) {
 	delete(j.holders, a.rank)
 	a.isHolder = false
@@ -434,7 +433,7 @@ func (j *job) clearHolder(a *attempt) {
 	}
 }
 
-// remove ends a job: everything but finished runs is forgotten.
+// remove ends a job. Its outcome remains, and the record of a finished run.
 func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
 	m.ended(j, how, why)
 	for _, a := range j.everybody() {
@@ -450,12 +449,12 @@ func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
 	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
 }
 
-// lose handles an attempt that is gone, or as good as gone.
+// lose processes the end of an attempt: its connection has ended, or it is fenced.
 func (m *Machine) lose(a *attempt, why string) {
 	j := a.job
 	switch {
 	case !a.isHolder:
-		m.log(slog.LevelInfo, "standby is gone", append(a.attrs(), slog.String("why", why))...)
+		m.log(slog.LevelInfo, "standby left", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
 		m.closeEmpty(j)
@@ -465,8 +464,8 @@ func (m *Machine) lose(a *attempt, why string) {
 		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
 		m.leaveFilling(a, why)
 	case j.phase == ending && a.complete && len(a.owed) == 0:
-		// It has nothing to do any more but to wait for the others.
-		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
+		// It had nothing left to do except to wait for the others.
+		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
 		m.advanceEnding(j)
@@ -476,7 +475,7 @@ func (m *Machine) lose(a *attempt, why string) {
 	}
 }
 
-// leaveFilling frees a seat. The wiring is not undone: another attempt of the
+// leaveFilling frees a rank of a job that fills. The wiring remains valid: another attempt of the
 // rank gets the same place in the tree.
 func (m *Machine) leaveFilling(a *attempt, why string) {
 	j := a.job
@@ -488,15 +487,15 @@ func (m *Machine) leaveFilling(a *attempt, why string) {
 	m.closeEmpty(j)
 }
 
-// closeEmpty ends a job that fills and has nobody left.
+// closeEmpty ends a job that fills and has no attempts left.
 func (m *Machine) closeEmpty(j *job) {
 	if j.phase == filling && len(j.holders) == 0 && len(j.spares) == 0 {
-		m.log(slog.LevelInfo, "job closed: nobody is left", slog.String("job", j.id.String()))
+		m.log(slog.LevelInfo, "job closed: no ranks left", slog.String("job", j.id.String()))
 		m.remove(j, jobClosed, j.lastDeparture())
 	}
 }
 
-// fail ends a job for all its members, with one cause.
+// fail ends a job for all its attempts, with one cause.
 func (m *Machine) fail(j *job, why protocol.Cause) {
 	why.Host, why.Why = protocol.Clip(why.Host, protocol.MaxHost), protocol.Clip(why.Why, protocol.MaxText)
 	m.enter(j, failed)
@@ -515,8 +514,8 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 	m.remove(j, how, why)
 }
 
-// onLeave lets an attempt go in peace. In a job with vw workers that is how
-// native ranks end: nobody there could tell COMPLETE.
+// onLeave ends an attempt without an error. In a job with vw workers this is the normal end of
+// native ranks: vw's protocol has no COMPLETE.
 func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 	j := a.job
 	m.send(a, &protocol.FinishedFrame{Epoch: j.epoch})
@@ -528,7 +527,7 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 		m.lose(a, why)
 		return
 	}
-	m.log(slog.LevelInfo, "rank leaves", append(a.attrs(), slog.String("reason", f.Reason))...)
+	m.log(slog.LevelInfo, "rank left", append(a.attrs(), slog.String("reason", f.Reason))...)
 	m.do(CloseConn{a.conn})
 	m.forget(a)
 	if j.native == 0 {
@@ -537,12 +536,11 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 	}
 }
 
-// onFail ends the job for everybody, with the last words of the rank that
-// gives up as the cause.
+// onFail ends the job for all its attempts. The cause is the reason of the rank that gives up.
 func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
-	m.log(slog.LevelWarn, "rank gives up", append(a.attrs(), slog.String("reason", f.Reason))...)
+	m.log(slog.LevelWarn, "rank gave up", append(a.attrs(), slog.String("reason", f.Reason))...)
 	if a.job.finish.receipt != 0 || !a.isHolder {
-		m.lose(a, f.Reason) // too late, all duties are done; or another attempt holds the rank
+		m.lose(a, f.Reason) // all files are delivered, or another attempt holds the rank
 		return
 	}
 	m.fail(a.job, protocol.Cause{Kind: protocol.CauseGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})
@@ -567,8 +565,8 @@ func (m *Machine) sendWaiting(a *attempt) {
 	again := a.reported.change == j.waitReport.change && a.reported.report == report
 	a.reported = lastReport{j.waitReport.change, report, m.Now}
 	if again {
-		return // time has passed, of which this report says nothing
+		return // only time has passed, and the report does not contain it
 	}
-	vws := len(j.holders) - j.native // a vw worker is ready when it joins
+	vws := len(j.holders) - j.native // a vw worker is READY when it joins
 	m.send(a, &protocol.WaitingFrame{Joined: uint32(j.accountedFor()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// onCancel ends a job because a person wants it so.
+// onCancel ends a job on request of a user.
 func (m *Machine) onCancel(ev CancelRequested) {
 	f := ev.Cancel
 	j, no := m.named(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
 	if no == nil && !j.ownedBy(f.Claim) {
 		no = refuse(protocol.Unauthorised, "job %v has an owner: it is cancelled with the --job_token that its ranks were given", j.id)
-		m.logRefusal("cancelling refused: it is not the owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
+		m.logRefusal("cancellation refused: wrong owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
 	}
 	if no == nil && j.finish.receipt != 0 {
 		no = refuse(protocol.NoSuchJob, "job %v has just finished: its files are delivered", j.id)
@@ -27,20 +27,21 @@ func (m *Machine) onCancel(ev CancelRequested) {
 		m.do(CloseConn{ev.Conn})
 		return
 	}
-	m.log(slog.LevelWarn, "job is cancelled", slog.String("job", j.id.String()), slog.String("from", ev.From.Host), slog.String("reason", f.Reason))
+	m.log(slog.LevelWarn, "job cancelled", slog.String("job", j.id.String()), slog.String("from", ev.From.Host), slog.String("reason", f.Reason))
 	over := j.epoch
 	m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.Cancelled, Rank: -1, Why: "cancelled: " + cmp.Or(f.Reason, "no reason was given")})
 	m.do(SendFrame{ev.Conn, &protocol.FinishedFrame{Epoch: over}})
 	m.do(CloseConn{ev.Conn})
 }
 
-// ownedBy reports whether the claim is that of the job's owner, if it has one.
+// ownedBy reports whether the claim is that of the job's owner, or the job has none. It takes the
+// same time for each wrong claim.
 func (j *job) ownedBy(claim [32]byte) bool {
 	digest := sha256.Sum256(claim[:])
 	return j.owner == [32]byte{} || subtle.ConstantTimeCompare(digest[:], j.owner[:]) == 1
 }
 
-// named finds a job. An id alone is enough if one job has it.
+// named returns the job with this name. Without a run key, the only job with the id.
 func (m *Machine) named(id protocol.Job) (*job, *refusal) {
 	if j := m.jobs[id]; j != nil {
 		return j, nil

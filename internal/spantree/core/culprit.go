@@ -117,7 +117,7 @@ func (g *graph) stalled(q complaint) (int, int, string) {
 			return -1, -1, "" // the handshake may be under way
 		case n.broke >= 0:
 			return -1, -1, "" // its own ASK is decided first
-		case n.opens() && known && !seen[n.waitsFor] && !g.idle[arc{far, q.collective}]:
+		case n.opens() && known && n.waitsFor != far && !seen[n.waitsFor] && !g.idle[arc{far, q.collective}]:
 			// It is not at work: the next rank may be.
 		case n.collective == q.collective && n.entered.After(q.at):
 			return -1, -1, "" // bytes may move now; if they do not, another ASK follows

@@ -1,43 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package core holds the rules of the spanning-tree server as a pure machine:
+// Package core has the rules of the spanning-tree server as a pure machine:
 // events and the time go in, actions come out.
 //
 //	m := core.NewMachine(rules, term, incarnation, random)
 //	for _, action := range m.Step(now, event) {
-//		// send a frame, end a connection, write a record, log a line
+//		// send a frame, close a connection, write a record, log a line
 //	}
 //
-// The machine opens no socket, writes no file and reads no clock. Package
-// server does that around it. The transcripts of testdata/machine show what
-// the machine says to whom, and why.
+// The machine opens no socket, writes no file, reads no clock and starts no
+// goroutine; package server does that. The transcripts in testdata/machine
+// show the actions that follow sequences of events, with the reasons. They are
+// the best place to begin reading.
 //
 // # The life of a job
 //
-// A job fills until all its ranks have joined. Then it is wired: every rank
-// learns the addresses of the others. vw workers leave the server at this
-// point. Native ranks keep their connection. They send heartbeats over it,
-// learn of a loss at the same moment and with the same cause, and end
+// A job fills until all its ranks have joined and are READY. Then it is wired:
+// every rank is sent the addresses of the others. vw workers leave the server
+// at this point. Native ranks keep their connections. They send heartbeats
+// over them, are sent a loss at the same time and with the same cause, and end
 // together:
 //
-//	joined → ready → wired → COMPLETE → DELIVER → DELIVERED → FINISHED
+//	JOIN → READY → EPOCH_START → … → COMPLETE → DELIVER → DELIVERED → FINISHED
 //
-// A job that recovers goes through epochs. The loss of a rank ends an epoch;
-// the next one begins when another attempt has the rank, and continues at the
-// newest step that any rank has completed. Without such a policy the loss of
-// a rank ends the job: every rank gets the same cause.
+// A job that recovers goes through epochs. The loss of a rank ends an epoch.
+// The next one starts when another attempt has the rank, at the newest step
+// that any rank has completed. In any other job the loss of a rank ends the
+// job, with the same cause on all ranks. phase.go has the phases of a job and
+// the changes between them.
 //
-// # Where to find what
+// # Invariants
+//
+//   - A rank has at most one holder in an epoch, and all members of an epoch
+//     resume at the same point.
+//   - No epoch starts before every holder is READY and has answered the
+//     EPOCH_END of the last one.
+//   - A step that a live holder has completed is never repeated.
+//   - DELIVER follows only COMPLETE with the same model from all holders.
+//     FINISHED follows the last DELIVERED, and for a job with a run key the
+//     record on disk.
+//   - The state of a phase is zero outside of that phase.
+//   - Nothing depends on the order of a map: equal events cause equal actions.
+//   - The memory of the machine is bounded by [Rules] and by constants.
+//
+// check.go checks the counters after each event in builds with invariants. The
+// property tests in recovery_test.go and phase_test.go check the others.
+//
+// # Files
 //
 //   - machine.go: events, actions, the step function
+//   - job.go, phase.go: the state of a job
 //   - admit.go, refusals.go, elastic.go, spares.go, standby.go: which attempts
-//     get a rank, and which wait for one
-//   - wiring.go, resume.go: how an epoch begins, and where it continues
+//     hold a rank, and which wait for one
+//   - wiring.go, resume.go: the start of an epoch, and where it resumes
 //   - recover.go, shrink.go, handover.go, effort.go: losses
-//   - links.go, culprit.go, sources.go, pull.go, evictee.go: broken links
-//     between ranks, and the rank to blame
+//   - links.go, culprit.go, sources.go, pull.go, evictee.go: faulty edges
+//     between ranks, and the end to evict
 //   - finish.go, ended.go, cancel.go: the end of a job
-//   - restart.go: what a restarted server learns from its ranks
-//   - status.go: the answer to STATUS
+//   - restart.go: reconnections and restarts of the server
+//   - report.go, status.go: texts for people
 //   - check.go: the invariants between two events
 package core

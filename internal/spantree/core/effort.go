@@ -4,29 +4,31 @@ package core
 
 import "time"
 
-// The progress of a recovering job over its epochs. Losses that come faster than a step takes
-// do not end the job while new attempts join and ranks get further. One rank, or one link,
-// that ends epoch after epoch does.
+// The progress of a recovering job over its epochs. Losses that come faster than steps complete do
+// not end the job as long as new attempts join and ranks make progress. One rank, or one edge, that
+// ends epoch after epoch does end it.
 
 const (
-	// maxFruitless is how many epochs without gain a rank may end between two completed steps.
+	// maxFruitless is the number of epochs without progress, between two completed steps, by which
+	// one rank ends the job.
 	maxFruitless = 5
-	// The next epoch waits for a while after the second one without a completed step, and twice
-	// as long after each further one: then fewer epochs are begun in vain.
+	// From the third epoch since a completed step on, the next one is delayed after the end of the
+	// last one, from leastPause, doubling up to mostPause. This limits the number of epochs that
+	// are started in vain.
 	leastPause = 100 * time.Millisecond
 	mostPause  = 5 * time.Second
 )
 
-// effort counts epochs since the newest completed step.
+// effort counts the epochs since the newest completed step.
 type effort struct {
 	epochs    int         // that have ended
-	inHand    int         // the most contributions to the next step that were in hand
-	fruitless map[int]int // those in which no rank got further, by the rank that ended them
-	ends      []int       // the ends of the edge that was charged for the epoch
-	elsewhere bool        // a rank takes what it lacks from another source in the next epoch
+	inHand    int         // most contributions to the next step that were in hand after an epoch
+	fruitless map[int]int // epochs without progress, by the rank that has ended them
+	ends      []int       // ends of the edge that was charged for the newest epoch; nil: a rank has ended it
+	elsewhere bool        // in the next epoch, a rank fetches its missing data from another source
 }
 
-// pause returns how long the next epoch waits after the end of the last one.
+// pause returns the delay of the next epoch after the end of the last one.
 func (e *effort) pause() time.Duration {
 	if e.epochs < 2 {
 		return 0
@@ -34,9 +36,10 @@ func (e *effort) pause() time.Duration {
 	return min(leastPause<<min(e.epochs-2, 10), mostPause)
 }
 
-// spent counts an epoch that has ended by the loss of a rank, or by an edge. inHand is how many
-// contributions to the next step are left. It returns a rank that has ended too many epochs
-// without gain, and how many.
+// spent counts an epoch that was ended by the loss of rank lost, or by an edge. completed reports
+// that a step was completed in it; inHand is the number of contributions to the next step that
+// remain. It returns the rank that has ended most epochs without progress, and their number; -1 if
+// this epoch does not count.
 func (e *effort) spent(completed bool, lost, inHand int) (culprit, count int) {
 	ends, elsewhere := e.ends, e.elsewhere
 	e.ends, e.elsewhere = nil, false
@@ -68,7 +71,7 @@ func (e *effort) spent(completed bool, lost, inHand int) (culprit, count int) {
 	return culprit, e.fruitless[culprit]
 }
 
-// contributions counts the members that have answered, are at a point, and have their
+// contributions returns the number of members that have answered, are at this point, and have their
 // contribution to the next step in hand.
 func (j *job) contributions(at point) (n int) {
 	for _, a := range j.holders {

@@ -10,13 +10,13 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A job may start with the ranks that have come, when the time that its ranks have said is
-// over: a launcher that starts what fits, and the others when there is room, would let it
-// wait for ever. Who takes part is decided once, and told to all before they are wired, since
-// each may have to read more then. The others are removed as ranks are that are lost for
-// good: what comes of them later stands by, and ends with the job.
+// An elastic job starts without its missing ranks when a time has passed since its first join.
+// Otherwise a launcher that starts only as many ranks as fit would let it wait forever. The members
+// are decided once, and sent to all attempts before the wiring, since each member may have to read
+// more data. Excluded ranks are treated like ranks lost for good: their later attempts are
+// standbys, and end with the job.
 
-// checkElastic refuses a JOIN of a job that could not keep the promise.
+// checkElastic refuses a JOIN whose elastic settings contradict each other.
 func checkElastic(f *protocol.JoinFrame) *refusal {
 	if f.Elastic == 0 && f.Members == (protocol.Members{}) {
 		return nil
@@ -33,16 +33,17 @@ func checkElastic(f *protocol.JoinFrame) *refusal {
 	return nil
 }
 
-// here is how many ranks have joined, or are not waited for.
+// accountedFor returns the number of ranks that have joined, or for which the job does not wait.
 func (j *job) accountedFor() int { return len(j.holders) + len(j.removed) }
 
-// muster decides who takes part, when all have come or the time is over. Spares come first.
+// decideMembers decides which ranks are members, when all have joined or the time has passed.
+// Spares take missing ranks first.
 func (m *Machine) decideMembers(j *job) {
 	if j.startTimeout == 0 || j.membership.Decided || j.phase != filling {
 		return
 	}
 	switch {
-	case len(j.holders) == 0: // but perhaps spares
+	case len(j.holders) == 0: // there may be spares
 		j.fill.firstJoin = time.Time{}
 		return
 	case j.fill.firstJoin.IsZero():
@@ -62,7 +63,7 @@ func (m *Machine) decideMembers(j *job) {
 	missing := j.missing()
 	m.setMembers(j, protocol.MembersWithout(missing))
 	if len(missing) > 0 {
-		m.log(slog.LevelWarn, "job starts without ranks", slog.String("job", j.id.String()), slog.String("missing", protocol.Ranks(missing)),
+		m.log(slog.LevelWarn, "job started without ranks", slog.String("job", j.id.String()), slog.String("missing", protocol.Ranks(missing)),
 			slog.Int("left", len(j.holders)), slog.String("after", j.startTimeout.String()))
 	}
 	for _, a := range j.everybody() {
@@ -73,12 +74,12 @@ func (m *Machine) decideMembers(j *job) {
 	m.wire(j)
 }
 
-// decideRoster removes who does not take part.
+// setMembers removes the excluded ranks from the job.
 func (m *Machine) setMembers(j *job, r protocol.Members) {
 	j.membership = r
 	j.changes++
 	for _, rank := range r.Excluded(j.total) {
-		if a := j.holders[rank]; a != nil { // it came to a server that did not know
+		if a := j.holders[rank]; a != nil { // it joined before the restarted server knew the members
 			j.clearHolder(a)
 			m.standBy(a)
 			m.send(a, &protocol.MembersFrame{Members: r})
@@ -90,12 +91,12 @@ func (m *Machine) setMembers(j *job, r protocol.Members) {
 	}
 }
 
-// learnRoster takes over what an attempt knows and a server that has been started again does
-// not.
+// learnMembers takes over the members from an attempt that knows them, if this server was restarted
+// and does not.
 func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
 	switch {
 	case !f.Members.Decided || f.Members == j.membership || !j.membership.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
-		return nil // one that takes no part need not be believed
+		return nil // an excluded attempt is not trusted with this
 	case j.membership.Decided:
 		return refuse(protocol.AttemptFenced, "job %v runs without %s, and this attempt of rank %d has heard that it is without %s",
 			j.id, protocol.RanksOrNone(j.membership.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
@@ -108,14 +109,13 @@ func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
 	return nil
 }
 
-// elasticReport says when a job that fills starts without the ranks that are missing, or
-// that it does.
+// elasticReport returns the part of a report on the start without missing ranks.
 func (j *job) elasticReport(now time.Time) string {
 	switch missing := j.membership.Excluded(j.total); {
 	case j.startTimeout == 0 || j.mixed():
 		return ""
 	case j.membership.Decided && len(missing) > 0:
-		return fmt.Sprintf("; it starts without %s", protocol.Ranks(missing))
+		return fmt.Sprintf("; the job starts without %s", protocol.Ranks(missing))
 	case j.membership.Decided:
 		return ""
 	}
@@ -123,5 +123,5 @@ func (j *job) elasticReport(now time.Time) string {
 	if !j.fill.firstJoin.IsZero() {
 		left = max(0, left-now.Sub(j.fill.firstJoin))
 	}
-	return fmt.Sprintf("; in %v it starts without those", left.Round(time.Second))
+	return fmt.Sprintf("; the job starts without them in %v", left.Round(time.Second))
 }

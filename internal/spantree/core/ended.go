@@ -11,22 +11,22 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// outcome is how a job has ended.
+// outcome is the end of a job.
 type outcome string
 
 const (
 	jobFinished  outcome = "finished"
 	jobFailed    outcome = "failed"
 	jobCancelled outcome = "cancelled"
-	jobClosed    outcome = "closed"      // every rank left before the start
-	jobHanded    outcome = "handed over" // to its vw workers, whose end no server learns
+	jobClosed    outcome = "closed"      // all ranks left before the start
+	jobHanded    outcome = "handed over" // to its vw workers, whose end the server does not learn
 )
 
-// maxEnded is how many ended jobs are kept for people: a status holds them all. They take
-// 3 MiB at most, which MaxMemory does not count.
+// maxEnded is the number of ended jobs that a status lists. They occupy up to 3 MiB, which
+// MaxMemory does not count.
 const maxEnded = 1000
 
-// endings are the newest jobs that have ended, oldest first.
+// endings are the jobs that have ended last, oldest first.
 type endings []protocol.EndedJob
 
 func (e *endings) add(j protocol.EndedJob) {
@@ -40,7 +40,7 @@ func (e *endings) expire(now time.Time, age time.Duration) {
 	*e = slices.DeleteFunc(*e, func(j protocol.EndedJob) bool { return now.Sub(j.Ended) > age })
 }
 
-// ended notes how a job has ended.
+// ended records the outcome of a job.
 func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
 	e := protocol.EndedJob{
 		UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, Outcome: string(how), Cause: why.Why, Rank: why.Rank,
@@ -55,7 +55,7 @@ func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
 	m.endings.add(e)
 }
 
-// Recall adds a run that an earlier life of the server has recorded.
+// Recall adds a finished run from the journal.
 func (m *Machine) Recall(r *protocol.FinishedRecord) {
 	m.finished.add(r)
 	m.endings.add(protocol.EndedJob{
@@ -64,7 +64,7 @@ func (m *Machine) Recall(r *protocol.FinishedRecord) {
 	})
 }
 
-// abandoned is why a job that runs has no rank any more.
+// abandoned returns the cause by which a running job without ranks has ended.
 func (j *job) abandoned() protocol.Cause {
 	why := j.lastEnd.cause
 	if why == (protocol.Cause{}) {
@@ -74,7 +74,8 @@ func (j *job) abandoned() protocol.Cause {
 	return why
 }
 
-// left is why a job that fills has no rank any more: the last that left.
+// lastDeparture returns the cause by which a filling job without ranks has ended: the departure of
+// its last rank.
 func (j *job) lastDeparture() protocol.Cause {
 	why := protocol.Cause{Rank: -1, Why: "every rank left before the start"}
 	var last time.Time

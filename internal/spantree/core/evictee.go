@@ -2,17 +2,19 @@
 
 package core
 
-// The end of a charged edge that is evicted, as a question about the graph of edges. The
-// network of a host may be broken, or the network between two hosts. In the first case the
-// host's attempt is an end of several bad edges, and each of its peers of one. The second
-// case shows no difference between the ends.
+// The end of a charged edge to evict is a function of the graph of charged edges. Either the
+// network of one host is broken, or the network between two hosts. In the first case the attempt on
+// that host is an end of several bad edges, and each of its peers is an end of one. In the second
+// case the ends do not differ.
 
-// evictee returns the end of a charged edge that has to go; nil if both stay. The
-// edges in doubt are the connections that have not opened in the epoch; charges include the
-// new one; open counts the connections that have opened in the epoch. An end of two bad edges
-// goes at once, if each of its peers is an end of fewer. The second charge on an edge evicts
-// the end with more edges in doubt, else with fewer open connections, else with more charged
-// edges, else with more charges, else ends[1].
+// evictee returns the end of a charged edge that must be evicted; nil if both stay. unopened are
+// the connections that have not opened in the epoch; charges include the new one; open counts the
+// connections of each attempt that have opened in the epoch.
+//
+// An end of two or more bad edges is evicted at once, if each of its peers is an end of fewer. This
+// holds for unopened connections first, then for charged edges. The second charge on an edge evicts
+// the end with more unopened connections, else with fewer open ones, else with more charged edges,
+// else with more charges, else ends[1].
 func evictee[A comparable](ends [2]A, doubts, charges [][2]A, open map[A]int) *A {
 	doubted, charged := peersOf(append(doubts[:len(doubts):len(doubts)], ends)), peersOf(charges)
 	for _, bad := range []map[A]map[A]bool{doubted, charged} {
@@ -63,7 +65,7 @@ func peersOf[A comparable](edges [][2]A) map[A]map[A]bool {
 	return peers
 }
 
-// outnumbers reports whether a has two peers or more, and each of them has fewer.
+// outnumbers reports whether a has two or more peers, and each of them has fewer.
 func outnumbers[A comparable](peers map[A]map[A]bool, a A) bool {
 	for b := range peers[a] {
 		if len(peers[b]) >= len(peers[a]) {

@@ -13,10 +13,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The end of a native job: COMPLETE by all, with one digest; DELIVER to all,
-// with the files that each owes; DELIVERED for every file; the record of the
-// finished run, on disk; FINISHED. A rank that is lost on the way and whose duty
-// is done is not missed.
+// The end of a native job: COMPLETE from all ranks, with one digest; DELIVER to all, with the files
+// that each owes; DELIVERED for each file; the record of the finished run, on disk; FINISHED. The
+// loss of a rank that has delivered its files has no effect.
 
 func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 	j := a.job
@@ -25,7 +24,7 @@ func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 		return
 	}
 	if !a.isHolder || j.vwStream || j.phase != wired && j.phase != ending || f.Epoch != j.epoch || a.complete {
-		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
+		m.log(slog.LevelWarn, "COMPLETE ignored: not expected now", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
 	m.enter(j, ending)
@@ -38,9 +37,9 @@ func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 func (m *Machine) onDelivered(a *attempt, f *protocol.DeliveredFrame) {
 	j := a.job
 	i := slices.Index(a.owed, f.File)
-	delivers := a.deliverSent || a.rejoined && a.complete // an earlier server has told it to
+	delivers := a.deliverSent || a.rejoined && a.complete // a server before its restart has sent DELIVER
 	if !delivers || f.Epoch != j.epoch && !j.recovers() || f.Attempt != a.number || i < 0 {
-		m.log(slog.LevelWarn, "DELIVERED for what is not owed", append(a.attrs(), slog.String("file", f.File))...)
+		m.log(slog.LevelWarn, "DELIVERED ignored: file not owed", append(a.attrs(), slog.String("file", f.File))...)
 		return
 	}
 	a.owed = slices.Delete(a.owed, i, i+1)
@@ -54,13 +53,12 @@ func (m *Machine) onDelivered(a *attempt, f *protocol.DeliveredFrame) {
 	m.advanceEnding(j)
 }
 
-// conclude goes as far towards the end as the members allow.
+// advanceEnding advances an ending job as far as its members allow.
 func (m *Machine) advanceEnding(j *job) {
 	if j.phase != ending || j.finish.receipt != 0 || m.inGracePeriod(j) {
 		return
 	}
-	// Who replaces a lost rank need not be waited for before the end: what the
-	// others hold is the model.
+	// Do not wait for replacement ranks: the members that are COMPLETE have the model.
 	replacing := 0
 	for r := range j.losses.vacant {
 		if j.holders[r] != nil {
@@ -83,8 +81,8 @@ func (m *Machine) advanceEnding(j *job) {
 	m.do(Persist{Receipt: j.finish.receipt, Record: j.finished(m.wall)})
 }
 
-// deliver tells everybody who is COMPLETE, and has not been told, to deliver
-// what it owes. It returns false if the job has failed.
+// deliver sends DELIVER to all COMPLETE holders that have not got it, unless a lease delays it. It
+// returns false if the models differ, which fails the job.
 func (m *Machine) deliver(j *job) bool {
 	all := slices.DeleteFunc(j.members(), func(a *attempt) bool { return !a.complete })
 	if why := modelMismatch(all); why != "" {
@@ -99,7 +97,7 @@ func (m *Machine) deliver(j *job) bool {
 		switch {
 		case a.deliverSent:
 		case len(a.owed) > 0 && m.Now.Before(j.losses.leases[a.rank]):
-			j.finish.leaseWaits = true // a lost attempt of the rank may still be at it
+			j.finish.leaseWaits = true // a lost attempt of the rank may still rename a file
 		default:
 			a.deliverSent = true
 			m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owed)})
@@ -108,7 +106,8 @@ func (m *Machine) deliver(j *job) bool {
 	return true
 }
 
-// odd names the ranks whose model differs from that of most others.
+// modelMismatch describes the ranks whose models differ from that of the largest group; "": all are
+// equal.
 func modelMismatch(all []*attempt) string {
 	by := map[[32]byte][]int{}
 	for _, a := range all {
@@ -143,7 +142,7 @@ func modelMismatch(all []*attempt) string {
 	return b.String()
 }
 
-// finished is the record of a run whose files are all delivered.
+// finished returns the record of a run whose files are all delivered.
 func (j *job) finished(now time.Time) *protocol.FinishedRecord {
 	return &protocol.FinishedRecord{Job: j.id, Generation: j.generation, Total: uint32(j.total), Options: j.digest, Model: j.finish.model, At: now, Files: j.finish.files}
 }
@@ -153,9 +152,9 @@ func (m *Machine) onPersisted(ev Persisted) {
 	delete(m.awaiting, ev.Receipt)
 	switch {
 	case j == nil:
-	case j.phase != ending: // it was failed by watchJournal
+	case j.phase != ending: // watchJournal has failed the job
 		if ev.Err == nil {
-			m.finished.add(j.finished(m.wall)) // as the journal has it
+			m.finished.add(j.finished(m.wall)) // the journal has the record
 		}
 	case ev.Err != nil:
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.Err)})
@@ -165,7 +164,7 @@ func (m *Machine) onPersisted(ev Persisted) {
 	}
 }
 
-// watchJournal fails a job whose end the journal does not take.
+// watchJournal fails a job whose record does not reach the disk in time.
 func (m *Machine) watchJournal(j *job) {
 	if j.phase == ending && j.finish.receipt != 0 && m.Now.Sub(j.finish.sentAt) > m.JournalTimeout {
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf(
@@ -173,7 +172,7 @@ func (m *Machine) watchJournal(j *job) {
 	}
 }
 
-// bye ends a job that has finished.
+// finish ends a job that has finished.
 func (m *Machine) finish(j *job) {
 	bye := &protocol.FinishedFrame{Epoch: j.epoch, Model: j.finish.model}
 	m.recordOutcome(j, bye)
@@ -186,14 +185,14 @@ func (m *Machine) finish(j *job) {
 	m.remove(j, jobFinished, protocol.Cause{})
 }
 
-// memory holds the runs that have finished, so that a late attempt of one is
-// told so.
+// finishedRuns are the newest finished runs, by which late attempts are refused. They are limited
+// in number, memory and age.
 type finishedRuns struct {
 	by    map[string]*protocol.FinishedRecord // by run key
 	queue []*protocol.FinishedRecord          // oldest first
 	bytes int64
 	limit int
-	room  int64 // bytes
+	room  int64 // limit of bytes
 	age   time.Duration
 }
 

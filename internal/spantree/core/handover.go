@@ -11,31 +11,31 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A rank that is slow, though its shard is no larger than it should be, is handed
-// over to an attempt that stands by and has read the shard in less time than the rank
-// took to read it, or takes for it now. That is an ordinary end of the epoch. The slow attempt keeps its state until the new one
-// has it, and is a member again if the new one is lost before.
+// A straggler is a rank that is slow relative to the size of its shard. It is handed over to a
+// standby that has read the shard in less time than the straggler took to read it, or takes for a
+// step. The handover is an ordinary end of the epoch. The slow attempt keeps its state until the
+// new one has it. If the new one is lost before, the slow one is a member again.
 
-// slowSteps is for how many steps in a row a rank must be slow.
+// slowSteps is the number of successive slow steps that make a rank a straggler.
 const slowSteps = 2
 
-// handover is what a job keeps of it.
+// handover is the state of a job's handovers.
 type handover struct {
-	newestStep uint64 // the newest step that a rank has reported
+	newestStep uint64 // newest step that any rank has reported
 	from, to   *attempt
-	previous   *attempt // it was handed over, and its successor is not whole yet
+	previous   *attempt // slow attempt whose successor does not have the state yet; nil: none
 }
 
-// speed is what reports tell of an attempt.
+// speed is the speed of an attempt, by its reports.
 type speed struct {
-	steps  uint64        // the newest that it has reported
-	took   time.Duration // for that step, without the exchange
-	pace   float64       // the same for a byte of the shard, in ns; 0: not known
-	slow   int           // steps in a row
-	handed bool          // it has taken part in a hand-over, and does so once
+	steps  uint64        // newest step that it has reported
+	took   time.Duration // time of that step without the exchange
+	pace   float64       // took divided by the bytes of the shard, in ns; 0: unknown
+	slow   int           // successive slow steps
+	handed bool          // it has taken part in a handover, which happens once per attempt
 }
 
-// onReport takes progress, and looks for who is slow.
+// onReport stores the progress of a rank, and starts a handover if there is a straggler.
 func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	j := a.job
 	a.progress = f.Progress
@@ -58,7 +58,7 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	if first {
 		m.startHandover(j)
 	}
-	// One whose step is short holds nobody up, however little it has read.
+	// A rank with short steps delays no other, whatever its pace.
 	if pace, took := j.medians(); pace > 0 && a.pace > j.slowFactor*pace && a.took > took {
 		a.slow++
 	} else {
@@ -66,8 +66,8 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	}
 }
 
-// medians are the lower medians of what is known of the newest steps: time for a byte, and
-// time. They are 0 if that is of less than half of the ranks.
+// medians returns the lower medians of pace and took over the newest steps. They are 0 unless at
+// least half of the ranks have reported.
 func (j *job) medians() (pace float64, took time.Duration) {
 	var paces []float64
 	var times []time.Duration
@@ -85,11 +85,11 @@ func (j *job) medians() (pace float64, took time.Duration) {
 	return paces[(n-1)/2], times[(n-1)/2]
 }
 
-// reads is the longest that an attempt is known to take for its shard.
+// reads returns the longest time that the attempt has needed for its shard.
 func (a *attempt) reads() time.Duration { return max(a.shard.Took, a.took) }
 
-// relieve ends the epoch in order to hand over the slowest rank for which a
-// faster attempt stands by.
+// startHandover ends the epoch in order to hand over the slowest straggler for which there is a
+// faster standby.
 func (m *Machine) startHandover(j *job) {
 	var from, to *attempt
 	for _, r := range sortedRanks(j.standbys) {
@@ -117,8 +117,8 @@ func (m *Machine) startHandover(j *job) {
 	m.advance(j)
 }
 
-// handOver changes the holder, now that all have answered. It does not if the
-// slow rank alone has completed the newest step: then it is needed.
+// finishHandover changes the holder when all have answered EPOCH_END. If only the straggler has
+// completed the newest step it remains: the others need its results.
 func (m *Machine) finishHandover(j *job) {
 	from, to := j.handover.from, j.handover.to
 	j.handover.from, j.handover.to = nil, nil
@@ -141,7 +141,7 @@ func (m *Machine) finishHandover(j *job) {
 	m.log(slog.LevelInfo, "rank handed over", append(to.attrs(), slog.String("from", from.host))...)
 }
 
-// release makes an attempt that was handed over one that just stands by.
+// forgetPrevious makes the slow attempt of a handover an ordinary standby.
 func (m *Machine) forgetPrevious(a *attempt) {
 	a.job.handover.previous = nil
 	a.wired, a.endSent, a.answered, a.position = protocol.Epoch{}, false, false, point{}

@@ -11,8 +11,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// job is a job that has had at least one attempt. Fields that have a meaning in one phase only
-// are together in a type of their own: fillState, epochEnd and finishState.
+// job is a job that has had at least one attempt. Fields that have a meaning in one phase only are
+// together in a type of their own: fillState, endedEpoch and finishState.
 type job struct {
 	id      protocol.Job
 	created time.Time
@@ -22,7 +22,7 @@ type job struct {
 	holders  map[int]*attempt   // by rank: the attempts that the server has accepted
 	standbys map[int][]*attempt // by rank, in order of arrival
 	spares   []*attempt         // in order of arrival
-	departed map[int]departure  // the newest attempt of each rank without a holder, if there was one
+	departed map[int]departure  // end of the newest holder of each rank that has none
 
 	native     int              // holders that speak the native protocol
 	ready      int              // those of them that are READY
@@ -130,19 +130,19 @@ type departure struct {
 	at        time.Time
 }
 
-// attempt is a member of a job: one process that claims one rank.
+// attempt is a process that claims a rank of a job: a holder, a standby or a spare.
 type attempt struct {
 	conn   ConnID
 	job    *job
-	rank   int // -1: a spare
+	rank   int // -1: a spare without a rank
 	vw     bool
 	number uint64
 	from   Endpoint
-	host   string // for people
+	host   string // name for people
 	joined time.Time
 
-	// Native members.
-	advertise    string // host, "": where it comes from
+	// Of native attempts.
+	advertise    string // host of its data listener; "": from.Host
 	capabilities uint64
 	version      string
 	lastFrame    time.Time
@@ -154,13 +154,14 @@ type attempt struct {
 	waitText     string
 	complete     bool
 	model        [32]byte
-	owed         []string // not delivered yet
-	deliverSent  bool     // DELIVER was sent to it
+	owed         []string // files not delivered yet
+	deliverSent  bool     // it was sent DELIVER
 	epochState
 	speed
 	waiting waiting
 
-	// port of the data listener: from JOIN, or of a vw worker once hasPort.
+	// port is that of the data listener. A vw worker sends it later than its registration; hasPort
+	// reports that it is known.
 	port              uint16
 	kidsSent, hasPort bool
 	kidsAt            time.Time
@@ -174,7 +175,7 @@ func (a *attempt) attrs() []slog.Attr {
 	return []slog.Attr{slog.String("job", a.job.id.String()), rank, slog.String("host", a.host)}
 }
 
-// members are the attempts of a job by rank.
+// members returns the holders in ascending order of their ranks.
 func (j *job) members() []*attempt {
 	all := make([]*attempt, 0, len(j.holders))
 	for _, a := range j.holders {
@@ -184,14 +185,12 @@ func (j *job) members() []*attempt {
 	return all
 }
 
-// mixed tells that the job speaks vw's stream.
+// mixed reports whether the job has vw workers.
 func (j *job) mixed() bool { return j.native < len(j.holders) }
 
-// addressOf is where others reach the data listener of a.
-//
-// A rank on the gateway itself connects from the loopback, which leads others
-// to themselves. So where any member comes from elsewhere, such a rank is
-// given the address by which that member found the gateway.
+// addressOf returns the host at which others reach the data listener of a. A rank on the gateway
+// connects to the server over the loopback, whose address is useless on other machines. If a member
+// is on another machine, such a rank gets the address by which that member reaches the gateway.
 func (j *job) addressOf(a *attempt, outside string) string {
 	switch {
 	case a.advertise != "":
@@ -202,8 +201,8 @@ func (j *job) addressOf(a *attempt, outside string) string {
 	return a.from.Host
 }
 
-// outside is the gateway's address as the first member from elsewhere sees
-// it, "" if all are on the gateway.
+// outside returns the address of the gateway as the first member on another machine sees it; "" if
+// all are on the gateway.
 func outside(members []*attempt) string {
 	for _, a := range members {
 		if !isLoopback(a.from.Host) {
@@ -218,7 +217,7 @@ func isLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// ipv4 is the address in the four bytes that vw sends.
+// ipv4 returns an address as the four bytes of vw's protocol.
 func ipv4(host string) (ip [4]byte, ok bool) {
 	addr, err := netip.ParseAddr(host)
 	if err != nil || !addr.Unmap().Is4() {
@@ -227,7 +226,7 @@ func ipv4(host string) (ip [4]byte, ok bool) {
 	return addr.Unmap().As4(), true
 }
 
-// hasIPv4 tells that a vw worker could be sent to this member.
+// hasIPv4 reports whether vw workers can reach this member.
 func hasIPv4(advertise, from string) bool {
 	host := from
 	if advertise != "" {

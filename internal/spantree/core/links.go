@@ -14,9 +14,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Edges between two live ranks that stall, break or corrupt bytes. A rank that sees one
-// ASKs, and graph.culprit finds the edge to charge. A charge ends the epoch, and may evict
-// an end of the edge: see evictee.
+// Edges between two live ranks may stall, break or corrupt bytes. A rank that detects this sends
+// ASK, and graph.culprit finds the edge to charge. A charge ends the epoch, and may evict an end of
+// the edge (see evictee).
 
 const (
 	chargeLasts = 10 * time.Minute
@@ -24,48 +24,48 @@ const (
 	maxEvicted  = 1000
 )
 
-// links is what a job keeps of its edges.
+// links is the state of a job's edges.
 type links struct {
-	asks      map[int]pendingAsk // of the epoch, by who asks
-	newCharge *charge            // ended the epoch; counts if both ends answer
-	charges   []charge           // that count, oldest first
+	asks      map[int]pendingAsk // undecided ones of the epoch, by the rank that asks
+	newCharge *charge            // it has ended the epoch, and counts if both ends answer
+	charges   []charge           // the ones that count, oldest first; at most maxCharges within chargeLasts
 }
 
-// question is an ASK that is not decided.
+// pendingAsk is an ASK without a decision.
 type pendingAsk struct {
 	from, peer *attempt
 	collective uint64
 	fault      protocol.EdgeFault
 	detail     string
 	at         time.Time
-	before     time.Time // the question before this one about the same connection; zero: none
+	before     time.Time // time of the previous ASK about the same unopened connection; zero: none
 }
 
-// lacks reports whether the question is about a connection that does not open.
+// unopened reports whether the ASK is about a connection that does not open.
 func (q pendingAsk) unopened() bool { return q.fault == protocol.EdgeStalls && q.collective == 0 }
 
-// charge is a fault of an edge, between two attempts.
+// charge is a fault of an edge between two attempts.
 type charge struct {
 	ends       [2]*attempt
 	words      string
 	at         time.Time
-	noTransfer bool // a transfer made no progress: ends[1] is the source
-	// doubts are the connections that did not open in the epoch when it was charged.
+	noTransfer bool // a transfer made no progress; ends[1] is the source
+	// unopened are the connections that had not opened when the edge was charged.
 	unopened [][2]*attempt
-	open     map[*attempt]int // connections that had opened, if this one had not
+	open     map[*attempt]int // number of open connections by member, if the charged edge had not opened; else nil
 }
 
-// waiting is what a heartbeat told last.
+// waiting is the content of the newest heartbeat.
 type waiting struct {
 	waitsFor   int
 	collective uint64
 	epoch      protocol.Epoch
 	at         time.Time
-	since      time.Time // the first heartbeat that told of this collective; zero: the epoch's first did
-	same       time.Time // the first of those in a row that told of this collective, or of opening this connection
+	since      time.Time // first heartbeat with this collective; zero: it was the epoch's first
+	same       time.Time // first of the successive heartbeats with this collective, or this unopened connection
 }
 
-// next is what another heartbeat tells after w.
+// next returns the state after another heartbeat.
 func (w waiting) next(waitsFor int, collective uint64, e protocol.Epoch, now time.Time) waiting {
 	next := waiting{waitsFor: waitsFor, collective: collective, epoch: e, at: now, since: w.since, same: w.same}
 	switch {
@@ -79,21 +79,20 @@ func (w waiting) next(waitsFor int, collective uint64, e protocol.Epoch, now tim
 	return next
 }
 
-// onAsk acknowledges a complaint and decides about it, at once or when more
-// is known.
+// onAsk acknowledges ASK. The decision follows at once, or when more heartbeats are known.
 func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 	j := a.job
 	level := slog.LevelWarn
 	if f.Fault == protocol.EdgeStalls {
-		level = slog.LevelInfo // who is slow has many that wait
+		level = slog.LevelInfo // many ranks wait for a slow one
 	}
-	m.log(level, "rank complains of an edge", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
+	m.log(level, "edge reported", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
 	if !j.recovers() && (f.Fault != protocol.EdgeStalls && f.Fault != protocol.EdgeBroke || j.vwStream || j.mixed()) {
-		return // edges are judged by the ranks' own deadlines: one that gives up says so by FAIL
+		return // the ranks decide by their own deadlines, and send FAIL
 	}
 	m.send(a, &protocol.AskAckFrame{Epoch: f.Epoch, Peer: f.Peer})
 	if f.Epoch != j.epoch || !a.isHolder || a.wired != j.epoch || a.endSent && a.pullsFrom == nil || a.complete {
-		return // about an epoch that is over: the answer is under way
+		return // it is about an epoch that has ended
 	}
 	peer := j.holders[f.Peer]
 	switch {
@@ -109,7 +108,7 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 		}
 		assign(&j.links.asks, a.rank, q)
 		if f.Fault == protocol.EdgeCorrupts {
-			m.decideAsks(j) // nothing to wait for; the rest is for the next tick
+			m.decideAsks(j) // nothing to wait for; other faults are decided at the next tick
 		}
 	}
 }
@@ -121,7 +120,7 @@ func linkCause(near, far *attempt, detail string) protocol.Cause {
 	}
 }
 
-// decide looks for a question that can be answered.
+// decideAsks charges the first edge, by rank, for which there is a decision.
 func (m *Machine) decideAsks(j *job) {
 	if j.phase != wired || len(j.links.asks) == 0 || m.inGracePeriod(j) {
 		return
@@ -134,7 +133,7 @@ func (m *Machine) decideAsks(j *job) {
 			continue
 		}
 		if w := q.from.waiting; q.fault == protocol.EdgeStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
-			delete(j.links.asks, r) // it has got what it waited for
+			delete(j.links.asks, r) // the awaited bytes or connection have arrived
 			continue
 		}
 		near, far, why := g.culprit(complaint{from: r, to: q.peer.rank, fault: q.fault, collective: q.collective, at: q.at})
@@ -157,7 +156,7 @@ func (m *Machine) decideAsks(j *job) {
 	}
 }
 
-// chargeWords says why an edge is charged, with the words of an end of it that has asked.
+// chargeWords returns the reason of a charge, with the report of an end that has asked.
 func (j *job) chargeWords(near, far *attempt, why string) string {
 	for _, ends := range [][2]*attempt{{near, far}, {far, near}} {
 		if q, ok := j.links.asks[ends[0].rank]; ok && q.peer == ends[1] {
@@ -194,8 +193,8 @@ func (j *job) graph(now time.Time) *graph {
 	return g
 }
 
-// settle counts the charge that has ended the epoch, now that all have
-// answered. It returns true if it has evicted an attempt.
+// settleCharge counts the charge that has ended the epoch, when all have answered EPOCH_END. It
+// returns true if it has evicted an attempt.
 func (m *Machine) settleCharge(j *job) (evicted bool) {
 	c := j.links.newCharge
 	j.links.newCharge, j.links.asks = nil, nil
@@ -204,7 +203,7 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 	}
 	for _, a := range c.ends {
 		if !a.isHolder || !a.answered {
-			return false // it was no link, but a rank that was going
+			return false // the end of a rank, not a fault of the edge
 		}
 	}
 	j.losses.effort.ends = []int{c.ends[0].rank, c.ends[1].rank}
@@ -221,7 +220,7 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 		}
 	}
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
-	if c.noTransfer { // it takes from another source in the next epoch
+	if c.noTransfer { // the next epoch uses another source
 		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
 		j.losses.effort.elsewhere = true
 		return false
@@ -242,7 +241,8 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 	return true
 }
 
-// doubts are the connections that ranks at both of whose ends are not at work have asked about.
+// unopenedEdges returns the connections about which ranks have asked, and whose far ends are not at
+// work.
 func (j *job) unopenedEdges() (edges [][2]*attempt) {
 	for _, r := range sortedRanks(j.links.asks) {
 		q := j.links.asks[r]
@@ -253,8 +253,8 @@ func (j *job) unopenedEdges() (edges [][2]*attempt) {
 	return edges
 }
 
-// opened counts, for each member, the connections of the ranks' tree that have opened in the epoch:
-// one of their ends is in a collective.
+// opened returns, for each member, how many connections of the ranks' tree have opened in the
+// epoch. A connection counts if one of its ends is in a collective.
 func (j *job) opened() map[*attempt]int {
 	members := j.members()
 	tree := topo.Binary(len(members))
@@ -273,8 +273,9 @@ func (c charge) on(a, b *attempt) bool {
 	return c.ends == [2]*attempt{a, b} || c.ends == [2]*attempt{b, a}
 }
 
-// evict takes its rank from an attempt for good. A server that is started again does not know it:
-// fenceOld refuses the attempt if another one has replaced it, else it may be evicted once more.
+// evict takes the rank from an attempt for good. A restarted server does not know of the eviction.
+// fenceOld then refuses the attempt if another one has replaced it; else it may be evicted once
+// more.
 func (m *Machine) evict(a *attempt, why string) {
 	j := a.job
 	if len(j.evictions.attempts) < maxEvicted {
@@ -286,7 +287,7 @@ func (m *Machine) evict(a *attempt, why string) {
 	m.lose(a, why)
 }
 
-// chargeTable lists the charges for who has to find the broken switch.
+// chargeTable lists the charges, for the person who looks for the broken part of the network.
 func (j *job) chargeTable() string {
 	if len(j.links.charges) == 0 {
 		return "no edge was charged"

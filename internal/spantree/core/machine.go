@@ -13,70 +13,69 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The server's mind, without a socket, a clock or a goroutine: an event goes
-// in, with the time at which it happened, and what is to be done comes out.
-// server.go feeds it and does what it says; the transcripts in
-// testdata/machine show what it says to whom.
+// The machine has no socket, clock or goroutine. An event goes in with the time at which it
+// happened, and actions come out. Package server produces the events and executes the actions. The
+// transcripts in testdata/machine show the answers to sequences of events.
 
-// ConnID is a connection, as the shell numbers them.
+// ConnID numbers the connections. Package server chooses the numbers, and never reuses one.
 type ConnID uint64
 
-// Endpoint is where a connection comes from.
+// Endpoint is the pair of addresses of a connection.
 type Endpoint struct {
-	Host  string // the far end's address as seen here
-	Local string // our address as the far end sees it
+	Host  string // address of the far end, as the server sees it
+	Local string // address of the server, as the far end sees it
 }
 
-// Event is something that happened to the server.
+// Event is an event that the machine reacts to.
 type Event interface{ event() }
 
 type (
-	// VwHello are the three numbers by which a vw worker registers.
+	// VWHello is the registration of a vw worker.
 	VWHello struct {
 		Conn                ConnID
 		From                Endpoint
 		Unique, Total, Rank uint64
 	}
-	// VwPort is the number that a vw worker answers kid_count with.
+	// VWPort is the answer of a vw worker to kid_count.
 	VWPort struct {
 		Conn ConnID
 		Port uint16
 	}
-	// Arrived is a JOIN.
+	// JoinReceived is a JOIN.
 	JoinReceived struct {
 		Conn ConnID
 		From Endpoint
 		Join *protocol.JoinFrame
 	}
-	// Received is any other frame of a connection that has joined.
+	// FrameReceived is any other frame, of a connection that has joined.
 	FrameReceived struct {
 		Conn  ConnID
 		Frame protocol.Frame
 	}
-	// Asked is a STATUS.
+	// StatusRequested is a STATUS.
 	StatusRequested struct{ Conn ConnID }
-	// Cancelling is a CANCEL.
+	// CancelRequested is a CANCEL.
 	CancelRequested struct {
 		Conn   ConnID
 		From   Endpoint
 		Cancel *protocol.CancelFrame
 	}
-	// Closed ends a connection. A connection that the machine hung up may
-	// still be closed; the machine does not know it any more.
+	// ConnClosed is the end of a connection. The machine ignores it for a connection that it has
+	// closed itself.
 	ConnClosed struct {
 		Conn ConnID
 		Why  string
 	}
-	// Ticked is the passing of time.
+	// TimePassed is a tick. It must follow every TickInterval.
 	TimePassed struct{}
-	// Drained asks for no new jobs.
+	// DrainRequested ends the admission of new jobs.
 	DrainRequested struct{}
-	// Persisted answers a persist that has a receipt.
+	// Persisted answers a Persist with a receipt.
 	Persisted struct {
 		Receipt uint64
 		Err     error
 	}
-	// JournalFailed reports that no record reaches the journal any more.
+	// JournalFailed reports that the journal accepts no more records.
 	JournalFailed struct{ Err error }
 )
 
@@ -93,7 +92,7 @@ func (Persisted) event()       {}
 
 func (JournalFailed) event() {}
 
-// action is something the shell has to do, in the order given.
+// action is an instruction to package server. Actions must be executed in their order.
 type action interface{ action() }
 
 type (
@@ -101,25 +100,25 @@ type (
 		Conn  ConnID
 		Frame protocol.Frame
 	}
-	// SendBytes is for vw workers.
+	// SendBytes sends bytes to a vw worker.
 	SendBytes struct {
 		Conn  ConnID
 		Bytes []byte
 	}
-	// HangUp closes a connection once everything before has been written.
+	// CloseConn closes a connection when all earlier frames have been written.
 	CloseConn struct{ Conn ConnID }
-	// Persist writes a record to the journal. With a receipt it is synced and
-	// answered by persisted; if there is no journal, at once.
+	// Persist writes a record to the journal. With a receipt the record is synced, and answered by
+	// Persisted; without a journal at once.
 	Persist struct {
 		Record  protocol.Record
 		Receipt uint64
 	}
-	// Note is a line for the log.
+	// LogLine is a line for the log.
 	LogLine struct {
 		Level       slog.Level
 		Text        string
 		Attrs       []slog.Attr
-		RateLimited bool // it is about a client that was refused, and there may be many
+		RateLimited bool // it is about a refused client, and there may be many such lines
 	}
 )
 
@@ -129,46 +128,46 @@ func (CloseConn) action() {}
 func (Persist) action()   {}
 func (LogLine) action()   {}
 
-// Rules are the bounds a machine keeps. All must be positive.
+// Rules are the limits of a machine. All must be positive, except for Tick.
 type Rules struct {
 	MaxJobs, MaxRanks int
-	Tick              time.Duration // between two ticks; a longer gap between events is a pause of the server, 0: none is
-	LostAfter         time.Duration // silence of a native rank that does not say otherwise
-	PortTimeout       time.Duration // from kid_count to a vw worker's port
-	ReplaceTimeout    time.Duration // for a lost rank to be replaced, where the job does not say otherwise
-	IdleFor           time.Duration // silence that nobody may ask for more than
+	Tick              time.Duration // interval of ticks; a longer gap between events is a pause of the server; 0: gaps are no pauses
+	LostAfter         time.Duration // silence after which a native rank is lost, unless it sets another limit
+	PortTimeout       time.Duration // from kid_count to the port of a vw worker
+	ReplaceTimeout    time.Duration // for the replacement of a lost rank, unless the job sets another limit
+	IdleFor           time.Duration // longest silence that a rank may ask for
 	JournalTimeout    time.Duration // for a record to reach the disk
-	Remember          int           // finished runs
+	Remember          int           // number of finished runs
 	RememberBytes     int64
 	Version           string // of the program
 	RememberFor       time.Duration
 }
 
-// Machine is the state of a server.
+// Machine is the state of a server. It is not safe for concurrent use.
 type Machine struct {
 	Rules
 	Term        uint32
 	Incarnation uint64
-	random      func([]byte) // fills with random bytes
+	random      func([]byte) // fills its argument with random bytes
 
-	Now          time.Time // by the clock, which stands still while the server does not run
+	Now          time.Time // of the clock, which stands still while the server does not run
 	wall         time.Time // of the calendar, for records
 	clock        clock.Clock
 	out          []action
 	jobs         map[protocol.Job]*job
-	order        []*job // the same, oldest first: nothing depends on map order
+	order        []*job // the same, oldest first, so that nothing depends on the order of a map
 	Conns        map[ConnID]*attempt
 	finished     finishedRuns
 	pastJobs     pastJobs
 	endings      endings
 	refused      refusals
-	Grace        time.Time // until then attempts of an earlier life of the server may report
+	Grace        time.Time // until then attempts of jobs that ran before a restart may reconnect
 	draining     bool
 	receipts     uint64
 	phaseChanges phaseChanges
 	steps        uint64          // events so far, counted in builds that check invariants
-	awaiting     map[uint64]*job // by receipt
-	broken       string          // why no record reaches the journal any more; "": they do
+	awaiting     map[uint64]*job // jobs that wait for Persisted, by receipt
+	broken       string          // the failure after which the journal accepts no record; "": none
 }
 
 // NewMachine returns a machine without jobs. random fills its argument with random bytes.
@@ -183,7 +182,7 @@ func NewMachine(r Rules, term uint32, incarnation uint64, random func([]byte)) *
 // reportedPause is the shortest pause of the server that the log mentions.
 const reportedPause = time.Second
 
-// Read takes the time. A pause of the server is none of the ranks' silence.
+// Read sets the time. A pause of the server does not count as silence of ranks.
 func (m *Machine) Read(now time.Time) {
 	var pause time.Duration
 	m.wall = now
@@ -192,14 +191,15 @@ func (m *Machine) Read(now time.Time) {
 	}
 }
 
-// mayReturn reports whether an attempt whose connection has ended may be about to join
-// again: to the attempt, a paused server looks like a dead one. If the attempt does not
-// come back, its silence counts from now on.
+// mayReturn reports whether an attempt whose connection has ended may reconnect: during a pause of
+// the server its rank may have given up the connection. If it does not reconnect, its silence
+// counts from now on.
 func (m *Machine) mayReturn(a *attempt) bool {
 	return m.clock.Settling() && a.isHolder && a.job.recovers() && a.wired != protocol.Epoch{}
 }
 
-// Step returns what to do about an event. The result is valid until the next call.
+// Step processes an event, and returns the actions that it causes. The result is valid until the
+// next call.
 func (m *Machine) Step(now time.Time, ev Event) []action {
 	m.out = m.out[:0]
 	m.Read(now)
@@ -237,7 +237,7 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 	return m.out
 }
 
-// Idle tells that nothing is lost when the server stops.
+// Idle reports whether the machine has no jobs, so that the server may stop.
 func (m *Machine) Idle() bool { return len(m.jobs) == 0 }
 
 func (m *Machine) do(a action)                       { m.out = append(m.out, a) }
@@ -248,16 +248,16 @@ func (m *Machine) log(level slog.Level, text string, attrs ...slog.Attr) {
 	m.do(LogLine{Level: level, Text: text, Attrs: attrs})
 }
 
-// complain logs a warning about a client that was refused.
+// logRefusal logs a warning about a refused client.
 func (m *Machine) logRefusal(text string, attrs ...slog.Attr) {
 	m.do(LogLine{Level: slog.LevelWarn, Text: text, Attrs: attrs, RateLimited: true})
 }
 
-// onFrame handles what a member says after its JOIN.
+// onFrame processes a frame of an attempt that has joined.
 func (m *Machine) onFrame(ev FrameReceived) {
 	a := m.Conns[ev.Conn]
 	if a == nil || a.vw {
-		return // it was told to go and has not noticed yet
+		return // its connection is closed, and it has sent this before
 	}
 	a.lastFrame = m.Now
 	if a.rank < 0 && !allowedFromSpare(ev.Frame) {
@@ -284,12 +284,12 @@ func (m *Machine) onFrame(ev FrameReceived) {
 	case *protocol.PositionFrame:
 		m.onPosition(a, f)
 	default:
-		m.log(slog.LevelWarn, "frame of a server from a rank", append(a.attrs(), slog.String("frame", protocol.TypeOf(ev.Frame).String()))...)
+		m.log(slog.LevelWarn, "frame refused: only servers send it", append(a.attrs(), slog.String("frame", protocol.TypeOf(ev.Frame).String()))...)
 		m.lose(a, fmt.Sprintf("it sent a frame of a server, %v", protocol.TypeOf(ev.Frame)))
 	}
 }
 
-// onTick finds who has been silent for too long.
+// onTick checks all limits of time.
 func (m *Machine) onTick() {
 	m.finished.expire(m.wall)
 	m.endings.expire(m.wall, m.RememberFor)
@@ -318,7 +318,7 @@ func (m *Machine) onTick() {
 		m.watchRecovery(j)
 		m.watchJournal(j)
 		if (j.phase == filling || j.phase == recovering) && !m.Now.Before(j.waitReport.nextLog) {
-			m.log(slog.LevelInfo, "job waits", slog.String("job", j.id.String()), slog.String("for", j.report(m.Now)))
+			m.log(slog.LevelInfo, "job waiting", slog.String("job", j.id.String()), slog.String("for", j.report(m.Now)))
 			j.waitReport.logGap = min(2*j.waitReport.logGap, maxReportGap)
 			j.waitReport.nextLog = m.Now.Add(j.waitReport.logGap)
 		}
@@ -332,9 +332,9 @@ func (m *Machine) onDrain() {
 	m.draining = true
 	m.log(slog.LevelInfo, "draining: no new jobs", slog.Int("jobs", len(m.jobs)))
 	for _, j := range m.order {
-		m.log(slog.LevelInfo, "job still there", slog.String("job", j.id.String()), slog.String("state", j.describe(m.Now)))
+		m.log(slog.LevelInfo, "job still running", slog.String("job", j.id.String()), slog.String("state", j.describe(m.Now)))
 	}
 }
 
-// Tick is how often the server looks for who has been silent for too long.
+// TickInterval is the interval of the server's ticks, and so the resolution of its limits of time.
 const TickInterval = 200 * time.Millisecond

@@ -6,7 +6,8 @@ import "github.com/gvw-project/gvw/internal/spantree/protocol"
 
 const JobBytes = 8 << 10
 
-// Holds is what the machine keeps of clients, in bytes.
+// MemoryUse returns the memory that clients occupy in the machine, in bytes, as the server's limit
+// counts it.
 func (m *Machine) MemoryUse() (n int64) {
 	n = m.finished.bytes
 	for _, j := range m.order {

@@ -9,20 +9,20 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Losses in the ending of a job that recovers. While a live rank is COMPLETE no
-// epoch is formed: that rank has all there is to have, so whoever is behind, and
-// whoever replaces a lost rank, pulls from it.
+// Losses at the end of a job that recovers. While a live rank is COMPLETE no epoch is formed. That
+// rank has all data, so ranks that are behind and replacements of lost ranks fetch their missing
+// data from it.
 
-// onCompleteOne takes COMPLETE in a job that recovers. It may cross an EPOCH_END,
-// and even the EPOCH_START after it: it is true all the same.
+// onCompleteRecovering processes COMPLETE in a job that recovers. It may cross EPOCH_END and
+// EPOCH_START, and is valid nevertheless.
 func (m *Machine) onCompleteRecovering(a *attempt, f *protocol.CompleteFrame) {
 	j := a.job
 	if !a.isHolder || a.wired == (protocol.Epoch{}) || a.complete || j.phase == filling {
-		m.log(slog.LevelWarn, "COMPLETE at the wrong time", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
+		m.log(slog.LevelWarn, "COMPLETE ignored: not expected now", append(a.attrs(), slog.String("epoch", f.Epoch.String()))...)
 		return
 	}
 	if f.Epoch.Compare(j.losses.shrunk) < 0 {
-		m.log(slog.LevelInfo, "COMPLETE of an epoch of more ranks: it has to come again", a.attrs()...)
+		m.log(slog.LevelInfo, "COMPLETE ignored: sent in an epoch of more ranks", a.attrs()...)
 		return
 	}
 	if a.endSent && !a.answered {
@@ -30,7 +30,7 @@ func (m *Machine) onCompleteRecovering(a *attempt, f *protocol.CompleteFrame) {
 	}
 	switch f.Step {
 	case a.position.step:
-	case j.wiring.resumeAt.step: // completed before this epoch, or taken from another
+	case j.wiring.resumeAt.step: // completed in an earlier epoch, or fetched
 		a.position = j.wiring.resumeAt
 	case a.pullPoint.step:
 		a.position = a.pullPoint
@@ -58,26 +58,26 @@ func (m *Machine) onCompleteRecovering(a *attempt, f *protocol.CompleteFrame) {
 	m.advanceEnding(j)
 }
 
-// delivered tells that an earlier attempt of the rank has delivered the file.
+// delivered reports whether an attempt of the rank has delivered the file.
 func (j *job) delivered(rank int, file string) bool {
 	return slices.ContainsFunc(j.finish.files, func(d protocol.DeliveredFile) bool { return d.Rank == rank && d.File == file })
 }
 
-// pull sends a rank that is behind, or new, to one that is COMPLETE.
+// pull sends PULL to a rank that is behind or new, with a COMPLETE rank as the source.
 func (m *Machine) pull(a *attempt) {
 	j := a.job
 	if m.inGracePeriod(j) || j.phase != ending || !j.recovers() || !a.isHolder || !a.ready || a.complete || a.pullsFrom != nil {
 		return
 	}
 	if a.wired != (protocol.Epoch{}) && !a.answered {
-		return // it may be through as well, or will say how far it is
+		return // it may be COMPLETE, or will send its position
 	}
 	s := j.pullSource(a, nil)
 	if s == nil {
 		return
 	}
 	if a.wired != (protocol.Epoch{}) && a.position.step >= s.position.step {
-		return // it is through, too, and says so soon
+		return // it has completed the last step, and will send COMPLETE
 	}
 	m.sendPull(a, s)
 }
@@ -91,18 +91,18 @@ func (m *Machine) sendPull(a, s *attempt) {
 	if f.Payload == protocol.PayloadState {
 		a.fetchedState = s.position
 	}
-	if a.wired != j.epoch { // from now on it is a member
+	if a.wired != j.epoch { // it becomes a member
 		a.wired = j.epoch
 		assign(&j.wiring.shards, a.rank, a.shard)
 	}
 	a.pullsFrom, a.pullPoint = s, s.position
-	m.log(slog.LevelInfo, "rank is sent to another for what it lacks", append(a.attrs(), slog.Int("source", s.rank), slog.String("payload", f.Payload.String()))...)
+	m.log(slog.LevelInfo, "rank sent to a source of its missing data", append(a.attrs(), slog.Int("source", s.rank), slog.String("payload", f.Payload.String()))...)
 	m.send(a, f)
 }
 
-// pullSource is whom an attempt pulls from: the lowest rank that is COMPLETE and
-// has the results, else the lowest that is COMPLETE. not is left out, if there
-// is another one, and so are ranks that the attempt is cut off from.
+// pullSource returns the attempt from which taker fetches its missing data: the lowest COMPLETE
+// rank that has the results, else the lowest COMPLETE rank. It prefers sources other than not, and
+// omits those from which taker is cut off.
 func (j *job) pullSource(taker, not *attempt) *attempt {
 	if s := j.finish.source; s != nil && s != not && s.complete && s.isHolder && !taker.cut(s) {
 		return s
@@ -120,8 +120,8 @@ func (j *job) pullSource(taker, not *attempt) *attempt {
 	return best
 }
 
-// lostSource goes on after a loss: those that pulled from the lost rank
-// pull from another. If nobody who is COMPLETE is left the job runs again.
+// afterLoss continues after the loss of an attempt. Ranks that fetched data from it get another
+// source. If no COMPLETE rank is left the job runs again.
 func (m *Machine) afterLoss(j *job, lost *attempt) {
 	if j.phase == ending {
 		if j.finish.source == lost {
@@ -141,19 +141,19 @@ func (m *Machine) afterLoss(j *job, lost *attempt) {
 	m.advance(j)
 }
 
-// finishing tells that the job lacks nothing but its record: everybody was
-// COMPLETE, and every file is delivered.
+// allDelivered reports whether all ranks were COMPLETE and all files are delivered, so that only
+// the record is missing.
 func (j *job) allDelivered() bool {
 	return j.finish.deliverSent && j.finish.owed == 0 && len(j.losses.vacant) == 0
 }
 
-// repull sends a member that pulled from a rank that is lost to another.
+// repull gives a new source to a member that fetched data from a lost rank.
 func (m *Machine) repull(a *attempt) {
 	if a.pullsFrom != nil || a.complete || m.inGracePeriod(a.job) {
 		return
 	}
 	if a.wired == a.job.epoch && a.fetchedState != (point{}) && !a.endSent {
-		// A newcomer, which was never asked how far it is.
+		// A replacement: it was never asked for its position.
 		if s := a.job.pullSource(a, nil); s != nil && a.ready {
 			m.sendPull(a, s)
 		}
@@ -162,12 +162,12 @@ func (m *Machine) repull(a *attempt) {
 	m.pull(a)
 }
 
-// void makes an ending job a running one: all that were COMPLETE are lost
-// before another had the results. COMPLETE and DELIVERED are void with them.
+// reopen returns an ending job to the phase wired, because all COMPLETE ranks were lost before
+// another one had the results. All COMPLETE and DELIVERED are void.
 func (m *Machine) reopen(j *job) {
-	m.log(slog.LevelWarn, "every rank that was complete is lost: the job runs again", slog.String("job", j.id.String()))
+	m.log(slog.LevelWarn, "all COMPLETE ranks lost: job running again", slog.String("job", j.id.String()))
 	m.enter(j, wired)
-	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "every rank that was complete is lost"}
+	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "all COMPLETE ranks were lost"}
 	for r := range j.total {
 		if j.holders[r] != nil || j.removed[r] {
 			continue
@@ -184,8 +184,7 @@ func (m *Machine) reopen(j *job) {
 	}
 	for _, a := range j.everybody() {
 		a.pullsFrom = nil
-		// A newer generation that stood by while the older one delivered is now
-		// what the older one is needed for.
+		// A newer generation that waited while the older one delivered is needed now.
 		j.generation = max(j.generation, a.generation)
 	}
 	m.endEpoch(j, c)

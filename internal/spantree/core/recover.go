@@ -12,31 +12,30 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The loss of a rank in a job that recovers. EPOCH_END, not final, ends the epoch;
-// every live holder answers POSITION; the free seat goes to a standby that is READY,
-// or to the first attempt that becomes so. When all seats have a READY attempt
-// and all holders have answered, EPOCH_START begins the next epoch at the newest step
-// that any of them has completed.
+// The loss of a rank in a job that recovers. EPOCH_END ends the epoch, and every live holder
+// answers with POSITION. The rank goes to a READY standby, or to the first attempt that becomes
+// READY. When every rank has a READY holder and all have answered, EPOCH_START starts the next
+// epoch at the newest step that any of them has completed.
 
 func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)) }
 
-// loseHolder handles the loss of the attempt in the seat of a rank.
+// loseHolder processes the loss of a rank's holder.
 func (m *Machine) loseHolder(a *attempt, why string) {
 	j := a.job
 	if m.inGracePeriod(j) {
-		// No verdict yet: it may come back, or another attempt of it.
-		m.log(slog.LevelWarn, "rank has gone again", append(a.attrs(), slog.String("why", why))...)
+		// The attempt may reconnect, or another attempt of its rank may join.
+		m.log(slog.LevelWarn, "rank disconnected in the grace period", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
 		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 		return
 	}
 	if j.phase == ending && a.complete && len(a.owed) == 0 {
-		m.log(slog.LevelInfo, "rank left after its last duty", append(a.attrs(), slog.String("why", why))...)
+		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
 		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
-		// Who is not through may still need it.
+		// Ranks that are not COMPLETE may still need it.
 		m.endEpoch(j, lossOf(a, why))
 		m.afterLoss(j, a)
 		return
@@ -49,7 +48,7 @@ func (m *Machine) loseHolder(a *attempt, why string) {
 	m.afterLoss(j, a)
 }
 
-// vacate takes an attempt out of its seat, which then must be filled again.
+// vacate removes the holder of a rank, which must then be replaced.
 func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 	j := a.job
 	m.do(CloseConn{a.conn})
@@ -61,7 +60,7 @@ func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 	c := lossOf(a, why)
 	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
 	if j.noAttempts() {
-		j.wiring.shards = nil // nobody is left whose sums hold what was read
+		j.wiring.shards = nil // no attempt is left whose sums depend on these data
 	}
 	if member {
 		j.markVacant(a.rank, m.Now, c)
@@ -76,14 +75,14 @@ func lossOf(a *attempt, why string) protocol.Cause {
 	return protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why}
 }
 
-// leave notes that a rank must be replaced.
+// markVacant records that a rank must be replaced.
 func (j *job) markVacant(rank int, now time.Time, c protocol.Cause) {
 	if _, ok := j.losses.vacant[rank]; !ok {
 		assign(&j.losses.vacant, rank, vacancy{now, c})
 	}
 }
 
-// assign is an assignment to a map that may not be there yet.
+// assign sets a key of a map that may be nil.
 func assign[K comparable, V any](to *map[K]V, k K, v V) {
 	if *to == nil {
 		*to = map[K]V{}
@@ -91,14 +90,14 @@ func assign[K comparable, V any](to *map[K]V, k K, v V) {
 	(*to)[k] = v
 }
 
-// endEpoch tells the members that the epoch is over, those that have not been
-// told. In the ending that is no business of those that are COMPLETE.
+// endEpoch sends EPOCH_END to the members that have not got it. While a job ends, COMPLETE ranks do
+// not get it.
 func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 	c.Host, c.Why = protocol.Clip(c.Host, protocol.MaxHost), protocol.Clip(c.Why, protocol.MaxText)
 	if j.phase == wired {
 		m.enter(j, recovering)
 		j.lastEnd.cause, j.lastEnd.at = c, m.Now
-		m.log(slog.LevelWarn, "epoch over", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
+		m.log(slog.LevelWarn, "epoch ended", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
 	}
 	j.changes++
@@ -118,21 +117,20 @@ func (m *Machine) sendEpochEnd(a *attempt, f *protocol.EpochEndFrame) {
 	}
 }
 
-// onAt takes the answer to EPOCH_END.
+// onPosition processes the answer to EPOCH_END.
 func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 	j := a.job
 	if !j.recovers() || !a.isHolder || a.wired == (protocol.Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
-		return // of an epoch that nobody asks about any more
+		return // of an epoch that has been superseded
 	}
 	a.answered, a.position, a.hasWork = true, point{f.Completed, f.Step}, f.Work
 	if a.unknownHistory {
-		a.fetchedState = a.position // perhaps: then it has no results
+		a.fetchedState = a.position // it may have fetched the state: then it has no results
 	}
 	if a.endSent {
 		j.lastEnd.unanswered--
 	} else {
-		// The epoch has ended for this rank before the server knew it: the EPOCH_END
-		// came from the server's earlier life.
+		// This rank was sent EPOCH_END by the server before its restart.
 		a.endSent, a.endSentAt = true, m.Now
 		m.endEpoch(j, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch was over before this server started"})
 	}
@@ -140,7 +138,7 @@ func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 	m.advance(j)
 }
 
-// advance goes as far with a job as its members allow.
+// advance advances a job as far as its members allow.
 func (m *Machine) advance(j *job) {
 	switch j.phase {
 	case filling:
@@ -152,7 +150,7 @@ func (m *Machine) advance(j *job) {
 	}
 }
 
-// rewire begins the next epoch when everybody is there and has answered.
+// startNextEpoch starts the next epoch when all ranks have holders and all have answered.
 func (m *Machine) startNextEpoch(j *job) {
 	if j.lastEnd.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.lastEnd.at) < j.losses.effort.pause() {
 		return
@@ -161,14 +159,14 @@ func (m *Machine) startNextEpoch(j *job) {
 		return
 	}
 	if m.settleCharge(j) {
-		return // an attempt was evicted, which has been dealt with
+		return // an attempt was evicted: its loss has been processed
 	}
 	if a := j.stranded(); a != nil {
 		m.evictStranded(a)
 		return
 	}
 	m.finishHandover(j)
-	from, lacks := j.resumePoint()
+	from, missing := j.resumePoint()
 	completed := from.step > j.wiring.resumeAt.step
 	if completed {
 		j.clearCutOffs()
@@ -179,10 +177,11 @@ func (m *Machine) startNextEpoch(j *job) {
 		m.fail(j, c)
 		return
 	}
-	m.startEpoch(j, from, lacks)
+	m.startEpoch(j, from, missing)
 }
 
-// watchRecovery finds who does not answer EPOCH_END, and who is not replaced.
+// watchRecovery fences holders that do not answer EPOCH_END, and fails a job whose lost rank is not
+// replaced in time.
 func (m *Machine) watchRecovery(j *job) {
 	if j.phase != recovering && j.phase != ending || m.inGracePeriod(j) {
 		return
@@ -190,7 +189,7 @@ func (m *Machine) watchRecovery(j *job) {
 	if j.lastEnd.unanswered > 0 {
 		for _, a := range j.members() {
 			if a.endSent && !a.answered && !a.complete && m.Now.Sub(a.endSentAt) > a.lostAfter && m.Conns[a.conn] == a {
-				why := fmt.Sprintf("it has not said within %v how far it is", a.lostAfter)
+				why := fmt.Sprintf("it has not answered EPOCH_END within %v", a.lostAfter)
 				m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				m.lose(a, why)
 			}
@@ -211,10 +210,10 @@ func (m *Machine) watchRecovery(j *job) {
 	}
 }
 
-// forgotten tells that nobody is left who knows anything of the job.
+// noAttempts reports whether no attempt with a rank is left.
 func (j *job) noAttempts() bool {
 	return j.phase != filling && len(j.holders) == 0 && len(j.standbys) == 0
 }
 
-// deserted tells that nobody is left at all.
+// empty reports whether no attempt is left at all.
 func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 }

@@ -8,17 +8,16 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A rank that was refused for what it is started with is started again by most
-// launchers. While its job is there it is refused again. When the job has failed
-// meanwhile, it would open it anew and wait for ranks that do not come; so such
-// refusals are remembered for a while, by what the rank has said.
+// Most launchers restart a rank that was refused for its options or total. While its job exists,
+// the rank is refused again. If the job has failed meanwhile, the rank would open a new job and
+// wait for ranks that do not come. The server therefore remembers the refused values for a while.
 
 const (
 	refusedFor = 10 * time.Minute
 	maxRefused = 1000
 )
 
-// content is what an attempt says that all ranks must agree on.
+// content are the values on which all ranks must agree.
 type content struct {
 	id         protocol.Job
 	generation uint32
@@ -33,8 +32,8 @@ func contentOf(f *protocol.JoinFrame) content {
 	return content{protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
 }
 
-// refusals are the newest of jobs with a run key. Without one the same name is used
-// for one run after the other, and what was wrong may be right in the next.
+// refusals are the newest refusals of jobs with a run key. Without a run key, successive runs use
+// the same id, and refused values may be right in the next one.
 type refusals struct {
 	by    map[content]*refusal
 	queue []refused // oldest first
@@ -62,8 +61,8 @@ func (r *refusals) expire(now time.Time) {
 	}
 }
 
-// forget drops those of a job that has come to nothing: perhaps the one that was
-// first was wrong, and not those that came later.
+// forget removes the refusals of a job that ended without a start: its first rank may have had the
+// wrong values.
 func (r *refusals) forget(id protocol.Job) {
 	kept := r.queue[:0]
 	for _, c := range r.queue {

@@ -57,7 +57,7 @@ func (j *job) report(now time.Time) string {
 		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, total, protocol.Ranks(j.missing()))
 		j.reportDepartures(&b, now)
 	} else if slow := j.notReady(); len(slow) > 0 {
-		fmt.Fprintf(&b, "all %d ranks have joined, %s still at work on what precedes the first collective", total, protocol.Ranks(slow))
+		fmt.Fprintf(&b, "all %d ranks have joined, %s not READY yet", total, protocol.Ranks(slow))
 	} else {
 		fmt.Fprintf(&b, "all %d ranks have joined and are being wired", total)
 	}
@@ -80,7 +80,7 @@ func (j *job) reportDepartures(b *strings.Builder, now time.Time) {
 			b.WriteString("; …")
 			return
 		}
-		fmt.Fprintf(b, "; rank %d (%s) was here %v ago: %s", r, f.host, now.Sub(f.at).Round(time.Second), f.why)
+		fmt.Fprintf(b, "; rank %d (%s) left %v ago: %s", r, f.host, now.Sub(f.at).Round(time.Second), f.why)
 	}
 }
 
@@ -98,9 +98,9 @@ func (j *job) reportRecovery(b *strings.Builder, now time.Time) {
 		fmt.Fprintf(b, "; rank %d (%s) was lost %v ago: %s", r, v.cause.Host, ago(v.since), v.cause.Why)
 		switch a := j.holders[r]; {
 		case a == nil:
-			fmt.Fprintf(b, ", a new attempt may come within %v", (j.replaceTimeout - now.Sub(v.since)).Round(time.Second))
+			fmt.Fprintf(b, ", waiting up to %v for a new attempt", (j.replaceTimeout - now.Sub(v.since)).Round(time.Second))
 		case !a.ready:
-			fmt.Fprintf(b, ", a new attempt on %s is at work on its shard", a.host)
+			fmt.Fprintf(b, ", a new attempt on %s reads its shard", a.host)
 		default:
 			fmt.Fprintf(b, ", a new attempt on %s is ready", a.host)
 		}
@@ -112,7 +112,7 @@ func (j *job) reportRecovery(b *strings.Builder, now time.Time) {
 		}
 	}
 	if len(silent) > 0 {
-		fmt.Fprintf(b, "; how far %s got is not known yet", protocol.Ranks(silent))
+		fmt.Fprintf(b, "; no answer from %s yet", protocol.Ranks(silent))
 	}
 }
 

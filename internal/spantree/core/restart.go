@@ -13,21 +13,21 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A rank whose connection to the server has ended works on and joins again: JOIN
-// names its epoch then. The server may know the attempt still, or have lost it
-// a moment ago, or be in its next life and know nothing. In that case the epochs
-// that attempts report are all there is: for a while nothing is granted, wired,
-// judged or ended, so that all can report; what is missing then is lost.
+// A rank whose connection to the server has ended continues its work, and joins again. JOIN then
+// names its epoch. The server may still know the attempt, may have lost it a moment ago, or may
+// have been restarted and know nothing. After a restart the epochs that attempts report are all
+// that is known. During a grace period the server therefore wires nothing, considers no rank lost,
+// and ends no job. Ranks that have not reconnected by then are lost.
 
-// restart is what a job keeps of it.
+// restart is the state of a job after a restart of the server.
 type restart struct {
-	graceUntil time.Time // until then attempts of the server's earlier life may report
-	graceEnded bool      // the grace has ended
-	lastN      uint32    // epochs of an earlier job of the name
+	graceUntil time.Time // end of the grace period; zero: there is none
+	graceEnded bool      // it has ended
+	lastN      uint32    // number of epochs of an earlier job of this name
 }
 
-// past is a job that recovered from losses and has ended: an attempt of it
-// may not have heard how.
+// pastJob is a job that recovered from losses and has ended. Its attempts may not have received the
+// end.
 type pastJob struct {
 	id    protocol.Job
 	epoch protocol.Epoch
@@ -35,17 +35,17 @@ type pastJob struct {
 	at    time.Time
 }
 
-// pasts are the newest of them.
+// pastJobs are the newest of them, limited in number and age.
 type pastJobs struct {
 	by    map[protocol.Job]*pastJob
 	queue []*pastJob
 }
 
-// maxAhead is by how much a term may be ahead of the server's own: one that is more
-// has been made up.
+// maxAhead limits the difference between a rank's term and the server's own. A larger difference is
+// no result of restarts.
 const maxAhead = 1 << 20
 
-// remembering keeps how a job has ended.
+// recordOutcome stores the end of a job for attempts that reconnect later.
 func (m *Machine) recordOutcome(j *job, last protocol.Frame) {
 	if j.policy == protocol.Abort || j.epoch == (protocol.Epoch{}) {
 		return
@@ -70,16 +70,16 @@ func (m *Machine) forgetPastJobs() {
 	m.pastJobs.queue = q
 }
 
-// gracious tells that attempts may still report to a server that has started. It
-// ends with a tick, which then judges who has not. Jobs that do not recover are
-// waited for only if a rank has reported.
+// inGracePeriod reports whether attempts may still reconnect after a restart of the server. The
+// first tick after the period ends it. A job that does not recover has one only if a rank has
+// reported an epoch.
 func (m *Machine) inGracePeriod(j *job) bool {
 	reported := j.epoch != (protocol.Epoch{}) && j.epoch.Incarnation != m.Incarnation
 	return !j.restart.graceEnded && !j.restart.graceUntil.IsZero() && (j.policy != protocol.Abort || reported)
 }
 
-// checkEpoch refuses an attempt whose epoch cannot be one of the job's, and tells one
-// whose job has ended how.
+// checkEpoch refuses an attempt whose epoch cannot be one of the job's. For an attempt whose job
+// has ended it returns the frame that says so.
 func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame) {
 	f := ev.Join
 	id := protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}
@@ -97,19 +97,19 @@ func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame
 	return nil, nil
 }
 
-// raiseTerm makes the terms of a server that has lost its journal, or never had
-// one, go on after those that ranks know.
+// raiseTerm sets the term above one that a rank reports. A server without a journal, or with a new
+// one, thus continues the terms of earlier servers.
 func (m *Machine) raiseTerm(e protocol.Epoch) {
 	if e.Incarnation == m.Incarnation || e.Term < m.Term {
 		return
 	}
 	m.Term = e.Term + 1
-	m.log(slog.LevelInfo, "term follows that of an earlier server", slog.Int("term", int(m.Term)))
+	m.log(slog.LevelInfo, "term raised above that of an earlier server", slog.Int("term", int(m.Term)))
 	m.do(Persist{Record: &protocol.TermRecord{Term: m.Term, At: m.wall}})
 }
 
-// same is the attempt whose JOIN this is again: its old connection may not have
-// ended yet, as far as the server knows.
+// returning returns the attempt that this JOIN repeats, if the server has it; else nil. The old
+// connection of the attempt may still be open.
 func (j *job) returning(f *protocol.JoinFrame) *attempt {
 	switch {
 	case f.Attempt == 0 || j.policy == protocol.Abort && f.Epoch == (protocol.Epoch{}):
@@ -120,11 +120,11 @@ func (j *job) returning(f *protocol.JoinFrame) *attempt {
 	return j.find(int(f.Rank), f.Attempt)
 }
 
-// reconnect gives an attempt its new connection, and says again what may have been
-// lost with the old one.
+// reconnect gives an attempt its new connection, and repeats the frames that may have been lost
+// with the old one.
 func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	j, f := a.job, ev.Join
-	m.log(slog.LevelInfo, "rank is back on another connection", a.attrs()...)
+	m.log(slog.LevelInfo, "rank reconnected", a.attrs()...)
 	m.do(CloseConn{a.conn})
 	delete(m.Conns, a.conn)
 	a.conn, a.from, a.lastFrame, a.toldHolder = ev.Conn, ev.From, m.Now, 0
@@ -149,7 +149,7 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	}
 }
 
-// rejoin seats an attempt that reports the epoch it is in.
+// rejoin makes an attempt that reports its epoch the holder of its rank.
 func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j := a.job
 	m.raiseTerm(f.Epoch)
@@ -173,10 +173,10 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	case holder != nil && (!current || holder.wired == j.epoch || holder.vw):
 		return refuse(protocol.AttemptFenced, "rank %d of job %v is held by another attempt, on %s", a.rank, j.id, holder.host)
 	case j.removed[a.rank]:
-		return refuse(protocol.AttemptFenced, "job %v goes on without rank %d", j.id, a.rank)
+		return refuse(protocol.AttemptFenced, "job %v continues without rank %d", j.id, a.rank)
 	case holder != nil && holder.wired != (protocol.Epoch{}):
 		m.fenceOld(holder, a)
-	case holder != nil: // it was never wired, and yields
+	case holder != nil: // it was never wired
 		j.clearHolder(holder)
 		if m.standBy(holder); !j.recovers() {
 			m.send(holder, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: fmt.Sprintf("rank %d of job %v has been running since before this server", a.rank, j.id)})
@@ -199,19 +199,19 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	return nil
 }
 
-// fenceOld ends the holder of a rank that has reported an older epoch than another attempt of the
-// rank: the job went on without it in an earlier life of the server, which may have evicted it.
+// fenceOld fences the holder of a rank whose epoch is older than that of another attempt of the
+// rank. Before a restart of the server the job has continued without it.
 func (m *Machine) fenceOld(holder, newer *attempt) {
 	why := fmt.Sprintf("rank %d of job %v is held by another attempt, on %s", newer.rank, newer.job.id, newer.host)
-	m.log(slog.LevelWarn, "attempt is of an older epoch", append(holder.attrs(), slog.String("epoch", holder.wired.String()))...)
+	m.log(slog.LevelWarn, "attempt of an older epoch fenced", append(holder.attrs(), slog.String("epoch", holder.wired.String()))...)
 	m.send(holder, &protocol.FencedFrame{Epoch: holder.wired, Reason: why})
 	m.do(CloseConn{holder.conn})
 	m.forget(holder)
 }
 
-// adopt takes an epoch that an attempt reports for the job's newest.
+// adoptEpoch sets the newest epoch of a job to one that an attempt has reported.
 func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
-	m.log(slog.LevelInfo, "job runs since before this server", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
+	m.log(slog.LevelInfo, "job adopted that ran before the restart", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
 	if j.epoch == (protocol.Epoch{}) {
 		j.restart.graceUntil, j.restart.graceEnded = m.Now.Add(m.LostAfter), false
 	}
@@ -227,7 +227,7 @@ func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	}
 }
 
-// judge ends the grace of a job: who has not come back is lost.
+// endGracePeriod ends the grace period of a job: ranks that have not reconnected are lost.
 func (m *Machine) endGracePeriod(j *job) {
 	if j.restart.graceEnded || m.Now.Before(j.restart.graceUntil) {
 		return
@@ -242,7 +242,7 @@ func (m *Machine) endGracePeriod(j *job) {
 		m.advance(j)
 		return
 	}
-	var lost []int // ranks of the newest epoch of which no attempt has reported any
+	var lost []int // ranks of which no attempt has reported an epoch
 	whole := true
 	for r := range j.total {
 		switch a := j.holders[r]; {
@@ -260,10 +260,10 @@ func (m *Machine) endGracePeriod(j *job) {
 	}
 	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was started again"}
 	for _, r := range lost {
-		v := protocol.Cause{Kind: protocol.CauseLost, Rank: r, Why: fmt.Sprintf("it has not come back within %v of the server's return", m.LostAfter)}
+		v := protocol.Cause{Kind: protocol.CauseLost, Rank: r, Why: fmt.Sprintf("it has not reconnected within %v of the server's restart", m.LostAfter)}
 		if r == lost[0] {
 			c = v
-			m.log(slog.LevelWarn, "ranks have not come back", slog.String("job", j.id.String()), slog.String("ranks", protocol.Ranks(lost)))
+			m.log(slog.LevelWarn, "ranks not reconnected in time", slog.String("job", j.id.String()), slog.String("ranks", protocol.Ranks(lost)))
 		}
 		if j.recovers() {
 			j.markVacant(r, m.Now, v)

@@ -8,10 +8,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// shrink lets a job that does not wait for replacements go on without the
-// ranks that were lost, when the others have said how far they are. One for which
-// a standby is READY is replaced all the same. Once a rank is COMPLETE it is too
-// late: the lost ranks may owe files, of which nobody else knows.
+// shrink removes the lost ranks of a job that does not wait for replacements, when the others have
+// answered EPOCH_END. A rank with a READY standby is replaced nevertheless. After the first
+// COMPLETE no rank is removed: only the lost rank knew its files.
 func (m *Machine) shrink(j *job) {
 	if j.policy != protocol.Shrink {
 		return
@@ -28,7 +27,7 @@ func (m *Machine) shrink(j *job) {
 		delete(j.losses.vacant, r)
 		assign(&j.removed, r, true)
 		j.losses.shrunk = protocol.Epoch{Term: j.epoch.Term, N: j.epoch.N + 1}
-		m.log(slog.LevelWarn, "job goes on without a rank", slog.String("job", j.id.String()), slog.Int("rank", r))
+		m.log(slog.LevelWarn, "job continued without a rank", slog.String("job", j.id.String()), slog.Int("rank", r))
 		m.tellStandbys(j, r)
 	}
 	if len(j.holders) == 0 {

@@ -11,16 +11,16 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The sources of what a rank lacks, as a question about the graph of ranks. An edge of
-// that graph is cut for a rank that has reported a transfer over it without progress.
-// The rank is sent to another source. A rank that is cut off from all sources is
-// evicted; the second one of the same rank and host ends the job.
+// The source of a rank's missing data is a function of the graph of ranks. If a rank reports a
+// transfer without progress, it is cut off from that source, and gets another one. A rank that is
+// cut off from all sources is evicted. The second such attempt of a rank on the same host ends the
+// job.
 
-// cut reports whether the attempt takes nothing from a source, by its own words.
+// cut reports whether the attempt has reported that it gets nothing from the source.
 func (a *attempt) cut(source *attempt) bool { return slices.Contains(a.cutOff, source) }
 
-// suspect reports whether an edge between the hosts of two attempts was charged lately.
-// An attempt has no charges of its own when it starts; its host may have.
+// suspect reports whether an edge between the hosts of two attempts was charged within chargeLasts.
+// A new attempt has no charges, but its host may have.
 func (j *job) suspect(a, b *attempt) bool {
 	return a.from.Host != b.from.Host && slices.ContainsFunc(j.links.charges, func(c charge) bool {
 		x, y := c.ends[0].from.Host, c.ends[1].from.Host
@@ -28,8 +28,8 @@ func (j *job) suspect(a, b *attempt) bool {
 	})
 }
 
-// better reports whether source a serves the taker better than b does, which has a lower
-// rank: over an edge that is not suspect, then with the results of the step.
+// better reports whether a is a better source for taker than b, which has a lower rank. An edge
+// that is not suspect is better; then, the results of the step are.
 func (j *job) better(taker, a, b *attempt) bool {
 	if doubt := j.suspect(taker, b); doubt != j.suspect(taker, a) {
 		return doubt
@@ -37,8 +37,8 @@ func (j *job) better(taker, a, b *attempt) bool {
 	return !b.hasResults() && a.hasResults()
 }
 
-// sourceFor returns the source from which an attempt takes what it lacks of a point. It
-// returns nil if the attempt is cut off from all. usual is the source of the others.
+// sourceFor returns the source of the data that taker is missing at a point; nil if it is cut off
+// from all. usual is the source of the others.
 func (j *job) sourceFor(taker *attempt, all []*attempt, from point, usual *attempt) *attempt {
 	if !taker.cut(usual) && !j.suspect(taker, usual) {
 		return usual
@@ -52,15 +52,15 @@ func (j *job) sourceFor(taker *attempt, all []*attempt, from point, usual *attem
 	return best
 }
 
-// stranded returns an attempt that is cut off from all sources of what it lacks of the
-// point where the next epoch begins, nil if there is none.
+// stranded returns a holder that is cut off from all sources of its missing data; nil if there is
+// none.
 func (j *job) stranded() *attempt {
 	all := j.members()
 	if !slices.ContainsFunc(all, func(a *attempt) bool { return len(a.cutOff) > 0 }) {
 		return nil
 	}
-	_, lacks := j.resumePoint()
-	for _, l := range lacks {
+	_, missing := j.resumePoint()
+	for _, l := range missing {
 		if a := j.holders[l.Rank]; a.cut(j.holders[l.Source]) {
 			return a
 		}
@@ -68,7 +68,7 @@ func (j *job) stranded() *attempt {
 	return nil
 }
 
-// strand takes its rank from an attempt that is cut off from all sources.
+// evictStranded evicts an attempt that is cut off from all sources.
 func (m *Machine) evictStranded(a *attempt) {
 	j := a.job
 	var names []string
@@ -85,7 +85,7 @@ func (m *Machine) evictStranded(a *attempt) {
 	m.evict(a, why)
 }
 
-// stepped forgets who was cut off from whom: ranks have exchanged a step since.
+// clearCutOffs forgets the reported transfers: since then, ranks have completed a step.
 func (j *job) clearCutOffs() {
 	j.evictions.stranded = nil
 	for _, a := range j.everybody() {
@@ -93,8 +93,8 @@ func (j *job) clearCutOffs() {
 	}
 }
 
-// pullElsewhere sends a rank that cannot pull from its source to another one, and to
-// the same one again if there is no other and the transfer may still succeed.
+// pullFromAnother sends PULL with another source to a rank that gets no data. Without another
+// source it repeats the old one, if that may still succeed.
 func (m *Machine) pullFromAnother(a *attempt, f *protocol.AskFrame) {
 	j := a.job
 	if f.Peer != a.pullsFrom.rank {

@@ -10,17 +10,16 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Spares are attempts without a rank, in a job that waits for replacements. A rank that is
-// lost, and of which no attempt stands by, goes to the spare that came first; so does one
-// that does not come at all, and for which all others wait. From then on the spare is an
-// attempt of the rank like any other: it reads the shard, says READY, and takes the state.
-// Another attempt of the rank may still overtake it. Attempts on a host from which one of the
-// rank was evicted count only where there is no other.
+// Spares are attempts without a rank, in a job that waits for replacements. The spare that joined
+// first takes a lost rank that has no standby. It also takes a rank that has never joined and for
+// which all others wait. It is then an attempt of the rank like any other: it reads the shard,
+// sends READY, and fetches the state. Another attempt of the rank may become READY before it. An
+// attempt on a host from which one of the rank was evicted is the last choice.
 
-// maxSpares bounds the spares of a job.
+// maxSpares limits the spares of a job.
 const maxSpares = 256
 
-// checkSpare refuses a spare that no job can use.
+// checkSpare refuses a spare that the job cannot use.
 func checkSpare(f *protocol.JoinFrame) *refusal {
 	switch {
 	case f.OnLoss != protocol.Wait:
@@ -31,7 +30,7 @@ func checkSpare(f *protocol.JoinFrame) *refusal {
 	return nil
 }
 
-// checkRoom refuses a spare over the bound.
+// checkRoom refuses a spare above the limit.
 func (j *job) checkRoom() *refusal {
 	if n := len(j.spares); n >= maxSpares {
 		return refuse(protocol.RankHeld, "job %v has %d spares, the bound", j.id, n)
@@ -39,8 +38,8 @@ func (j *job) checkRoom() *refusal {
 	return nil
 }
 
-// findSpare is the attempt with this number that has joined as a spare. It may have a rank
-// by now, and not know it yet.
+// findSpare returns the attempt with this number that has joined as a spare. It may have a rank
+// without knowing it.
 func (j *job) findSpare(number uint64) *attempt {
 	all := j.everybody()
 	if i := slices.IndexFunc(all, func(a *attempt) bool { return !a.vw && a.number == number }); i >= 0 {
@@ -49,7 +48,7 @@ func (j *job) findSpare(number uint64) *attempt {
 	return nil
 }
 
-// spareSays tells that a frame may come from an attempt without a rank.
+// allowedFromSpare reports whether an attempt without a rank may send the frame.
 func allowedFromSpare(f protocol.Frame) bool {
 	switch f.(type) {
 	case *protocol.HeartbeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
@@ -58,7 +57,7 @@ func allowedFromSpare(f protocol.Frame) bool {
 	return false
 }
 
-// keepSpare lets a spare in. It may be needed at once.
+// keepSpare admits a spare, which may get a rank at once.
 func (m *Machine) keepSpare(a *attempt, joined *protocol.JoinedFrame) {
 	j := a.job
 	j.spares = append(j.spares, a)
@@ -77,7 +76,7 @@ func (j *job) dropSpare(a *attempt) {
 	j.changes++
 }
 
-// assignAll gives spares the ranks that were here and are not.
+// assignAll assigns spares to the ranks that have been lost.
 func (m *Machine) assignAll(j *job) {
 	left := sortedRanks(j.losses.vacant)
 	if j.phase == filling {
@@ -90,8 +89,8 @@ func (m *Machine) assignAll(j *job) {
 	}
 }
 
-// spareFor returns the spare that has come first on a host from which no attempt of the rank was
-// evicted, else the first; nil if there is none.
+// spareFor returns the spare for a rank: the one that joined first, on a host from which no attempt
+// of the rank was evicted if possible; nil if there is none.
 func (j *job) spareFor(rank int) *attempt {
 	for _, a := range j.spares {
 		if !j.evictions.hosts[rankOnHost{rank, a.from.Host}] {
@@ -114,15 +113,15 @@ func (m *Machine) assign(j *job, rank int) {
 	a.rank, a.joined = rank, m.Now
 	j.setHolder(a)
 	delete(j.departed, rank)
-	m.log(slog.LevelInfo, "spare takes the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	m.log(slog.LevelInfo, "spare took the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
 	m.send(a, &protocol.AssignFrame{Rank: rank})
 	if j.membership.Decided {
 		m.send(a, &protocol.MembersFrame{Members: j.membership})
 	}
 }
 
-// assignMissing gives spares the ranks that have never come, once all others have been READY
-// for a while: before that it may be that a launcher is slow.
+// assignMissing assigns spares to ranks that have never joined, when all others have been READY for
+// LostAfter. Until then a slow launcher may be the cause.
 func (m *Machine) assignMissing(j *job) {
 	waits := j.phase == filling && len(j.holders) > 0 && j.accountedFor() < j.total && j.ready == j.native && !m.inGracePeriod(j)
 	switch {

@@ -10,43 +10,41 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Attempts of a rank in a job that recovers. One has the seat: the first to be
-// READY, and before that the first to join. The others stand by: they may read
-// their shard, and take over when the seat is free.
+// Attempts of a rank in a job that recovers. The holder is the first attempt that is READY; before
+// that, the first that has joined. All others are standbys: they may read their shard, and replace
+// the holder.
 
-// maxStandbys bounds the attempts of a rank that stand by. Launchers start one
-// or two.
+// maxStandbys limits the standbys of a rank. Launchers start one or two.
 const maxStandbys = 8
 
-// standing is what the server keeps of an attempt for the case of a loss.
+// epochState is the state of a native attempt in the epochs of its job.
 type epochState struct {
 	isHolder   bool
 	generation uint32
-	readyOrder int    // of READY, within the job
-	checkpoint uint64 // step of the one it can read; rank 0 alone
-	toldHolder uint64 // the attempt that STANDBY named last, +1 (0: none was sent)
+	readyOrder int    // of READY within the job
+	checkpoint uint64 // step of its checkpoint, of rank 0 only; 0: none
+	toldHolder uint64 // holder in the newest STANDBY, plus 1; 0: none was sent
 
-	wired          protocol.Epoch // it is a member of; zero: none yet
-	endSent        bool           // EPOCH_END was sent for that epoch
+	wired          protocol.Epoch // epoch of which it is a member; zero: none yet
+	endSent        bool           // EPOCH_END of that epoch was sent
 	endSentAt      time.Time
-	answered       bool  // by POSITION, or by COMPLETE, which says more
-	position       point // what it has completed
-	hasWork        bool  // its contribution to the next step is in hand
-	unknownHistory bool  // nothing is known of how it got there
-	rejoined       bool  // it has reported its epoch: what the server told it before may be forgotten here
-	fetchedState   point // the point whose state it was sent to fetch: it has no results of that step
+	answered       bool  // by POSITION or COMPLETE
+	position       point // its newest completed step
+	hasWork        bool  // it has its contribution to the next step
+	unknownHistory bool  // it has joined a restarted server, which does not know how it reached its position
+	rejoined       bool  // it has reported its epoch to a restarted server
+	fetchedState   point // point whose state it was told to fetch: it does not have the results of that step
 
-	cutOff    []*attempt // sources from which nothing arrives, since the last completed step
-	pullsFrom *attempt   // in the ending: from whom it fetches what it lacks
-	pullPoint point      // the point at which that rank was
-	ackedAt   time.Time  // when a heartbeat was answered last
+	cutOff    []*attempt // sources of which it gets no data, since the newest completed step
+	pullsFrom *attempt   // source in the newest PULL; nil: none
+	pullPoint point      // position of that source
+	ackedAt   time.Time  // time of the newest HEARTBEAT_ACK
 }
 
-// recovers tells that the job goes on after the loss of a rank.
+// recovers reports whether the job continues after the loss of a rank.
 func (j *job) recovers() bool { return j.policy != protocol.Abort && !j.vwStream && !j.mixed() }
 
-// everybody is all attempts of a job: members by rank, then those that stand by, then
-// the spares.
+// everybody returns all attempts of a job: holders by rank, then standbys, then spares.
 func (j *job) everybody() []*attempt {
 	all := j.members()
 	for _, r := range sortedRanks(j.standbys) {
@@ -55,7 +53,7 @@ func (j *job) everybody() []*attempt {
 	return append(all, j.spares...)
 }
 
-// find is the attempt of a rank with this number.
+// find returns the attempt of a rank with this number, or nil.
 func (j *job) find(rank int, number uint64) *attempt {
 	if a := j.holders[rank]; a != nil && !a.vw && a.number == number {
 		return a
@@ -68,7 +66,7 @@ func (j *job) find(rank int, number uint64) *attempt {
 	return nil
 }
 
-// free tells that an attempt that joins now may take the seat of its rank.
+// free reports whether an attempt that joins now may become the holder of the rank.
 func (j *job) free(rank int) bool {
 	if j.holders[rank] != nil || j.removed[rank] {
 		return false
@@ -77,7 +75,7 @@ func (j *job) free(rank int) bool {
 	return j.phase == filling || vacant
 }
 
-// checkStandby refuses an attempt that can neither have the seat nor stand by.
+// checkStandby refuses an attempt that can be neither holder nor standby.
 func (j *job) checkStandby(rank int, number uint64) *refusal {
 	if why, ok := j.evictions.attempts[number]; ok {
 		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", rank, why)
@@ -94,7 +92,7 @@ func (j *job) checkStandby(rank int, number uint64) *refusal {
 	return nil
 }
 
-// standBy keeps an attempt for later.
+// standBy makes an attempt a standby.
 func (m *Machine) standBy(a *attempt) {
 	j := a.job
 	if j.standbys == nil {
@@ -103,15 +101,15 @@ func (m *Machine) standBy(a *attempt) {
 	j.standbys[a.rank] = append(j.standbys[a.rank], a)
 	m.Conns[a.conn] = a
 	j.changes++
-	m.log(slog.LevelInfo, "attempt stands by", append(a.attrs(), slog.Int("standbys", len(j.standbys[a.rank])))...)
+	m.log(slog.LevelInfo, "standby joined", append(a.attrs(), slog.Int("standbys", len(j.standbys[a.rank])))...)
 }
 
-// tellStandbys names the holder of a rank to the attempts that stand by.
+// tellStandbys sends the holder of a rank to its standbys.
 func (m *Machine) tellStandbys(j *job, rank int) {
 	f := &protocol.StandByFrame{}
 	if a := j.holders[rank]; a != nil {
 		if !a.ready {
-			return // the race is open
+			return // another attempt may become READY first
 		}
 		f.Holder, f.Host = a.number, protocol.Clip(a.host, protocol.MaxHost)
 	} else if j.free(rank) {
@@ -125,23 +123,23 @@ func (m *Machine) tellStandbys(j *job, rank int) {
 	}
 }
 
-// seatOn is a rank on a host.
+// rankOnHost is a rank on a host.
 type rankOnHost struct {
 	rank int
 	host string
 }
 
 // shuns reports whether an attempt of the rank was evicted from the host of this one. Such an
-// attempt has the rank only while no attempt on another host wants it.
+// attempt may hold the rank only if no attempt on another host can.
 func (j *job) shuns(a *attempt) bool { return j.evictions.hosts[rankOnHost{a.rank, a.from.Host}] }
 
-// yields reports whether the holder of a rank leaves the seat to an attempt on another host.
-// It does until it is wired.
+// yields reports whether a holder leaves the rank to an attempt on another host. It may do so until
+// it is wired.
 func (j *job) yields(holder, to *attempt) bool {
 	return j.phase == recovering && holder.wired == (protocol.Epoch{}) && j.shuns(holder) && !j.shuns(to)
 }
 
-// replaceShunned gives an attempt that stands by the seat of a holder that yields.
+// replaceShunned makes a standby the holder in place of one that yields.
 func (m *Machine) replaceShunned(a *attempt) {
 	j := a.job
 	if b := j.holders[a.rank]; !a.isHolder && b != nil && j.yields(b, a) {
@@ -151,8 +149,8 @@ func (m *Machine) replaceShunned(a *attempt) {
 	}
 }
 
-// race puts an attempt that has become READY into the seat of its rank, if
-// nobody READY is there.
+// claimRank makes an attempt that has become READY the holder of its rank, unless a READY one holds
+// it.
 func (m *Machine) claimRank(a *attempt) {
 	j := a.job
 	if !a.isHolder {
@@ -168,7 +166,7 @@ func (m *Machine) claimRank(a *attempt) {
 	m.tellStandbys(j, a.rank)
 }
 
-// take moves an attempt that stands by into the free seat of its rank.
+// takeRank makes a standby the holder of its free rank.
 func (m *Machine) takeRank(a *attempt) {
 	j := a.job
 	j.dropStandby(a)
@@ -177,12 +175,11 @@ func (m *Machine) takeRank(a *attempt) {
 		j.handover.previous = nil
 	}
 	delete(j.departed, a.rank)
-	m.log(slog.LevelInfo, "attempt takes the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
+	m.log(slog.LevelInfo, "attempt took the rank", append(a.attrs(), slog.Bool("ready", a.ready))...)
 }
 
-// promote fills a seat that has come free with the attempt that was READY
-// first, else with the one that joined first, else with a spare. An attempt on a host from which
-// one of the rank was evicted comes last.
+// promote fills a free rank with the standby that was READY first, else with the one that joined
+// first, else with a spare. Attempts on a host from which one of the rank was evicted come last.
 func (m *Machine) promote(j *job, rank int) {
 	if !j.free(rank) {
 		return
@@ -226,8 +223,8 @@ func (j *job) dropStandby(a *attempt) {
 	}
 }
 
-// checkShard refuses a replacement that has read other data than the attempt
-// it replaces: its contributions would not be that rank's.
+// checkShard refuses a replacement that has read other data than the attempt that it would replace:
+// its contributions would not be that rank's.
 func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
 	want, known := j.wiring.shards[a.rank]
 	if b := j.holders[a.rank]; !known && b != nil && b != a && b.ready {

@@ -16,7 +16,7 @@ func (m *Machine) onStatus(ev StatusRequested) {
 	m.do(CloseConn(ev))
 }
 
-// statusJSON is the status as one frame can hold it.
+// statusJSON returns the status in JSON, shortened to what one frame can hold.
 func (m *Machine) statusJSON() string {
 	s := m.Status()
 	each := func(shorten func(*protocol.JobStatus)) {
@@ -42,7 +42,7 @@ func (m *Machine) statusJSON() string {
 	return "{}"
 }
 
-// Status returns the jobs, the oldest first.
+// Status returns the jobs of the server, oldest first.
 func (m *Machine) Status() protocol.ServerStatus {
 	s := protocol.ServerStatus{Version: m.Version, Term: m.Term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []protocol.JobStatus{}, Ended: slices.Clone(m.endings)}
 	for _, j := range m.order {
@@ -76,7 +76,7 @@ func (a *attempt) status(now time.Time) protocol.RankStatus {
 		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: a.progress.Loss,
 	}
 	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
-		r.Loss = 0 // JSON has no such numbers
+		r.Loss = 0 // JSON cannot represent these numbers
 	}
 	if a.hasPort {
 		r.Address = protocol.HostPort(a.job.addressOf(a, ""), a.port)

@@ -12,7 +12,7 @@ import (
 
 func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	j := a.job
-	if a.rejoined && a.shard == (protocol.Shard{}) { // said again: an earlier server knew
+	if a.rejoined && a.shard == (protocol.Shard{}) { // repeated for a restarted server
 		a.shard, a.checkpoint = f.Shard, f.Checkpoint
 		if a.isHolder && a.wired == j.epoch && j.recovers() {
 			assign(&j.wiring.shards, a.rank, f.Shard)
@@ -44,24 +44,23 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	}
 }
 
-// wire goes as far with the wiring of a job as its members allow. With vw
-// workers it takes two rounds: each is told its number of children, each
-// answers with the port on which it listens for them, and when all have
-// answered everybody is told the parent to connect to.
+// wire advances the wiring of a job as far as its members allow. With vw workers it takes two
+// rounds. Each worker is sent its number of children, and answers with the port on which it listens
+// for them. When all have answered, each is sent the address of its parent.
 //
-// A rank that is lost between the rounds just leaves its seat: the place in
-// the tree follows from the rank, so what was said to others stays true.
+// A rank that is lost between the rounds leaves the wiring valid: the place in the tree follows
+// from the rank.
 func (m *Machine) wire(j *job) {
 	if j.phase != filling || j.accountedFor() < j.total || j.ready < j.native || j.recovers() && m.inGracePeriod(j) {
 		return
 	}
 	if j.startTimeout > 0 && !j.membership.Decided {
-		m.decideMembers(j) // which comes back
+		m.decideMembers(j) // which calls wire again
 		return
 	}
 	if !j.mixed() {
-		from, lacks := j.checkpoint(j.members())
-		m.startEpoch(j, from, lacks)
+		from, missing := j.checkpoint(j.members())
+		m.startEpoch(j, from, missing)
 		return
 	}
 	tree := topo.VW(j.total)
@@ -92,7 +91,7 @@ func (m *Machine) onVWPort(ev VWPort) {
 	m.wire(a.job)
 }
 
-// begin numbers the epoch.
+// newEpoch starts the next epoch and returns its token.
 func (m *Machine) newEpoch(j *job) (token [16]byte) {
 	m.enter(j, wired)
 	j.epoch = protocol.Epoch{Term: m.Term, N: max(j.epoch.N, j.restart.lastN) + 1, Incarnation: m.Incarnation}
@@ -103,15 +102,14 @@ func (m *Machine) newEpoch(j *job) (token [16]byte) {
 	return token
 }
 
-// start wires a job of native ranks, who begin at a point. One frame serves
-// them all.
-func (m *Machine) startEpoch(j *job, from point, lacks []protocol.Missing) {
+// startEpoch wires a job of native ranks, which start at a point. All get the same frame.
+func (m *Machine) startEpoch(j *job, from point, missing []protocol.Missing) {
 	all := j.members()
 	out := outside(all)
 	j.wiring.token = m.newEpoch(j)
 	j.wiring.resumeAt, j.wiring.gateway, j.losses.vacant, j.wiring.shards = from, out, nil, nil
-	f := &protocol.EpochStartFrame{Token: j.wiring.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: lacks}
-	for _, l := range lacks {
+	f := &protocol.EpochStartFrame{Token: j.wiring.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: missing}
+	for _, l := range missing {
 		if l.Payload != protocol.PayloadResults {
 			j.holders[l.Rank].fetchedState = from
 		}
@@ -136,8 +134,8 @@ func (m *Machine) startEpoch(j *job, from point, lacks []protocol.Missing) {
 	}
 }
 
-// startStream tells everybody the parent. vw workers close their connection
-// to the server then; native ranks keep theirs.
+// startVWStream wires a job that has vw workers. vw workers then close their connections to the
+// server; native ranks keep theirs.
 func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 	token := m.newEpoch(j)
 	j.vwStream = true
@@ -146,7 +144,7 @@ func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 		parent := tree.Parent(a.rank)
 		switch {
 		case a.vw && parent == topo.None:
-			// vw's server sends the root eight bytes, its workers read six.
+			// vw's server sends eight bytes to the root, which reads six.
 			m.sendBytes(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
 		case a.vw:
 			p := all[parent]

@@ -156,7 +156,7 @@ func (c *serverConn) write() {
 				if c.slow.Load() {
 					err = fmt.Errorf("nothing within %v", c.s.cfg.WriteTimeout)
 				}
-				c.s.warn(c, "client does not read", err)
+				c.s.warn(c, "client disconnected: it does not read", err)
 				c.abort()
 				c.s.budget.release(out[i:]...)
 				return
@@ -213,7 +213,7 @@ func (c *serverConn) logUnregistered(said string, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("nothing more within %v", c.s.cfg.HandshakeTimeout)
 	}
-	c.s.warn(c, "client without a registration", fmt.Errorf("%s, then: %w", said, err))
+	c.s.warn(c, "client closed before it registered", fmt.Errorf("%s, then: %w", said, err))
 	return err
 }
 

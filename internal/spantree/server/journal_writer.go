@@ -80,7 +80,7 @@ func (w *journalWriter) run() {
 		w.queue, w.omitted, w.writing, w.since, w.logged = nil, 0, len(batch), 0, 0
 		w.mu.Unlock()
 		if left > 0 {
-			w.log.Warn("records of delivered files were left out of a slow journal", "file", w.j.path, "records", left)
+			w.log.Warn("records of delivered files omitted from a slow journal", "file", w.j.path, "records", left)
 		}
 		w.write(batch)
 		w.mu.Lock()

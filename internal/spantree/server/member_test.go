@@ -207,7 +207,7 @@ func TestStartTimeoutNamesTheMissing(t *testing.T) {
 	r.logged("rank left before the start")
 	_, err := m.Ready(t.Context(), protocol.Shard{})
 	late := as[*protocol.StartError](t, err)
-	for _, words := range []string{"1 of 4 ranks have joined, missing ranks 1-3", "rank 2 (127.0.0.1) was here", "connection closed", "within 300ms"} {
+	for _, words := range []string{"1 of 4 ranks have joined, missing ranks 1-3", "rank 2 (127.0.0.1) left", "connection closed", "within 300ms"} {
 		if !strings.Contains(late.Error(), words) {
 			t.Errorf("%q does not say %q", late, words)
 		}

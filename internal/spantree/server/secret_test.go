@@ -170,7 +170,7 @@ func TestReplays(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r.logged("job closed: nobody is left")
+	r.logged("job closed: no ranks left")
 	proof := protocol.HelloSize + protocol.FrameHeader + auth.NonceSize + auth.ProofSize
 	if len(said) <= proof {
 		t.Fatalf("%d bytes were said, want more than the %d up to PROOF", len(said), proof)

@@ -434,7 +434,7 @@ func (s *Server) complain(text string, attrs ...slog.Attr) {
 		return
 	}
 	if left > 0 {
-		attrs = append(attrs, slog.Int("warnings_left_out", left))
+		attrs = append(attrs, slog.Int("warnings_omitted", left))
 	}
 	s.cfg.Log.LogAttrs(context.Background(), slog.LevelWarn, text, attrs...)
 }

@@ -146,7 +146,7 @@ func TestSimWaitingForARankThatDoesNotCome(t *testing.T) {
 			t.Errorf("%d lines in its log, want one every 10 s:\n%s", got, &log)
 		}
 		// The server's log has fewer: after 10 s, 30 s, 70 s, 150 s, 310 s.
-		if got := strings.Count(r.log.String(), "job waits"); got != 5 {
+		if got := strings.Count(r.log.String(), "job waiting"); got != 5 {
 			t.Errorf("%d lines in the server's log, want 5:\n%s", got, r.log)
 		}
 		closeAll(t, []*client.Member{m})
