@@ -5,6 +5,8 @@
 # make check        static checks and short unit tests, for every save: < 90 s
 # make test         all of the product, without Java, root or a guest: < 8 min
 # make test-all     everything that must hold before a commit lands, as in CI: < 25 min
+# make test-portable
+#                   builds for other systems; numeric packages on arm64 and without assembly
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
@@ -18,7 +20,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup check test test-all test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
+.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -37,6 +39,9 @@ test:
 
 test-all:
 	scripts/test.sh all
+
+test-portable:
+	scripts/test.sh portable
 
 test-hadoop:
 	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop

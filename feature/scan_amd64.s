@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !noasm
+
 #include "textflag.h"
 
 // func markAVX2(dst *uint32, text *byte, blocks int) (n int)

@@ -5,6 +5,7 @@ package feature_test
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -49,6 +50,10 @@ func TestExamplesAreThoseOfVW(t *testing.T) {
 					got = featuretest.InVWsWords(&b)
 				} else if strings.HasSuffix(want[i], " 1") {
 					continue
+				}
+				if runtime.GOARCH != "amd64" {
+					// The sign of the NaN that inf·0 makes is the processor's choice: x86 sets it.
+					want[i] = strings.ReplaceAll(want[i], "ffc00000", "7fc00000")
 				}
 				if diff := cmp.Diff(want[i], got); diff != "" {
 					t.Errorf("line %d %q (-vw +gvw):\n%s", i+1, line, diff)

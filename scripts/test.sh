@@ -4,9 +4,10 @@
 # Everything that must hold before a commit lands, in the order in which a
 # mistake is cheapest to find.
 #
-#   scripts/test.sh check   make check: static checks and unit tests in their short form
-#   scripts/test.sh         make test: all of the product without Java, root or a guest
-#   scripts/test.sh all     make test-all: that, other systems' builds, Hadoop and RDMA; for CI
+#   scripts/test.sh check      make check: static checks and unit tests in their short form
+#   scripts/test.sh            make test: all of the product without Java, root or a guest
+#   scripts/test.sh portable   make test-portable: other systems, arm64, and no assembly
+#   scripts/test.sh all        make test-all: make test, make test-portable, Hadoop and RDMA; for CI
 #
 #   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
 #   REQUIRE_SHARED=1   the data sets beside the repository must be present
@@ -21,7 +22,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 tier=${1:-test}
-case $tier in check | test | all) ;; *) echo "usage: scripts/test.sh [check | all]" >&2; exit 1 ;; esac
+case $tier in check | test | portable | all) ;; *) echo "usage: scripts/test.sh [check | portable | all]" >&2; exit 1 ;; esac
 
 module=github.com/gvw-project/gvw
 log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
@@ -99,7 +100,36 @@ builds() {
 	return $ok
 }
 
+# portable runs what shows that results do not depend on the processor. The packages are
+# those with specified bits, in memory or on a wire. With the tag noasm a test whose
+# binary does not change is not run again. On arm64 the tests are emulated, about ten
+# times slower, hence -short.
+portable() {
+	local numeric emulator
+	numeric=$(go list ./internal/{fmath,kernels,link,mem,merand} ./internal/spantree/protocol \
+		./allreduce/{schedule,topo} ./feature ./loss ./model ./optim/...)
+	step builds builds
+	# shellcheck disable=SC2086
+	step vet-noasm go vet -tags noasm $numeric
+	step build-noasm go build -tags noasm ./...
+	heading "numeric packages and formats without assembly"
+	# shellcheck disable=SC2086
+	gotest noasm -tags noasm $numeric
+	heading "numeric packages and formats on arm64"
+	if emulator=$(scripts/setup-arm64.sh); then
+		# shellcheck disable=SC2086
+		GOARCH=arm64 CGO_ENABLED=0 gotest arm64 -short -exec "$emulator" $numeric
+	else
+		echo "NO EMULATOR: the tests on arm64 are left out."
+		note skip arm64 "qemu-user is needed (make setup): the tests on arm64 were left out"
+	fi
+}
+
 [ $tier = check ] || step modules-and-tools scripts/fetch.sh
+if [ $tier = portable ]; then
+	portable
+	report
+fi
 step gofmt silent gofmt -l .
 step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 step vet go vet ./...
@@ -114,7 +144,6 @@ fi
 
 step deadcode scripts/deadcode.sh
 step tidy tidy
-[ $tier != all ] || step builds builds
 # shellcheck is optional: it runs where it is installed.
 if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
 
@@ -163,6 +192,8 @@ heading "end-to-end tests"
 gotest e2e -count=1 -parallel $((2 * $(nproc 2>/dev/null || echo 2))) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
 
 [ $tier = all ] || report
+
+portable
 
 heading "a real Hadoop"
 if command -v java >/dev/null && command -v mvn >/dev/null; then

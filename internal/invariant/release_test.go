@@ -21,6 +21,9 @@ const root = "../.."
 // TestReleasesHoldNoCheck builds the programs without and with the tag, and searches them
 // for the texts of all checks: a text is in a program if the compiler has kept its check.
 func TestReleasesHoldNoCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs are built twice")
+	}
 	t.Parallel()
 	texts := checkTexts(t)
 	if len(texts) == 0 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !noasm
+
 #include "textflag.h"
 
 // func prefetchCells(cells *[4]float32, fs []feature.Feature)
