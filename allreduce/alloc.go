@@ -5,11 +5,12 @@ package allreduce
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet whether the ranks share memory")
@@ -27,7 +28,7 @@ var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet
 func Alloc[T Element](g *Group, n int) ([]T, error) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	if n < 0 || n > engine.MaxInt/size {
+	if n < 0 || n > math.MaxInt/size {
 		panic(fmt.Sprintf("BUG: allreduce: Alloc of %d elements", n))
 	}
 	switch {
@@ -48,8 +49,8 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 	}
 	b, err := s.Alloc(n * size)
 	switch {
-	case errors.Is(err, ErrClosed):
-		return nil, err
+	case errors.Is(err, shm.ErrClosed):
+		return nil, ErrClosed
 	case err != nil:
 		g.log.Warn("Alloc: no shared memory, a slice like any other instead", "rank", g.cfg.Rank, "bytes", n*size, "error", err)
 		return make([]T, n), nil
@@ -76,7 +77,7 @@ func (g *Group) allocRegistered(n int) []byte {
 
 // leave ends the use of shared memory in an epoch. The memory that Alloc has given out stays
 // until Close: the next epoch may need it.
-func (g *Group) leave(s *engine.Shared) {
+func (g *Group) leave(s *shm.Group) {
 	seg, err := s.Close(!g.isClosed())
 	if err != nil {
 		g.log.Error("Alloc: what is in shared memory cannot be taken out of it", "rank", g.cfg.Rank, "error", err)

@@ -13,17 +13,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // TestAllocHasTheBytesOfTCP, whatever the schedule, in place or not, whoever has its
 // contribution and its result in shared memory.
 func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	const size = 4
-	counts := []int{1, engine.SharedSmall/4 + 1, 12_007, (engine.SharedDepth*engine.SharedPiece + 12) / 4}
+	counts := []int{1, shm.Small/4 + 1, 12_007, (shm.Depth*shm.Piece + 12) / 4}
 	for _, name := range schedule.Names {
 		t.Run(name.String(), func(t *testing.T) {
 			tcp, shm := newTCPJob(t, size, Config{Schedule: name}), newSharedJob(t, size, Config{Schedule: name})
@@ -163,7 +162,7 @@ func TestAllocOfTooMuch(t *testing.T) {
 // TestNoArena: where files may not be that long, ranks share memory all the same.
 func TestNoArena(t *testing.T) {
 	j := newLoopbackJob(t, 2, Config{})
-	j.groups[0].segments.Make = func(n int, _ int64) (*transport.Segment, error) { return transport.NewSegment(n, 0) }
+	j.groups[0].segments.Make = func(n int, _ int64) (*shm.Segment, error) { return shm.NewSegment(n, 0) }
 	j.ready()
 	j.each(func(rank int) error {
 		v, err := Alloc[float32](j.groups[rank], 5000)
@@ -183,9 +182,9 @@ func TestAVectorBeyondTheArena(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	s := j.groups[0].engine.Shared
 	for _, at := range []uint64{uint64(len(s.Arena)) + 1, uint64(len(s.Arena)) - 98, math.MaxUint64} {
-		room := make([]byte, engine.CallRoom)
+		room := make([]byte, shm.HeaderRoom)
 		for i := range 8 {
-			room[engine.CallDst+i] = byte(at >> (8 * i))
+			room[shm.HeaderDst+i] = byte(at >> (8 * i))
 		}
 		if _, ok := s.HomeOf(room, 100); ok {
 			t.Errorf("%d: 100 bytes there lie in an arena of %d", at-1, len(s.Arena))
@@ -203,7 +202,7 @@ func TestAllocOutlivesItsEpoch(t *testing.T) {
 		v[rank][4999] = float32(rank + 1)
 		return err
 	})
-	s := [2]*engine.Shared{j.groups[0].sharing(), j.groups[1].sharing()}
+	s := [2]*shm.Group{j.groups[0].sharing(), j.groups[1].sharing()}
 	at := s[0].InArena(Vec(v[0]).bytes()) - 1
 	theirs := kernels.View[float32](s[1].Arena[at:][:4*5000])
 	if theirs[4999] != 1 {

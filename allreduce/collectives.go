@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // collective is a call of one, as its method describes it.
@@ -56,8 +57,8 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 		k.To, k.Out, k.From, k.In = g.live.Position(c.to), len(c.src), g.live.Position(c.from), len(c.dst)
 	}
 	p := g.plans.Get(k)
-	if p.Codes != nil {
-		t := engine.Task{Kind: c.v.kind, Op: c.op, Dst: c.dst, Src: c.src, Codes: p.Codes, Part: p.Part}
+	if p.Programs != nil {
+		t := shm.Task{Kind: c.v.kind, Op: c.op, Dst: c.dst, Src: c.src, Programs: p.Programs, Part: p.Part}
 		if p.Part {
 			t.Among = p.Prog
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -31,10 +31,10 @@ type Group struct {
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
 	broken   error       // why the job never will be wired
 	busy     atomic.Bool // a collective is under way
-	segments transport.Segments
+	segments shm.Segments
 	pinned   pinned
-	left     []*transport.Segment // of epochs that are over, with what Alloc has given out; under mu
-	scratch  []float32            // one slot of all weights
+	left     []*shm.Segment // of epochs that are over, with what Alloc has given out; under mu
+	scratch  []float32      // one slot of all weights
 	scalar   [1]float32
 	records  records
 	steps    steps
@@ -60,7 +60,7 @@ func Local() *Group {
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
-	g.segments = transport.Segments{Make: transport.NewSegment, Open: transport.OpenSegment}
+	g.segments = shm.Segments{Make: shm.NewSegment, Open: shm.OpenSegment}
 	g.epoch = newEpoch(g)
 	g.steps.group, g.steps.saving = g, make(chan struct{}, 1)
 	return g

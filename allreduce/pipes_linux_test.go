@@ -12,6 +12,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/link/upgrade"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // stages counts the open edges of a job by how far they have come with their pipes.
@@ -93,7 +94,7 @@ func TestPipeRefused(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	for _, g := range j.groups {
 		g.engine.Mu.Lock()
-		g.engine.Segments.Open = func(transport.Location) (*transport.Segment, error) { return nil, errors.New("not here") }
+		g.engine.Segments.Open = func(shm.Location) (*shm.Segment, error) { return nil, errors.New("not here") }
 		g.engine.Mu.Unlock()
 	}
 	for round, n := range []int{10, 100_000, 10} {

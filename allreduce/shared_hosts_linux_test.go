@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // onHost is the network of a rank whose host has an address of its own.
@@ -79,7 +80,7 @@ func TestDealtToHosts(t *testing.T) {
 				size := len(hosts)
 				driver := []Driver{DriverPoll, DriverConn}[(size+i)%2]
 				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10, Driver: driver})
-				for seed, count := range []int{1, size + 1, 1009, engine.SharedPiece/2 + 7} {
+				for seed, count := range []int{1, size + 1, 1009, shm.Piece/2 + 7} {
 					before := make([]uint64, size)
 					for rank, g := range j.groups {
 						before[rank] = g.SharedCalls()

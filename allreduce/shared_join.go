@@ -11,7 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // The ranks of a job tell each other by a maximum over 64-bit words whether those of a
@@ -48,7 +48,7 @@ func (g *Group) share(ctx context.Context) error {
 	self := slices.IndexFunc(hosts, func(h []int) bool { return slices.Contains(h, g.cfg.Rank) })
 	offers := make([]uint64, len(hosts)*offerWords)
 	offerOf := func(host int) []uint64 { return offers[host*offerWords:][:offerWords] }
-	var seg *transport.Segment
+	var seg *shm.Segment
 	if self >= 0 {
 		seg = g.offer(offerOf(self), hosts[self])
 	}
@@ -98,7 +98,7 @@ func (g *Group) share(ctx context.Context) error {
 		return ErrClosed
 	}
 	seg.Unlink()
-	g.engine.Shared = engine.NewShared(&g.engine, seg, hosts[self])
+	g.engine.Shared = shm.NewGroup(&g.engine, g.engine.Failed, seg, g.cfg.Rank, hosts[self])
 	seg = nil
 	return nil
 }
@@ -113,7 +113,7 @@ func hostsOf(peers []string) (hosts [][]int) {
 		}
 	}
 	for _, ranks := range byHost {
-		if len(ranks) > 1 && len(ranks) <= engine.SharedRanks {
+		if len(ranks) > 1 && len(ranks) <= shm.MaxRanks {
 			hosts = append(hosts, ranks)
 		}
 	}
@@ -122,12 +122,12 @@ func hostsOf(peers []string) (hosts [][]int) {
 }
 
 // offer fills in what this rank says. The first rank of a host makes the segment.
-func (g *Group) offer(words []uint64, host []int) *transport.Segment {
+func (g *Group) offer(words []uint64, host []int) *shm.Segment {
 	if g.cfg.NoSharedMemory {
 		words[offerRefused] = 1
 		return nil
 	}
-	machine, err := transport.Machine()
+	machine, err := shm.Machine()
 	if err != nil {
 		words[offerRefused] = 1
 		return nil
@@ -137,8 +137,8 @@ func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 	if g.cfg.Rank != host[0] {
 		return nil
 	}
-	_, bytes := engine.SharedLayout(len(host))
-	seg, err := g.segments.Make(bytes, engine.SharedArena)
+	_, bytes := shm.Layout(len(host))
+	seg, err := g.segments.Make(bytes, shm.ArenaBytes)
 	if err != nil {
 		g.log.Warn("no shared memory between the ranks, TCP instead", "rank", g.cfg.Rank, "error", err)
 		return nil
@@ -152,15 +152,15 @@ func (g *Group) offer(words []uint64, host []int) *transport.Segment {
 }
 
 // open opens the segment of the host's first rank, if it is as long as this rank needs.
-func (g *Group) open(w transport.Location, host []int) (*transport.Segment, error) {
-	if _, bytes := engine.SharedLayout(len(host)); w.Bytes != int64(bytes)+transport.SegmentHead {
-		return nil, fmt.Errorf("rank %d's segment has %d bytes, want %d: is it another version of this program?", host[0], w.Bytes, bytes+transport.SegmentHead)
+func (g *Group) open(w shm.Location, host []int) (*shm.Segment, error) {
+	if _, bytes := shm.Layout(len(host)); w.Bytes != int64(bytes)+shm.SegmentHead {
+		return nil, fmt.Errorf("rank %d's segment has %d bytes, want %d: is it another version of this program?", host[0], w.Bytes, bytes+shm.SegmentHead)
 	}
 	return g.segments.Open(w)
 }
 
 // whereOf is where the segment is.
-func whereOf(words []uint64) (w transport.Location) {
+func whereOf(words []uint64) (w shm.Location) {
 	w.PID, w.FD = int32(words[offerPlace]>>32), int32(words[offerPlace])
 	w.Bytes, w.Arena = int64(words[offerBytes]), int64(words[offerArena])
 	binary.LittleEndian.PutUint64(w.Nonce[:], words[offerNonce])
@@ -202,7 +202,7 @@ func (g *Group) SharedCalls() uint64 {
 	return 0
 }
 
-func (g *Group) sharing() *engine.Shared {
+func (g *Group) sharing() *shm.Group {
 	en := &g.engine
 	en.Mu.Lock()
 	defer en.Mu.Unlock()

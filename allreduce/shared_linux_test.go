@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // newSharedJob is a job whose ranks share memory.
@@ -37,7 +36,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 		for _, name := range schedule.Names {
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				j := newSharedJob(t, size, Config{Schedule: name, Chunk: 4 << 10})
-				for seed, count := range []int{1, 13, size + 1, 1009, 2 * engine.SharedSmall, 40_007} {
+				for seed, count := range []int{1, 13, size + 1, 1009, 2 * shm.Small, 40_007} {
 					s := scene{size: size, count: count, root: size / 2, cfg: j.cfg, seed: uint64(seed)}
 					j.each(func(rank int) error { return s.play(j.groups[rank]) })
 				}
@@ -48,7 +47,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 
 // TestSharedMemoryHasTheBytesOfTCP, whatever the schedule, over several pieces.
 func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
-	const size, count = 5, (engine.SharedDepth*engine.SharedPiece + engine.SharedPiece + engine.SharedBlock + 12) / 4
+	const size, count = 5, (shm.Depth*shm.Piece + shm.Piece + shm.Block + 12) / 4
 	for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
 		t.Run(name.String(), func(t *testing.T) {
 			var results [2][][]float32
@@ -87,13 +86,13 @@ func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
 	full := errors.New("no space left on device")
 	for what, c := range map[string]struct {
 		rank  int
-		broke func(s *transport.Segments)
+		broke func(s *shm.Segments)
 	}{
-		"make": {0, func(s *transport.Segments) {
-			s.Make = func(int, int64) (*transport.Segment, error) { return nil, full }
+		"make": {0, func(s *shm.Segments) {
+			s.Make = func(int, int64) (*shm.Segment, error) { return nil, full }
 		}},
-		"open": {2, func(s *transport.Segments) {
-			s.Open = func(transport.Location) (*transport.Segment, error) { return nil, full }
+		"open": {2, func(s *shm.Segments) {
+			s.Open = func(shm.Location) (*shm.Segment, error) { return nil, full }
 		}},
 	} {
 		t.Run(what, func(t *testing.T) {

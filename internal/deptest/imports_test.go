@@ -47,9 +47,10 @@ var layers = []layer{
 	{"internal/link", slices.Concat(bottom, []string{"allreduce/auth", "internal/link/upgrade"}), "a stream of frames between two ranks knows no collective: MALT uses it without allreduce and its engine"},
 	{"internal/link/upgrade", nil, "how a link changes its carrier is a pure machine: no socket, no memory"},
 	{"internal/link/netconn", slices.Concat(bottom, []string{"=internal/link"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
-	{"internal/link/poll", slices.Concat(bottom, []string{"=internal/link", "allreduce/transport", "allreduce/verbs"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
+	{"internal/link/poll", slices.Concat(bottom, []string{"=internal/link", "internal/shm", "allreduce/transport", "allreduce/verbs"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
 	{"internal/link/vwstream", slices.Concat(bottom, []string{"=internal/link", "internal/link/netconn", "allreduce/topo", "allreduce/schedule"}), "vw's stream knows no job"},
-	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
+	{"internal/shm", slices.Concat(bottom, []string{"internal/kernels", "allreduce/transport", "allreduce/topo", "allreduce/schedule"}), "memory that the ranks of a host share knows no job: MALT uses it without allreduce and its engine"},
+	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
 	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and the types in them know no job's rules"},
 	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "the rules are a pure machine: no socket, no file, no clock"},
 	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank knows the server by its protocol only"},
@@ -62,7 +63,7 @@ var layers = []layer{
 		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
 	},
 	{
-		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/kernels", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
+		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
 	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "it looks at what a group stands on, where there may be none"},
@@ -127,7 +128,7 @@ var foreigners = []foreign{
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas that must have fixed bits are ours"},
-	{"golang.org/x/sys", []string{"hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
+	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
 	{"github.com/google/go-cmp", nil, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "for tests"},
 	{"github.com/twmb/murmur3", nil, "for tests: the oracle of our own hash"},
@@ -138,7 +139,7 @@ var foreigners = []foreign{
 // in few places only.
 var special = []foreign{
 	{"C", []string{"allreduce/verbs"}, "cgo is for verbs alone, behind the build tag rdma: everything else cross-compiles"},
-	{"unsafe", []string{"=allreduce", "internal/kernels", "allreduce/internal/engine", "allreduce/transport", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it, one hands buffers to the system, one talks to C; the rest is memory-safe by construction"},
+	{"unsafe", []string{"=allreduce", "internal/kernels", "internal/shm", "allreduce/transport", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it, one hands buffers to the system, one talks to C; the rest is memory-safe by construction"},
 	{"log", nil, "library packages log to an injected slog.Logger"},
 	{"math/rand", nil, "randomness comes from seeded math/rand/v2 generators, the same on every machine"},
 }

@@ -26,13 +26,12 @@ const (
 // waits are the waits without a timer of their own: "package: function kind".
 var waits = map[string]wait{
 	// Collectives: the watch of an engine ends them, and logs for whom they wait.
-	"allreduce/internal/engine: Engine.ReduceShared lock": {ends: deadline, by: "Stall MaxWait overdueShared", shown: "waiting for "},
-	"allreduce/internal/engine: Edge.Written lock":        {ends: local, why: "progress sends to Done, which has room for one"},
-	"allreduce/internal/engine: Edge.join lock":           {ends: local, why: "progress sends to Done, which has room for one"},
-	"allreduce/internal/engine: Engine.amid lock":         {ends: local, why: "progress sends to Done, which has room for one"},
-	"allreduce/internal/engine: Engine.begin lock":        {ends: local, why: "progress sends to Done, which has room for one"},
-	"allreduce/internal/engine: Engine.progress send":     {ends: local, why: "Done has room for one, and a collective ends once"},
-	"allreduce/internal/engine: Engine.Join join":         {ends: joined, why: "a failed or finished engine ends its driver and its watch"},
+	"allreduce/internal/engine: Edge.Written lock":     {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Edge.join lock":        {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Engine.InterHost lock": {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Engine.begin lock":     {ends: local, why: "progress sends to Done, which has room for one"},
+	"allreduce/internal/engine: Engine.progress send":  {ends: local, why: "Done has room for one, and a collective ends once"},
+	"allreduce/internal/engine: Engine.Join join":      {ends: joined, why: "a failed or finished engine ends its driver and its watch"},
 
 	// Links: the owner of a set ends their waits, as the watch of an engine does.
 	"internal/link: Link.hearUpgrade lock":           {ends: local, why: "opening shared memory waits for no peer"},

@@ -11,7 +11,7 @@
 //	receive.go, send.go     what an edge does with the frames of its link
 //	stream.go               the same for vw's stream
 //	sums.go                 checksums of parts that are passed on unchanged
-//	shared*.go              the all-reduce of ranks that share memory
+//	shared.go, hostplan.go  all-reduces of ranks that share memory, by package shm
 //	watch.go                deadlines: what a collective waits for, and since when
 //	errors.go, fault.go     failures, and faults that tests inject
 //

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
-	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/link/vwstream"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // Engine carries out the collectives of one epoch, one after the other. The work of a rank is
@@ -31,8 +31,8 @@ type Engine struct {
 	OnUnmet  func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
 	Missing  func(rank int) string         // why the edge to a rank does not open; nil: not known
 	Reach    func(rank int)                // starts to open the edge to a rank, if that is this rank's part
-	Shared   *Shared                       // nil: the ranks share no memory
-	Segments transport.Segments
+	Shared   *shm.Group                    // nil: the ranks share no memory
+	Segments shm.Segments
 	Peers    []string // addresses by rank; nil in a job with vw workers
 	dog      watchdog
 	Watchs   sync.WaitGroup // the watch

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // maxPlans bounds how many programs a rank keeps.
@@ -38,10 +39,10 @@ type PlanKey struct {
 
 // plan is a program, and the schedule that an all-reduce has got.
 type plan struct {
-	Prog  *schedule.Program
-	Name  schedule.Name
-	Codes []sumCode // of an all-reduce, where the ranks share memory
-	Part  bool      // what they share is a part of the sum; prog joins it with the others'
+	Prog     *schedule.Program
+	Name     schedule.Name
+	Programs []shm.Program // of an all-reduce, where the ranks share memory
+	Part     bool          // what they share is a part of the sum; prog joins it with the others'
 }
 
 // NewPlans returns the plans of a rank in the tree t. With stream they are those of vw.

@@ -145,7 +145,7 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 		}
 	}
 	if en.Shared != nil && !c.shared {
-		en.Shared.places[en.Shared.self].beats.Add(1) // those of this host who wait see it
+		en.Shared.Beat()
 	}
 	if now.Sub(d.said) >= SayEvery {
 		d.said = now
@@ -252,7 +252,7 @@ func (en *Engine) WaitsFor() (first *Edge, far note) {
 		if en.Ending {
 			return nil, far // the segment may be gone, and heartbeats ask until the next epoch is there
 		}
-		rank, entered := en.Shared.lags()
+		rank, entered := en.Shared.Awaited()
 		far.Rank, far.entered = int32(rank), entered
 		return nil, far
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // smallData is the largest chunk, in bytes, that is copied behind its header: one piece of memory
@@ -21,17 +22,17 @@ type conn struct {
 	d       *Loop
 	up      atomic.Bool // sock is open
 	sock    socket
-	ring    *transport.Pipe // is sock, where that may go through a ring
-	place   int             // in the poller; -1: not in it
-	beside  int             // of the verbs stream
-	ready   bool            // there may be something to read
-	held    bool            // what has been read waits for the handler
-	unsent  atomic.Bool     // there may be something new to write
-	freed   atomic.Bool     // the handler may have made room for what is held
-	wanted  bool            // selectReady: it is worth a read
-	blocked bool            // there was no room to write
-	at      int             // bytes of the outbox that are written
-	full    bool            // the outbox is not written yet
+	ring    *shm.Ring   // is sock, where that may go through a ring
+	place   int         // in the poller; -1: not in it
+	beside  int         // of the verbs stream
+	ready   bool        // there may be something to read
+	held    bool        // what has been read waits for the handler
+	unsent  atomic.Bool // there may be something new to write
+	freed   atomic.Bool // the handler may have made room for what is held
+	wanted  bool        // selectReady: it is worth a read
+	blocked bool        // there was no room to write
+	at      int         // bytes of the outbox that are written
+	full    bool        // the outbox is not written yet
 
 	// Of a link that a verbs stream carries.
 	alarm bool      // there may be news of the connection

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 const (
@@ -42,7 +43,7 @@ const (
 // looks after the links.
 type Loop struct {
 	set      *link.Set
-	segments *transport.Segments // rings; under the set's lock
+	segments *shm.Segments // rings; under the set's lock
 	bell     *transport.Waker
 	asleep   atomic.Bool // the caller sleeps: news must ring the bell
 	watcher  sync.WaitGroup
@@ -67,7 +68,7 @@ var loops atomic.Int32
 
 // New returns the driver of a set whose connections are bare sockets. It makes and opens rings by
 // segments, which may change under the set's lock.
-func New(s *link.Set, segments *transport.Segments) (link.Driver, error) {
+func New(s *link.Set, segments *shm.Segments) (link.Driver, error) {
 	bell, err := transport.NewWaker()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // Ring returns the carrier of a shared-memory ring.
@@ -18,7 +19,7 @@ type ringCarrier struct{ c *conn }
 
 // Offer makes the ring's segment, and returns where it is.
 func (r ringCarrier) Offer() ([]byte, error) {
-	seg, err := r.c.d.segments.Make(transport.PipeBytes, 0)
+	seg, err := r.c.d.segments.Make(shm.RingBytes, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +45,13 @@ func (r ringCarrier) SwitchIn() {
 }
 
 // putRing puts a ring over the socket. first: this rank has made the segment.
-func (c *conn) putRing(seg *transport.Segment, first bool) error {
+func (c *conn) putRing(seg *shm.Segment, first bool) error {
 	s, ok := c.sock.(*transport.Socket)
 	if !ok {
 		seg.Close()
 		return fmt.Errorf("the link to %s has no socket of its own", link.RankAt(c.l.Rank, c.l.Host))
 	}
-	p, err := transport.NewPipe(s, seg, first)
+	p, err := shm.NewRing(s, seg, first)
 	if err != nil {
 		seg.Close()
 		return err
@@ -61,7 +62,7 @@ func (c *conn) putRing(seg *transport.Segment, first bool) error {
 
 // appendWhere appends the payload of an offer: process (4 bytes), descriptor (4), size in bytes (8),
 // nonce (16).
-func appendWhere(dst []byte, w transport.Location) []byte {
+func appendWhere(dst []byte, w shm.Location) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, uint32(w.PID))
 	dst = le.AppendUint32(dst, uint32(w.FD))
@@ -69,7 +70,7 @@ func appendWhere(dst []byte, w transport.Location) []byte {
 	return append(dst, w.Nonce[:]...)
 }
 
-func decodeWhere(b []byte) (w transport.Location) {
+func decodeWhere(b []byte) (w shm.Location) {
 	le := binary.LittleEndian
 	w.PID, w.FD, w.Bytes = int32(le.Uint32(b)), int32(le.Uint32(b[4:])), int64(le.Uint64(b[8:]))
 	copy(w.Nonce[:], b[16:])

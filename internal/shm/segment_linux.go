@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package transport
+package shm
 
 import (
 	"crypto/rand"
@@ -118,7 +118,7 @@ func (s *Segment) Commit(lo, hi int) error {
 // OpenSegment opens and maps the segment of another process, and verifies it.
 func OpenSegment(w Location) (*Segment, error) {
 	if w.Bytes < SegmentHead || w.Bytes > 1<<40 || w.Arena < 0 || w.Arena > 1<<46 {
-		return nil, fmt.Errorf("transport: invalid location of a segment: %d bytes, arena of %d", w.Bytes, w.Arena)
+		return nil, fmt.Errorf("shm: invalid location of a segment: %d bytes, arena of %d", w.Bytes, w.Arena)
 	}
 	path := fmt.Sprintf("/proc/%d/fd/%d", w.PID, w.FD)
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)

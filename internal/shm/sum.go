@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package shm
 
 import (
 	"unsafe"
@@ -14,26 +14,26 @@ type Task struct {
 	Kind     kernels.Kind
 	Op       kernels.Op
 	Dst, Src []byte
-	Codes    []sumCode
-	Part     bool              // of a job that has other machines
-	Among    *schedule.Program // then, of who leads this one, with those who lead the others
+	Programs []Program
+	Part     bool              // the ranks of this host sum a part, and other hosts follow
+	Among    *schedule.Program // then, on the leader: the program with the leaders of the other hosts
 }
 
 // summer sums what lies in the memory of several ranks.
 type summer struct {
-	temps [][]byte         // of SharedBlock
+	temps [][]byte         // of Block
 	ops   []unsafe.Pointer // the operands of a fold
 	dsts  []unsafe.Pointer // where its result goes
-	acc   []byte           // of SharedBlock
+	acc   []byte           // of Block
 }
 
 // over sums the bytes lo … hi-1 of a vector. from are the contributions by rank, to the
 // places of the result; both begin at the byte base of the vector.
 func (s *summer) over(t *Task, lo, hi, base int, from, to []unsafe.Pointer) {
-	for i := range t.Codes {
-		c := &t.Codes[i]
+	for i := range t.Programs {
+		c := &t.Programs[i]
 		end := min(c.hi, hi)
-		block := SharedBlock
+		block := Block
 		if len(c.folds) == 1 && t.Op == kernels.Sum {
 			block = max(end-lo, 1) // nothing is kept on the way
 		}
@@ -44,9 +44,9 @@ func (s *summer) over(t *Task, lo, hi, base int, from, to []unsafe.Pointer) {
 }
 
 // block sums n bytes from at on.
-func (s *summer) block(t *Task, c *sumCode, at, n int, from, to []unsafe.Pointer) {
+func (s *summer) block(t *Task, c *Program, at, n int, from, to []unsafe.Pointer) {
 	for len(s.temps) < c.temps {
-		s.temps = append(s.temps, make([]byte, SharedBlock))
+		s.temps = append(s.temps, make([]byte, Block))
 	}
 	for i := range c.folds {
 		f := &c.folds[i]
@@ -76,7 +76,7 @@ func (s *summer) block(t *Task, c *sumCode, at, n int, from, to []unsafe.Pointer
 // reduce is fold for other operations.
 func (s *summer) reduce(t *Task, n int) {
 	if s.acc == nil {
-		s.acc = make([]byte, SharedBlock)
+		s.acc = make([]byte, Block)
 	}
 	acc := s.acc[:n]
 	a := unsafe.Slice((*byte)(s.ops[0]), n)

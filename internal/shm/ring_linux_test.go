@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package transport
+package shm
 
 import (
 	"bytes"
@@ -11,19 +11,21 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// pipeEnds returns the two ends of a pipe, as two processes would have them.
-func pipeEnds(t testing.TB) (a, b *Pipe) {
+// pipeEnds returns the two ends of a ring, as two processes would have them.
+func pipeEnds(t testing.TB) (a, b *Ring) {
 	t.Helper()
-	l, err := TCP.Listen(context.Background(), "127.0.0.1:0")
+	l, err := transport.TCP.Listen(context.Background(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	dialled := make(chan net.Conn, 1)
 	go func() {
-		c, err := TCP.Dial(context.Background(), l.Addr().String())
+		c, err := transport.TCP.Dial(context.Background(), l.Addr().String())
 		if err != nil {
 			t.Error(err)
 		}
@@ -33,7 +35,7 @@ func pipeEnds(t testing.TB) (a, b *Pipe) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seg, err := NewSegment(PipeBytes, 0)
+	seg, err := NewSegment(RingBytes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +43,12 @@ func pipeEnds(t testing.TB) (a, b *Pipe) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := func(c net.Conn, s *Segment, first bool) *Pipe {
-		sock, err := NewSocket(c)
+	end := func(c net.Conn, s *Segment, first bool) *Ring {
+		sock, err := transport.NewSocket(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := NewPipe(sock, s, first)
+		p, err := NewRing(sock, s, first)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,8 +60,8 @@ func pipeEnds(t testing.TB) (a, b *Pipe) {
 }
 
 // turnBoth switches both directions to memory.
-func turnBoth(a, b *Pipe) {
-	for _, p := range [...]*Pipe{a, b} {
+func turnBoth(a, b *Ring) {
+	for _, p := range [...]*Ring{a, b} {
 		p.SwitchIn()
 		p.SwitchOut()
 	}
@@ -71,13 +73,13 @@ func TestPipeCarries(t *testing.T) {
 	const total = 5 << 20
 	a, b := pipeEnds(t)
 	turnBoth(a, b)
-	run := func(p *Pipe, seed uint64) error {
+	run := func(p *Ring, seed uint64) error {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		send, want := rand.NewChaCha8([32]byte{byte(seed)}), rand.NewChaCha8([32]byte{byte(3 - seed)})
 		out, buf := make([]byte, 300<<10), make([]byte, 300<<10)
 		var left []byte
 		sent, got := 0, 0
-		var poll Poller
+		var poll transport.Poller
 		deadline := time.Now().Add(30 * time.Second)
 		for sent < total || len(left) > 0 || got < total {
 			if time.Now().After(deadline) {
@@ -92,13 +94,13 @@ func TestPipeCarries(t *testing.T) {
 			if len(left) > 0 {
 				k := rng.IntN(len(left) + 1)
 				n, err := p.Write(left[:k], left[k:])
-				if err != nil && err != ErrAgain {
+				if err != nil && err != transport.ErrAgain {
 					return err
 				}
 				left, moved = left[n:], n > 0
 			}
 			n, err := p.Read(buf[:1+rng.IntN(len(buf))])
-			if err != nil && err != ErrAgain {
+			if err != nil && err != transport.ErrAgain {
 				return err
 			}
 			expect := make([]byte, n)
@@ -144,9 +146,9 @@ func TestPipeEnds(t *testing.T) {
 	if n, err := b.Read(got); string(got[:n]) != "last words" || err != nil {
 		t.Errorf("got %q, %v", got[:n], err)
 	}
-	err := ErrAgain
+	err := transport.ErrAgain
 	for range 2 * pollsPerSocketRead { // without a wake-up
-		if _, err = b.Read(got); err != ErrAgain {
+		if _, err = b.Read(got); err != transport.ErrAgain {
 			break
 		}
 	}
@@ -162,10 +164,10 @@ func TestPipeClosed(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Write([]byte("x"), nil); err == nil || err == ErrAgain {
+	if _, err := a.Write([]byte("x"), nil); err == nil || err == transport.ErrAgain {
 		t.Errorf("write: %v", err)
 	}
-	if _, err := a.Read(make([]byte, 1)); err == nil || err == ErrAgain {
+	if _, err := a.Read(make([]byte, 1)); err == nil || err == transport.ErrAgain {
 		t.Errorf("read: %v", err)
 	}
 	if a.Disarm(); a.Arm(true, true) || a.Pending() || a.Room() {
@@ -177,21 +179,21 @@ func TestPipeClosed(t *testing.T) {
 func TestPipeDistrusts(t *testing.T) {
 	a, b := pipeEnds(t)
 	turnBoth(a, b)
-	a.out.written.Store(RingSize + 1)
-	if _, err := b.Read(make([]byte, 10)); err != errRing {
+	a.out.written.Store(bufferSize + 1)
+	if _, err := b.Read(make([]byte, 10)); err != errBuffer {
 		t.Errorf("read: %v", err)
 	}
 	a.out.written.Store(0)
 	b.in.read.Store(5)
-	if _, err := a.Write([]byte("x"), nil); err != errRing {
+	if _, err := a.Write([]byte("x"), nil); err != errBuffer {
 		t.Errorf("write: %v", err)
 	}
 }
 
-// Until it switches, each direction of a pipe uses the socket.
+// Until it switches, each direction of a ring uses the socket.
 func TestPipeTurns(t *testing.T) {
 	a, b := pipeEnds(t)
-	say := func(from, to *Pipe, words string) {
+	say := func(from, to *Ring, words string) {
 		t.Helper()
 		if n, err := from.Write([]byte(words), nil); n != len(words) || err != nil {
 			t.Fatalf("%d, %v", n, err)
@@ -199,7 +201,7 @@ func TestPipeTurns(t *testing.T) {
 		got := make([]byte, 100)
 		for range 1000 {
 			n, err := to.Read(got)
-			if err == ErrAgain {
+			if err == transport.ErrAgain {
 				time.Sleep(time.Millisecond)
 				continue
 			}

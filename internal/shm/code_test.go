@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package shm
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // written is what a code computes, with parentheses.
-func (c sumCode) written() string {
+func (c Program) written() string {
 	temps := make([]string, c.temps)
 	text := ""
 	for _, f := range c.folds {
@@ -42,7 +42,7 @@ func TestCodesKeepTheOrder(t *testing.T) {
 		for size := 2; size <= 33; size++ {
 			s := schedule.Spec{Schedule: name, Size: size, Bytes: 4096, Elem: 4}
 			sums := s.Sums()
-			for i, c := range codeOf(sums, false) {
+			for i, c := range Compile(sums, false) {
 				if got, want := c.written(), sums[i].String(); got != want || c.lo != sums[i].Lo || c.hi != sums[i].Hi {
 					t.Fatalf("%v of %d: got %s, want %s", name, size, got, want)
 				}
@@ -57,15 +57,15 @@ func TestCodesAreShort(t *testing.T) {
 	const j = schedule.Join
 	for _, c := range []struct {
 		expr []int32
-		want []foldCode
+		want []sumN
 	}{
-		{[]int32{0, 1, j, 2, j, 3, j}, []foldCode{{-1, []int32{0, 1, 2, 3}}}},
-		{[]int32{0, 2, 3, j, j, 1, j}, []foldCode{{-1, []int32{2, 3, 0, 1}}}}, // (0+(2+3))+1
-		{[]int32{0, 1, j, 2, 3, j, j}, []foldCode{{0, []int32{2, 3}}, {-1, []int32{0, 1, -1}}}},
-		{[]int32{5}, []foldCode{{-1, []int32{5}}}},
+		{[]int32{0, 1, j, 2, j, 3, j}, []sumN{{-1, []int32{0, 1, 2, 3}}}},
+		{[]int32{0, 2, 3, j, j, 1, j}, []sumN{{-1, []int32{2, 3, 0, 1}}}}, // (0+(2+3))+1
+		{[]int32{0, 1, j, 2, 3, j, j}, []sumN{{0, []int32{2, 3}}, {-1, []int32{0, 1, -1}}}},
+		{[]int32{5}, []sumN{{-1, []int32{5}}}},
 	} {
-		got := codeOf([]schedule.Sum{{Lo: 0, Hi: 4, Expr: c.expr}}, true)
-		if d := cmp.Diff(c.want, got[0].folds, cmp.AllowUnexported(foldCode{})); d != "" {
+		got := Compile([]schedule.Sum{{Lo: 0, Hi: 4, Expr: c.expr}}, true)
+		if d := cmp.Diff(c.want, got[0].folds, cmp.AllowUnexported(sumN{})); d != "" {
 			t.Errorf("%v:\n%s", schedule.Sum{Expr: c.expr}, d)
 		}
 	}

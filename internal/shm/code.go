@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package shm
 
 import (
 	"math/bits"
@@ -8,27 +8,27 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
-// sumCode is how a range of a vector is summed in shared memory: folds, one after the
+// Program is how a range of a vector is summed in shared memory: folds, one after the
 // other. The last one makes the result.
-type sumCode struct {
+type Program struct {
 	lo, hi int
-	folds  []foldCode
+	folds  []sumN
 	temps  int // how many sums must be kept on the way
 }
 
-// foldCode is ((of[0] + of[1]) + of[2]) + …; the operands are ranks, or ^t for the
+// sumN is ((of[0] + of[1]) + of[2]) + …; the operands are ranks, or ^t for the
 // sum in the t-th place.
-type foldCode struct {
+type sumN struct {
 	into int // the place; -1: it is the result
 	of   []int32
 }
 
-// codeOf makes folds of sums, as long as they can be. What commutes may change places, for then
+// Compile makes folds of sums, as long as they can be. What commutes may change places, for then
 // the bits stay: a + b is b + a.
-func codeOf(sums []schedule.Sum, commutes bool) []sumCode {
-	var codes []sumCode
+func Compile(sums []schedule.Sum, commutes bool) []Program {
+	var codes []Program
 	for _, x := range sums {
-		c := coder{commutes: commutes, code: sumCode{lo: x.Lo, hi: x.Hi}}
+		c := coder{commutes: commutes, prog: Program{lo: x.Lo, hi: x.Hi}}
 		var stack [][]int32
 		for _, r := range x.Expr {
 			if r != schedule.Join {
@@ -40,7 +40,7 @@ func codeOf(sums []schedule.Sum, commutes bool) []sumCode {
 			stack = stack[:top]
 		}
 		c.fold(-1, stack[0])
-		codes = append(codes, c.code)
+		codes = append(codes, c.prog)
 	}
 	return codes
 }
@@ -48,7 +48,7 @@ func codeOf(sums []schedule.Sum, commutes bool) []sumCode {
 // coder makes the code of one sum.
 type coder struct {
 	commutes bool
-	code     sumCode
+	prog     Program
 	used     uint64 // places that hold what is still wanted
 }
 
@@ -62,14 +62,14 @@ func (c *coder) join(a, b []int32) []int32 {
 	}
 	t := bits.TrailingZeros64(^c.used)
 	c.used |= 1 << t
-	c.code.temps = max(c.code.temps, t+1)
+	c.prog.temps = max(c.prog.temps, t+1)
 	c.fold(t, b)
 	return append(a, ^int32(t))
 }
 
 // fold ends a fold. Its operands are wanted no more.
 func (c *coder) fold(into int, of []int32) {
-	c.code.folds = append(c.code.folds, foldCode{into, of})
+	c.prog.folds = append(c.prog.folds, sumN{into, of})
 	for _, x := range of {
 		if x < 0 {
 			c.used &^= 1 << ^x

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // makeShared is the plan of an all-reduce where ranks share memory. Those of a machine sum
@@ -13,7 +14,7 @@ import (
 // none.
 func (p *Plans) makeShared(s schedule.Spec) plan {
 	if len(p.Hosts[0]) == s.Size {
-		return plan{Name: s.Schedule, Codes: codeOf(s.Sums(), !s.Ordered)}
+		return plan{Name: s.Schedule, Programs: shm.Compile(s.Sums(), !s.Ordered)}
 	}
 	groups, name := Divide(s, p.Hosts)
 	self := slices.IndexFunc(groups, func(g []int) bool { return slices.Contains(g, p.rank) })
@@ -39,7 +40,7 @@ func (p *Plans) makeShared(s schedule.Spec) plan {
 				}
 			}
 		}
-		made.Codes, made.Part = codeOf(part, !s.Ordered), true
+		made.Programs, made.Part = shm.Compile(part, !s.Ordered), true
 	}
 	return made
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package transport
+package shm
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoSegment means that processes cannot share memory on this system.
-var ErrNoSegment = errors.New("transport: shared memory between processes needs Linux")
+var ErrNoSegment = errors.New("shm: shared memory between processes needs Linux")
 
 // Segment is memory that processes of one machine share. It has no name. A process that
 // may open it gets its Location, and verifies by the nonce at its beginning that

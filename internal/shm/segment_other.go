@@ -2,10 +2,9 @@
 
 //go:build !linux
 
-package transport
+package shm
 
 import (
-	"runtime"
 	"sync/atomic"
 )
 
@@ -35,6 +34,3 @@ func Park(*atomic.Uint32, uint32) {}
 
 // Wake does nothing: there are no segments.
 func Wake(*atomic.Uint32) {}
-
-// Yield lets other goroutines run.
-func Yield() { runtime.Gosched() }
