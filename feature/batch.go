@@ -45,7 +45,7 @@ type Example struct {
 	FeatLo, FeatHi uint32  // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
 }
 
-// Count is the number of features as vw counts them.
+// Count returns the number of features as vw counts them.
 func (e *Example) Count() int { return int(e.FeatHi - e.FeatLo + e.Hidden) }
 
 // Labeled reports whether the example has a label.

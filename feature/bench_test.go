@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// benchText is a file of the benchmarks' shape: sparse with a vocabulary of a
+// benchText returns a file of the benchmarks' shape: sparse with a vocabulary of a
 // million names, or dense with a hundred columns. GVW_BENCH_TEXT names a file to
 // take instead.
 func benchText(b *testing.B, dense bool) [][]byte {

@@ -110,10 +110,10 @@ func (b *Builder) init(cfg *Config) error {
 	return nil
 }
 
-// Default is the namespace without a name.
+// Default returns the namespace without a name.
 func (b *Builder) Default() Namespace { return Namespace{Byte: ' ', Salt: b.salt} }
 
-// Namespace is the namespace of that name. vw's JSON knows names that are
+// Namespace returns the namespace of that name. vw's JSON knows names that are
 // empty; their first byte is 0.
 func (b *Builder) Namespace(name []byte) Namespace {
 	ns := Namespace{Salt: b.hash(name, b.seed), Name: name}

@@ -56,7 +56,7 @@ func (b *Builder) class(word []byte) float32 {
 // maxClass is the largest number that labels tell from the next one.
 const maxClass = 1 << 24
 
-// numbered are the numbers of named classes, from 1.
+// numbered returns the numbers of named classes, from 1.
 func numbered(names []string) map[string]float32 {
 	m := make(map[string]float32, len(names))
 	for i, name := range names {

@@ -129,7 +129,7 @@ func (c *Config) LineLimit() int {
 // Mask keeps the low Bits bits of a hash.
 func (c *Config) Mask() uint32 { return uint32(1<<c.Bits - 1) }
 
-// Index is the number of the weight of a named feature. The default namespace
+// Index returns the number of the weight of a named feature. The default namespace
 // has the empty name.
 func (c *Config) Index(namespace, name string) uint32 {
 	hash := hasher(c.HashAll)
@@ -144,7 +144,7 @@ func (c *Config) Index(namespace, name string) uint32 {
 // were not given.
 type Setting struct{ Name, Value string }
 
-// Shaping are the options that shape examples before their interactions: what a
+// Shaping returns the options that shape examples before their interactions: what a
 // cache must agree on, Bits, HashAll, HashSeed and NoConstant aside.
 func (c *Config) Shaping() []Setting {
 	sorted := ""
@@ -175,7 +175,7 @@ func (c *Config) Shaping() []Setting {
 	}
 }
 
-// Expanding are the options that say what interactions do to an example.
+// Expanding returns the options that say what interactions do to an example.
 func (c *Config) Expanding() []Setting {
 	how := ""
 	if c.Permutations {
@@ -207,7 +207,7 @@ func Namespaces(lists []string) string {
 	return Escape(string(slices.Compact(all)))
 }
 
-// defaultSalt is the hash of the default namespace: vw hashes its empty name
+// defaultSalt returns the hash of the default namespace: vw hashes its empty name
 // with murmur whatever --hash says, but only when there is a seed.
 func (c *Config) defaultSalt() uint32 {
 	if c.HashSeed == 0 {

@@ -98,7 +98,7 @@ func (p *Parser) spell(dst *Batch, in Namespace, name []byte, v float32) {
 	}
 }
 
-// letter is the namespace in the names of affixes and spellings, with what
+// letter returns the namespace in the names of affixes and spellings, with what
 // follows it; nothing for the default one.
 func (ns Namespace) letter(after string) []byte {
 	if ns.Byte == ' ' {

@@ -82,7 +82,7 @@ func HashStrings(s []byte, seed uint32) uint32 {
 	return value + seed
 }
 
-// hasher is the function behind --hash.
+// hasher returns the function behind --hash.
 func hasher(all bool) func(s []byte, seed uint32) uint32 {
 	if all {
 		return Murmur3

@@ -175,7 +175,7 @@ func (x *Interactor) copy(dst *Batch, ex *Example, from []Feature, spans []Span,
 	put(false)
 }
 
-// size is the number of products of a term; more than MaxFeatures if that is
+// size returns the number of products of a term; more than MaxFeatures if that is
 // all that is to be known.
 func (x *Interactor) size(term []byte) uint64 {
 	total, run := uint64(1), uint64(0)

@@ -41,7 +41,7 @@ func (b *Builder) SetWeight(v float32) {
 	b.ex.Weight = v
 }
 
-// nextWord is the word that begins at text[i] or after blanks; nil: none.
+// nextWord returns the word that begins at text[i] or after blanks; nil: none.
 func nextWord(text []byte, i int) (word []byte, next int) {
 	for i < len(text) && text[i] == ' ' {
 		i++

@@ -10,10 +10,10 @@ package feature
 // two. Its cache has the numbers of weights alone, so that from there only n-grams,
 // which are made anew, have whole ones.
 
-// whole is the number of a feature whose hash is not cut: it has no name.
+// whole returns the number of a feature whose hash is not cut: it has no name.
 func whole(hash uint32) uint64 { return uint64(hash) }
 
-// wholeAffix is the number of the affix with that hash.
+// wholeAffix returns the number of the affix with that hash.
 func wholeAffix(hash uint32, code uint64) uint64 {
 	return uint64(hash) * (affixFactor + (code&15)*gram)
 }
@@ -83,7 +83,7 @@ func (b *Builder) limit(dst *Batch, lo, most, base int) (over float32) {
 	return over
 }
 
-// over is what vw's sum of the squares of a term's products has too much: it
+// over returns what vw's sum of the squares of a term's products has too much: it
 // multiplies the sums of the namespaces, but sums anew where one meets itself.
 func (x *Interactor) over(term []byte, from, products []Feature) float32 {
 	factor := float32(1)

@@ -203,7 +203,7 @@ func Unescape(s string) string {
 	return string(b)
 }
 
-// Escape is the inverse of Unescape: bytes that do not print become \xHH.
+// Escape returns the inverse of Unescape: bytes that do not print become \xHH.
 func Escape(s string) string {
 	var b []byte
 	for i := range len(s) {

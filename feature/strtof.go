@@ -60,7 +60,7 @@ func strtof(b []byte) (float32, int) {
 	return v, i + n
 }
 
-// decimalLength is the length of [0-9]*(.[0-9]*)?([eE][+-]?[0-9]+)? at the
+// decimalLength returns the length of [0-9]*(.[0-9]*)?([eE][+-]?[0-9]+)? at the
 // beginning of b; 0 without a digit before the exponent.
 func decimalLength(b []byte) int {
 	i := digits(b, isDecimal)
@@ -76,7 +76,7 @@ func decimalLength(b []byte) int {
 	return i + exponentLength(b[i:], 'e')
 }
 
-// hexLength is the length of 0[xX]hex*(.hex*)?([pP][+-]?[0-9]+)? at the
+// hexLength returns the length of 0[xX]hex*(.hex*)?([pP][+-]?[0-9]+)? at the
 // beginning of b; 0 if there is no such number.
 func hexLength(b []byte) int {
 	if len(b) < 3 || b[0] != '0' || b[1]|0x20 != 'x' {
@@ -95,7 +95,7 @@ func hexLength(b []byte) int {
 	return i + exponentLength(b[i:], 'p')
 }
 
-// exponentLength is the length of an exponent at the beginning of b, 0 if there
+// exponentLength returns the length of an exponent at the beginning of b, 0 if there
 // is no whole one.
 func exponentLength(b []byte, letter byte) int {
 	if len(b) == 0 || b[0]|0x20 != letter {
@@ -121,7 +121,7 @@ func hasExponent(b []byte, letter byte) bool {
 	return false
 }
 
-// nanPayload is the length of "(letters, digits and _)" at the beginning of b.
+// nanPayload returns the length of "(letters, digits and _)" at the beginning of b.
 func nanPayload(b []byte) int {
 	if len(b) == 0 || b[0] != '(' {
 		return 0

@@ -95,7 +95,7 @@ func (t *terms) of(spans []Span) ([][]byte, *LimitError) {
 	return all, nil
 }
 
-// count is how many fills there are, or more than maxTerms.
+// count returns how many fills there are, or more than maxTerms.
 func (t *terms) count(names, w int) uint64 {
 	n := uint64(1)
 	for i := range w {
@@ -111,7 +111,7 @@ func (t *terms) count(names, w int) uint64 {
 	return n
 }
 
-// fills are what w wildcards become. Each set of namespaces comes once, unless
+// fills returns what w wildcards become. Each set of namespaces comes once, unless
 // doubles are kept: in ascending order if there are two, else in descending order,
 // as in vw. It matters for the hash.
 func (t *terms) fills(names []byte, w int) [][]byte {

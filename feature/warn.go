@@ -59,5 +59,5 @@ func (p *Parser) malformed(expected string, i int) {
 	p.b.Fault(recovery, "malformed example! %s expected after : %q", expected, before)
 }
 
-// clip is the beginning of b, short enough for a message.
+// clip returns the beginning of b, short enough for a message.
 func clip(b []byte) []byte { return b[:min(len(b), maxQuote)] }

@@ -85,7 +85,7 @@ func (l Local) chmod(f *os.File) error {
 	return f.Chmod(l.Perm)
 }
 
-// asidePrefix is what the names of files under way begin with; who wrote one
+// asidePrefix returns what the names of files under way begin with; who wrote one
 // can be seen from outside.
 func asidePrefix(dir, base string, pid int) string {
 	return fmt.Sprintf("%s.%s.writing-%d-", dir, base, pid)

@@ -110,7 +110,7 @@ func (c *Calls) do(ended <-chan struct{}, op string, f func() error) error {
 	}
 }
 
-// pause is the time to the next log line or to the limit of a call, whichever comes first.
+// pause returns the time to the next log line or to the limit of a call, whichever comes first.
 func (c *Calls) pause(waited time.Duration) time.Duration {
 	if c.within > 0 {
 		return min(sayHung, c.within-waited)

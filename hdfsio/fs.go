@@ -62,7 +62,7 @@ type Capable interface {
 	Caps(name string) (Caps, error)
 }
 
-// CapsOf is what a file system is good at; one that does not say is taken for local.
+// CapsOf returns what a file system is good at; one that does not say is taken for local.
 func CapsOf(fsys FS, name string) (Caps, error) {
 	if c, ok := fsys.(Capable); ok {
 		return c.Caps(name)

@@ -65,7 +65,7 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%v, rank %d of %d", s.Kind, s.Rank, s.Total)
 }
 
-// cut is the interval of text positions that is this rank's by bytes.
+// cut returns the interval of text positions that is this rank's by bytes.
 func (s Shard) cut(size int64) (lo, hi int64) {
 	return share(size, s.Rank, s.Total), share(size, s.Rank+1, s.Total)
 }

@@ -28,7 +28,7 @@ type Part struct {
 // Open reads the part's text from its first line on. The end of ctx ends the reads.
 func (p Part) Open(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx) }
 
-// Split gives a rank its parts of some files, in order. There is always at
+// Split returns a rank its parts of some files, in order. There is always at
 // least one part, which may be empty.
 func Split(ctx context.Context, fsys FS, names []string, s Shard) ([]Part, error) {
 	if err := s.Validate(); err != nil {
@@ -193,7 +193,7 @@ func sizeUp(ctx context.Context, fsys FS, in Info) (extent, error) {
 	return extent{size: size, compressed: compressed}, err
 }
 
-// textSize is the number of bytes of text in a file.
+// textSize returns the number of bytes of text in a file.
 func textSize(ctx context.Context, fsys FS, in Info) (size int64, compressed bool, err error) {
 	raw, err := fsys.Open(ctx, in.Name, 0)
 	if err != nil {

@@ -164,7 +164,7 @@ func (u *URLs) Mkdir(ctx context.Context, name string) error {
 	return fsys.Mkdir(ctx, name)
 }
 
-// Caps says what a name's file system is good at.
+// Caps returns what a name's file system is good at.
 func (u *URLs) Caps(name string) (Caps, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (u *URLs) Caps(name string) (Caps, error) {
 	return CapsOf(fsys, name)
 }
 
-// Blocks says where a file's pieces are.
+// Blocks returns where a file's pieces are.
 func (u *URLs) Blocks(ctx context.Context, name string) ([]Block, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {

@@ -108,7 +108,7 @@ func (w *Watched) RemoveAside(name string, pid int) error {
 	return w.do("remove", name, w.Within, func() error { return f.RemoveAside(name, pid) }, nil)
 }
 
-// Caps is what the file system below is good at.
+// Caps returns what the file system below is good at.
 func (w *Watched) Caps(name string) (Caps, error) { return CapsOf(w.FS, name) }
 
 // Blocks tells where a file is, if the file system below can.

@@ -10,7 +10,7 @@ var _ Loss = expectile{}
 
 func (expectile) Name() string { return "expectile" }
 
-// side is the weight of the prediction's side.
+// side returns the weight of the prediction's side.
 func (e expectile) side(p, y float32) float32 {
 	if y < p {
 		return e.q

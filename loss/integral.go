@@ -2,7 +2,7 @@
 
 package loss
 
-// Integral is the factor that makes Loss the integral of First: 1, but for
+// Integral returns the factor that makes Loss the integral of First: 1, but for
 // vw's poisson loss, a deviance, which is twice the negative log-likelihood that
 // its derivatives belong to. A method that compares a decrease of the loss with
 // a derivative needs it.

@@ -53,7 +53,7 @@ type Loss interface {
 // bounded is a loss whose range of predictions does not follow the labels.
 type bounded interface{ bounds() Range }
 
-// DefaultRange is the range of predictions before the first example. Unless it
+// DefaultRange returns the range of predictions before the first example. Unless it
 // is fixed it follows the labels; it always contains 0, as vw's.
 func DefaultRange(l Loss) (r Range, fixed bool) {
 	if b, ok := l.(bounded); ok {
@@ -65,7 +65,7 @@ func DefaultRange(l Loss) (r Range, fixed bool) {
 // picky is a loss that makes sense for some labels only.
 type picky interface{ labels() Range }
 
-// Labels is the range of labels that the loss is made for; false: any. Labels
+// Labels returns the range of labels that the loss is made for; false: any. Labels
 // outside are computed with all the same, as in vw.
 func Labels(l Loss) (r Range, ok bool) {
 	if p, ok := l.(picky); ok {

@@ -31,7 +31,7 @@ func (squared) Loss(r Range, p, y float32) float32 {
 	return (p - y) * (p - y)
 }
 
-// continued is the loss of a prediction that is beyond the border of the range
+// continued returns the loss of a prediction that is beyond the border of the range
 // by excess, for a label inside by inside.
 func continued(inside, excess float32) float32 {
 	return float32(inside*inside) + float32(2*inside*excess)

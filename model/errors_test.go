@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 )
 
-// sample is a small model with all that a header can hold.
+// sample returns a small model with all that a header can hold.
 func sample(resume bool) *Regressor {
 	r := &Regressor{
 		Header: Header{

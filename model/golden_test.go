@@ -31,7 +31,7 @@ func goldenModels(t testing.TB) []string {
 	return paths
 }
 
-// sharedRoot is the folder of reference data beside the repository, or "" (a
+// sharedRoot returns the folder of reference data beside the repository, or "" (a
 // path in which nothing is found).
 func sharedRoot() string {
 	if root := os.Getenv("GVW_SHARED"); root != "" {

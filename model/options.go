@@ -43,7 +43,7 @@ func isName(s string) bool {
 // isFlag tells an option's name from a value that begins with dashes.
 func isFlag(s string) bool { return strings.HasPrefix(s, "--") && isName(s[2:]) }
 
-// vwOrder is the order in which vw keeps options: by name, but those that
+// vwOrder returns the order in which vw keeps options: by name, but those that
 // filter namespaces, and the state of its random numbers, at the end.
 func vwOrder(a, b Option) int {
 	late := func(o Option) int {
@@ -75,7 +75,7 @@ func AppendOptions(dst []byte, options []Option) []byte {
 	return dst
 }
 
-// ParseOptions is the inverse of AppendOptions. It also takes the forms of
+// ParseOptions returns the inverse of AppendOptions. It also takes the forms of
 // older versions: --name=value, and several values after one name.
 func ParseOptions(text string) ([]Option, error) {
 	var options []Option

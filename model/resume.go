@@ -69,7 +69,7 @@ func (r *Resume) fields() []resumeField {
 	})
 }
 
-// each is a number that every model has its own of.
+// each returns a number that every model has its own of.
 func (r *Resume) each(name string, since version, one *float64, of func(*ModelSums) *float64) []resumeField {
 	if r.Models == nil {
 		return []resumeField{{name, since, one}}

@@ -76,7 +76,7 @@ func run(ctx context.Context, bin, data, out string) error {
 	return nil
 }
 
-// hybrid are the options of P passes of SGD and Q of L-BFGS.
+// hybrid returns the options of P passes of SGD and Q of L-BFGS.
 func hybrid(p, q int) []string {
 	return []string{"--hybrid", fmt.Sprintf("%d:%d", p, q), "--l2", l2}
 }

@@ -39,7 +39,7 @@ func newScores(spam []bool, margins []float64) scores {
 	return s
 }
 
-// auc is the chance that a spam has a greater margin than a ham, ties counted
+// auc returns the chance that a spam has a greater margin than a ham, ties counted
 // half: the area under the curve of true over false positives.
 func auc(spam []bool, margins []float64) float64 {
 	order := make([]int, len(margins))

@@ -94,7 +94,7 @@ func (s *site) show(cmd *exec.Cmd, background bool) {
 	fmt.Fprintf(s.talk, "$ %s%s\n", strings.Join(cmd.Args, " "), end)
 }
 
-// worker is the command line of one rank of the next job.
+// worker returns the command line of one rank of the next job.
 func (s *site) worker(ctx context.Context, dir string, rank int, options []string) *exec.Cmd {
 	args := slices.Concat([]string{
 		"-d", s.train, "--shard", "bytes", "--cache_file", filepath.Join(s.out, fmt.Sprintf("cache.%d", rank)),

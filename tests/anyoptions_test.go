@@ -82,7 +82,7 @@ type difference struct {
 	reason  string
 }
 
-// knownDifference is the one that explains the set; empty: none does.
+// knownDifference returns the one that explains the set; empty: none does.
 func knownDifference(units [][]string) string {
 	units = unitsOf(slices.Concat(units...))
 	for _, d := range knownDifferences {
@@ -201,7 +201,7 @@ func (c *anyCase) run(t *testing.T, who string, options []string) anyRun {
 	return r
 }
 
-// sharedText is what both programs write to stdout or stderr: without lines of their
+// sharedText returns what both programs write to stdout or stderr: without lines of their
 // logs, and with files called by one name.
 func sharedText(text, who string) string {
 	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool {
@@ -214,7 +214,7 @@ func sharedText(text, who string) string {
 // advice, or nothing), or one that gvw's note stands for.
 var laterLine = regexp.MustCompile(`^(\t[\w, ]+|You can use --leave_duplicate_interactions .*|l[12]_lambda should be nonnegative: .*|\[critical\] .*)?\n$`)
 
-// writes is the set, and the files of models.
+// writes returns the set, and the files of models.
 func (c *anyCase) writes() []string {
 	return append(c.words(), "-f", "OWN.model", "--readable_model", "OWN.text")
 }
@@ -344,7 +344,7 @@ func (o *outcomeOf) diverged() bool {
 		regexp.MustCompile(`average loss = -?(nan|inf)`).MatchString(o.talk)
 }
 
-// comparable is a file of a run. Of a readable model it leaves out the lines that say
+// comparable returns a file of a run. Of a readable model it leaves out the lines that say
 // what wrote it and with which options. Sparse weights are in the order of vw's hash
 // table. Models of several classes keep the sums of each, as vw's do with
 // --per_model_save_load. The calls of the log are each program's own.
@@ -375,7 +375,7 @@ func (c *anyCase) modelBody(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// textDiffers says where texts differ by more than numbers do that are computed in
+// textDiffers returns where texts differ by more than numbers do that are computed in
 // another order; empty: nowhere.
 func textDiffers(what, got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")

@@ -40,7 +40,7 @@ func newHybridJob(t *testing.T) *hybridJob {
 	return j
 }
 
-// args are a job's with logs of its own.
+// args returns a job's with logs of its own.
 func (j *hybridJob) args(more ...string) []string {
 	j.runs++
 	return append([]string{
@@ -51,7 +51,7 @@ func (j *hybridJob) args(more ...string) []string {
 
 func (j *hybridJob) logs() string { return filepath.Join(j.dir, "logs"+strconv.Itoa(j.runs)) }
 
-// rank0 is what rank 0 has said in the last run.
+// rank0 returns what rank 0 has said in the last run.
 func (j *hybridJob) rank0() string { return readFile(j.t, filepath.Join(j.logs(), "rank-00.log")) }
 
 // train runs a job to its end and returns the model.
@@ -82,7 +82,7 @@ func (j *hybridJob) slowly(more ...string) *process {
 	return p
 }
 
-// kept are the names of the checkpoints, with what is under way.
+// kept returns the names of the checkpoints, with what is under way.
 func (j *hybridJob) kept() []string {
 	j.t.Helper()
 	entries, err := os.ReadDir(j.dir)

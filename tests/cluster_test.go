@@ -33,7 +33,7 @@ func shards(t *testing.T, dir, path string, n int) []string {
 	return names
 }
 
-// clusterArgs are the options that make rank i one of n.
+// clusterArgs returns the options that make rank i one of n.
 func clusterArgs(port string, id, i, n int) []string {
 	return []string{
 		"--span_server", "127.0.0.1", "--span_server_port", port,

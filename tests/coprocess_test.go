@@ -160,7 +160,7 @@ func (f flushing) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// firstDifference is the first line that differs.
+// firstDifference returns the first line that differs.
 func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {

@@ -142,7 +142,7 @@ type outcome struct {
 	predictions []string
 }
 
-// diverged says that not all predictions, or the average loss, are finite.
+// diverged reports whether not all predictions, or the average loss, are finite.
 func (o *outcome) diverged() bool {
 	for _, p := range o.predictions {
 		if strings.Contains(p, "nan") || strings.Contains(p, "inf") {
@@ -193,7 +193,7 @@ func (c *drawnCase) outcome(name string, code int, talk string) outcome {
 	return outcome{code: code, talk: talk, predictions: strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")}
 }
 
-// distance is how far predictions are apart at most, absolutely or relatively,
+// distance returns how far predictions are apart at most, absolutely or relatively,
 // whichever is less, and where; infinite if they are not of the same lines.
 func distance(got, want []string) (most float64, line int) {
 	if len(got) != len(want) {
@@ -223,7 +223,7 @@ func distance(got, want []string) (most float64, line int) {
 	return most, line
 }
 
-// tokens are the numbers and the tag of a line: "0.5 tag", "1:0.2 2:0.8 tag".
+// tokens returns the numbers and the tag of a line: "0.5 tag", "1:0.2 2:0.8 tag".
 func tokens(line string) []string {
 	return strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == ':' })
 }

@@ -30,7 +30,7 @@ func (s *optionSet) unkept(text string) {
 	s.units = append(s.units, unit{strings.Fields(text), true, false})
 }
 
-// words are the arguments; forPrediction those that a model does not keep.
+// words returns the arguments; forPrediction those that a model does not keep.
 func (s *optionSet) words() (all, forPrediction []string) {
 	for _, u := range s.units {
 		all = append(all, u.words...)

@@ -133,7 +133,7 @@ func drawHead(rng *rand.Rand, kind labelKind) string {
 	return label + " "
 }
 
-// drawNamespaces are the names with which a line's namespaces begin; some come
+// drawNamespaces returns the names with which a line's namespaces begin; some come
 // twice, some have a factor.
 func drawNamespaces(rng *rand.Rand) []string {
 	names := []string{"a", "b", "c", "ab", "", "user", "A", "é"}

@@ -38,10 +38,10 @@ func (j *plainJob) restartWithout() {
 	j.serve()
 }
 
-// place is the folder of the run's own place.
+// place returns the folder of the run's own place.
 func (j *plainJob) place() string { return filepath.Join(j.dir, "_gvw", "one") }
 
-// kept is the one file there whose name begins so.
+// kept returns the one file there whose name begins so.
 func (j *plainJob) kept(what string) string {
 	j.t.Helper()
 	found, err := filepath.Glob(filepath.Join(j.place(), what+"-*"))

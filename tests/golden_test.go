@@ -131,7 +131,7 @@ func compareTable(t *testing.T, got, want string) {
 	}
 }
 
-// tableLines are the rows of the table and the lines of the summary, without
+// tableLines returns the rows of the table and the lines of the summary, without
 // what vw says about the cluster in between.
 func tableLines(text string) []string {
 	_, after, ok := strings.Cut(text, "predict features\n")
@@ -192,7 +192,7 @@ func compareTrace(t *testing.T, got, want string) {
 	compareLine(t, lineWith(got, "average loss"), lineWith(want, "average loss"), func(int) float64 { return tolTable })
 }
 
-// traceRows are the numbered rows of the trace, the tabs made blanks.
+// traceRows returns the numbered rows of the trace, the tabs made blanks.
 func traceRows(text string) []string {
 	var rows []string
 	for line := range strings.Lines(text) {

@@ -19,7 +19,7 @@ const (
 	slow    = 2 * time.Second
 )
 
-// paced is the plan of a rank whose passes take so long.
+// paced returns the plan of a rank whose passes take so long.
 func paced(pass time.Duration) string { return fmt.Sprintf("work:1,delay:%v", pass) }
 
 // straggle starts four ranks, of which rank 2 takes so long for a pass, and its duplicate.

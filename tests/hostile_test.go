@@ -161,7 +161,7 @@ func vitalsOf(t *testing.T, pid int) (v vitals) {
 	return v
 }
 
-// openFiles is how many files a process may have open: Go's programs raise the soft limit
+// openFiles returns how many files a process may have open: Go's programs raise the soft limit
 // to the hard one.
 func openFiles(t *testing.T) int {
 	t.Helper()

@@ -54,7 +54,7 @@ func (j *plainJob) serve() {
 	waitFor(j.t, "the server to listen on port "+j.port, func() bool { return dialable("127.0.0.1:" + j.port) })
 }
 
-// args are how a rank is started, with the data of a part, to write a file.
+// args returns how a rank is started, with the data of a part, to write a file.
 func (j *plainJob) args(rank, part int, model string) []string {
 	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[part], "-f", model, "--run_id", "one")
 	args = append(append(args, recovers...), j.more...)
@@ -92,7 +92,7 @@ func (j *plainJob) supervise() {
 	}
 }
 
-// job is what the server knows; nil: nothing.
+// job returns what the server knows; nil: nothing.
 func (j *plainJob) job() *protocol.JobStatus {
 	st, err := client.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
 	if err != nil || len(st.Jobs) != 1 {
@@ -142,7 +142,7 @@ func (j *plainJob) end(want string) {
 	}
 }
 
-// plainModel is the model of the job that nothing happens to.
+// plainModel returns the model of the job that nothing happens to.
 func plainModel(t *testing.T) string {
 	t.Helper()
 	j := newPlainJob(t)
@@ -151,7 +151,7 @@ func plainModel(t *testing.T) string {
 	return readFile(t, filepath.Join(j.dir, "model.0"))
 }
 
-// lines are the times of the lines of a log that match.
+// lines returns the times of the lines of a log that match.
 func lines(t *testing.T, log, match string) (at []time.Time) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`(?m)^time=(\S+) .*`+match).FindAllStringSubmatch(log, -1) {

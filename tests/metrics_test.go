@@ -112,7 +112,7 @@ func compareMeasures(t *testing.T, dir, python, script string, args ...string) {
 	t.Logf("%v", got.Metrics)
 }
 
-// learnedPython is a Python that has scikit-learn, or the test is skipped.
+// learnedPython returns a Python that has scikit-learn, or the test is skipped.
 func learnedPython(t *testing.T) string {
 	t.Helper()
 	python := realVW(t)[0]

@@ -18,7 +18,7 @@ var nextPort atomic.Int32
 
 func init() { nextPort.Store(12_000 + rand.Int32N(18_000)) }
 
-// freePort is a port on which nobody listens.
+// freePort returns a port on which nobody listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 1000 {

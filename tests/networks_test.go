@@ -31,7 +31,7 @@ const (
 	netHosts    = 5 // four ranks, and a machine to spare
 )
 
-// hostIP is the address of a host.
+// hostIP returns the address of a host.
 func hostIP(host int) string { return fmt.Sprintf("10.80.0.%d", host+1) }
 
 // inNetwork runs the test again in a process with a network of its own, or says that this
@@ -69,7 +69,7 @@ func inNetwork(t *testing.T) bool {
 	return false
 }
 
-// took are the lines that say how long each test took.
+// took returns the lines that say how long each test took.
 func took(out string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(out, "\n"), func(l string) bool { return !strings.Contains(l, "--- ") }), "\n")
 }

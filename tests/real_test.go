@@ -67,7 +67,7 @@ func labels(t *testing.T, text string) []bool {
 	return y
 }
 
-// logLoss is the mean of -ln of the probability that p gave to the truth.
+// logLoss returns the mean of -ln of the probability that p gave to the truth.
 func logLoss(p []float64, y []bool) float64 {
 	const least = 1e-15
 	var sum float64
@@ -80,7 +80,7 @@ func logLoss(p []float64, y []bool) float64 {
 	return sum / float64(len(p))
 }
 
-// auc is the chance that a positive example scores above a negative one, ties
+// auc returns the chance that a positive example scores above a negative one, ties
 // counted half (the rank sum of Mann and Whitney).
 func auc(p []float64, y []bool) float64 {
 	order := make([]int, len(p))

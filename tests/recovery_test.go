@@ -29,7 +29,7 @@ type lost struct {
 	dir string
 }
 
-// restarted are the ranks that the launcher says it starts again.
+// restarted returns the ranks that the launcher says it starts again.
 func (l lost) restarted() (ranks []int) {
 	for _, m := range regexp.MustCompile(`gvw run: rank (\d+) has ended`).FindAllStringSubmatch(l.stderr, -1) {
 		rank, _ := strconv.Atoi(m[1]) // digits
@@ -38,19 +38,19 @@ func (l lost) restarted() (ranks []int) {
 	return ranks
 }
 
-// wired is how many epochs the job had.
+// wired returns how many epochs the job had.
 func (l lost) wired(t *testing.T) int {
 	t.Helper()
 	return strings.Count(readFile(t, filepath.Join(l.dir, "logs", "server.log")), `msg="job wired"`)
 }
 
-// struck says whether a fault has struck a rank.
+// struck reports whether a fault has struck a rank.
 func (l lost) struck(t *testing.T, rank int) bool {
 	t.Helper()
 	return strings.Contains(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), `msg="fault: `)
 }
 
-// processes is how many processes a rank had: each says what it reads.
+// processes returns how many processes a rank had: each says what it reads.
 func (l lost) processes(t *testing.T, rank int) int {
 	t.Helper()
 	return strings.Count(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), "Reading datafile = ")
@@ -78,7 +78,7 @@ func recoveryData(t *testing.T) string {
 	return strings.Join(lines[:400], "")
 }
 
-// workersOf are the processes of a launcher's ranks.
+// workersOf returns the processes of a launcher's ranks.
 func workersOf(launcher int) map[int]int {
 	found := map[int]int{}
 	for _, pid := range childrenOf(launcher) {
@@ -97,7 +97,7 @@ func workersOf(launcher int) map[int]int {
 	return found
 }
 
-// childrenOf are the processes that a process has started.
+// childrenOf returns the processes that a process has started.
 func childrenOf(parent int) (pids []int) {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
 	for _, name := range names {
@@ -109,7 +109,7 @@ func childrenOf(parent int) (pids []int) {
 	return pids
 }
 
-// statOf are the fields of a process from its state on; nil: there is none.
+// statOf returns the fields of a process from its state on; nil: there is none.
 func statOf(pid int) []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -118,7 +118,7 @@ func statOf(pid int) []string {
 	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 }
 
-// whole is the model of the job that nothing happens to.
+// whole returns the model of the job that nothing happens to.
 func whole(t *testing.T) string {
 	t.Helper()
 	l := lose(t, "")

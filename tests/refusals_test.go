@@ -38,7 +38,7 @@ func (s *site) write(name string, b []byte) string {
 	return path
 }
 
-// options are those that name a certificate that holds from a time on, and the site's
+// options returns those that name a certificate that holds from a time on, and the site's
 // authority.
 func (s *site) options(name string, from time.Time, hosts ...string) []string {
 	s.t.Helper()

@@ -28,7 +28,7 @@ type relays struct {
 
 const relayPort = 30000
 
-// relayIP is where a rank's relay listens, on the bridge.
+// relayIP returns where a rank's relay listens, on the bridge.
 func relayIP(rank int) string { return fmt.Sprintf("10.80.0.%d", 100+rank) }
 
 func modelOf(rank int) string { return fmt.Sprintf("model.%d", rank) }
@@ -60,7 +60,7 @@ func (r *relays) options(rank int) []string {
 	return []string{"--advertise", relayIP(rank), "--port_range", fmt.Sprintf("%d-%d", relayPort, relayPort)}
 }
 
-// carried is how much has gone through.
+// carried returns how much has gone through.
 func (r *relays) carried() int64 { return r.bytes.Load() }
 
 func (r *relays) serve(l net.Listener, to string) {

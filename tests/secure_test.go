@@ -25,7 +25,7 @@ func newKeyring(t *testing.T) keyring {
 
 func (k keyring) secret() []string { return []string{"--secret_file", filepath.Join(k.dir, "secret")} }
 
-// tls are the certificates of a server or a rank.
+// tls returns the certificates of a server or a rank.
 func (k keyring) tls(who string) []string {
 	in := func(name string) string { return filepath.Join(k.dir, "keys", name) }
 	return []string{"--tls_cert", in(who + ".crt"), "--tls_key", in(who + ".key"), "--tls_ca", in("ca.crt")}

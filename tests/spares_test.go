@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// spareOf is what the log of a spare says which rank it has taken; -1: none.
+// spareOf returns what the log of a spare says which rank it has taken; -1: none.
 func spareOf(t *testing.T, dir string, spare int) int {
 	t.Helper()
 	log := readFile(t, filepath.Join(dir, "logs", fmt.Sprintf("spare-%02d.log", spare)))
@@ -60,7 +60,7 @@ func TestSpareTakesAnyRank(t *testing.T) {
 	}
 }
 
-// peek is what is in a log by now.
+// peek returns what is in a log by now.
 func peek(dir, name string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, "logs", name)) // it may not be there yet
 	return string(b)
@@ -77,7 +77,7 @@ func startSparing(t *testing.T, dir, plan string, spares int, more ...string) *p
 	return start(t, dir, "env", append(append(args, recovers...), more...)...)
 }
 
-// sparePid is the process of a spare; its launcher has numbered them in the environment.
+// sparePid returns the process of a spare; its launcher has numbered them in the environment.
 func sparePid(t *testing.T, launcher, spare int) int {
 	t.Helper()
 	for _, pid := range childrenOf(launcher) {

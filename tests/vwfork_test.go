@@ -95,7 +95,7 @@ func validText(t *testing.T, path string) string {
 	return strings.ToValidUTF8(string(text), "?")
 }
 
-// answer is the next line.
+// answer returns the next line.
 func (v *forkedVW) answer(t *testing.T) string {
 	t.Helper()
 	if !v.out.Scan() {

@@ -83,7 +83,7 @@ func (b *bench) optimum(file, lambda string, script []string) error {
 	return nil
 }
 
-// least is the least objective: scikit-learn's by Newton's method, with what its
+// least returns the least objective: scikit-learn's by Newton's method, with what its
 // gradient says of the distance to the minimum, unless gvw's L-BFGS finds a lesser.
 func (r *race) least() (float64, error) {
 	newton, err := r.peer("least")
@@ -126,7 +126,7 @@ func (r *race) gvwLine(passes int) []string {
 	}
 }
 
-// after is the objective that gvw has come to after so many passes of L-BFGS.
+// after returns the objective that gvw has come to after so many passes of L-BFGS.
 func (r *race) after(passes int) (float64, error) {
 	if _, _, err := measure(r.gvwLine(passes)...); err != nil {
 		return 0, err

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tiny is a measurement that takes no time.
+// tiny returns a measurement that takes no time.
 func tiny() Config {
 	return Config{Ranks: 3, Sizes: []int{4, 1000}, Rounds: 2, PerSize: time.Millisecond, Transport: "mem"}
 }

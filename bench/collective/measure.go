@@ -76,7 +76,7 @@ func (m *meter) size(ctx context.Context, bytes int) error {
 	return m.check(ctx, v)
 }
 
-// plan is the number of batches that fit a time.
+// plan returns the number of batches that fit a time.
 func plan(per, batch time.Duration) int {
 	return min(max(int(per/max(batch, 1)), minBatches), maxBatches)
 }
@@ -98,7 +98,7 @@ func (m *meter) warm(ctx context.Context, v []float32) (calls int, us float64, e
 	}
 }
 
-// batch is one batch of back-to-back calls after a barrier. All ranks get the
+// batch returns one batch of back-to-back calls after a barrier. All ranks get the
 // same figures.
 func (m *meter) batch(ctx context.Context, v []float32, calls int) (Batch, error) {
 	if err := m.group.Barrier(ctx); err != nil {
@@ -156,7 +156,7 @@ func contribution(i, rank int) float32 { return float32(i%1021 + rank) }
 // exact is element i of the sum over n ranks.
 func exact(i, n int) float32 { return float32(n*(i%1021) + n*(n-1)/2) }
 
-// wrongAt is the first element of v that is not the exact sum; -1: none.
+// wrongAt returns the first element of v that is not the exact sum; -1: none.
 func wrongAt(v []float32, n int) int {
 	for i, x := range v {
 		if x != exact(i, n) {

@@ -160,7 +160,7 @@ func parseBatches(text []byte) ([]Batch, error) {
 	return batches, nil
 }
 
-// lastWords is the end of what a program said, on one line.
+// lastWords returns the end of what a program said, on one line.
 func lastWords(talk string) string {
 	lines := strings.Split(strings.TrimSpace(talk), "\n")
 	const most = 3

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// peers are the other systems that this machine has, and those that it lacks.
+// peers returns the other systems that this machine has, and those that it lacks.
 func peers(ctx context.Context, cfg Config) (found []system, absent []Absent) {
 	for _, look := range []func(context.Context, Config) (system, error){openMPI, mpich, xgboost, vw} {
 		s, err := look(ctx, cfg)

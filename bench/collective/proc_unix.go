@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cpuTime is the user and system time of this process.
+// cpuTime returns the user and system time of this process.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

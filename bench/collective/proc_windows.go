@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cpuTime is the user and kernel time of this process.
+// cpuTime returns the user and kernel time of this process.
 func cpuTime() time.Duration {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {

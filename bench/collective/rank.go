@@ -16,7 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Schedules are what Config.Schedules may name.
+// Schedules returns what Config.Schedules may name.
 func Schedules() []string {
 	names := []string{schedule.Auto.String()}
 	for _, n := range schedule.Names {
@@ -95,7 +95,7 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 	return g.Done(ctx)
 }
 
-// group is the configuration of the rank's group. What is measured here and
+// group returns the configuration of the rank's group. What is measured here and
 // not in training is said here.
 func (t task) group(n transport.Network) (allreduce.Config, error) {
 	name, err := schedule.ParseName(t.Schedule)

@@ -139,7 +139,7 @@ func figures(s system, cfg Config, batches []Batch) []Figure {
 	return out
 }
 
-// median is the middle of v, or the mean of the two middle ones. It sorts v.
+// median returns the middle of v, or the mean of the two middle ones. It sorts v.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	n := len(v)

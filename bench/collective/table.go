@@ -100,7 +100,7 @@ func (r *Result) ratios(b *strings.Builder, ours string) {
 	t.Flush()
 }
 
-// systems are the pairs of system and schedule, in the order of their turns.
+// systems returns the pairs of system and schedule, in the order of their turns.
 func (r *Result) systems() [][2]string {
 	var all [][2]string
 	for _, f := range r.Figures {
@@ -120,7 +120,7 @@ func (r *Result) figure(s [2]string, bytes int) (Figure, bool) {
 	return Figure{}, false
 }
 
-// best is the median of the best schedule of one of our systems.
+// best returns the median of the best schedule of one of our systems.
 func (r *Result) best(ours string, bytes int) float64 {
 	best := math.Inf(1)
 	for _, f := range r.Figures {
@@ -131,7 +131,7 @@ func (r *Result) best(ours string, bytes int) float64 {
 	return best
 }
 
-// size is a number of bytes as people say it.
+// size returns a number of bytes as people say it.
 func size(n int) string {
 	units := []string{"B", "KiB", "MiB", "GiB"}
 	u := 0
@@ -141,7 +141,7 @@ func size(n int) string {
 	return strconv.Itoa(n) + " " + units[u]
 }
 
-// micros is a time as people say it.
+// micros returns a time as people say it.
 func micros(us float64) string {
 	switch {
 	case us < 1e3:

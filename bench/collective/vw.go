@@ -72,7 +72,7 @@ func (v *vwPeer) turn(ctx context.Context) ([]Batch, error) {
 	return batches, nil
 }
 
-// batch is what passes cost beyond the first two.
+// batch returns what passes cost beyond the first two.
 func (v *vwPeer) batch(ctx context.Context, size int) (Batch, error) {
 	fewWall, fewCPU, err := v.job(ctx, size, fewPasses)
 	if err != nil {

@@ -80,7 +80,7 @@ func (c *child) stop() error {
 	return err
 }
 
-// memory is a line of the process's status, in MiB: VmRSS, or VmHWM for the most.
+// memory returns a line of the process's status, in MiB: VmRSS, or VmHWM for the most.
 func (c *child) memory(name string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	if err != nil {

@@ -74,7 +74,7 @@ func (b *comparison) row(w work) (vw, gvw sample, err error) {
 	return vw, gvw, nil
 }
 
-// line is the command line of a program.
+// line returns the command line of a program.
 func (b *comparison) line(i int, args []string) []string {
 	p := b.programs[i]
 	line := slices.Clone(p.command)

@@ -22,7 +22,7 @@ type work struct {
 // quadratic is how many lines are enough where each has a thousand features.
 const quadratic = 8000
 
-// works are the rows; dir is for what they need besides the data.
+// works returns the rows; dir is for what they need besides the data.
 func works(data, dir string) ([]work, error) {
 	sparse, dense := filepath.Join(data, "sparse.vw"), filepath.Join(data, "dense.vw")
 	short := filepath.Join(dir, "short.vw")

@@ -88,10 +88,10 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// atMost is how long both runs take if nothing helps the slow ranks.
+// atMost returns how long both runs take if nothing helps the slow ranks.
 func (c Config) atMost() time.Duration {
 	return time.Duration(2 * float64(c.Passes) * float64(c.Pass) * c.Factor * (1 + jitter))
 }
 
-// slow is how many ranks are.
+// slow returns how many ranks are.
 func (c Config) slow() int { return max(1, int(math.Round(c.Slow*float64(c.Ranks)))) }

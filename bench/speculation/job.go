@@ -193,7 +193,7 @@ func (j *job) launch(ctx context.Context) {
 	}
 }
 
-// lagging are the ranks that need another attempt and have none.
+// lagging returns the ranks that need another attempt and have none.
 func (j *job) lagging() (ranks []int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -71,7 +71,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return r, nil
 }
 
-// job is a run of the experiment.
+// job returns a run of the experiment.
 func (r *Result) job(duplicates bool) *job {
 	j := &job{
 		cfg: &r.Config, duplicates: duplicates, slowFrom: map[int]int{}, digests: map[[32]byte]bool{},

@@ -43,7 +43,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var le = binary.LittleEndian
 
-// width is the bytes of an index.
+// width returns the bytes of an index.
 func width(bits uint) int { return int(bits+7) / 8 }
 
 // An Encoder turns batches into blocks. It keeps scratch memory, so that a warm

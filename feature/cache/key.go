@@ -85,7 +85,7 @@ type StaleError struct {
 
 func (e *StaleError) Error() string { return fmt.Sprintf("cache %s: %s", e.File, e.Reason()) }
 
-// Reason is what differs, without the file's name.
+// Reason returns what differs, without the file's name.
 func (e *StaleError) Reason() string {
 	if e.Part == "input" {
 		return "it was made from other data, or the data has changed since"

@@ -161,7 +161,7 @@ func (r *Reader) corrupt(block, at int64, format string, args ...any) error {
 	return &CorruptError{File: r.name, Block: block, Offset: at, What: fmt.Sprintf(format, args...)}
 }
 
-// Totals is what the file says of itself.
+// Totals returns what the file says of itself.
 func (r *Reader) Totals() Totals { return r.totals }
 
 // Next reads the next block, into buf if that is large enough; io.EOF if there

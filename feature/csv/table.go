@@ -108,7 +108,7 @@ func find(cells []cell, label string) (int, error) {
 	return 0, fmt.Errorf("--label %s: no column has this name or number: there are %s%s", label, strings.Join(names, ", "), more)
 }
 
-// space is the namespace of that name.
+// space returns the namespace of that name.
 func (t *table) space(name string) *space {
 	for i := range t.spaces {
 		if t.spaces[i].name == name {

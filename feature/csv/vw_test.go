@@ -83,7 +83,7 @@ func sorted(example string) []string {
 	return parts
 }
 
-// rows are the lines of a file in testdata.
+// rows returns the lines of a file in testdata.
 func rows(t testing.TB, name string) [][]byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name + ".csv")

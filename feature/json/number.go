@@ -37,7 +37,7 @@ type numeral struct {
 	exponent int // of ten: what the digits behind the point take off
 }
 
-// digit is the next byte as a digit; above 9: it is none.
+// digit returns the next byte as a digit; above 9: it is none.
 func (n *numeral) digit() byte {
 	if n.i == len(n.line) {
 		return 0xff
@@ -87,7 +87,7 @@ func (n *numeral) read() (v float32, fault string) {
 	return float32(d), ""
 }
 
-// small is the number if it is whole and fits an integer.
+// small returns the number if it is whole and fits an integer.
 func (n *numeral) small() float32 {
 	if n.negative {
 		return float32(-int64(n.whole))

@@ -211,7 +211,7 @@ func (p *Parser) element(top *frame) *feature.MalformedError {
 	return nil
 }
 
-// namespace is the namespace of that name.
+// namespace returns the namespace of that name.
 func (p *Parser) namespace(name []byte) feature.Namespace {
 	ns := p.b.Namespace(name)
 	if p.named { // the next key may overwrite the name
@@ -222,7 +222,7 @@ func (p *Parser) namespace(name []byte) feature.Namespace {
 	return ns
 }
 
-// positionName is the name that vw shows for an element of an array: "[2]".
+// positionName returns the name that vw shows for an element of an array: "[2]".
 func (p *Parser) positionName(top *frame) []byte {
 	if !p.named {
 		return nil
@@ -251,7 +251,7 @@ func (p *Parser) textFeature(key, text []byte) {
 	}
 }
 
-// cut is the text up to its first byte 0, where it ends for vw.
+// cut returns the text up to its first byte 0, where it ends for vw.
 func cut(text []byte) []byte {
 	if k := bytes.IndexByte(text, 0); k >= 0 {
 		return text[:k]

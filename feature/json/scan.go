@@ -14,7 +14,7 @@ const maxQuote = 60 // bytes of the text that an error quotes
 
 func clip(b []byte) []byte { return b[:min(len(b), maxQuote)] }
 
-// fault says what is wrong at the next byte.
+// fault returns what is wrong at the next byte.
 func (p *Parser) fault(format string, args ...any) *feature.MalformedError {
 	return &feature.MalformedError{Column: p.i + 1, Text: "malformed JSON: " + fmt.Sprintf(format, args...)}
 }
@@ -118,7 +118,7 @@ func (p *Parser) readEscaped(buf *[]byte) ([]byte, *feature.MalformedError) {
 	return nil, p.fault("the text that ends here has no closing quote")
 }
 
-// unescape is the character for which \c stands; 0: none.
+// unescape returns the character for which \c stands; 0: none.
 func unescape(c byte) byte {
 	switch c {
 	case '"', '\\', '/':
@@ -159,7 +159,7 @@ func (p *Parser) escapedRune() (rune, *feature.MalformedError) {
 	return both, nil
 }
 
-// hex4 is the number of the \uXXXX at the next byte, which it does not consume.
+// hex4 returns the number of the \uXXXX at the next byte, which it does not consume.
 func (p *Parser) hex4() (r rune, ok bool) {
 	if len(p.line)-p.i < 6 || p.line[p.i] != '\\' || p.line[p.i+1] != 'u' {
 		return 0, false

@@ -45,7 +45,7 @@ func TestExamplesAreThoseOfVW(t *testing.T) {
 	}
 }
 
-// lines are those of testdata/lines.json.
+// lines returns those of testdata/lines.json.
 func lines(t testing.TB) [][]byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/lines.json")

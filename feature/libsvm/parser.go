@@ -125,7 +125,7 @@ func (p *Parser) more() bool {
 	return p.i < len(p.line)
 }
 
-// word is what stands up to the next blank.
+// word returns what stands up to the next blank.
 func (p *Parser) word() []byte {
 	start := p.i
 	for p.i < len(p.line) && !blank(p.line[p.i]) {
@@ -150,7 +150,7 @@ const maxQuote = 60 // bytes of the text that an error quotes
 
 func clip(b []byte) []byte { return b[:min(len(b), maxQuote)] }
 
-// fault says what is wrong at byte i.
+// fault returns what is wrong at byte i.
 func fault(i int, format string, args ...any) *feature.MalformedError {
 	return &feature.MalformedError{Column: i + 1, Text: fmt.Sprintf(format, args...)}
 }

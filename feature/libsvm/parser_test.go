@@ -26,7 +26,7 @@ func parser(t testing.TB, cfg feature.Config) *libsvm.Parser {
 	return p
 }
 
-// asText is what vw's text parser makes of a line.
+// asText returns what vw's text parser makes of a line.
 func asText(t interface {
 	Helper()
 	Fatal(args ...any)

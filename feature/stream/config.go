@@ -121,7 +121,7 @@ func (c *Config) calls(ctx context.Context) cache.Calls {
 	return c.Calls(ctx, c.Cache)
 }
 
-// key is what the cache must be a cache of.
+// key returns what the cache must be a cache of.
 func (c *Config) key() cache.Key {
 	key := cache.Key{Features: c.Feature, Format: c.Format.Name}
 	if c.anonymous() {

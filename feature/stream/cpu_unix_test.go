@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// cpuSeconds is the time that this process has spent on all cores.
+// cpuSeconds returns the time that this process has spent on all cores.
 func cpuSeconds(b *testing.B) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

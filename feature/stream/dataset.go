@@ -31,7 +31,7 @@ type pool struct {
 	spare free[*feature.Batch]
 }
 
-// pooled is the memory of the passes so far, room for n jobs and as many batches.
+// pooled returns the memory of the passes so far, room for n jobs and as many batches.
 func (d *Dataset) pooled(n int) *pool {
 	if d.pool == nil {
 		d.pool = &pool{make(free[*job], n), make(free[*feature.Batch], n)}
@@ -109,7 +109,7 @@ func (d *Dataset) probe() error {
 	return nil
 }
 
-// Plan is what the next pass will do, in vw's words; one or two lines.
+// Plan returns what the next pass will do, in vw's words; one or two lines.
 func (d *Dataset) Plan() string {
 	switch d.origin {
 	case makeCache:

@@ -44,7 +44,7 @@ func (c *column) AppendLine(dst *feature.Batch, line []byte, n int64) error {
 	return c.parser.AppendLine(dst, fmt.Appendf(nil, "%d '%s | %s:%s", n, c.name, c.name, feature.TrimLine(line)), n)
 }
 
-// values is n lines of numbers.
+// values returns n lines of numbers.
 func values(n int) string {
 	var b strings.Builder
 	for i := range n {

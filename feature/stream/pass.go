@@ -132,7 +132,7 @@ func (p *Pass) open(queue int) (read func() error, err error) {
 	return p.text.run, nil
 }
 
-// hand gives a job from the reader to Next and to the workers. False: the pass
+// hand returns a job from the reader to Next and to the workers. False: the pass
 // has ended.
 func (p *Pass) hand(j *job) bool {
 	j.out = make(chan *feature.Batch, 1)

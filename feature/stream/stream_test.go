@@ -25,7 +25,7 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 )
 
-// text is a source in memory.
+// text returns a source in memory.
 func text(name, s string) stream.Source {
 	return stream.Source{
 		Name:     name,
@@ -34,7 +34,7 @@ func text(name, s string) stream.Source {
 	}
 }
 
-// drawn is n lines with something wrong here and there.
+// drawn returns n lines with something wrong here and there.
 func drawn(seed uint64, n int) string {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var b strings.Builder
@@ -55,7 +55,7 @@ func drawn(seed uint64, n int) string {
 	return b.String()
 }
 
-// parsed is what the sources are, parsed line by line.
+// parsed returns what the sources are, parsed line by line.
 func parsed(t testing.TB, cfg stream.Config, texts ...string) *feature.Batch {
 	t.Helper()
 	p, err := feature.NewParser(cfg.Feature)

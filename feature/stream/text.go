@@ -112,7 +112,7 @@ func (t *textReader) begin(s *Source) (err error) {
 	return nil
 }
 
-// fileHeader is the header of the source's file; its line is still to come if the
+// fileHeader returns the header of the source's file; its line is still to come if the
 // source begins with it.
 func (t *textReader) fileHeader(s *Source) (*header, error) {
 	if s.Header == nil {

@@ -110,7 +110,7 @@ func left(t *testing.T, fsys hdfsio.FS, dir string) {
 	}
 }
 
-// noise is what no compression and no line makes smaller.
+// noise returns what no compression and no line makes smaller.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(2463534242)

@@ -46,7 +46,7 @@ type way struct {
 	make func(authority string) (b remote.Backend, as string, err error)
 }
 
-// ways are those that may be tried for a scheme, the best first.
+// ways returns those that may be tried for a scheme, the best first.
 func (c Config) ways(scheme string) ([]way, error) {
 	all := []way{{"native", c.native}, {"webhdfs", c.webhdfs}, {"pipe", c.pipe}}
 	switch scheme {
@@ -171,7 +171,7 @@ func (o *orNext) Put(path string, r io.Reader, perm fs.FileMode) error {
 	return b.Put(path, r, perm)
 }
 
-// Blocks says where the pieces of a file are, if any way to it can tell.
+// Blocks returns where the pieces of a file are, if any way to it can tell.
 func (o *orNext) Blocks(path string, size int64) ([]hdfsio.Block, error) {
 	if l, ok := o.Backend.(remote.Locator); ok {
 		return l.Blocks(path, size)

@@ -22,7 +22,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/siteconf"
 )
 
-// closedPort is an address where nobody listens.
+// closedPort returns an address where nobody listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,7 +33,7 @@ func closedPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// webNode is a name node that knows its root folder, and tells who asked.
+// webNode returns a name node that knows its root folder, and tells who asked.
 func webNode(t *testing.T) (address string, asked func() string) {
 	t.Helper()
 	var who string
@@ -45,7 +45,7 @@ func webNode(t *testing.T) (address string, asked func() string) {
 	return s.Listener.Addr().String(), func() string { return who }
 }
 
-// newConf is a cluster whose RPC and HTTP are at these addresses.
+// newConf returns a cluster whose RPC and HTTP are at these addresses.
 func newConf(rpc, web string) *siteconf.Conf {
 	c := &siteconf.Conf{Dir: "/etc/hadoop/conf"}
 	c.Set("fs.defaultFS", "hdfs://"+rpc)

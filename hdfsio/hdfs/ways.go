@@ -17,7 +17,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/webhdfs"
 )
 
-// native is the way by HDFS's own protocols.
+// native returns the way by HDFS's own protocols.
 func (c Config) native(authority string) (remote.Backend, string, error) {
 	nodes, err := c.Conf.NameNodes(authority, siteconf.RPC)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c Config) number(property string) (int, error) {
 	return int(n), nil
 }
 
-// kerberos is how to log in, and as whom, or what is missing for it.
+// kerberos returns how to log in, and as whom, or what is missing for it.
 func (c Config) kerberos() (*native.Kerberos, string, error) {
 	k := &native.Kerberos{Conf: c.KerberosConf, Cache: c.TicketCache, Keytab: c.Keytab, Principal: c.Principal, Service: c.Conf.Get("dfs.namenode.kerberos.principal")}
 	as := "the ticket in " + k.Cache
@@ -85,7 +85,7 @@ func missing(file string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// webhdfs is the way over HTTP to what an hdfs:// name means.
+// webhdfs returns the way over HTTP to what an hdfs:// name means.
 func (c Config) webhdfs(authority string) (remote.Backend, string, error) {
 	service := siteconf.HTTP
 	if c.Conf.HTTPSOnly() {
@@ -134,7 +134,7 @@ func (c Config) web(authority string, nodes []string, tls bool) (remote.Backend,
 	return b, as, nil
 }
 
-// token is the delegation token for a cluster; an error says why there is none.
+// token returns the delegation token for a cluster; an error says why there is none.
 func (c Config) token(authority string, nodes []string) (string, error) {
 	if c.TokenFile == "" {
 		return "", errors.New("there is none: HADOOP_TOKEN_FILE_LOCATION is not set (hdfs fetchdt FILE gets one)")
@@ -158,7 +158,7 @@ func (c Config) token(authority string, nodes []string) (string, error) {
 	return t.Encode(), nil
 }
 
-// pipe is the way by Hadoop's own client.
+// pipe returns the way by Hadoop's own client.
 func (c Config) pipe(authority string) (remote.Backend, string, error) {
 	if len(c.Command) == 0 {
 		return nil, "", errors.New("neither hdfs nor hadoop is in PATH or in HADOOP_HOME/bin")

@@ -98,7 +98,7 @@ func finish(f *hdfs.FileWriter) error {
 	}
 }
 
-// shape is how new files are cut and copied.
+// shape returns how new files are cut and copied.
 func (c *Client) shape(client *hdfs.Client) (replication int, blockSize int64, err error) {
 	replication, blockSize = c.cfg.Replication, c.cfg.BlockSize
 	if replication > 0 && blockSize > 0 {

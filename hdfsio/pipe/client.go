@@ -60,7 +60,7 @@ func (c *Client) String() string { return strings.Join(c.cfg.Command, " ") }
 // Seeks is false: the client begins at the beginning.
 func (c *Client) Seeks() bool { return false }
 
-// name is how the client is told a path, nothing of which is a pattern.
+// name returns how the client is told a path, nothing of which is a pattern.
 func (c *Client) name(path string) string {
 	var b strings.Builder
 	b.WriteString(c.cfg.Prefix)

@@ -35,7 +35,7 @@ func (t *tail) String() string {
 	return string(t.b)
 }
 
-// last is the last line that says something.
+// last returns the last line that says something.
 func (t *tail) last() string {
 	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
@@ -81,7 +81,7 @@ func explain(text string, end error) error {
 	return remote.Refuse("IOException", line)
 }
 
-// complaint is the line in which the client says what is wrong: "put: …", or "-put: …"
+// complaint returns the line in which the client says what is wrong: "put: …", or "-put: …"
 // where it blames who called, among lines of Java's log and of help; the last line if
 // there is none.
 func complaint(text string) string {

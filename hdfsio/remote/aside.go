@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// asidePrefix is what the names of files beside base begin with: who wrote one can be
+// asidePrefix returns what the names of files beside base begin with: who wrote one can be
 // seen from outside.
 func (f *FS) asidePrefix(base string, pid int) string {
 	return fmt.Sprintf(".%s.writing-%d-%s-", base, pid, f.cfg.Host)
 }
 
-// aside is a fresh name beside a file.
+// aside returns a fresh name beside a file.
 func (f *FS) aside(p string) string {
 	dir, base := path.Split(p)
 	aside := fmt.Sprintf("%s%s%08x", dir, f.asidePrefix(base, f.cfg.Pid), rand.Uint32())

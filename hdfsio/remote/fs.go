@@ -152,7 +152,7 @@ func (f *FS) Mkdir(ctx context.Context, name string) error {
 	return f.persist(ctx, "make folder", name, func() error { return f.b.Mkdir(p) })
 }
 
-// Caps says what the file system is good at.
+// Caps returns what the file system is good at.
 func (f *FS) Caps(string) (hdfsio.Caps, error) { return hdfsio.Caps{Seek: f.b.Seeks()}, nil }
 
 // Blocks says on which hosts the pieces of a file are.

@@ -34,7 +34,7 @@ func (r *Refusal) Error() string {
 	}
 }
 
-// name is the exception without its package.
+// name returns the exception without its package.
 func (r *Refusal) name() string {
 	return r.Exception[strings.LastIndexAny(r.Exception, ".$")+1:]
 }
@@ -137,7 +137,7 @@ type settled struct{ error }
 
 func (s settled) Unwrap() error { return s.error }
 
-// adviceFor says what to do about an error.
+// adviceFor returns what to do about an error.
 func adviceFor(err error) string {
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		if m := r.meaning(); m.advice != "" {

@@ -72,7 +72,7 @@ func (c *Conf) NameNodes(authority string, s Service) ([]string, error) {
 	return []string{c.beside(authority, host, s)}, nil
 }
 
-// ofService are the name nodes of a nameservice.
+// ofService returns the name nodes of a nameservice.
 func (c *Conf) ofService(service string, ids []string, s Service) ([]string, error) {
 	var all []string
 	for _, id := range ids {
@@ -92,7 +92,7 @@ func (c *Conf) ofService(service string, ids []string, s Service) ([]string, err
 	return all, nil
 }
 
-// beside is a web service of the name node whose RPC is at host: what the site files
+// beside returns a web service of the name node whose RPC is at host: what the site files
 // say of it if they speak of this one, with its host where they have a wildcard.
 func (c *Conf) beside(authority, host string, s Service) string {
 	a := c.Get("dfs.namenode." + s.key + "." + authority)

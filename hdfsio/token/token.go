@@ -98,7 +98,7 @@ func For(tokens []Token, services ...string) (Token, error) {
 	return Token{}, fmt.Errorf("none of the file's tokens is for %s: they are for %s", strings.Join(services, " or "), strings.Join(names, ", "))
 }
 
-// Encode is the token as WebHDFS takes it.
+// Encode returns the token as WebHDFS takes it.
 func (t Token) Encode() string {
 	var b []byte
 	for _, field := range [][]byte{t.Identifier, t.Password, []byte(t.Kind), []byte(t.Service)} {

@@ -55,7 +55,7 @@ func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
 	return nil
 }
 
-// there is where a name node sends the caller for the bytes.
+// there returns where a name node sends the caller for the bytes.
 func there(res *http.Response) (string, error) {
 	defer func() { _ = res.Body.Close() }() // a redirect has none that is of use
 	to := res.Header.Get("Location")

@@ -135,7 +135,7 @@ func elsewhere(err error) bool {
 	return network
 }
 
-// url is where a name node takes a request. Every element of the path is escaped, also
+// url returns where a name node takes a request. Every element of the path is escaped, also
 // what Go would leave: a semicolon means something to Java's servers.
 func (c *Client) url(node, name string, query url.Values) string {
 	scheme := "http"

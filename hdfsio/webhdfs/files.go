@@ -123,7 +123,7 @@ func (c *Client) Rename(from, to string, replace bool) error {
 	return c.do(http.MethodPut, from, c.query("RENAME", "destination", to, "renameoptions", option), nil)
 }
 
-// Blocks says where the pieces of a file are.
+// Blocks returns where the pieces of a file are.
 func (c *Client) Blocks(name string, size int64) ([]hdfsio.Block, error) {
 	var a struct {
 		BlockLocations struct {

@@ -45,7 +45,7 @@ func save(t *testing.T, s *Store, at client.Point, state string) {
 	}
 }
 
-// newest is what the newest checkpoint holds.
+// newest returns what the newest checkpoint holds.
 func newest(t *testing.T, s *Store) string {
 	t.Helper()
 	step, err := s.Newest()

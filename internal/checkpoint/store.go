@@ -187,7 +187,7 @@ func (s *Store) prune() error {
 	return nil
 }
 
-// mine are the checkpoints of this run, the oldest first.
+// mine returns the checkpoints of this run, the oldest first.
 func (s *Store) mine() (mine []found) {
 	for _, f := range s.whole {
 		if f.options == s.owner.Options && f.run == s.owner.Run {
@@ -244,7 +244,7 @@ func removeUnfinished(fsys hdfsio.FS, path, run string) error {
 	return nil
 }
 
-// runMark is what names have of their run, anyPoint a pattern of the rest.
+// runMark returns what names have of their run, anyPoint a pattern of the rest.
 func runMark(run string) string { return fmt.Sprintf(".r%.4x", sha256.Sum256([]byte(run))) }
 
 const anyPoint = ".g*.e*.s*"

@@ -141,7 +141,7 @@ func holds(term string, given Given) bool {
 	return err1 == nil && err2 == nil && (a > b || operator == ">=" && a == b)
 }
 
-// shown is the start of a message about an option.
+// shown returns the start of a message about an option.
 func (c *Case) shown(option, value string, beside []string) string {
 	text := "--" + option
 	if c.Value != "" {

@@ -132,7 +132,7 @@ func drawPackages(out io.Writer, all map[string]*pkg) {
 	}
 }
 
-// layerOf is 0 for a package that imports no package of the module. Imports have no cycles.
+// layerOf returns 0 for a package that imports no package of the module. Imports have no cycles.
 func layerOf(all map[string]*pkg, dir string) int {
 	p := all[dir]
 	if p == nil {

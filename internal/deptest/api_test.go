@@ -65,7 +65,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 }
 
-// apiFile is the list of a package.
+// apiFile returns the list of a package.
 func apiFile(dir string) string { return "api/" + strings.ReplaceAll(dir, "/", "-") + ".txt" }
 
 // apiOf lists the exported identifiers of a package with their fields and methods, one

@@ -85,7 +85,7 @@ func TestPanicsSayBUG(t *testing.T) {
 	}
 }
 
-// firstString is the first string literal in an expression.
+// firstString returns the first string literal in an expression.
 func firstString(e ast.Expr) string {
 	text := ""
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -113,7 +113,7 @@ func (e effects) locksAroundIO(f function) (n int) {
 	return n
 }
 
-// lockIn is the lock that a statement takes or gives back; "": none.
+// lockIn returns the lock that a statement takes or gives back; "": none.
 func (f function) lockIn(s ast.Stmt, names ...string) string {
 	x, ok := s.(*ast.ExprStmt)
 	if !ok {

@@ -33,7 +33,7 @@ type source struct {
 // command reports whether the file belongs to a program.
 func (s *source) command() bool { return s.file.Name.Name == "main" }
 
-// line is where pos is.
+// line returns where pos is.
 func (s *source) line(pos token.Pos) int { return s.fset.Position(pos).Line }
 
 // skipped folders: not ours, or not part of the module.

@@ -75,7 +75,7 @@ func (p *typed) check(t *testing.T, path string, fset *token.FileSet, imports ty
 	}
 }
 
-// check is a package of one file that imports the standard library only.
+// check returns a package of one file that imports the standard library only.
 func check(t *testing.T, text string) *typed {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -138,7 +138,7 @@ func functions(all []*typed) []function {
 	return found
 }
 
-// callee is the function or method that a call names; nil: it is a value.
+// callee returns the function or method that a call names; nil: it is a value.
 func (p *typed) callee(call *ast.CallExpr) *types.Func {
 	var id *ast.Ident
 	switch f := ast.Unparen(call.Fun).(type) {

@@ -83,7 +83,7 @@ func (w *finder) ticks(e ast.Expr) bool {
 	return ok && types.TypeString(c.Elem(), nil) == "time.Time"
 }
 
-// called is the full name of what a call calls; "": a value.
+// called returns the full name of what a call calls; "": a value.
 func (w *finder) called(call *ast.CallExpr) string {
 	if f := w.pkg.callee(call); f != nil {
 		return f.FullName()

@@ -93,13 +93,13 @@ var Kinds = []Description{
 func (p Point) String() string { return Points[p].Name }
 func (k Kind) String() string  { return Kinds[k].Name }
 
-// onConnections says that a kind concerns connections to other ranks.
+// onConnections reports whether a kind concerns connections to other ranks.
 func (k Kind) onConnections() bool { return k >= Drop }
 
-// connected says that connections to other ranks stand at a point.
+// connected reports whether connections to other ranks stand at a point.
 func (p Point) connected() bool { return p <= Commit }
 
-// String is the fault as Parse reads it.
+// String returns the fault as Parse reads it.
 func (f Fault) String() string {
 	var words []string
 	add := func(name, value string) { words = append(words, name+":"+value) }
@@ -133,7 +133,7 @@ func (f Fault) String() string {
 	return strings.Join(words, ",")
 }
 
-// String is the plan as Parse reads it.
+// String returns the plan as Parse reads it.
 func (p Plan) String() string {
 	words := make([]string, len(p))
 	for i, f := range p {
@@ -142,7 +142,7 @@ func (p Plan) String() string {
 	return strings.Join(words, ";")
 }
 
-// Needs says whether a fault of one of the kinds is in the plan.
+// Needs reports whether a fault of one of the kinds is in the plan.
 func (p Plan) Needs(kinds ...Kind) bool {
 	return slices.ContainsFunc(p, func(f Fault) bool { return slices.Contains(kinds, f.Kind) })
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Properties are those of a configuration file of Hadoop, such as yarn-site.xml. Of
+// Properties returns those of a configuration file of Hadoop, such as yarn-site.xml. Of
 // several of one name the last counts, unless an earlier one is final.
 func Properties(text []byte) (map[string]string, error) {
 	var file struct {
@@ -33,7 +33,7 @@ func Properties(text []byte) (map[string]string, error) {
 	return all, nil
 }
 
-// ResourceManagers are the addresses at which YARN's ResourceManagers answer over HTTP, by
+// ResourceManagers returns the addresses at which YARN's ResourceManagers answer over HTTP, by
 // the properties of yarn-site.xml: one, or those of a cluster that has several.
 func ResourceManagers(site map[string]string) []string {
 	address := func(suffix string) string {

@@ -14,7 +14,7 @@ type Room struct {
 	Step int   // containers are multiples of it; 0: 1
 }
 
-// Fit is how many maps run at once beside their ApplicationMaster: now, and when
+// Fit returns how many maps run at once beside their ApplicationMaster: now, and when
 // nothing else does. MapReduce has no notion of a gang: it starts what fits.
 func (r Room) Fit(mapMB, masterMB int) (now, idle int) {
 	step := max(r.Step, 1)
@@ -36,7 +36,7 @@ func fit(nodes []int, mapMB, masterMB int) int {
 	return best
 }
 
-// Nodes is the room of a cluster, by the answer of its ResourceManager to
+// Nodes returns the room of a cluster, by the answer of its ResourceManager to
 // /ws/v1/cluster/nodes. Only nodes that run count.
 func Nodes(answer []byte) (Room, error) {
 	var a struct {

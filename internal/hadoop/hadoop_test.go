@@ -71,7 +71,7 @@ func TestLinesForHadoop(t *testing.T) {
 	}
 }
 
-// cut is what FileInputFormat of the old interface does with a file, written as a loop.
+// cut returns what FileInputFormat of the old interface does with a file, written as a loop.
 func cut(f File, size int64) int {
 	if !f.splittable() || f.Bytes == 0 {
 		return 1

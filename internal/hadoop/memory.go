@@ -10,7 +10,7 @@ import (
 
 const mib = 1 << 20
 
-// MemoryLimit is how many bytes the container leaves to the mapper: without the heap of
+// MemoryLimit returns how many bytes the container leaves to the mapper: without the heap of
 // the task's JVM, and without a tenth of the whole, which the rest of that JVM and
 // the mapper's own small things take. limited is false where the container has no limit; 0
 // is left where the heap takes it all.
@@ -23,13 +23,13 @@ func (t Task) MemoryLimit() (bytes uint64, limited bool) {
 	return all - min(taken, all), true
 }
 
-// MemoryFor is the size in MB of a container that leaves so many bytes to the mapper.
+// MemoryFor returns the size in MB of a container that leaves so many bytes to the mapper.
 func (t Task) MemoryFor(bytes uint64) int {
 	need := float64(bytes)/mib + float64(t.HeapMB)
 	return int(math.Ceil(need / 0.9))
 }
 
-// heapMB is the largest heap that a JVM's options allow; 0: they do not say. Of several
+// heapMB returns the largest heap that a JVM's options allow; 0: they do not say. Of several
 // the last counts, as for the JVM.
 func heapMB(options string) int {
 	mb := 0

@@ -26,7 +26,7 @@ func (f File) splittable() bool {
 	return true
 }
 
-// maps is how many splits the file has, as the old interface cuts them: pieces of size
+// maps returns how many splits the file has, as the old interface cuts them: pieces of size
 // bytes, of which the last may be a tenth larger. An empty file is one split.
 func (f File) maps(size int64) int {
 	if !f.splittable() || f.Bytes <= size {
@@ -44,7 +44,7 @@ func (f File) maps(size int64) int {
 	return int(n)
 }
 
-// Maps is how many maps a job with this least size of a split has, if no block is
+// Maps returns how many maps a job with this least size of a split has, if no block is
 // larger.
 func Maps(files []File, size int64) int {
 	n := 0
@@ -54,7 +54,7 @@ func Maps(files []File, size int64) int {
 	return n
 }
 
-// SplitSize is a least size of a split (mapreduce.input.fileinputformat.split.minsize)
+// SplitSize returns a least size of a split (mapreduce.input.fileinputformat.split.minsize)
 // that gives want maps. Where none does, size gives the nearest number below it, or got
 // is the number of files, which is more: each has a map at least.
 func SplitSize(files []File, want int) (size int64, got int, err error) {

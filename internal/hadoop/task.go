@@ -105,7 +105,7 @@ func Parse(env []string) (t Task, ok bool, err error) {
 	return t, true, errors.Join(faults...)
 }
 
-// first is the first of some variables that has a value.
+// first returns the first of some variables that has a value.
 func (e environment) first(names ...string) (name, value string) {
 	for _, name := range names {
 		if e[name] != "" {
@@ -120,7 +120,7 @@ func (e environment) value(names ...string) string {
 	return value
 }
 
-// split is the part of a file that the task reads, for people. Input that is no file
+// split returns the part of a file that the task reads, for people. Input that is no file
 // has none.
 func (e environment) split() string {
 	file := e.value("mapreduce_map_input_file", "map_input_file")
@@ -147,7 +147,7 @@ func parseAttempt(id string) (job string, rank, attempt int, kind string, err er
 	return "job_" + strings.Join(f[1:n-3], "_"), rank, attempt, f[n-3], nil
 }
 
-// jobNumber is the digits of a job's id.
+// jobNumber returns the digits of a job's id.
 func jobNumber(job string) (uint64, error) {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {

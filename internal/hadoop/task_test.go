@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// golden is the environment of a real map task.
+// golden returns the environment of a real map task.
 func golden(t testing.TB, name string) []string {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)

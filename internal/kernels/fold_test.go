@@ -25,7 +25,7 @@ const (
 	guardSize = 64
 )
 
-// guarded is n bytes with guards around them, at an address that is a multiple of an element
+// guarded returns n bytes with guards around them, at an address that is a multiple of an element
 // and of nothing more.
 func guarded(n, size int) (whole, part []byte) {
 	words := make([]uint64, (n+2*guardSize)/8+2)
@@ -80,7 +80,7 @@ func (c foldCase) check(t *testing.T) {
 	}
 }
 
-// differ is where a and b differ by more than which NaN it is; -1: nowhere.
+// differ returns where a and b differ by more than which NaN it is; -1: nowhere.
 func differ(kind Kind, a, b []byte) int {
 	for i := 0; i < len(a); i += kind.Size() {
 		x, y := a[i:i+kind.Size()], b[i:i+kind.Size()]

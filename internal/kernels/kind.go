@@ -43,7 +43,7 @@ func (k Kind) String() string {
 	return kinds[k].name
 }
 
-// Size is the number of bytes of an element.
+// Size returns the number of bytes of an element.
 func (k Kind) Size() int {
 	if k == 0 || int(k) >= len(kinds) {
 		return 0
@@ -51,7 +51,7 @@ func (k Kind) Size() int {
 	return kinds[k].size
 }
 
-// KindOf is the kind of T.
+// KindOf returns the kind of T.
 func KindOf[T Element]() Kind {
 	var zero T
 	switch any(zero).(type) {
@@ -71,7 +71,7 @@ func KindOf[T Element]() Kind {
 	return Byte
 }
 
-// View is the inverse of bytes: b as elements. Its address is a multiple of the
+// View returns the inverse of bytes: b as elements. Its address is a multiple of the
 // element's size, since vectors and staging buffers are cut at such multiples.
 func View[T Element](b []byte) []T {
 	var zero T

@@ -299,7 +299,7 @@ func (s *supervisor) signal(sig os.Signal) {
 	}
 }
 
-// root is the rank whose failure came first, symptoms after causes. One that was spared
+// root returns the rank whose failure came first, symptoms after causes. One that was spared
 // counts where nobody is done.
 func (s *supervisor) root() int {
 	symptom, spared := -1, -1

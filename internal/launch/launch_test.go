@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is a worker's life.
+// play returns a worker's life.
 func play(role []string) int {
 	atoi := func(s string) int {
 		n, err := strconv.Atoi(s)

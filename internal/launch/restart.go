@@ -15,7 +15,7 @@ const (
 	longPause  = 5 * time.Second
 )
 
-// pauseBefore is the pause before the attempt that follows attempt (from 1).
+// pauseBefore returns the pause before the attempt that follows attempt (from 1).
 func pauseBefore(attempt int) time.Duration {
 	return min(firstPause<<min(attempt-1, 20), longPause)
 }
@@ -95,7 +95,7 @@ func (s *supervisor) wakeStopped(rank int) {
 	}
 }
 
-// process is the running process of a rank; nil: there is none.
+// process returns the running process of a rank; nil: there is none.
 func (s *supervisor) process(rank int) *os.Process {
 	if rank < 0 || rank >= len(s.alive) || !s.alive[rank] {
 		return nil

@@ -43,7 +43,7 @@ func (s system) read(name string) []byte {
 	return b
 }
 
-// limits are those of this process. Both count memory as it is allocated.
+// limits returns those of this process. Both count memory as it is allocated.
 func (s system) limits() (rooms []Room) {
 	limits, status := s.read("proc/self/limits"), s.read("proc/self/status")
 	for _, l := range []struct{ name, used, of string }{
@@ -66,7 +66,7 @@ func (s system) limits() (rooms []Room) {
 	return rooms
 }
 
-// groups are the control groups of this process, up to the root. A container
+// groups returns the control groups of this process, up to the root. A container
 // sees its own group as the root.
 func (s system) groups() (rooms []Room) {
 	for line := range bytes.Lines(s.read("proc/self/cgroup")) {
@@ -113,7 +113,7 @@ func (g group) room(at string) (Room, bool) {
 	return Room{less(limit, used), fmt.Sprintf("the control group's %s of %d MiB", g.limit, limit>>20), false}, true
 }
 
-// machine is what the kernel takes for available, swap included.
+// machine returns what the kernel takes for available, swap included.
 func (s system) machine() []Room {
 	info := s.read("proc/meminfo")
 	if available := kilobytes(info, "MemAvailable:"); available > 0 {
@@ -122,10 +122,10 @@ func (s system) machine() []Room {
 	return nil
 }
 
-// kilobytes is the value of a line "NAME 17 kB" in bytes; 0: there is none.
+// kilobytes returns the value of a line "NAME 17 kB" in bytes; 0: there is none.
 func kilobytes(b []byte, name string) uint64 { return field(b, name) << 10 }
 
-// field is the number behind a name at the begin of a line; 0: there is none.
+// field returns the number behind a name at the begin of a line; 0: there is none.
 func field(b []byte, name string) uint64 {
 	for line := range bytes.Lines(b) {
 		if f := strings.Fields(string(line)); len(f) > 1 && f[0] == name {
@@ -136,7 +136,7 @@ func field(b []byte, name string) uint64 {
 	return 0
 }
 
-// number is a file of one number; "max" is none.
+// number returns a file of one number; "max" is none.
 func number(b []byte) (uint64, bool) {
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
 	return n, err == nil

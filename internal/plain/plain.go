@@ -63,7 +63,7 @@ func JSON(text string) string {
 	return b.String()
 }
 
-// unit is a UTF-16 code unit as JSON escapes it.
+// unit returns a UTF-16 code unit as JSON escapes it.
 func unit(r rune) string {
 	hex := strconv.FormatInt(int64(r), 16)
 	return `\u` + strings.Repeat("0", 4-len(hex)) + hex

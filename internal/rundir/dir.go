@@ -38,7 +38,7 @@ func (d *Dir) context() context.Context {
 	return d.Context
 }
 
-// Path is the run's folder.
+// Path returns the run's folder.
 func (d *Dir) Path() string { return d.Base + "/" + escape(d.Run) }
 
 func (d *Dir) path(what string, sum [32]byte) string {
@@ -138,7 +138,7 @@ func (d *Dir) Take(what string, sum [32]byte, name string) error {
 	})
 }
 
-// holds says whether a file is there. Who cannot tell writes it again.
+// holds reports whether a file is there. Who cannot tell writes it again.
 func (d *Dir) holds(what string, sum [32]byte) bool {
 	_, err := d.FS.Stat(d.context(), d.path(what, sum))
 	return err == nil
@@ -157,7 +157,7 @@ func (d *Dir) Open(what string, sum [32]byte) (io.ReadCloser, error) {
 	return &verified{in: in, name: name, sum: sum, hash: sha256.New()}, nil
 }
 
-// Find is the digest of the one that is there.
+// Find returns the digest of the one that is there.
 func (d *Dir) Find(what string) (sum [32]byte, err error) {
 	found, err := d.list(what)
 	switch {
@@ -175,7 +175,7 @@ func (d *Dir) missing(what, why string) error {
 	return &MissingError{Run: d.Run, What: what, Why: why}
 }
 
-// list are the digests of what is there, in order.
+// list returns the digests of what is there, in order.
 func (d *Dir) list(what string) (sums [][32]byte, err error) {
 	prefix := d.Path() + "/" + what + "-"
 	infos, err := d.FS.List(d.context(), hdfsio.Escape(prefix)+strings.Repeat("[0-9a-f]", 2*sha256.Size))

@@ -71,7 +71,7 @@ const (
 	maxFinding  = 240 // bytes of each
 )
 
-// findings are the first lines with a place in the source that a failed test has printed:
+// findings returns the first lines with a place in the source that a failed test has printed:
 // what the report repeats, since its end is what one reads first.
 func findings(output []string) (lines []string) {
 	for _, text := range output {

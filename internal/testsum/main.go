@@ -113,7 +113,7 @@ func printUnended(out io.Writer, held map[[2]string][]string, pkg string) {
 	}
 }
 
-// packageLine is what the go command would print about a package.
+// packageLine returns what the go command would print about a package.
 func packageLine(e event, output []string) string {
 	for _, text := range slices.Backward(output) {
 		if strings.HasPrefix(text, "ok ") || strings.HasPrefix(text, "?") {

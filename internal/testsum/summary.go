@@ -18,7 +18,7 @@ type outcome struct {
 	findings []string // of a failure: the first that it said
 }
 
-// name is what the report calls the test.
+// name returns what the report calls the test.
 func (o outcome) name() string {
 	if o.test == "" {
 		return o.pkg

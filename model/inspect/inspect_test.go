@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// small is a model of 8 weights.
+// small returns a model of 8 weights.
 func small(weights ...float32) *model.Regressor {
 	r := &model.Regressor{
 		Header:  model.Header{Version: "9.11.9", MinLabel: -1, MaxLabel: 1, Bits: 3, Options: []model.Option{{Name: "quadratic", Value: "ab"}}},

@@ -110,7 +110,7 @@ func (n *Names) all() []*Feature {
 	return all
 }
 
-// namespaces is what a feature's namespaces are called: a^x*b^y is of a*b, what
+// namespaces returns what a feature's namespaces are called: a^x*b^y is of a*b, what
 // has no namespace of the default one, the constant of itself. The weights of all classes
 // count as those of the feature.
 func (n *Names) namespaces(name string) string {

@@ -53,7 +53,7 @@ func (p *Penalty) validate(n int) error {
 	return errors.Join(errs...)
 }
 
-// none says that there is no regulariser.
+// none reports whether there is no regulariser.
 func (p *Penalty) none() bool { return p.L2 == 0 && p.Precision == nil }
 
 // at returns λ and m of weight i, as if it were not free.

@@ -23,7 +23,7 @@ func classes(t testing.TB, cfg Config, k int) *Classes {
 	return c
 }
 
-// someFeatures are those of example i, whose weights no other feature has.
+// someFeatures returns those of example i, whose weights no other feature has.
 func someFeatures(i int) []feature.Feature {
 	var fs []feature.Feature
 	for k := range 4 {

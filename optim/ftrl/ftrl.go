@@ -27,7 +27,7 @@ var names = []string{"", "ftrl", "pistol", "coin"}
 // String is vw's option, without dashes; empty for None.
 func (r Rule) String() string { return names[r] }
 
-// Named is the rule of vw's option.
+// Named returns the rule of vw's option.
 func Named(name string) (Rule, bool) {
 	for i, n := range names {
 		if n == name && i > 0 {
@@ -48,7 +48,7 @@ func (r Rule) Defaults() (alpha, beta float32) {
 	return 0.5, 1
 }
 
-// Stride is the number of floats per weight: 4, Coin's 8.
+// Stride returns the number of floats per weight: 4, Coin's 8.
 func (r Rule) Stride() int {
 	if r == Coin {
 		return 8
@@ -56,7 +56,7 @@ func (r Rule) Stride() int {
 	return 4
 }
 
-// Slots are the floats of a weight that a model keeps: w and the sums.
+// Slots returns the floats of a weight that a model keeps: w and the sums.
 func (r Rule) Slots() []int {
 	switch r {
 	case Pistol:
@@ -138,13 +138,13 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 // Config returns the configuration, the defaults filled in.
 func (l *Learner) Config() Config { return l.cfg }
 
-// Weights are the floats of all weights, Stride of them each.
+// Weights returns the floats of all weights, Stride of them each.
 func (l *Learner) Weights() []float32 { return l.w }
 
-// Stride is the number of floats per weight: 4, Coin's 8.
+// Stride returns the number of floats per weight: 4, Coin's 8.
 func (l *Learner) Stride() int { return l.cfg.Rule.Stride() }
 
-// Slots are the floats of a weight that a model keeps: w and the sums.
+// Slots returns the floats of a weight that a model keeps: w and the sums.
 func (l *Learner) Slots() []int { return l.cfg.Rule.Slots() }
 
 // Sums returns the state outside the weights.
@@ -233,7 +233,7 @@ func (l *Learner) watch(p float32) {
 	}
 }
 
-// slope is the weighted derivative of the loss at the prediction p.
+// slope returns the weighted derivative of the loss at the prediction p.
 func (l *Learner) slope(p float32, ex *feature.Example) float32 {
 	return l.loss.First(l.Range, p, ex.Label) * ex.Weight
 }

@@ -68,7 +68,7 @@ func (l *Learner) pistol(fs []feature.Feature, g float32) {
 	}
 }
 
-// bid is the part of the wealth that Coin bets on a weight.
+// bid returns the part of the wealth that Coin bets on a weight.
 func (l *Learner) bid(w []float32, m float32) float32 {
 	lm := w[steep] * m
 	if lm <= 0 {

@@ -2,6 +2,6 @@
 
 package ftrl
 
-// At is what weight i counts in the prediction of an example that is not
+// At returns what weight i counts in the prediction of an example that is not
 // learned from.
 func (l *Learner) At(i uint32) float32 { return l.w[int(i)*l.Stride()] }

@@ -74,7 +74,7 @@ func prior(free []uint32) descent.Penalty {
 	return p
 }
 
-// problem is the sum that the penalty makes of points.
+// problem returns the sum that the penalty makes of points.
 func problem(points []Point, loss LossFunc, p descent.Penalty) *Problem {
 	q := &Problem{Points: points, Loss: loss, Lambda: make([]float64, optimumWeights), Mean: make([]float64, optimumWeights)}
 	for i := range q.Lambda {

@@ -61,7 +61,7 @@ func (c *Classes) Use(w []float32) {
 	c.place()
 }
 
-// Sums are the sums of each class. The caller may set them when a model is
+// Sums returns the sums of each class. The caller may set them when a model is
 // loaded.
 func (c *Classes) Sums() []ClassSums { return c.sums }
 

@@ -51,7 +51,7 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Stride is the number of floats that the rule keeps per weight.
+// Stride returns the number of floats that the rule keeps per weight.
 func (c *Config) Stride() int {
 	if c.Adaptive || c.Normalized {
 		return 4
@@ -66,7 +66,7 @@ func (c *Config) plain() bool { return !c.Adaptive && !c.Normalized }
 // and need no powers.
 func (c *Config) squareRoot() bool { return c.PowerT == 0.5 }
 
-// fakeWeight is the weight of the examples that the normalised rule pretends
+// fakeWeight returns the weight of the examples that the normalised rule pretends
 // to have seen before the first one, all of norm 1: InitialT, unless it is the
 // 1 that the plain rules start at by default.
 func (c *Config) fakeWeight() float64 {

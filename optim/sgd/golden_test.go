@@ -127,7 +127,7 @@ func compare(t *testing.T, what string, got, want []float32) {
 	t.Logf("%s: %d values, largest difference %.1e", what, len(got), worst)
 }
 
-// column is one float of every weight.
+// column returns one float of every weight.
 func column(l *Learner, slot int) []float32 {
 	w := l.Weights()
 	out := make([]float32, 0, len(w)/l.Stride())

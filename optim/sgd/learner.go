@@ -80,7 +80,7 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 	return lr, nil
 }
 
-// Weights are the floats of all weights, Stride of them each, in vw's order:
+// Weights returns the floats of all weights, Stride of them each, in vw's order:
 //
 //	neither                  w
 //	adaptive                 w G rate -    G: sum of squared gradients
@@ -99,7 +99,7 @@ func (l *Learner) Use(w []float32) {
 	l.t.use(w)
 }
 
-// Stride is the number of floats per weight, 1 or 4.
+// Stride returns the number of floats per weight, 1 or 4.
 func (l *Learner) Stride() int { return l.cfg.Stride() }
 
 // Scalars returns the state outside the weights.
@@ -281,7 +281,7 @@ func (l *Learner) sense(fs []feature.Feature, g2 float32) (sum sums) {
 	return l.rule.sense(&l.t, fs, g2, sum)
 }
 
-// averageScale is the factor of the normalised rule on all rates: by the mean of
+// averageScale returns the factor of the normalised rule on all rates: by the mean of
 // Σ(x/N)² over the examples so far.
 func (l *Learner) averageScale() float32 {
 	tw, nsx := float32(l.totalWeight), float32(l.nsx)

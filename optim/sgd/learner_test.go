@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// rules are all combinations of what the loops are chosen by.
+// rules returns all combinations of what the loops are chosen by.
 func rules() map[string]Config {
 	out := map[string]Config{}
 	for _, adaptive := range []bool{false, true} {
@@ -44,7 +44,7 @@ func learner(t testing.TB, cfg Config, lossName string) *Learner {
 	return lr
 }
 
-// batch is n examples of about k features over 2^bits names, head-heavy, half of
+// batch returns n examples of about k features over 2^bits names, head-heavy, half of
 // them without a value, with labels -1 and 1 from a hidden linear model.
 func batch(n, k int, bits uint) *feature.Batch {
 	const names = 1_000_000

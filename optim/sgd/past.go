@@ -31,10 +31,10 @@ type Past struct {
 // muchOf is the part of all weights, one in so many, from which a copy of all is made.
 const muchOf = 8
 
-// NotesBytes is how much memory the notes of a table of so many floats take at most.
+// NotesBytes returns how much memory the notes of a table of so many floats take at most.
 func NotesBytes(floats uint64) uint64 { return floats / 4 / muchOf * (4 + 16) }
 
-// MarkedBy is the slot of a weight that must be 0 in all weights when a learner of this
+// MarkedBy returns the slot of a weight that must be 0 in all weights when a learner of this
 // rule begins to remember them; 0: there is none.
 func (c *Config) MarkedBy() int {
 	if c.Adaptive && c.Normalized && c.SparseL2 == 0 && !c.regular() {
@@ -63,7 +63,7 @@ func (l *Learner) Remember(p *Past) {
 	}
 }
 
-// Whole are all weights as they were. They stay until the learner remembers others.
+// Whole returns all weights as they were. They stay until the learner remembers others.
 func (p *Past) Whole() []float32 {
 	if p.done {
 		return p.whole

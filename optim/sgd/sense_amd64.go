@@ -20,7 +20,7 @@ var hasFours = cpu.X86.HasAVX
 //go:noescape
 func senseFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
 
-// senseBoth is the default rule's loop, the one that matters most: roots and
+// senseBoth returns the default rule's loop, the one that matters most: roots and
 // divisions of four features at a time.
 func senseBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 	for hasFours && len(fs) >= 4 {

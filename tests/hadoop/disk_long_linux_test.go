@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// tinyDisk is a folder that holds some kilobytes, or the test is skipped.
+// tinyDisk returns a folder that holds some kilobytes, or the test is skipped.
 func tinyDisk(t *testing.T, options string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "disk")

@@ -88,7 +88,7 @@ func (s *submission) onlyAgain(may map[int]bool) {
 	}
 }
 
-// stopped says that a process is stopped, as by SIGSTOP.
+// stopped reports whether a process is stopped, as by SIGSTOP.
 func stopped(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && bytes.Contains(stat, []byte(") T "))

@@ -246,7 +246,7 @@ func TestADeadWriterLeavesNothing(t *testing.T) {
 	}
 }
 
-// program is a call of gvw on the cluster.
+// program returns a call of gvw on the cluster.
 func program(ctx context.Context, c *cluster.Cluster, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(shared.programs, "gvw"), args...)
 	cmd.Env = append(append(cmd.Environ(), c.Env()...), "HADOOP_CONF_DIR="+c.ConfDir())

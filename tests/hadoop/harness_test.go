@@ -168,7 +168,7 @@ func putInput(t *testing.T, name, text string) *input {
 	return in
 }
 
-// want is the model that gvw run makes of the same splits.
+// want returns the model that gvw run makes of the same splits.
 func (in *input) want(t *testing.T, options ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -304,7 +304,7 @@ func (s *submission) wait(code int) {
 	s.t.Logf("mapscript.sh took %.1f s", s.took.Seconds())
 }
 
-// app is the application of the job.
+// app returns the application of the job.
 func (s *submission) app() cluster.App {
 	s.t.Helper()
 	app, err := s.c.App(s.t.Context(), "gvw "+s.out)
@@ -314,7 +314,7 @@ func (s *submission) app() cluster.App {
 	return app
 }
 
-// attempts are those of the job's maps.
+// attempts returns those of the job's maps.
 func (s *submission) attempts() []cluster.Attempt {
 	s.t.Helper()
 	var all []cluster.Attempt
@@ -328,7 +328,7 @@ func (s *submission) attempts() []cluster.Attempt {
 	return all
 }
 
-// counters are those of a group of the job, which has ended. The history may not have found
+// counters returns those of a group of the job, which has ended. The history may not have found
 // it yet: a job that is over is for an instant with neither its ApplicationMaster nor there.
 func (s *submission) counters(group string) (all map[string]int64) {
 	s.t.Helper()
@@ -374,7 +374,7 @@ func (s *submission) model(want []byte) {
 	}
 }
 
-// mapper is the process of an attempt's gvw.
+// mapper returns the process of an attempt's gvw.
 func (s *submission) mapper(rank, number int) (pid int) {
 	s.t.Helper()
 	s.eventually(fmt.Sprintf("attempt %d of rank %d to run", number, rank), time.Minute, func() bool {
@@ -392,7 +392,7 @@ func (s *submission) findMapper(rank, number int) int {
 	}))
 }
 
-// jobs is what gvw jobs says of the server of the job.
+// jobs returns what gvw jobs says of the server of the job.
 func (s *submission) jobs() string {
 	out, err := exec.Command(filepath.Join(shared.programs, "gvw"), "jobs", "--span_server", "127.0.0.1", "--span_server_port", s.port).Output()
 	if err != nil {

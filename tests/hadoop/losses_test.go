@@ -131,7 +131,7 @@ func loseNode(t *testing.T, fault string, pass int, mapsToo bool) {
 	}
 }
 
-// nodeWithoutMaster is a NodeManager that runs maps of the job and not its ApplicationMaster,
+// nodeWithoutMaster returns a NodeManager that runs maps of the job and not its ApplicationMaster,
 // and those maps.
 func (s *submission) nodeWithoutMaster() (name string, on []cluster.Attempt) {
 	s.t.Helper()

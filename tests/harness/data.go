@@ -19,7 +19,7 @@ type Data struct {
 	Sets string
 }
 
-// Shared is a path in the folder of data sets, which may be there or not.
+// Shared returns a path in the folder of data sets, which may be there or not.
 func (d Data) Shared(elem ...string) (string, error) {
 	base := d.Sets
 	if base == "" {
@@ -32,7 +32,7 @@ func (d Data) Shared(elem ...string) (string, error) {
 	return path, err
 }
 
-// Gunzip is what is in a compressed file.
+// Gunzip returns what is in a compressed file.
 func Gunzip(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -50,7 +50,7 @@ func Gunzip(name string) ([]byte, error) {
 	return text, nil
 }
 
-// Real are the first n of real examples: news of RCV1 where the data sets are, else the
+// Real returns the first n of real examples: news of RCV1 where the data sets are, else the
 // quickstart's e-mails.
 func (d Data) Real(n int) ([]byte, error) {
 	name, err := d.Shared("data", "rcv1-mini", "train.vw.gz")

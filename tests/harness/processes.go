@@ -15,7 +15,7 @@ import (
 // has ended or may not be looked at.
 type Process int
 
-// Find is the first process that is meant, in the order of /proc; 0: there is none.
+// Find returns the first process that is meant, in the order of /proc; 0: there is none.
 func Find(is func(Process) bool) Process {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -37,12 +37,12 @@ func (p Process) file(name string) []byte {
 	return b
 }
 
-// Args are its program and arguments.
+// Args returns its program and arguments.
 func (p Process) Args() []string {
 	return strings.Split(strings.TrimSuffix(string(p.file("cmdline")), "\x00"), "\x00")
 }
 
-// Says tells that it has these words among its arguments, one after the other.
+// Says reports whether it has these words among its arguments, one after the other.
 func (p Process) Says(words ...string) bool {
 	args := p.Args()
 	for i := range len(args) - len(words) + 1 {
@@ -53,7 +53,7 @@ func (p Process) Says(words ...string) bool {
 	return false
 }
 
-// Env is a variable of its environment, as it was at its start. Values may hold newlines.
+// Env returns a variable of its environment, as it was at its start. Values may hold newlines.
 func (p Process) Env(name string) string {
 	for v := range bytes.SplitSeq(p.file("environ"), []byte{0}) {
 		if value, found := bytes.CutPrefix(v, []byte(name+"=")); found {
@@ -63,7 +63,7 @@ func (p Process) Env(name string) string {
 	return ""
 }
 
-// Parent is the process that has started it.
+// Parent returns the process that has started it.
 func (p Process) Parent() int {
 	stat := p.file("stat") // the name, in parentheses, may hold anything
 	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))

@@ -26,7 +26,7 @@ func inGuest(t *testing.T) {
 	}
 }
 
-// train is a hybrid run of four workers whose bytes go over how, and its model. during is
+// train returns a hybrid run of four workers whose bytes go over how, and its model. during is
 // called with the folder of logs while they work.
 func train(t *testing.T, how string, during func(logs string), env string, more ...string) []byte {
 	t.Helper()

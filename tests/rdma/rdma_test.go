@@ -33,7 +33,7 @@ func need(t *testing.T, err error) {
 	t.Skip(err)
 }
 
-// machine is a guest with gvw, built with the tag rdma, in /t.
+// machine returns a guest with gvw, built with the tag rdma, in /t.
 func machine(t *testing.T) (m *guest.Machine, dir string) {
 	t.Helper()
 	if os.Getenv("GVW_RDMA_GUEST") != "" {

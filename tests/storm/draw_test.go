@@ -23,7 +23,7 @@ type disturbance struct {
 	after  time.Duration
 }
 
-// String is how to do it again, as far as it can be done again.
+// String returns how to do it again, as far as it can be done again.
 func (d disturbance) String() string {
 	s := fmt.Sprintf("GVW_FAULT='%s'", d.plan)
 	if !d.shared {

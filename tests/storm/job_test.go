@@ -136,7 +136,7 @@ func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 	return o
 }
 
-// read is a file's content; nil: there is none.
+// read returns a file's content; nil: there is none.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -188,7 +188,7 @@ func signalRank(launcher int, d disturbance) (at time.Time) {
 
 var stamp = regexp.MustCompile(`^time=(\S+) `)
 
-// firstOf is the time of the first line of logs that matches and is not before a time;
+// firstOf returns the time of the first line of logs that matches and is not before a time;
 // zero: there is none. Logs tell milliseconds.
 func firstOf(pattern, match string, from time.Time) (first time.Time) {
 	re := regexp.MustCompile(match)

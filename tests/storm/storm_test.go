@@ -66,7 +66,7 @@ func realData(t *testing.T) string {
 	return name
 }
 
-// undisturbed is the job that nothing happens to: its model, and how long it takes.
+// undisturbed returns the job that nothing happens to: its model, and how long it takes.
 func undisturbed(t *testing.T, data, mode string) (model []byte, took time.Duration) {
 	t.Helper()
 	for i := range 3 {
@@ -122,7 +122,7 @@ func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o 
 // crash is how the trace of a program that Go's runtime ended begins.
 var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |unexpected fault address |SIG[A-Z]+: )`)
 
-// logs are the ends of the logs of a job; of a process that crashed, where its trace begins.
+// logs returns the ends of the logs of a job; of a process that crashed, where its trace begins.
 func logs(dir string) string {
 	names, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is right
 	var b strings.Builder

@@ -34,7 +34,7 @@ func (r *row) add(detected, resumed, longer time.Duration, struck, well bool) {
 	}
 }
 
-// table is what people read. longer is how much longer a job took than one that
+// table returns what people read. longer is how much longer a job took than one that
 // nobody disturbed: the pause, and the work that was lost.
 func table(rows []*row) string {
 	var b bytes.Buffer

@@ -155,7 +155,7 @@ func (j *job) start(rank, host int, spare bool) {
 	})
 }
 
-// process is the process of the rank that was started first on a host: the child of its
+// process returns the process of the rank that was started first on a host: the child of its
 // supervisor, if it has one. 0: there is none now.
 func (j *job) process(host int) int {
 	j.mu.Lock()
@@ -255,7 +255,7 @@ func run(t *testing.T, dir, programs, data string, s Scenario, length time.Durat
 	return o
 }
 
-// lastLine is the last line of a file.
+// lastLine returns the last line of a file.
 func lastLine(name string) string {
 	b, err := os.ReadFile(name)
 	if err != nil {

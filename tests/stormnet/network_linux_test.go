@@ -17,7 +17,7 @@ const (
 	gatewayPort = "26543"
 )
 
-// hostIP is the address of a host.
+// hostIP returns the address of a host.
 func hostIP(host int) string { return fmt.Sprintf("10.81.0.%d", host+1) }
 
 // sh runs a shell command.
@@ -55,7 +55,7 @@ const (
 	everyone = "all"
 )
 
-// disk is the folder at which a host's disk is mounted.
+// disk returns the folder at which a host's disk is mounted.
 func (c *cluster) disk(name string) string { return filepath.Join(c.dir, "disk."+name) }
 
 func hostName(host int) string { return fmt.Sprintf("h%d", host) }

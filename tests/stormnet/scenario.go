@@ -79,7 +79,7 @@ var traits = []trait{
 	{kind: ServerDisk, weight: 1, longest: 6 * time.Second},
 }
 
-// traitOf is the trait of a kind.
+// traitOf returns the trait of a kind.
 func traitOf(k Kind) trait {
 	for _, t := range traits {
 		if t.kind == k {
@@ -107,7 +107,7 @@ func (f Fault) ofServer() bool {
 	return f.Kind == ServerStop || f.Kind == ServerKill || f.Kind == ServerDisk
 }
 
-// planned is the fault as a clause of GVW_FAULT, for the kinds that a process inflicts on
+// planned returns the fault as a clause of GVW_FAULT, for the kinds that a process inflicts on
 // itself; "" for the others.
 func (f Fault) planned() string {
 	switch f.Kind {
@@ -211,7 +211,7 @@ func draw(seed, n uint64, length time.Duration) Scenario {
 	return s
 }
 
-// failed are the hosts that the scenario leaves unusable for good.
+// failed returns the hosts that the scenario leaves unusable for good.
 func (s Scenario) failed() (failed [hosts]bool) {
 	for _, f := range s.Faults {
 		if !f.forGood() || f.ofServer() {
@@ -230,7 +230,7 @@ func (s Scenario) withoutServer() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Kind == ServerKill && f.forGood() })
 }
 
-// restarts is how often a rank may be started again.
+// restarts returns how often a rank may be started again.
 func (s Scenario) restarts() int {
 	if s.withoutServer() {
 		return 1

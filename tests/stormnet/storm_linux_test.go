@@ -206,7 +206,7 @@ func TestStorm(t *testing.T) {
 	t.Logf("seed %d, %d jobs of %d ranks, undisturbed %.1f s\n%s", seed, len(all), ranks, calm.Seconds, table(all, want))
 }
 
-// logs are the last lines of the logs of a job: STORM_LINES of each, or 12.
+// logs returns the last lines of the logs of a job: STORM_LINES of each, or 12.
 func logs(t *testing.T, dir string) string {
 	t.Helper()
 	keep := number(t, "STORM_LINES", 12)

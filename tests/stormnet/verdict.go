@@ -75,7 +75,7 @@ func (s Scenario) causes() []string {
 	return all
 }
 
-// wrong is what is wrong with the outcome, "" if nothing is. want is the hash of the model
+// wrong returns what is wrong with the outcome, "" if nothing is. want is the hash of the model
 // of an undisturbed job.
 func (o Outcome) wrong(want string) string {
 	if o.Hung {

@@ -24,10 +24,10 @@ func Build(ctx context.Context, dir, name string) (string, error) {
 	return bin, nil
 }
 
-// Machine says how many processors there are and how busy they are.
+// Machine returns how many processors there are and how busy they are.
 func Machine() string { return fmt.Sprintf("%d CPUs, load %s", runtime.NumCPU(), load()) }
 
-// load is the load average of the last minute.
+// load returns the load average of the last minute.
 func load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -134,22 +134,22 @@ func (c *Cluster) Stop() error {
 	return errors.Join(errs...)
 }
 
-// ConfDir is what HADOOP_CONF_DIR is to be for clients.
+// ConfDir returns what HADOOP_CONF_DIR is to be for clients.
 func (c *Cluster) ConfDir() string { return c.conf() }
 
 // BinDir has Hadoop's commands: hadoop, hdfs, mapred, yarn.
 func (c *Cluster) BinDir() string { return filepath.Join(c.cfg.Dir, "bin") }
 
-// Dir is where the cluster keeps everything.
+// Dir returns where the cluster keeps everything.
 func (c *Cluster) Dir() string { return c.cfg.Dir }
 
-// HDFS is the address of the file system: hdfs://localhost:PORT.
+// HDFS returns the address of the file system: hdfs://localhost:PORT.
 func (c *Cluster) HDFS() string { return "hdfs://" + c.at("localhost", nameRPC) }
 
-// WebHDFS is where it answers over HTTP: http://127.0.0.1:PORT.
+// WebHDFS returns where it answers over HTTP: http://127.0.0.1:PORT.
 func (c *Cluster) WebHDFS() string { return "http://" + c.at("127.0.0.1", nameHTTP) }
 
-// SparePort is a port that nobody here uses, below those that the system hands out: one
+// SparePort returns a port that nobody here uses, below those that the system hands out: one
 // for each number, again after nineteen.
 func (c *Cluster) SparePort(number int) int {
 	return c.cfg.Port + sparePorts + number%(blockOfPorts-sparePorts-1)
@@ -158,7 +158,7 @@ func (c *Cluster) SparePort(number int) int {
 // ClassPath is that of Hadoop's clients.
 func (c *Cluster) ClassPath() string { return c.classPath(":") }
 
-// Env is the environment in which Hadoop's commands and clients are at home.
+// Env returns the environment in which Hadoop's commands and clients are at home.
 func (c *Cluster) Env() []string {
 	path := c.BinDir() + string(os.PathListSeparator) + filepath.Join(c.cfg.Java, "bin")
 	for _, kv := range new(exec.Cmd).Environ() {
@@ -169,7 +169,7 @@ func (c *Cluster) Env() []string {
 	return []string{"PATH=" + path, "HADOOP_CONF_DIR=" + c.conf(), "JAVA_HOME=" + c.cfg.Java}
 }
 
-// Command is a command of Hadoop's: hadoop, hdfs, mapred or yarn.
+// Command returns a command of Hadoop's: hadoop, hdfs, mapred or yarn.
 func (c *Cluster) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.BinDir(), name), args...)
 	cmd.Env = append(cmd.Environ(), c.Env()...)
@@ -188,7 +188,7 @@ var jpms = func() (all []string) {
 	return append(all, "--add-exports=java.base/sun.net.dns=ALL-UNNAMED", "--add-exports=java.base/sun.net.util=ALL-UNNAMED")
 }()
 
-// options are those of every JVM: it is to start fast.
+// options returns those of every JVM: it is to start fast.
 func (c *Cluster) options(heap string) []string {
 	return slices.Concat([]string{
 		"-Xmx" + heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:+IgnoreUnrecognizedVMOptions",

@@ -53,7 +53,7 @@ func (c *Cluster) StartDaemon(name string) error {
 	return os.WriteFile(c.pidFile(name), []byte(strconv.Itoa(d.pid)), 0o644)
 }
 
-// call is the program of a daemon. Every one takes generic options, so that one
+// call returns the program of a daemon. Every one takes generic options, so that one
 // configuration serves all.
 func (c *Cluster) call(name string) (heap, class string, args []string, err error) {
 	switch name {
@@ -89,12 +89,12 @@ func (c *Cluster) call(name string) (heap, class string, args []string, err erro
 	return "256m", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args, nil
 }
 
-// LogFile is where a daemon writes.
+// LogFile returns where a daemon writes.
 func (c *Cluster) LogFile(name string) string { return filepath.Join(c.cfg.Dir, "logs", name+".out") }
 
 func (c *Cluster) pidFile(name string) string { return filepath.Join(c.cfg.Dir, "pids", name) }
 
-// Pid is a daemon's process; 0: it does not run.
+// Pid returns a daemon's process; 0: it does not run.
 func (c *Cluster) Pid(name string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,7 +29,7 @@ type App struct {
 	MasterAddress string `json:"amHostHttpAddress"` // of the node with its ApplicationMaster
 }
 
-// Job is the id of its MapReduce job.
+// Job returns the id of its MapReduce job.
 func (a App) Job() string { return strings.Replace(a.ID, "application", "job", 1) }
 
 // some is a list, which some versions write as its only element.
@@ -43,7 +43,7 @@ func (s *some[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]T)(s))
 }
 
-// Apps are the applications, oldest first.
+// Apps returns the applications, oldest first.
 func (c *Cluster) Apps(ctx context.Context) ([]App, error) {
 	var a struct {
 		Apps *struct {
@@ -57,7 +57,7 @@ func (c *Cluster) Apps(ctx context.Context) ([]App, error) {
 	return a.Apps.App, nil
 }
 
-// App is the application with this name, the newest of several.
+// App returns the application with this name, the newest of several.
 func (c *Cluster) App(ctx context.Context, name string) (App, error) {
 	apps, err := c.Apps(ctx)
 	if err != nil {
@@ -83,10 +83,10 @@ type Attempt struct {
 	Node        string `json:"nodeHttpAddress"`
 }
 
-// Rank is the number of the map.
+// Rank returns the number of the map.
 func (a Attempt) Rank() int { return a.field(2) }
 
-// Speculative says that it was ended as a copy, since another attempt has succeeded, or with the
+// Speculative reports whether it was ended as a copy, since another attempt has succeeded, or with the
 // job, whose history then has no end of it. (The words are Hadoop's.)
 func (a Attempt) Speculative() bool {
 	return a.State == "KILLED" && (strings.Contains(a.Diagnostics, "succeeded first") || strings.Contains(a.Diagnostics, "state missing from History"))
@@ -104,7 +104,7 @@ func (a Attempt) field(fromEnd int) int {
 	return n
 }
 
-// NodeManagerAt is the name of the NodeManager with this address over HTTP; "": none has it.
+// NodeManagerAt returns the name of the NodeManager with this address over HTTP; "": none has it.
 func (c *Cluster) NodeManagerAt(address string) string {
 	for k := range c.cfg.Nodes {
 		if _, port, _ := strings.Cut(address, ":"); port == strconv.Itoa(c.cfg.Port+nodePorts+10*k+2) {
@@ -114,7 +114,7 @@ func (c *Cluster) NodeManagerAt(address string) string {
 	return ""
 }
 
-// Attempts are those of a job's maps, in order of their ids. The ApplicationMaster of a job
+// Attempts returns those of a job's maps, in order of their ids. The ApplicationMaster of a job
 // that runs knows them; the history afterwards.
 func (c *Cluster) Attempts(ctx context.Context, job string) ([]Attempt, error) {
 	app := strings.Replace(job, "job", "application", 1)
@@ -162,7 +162,7 @@ func attemptsAt(ctx context.Context, base string) (all []Attempt, err error) {
 	return all, nil
 }
 
-// Counters are those of a group of a job that has ended.
+// Counters returns those of a group of a job that has ended.
 func (c *Cluster) Counters(ctx context.Context, job, group string) (map[string]int64, error) {
 	var a struct {
 		Counters struct {
@@ -191,7 +191,7 @@ func (c *Cluster) Counters(ctx context.Context, job, group string) (map[string]i
 	return nil, fmt.Errorf("cluster: job %s has no counters of group %q", job, group)
 }
 
-// Log is what a container has written to a file of its log folder: stderr, stdout, syslog.
+// Log returns what a container has written to a file of its log folder: stderr, stdout, syslog.
 func (c *Cluster) Log(container, file string) (string, error) {
 	found, err := filepath.Glob(filepath.Join(c.cfg.Dir, "nm*", "log", "application_*", container, file))
 	if err != nil {

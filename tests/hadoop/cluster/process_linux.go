@@ -26,7 +26,7 @@ func running(pid int) bool {
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
 }
 
-// descendants are the processes that a process has started, and those that they have.
+// descendants returns the processes that a process has started, and those that they have.
 func descendants(pid int) (all []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {

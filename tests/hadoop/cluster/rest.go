@@ -94,7 +94,7 @@ func (c *Cluster) yarnReady(ctx context.Context) error {
 	return err
 }
 
-// ActiveNodes is the number of NodeManagers that the ResourceManager counts on.
+// ActiveNodes returns the number of NodeManagers that the ResourceManager counts on.
 func (c *Cluster) ActiveNodes(ctx context.Context) (int, error) {
 	var m struct {
 		ClusterMetrics struct {

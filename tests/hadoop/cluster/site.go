@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// classPath is what daemons, clients and containers run with: the configuration, the
+// classPath returns what daemons, clients and containers run with: the configuration, the
 // web resources that hadoop-hdfs looks for in the class path, and all jars.
 func (c *Cluster) classPath(sep string) string {
 	return c.conf() + sep + filepath.Join(c.cfg.Jars, "web") + sep + filepath.Join(c.cfg.Jars, "lib") + "/*"
@@ -24,7 +24,7 @@ func (c *Cluster) at(host string, port int) string {
 	return host + ":" + strconv.Itoa(c.cfg.Port+port)
 }
 
-// sites are the configuration files by name.
+// sites returns the configuration files by name.
 func (c *Cluster) sites() map[string]map[string]string {
 	const local, loop = "localhost", "127.0.0.1"
 	dir := c.cfg.Dir

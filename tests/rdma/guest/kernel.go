@@ -219,7 +219,7 @@ func unpack(ctx context.Context, tree, ready string) error {
 	return os.WriteFile(filepath.Join(ready, "order"), []byte(strings.Join(order, "\n")), 0o644)
 }
 
-// payload is the kernel within a boot image, whose header says where it is.
+// payload returns the kernel within a boot image, whose header says where it is.
 func payload(ctx context.Context, img []byte) ([]byte, error) {
 	if len(img) < 1024 || string(img[0x202:0x206]) != "HdrS" {
 		return nil, errors.New("no boot header")
@@ -251,7 +251,7 @@ func payload(ctx context.Context, img []byte) ([]byte, error) {
 	return plain, err
 }
 
-// dependencies are the modules that a module needs.
+// dependencies returns the modules that a module needs.
 func dependencies(mod []byte) ([]string, error) {
 	f, err := elf.NewFile(bytes.NewReader(mod))
 	if err != nil {
@@ -273,7 +273,7 @@ func dependencies(mod []byte) ([]string, error) {
 	return nil, nil
 }
 
-// load is what unpack has left.
+// load returns what unpack has left.
 func load(dir string) (*Kernel, error) {
 	order, err := os.ReadFile(filepath.Join(dir, "order"))
 	if err != nil {

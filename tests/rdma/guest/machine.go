@@ -178,7 +178,7 @@ func (m *Machine) arguments(image, console string) []string {
 	)
 }
 
-// tail is the end of a file.
+// tail returns the end of a file.
 func tail(file string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {
