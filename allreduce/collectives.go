@@ -113,15 +113,16 @@ func (g *Group) ready(ctx context.Context) error {
 	if err := g.Ready(ctx, Shard{}); err != nil {
 		return err
 	}
-	if !g.steps.recovers {
+	if !g.steps.Recovers() {
 		return nil
 	}
+	missing := g.steps.Missing()
 	switch {
 	case g.over():
 		return g.overError("a collective")
-	case g.lack != nil:
-		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", g.lack.Payload)}
-	case g.steps.unaware():
+	case missing != nil:
+		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", missing.Payload)}
+	case g.steps.ShrinkDue():
 		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job goes on with ranks %v, as this rank learns now", []int(g.live))}
 	case !g.linked:
 		return g.connect(ctx)

@@ -3,6 +3,7 @@
 package allreduce
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -368,3 +369,9 @@ func (c Config) mesh() mesh.Config {
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// owner identifies this job to its checkpoints.
+func (c Config) owner() Owner {
+	text := fmt.Sprintf("%s total=%d", c.agreed(), c.Total)
+	return Owner{Options: sha256.Sum256([]byte(text)), Text: text, Run: c.Job.RunKey, Generation: c.Generation}
+}

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -29,14 +27,12 @@ import (
 // them. A job that does not recover from losses has one.
 type epoch struct {
 	group  *Group
-	wiring *client.Wiring  // nil: not wired yet
-	live   members.Set     // the ranks that take part
-	lack   *client.Missing // what this rank takes before anything else; nil: nothing
-	conns  *mesh.Epoch     // nil: Local, or no edges are needed
+	wiring *client.Wiring // nil: not wired yet
+	live   members.Set    // the ranks that take part
+	conns  *mesh.Epoch    // nil: Local, or no edges are needed
 	engine engine.Engine
 	plans  engine.Plans
 	linked bool          // the tree's edges are open
-	debts  debts         // results that others take from here
 	domain *verbs.Domain // nil: all goes over TCP; under the group's lock
 	work   sync.WaitGroup
 	ending sync.Once
@@ -51,7 +47,6 @@ type epoch struct {
 func newEpoch(g *Group) *epoch {
 	e := &epoch{group: g, live: members.All(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
-	e.debts.paid = make(chan struct{})
 	e.engine = engine.Engine{
 		Set:      link.Set{Rank: g.cfg.Rank, NoSum: g.cfg.NoChecksum, Log: g.cfg.Log},
 		Part:     g.cfg.Chunk,
@@ -59,7 +54,7 @@ func newEpoch(g *Group) *epoch {
 		Flight:   g.flight,
 		Segments: g.segments,
 		OnFail: func(f *engine.Failure) {
-			if !g.steps.recovers {
+			if !g.steps.Recovers() {
 				g.die()
 			}
 			e.work.Go(func() { e.settle(f) })
@@ -79,14 +74,14 @@ func (g *Group) turn(w *client.Wiring) {
 	if old.wiring != nil {
 		old.end()
 	}
-	e.wiring, e.live, e.lack = w, live, w.Missing // before anybody sees it
+	e.wiring, e.live = w, live // before anybody sees it
 	if !w.Ending {
 		c := mesh.EpochConfig{Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: live.Position(g.cfg.Rank), Over: g.member.Ended(w)}
 		if w.Stream {
 			c.Members, c.Tree, c.Self = nil, vwstream.Tree{HasParent: w.Parent != "", Kids: w.Kids}, vwstream.Self
 		}
 		c.Later = old.wiring != nil
-		if c.Later || g.steps.recovers {
+		if c.Later || g.steps.Recovers() {
 			c.AskAfter = g.cfg.Stall
 		}
 		c.Ask = func(ctx context.Context, rank int, detail string) {
@@ -94,19 +89,13 @@ func (g *Group) turn(w *client.Wiring) {
 		}
 		e.conns = g.mesh.Epoch(c)
 	}
-	e.debts.incur(w.Owed)
 	g.mu.Lock()
 	g.epoch = e
-	paid := g.early[w]
-	g.early = nil
 	g.mu.Unlock()
-	for _, rank := range paid {
-		e.debts.pay(rank)
-	}
 	if !w.Stream {
 		g.mesh.Accept()
 	}
-	g.steps.enter(w)
+	g.steps.Begin(w)
 	e.work.Go(e.watchOver)
 }
 
@@ -125,7 +114,7 @@ func (g *Group) connect(ctx context.Context) error {
 		switch {
 		case errors.Is(err, mesh.ErrOver):
 			return e.overError("wiring")
-		case g.steps.recovers && ctx.Err() == nil:
+		case g.steps.Recovers() && ctx.Err() == nil:
 			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: e.conns.Unreachable(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
 			return g.failed(ctx)
 		}
@@ -175,7 +164,7 @@ func (e *epoch) start(ctx context.Context) error {
 		en.Stream, en.Peers = w.Stream, w.Peers
 		if w.Stream {
 			en.Part = streamChunk
-			_, en.Longest, _ = g.steps.pace()
+			_, en.Longest, _ = g.steps.Pace()
 		}
 		en.Reach = func(rank int) {
 			m.Reach(rank, g.cfg.DialTimeout, func(err error) {
@@ -332,45 +321,6 @@ func verdictOf(cause error) *engine.Failure {
 		}
 	}
 	return f
-}
-
-// debts are the results that other ranks take from this one. Until they have, this
-// rank's next Exchange does not begin: it would write over them.
-type debts struct {
-	mu   sync.Mutex
-	left map[int]bool
-	paid chan struct{} // closed: nothing is left
-}
-
-func (d *debts) incur(all []client.Missing) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.left = map[int]bool{}
-	for _, l := range all {
-		if l.Payload == protocol.PayloadResults {
-			d.left[l.Rank] = true
-		}
-	}
-	if len(d.left) == 0 {
-		close(d.paid)
-	}
-}
-
-// owed returns the ranks that have not got the results yet.
-func (d *debts) owed() []int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Sorted(maps.Keys(d.left))
-}
-
-func (d *debts) pay(rank int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.left[rank] {
-		if delete(d.left, rank); len(d.left) == 0 {
-			close(d.paid)
-		}
-	}
 }
 
 // strike lets a fault happen at a point of this rank's way. done ends what began

@@ -32,7 +32,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 		if err != nil {
 			return err
 		}
-		g.steps.recovers = onLoss != Abort
+		g.steps.SetRecovers(onLoss != Abort)
 		g.turn(w)
 		return g.epoch.conns.Connect(ctx)
 	})

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 )
 
 // TestLossesFasterThanAStep: ranks are killed faster than a step takes. As long as attempts come the
@@ -128,13 +130,13 @@ func TestStateThatIsLostWithItsSource(t *testing.T) {
 			for _, rank := range []int{1, 2, 3} {
 				launcher.Go(func() {
 					<-all[rank].done
-					if _, gone := errors.AsType[*goneError](all[rank].err); gone {
+					if _, gone := errors.AsType[*recovery.SourceLostError](all[rank].err); gone {
 						all[rank] = s.start(rank, nil)
 					}
 				})
 			}
 			launcher.Wait()
-			if _, gone := errors.AsType[*goneError](reader.err); !gone {
+			if _, gone := errors.AsType[*recovery.SourceLostError](reader.err); !gone {
 				t.Errorf("rank 1 ended with %v, want that the state is lost", reader.err)
 			}
 			s.end(want, all...)

@@ -18,7 +18,7 @@ func (g *Group) Report(p Progress) {
 	if g.member == nil {
 		return
 	}
-	if done, _, took := g.steps.pace(); p.Number == 0 {
+	if done, _, took := g.steps.Pace(); p.Number == 0 {
 		p.Number, p.StepTook = done, took
 	}
 	g.member.Report(p)
@@ -94,7 +94,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	if err := g.member.Finish(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)
 	}
-	g.steps.clear()
+	g.steps.Clear()
 	return nil
 }
 

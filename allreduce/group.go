@@ -14,6 +14,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/shm"
@@ -37,16 +38,15 @@ type Group struct {
 	scratch  []float32      // one slot of all weights
 	scalar   [1]float32
 	records  records
-	steps    steps
+	steps    *recovery.Steps
 	pairs    pairs
 	flight   *engine.Flight // nil: nothing is recorded
 
 	mu      sync.Mutex
 	closed  bool
-	early   map[*client.Wiring][]int // ranks that have got this rank's results before it entered the epoch
-	dead    chan struct{}            // closed when the job has failed
-	died    bool                     // dead is closed
-	closing chan struct{}            // closed by Close
+	dead    chan struct{} // closed when the job has failed
+	died    bool          // dead is closed
+	closing chan struct{} // closed by Close
 	work    sync.WaitGroup
 }
 
@@ -62,7 +62,10 @@ func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
 	g.segments = shm.Segments{Make: shm.NewSegment, Open: shm.OpenSegment}
 	g.epoch = newEpoch(g)
-	g.steps.group, g.steps.saving = g, make(chan struct{}, 1)
+	g.steps = recovery.New(recovery.Config{
+		Rank: cfg.Rank, Total: cfg.Total, Stall: cfg.Stall, Elastic: cfg.Elastic,
+		Checkpoints: cfg.Checkpoints, CheckpointEvery: cfg.CheckpointEvery, Log: cfg.Log,
+	}, recovered{g})
 	return g
 }
 
@@ -89,11 +92,11 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 }
 
 func join(ctx context.Context, cfg Config, recording *engine.Flight) (*Group, error) {
-	checkpoint, err := cfg.newestCheckpoint()
+	g := newGroup(cfg)
+	checkpoint, err := g.steps.Newest(cfg.owner())
 	if err != nil {
 		return nil, err
 	}
-	g := newGroup(cfg)
 	g.flight, g.engine.Flight = recording, recording
 	_, err = g.register(ctx, client.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
 	if err != nil {
@@ -126,7 +129,7 @@ func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Memb
 	if cfg.Elastic {
 		j.Elastic = cmp.Or(cfg.StartTimeout, defaultStartTimeout)
 	}
-	j.Waiting, j.Steps, j.Log = g.waiting, &g.steps, cfg.Log
+	j.Waiting, j.Steps, j.Log = g.waiting, g.steps, cfg.Log
 	member, err := client.Join(ctx, j)
 	if err != nil {
 		m.Close()
@@ -157,7 +160,7 @@ func (g *Group) Ready(ctx context.Context, s Shard) error {
 
 func (g *Group) wire(ctx context.Context, s Shard) error {
 	if s.Took == 0 {
-		_, s.Took, _ = g.steps.pace()
+		_, s.Took, _ = g.steps.Pace()
 	}
 	w, err := g.member.Ready(ctx, s)
 	if err != nil {
@@ -172,8 +175,9 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	if w.Stream && g.cfg.Checkpoints != nil {
 		return fmt.Errorf("rank %d: Checkpoints are set, but vw workers are in the job, and none of it can be taken up again: leave them out", g.cfg.Rank)
 	}
-	g.steps.recovers = g.cfg.OnLoss != Abort && !w.Stream && g.cfg.Total > 1
-	if g.steps.recovers {
+	recovers := g.cfg.OnLoss != Abort && !w.Stream && g.cfg.Total > 1
+	g.steps.SetRecovers(recovers)
+	if recovers {
 		g.work.Go(func() { // the job may fail while no epoch is there to notice it
 			select {
 			case <-g.member.Over():
@@ -183,7 +187,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 		})
 	}
 	g.turn(w)
-	if w.Missing != nil || g.steps.unaware() {
+	if w.Missing != nil || g.steps.ShrinkDue() {
 		return nil // Run sees to it before anything else
 	}
 	return g.connect(ctx)
@@ -235,7 +239,7 @@ func (g *Group) waiting() client.Waits {
 	if e.wiring == nil {
 		return w
 	}
-	if w.Text = g.steps.waits(); w.Text != "" {
+	if w.Text = g.steps.Waits(); w.Text != "" {
 		return w // no rank: a chain of ranks that wait ends here, and this rank asks itself
 	}
 	if e.conns != nil {
@@ -307,6 +311,7 @@ func (g *Group) Close() error {
 		err = g.member.Close()
 	}
 	g.work.Wait()
+	g.steps.Wait()
 	g.flight.Close()
 	g.pinned.release()
 	g.mu.Lock()

@@ -21,8 +21,6 @@ const (
 	maxPending       = 512
 )
 
-var testEpoch = protocol.Epoch{Term: 3, N: 5, Incarnation: 0x1122334455667788}
-
 // newHello returns the first message of a rank.
 func newHello(e protocol.Epoch, from, to, total int, pull bool) []byte {
 	le := binary.LittleEndian

@@ -4,12 +4,12 @@ package allreduce
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
@@ -84,10 +84,6 @@ type Shrinker interface {
 	Shrink(live []int) error
 }
 
-// ErrNoResults says that a machine has the state after a step but not the step's
-// results, since it came to it by ReadState.
-var ErrNoResults = errors.New("the results of this step are not here, but the state after it is")
-
 // Run drives m until it has no more steps. An error of a machine's own ends it on
 // this rank only: Fail tells the others.
 //
@@ -97,7 +93,7 @@ var ErrNoResults = errors.New("the results of this step are not here, but the st
 // that is there; a rank that comes anew gets the state of another one. A job has one
 // machine: step numbers count from its first step.
 func (g *Group) Run(ctx context.Context, m Machine) error {
-	s := &g.steps
+	s := g.steps
 	if r, ok := m.(Recoverable); ok {
 		keep := g.cfg.OnLoss != Abort && g.cfg.Total > 1
 		if _, ok := m.(Shrinker); keep && (g.cfg.OnLoss == Shrink || g.cfg.Elastic) && !ok {
@@ -105,13 +101,12 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 		}
 		r.Keep(keep)
 		if keep {
-			s.state.Lock()
-			s.machine = r
-			s.state.Unlock()
+			s.SetState(r)
 		}
 	} else if g.cfg.OnLoss != Abort && g.cfg.Total > 1 {
 		return fmt.Errorf("allreduce: rank %d: OnLoss is %v, which needs a machine that is Recoverable, and this one (%T) is not", g.cfg.Rank, g.cfg.OnLoss, m)
 	}
+	rest := recovery.Step{Exchange: func(ctx context.Context) error { return m.Exchange(ctx, g) }, Commit: m.Commit}
 	for {
 		step, more := m.Next()
 		if !more {
@@ -121,11 +116,11 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 		if err := g.stepWork(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
-		s.inHand(time.Since(began))
-		if err := s.follow(ctx, m); err != nil {
+		s.WorkDone(time.Since(began))
+		if err := s.Run(ctx, rest); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
-		s.save()
+		s.Save()
 	}
 }
 
@@ -153,7 +148,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	switch {
 	case err == nil || context.Cause(work) != engine.ErrStopped:
 		return err
-	case g.steps.recovers:
+	case g.steps.Recovers():
 		return g.overError("at work")
 	}
 	return g.failed(ctx) // why Work was ended, not that it was

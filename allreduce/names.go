@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
@@ -65,7 +66,18 @@ type (
 	InterruptedError = engine.InterruptedError
 )
 
+type (
+	// Checkpoints keeps states of a job for the case that no rank is left that has one.
+	// Package checkpoint keeps them in files.
+	Checkpoints = recovery.Checkpoints
+	// Owner identifies the job to which states belong.
+	Owner = recovery.Owner
+)
+
 var (
+	// ErrNoResults means that a machine has the state after a step but not the step's
+	// results, since it came to it by ReadState. WriteResults returns it.
+	ErrNoResults = recovery.ErrNoResults
 	// ErrClosed is what collectives of a closed group return.
 	ErrClosed = engine.ErrClosed
 	// ErrLeft says that a vw worker ended after the job's last pass, without the

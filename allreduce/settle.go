@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -32,7 +33,7 @@ func (e *epoch) settle(first *engine.Failure) {
 	g, f := e.group, first
 	switch {
 	case f.Code == engine.FaultLeft, f.Code == engine.FaultOver:
-	case g.steps.recovers:
+	case g.steps.Recovers():
 		f = e.judge(f)
 	case f.By == g.cfg.Rank && f.Code != engine.FaultLost:
 		// This rank has found it; the server tells everybody.
@@ -208,12 +209,12 @@ func (g *Group) Fail(ctx context.Context, err error) {
 	if g.member == nil || g.isClosed() || err == nil {
 		return
 	}
-	if _, gone := errors.AsType[*goneError](err); gone {
+	if _, gone := errors.AsType[*recovery.SourceLostError](err); gone {
 		return
 	}
 	e := g.now()
 	f := &engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err}
-	if e.wiring == nil || g.steps.recovers && e.over() {
+	if e.wiring == nil || g.steps.Recovers() && e.over() {
 		e.tellServer(f) // which tells those that wait for the job to start
 		return
 	}

@@ -46,7 +46,8 @@ func (g *Group) enlist(ctx context.Context) error {
 	}
 	g.cfg.Rank = rank
 	g.mesh.SetRank(rank)
-	step, err := g.cfg.newestCheckpoint()
+	g.steps.SetRank(rank)
+	step, err := g.steps.Newest(g.cfg.owner())
 	if err != nil {
 		return err
 	}

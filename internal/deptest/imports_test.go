@@ -55,6 +55,7 @@ var layers = []layer{
 	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "the rules are a pure machine: no socket, no file, no clock"},
 	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank knows the server by its protocol only"},
 	{"internal/spantree/server", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/core"}), "sockets and the journal around the machine; it knows no group that uses it"},
+	{"allreduce/internal/recovery", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client"}), "steps and their recovery know no group: what they need of one is an interface"},
 	{"internal/mesh", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "the connections of an epoch serve any user of a job: no collective, and not allreduce's root"},
 	{"allreduce/verbs", slices.Concat(bottom, wires, []string{"allreduce/verbs"}), "a driver beside the others; its fabric for tests knows it"},
 
@@ -63,7 +64,7 @@ var layers = []layer{
 		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
 	},
 	{
-		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
+		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal/engine", "allreduce/internal/recovery", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
 	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "it looks at what a group stands on, where there may be none"},

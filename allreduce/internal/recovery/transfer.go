@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package recovery
 
 import (
 	"bufio"
@@ -36,24 +36,24 @@ import (
 // source has no results any more, or came to the step by taking the state, and the
 // state is what it can give.
 const (
-	wantSize = 32
+	requestSize = 32
 
-	frameEnd  = 5
-	frameNo   = 6
-	frameElse = 7
+	frameEnd       = 5
+	frameRefused   = 6
+	frameStateOnly = 7
 
-	// takePart is the most that one frame carries. Each frame must pass within the stall time-out,
-	// which bounds the whole transfer: its rate is at least takePart per time-out.
-	takePart = 256 << 10
-	maxNo    = 512
+	// partSize is the most that one frame carries. Each frame must pass within the stall time-out,
+	// which bounds the whole transfer: its rate is at least partSize per time-out.
+	partSize  = 256 << 10
+	maxReason = 512
 )
 
-type want struct {
+type request struct {
 	at   client.Point
 	what protocol.Payload
 }
 
-func (w want) appendTo(dst []byte) []byte {
+func (w request) appendTo(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, w.at.Epoch.Term)
 	dst = le.AppendUint32(dst, w.at.Epoch.N)
@@ -62,7 +62,7 @@ func (w want) appendTo(dst []byte) []byte {
 	return append(dst, byte(w.what), 0, 0, 0, 0, 0, 0, 0)
 }
 
-func decodeWant(b []byte) (w want) {
+func decodeRequest(b []byte) (w request) {
 	le := binary.LittleEndian
 	w.at.Epoch = protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
 	w.at.Step = le.Uint64(b[16:])
@@ -70,18 +70,17 @@ func decodeWant(b []byte) (w want) {
 	return w
 }
 
-// errElse is the source's answer that it has the state alone.
-var errElse = errors.New("the other rank has the state, and no results")
+// errStateOnly is the source's answer that it has the state alone.
+var errStateOnly = errors.New("the other rank has the state, and no results")
 
-// errNo is the source's no: it is not there yet, or not any more.
-var errNo = errors.New("the other rank says no")
+// errRefused is the source's no: it is not there yet, or not any more.
+var errRefused = errors.New("the other rank says no")
 
 // take gets what this rank lacks, from whom the server has named, until it has it
 // or the epoch is over.
-func (s *steps) take(ctx context.Context, w *client.Wiring) error {
-	g := s.group
+func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 	began := time.Now()
-	g.log.Info("taking what this rank lacks", "rank", g.cfg.Rank, "what", w.Missing.Payload, "step", w.Resume.Step, "from", link.RankAt(w.Missing.Source, w.Missing.Address))
+	s.cfg.Log.Info("taking what this rank lacks", "rank", s.cfg.Rank, "what", w.Missing.Payload, "step", w.Resume.Step, "from", link.RankAt(w.Missing.Source, w.Missing.Address))
 	what := w.Missing.Payload
 	if what == protocol.PayloadCheckpoint {
 		return s.load(w)
@@ -100,53 +99,51 @@ func (s *steps) take(ctx context.Context, w *client.Wiring) error {
 		defer close(watched)
 		s.watch(w, t, cancel, done)
 	}()
-	if what == protocol.PayloadResults && s.isSpoilt() {
+	if what == protocol.PayloadResults && s.isInvalid() {
 		what = protocol.PayloadState
 	}
 	for {
 		t.begin()
-		err := s.takeOnce(ctx, w, what, t)
+		err := s.fetchOnce(ctx, w, what, t)
 		tries := t.failed(err)
-		var refused *notTaken
+		var refused *unusableError
 		switch {
-		case errors.Is(err, errElse) && what == protocol.PayloadResults:
+		case errors.Is(err, errStateOnly) && what == protocol.PayloadResults:
 			what = protocol.PayloadState
 			continue
 		case err == nil:
-			g.log.Info("this rank has what it lacked", "rank", g.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
+			s.cfg.Log.Info("this rank has what it lacked", "rank", s.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
 			return nil
-		case errors.As(err, &refused), g.over():
+		case errors.As(err, &refused), s.epochOver():
 			return err
 		case ctx.Err() != nil:
 		case tries%25 == 1:
-			g.log.Warn("cannot take what this rank lacks yet", "rank", g.cfg.Rank, "from", link.RankAt(w.Missing.Source, w.Missing.Address), "tries", tries, "error", err)
+			s.cfg.Log.Warn("cannot take what this rank lacks yet", "rank", s.cfg.Rank, "from", link.RankAt(w.Missing.Source, w.Missing.Address), "tries", tries, "error", err)
 		}
 		select {
 		case <-time.After(mesh.RedialAfter):
 		case <-ctx.Done():
-			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", g.cfg.Rank, w.Missing.Payload, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), context.Cause(ctx))
+			return fmt.Errorf("rank %d: taking the %v of step %d from %s: %w", s.cfg.Rank, w.Missing.Payload, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), context.Cause(ctx))
 		}
 	}
 }
 
-// notTaken says that the machine cannot use what has come whole.
-type notTaken struct{ err error }
+// unusableError says that the machine cannot use what has come whole.
+type unusableError struct{ err error }
 
-func (e *notTaken) Error() string { return e.err.Error() }
-func (e *notTaken) Unwrap() error { return e.err }
+func (e *unusableError) Error() string { return e.err.Error() }
+func (e *unusableError) Unwrap() error { return e.err }
 
-func (s *steps) takeOnce(ctx context.Context, w *client.Wiring, what protocol.Payload, t *transfer) error {
-	g := s.group
-	return g.mesh.Pull(ctx, w, w.Missing.Source, w.Missing.Address, func(c net.Conn) error { return s.takeOver(c, w, what, t) })
+func (s *Steps) fetchOnce(ctx context.Context, w *client.Wiring, what protocol.Payload, t *transfer) error {
+	return s.job.Pull(ctx, w, w.Missing.Source, w.Missing.Address, func(c net.Conn) error { return s.readFrom(c, w, what, t) })
 }
 
 // takeOver asks for what this rank lacks over a connection to its source, and reads it.
-func (s *steps) takeOver(c net.Conn, w *client.Wiring, what protocol.Payload, t *transfer) error {
-	g := s.group
-	if _, err := c.Write(want{w.Resume, what}.appendTo(nil)); err != nil {
+func (s *Steps) readFrom(c net.Conn, w *client.Wiring, what protocol.Payload, t *transfer) error {
+	if _, err := c.Write(request{w.Resume, what}.appendTo(nil)); err != nil {
 		return err
 	}
-	r := &takeReader{c: c, patience: g.cfg.Stall, progress: t}
+	r := &frameReader{c: c, patience: s.cfg.Stall, progress: t}
 	s.state.Lock()
 	defer s.state.Unlock()
 	read := s.machine.ReadState
@@ -154,10 +151,10 @@ func (s *steps) takeOver(c net.Conn, w *client.Wiring, what protocol.Payload, t 
 		read = s.machine.ReadResults
 	}
 	if what == protocol.PayloadState {
-		s.spoil()
+		s.invalidate()
 	}
 	t.opens()
-	br := bufio.NewReaderSize(r, takePart)
+	br := bufio.NewReaderSize(r, partSize)
 	err := read(br)
 	if err == nil {
 		_, err = br.Peek(1)
@@ -165,14 +162,14 @@ func (s *steps) takeOver(c net.Conn, w *client.Wiring, what protocol.Payload, t 
 		case err == io.EOF:
 			err = nil
 		case err == nil:
-			err = &notTaken{fmt.Errorf("more came than the %v of a step", what)}
+			err = &unusableError{fmt.Errorf("more came than the %v of a step", what)}
 		}
 	}
 	switch {
 	case r.err != nil && r.err != io.EOF:
 		return r.err
 	case err != nil && r.err == io.EOF:
-		return &notTaken{fmt.Errorf("rank %d: the %v of step %d from %s: %w", g.cfg.Rank, what, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), err)}
+		return &unusableError{fmt.Errorf("rank %d: the %v of step %d from %s: %w", s.cfg.Rank, what, w.Resume.Step, link.RankAt(w.Missing.Source, w.Missing.Address), err)}
 	case err != nil:
 		return err
 	}
@@ -185,14 +182,14 @@ func (s *steps) takeOver(c net.Conn, w *client.Wiring, what protocol.Payload, t 
 	}
 	s.live = nil // the state may be that of fewer ranks
 	if !in {
-		s.arrived(w.Resume)
+		s.setArrived(w.Resume)
 		return mesh.ErrOver
 	}
 	return nil
 }
 
-// takeReader reads the frames of a source as the bytes they carry.
-type takeReader struct {
+// frameReader reads the frames of a source as the bytes they carry.
+type frameReader struct {
 	c        net.Conn
 	patience time.Duration
 	progress *transfer
@@ -201,7 +198,7 @@ type takeReader struct {
 	err      error  // io.EOF: all has come
 }
 
-func (r *takeReader) Read(b []byte) (int, error) {
+func (r *frameReader) Read(b []byte) (int, error) {
 	for len(r.left) == 0 && r.err == nil {
 		r.progress.wants()
 		r.left, r.err = r.next()
@@ -216,7 +213,7 @@ func (r *takeReader) Read(b []byte) (int, error) {
 }
 
 // next reads a frame.
-func (r *takeReader) next() ([]byte, error) {
+func (r *frameReader) next() ([]byte, error) {
 	r.c.SetDeadline(time.Now().Add(r.patience))
 	var head [link.FrameSize]byte
 	if _, err := io.ReadFull(r.c, head[:]); err != nil {
@@ -224,11 +221,11 @@ func (r *takeReader) next() ([]byte, error) {
 	}
 	le := binary.LittleEndian
 	kind, n, sum := head[0], le.Uint32(head[4:]), le.Uint32(head[8:])
-	if n > takePart || kind == frameNo && n > maxNo || kind >= frameElse && n > 0 || kind == frameEnd && n > 0 {
+	if n > partSize || kind == frameRefused && n > maxReason || kind >= frameStateOnly && n > 0 || kind == frameEnd && n > 0 {
 		return nil, fmt.Errorf("a frame of type %d has %d bytes", kind, n)
 	}
 	if r.buf == nil {
-		r.buf = make([]byte, takePart)
+		r.buf = make([]byte, partSize)
 	}
 	b := r.buf[:n]
 	if _, err := io.ReadFull(r.c, b); err != nil {
@@ -242,10 +239,10 @@ func (r *takeReader) next() ([]byte, error) {
 		return b, nil
 	case frameEnd:
 		return nil, io.EOF
-	case frameElse:
-		return nil, errElse
-	case frameNo:
-		return nil, fmt.Errorf("%w: %s", errNo, b)
+	case frameStateOnly:
+		return nil, errStateOnly
+	case frameRefused:
+		return nil, fmt.Errorf("%w: %s", errRefused, b)
 	}
 	return nil, fmt.Errorf("a frame of unknown type %d", kind)
 }

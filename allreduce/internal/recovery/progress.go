@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package recovery
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type pause struct {
 }
 
 // paused registers a wait until resumed is called.
-func (s *steps) paused(text func() string) (resumed func()) {
+func (s *Steps) paused(text func() string) (resumed func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pause = &pause{time.Now(), text}
@@ -35,15 +35,15 @@ func (s *steps) paused(text func() string) (resumed func()) {
 	}
 }
 
-// waits returns the registered wait in words, "" if there is none.
-func (s *steps) waits() string {
+// Waits returns the registered wait in words, "" if there is none.
+func (s *Steps) Waits() string {
 	s.mu.Lock()
 	p := s.pause
 	s.mu.Unlock()
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf("rank %d: %s, waiting for %s", s.group.cfg.Rank, engine.Seconds(time.Since(p.since)), p.text())
+	return fmt.Sprintf("rank %d: %s, waiting for %s", s.cfg.Rank, engine.Seconds(time.Since(p.since)), p.text())
 }
 
 // transfer is the progress of a transfer over all attempts: its clock stops while the
@@ -136,19 +136,18 @@ func (t *transfer) String() string {
 // over and the transfer gets no further: a state that arrives later still serves, if the next
 // epoch begins there. Where the transfer makes no progress for the stall time-out the server is asked
 // for another source. It returns when done is closed.
-func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
-	g := s.group
-	ticker := time.NewTicker(min(engine.WatchTick, g.cfg.Stall/4))
+func (s *Steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseFunc, done <-chan struct{}) {
+	ticker := time.NewTicker(min(engine.WatchTick, s.cfg.Stall/4))
 	defer ticker.Stop()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	said, asked := time.Now(), time.Time{}
-	ended, over := g.member.Ended(w), false
+	ended, over := s.job.Server().Ended(w), false
 	for {
 		select {
 		case <-done:
 			return
-		case <-g.member.Over():
+		case <-s.job.Server().Over():
 			cancel(mesh.ErrOver)
 			return
 		case <-ended:
@@ -162,19 +161,19 @@ func (s *steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 				cancel(mesh.ErrOver)
 				return
 			}
-			if err := g.member.ServerErr(); err != nil {
+			if err := s.job.Server().ServerErr(); err != nil {
 				cancel(err)
 				return
 			}
 			if now.Sub(said) >= engine.SayEvery {
 				said = now
-				g.log.Info(s.waits())
+				s.cfg.Log.Info(s.Waits())
 			}
-			if idle := t.idle(now); idle >= g.cfg.Stall && !over && now.Sub(asked) >= g.cfg.Stall {
+			if idle := t.idle(now); idle >= s.cfg.Stall && !over && now.Sub(asked) >= s.cfg.Stall {
 				asked = now
-				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", g.cfg.Rank, w.Missing.Payload, w.Resume.Step, w.Missing.Source, engine.Seconds(idle), t)
-				g.log.Warn("asking the server for another source of what this rank lacks", "rank", g.cfg.Rank, "source", w.Missing.Source, "reason", detail)
-				g.member.Ask(ctx, w.Missing.Source, 0, protocol.EdgeNoTransfer, detail)
+				detail := fmt.Sprintf("rank %d gets nothing of the %v of step %d from rank %d for %s: %v", s.cfg.Rank, w.Missing.Payload, w.Resume.Step, w.Missing.Source, engine.Seconds(idle), t)
+				s.cfg.Log.Warn("asking the server for another source of what this rank lacks", "rank", s.cfg.Rank, "source", w.Missing.Source, "reason", detail)
+				s.job.Server().Ask(ctx, w.Missing.Source, 0, protocol.EdgeNoTransfer, detail)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package recovery
 
 import (
 	"bytes"
@@ -14,16 +14,18 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
+var testEpoch = protocol.Epoch{Term: 3, N: 5, Incarnation: 0x1122334455667788}
+
 // FuzzWant reads anything as what a rank asks another one for.
 func FuzzWant(f *testing.F) {
-	f.Add(want{at: client.Point{Epoch: testEpoch, Step: 7}, what: protocol.PayloadState}.appendTo(nil))
-	f.Add(make([]byte, wantSize))
+	f.Add(request{at: client.Point{Epoch: testEpoch, Step: 7}, what: protocol.PayloadState}.appendTo(nil))
+	f.Add(make([]byte, requestSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) != wantSize {
+		if len(b) != requestSize {
 			return // the reader reads as many
 		}
-		w := decodeWant(b)
-		if again := decodeWant(w.appendTo(nil)); again != w {
+		w := decodeRequest(b)
+		if again := decodeRequest(w.appendTo(nil)); again != w {
 			t.Errorf("%+v became %+v", w, again)
 		}
 		_ = w.what.String()
@@ -48,10 +50,10 @@ func FuzzTake(f *testing.F) {
 		return append(fr.Append(nil), b...)
 	}
 	f.Add(append(part(link.FrameData, []byte("state")), part(frameEnd, nil)...))
-	f.Add(part(frameNo, []byte("not yet")))
-	f.Add(part(frameElse, nil))
+	f.Add(part(frameRefused, []byte("not yet")))
+	f.Add(part(frameStateOnly, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := &takeReader{c: canned{Reader: bytes.NewReader(b)}, patience: time.Second, progress: newTransfer()}
+		r := &frameReader{c: canned{Reader: bytes.NewReader(b)}, patience: time.Second, progress: newTransfer()}
 		n, err := io.Copy(io.Discard, r)
 		if n > int64(len(b)) {
 			t.Errorf("%d bytes became %d", len(b), n)

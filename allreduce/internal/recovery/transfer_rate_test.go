@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package recovery
 
 import (
 	"bytes"
@@ -21,22 +21,22 @@ import (
 // single byte passes in every stall time-out. So a state of n parts takes at most n time-outs.
 func TestTransfersHaveALeastRate(t *testing.T) {
 	const stall = 20 * time.Second
-	state := bytes.Repeat([]byte("state"), 4*takePart/5)
+	state := bytes.Repeat([]byte("state"), 4*partSize/5)
 	give := func(c net.Conn) error {
-		out := &giveWriter{c: c, patience: stall}
+		out := &frameWriter{c: c, patience: stall}
 		if _, err := out.Write(state); err != nil {
 			return err
 		}
 		return out.frame(frameEnd, nil)
 	}
 	take := func(c net.Conn) error {
-		got, err := io.ReadAll(&takeReader{c: c, patience: stall, progress: newTransfer()})
+		got, err := io.ReadAll(&frameReader{c: c, patience: stall, progress: newTransfer()})
 		if err == nil && !bytes.Equal(got, state) {
 			err = errors.New("other bytes have come")
 		}
 		return err
 	}
-	const part = link.FrameSize + takePart
+	const part = link.FrameSize + partSize
 	for _, c := range []struct {
 		name string
 		run  func(fast net.Conn) error
@@ -84,7 +84,7 @@ func slowReads(c net.Conn, n int, every time.Duration) {
 // slowWrites writes the frames of a state, some bytes at a time.
 func slowWrites(c net.Conn, state []byte, n int, every time.Duration) {
 	var frames bytes.Buffer
-	out := &giveWriter{c: bufferConn{w: &frames}, patience: time.Hour}
+	out := &frameWriter{c: bufferConn{w: &frames}, patience: time.Hour}
 	_, err := out.Write(state)
 	if err == nil {
 		err = out.frame(frameEnd, nil)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allreduce
+package recovery
 
 import (
 	"bufio"
@@ -17,39 +17,24 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// meshed is the Group of a mesh.
-type meshed struct{ group *Group }
-
-var _ mesh.Owner = meshed{}
-
-func (m meshed) Current() (*client.Wiring, *mesh.Epoch) {
-	e := m.group.now()
-	return e.wiring, e.conns
-}
-
-func (m meshed) Newest() *client.Wiring { return m.group.member.Newest() }
-
-func (m meshed) Serve(c net.Conn, from int, w *client.Wiring) error {
-	return m.group.steps.serve(c, from, w)
-}
-
-// serve sends a rank what it lacks, while this rank's own Work goes on.
-func (s *steps) serve(c net.Conn, from int, w *client.Wiring) error {
-	g := s.group
-	var b [wantSize]byte
+// Serve sends the rank from what it asks for over c, at the start of the epoch of w, while this
+// rank's own work continues. An error that is [mesh.ErrNotYet] means that the other rank tries
+// again.
+func (s *Steps) Serve(c net.Conn, from int, w *client.Wiring) error {
+	var b [requestSize]byte
 	if _, err := io.ReadFull(c, b[:]); err != nil {
 		return err
 	}
-	asked := decodeWant(b[:])
-	out := &giveWriter{c: c, patience: g.cfg.Stall}
+	asked := decodeRequest(b[:])
+	out := &frameWriter{c: c, patience: s.cfg.Stall}
 	content, err := s.copied(asked, w.Epoch)
 	switch {
 	case errors.Is(err, ErrNoResults):
-		return out.frame(frameElse, nil)
+		return out.frame(frameStateOnly, nil)
 	case err != nil:
-		return errors.Join(mesh.ErrNotYet, out.frame(frameNo, []byte(engine.Clip(err.Error(), maxNo))))
+		return errors.Join(mesh.ErrNotYet, out.frame(frameRefused, []byte(engine.Clip(err.Error(), maxReason))))
 	}
-	bw := bufio.NewWriterSize(out, takePart)
+	bw := bufio.NewWriterSize(out, partSize)
 	err = content.writeTo(bw)
 	if err == nil {
 		err = bw.Flush()
@@ -60,15 +45,14 @@ func (s *steps) serve(c net.Conn, from int, w *client.Wiring) error {
 	if err != nil {
 		return fmt.Errorf("sending the %v of step %d to rank %d: %w", asked.what, asked.at.Step, from, err)
 	}
-	g.log.Info("sent what a rank lacked", "rank", g.cfg.Rank, "to", from, "what", asked.what, "step", asked.at.Step)
-	// Who was to get results, and heard that there is the state alone, has got that.
-	s.paid(w, from)
+	s.cfg.Log.Info("sent what a rank lacked", "rank", s.cfg.Rank, "to", from, "what", asked.what, "step", asked.at.Step)
+	s.acks.add(w, from) // also of a rank that asked for results and was sent the state
 	return nil
 }
 
 // copied returns a copy of what is asked for. No step is committed meanwhile. ErrNoResults: the
 // rank must be given the state.
-func (s *steps) copied(asked want, now protocol.Epoch) (*snapshot, error) {
+func (s *Steps) copied(asked request, now protocol.Epoch) (*snapshot, error) {
 	s.state.RLock()
 	defer s.state.RUnlock()
 	if err := s.fits(asked, now); err != nil {
@@ -87,10 +71,10 @@ func (s *steps) copied(asked want, now protocol.Epoch) (*snapshot, error) {
 
 // fits says whether this rank has what is asked for. now is the newest epoch: a rank
 // that is COMPLETE is known by it, in whatever epoch its last step was.
-func (s *steps) fits(asked want, now protocol.Epoch) error {
+func (s *Steps) fits(asked request, now protocol.Epoch) error {
 	at := s.at()
 	switch {
-	case s.machine == nil, s.isSpoilt():
+	case s.machine == nil, s.isInvalid():
 		return errors.New("this rank has no state")
 	case asked.what != protocol.PayloadResults && asked.what != protocol.PayloadState:
 		return fmt.Errorf("%v cannot be had from here", asked.what)
@@ -100,35 +84,16 @@ func (s *steps) fits(asked want, now protocol.Epoch) error {
 	return nil
 }
 
-// paid notes that a rank has this rank's results, for the epoch of w. This rank may
-// still be on its way into that epoch.
-func (s *steps) paid(w *client.Wiring, rank int) {
-	g := s.group
-	g.mu.Lock()
-	e := g.epoch
-	early := e.wiring != w
-	if early {
-		if g.early == nil {
-			g.early = map[*client.Wiring][]int{}
-		}
-		g.early[w] = append(g.early[w], rank)
-	}
-	g.mu.Unlock()
-	if !early {
-		e.debts.pay(rank)
-	}
-}
-
-// giveWriter writes what it is given as frames.
-type giveWriter struct {
+// frameWriter writes what it is given as frames.
+type frameWriter struct {
 	c        net.Conn
 	patience time.Duration
 	head     []byte
 }
 
-func (w *giveWriter) Write(b []byte) (n int, err error) {
+func (w *frameWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
-		part := b[n:min(len(b), n+takePart)]
+		part := b[n:min(len(b), n+partSize)]
 		if err = w.frame(link.FrameData, part); err == nil {
 			n += len(part)
 		}
@@ -136,7 +101,7 @@ func (w *giveWriter) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-func (w *giveWriter) frame(kind byte, b []byte) error {
+func (w *frameWriter) frame(kind byte, b []byte) error {
 	f := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: link.Checksum(b)}
 	w.head = f.Append(w.head[:0])
 	w.c.SetDeadline(time.Now().Add(w.patience))
