@@ -60,7 +60,7 @@ func reduce(p *cli.Process, c *cli.Context) (err error) {
 // joinGroup joins the job that the cluster options name, or makes one of a single
 // rank. options is what all ranks must agree on.
 func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group, error) {
-	at, isRank, err := place(c)
+	at, isRank, err := place(p, c)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func treat(ctx context.Context, s *settings, errs []error, action cli.ActionFunc
 
 // examine is one rank of an examination.
 func examine(p *cli.Process, c *cli.Context) error {
-	at, _, err := place(c)
+	at, _, err := place(p, c)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // input: it joins, hears who takes part, and then has its part of the input.
 func (l *learner) muster(ctx context.Context, s *settings) (err error) {
 	err = s.dispatch(ctx, func(c *cli.Context) error {
-		at, _, err := place(c)
+		at, _, err := place(l.Process, c)
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func TestOptionsAndFieldsMatch(t *testing.T) {
 		t.Errorf("noOption has %s, which is not a field", path)
 	}
 
-	leaves(clusterPrefix, reflect.TypeFor[allreduce.Config](), func(path string, t reflect.Type) { fields[path] = t })
+	leaves(jobPrefix, reflect.TypeFor[allreduce.Config](), func(path string, t reflect.Type) { fields[path] = t })
 	for _, s := range learnFlags {
 		if s.sets != "" && s.about != "" {
 			t.Errorf("--%s: both sets and about", s.name)

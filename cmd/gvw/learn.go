@@ -26,7 +26,7 @@ func (l *learner) learn(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	at, isRank, err := place(c)
+	at, isRank, err := place(l.Process, c)
 	if err != nil {
 		return err
 	}

@@ -5,61 +5,44 @@ package main
 import (
 	"cmp"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/learn"
 )
 
-// clusterPrefix begins the names of the fields that clusterConfig sets.
-const clusterPrefix = "Cluster.Join."
-
 // learnConfig returns the learner's configuration for a command line: everything
 // but files, diagnostics and the job.
 func learnConfig(c *cli.Context) (learn.Config, error) {
 	var cfg learn.Config
-	if err := setFields(c, learnerSpecs, "", &cfg); err != nil {
+	if err := setFields(c, learnerSpecs(), "", &cfg); err != nil {
 		return learn.Config{}, err
 	}
 	cfg.Reg.OutputOnAnyRank = c.IsSet("output_feature_regularizer_binary") || c.IsSet("output_feature_regularizer_text")
 	return cfg, nil
 }
 
-// learnerSpecs are the options of learnConfig, jobSpecs those of clusterConfig.
-var learnerSpecs, jobSpecs = func() (learner, job []*spec) {
-	for _, s := range learnFlags {
-		switch {
-		case strings.HasPrefix(s.sets, clusterPrefix):
-			job = append(job, s)
-		case s.sets != "":
-			learner = append(learner, s)
-		}
-	}
-	return learner, job
-}()
-
 // place finds this process's rank, if it has one.
-func place(c *cli.Context) (launch.Place, bool, error) {
-	p, ok, err := launch.Detect(os.LookupEnv, launch.Flags{
+func place(p *cli.Process, c *cli.Context) (launch.Place, bool, error) {
+	at, ok, err := launch.Detect(p.LookupEnv, launch.Flags{
 		Given: c.IsSet("node"), Rank: int(c.Uint64("node")), Total: int(c.Uint64("total")),
 	})
 	if err != nil {
-		return p, ok, usageErrorf("%w", err)
+		return at, ok, cli.Usagef("%w", err)
 	}
-	return p, ok, nil
+	return at, ok, nil
 }
 
 // clusterConfig returns the configuration with which a process joins the job.
 func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	host := c.String("span_server")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
-		return nil, usageErrorf("--span_server %s: give the host alone, and its port by --span_server_port", host)
+		return nil, cli.Usagef("--span_server %s: give the host alone, and its port by --span_server_port", host)
 	}
 	port := uint64(defaultServerPort)
 	if c.IsSet("span_server_port") {
@@ -73,7 +56,7 @@ func clusterConfig(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		Listen:      listenAt(c.String("bind"), c.String("port_range")),
 		SlowFactor:  slowFactor(c),
 	}
-	if err := setFields(c, jobSpecs, clusterPrefix, cfg); err != nil {
+	if err := setFields(c, jobSpecs(), jobPrefix, cfg); err != nil {
 		return nil, err
 	}
 	return cfg, nil

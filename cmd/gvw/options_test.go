@@ -71,7 +71,7 @@ func TestLearnConfig(t *testing.T) {
 		"-p p -r r":                       {Output: learn.OutputConfig{Predictions: "p", RawPredictions: "r"}},
 		"--quiet -P 10":                   {Diagnostics: learn.DiagnosticsConfig{Quiet: true, Progress: "10"}},
 	} {
-		withContext(t, line, func(_ *cli.Process, c *cli.Context) {
+		withContext(t, line, func(p *cli.Process, c *cli.Context) {
 			got, err := learnConfig(c)
 			if err != nil {
 				t.Errorf("%s: %v", line, err)
@@ -85,8 +85,8 @@ func TestLearnConfig(t *testing.T) {
 
 func TestClusterConfig(t *testing.T) {
 	const rank = " --unique_id 18446744073709551615 --total 4 --node 3"
-	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir traces"+rank, func(_ *cli.Process, c *cli.Context) {
-		at, ok, err := place(c)
+	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir traces"+rank, func(p *cli.Process, c *cli.Context) {
+		at, ok, err := place(p, c)
 		if err != nil || !ok || at.Rank != 3 || at.Total != 4 {
 			t.Fatalf("%+v, %v, %v", at, ok, err)
 		}
@@ -100,14 +100,14 @@ func TestClusterConfig(t *testing.T) {
 			t.Errorf("%+v", cfg)
 		}
 	})
-	withContext(t, "--span_server gateway"+rank, func(_ *cli.Process, c *cli.Context) {
-		at, _, _ := place(c)
+	withContext(t, "--span_server gateway"+rank, func(p *cli.Process, c *cli.Context) {
+		at, _, _ := place(p, c)
 		if cfg, err := clusterConfig(c, at); err != nil || cfg.Server != "gateway:26543" || cfg.Schedule != schedule.Auto || cfg.NoChecksum || cfg.NoSharedMemory {
 			t.Errorf("%+v, %v", cfg, err)
 		}
 	})
-	withContext(t, "--span_server gateway:99"+rank, func(_ *cli.Process, c *cli.Context) {
-		at, _, _ := place(c)
+	withContext(t, "--span_server gateway:99"+rank, func(p *cli.Process, c *cli.Context) {
+		at, _, _ := place(p, c)
 		if _, err := clusterConfig(c, at); err == nil || !strings.Contains(err.Error(), "--span_server_port") {
 			t.Errorf("a port in the host: %v", err)
 		}
@@ -124,7 +124,7 @@ func TestCacheName(t *testing.T) {
 		"-c":                     ".cache",
 		"-d - -c":                "--cache: data from stdin has no name",
 	} {
-		withContext(t, line, func(_ *cli.Process, c *cli.Context) {
+		withContext(t, line, func(p *cli.Process, c *cli.Context) {
 			got, err := cacheName(c, hdfsio.Shard{})
 			if err != nil {
 				got = err.Error()
@@ -134,7 +134,7 @@ func TestCacheName(t *testing.T) {
 			}
 		})
 	}
-	withContext(t, "-d x -c", func(_ *cli.Process, c *cli.Context) {
+	withContext(t, "-d x -c", func(p *cli.Process, c *cli.Context) {
 		if got, err := cacheName(c, hdfsio.Shard{Kind: hdfsio.Lines, Rank: 3, Total: 4}); got != "x.cache.3" || err != nil {
 			t.Errorf("of a shard: %q, %v", got, err)
 		}

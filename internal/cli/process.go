@@ -70,15 +70,20 @@ func (p *Process) kill() {
 	}
 }
 
-// Getenv returns the value of a variable, or "" if it is not set. Of several values
+// LookupEnv returns the value of a variable and whether it is set. Of several values
 // the last one counts, as for os/exec.
-func (p *Process) Getenv(name string) string {
-	value := ""
+func (p *Process) LookupEnv(name string) (value string, ok bool) {
 	for _, kv := range p.Env {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
-			value = v
+			value, ok = v, true
 		}
 	}
+	return value, ok
+}
+
+// Getenv returns the value of a variable, or "" if it is not set.
+func (p *Process) Getenv(name string) string {
+	value, _ := p.LookupEnv(name)
 	return value
 }
 
