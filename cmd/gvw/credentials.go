@@ -18,9 +18,6 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// guarded are the options of guardFlags and credentialFlags.
-var guarded = []string{"secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
-
 // tlsNeeded are given together or not at all.
 var tlsNeeded = []string{"tls_cert", "tls_key", "tls_ca"}
 

@@ -32,3 +32,47 @@ func (s *settings) dispatch(ctx context.Context, action cli.ActionFunc) error {
 	}
 	return app.RunContext(ctx, append([]string{"gvw"}, s.args()...))
 }
+
+// cliFlags makes urfave's flags. What arrives there has been normalised:
+// numbers are in base 10, a duration has a unit.
+func cliFlags(specs []*spec) []urfave.Flag {
+	flags := make([]urfave.Flag, len(specs))
+	for i, s := range specs {
+		usage, names := s.help, []string{s.name}
+		switch s.kind {
+		case boolean:
+			flags[i] = namedFlag{&urfave.BoolFlag{Name: s.name, Category: s.category, Usage: usage}, names}
+		case integer:
+			flags[i] = namedFlag{&urfave.Uint64Flag{Name: s.name, Category: s.category, Usage: usage}, names}
+		case float:
+			flags[i] = namedFlag{&urfave.Float64Flag{Name: s.name, Category: s.category, Usage: usage}, names}
+		case duration:
+			flags[i] = namedFlag{&urfave.DurationFlag{Name: s.name, Category: s.category, Usage: usage}, names}
+		default:
+			if s.kind == list || s.repeat {
+				flags[i] = namedList{&urfave.StringSliceFlag{Name: s.name, Category: s.category, Usage: usage}, names}
+			} else {
+				flags[i] = namedFlag{&urfave.StringFlag{Name: s.name, Category: s.category, Usage: usage}, names}
+			}
+		}
+	}
+	return flags
+}
+
+// namedFlag is a flag that keeps its names. The flags of urfave compute theirs with a
+// regular expression at each call, and a look-up of one flag calls all of them.
+type namedFlag struct {
+	urfave.Flag
+	names []string
+}
+
+func (f namedFlag) Names() []string { return f.names }
+
+// namedList is a namedFlag of several values. urfave needs the methods of the list to
+// leave commas alone.
+type namedList struct {
+	*urfave.StringSliceFlag
+	names []string
+}
+
+func (f namedList) Names() []string { return f.names }

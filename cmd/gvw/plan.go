@@ -44,9 +44,6 @@ type gathering struct {
 	pieces []string // by rank
 }
 
-// launcherSays are the options of ranks that gvw run sets itself.
-var launcherSays = slices.Concat(clusterNeeded, []string{"span_server_port", "shard", "run_id", "run_dir", "generation", "spare", "elastic"})
-
 // makePlan divides a job among workers. It touches no file.
 func makePlan(j localJob, s *settings) (*plan, error) {
 	for _, name := range launcherSays {
