@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestCheckLearn(t *testing.T) {
 		{"-d x --span_server h --unique_id 1 --total 2 --node 2", "--node 2: the ranks of --total 2 are 0 to 1"},
 	} {
 		line, want := c.line, c.want
-		s, err := parse(line)
+		s, err := normalise(newTable(&flagSet{specs: learnFlags}, nil).learner, strings.Fields(line), nil, os.ReadFile)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +15,14 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
+// testTable has the options of the learner and of gvw run.
+func testTable() *table {
+	return newTable(&flagSet{specs: learnFlags}, []*command{{name: "run", sets: []*flagSet{{specs: runFlags}}}})
+}
+
 // planFor makes the plan of two workers for a learner's command line.
 func planFor(line, shard string) (*plan, error) {
-	s, err := parse(line)
+	s, err := normalise(testTable().learner, strings.Fields(line), nil, os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +175,7 @@ func TestRefusedPlans(t *testing.T) {
 func TestWorkerEnvironment(t *testing.T) {
 	env := []string{"HOME=/", "GVW_PASSES=3", "GVW_WORKERS=2", "GVW_FAULT=x", "GVW_LAUNCHER_FD=7", "GVWX=1"}
 	want := []string{"HOME=/", "GVW_FAULT=x", "GVWX=1"}
-	if diff := cmp.Diff(want, workerEnv(env, commands())); diff != "" {
+	if diff := cmp.Diff(want, workerEnv(env, testTable())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
