@@ -5,13 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -19,11 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
-	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 func TestEndedTable(t *testing.T) {
@@ -70,70 +62,6 @@ func TestWatch(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("got %v, want the cause of the end of the context", err)
 	}
-}
-
-// Text that a rank or another person has chosen reaches no terminal as it is: not by gvw
-// jobs, the server's log, or the errors of ranks.
-func TestForeignTextIsEscaped(t *testing.T) {
-	const nasty = "run\x1b]0;title\a\nforged\u202e\u009b31m"
-	printable := func(from, text string) {
-		t.Helper()
-		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(text) {
-			t.Errorf("%s is not printable at byte %d: %q", from, i, text)
-		}
-		if strings.Contains(text, "\nforged") {
-			t.Errorf("%s has a forged line: %q", from, text)
-		}
-	}
-	var log bytes.Buffer
-	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := sync.OnceFunc(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	defer stop()
-	job := protocol.Job{UniqueID: 7, RunKey: nasty}
-	m, err := client.Join(t.Context(), client.JoinConfig{
-		Server: fmt.Sprintf("127.0.0.1:%d", server.Port), Job: job, Rank: 0, Total: 2, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
-		Host: nasty, Version: nasty, Options: nasty, Heartbeat: time.Millisecond,
-		Waiting: func() client.Waits { return client.Waits{Text: nasty, Rank: -1} },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	at := []string{"--span_server_port", strconv.Itoa(server.Port)}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		out, _, _ := call(t, append([]string{"jobs"}, at...)...)
-		printable("gvw jobs", out)
-		if strings.Count(out, "title") > 1 { // the first is the job's, the second what the rank waits for
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("gvw jobs does not show what the rank waits for: %q", out)
-		}
-	}
-	out, _, _ := call(t, append([]string{"jobs", "--json"}, at...)...)
-	printable("gvw jobs --json", out)
-	var st protocol.ServerStatus
-	if err := json.Unmarshal([]byte(out), &st); err != nil || st.Jobs[0].RunKey != nasty {
-		t.Errorf("%v; the JSON has run key %q", err, st.Jobs[0].RunKey)
-	}
-	if _, stderr, code := call(t, append([]string{"cancel", "7", "--reason", nasty}, at...)...); code != 0 {
-		t.Errorf("code %d, %q", code, stderr)
-	}
-	<-m.Over()
-	printable("the rank's error", m.Cause().Error())
-	printable("an error of another rank", (&protocol.LostError{Job: job, Host: nasty, Why: nasty}).Error())
-	printable("an error in collectives", (&allreduce.LostError{Host: nasty, Why: nasty}).Error())
-	_, stderr, _ := call(t, append([]string{"cancel", "8/" + nasty}, at...)...)
-	printable("gvw cancel", stderr)
-	stop()
-	printable("the server's log", log.String())
 }
 
 // FuzzJobsTable: whatever the texts of a status are, the table is printable, and has as many lines.

@@ -175,10 +175,10 @@ func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
 // expandData replaces patterns by files and looks whether all are there: better
 // here than N times in N logs.
 func expandData(ctx context.Context, fsys hdfsio.FS, s *settings, workers int) error {
-	var files []string
+	var names []string
 	for _, name := range s.all("data") {
 		if strings.Contains(name, rankMark) {
-			files = append(files, name)
+			names = append(names, name)
 			for rank := range workers {
 				own := strings.ReplaceAll(name, rankMark, strconv.Itoa(rank))
 				if err := look(ctx, fsys, own); err != nil {
@@ -194,9 +194,9 @@ func expandData(ctx context.Context, fsys hdfsio.FS, s *settings, workers int) e
 		if err != nil {
 			return err
 		}
-		files = append(files, found...)
+		names = append(names, found...)
 	}
-	s.set("data", files...)
+	s.set("data", names...)
 	if !s.has("valid") {
 		return nil
 	}

@@ -74,7 +74,7 @@ func mapperCommand(ctx context.Context, p *cli.Process, c *command, args []strin
 }
 
 // learn is the learner in a map task.
-func (m *mapper) learn(ctx context.Context, p *cli.Process, s *settings) error {
+func (m *mapTask) learn(ctx context.Context, p *cli.Process, s *settings) error {
 	job, err := normalise(s.flags.table.learner, s.rest, p.Env, os.ReadFile)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (m *mapper) learn(ctx context.Context, p *cli.Process, s *settings) error {
 
 // settle puts what Hadoop knows into the learner's options, and says no to what it
 // knows better.
-func (m *mapper) settle(job *settings, getenv func(string) string) error {
+func (m *mapTask) settle(job *settings, getenv func(string) string) error {
 	t := &m.task
 	var errs []error
 	for _, name := range []string{"unique_id", "total", "node", "run_id", "generation"} {
@@ -187,7 +187,7 @@ func (m *mapper) settle(job *settings, getenv func(string) string) error {
 
 // inOut is a file among the output of this attempt, unless its name says where it is. It
 // becomes part of the job's output if the attempt counts.
-func (m *mapper) inOut(name string) string {
+func (m *mapTask) inOut(name string) string {
 	name = strings.ReplaceAll(name, rankMark, strconv.Itoa(m.task.Rank))
 	if slices.Contains(stdoutNames, name) || path.IsAbs(name) || strings.Contains(name, "://") || m.task.Work == "" {
 		return name
@@ -206,7 +206,7 @@ func localName(name string) string {
 // drain reads the rest of the split: Hadoop counts a mapper as failed that has not read
 // all of it. A process that is told to end has no time for it; one that has failed is to
 // be known by its exit code rather than by a broken pipe.
-func (m *mapper) drain(stdin io.Reader, err error, told bool) {
+func (m *mapTask) drain(stdin io.Reader, err error, told bool) {
 	if told {
 		return
 	}
@@ -231,7 +231,7 @@ const drainFailed = 2 * time.Second
 // failed tells Hadoop what it shows of a failed task, and leaves it in the job's output for
 // who has submitted it: of a failed task Hadoop tells no more than the exit code. What
 // cannot be written is in the task's log all the same.
-func (m *mapper) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
+func (m *mapTask) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
 	lines := cli.ErrorLines(err)
 	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
 		return err

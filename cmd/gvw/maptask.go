@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// mapper is a map task under way: what it says to Hadoop, and what Hadoop allows it.
-type mapper struct {
+// mapTask is a map task under way: what it says to Hadoop, and what Hadoop allows it.
+type mapTask struct {
 	task   hadoop.Task
 	phased bool // the task calls gvw mapper several times
 	lines  *wholeLines
@@ -31,8 +31,8 @@ type mapper struct {
 	wait   sync.WaitGroup
 }
 
-func newMapper(t hadoop.Task, stderr io.Writer) *mapper {
-	m := &mapper{task: t, lines: &wholeLines{out: stderr}, stop: make(chan struct{})}
+func newMapper(t hadoop.Task, stderr io.Writer) *mapTask {
+	m := &mapTask{task: t, lines: &wholeLines{out: stderr}, stop: make(chan struct{})}
 	if t.Rank == 0 {
 		m.lines.kept = &bytes.Buffer{}
 	}
@@ -42,20 +42,20 @@ func newMapper(t hadoop.Task, stderr io.Writer) *mapper {
 }
 
 // close ends the reports.
-func (m *mapper) close() {
+func (m *mapTask) close() {
 	close(m.stop)
 	m.wait.Wait()
 	m.lines.flush()
 }
 
 // say prints a line of the mapper's own.
-func (m *mapper) say(format string, args ...any) {
+func (m *mapTask) say(format string, args ...any) {
 	fmt.Fprintf(m.lines, "gvw mapper: "+format+"\n", args...)
 }
 
 // prepare is called when the learner knows what it is to do, before it allocates
 // anything.
-func (m *mapper) prepare(cfg *learn.Config) error {
+func (m *mapTask) prepare(cfg *learn.Config) error {
 	if err := m.checkMemory(cfg); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (m *mapper) prepare(cfg *learn.Config) error {
 
 // checkMemory prints what the run will take, and refuses what the container would be
 // killed for.
-func (m *mapper) checkMemory(cfg *learn.Config) error {
+func (m *mapTask) checkMemory(cfg *learn.Config) error {
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (m *mapper) checkMemory(cfg *learn.Config) error {
 }
 
 // count counts what is read of an input in the first pass.
-func (m *mapper) count(in learn.Input) learn.Input {
+func (m *mapTask) count(in learn.Input) learn.Input {
 	open := in.Open
 	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
 		r, err := open(ctx)
@@ -120,13 +120,13 @@ func (c *countedReader) Read(p []byte) (int, error) {
 }
 
 // done tells Hadoop's counters what this task has read.
-func (m *mapper) done() {
+func (m *mapTask) done() {
 	m.report.counter("examples", m.report.examples.Load())
 	m.report.counter("bytes", m.read.Load())
 }
 
 // keepLog puts the log of a run that has succeeded beside its model.
-func (m *mapper) keepLog(create func(string) (learn.Output, error), name string) error {
+func (m *mapTask) keepLog(create func(string) (learn.Output, error), name string) error {
 	f, err := create(name)
 	if err != nil {
 		return fmt.Errorf("--log: %w", err)

@@ -73,14 +73,14 @@ func hand(shared []*spec, s, job, given *settings) error {
 }
 
 // sharedSpecs returns the options of the learner that may stand before the "--".
-func sharedSpecs(flags *flagSet) []*spec {
-	return slices.DeleteFunc(slices.Clone(flags.specs), func(s *spec) bool { return !slices.Contains(flags.table.learner.specs, s) })
+func sharedSpecs(set *flagSet) []*spec {
+	return slices.DeleteFunc(slices.Clone(set.specs), func(s *spec) bool { return !slices.Contains(set.table.learner.specs, s) })
 }
 
 // guardedSpecs returns the options about credentials, which are for jobs on a network: gvw
 // run has its own.
-func guardedSpecs(flags *flagSet) []*spec {
-	return slices.DeleteFunc(slices.Clone(flags.specs), func(s *spec) bool { return s.name == "job_token" || !slices.Contains(guarded, s.name) })
+func guardedSpecs(set *flagSet) []*spec {
+	return slices.DeleteFunc(slices.Clone(set.specs), func(s *spec) bool { return s.name == "job_token" || !slices.Contains(guarded, s.name) })
 }
 
 // without returns the environment without the variables that set some options.

@@ -23,7 +23,7 @@ type taskFS struct {
 }
 
 // within is the file system for what a task writes.
-func (m *mapper) within(fsys hdfsio.FS) hdfsio.FS {
+func (m *mapTask) within(fsys hdfsio.FS) hdfsio.FS {
 	if m.task.Work == "" {
 		return fsys
 	}

@@ -72,7 +72,7 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	m := &mapper{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
+	m := &mapTask{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
 	create := newFileSet(&cli.Process{}).creator(t.Context(), m.within(lateFS{}), 0)
 	f, err := create(lateURL + work + "/model")
 	if err != nil {
