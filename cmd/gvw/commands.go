@@ -7,66 +7,71 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/mapper"
+	"github.com/gvw-project/gvw/internal/run"
+	"github.com/gvw-project/gvw/internal/tools"
+	"github.com/gvw-project/gvw/internal/train"
 )
 
 // commands returns the table of gvw: every command with its options, its help and the
 // function that runs it. An option that several commands have is looked for in this order.
-func commands() *table {
-	return newTable(&flagSet{
-		at: "gvw", specs: learnFlags, help: learnHelp, repeats: catFeature, check: checkNamespaces,
-	}, []*command{
+func commands() *cli.Table {
+	return cli.NewTable(&cli.FlagSet{
+		At: "gvw", Specs: flags.Learn, Help: learnHelp, Repeats: flags.CatFeature, Check: train.CheckNamespaces,
+	}, []*cli.Command{
 		{
-			name: "inspect", run: inspectCommand,
-			sets: []*flagSet{{
-				at: "gvw inspect", specs: nameFlags,
-				before: `gvw inspect shows what is in a model: header, largest weights, namespaces.
+			Name: "inspect", Run: tools.Inspect,
+			Sets: []*cli.FlagSet{{
+				At: "gvw inspect", Specs: flags.Models,
+				Before: `gvw inspect shows what is in a model: header, largest weights, namespaces.
 
   gvw inspect MODEL [OPTIONS]
 `,
-				after: `
+				After: `
 With -d or --names weights get their names. A weight's size is relative to the
 largest one. In a model of --oaa, x is the weight of feature x for the first class,
 x[1] that for the second one, as --invert_hash has it.
 `,
-				noEnv: true,
+				NoEnv: true,
 			}},
 		},
 		{
-			name: "diff", run: diffCommand,
-			sets: []*flagSet{{
-				at: "gvw diff", specs: nameFlags,
-				before: `gvw diff shows in what two models differ.
+			Name: "diff", Run: tools.Diff,
+			Sets: []*cli.FlagSet{{
+				At: "gvw diff", Specs: flags.Models,
+				Before: `gvw diff shows in what two models differ.
 
   gvw diff MODEL MODEL [OPTIONS]
 `,
-				after: `
+				After: `
 Both may be binary models or texts of one.
 `,
-				noEnv: true,
+				NoEnv: true,
 			}},
 		},
 		{
-			name: "convert", run: convertCommand,
-			sets: []*flagSet{{
-				at: "gvw convert", specs: convertFlags,
-				before: `gvw convert writes a model in another form.
+			Name: "convert", Run: tools.Convert,
+			Sets: []*cli.FlagSet{{
+				At: "gvw convert", Specs: flags.Convert,
+				Before: `gvw convert writes a model in another form.
 
   gvw convert MODEL FILE [OPTIONS]
 `,
-				after: `
+				After: `
 Models of vw 7.6 to 9 are read, binary or as text; 9.11.9 is written. The text is
 that of --readable_model with all digits, so that it can be converted back. What
 training needs to go on can be left out, not made up: gvw -i MODEL trains on from
 any.
 `,
-				noEnv: true,
+				NoEnv: true,
 			}},
 		},
 		{
-			name: "bench", run: benchCommand,
-			sets: []*flagSet{{
-				at: "gvw bench allreduce", specs: benchFlags,
-				before: `gvw bench allreduce measures sums of float32 over several processes of this
+			Name: "bench", Run: tools.Bench,
+			Sets: []*cli.FlagSet{{
+				At: "gvw bench allreduce", Specs: flags.Bench,
+				Before: `gvw bench allreduce measures sums of float32 over several processes of this
 machine. Results are compared with the exact answer before and after.
 
   gvw bench allreduce -n 4 --sizes 4,65536
@@ -74,27 +79,27 @@ machine. Results are compared with the exact answer before and after.
   gvw bench allreduce -n 4 --transport shm --alloc --peers
   gvw bench allreduce -n 4 --checksum off --peers --python .venv/bin/python
 `,
-				noWords: "gvw bench allreduce takes options only, but got %q",
+				NoWords: "gvw bench allreduce takes options only, but got %q",
 			}},
 		},
 		{
-			name: "topo", run: topoCommand,
-			sets: []*flagSet{{
-				at: "gvw topo", specs: topoFlags,
-				before: `gvw topo draws an all-reduce of float32 numbers: who sends how much to whom, and
+			Name: "topo", Run: tools.Topo,
+			Sets: []*cli.FlagSet{{
+				At: "gvw topo", Specs: flags.Topo,
+				Before: `gvw topo draws an all-reduce of float32 numbers: who sends how much to whom, and
 in which order the ranks' numbers are added.
 
   gvw topo -n 8 --schedule halving
   gvw topo -n 12 --schedule double_tree --format svg > picture.svg
 `,
-				noWords: "gvw topo takes options only, but got %q",
+				NoWords: "gvw topo takes options only, but got %q",
 			}},
 		},
 		{
-			name: "doctor", run: doctorCommand,
-			sets: []*flagSet{{
-				at: "gvw doctor", specs: doctorFlags,
-				before: `gvw doctor examines the network between ranks: whether each reaches each, how fast,
+			Name: "doctor", Run: tools.Doctor,
+			Sets: []*cli.FlagSet{{
+				At: "gvw doctor", Specs: flags.Doctor,
+				Before: `gvw doctor examines the network between ranks: whether each reaches each, how fast,
 and whether clocks and packet sizes agree. Start it as a job is started, with the
 same addresses; rank 0 says what is wrong.
 
@@ -102,31 +107,31 @@ same addresses; rank 0 says what is wrong.
   gvw doctor -n 4
   gvw doctor --verbs
 `,
-				after: `
+				After: `
 The exit code is 0 where all is well.
 `,
-				noWords: "gvw doctor takes options only, but got %q",
+				NoWords: "gvw doctor takes options only, but got %q",
 			}},
 		},
 		{
-			name: "jobs", run: jobsCommand,
-			sets: []*flagSet{{
-				at: "gvw jobs", specs: jobsFlags,
-				before: `gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,
+			Name: "jobs", Run: tools.Jobs,
+			Sets: []*cli.FlagSet{{
+				At: "gvw jobs", Specs: flags.Jobs,
+				Before: `gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,
 and who waits for whom.
 
   gvw jobs --span_server gateway
   gvw jobs --span_server gateway --all --watch
   gvw jobs --span_server gateway --json | jq '.jobs[].state'
 `,
-				noWords: "gvw jobs takes options only, but got %q: the server is given by --span_server",
+				NoWords: "gvw jobs takes options only, but got %q: the server is given by --span_server",
 			}},
 		},
 		{
-			name: "cancel", run: cancelCommand,
-			sets: []*flagSet{{
-				at: "gvw cancel", specs: cancelFlags,
-				before: `gvw cancel ends a job of a spanning_tree server: its ranks fail with exit code 6. JOB
+			Name: "cancel", Run: tools.Cancel,
+			Sets: []*cli.FlagSet{{
+				At: "gvw cancel", Specs: flags.Cancel,
+				Before: `gvw cancel ends a job of a spanning_tree server: its ranks fail with exit code 6. JOB
 is its unique_id, or unique_id/run_id, as gvw jobs shows it.
 
   gvw cancel --span_server gateway 17
@@ -135,109 +140,109 @@ is its unique_id, or unique_id/run_id, as gvw jobs shows it.
 			}},
 		},
 		{
-			name: "supervise", // main runs it: it returns the exit code of another program
-			sets: []*flagSet{{
-				at: "gvw supervise, before the --", specs: superviseFlags,
-				before: `gvw supervise starts a command again when it dies, under launchers that restart
+			Name: "supervise", // main runs it: it returns the exit code of another program
+			Sets: []*cli.FlagSet{{
+				At: "gvw supervise, before the --", Specs: flags.Supervise,
+				Before: `gvw supervise starts a command again when it dies, under launchers that restart
 nothing: Slurm, mpirun and their like. Put it before each rank's command.
 
   gvw supervise -- gvw -d part.3 --span_server gateway --total 8 --node 3 ...
 `,
-				after: `
+				After: `
 The pause before a new start is 0.1 s, and twice as long each time, up to 5 s.
 Exit codes 0, 1, 2, 6, 130 and 143 end it: another attempt would do no better, or was
 not wanted. Signals are passed on; the exit code is the command's last one.
 `,
-				rest: "the command comes after --, as in: gvw supervise -- gvw -d train.vw", restAny: true,
+				Rest: "the command comes after --, as in: gvw supervise -- gvw -d train.vw", RestAny: true,
 			}},
 		},
 		{
-			name: "mapper", run: mapperCommand,
-			sets: []*flagSet{{
-				at: "gvw mapper, before the --", specs: mapperFlags,
-				before: `gvw mapper is one rank of a job, as the mapper of Hadoop Streaming: one map, one
+			Name: "mapper", Run: mapper.Command,
+			Sets: []*cli.FlagSet{{
+				At: "gvw mapper, before the --", Specs: flags.Mapper,
+				Before: `gvw mapper is one rank of a job, as the mapper of Hadoop Streaming: one map, one
 rank. It reads its split from stdin.
 
   hadoop jar hadoop-streaming.jar -files gvw -numReduceTasks 0 -input IN -output OUT \
       -cmdenv GVW_SPAN_SERVER=gateway -mapper './gvw mapper -- --hybrid 2:18 -f model'
 `,
-				after: `
+				After: `
 After -- stand the learner's options (gvw --help). The server is that of
 --span_server, else of -D gvw.span_server=HOST, else the host that submitted the
 job. Files get into OUT, from the attempt that Hadoop counts. scripts/mapscript.sh does
 the rest.
 `,
-				noEnv: true,
-				rest:  "the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model",
+				NoEnv: true,
+				Rest:  "the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model",
 			}},
 		},
 		{
-			name: "hadoop", run: hadoopCommand,
-			sets: []*flagSet{
+			Name: "hadoop", Run: tools.Hadoop,
+			Sets: []*cli.FlagSet{
 				{
-					at: "gvw hadoop split", specs: splitFlags, help: hadoopHelp, noEnv: true,
-					noWords: "gvw hadoop split takes options only, but got %q",
+					At: "gvw hadoop split", Specs: flags.Split, Help: hadoopHelp, NoEnv: true,
+					NoWords: "gvw hadoop split takes options only, but got %q",
 				},
 				{
-					at: "gvw hadoop slots", specs: slotsFlags, help: hadoopHelp, noEnv: true,
-					noWords: "gvw hadoop slots takes options only, but got %q",
+					At: "gvw hadoop slots", Specs: flags.Slots, Help: hadoopHelp, NoEnv: true,
+					NoWords: "gvw hadoop slots takes options only, but got %q",
 				},
 			},
 		},
 		{
-			name: "keygen", run: keygenCommand,
-			sets: []*flagSet{{
-				at: "gvw keygen", specs: keygenFlags,
-				before: `gvw keygen makes what keeps strangers out of a cluster: a secret, or certificates
+			Name: "keygen", Run: tools.Keygen,
+			Sets: []*cli.FlagSet{{
+				At: "gvw keygen", Specs: flags.Keygen,
+				Before: `gvw keygen makes what keeps strangers out of a cluster: a secret, or certificates
 for TLS. A site that has an authority of its own takes its certificates from there.
 
   gvw keygen --secret cluster.secret
   gvw keygen --dir keys --hosts gateway,10.0.0.1
 `,
-				after: `
+				After: `
 DIR gets server.crt and server.key for spanning_tree, rank.crt and rank.key for ranks
 and people, ca.crt for all, and ca.key, which nobody needs but who makes more of them:
 take it away. Everything is readable by its owner alone. docs/security.md says more.
 `,
-				noWords: "gvw keygen takes options only, but got %q",
+				NoWords: "gvw keygen takes options only, but got %q",
 			}},
 		},
-		{name: "faults", run: faultsCommand},
+		{Name: "faults", Run: tools.Faults},
 		{
-			name: "run", run: runCommand,
-			sets: []*flagSet{{
-				at: "gvw run, before the --", specs: runFlags, help: runHelp,
-				rest: "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw",
+			Name: "run", Run: run.Command,
+			Sets: []*cli.FlagSet{{
+				At: "gvw run, before the --", Specs: flags.Run, Help: runHelp,
+				Rest: "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw",
 			}},
 		},
 		{
-			name: "allreduce", run: allreduceCommand,
-			sets: []*flagSet{{
-				at: "gvw allreduce", specs: allreduceFlags,
-				before: `gvw allreduce reads vectors from stdin, one a line, and writes for each the
+			Name: "allreduce", Run: tools.AllReduce,
+			Sets: []*cli.FlagSet{{
+				At: "gvw allreduce", Specs: flags.AllReduce,
+				Before: `gvw allreduce reads vectors from stdin, one a line, and writes for each the
 reduction over all ranks of a job, the same on all of them.
 
   wc -l < part | gvw allreduce --op sum --type i64 \
       --span_server gateway --unique_id 7 --total 4 --node 2
 `,
-				after: `
+				After: `
 Without cluster options it is a job of one rank. Frames are 8 bytes, the length in
 bytes, then the elements, all little-endian. docs/allreduce.md has examples.
 `,
-				noWords: "gvw allreduce reads stdin and takes no file, but got %q: write < FILE",
+				NoWords: "gvw allreduce reads stdin and takes no file, but got %q: write < FILE",
 			}},
 		},
-		{name: "version", run: func(_ context.Context, p *cli.Process, _ *command, _ []string) error {
+		{Name: "version", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, _ []string) error {
 			return p.Print(cli.Version() + "\n")
 		}},
-		{name: "help", run: func(_ context.Context, p *cli.Process, _ *command, args []string) error {
-			return p.Print(commands().learner.page(len(args) > 0))
+		{Name: "help", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, args []string) error {
+			return p.Print(commands().Learner.Page(len(args) > 0))
 		}},
 	})
 }
 
 // learnHelp is the first screen of help, or with all every option.
-func learnHelp(f *flagSet, all bool) string {
+func learnHelp(f *cli.FlagSet, all bool) string {
 	var b strings.Builder
 	b.WriteString(`gvw learns linear models as Vowpal Wabbit does, on one machine or a cluster.
 
@@ -249,7 +254,7 @@ func learnHelp(f *flagSet, all bool) string {
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
   gvw bench | mapper | hadoop | version | help [all]
 `)
-	writeOptions(&b, f.specs, all)
+	cli.WriteOptions(&b, f.Specs, all)
 	if all {
 		b.WriteString(`
 Each option is also set by the environment (GVW_BIT_PRECISION=20); the command
@@ -268,7 +273,7 @@ Every option and its default: gvw --help all. Several processes: gvw run --help.
 }
 
 // runHelp is the help of gvw run.
-func runHelp(*flagSet, bool) string {
+func runHelp(*cli.FlagSet, bool) string {
 	var b strings.Builder
 	b.WriteString(`gvw run trains with several processes on this machine, server included.
 
@@ -276,15 +281,15 @@ func runHelp(*flagSet, bool) string {
   gvw run -n 4 -- -d 'part.{rank}' -f model -p 'predictions.{rank}'
   gvw run -n 4 -- ./program ARGS     any program of package allreduce
 `)
-	writeOptions(&b, launchFlags, true)
+	cli.WriteOptions(&b, flags.Launch, true)
 	b.WriteString(`
 Of the learner's options these may stand here as well:
 `)
 	var shared []string
-	for _, s := range sharedFlags {
-		shared = append(shared, s.spelled())
+	for _, s := range flags.Shared {
+		shared = append(shared, s.Spelled())
 	}
-	writeWords(&b, 2, 2, strings.Join(shared, " "))
+	cli.WriteWords(&b, 2, 2, strings.Join(shared, " "))
 	b.WriteString(`
 After -- stand the learner's options (gvw --help). {rank} in a file name is each
 process's number, from 0. Without it the data is shared out, rank 0 writes the
@@ -296,7 +301,7 @@ docs/allreduce.md lists the variables.
 }
 
 // hadoopHelp is the help of gvw hadoop, on one page for both subcommands.
-func hadoopHelp(*flagSet, bool) string {
+func hadoopHelp(*cli.FlagSet, bool) string {
 	var b strings.Builder
 	b.WriteString(`gvw hadoop answers what a launcher of a job of maps has to know.
 
@@ -305,7 +310,7 @@ func hadoopHelp(*flagSet, bool) string {
                                                    split.minsize) gives N maps
   gvw hadoop slots --maps 8 --map_mb 2048          do they all run at once?
 `)
-	writeOptions(&b, slotsFlags, true)
+	cli.WriteOptions(&b, flags.Slots, true)
 	b.WriteString(`
 Maps that wait for each other must all run at once, and MapReduce does not see to it.
 yarn-site.xml and mapred-site.xml are read in $HADOOP_CONF_DIR. Exit codes of slots: 0 they fit now, or will

@@ -3,19 +3,18 @@
 package main
 
 import (
-	"encoding/json"
-	"sync"
-	"unicode"
-	"unicode/utf8"
-
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 

@@ -14,6 +14,8 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/run"
+	"github.com/gvw-project/gvw/internal/train"
 )
 
 func main() {
@@ -34,8 +36,8 @@ type program struct{ *cli.Process }
 // command fails, says what, where, why and what to do.
 func (p *program) main() int {
 	t := commands()
-	if c := t.command("supervise"); len(p.Args) > 0 && p.Args[0] == c.name {
-		code, err := superviseCommand(p.Process, c, p.Args[1:])
+	if c := t.Command("supervise"); len(p.Args) > 0 && p.Args[0] == c.Name {
+		code, err := run.Supervise(p.Process, c, p.Args[1:])
 		if err != nil {
 			return p.fail(err)
 		}
@@ -61,16 +63,16 @@ func (p *program) main() int {
 }
 
 // run runs the command that the first argument names, else the learner.
-func (p *program) run(ctx context.Context, t *table) error {
+func (p *program) run(ctx context.Context, t *cli.Table) error {
 	if len(p.Args) > 0 {
-		if c := t.command(p.Args[0]); c != nil && c.run != nil {
-			return c.run(ctx, p.Process, c, p.Args[1:])
+		if c := t.Command(p.Args[0]); c != nil && c.Run != nil {
+			return c.Run(ctx, p.Process, c, p.Args[1:])
 		}
 	}
-	if err := t.checkCommand(p.Args); err != nil {
+	if err := t.CheckCommand(p.Args); err != nil {
 		return err
 	}
-	return learnCommand(ctx, p.Process, t.learner, p.Args)
+	return train.Command(ctx, p.Process, t.Learner, p.Args)
 }
 
 // signals returns how this command handles signals. YARN kills a map task soon after

@@ -15,6 +15,9 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/train"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -30,7 +33,7 @@ func withContext(t *testing.T, line string, f func(*cli.Process, *cli.Context)) 
 		t.Fatal(err)
 	}
 	defer p.Stdin.Close()
-	err = s.dispatch(t.Context(), func(c *cli.Context) error {
+	err = s.Dispatch(t.Context(), func(c *cli.Context) error {
 		f(p, c)
 		return nil
 	})
@@ -70,7 +73,7 @@ func TestLearnConfig(t *testing.T) {
 		"--quiet -P 10":                   {Diagnostics: learn.DiagnosticsConfig{Quiet: true, Progress: "10"}},
 	} {
 		withContext(t, line, func(p *cli.Process, c *cli.Context) {
-			got, err := learnConfig(c)
+			got, err := train.Config(c)
 			if err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
@@ -84,11 +87,11 @@ func TestLearnConfig(t *testing.T) {
 func TestClusterConfig(t *testing.T) {
 	const rank = " --unique_id 18446744073709551615 --total 4 --node 3"
 	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir traces"+rank, func(p *cli.Process, c *cli.Context) {
-		at, ok, err := place(p, c)
+		at, ok, err := joinflags.Place(p, c)
 		if err != nil || !ok || at.Rank != 3 || at.Total != 4 {
 			t.Fatalf("%+v, %v, %v", at, ok, err)
 		}
-		cfg, err := clusterConfig(c, at)
+		cfg, err := joinflags.Config(c, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,14 +102,14 @@ func TestClusterConfig(t *testing.T) {
 		}
 	})
 	withContext(t, "--span_server gateway"+rank, func(p *cli.Process, c *cli.Context) {
-		at, _, _ := place(p, c)
-		if cfg, err := clusterConfig(c, at); err != nil || cfg.Server != "gateway:26543" || cfg.Schedule != schedule.Auto || cfg.NoChecksum || cfg.NoSharedMemory {
+		at, _, _ := joinflags.Place(p, c)
+		if cfg, err := joinflags.Config(c, at); err != nil || cfg.Server != "gateway:26543" || cfg.Schedule != schedule.Auto || cfg.NoChecksum || cfg.NoSharedMemory {
 			t.Errorf("%+v, %v", cfg, err)
 		}
 	})
 	withContext(t, "--span_server gateway:99"+rank, func(p *cli.Process, c *cli.Context) {
-		at, _, _ := place(p, c)
-		if _, err := clusterConfig(c, at); err == nil || !strings.Contains(err.Error(), "--span_server_port") {
+		at, _, _ := joinflags.Place(p, c)
+		if _, err := joinflags.Config(c, at); err == nil || !strings.Contains(err.Error(), "--span_server_port") {
 			t.Errorf("a port in the host: %v", err)
 		}
 	})
@@ -123,7 +126,7 @@ func TestCacheName(t *testing.T) {
 		"-d - -c":                "--cache: data from stdin has no name",
 	} {
 		withContext(t, line, func(p *cli.Process, c *cli.Context) {
-			got, err := cacheName(c, hdfsio.Shard{})
+			got, err := files.CacheName(c, hdfsio.Shard{})
 			if err != nil {
 				got = err.Error()
 			}
@@ -133,7 +136,7 @@ func TestCacheName(t *testing.T) {
 		})
 	}
 	withContext(t, "-d x -c", func(p *cli.Process, c *cli.Context) {
-		if got, err := cacheName(c, hdfsio.Shard{Kind: hdfsio.Lines, Rank: 3, Total: 4}); got != "x.cache.3" || err != nil {
+		if got, err := files.CacheName(c, hdfsio.Shard{Kind: hdfsio.Lines, Rank: 3, Total: 4}); got != "x.cache.3" || err != nil {
 			t.Errorf("of a shard: %q, %v", got, err)
 		}
 	})

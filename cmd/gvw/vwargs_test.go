@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/train"
 )
 
 func noFiles(name string) ([]byte, error) {
@@ -26,8 +27,8 @@ func noFiles(name string) ([]byte, error) {
 }
 
 // parse normalises a command line cut at blanks.
-func parse(line string, env ...string) (*settings, error) {
-	return normalise(commands().learner, strings.Fields(line), env, noFiles)
+func parse(line string, env ...string) (*cli.Settings, error) {
+	return cli.Parse(commands().Learner, strings.Fields(line), env, noFiles)
 }
 
 // What vw takes is taken the same way: canonical arguments for a command line.
@@ -141,7 +142,7 @@ func TestArguments(t *testing.T) {
 				t.Errorf("%s: %v", line, err)
 				continue
 			}
-			if got := strings.Join(s.args(), " "); got != want {
+			if got := strings.Join(s.Args(), " "); got != want {
 				t.Errorf("%s: %s, want %s", line, got, want)
 			}
 		}
@@ -238,10 +239,10 @@ func TestPositionalData(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		if unread := firstWordIsData(s); len(unread) > 0 {
+		if unread := train.FirstWordIsData(s); len(unread) > 0 {
 			t.Errorf("%s: %v is not read", line, unread)
 		}
-		if got := strings.Join(s.args(), " "); got != want {
+		if got := strings.Join(s.Args(), " "); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
@@ -258,8 +259,8 @@ func TestPositionalData(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		unread := strings.Join(firstWordIsData(s), " ")
-		if got := strings.Join(s.all("data"), " "); got != want[0] || unread != want[1] {
+		unread := strings.Join(train.FirstWordIsData(s), " ")
+		if got := strings.Join(s.All("data"), " "); got != want[0] || unread != want[1] {
 			t.Errorf("%s: data %s, not read %s, want %s and %s", line, got, unread, want[0], want[1])
 		}
 	}
@@ -297,7 +298,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := strings.Join(s.args(), " "); got != c.want {
+		if got := strings.Join(s.Args(), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -317,22 +318,22 @@ func TestArgumentFiles(t *testing.T) {
 		}
 		return []byte(text), nil
 	}
-	s, err := normalise(commands().learner, []string{"-d", "x", "@a"}, nil, read)
+	s, err := cli.Parse(commands().Learner, []string{"-d", "x", "@a"}, nil, read)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"--data=x", "--bit_precision=18", "--quadratic=ab", "--quadratic=cd", "--final_regressor=my model", "--learning_rate=0.5", "--quiet"}
-	if diff := cmp.Diff(want, s.args()); diff != "" {
+	if diff := cmp.Diff(want, s.Args()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for arg, want := range map[string]string{
 		"@circle": "over 10 levels", "@open": "argument file open: line 2: the quote ' is not closed", "@none": "cannot read the argument file none",
 	} {
-		if _, err := normalise(commands().learner, []string{arg}, nil, read); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := cli.Parse(commands().Learner, []string{arg}, nil, read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", arg, err, want)
 		}
 	}
-	if _, err := normalise(commands().learner, []string{"@none"}, nil, read); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := cli.Parse(commands().Learner, []string{"@none"}, nil, read); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -345,16 +346,16 @@ func TestCanonicalIsAFixedPoint(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		line := rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(rt, "line")
-		s, err := normalise(commands().learner, line, nil, noFiles)
+		s, err := cli.Parse(commands().Learner, line, nil, noFiles)
 		if err != nil {
 			return
 		}
-		again, err := normalise(commands().learner, s.args(), nil, noFiles)
+		again, err := cli.Parse(commands().Learner, s.Args(), nil, noFiles)
 		if err != nil {
-			rt.Fatalf("%q: canonical %q: %v", line, s.args(), err)
+			rt.Fatalf("%q: canonical %q: %v", line, s.Args(), err)
 		}
-		if !slices.Equal(s.args(), again.args()) {
-			rt.Fatalf("%q: %q, then %q", line, s.args(), again.args())
+		if !slices.Equal(s.Args(), again.Args()) {
+			rt.Fatalf("%q: %q, then %q", line, s.Args(), again.Args())
 		}
 	})
 }

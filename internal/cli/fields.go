@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SetFields sets the fields of a struct that the given options name in their sets. The
+// names of these fields begin with prefix; other fields are left alone.
+func SetFields(c *Context, specs []*Spec, prefix string, to any) error {
+	given := c.LocalFlagNames()
+	root := reflect.ValueOf(to).Elem()
+	for _, s := range specs {
+		if s.Sets == "" || !slices.Contains(given, s.Name) {
+			continue
+		}
+		for path := range strings.SplitSeq(s.Sets, ",") {
+			path, ok := strings.CutPrefix(path, prefix)
+			if !ok {
+				continue
+			}
+			if err := s.setField(fieldAt(root, path), c); err != nil {
+				return Usagef("--%s: %w", s.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// fieldAt returns the field of a struct by its path, such as Reg.L2. It panics if there
+// is none.
+func fieldAt(v reflect.Value, path string) reflect.Value {
+	for name := range strings.SplitSeq(path, ".") {
+		field := v.FieldByName(name)
+		if !field.IsValid() {
+			panic(fmt.Sprintf("BUG: %v has no field %s", v.Type(), name))
+		}
+		v = field
+	}
+	return v
+}
+
+// setField sets a field to the option's value. Of several flags for one field the
+// first counts, as in vw.
+func (s *Spec) setField(field reflect.Value, c *Context) error {
+	if s.Kind == Boolean && field.Kind() != reflect.Bool && !field.IsZero() {
+		return nil
+	}
+	value := s.typed(c)
+	if s.Read != nil {
+		var err error
+		if value, err = s.Read(s.wordsOf(c)); err != nil {
+			return err
+		}
+	}
+	if words, ok := value.([]string); ok && field.Kind() == reflect.String {
+		value = words[0]
+	}
+	if field.Kind() == reflect.Struct { // a learn.Option
+		fieldAt(field, "Set").SetBool(true)
+		field = fieldAt(field, "Value")
+	}
+	field.Set(reflect.ValueOf(value).Convert(field.Type()))
+	return nil
+}
+
+// typed returns the value of a given option. Numbers are float32, as in vw.
+func (s *Spec) typed(c *Context) any {
+	switch s.Kind {
+	case Boolean:
+		return true
+	case Integer:
+		return c.Uint64(s.Name)
+	case Float:
+		return float32(c.Float64(s.Name))
+	case Duration:
+		return c.Duration(s.Name)
+	case List:
+		return c.StringSlice(s.Name)
+	}
+	if s.Repeat {
+		return c.StringSlice(s.Name)
+	}
+	return c.String(s.Name)
+}
+
+// wordsOf returns the value of a given option in words, that of a flag as its name.
+func (s *Spec) wordsOf(c *Context) []string {
+	switch v := s.typed(c).(type) {
+	case bool:
+		return []string{s.Name}
+	case []string:
+		return v
+	case float32:
+		return []string{strconv.FormatFloat(float64(v), 'g', -1, 32)}
+	default:
+		return []string{fmt.Sprint(v)}
+	}
+}

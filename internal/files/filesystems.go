@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/hdfsio/hdfs"
+	"github.com/gvw-project/gvw/hdfsio/siteconf"
+)
+
+// fileOptions are those that name files which may be on any file system; localOptions
+// name files that are written while a run goes on, or mapped into memory.
+var (
+	fileOptions = []string{
+		"data", "valid", "final_regressor", "initial_regressor", "readable_model", "invert_hash", "feature_mask",
+		"input_feature_regularizer", "output_feature_regularizer_binary", "output_feature_regularizer_text",
+		"predictions", "raw_predictions", "metrics_file", "extra_metrics", "checkpoint", "names",
+	}
+	localOptions = []string{"cache_file", "log_json", "trace_dir", "hdfs_keytab"}
+)
+
+// Check holds that files are where they can be, and that what is said about HDFS
+// is of use.
+func Check(s *cli.Settings) (errs []error) {
+	for _, option := range localOptions {
+		for _, name := range s.All(option) {
+			if hdfsio.Remote(name) {
+				errs = append(errs, cli.Usagef("--%s %s: it must be a file on this machine", option, name))
+			}
+		}
+	}
+	if s.Has("hdfs_keytab") != s.Has("hdfs_principal") {
+		errs = append(errs, cli.Usagef("--hdfs_keytab and --hdfs_principal go together: a file of keys, and whose to use"))
+	}
+	if c := s.Get("hdfs_client"); s.Has("hdfs_keytab") && (c == "webhdfs" || c == "pipe") {
+		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client %s: the native client alone uses one", c))
+	}
+	for _, word := range s.Words {
+		if strings.HasPrefix(word, "hdfs://") {
+			return errs
+		}
+	}
+	for _, option := range fileOptions {
+		for _, name := range s.All(option) {
+			if scheme, _, _, ok := hdfsio.SplitURL(name); ok && scheme == "hdfs" {
+				return errs
+			}
+		}
+	}
+	for _, option := range []string{"hdfs_client", "hdfs_keytab"} {
+		if s.Has(option) {
+			errs = append(errs, cli.Usagef("--%s would be ignored: no file begins with hdfs://", option))
+		}
+	}
+	return errs
+}
+
+// Set opens and creates the files that the options of a command name.
+type Set struct {
+	p          *cli.Process
+	Unfinished names
+}
+
+func New(p *cli.Process) *Set {
+	f := &Set{p: p}
+	p.AtKill(f.Unfinished.remove)
+	return f
+}
+
+// System returns the file system of all names that a command is given. It connects to a
+// cluster when a name needs that, and closes the connections at the end of the process. get
+// returns the value of an option; with quiet only errors are logged.
+func (f *Set) System(get func(option string) string, quiet bool) *hdfsio.URLs {
+	perm := FileMode(get("mode"))
+	u := &hdfsio.URLs{Local: hdfsio.Local{Perm: perm}}
+	f.p.AtEnd(u.Close)
+	u.Dial = func(scheme, authority string) (hdfsio.FS, error) {
+		cfg, err := hdfsConfig(f.p, get)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Perm = perm
+		level := slog.LevelInfo
+		if quiet {
+			level = slog.LevelError
+		}
+		cfg.Log = slog.New(slog.NewTextHandler(f.p.Diagnostics(), &slog.HandlerOptions{Level: level}))
+		return hdfs.Dialer(cfg)(scheme, authority)
+	}
+	return u
+}
+
+// Watched is fsys for what a run reads and writes. Others wait for a rank, so its waits end.
+func Watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdfsio.Watched {
+	w := &hdfsio.Watched{FS: fsys, Log: log}
+	if isRank {
+		w.Within = c.Duration("file_timeout")
+	}
+	return w
+}
+
+// WarnOfPrefixes tells a rank that reads parts of files where that means to read all
+// that stands before them.
+func WarnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
+	for _, name := range data {
+		if caps, err := hdfsio.CapsOf(fsys, name); err == nil && !caps.Seek {
+			log.Warn("this way to the data cannot begin in the middle of a file: each rank reads all that stands before its part", "file", name)
+			return
+		}
+	}
+}
+
+// hdfsConfig is what this process knows of clusters.
+func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, error) {
+	conf, err := siteConf(p)
+	if err != nil {
+		return hdfs.Config{}, err
+	}
+	who := p.Getenv("HADOOP_USER_NAME")
+	if who == "" {
+		u, err := user.Current()
+		if err != nil {
+			return hdfs.Config{}, fmt.Errorf("who calls HDFS is not known (HADOOP_USER_NAME says it): %w", err)
+		}
+		who = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return hdfs.Config{}, fmt.Errorf("this machine's name is not known: %w", err)
+	}
+	return hdfs.Config{
+		Client:       get("hdfs_client"),
+		Conf:         conf,
+		User:         who,
+		TokenFile:    p.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
+		KerberosConf: firstSet(p.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"),
+		TicketCache:  strings.TrimPrefix(firstSet(p.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
+		Keytab:       get("hdfs_keytab"),
+		Principal:    get("hdfs_principal"),
+		Command:      hadoopClient(p),
+		Env:          p.Env,
+		Host:         host,
+		Pid:          os.Getpid(),
+	}, nil
+}
+
+func firstSet(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// siteConf reads the site files where Hadoop's own client would; without any, names
+// of hosts have to be given.
+func siteConf(p *cli.Process) (*siteconf.Conf, error) {
+	if dir := p.Getenv("HADOOP_CONF_DIR"); dir != "" {
+		return siteconf.Load(dir, p.Getenv)
+	}
+	var dirs []string
+	if home := p.Getenv("HADOOP_HOME"); home != "" {
+		dirs = append(dirs, filepath.Join(home, "etc", "hadoop"))
+	}
+	for _, dir := range append(dirs, "/etc/hadoop/conf") {
+		if _, err := os.Stat(filepath.Join(dir, "core-site.xml")); err == nil {
+			return siteconf.Load(dir, p.Getenv)
+		}
+	}
+	return &siteconf.Conf{}, nil
+}
+
+// hadoopClient is Hadoop's own client as a command; nil: it is not installed. Inside a
+// task, where no script of Hadoop's may be at hand, its classes are.
+func hadoopClient(p *cli.Process) []string {
+	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
+		if home := p.Getenv("HADOOP_HOME"); home != "" {
+			if file, err := exec.LookPath(filepath.Join(home, "bin", c[0])); err == nil {
+				return []string{file, c[1]}
+			}
+		}
+		if file, err := exec.LookPath(c[0]); err == nil {
+			return []string{file, c[1]}
+		}
+	}
+	if classes := p.Getenv("CLASSPATH"); classes != "" && p.Getenv("CONTAINER_ID") != "" {
+		java, err := exec.LookPath(filepath.Join(p.Getenv("JAVA_HOME"), "bin", "java"))
+		if err == nil {
+			return []string{java, "-Xmx256m", "-cp", classes, "org.apache.hadoop.fs.FsShell"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+)
+
+// RankMark in a file name stands for a worker's rank.
+const RankMark = "{rank}"
+
+// OnceFiles are the options of files that would be the same of every rank.
+var OnceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
+
+// LeaveOut takes a file of onceFiles from a rank that does not write it. An output
+// regulariser loses its name only: all ranks take part in the pass that it needs.
+func LeaveOut(s *cli.Settings, file string) {
+	if strings.HasPrefix(file, "output_feature_regularizer") {
+		s.Set(file, "")
+		return
+	}
+	s.Set(file)
+}
+
+// rankFiles are the options in whose values {rank} stands for the rank.
+var rankFiles = slices.Concat(OnceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"})
+
+// FillRank puts the rank where {rank} stands for it.
+func FillRank(s *cli.Settings, rank int) {
+	for _, name := range rankFiles {
+		values := s.All(name)
+		for i, v := range values {
+			values[i] = strings.ReplaceAll(v, RankMark, strconv.Itoa(rank))
+		}
+	}
+}
+
+// NameCache gives each rank a cache of its own. With own each rank has files of its own,
+// and their caches have different names anyway.
+func NameCache(w *cli.Settings, rank string, own bool) {
+	switch file := w.Get("cache_file"); {
+	case file != "" && !strings.Contains(file, RankMark):
+		w.Set("cache_file", file+"."+rank)
+	case file == "" && w.Has("cache") && !own:
+		w.Set("cache_file", w.Get("data")+".cache."+rank)
+		w.Set("cache")
+	}
+}

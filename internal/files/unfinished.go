@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+// names are the output files that this process has created and may not have finished. An
+// orderly end aborts them one by one; a forced end removes what is left of them.
+type names struct {
+	mu  sync.Mutex
+	all []unfinishedFile
+}
+
+type unfinishedFile struct {
+	fsys hdfsio.FS
+	name string
+}
+
+func (n *names) Add(fsys hdfsio.FS, name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !slices.ContainsFunc(n.all, func(f unfinishedFile) bool { return f.name == name }) {
+		n.all = append(n.all, unfinishedFile{fsys, name})
+	}
+}
+
+// removing is how long the removal may take: another machine may not answer.
+const removing = 2 * time.Second
+
+// remove removes the files; what cannot be removed stays, the process is about to end.
+func (n *names) remove() {
+	n.mu.Lock()
+	all := slices.Clone(n.all)
+	n.mu.Unlock()
+	done := make(chan struct{})
+	// It ends with the process, if not before.
+	go func() {
+		defer close(done)
+		for _, f := range all {
+			_ = removeAside(f.fsys, f.name, os.Getpid())
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(removing):
+	}
+}
+
+// removeAside removes what a process has left of a file that it was writing, on file
+// systems that can tell.
+func removeAside(fsys hdfsio.FS, name string, pid int) error {
+	if f, ok := fsys.(interface{ RemoveAside(string, int) error }); ok {
+		return f.RemoveAside(name, pid)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flags
+
+import (
+	"github.com/gvw-project/gvw/allreduce/doctor"
+	"github.com/gvw-project/gvw/allreduce/pipe"
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/bench/collective"
+	"github.com/gvw-project/gvw/internal/cli"
+)
+
+// catTopo is the category of what gvw topo takes.
+const catTopo = "What to draw"
+
+// Topo are the options of `gvw topo`.
+var Topo = []*cli.Spec{
+	{Name: "n", Short: "n", Kind: cli.Integer, Positive: true, Max: 1024, Category: catTopo, Arg: "N", Help: "ranks, up to 1024"},
+	{Name: "schedule", Kind: cli.Text, Category: catTopo, Arg: "NAME", Choices: scheduleNames(), Def: "auto", Help: "who sends what to whom"},
+	{Name: "bytes", Kind: cli.Integer, Max: 1 << 40, Category: catTopo, Arg: "B", Def: "1048576", Help: "length of the vector, a multiple of 4"},
+	{Name: "rank", Kind: cli.Integer, Category: catTopo, Arg: "R", Help: "list the steps of this rank, too (ascii)"},
+	{Name: "format", Kind: cli.Text, Category: catTopo, Arg: "HOW", Choices: []string{"ascii", "dot", "svg"}, Def: "ascii", Help: "text, Graphviz or a picture"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+func scheduleNames() []string {
+	names := []string{schedule.Auto.String()}
+	for _, n := range schedule.Names {
+		names = append(names, n.String())
+	}
+	return names
+}
+
+// catReduce is the category of what gvw allreduce does.
+const catReduce = "Reduction"
+
+// AllReduce are the options of `gvw allreduce`.
+var AllReduce = append([]*cli.Spec{
+	{Name: "op", Kind: cli.Text, Category: catReduce, Arg: "OP", Choices: pipe.Ops, Help: "what becomes of the vectors"},
+	{Name: "type", Kind: cli.Text, Category: catReduce, Arg: "TYPE", Choices: pipe.Types, Def: "f64", Help: "of the elements; text is for gather"},
+	{Name: "frames", Kind: cli.Boolean, Category: catReduce, Help: "length-prefixed binary vectors, not lines"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "no talk but errors"},
+}, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+
+// clusterFlags are the learner's options of the cluster, but some.
+func clusterFlags(but ...string) []*cli.Spec {
+	var out []*cli.Spec
+	for _, s := range Learn {
+		leave := s.Category != catCluster
+		for _, name := range but {
+			leave = leave || s.Name == name
+		}
+		if !leave {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// catBench is the category of what gvw bench takes.
+const catBench = "What to measure"
+
+// Bench are the options of `gvw bench allreduce`.
+var Bench = []*cli.Spec{
+	{Name: "ranks", Short: "n", Kind: cli.Integer, Positive: true, Max: 4096, Category: catBench, Arg: "N", Def: "4", Help: "processes that take part"},
+	{Name: "transport", Kind: cli.Text, Category: catBench, Arg: "HOW", Choices: collective.Transports, Def: "tcp", Help: "loopback sockets, shared memory, channels in one process, or an RDMA device"},
+	{Name: "sizes", Kind: cli.Text, Category: catBench, Arg: "A,B,...", Def: "4,65536,1048576,16777216", Help: "bytes of a vector, multiples of 4"},
+	{Name: "schedule", Kind: cli.Text, Category: catBench, Arg: "NAME", Choices: append([]string{"all"}, collective.Schedules()...), Def: "auto", Help: "who sends what to whom; all: each in turn"},
+	{Name: "checksum", Kind: cli.Text, Category: catBench, Arg: "on|off", Choices: []string{"on", "off"}, Def: "on", Help: "CRC-32C of each chunk, as in training"},
+	{Name: "alloc", Kind: cli.Boolean, Category: catBench, Help: "with --transport shm or verbs: vectors from allreduce.Alloc too"},
+	{Name: "secret", Kind: cli.Boolean, Category: catBench, Help: "with a secret too, that is drawn for it"},
+	{Name: "tls", Kind: cli.Boolean, Category: catBench, Help: "over TLS too, with certificates that are made for it"},
+	{Name: "rounds", Kind: cli.Integer, Positive: true, Max: 1000, Category: catBench, Arg: "R", Def: "3", Help: "turns of each system"},
+	{Name: "per_size", Kind: cli.Duration, Category: catBench, Arg: "T", Def: "0.3s", Help: "time for one size in one round"},
+	{Name: "peers", Kind: cli.Boolean, Category: catBench, Help: "Open MPI, MPICH, XGBoost and vw beside ours"},
+	{Name: "python", Kind: cli.Text, Category: catBench, Arg: "PROGRAM", Def: "python3", Help: "an interpreter with xgboost and vowpalwabbit"},
+	{Name: "netns", Kind: cli.Boolean, Category: catBench, Help: "in a fresh network namespace (Linux)"},
+	{Name: "trace_dir", Kind: cli.Text, Category: catBench, Arg: "DIR", Help: "for execution traces of our ranks that wait for long"},
+	{Name: "json", Kind: cli.Boolean, Category: catBench, Help: "one JSON object a line for each figure"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catBench, Help: "do not say whose turn it is"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// catDoctor is the category of what gvw doctor takes.
+const catDoctor = "Examination"
+
+// Doctor are the options of `gvw doctor`.
+var Doctor = append([]*cli.Spec{
+	{Name: "workers", Short: "n", Kind: cli.Integer, Positive: true, Max: doctor.MaxRanks, Category: catDoctor, Arg: "N", Help: "ranks on this machine, with a server of their own"},
+	{Name: "patience", Kind: cli.Duration, Positive: true, Category: catDoctor, Arg: "T", Def: "5s", Help: "time for a rank to answer"},
+	{Name: "verbs", Kind: cli.Boolean, Category: catDoctor, Help: "the RDMA devices of this machine, and nothing else"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only what is wrong"},
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+
+// catKeygen is the category of what gvw keygen takes.
+const catKeygen = "Keys"
+
+// Keygen are the options of `gvw keygen`.
+var Keygen = []*cli.Spec{
+	{Name: "secret", Kind: cli.Text, Category: catKeygen, Arg: "FILE", Help: "draw a secret, for --secret_file or --job_token"},
+	{Name: "dir", Kind: cli.Text, Category: catKeygen, Arg: "DIR", Help: "make an authority and certificates in a new folder"},
+	{Name: "hosts", Kind: cli.Text, Category: catKeygen, Arg: "A,B,..", Help: "names and addresses of the server, beside localhost"},
+	{Name: "days", Kind: cli.Integer, Positive: true, Max: 3650, Category: catKeygen, Arg: "N", Def: "365", Help: "how long certificates hold"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// catServer is the category of where a server is.
+const catServer = "Server"
+
+// serverFlags say which server is asked.
+var serverFlags = append([]*cli.Spec{
+	{Name: "span_server", Kind: cli.Text, Category: catServer, Arg: "HOST", Def: "127.0.0.1", Help: "host of the spanning_tree server"},
+	{Name: "span_server_port", Kind: cli.Integer, Max: 65535, Category: catServer, Arg: "PORT", Def: "26543", Help: "its port"},
+}, credentialFlags(catServer)...)
+
+// Jobs are the options of `gvw jobs`.
+var Jobs = append([]*cli.Spec{
+	{Name: "all", Kind: cli.Boolean, Category: catOutput, Help: "also the jobs that have ended in the last 24 h, with how and why"},
+	{Name: "watch", Kind: cli.Boolean, Category: catOutput, Help: "refresh the list every 2 s until interrupted"},
+	{Name: "json", Kind: cli.Boolean, Category: catOutput, Help: "all that the server knows, as JSON"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}, serverFlags...)
+
+// Cancel are the options of `gvw cancel`.
+var Cancel = append([]*cli.Spec{
+	{Name: "reason", Kind: cli.Text, Category: catOther, Arg: "TEXT", Help: "what the ranks are told"},
+	{Name: "job_token", Kind: cli.Text, Category: catOther, Arg: "FILE", Help: "that the job's ranks were given"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}, serverFlags...)
+
+// catHadoop is the category of what gvw hadoop takes.
+const catHadoop = "Hadoop job"
+
+// Split are the options of `gvw hadoop split`.
+var Split = []*cli.Spec{
+	{Name: "maps", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "N", Help: "maps that the job is to have"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// Slots are the options of `gvw hadoop slots`.
+var Slots = []*cli.Spec{
+	{Name: "maps", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "N", Help: "maps that must run at once"},
+	{Name: "map_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "memory of a map; that of mapred-site.xml if left out"},
+	{Name: "am_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "memory of the ApplicationMaster, likewise"},
+	{Name: "step_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "containers are multiples of it, likewise"},
+	{Name: "rm", Kind: cli.Text, Category: catHadoop, Arg: "HOST:PORT", Help: "the ResourceManager over HTTP; that of yarn-site.xml if left out"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// catSupervise is the category of what gvw supervise takes.
+const catSupervise = "Supervision"
+
+// Supervise are the options of `gvw supervise`, before the "--".
+var Supervise = []*cli.Spec{
+	{Name: "max_restarts", Kind: cli.Integer, Max: 1000, Category: catSupervise, Arg: "N", Def: "3", Help: "new starts of a command that dies"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catSupervise, Help: "do not say that the command is started again"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// catMapper is the category of what gvw mapper takes.
+const catMapper = "Map task"
+
+// Mapper are the options of `gvw mapper`, before the "--".
+var Mapper = []*cli.Spec{
+	{Name: "log", Kind: cli.Text, Category: catMapper, Arg: "NAME", Help: "rank 0's log, beside the model, if the job succeeds"},
+	{Name: "phase", Kind: cli.Integer, Positive: true, Category: catMapper, Arg: "N", Help: "of several calls in one task: each phase is a run of its own"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// credentialFlags say what this process shows to the server and asks of it.
+func credentialFlags(category string) []*cli.Spec {
+	return []*cli.Spec{
+		{Name: "secret_file", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "what ranks and server share: who lacks it is kept out"},
+		{Name: "encrypt", Kind: cli.Boolean, Category: category, More: true, Help: "with --secret_file: TLS without certificates"},
+		{Name: "tls_cert", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "this process's certificate: connections are TLS"},
+		{Name: "tls_key", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "its key"},
+		{Name: "tls_ca", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "certificate of the authority that has signed all of them"},
+	}
+}
+
+// guardFlags are a rank's own.
+var guardFlags = []*cli.Spec{
+	{Name: "allow_vw", Kind: cli.Boolean, Category: catCluster, More: true, Help: "work with vw workers, who can prove nothing, all the same"},
+	{Name: "allow", Kind: cli.Text, Category: catCluster, Arg: "CIDR,..", More: true, Help: "networks from which other ranks may connect"},
+	{Name: "job_token", Kind: cli.Text, Category: catCluster, Arg: "FILE", More: true, Help: "only who has FILE can cancel the job"},
+}
+
+// Models are the options by which weights get names.
+var Models = []*cli.Spec{
+	{Name: "top", Kind: cli.Integer, Category: catInspect, Arg: "N", Def: "20", Help: "show the N largest; 0: none"},
+	{Name: "data", Short: "d", Kind: cli.Text, Category: catInspect, Arg: "FILE", Repeat: true, Help: "names, ranges and counts from examples; repeatable"},
+	{Name: "format", Kind: cli.Text, Category: catInspect, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "of the examples, if they are not vw's text"},
+	{Name: "names", Kind: cli.Text, Category: catInspect, Arg: "FILE", Help: "names from the text of --invert_hash"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+const catInspect = "Models"
+
+// Convert are the options of `gvw convert`.
+var Convert = []*cli.Spec{
+	{Name: "to", Kind: cli.Text, Category: catInspect, Arg: "FORM", Choices: []string{"binary", "text"}, Def: "binary", Help: "a model to load, or its text"},
+	{Name: "predict_only", Kind: cli.Boolean, Category: catInspect, Help: "leave out what training would need to go on"},
+	{Name: "id", Kind: cli.Text, Category: catInspect, Arg: "TEXT", Help: "give it another id"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}

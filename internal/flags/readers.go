@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/ftrl"
+)
+
+// The functions of this file convert the words of an option's value: they are the read of
+// specs.
+
+// one returns a read for options of one word.
+func one[T any](read func(word string) (T, error)) func([]string) (any, error) {
+	return func(words []string) (any, error) { return read(words[0]) }
+}
+
+var (
+	sameWord      = one(func(word string) (string, error) { return word, nil })
+	number        = one(strconv.Atoi)
+	mebibytes     = one(func(word string) (int, error) { n, err := strconv.Atoi(word); return n << 20, err })
+	isOff         = one(func(word string) (bool, error) { return word == "off", nil })
+	measures      = one(metric.Parse)
+	hybridPasses  = one(parseHybrid)
+	bfgsSemantics = one(optim.ParseSemantics)
+	scheduleName  = one(schedule.ParseName)
+	transportName = one(allreduce.ParseTransport)
+	lossPolicy    = one(func(word string) (allreduce.OnLoss, error) { return OnLoss(word), nil })
+)
+
+// ftrlRule returns the rule of the FTRL family that a flag names.
+var ftrlRule = one(func(word string) (ftrl.Rule, error) {
+	rule, ok := ftrl.Named(word)
+	if !ok {
+		return ftrl.None, errors.New("BUG: no rule has this name")
+	}
+	return rule, nil
+})
+
+// notNegative reads a negative number as 0, as vw does.
+var notNegative = one(func(word string) (float32, error) {
+	x, err := strconv.ParseFloat(word, 32)
+	return float32(max(0, x)), err
+})
+
+// Limits returns the values of --feature_limit. As in vw the number of a value like a:2,
+// which begins with a colon there, is 0.
+func Limits(values []string) []string {
+	list := slices.Clone(values)
+	for i, v := range list {
+		if len(v) > 1 && v[1] == ':' && (v[0] < '0' || v[0] > '9') {
+			list[i] = v[:1] + "0"
+		}
+	}
+	return list
+}
+
+func featureLimits(words []string) (any, error) { return Limits(words), nil }
+
+// classWeights reads lists like 1:3,-1:0.5. If a class occurs twice, its last weight
+// counts, as in vw.
+func classWeights(lists []string) (any, error) {
+	var all []learn.ClassWeight
+	for _, list := range lists {
+		for pair := range strings.SplitSeq(list, ",") {
+			class, weight, found := strings.Cut(pair, ":")
+			label, err1 := strconv.ParseInt(class, 10, 32)
+			w, err2 := strconv.ParseFloat(weight, 32)
+			if !found || err1 != nil || err2 != nil || !(w >= 0) || math.IsInf(w, 0) {
+				return nil, fmt.Errorf("%q is not CLASS:WEIGHT, like -1:0.5: a whole number, and a weight of 0 or more", pair)
+			}
+			i := slices.IndexFunc(all, func(c learn.ClassWeight) bool { return c.Label == float32(label) })
+			if i < 0 {
+				i = len(all)
+				all = append(all, learn.ClassWeight{Label: float32(label)})
+			}
+			all[i].Weight = float32(w)
+		}
+	}
+	return all, nil
+}
+
+// parseHybrid reads P:Q.
+func parseHybrid(s string) (*learn.Hybrid, error) {
+	p, q, found := strings.Cut(s, ":")
+	sgd, err1 := strconv.ParseUint(p, 10, 31)
+	lbfgs, err2 := strconv.ParseUint(q, 10, 31)
+	if !found || err1 != nil || err2 != nil || sgd < 1 || lbfgs < 2 {
+		return nil, fmt.Errorf("%q is not P:Q, like 2:20: P ≥ 1 passes of SGD, then up to Q ≥ 2 of L-BFGS (the curvature pass counts)", s)
+	}
+	return &learn.Hybrid{SGDPasses: int(sgd), LBFGSPasses: int(lbfgs)}, nil
+}
+
+// onLossNames are the values of --on_loss, by their numbers.
+var onLossNames = []string{allreduce.Abort: "abort", allreduce.Wait: "wait", allreduce.Shrink: "shrink"}
+
+// OnLoss returns the loss policy of a name. That of an empty name is abort.
+func OnLoss(name string) allreduce.OnLoss {
+	return allreduce.OnLoss(max(0, slices.Index(onLossNames, name)))
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mapper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/hadoop"
+)
+
+// lateFS puts a file in its place only when it is committed, as those of clusters do. Its names are
+// URLs.
+type lateFS struct{ hdfsio.Local }
+
+const lateURL = "hdfs://here"
+
+func (f lateFS) Stat(ctx context.Context, name string) (hdfsio.Info, error) {
+	name, ok := strings.CutPrefix(name, lateURL)
+	if !ok {
+		return hdfsio.Info{}, errors.New("not one of these files")
+	}
+	return f.Local.Stat(ctx, name)
+}
+
+func (f lateFS) Mkdir(ctx context.Context, name string) error {
+	return f.Local.Mkdir(ctx, strings.TrimPrefix(name, lateURL))
+}
+
+type lateFile struct {
+	bytes.Buffer
+	ctx  context.Context
+	fs   lateFS
+	name string
+}
+
+func (f lateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
+	name = strings.TrimPrefix(name, lateURL)
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return nil, err
+	}
+	return &lateFile{ctx: ctx, fs: f, name: name}, nil
+}
+
+func (f *lateFile) Commit() error {
+	out, err := f.fs.Local.Create(f.ctx, f.name)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(f.Bytes()); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+func (f *lateFile) CommitNew() error { return f.Commit() }
+func (f *lateFile) Abort() error     { return nil }
+
+// TestTheFolderOfAnAttemptIsRemoved: an attempt that Hadoop has given up still ends the job.
+func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
+	temporary := filepath.Join(t.TempDir(), "_temporary")
+	work := filepath.Join(temporary, "attempt_0")
+	if err := os.MkdirAll(work, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	m := &mapTask{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
+	create := files.New(&cli.Process{}).Creator(t.Context(), m.Within(lateFS{}), 0)
+	f, err := create(lateURL + work + "/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte("weights")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(work, "model")); err != nil || string(b) != "weights" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	if !strings.Contains(said.String(), "Hadoop has given the attempt up") {
+		t.Errorf("said %q", said.String())
+	}
+	// When the job's temporary folders are gone too, nothing is made in their place.
+	if err := os.RemoveAll(temporary); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(lateURL + work + "/model"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/csv"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// dataFormat is the format of the data for a command line that was checked.
+func dataFormat(s *cli.Settings) stream.Format {
+	cfg := learn.Config{
+		Data: learn.DataConfig{CSV: csv.Config{
+			Separator:       s.Get("csv_separator"),
+			Header:          s.Get("csv_header"),
+			NoFileHeader:    s.Has("csv_no_file_header"),
+			NamespaceValues: s.Get("csv_ns_value"),
+			Label:           s.Get("label"),
+		}},
+	}
+	for _, format := range learn.Formats {
+		if s.Has(format) {
+			cfg.Data.Format = format
+		}
+	}
+	return cfg.DataFormat()
+}
+
+// deal reads the data again, to learn which rank's examples are where: line n
+// of all files goes to rank (n-1) mod total, contiguous parts go rank after
+// rank, and own files are each rank's. Which lines are examples, the format
+// knows.
+func deal(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (dealt, error) {
+	total := len(files)
+	d := dealt{counts: make([]int, total)}
+	if kind == hdfsio.Lines {
+		// All ranks have the same list; every line is looked at once.
+		d.owners = []uint16{}
+		n := 0
+		err := eachLine(ctx, fsys, files[0], hdfsio.Shard{}, format, func(example bool) {
+			if example {
+				d.owners = append(d.owners, uint16(n%total))
+				d.counts[n%total]++
+			}
+			n++
+		})
+		return d, err
+	}
+	for rank := range total {
+		err := eachLine(ctx, fsys, files[rank], hdfsio.Shard{Kind: kind, Rank: rank, Total: total}, format, func(example bool) {
+			if example {
+				d.counts[rank]++
+			}
+		})
+		if err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+// eachLine calls f for every line of a shard.
+func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shard, format stream.Format, f func(example bool)) error {
+	parts, err := hdfsio.Split(ctx, fsys, files, s)
+	if err != nil {
+		return err
+	}
+	buf := bufio.NewReaderSize(nil, 1<<20)
+	for _, p := range parts {
+		t, err := newTeller(format, p)
+		if err != nil {
+			return err
+		}
+		r, err := p.Open(ctx)
+		if err != nil {
+			return err
+		}
+		buf.Reset(r)
+		err = errors.Join(lines(buf, func(line []byte) { f(t.example(line)) }), r.Close())
+		if err != nil {
+			return fmt.Errorf("cannot read the data again to order the predictions: %w", err)
+		}
+	}
+	return nil
+}
+
+// teller tells lines that are examples from others, in one part of the data.
+type teller struct {
+	lines  stream.Lines // nil: vw's text
+	header bool         // the next line is a header
+	batch  feature.Batch
+}
+
+func newTeller(format stream.Format, p hdfsio.Part) (*teller, error) {
+	if format.New == nil {
+		return &teller{}, nil
+	}
+	l, err := format.New(feature.Config{Bits: 1})
+	if err != nil {
+		return nil, err
+	}
+	t := &teller{lines: l}
+	if !format.Header {
+		return t, nil
+	}
+	line, own, err := p.Header(math.MaxInt32) // the ranks kept to the limit
+	if err != nil || own {
+		t.header = true
+		return t, err
+	}
+	return t, t.take(line)
+}
+
+// take learns a header. The ranks have read it, so it is sound.
+func (t *teller) take(line []byte) error {
+	t.header = false
+	return t.lines.(stream.HeaderLines).Header(&t.batch, line)
+}
+
+// example reports whether a line is an example.
+func (t *teller) example(line []byte) bool {
+	if t.lines == nil {
+		return len(feature.TrimLine(line)) > 0
+	}
+	t.batch.Reset()
+	if t.header {
+		return t.take(line) != nil
+	}
+	return t.lines.AppendLine(&t.batch, line, 1) != nil || len(t.batch.Examples) > 0
+}
+
+// lines calls f for every line, its end included.
+func lines(r *bufio.Reader, f func(line []byte)) error {
+	var long []byte // the beginning of a line longer than the buffer
+	for {
+		b, err := r.ReadSlice('\n')
+		switch {
+		case err == bufio.ErrBufferFull:
+			long = append(long, b...)
+		case err != nil && err != io.EOF:
+			return err
+		case len(long) > 0:
+			f(append(long, b...))
+			long = long[:0]
+		case len(b) > 0:
+			f(b)
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// Predictions of several ranks become one file in the order of the data, as one
+// process would have written it: pass by pass, line by line.
+
+// dealt says how many predictions each rank's examples make in one pass, and
+// in which order they stand.
+type dealt struct {
+	counts []int    // lines of one pass, by rank
+	owners []uint16 // lines: the rank of each line of one pass; nil: rank after rank
+}
+
+// gatherPieces writes the ranks' pieces to dst. Any number of whole passes may
+// be in them, the same one in all.
+func gatherPieces(dst io.Writer, pieces []io.Reader, d dealt) error {
+	w := bufio.NewWriterSize(dst, 1<<16)
+	in := make([]*bufio.Reader, len(pieces))
+	for rank, p := range pieces {
+		in[rank] = bufio.NewReaderSize(p, 1<<16)
+	}
+	for {
+		done, err := ended(in, d)
+		if err != nil {
+			return err
+		}
+		if done {
+			return w.Flush()
+		}
+		if err := gatherPass(w, in, d); err != nil {
+			return err
+		}
+	}
+}
+
+// ended reports whether all pieces have ended; that only some have is an error.
+func ended(in []*bufio.Reader, d dealt) (bool, error) {
+	var over, more int
+	for rank, r := range in {
+		switch _, err := r.Peek(1); {
+		case err != nil && err != io.EOF:
+			return false, err
+		case err == io.EOF && d.counts[rank] > 0:
+			over++
+		case err == nil && d.counts[rank] == 0:
+			return false, errUneven
+		case err == nil:
+			more++
+		}
+	}
+	if over > 0 && more > 0 {
+		return false, errUneven
+	}
+	return more == 0, nil
+}
+
+// errUneven is for predictions that do not fit the data: it changed while it
+// was read.
+var errUneven = errors.New("the ranks' predictions do not fit the lines of the data: did it change during the run?")
+
+func gatherPass(w io.Writer, in []*bufio.Reader, d dealt) error {
+	if d.owners != nil {
+		for _, rank := range d.owners {
+			if err := copyLine(w, in[rank]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for rank, n := range d.counts {
+		for range n {
+			if err := copyLine(w, in[rank]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func copyLine(w io.Writer, r *bufio.Reader) error {
+	for {
+		b, err := r.ReadSlice('\n')
+		if _, werr := w.Write(b); werr != nil {
+			return werr
+		}
+		switch err {
+		case nil:
+			return nil
+		case bufio.ErrBufferFull: // a long tag
+		case io.EOF:
+			return errUneven
+		default:
+			return err
+		}
+	}
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// logs are the files of a local job: one per rank and per spare, one of the server.
+type logs struct {
+	dir     string
+	own     bool       // a temporary folder of this run
+	began   bool       // workers were started
+	lost    bool       // one of them has failed
+	width   int        // digits of a rank
+	workers int        // that are no spares
+	ranks   []*os.File // of all processes
+	attempt []int64    // by process: where the log of its current attempt begins
+	crashes []crash.Trace
+	server  *os.File
+}
+
+// openLogs makes the folder of the logs and the files; without a name, a temporary
+// folder.
+func openLogs(dir string, n, spares int) (_ *logs, err error) {
+	own := dir == ""
+	if own {
+		if dir, err = os.MkdirTemp("", "gvw-run-"); err != nil {
+			return nil, fmt.Errorf("cannot make a folder for the logs (give one by --log_dir): %w", err)
+		}
+	} else if err := (hdfsio.Local{}).Mkdir(context.Background(), dir); err != nil {
+		return nil, err
+	}
+	l := &logs{dir: dir, own: own, width: max(2, len(fmt.Sprint(n-1))), workers: n}
+	open := func(name string) (*os.File, error) {
+		f, err := hdfsio.Local{}.CreateNow(name)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("cannot write logs: %w", err), l.end(io.Discard, nil))
+		}
+		return f, nil
+	}
+	if l.server, err = open(filepath.Join(dir, "server.log")); err != nil {
+		return nil, err
+	}
+	for rank := range n + spares {
+		f, err := open(l.name(rank))
+		if err != nil {
+			return nil, err
+		}
+		l.ranks = append(l.ranks, f)
+	}
+	l.attempt, l.crashes = make([]int64, len(l.ranks)), make([]crash.Trace, len(l.ranks))
+	return l, nil
+}
+
+// crashed takes the log of an attempt that has failed, and reports whether it has the
+// trace of a crash. Go programs that do not call crash.Abort exit with code 2 then.
+func (l *logs) crashed(r launch.Result) bool {
+	l.crashes[r.Rank] = crash.Trace{}
+	begin := l.attempt[r.Rank]
+	if fi, err := l.ranks[r.Rank].Stat(); err == nil {
+		l.attempt[r.Rank] = fi.Size()
+	}
+	if r.Signal != syscall.SIGABRT && r.Code != cli.ExitData {
+		return false
+	}
+	f, err := os.Open(l.name(r.Rank))
+	if err != nil {
+		return false // the signal is known all the same
+	}
+	defer f.Close()
+	trace, found := crash.Find(io.NewSectionReader(f, begin, math.MaxInt64-begin))
+	if found {
+		l.crashes[r.Rank] = trace
+	}
+	return found
+}
+
+// howEnded returns how a worker that failed has ended, with the message of a crash.
+func (l *logs) howEnded(r launch.Result) string {
+	if message := l.crashes[r.Rank].Message; message != "" {
+		return "crashed: " + message
+	}
+	return howEnded(r)
+}
+
+// name is the file of a rank, or of a spare.
+func (l *logs) name(rank int) string {
+	if rank >= l.workers {
+		return filepath.Join(l.dir, fmt.Sprintf("spare-%0*d.log", l.width, rank-l.workers))
+	}
+	return filepath.Join(l.dir, fmt.Sprintf("rank-%0*d.log", l.width, rank))
+}
+
+// fate returns what becomes of a temporary folder, for the user.
+func (l *logs) fate() string {
+	if l.own {
+		return " (removed if no worker fails)"
+	}
+	return ""
+}
+
+// end closes the files of a run that has ended with err, and returns all errors. It
+// removes a temporary folder, unless the run or a worker has failed: then stderr
+// gets its name, if err does not have it.
+func (l *logs) end(stderr io.Writer, err error) error {
+	errs := []error{err}
+	for _, f := range append(l.ranks, l.server) {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	switch {
+	case !l.own:
+	case !l.began || err == nil && !l.lost:
+		errs = append(errs, os.RemoveAll(l.dir))
+	case err == nil || !strings.Contains(err.Error(), l.dir):
+		fmt.Fprintf(stderr, "gvw run: the logs stay in %s\n", l.dir)
+	}
+	return errors.Join(errs...)
+}
+
+// lastLines returns up to n lines of the end of a file. It serves messages: what
+// cannot be read is not there.
+func lastLines(name string, n int) []string {
+	const enough = 16 << 10
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err == nil && fi.Size() > enough {
+		if _, err := f.Seek(-enough, io.SeekEnd); err != nil {
+			return nil
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, enough))
+	if err != nil {
+		return nil
+	}
+	text := strings.TrimRight(string(b), "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	return lines[max(0, len(lines)-n):]
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/train"
+)
+
+// localJob is what gvw run was asked for.
+type localJob struct {
+	workers    int
+	shard      string // bytes or lines
+	shardGiven bool
+	id         string // of this run
+	uniqueID   uint64
+	serverPort int
+	logDir     string
+	restarts   int  // of a worker that dies
+	asked      bool // for a number of restarts
+	spares     int
+}
+
+// plan is what each worker is told, and what is left to do with what they leave.
+type plan struct {
+	workers  []*cli.Settings // by rank
+	spares   []*cli.Settings // with {rank} in names: they fill it in
+	own      bool            // each rank has files of its own ({rank} in -d)
+	kind     hdfsio.Kind     // otherwise: how the data is shared out
+	gathered []gathering
+	shrinks  bool // the others go on without a worker that is lost
+}
+
+// gathering is a file of predictions to be put together.
+type gathering struct {
+	name   string   // as the user has it
+	pieces []string // by rank
+}
+
+// makePlan divides a job among workers. It touches no file.
+func makePlan(j localJob, s *cli.Settings) (*plan, error) {
+	for _, name := range flags.LauncherSays {
+		if s.Has(name) {
+			switch name {
+			case "shard":
+				return nil, cli.Usagef("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
+			case "elastic":
+				return nil, cli.Usagef("--elastic is for ranks that others start: gvw run starts all of its own at once")
+			case "spare":
+				return nil, cli.Usagef("--spare is for a process that is started alone: gvw run starts N of them by --spares N, before --")
+			}
+			return nil, cli.Usagef("--%s is set by gvw run itself: leave it out", name)
+		}
+	}
+	for _, name := range flags.Guarded {
+		if s.Has(name) && name != "job_token" {
+			return nil, cli.Usagef("--%s: under gvw run everything stays on this machine, behind a secret that is drawn for the run (or that of --secret_file FILE before --): leave it out", name)
+		}
+	}
+	for _, name := range []string{"audit", "invert_hash"} {
+		if s.Has(name) {
+			return nil, cli.Usagef("gvw run: --%s needs names, and each worker knows those of its own share only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
+		}
+	}
+	p := &plan{shrinks: s.Get("on_loss") == "shrink"}
+	if err := checkRestarts(j, s); err != nil {
+		return nil, err
+	}
+	if err := p.divideData(j, s); err != nil {
+		return nil, err
+	}
+	for rank := range j.workers {
+		w := p.member(j, s, strconv.Itoa(rank))
+		w.Set("node", strconv.Itoa(rank))
+		for _, model := range files.OnceFiles {
+			// All ranks have the same, and one writes it; but where any may be lost for good,
+			// each that is left does. A log that grows is rank 0's all the same.
+			once := !p.shrinks || model == "log_json"
+			if rank > 0 && once && w.Has(model) && !strings.Contains(w.Get(model), files.RankMark) {
+				files.LeaveOut(w, model)
+			}
+		}
+		files.FillRank(w, rank)
+		p.workers = append(p.workers, w)
+	}
+	for range j.spares {
+		w := p.member(j, s, files.RankMark)
+		w.Set("spare", "true")
+		p.spares = append(p.spares, w)
+	}
+	for _, name := range []string{"predictions", "raw_predictions"} {
+		if file := s.Get(name); file != "" && !strings.Contains(file, files.RankMark) {
+			if p.shrinks {
+				return nil, cli.Usagef("gvw run: --%s %s with --on_loss shrink: those of a lost worker would be missing from it: give each its own file (%s.{rank}), or predict in a run of its own (gvw -d FILE -t -i MODEL)", name, file, file)
+			}
+			p.gather(j, name, file)
+		}
+	}
+	for _, w := range slices.Concat(p.workers[:1], p.spares[:min(1, len(p.spares))]) {
+		if err := train.Check(w); err != nil {
+			return nil, err
+		}
+	}
+	p.bind()
+	return p, nil
+}
+
+// bind lets all processes listen where only this machine reaches them, unless
+// the user has chosen an address.
+func (p *plan) bind() {
+	for _, w := range slices.Concat(p.workers, p.spares) {
+		if !w.Has("bind") {
+			w.Set("bind", cmp.Or(w.Get("advertise"), "127.0.0.1"))
+		}
+	}
+}
+
+// member is what every process of the job is told; rank is its number, or {rank}.
+func (p *plan) member(j localJob, s *cli.Settings, rank string) *cli.Settings {
+	w := s.Clone()
+	w.Launcher = "gvw run"
+	w.Set("span_server", "127.0.0.1")
+	w.Set("span_server_port", strconv.Itoa(j.serverPort))
+	w.Set("unique_id", strconv.FormatUint(j.uniqueID, 10))
+	w.Set("total", strconv.Itoa(j.workers))
+	w.Set("run_id", j.id)
+	w.Set("run_dir", train.NoRunDir) // nobody but this launcher starts ranks of the run
+	if !w.Has("on_loss") && j.restarts+j.spares > 0 {
+		w.Set("on_loss", joinflags.RestartedOnLoss)
+	}
+	if !p.own {
+		w.Set("shard", p.kind.String())
+	}
+	files.NameCache(w, rank, p.own)
+	return w
+}
+
+// checkRestarts holds that what a job does about a loss and what the launcher does fit.
+func checkRestarts(j localJob, s *cli.Settings) error {
+	switch how := s.Get("on_loss"); {
+	case j.spares > 0 && how != "" && how != "wait":
+		return cli.Usagef("--spares %d would be ignored with --on_loss %s: nobody takes the place of a lost worker", j.spares, how)
+	case how == "wait" && j.restarts == 0 && j.spares == 0:
+		return cli.Usagef("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --spares, or --on_loss abort or shrink")
+	case s.Get("on_loss") == "abort" && j.restarts > 0 && j.asked:
+		return cli.Usagef("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts)
+	}
+	return nil
+}
+
+// divideData decides whose data is whose.
+func (p *plan) divideData(j localJob, s *cli.Settings) error {
+	data := s.All("data")
+	marked := 0
+	for _, name := range data {
+		if slices.Contains(files.StdinNames, name) {
+			return cli.Usagef("gvw run: workers cannot share stdin: give files by -d")
+		}
+		if strings.Contains(name, files.RankMark) {
+			marked++
+		}
+	}
+	switch {
+	case len(data) == 0:
+		return cli.Usagef("gvw run: there is no data: give files by -d (several workers cannot share stdin)")
+	case marked > 0 && marked < len(data):
+		return cli.Usagef("gvw run: some of -d have {rank} and some have not: either each rank has its own files, or all are shared out")
+	case marked > 0 && j.shardGiven:
+		return cli.Usagef("--shard %s would be ignored: with {rank} in -d each rank reads its own file whole", j.shard)
+	case marked > 0:
+		p.own = true
+		return nil
+	}
+	kind, err := hdfsio.ParseKind(j.shard)
+	if err != nil {
+		return cli.Usagef("--shard: %w", err)
+	}
+	p.kind = kind
+	return nil
+}
+
+// gather lets every rank write its predictions to a piece beside the file.
+func (p *plan) gather(j localJob, option, file string) {
+	dir, base := filepath.Split(file)
+	if slices.Contains(files.StdoutNames, file) {
+		dir, base = j.logDir+string(filepath.Separator), option
+	}
+	g := gathering{name: file}
+	piece := fmt.Sprintf("%s%s.%s.", dir, base, j.id)
+	for rank, w := range p.workers {
+		w.Set(option, piece+strconv.Itoa(rank))
+		g.pieces = append(g.pieces, w.Get(option))
+	}
+	for _, w := range p.spares {
+		w.Set(option, piece+files.RankMark)
+	}
+	p.gathered = append(p.gathered, g)
+}

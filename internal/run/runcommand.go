@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/train"
+)
+
+// Command is gvw run.
+func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	flags := c.Sets[0]
+	learner, shared := flags.Table.Learner, sharedSpecs(flags)
+	s, err := cli.Parse(flags, args, without(p.Env, shared), os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.Has("help"):
+		return p.Print(flags.Page(true))
+	case len(s.Words) > 0:
+		return cli.Usagef("%q: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw", s.Words[0])
+	case s.Rest == nil:
+		return cli.Usagef("gvw run: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw")
+	case !s.Has("workers"):
+		return cli.Usagef("gvw run: -n is missing: how many worker processes?")
+	}
+	if command, err := commandAfter(s.Rest); command != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return newLauncher(p, flags.Table).launchProgram(ctx, s, command)
+	}
+	job, err := cli.Parse(learner, s.Rest, without(p.Env, guardedSpecs(learner)), os.ReadFile)
+	if err != nil {
+		return err
+	}
+	if job.Has("help") || job.Has("version") {
+		return cli.Usagef("gvw run: --help and --version come before --")
+	}
+	given, err := cli.Parse(learner, s.Rest, nil, os.ReadFile) // not by the environment
+	if err != nil {
+		return err
+	}
+	if err := hand(shared, s, job, given); err != nil {
+		return err
+	}
+	train.NoteExtra(p, job) // rank 0 notes the rest
+	train.TakeData(p, job)
+	return s.Dispatch(ctx, func(c *cli.Context) error { return newLauncher(p, flags.Table).launch(c, s.Has("shard"), job) })
+}
+
+// hand gives the learner its options that stand before the "--". given has those that
+// stand after it.
+func hand(shared []*cli.Spec, s, job, given *cli.Settings) error {
+	var errs []error
+	for _, o := range shared {
+		before, after := s.All(o.Name), given.All(o.Name)
+		switch {
+		case len(before) == 0:
+			continue
+		case len(after) > 0 && !slices.Equal(before, after):
+			errs = append(errs, cli.Usagef("--%s is %s before -- and %s after it: give it once", o.Name, before[0], after[0]))
+		}
+		job.Set(o.Name, before...)
+		s.Set(o.Name)
+	}
+	return errors.Join(errs...)
+}
+
+// sharedSpecs returns the options of the learner that may stand before the "--".
+func sharedSpecs(set *cli.FlagSet) []*cli.Spec {
+	return slices.DeleteFunc(slices.Clone(set.Specs), func(s *cli.Spec) bool { return !slices.Contains(set.Table.Learner.Specs, s) })
+}
+
+// guardedSpecs returns the options about credentials, which are for jobs on a network: gvw
+// run has its own.
+func guardedSpecs(set *cli.FlagSet) []*cli.Spec {
+	return slices.DeleteFunc(slices.Clone(set.Specs), func(s *cli.Spec) bool { return s.Name == "job_token" || !slices.Contains(flags.Guarded, s.Name) })
+}
+
+// without returns the environment without the variables that set some options.
+func without(env []string, specs []*cli.Spec) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(specs, func(s *cli.Spec) bool { return s.Env() == name })
+	})
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// programTakes are the options of gvw run that apply to any program. The others set
+// options of the learner.
+var programTakes = []string{"workers", "log_dir", "max_restarts", "port", "secret_file", "on_loss", "help"}
+
+// commandAfter returns the program that follows the "--" of gvw run, as a path, with its
+// arguments; nil if the learner's options follow. As for a shell, a word with a slash
+// names a file and another one is looked up in PATH.
+func commandAfter(rest []string) ([]string, error) {
+	if len(rest) == 0 || strings.HasPrefix(rest[0], "-") || strings.HasPrefix(rest[0], "@") {
+		return nil, nil
+	}
+	name := rest[0]
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return nil, nil // data for the learner, as vw takes a word without an option
+	}
+	if _, err := os.Stat(name); err == nil && !strings.ContainsRune(name, filepath.Separator) && !strings.Contains(name, "/") {
+		return nil, cli.Usagef("gvw run: %q is a file here and a program in PATH: write -d %s for data, or %s for the program", name, name, path)
+	}
+	return append([]string{path}, rest[1:]...), nil
+}
+
+// outputDelay is how long the launcher reads the output of a process that has ended,
+// where a process that it has left behind holds it open.
+const outputDelay = 2 * time.Second
+
+// programJob is a run of a program that uses package allreduce.
+type programJob struct {
+	command  []string
+	workers  int
+	id       string
+	uniqueID uint64
+	onLoss   string // of the command line; "": the program decides
+	restarts int
+	port     int // of the server
+}
+
+// newProgramJob checks the options of gvw run for a program.
+func newProgramJob(s *cli.Settings, command []string) (*programJob, error) {
+	var errs []error
+	for _, o := range s.Flags.Specs {
+		if s.Has(o.Name) && !slices.Contains(programTakes, o.Name) {
+			errs = append(errs, cli.Usagef("gvw run: --%s would be ignored: it is for the learner, and %s is another program", o.Name, command[0]))
+		}
+	}
+	j := &programJob{
+		command: command, workers: int(s.Number("workers")), onLoss: s.Get("on_loss"), restarts: defaultRestarts,
+		id: fmt.Sprintf("%016x", rand.Uint64()), uniqueID: rand.Uint64(), port: int(s.Number("port")),
+	}
+	if s.Has("max_restarts") {
+		j.restarts = int(s.Number("max_restarts"))
+	}
+	switch {
+	case j.onLoss == "abort" && s.Has("max_restarts") && j.restarts > 0:
+		errs = append(errs, cli.Usagef("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts))
+	case j.onLoss == "abort":
+		j.restarts = 0
+	case j.onLoss == "wait" && j.restarts == 0:
+		errs = append(errs, cli.Usagef("--on_loss wait with --max_restarts 0: no process would take the place of a lost worker: give one or more, or --on_loss abort or shrink"))
+	case j.onLoss == "" && s.Has("max_restarts") && j.restarts > 0:
+		j.onLoss = joinflags.RestartedOnLoss
+	}
+	return j, errors.Join(errs...)
+}
+
+// env is the environment of a rank: the variables that allreduce.ConfigFromEnv reads.
+func (j *programJob) env(inherited []string, rank int) []string {
+	env := append(inherited,
+		"GVW_SPAN_SERVER=127.0.0.1",
+		"GVW_SPAN_SERVER_PORT="+strconv.Itoa(j.port),
+		"GVW_UNIQUE_ID="+strconv.FormatUint(j.uniqueID, 10),
+		"GVW_RUN_ID="+j.id,
+		"GVW_GENERATION=0",
+		"GVW_TOTAL="+strconv.Itoa(j.workers),
+		"GVW_NODE="+strconv.Itoa(rank),
+		"GVW_BIND=127.0.0.1",
+	)
+	if j.onLoss != "" {
+		env = append(env, "GVW_ON_LOSS="+j.onLoss)
+	}
+	return env
+}
+
+// launchProgram is gvw run for a program: a server in this process, and n processes.
+func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command []string) (err error) {
+	j, err := newProgramJob(s, command)
+	if err != nil {
+		return err
+	}
+	logs, err := openLogs(s.Get("log_dir"), j.workers, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = logs.end(p.Stderr, err) }()
+	secret, creds, err := runSecret(s.Get("secret_file"))
+	if err != nil {
+		return err
+	}
+	local, err := startServer(ctx, j.port, creds, logs.server)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, local.Stop()) }()
+	j.port = local.Port
+	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.fate())
+	return p.runProgram(ctx, j, logs, newJobWatch(local.Server.Status, j.uniqueID, j.workers, 0), secret)
+}
+
+// runProgram runs the program once per rank until all have ended, and starts a rank
+// that dies again while its job recovers.
+func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, watch *jobWatch, secret []byte) error {
+	pl := &plan{workers: make([]*cli.Settings, j.workers)}
+	cmds := make([]*exec.Cmd, j.workers)
+	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
+	for rank := range cmds {
+		cmd := exec.Command(j.command[0], j.command[1:]...)
+		cmd.Env, cmd.WaitDelay = j.env(workerEnv(p.Env, p.table), rank), outputDelay
+		log := logs.ranks[rank]
+		cmd.Stdout, cmd.Stderr = log, log
+		if rank == 0 {
+			cmd.Stdout, cmd.Stderr = io.MultiWriter(log, p.Stdout), io.MultiWriter(log, terminal)
+		}
+		cmds[rank] = cmd
+	}
+	job := launch.Job{
+		Secret: secret, EmptyStdin: true, Restarts: j.restarts, Hung: watch.hung, Stopped: watch.idle, Missed: watch.missed,
+		// The exit codes of a program are its own: any may mean a lost peer, and another
+		// attempt may do better unless the process was told to end.
+		Symptom: func(code int) bool { return code < 128 },
+		Curable: func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) },
+		Again: func(r launch.Result) bool {
+			return (j.onLoss != "" || watch.recovers()) && watch.goesOn(false) && !watch.removed(r.Rank)
+		},
+		Without: func(r launch.Result) bool {
+			if watch.policy() != "shrink" || !watch.without(r.Rank) {
+				return false
+			}
+			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without it\n", r.Rank, logs.howEnded(r))
+			return true
+		},
+		Died: func(r launch.Result) {
+			watch.started(r.Rank)
+			logs.lost = true
+			p.showCrash(r, pl, logs, terminal)
+		},
+		Restarting: func(r launch.Result, pause time.Duration) {
+			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n",
+				r.Rank, logs.howEnded(r), r.Attempt+1, j.restarts+1, pause)
+		},
+	}
+	logs.began = true
+	looking, enough := context.WithCancel(ctx)
+	var looker sync.WaitGroup
+	looker.Go(func() { watch.follow(looking) })
+	results, root, err := job.Run(ctx, cmds)
+	enough()
+	looker.Wait()
+	switch {
+	case err != nil:
+		return err
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case root < 0 || results[root].Signal != nil && watch.finished():
+		return nil
+	}
+	return p.blame(results[root], pl, logs)
+}
+
+// policy is what the job does about a loss, as its ranks have told the server; "" for
+// abort, and while the server does not know the job.
+func (w *jobWatch) policy() string {
+	if job := w.look(time.Now()); job != nil {
+		return job.OnLoss
+	}
+	return ""
+}
+
+// recovers reports whether another attempt of a lost rank is of use to the job.
+func (w *jobWatch) recovers() bool { return w.policy() != "" }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// Supervise is gvw supervise. It returns the exit code. What the command is
+// told by signals is the command's business, so it runs without the handlers of
+// the other commands.
+func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
+	s, err := c.Sets[0].Read(p, args)
+	if s == nil {
+		return 0, err
+	}
+	switch {
+	case len(s.Words) > 0:
+		return 0, cli.Usagef("%q: the command comes after --, as in: gvw supervise -- gvw -d train.vw", s.Words[0])
+	case len(s.Rest) == 0:
+		return 0, cli.Usagef("gvw supervise: what is to be run? As in: gvw supervise -- gvw -d train.vw ...")
+	}
+	restarts := defaultRestarts
+	if s.Has("max_restarts") {
+		restarts = int(s.Number("max_restarts"))
+	}
+	path, err := exec.LookPath(s.Rest[0])
+	if err != nil {
+		return 0, fmt.Errorf("gvw supervise: cannot run %s: %w", s.Rest[0], err)
+	}
+	told := make(chan os.Signal, 8)
+	signal.Notify(told, passedOn...)
+	defer signal.Stop(told)
+	job := launch.Supervised{Restarts: restarts, Signals: told, Ends: func(sig os.Signal) bool { return slices.Contains(endings, sig) }}
+	if !s.Has("quiet") {
+		job.Restarting = func(r launch.Result, pause time.Duration) {
+			fmt.Fprintf(p.Stderr, "gvw supervise: the command has ended (%s); attempt %d of at most %d follows in %v\n", howEnded(r), r.Attempt+1, restarts+1, pause)
+		}
+	}
+	r, err := job.Run(func() *exec.Cmd {
+		cmd := exec.Command(path, s.Rest[1:]...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = p.Stdin, p.Stdout, p.Stderr, p.Env
+		return cmd
+	})
+	if err == nil {
+		err = r.Err
+	}
+	return r.Code, err
+}
+
+// endings are the signals after which nothing is started again.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM}

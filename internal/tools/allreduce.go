@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/pipe"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// AllReduce is gvw allreduce.
+func AllReduce(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	s, err := c.Sets[0].Read(p, args)
+	if s == nil {
+		return err
+	}
+	if !s.Has("op") {
+		return cli.Usagef("gvw allreduce: --op is missing: one of %s", strings.Join(pipe.Ops, ", "))
+	}
+	if err := errors.Join(joinflags.Check(s)...); err != nil {
+		return err
+	}
+	return s.Dispatch(ctx, func(c *cli.Context) error { return reduce(p, c) })
+}
+
+// reduce joins the job and reduces stdin to stdout.
+func reduce(p *cli.Process, c *cli.Context) (err error) {
+	ctx := c.Context
+	cfg := pipe.Config{Op: c.String("op"), Type: c.String("type"), Frames: c.Bool("frames")}
+	if err := cfg.Validate(); err != nil {
+		return cli.Usagef("%s", strings.ReplaceAll(err.Error(), "pipe: Type:", "--type:"))
+	}
+	g, err := joinGroup(p, c, fmt.Sprintf("allreduce --op %s --type %s --frames=%v", cfg.Op, cfg.Type, cfg.Frames))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := g.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
+		return err
+	}
+	digest, err := pipe.Run(ctx, g, cfg, p.Stdin, p.Stdout)
+	if err != nil {
+		g.Fail(context.WithoutCancel(ctx), err)
+		return err
+	}
+	return g.Finish(ctx, digest, nil, nil)
+}
+
+// joinGroup joins the job that the cluster options name, or makes one of a single
+// rank. options is what all ranks must agree on.
+func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group, error) {
+	at, isRank, err := joinflags.Place(p, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := joinflags.ArmFaults(p, at, c.Uint64("generation"), isRank && c.String("shm") != "off", false); err != nil {
+		return nil, err
+	}
+	if !isRank {
+		return allreduce.Local(), nil
+	}
+	cfg, err := joinflags.Config(c, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := joinflags.Guard(p, c, cfg); err != nil {
+		return nil, err
+	}
+	cfg.Options, cfg.Log = options, p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true)
+	return allreduce.Join(c.Context, *cfg)
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/hadoop"
+)
+
+// Hadoop is gvw hadoop.
+func Hadoop(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	what := ""
+	if len(args) > 0 {
+		what, args = args[0], args[1:]
+	}
+	flags := c.Sets[0]
+	switch what {
+	case "split":
+	case "slots":
+		flags = c.Sets[1]
+	case "--help", "-h":
+		return p.Print(c.Sets[1].Page(true))
+	default:
+		return cli.Usagef("gvw hadoop %s: split or slots is needed (gvw hadoop --help)", what)
+	}
+	s, err := flags.Read(p, args)
+	if s == nil {
+		return err
+	}
+	if !s.Has("maps") {
+		return cli.Usagef("gvw hadoop %s: --maps is missing: how many maps?", what)
+	}
+	if what == "split" {
+		return hadoopSplit(p, int(s.Number("maps")))
+	}
+	return hadoopSlots(ctx, p, s)
+}
+
+// hadoopSplit reads a listing of the input and says what split size gives n maps.
+func hadoopSplit(p *cli.Process, n int) error {
+	listing, err := io.ReadAll(p.Stdin)
+	if err != nil {
+		return err
+	}
+	files, err := hadoop.Inputs(string(listing))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return cli.Usagef("gvw hadoop split: there is no file on stdin: the output of hadoop fs -ls IN is needed there")
+	}
+	size, got, err := hadoop.SplitSize(files, n)
+	switch {
+	case err != nil:
+		return err
+	case got > n:
+		return cli.Usagef("the input has %d files, and each is a map at least: %d maps cannot be had (give %d, or fewer and larger files)", got, n, got)
+	case got < n:
+		return cli.Usagef("%d maps cannot be had of this input, but %d: a compressed file is one map, others are cut into equal parts (give %d, or other files)", n, got, got)
+	}
+	return p.Print(fmt.Sprintf("%d %d\n", size, got))
+}
+
+// hadoopSlots says whether n maps run at once.
+func hadoopSlots(ctx context.Context, p *cli.Process, s *cli.Settings) error {
+	site, err := hadoop.Sites(p.Getenv("HADOOP_CONF_DIR"))
+	if err != nil {
+		return err
+	}
+	var managers []string
+	if s.Has("rm") {
+		managers = []string{strings.TrimPrefix(s.Get("rm"), "http://")}
+	} else {
+		managers = hadoop.ResourceManagers(site)
+	}
+	if len(managers) == 0 {
+		return cli.Usagef("gvw hadoop slots: where is the ResourceManager? Give --rm HOST:PORT, or HADOOP_CONF_DIR with a yarn-site.xml that says so")
+	}
+	room, err := hadoop.AskRoom(ctx, managers)
+	if err != nil {
+		return err
+	}
+	// mb is a size in MB: as given, else as the cluster has it, else Hadoop's default.
+	mb := func(name, property string, otherwise int) int {
+		if s.Has(name) {
+			return int(s.Number(name))
+		}
+		if n, err := strconv.Atoi(site[property]); err == nil && n > 0 {
+			return n
+		}
+		return otherwise
+	}
+	room.Step = mb("step_mb", "yarn.scheduler.minimum-allocation-mb", 1024)
+	n := int(s.Number("maps"))
+	mapMB, masterMB := mb("map_mb", "mapreduce.map.memory.mb", 1024), mb("am_mb", "yarn.app.mapreduce.am.resource.mb", 1536)
+	now, idle := room.Fit(mapMB, masterMB)
+	text := fmt.Sprintf("%d nodes: of maps of %d MB, beside an ApplicationMaster of %d MB, %d run at once now, %d when nothing else runs", len(room.All), mapMB, masterMB, now, idle)
+	if idle < n {
+		return &cli.ExitError{Code: cli.ExitRefused, Text: fmt.Sprintf("%s; %d are needed, and they wait for each other, so the job would never begin: ask for fewer or smaller maps", text, n)}
+	}
+	if now < n {
+		text += fmt.Sprintf("; %d are needed: the job begins when others have ended", n)
+	}
+	return p.Print(text + "\n")
+}

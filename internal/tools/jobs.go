@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// serverAddress is where the server is that a command line names.
+func serverAddress(s *cli.Settings) (string, error) {
+	host := cmp.Or(s.Get("span_server"), "127.0.0.1")
+	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return "", cli.Usagef("--span_server %s: give the host alone, and its port by --span_server_port", host)
+	}
+	return net.JoinHostPort(host, cmp.Or(s.Get("span_server_port"), strconv.Itoa(joinflags.DefaultServerPort))), nil
+}
+
+// askAs is what is shown to the server.
+func askAs(p *cli.Process, s *cli.Settings) (*auth.Credentials, error) {
+	if err := errors.Join(joinflags.CheckCredentials(s)...); err != nil {
+		return nil, err
+	}
+	return joinflags.Credentials(p, s.Get, s.Has("encrypt"), false)
+}
+
+// Jobs is gvw jobs.
+func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	s, err := c.Sets[0].Read(p, args)
+	if s == nil {
+		return err
+	}
+	server, err := serverAddress(s)
+	if err != nil {
+		return err
+	}
+	creds, err := askAs(p, s)
+	if err != nil {
+		return err
+	}
+	listing := func() (string, error) {
+		st, err := client.Status(ctx, nil, server, creds)
+		if err != nil {
+			return "", err
+		}
+		if s.Has("json") {
+			text, err := json.MarshalIndent(st, "", "  ")
+			return plain.JSON(string(text)) + "\n", err
+		}
+		b := appendJobs(nil, st)
+		if s.Has("all") {
+			b = appendEnded(b, st)
+		}
+		return string(b), nil
+	}
+	if s.Has("watch") {
+		return watch(ctx, p, watchEvery, listing)
+	}
+	text, err := listing()
+	if err != nil {
+		return err
+	}
+	return p.Print(text)
+}
+
+// watchEvery is how often --watch asks the server.
+const watchEvery = 2 * time.Second
+
+// watch prints the listing repeatedly until ctx ends: a terminal shows only the newest. A server that
+// cannot be reached is asked again, one that refuses is not.
+func watch(ctx context.Context, p *cli.Process, every time.Duration, listing func() (string, error)) error {
+	erase, between := "", "\n"
+	if f, ok := p.Stdout.(*os.File); ok && files.Terminal(f) {
+		erase, between = "\x1b[H\x1b[J", "" // from the first line on
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for before := ""; ; before = between {
+		text, err := listing()
+		_, refused := errors.AsType[*protocol.RefusedError](err)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case refused:
+			return err
+		case err != nil:
+			text = cli.ErrorLines(err)[0] + "\n"
+		}
+		if err := p.Print(before + erase + text); err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Cancel is gvw cancel.
+func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	s, err := c.Sets[0].Read(p, args)
+	if s == nil {
+		return err
+	}
+	words := append(s.Words, s.Rest...)
+	if len(words) != 1 {
+		return cli.Usagef("gvw cancel: got %d jobs, want one, as in: gvw cancel --span_server gateway 17 (gvw jobs lists them)", len(words))
+	}
+	job, err := parseJob(words[0])
+	if err != nil {
+		return err
+	}
+	server, err := serverAddress(s)
+	if err != nil {
+		return err
+	}
+	creds, err := askAs(p, s)
+	if err != nil {
+		return err
+	}
+	owner, err := joinflags.JobToken(s.Get("job_token"))
+	if err != nil {
+		return err
+	}
+	return client.Cancel(ctx, nil, server, creds, client.Cancellation{Job: job, Reason: s.Get("reason"), Owner: owner})
+}
+
+// parseJob reads a job as gvw jobs shows it.
+func parseJob(text string) (protocol.Job, error) {
+	id, key, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return protocol.Job{}, cli.Usagef("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
+	}
+	return protocol.Job{UniqueID: n, RunKey: key}, nil
+}
+
+// appendJobs appends the jobs as a table, and below each who waits for what.
+func appendJobs(dst []byte, st *protocol.ServerStatus) []byte {
+	if st.Journal != "" {
+		dst = fmt.Appendf(dst, "the server's journal has failed, restart the server: %s\n", plain.Text(st.Journal))
+	}
+	if len(st.Jobs) == 0 {
+		return append(dst, "no jobs\n"...)
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "JOB\tSTATE\tRANKS\tPASS\tLOSS\tSINCE\tMISSING")
+	for i := range st.Jobs {
+		j := &st.Jobs[i]
+		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.State),
+			j.Joined, j.Total, passes(j), loss(j), time.Duration(j.Seconds*float64(time.Second)).Round(time.Second), absent(j))
+	}
+	w.Flush() // to memory
+	dst = append(dst, b.Bytes()...)
+	for i := range st.Jobs {
+		dst = appendWaits(dst, &st.Jobs[i])
+	}
+	return dst
+}
+
+// appendEnded appends the jobs that have ended as a table, the newest first.
+func appendEnded(dst []byte, st *protocol.ServerStatus) []byte {
+	if len(st.Ended) == 0 {
+		return append(dst, "no jobs have ended\n"...)
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nENDED JOB\tOUTCOME\tRANKS\tTOOK\tENDED\tCAUSE")
+	for _, e := range slices.Backward(st.Ended) {
+		took := "-"
+		if e.Seconds > 0 {
+			took = time.Duration(e.Seconds * float64(time.Second)).Round(time.Second).String()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", protocol.Job{UniqueID: e.UniqueID, RunKey: e.RunKey}, plain.Text(e.Outcome), e.Total,
+			took, e.Ended.Local().Format(time.DateTime), endedBy(e))
+	}
+	w.Flush() // to memory
+	return append(dst, b.Bytes()...)
+}
+
+// endedBy is why a job has ended, in words; of one that has finished, its model.
+func endedBy(e protocol.EndedJob) string {
+	switch {
+	case e.Model != "":
+		return "model " + plain.Text(e.Model[:min(12, len(e.Model))])
+	case e.Rank >= 0 && e.Cause != "":
+		return plain.Text(fmt.Sprintf("rank %d (%s): %s", e.Rank, e.Host, e.Cause))
+	}
+	return plain.Text(e.Cause)
+}
+
+// holds tells that an attempt has its rank: it does not stand by for it, or for any.
+func holds(r protocol.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
+
+// passes is how far the ranks are: 3, or 2-3.
+func passes(j *protocol.JobStatus) string {
+	if len(j.Ranks) == 0 {
+		return "-"
+	}
+	lo, hi := uint32(math.MaxUint32), uint32(0)
+	for _, r := range j.Ranks {
+		if holds(r) {
+			lo, hi = min(lo, r.Pass), max(hi, r.Pass)
+		}
+	}
+	if lo >= hi {
+		return strconv.FormatUint(uint64(hi), 10)
+	}
+	return fmt.Sprintf("%d-%d", lo, hi)
+}
+
+// loss is the average over all examples that the ranks have seen.
+func loss(j *protocol.JobStatus) string {
+	var sum, n float64
+	for _, r := range j.Ranks {
+		if !holds(r) {
+			continue
+		}
+		sum += float64(r.Loss * float64(r.Examples))
+		n += float64(r.Examples)
+	}
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(sum/n, 'f', 6, 64)
+}
+
+// absent are the ranks that the server does not have; vw workers leave once the job is
+// wired, and are not missed.
+func absent(j *protocol.JobStatus) string {
+	if len(j.Ranks) == 0 && j.Joined > 0 || j.VW && j.State != "filling" {
+		return ""
+	}
+	here := map[int]bool{}
+	for _, r := range j.Ranks {
+		here[r.Rank] = here[r.Rank] || holds(r)
+	}
+	maps.DeleteFunc(here, func(_ int, is bool) bool { return !is })
+	var missing []string
+	for rank := range j.Total {
+		if here[rank] {
+			continue
+		}
+		if len(missing) == 8 {
+			return strings.Join(missing, ",") + fmt.Sprintf(" and %d more", j.Total-len(here)-8)
+		}
+		missing = append(missing, strconv.Itoa(rank))
+	}
+	return strings.Join(missing, ",")
+}
+
+// numbered writes "rank 3" or "ranks 3, 5 and 7 more".
+func numbered(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	const most = 64
+	var b strings.Builder
+	for i, r := range list {
+		switch {
+		case i == most:
+			fmt.Fprintf(&b, " and %d more", len(list)-most)
+			return b.String()
+		case i == 0:
+			fmt.Fprintf(&b, "ranks %d", r)
+		default:
+			fmt.Fprintf(&b, ", %d", r)
+		}
+	}
+	return b.String()
+}
+
+// appendWaits appends who was lost and refused, and what the ranks of a job wait for.
+func appendWaits(dst []byte, j *protocol.JobStatus) []byte {
+	const most = 8
+	if j.State == "recovering" || j.State == "ending" && j.Report != "ending" {
+		dst = fmt.Appendf(dst, "%v: %s\n", protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.Report))
+	}
+	waiting := slices.DeleteFunc(slices.Clone(j.Ranks), func(r protocol.RankStatus) bool { return r.Waits == "" })
+	name := protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}
+	if n := len(j.Removed); n > 0 {
+		dst = fmt.Appendf(dst, "%v: runs without %s\n", name, numbered(j.Removed))
+	}
+	if j.Refused > 0 {
+		dst = fmt.Appendf(dst, "%v: has refused attempts (%d), the last one since %s\n", name, j.Refused, plain.Text(j.Refusal))
+	}
+	for i, r := range waiting {
+		if i == most {
+			return fmt.Appendf(dst, "%v: and %d more ranks wait\n", name, len(waiting)-most)
+		}
+		dst = fmt.Appendf(dst, "%v: %s\n", name, plain.Text(r.Waits))
+	}
+	return dst
+}

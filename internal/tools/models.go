@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/model/inspect"
+)
+
+// modelFiles returns the options of a command on model files, and checks how many
+// files it has got. Without settings help was printed.
+func modelFiles(p *cli.Process, c *cli.Command, args []string, usage string, want int) (*cli.Settings, error) {
+	s, err := c.Sets[0].Read(p, args)
+	if s == nil {
+		return nil, err
+	}
+	s.Words = append(s.Words, s.Rest...)
+	if len(s.Words) != want {
+		return nil, cli.Usagef("%s: got %d files, want %d (gvw %s --help says more)", usage, len(s.Words), want, c.Name)
+	}
+	return s, nil
+}
+
+// Inspect is gvw inspect.
+func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	s, err := modelFiles(p, c, args, "gvw inspect MODEL", 1)
+	if s == nil {
+		return err
+	}
+	files := files.New(p)
+	file := s.Words[0]
+	names := inspect.NewNames()
+	r, err := readModel(ctx, files.System(s.Get, true), file, names.Note)
+	if err != nil {
+		return err
+	}
+	r.Settle()
+	names, err = modelNames(ctx, p, files, s, file, r, names)
+	if err != nil {
+		return err
+	}
+	text := inspect.AppendModel(nil, file, r)
+	if n := top(s); n > 0 {
+		text = inspect.AppendTop(append(text, '\n'), r, names, n)
+	}
+	if names != nil {
+		text = inspect.AppendNamespaces(append(text, '\n'), r, names)
+	}
+	return p.Print(string(text))
+}
+
+// Diff is gvw diff.
+func Diff(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	s, err := modelFiles(p, c, args, "gvw diff MODEL MODEL", 2)
+	if s == nil {
+		return err
+	}
+	files := files.New(p)
+	names := inspect.NewNames()
+	a, err := readModel(ctx, files.System(s.Get, true), s.Words[0], names.Note)
+	if err != nil {
+		return err
+	}
+	b, err := readModel(ctx, files.System(s.Get, true), s.Words[1], names.Note)
+	if err != nil {
+		return err
+	}
+	a.Settle()
+	b.Settle()
+	names, err = modelNames(ctx, p, files, s, s.Words[0], a, names)
+	if err != nil {
+		return err
+	}
+	return p.Print(string(inspect.AppendDiff(nil, a, b, names, top(s))))
+}
+
+// Convert is gvw convert.
+func Convert(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	s, err := modelFiles(p, c, args, "gvw convert MODEL FILE", 2)
+	if s == nil {
+		return err
+	}
+	files := files.New(p)
+	r, err := readModel(ctx, files.System(s.Get, true), s.Words[0], nil)
+	if err != nil {
+		return err
+	}
+	if s.Has("id") {
+		r.ID = s.Get("id")
+	}
+	if s.Has("predict_only") {
+		r.ForPrediction()
+	}
+	r.ForEverybody()
+	out, err := files.Creator(ctx, files.System(s.Get, true), 0)(s.Words[1])
+	if err != nil {
+		return err
+	}
+	write := model.Write
+	if s.Get("to") == "text" {
+		write = model.WriteExact
+	}
+	if err := write(out, r); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+// top is how many weights to show.
+func top(s *cli.Settings) int {
+	if !s.Has("top") {
+		return 20
+	}
+	return int(s.Number("top"))
+}
+
+// readModel reads a model, binary or text, and tells its names if it has them.
+func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
+	f, err := hdfsio.Open(ctx, fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in := bufio.NewReaderSize(f, 1<<16)
+	head, err := in.Peek(8)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if model.IsText(head) {
+		r, err = model.ReadText(in, model.Limits{}, tell)
+	} else {
+		r, err = model.Read(in, model.Limits{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// modelNames adds what --names and --data say to what the model's own text said; nil:
+// no name is known.
+func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
+	names.Of(&r.Header)
+	if s.Has("names") {
+		inverted, err := readModel(ctx, files.System(s.Get, true), s.Get("names"), names.Note)
+		switch {
+		case err != nil:
+			return nil, err
+		case !names.Known():
+			return nil, cli.Usagef("--names %s: it has no names: give what --invert_hash wrote", s.Get("names"))
+		case inverted.Bits != r.Bits:
+			return nil, cli.Usagef("--names %s: it is of a model of %d bits, %s has %d", s.Get("names"), inverted.Bits, file, r.Bits)
+		}
+	}
+	if s.Has("data") {
+		if err := seeData(ctx, p, files, s, file, r, names); err != nil {
+			return nil, err
+		}
+	}
+	if !names.Known() {
+		return nil, nil
+	}
+	return names, nil
+}
+
+// seeData reads examples as the model's options say.
+func seeData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
+	inputs, err := files.Inputs(ctx, files.System(s.Get, true), s.All("data"), "", hdfsio.Shard{})
+	if err != nil {
+		return err
+	}
+	d, err := learn.NamedData(file, &r.Header, s.Get("format"), inputs)
+	if err != nil {
+		return err
+	}
+	set, err := stream.NewDataset(d)
+	if err != nil {
+		return err
+	}
+	pass, err := set.Pass(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pass.Close()) }()
+	for {
+		var b *feature.Batch
+		switch b, err = pass.Next(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		for _, w := range b.Warnings {
+			fmt.Fprintln(p.Stderr, "gvw: "+w.Source+", line "+strconv.FormatInt(w.Line, 10)+": "+w.Text)
+		}
+		names.See(b)
+		pass.Recycle(b)
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/compat"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/joinflags"
+)
+
+// An option of gvw's own that would be ignored is an error: a user who gives it expects
+// an effect. ownCases says which of them need others, and which exclude each other;
+// compat.Cases has the rules about vw's options. checkLearn applies both.
+
+const (
+	ofBFGS   = "it is L-BFGS's"
+	onlyText = "it is for vw's text only"
+	oneForm  = "data has one format"
+)
+
+var ownCases = []compat.Case{
+	own("bfgs_semantics", "", "bfgs conjugate_gradient hybrid", ofBFGS),
+	own("sgd_l2", "", "hybrid", "it is for the SGD of the hybrid; without a hybrid, SGD takes --l2"),
+	own("shuffle", "", "passes hybrid", "the first pass is read as it stands"),
+	own("shuffle_memory", "", "shuffle", "nothing is shuffled"),
+	own("metrics_file", "", "metrics", "nothing is measured"),
+	own("checkpoint_every", "", "checkpoint", "no state is kept"),
+	own("resume", "", "checkpoint", "that names the states"),
+	own("generation", "", "run_id", "it counts the restarts of a run, by its name"),
+
+	own("label", "", "csv", "the data is not CSV, and in other formats the label begins the line"),
+	own("libsvm", "json|csv", "", oneForm),
+	own("redefine affix spelling", "libsvm", "", onlyText),
+	own("bfgs", "hybrid", "", "the hybrid runs L-BFGS by itself"),
+	own("passes", "hybrid", "", "the hybrid's own P:Q is the number of passes"),
+	own("testonly", "hybrid", "", "nothing is learned"),
+	own("input_feature_regularizer", "hybrid", "", "L-BFGS would have to start at the weights that it holds, not at those of SGD"),
+	own("hybrid", "conjugate_gradient", "", "--mem 0 makes conjugate gradients of --hybrid"),
+	own("output_feature_regularizer_binary output_feature_regularizer_text", "valid", "", "the Hessian is that of all examples"),
+	own("valid", "testonly", "", "nothing is learned: give the file by -d"),
+	own("shuffle", "bfgs|conjugate_gradient", "", "L-BFGS sums over all examples, in any order"),
+	own("shuffle", "testonly", "", "nothing is learned"),
+	own("predictions raw_predictions audit", "shuffle", "", "they would not be in the order of the data"),
+	own("holdout_period holdout_after", "valid", "", "it takes the place of the holdout set"),
+	own("testonly", "checkpoint", "", "nothing is learned"),
+	own("node dry_run", "spare", "", "it has the rank of the one that is lost, and none before"),
+	own("checkpoint", "elastic", "", "a job that begins from one has all ranks"),
+}
+
+// own is a case of gvw's own options.
+func own(options, with, without, why string) compat.Case {
+	return compat.Case{Options: options, With: with, Without: without, Class: compat.Refused, Text: why}
+}
+
+// refusal is the error of a case. launcher is the command that has set --span_server, for
+// which the message has it; empty: the user has.
+func refusal(f compat.Finding, launcher string) error {
+	text := strings.Replace(f.Shown, " with --", " cannot go with --", 1)
+	text = strings.Replace(text, " without --", " would be ignored without --", 1)
+	if launcher != "" {
+		text = strings.Replace(text, "--span_server", launcher, 1)
+	}
+	return cli.Usagef("%s: %s", text, f.Text)
+}
+
+// Check finds what is missing, what contradicts and what would be ignored,
+// all of it at once.
+func Check(s *cli.Settings) error {
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, cli.Usagef(format, args...)) }
+
+	loads := s.Has("initial_regressor")
+	for _, f := range append(compat.Judge(ownCases, s.All, loads), compat.Judge(compat.Cases(), s.All, loads)...) {
+		if f.Class == compat.Refused {
+			errs = append(errs, refusal(f, s.Launcher))
+		}
+	}
+	if s.Has("args") {
+		fault("--args %s: it is the only option, as in vw: gvw --args FILE, with the other options in the lines of FILE", s.Get("args"))
+	}
+	errs = append(errs, joinflags.Check(s)...)
+	errs = append(errs, files.Check(s)...)
+	if s.Has("mode") && files.FileMode(s.Get("mode")) == 0 {
+		fault("--mode %s: octal, from 600 to 777, as of chmod; the owner reads and writes", s.Get("mode"))
+	}
+	for _, o := range flags.Learn {
+		if o.Read != nil && o.Kind != cli.Boolean && s.Has(o.Name) {
+			if _, err := o.Read(s.All(o.Name)); err != nil {
+				fault("--%s: %w", o.Name, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FirstWordIsData makes the first word that no option took the data, as vw does, and returns
+// the files that are not read: the other words, and those of -d.
+func FirstWordIsData(s *cli.Settings) (unread []string) {
+	words := slices.Concat(s.Words, s.Rest)
+	s.Words, s.Rest = nil, nil
+	if len(words) == 0 {
+		return nil
+	}
+	unread = append(slices.Clone(s.All("data")), words[1:]...)
+	s.Set("data", words[0])
+	return unread
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"os"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// Learner is the command gvw OPTIONS, which trains or predicts, alone or as a rank of a
+// job.
+type Learner struct {
+	*cli.Process
+	files    *files.Set
+	rank     int
+	Task     task             // the map task that it runs in; nil: none
+	enlisted *allreduce.Group // the job, if it was joined before the inputs were known; nil: not yet
+	live     []int            // members of the job then; nil: all ranks
+	replaces bool             // it was a spare, and has the rank of one that is lost
+	report   *learn.Report    // of the last training
+}
+
+// task is a launcher that has a say in what the learner does.
+type task interface {
+	// Within returns the file system for outputs.
+	Within(fsys hdfsio.FS) hdfsio.FS
+	// Prepare changes the configuration before anything is allocated.
+	Prepare(cfg *learn.Config) error
+}
+
+func New(p *cli.Process) *Learner { return &Learner{Process: p, files: files.New(p)} }
+
+// Command is gvw without a command.
+func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []string) error {
+	s, err := cli.Parse(flags, args, p.Env, os.ReadFile)
+	switch {
+	case err != nil:
+		return err
+	case s.Has("help"):
+		return p.Print(flags.Page(len(s.Words) > 0 && s.Words[0] == "all"))
+	case s.Has("version"):
+		return p.Print(cli.Version() + "\n")
+	}
+	l := New(p)
+	if len(args) == 2 && args[0] == "--args" {
+		return l.learnLines(ctx, flags, args[1])
+	}
+	Note(p, s)
+	TakeData(p, s)
+	if s.Has("span_server") && !s.Has("on_loss") && p.Getenv(launch.EnvAttempt) != "" {
+		s.Set("on_loss", joinflags.RestartedOnLoss) // gvw supervise starts this rank again
+	}
+	if err := Check(s); err != nil {
+		return err
+	}
+	joinflags.LeaveServer(s)
+	if s.Has("spare") {
+		return l.spare(ctx, s)
+	}
+	if s.Has("elastic") && s.Has("shard") && !s.Has("dry_run") {
+		return l.muster(ctx, s)
+	}
+	return s.Dispatch(ctx, l.Learn)
+}
+
+// create returns a function that creates the outputs of the rank.
+func (l *Learner) create(ctx context.Context, fsys hdfsio.FS) func(string) (learn.Output, error) {
+	if l.Task != nil {
+		fsys = l.Task.Within(fsys)
+	}
+	return l.files.Creator(ctx, fsys, l.rank)
+}

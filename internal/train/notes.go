@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/internal/cli"
+
+	"github.com/gvw-project/gvw/internal/compat"
+	"github.com/gvw-project/gvw/model"
+)
+
+// Note prints one line for each option that does less than the user may expect: of
+// those that gvw does not have, and of those that do nothing beside the others.
+func Note(p *cli.Process, s *cli.Settings) {
+	NoteExtra(p, s)
+	if !noting(s) {
+		return
+	}
+	for _, f := range compat.Judge(compat.Cases(), s.All, s.Has("initial_regressor")) {
+		noteFinding(p, f)
+	}
+}
+
+// NoteExtra prints the notes on options that gvw does not have.
+func NoteExtra(p *cli.Process, s *cli.Settings) {
+	if !noting(s) {
+		return
+	}
+	for _, o := range s.Extra {
+		if o.Class == compat.Noted {
+			fmt.Fprintf(p.Stderr, "gvw: --%s: %s\n", o.Name, o.Remark)
+		}
+	}
+}
+
+func noteFinding(p *cli.Process, f compat.Finding) {
+	if f.Class == compat.Noted {
+		fmt.Fprintf(p.Stderr, "gvw: %s: %s\n", f.Shown, f.Text)
+	}
+}
+
+// TakeData makes the first word that no option took the data, as vw does, and prints a
+// note on the files that are not read.
+func TakeData(p *cli.Process, s *cli.Settings) {
+	if unread := FirstWordIsData(s); len(unread) > 0 && noting(s) {
+		fmt.Fprintf(p.Stderr, "gvw: %s: not read, as in vw, which reads one file: give one -d for each file, and no file without\n", strings.Join(unread, ", "))
+	}
+}
+
+// noting reports whether notes are printed.
+func noting(s *cli.Settings) bool {
+	return cli.LogLevel(s.Has("quiet"), s.Get("log_level")) <= cli.NoteLevel
+}
+
+// checkLoaded returns the check of what an initial model brings along: the cases that
+// were left open until it was read.
+func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
+	given := func(name string) []string {
+		switch {
+		case !c.IsSet(name):
+			return nil
+		case c.StringSlice(name) != nil:
+			return c.StringSlice(name)
+		}
+		return []string{fmt.Sprint(c.Value(name))}
+	}
+	before := compat.Judge(compat.Cases(), given, true)
+	noting := cli.LogLevel(c.Bool("quiet"), c.String("log_level")) <= cli.NoteLevel
+	return func(kept []model.Option) error {
+		with := func(name string) []string {
+			if values := given(name); len(values) > 0 || !slices.Contains(compat.Kept, name) {
+				return values
+			}
+			var values []string
+			for _, o := range kept {
+				if o.Name == name {
+					values = append(values, o.Value)
+				}
+			}
+			return values
+		}
+		var faults []error
+		for _, f := range compat.Judge(compat.Cases(), with, false) {
+			switch {
+			case slices.ContainsFunc(before, f.Same):
+			case f.Class == compat.Refused:
+				faults = append(faults, refusal(f, ""))
+			case noting:
+				noteFinding(p, f)
+			}
+		}
+		return errors.Join(faults...)
+	}
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// remaining keeps a line at the bottom of a terminal that says how far a run is
+// and about how long it will take. What is written through it goes above the line.
+type remaining struct {
+	out  io.Writer
+	now  func() time.Time
+	read atomic.Int64 // bytes of text in the first pass
+	size int64        // of all text; 0: not known
+
+	mu     sync.Mutex
+	begun  time.Time
+	latest time.Time // of the last line
+	shown  bool
+	open   bool // what was written last is no whole line: L-BFGS writes its rows in pieces
+}
+
+// between is the least time between two lines: they are for people.
+const between = 500 * time.Millisecond
+
+func newRemaining(out io.Writer, now func() time.Time, size int64) *remaining {
+	t := now()
+	return &remaining{out: out, now: now, size: size, begun: t, latest: t}
+}
+
+// Write writes text above the line.
+func (r *remaining) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wipe()
+	r.open = len(text) > 0 && text[len(text)-1] != '\n'
+	return r.out.Write(text)
+}
+
+// wipe removes the line.
+func (r *remaining) wipe() {
+	if r.shown {
+		_, _ = io.WriteString(r.out, "\r\x1b[K") // if it stays, nothing is lost
+		r.shown = false
+	}
+}
+
+// end removes the line for good.
+func (r *remaining) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wipe()
+}
+
+// watch shows how far a run is, now and then.
+func (r *remaining) watch(p learn.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if r.open || now.Sub(r.latest) < between {
+		return
+	}
+	r.latest = now
+	line := fmt.Sprintf("%d examples", p.Examples)
+	if p.Passes > 1 {
+		line = fmt.Sprintf("pass %d of at most %d, %s", p.Pass, p.Passes, line)
+	}
+	if part := r.part(p); part > 0 {
+		done := (float64(p.Pass-1) + part) / float64(p.Passes)
+		elapsed := now.Sub(r.begun)
+		left := time.Duration(float64(elapsed) * (1 - done) / done).Round(time.Second)
+		line += fmt.Sprintf(", %.0f %%, about %v left", 100*done, left)
+	}
+	r.wipe()
+	_, _ = io.WriteString(r.out, line)
+	r.shown = true
+}
+
+// part is how much of the pass is done, from 0 to 1; 0: not known.
+func (r *remaining) part(p learn.Progress) float64 {
+	switch {
+	case p.Of > 0:
+		return min(float64(p.Examples)/float64(p.Of), 1)
+	case r.size > 0:
+		return min(float64(r.read.Load())/float64(r.size), 1)
+	}
+	return 0
+}
+
+// count counts what is read of an input.
+func (r *remaining) count(in learn.Input) learn.Input {
+	open := in.Open
+	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		f, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &counted{f, &r.read}, nil
+	}
+	return in
+}
+
+type counted struct {
+	io.ReadCloser
+	n *atomic.Int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// textSize is how many bytes of text the files hold; 0: not known, as of stdin and
+// of compressed files.
+func textSize(ctx context.Context, fsys hdfsio.FS, data []string) int64 {
+	files, err := dataSizes(ctx, fsys, data)
+	if err != nil {
+		return 0 // opening the files will say what is wrong
+	}
+	var sum int64
+	for _, f := range files {
+		for _, ending := range []string{".gz", ".zst", ".bz2"} {
+			if strings.HasSuffix(f.What, ending) {
+				return 0
+			}
+		}
+		sum += int64(f.Bytes)
+	}
+	return sum
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/mem"
+)
+
+// CheckRoom refuses tables that do not fit the memory of this machine, of which
+// each of several processes takes so many bytes. Without it the runtime would crash,
+// or the kernel would kill a process later.
+func CheckRoom(bytes uint64, processes int) error {
+	room, known := mem.LeastRoom("/", processes)
+	if !known || bytes <= room.Bytes {
+		return nil
+	}
+	if processes > 1 {
+		return cli.Usagef("the tables of weights of each of %d processes take %s, but %s leaves %s to each: start fewer, or give a smaller -b or --mem",
+			processes, cli.FormatBytes(bytes), room.Of, cli.FormatBytes(room.Bytes))
+	}
+	return cli.Usagef("the tables of weights take %s, but %s leaves %s: give a smaller -b or --mem, or raise the limit", cli.FormatBytes(bytes), room.Of, cli.FormatBytes(room.Bytes))
+}
