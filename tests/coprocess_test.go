@@ -171,8 +171,9 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
 
-// TestAnAnswerTakesLessThanAMillisecond is the median of 10,000 round trips, which is
-// 20 µs on an idle machine: the limit notices an answer that waits for something.
+// TestAnAnswerTakesLessThanAMillisecond makes 10,000 round trips. An answer that waits for
+// a timer is never fast, whereas a busy machine delays only some answers. So the limit is
+// for the fastest percent; on an idle machine the median is 20 µs.
 func TestAnAnswerTakesLessThanAMillisecond(t *testing.T) {
 	lines := pipedText(100)
 	dir := t.TempDir()
@@ -188,7 +189,7 @@ func TestAnAnswerTakesLessThanAMillisecond(t *testing.T) {
 	p.end(t)
 	slices.Sort(took)
 	t.Logf("median %v, 99 %% under %v", took[len(took)/2], took[len(took)*99/100])
-	if median := took[len(took)/2]; median > time.Millisecond {
-		t.Errorf("the median answer takes %v", median)
+	if fast := took[len(took)/100]; fast > time.Millisecond {
+		t.Errorf("the fastest percent of the answers take up to %v", fast)
 	}
 }

@@ -117,7 +117,8 @@ func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := tasks[2].wait()
-	if took := time.Since(began); r.code != 143 || took > time.Second {
+	// It ends within 0.1 s; one that waited for its job would wait for its own replacement.
+	if took := time.Since(began); r.code != 143 || took > 5*time.Second {
 		t.Errorf("it ended with exit code %d after %v, want 143 at once\n%s", r.code, took, r.stderr)
 	}
 	tasks[2] = mapTask(t, dir, port, 2, 4, 1, nil, args...)

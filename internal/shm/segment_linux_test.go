@@ -90,12 +90,17 @@ func TestParkEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	begun := time.Now()
-	Park(s.Word(0), 1) // it is 0
-	if took := time.Since(begun); took > ParkMax/2 {
-		t.Errorf("the word had another value, but Park took %v", took)
+	// A busy machine only makes a call longer, so the shortest of some calls is judged.
+	shortest := ParkMax
+	for range 20 {
+		begun := time.Now()
+		Park(s.Word(0), 1) // it is 0
+		shortest = min(shortest, time.Since(begun))
 	}
-	begun = time.Now()
+	if shortest > ParkMax/2 {
+		t.Errorf("the word had another value, but Park took %v", shortest)
+	}
+	begun := time.Now()
 	Park(s.Word(0), 0)
 	if took := time.Since(begun); took < ParkMax/2 {
 		t.Logf("a signal ended it after %v", took)
