@@ -6,6 +6,7 @@
 //	go run ./internal/deps > docs/architecture.txt    the packages, by layers
 //	go run ./internal/deps -files allreduce learn     the files of these packages
 //	go run ./internal/deps -files                     the files of all packages
+//	go run ./internal/deps -places 20 -seed 7         texts for people, to be read as a stranger
 //
 // It reads the files of all build tags, without tests, so its output does not depend
 // on the system. A package is one layer above the highest package that it imports.
@@ -27,7 +28,16 @@ import (
 func main() {
 	root := flag.String("root", ".", "folder of go.mod")
 	files := flag.Bool("files", false, "print the references between the files of the packages named as arguments [all]")
+	places := flag.Int("places", 0, "print so many texts from documents, comments, errors, help and log lines [0]")
+	seed := flag.Uint64("seed", 1, "seed that draws the texts of -places [1]")
 	flag.Parse()
+	if *places > 0 {
+		if err := printPlaces(os.Stdout, *root, *places, *seed); err != nil {
+			fmt.Fprintln(os.Stderr, "deps:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := draw(os.Stdout, *root, *files, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "deps:", err)
 		os.Exit(1)
