@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Create starts a file beside name, in the same folder, so that the rename at
-// Commit stays within one file system. A name that is a link means the file it
-// points to, unless another user has put it into a folder where all may write. What is no regular file (a pipe, /dev/null) cannot be replaced: it
-// is written to directly.
+// Create starts a temporary file beside name, in the same directory, so that the rename at
+// Commit stays within one file system. If name is a symbolic link, its target is written, unless
+// another user has made the link in a world-writable directory. What is not a regular file
+// (a pipe, /dev/null) cannot be replaced and is written directly.
 func (l Local) Create(_ context.Context, name string) (File, error) {
 	if name == "" {
 		return nil, newError("create", `""`, fs.ErrInvalid, "give a file name")
@@ -50,15 +50,15 @@ func (l Local) Create(_ context.Context, name string) (File, error) {
 		case errors.Is(err, fs.ErrExist):
 			continue // another writer drew the same number
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, newError("create", name, err, "its folder does not exist: create it first")
+			return nil, newError("create", name, err, "its directory does not exist: create it first")
 		default:
 			return nil, newError("create", name, err, "")
 		}
 	}
 }
 
-// CreateNow makes a file, or empties one, under its own name: for what grows while others
-// look at it. Of links it thinks as Create does.
+// CreateNow makes or truncates a file under its final name, for output that others read while
+// it grows. It treats links as Create does.
 func (l Local) CreateNow(name string) (*os.File, error) {
 	if planted(name) {
 		return nil, newError("create", name, fs.ErrPermission, plantedAdvice)
@@ -75,9 +75,9 @@ func (l Local) CreateNow(name string) (*os.File, error) {
 	return f, nil
 }
 
-const plantedAdvice = "it is a link of another user, in a folder where all may write: remove it, or write elsewhere"
+const plantedAdvice = "it is a link of another user in a world-writable directory: remove it, or write elsewhere"
 
-// chmod gives a file the mode that was asked for, whatever the umask says.
+// chmod sets the mode of a file regardless of the umask.
 func (l Local) chmod(f *os.File) error {
 	if l.Perm == 0 || runtime.GOOS == "windows" {
 		return nil
@@ -85,13 +85,13 @@ func (l Local) chmod(f *os.File) error {
 	return f.Chmod(l.Perm)
 }
 
-// asidePrefix returns what the names of files under way begin with; who wrote one
-// can be seen from outside.
+// asidePrefix returns the prefix of the names of temporary files. It contains the process ID
+// of the writer.
 func asidePrefix(dir, base string, pid int) string {
 	return fmt.Sprintf("%s.%s.writing-%d-", dir, base, pid)
 }
 
-// RemoveAside removes what a process that was killed has left of name.
+// RemoveAside removes the temporary files that a killed process has left of name.
 func (Local) RemoveAside(name string, pid int) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
@@ -101,8 +101,8 @@ func (Local) RemoveAside(name string, pid int) error {
 	return removeAsides(name, func(aside string) bool { return strings.HasPrefix(aside, begin) })
 }
 
-// RemoveAsides removes what it has left of all files whose names begin with prefix; pid
-// 0: what any process has, also one that still writes, which then cannot commit.
+// RemoveAsides removes the temporary files that process pid has left of all files whose names
+// begin with prefix. pid 0: of any process, also of one that is still writing, whose Commit then fails.
 func (Local) RemoveAsides(prefix string, pid int) error {
 	dir, base := filepath.Split(prefix)
 	writing := asidePrefix("", "", pid)[1:]
@@ -121,7 +121,7 @@ func removeAsides(name string, left func(aside string) bool) error {
 		return nil // nothing was written there
 	}
 	if err != nil {
-		return newError("list the folder of", name, err, "")
+		return newError("list the directory of", name, err, "")
 	}
 	var errs []error
 	for _, e := range entries {
@@ -134,11 +134,11 @@ func removeAsides(name string, left func(aside string) bool) error {
 	return errors.Join(errs...)
 }
 
-// localFile is a file under way.
+// localFile is a file that is not committed yet.
 type localFile struct {
 	f             *os.File
 	name          string
-	aside, target string // aside empty: written directly
+	aside, target string // temporary and final name; aside empty: written directly
 	err           error  // the first failed write: such a file is never committed
 	ended         bool
 }
@@ -155,11 +155,11 @@ func (w *localFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit gives the file its name, in the place of what had it.
+// Commit renames the temporary file to its final name, and replaces an existing file.
 func (w *localFile) Commit() error { return w.commit(os.Rename) }
 
-// CommitNew gives the file its name unless something has it. A link does not
-// replace; where the file system has none, the name is looked for first.
+// CommitNew renames the file unless its final name exists. It uses a hard link, which does
+// not replace; on file systems without links it checks the name first.
 func (w *localFile) CommitNew() error {
 	return w.commit(func(aside, target string) error {
 		switch err := os.Link(aside, target); {
@@ -200,7 +200,7 @@ func (w *localFile) commit(name func(aside, target string) error) error {
 		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
 	}
 	if err := syncDir(filepath.Dir(w.target)); err != nil {
-		return newError("sync the folder of", w.name, err, "")
+		return newError("sync the directory of", w.name, err, "")
 	}
 	return nil
 }

@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// Calls makes calls that concern one file, one after the other, on another goroutine, which
-// starts with the first call and ends with Last. The log names a call that takes long, and a
-// call that does not return in time is left to its goroutine. Time in which the process is
-// stopped does not count. A call that returns in time allocates nothing.
+// Calls makes the calls on one open file, one at a time, on another goroutine, which starts
+// with the first call and ends with Last. Slow calls are logged. A call that exceeds its limit
+// is abandoned to its goroutine. Time in which the process is stopped does not count. A call
+// that returns in time does not allocate.
 type Calls struct {
 	w      *Watched
 	name   string
-	within time.Duration   // for each call; 0: for ever
+	within time.Duration   // limit of each call; 0: none
 	ctx    context.Context // its end ends waits
 
 	mu     sync.Mutex // held during a call
 	caller *caller    // nil: none has been started, or Last has ended it
 	timer  *time.Timer
-	left   error // why a call was left; nil: none was
+	left   error // why a call was abandoned; nil: none was
 	ended  bool  // Last was called
 }
 
-// Calls returns what makes the calls for one open file, watched as those of w are. The end of
-// ctx also ends a wait.
+// Calls returns the caller for one open file, with the limit of w. The end of ctx also ends a
+// wait.
 func (w *Watched) Calls(ctx context.Context, name string) *Calls { return w.calls(ctx, name, w.Within) }
 
 func (w *Watched) calls(ctx context.Context, name string, within time.Duration) *Calls {
 	return &Calls{w: w, name: name, within: within, ctx: ctx}
 }
 
-// Do runs f, which does op to the file. If f does not return in time, Do returns an [*Error] that
-// unwraps to [ErrHung] while f still runs: what f uses must not be used again. All later calls
-// of Do return that error.
+// Do runs f, which does op to the file. If f exceeds its limit, Do returns an [*Error] that
+// unwraps to [ErrHung] while f still runs: memory that f uses must not be reused. All later
+// calls of Do return that error.
 func (c *Calls) Do(op string, f func() error) error {
 	_, err := c.call(op, f)
 	return err
 }
 
-// call is Do. It also reports whether f was called and has returned.
+// call is Do. It also reports whether f has been called and has returned.
 func (c *Calls) call(op string, f func() error) (returned bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,9 +56,9 @@ func (c *Calls) call(op string, f func() error) (returned bool, err error) {
 	return c.left == nil, err
 }
 
-// Last runs f, which closes the file, as the last call, also after the end of the context. If
-// an earlier call was left, Last returns nil at once, and f runs when that call has returned.
-// A second Last does nothing.
+// Last runs f, which closes the file, as the last call, even after the end of the context. If
+// an earlier call was abandoned, Last returns nil at once, and f runs when that call has
+// returned. A second Last does nothing.
 func (c *Calls) Last(op string, f func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func (c *Calls) do(ended <-chan struct{}, op string, f func() error) error {
 			return c.leave(newError(op, c.name, context.Cause(c.ctx), ""))
 		case <-c.timer.C:
 			if waited += pause; c.within > 0 && waited >= c.within {
-				return c.leave(newError(op, c.name, fmt.Errorf("%w (after %v)", ErrHung, waited), "look at the disk or server that has it"))
+				return c.leave(newError(op, c.name, fmt.Errorf("%w (after %v)", ErrHung, waited), "check its disk or server"))
 			}
 			if c.w.Log != nil {
 				c.w.Log.Warn("waiting for the file system", "to", op, "file", c.name, "since", waited)
@@ -126,13 +126,13 @@ func (c *Calls) leave(err error) error {
 
 // caller is a goroutine that makes calls.
 type caller struct {
-	queue chan func() error // closed when there are no more
+	queue chan func() error // closed after the last call
 	done  chan error
-	left  chan struct{} // closed when the present call is left
+	left  chan struct{} // closed when the current call is abandoned
 
 	mu       sync.Mutex
-	returned bool         // the call that was left has
-	last     func() error // to be called then; nil: nothing is
+	returned bool         // the abandoned call has returned
+	last     func() error // to be called then; nil: none
 }
 
 func newCaller() *caller {
@@ -152,14 +152,14 @@ func (c *caller) run() {
 			last := c.last
 			c.mu.Unlock()
 			if last != nil {
-				_ = last() // the file was given up: no call is left that could report it
+				_ = last() // the file was abandoned: no caller is left to report it to
 			}
 			return
 		}
 	}
 }
 
-// finally lets f run when the call that was left has returned.
+// finally runs f when the abandoned call has returned.
 func (c *caller) finally(f func() error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// cutReader passes on the lines that begin in [lo, hi) of the text under it. The
-// text is read from position pos on, which is lo-1 at most: the byte before lo
-// tells whether a line begins there.
+// cutReader returns the lines that begin in [lo, hi) of the text of r. The text is read
+// from position pos on, which is at most lo-1: the byte before lo shows whether a line
+// begins at lo.
 type cutReader struct {
 	r      io.ReadCloser
-	pos    int64 // of the next byte that r gives
+	pos    int64 // position of the next byte of r
 	lo, hi int64
 	inside bool // the first line of the part has begun
 	done   bool
@@ -31,7 +31,7 @@ func (c *cutReader) Read(p []byte) (int, error) {
 		c.pos += int64(n)
 		if !c.inside {
 			b, start = c.enter(b, start)
-			b = p[:copy(p, b)] // once in a part: its first bytes come to the front
+			b = p[:copy(p, b)] // once per part: move its first bytes to the front
 		}
 		// The newline at hi-1 or after it ends the last line.
 		if end := start + int64(len(b)); c.inside && end >= c.hi {
@@ -54,7 +54,7 @@ func (c *cutReader) Read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// enter looks for the beginning of the first line at lo or after it.
+// enter skips to the first line that begins at lo or after it.
 func (c *cutReader) enter(b []byte, start int64) ([]byte, int64) {
 	i := 0
 	if skip := c.lo - 1 - start; skip > 0 {
@@ -76,14 +76,14 @@ func (c *cutReader) enter(b []byte, start int64) ([]byte, int64) {
 
 func (c *cutReader) Close() error { return c.r.Close() }
 
-// dealReader passes on every total-th line. It keeps what it keeps in the
-// caller's slice, so that nothing is allocated or copied twice.
+// dealReader returns every total-th line. It compacts the lines within the caller's buffer,
+// without an allocation or a second copy.
 type dealReader struct {
 	r       io.ReadCloser
 	rank    int64
 	total   int64
-	line    int64 // lines that have ended, those of earlier files included
-	open    bool  // a line has begun and not ended
+	line    int64 // number of lines that have ended, including those of earlier files
+	open    bool  // a line has begun but not ended
 	counted func(lines int64)
 }
 
@@ -122,14 +122,14 @@ func (d *dealReader) Read(p []byte) (int, error) {
 
 func (d *dealReader) Close() error { return d.r.Close() }
 
-// lineCounts remembers how many lines end with each file of a list, so that a
-// later file knows whose its first line is. What nobody has read yet is counted.
+// lineCounts caches the number of lines up to the end of each file of a list, which
+// determines the rank of the next file's first line. Files that have not been read are counted.
 type lineCounts struct {
 	fsys  FS
 	names []string
 
 	mu   sync.Mutex
-	ends []int64 // lines up to the end of file i; filled in order
+	ends []int64 // number of lines up to the end of file i; filled in order
 }
 
 // before returns the number of lines in the files before file i.
@@ -152,7 +152,7 @@ func (l *lineCounts) before(ctx context.Context, i int) (int64, error) {
 	return l.ends[i-1], nil
 }
 
-// set notes that lines have ended with file i.
+// set records the number of lines up to the end of file i.
 func (l *lineCounts) set(i int, lines int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,7 +168,7 @@ func countLines(ctx context.Context, fsys FS, name string) (int64, error) {
 	}
 	d := &dealReader{r: r, rank: -1, total: 1, counted: func(int64) {}}
 	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, d, make([]byte, bufferSize)); err != nil {
-		_ = r.Close() // the read error is the one to tell
+		_ = r.Close() // the read error is more specific
 		return 0, err
 	}
 	return d.line, r.Close()

@@ -15,22 +15,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Sizes of reading. A megabyte keeps the cost of a read call out of the
-// profile; the window is what `zstd --long=27` asks for, and bounds memory.
+// Sizes of reads. A megabyte makes the cost of read calls negligible. The window is that of
+// `zstd --long=27`, and bounds memory.
 const (
 	bufferSize = 1 << 20
 	maxWindow  = 1 << 27
 )
 
-// format is a compression format, known by its first bytes.
+// format is a compression format, recognised by its first bytes.
 type format struct {
 	name   string
 	suffix string
-	magic  []string // any one of them; '?' stands for any byte
+	magic  []string // alternatives; '?' matches any byte
 	open   func(r io.Reader) (io.ReadCloser, error)
 }
 
-// magicLen bytes are enough for every format's magic.
+// magicLen is the length in bytes of the longest magic.
 const magicLen = 10
 
 var formats = []format{
@@ -52,13 +52,13 @@ var formats = []format{
 	},
 	{
 		"bzip2", ".bz2",
-		// "BZh9" could begin a line of text; the block's magic after it cannot.
+		// "BZh9" may begin a line of text; the block magic after it cannot.
 		[]string{"BZh?1AY&SY", "BZh?\x17rE8P\x90"},
 		func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil },
 	},
 }
 
-// skippable returns the magics of the frames that pzstd writes in front of the others.
+// skippable returns the magics of the skippable frames that pzstd writes before the others.
 func skippable() (magics []string) {
 	for i := range 16 {
 		magics = append(magics, string([]byte{0x50 + byte(i), 0x2a, 0x4d, 0x18}))
@@ -66,8 +66,8 @@ func skippable() (magics []string) {
 	return magics
 }
 
-// matches reports whether head begins with a magic of the format, and whether it may,
-// with more bytes behind it.
+// matches reports whether head begins with a magic of the format, and whether it may do so
+// once more bytes follow.
 func (f *format) matches(head []byte) (does, may bool) {
 	for _, magic := range f.magic {
 		n := min(len(magic), len(head))
@@ -81,8 +81,8 @@ func (f *format) matches(head []byte) (does, may bool) {
 	return does, may
 }
 
-// readHead reads as many bytes as it takes to tell the formats apart, and not more:
-// the first line of a pipe may be shorter than a magic.
+// readHead reads only as many bytes as are needed to distinguish the formats: the first line
+// from a pipe may be shorter than a magic.
 func readHead(r io.Reader) ([]byte, error) {
 	head := make([]byte, 0, magicLen)
 	for len(head) < magicLen {
@@ -101,7 +101,7 @@ func readHead(r io.Reader) ([]byte, error) {
 	return head, nil
 }
 
-// Open reads a file as text: what is compressed is decompressed.
+// Open reads a file as text: it decompresses a compressed file.
 func Open(ctx context.Context, fsys FS, name string) (io.ReadCloser, error) {
 	r, err := fsys.Open(ctx, name, 0)
 	if err != nil {
@@ -111,8 +111,8 @@ func Open(ctx context.Context, fsys FS, name string) (io.ReadCloser, error) {
 	return r, err
 }
 
-// Decompress does for any reader what [Open] does for a file; name is for
-// messages. Closing the result closes r; so does an error.
+// Decompress is [Open] for any reader; name is for messages. Closing the result closes r, and so
+// does an error.
 func Decompress(name string, r io.ReadCloser) (io.ReadCloser, error) {
 	r, _, err := decompress(name, r)
 	return r, err
@@ -121,7 +121,7 @@ func Decompress(name string, r io.ReadCloser) (io.ReadCloser, error) {
 func decompress(name string, r io.ReadCloser) (text io.ReadCloser, compressed bool, err error) {
 	head, err := readHead(r)
 	if err != nil {
-		_ = r.Close() // the read error is the one to tell
+		_ = r.Close() // the read error is more specific
 		return nil, false, err
 	}
 	src := &prefixed{head: head, r: r}
@@ -141,12 +141,12 @@ func decompress(name string, r io.ReadCloser) (text io.ReadCloser, compressed bo
 	return src, false, nil
 }
 
-// prefixed gives back the bytes that were read to recognise a format. Reads
-// beyond them go straight through: plain text is not copied again.
+// prefixed first returns the bytes that were read to recognise a format. Later reads
+// go directly to the source: plain text is not copied again.
 type prefixed struct {
 	head []byte
 	r    io.ReadCloser
-	err  error // what reading ended with, EOF excepted
+	err  error // the error of reading head, except io.EOF
 }
 
 func (p *prefixed) Read(b []byte) (int, error) {
@@ -164,7 +164,7 @@ func (p *prefixed) Read(b []byte) (int, error) {
 
 func (p *prefixed) Close() error { return p.r.Close() }
 
-// decoder is decompressed text whose errors name the file.
+// decoder is decompressed text. Its errors name the file.
 type decoder struct {
 	name   string
 	format *format
@@ -176,7 +176,7 @@ func newDecoder(name string, f *format, src *prefixed) (*decoder, error) {
 	d := &decoder{name: name, format: f, src: src}
 	r, err := f.open(bufio.NewReaderSize(src, bufferSize))
 	if err != nil {
-		_ = src.Close() // the decoder's error is the one to tell
+		_ = src.Close() // the decoder's error is more specific
 		return nil, d.explain(err)
 	}
 	d.r = r
@@ -191,15 +191,15 @@ func (d *decoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain tells a failing disk from damaged data.
+// explain distinguishes errors of the disk from damaged data.
 func (d *decoder) explain(err error) error {
 	switch {
 	case d.src.err != nil:
 		return d.src.err
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return &DataError{Name: d.name, Text: "the " + d.format.name + " data ends too early: the file is cut short, fetch it again", Err: err}
+		return &DataError{Name: d.name, Text: "the " + d.format.name + " data ends too early: the file is truncated; fetch it again", Err: err}
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return &DataError{Name: d.name, Text: "the zstd data asks for a window over 128 MiB: compress it with --long=27 or less", Err: err}
+		return &DataError{Name: d.name, Text: "the zstd data needs a window over 128 MiB: compress it with --long=27 or less", Err: err}
 	}
 	return &DataError{Name: d.name, Text: "the " + d.format.name + " data is damaged (" + err.Error() + "): fetch the file again", Err: err}
 }

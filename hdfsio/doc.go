@@ -1,56 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hdfsio reads inputs and writes results on whatever file system they
-// live on. The learner above it sees readers and writers only.
+// Package hdfsio reads inputs from, and writes results to, any file system. Its users see only
+// readers and writers.
 //
 // # Reading
 //
-// An [FS] opens a file at an offset. [Open] adds what every input wants: text
-// that was compressed with gzip (several members too), zstd or bzip2 comes out
-// as text, recognised by its first bytes. [Split] goes one step further and
-// gives each rank of a job its own part of a list of files:
+// An [FS] opens a file at an offset. [Open] also decompresses gzip (with any number of
+// members), zstd and bzip2, which it recognises by their first bytes. [Split] gives each rank
+// of a job its part of a list of files:
 //
 //	parts, err := hdfsio.Split(hdfsio.Local{}, []string{"train.vw"},
 //		hdfsio.Shard{Kind: hdfsio.Bytes, Rank: 2, Total: 4})
 //	r, err := parts[0].Open(ctx)
 //
-// The parts of all ranks are a partition of the lines: by bytes, contiguous and
-// in order, a line belongs to the part in which it begins; by lines, line n of
+// The parts of all ranks are a partition of the lines. By bytes, parts are contiguous and
+// in order, and a line belongs to the part in which it begins. By lines, line n of
 // all files together goes to rank (n-1) mod N. The end of a file always ends a
 // line.
 //
-// A compressed file has no length in text before it is read. A rank that takes
-// a part by bytes of compressed files therefore reads them once to count, and
-// what stands before its part once more to skip it: about one pass of
-// decompression (measured on one core: gzip 0.5 GB/s of text, zstd 0.8 GB/s)
-// before the first line. By lines nothing is counted beforehand.
+// The length in text of a compressed file is unknown before it is read. A rank that takes
+// a part by bytes of compressed files therefore reads them once to count. It then reads the
+// text before its part again to skip it. That takes about one pass of decompression
+// (measured on one core: gzip 0.5 GB/s of text, zstd 0.8 GB/s) before the first line.
+// By lines nothing is counted beforehand.
 //
-// On a file system that is not this machine's ([Caps]) that would be to fetch files
-// twice. There a compressed file is known by its name's end, as in Hadoop, and is
-// not cut: it goes whole to the rank whose part by stored bytes holds its middle. As
-// many files as ranks, of about one size, are one for each. Which rank reads what
-// follows from names and sizes alone, wherever it runs: a rank that is started again
-// on another host reads the same. Which copy of a block it reads is up to the name
-// node, which names those nearest to the reader first.
+// On a remote file system ([Caps]) this would transfer files twice. There a compressed file
+// is recognised by its extension, as in Hadoop, and is not cut. It goes as a whole to the rank
+// whose part by stored bytes contains its middle. If there are as many files as ranks, of about
+// the same size, each rank gets one. The assignment depends only on names and sizes, not on
+// the host: a rank that is restarted on another host reads the same. Which replica of a block
+// it reads is the choice of the name node, which lists those nearest to the reader first.
 //
 // # Names
 //
-// [URLs] is the file system that programs use: hdfs://, webhdfs:// and swebhdfs://
-// names are on clusters, all others on this machine. Package hdfsio/hdfs chooses how
-// to reach a cluster; hdfsio/remote makes a file system of what is found there;
-// hdfsio/fstest holds all of them to what is contracted here.
+// [URLs] is the file system that programs use. Names that begin with hdfs://, webhdfs:// or
+// swebhdfs:// are on clusters, all others on this machine. Package hdfsio/hdfs chooses the client
+// for a cluster; hdfsio/remote makes a file system of a client;
+// hdfsio/fstest tests all of them against the contract below.
 //
 // # Writing
 //
-// [FS.Create] gives a [File] that has its name only after [File.Commit]: it is
-// written beside its place under a name of its own, synced, and renamed, and the
-// folder is synced. A run that dies leaves the old file as it was. It is
-// its owner's alone unless [Local] says otherwise. [File.CommitNew] does not replace: of several who
-// write the same name, one has it and the others hear fs.ErrExist.
+// [FS.Create] returns a [File] that gets its name only at [File.Commit]. It is
+// written to a temporary file in the same directory, synced, and renamed, and the
+// directory is synced. A run that dies leaves the old file unchanged. By default only the
+// owner can access the file; see [Local]. [File.CommitNew] does not replace a file: of several
+// writers of one name one succeeds, and the others get fs.ErrExist.
 //
-// # What is contracted
+// # Contract
 //
-// Errors are [*Error] (the file system said no: name, reason, advice) and
-// [*DataError] (the bytes are not what the name promises). A reader is used by
-// one goroutine; an FS by any number.
+// Errors are [*Error] (an operation of the file system failed: name, reason, advice) or
+// [*DataError] (the contents of a file are damaged). A reader is used by
+// one goroutine at a time; an FS is safe for concurrent use.
 package hdfsio

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// Error says what the file system refused, why, and what to do about it. It
+// Error is a failed operation of a file system, with its reason and a remedy. It
 // unwraps to the file system's own error.
 type Error struct {
-	Op     string // open, read, create, write, list, remove, …
+	Op     string // operation: open, read, create, write, list, remove, …
 	Name   string
-	By     string // which way to the file system, where there are several; may be empty
+	By     string // the client that was used; empty: there is only one
 	Err    error
-	Advice string // may be empty
+	Advice string // a remedy; may be empty
 }
 
 func (e *Error) Error() string {
 	cause := e.Err
-	// The name is in the message already.
+	// Err contains the name already.
 	if pe, ok := errors.AsType[*fs.PathError](cause); ok {
 		cause = pe.Err
 	}
@@ -48,11 +48,11 @@ func newError(op, name string, err error, advice string) error {
 func adviceFor(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "check the name and the current folder"
+		return "check the name and the current directory"
 	case errors.Is(err, fs.ErrExist):
 		return "remove it first, or choose another name"
 	case errors.Is(err, fs.ErrPermission):
-		return "check the permissions of the file and its folders"
+		return "check the permissions of the file and its directories"
 	case errors.Is(err, syscall.ENOSPC):
 		return "free some space, or write elsewhere"
 	case errors.Is(err, syscall.EISDIR):
@@ -61,11 +61,11 @@ func adviceFor(err error) string {
 	return ""
 }
 
-// DataError says that a file does not hold what it should: compressed data that
-// is damaged, cut short, or not what the name promises.
+// DataError reports a file with wrong contents: compressed data that is damaged, truncated, or
+// of another format than its name indicates.
 type DataError struct {
 	Name string
-	Text string // what is wrong, and what to do
+	Text string // the fault and a remedy
 	Err  error  // the decoder's error; may be nil
 }
 

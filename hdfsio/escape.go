@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Escape makes a pattern for [FS.List] that matches this name alone.
+// Escape returns a pattern for [FS.List] that matches only this name.
 func Escape(name string) string {
 	special := `*?[\`
 	if runtime.GOOS == "windows" {
-		special = `*?[` // the backslash separates folders there
+		special = `*?[` // there the backslash separates directories
 	}
 	var b strings.Builder
 	for i := range len(name) {

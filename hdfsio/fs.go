@@ -13,27 +13,27 @@ import (
 
 // FS is a file system, local or distributed. Names are the file system's own.
 type FS interface {
-	// Open reads a file from offset on; from its end on there is nothing to read.
-	// The end of ctx ends reads that wait.
+	// Open reads a file from offset on. At or after its end, reads return io.EOF.
+	// The end of ctx ends blocked reads.
 	Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error)
 	// Create starts a file that replaces name when it is committed.
 	Create(ctx context.Context, name string) (File, error)
-	// Stat describes a file or folder.
+	// Stat describes a file or directory.
 	Stat(ctx context.Context, name string) (Info, error)
-	// List returns what matches a pattern of path.Match, sorted by name; a
-	// pattern without matches is no error. What begins with a dot matches only
-	// what says so, as in a shell.
+	// List returns the files that match a pattern of path.Match, sorted by name. A
+	// pattern without matches is not an error. As in a shell, names that begin with a dot
+	// match only patterns that begin with one.
 	List(ctx context.Context, pattern string) ([]Info, error)
-	// Remove removes a file or an empty folder.
+	// Remove removes a file or an empty directory.
 	Remove(ctx context.Context, name string) error
-	// Mkdir makes a folder and its missing parents; one that exists is fine.
+	// Mkdir makes a directory and its missing parents. It may exist already.
 	Mkdir(ctx context.Context, name string) error
 }
 
-// File is a file under way. It appears under its name, whole and durable, at
-// Commit; Abort removes what was written. CommitNew is Commit for a name that must
-// not be there yet: if it is, the error is fs.ErrExist, and what was there stays.
-// The first of the three counts, a later call does nothing.
+// File is a file that is being written. Commit gives it its name, complete and durable.
+// Abort removes it. CommitNew is Commit for a name that must not exist: if it does, the
+// error is fs.ErrExist, and the existing file stays. Only the first of these calls has an
+// effect; later ones do nothing.
 type File interface {
 	io.Writer
 	Commit() error
@@ -49,20 +49,20 @@ type Info struct {
 	Mode     fs.FileMode
 }
 
-// Caps is what a file system is good at.
+// Caps are the capabilities of a file system.
 type Caps struct {
-	// Seek: to open a file at an offset costs no more than at its beginning.
+	// Seek: opening a file at an offset costs no more than at its beginning.
 	Seek bool
-	// Near: files are on this machine, so that reading one twice costs little.
+	// Near: files are on this machine, so that reading one twice is cheap.
 	Near bool
 }
 
-// Capable is an FS that says what it is good at. It may depend on the name.
+// Capable is an FS that reports its capabilities, which may depend on the name.
 type Capable interface {
 	Caps(name string) (Caps, error)
 }
 
-// CapsOf returns what a file system is good at; one that does not say is taken for local.
+// CapsOf returns the capabilities of a file system. One that is not Capable counts as local.
 func CapsOf(fsys FS, name string) (Caps, error) {
 	if c, ok := fsys.(Capable); ok {
 		return c.Caps(name)
@@ -70,23 +70,23 @@ func CapsOf(fsys FS, name string) (Caps, error) {
 	return Caps{Seek: true, Near: true}, nil
 }
 
-// Block is a piece of a file and the hosts that have a copy of it.
+// Block is a part of a file and the hosts that have a replica of it.
 type Block struct {
 	Offset, Length int64
 	Hosts          []string
 }
 
-// Locator is an FS that knows where files are. An error that is
-// errors.ErrUnsupported says that this way to it cannot tell.
+// Locator is an FS that can report the locations of blocks. An error that is
+// errors.ErrUnsupported means that this client cannot.
 type Locator interface {
 	Blocks(ctx context.Context, name string) ([]Block, error)
 }
 
-// errNoBlocks is the answer of a file system that does not know where files are.
-var errNoBlocks = fmt.Errorf("where its blocks are is not known: %w", errors.ErrUnsupported)
+// errNoBlocks is the error of a file system without locations of blocks.
+var errNoBlocks = fmt.Errorf("the locations of its blocks are unknown: %w", errors.ErrUnsupported)
 
-// Expand replaces every name that is a pattern (and no file of that very name)
-// by the files that match it, in order of name.
+// Expand replaces each name that is a pattern (and not the name of an existing file)
+// by the files that match it, sorted by name.
 func Expand(ctx context.Context, fsys FS, names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {

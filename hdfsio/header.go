@@ -10,9 +10,9 @@ import (
 	"io"
 )
 
-// Header returns the first line of the file that the part is of, with its end,
-// for formats whose files begin with a header. own: the part itself begins with
-// it, so that there is no need to read it here; line is then empty. A line
+// Header returns the first line of the part's file, with its newline, for formats whose
+// files begin with a header. own means that the part itself begins with
+// it, so that the caller gets it by reading the part; line is then empty. A line
 // longer than limit bytes is an error.
 func (p Part) Header(limit int) (line []byte, own bool, err error) {
 	if p.header == nil {
@@ -21,7 +21,7 @@ func (p Part) Header(limit int) (line []byte, own bool, err error) {
 	return p.header(limit)
 }
 
-// firstLine reads the first line of a file, line feed included.
+// firstLine reads the first line of a file, including its newline.
 func firstLine(ctx context.Context, fsys FS, name string, limit int) (line []byte, err error) {
 	r, err := Open(ctx, fsys, name)
 	if err != nil {
@@ -33,7 +33,7 @@ func firstLine(ctx context.Context, fsys FS, name string, limit int) (line []byt
 		line = append(line, piece...)
 		switch {
 		case len(line) > limit+1:
-			return nil, &DataError{Name: name, Text: fmt.Sprintf("line 1: at least %d bytes long, and the limit is %d: is this text? If so, raise the limit (--max_line)", len(line), limit)}
+			return nil, &DataError{Name: name, Text: fmt.Sprintf("line 1 has at least %d bytes: want at most %d; if this is text, raise the limit (--max_line)", len(line), limit)}
 		case err == nil || err == io.EOF:
 			return line, nil
 		case err != bufio.ErrBufferFull:

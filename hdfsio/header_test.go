@@ -76,7 +76,7 @@ func TestHeaderHasALimit(t *testing.T) {
 	if line, own, err := parts[0].Header(9999); err != nil || own || len(line) != 10000 {
 		t.Errorf("got %d bytes, %t, %v", len(line), own, err)
 	}
-	if _, _, err := parts[0].Header(9998); err == nil || !strings.Contains(err.Error(), "the limit is 9998") {
+	if _, _, err := parts[0].Header(9998); err == nil || !strings.Contains(err.Error(), "want at most 9998") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Interruptible returns a reader of f that leaves f open when it is closed. On this system a
-// read that waits for data is not interrupted.
+// blocked read is not interrupted.
 func Interruptible(_ context.Context, f *os.File) (io.ReadCloser, error) { return io.NopCloser(f), nil }
 
 func openFile(name string) (*os.File, error) { return os.Open(name) }

@@ -54,7 +54,7 @@ type interruptible struct {
 	fds     [2]unix.PollFd // of f and wake
 }
 
-// descriptors fills in what poll is to wait for.
+// descriptors fills in the descriptors for poll.
 func descriptors(f, wake *os.File, fds *[2]unix.PollFd) error {
 	for i, f := range []*os.File{f, wake} {
 		conn, err := f.SyscallConn()
@@ -69,10 +69,10 @@ func descriptors(f, wake *os.File, fds *[2]unix.PollFd) error {
 	return nil
 }
 
-// interrupt ends the present read, and those to come.
+// interrupt ends the current read and all later ones.
 func (r *interruptible) interrupt() {
 	_ = r.end.Close()
-	// For a descriptor in non-blocking mode, where another process took the data after poll.
+	// For a descriptor in non-blocking mode whose data another process has read after poll.
 	_ = r.f.SetReadDeadline(time.Unix(1, 0))
 }
 
@@ -109,7 +109,7 @@ func (r *interruptible) poll() error {
 	}
 }
 
-// Close ends a read that waits. It leaves the file open.
+// Close ends a blocked read. It leaves the file open.
 func (r *interruptible) Close() error {
 	if r.closed.Swap(true) {
 		return nil

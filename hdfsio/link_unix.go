@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// planted reports whether name is a link that somebody else has put into a folder
-// where all may write, such as /tmp: to follow it would be to write where that one
-// wants. Systems that guard such links do so when a file is opened, which is not
-// how a file gets its name here.
+// planted reports whether name is a symbolic link that another user has made in a
+// world-writable directory such as /tmp: following it would write where that user wants.
+// The kernel's protection of such links applies to opening a file, not to renaming
+// to the link's target as Commit does.
 func planted(name string) bool {
 	link, err := os.Lstat(name)
 	if err != nil || link.Mode()&fs.ModeSymlink == 0 {

@@ -16,20 +16,20 @@ import (
 
 // Local is the machine's own file system.
 type Local struct {
-	// Perm is the mode of the files that Create makes; 0: 0o600, their owner's alone.
+	// Perm is the mode of the files that Create makes; 0: 0o600.
 	Perm fs.FileMode
 }
 
 var _ FS = Local{}
 
-// Open reads a file from offset on. A pipe opens at offset 0 only. The end of ctx ends reads
-// that wait for data.
+// Open reads a file from offset on. A pipe can be opened only at offset 0. The end of ctx ends
+// blocked reads.
 func (Local) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
 	f, err := openFile(name)
 	if err != nil {
 		return nil, newError("open", name, err, "")
 	}
-	// Opening a folder works; reading it fails later, with less to say.
+	// Opening a directory succeeds; reading it would fail later with a worse error.
 	if fi, err := f.Stat(); err == nil && fi.IsDir() {
 		_ = f.Close() // opened for reading: nothing can be lost
 		return nil, newError("open", name, &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}, "")
@@ -48,7 +48,7 @@ func (Local) Open(ctx context.Context, name string, offset int64) (io.ReadCloser
 	return &localReader{f: f, r: r, name: name}, nil
 }
 
-// localReader is a file whose errors carry advice.
+// localReader is a file whose errors have advice.
 type localReader struct {
 	f    *os.File
 	r    io.ReadCloser // reads f, and leaves it open
@@ -65,7 +65,7 @@ func (r *localReader) Read(p []byte) (int, error) {
 
 func (r *localReader) Close() error { return errors.Join(r.r.Close(), r.f.Close()) }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (Local) Stat(_ context.Context, name string) (Info, error) {
 	fi, err := os.Stat(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func info(name string, fi fs.FileInfo) Info {
 	return Info{Name: name, Size: fi.Size(), Modified: fi.ModTime(), Mode: fi.Mode()}
 }
 
-// List returns what matches a pattern, sorted by name.
+// List returns the files that match a pattern, sorted by name.
 func (l Local) List(ctx context.Context, pattern string) ([]Info, error) {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
@@ -98,8 +98,8 @@ func (l Local) List(ctx context.Context, pattern string) ([]Info, error) {
 	return infos, nil
 }
 
-// hides reports whether a pattern of as many elements as name leaves out what begins
-// with a dot: files under way, and what people hide.
+// hides reports whether a pattern of as many elements as name excludes it because of a leading
+// dot: temporary files, and files that people hide.
 func hides(pattern, name string) bool {
 	p, n := strings.Split(filepath.ToSlash(pattern), "/"), strings.Split(filepath.ToSlash(name), "/")
 	for i := 1; i <= min(len(p), len(n)); i++ {
@@ -110,13 +110,13 @@ func hides(pattern, name string) bool {
 	return false
 }
 
-// HiddenFrom reports whether an element of a pattern leaves out a name because it
+// HiddenFrom reports whether an element of a pattern excludes a name because it
 // begins with a dot.
 func HiddenFrom(pattern, name string) bool {
 	return strings.HasPrefix(name, ".") && isPattern(pattern) && !strings.HasPrefix(pattern, ".")
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (Local) Remove(_ context.Context, name string) error {
 	if err := os.Remove(name); err != nil {
 		return newError("remove", name, err, "")
@@ -124,16 +124,16 @@ func (Local) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (Local) Mkdir(_ context.Context, name string) error {
 	if err := os.MkdirAll(name, 0o777); err != nil {
-		return newError("make folder", name, err, "")
+		return newError("make directory", name, err, "")
 	}
 	return nil
 }
 
-// syncDir makes a rename in a folder durable. Windows cannot open folders, and
-// needs no such call.
+// syncDir makes a rename in a directory durable. Windows cannot open directories, and
+// does not need this.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -104,14 +104,14 @@ func TestDamagedDataIsNamed(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatToDo(t *testing.T) {
+func TestErrorsHaveARemedy(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing.vw")
 	_, err := Open(t.Context(), Local{}, missing)
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v is not ErrNotExist", err)
 	}
-	if got, want := err.Error(), "cannot open "+missing+": no such file or directory: check the name and the current folder"; got != want && runtime.GOOS != "windows" {
+	if got, want := err.Error(), "cannot open "+missing+": no such file or directory: check the name and the current directory"; got != want && runtime.GOOS != "windows" {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if _, err := Open(t.Context(), Local{}, dir); err == nil || !strings.Contains(err.Error(), "give a file") {

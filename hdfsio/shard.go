@@ -4,17 +4,17 @@ package hdfsio
 
 import "fmt"
 
-// Kind says how a text is dealt to the ranks of a job.
+// Kind is the way in which text is divided among the ranks of a job.
 type Kind uint8
 
 // The kinds of shards.
 const (
-	Whole Kind = iota // every rank reads all of it
+	Whole Kind = iota // each rank reads all of it
 	Bytes             // contiguous parts, cut at line ends
 	Lines             // line n goes to rank (n-1) mod Total
 )
 
-// ParseKind reads "bytes" or "lines".
+// ParseKind parses "bytes" or "lines".
 func ParseKind(s string) (Kind, error) {
 	switch s {
 	case "bytes":
@@ -22,7 +22,7 @@ func ParseKind(s string) (Kind, error) {
 	case "lines":
 		return Lines, nil
 	}
-	return Whole, fmt.Errorf("%q is no way to share data: give bytes (contiguous parts) or lines (line n to rank (n-1) mod N)", s)
+	return Whole, fmt.Errorf("unknown kind of shard %q: use bytes (contiguous parts) or lines (line n to rank (n-1) mod N)", s)
 }
 
 func (k Kind) String() string {
@@ -37,23 +37,23 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Shard is one rank's share. The zero value is all of it.
+// Shard is one rank's share. The zero value is the whole text.
 type Shard struct {
 	Kind        Kind
 	Rank, Total int // unused by Whole
 }
 
-// Validate reports what cannot be.
+// Validate returns an error for an invalid Shard.
 func (s Shard) Validate() error {
 	switch {
 	case s.Kind > Lines:
-		return fmt.Errorf("hdfsio: %v: no such kind of shard", s.Kind)
+		return fmt.Errorf("hdfsio: unknown kind of shard %v", s.Kind)
 	case s.Kind == Whole:
 		return nil
 	case s.Total < 1:
-		return fmt.Errorf("hdfsio: a shard of %d ranks: at least one is needed", s.Total)
+		return fmt.Errorf("hdfsio: shard of %d ranks: want at least one", s.Total)
 	case s.Rank < 0 || s.Rank >= s.Total:
-		return fmt.Errorf("hdfsio: the shard of rank %d: ranks go from 0 to %d", s.Rank, s.Total-1)
+		return fmt.Errorf("hdfsio: shard of rank %d: want 0 to %d", s.Rank, s.Total-1)
 	}
 	return nil
 }
@@ -65,12 +65,12 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%v, rank %d of %d", s.Kind, s.Rank, s.Total)
 }
 
-// cut returns the interval of text positions that is this rank's by bytes.
+// cut returns the interval of text positions of this rank's part by bytes.
 func (s Shard) cut(size int64) (lo, hi int64) {
 	return share(size, s.Rank, s.Total), share(size, s.Rank+1, s.Total)
 }
 
-// share is ⌊size·k/n⌋ without overflow.
+// share returns ⌊size·k/n⌋ without overflow.
 func share(size int64, k, n int) int64 {
 	q, r := size/int64(n), size%int64(n)
 	return q*int64(k) + r*int64(k)/int64(n)

@@ -12,11 +12,11 @@ import (
 	"slices"
 )
 
-// Part is one file's share of a rank's input.
+// Part is one rank's share of one file.
 type Part struct {
-	// Name is the file's, with the share if it is not all of it.
+	// Name is the file's name, with the share if that is not the whole file.
 	Name string
-	// Identity changes when the text of the part does. Empty: it cannot be read
+	// Identity changes when the text of the part changes. Empty: it cannot be read
 	// twice (a pipe).
 	Identity string
 
@@ -28,7 +28,7 @@ type Part struct {
 // Open reads the part's text from its first line on. The end of ctx ends the reads.
 func (p Part) Open(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx) }
 
-// Split returns a rank its parts of some files, in order. There is always at
+// Split returns the parts of some files for a rank, in order. There is always at
 // least one part, which may be empty.
 func Split(ctx context.Context, fsys FS, names []string, s Shard) ([]Part, error) {
 	if err := s.Validate(); err != nil {
@@ -50,7 +50,7 @@ func Split(ctx context.Context, fsys FS, names []string, s Shard) ([]Part, error
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, errors.New("hdfsio: there is no file to read")
+		return nil, errors.New("hdfsio: no file to read")
 	}
 	switch s.Kind {
 	case Bytes:
@@ -68,8 +68,8 @@ func Split(ctx context.Context, fsys FS, names []string, s Shard) ([]Part, error
 	return parts, nil
 }
 
-// identity digests what decides a part's text: the files it depends on, the
-// share, and where.
+// identity digests all that determines a part's text: the files that it depends on, the
+// shard, and the position.
 func identity(infos []Info, s Shard, where string) string {
 	h := sha256.New()
 	for _, in := range infos {
@@ -86,7 +86,7 @@ func splitLines(ctx context.Context, fsys FS, infos []Info, names []string, s Sh
 	for i, in := range infos {
 		parts[i] = Part{
 			Name: fmt.Sprintf("%s (lines of rank %d of %d)", in.Name, s.Rank, s.Total),
-			// Whose a file's first line is depends on the files before it.
+			// The rank of a file's first line depends on the files before it.
 			Identity: identity(infos[:i+1], s, ""),
 			open: func(ctx context.Context) (io.ReadCloser, error) {
 				before, err := counts.before(ctx, i)
@@ -115,12 +115,12 @@ func splitLines(ctx context.Context, fsys FS, infos []Info, names []string, s Sh
 	return parts
 }
 
-// extent is a file as splitBytes sees it.
+// extent describes a file for splitBytes.
 type extent struct {
-	size       int64 // bytes of text; of a file that is whole: as stored
+	size       int64 // length of the text in bytes; of a whole file: stored bytes
 	compressed bool
-	whole      bool // it is not cut
-	far        bool // its bytes have not been looked at
+	whole      bool // the file is not cut
+	far        bool // the file is remote and has not been read
 }
 
 func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, error) {
@@ -141,7 +141,7 @@ func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, er
 		a, b := min(max(lo, 0), t.size), min(max(hi, 0), t.size)
 		if t.whole && a < b {
 			if a, b = 0, t.size; lo > t.size/2 || hi <= t.size/2 {
-				b = 0 // its middle is another rank's
+				b = 0 // another rank has its middle
 			}
 		}
 		lo, hi = lo-t.size, hi-t.size
@@ -171,15 +171,15 @@ func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, er
 	return parts, nil
 }
 
-// nothing is a part of a text that has fewer bytes than the job has ranks.
+// nothing is the empty part of a text that has fewer bytes than the job has ranks.
 type nothing struct{}
 
 func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
 func (nothing) Close() error             { return nil }
 
-// sizeUp finds out how a file can be cut. One that is near is read if it is
-// compressed. One that is far goes by its name, as in Hadoop: to count what is in it
-// would be to fetch it once more.
+// sizeUp determines how a file can be cut. A local file is read if it is
+// compressed. For a remote file the name decides, as in Hadoop: counting its text
+// would transfer it once more.
 func sizeUp(ctx context.Context, fsys FS, in Info) (extent, error) {
 	caps, err := CapsOf(fsys, in.Name)
 	if err != nil {
@@ -208,7 +208,7 @@ func textSize(ctx context.Context, fsys FS, in Info) (size int64, compressed boo
 		size, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, r, make([]byte, bufferSize))
 	}
 	if err != nil {
-		_ = r.Close() // the read error is the one to tell
+		_ = r.Close() // the read error is more specific
 		return 0, compressed, err
 	}
 	return size, compressed, r.Close()
@@ -239,7 +239,7 @@ func openCut(ctx context.Context, fsys FS, name string, t extent, lo, hi int64) 
 	return newCutReader(r, 0, lo, hi), nil
 }
 
-// mustBePlain holds that a file which was cut by its name is text.
+// mustBePlain returns an error if a file that was cut because of its name is compressed.
 func mustBePlain(ctx context.Context, fsys FS, name string) error {
 	r, err := fsys.Open(ctx, name, 0)
 	if err != nil {
@@ -249,9 +249,9 @@ func mustBePlain(ctx context.Context, fsys FS, name string) error {
 	if err != nil {
 		return err
 	}
-	_ = r.Close() // its first bytes were all that was asked for
+	_ = r.Close() // only its first bytes were needed
 	if compressed {
-		return &DataError{Name: name, Text: "it is compressed, and its name does not say so (.gz, .zst, .bz2), so the ranks have cut it as text: rename it"}
+		return &DataError{Name: name, Text: "it is compressed, but its name has no extension (.gz, .zst, .bz2), so the ranks have cut it as text: rename it"}
 	}
 	return nil
 }

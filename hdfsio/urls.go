@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// URLs is a file system that goes by names: scheme://authority/path is on the
-// file system that Dial returns for it, file:// and what is no URL on the
-// machine's own.
+// URLs is a file system that dispatches by name. scheme://authority/path is on the
+// file system that Dial returns for it; file:// URLs and plain names are on this
+// machine.
 type URLs struct {
-	// Local has the plain names; nil: [Local].
+	// Local is the file system of plain names; nil: [Local].
 	Local FS
 	// Dial returns the file system of an authority, which is empty in
-	// scheme:///path. It is called at the first such name, once if it succeeds. An
-	// error of it is that of every call. nil: there are no others.
+	// scheme:///path. It is called at the first such name, and again only after an error,
+	// which the call returns. nil: there are no other file systems.
 	Dial func(scheme, authority string) (FS, error)
 
 	mu     sync.Mutex
@@ -32,8 +32,8 @@ var (
 	_ Locator = (*URLs)(nil)
 )
 
-// SplitURL takes a URL apart; ok: it is one. The path begins with a slash, and
-// nothing in it is an escape: Hadoop's are not.
+// SplitURL splits a URL; ok: name is one. The path begins with a slash. As in
+// Hadoop, it has no escapes.
 func SplitURL(name string) (scheme, authority, path string, ok bool) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	if !ok || scheme == "" {
@@ -58,7 +58,7 @@ func Remote(name string) bool {
 	return ok && scheme != "file"
 }
 
-// at returns the file system of a name, and the name there.
+// at returns the file system of a name, and the name on it.
 func (u *URLs) at(name string) (FS, string, error) {
 	local := u.Local
 	if local == nil {
@@ -70,7 +70,7 @@ func (u *URLs) at(name string) (FS, string, error) {
 		return local, name, nil
 	case scheme == "file":
 		if authority != "" && authority != "localhost" {
-			return nil, "", newError("open", name, fmt.Errorf("the host %q is not this one", authority), "write file:///PATH, with three slashes")
+			return nil, "", newError("open", name, fmt.Errorf("the host %q is not this machine", authority), "write file:///PATH, with three slashes")
 		}
 		return local, path, nil
 	}
@@ -81,7 +81,7 @@ func (u *URLs) at(name string) (FS, string, error) {
 		return fsys, name, nil
 	}
 	if u.Dial == nil {
-		return nil, "", newError("open", name, fmt.Errorf("%s:// is no file system that can be used here", scheme), "give a local file")
+		return nil, "", newError("open", name, fmt.Errorf("unknown file system %s://", scheme), "give a local file")
 	}
 	fsys, err := u.Dial(scheme, authority)
 	if err != nil {
@@ -94,8 +94,8 @@ func (u *URLs) at(name string) (FS, string, error) {
 	return fsys, name, nil
 }
 
-// Close ends the connections to other machines. It is for the end: what is read or
-// written there ends with it.
+// Close closes the connections to other machines, and ends the files that are being read or
+// written there.
 func (u *URLs) Close() error {
 	u.mu.Lock()
 	dialed := u.dialed
@@ -128,7 +128,7 @@ func (u *URLs) Create(ctx context.Context, name string) (File, error) {
 	return fsys.Create(ctx, name)
 }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (u *URLs) Stat(ctx context.Context, name string) (Info, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (u *URLs) Stat(ctx context.Context, name string) (Info, error) {
 	return fsys.Stat(ctx, name)
 }
 
-// List returns what matches a pattern, sorted by name.
+// List returns the files that match a pattern, sorted by name.
 func (u *URLs) List(ctx context.Context, pattern string) ([]Info, error) {
 	fsys, pattern, err := u.at(pattern)
 	if err != nil {
@@ -146,7 +146,7 @@ func (u *URLs) List(ctx context.Context, pattern string) ([]Info, error) {
 	return fsys.List(ctx, pattern)
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (u *URLs) Remove(ctx context.Context, name string) error {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (u *URLs) Remove(ctx context.Context, name string) error {
 	return fsys.Remove(ctx, name)
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (u *URLs) Mkdir(ctx context.Context, name string) error {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -164,7 +164,7 @@ func (u *URLs) Mkdir(ctx context.Context, name string) error {
 	return fsys.Mkdir(ctx, name)
 }
 
-// Caps returns what a name's file system is good at.
+// Caps returns the capabilities of a name's file system.
 func (u *URLs) Caps(name string) (Caps, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (u *URLs) Caps(name string) (Caps, error) {
 	return CapsOf(fsys, name)
 }
 
-// Blocks returns where a file's pieces are.
+// Blocks returns the locations of a file's blocks.
 func (u *URLs) Blocks(ctx context.Context, name string) ([]Block, error) {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -185,8 +185,8 @@ func (u *URLs) Blocks(ctx context.Context, name string) ([]Block, error) {
 	return nil, errNoBlocks
 }
 
-// RemoveAside removes what a process that was killed has left of name, where the
-// file system can tell.
+// RemoveAside removes the temporary files that a killed process has left of name, on file
+// systems that support it.
 func (u *URLs) RemoveAside(name string, pid int) error {
 	fsys, name, err := u.at(name)
 	if err != nil {
@@ -198,7 +198,7 @@ func (u *URLs) RemoveAside(name string, pid int) error {
 	return nil
 }
 
-// RemoveAsides removes what it has left of all files whose names begin with prefix.
+// RemoveAsides removes them for all files whose names begin with prefix.
 func (u *URLs) RemoveAsides(prefix string, pid int) error {
 	fsys, prefix, err := u.at(prefix)
 	if err != nil {

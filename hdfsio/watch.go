@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// ErrHung is what an [*Error] unwraps to if the file system has not answered in time. The
-// file system of another machine may work.
-var ErrHung = fmt.Errorf("no answer: does the file system hang? %w", os.ErrDeadlineExceeded)
+// ErrHung is wrapped by the [*Error] of a call that the file system has not completed in time.
+// The file system of another machine may work.
+var ErrHung = fmt.Errorf("the file system does not respond: %w", os.ErrDeadlineExceeded)
 
 const (
-	sayHung     = 5 * time.Second // the log names a wait after so long, and again each time
-	abortWithin = 5 * time.Second // for removing what was not committed
+	sayHung     = 5 * time.Second // interval of log lines about a wait
+	abortWithin = 5 * time.Second // limit for removing an uncommitted file
 )
 
-// Watched is a file system whose calls are watched: the log names a call that takes long, and
-// a call that does not return in time fails. A call to a file system that hangs cannot be
-// ended. So each runs on another goroutine, which outlives a call that has failed in this way
-// until the file system returns from it.
+// Watched is a file system with limits on its calls: slow calls are logged, and a call that
+// exceeds its limit fails. A call to a file system that hangs cannot be interrupted. So each
+// runs on another goroutine, which outlives a failed call until the file system returns
+// from it.
 //
-// What is no regular file is read directly and written without a limit: a pipe may have
-// nothing to read for hours.
+// Files that are not regular are read directly and written without a limit: a pipe may have
+// no data for hours.
 type Watched struct {
 	FS
-	// Within is how long a call may take; 0: for ever.
+	// Within is the limit of a call; 0: none.
 	Within time.Duration
-	// Log names calls that take long; nil: they are not named.
+	// Log receives slow calls; nil: they are not logged.
 	Log *slog.Logger
 }
 
@@ -41,8 +41,8 @@ var (
 	_ Locator = (*Watched)(nil)
 )
 
-// do runs f, which does op to the file name, for at most a time; 0: for ever. If it returns
-// ErrHung, f still runs; late is called when f has returned after that. nil: nothing is.
+// do runs f, which does op to the file name, with a limit; 0: none. If it returns
+// ErrHung, f still runs, and late is called when it has returned; nil: no function.
 func (w *Watched) do(op, name string, within time.Duration, f func() error, late func()) error {
 	c := w.calls(context.Background(), name, within)
 	err := c.Last(op, f)
@@ -70,27 +70,27 @@ func (w *Watched) Create(ctx context.Context, name string) (File, error) {
 	return newWatchedFile(w.calls(context.WithoutCancel(ctx), name, within), made), nil
 }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (w *Watched) Stat(ctx context.Context, name string) (Info, error) {
 	return answer(w, "open", name, w.Within, func() (Info, error) { return w.FS.Stat(ctx, name) }, nil)
 }
 
-// List returns what matches a pattern.
+// List returns the files that match a pattern.
 func (w *Watched) List(ctx context.Context, pattern string) ([]Info, error) {
 	return answer(w, "list", pattern, w.Within, func() ([]Info, error) { return w.FS.List(ctx, pattern) }, nil)
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (w *Watched) Remove(ctx context.Context, name string) error {
 	return w.do("remove", name, w.Within, func() error { return w.FS.Remove(ctx, name) }, nil)
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (w *Watched) Mkdir(ctx context.Context, name string) error {
-	return w.do("make folder", name, w.Within, func() error { return w.FS.Mkdir(ctx, name) }, nil)
+	return w.do("make directory", name, w.Within, func() error { return w.FS.Mkdir(ctx, name) }, nil)
 }
 
-// RemoveAsides removes what processes have left half written, on file systems that can tell.
+// RemoveAsides removes temporary files that processes have left, on file systems that support it.
 func (w *Watched) RemoveAsides(prefix string, pid int) error {
 	f, ok := w.FS.(interface{ RemoveAsides(string, int) error })
 	if !ok {
@@ -99,7 +99,7 @@ func (w *Watched) RemoveAsides(prefix string, pid int) error {
 	return w.do("remove", prefix, w.Within, func() error { return f.RemoveAsides(prefix, pid) }, nil)
 }
 
-// RemoveAside removes what a process has left of name, on file systems that can tell.
+// RemoveAside removes the temporary files that a process has left of name, on file systems that support it.
 func (w *Watched) RemoveAside(name string, pid int) error {
 	f, ok := w.FS.(interface{ RemoveAside(string, int) error })
 	if !ok {
@@ -108,10 +108,10 @@ func (w *Watched) RemoveAside(name string, pid int) error {
 	return w.do("remove", name, w.Within, func() error { return f.RemoveAside(name, pid) }, nil)
 }
 
-// Caps returns what the file system below is good at.
+// Caps returns the capabilities of the underlying file system.
 func (w *Watched) Caps(name string) (Caps, error) { return CapsOf(w.FS, name) }
 
-// Blocks tells where a file is, if the file system below can.
+// Blocks returns the locations of a file's blocks, if the underlying file system can report them.
 func (w *Watched) Blocks(ctx context.Context, name string) ([]Block, error) {
 	if l, ok := w.FS.(Locator); ok {
 		return l.Blocks(ctx, name)
@@ -119,10 +119,10 @@ func (w *Watched) Blocks(ctx context.Context, name string) ([]Block, error) {
 	return nil, errNoBlocks
 }
 
-// answer is do for a call with a result. One that comes too late goes to dropped, if it is not
-// nil.
+// answer is do for a call with a result. A result that arrives too late is passed to dropped, unless
+// that is nil.
 func answer[T any](w *Watched, op, name string, within time.Duration, f func() (T, error), dropped func(T)) (T, error) {
-	var got, none T // got is f's: it may come when the caller has gone
+	var got, none T // only f writes got, maybe after the caller has returned
 	var failed error
 	err := w.do(op, name, within, func() error {
 		got, failed = f()
@@ -138,12 +138,12 @@ func answer[T any](w *Watched, op, name string, within time.Duration, f func() (
 	return got, err
 }
 
-// watchedFile is a file under way. One goroutine uses it.
+// watchedFile is a file that is being written. It is used by one goroutine.
 type watchedFile struct {
 	file  File
 	calls *Calls
-	buf   []byte // of the write under way: the caller's may be used again after an error
-	n     int    // what that has written
+	buf   []byte // copy of the data of the current write: the caller may reuse its buffer after an error
+	n     int    // bytes written by the current write
 	write func() error
 }
 
@@ -171,7 +171,7 @@ func (f *watchedFile) Write(b []byte) (int, error) {
 func (f *watchedFile) Commit() error    { return f.finish(f.file.Commit) }
 func (f *watchedFile) CommitNew() error { return f.finish(f.file.CommitNew) }
 
-// finish makes the file final, unless a write hangs. Then Abort removes it later.
+// finish commits the file, unless a write hangs. Abort then removes it later.
 func (f *watchedFile) finish(commit func() error) error {
 	if f.calls.left != nil {
 		return f.calls.left
@@ -179,7 +179,7 @@ func (f *watchedFile) finish(commit func() error) error {
 	return f.calls.Last("write", commit)
 }
 
-// Abort removes what was written. A file system that hangs does so later, or never.
+// Abort removes the temporary file. If the file system hangs, it does so later, or never.
 func (f *watchedFile) Abort() error {
 	f.calls.within = min(f.calls.within, abortWithin)
 	return f.calls.Last("remove", f.file.Abort)

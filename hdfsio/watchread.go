@@ -9,8 +9,8 @@ import (
 )
 
 // Open reads a file from offset on. If a read fails other than by the end of the file, its buffer
-// must not be used again: the file system may still write to it. Closing the reader ends a read
-// that waits, as the end of ctx does.
+// must not be reused: the file system may still write to it. Closing the reader ends a blocked
+// read, as the end of ctx does.
 func (w *Watched) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
 	if silent, err := w.maySayNothing(ctx, name); err != nil {
 		return nil, err
@@ -45,16 +45,16 @@ func (w *Watched) maySayNothing(ctx context.Context, name string) (bool, error) 
 	return err == nil && !info.Mode.IsRegular(), nil
 }
 
-// watchedReader reads a file by calls that are watched.
+// watchedReader reads a file with limits on its calls.
 type watchedReader struct {
 	calls  *Calls
-	cancel context.CancelCauseFunc // ends a read that waits
+	cancel context.CancelCauseFunc // ends a blocked read
 
 	file io.ReadCloser // nil: opening it has failed
 	read func() error  // reads n bytes into b
 	b    []byte
 	n    int
-	left error // why a read was left, which still uses b and n
+	left error // why a read was abandoned, which still uses b and n
 }
 
 func (r *watchedReader) Read(b []byte) (int, error) {
@@ -71,7 +71,7 @@ func (r *watchedReader) Read(b []byte) (int, error) {
 	return r.n, err
 }
 
-// Close may be called during a Read, which it ends.
+// Close ends a concurrent Read.
 func (r *watchedReader) Close() error {
 	r.cancel(errReaderClosed)
 	return r.calls.Last("close", func() error {
@@ -82,5 +82,5 @@ func (r *watchedReader) Close() error {
 	})
 }
 
-// errReaderClosed is the cause of the end of a read during which the reader was closed.
+// errReaderClosed is the cause of the end of a read that Close has ended.
 var errReaderClosed = errors.New("the reader was closed")

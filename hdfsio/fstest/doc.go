@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fstest holds a file system to what hdfsio.FS promises. One suite, for all:
+// Package fstest tests a file system against the contract of hdfsio.FS. All use one suite:
 //
 //	func TestLocal(t *testing.T) {
 //		fstest.Run(t, fstest.Config{FS: hdfsio.Local{}, Dir: t.TempDir()})
 //	}
 //
-// Dir is an empty folder of the file system; what the suite makes there it does not
-// remove. It is a library and no test, so that every package can have its file
-// system tested, also on a real cluster.
+// Dir is an empty directory of the file system; the suite does not remove the files that it
+// makes there. The suite is a library, so that each package can test its file system,
+// also on a real cluster.
 package fstest

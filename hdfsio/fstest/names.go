@@ -20,7 +20,7 @@ import (
 
 func race(t *testing.T, c Config) {
 	if c.Races {
-		t.Log("not promised by this way to the file system")
+		t.Log("this client does not guarantee it")
 		return
 	}
 	const writers = 4
@@ -54,13 +54,13 @@ func race(t *testing.T, c Config) {
 		}
 	}
 	if won < 0 {
-		t.Fatal("nobody has the name")
+		t.Fatal("no writer has the name")
 	}
 	must(t, c.FS, name, 0, []byte(texts[won]))
 	left(t, c.FS, c.Dir)
 }
 
-// fault holds an error to what it has to say.
+// fault checks the operation, name, cause and advice of an error.
 func fault(t *testing.T, what string, err, want error, name string) {
 	t.Helper()
 	if err == nil {
@@ -79,7 +79,7 @@ func fault(t *testing.T, what string, err, want error, name string) {
 		t.Errorf("%s: %q does not name the operation and %s", what, e, name)
 	}
 	if e.Advice == "" {
-		t.Errorf("%s: %q does not say what to do", what, e)
+		t.Errorf("%s: %q has no advice", what, e)
 	}
 }
 
@@ -145,7 +145,7 @@ func list(t *testing.T, c Config) {
 			t.Errorf("%s matches %q, want %q", pattern, got, want)
 		}
 	}
-	// A file whose name looks like a pattern is meant itself.
+	// A file whose name looks like a pattern is matched by its name.
 	got, err := hdfsio.Expand(t.Context(), c.FS, []string{c.Dir + "/a[5]"})
 	if err != nil || !slices.Equal(got, []string{c.Dir + "/a[5]"}) {
 		t.Errorf("Expand: %q, %v", got, err)
@@ -173,7 +173,7 @@ func names(t *testing.T, c Config) {
 
 func folders(t *testing.T, c Config) {
 	deep := c.Dir + "/x/y/z"
-	for range 2 { // one that exists is fine
+	for range 2 { // it may exist already
 		if err := c.FS.Mkdir(t.Context(), deep); err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func shares(t *testing.T, c Config) {
 func blocks(t *testing.T, c Config) {
 	l, ok := c.FS.(hdfsio.Locator)
 	if !ok {
-		t.Log("this file system does not tell where blocks are")
+		t.Log("this file system does not report locations of blocks")
 		return
 	}
 	name := c.Dir + "/file"

@@ -14,16 +14,15 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// Config is what to test.
+// Config describes the file system to test.
 type Config struct {
 	// FS is the file system.
 	FS hdfsio.FS
-	// Dir is an empty folder of it.
+	// Dir is an empty directory of it.
 	Dir string
-	// Races says that of several who commit the same new name at once more than one
-	// may hear that they have it.
+	// Races means that several concurrent CommitNew of one name may all succeed.
 	Races bool
-	// Slow says that every call takes seconds: the first case has to do, on one file.
+	// Slow means that each call takes seconds: only the first case runs, on one file.
 	Slow bool
 }
 
@@ -98,7 +97,7 @@ func must(t *testing.T, fsys hdfsio.FS, name string, offset int64, want []byte) 
 	}
 }
 
-// left are the files beside their places in a folder: there shall be none.
+// left fails the test if the directory has temporary files.
 func left(t *testing.T, fsys hdfsio.FS, dir string) {
 	t.Helper()
 	infos, err := fsys.List(t.Context(), dir+"/.*")
@@ -110,7 +109,7 @@ func left(t *testing.T, fsys hdfsio.FS, dir string) {
 	}
 }
 
-// noise returns what no compression and no line makes smaller.
+// noise returns n bytes that neither compress nor contain lines.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(2463534242)

@@ -14,53 +14,53 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/siteconf"
 )
 
-// Clients are the ways to hdfs:// names, and auto, which takes the first that works.
+// Clients are the clients for hdfs:// names, and auto, which takes the first that works.
 var Clients = []string{"auto", "native", "webhdfs", "pipe"}
 
-// Config is what is known of clusters and of who calls.
+// Config describes clusters and the user.
 type Config struct {
 	// Client is one of Clients; empty: auto.
 	Client string
-	// Conf is what the site files say; nil: nothing.
+	// Conf has the site files; nil: none.
 	Conf *siteconf.Conf
-	// User is who calls, on a cluster that asks for no proof. Required.
+	// User is the user, on a cluster without authentication. Required.
 	User string
 	// TokenFile has delegation tokens (HADOOP_TOKEN_FILE_LOCATION); empty: none.
 	TokenFile string
-	// KerberosConf is krb5.conf, TicketCache what kinit has made; either may be missing.
+	// KerberosConf is krb5.conf, TicketCache the output of kinit; either may be missing.
 	KerberosConf, TicketCache string
-	// Keytab has the keys of Principal, NAME@REALM; empty: the ticket cache counts.
+	// Keytab has the keys of Principal, NAME@REALM; empty: use the ticket cache.
 	Keytab, Principal string
-	// Command is Hadoop's own client, like hdfs dfs; empty: there is none.
+	// Command is Hadoop's own client, such as hdfs dfs; empty: none.
 	Command []string
 	// Env is its environment; nil: this process's.
 	Env []string
 
-	// Host and Pid are this machine and process, which names of files under way tell.
+	// Host and Pid are this machine and process, for the names of temporary files.
 	Host string
 	Pid  int
 	// Patience, Spool and Perm are those of remote.Config.
 	Patience time.Duration
 	Spool    string
 	Perm     fs.FileMode
-	// Log hears which way was taken, and what is tried again; nil: nobody does.
+	// Log receives the choice of client, and retries; nil: discard them.
 	Log *slog.Logger
 }
 
-// Validate reports what is missing or contradicts.
+// Validate reports all missing or contradictory fields.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Client != "" && !slices.Contains(Clients, c.Client) {
-		errs = append(errs, fmt.Errorf("%q is no way to HDFS: give %s", c.Client, strings.Join(Clients, ", ")))
+		errs = append(errs, fmt.Errorf("%q is not a client for HDFS: use one of %s", c.Client, strings.Join(Clients, ", ")))
 	}
 	if c.User == "" {
-		errs = append(errs, errors.New("hdfs: User is empty: who calls?"))
+		errs = append(errs, errors.New("hdfs: User is empty"))
 	}
 	if c.Keytab != "" && c.Principal == "" {
-		errs = append(errs, errors.New("hdfs: a keytab without a principal: whose keys are to be used?"))
+		errs = append(errs, errors.New("hdfs: a keytab needs a principal"))
 	}
 	if c.Principal != "" && c.Keytab == "" {
-		errs = append(errs, errors.New("hdfs: a principal without a keytab would be ignored"))
+		errs = append(errs, errors.New("hdfs: a principal needs a keytab"))
 	}
 	return errors.Join(errs...)
 }

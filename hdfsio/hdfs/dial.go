@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// Dialer returns what [hdfsio.URLs] calls for hdfs://, webhdfs:// and swebhdfs://.
+// Dialer returns the function for [hdfsio.URLs].Dial for hdfs://, webhdfs:// and swebhdfs://.
 func Dialer(cfg Config) func(scheme, authority string) (hdfsio.FS, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -39,14 +39,14 @@ func Dialer(cfg Config) func(scheme, authority string) (hdfsio.FS, error) {
 	}
 }
 
-// way is one way to a cluster: make says what is missing for it, or makes a client
-// and a word on how it logs in.
+// way is one client for a cluster. make returns the client and a description of its
+// login, or an error that names what it lacks.
 type way struct {
 	name string
 	make func(authority string) (b remote.Backend, as string, err error)
 }
 
-// ways returns those that may be tried for a scheme, the best first.
+// ways returns the clients for a scheme, the best first.
 func (c Config) ways(scheme string) ([]way, error) {
 	all := []way{{"native", c.native}, {"webhdfs", c.webhdfs}, {"pipe", c.pipe}}
 	switch scheme {
@@ -64,13 +64,13 @@ func (c Config) ways(scheme string) ([]way, error) {
 	case "swebhdfs":
 		return []way{{"swebhdfs", c.secureWeb}}, nil
 	}
-	return nil, fmt.Errorf("%s:// is no file system that is known: hdfs, webhdfs, swebhdfs and file are", scheme)
+	return nil, fmt.Errorf("unknown file system %s://: use hdfs, webhdfs, swebhdfs or file", scheme)
 }
 
-// NoWayError says why each way to a cluster was left.
+// NoWayError has the reason why each client failed for a cluster.
 type NoWayError struct {
-	Names   []string // of the ways
-	Reasons []error  // why not, each
+	Names   []string // names of the clients
+	Reasons []error  // the reason for each
 }
 
 func (e *NoWayError) Error() string {
@@ -78,7 +78,7 @@ func (e *NoWayError) Error() string {
 		return fmt.Sprintf("%s: %v", e.Names[0], e.Reasons[0])
 	}
 	var b strings.Builder
-	b.WriteString("no way to it works")
+	b.WriteString("no client works for it")
 	for i, name := range e.Names {
 		fmt.Fprintf(&b, "; %s: %v", name, e.Reasons[i])
 	}
@@ -88,7 +88,7 @@ func (e *NoWayError) Error() string {
 // Unwrap returns the reasons.
 func (e *NoWayError) Unwrap() []error { return e.Reasons }
 
-// choose takes the first way that works.
+// choose returns the first client that works.
 func (c Config) choose(prefix, authority string, ways []way) (remote.Backend, error) {
 	no := &NoWayError{}
 	for i, w := range ways {
@@ -108,13 +108,13 @@ func (c Config) choose(prefix, authority string, ways []way) (remote.Backend, er
 		if def, err := c.Conf.Default(); authority == "" && err == nil {
 			shown += def
 		}
-		c.Log.Info(shown+" is reached", attrs...)
+		c.Log.Info("connected to "+shown, attrs...)
 		return &orNext{Backend: b, next: c.second(authority, ways[i+1:])}, nil
 	}
 	return nil, no
 }
 
-// second makes the way that is taken for files that the first one cannot read.
+// second returns the client for files that the first one cannot read.
 func (c Config) second(authority string, ways []way) func() (remote.Backend, error) {
 	return func() (remote.Backend, error) {
 		no := &NoWayError{}
@@ -129,7 +129,7 @@ func (c Config) second(authority string, ways []way) func() (remote.Backend, err
 	}
 }
 
-// orNext is a client that leaves to another what it cannot do with a file.
+// orNext is a client that leaves operations that it does not support to another client.
 type orNext struct {
 	remote.Backend
 	next func() (remote.Backend, error)
@@ -137,7 +137,7 @@ type orNext struct {
 
 var _ remote.Locator = (*orNext)(nil)
 
-// Close ends what the client keeps open. The other one keeps nothing.
+// Close closes the client. The other client has no open connections.
 func (o *orNext) Close() error {
 	if c, ok := o.Backend.(io.Closer); ok {
 		return c.Close()
@@ -158,7 +158,7 @@ func (o *orNext) Open(path string, offset int64) (io.ReadCloser, error) {
 	return b.Open(path, offset)
 }
 
-// Put makes a file of what r has. Who cannot write in a folder has read nothing of r.
+// Put makes a file from r. A client without permission has not read anything of r.
 func (o *orNext) Put(path string, r io.Reader, perm fs.FileMode) error {
 	err := o.Backend.Put(path, r, perm)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -171,7 +171,7 @@ func (o *orNext) Put(path string, r io.Reader, perm fs.FileMode) error {
 	return b.Put(path, r, perm)
 }
 
-// Blocks returns where the pieces of a file are, if any way to it can tell.
+// Blocks returns the locations of a file's blocks, if either client can report them.
 func (o *orNext) Blocks(path string, size int64) ([]hdfsio.Block, error) {
 	if l, ok := o.Backend.(remote.Locator); ok {
 		return l.Blocks(path, size)
@@ -181,5 +181,5 @@ func (o *orNext) Blocks(path string, size int64) ([]hdfsio.Block, error) {
 			return l.Blocks(path, size)
 		}
 	}
-	return nil, fmt.Errorf("%s does not tell where blocks are: %w", o, errors.ErrUnsupported)
+	return nil, fmt.Errorf("%s does not report locations of blocks: %w", o, errors.ErrUnsupported)
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hdfs chooses the way to a Hadoop cluster's files:
+// Package hdfs chooses the client for a Hadoop cluster's files:
 //
 //	files := &hdfsio.URLs{Dial: hdfs.Dialer(hdfs.Config{Conf: conf, User: "ada", Host: host})}
 //	r, err := hdfsio.Open(files, "hdfs://gateway/in/part-0.gz")
 //
-// There are three ways to an hdfs:// name, and Config.Client says which; auto, the
-// default, takes the first that works:
+// There are three clients for hdfs:// names, and Config.Client selects one. The default,
+// auto, takes the first that works:
 //
-//	native   HDFS's own protocols. Needs: a cluster that asks for no proof of who
-//	         calls, or a Kerberos ticket or keytab.
-//	webhdfs  HTTP. Needs: a cluster that asks for no proof, or a delegation token.
-//	pipe     Hadoop's own client as a process. Needs: hdfs or hadoop, and Java.
+//	native   HDFS's own protocols. Needs a cluster without authentication,
+//	         or a Kerberos ticket or keytab.
+//	webhdfs  HTTP. Needs a cluster without authentication, or a delegation token.
+//	pipe     Hadoop's own client as a process. Needs hdfs or hadoop, and Java.
 //
-// Whether a way works is seen by asking for the root folder. What was taken is told
-// to Config.Log, with the reason why each way before it was left; if none works, the
-// error has all reasons. Under auto a file that the native client cannot read
-// (erasure-coded, or in an encryption zone) is read by WebHDFS.
+// A client works if it can stat the root directory. Config.Log receives the choice, with
+// the reason why each earlier client was rejected; if none works, the error has all
+// reasons. With auto, WebHDFS reads the files that the native client cannot read
+// (erasure-coded, or in an encryption zone).
 //
-// webhdfs:// and swebhdfs:// name their way themselves.
+// webhdfs:// and swebhdfs:// select the client themselves.
 package hdfs

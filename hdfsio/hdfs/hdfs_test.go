@@ -67,7 +67,7 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	if asked() != "ada" {
 		t.Errorf("asked by %q", asked())
 	}
-	for _, want := range []string{"is reached", "by=webhdfs", "as=ada", "not_native=", "connection refused"} {
+	for _, want := range []string{"connected to", "by=webhdfs", "as=ada", "not_native=", "connection refused"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, log.String())
 		}
@@ -106,7 +106,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		want []string
 	}{
 		{Config{Client: "native", Conf: secure}, []string{"native: ", "kinit", "--hdfs_keytab"}},
-		{Config{Client: "native", Conf: secure, TicketCache: file("none"), TokenFile: file("tokens")}, []string{"a delegation token it cannot use"}},
+		{Config{Client: "native", Conf: secure, TicketCache: file("none"), TokenFile: file("tokens")}, []string{"it cannot use a delegation token"}},
 		{Config{Client: "native", Conf: secure, TicketCache: file("ticket"), KerberosConf: file("none")}, []string{file("none"), "KRB5_CONFIG"}},
 		{Config{Client: "native", Conf: secure, TicketCache: file("ticket"), KerberosConf: file("krb5.conf")}, []string{"dfs.namenode.kerberos.principal"}},
 		{Config{Client: "native", Conf: named, Keytab: file("none"), Principal: "ada@REALM", KerberosConf: file("empty.conf")}, []string{"KRB5_CONFIG"}},

@@ -17,7 +17,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/webhdfs"
 )
 
-// native returns the way by HDFS's own protocols.
+// native returns the client for HDFS's own protocols.
 func (c Config) native(authority string) (remote.Backend, string, error) {
 	nodes, err := c.Conf.NameNodes(authority, siteconf.RPC)
 	if err != nil {
@@ -52,12 +52,12 @@ func (c Config) number(property string) (int, error) {
 	}
 	n, err := strconv.ParseUint(value, 10, 15)
 	if err != nil {
-		return 0, fmt.Errorf("%s is %q in %s, and should be a number", property, value, c.Conf.Dir)
+		return 0, fmt.Errorf("%s in %[3]s: got %[2]q, want a number", property, value, c.Conf.Dir)
 	}
 	return int(n), nil
 }
 
-// kerberos returns how to log in, and as whom, or what is missing for it.
+// kerberos returns the login and its name, or an error that names what is missing.
 func (c Config) kerberos() (*native.Kerberos, string, error) {
 	k := &native.Kerberos{Conf: c.KerberosConf, Cache: c.TicketCache, Keytab: c.Keytab, Principal: c.Principal, Service: c.Conf.Get("dfs.namenode.kerberos.principal")}
 	as := "the ticket in " + k.Cache
@@ -65,17 +65,17 @@ func (c Config) kerberos() (*native.Kerberos, string, error) {
 	case k.Keytab != "":
 		as = k.Principal
 	case k.Cache == "" || missing(k.Cache):
-		text := "the cluster asks for Kerberos, and there is neither a ticket (kinit; KRB5CCNAME) nor a keytab (--hdfs_keytab)"
+		text := "the cluster needs Kerberos, but there is no ticket (kinit; KRB5CCNAME) and no keytab (--hdfs_keytab)"
 		if c.TokenFile != "" {
-			text += "; a delegation token it cannot use"
+			text += "; it cannot use a delegation token"
 		}
 		return nil, "", errors.New(text)
 	}
 	if missing(k.Conf) {
-		return nil, "", fmt.Errorf("the cluster asks for Kerberos, and %s is not there (KRB5_CONFIG)", k.Conf)
+		return nil, "", fmt.Errorf("the cluster needs Kerberos, but %s does not exist (KRB5_CONFIG)", k.Conf)
 	}
 	if k.Service == "" {
-		return nil, "", fmt.Errorf("the cluster asks for Kerberos, and %s does not set dfs.namenode.kerberos.principal", c.Conf.Dir)
+		return nil, "", fmt.Errorf("the cluster needs Kerberos, but %s does not set dfs.namenode.kerberos.principal", c.Conf.Dir)
 	}
 	return k, as, nil
 }
@@ -85,7 +85,7 @@ func missing(file string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// webhdfs returns the way over HTTP to what an hdfs:// name means.
+// webhdfs returns the HTTP client for an hdfs:// name.
 func (c Config) webhdfs(authority string) (remote.Backend, string, error) {
 	service := siteconf.HTTP
 	if c.Conf.HTTPSOnly() {
@@ -123,7 +123,7 @@ func (c Config) web(authority string, nodes []string, tls bool) (remote.Backend,
 	}
 	if c.Conf.Kerberos() {
 		if err != nil {
-			return nil, "", fmt.Errorf("the cluster asks for Kerberos, and WebHDFS of gvw logs in by a delegation token alone: %w", err)
+			return nil, "", fmt.Errorf("the cluster needs Kerberos, but gvw's WebHDFS client logs in only with a delegation token: %w", err)
 		}
 		w.User, as = "", "whom the token is of"
 	}
@@ -134,10 +134,10 @@ func (c Config) web(authority string, nodes []string, tls bool) (remote.Backend,
 	return b, as, nil
 }
 
-// token returns the delegation token for a cluster; an error says why there is none.
+// token returns the delegation token for a cluster, or the reason why there is none.
 func (c Config) token(authority string, nodes []string) (string, error) {
 	if c.TokenFile == "" {
-		return "", errors.New("there is none: HADOOP_TOKEN_FILE_LOCATION is not set (hdfs fetchdt FILE gets one)")
+		return "", errors.New("there is none: set HADOOP_TOKEN_FILE_LOCATION (hdfs fetchdt FILE gets one)")
 	}
 	b, err := os.ReadFile(c.TokenFile)
 	if err != nil {
@@ -158,7 +158,7 @@ func (c Config) token(authority string, nodes []string) (string, error) {
 	return t.Encode(), nil
 }
 
-// pipe returns the way by Hadoop's own client.
+// pipe returns the client that runs Hadoop's own.
 func (c Config) pipe(authority string) (remote.Backend, string, error) {
 	if len(c.Command) == 0 {
 		return nil, "", errors.New("neither hdfs nor hadoop is in PATH or in HADOOP_HOME/bin")

@@ -35,7 +35,7 @@ func (c *Client) Open(name string, offset int64) (r io.ReadCloser, err error) {
 	return r, err
 }
 
-// reader is the library's, with reasons for its errors.
+// reader is the library's reader. It explains the library's errors.
 type reader struct{ f *hdfs.FileReader }
 
 func (r *reader) Read(b []byte) (int, error) {
@@ -48,16 +48,16 @@ func (r *reader) Read(b []byte) (int, error) {
 
 func (r *reader) Close() error { return r.f.Close() }
 
-// How long the last block may take to be on as many data nodes as the name node wants.
+// The limit for the last block to reach as many data nodes as the name node requires.
 const (
 	replicating      = time.Minute
 	replicatingPause = 50 * time.Millisecond
 )
 
-// copySize is that of writes: the library makes packets of 64 KiB.
+// copySize is the size of writes in bytes: the library makes packets of 64 KiB.
 const copySize = 1 << 20
 
-// Put makes a file of what r has.
+// Put makes a file from r.
 func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
 	return c.with(func(client *hdfs.Client) error {
 		folder, err := client.Stat(path.Dir(name))
@@ -76,14 +76,14 @@ func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
 			return err
 		}
 		if _, err := io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{r}, make([]byte, copySize)); err != nil {
-			_ = f.Close() // it cannot be completed; the name node ends it in time
+			_ = f.Close() // it cannot be completed; its lease expires at the name node
 			return broken(err)
 		}
 		return finish(f)
 	})
 }
 
-// finish closes a file, for which the name node has to know its last block.
+// finish closes a file. The name node must have its last block for that.
 func finish(f *hdfs.FileWriter) error {
 	for begun := time.Now(); ; time.Sleep(replicatingPause) {
 		err := f.Close()
@@ -98,7 +98,7 @@ func finish(f *hdfs.FileWriter) error {
 	}
 }
 
-// shape returns how new files are cut and copied.
+// shape returns the replication and block size of new files.
 func (c *Client) shape(client *hdfs.Client) (replication int, blockSize int64, err error) {
 	replication, blockSize = c.cfg.Replication, c.cfg.BlockSize
 	if replication > 0 && blockSize > 0 {

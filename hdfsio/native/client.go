@@ -16,39 +16,39 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// Config is where the name nodes are and who calls.
+// Config has the addresses of the name nodes and the user.
 type Config struct {
 	// Nodes are the name nodes' RPC addresses, host:port. Required.
 	Nodes []string
-	// User is who calls, on a cluster that believes it. Required without Kerberos.
+	// User is the user, on a cluster without authentication. Required without Kerberos.
 	User string
-	// Kerberos is how to prove who calls; nil: no proof is asked for.
+	// Kerberos is the login; nil: the cluster has no authentication.
 	Kerberos *Kerberos
-	// ByName says to reach data nodes by the names that they have in the cluster
-	// instead of by their addresses there (dfs.client.use.datanode.hostname).
+	// ByName connects to data nodes by their host names in the cluster
+	// instead of by their addresses (dfs.client.use.datanode.hostname).
 	ByName bool
 	// Protection is dfs.data.transfer.protection: empty, authentication, integrity or
-	// privacy. It is for Kerberos.
+	// privacy. It needs Kerberos.
 	Protection string
 	// Replication and BlockSize are those of new files; 0: the name node's default.
 	Replication int
 	BlockSize   int64
 }
 
-// Validate reports what is missing or cannot be.
+// Validate reports all missing or invalid fields.
 func (c Config) Validate() error {
 	var errs []error
 	if len(c.Nodes) == 0 {
-		errs = append(errs, errors.New("native: no name node is given"))
+		errs = append(errs, errors.New("native: Nodes is empty"))
 	}
 	if c.User == "" && c.Kerberos == nil {
-		errs = append(errs, errors.New("native: neither a user nor Kerberos is given"))
+		errs = append(errs, errors.New("native: User and Kerberos are both empty"))
 	}
 	if c.Protection != "" && c.Kerberos == nil {
-		errs = append(errs, errors.New("native: Protection without Kerberos would be ignored"))
+		errs = append(errs, errors.New("native: Protection needs Kerberos"))
 	}
 	if c.Replication < 0 || c.BlockSize < 0 {
-		errs = append(errs, errors.New("native: Replication and BlockSize are from 0 on"))
+		errs = append(errs, errors.New("native: Replication and BlockSize must not be negative"))
 	}
 	if c.Kerberos != nil {
 		errs = append(errs, c.Kerberos.Validate())
@@ -61,7 +61,7 @@ type Client struct {
 	cfg Config
 
 	mu     sync.Mutex
-	client *hdfs.Client // nil: to be made
+	client *hdfs.Client // nil: not connected
 }
 
 var _ remote.Backend = (*Client)(nil)
@@ -76,7 +76,7 @@ func New(cfg Config) (*Client, error) {
 
 func (c *Client) String() string { return "native" }
 
-// Seeks is true: a data node begins where it is told.
+// Seeks returns true: a data node starts at any offset.
 func (c *Client) Seeks() bool { return true }
 
 // connect returns the library's client.
@@ -107,15 +107,15 @@ func (c *Client) connect() (*hdfs.Client, error) {
 	return client, nil
 }
 
-// with calls the library. A client whose connection has failed is not used again: it
-// would not try that name node for a while.
+// with calls the library. A client whose connection has failed is replaced, because it would
+// not try that name node again for some time.
 func (c *Client) with(call func(*hdfs.Client) error) error {
 	client, err := c.connect()
 	if err == nil {
 		err = call(client)
 	}
 	if err = explain(err); client != nil && errors.Is(err, fs.ErrPermission) && !is[*remote.Refusal](err) {
-		err = fmt.Errorf("user %s: %w", client.User(), fs.ErrPermission) // more the library does not tell
+		err = fmt.Errorf("user %s: %w", client.User(), fs.ErrPermission) // the library returns no details
 	}
 	if client != nil && err != nil && remote.Transient(err) {
 		c.leave(client)
@@ -123,7 +123,7 @@ func (c *Client) with(call func(*hdfs.Client) error) error {
 	return err
 }
 
-// leave lets a client go that is of no more use.
+// leave closes a client after a failed connection.
 func (c *Client) leave(client *hdfs.Client) {
 	c.mu.Lock()
 	mine := client != nil && c.client == client
@@ -132,11 +132,11 @@ func (c *Client) leave(client *hdfs.Client) {
 	}
 	c.mu.Unlock()
 	if mine {
-		_ = client.Close() // nothing was left undone on it
+		_ = client.Close() // it has no pending operations
 	}
 }
 
-// Close ends the connection to the name node. A later call would make a new one.
+// Close closes the connection to the name node. A later call would open a new one.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	client := c.client
@@ -145,7 +145,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (c *Client) Stat(name string) (info hdfsio.Info, err error) {
 	err = c.with(func(client *hdfs.Client) error {
 		fi, err := client.Stat(name)
@@ -161,10 +161,10 @@ func infoOf(name string, fi fs.FileInfo) hdfsio.Info {
 	return hdfsio.Info{Name: name, Size: fi.Size(), Modified: fi.ModTime(), Mode: fi.Mode()}
 }
 
-// ReadDir describes what is in a folder.
+// ReadDir describes the files in a directory.
 func (c *Client) ReadDir(name string) (infos []hdfsio.Info, err error) {
 	err = c.with(func(client *hdfs.Client) error {
-		// The library lists a file as a folder with one file, itself.
+		// The library lists a file as a directory with one file, itself.
 		fi, err := client.Stat(name)
 		if err != nil {
 			return err
@@ -185,19 +185,19 @@ func (c *Client) ReadDir(name string) (infos []hdfsio.Info, err error) {
 	return infos, err
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (c *Client) Mkdir(name string) error {
 	return c.with(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o755) })
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (c *Client) Remove(name string) error {
 	return c.with(func(client *hdfs.Client) error { return client.Remove(name) })
 }
 
-// Rename gives a file another name. The protocol has a rename that does not replace,
-// the library has none: here the name is looked for first, so that of two who take
-// it at the same moment one may replace the other's file. Both are whole.
+// Rename renames a file. The protocol has a rename that does not replace, but the library
+// does not. So the name is checked first, and of two concurrent callers one may replace
+// the other's file. Both files are complete.
 func (c *Client) Rename(from, to string, replace bool) error {
 	return c.with(func(client *hdfs.Client) error {
 		if !replace {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package native speaks HDFS's own protocols, through github.com/colinmarc/hdfs:
+// Package native implements HDFS's own protocols with github.com/colinmarc/hdfs:
 //
 //	c, err := native.New(native.Config{Nodes: []string{"nn:8020"}, User: "ada"})
 //	fsys, err := remote.New(c, remote.Config{Prefix: "hdfs://nn:8020", Host: host})
 //
-// It is the quickest way, checks every byte against HDFS's checksums, and needs
-// nothing but the network. What it cannot do is an error that is
-// errors.ErrUnsupported, so that another way is taken: log in by a delegation token,
-// and read files that are erasure-coded or in an encryption zone.
+// It is the fastest client, checks every byte against HDFS's checksums, and needs
+// only the network. It does not support logging in with a delegation token, nor reading files
+// that are erasure-coded or in an encryption zone. These fail with an error that is
+// errors.ErrUnsupported, so that another client is used.
 //
-// What the library leaves open is settled here: connections have deadlines; one that
-// has failed is replaced at once; the end of a file is waited for until its blocks
-// are there; what a name node refuses is told by its reason.
+// It adds to the library: connections have deadlines; a failed connection is
+// replaced at once; closing a file waits until its blocks are complete; errors of a name
+// node have their reason.
 package native

@@ -13,8 +13,8 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// explain makes of the library's error what remote knows: a refusal with its
-// exception, or a connection that is broken.
+// explain converts an error of the library to one of package remote: a refusal with its
+// exception, or a broken connection.
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -22,7 +22,7 @@ func explain(err error) error {
 	if e, ok := errors.AsType[hdfsError](err); ok {
 		return remote.Refuse(e.Exception(), e.Message())
 	}
-	// Why the name nodes were given up the library tells in words only.
+	// The library gives the reason for giving up the name nodes only as text.
 	if strings.Contains(err.Error(), "no available namenodes") {
 		return &brokenError{err}
 	}
@@ -35,14 +35,14 @@ type hdfsError interface {
 	hdfs.Error
 }
 
-// brokenError is a failure on the way to a data node or a name node.
+// brokenError is a failed connection to a data node or a name node.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string   { return e.err.Error() }
 func (e *brokenError) Unwrap() error   { return e.err }
 func (e *brokenError) Transient() bool { return true }
 
-// broken marks what failed while bytes were moved, unless a server gave a reason.
+// broken marks an error during a transfer as transient, unless a server gave a reason.
 func broken(err error) error {
 	if err = explain(err); is[*remote.Refusal](err) || is[*brokenError](err) {
 		return err
@@ -55,8 +55,8 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// readable refuses what the library would read or write wrongly: where is a file, or
-// the folder of a new one.
+// readable rejects files that the library would read or write incorrectly. where is a file, or
+// the directory of a new one.
 func readable(where fs.FileInfo) error {
 	status, ok := where.Sys().(*hdfs.FileStatus)
 	if !ok {
@@ -64,12 +64,12 @@ func readable(where fs.FileInfo) error {
 	}
 	switch ec := status.GetEcPolicy(); {
 	case status.GetFileEncryptionInfo() != nil:
-		return fmt.Errorf("it is in an encryption zone, which this client does not know: take --hdfs_client webhdfs: %w", errors.ErrUnsupported)
+		return fmt.Errorf("it is in an encryption zone, which this client does not support: use --hdfs_client webhdfs: %w", errors.ErrUnsupported)
 	case ec != nil && ec.GetId() != replicated:
-		return fmt.Errorf("it is erasure-coded, which this client does not know: take --hdfs_client webhdfs: %w", errors.ErrUnsupported)
+		return fmt.Errorf("it is erasure-coded, which this client does not support: use --hdfs_client webhdfs: %w", errors.ErrUnsupported)
 	}
 	return nil
 }
 
-// replicated is the number of the policy that is none: whole copies, as everywhere else.
+// replicated is the number of the erasure-coding policy that means replication.
 const replicated = 0

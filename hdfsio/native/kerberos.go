@@ -14,11 +14,11 @@ import (
 	"github.com/jcmturner/gokrb5/v8/keytab"
 )
 
-// Kerberos is how to prove who calls: by a ticket that kinit has got, or by a keytab.
+// Kerberos is a login with a ticket of kinit or with a keytab.
 type Kerberos struct {
 	// Conf is the file that names the realm's servers (krb5.conf). Required.
 	Conf string
-	// Cache is the file with the ticket; used if there is no Keytab.
+	// Cache is the file with the ticket; used without a Keytab.
 	Cache string
 	// Keytab is the file with the keys of Principal, NAME@REALM.
 	Keytab, Principal string
@@ -27,7 +27,7 @@ type Kerberos struct {
 	Service string
 }
 
-// Validate reports what is missing.
+// Validate reports all missing fields.
 func (k *Kerberos) Validate() error {
 	var errs []error
 	if k.Conf == "" {
@@ -37,7 +37,7 @@ func (k *Kerberos) Validate() error {
 		errs = append(errs, errors.New("native: Kerberos with neither a ticket cache nor a keytab"))
 	}
 	if name, realm, _ := strings.Cut(k.Principal, "@"); k.Keytab != "" && (name == "" || realm == "") {
-		errs = append(errs, fmt.Errorf("native: the keytab's principal is %q, and should be NAME@REALM", k.Principal))
+		errs = append(errs, fmt.Errorf("native: the keytab's principal: got %q, want NAME@REALM", k.Principal))
 	}
 	if k.Service == "" {
 		errs = append(errs, errors.New("native: Kerberos without the name nodes' principal"))
@@ -45,7 +45,7 @@ func (k *Kerberos) Validate() error {
 	return errors.Join(errs...)
 }
 
-// login fills in what the library needs to log in.
+// login sets the options of the library for the login.
 func (k *Kerberos) login(opts *hdfs.ClientOptions) error {
 	conf, err := config.Load(k.Conf)
 	if err != nil {
@@ -61,10 +61,10 @@ func (k *Kerberos) login(opts *hdfs.ClientOptions) error {
 	} else {
 		cache, err := credentials.LoadCCache(k.Cache)
 		if err != nil {
-			return fmt.Errorf("cannot read the ticket cache %s (KRB5CCNAME): %w: kinit makes one", k.Cache, err)
+			return fmt.Errorf("cannot read the ticket cache %s (KRB5CCNAME): %w: run kinit", k.Cache, err)
 		}
 		if opts.KerberosClient, err = client.NewFromCCache(cache, conf, client.DisablePAFXFAST(true)); err != nil {
-			return fmt.Errorf("the ticket cache %s is of no use: %w: kinit makes a new one", k.Cache, err)
+			return fmt.Errorf("the ticket cache %s cannot be used: %w: run kinit", k.Cache, err)
 		}
 	}
 	opts.KerberosServicePrincipleName, _, _ = strings.Cut(k.Service, "@")

@@ -99,7 +99,7 @@ func TestANameNodeThatDoesNotAnswer(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	_, err := New(Config{Protection: "privacy", BlockSize: -1})
-	for _, want := range []string{"name node", "user", "Protection", "BlockSize"} {
+	for _, want := range []string{"Nodes", "User", "Protection", "BlockSize"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}

@@ -15,38 +15,38 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// Config is how to start the client.
+// Config describes how to start the client.
 type Config struct {
-	// Command is the client and its first words, like hdfs dfs. Required.
+	// Command is the client with its first arguments, such as hdfs dfs. Required.
 	Command []string
 	// Env is the client's environment; nil: this process's.
 	Env []string
-	// Prefix begins the names that the client is told, like hdfs://nn:8020; empty: its
-	// own default.
+	// Prefix begins the names that are passed to the client, such as hdfs://nn:8020; empty:
+	// its own default.
 	Prefix string
-	// Silence is how long the client may take without moving a byte, its start
-	// included; 0: two minutes.
+	// Silence is the limit for the client to transfer the first or the next byte;
+	// 0: two minutes.
 	Silence time.Duration
 }
 
-// Validate reports what is missing or cannot be.
+// Validate reports all missing or invalid fields.
 func (c Config) Validate() error {
 	var errs []error
 	if len(c.Command) == 0 {
-		errs = append(errs, errors.New("pipe: no command is given"))
+		errs = append(errs, errors.New("pipe: Command is empty"))
 	}
 	if c.Silence < 0 {
-		errs = append(errs, fmt.Errorf("pipe: Silence is %v: it is a time from 0 on", c.Silence))
+		errs = append(errs, fmt.Errorf("pipe: Silence: got %v, want 0 or more", c.Silence))
 	}
 	return errors.Join(errs...)
 }
 
-// Client is a remote.Backend by a process per call.
+// Client is a remote.Backend that starts a process per call.
 type Client struct{ cfg Config }
 
 var _ remote.Backend = (*Client)(nil)
 
-// New makes a client. It starts nothing yet.
+// New makes a client. It does not start a process yet.
 func New(cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -57,10 +57,10 @@ func New(cfg Config) (*Client, error) {
 
 func (c *Client) String() string { return strings.Join(c.cfg.Command, " ") }
 
-// Seeks is false: the client begins at the beginning.
+// Seeks returns false: the client always starts at the beginning of a file.
 func (c *Client) Seeks() bool { return false }
 
-// name returns how the client is told a path, nothing of which is a pattern.
+// name returns the client's argument for a path, with pattern characters escaped.
 func (c *Client) name(path string) string {
 	var b strings.Builder
 	b.WriteString(c.cfg.Prefix)
@@ -73,36 +73,36 @@ func (c *Client) name(path string) string {
 	return b.String()
 }
 
-// process is a client that runs.
+// process is a running client.
 type process struct {
 	cmd    *exec.Cmd
 	cancel context.CancelCauseFunc
 	ctx    context.Context
-	watch  *time.Timer // ends it if it is silent
+	watch  *time.Timer // kills the process when it expires
 	silent time.Duration
 	errors tail
 }
 
-// errSilent is why a client was ended.
+// errSilent is the cause of killing a client.
 var errSilent = errors.New("it moved nothing")
 
-// prepare makes a process ready to start. args are those behind Command; what it says
-// on stderr is kept.
+// prepare returns a process that is ready to start. args follow Command. Its stderr is
+// kept.
 func (c *Client) prepare(args ...string) *process {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	words := append(c.cfg.Command[:len(c.cfg.Command):len(c.cfg.Command)], args...)
 	p := &process{cmd: exec.CommandContext(ctx, words[0], words[1:]...), ctx: ctx, cancel: cancel, silent: c.cfg.Silence}
 	p.cmd.Env = c.cfg.Env
 	p.cmd.Stderr = &p.errors
-	p.cmd.WaitDelay = time.Second // for children that still hold the pipes
+	p.cmd.WaitDelay = time.Second // for children that keep the pipes open
 	p.watch = time.AfterFunc(p.silent, func() { cancel(errSilent) })
 	return p
 }
 
-// moved notes that the client has moved something.
+// moved records that the client has transferred bytes.
 func (p *process) moved() { p.watch.Reset(p.silent) }
 
-// ended says how a process has ended, from what Wait or Run returned.
+// ended explains the end of a process, from the result of Wait or Run.
 func (p *process) ended(err error) error {
 	p.watch.Stop()
 	defer p.cancel(nil)
@@ -110,15 +110,15 @@ func (p *process) ended(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(context.Cause(p.ctx), errSilent):
-		return &silentError{fmt.Sprintf("%s moved nothing for %v: %s", p.cmd.Args[0], p.silent, p.errors.last())}
+		return &silentError{fmt.Sprintf("%s transferred nothing for %v: %s", p.cmd.Args[0], p.silent, p.errors.last())}
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); !ok && p.cmd.ProcessState == nil {
-		return fmt.Errorf("cannot start %s: %w: is Hadoop's client installed, and in PATH?", p.cmd.Args[0], err)
+		return fmt.Errorf("cannot start %s: %w: install Hadoop's client, and add it to PATH", p.cmd.Args[0], err)
 	}
 	return explain(p.errors.String(), err)
 }
 
-// run runs a client to its end and returns what it printed.
+// run runs a client to its end and returns its output.
 func (c *Client) run(stdin io.Reader, args ...string) (string, error) {
 	p := c.prepare(args...)
 	var out strings.Builder
@@ -130,7 +130,7 @@ func (c *Client) run(stdin io.Reader, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// counted and counting tell of every byte that goes through.
+// counted and counting report each transfer of bytes to the process.
 type (
 	counted struct {
 		w     io.Writer
@@ -152,7 +152,7 @@ func (c *counting) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// silentError is for a client that had to be ended.
+// silentError reports a client that was killed.
 type silentError struct{ text string }
 
 func (e *silentError) Error() string   { return e.text }

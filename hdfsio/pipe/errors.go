@@ -10,10 +10,10 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// maxTail bounds what is kept of a client's stderr.
+// maxTail is the limit in bytes of the kept stderr of a client.
 const maxTail = 64 << 10
 
-// tail is the end of what was written to it.
+// tail keeps the last bytes that are written to it.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
@@ -35,14 +35,14 @@ func (t *tail) String() string {
 	return string(t.b)
 }
 
-// last returns the last line that says something.
+// last returns the last line that is not empty.
 func (t *tail) last() string {
 	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// said are words of the client and the exceptions that they come from: it prints an
-// exception's message and not its name.
+// said maps texts of the client to the exceptions that cause them: it prints an
+// exception's message but not its name.
 var said = []struct{ words, exception string }{
 	{"No such file or directory", "FileNotFoundException"},
 	{"File does not exist", "FileNotFoundException"},
@@ -66,7 +66,7 @@ var said = []struct{ words, exception string }{
 	{"can't be found in cache", "InvalidToken"},
 }
 
-// explain makes an error of what a client has said and how it ended.
+// explain converts the stderr of a client, and the way it ended, to an error.
 func explain(text string, end error) error {
 	line := complaint(text)
 	for _, s := range said {
@@ -75,14 +75,14 @@ func explain(text string, end error) error {
 		}
 	}
 	if line == "" {
-		return fmt.Errorf("the client has failed without a word (%w)", end)
+		return fmt.Errorf("the client has failed without a message (%w)", end)
 	}
-	// A message without a name that is known: remote may know its words.
+	// A message without a known exception name: package remote may recognise its text.
 	return remote.Refuse("IOException", line)
 }
 
-// complaint returns the line in which the client says what is wrong: "put: …", or "-put: …"
-// where it blames who called, among lines of Java's log and of help; the last line if
+// complaint returns the line with the client's error: "put: …", or "-put: …" for invalid
+// arguments, among lines of Java's log and of help; the last line if
 // there is none.
 func complaint(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")

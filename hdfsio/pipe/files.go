@@ -16,21 +16,21 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// format is what the client shall print of a file: what it is, bytes, when it was
-// changed in milliseconds, its mode, its name.
+// format is the format in which the client prints a file: type, size in bytes,
+// modification time in milliseconds, mode, name.
 const format = "%F|%b|%Y|%a|%n"
 
-// parse reads a line of that format.
+// parse parses a line of that format.
 func parse(line string) (hdfsio.Info, error) {
 	f := strings.SplitN(line, "|", 5)
 	if len(f) != 5 {
-		return hdfsio.Info{}, fmt.Errorf("the client describes a file as %q, which cannot be read", line)
+		return hdfsio.Info{}, fmt.Errorf("cannot parse the client's description %q of a file", line)
 	}
 	size, err1 := strconv.ParseInt(f[1], 10, 64)
 	millis, err2 := strconv.ParseInt(f[2], 10, 64)
 	bits, err3 := strconv.ParseUint(f[3], 8, 32)
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return hdfsio.Info{}, fmt.Errorf("the client describes a file as %q, which cannot be read: %w", line, err)
+		return hdfsio.Info{}, fmt.Errorf("cannot parse the client's description %q of a file: %w", line, err)
 	}
 	mode := fs.FileMode(bits) & fs.ModePerm
 	switch f[0] {
@@ -42,7 +42,7 @@ func parse(line string) (hdfsio.Info, error) {
 	return hdfsio.Info{Name: f[4], Size: size, Modified: time.UnixMilli(millis), Mode: mode}, nil
 }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (c *Client) Stat(name string) (hdfsio.Info, error) {
 	out, err := c.run(nil, "-stat", format, c.name(name))
 	if err != nil {
@@ -53,14 +53,14 @@ func (c *Client) Stat(name string) (hdfsio.Info, error) {
 	return info, err
 }
 
-// ReadDir describes what is in a folder: the client is asked for the folder itself
-// and a pattern of all in it, which it complains about if there is nothing.
+// ReadDir describes the files in a directory. It asks the client for the directory itself
+// and for a pattern of its files, for which the client prints an error if there are none.
 func (c *Client) ReadDir(name string) ([]hdfsio.Info, error) {
 	out, err := c.run(nil, "-stat", format, c.name(name), strings.TrimSuffix(c.name(name), "/")+"/*")
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if lines[0] == "" {
 		if err == nil {
-			err = errors.New("the client has listed nothing")
+			err = errors.New("the client's list is empty")
 		}
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func (c *Client) ReadDir(name string) ([]hdfsio.Info, error) {
 	return infos[1:], nil
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (c *Client) Mkdir(name string) error {
 	_, err := c.run(nil, "-mkdir", "-p", c.name(name))
 	return err
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (c *Client) Remove(name string) error {
 	_, err := c.run(nil, "-rm", "-skipTrash", c.name(name))
 	if err != nil && strings.Contains(err.Error(), "Is a directory") {
@@ -97,7 +97,7 @@ func (c *Client) Remove(name string) error {
 	return err
 }
 
-// Rename gives a file another name.
+// Rename renames a file.
 func (c *Client) Rename(from, to string, replace bool) error {
 	_, err := c.run(nil, "-mv", c.name(from), c.name(to))
 	if !replace || !errors.Is(err, fs.ErrExist) {
@@ -110,7 +110,7 @@ func (c *Client) Rename(from, to string, replace bool) error {
 	return err
 }
 
-// Put makes a file of what r has. Its mode is what the client's umask leaves of 0666.
+// Put makes a file from r. Its mode is 0666 without the bits of the client's umask.
 func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
 	umask := fmt.Sprintf("fs.permissions.umask-mode=%03o", 0o666&^perm.Perm())
 	_, err := c.run(r, "-D", umask, "-put", "-f", "-", c.name(name))
@@ -129,7 +129,7 @@ func (c *Client) Open(name string, offset int64) (io.ReadCloser, error) {
 	}
 	r := &reader{p: p, out: out}
 	if _, err := io.CopyN(io.Discard, r, offset); err != nil {
-		_ = r.Close() // the read error is the one to tell
+		_ = r.Close() // the read error is more specific
 		if err == io.EOF {
 			err = fmt.Errorf("%w: it ended before byte %d", io.ErrUnexpectedEOF, offset)
 		}
@@ -138,7 +138,7 @@ func (c *Client) Open(name string, offset int64) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// reader is what a client prints of a file.
+// reader reads a file from the output of a client.
 type reader struct {
 	p     *process
 	out   io.ReadCloser
@@ -153,7 +153,7 @@ func (r *reader) Read(b []byte) (int, error) {
 	r.p.moved()
 	n, err := r.out.Read(b)
 	if err == nil {
-		r.p.watch.Stop() // who reads may take his time
+		r.p.watch.Stop() // time of the caller does not count
 		return n, nil
 	}
 	r.ended = true
@@ -166,12 +166,12 @@ func (r *reader) Read(b []byte) (int, error) {
 	return n, r.err
 }
 
-// Close ends the client.
+// Close kills the client.
 func (r *reader) Close() error {
 	if !r.ended {
 		r.ended, r.err = true, fs.ErrClosed
 		r.p.cancel(nil)
-		_ = r.p.cmd.Wait() // it was told to end
+		_ = r.p.cmd.Wait() // it was killed
 		r.p.watch.Stop()
 	}
 	return nil

@@ -196,7 +196,7 @@ func TestAClientThatHangsIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = io.ReadAll(r)
-	if err == nil || !strings.Contains(err.Error(), "moved nothing for 300ms") {
+	if err == nil || !strings.Contains(err.Error(), "transferred nothing for 300ms") {
 		t.Errorf("reading what hangs: %v", err)
 	}
 	if err := r.Close(); err != nil {
@@ -228,7 +228,7 @@ func TestWhatTheClientSaysIsUnderstood(t *testing.T) {
 		"WARN x\nmv: `/x': File exists":                                                              {fs.ErrExist, "`/x': File exists (FileAlreadyExistsException)"},
 		"put: The DiskSpace quota of /q is exceeded: quota = 1 B = 1 B but diskspace consumed = 2 B": {nil, "The DiskSpace quota of /q is exceeded: quota = 1 B = 1 B but diskspace consumed = 2 B (DSQuotaExceededException)"},
 		"something else": {nil, "something else (IOException)"},
-		"":               {nil, "the client has failed without a word (exit status 1)"},
+		"":               {nil, "the client has failed without a message (exit status 1)"},
 	} {
 		err := explain(text, errors.New("exit status 1"))
 		if c.is != nil && !errors.Is(err, c.is) {
@@ -249,11 +249,11 @@ func TestAClientThatIsNotThere(t *testing.T) {
 		func() error { _, err := c.Stat("/"); return err },
 		func() error { _, err := c.Open("/x", 0); return err },
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), "is Hadoop's client installed") {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "install Hadoop's client") {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := New(Config{Silence: -1}); err == nil || !strings.Contains(err.Error(), "command") || !strings.Contains(err.Error(), "Silence") {
+	if _, err := New(Config{Silence: -1}); err == nil || !strings.Contains(err.Error(), "Command") || !strings.Contains(err.Error(), "Silence") {
 		t.Errorf("%v does not name all faults", err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// asidePrefix returns what the names of files beside base begin with: who wrote one can be
-// seen from outside.
+// asidePrefix returns the prefix of the names of temporary files beside base. It contains the
+// host and the process of the writer.
 func (f *FS) asidePrefix(base string, pid int) string {
 	return fmt.Sprintf(".%s.writing-%d-%s-", base, pid, f.cfg.Host)
 }
 
-// aside returns a fresh name beside a file.
+// aside returns a new name for a temporary file beside p.
 func (f *FS) aside(p string) string {
 	dir, base := path.Split(p)
 	aside := fmt.Sprintf("%s%s%08x", dir, f.asidePrefix(base, f.cfg.Pid), rand.Uint32())
@@ -27,7 +27,7 @@ func (f *FS) aside(p string) string {
 	return aside
 }
 
-// leave removes a file beside its place, which may not be there.
+// leave removes a temporary file, which may not exist.
 func (f *FS) leave(aside string) error {
 	err := f.b.Remove(aside)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -39,8 +39,8 @@ func (f *FS) leave(aside string) error {
 	return err
 }
 
-// RemoveAside removes what a process of this machine has left of name. For this
-// process itself it does not have to look.
+// RemoveAside removes the temporary files that a process of this machine has left of name. For
+// this process itself it knows them without a listing.
 func (f *FS) RemoveAside(name string, pid int) error {
 	p, err := f.path("remove", name)
 	if err != nil {
@@ -72,8 +72,8 @@ func (f *FS) removeOwn(name, begin string) error {
 	return errors.Join(errs...)
 }
 
-// RemoveAsides removes what a process of this machine has left of all files whose
-// names begin with prefix; pid 0: what any process of any machine has.
+// RemoveAsides removes the temporary files that a process of this machine has left of all files
+// whose names begin with prefix; pid 0: of any process of any machine.
 func (f *FS) RemoveAsides(prefix string, pid int) error {
 	p, err := f.path("remove", prefix)
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *FS) removeAsides(name, dir string, left func(base string) bool) error {
 		return nil // nothing was written there
 	}
 	if err != nil {
-		return f.error("list the folder of", name, err)
+		return f.error("list the directory of", name, err)
 	}
 	var errs []error
 	for _, info := range infos {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Limits on one exchange with a server. Each read and each write has to move
-// something within idleTimeout: a server that hangs is one that is gone.
+// Limits on one exchange with a server. Each read and each write must transfer at least one
+// byte within idleTimeout: a server that hangs counts as lost.
 const (
 	dialTimeout = 15 * time.Second
 	idleTimeout = time.Minute
 )
 
-// Dial connects to a server. No read and no write on the connection is without end.
+// Dial connects to a server. All reads and writes on the connection have a limit.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	c, err := d.DialContext(ctx, network, address)
@@ -26,7 +26,7 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 }
 
 // limited is a connection on which every read and write has a deadline. The first
-// that fails ends it: a late answer would be taken for that to the next request.
+// that fails closes it: a late response would be taken for that of the next request.
 type limited struct {
 	net.Conn
 	idle time.Duration
@@ -38,7 +38,7 @@ func (c *limited) Read(b []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(b)
 	if err != nil {
-		_ = c.Close() // the error says what there is to say
+		_ = c.Close() // the error is more specific
 	}
 	return n, err
 }
@@ -49,7 +49,7 @@ func (c *limited) Write(b []byte) (int, error) {
 	}
 	n, err := c.Conn.Write(b)
 	if err != nil {
-		_ = c.Close() // the error says what there is to say
+		_ = c.Close() // the error is more specific
 	}
 	return n, err
 }

@@ -20,49 +20,49 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// Config is how a Backend becomes an FS.
+// Config describes how to make an FS of a Backend.
 type Config struct {
-	// Prefix begins all names: scheme://authority, without a slash behind. Required.
+	// Prefix begins all names: scheme://authority, without a final slash. Required.
 	Prefix string
-	// Patience is how long a call that may do better at another try goes on trying,
-	// and how long a read or a write may be without success; 0: two minutes, which a
-	// data node takes to be restarted and to be believed again.
+	// Patience is the limit for the retries of a call, and for a read or write without
+	// progress; 0: two minutes, enough for a data node to restart and to register
+	// again.
 	Patience time.Duration
-	// Spool is the folder on this machine for files under way; empty: that of the
-	// system for temporary files (TMPDIR).
+	// Spool is the directory on this machine for temporary files; empty: that of the
+	// system (TMPDIR).
 	Spool string
-	// Perm is the mode of the files that Create makes; 0: 0o600, their owner's alone.
+	// Perm is the mode of the files that Create makes; 0: 0o600.
 	Perm fs.FileMode
-	// Host is this machine's name, which names of files under way tell. Required.
+	// Host is this machine's name, for the names of temporary files. Required.
 	Host string
-	// Pid is this process, likewise.
+	// Pid is this process's ID, likewise.
 	Pid int
-	// Log hears what is tried again, and why; nil: nobody does.
+	// Log receives retries and their reasons; nil: discard them.
 	Log *slog.Logger
 }
 
-// Validate reports what is missing or cannot be.
+// Validate reports all missing or invalid fields.
 func (c Config) Validate() error {
 	var errs []error
 	if scheme, authority, _, ok := hdfsio.SplitURL(c.Prefix); !ok || scheme+"://"+authority != c.Prefix {
-		errs = append(errs, fmt.Errorf("remote: Prefix is %q, and should be scheme://authority", c.Prefix))
+		errs = append(errs, fmt.Errorf("remote: Prefix: got %q, want scheme://authority", c.Prefix))
 	}
 	if c.Patience < 0 {
-		errs = append(errs, fmt.Errorf("remote: Patience is %v: it is a time from 0 on", c.Patience))
+		errs = append(errs, fmt.Errorf("remote: Patience: got %v, want 0 or more", c.Patience))
 	}
 	if c.Host == "" || strings.ContainsAny(c.Host, "/\\") {
-		errs = append(errs, fmt.Errorf("remote: Host is %q, and should be this machine's name", c.Host))
+		errs = append(errs, fmt.Errorf("remote: Host: got %q, want this machine's name", c.Host))
 	}
 	return errors.Join(errs...)
 }
 
-// FS is a Backend as a file system.
+// FS is a file system that uses a Backend.
 type FS struct {
 	b   Backend
 	cfg Config
 
 	mu     sync.Mutex
-	asides map[string]bool // files beside their places that this process may have left
+	asides map[string]bool // temporary files that this process may have left
 }
 
 var (
@@ -84,7 +84,7 @@ func New(b Backend, cfg Config) (*FS, error) {
 	return &FS{b: b, cfg: cfg, asides: map[string]bool{}}, nil
 }
 
-// Close ends what the back end keeps open; files that are read or written end with it.
+// Close closes the back end's connections, and ends the files that are being read or written.
 func (f *FS) Close() error {
 	if c, ok := f.b.(io.Closer); ok {
 		return c.Close()
@@ -92,7 +92,7 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// path takes the prefix off a name.
+// path removes the prefix from a name.
 func (f *FS) path(op, name string) (string, error) {
 	rest, ok := strings.CutPrefix(name, f.cfg.Prefix)
 	if !ok || rest != "" && rest[0] != '/' {
@@ -108,7 +108,7 @@ func (f *FS) error(op, name string, err error) error {
 	return &hdfsio.Error{Op: op, Name: name, By: f.b.String(), Err: err, Advice: adviceFor(err)}
 }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (f *FS) Stat(ctx context.Context, name string) (hdfsio.Info, error) {
 	return f.stat(ctx, "open", name)
 }
@@ -126,7 +126,7 @@ func (f *FS) stat(ctx context.Context, op, name string) (info hdfsio.Info, err e
 	return info, err
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (f *FS) Remove(ctx context.Context, name string) error {
 	p, err := f.path("remove", name)
 	if err != nil {
@@ -137,25 +137,25 @@ func (f *FS) Remove(ctx context.Context, name string) error {
 		tries++
 		err := f.b.Remove(p)
 		if tries > 1 && errors.Is(err, fs.ErrNotExist) {
-			return nil // the try before did it, and its answer was lost
+			return nil // an earlier attempt succeeded, but its response was lost
 		}
 		return err
 	})
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (f *FS) Mkdir(ctx context.Context, name string) error {
-	p, err := f.path("make folder", name)
+	p, err := f.path("make directory", name)
 	if err != nil {
 		return err
 	}
-	return f.persist(ctx, "make folder", name, func() error { return f.b.Mkdir(p) })
+	return f.persist(ctx, "make directory", name, func() error { return f.b.Mkdir(p) })
 }
 
-// Caps returns what the file system is good at.
+// Caps returns the capabilities of the file system.
 func (f *FS) Caps(string) (hdfsio.Caps, error) { return hdfsio.Caps{Seek: f.b.Seeks()}, nil }
 
-// Blocks says on which hosts the pieces of a file are.
+// Blocks returns the locations of a file's blocks.
 func (f *FS) Blocks(ctx context.Context, name string) (blocks []hdfsio.Block, err error) {
 	p, err := f.path("locate", name)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *FS) Blocks(ctx context.Context, name string) (blocks []hdfsio.Block, er
 	}
 	l, ok := f.b.(Locator)
 	if !ok {
-		return nil, f.error("locate", name, fmt.Errorf("this way to HDFS does not tell where blocks are: %w", errors.ErrUnsupported))
+		return nil, f.error("locate", name, fmt.Errorf("this client for HDFS does not report locations of blocks: %w", errors.ErrUnsupported))
 	}
 	info, err := f.stat(ctx, "locate", name)
 	if err != nil {
@@ -200,7 +200,7 @@ func (f *FS) Open(ctx context.Context, name string, offset int64) (io.ReadCloser
 	if offset >= info.Size {
 		return r, nil
 	}
-	// What is wrong with the file is found out here, not in the middle of the work.
+	// Detect faults of the file here, not in the middle of the work.
 	err = f.persist(ctx, "open", name, func() (err error) {
 		r.r, err = f.b.Open(p, offset)
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// List returns what matches a pattern, sorted by name. What begins with a dot or, as
-// Hadoop has it, an underscore matches only what says so.
+// List returns the files that match a pattern, sorted by name. As in Hadoop, names that begin
+// with a dot or an underscore match only patterns that begin with it.
 func (f *FS) List(ctx context.Context, pattern string) ([]hdfsio.Info, error) {
 	p, err := f.path("list", pattern)
 	if err != nil {
@@ -26,7 +26,7 @@ func (f *FS) List(ctx context.Context, pattern string) ([]hdfsio.Info, error) {
 		return nil, &hdfsio.Error{Op: "list", Name: pattern, By: f.b.String(), Err: err, Advice: "check the brackets"}
 	}
 	found := []hdfsio.Info{{Name: "/", Mode: fs.ModeDir}}
-	known := p == "/" // what is found has been looked at
+	known := p == "/" // the matches so far exist
 	if known {
 		info, err := f.stat(ctx, "list", pattern)
 		if err != nil {
@@ -39,7 +39,7 @@ func (f *FS) List(ctx context.Context, pattern string) ([]hdfsio.Info, error) {
 		if element == "" {
 			break
 		}
-		if known { // files have nothing in them
+		if known { // a file has no entries
 			found = slices.DeleteFunc(found, func(info hdfsio.Info) bool { return !info.Mode.IsDir() })
 		}
 		if literal, ok := unescape(element); ok {
@@ -73,7 +73,7 @@ func (f *FS) List(ctx context.Context, pattern string) ([]hdfsio.Info, error) {
 	return infos, nil
 }
 
-// matches returns what matches an element of a pattern in some folders.
+// matches returns the entries of some directories that match an element of a pattern.
 func (f *FS) matches(ctx context.Context, folders []hdfsio.Info, element string) (found []hdfsio.Info, err error) {
 	for _, folder := range folders {
 		var infos []hdfsio.Info
@@ -82,7 +82,7 @@ func (f *FS) matches(ctx context.Context, folders []hdfsio.Info, element string)
 			return err
 		})
 		if gone(err) {
-			continue // no such folder, or a file
+			continue // no such directory, or a file
 		}
 		if err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (f *FS) matches(ctx context.Context, folders []hdfsio.Info, element string)
 	return found, nil
 }
 
-// gone reports whether an error says that there is nothing to match.
+// gone reports whether an error means that there is nothing to match.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -107,7 +107,7 @@ func hidden(element, name string) bool {
 	return hdfsio.HiddenFrom(element, name) || strings.HasPrefix(name, "_") && !strings.HasPrefix(element, "_")
 }
 
-// unescape returns the one name that an element of a pattern matches; ok: there is one.
+// unescape returns the only name that an element of a pattern matches; ok: there is only one.
 func unescape(element string) (literal string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(element); i++ {

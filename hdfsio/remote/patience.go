@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Of two tries that fail, the second comes after a pause that doubles each time.
+// After each failed attempt the delay before the next one doubles, within these limits.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// persist tries until there is success, an error that stays, no patience left, or the
+// persist retries until success, a permanent error, the end of Patience, or the
 // end of ctx.
 func (f *FS) persist(ctx context.Context, op, name string, try func() error) error {
 	var w waiter
@@ -32,13 +32,13 @@ func (f *FS) persist(ctx context.Context, op, name string, try func() error) err
 	}
 }
 
-// waiter waits between tries, longer and longer.
+// waiter delays attempts, each time longer.
 type waiter struct {
-	begun time.Time // of the first failure since the last success
+	begun time.Time // time of the first failure since the last success
 	pause time.Duration
 }
 
-// wait returns when it is time for another try, or why there is none.
+// wait returns nil when the next attempt is due, or an error if there will be none.
 func (w *waiter) wait(ctx context.Context, f *FS, op, name string, err error) error {
 	if !Transient(err) {
 		return f.error(op, name, err)
@@ -51,17 +51,17 @@ func (w *waiter) wait(ctx context.Context, f *FS, op, name string, err error) er
 	if left <= 0 {
 		return f.error(op, name, fmt.Errorf("%w (tried for %v)", err, now.Sub(w.begun).Round(time.Second)))
 	}
-	f.cfg.Log.Warn("cannot "+op+" a file now: trying again", "file", name, "by", f.b.String(), "why", err.Error(), "for", left.Round(time.Second))
+	f.cfg.Log.Warn("cannot "+op+" a file; retrying", "file", name, "by", f.b.String(), "why", err.Error(), "for", left.Round(time.Second))
 	pause := time.NewTimer(min(w.pause, left))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
 	case <-ctx.Done():
-		return f.error(op, name, fmt.Errorf("%w, when another try was due after: %w", context.Cause(ctx), err))
+		return f.error(op, name, fmt.Errorf("%w, while waiting to retry after: %w", context.Cause(ctx), err))
 	}
 	w.pause = min(2*w.pause, lastPause)
 	return nil
 }
 
-// done notes a success.
+// done records a success.
 func (w *waiter) done() { *w = waiter{} }

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// reader reads a file to the size that it had, over connections that may break.
+// reader reads a file up to its size at Open, over connections that may break.
 type reader struct {
-	ctx      context.Context // of Open: it ends waits for another try
+	ctx      context.Context // of Open: it ends waits before retries
 	fs       *FS
 	name     string
 	path     string
@@ -19,7 +19,7 @@ type reader struct {
 	size     int64
 	modified time.Time
 
-	r      io.ReadCloser // nil: to be opened at pos
+	r      io.ReadCloser // nil: not open at pos
 	waits  waiter
 	failed error
 	closed bool
@@ -28,7 +28,7 @@ type reader struct {
 func (r *reader) Read(b []byte) (int, error) {
 	switch {
 	case r.closed:
-		panic("BUG: remote: a read of a file that is closed")
+		panic("BUG: remote: Read after Close")
 	case r.failed != nil:
 		return 0, r.failed
 	case len(b) == 0:
@@ -39,7 +39,7 @@ func (r *reader) Read(b []byte) (int, error) {
 		if n > 0 {
 			r.pos += int64(n)
 			r.waits.done()
-			return n, nil // an error will be met again, or is gone
+			return n, nil // a permanent error will occur again
 		}
 		if err == nil {
 			continue
@@ -70,33 +70,33 @@ func (r *reader) try(b []byte) (int, error) {
 	return n, err
 }
 
-// drop leaves a connection that is of no more use; its errors say nothing new.
+// drop closes a connection after an error; further errors are ignored.
 func (r *reader) drop() {
 	_ = r.r.Close()
 	r.r = nil
 }
 
-// reopen goes on where the connection broke, if the file is still the same.
+// reopen reopens the file where the connection broke, if it is unchanged.
 func (r *reader) reopen() error {
 	info, err := r.fs.b.Stat(r.path)
 	if err != nil {
 		return err
 	}
 	if info.Size != r.size || !info.Modified.Equal(r.modified) {
-		return &changedError{fmt.Sprintf("it was %d bytes of %s, and is %d of %s: somebody replaced it while it was read; run again",
+		return &changedError{fmt.Sprintf("it was %d bytes of %s, and is now %d of %s: it was replaced while it was read; run again",
 			r.size, r.modified.UTC().Format(time.RFC3339), info.Size, info.Modified.UTC().Format(time.RFC3339))}
 	}
 	r.r, err = r.fs.b.Open(r.path, r.pos)
 	return err
 }
 
-// changedError is for a file that is no longer what was opened.
+// changedError reports a file that has changed since Open.
 type changedError struct{ text string }
 
 func (e *changedError) Error() string { return e.text }
 
-// Close ends the reading. What the connection has to say about it is of no use: all
-// bytes that were asked for have come.
+// Close closes the connection. It ignores errors, because all requested bytes have been
+// read.
 func (r *reader) Close() error {
 	r.closed = true
 	if r.r != nil {

@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// Refusal is what a server of Hadoop's said instead of doing something.
+// Refusal is an error response of a Hadoop server.
 type Refusal struct {
-	Exception string // Java's name of it, with or without the package
-	Message   string // its first line
+	Exception string // its Java class, with or without the package
+	Message   string // first line of its message
 }
 
-// Refuse makes a Refusal of an exception and its message, which may hold Java's stack.
+// Refuse makes a Refusal of an exception and its message, which may contain a Java stack trace.
 func Refuse(exception, message string) *Refusal {
 	message, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
 	return &Refusal{Exception: exception, Message: message}
@@ -39,8 +39,8 @@ func (r *Refusal) name() string {
 	return r.Exception[strings.LastIndexAny(r.Exception, ".$")+1:]
 }
 
-// meaning is what an exception stands for: an error that callers know, advice, and
-// whether another try may do better.
+// meaning describes an exception: the error for errors.Is, advice, and
+// whether a retry may succeed.
 type meaning struct {
 	is     error
 	advice string
@@ -48,47 +48,47 @@ type meaning struct {
 }
 
 var meanings = map[string]meaning{
-	"FileNotFoundException":               {is: fs.ErrNotExist, advice: "check the name: hdfs dfs -ls shows what is there"},
-	"AccessControlException":              {is: fs.ErrPermission, advice: "check the owner and the mode by hdfs dfs -ls -d, and who calls (HADOOP_USER_NAME, kinit)"},
-	"AuthorizationException":              {is: fs.ErrPermission, advice: "check who calls (HADOOP_USER_NAME, kinit)"},
+	"FileNotFoundException":               {is: fs.ErrNotExist, advice: "check the name with hdfs dfs -ls"},
+	"AccessControlException":              {is: fs.ErrPermission, advice: "check the owner and the mode with hdfs dfs -ls -d, and the user (HADOOP_USER_NAME, kinit)"},
+	"AuthorizationException":              {is: fs.ErrPermission, advice: "check the user (HADOOP_USER_NAME, kinit)"},
 	"FileAlreadyExistsException":          {is: fs.ErrExist, advice: "remove it first, or choose another name"},
-	"PathIsNotEmptyDirectoryException":    {is: syscall.ENOTEMPTY, advice: "remove what is in it first"},
-	"ParentNotDirectoryException":         {is: syscall.ENOTDIR, advice: "one of its folders is a file: choose another name"},
+	"PathIsNotEmptyDirectoryException":    {is: syscall.ENOTEMPTY, advice: "remove its files first"},
+	"ParentNotDirectoryException":         {is: syscall.ENOTDIR, advice: "a parent is a file: choose another name"},
 	"InvalidPathException":                {is: fs.ErrInvalid, advice: "choose another name"},
 	"DSQuotaExceededException":            {advice: quotaAdvice},
 	"NSQuotaExceededException":            {advice: quotaAdvice},
 	"QuotaByStorageTypeExceededException": {advice: quotaAdvice},
 	"QuotaExceededException":              {advice: quotaAdvice},
-	safeMode:                              {advice: "HDFS cannot be changed now: wait, or hdfs dfsadmin -safemode leave", later: true},
-	"StandbyException":                    {advice: "all name nodes that are known are on standby: hdfs haadmin -getAllServiceState shows them", later: true},
+	safeMode:                              {advice: "HDFS is in safe mode: wait, or run hdfs dfsadmin -safemode leave", later: true},
+	"StandbyException":                    {advice: "all known name nodes are on standby: check them with hdfs haadmin -getAllServiceState", later: true},
 	"RetriableException":                  {later: true},
 	"ObserverRetryOnActiveException":      {later: true},
 	"BlockMissingException":               {advice: deadAdvice, later: true},
 	"CannotObtainBlockLengthException": {
-		advice: "somebody is still writing the file, or died at it: hdfs debug recoverLease -path FILE ends that", later: true,
+		advice: "another client is writing the file, or died while writing: run hdfs debug recoverLease -path FILE", later: true,
 	},
 	"AlreadyBeingCreatedException": {later: true},
 	"RecoveryInProgressException":  {later: true},
 	"NotReplicatedYetException":    {later: true},
 	"LeaseExpiredException":        {later: true},
-	"UnknownHostException":         {advice: "check the host's name; a nameservice is known by HADOOP_CONF_DIR alone"},
+	"UnknownHostException":         {advice: "check the host's name; a nameservice needs HADOOP_CONF_DIR"},
 	"ConnectException":             {advice: deadAdvice, later: true},
 	"SocketTimeoutException":       {advice: deadAdvice, later: true},
 	"NoRouteToHostException":       {advice: deadAdvice, later: true},
-	"InvalidToken":                 {is: fs.ErrPermission, advice: "the delegation token is expired or of another cluster: get a new one by hdfs fetchdt"},
+	"InvalidToken":                 {is: fs.ErrPermission, advice: "the delegation token is expired or of another cluster: get a new one with hdfs fetchdt"},
 }
 
 const (
 	safeMode    = "SafeModeException"
-	quotaAdvice = "remove something there, or raise the quota: hdfs dfs -count -q DIR shows it, hdfs dfsadmin -setSpaceQuota and -setQuota change it"
-	deadAdvice  = "a data node does not answer: hdfs dfsadmin -report shows who is alive"
+	quotaAdvice = "remove files there, or raise the quota (hdfs dfs -count -q DIR; hdfs dfsadmin -setSpaceQuota and -setQuota)"
+	deadAdvice  = "a data node does not respond: check the live nodes with hdfs dfsadmin -report"
 )
 
 func (r *Refusal) meaning() meaning {
 	if m, ok := meanings[r.name()]; ok {
 		return m
 	}
-	// What has no exception of its own, by its words.
+	// Errors without an exception of their own are recognised by their text.
 	switch {
 	case strings.Contains(r.Message, "could only be written to") || strings.Contains(r.Message, "could only be replicated to"):
 		return meaning{advice: deadAdvice, later: true}
@@ -98,11 +98,11 @@ func (r *Refusal) meaning() meaning {
 	return meaning{}
 }
 
-// Is makes errors.Is know what an exception stands for.
+// Is implements errors.Is with the error for the exception.
 func (r *Refusal) Is(target error) bool { return r.meaning().is == target }
 
-// Transient reports whether another try may do better: connections break and
-// servers are restarted, while a permission stays.
+// Transient reports whether a retry may succeed: connections break and
+// servers are restarted, while a missing permission stays.
 func Transient(err error) bool {
 	if _, ok := errors.AsType[settled](err); ok {
 		return false
@@ -132,12 +132,12 @@ func Transient(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// settled is an error that is not to be followed by another try, though it may pass.
+// settled is an error that must not be retried, although it may be transient.
 type settled struct{ error }
 
 func (s settled) Unwrap() error { return s.error }
 
-// adviceFor returns what to do about an error.
+// adviceFor returns the remedy for an error.
 func adviceFor(err error) string {
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		if m := r.meaning(); m.advice != "" {
@@ -150,15 +150,15 @@ func adviceFor(err error) string {
 		}
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return "check the host's name; a nameservice is known by HADOOP_CONF_DIR alone"
+		return "check the host's name; a nameservice needs HADOOP_CONF_DIR"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "nobody listens there: is the server up, and is this its port?"
+		return "no process listens there: check that the server runs, and its port"
 	}
 	return ""
 }
 
-// plain are errors of Go's that get the advice of an exception.
+// plain maps errors of Go to exceptions with the same advice.
 var plain = []struct {
 	is        error
 	exception string

@@ -230,7 +230,7 @@ func TestAFileThatChangesIsNotReadOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.write(t, "file", "something else")
-	if _, err = r.Read(b); err == nil || !strings.Contains(err.Error(), "replaced it while it was read") {
+	if _, err = r.Read(b); err == nil || !strings.Contains(err.Error(), "replaced while it was read") {
 		t.Errorf("%v", err)
 	}
 	if err := r.Close(); err != nil {

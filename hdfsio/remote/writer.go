@@ -16,44 +16,44 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// Create starts a file that replaces name when it is committed, and finds out at
-// once whether that could be.
+// Create starts a file that replaces name when it is committed. It checks at
+// once that the file could be made.
 func (f *FS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	p, err := f.path("create", name)
 	if err != nil {
 		return nil, err
 	}
 	if p == "/" || strings.HasSuffix(name, "/") {
-		return nil, f.error("create", name, fmt.Errorf("it is the name of a folder: %w", fs.ErrInvalid))
+		return nil, f.error("create", name, fmt.Errorf("it is the name of a directory: %w", fs.ErrInvalid))
 	}
 	if err := f.persist(ctx, "create", name, func() error { return f.probe(p) }); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = &hdfsio.Error{Op: "create", Name: name, By: f.b.String(), Err: fs.ErrNotExist, Advice: "create its folder first: hdfs dfs -mkdir -p " + path.Dir(p)}
+			err = &hdfsio.Error{Op: "create", Name: name, By: f.b.String(), Err: fs.ErrNotExist, Advice: "create its directory first: hdfs dfs -mkdir -p " + path.Dir(p)}
 		}
 		return nil, err
 	}
 	spool, err := os.CreateTemp(f.cfg.Spool, "gvw-*")
 	if err != nil {
-		return nil, &hdfsio.Error{Op: "create", Name: name, Err: err, Advice: "what goes to another file system is kept on this machine first: TMPDIR must be a folder with space for it"}
+		return nil, &hdfsio.Error{Op: "create", Name: name, Err: err, Advice: "remote files are first written on this machine: set TMPDIR to a directory with enough space"}
 	}
-	// Without a name it goes when the process does, where the system allows that.
+	// Unlinked at once: where the system allows that, the space is freed with the process.
 	_ = os.Remove(spool.Name())
 	return &file{ctx: ctx, fs: f, name: name, path: p, spool: spool}, nil
 }
 
-// probe makes sure that a file can be made beside path. That its folder is there has
-// to be asked: some clients would make it.
+// probe checks that a file can be made beside path. It stats the directory, because some
+// clients would create a missing one.
 func (f *FS) probe(p string) error {
 	if _, err := f.b.Stat(path.Dir(p)); err != nil {
 		return err
 	}
 	if info, err := f.b.Stat(p); err == nil && info.Mode.IsDir() {
-		return fmt.Errorf("it is a folder: %w", fs.ErrInvalid)
+		return fmt.Errorf("it is a directory: %w", fs.ErrInvalid)
 	}
 	aside := f.aside(p)
 	err := f.b.Put(aside, strings.NewReader(""), f.cfg.Perm)
 	if r, ok := errors.AsType[*Refusal](err); ok && r.name() == safeMode {
-		return settled{err} // nothing is lost yet, and a person may have meant it
+		return settled{err} // no work is lost yet, and it may be deliberate
 	}
 	if err != nil {
 		return err
@@ -61,12 +61,12 @@ func (f *FS) probe(p string) error {
 	return f.leave(aside)
 }
 
-// compared is how many bytes holds compares at once.
+// compared is the number of bytes that holds compares at once.
 const compared = 64 << 10
 
-// file is a file under way, on this machine.
+// file is a file that is being written, in a temporary file on this machine.
 type file struct {
-	ctx   context.Context // of Create: it ends waits for another try
+	ctx   context.Context // of Create: it ends waits before retries
 	fs    *FS
 	name  string
 	path  string
@@ -83,16 +83,16 @@ func (w *file) Write(b []byte) (int, error) {
 	n, err := w.spool.Write(b)
 	w.size += int64(n)
 	if err != nil {
-		w.err = &hdfsio.Error{Op: "write", Name: w.name, Err: err, Advice: "it is kept on this machine until it is whole: free some space, or set TMPDIR to a folder that has some"}
+		w.err = &hdfsio.Error{Op: "write", Name: w.name, Err: err, Advice: "it is kept on this machine until it is complete: free some space, or set TMPDIR to a directory with enough"}
 		err = w.err
 	}
 	return n, err
 }
 
-// Commit puts the file in its place.
+// Commit copies the file to its final name, and replaces an existing file.
 func (w *file) Commit() error { return w.commit(true) }
 
-// CommitNew puts the file in its place unless something is there.
+// CommitNew copies the file to its final name, unless that exists.
 func (w *file) CommitNew() error { return w.commit(false) }
 
 func (w *file) commit(replace bool) error {
@@ -109,14 +109,14 @@ func (w *file) commit(replace bool) error {
 	return errors.Join(err, w.Abort())
 }
 
-// put writes the whole beside its place, under a fresh name at every try: a client
-// that died at one may still hold it.
+// put writes the file under a temporary name, a new one for each attempt: a client
+// that died during an attempt may still hold the lease on its name.
 func (w *file) put() (aside string, err error) {
 	err = w.fs.persist(w.ctx, "write", w.name, func() error {
 		aside = w.fs.aside(w.path)
 		err := w.putOnce(aside)
 		if err != nil {
-			_ = w.fs.leave(aside) // what cannot be removed has no name that anybody looks at
+			_ = w.fs.leave(aside) // a remaining file has a hidden name
 		}
 		return err
 	})
@@ -145,16 +145,16 @@ func (w *file) rename(aside string, replace bool) error {
 		if err == nil || tries == 1 {
 			return err
 		}
-		// The answer to an earlier try may have been lost. Only this file's rename makes
-		// its temporary name vanish, unless somebody cleans up, and then another file may
-		// have the name: the bytes decide.
+		// The response to an earlier attempt may have been lost. Only this file's rename makes
+		// its temporary name vanish, unless another process removes it. In that case another
+		// file may have the final name, so the contents decide.
 		if _, serr := w.fs.b.Stat(aside); errors.Is(serr, fs.ErrNotExist) && w.holds(w.path) {
 			return nil
 		}
 		return err
 	})
 	if err != nil {
-		_ = w.fs.leave(aside) // it begins with a dot, and nobody looks at it
+		_ = w.fs.leave(aside) // a remaining file has a hidden name
 		return err
 	}
 	w.fs.mu.Lock()
@@ -163,8 +163,8 @@ func (w *file) rename(aside string, replace bool) error {
 	return nil
 }
 
-// holds reports whether a file has the bytes that were written. One that cannot be read has
-// not: the next try decides.
+// holds reports whether a file has the bytes that were written. For a file that cannot be read
+// it reports false: the next attempt decides.
 func (w *file) holds(p string) bool {
 	info, err := w.fs.b.Stat(p)
 	if err != nil || !info.Mode.IsRegular() || info.Size != w.size {
@@ -189,7 +189,7 @@ func (w *file) holds(p string) bool {
 	return true
 }
 
-// Abort forgets what was written.
+// Abort discards the written data.
 func (w *file) Abort() error {
 	if w.ended {
 		return nil

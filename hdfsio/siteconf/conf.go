@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Limits: site files are some hundred kilobytes at most, and refer to each other in
-// a few steps.
+// Limits: site files have some hundred kilobytes at most, and include each other to a small
+// depth.
 const (
 	maxFile  = 16 << 20
 	maxDepth = 20
-	maxValue = 1 << 20 // bytes of a value with all that it refers to
-	maxRefs  = 1000    // references in it
+	maxValue = 1 << 20 // bytes of a value with all its references expanded
+	maxRefs  = 1000    // references in a value
 )
 
-// Conf is what the site files say. The zero value says nothing.
+// Conf has the properties of the site files. The zero value has none.
 type Conf struct {
-	// Dir is where they were; empty: none were read.
+	// Dir is the directory of the site files; empty: none were read.
 	Dir string
 
 	props  map[string]property
@@ -36,8 +36,8 @@ type property struct {
 	final bool
 }
 
-// Load reads the site files in a folder. lookup gives the value of environment
-// variables, which values may refer to; nil: there are none.
+// Load reads the site files in a directory. lookup returns the value of environment
+// variables, to which values may refer; nil: there are none.
 func Load(dir string, lookup func(name string) string) (*Conf, error) {
 	c := &Conf{Dir: dir, props: map[string]property{}, lookup: lookup}
 	found := 0
@@ -51,12 +51,12 @@ func Load(dir string, lookup func(name string) string) (*Conf, error) {
 		}
 	}
 	if len(errs) == 0 && found == 0 {
-		errs = append(errs, fmt.Errorf("%s: neither core-site.xml nor hdfs-site.xml is there: set HADOOP_CONF_DIR to the folder that has them", dir))
+		errs = append(errs, fmt.Errorf("%s has no core-site.xml or hdfs-site.xml: set HADOOP_CONF_DIR to their directory", dir))
 	}
 	return c, errors.Join(errs...)
 }
 
-// Set gives a property a value, as -D does for Hadoop's own programs.
+// Set sets a property, as -D does for Hadoop's own programs.
 func (c *Conf) Set(name, value string) {
 	if c.props == nil {
 		c.props = map[string]property{}
@@ -114,7 +114,7 @@ func (c *Conf) read(r io.Reader, dir string, depth int) error {
 			continue
 		}
 		if !inside {
-			return fmt.Errorf("it begins with <%s>, and should with <configuration>", start.Name.Local)
+			return fmt.Errorf("it begins with <%s>: want <configuration>", start.Name.Local)
 		}
 		var e element
 		if err := d.DecodeElement(&e, &start); err != nil {
@@ -148,7 +148,7 @@ func (c *Conf) take(e element, dir string, depth int) error {
 	return nil
 }
 
-// Get returns a property with what it refers to filled in; empty: it is not set.
+// Get returns a property with its references expanded; empty: it is not set.
 func (c *Conf) Get(name string) string {
 	e := expansion{conf: c, refs: maxRefs, bytes: maxValue}
 	return strings.TrimSpace(e.expand(c.raw(name), 0))
@@ -161,14 +161,14 @@ func (c *Conf) raw(name string) string {
 	return c.props[name].value
 }
 
-// expansion is the filling in of one value, which must end though values refer to
+// expansion is the expansion of one value. It is bounded, although values may refer to
 // themselves and to each other many times.
 type expansion struct {
 	conf        *Conf
-	refs, bytes int // that may still come
+	refs, bytes int // remaining limits
 }
 
-// expand fills in ${name}; what is not known, or too much, stays as it is written.
+// expand expands ${name}; unknown names, and references beyond the limits, stay unchanged.
 func (e *expansion) expand(value string, depth int) string {
 	var b strings.Builder
 	for {
@@ -212,7 +212,7 @@ func (c *Conf) reference(name string) (value string, known bool) {
 	return p.value, ok
 }
 
-// List returns a property's values, which commas separate.
+// List returns the values of a comma-separated property.
 func (c *Conf) List(name string) []string {
 	var all []string
 	for v := range strings.SplitSeq(c.Get(name), ",") {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package siteconf reads Hadoop's site files: which cluster is meant, where its
-// name nodes are, and how clients log in.
+// Package siteconf reads Hadoop's site files, which name the cluster, its
+// name nodes, and the login of clients.
 //
 //	c, err := siteconf.Load("/etc/hadoop/conf", nil)
 //	nodes, err := c.NameNodes("", siteconf.RPC)  // of fs.defaultFS
 //
-// core-site.xml and hdfs-site.xml are read in this order; what comes later
-// counts, unless what came before is final. A value's ${name} is another
-// property, or what the caller's lookup gives for ${env.NAME}. An xi:include of a
-// file beside is followed. A folder without either file is an error: a mistyped
-// HADOOP_CONF_DIR would otherwise be found out much later, as a host that is not
-// there. A zero Conf is that of a machine without Hadoop: only URLs that name
-// host and port can be resolved.
+// core-site.xml and hdfs-site.xml are read in this order. A later value replaces an
+// earlier one that is not final. ${name} in a value is another
+// property; ${env.NAME} is the result of the caller's lookup. An xi:include of a
+// file in the same directory is followed. A directory without either file is an error: a
+// mistyped HADOOP_CONF_DIR would otherwise appear only later, as an unknown host. The zero
+// Conf is for a machine without Hadoop: it resolves only URLs that name host and
+// port.
 package siteconf

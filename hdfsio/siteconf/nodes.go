@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Service is what a name node offers at an address.
+// Service is one of the services that a name node offers.
 type Service struct {
-	key  string // of the property that has the address
-	port string // where it is if nobody says
+	key  string // name of the property with the address
+	port string // default port
 	what string
 }
 
@@ -22,8 +22,8 @@ var (
 	HTTPS = Service{"https-address", "9871", "HTTPS"}
 )
 
-// Default returns what is left of fs.defaultFS behind hdfs://, the authority of names
-// that have none.
+// Default returns the part of fs.defaultFS after hdfs://, the authority of names
+// without one.
 func (c *Conf) Default() (authority string, err error) {
 	value := c.Get("fs.defaultFS")
 	if value == "" {
@@ -31,9 +31,9 @@ func (c *Conf) Default() (authority string, err error) {
 	}
 	switch authority, ok := strings.CutPrefix(value, "hdfs://"); {
 	case value == "":
-		return "", fmt.Errorf("no host is named, and %s does not set fs.defaultFS: write hdfs://HOST:PORT/PATH, or set HADOOP_CONF_DIR", c.where())
+		return "", fmt.Errorf("the name has no host, and %s does not set fs.defaultFS: write hdfs://HOST:PORT/PATH, or set HADOOP_CONF_DIR", c.where())
 	case !ok:
-		return "", fmt.Errorf("no host is named, and fs.defaultFS in %s is %s: write hdfs://HOST:PORT/PATH", c.where(), value)
+		return "", fmt.Errorf("the name has no host, and fs.defaultFS in %s is %s: write hdfs://HOST:PORT/PATH", c.where(), value)
 	default:
 		return strings.Trim(authority, "/"), nil
 	}
@@ -46,9 +46,9 @@ func (c *Conf) where() string {
 	return c.Dir
 }
 
-// NameNodes returns the addresses, host:port, of a service of the name nodes that an
-// hdfs:// URL's authority means: a nameservice, a host, or nothing for the default.
-// The one to try first comes first.
+// NameNodes returns the addresses, host:port, of a service of the name nodes for an
+// hdfs:// URL's authority: a nameservice, a host, or "" for the default.
+// The preferred one comes first.
 func (c *Conf) NameNodes(authority string, s Service) ([]string, error) {
 	if authority == "" {
 		var err error
@@ -92,8 +92,8 @@ func (c *Conf) ofService(service string, ids []string, s Service) ([]string, err
 	return all, nil
 }
 
-// beside returns a web service of the name node whose RPC is at host: what the site files
-// say of it if they speak of this one, with its host where they have a wildcard.
+// beside returns a web service of the name node whose RPC service is at host. It uses the
+// address in the site files if they describe this name node, with host instead of a wildcard.
 func (c *Conf) beside(authority, host string, s Service) string {
 	a := c.Get("dfs.namenode." + s.key + "." + authority)
 	if def, err := c.Default(); a == "" && err == nil && (def == authority || c.Get("dfs.namenode.rpc-address") == authority) {
@@ -109,7 +109,7 @@ func (c *Conf) beside(authority, host string, s Service) string {
 	return net.JoinHostPort(h, port)
 }
 
-// splitPort takes host:port apart; what has no port is a host.
+// splitPort splits host:port. An address without a port is a host.
 func splitPort(address string) (host, port string) {
 	if h, p, err := net.SplitHostPort(address); err == nil {
 		return h, p
@@ -125,16 +125,16 @@ func withPort(address, port string) string {
 	return net.JoinHostPort(h, p)
 }
 
-// Kerberos reports whether the cluster wants to know for sure who calls.
+// Kerberos reports whether the cluster requires authentication.
 func (c *Conf) Kerberos() bool {
 	return strings.EqualFold(c.Get("hadoop.security.authentication"), "kerberos")
 }
 
-// HTTPSOnly reports whether the web services speak TLS alone.
+// HTTPSOnly reports whether the web services only use TLS.
 func (c *Conf) HTTPSOnly() bool { return strings.EqualFold(c.Get("dfs.http.policy"), "HTTPS_ONLY") }
 
-// Web returns the addresses of the web services that a webhdfs:// URL's authority
-// means: those of a nameservice's name nodes, or what it says itself.
+// Web returns the addresses of the web services for a webhdfs:// URL's authority:
+// those of a nameservice's name nodes, or the authority itself.
 func (c *Conf) Web(authority string, s Service) ([]string, error) {
 	if authority == "" || len(c.List("dfs.ha.namenodes."+authority)) > 0 {
 		return c.NameNodes(authority, s)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package token reads the file in which Hadoop hands its delegation tokens to a task
-// (HADOOP_TOKEN_FILE_LOCATION), or hdfs fetchdt to a user.
+// Package token reads the file in which Hadoop passes delegation tokens to a task
+// (HADOOP_TOKEN_FILE_LOCATION), and which hdfs fetchdt writes.
 //
 //	tokens, err := token.Parse(file)
 //	t, err := token.For(tokens, "nn1.example.org:8020")
 //	query.Set("delegation", t.Encode())
 //
-// The file is, in Java's writable form, which is big-endian:
+// The file has Java's Writable format, which is big-endian:
 //
 //	offset  bytes  what
 //	0       4      "HDTS"
-//	4       1      0; version 1, protocol buffers, is not read: no Hadoop writes it unasked
+//	4       1      0; version 1, protocol buffers, is not supported: Hadoop writes it only on request
 //	5       vint   number of tokens; each:
 //	               text  alias, text being a vint and so many bytes
 //	               the token: text identifier, text password, text kind, text service
 //	               then secrets, which are of no use here
 //
-// A vint is one byte from -112 to 127; or -113-k, which says that k+1 bytes of a
-// number from 0 on follow.
+// A vint is one byte from -112 to 127; or -113-k, which means that k+1 bytes of a
+// non-negative number follow.
 package token
 
 import (
@@ -28,26 +28,26 @@ import (
 	"strings"
 )
 
-// Limits: a job has a handful of tokens of some hundred bytes.
+// Limits: a job has a few tokens of some hundred bytes.
 const (
 	maxTokens = 10_000
 	maxField  = 1 << 20
 )
 
-// Token is the right to act for somebody on a service.
+// Token is a delegation token: the permission to act for a user on a service.
 type Token struct {
 	Identifier, Password []byte
 	Kind                 string // HDFS_DELEGATION_TOKEN, …
 	Service              string // host:port, or ha-hdfs:NAMESERVICE
 }
 
-// Parse reads a token file.
+// Parse parses a token file.
 func Parse(b []byte) ([]Token, error) {
 	if len(b) < 5 || string(b[:4]) != "HDTS" {
-		return nil, errors.New("this is no file of Hadoop's tokens: it does not begin with HDTS")
+		return nil, errors.New("not a token file of Hadoop: it does not begin with HDTS")
 	}
 	if b[4] != 0 {
-		return nil, fmt.Errorf("this file of tokens has format %d, and only 0 is read: write it by hdfs fetchdt, or dtutil -format java", b[4])
+		return nil, fmt.Errorf("this token file has format %d: want 0; write it with hdfs fetchdt, or dtutil -format java", b[4])
 	}
 	d := decoder{b: b[5:]}
 	n := d.vint()
@@ -66,11 +66,11 @@ func Parse(b []byte) ([]Token, error) {
 	return tokens, d.err
 }
 
-// ofHDFS are the kinds of tokens that a name node takes.
+// ofHDFS are the kinds of tokens that a name node accepts.
 var ofHDFS = []string{"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"}
 
-// For picks the token for one of some services; a file with a single token of HDFS
-// is for the one cluster that there is, whatever its name.
+// For returns the token for one of some services. A file with a single HDFS token
+// is for the only cluster, whatever its name.
 func For(tokens []Token, services ...string) (Token, error) {
 	var of []Token
 	var names []string
@@ -91,14 +91,14 @@ func For(tokens []Token, services ...string) (Token, error) {
 	}
 	switch len(of) {
 	case 0:
-		return Token{}, errors.New("the file has no token for HDFS: get one by hdfs fetchdt FILE")
+		return Token{}, errors.New("the file has no token for HDFS: get one with hdfs fetchdt FILE")
 	case 1:
 		return of[0], nil
 	}
 	return Token{}, fmt.Errorf("none of the file's tokens is for %s: they are for %s", strings.Join(services, " or "), strings.Join(names, ", "))
 }
 
-// Encode returns the token as WebHDFS takes it.
+// Encode returns the token in the encoding of WebHDFS.
 func (t Token) Encode() string {
 	var b []byte
 	for _, field := range [][]byte{t.Identifier, t.Password, []byte(t.Kind), []byte(t.Service)} {
@@ -123,7 +123,7 @@ func appendVint(dst []byte, n int) []byte {
 	return dst
 }
 
-// decoder reads fields until one is wrong.
+// decoder decodes fields until an error.
 type decoder struct {
 	b   []byte
 	err error
@@ -131,7 +131,7 @@ type decoder struct {
 
 func (d *decoder) fail() {
 	if d.err == nil {
-		d.err = errors.New("the file of tokens is cut short or damaged")
+		d.err = errors.New("the token file is truncated or damaged")
 	}
 	d.b = nil
 }
@@ -148,7 +148,7 @@ func (d *decoder) vint() int {
 	}
 	size := -112 - int(first)
 	if size > 4 || size > len(d.b) {
-		d.fail() // a number below 0, or one that no length has
+		d.fail() // negative, or too large for a length
 		return 0
 	}
 	n := 0

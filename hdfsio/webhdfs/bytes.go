@@ -18,7 +18,7 @@ func (c *Client) Open(name string, offset int64) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if res.StatusCode < 300 {
-		return res.Body, nil // a gateway that has the bytes itself
+		return res.Body, nil // a gateway that serves the bytes itself
 	}
 	to, err := there(res)
 	if err != nil {
@@ -29,12 +29,12 @@ func (c *Client) Open(name string, offset int64) (io.ReadCloser, error) {
 	}
 	if res.StatusCode != http.StatusOK {
 		_ = res.Body.Close()
-		return nil, atNode(to, fmt.Errorf("HTTP status %s, and bytes were expected", res.Status))
+		return nil, atNode(to, fmt.Errorf("got HTTP status %s, want a redirect or data", res.Status))
 	}
 	return res.Body, nil
 }
 
-// Put makes a file of what r has.
+// Put makes a file from r.
 func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
 	q := c.query("CREATE", "overwrite", "true", "createparent", "false", "permission", strconv.FormatUint(uint64(perm.Perm()), 8))
 	res, err := c.ask(http.MethodPut, name, q)
@@ -48,31 +48,31 @@ func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
 	if res, err = c.one(http.MethodPut, to, r); err != nil {
 		return atNode(to, err)
 	}
-	defer func() { _ = res.Body.Close() }() // its status says all
+	defer func() { _ = res.Body.Close() }() // only its status is used
 	if res.StatusCode != http.StatusCreated {
-		return atNode(to, fmt.Errorf("HTTP status %s, and 201 was expected", res.Status))
+		return atNode(to, fmt.Errorf("got HTTP status %s, want 201", res.Status))
 	}
 	return nil
 }
 
-// there returns where a name node sends the caller for the bytes.
+// there returns the URL to which a name node redirects the caller for data.
 func there(res *http.Response) (string, error) {
-	defer func() { _ = res.Body.Close() }() // a redirect has none that is of use
+	defer func() { _ = res.Body.Close() }() // the body of a redirect is not used
 	to := res.Header.Get("Location")
 	if res.StatusCode < 300 || to == "" {
-		return "", fmt.Errorf("HTTP status %s without a data node to go to: is this a name node's HTTP port?", res.Status)
+		return "", fmt.Errorf("HTTP status %s without a redirect to a data node: check that this is a name node's HTTP port", res.Status)
 	}
 	u, err := res.Request.URL.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("the name node names %q as a data node, which is no address", to)
+		return "", fmt.Errorf("the name node redirects to %q, which is not a valid address", to)
 	}
 	if res.Request.URL.Scheme == "https" && u.Scheme != "https" {
-		return "", fmt.Errorf("the name node speaks TLS, and sends the caller to %s without it", u.Host)
+		return "", fmt.Errorf("the name node uses TLS, but redirects to %s without it", u.Host)
 	}
 	return u.String(), nil
 }
 
-// atNode tells which data node it was: its name may be one that only the cluster knows.
+// atNode adds the data node to an error: its name may be known only in the cluster.
 func atNode(to string, err error) error {
 	_, host, _ := strings.Cut(to, "://")
 	host, _, _ = strings.Cut(host, "/")

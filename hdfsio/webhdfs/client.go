@@ -18,42 +18,42 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// Config is where the name nodes are and who calls.
+// Config has the addresses of the name nodes and the user.
 type Config struct {
 	// Nodes are the name nodes' HTTP addresses, host:port. Required.
 	Nodes []string
-	// TLS says to speak https.
+	// TLS selects https.
 	TLS bool
-	// User is who calls, on a cluster that believes it. One that does not goes by Token.
+	// User is the user, on a cluster without authentication. Otherwise Token counts.
 	User string
-	// Token is a delegation token as token.Encode gives it; empty: there is none. A
-	// cluster that asks for no proof does not look at it.
+	// Token is a delegation token in the encoding of token.Encode; empty: none. A
+	// cluster without authentication ignores it.
 	Token string
 	// Roots are the authorities that TLS trusts; nil: the system's.
 	Roots *tls.Config
 }
 
-// Validate reports what is missing.
+// Validate reports all missing fields.
 func (c Config) Validate() error {
 	var errs []error
 	if len(c.Nodes) == 0 {
-		errs = append(errs, errors.New("webhdfs: no name node is given"))
+		errs = append(errs, errors.New("webhdfs: Nodes is empty"))
 	}
 	if c.User == "" && c.Token == "" {
-		errs = append(errs, errors.New("webhdfs: neither a user nor a token is given"))
+		errs = append(errs, errors.New("webhdfs: User and Token are both empty"))
 	}
 	if c.Roots != nil && !c.TLS {
-		errs = append(errs, errors.New("webhdfs: Roots without TLS would be ignored"))
+		errs = append(errs, errors.New("webhdfs: Roots needs TLS"))
 	}
 	return errors.Join(errs...)
 }
 
-// Limits on answers: a name node lists a folder of a million files in some hundred
-// megabytes, and says what is wrong in a few kilobytes.
+// Limits on responses: a name node lists a directory of a million files in some hundred
+// megabytes, and an error takes a few kilobytes.
 const (
 	maxAnswer  = 1 << 30
 	maxRefusal = 1 << 20
-	// A data node that is asked to write answers when all of it is on disk.
+	// A data node responds to a write when all data is on disk.
 	headerTimeout = 2 * time.Minute
 )
 
@@ -61,7 +61,7 @@ const (
 type Client struct {
 	cfg    Config
 	http   *http.Client
-	active atomic.Int64 // index of the name node that answered last
+	active atomic.Int64 // index of the name node that responded last
 }
 
 var (
@@ -84,25 +84,25 @@ func New(cfg Config) (*Client, error) {
 	}
 	return &Client{cfg: cfg, http: &http.Client{
 		Transport: t,
-		// Redirects are followed by hand: they lead from a name node to a data node,
-		// once, and bytes to write are sent there only.
+		// Redirects are followed explicitly: they lead from a name node to a data node,
+		// once, and data is sent only there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
 func (c *Client) String() string { return "webhdfs" }
 
-// Seeks is true: a data node begins where it is told.
+// Seeks returns true: a data node starts at any offset.
 func (c *Client) Seeks() bool { return true }
 
-// Close ends the connections that wait for another request.
+// Close closes the idle connections.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()
 	return nil
 }
 
-// ask asks the name nodes until one answers that is active. The caller closes the
-// answer, which is a success or a redirect.
+// ask sends a request to the name nodes until the active one responds. The caller closes the
+// response, which is a success or a redirect.
 func (c *Client) ask(method, path string, query url.Values) (*http.Response, error) {
 	n := len(c.cfg.Nodes)
 	first := int(c.active.Load())
@@ -122,11 +122,11 @@ func (c *Client) ask(method, path string, query url.Values) (*http.Response, err
 	if n == 1 {
 		return nil, errs[0]
 	}
-	return nil, fmt.Errorf("none of %d name nodes answers: %w", n, errors.Join(errs...))
+	return nil, fmt.Errorf("none of %d name nodes responds: %w", n, errors.Join(errs...))
 }
 
-// elsewhere reports whether another name node may do better: this one is on standby,
-// or not there.
+// elsewhere reports whether another name node may succeed: this one is on standby,
+// or unreachable.
 func elsewhere(err error) bool {
 	if r, ok := errors.AsType[*remote.Refusal](err); ok {
 		return strings.HasSuffix(r.Exception, "StandbyException")
@@ -135,8 +135,8 @@ func elsewhere(err error) bool {
 	return network
 }
 
-// url returns where a name node takes a request. Every element of the path is escaped, also
-// what Go would leave: a semicolon means something to Java's servers.
+// url returns the URL of a request to a name node. All special characters of the path are escaped,
+// also those that Go would leave: Java's servers interpret a semicolon.
 func (c *Client) url(node, name string, query url.Values) string {
 	scheme := "http"
 	if c.cfg.TLS {
@@ -149,7 +149,7 @@ func (c *Client) url(node, name string, query url.Values) string {
 	return scheme + "://" + node + "/webhdfs/v1" + strings.Join(elements, "/") + "?" + query.Encode()
 }
 
-// query begins the parameters of an operation.
+// query returns the parameters of an operation.
 func (c *Client) query(op string, more ...string) url.Values {
 	q := url.Values{"op": {op}}
 	if c.cfg.Token != "" {
@@ -180,6 +180,6 @@ func (c *Client) one(method, to string, body io.Reader) (*http.Response, error) 
 	if res.StatusCode < 400 {
 		return res, nil
 	}
-	defer func() { _ = res.Body.Close() }() // it has been read as far as it is of use
+	defer func() { _ = res.Body.Close() }() // the needed part has been read
 	return nil, refusal(res)
 }

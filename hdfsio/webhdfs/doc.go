@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package webhdfs speaks HDFS's protocol over HTTP, which every name node and data
+// Package webhdfs implements HDFS's protocol over HTTP, which every name node and data
 // node offers:
 //
 //	c, err := webhdfs.New(webhdfs.Config{Nodes: []string{"nn:9870"}, User: "ada"})
 //	fsys, err := remote.New(c, remote.Config{Prefix: "webhdfs://nn:9870", Host: host})
 //
-// A name node answers what concerns names, and sends who reads or writes bytes to a
-// data node by a redirect. Of several name nodes the one that is active answers, the
-// others refuse; the client finds it and stays with it.
+// A name node handles operations on names. For reads and writes it redirects the client to a
+// data node. Of several name nodes only the active one responds, the others refuse; the
+// client finds it and keeps using it.
 //
-// Who calls is said by a delegation token or, where the cluster asks for no proof, by
-// a user's name. Kerberos itself (SPNEGO) is not spoken: a token stands for it. TLS
-// trusts what the system trusts; SSL_CERT_FILE names other authorities.
+// A client identifies itself by a delegation token or, on a cluster without authentication, by
+// a user name. Kerberos itself (SPNEGO) is not supported: a token is used instead. TLS
+// trusts the system's authorities; SSL_CERT_FILE names others.
 //
-// The data nodes check what they read against its checksums; on the way TCP's, or
-// TLS's, have to do.
+// The data nodes check the data that they read against its checksums. In transit only the
+// checksums of TCP or TLS protect it.
 package webhdfs

@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// silent takes the token out of an error, which holds the URL.
+// silent removes the token from an error, which contains the URL.
 func (c *Client) silent(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		if u, perr := url.Parse(e.URL); perr == nil {
@@ -25,7 +25,7 @@ func (c *Client) silent(err error) error {
 	return err
 }
 
-// refusal is what an answer says is wrong.
+// refusal returns the error of a response.
 func refusal(res *http.Response) error {
 	var e struct {
 		RemoteException struct {
@@ -40,16 +40,16 @@ func refusal(res *http.Response) error {
 	}
 	switch res.StatusCode {
 	case http.StatusUnauthorized:
-		return &loginError{"it asks for Kerberos (HTTP status 401), and WebHDFS of gvw has no ticket: a delegation token stands for it (hdfs fetchdt FILE, HADOOP_TOKEN_FILE_LOCATION=FILE)"}
+		return &loginError{"it requires Kerberos (HTTP status 401), which gvw's WebHDFS client does not support: use a delegation token (hdfs fetchdt FILE, HADOOP_TOKEN_FILE_LOCATION=FILE)"}
 	case http.StatusNotFound:
-		return fmt.Errorf("HTTP status %s: is this a name node's HTTP port, and is dfs.webhdfs.enabled true?", res.Status)
+		return fmt.Errorf("HTTP status %s: check that this is a name node's HTTP port, and that dfs.webhdfs.enabled is true", res.Status)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return remote.Refuse("RetriableException", "HTTP status "+res.Status)
 	}
 	return fmt.Errorf("HTTP status %s", res.Status)
 }
 
-// loginError is for a server that does not know who calls.
+// loginError reports a server that does not accept the user's identity.
 type loginError struct{ text string }
 
 func (e *loginError) Error() string        { return e.text }

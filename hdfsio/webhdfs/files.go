@@ -18,7 +18,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// status is a file or folder as a name node describes it.
+// status is a file or directory as a name node describes it.
 type status struct {
 	PathSuffix       string `json:"pathSuffix"`
 	Type             string `json:"type"`
@@ -41,27 +41,27 @@ func (s status) info(name string) hdfsio.Info {
 	return hdfsio.Info{Name: name, Size: s.Length, Modified: time.UnixMilli(s.ModificationTime), Mode: mode}
 }
 
-// do asks a name node and decodes what it answers; nil: nothing of interest.
+// do sends a request to a name node and decodes the response into answer; nil: ignore it.
 func (c *Client) do(method, name string, query url.Values, answer any) error {
 	res, err := c.ask(method, name, query)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }() // what was asked for has been read
+	defer func() { _ = res.Body.Close() }() // the response has been read
 	if res.StatusCode >= 300 {
-		return fmt.Errorf("HTTP status %s, and an answer was expected", res.Status)
+		return fmt.Errorf("got HTTP status %s, want a response with a body", res.Status)
 	}
 	if answer == nil {
 		_, err = io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal))
 		return err
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(answer); err != nil {
-		return fmt.Errorf("the name node's answer cannot be read: %w", err)
+		return fmt.Errorf("cannot decode the name node's response: %w", err)
 	}
 	return nil
 }
 
-// Stat describes a file or folder.
+// Stat describes a file or directory.
 func (c *Client) Stat(name string) (hdfsio.Info, error) {
 	var a struct{ FileStatus status }
 	if err := c.do(http.MethodGet, name, c.query("GETFILESTATUS"), &a); err != nil {
@@ -70,7 +70,7 @@ func (c *Client) Stat(name string) (hdfsio.Info, error) {
 	return a.FileStatus.info(path.Base(name)), nil
 }
 
-// ReadDir describes what is in a folder.
+// ReadDir describes the files in a directory.
 func (c *Client) ReadDir(name string) ([]hdfsio.Info, error) {
 	var a struct {
 		FileStatuses struct{ FileStatus []status }
@@ -89,17 +89,17 @@ func (c *Client) ReadDir(name string) ([]hdfsio.Info, error) {
 	return infos, nil
 }
 
-// Mkdir makes a folder and its missing parents.
+// Mkdir makes a directory and its missing parents.
 func (c *Client) Mkdir(name string) error {
-	return c.yes(http.MethodPut, name, c.query("MKDIRS", "permission", "755"), errors.New("the name node did not make it, and does not say why"))
+	return c.yes(http.MethodPut, name, c.query("MKDIRS", "permission", "755"), errors.New("the name node did not make it, without a reason"))
 }
 
-// Remove removes a file or an empty folder.
+// Remove removes a file or an empty directory.
 func (c *Client) Remove(name string) error {
 	return c.yes(http.MethodDelete, name, c.query("DELETE", "recursive", "false"), &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist})
 }
 
-// yes does what a name node answers with true, and is no if it answers with false.
+// yes sends a request for which the name node returns a boolean, and returns no if that is false.
 func (c *Client) yes(method, name string, query url.Values, no error) error {
 	var a struct {
 		Boolean bool `json:"boolean"`
@@ -113,8 +113,8 @@ func (c *Client) yes(method, name string, query url.Values, no error) error {
 	return nil
 }
 
-// Rename gives a file another name. With an option, be it NONE, the name node says
-// what is wrong; without one it would answer false.
+// Rename renames a file. With an option, even NONE, the name node returns an error with
+// its reason; without one it would return false.
 func (c *Client) Rename(from, to string, replace bool) error {
 	option := "NONE"
 	if replace {
@@ -123,7 +123,7 @@ func (c *Client) Rename(from, to string, replace bool) error {
 	return c.do(http.MethodPut, from, c.query("RENAME", "destination", to, "renameoptions", option), nil)
 }
 
-// Blocks returns where the pieces of a file are.
+// Blocks returns the locations of a file's blocks.
 func (c *Client) Blocks(name string, size int64) ([]hdfsio.Block, error) {
 	var a struct {
 		BlockLocations struct {

@@ -70,8 +70,8 @@ func TestBrokenTransfersAreTriedAgain(t *testing.T) {
 	if string(got) != want[10:] {
 		t.Errorf("read %d bytes, want %d, or not the same ones", len(got), len(want)-10)
 	}
-	if n := strings.Count(log.String(), "trying again"); n != 5 {
-		t.Errorf("%d notices of another try, want 5:\n%s", n, log.String())
+	if n := strings.Count(log.String(), "retrying"); n != 5 {
+		t.Errorf("%d log lines about retries, want 5:\n%s", n, log.String())
 	}
 }
 
@@ -159,7 +159,7 @@ func TestTLS(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "name node") || !strings.Contains(err.Error(), "user") {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "Nodes") || !strings.Contains(err.Error(), "User") {
 		t.Errorf("%v does not name all faults", err)
 	}
 }

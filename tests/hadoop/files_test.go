@@ -223,7 +223,7 @@ func TestADeadWriterLeavesNothing(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(stderr.String(), "trying again") && ctx.Err() == nil {
+	for !strings.Contains(stderr.String(), "retrying") && ctx.Err() == nil {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if err := cmd.Process.Kill(); err != nil {
