@@ -136,9 +136,9 @@ var waits = map[string]wait{
 	"hdfsio: interruptible.Close lock":  {ends: local, why: "poll holds it, and Close has closed the pipe that ends poll"},
 	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system's limits and the context; those that want the lock need the count"},
 	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},
-	"hdfsio/webhdfs: Client.one dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes answers"},
-	"hdfsio/pipe: Client.run process":   {ends: deadline, by: "silent errSilent", shown: "moved nothing for %v"},
-	"hdfsio/pipe: reader.Read process":  {ends: deadline, by: "silent errSilent", shown: "moved nothing for %v"},
+	"hdfsio/webhdfs: Client.one dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes responds"},
+	"hdfsio/pipe: Client.run process":   {ends: deadline, by: "silent errSilent", shown: "transferred nothing for %v"},
+	"hdfsio/pipe: reader.Read process":  {ends: deadline, by: "silent errSilent", shown: "transferred nothing for %v"},
 	"hdfsio/pipe: reader.Close process": {ends: short, by: "WaitDelay"},
 
 	// Launchers and commands.
