@@ -51,7 +51,7 @@ func newEpoch(g *Group) *epoch {
 		Set:      link.Set{Rank: g.cfg.Rank, NoSum: g.cfg.NoChecksum, Log: g.cfg.Log},
 		Part:     g.cfg.Chunk,
 		Limits:   engine.Limits{Stall: g.cfg.Stall, MaxWait: g.cfg.MaxWait, Server: g.cfg.patience()},
-		Flight:   g.flight,
+		Recorder: g.recorder,
 		Segments: g.segments,
 		OnFail: func(f *engine.Failure) {
 			if !g.steps.Recovers() {
@@ -180,7 +180,7 @@ func (e *epoch) start(ctx context.Context) error {
 		en.Driver = d
 		if !w.Stream && w.Epoch != (protocol.Epoch{}) {
 			en.Away = g.member.ServerErr
-			en.OnUnmet = func(rank int, detail string) {
+			en.OnNotEntered = func(rank int, detail string) {
 				e.work.Go(func() {
 					g.member.Ask(e.quitting, rank, en.CallNumber(), protocol.EdgeStalls, detail)
 				})
@@ -326,5 +326,5 @@ func verdictOf(cause error) *engine.Failure {
 // strike lets a fault happen at a point of this rank's way. done ends what began
 // there: a slow rank's work takes longer.
 func (g *Group) strike(p fault.Point) (done func()) {
-	return g.engine.Suffer(fault.At(g.cfg.Rank, p))
+	return g.engine.Inject(fault.At(g.cfg.Rank, p))
 }

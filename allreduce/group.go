@@ -40,7 +40,7 @@ type Group struct {
 	records  records
 	steps    *recovery.Steps
 	pairs    pairs
-	flight   *engine.Flight // nil: nothing is recorded
+	recorder *engine.FlightRecorder // nil: nothing is recorded
 
 	mu      sync.Mutex
 	closed  bool
@@ -77,10 +77,10 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	var recording *engine.Flight
+	var recording *engine.FlightRecorder
 	if cfg.TraceDir != "" {
 		var err error
-		if recording, err = engine.NewFlight(cfg.TraceDir, cfg.Rank, cfg.Log); err != nil {
+		if recording, err = engine.NewFlightRecorder(cfg.TraceDir, cfg.Rank, cfg.Log); err != nil {
 			return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
 		}
 	}
@@ -91,13 +91,13 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 	return g, err
 }
 
-func join(ctx context.Context, cfg Config, recording *engine.Flight) (*Group, error) {
+func join(ctx context.Context, cfg Config, recording *engine.FlightRecorder) (*Group, error) {
 	g := newGroup(cfg)
 	checkpoint, err := g.steps.Newest(cfg.owner())
 	if err != nil {
 		return nil, err
 	}
-	g.flight, g.engine.Flight = recording, recording
+	g.recorder, g.engine.Recorder = recording, recording
 	_, err = g.register(ctx, client.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
 	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
@@ -312,7 +312,7 @@ func (g *Group) Close() error {
 	}
 	g.work.Wait()
 	g.steps.Wait()
-	g.flight.Close()
+	g.recorder.Close()
 	g.pinned.release()
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -53,7 +53,7 @@ func (g *Group) enlist(ctx context.Context) error {
 	}
 	member.Checkpoint(step)
 	if g.cfg.TraceDir != "" {
-		if g.flight, err = engine.NewFlight(g.cfg.TraceDir, rank, g.log); err != nil {
+		if g.recorder, err = engine.NewFlightRecorder(g.cfg.TraceDir, rank, g.log); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // After this handshake, each direction of a link is a sequence of frames, little-endian:
 //
 //	offset  size  field
-//	     0     1  type: 1 call, 2 data, 3 note, 4 fault, 5 offer, 6 turn, 7 lift
+//	     0     1  type: 1 call, 2 data, 3 progress, 4 fault, 5 ring offer,
+//	               6 ring switch, 7 upgrade to verbs
 //	     1     1  flags: bit 0: the checksum is present, bit 1: the tag is present
 //	     2     2  0
 //	     4     4  length of the payload in bytes
@@ -34,10 +35,10 @@ import (
 //   - call: the header of a collective that the sender has entered. The data frames that
 //     follow belong to it. The owner of the link defines its bytes.
 //   - data: one chunk of the vector, as package schedule cuts it.
-//   - note: the sender is alive and waits. The owner defines its bytes.
+//   - progress: the sender is alive and waits. The owner defines its bytes.
 //   - fault: the sender gives up, and why. The owner defines its bytes. No frame follows.
-//   - offer, turn: the upgrade to a shared-memory ring.
-//   - lift: the upgrade to a verbs stream.
+//   - ring offer, ring switch: the upgrade to a shared-memory ring (upgrade.go).
+//   - upgrade: the upgrade to a verbs stream (upgrade.go).
 //
 // A job with vw workers has no frames: there a connection carries the bytes of the vectors
 // and nothing else (package vwstream).
@@ -50,13 +51,13 @@ const (
 	TagFrameSize = LeadSize + auth.TagSize
 
 	// The types of frames.
-	FrameCall  = 1
-	FrameData  = 2
-	FrameNote  = 3
-	FrameFault = 4
-	FrameOffer = 5
-	FrameTurn  = 6
-	FrameLift  = 7
+	FrameCall       = 1
+	FrameData       = 2
+	FrameProgress   = 3
+	FrameFault      = 4
+	FrameRingOffer  = 5
+	FrameRingSwitch = 6
+	FrameUpgrade    = 7
 
 	// FlagSum is the flag of a frame with a checksum.
 	FlagSum = 1
@@ -65,19 +66,19 @@ const (
 
 	// MaxChunk is the limit of the payload of a data frame, in bytes. The limits of the other
 	// types follow.
-	MaxChunk = 16 << 20
-	MaxCall  = 168
-	MaxNote  = 16
-	MaxFault = 4756
-	MaxOffer = 32
-	MaxTurn  = 4
-	MaxLift  = 128
+	MaxChunk      = 16 << 20
+	MaxCall       = 168
+	MaxProgress   = 16
+	MaxFault      = 4756
+	MaxRingOffer  = 32
+	MaxRingSwitch = 4
+	MaxUpgrade    = 128
 )
 
 // limits are the limits of the payloads by the type of the frame.
 var limits = [...]uint32{
-	FrameCall: MaxCall, FrameData: MaxChunk, FrameNote: MaxNote, FrameFault: MaxFault,
-	FrameOffer: MaxOffer, FrameTurn: MaxTurn, FrameLift: MaxLift,
+	FrameCall: MaxCall, FrameData: MaxChunk, FrameProgress: MaxProgress, FrameFault: MaxFault,
+	FrameRingOffer: MaxRingOffer, FrameRingSwitch: MaxRingSwitch, FrameUpgrade: MaxUpgrade,
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

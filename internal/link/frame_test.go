@@ -10,7 +10,7 @@ import (
 // FuzzDecodeFrame decodes arbitrary headers: no bytes are a header with a checksum and also one with
 // a tag, and an accepted header is encoded to the same bytes.
 func FuzzDecodeFrame(f *testing.F) {
-	f.Add(AppendFrame(nil, FrameNote, make([]byte, MaxNote)))
+	f.Add(AppendFrame(nil, FrameProgress, make([]byte, MaxProgress)))
 	f.Add(AppendFrame(nil, FrameCall, make([]byte, MaxCall)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) < FrameSize {

@@ -10,8 +10,8 @@ type Handler interface {
 	// Call takes the payload of a call frame (lock). With Wait it is called again after the next
 	// Wake: the owner has not entered that call yet.
 	Call(payload []byte) (Verdict, error)
-	// Note takes the payload of a note frame (lock).
-	Note(payload []byte) error
+	// Progress takes the payload of a progress frame (lock).
+	Progress(payload []byte) error
 	// Fault takes the payload of a fault frame, and returns the failure that it describes.
 	Fault(payload []byte) error
 	// Expect returns the memory for a data frame of n bytes (lock). Wait: the data cannot be placed
@@ -29,7 +29,7 @@ type Handler interface {
 	Summed(sum uint32)
 	// Written notes that the chunk of the last Next has been written.
 	Written()
-	// Sign returns a frame without data that is due, a call or a note (lock). kind 0: there is none.
+	// Sign returns a frame without data that is due, a call or a progress frame (lock). kind 0: there is none.
 	Sign() (kind byte, payload []byte)
 
 	// SharesMemory reports whether this rank and the peer share memory (lock).

@@ -183,10 +183,10 @@ func (l *Link) finishFrame() (more, held bool, err error) {
 	switch in.frame.Kind {
 	case FrameFault:
 		return false, false, l.Handler.Fault(body)
-	case FrameNote:
+	case FrameProgress:
 		l.set.Mu.Lock()
 		defer l.set.Mu.Unlock()
-		return true, false, l.Handler.Note(body)
+		return true, false, l.Handler.Progress(body)
 	}
 	return true, false, l.hearUpgrade(in.frame.Kind, body)
 }

@@ -13,13 +13,13 @@ func TestEveryBitOfATaggedFrame(t *testing.T) {
 	key, said := (*auth.Secret)(nil).Epoch(auth.Scope{}), []byte("hello")
 	x := key.Exchange(said)
 	for kind, payload := range map[byte][]byte{
-		FrameCall:  []byte("a call"),
-		FrameData:  []byte("a part"),
-		FrameNote:  make([]byte, MaxNote),
-		FrameFault: []byte("a fault"),
-		FrameOffer: make([]byte, MaxOffer),
-		FrameTurn:  {1, 0, 0, 0},
-		FrameLift:  {2},
+		FrameCall:       []byte("a call"),
+		FrameData:       []byte("a part"),
+		FrameProgress:   make([]byte, MaxProgress),
+		FrameFault:      []byte("a fault"),
+		FrameRingOffer:  make([]byte, MaxRingOffer),
+		FrameRingSwitch: {1, 0, 0, 0},
+		FrameUpgrade:    {2},
 	} {
 		out := Tags{Out: x.Tags(auth.Client)}
 		good := out.AppendFrame(nil, kind, payload)

@@ -11,11 +11,11 @@ import (
 // Links are upgraded in two ways, with the same protocol (package upgrade).
 //
 // Between two ranks that share memory, the bytes of collectives that do not go through the segment
-// use a shared-memory ring. The lower rank makes it. The payload of its offer frame is where the
-// ring is. A turn frame is a switch (first byte 1) or a refusal (0). After a switch the
+// use a shared-memory ring. The lower rank makes it. The payload of its ring offer is where the
+// ring is. A ring switch is a switch (first byte 1) or a refusal (0). After a switch the
 // connection carries only wake-up bytes, of any value, and frames have checksums.
 //
-// Between two machines, bytes use verbs streams if all ranks have a device. In a lift frame the
+// Between two machines, bytes use verbs streams if all ranks have a device. In an upgrade frame the
 // first byte is the message. The payload of an offer follows. After the switch the
 // connection carries nothing, and its end shows that the peer is gone.
 
@@ -41,11 +41,11 @@ func (l *Link) composeRing() bool {
 	o := &l.outbox
 	switch o.Says, o.ring = msg, true; msg {
 	case upgrade.Offer:
-		o.Head = l.Tags.AppendFrame(o.Head, FrameOffer, l.ringOffer)
+		o.Head = l.Tags.AppendFrame(o.Head, FrameRingOffer, l.ringOffer)
 	case upgrade.Switch:
-		o.Head = l.Tags.AppendFrame(o.Head, FrameTurn, []byte{1, 0, 0, 0})
+		o.Head = l.Tags.AppendFrame(o.Head, FrameRingSwitch, []byte{1, 0, 0, 0})
 	default:
-		o.Head = l.Tags.AppendFrame(o.Head, FrameTurn, []byte{0, 0, 0, 0})
+		o.Head = l.Tags.AppendFrame(o.Head, FrameRingSwitch, []byte{0, 0, 0, 0})
 	}
 	return true
 }
@@ -60,7 +60,7 @@ func (l *Link) composeVerbs() bool {
 	if msg == upgrade.Offer {
 		body = append(body, l.Stream.Offer()...)
 	}
-	l.outbox.Head = l.Tags.AppendFrame(l.outbox.Head, FrameLift, body)
+	l.outbox.Head = l.Tags.AppendFrame(l.outbox.Head, FrameUpgrade, body)
 	l.outbox.Says = msg
 	return true
 }
@@ -84,13 +84,13 @@ func (l *Link) hearUpgrade(kind byte, body []byte) error {
 	l.set.Mu.Lock()
 	defer l.set.Mu.Unlock()
 	switch kind {
-	case FrameOffer:
-		if len(body) != MaxOffer {
-			return Corrupt("an offer of shared memory has %d bytes, want %d", len(body), MaxOffer)
+	case FrameRingOffer:
+		if len(body) != MaxRingOffer {
+			return Corrupt("an offer of shared memory has %d bytes, want %d", len(body), MaxRingOffer)
 		}
 		return l.hearRing(upgrade.Offer, body)
-	case FrameTurn:
-		if len(body) == MaxTurn && body[0] == 1 {
+	case FrameRingSwitch:
+		if len(body) == MaxRingSwitch && body[0] == 1 {
 			return l.hearRing(upgrade.Switch, nil)
 		}
 		return l.hearRing(upgrade.Refuse, nil)

@@ -27,13 +27,13 @@ const (
 	VerbGather        Verb = 9
 	VerbScatter       Verb = 10
 	VerbSendRecv      Verb = 11
-	VerbPairs         Verb = 12 // the senders and receivers of a VerbSendRecv, before it
+	VerbSendRecvArgs  Verb = 12 // the senders and receivers of a VerbSendRecv, before it
 )
 
 var verbNames = [...]string{
 	VerbAllReduce: "all-reduce", VerbBroadcast: "broadcast", VerbSizes: "all-gather", VerbRecords: "all-gather",
 	VerbBarrier: "barrier", VerbReduce: "reduce", VerbReduceScatter: "reduce-scatter", VerbAllGather: "all-gather",
-	VerbGather: "gather", VerbScatter: "scatter", VerbSendRecv: "send-receive", VerbPairs: "send-receive",
+	VerbGather: "gather", VerbScatter: "scatter", VerbSendRecv: "send-receive", VerbSendRecvArgs: "send-receive",
 }
 
 func (v Verb) String() string {
@@ -49,7 +49,7 @@ func (v Verb) reduces() bool {
 }
 
 // silent says that the vector is none, or each rank's own affair.
-func (v Verb) silent() bool { return v == VerbBarrier || v == VerbSendRecv || v == VerbPairs }
+func (v Verb) silent() bool { return v == VerbBarrier || v == VerbSendRecv || v == VerbSendRecvArgs }
 
 // CallID says which collective a rank has entered. Ranks send it to each other
 // before the first byte of the collective, so that two that disagree get an

@@ -7,7 +7,7 @@
 // incoming parts go. The links and their drivers are in package internal/link and below.
 //
 //	call.go, plans.go       a collective as all ranks must call it, and its schedule
-//	wire.go                 the payloads of notes and faults
+//	payloads.go             the payloads of progress and fault frames
 //	receive.go, send.go     what an edge does with the frames of its link
 //	stream.go               the same for vw's stream
 //	sums.go                 checksums of parts that are passed on unchanged

@@ -20,16 +20,16 @@ type Edge struct {
 	en *Engine
 
 	// Under the engine's lock.
-	sought  bool    // its link has been asked for
-	at      int     // its place among the peers of the collective's program; noPeer
-	gone    error   // stream: it ended between collectives
-	served  uint64  // stream: the last collective whose parts have all arrived
-	taken   int64   // stream: bytes of the collectives up to that one
-	entered uint64  // the newest collective in which the peer is known to be
-	begun   uint64  // the newest collective whose header has been composed
-	note    note    // the newest one of the peer
-	say     bool    // a header or a note is due
-	idle    idleFor // of the watchdog
+	sought  bool          // its link has been asked for
+	at      int           // its place among the peers of the collective's program; noPeer
+	gone    error         // stream: it ended between collectives
+	served  uint64        // stream: the last collective whose parts have all arrived
+	taken   int64         // stream: bytes of the collectives up to that one
+	entered uint64        // the newest collective in which the peer is known to be
+	begun   uint64        // the newest collective whose header has been composed
+	far     progressFrame // the newest one of the peer
+	due     bool          // a header or a progress frame is to be sent
+	idle    idleFor       // of the watchdog
 
 	// Of the goroutine that reads.
 	move  schedule.Move // what the part that arrives is for

@@ -23,19 +23,19 @@ import (
 // ([link.Handler]). The links' driver moves the bytes and knows no collective.
 type Engine struct {
 	link.Set
-	Part     int // bytes that travel at once
-	Limits   Limits
-	Flight   *Flight                       // nil: nothing is recorded
-	OnFail   func(*Failure)                // called once, after Failed is closed
-	Away     func() error                  // why the server is lost; nil: it is not, or none decides
-	OnUnmet  func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
-	Missing  func(rank int) string         // why the edge to a rank does not open; nil: not known
-	Reach    func(rank int)                // starts to open the edge to a rank, if that is this rank's part
-	Shared   *shm.Group                    // nil: the ranks share no memory
-	Segments shm.Segments
-	Peers    []string // addresses by rank; nil in a job with vw workers
-	dog      watchdog
-	Watchs   sync.WaitGroup // the watch
+	Part         int // bytes that travel at once
+	Limits       Limits
+	Recorder     *FlightRecorder               // nil: nothing is recorded
+	OnFail       func(*Failure)                // called once, after Failed is closed
+	Away         func() error                  // why the server is lost; nil: it is not, or none decides
+	OnNotEntered func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
+	Missing      func(rank int) string         // why the edge to a rank does not open; nil: not known
+	Reach        func(rank int)                // starts to open the edge to a rank, if that is this rank's part
+	Shared       *shm.Group                    // nil: the ranks share no memory
+	Segments     shm.Segments
+	Peers        []string // addresses by rank; nil in a job with vw workers
+	dog          watchdog
+	Watchs       sync.WaitGroup // the watch
 
 	// Under the lock of the set.
 	edges   map[int]*Edge // by the rank at the other end
@@ -142,7 +142,7 @@ func (en *Engine) edge(rank int) *Edge {
 // Run carries out one collective: prog over dst, with this rank's contribution
 // in src, which may be dst. It returns ErrStopped when the job fails.
 func (en *Engine) Run(ctx context.Context, id CallID, prog *schedule.Program, dst, src []byte) error {
-	defer en.Suffer(fault.At(en.Rank, fault.Op))()
+	defer en.Inject(fault.At(en.Rank, fault.Op))()
 	if !en.begin(id, prog, dst, src) {
 		return ErrStopped
 	}

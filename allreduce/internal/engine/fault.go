@@ -6,8 +6,8 @@ import (
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
-// Suffer does what a fault leaves to the owner of the connections.
-func (en *Engine) Suffer(act fault.Act) (done func()) {
+// Inject does what a fault leaves to the owner of the connections.
+func (en *Engine) Inject(act fault.Act) (done func()) {
 	switch act.Kind {
 	case fault.Drop:
 		en.Driver.Cut()

@@ -108,12 +108,12 @@ func (p *Plans) Gather(offsets []int) *schedule.Program {
 	return p.records
 }
 
-// PairUp is the program that brings the pairs of all ranks to all.
-func (p *Plans) PairUp() *schedule.Program {
+// SendRecvArgs is the program that brings the pairs of all ranks to all.
+func (p *Plans) SendRecvArgs() *schedule.Program {
 	if p.pairs == nil {
 		offsets := make([]int, p.tree.Size()+1)
 		for at := range offsets {
-			offsets[at] = 8 * PairWords * at
+			offsets[at] = 8 * SendRecvWords * at
 		}
 		p.pairs = p.named(schedule.TreeAllGatherV(p.tree, p.rank, offsets))
 	}

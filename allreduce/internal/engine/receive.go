@@ -44,14 +44,14 @@ func (e *Edge) Call(theirs []byte) (link.Verdict, error) {
 	return link.Take, nil
 }
 
-// Note stores the peer's note, under the lock.
-func (e *Edge) Note(payload []byte) error {
-	n, err := decodeNote(payload)
+// Progress stores the peer's progress frame, under the lock.
+func (e *Edge) Progress(payload []byte) error {
+	n, err := decodeProgress(payload)
 	if err != nil {
 		return &link.CorruptError{Err: err}
 	}
 	e.entered = max(e.entered, n.seq)
-	e.note = n
+	e.far = n
 	return nil
 }
 

@@ -62,11 +62,11 @@ func (e *Edge) Written() {
 }
 
 // Sign returns a sign of life, if one is due: the header of the collective, and when the
-// peer has entered it, a note. It is called under the lock.
+// peer has entered it, a progress frame. It is called under the lock.
 func (e *Edge) Sign() (kind byte, payload []byte) {
 	en := e.en
-	due := e.say && en.Active
-	e.say = false
+	due := e.due && en.Active
+	e.due = false
 	switch {
 	case !due:
 	case e.begun != en.Call.Id.Seq:
@@ -74,7 +74,7 @@ func (e *Edge) Sign() (kind byte, payload []byte) {
 		return link.FrameCall, en.Call.wire
 	case e.entered >= en.Call.Id.Seq:
 		_, far := en.WaitsFor()
-		return link.FrameNote, far.appendTo(nil)
+		return link.FrameProgress, far.appendTo(nil)
 	}
 	return 0, nil
 }

@@ -21,7 +21,7 @@ var _ shm.Owner = (*Engine)(nil)
 // ReduceShared is Run for an all-reduce in shared memory. The edges carry nothing, but they are
 // watched as ever: they show when a rank is lost, or makes another call.
 func (en *Engine) ReduceShared(ctx context.Context, id CallID, t shm.Task) error {
-	defer en.Suffer(fault.At(en.Rank, fault.Op))()
+	defer en.Inject(fault.At(en.Rank, fault.Op))()
 	s := en.Shared
 	if !s.Enter() {
 		return ErrStopped

@@ -21,7 +21,7 @@ const (
 type watchdog struct {
 	seq   uint64    // the collective
 	began time.Time // when it began
-	noted time.Time // when neighbours were told last
+	told  time.Time // when progress frames were sent last
 	said  time.Time // when the log was
 	asked time.Time // when the server was asked about a rank that does not enter
 	moved uint64    // how far the ranks have come in a segment
@@ -38,7 +38,7 @@ type watchdog struct {
 //
 // So that a rank which waits for others is not taken for a dead one, ranks
 // that wait tell their neighbours that they live: first, with the collective's
-// header, that they have entered it, then by notes, which also carry
+// header, that they have entered it, then by progress frames, which also carry
 // whom they wait for along the tree.
 func (en *Engine) Watch(stop <-chan struct{}) {
 	own := clock.Clock{Tick: min(WatchTick, en.Limits.Stall/4)}
@@ -57,14 +57,14 @@ func (en *Engine) Watch(stop <-chan struct{}) {
 			f := en.Look(now, own.Tick)
 			if f != nil {
 				en.Fail(f, nil)
-				en.Flight.dump(f.Reason())
+				en.Recorder.dump(f.Reason())
 				return
 			}
-			if rank, detail := en.unmet(now); rank >= 0 {
-				en.OnUnmet(rank, detail+en.unopened(rank))
+			if rank, detail := en.notEntered(now); rank >= 0 {
+				en.OnNotEntered(rank, detail+en.unopened(rank))
 			}
 			if why := en.dumpDue(); why != "" {
-				en.Flight.dump(why)
+				en.Recorder.dump(why)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 		// A collective that has begun since the look before began at most a tick ago, unless
 		// this process was paused since.
 		d.began = now.Add(-min(max(0, time.Since(c.Started)), tick))
-		d.seq, d.noted, d.said = c.Id.Seq, now, d.began
+		d.seq, d.told, d.said = c.Id.Seq, now, d.began
 		d.moved, d.since = 0, d.began
 		for _, e := range c.edges {
 			in, out := e.Counts()
@@ -156,7 +156,7 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 		en.Log.Info(d.dump)
 	}
 	if !en.Stream {
-		en.tell(now)
+		en.sendProgress(now)
 	}
 	return nil
 }
@@ -169,15 +169,15 @@ func (en *Engine) dumpDue() (why string) {
 	return why
 }
 
-// unmet is a rank that has kept this one waiting for Stall without having entered the
+// notEntered is a rank that has kept this one waiting for Stall without having entered the
 // collective, as far as is known here; negative: there is none, or it was told lately. It
 // may be at work; or it is in the collective, and nothing that it sends arrives. From
 // the heartbeats of both the server can tell.
-func (en *Engine) unmet(now time.Time) (rank int, detail string) {
+func (en *Engine) notEntered(now time.Time) (rank int, detail string) {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	c := &en.Call
-	if !en.Active || en.Stopped() || en.Stream || en.OnUnmet == nil || en.dog.seq != c.Id.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
+	if !en.Active || en.Stopped() || en.Stream || en.OnNotEntered == nil || en.dog.seq != c.Id.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
 		return -1, ""
 	}
 	for _, e := range c.edges {
@@ -246,8 +246,8 @@ func (en *Engine) entered(e *Edge) bool {
 // WaitsFor is the end of the chain that this rank waits for, as far as it is
 // known: of the neighbours that whose bytes this rank needs first, or whom that one
 // waits for.
-func (en *Engine) WaitsFor() (first *Edge, far note) {
-	far = note{seq: en.Call.Id.Seq, Rank: link.UnknownRank}
+func (en *Engine) WaitsFor() (first *Edge, far progressFrame) {
+	far = progressFrame{seq: en.Call.Id.Seq, Rank: link.UnknownRank}
 	if en.Call.shared {
 		if en.Ending {
 			return nil, far // the segment may be gone, and heartbeats ask until the next epoch is there
@@ -272,8 +272,8 @@ func (en *Engine) WaitsFor() (first *Edge, far note) {
 	if first == nil {
 		return nil, far
 	}
-	if first.note.seq == far.seq && first.note.Rank >= 0 && int(first.note.Rank) != en.Rank {
-		return first, first.note
+	if first.far.seq == far.seq && first.far.Rank >= 0 && int(first.far.Rank) != en.Rank {
+		return first, first.far
 	}
 	far.Rank, far.entered = int32(first.Rank), en.entered(first)
 	return first, far
@@ -302,16 +302,16 @@ func (en *Engine) waitText() string {
 	return text
 }
 
-// tell lets the neighbours know that this rank is in the collective: each of
-// them once, by its header, and from time to time by a note. Under the lock.
-func (en *Engine) tell(now time.Time) {
-	due := now.Sub(en.dog.noted) >= en.Limits.Stall/4
+// sendProgress lets the neighbours know that this rank is in the collective: each of
+// them once, by its header, and from time to time by a progress frame. Under the lock.
+func (en *Engine) sendProgress(now time.Time) {
+	due := now.Sub(en.dog.told) >= en.Limits.Stall/4
 	if due {
-		en.dog.noted = now
+		en.dog.told = now
 	}
 	for _, e := range en.open {
 		if e.begun < en.Call.Id.Seq || due {
-			e.say = true
+			e.due = true
 			e.Wake()
 		}
 	}
@@ -323,7 +323,7 @@ func (en *Engine) Announce() {
 	defer en.Mu.Unlock()
 	for _, e := range en.open {
 		if en.Active && e.begun < en.Call.Id.Seq {
-			e.say = true
+			e.due = true
 			e.Wake()
 		}
 	}

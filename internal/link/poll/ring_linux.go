@@ -26,7 +26,7 @@ func (r ringCarrier) Offer() ([]byte, error) {
 	return appendWhere(nil, seg.Location()), r.c.putRing(seg, true)
 }
 
-// Accept opens the segment of an offer of link.MaxOffer bytes.
+// Accept opens the segment of an offer of link.MaxRingOffer bytes.
 func (r ringCarrier) Accept(offer []byte) error {
 	seg, err := r.c.d.segments.Open(decodeWhere(offer))
 	if err != nil {

@@ -13,28 +13,28 @@ import (
 // Nobody stands for no rank in SendRecv.
 const Nobody = schedule.None
 
-// Pair is what one rank says in SendRecv, as it crosses the wire.
-type Pair struct {
+// SendRecv is what one rank says in SendRecv, as it crosses the wire.
+type SendRecv struct {
 	To, From        int64 // ranks; -1: none
 	Out, In         int64 // elements
 	OutKind, InKind int64
 }
 
-// PairWords is how many numbers a pair is.
-const PairWords = 6
+// SendRecvWords is how many numbers a pair is.
+const SendRecvWords = 6
 
 // Put writes the pair to the first pairWords numbers of b.
-func (p *Pair) Put(b []int64) {
+func (p *SendRecv) Put(b []int64) {
 	b[0], b[1], b[2], b[3], b[4], b[5] = p.To, p.From, p.Out, p.In, p.OutKind, p.InKind
 }
 
-// PairOf reads what Put has written.
-func PairOf(b []int64) Pair {
-	return Pair{To: b[0], From: b[1], Out: b[2], In: b[3], OutKind: b[4], InKind: b[5]}
+// DecodeSendRecv reads what Put has written.
+func DecodeSendRecv(b []int64) SendRecv {
+	return SendRecv{To: b[0], From: b[1], Out: b[2], In: b[3], OutKind: b[4], InKind: b[5]}
 }
 
 // String is what a message says of a rank's call.
-func (p Pair) String() string {
+func (p SendRecv) String() string {
 	say := func(word string, rank, n, kind int64) string {
 		if rank == Nobody {
 			return word + " no rank"
@@ -44,8 +44,8 @@ func (p Pair) String() string {
 	return say("to", p.To, p.Out, p.OutKind) + "; " + say("from", p.From, p.In, p.InKind)
 }
 
-// Unpaired is the failure that two ranks do not send and receive the same.
-func (en *Engine) Unpaired(a, b int, words []int64, live members.Set) *Failure {
+// SendRecvMismatch is the failure that two ranks do not send and receive the same.
+func (en *Engine) SendRecvMismatch(a, b int, words []int64, live members.Set) *Failure {
 	f := &Failure{Code: faultMismatch, By: a, Rank: b, Host: en.hostOf(b)}
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
@@ -53,7 +53,7 @@ func (en *Engine) Unpaired(a, b int, words []int64, live members.Set) *Failure {
 		id := en.Call.Id
 		id.Verb = VerbSendRecv
 		if at := live.Position(rank); at >= 0 {
-			id.Name = PairOf(words[PairWords*at:]).String()
+			id.Name = DecodeSendRecv(words[SendRecvWords*at:]).String()
 		}
 		f.calls[i] = id
 	}

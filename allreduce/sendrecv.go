@@ -38,7 +38,7 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 	if g.Size() == 1 {
 		return nil
 	}
-	own := engine.Pair{To: int64(to), From: int64(from)}
+	own := engine.SendRecv{To: int64(to), From: int64(from)}
 	c := collective{verb: engine.VerbSendRecv, v: Vec([]byte(nil)).Named(src.name), root: noRoot, from: from, to: to}
 	if from != Nobody {
 		c.dst, own.In, own.InKind = dst.bytes(), int64(dst.n), int64(dst.kind)
@@ -46,7 +46,7 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 	if to != Nobody {
 		c.src, own.Out, own.OutKind = src.bytes(), int64(src.n), int64(src.kind)
 	}
-	if err := g.pairUp(ctx, own, c.v); err != nil {
+	if err := g.exchangeArgs(ctx, own, c.v); err != nil {
 		return err
 	}
 	return g.carry(ctx, c)
@@ -57,35 +57,35 @@ type pairs struct {
 	words []int64 // of all ranks, by position
 }
 
-// PairUp tells all ranks what this one sends and receives, and hears it of them.
-func (g *Group) pairUp(ctx context.Context, own engine.Pair, name Vector) error {
+// SendRecvArgs tells all ranks what this one sends and receives, and hears it of them.
+func (g *Group) exchangeArgs(ctx context.Context, own engine.SendRecv, name Vector) error {
 	p := &g.pairs
-	if n := engine.PairWords * g.Size(); len(p.words) != n {
+	if n := engine.SendRecvWords * g.Size(); len(p.words) != n {
 		p.words = make([]int64, n)
 	}
-	own.Put(p.words[engine.PairWords*g.live.Position(g.cfg.Rank):])
+	own.Put(p.words[engine.SendRecvWords*g.live.Position(g.cfg.Rank):])
 	b := Vec(p.words).bytes()
-	id := g.call(collective{verb: engine.VerbPairs, v: name, root: noRoot}, 0)
-	if err := g.run(ctx, id, g.plans.PairUp(), b, b); err != nil {
+	id := g.call(collective{verb: engine.VerbSendRecvArgs, v: name, root: noRoot}, 0)
+	if err := g.run(ctx, id, g.plans.SendRecvArgs(), b, b); err != nil {
 		return err
 	}
 	a, other, ok := disagree(p.words, g.live)
 	if !ok {
 		return nil
 	}
-	g.engine.Fail(g.engine.Unpaired(a, other, p.words, g.live), nil)
+	g.engine.Fail(g.engine.SendRecvMismatch(a, other, p.words, g.live), nil)
 	return g.failed(ctx)
 }
 
 // disagree finds the first two ranks of which one sends what the other does not
 // receive, the same on all ranks. A rank that is meant by one alone is the second.
 func disagree(words []int64, live members.Set) (a, b int, found bool) {
-	at := func(r int64) (engine.Pair, bool) {
+	at := func(r int64) (engine.SendRecv, bool) {
 		position := live.Position(int(r))
 		if position < 0 {
-			return engine.Pair{}, false
+			return engine.SendRecv{}, false
 		}
-		return engine.PairOf(words[engine.PairWords*position:]), true
+		return engine.DecodeSendRecv(words[engine.SendRecvWords*position:]), true
 	}
 	for _, rank := range live {
 		r := int64(rank)

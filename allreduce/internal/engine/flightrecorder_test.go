@@ -13,9 +13,9 @@ import (
 // of one process share the recorder.
 func TestFlightsAreFew(t *testing.T) {
 	dir := t.TempDir()
-	var fs [2]*Flight
+	var fs [2]*FlightRecorder
 	for i := range fs {
-		f, err := NewFlight(dir, i, slog.New(slog.DiscardHandler))
+		f, err := NewFlightRecorder(dir, i, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestFlightsAreFew(t *testing.T) {
 // A file system that hangs under TraceDir holds up neither the watch of the
 // deadlines nor the end of the group.
 func TestHungTraceDirHoldsNothingUp(t *testing.T) {
-	f, err := NewFlight(t.TempDir(), 3, slog.New(slog.DiscardHandler))
+	f, err := NewFlightRecorder(t.TempDir(), 3, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

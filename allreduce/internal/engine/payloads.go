@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The payloads of call, note and fault frames (package link), little-endian. A CallID is the payload
+// The payloads of call, progress and fault frames (package link), little-endian. A CallID is the payload
 // of a call frame.
 const (
 	_ = uint(link.MaxCall - callMax) // the limits of package link are these sizes
@@ -21,21 +21,21 @@ const (
 	_ = uint(faultMax - link.MaxFault)
 )
 
-// note tells a neighbour that the sender is in the collective and waits. It is
-// sent only to neighbours that have entered it too.
+// progressFrame is the payload of a progress frame: the sender is in the collective and waits. It is
+// sent only to neighbours that have entered the collective, too.
 //
 //	offset  size  field
 //	     0     8  number of the collective
 //	     8     4  the rank that the sender waits for, -1: none
 //	    12     1  1: that rank has entered the collective
 //	    13     3  0
-type note struct {
+type progressFrame struct {
 	seq     uint64
 	Rank    int32
 	entered bool
 }
 
-func (n note) appendTo(dst []byte) []byte {
+func (n progressFrame) appendTo(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, n.seq)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(n.Rank))
 	if n.entered {
@@ -44,12 +44,12 @@ func (n note) appendTo(dst []byte) []byte {
 	return append(dst, 0, 0, 0, 0)
 }
 
-func decodeNote(b []byte) (note, error) {
-	if len(b) != link.MaxNote {
-		return note{}, fmt.Errorf("a note has %d bytes, want %d", len(b), link.MaxNote)
+func decodeProgress(b []byte) (progressFrame, error) {
+	if len(b) != link.MaxProgress {
+		return progressFrame{}, fmt.Errorf("a progress frame has %d bytes, want %d", len(b), link.MaxProgress)
 	}
 	le := binary.LittleEndian
-	return note{seq: le.Uint64(b), Rank: int32(le.Uint32(b[8:])), entered: b[12] == 1}, nil
+	return progressFrame{seq: le.Uint64(b), Rank: int32(le.Uint32(b[8:])), entered: b[12] == 1}, nil
 }
 
 // faultCode is the kind of a failure. Its numbers are part of the protocol.

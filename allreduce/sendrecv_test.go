@@ -100,13 +100,13 @@ func TestSendRecvDisagreement(t *testing.T) {
 
 // What a rank says of itself may be anything.
 func TestDisagreeOfNonsense(t *testing.T) {
-	words := make([]int64, 2*engine.PairWords)
-	(&engine.Pair{To: 7, From: Nobody, Out: -1, OutKind: 99}).Put(words)
-	(&engine.Pair{To: Nobody, From: Nobody}).Put(words[engine.PairWords:])
+	words := make([]int64, 2*engine.SendRecvWords)
+	(&engine.SendRecv{To: 7, From: Nobody, Out: -1, OutKind: 99}).Put(words)
+	(&engine.SendRecv{To: Nobody, From: Nobody}).Put(words[engine.SendRecvWords:])
 	if a, b, ok := disagree(words, members.All(2)); !ok || a != 0 || b != 7 {
 		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
 	}
-	if got := fmt.Sprint(engine.PairOf(words)); got != "to rank 7: -1 kind 99; from no rank" {
+	if got := fmt.Sprint(engine.DecodeSendRecv(words)); got != "to rank 7: -1 kind 99; from no rank" {
 		t.Errorf("got %q", got)
 	}
 }

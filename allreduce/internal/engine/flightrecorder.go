@@ -23,9 +23,9 @@ const (
 	flightBytes = 16 << 20
 )
 
-// Flight keeps the last seconds of what this process does, and writes them to a file when
+// FlightRecorder keeps the last seconds of what this process does, and writes them to a file when
 // a rank stalls: the goroutines that ran, and what each of the others waited for.
-type Flight struct {
+type FlightRecorder struct {
 	dir  string
 	rank int
 	log  *slog.Logger
@@ -49,8 +49,8 @@ var recorder struct {
 	fr    *trace.FlightRecorder
 }
 
-// NewFlight starts to record, for dumps to dir.
-func NewFlight(dir string, rank int, log *slog.Logger) (*Flight, error) {
+// NewFlightRecorder starts to record, for dumps to dir.
+func NewFlightRecorder(dir string, rank int, log *slog.Logger) (*FlightRecorder, error) {
 	switch at, err := os.Stat(dir); {
 	case err != nil:
 		return nil, fmt.Errorf("TraceDir: %w", err)
@@ -67,12 +67,12 @@ func NewFlight(dir string, rank int, log *slog.Logger) (*Flight, error) {
 		recorder.fr = fr
 	}
 	recorder.users++
-	return &Flight{dir: dir, rank: rank, log: log, write: writeTrace, within: traceWithin}, nil
+	return &FlightRecorder{dir: dir, rank: rank, log: log, write: writeTrace, within: traceWithin}, nil
 }
 
 // Close waits for traces that are being written, for a while, and ends the recording
 // when the last group does so. A nil flight records nothing.
-func (f *Flight) Close() {
+func (f *FlightRecorder) Close() {
 	if f == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (f *Flight) Close() {
 // dump takes a trace and writes it beside the caller, which watches the deadlines: the
 // folder's file system may hang. The log has the file's name. why is what this rank
 // waits for.
-func (f *Flight) dump(why string) {
+func (f *FlightRecorder) dump(why string) {
 	if f == nil {
 		return
 	}

@@ -147,14 +147,14 @@ func FuzzDecodeFailure(f *testing.F) {
 
 // FuzzDecodeNote decodes arbitrary payloads: an accepted one is encoded to the same values.
 func FuzzDecodeNote(f *testing.F) {
-	f.Add(note{seq: 1, Rank: 2, entered: true}.appendTo(nil))
+	f.Add(progressFrame{seq: 1, Rank: 2, entered: true}.appendTo(nil))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := decodeNote(b)
+		n, err := decodeProgress(b)
 		if err != nil {
 			return
 		}
-		if again, err := decodeNote(n.appendTo(nil)); err != nil || again != n {
+		if again, err := decodeProgress(n.appendTo(nil)); err != nil || again != n {
 			t.Errorf("% x: got %+v, then %+v, %v", b, n, again, err)
 		}
 	})
