@@ -43,15 +43,15 @@ type Steps struct {
 
 	mu        sync.Mutex
 	completed client.Point
-	sealed    protocol.Epoch // the epoch that is over for this rank
-	worked    bool           // the contribution to the next step is ready
-	begun     bool           // the next exchange has begun: the results of the last step may be gone
-	done      uint64         // steps of a job that does not recover
-	reading   time.Duration  // the first work, which reads the shard; 0: not done
-	took      time.Duration  // the newest work
-	invalid   bool           // the machine is reading a state, or has read one that the server does not know of
-	arrived   client.Point   // with invalid: the step whose state was read as a whole; zero: none
-	pause     *pause         // nil: the runner waits for nothing outside the collectives
+	sealed    []protocol.Epoch // the epochs that are over for this rank, since it entered the current one
+	worked    bool             // the contribution to the next step is ready
+	begun     bool             // the next exchange has begun: the results of the last step may be gone
+	done      uint64           // steps of a job that does not recover
+	reading   time.Duration    // the first work, which reads the shard; 0: not done
+	took      time.Duration    // the newest work
+	invalid   bool             // the machine is reading a state, or has read one that the server does not know of
+	arrived   client.Point     // with invalid: the step whose state was read as a whole; zero: none
+	pause     *pause           // nil: the runner waits for nothing outside the collectives
 }
 
 var _ client.StepTracker = (*Steps)(nil)
@@ -91,7 +91,9 @@ func (s *Steps) Position() client.Position {
 // Seal seals an epoch: a step that is not completed yet is not completed in it. It returns Position.
 func (s *Steps) Seal(e protocol.Epoch) client.Position {
 	s.mu.Lock()
-	s.sealed = e
+	if !slices.Contains(s.sealed, e) {
+		s.sealed = append(s.sealed, e) // several epochs may end before an exchange returns
+	}
 	s.mu.Unlock()
 	return s.Position()
 }
@@ -104,10 +106,8 @@ func (s *Steps) Begin(w *client.Wiring) {
 	s.acks.begin(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case w.Ending:
-		s.sealed = protocol.Epoch{}
-	case s.Recovers() && w.Missing == nil && w.Resume.Step > 0:
+	s.sealed = slices.DeleteFunc(s.sealed, func(e protocol.Epoch) bool { return w.Ending || e != w.Epoch })
+	if !w.Ending && s.Recovers() && w.Missing == nil && w.Resume.Step > 0 {
 		s.completed = w.Resume
 	}
 }
@@ -119,7 +119,7 @@ func (s *Steps) Missing() *client.Missing { return s.missing }
 func (s *Steps) complete(at client.Point, in protocol.Epoch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sealed == in {
+	if slices.Contains(s.sealed, in) {
 		return false
 	}
 	s.completed, s.worked, s.begun, s.invalid = at, false, false, false
