@@ -30,47 +30,23 @@ type audit struct {
 	example *feature.Example // the one at hand, where classes are predicted
 }
 
-// auditItem is a feature as it is shown, in audit.line.
-type auditItem struct {
-	lo, hi int
-	size   float32 // |weight·value|
-}
-
-// newAudit returns nil where names are of no use.
-func newAudit(c *Config, sums bool) *audit {
-	if !c.named() {
-		return nil
-	}
+// newAudit returns one that shows features on out (nil: nowhere), and keeps their names if
+// names says so. sums says that weights have adaptive sums, which are shown, too.
+func newAudit(out io.Writer, names, sums bool) *audit {
 	a := &audit{sums: sums}
-	if c.Output.Audit != nil {
-		a.out = bufio.NewWriterSize(c.Output.Audit, 1<<16)
+	if out != nil {
+		a.out = bufio.NewWriterSize(out, 1<<16)
 	}
-	if c.Model.InvertHash != "" {
+	if names {
 		a.names = make(map[uint32]string)
 	}
 	return a
 }
 
-// named reports whether features need their names.
-func (c *Config) named() bool { return c.Output.Audit != nil || c.Model.InvertHash != "" }
-
-// validateNames reports where names cannot be had.
-func (c *Config) validateNames(fault func(option, format string, args ...any)) {
-	if !c.named() {
-		return
-	}
-	option := "--audit"
-	if c.Output.Audit == nil {
-		option = "--invert_hash"
-	}
-	switch {
-	case c.Data.Cache != "" && c.Model.InvertHash != "":
-		fault("--invert_hash", "a cache has no names: leave it out; several passes then read the text again")
-	case c.Cluster.Join != nil:
-		fault(option, "a rank knows the names of its own share only: train first, then show the model in one process (-t -i MODEL)")
-	case (c.Batch.BFGS || c.Hybrid != nil) && !c.TestOnly:
-		fault(option, "it follows SGD from example to example: train first, then show the model (-t -i MODEL)")
-	}
+// auditItem is a feature as it is shown, in audit.line.
+type auditItem struct {
+	lo, hi int
+	size   float32 // |weight·value|
 }
 
 // weighted is a learner whose weights can be looked at.

@@ -140,3 +140,15 @@ func (r *runner) startT() float64 {
 	}
 	return float64(r.rule.InitialT)
 }
+
+// followBanner adds vw's lines on the family, and returns the learner's name.
+func (r *runner) followBanner(b *banner) string {
+	c := &r.cfg
+	name := followerNames[c.FTRL.Rule]
+	alpha, beta := c.ftrlNumbers()
+	b.addf("Enabling FTRL based optimization")
+	b.addf("Algorithm used: %s", name)
+	b.addf("ftrl_alpha = %.6g", alpha)
+	b.addf("ftrl_beta = %.6g", beta)
+	return c.followerLearner()
+}

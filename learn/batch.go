@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/vector"
 )
 
 // batch is the machine of passes of a batch solver (L-BFGS, CG). A step is one
@@ -20,19 +21,11 @@ import (
 // adds the sums of all ranks; its commit hands them to the solver, which takes
 // the same decision on every rank.
 type batch struct {
-	read    *reader
-	tally   *tally
-	job     *job
-	console *console
-	models  models
-
-	config solverConfig
+	batchConfig
 	solver batchSolver
 	acc    summation
-	keeps  *regularizers // what the output regularisers are made of, but for the outcome; nil: none are asked for
 
-	passes int  // that the solver may take
-	short  bool // there are too few of them to begin anew
+	short bool // there are too few of them to begin anew
 
 	part *optim.Sums // over this rank's examples
 	sums *optim.Sums // over those of all; the same, but where the state is kept
@@ -47,7 +40,36 @@ type batch struct {
 	got solverState // of a state that is being read
 }
 
-var _ stage = (*batch)(nil)
+// batchConfig is what a stage of a batch solver works with.
+type batchConfig struct {
+	read    *reader
+	tally   *Tally
+	job     *Job
+	console *console
+	models  models
+
+	config solverConfig
+	passes int           // that the solver may take
+	keeps  *regularizers // what the output regularisers are made of, but for the outcome; nil: none are asked for
+}
+
+// newBatch returns the machine of a solver that starts at the weights w, which it changes.
+func newBatch(c batchConfig, w []float32) (*batch, error) {
+	if i := vector.FirstWild(w); i >= 0 {
+		return nil, c.read.divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
+			c.config.name(), w[i], i))
+	}
+	solver, err := c.config.solver(w, c.passes)
+	if err != nil {
+		return nil, err
+	}
+	c.console.table.Next = math.Inf(1) // no rows of progress: the trace takes their place
+	return &batch{
+		batchConfig: c, solver: solver,
+		acc:     summation{read: c.read, tally: c.tally, semantics: c.config.semantics},
+		hessian: c.keeps != nil && c.keeps.hessian,
+	}, nil
+}
 
 // Next names the next step.
 func (m *batch) Next() (string, bool) {
@@ -260,4 +282,31 @@ func (m *batch) shrink() (void bool, err error) {
 	}
 	m.solver, err = m.config.solver(m.solver.Weights(), m.passes)
 	return true, err
+}
+
+// noRegularizer is printed by vw 9 when the passes end before training has converged.
+const noRegularizer = "Maximum number of passes reached. \n" +
+	"Regular model file has been created. Output feature regularizer file is created only when the convergence is reached. " +
+	"Try increasing the number of passes for convergence\n"
+
+// regularizers returns the output regularisers of a run that ends with the weights w. It
+// returns nil where vw 9 writes the model instead: unless training has converged before
+// the last pass.
+func (m *batch) regularizers(w []float32) *regularizers {
+	r := *m.keeps
+	r.header, r.weights = m.models.header(false), w
+	if r.mixes { // vw cannot read it with --bfgs
+		r.header.Options = append(r.header.Options, model.Option{Name: "conjugate_gradient"})
+	}
+	if r.hessian {
+		if r.diagonal = m.final; r.diagonal == nil { // the holdout loss stopped it before that pass
+			r.diagonal = m.solver.InPlace().Diagonal
+		}
+		return &r
+	}
+	if status := m.solver.Status(); m.stop || m.short || status == optim.PassLimit || m.solver.Row().Pass >= m.passes {
+		return nil
+	}
+	r.precond, r.ranks = m.solver.InPlace().Diagonal, float32(m.job.size())
+	return &r
 }

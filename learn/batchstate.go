@@ -93,7 +93,7 @@ func (m *batch) shared(c *snapshot.Coder) {
 	c.Flag("Hessian at the end to come", &m.hessian)
 	c.Flag("stopped early", &m.stop)
 	c.Flag("too few passes left", &m.short)
-	c.Number("passes left", &m.passes, maxCount)
+	c.Number("passes left", &m.passes, snapshot.MaxCount)
 	n := len(m.solver.Weights())
 	for _, v := range []*[]float32{&m.best, &m.final} {
 		there := *v != nil
@@ -177,7 +177,7 @@ func codeHead(c *snapshot.Coder, h *descent.Head) {
 	c.Number("next pass of the solver", &next, int(optim.Curvature))
 	c.Number("status of the solver", &status, int(optim.PassLimit))
 	h.Next, h.Status = optim.Kind(next), optim.Status(status)
-	c.Number("passes of the solver", &h.Pass, maxCount)
+	c.Number("passes of the solver", &h.Pass, snapshot.MaxCount)
 	for _, v := range []*float64{&h.Weight, &h.Loss, &h.Step} {
 		c.F64("numbers of the solver", v)
 	}
@@ -187,7 +187,7 @@ func codeHead(c *snapshot.Coder, h *descent.Head) {
 // codeRow is a row of the trace.
 func codeRow(c *snapshot.Coder, r *optim.Row) {
 	kind, move := int(r.Kind), int(r.Move)
-	c.Number("pass of the trace", &r.Pass, maxCount)
+	c.Number("pass of the trace", &r.Pass, snapshot.MaxCount)
 	c.Number("kind of the trace", &kind, int(optim.Curvature))
 	c.Number("move of the trace", &move, int(optim.Revise))
 	r.Kind, r.Move = optim.Kind(kind), optim.Move(move)

@@ -17,20 +17,36 @@ import (
 // learners is, and books what it has predicted.
 type chooser struct {
 	read  *reader
-	tally *tally
+	tally *Tally
 	audit *audit // nil: nobody looks
 
-	learner       *oaa.Learner
-	table         weighted // of all classes
-	labels        classLabels
-	probabilities bool // predictions are the probabilities of all classes
-	scores        bool // predictions are the scores of all classes
-	linked        bool // scores are shown through the link
-	sampled       bool // not all classes learn from an example that is not theirs
+	learner *oaa.Learner
+	table   weighted // of all classes
+	labels  classLabels
+	chooserConfig
 
 	sums  classLoss // of this rank
 	probs []float32 // of the example at hand
 }
+
+// chooserConfig is what is predicted.
+type chooserConfig struct {
+	probabilities bool // predictions are the probabilities of all classes
+	scores        bool // predictions are the scores of all classes
+	linked        bool // scores are shown through the link
+	sampled       bool // not all classes learn from an example that is not theirs
+}
+
+// newChooser returns a chooser with the learners of a table.
+func newChooser(c *onlineConfig, what chooserConfig, learner *oaa.Learner, table weighted, labels classLabels) *chooser {
+	learner.Fixed = c.tally.fixed // labels are -1 and 1, as the learners see them
+	return &chooser{
+		read: c.read, tally: c.tally, audit: c.audit, learner: learner, table: table, labels: labels, chooserConfig: what,
+	}
+}
+
+// fromZero reports whether labels count from 0.
+func (m *chooser) fromZero() bool { return m.labels.first == 0 }
 
 // classLoss sums the log-losses of --probabilities.
 type classLoss struct{ trained, held float64 }
@@ -77,7 +93,7 @@ func (m *chooser) process(b *feature.Batch, ex *feature.Example, held bool) erro
 		}
 		if k := m.learner.Wild(); k >= 0 {
 			what := fmt.Sprintf("the score of class %s is no finite number", m.labels.text(k))
-			if err := m.read.diverged(t.passes+1, b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
+			if err := diverged(m.read, t.passes+1, b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
 				return err
 			}
 		}

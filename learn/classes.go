@@ -4,6 +4,7 @@ package learn
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
@@ -25,6 +26,17 @@ type classes struct {
 	total  classLoss       // over all ranks
 	gone   goneSums        // of lost ranks
 	vector []float64       // what ranks add up
+}
+
+// newClasses returns the machine of the learners of classes.
+func newClasses(c onlineConfig, learners *sgd.Classes, chooser *chooser) *classes {
+	m := &classes{
+		online: *newOnline(c, learners.Whole), learners: learners, chooser: chooser,
+		loaded: slices.Clone(learners.Sums()), all: make([]sgd.ClassSums, len(learners.Sums())),
+	}
+	m.also, m.made = m.shareSums, m.model
+	m.judge, m.use = chooser.judge, learners.Use
+	return m
 }
 
 // Work predicts every example of the shard, and learns from it.

@@ -34,11 +34,11 @@ func (l *classLabels) class(label float32) int {
 // decide looks at a label that is about to be learned. As in vw the first label
 // 0 says that labels count from 0, the first label k that they count from 1. On
 // a cluster ranks could decide differently, so there they count from 1.
-// examples counts those that have been learned from before.
-func (l *classLabels) decide(label float32, examples uint64) error {
+// learned is the number of examples that have been learned from before.
+func (l *classLabels) decide(label float32, learned uint64) error {
 	switch {
 	case label == 0 && !l.decided && l.cluster:
-		return &DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of --oaa %d: on a cluster they count from 1 unless told otherwise: give --indexing 0", l.k)}
+		return &dataError{Name: "label 0", Text: fmt.Sprintf("of the labels of --oaa %d: on a cluster they count from 1 unless told otherwise: give --indexing 0", l.k)}
 	case label == 0 && !l.decided:
 		l.first, l.decided = 0, true
 		l.log.Info("label 0 found: labels count from 0 from here on (--indexing 0)")
@@ -51,7 +51,7 @@ func (l *classLabels) decide(label float32, examples uint64) error {
 	if c := l.class(label); (c < 0 || c >= l.k) && !l.warned && l.names == nil { // the parser warns of names
 		l.warned = true
 		l.log.Warn(fmt.Sprintf("label %g is none of %d to %d: every class learns that it is not its own (further ones are not shown)",
-			label, l.first, l.first+l.k-1), "example", examples+1)
+			label, l.first, l.first+l.k-1), "example", learned+1)
 	}
 	return nil
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// ClassWeight is the weight of a label.
-type ClassWeight struct{ Label, Weight float32 }
+// classWeight is the weight of a label.
+type classWeight struct{ Label, Weight float32 }
 
 // classWeights multiply the importance of the examples that are learned from (vw's
 // --classweight).
-type classWeights []ClassWeight
+type classWeights []classWeight
 
 // reweigh gives an example the weight of its class, which is the label without its
 // fraction, as in vw.

@@ -38,13 +38,10 @@ type Input struct {
 }
 
 // Output is a file that appears under its final name only when it is whole.
-type Output interface {
-	io.Writer
-	// Commit makes the file durable under its final name.
-	Commit() error
-	// Abort removes what was written. After Commit it does nothing.
-	Abort() error
-}
+type Output = file
+
+// ClassWeight is the weight of a label.
+type ClassWeight = classWeight
 
 // Config configures a run: the data, the learner, and the files that it leaves. The zero
 // value of each field has the meaning that its comment gives. [Config.Validate] reports the faults of all

@@ -11,8 +11,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
-	"github.com/gvw-project/gvw/model"
-	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
 // course is a whole training as one machine of one stage or, in the hybrid, two:
@@ -23,8 +21,8 @@ import (
 // commit, the results after each exchange. So it does not matter what this rank
 // does while it is written.
 type course struct {
-	job    *job
-	tally  *tally
+	job    *Job
+	tally  *Tally
 	files  *predictionFiles
 	origin origin
 	log    *slog.Logger
@@ -46,14 +44,6 @@ type course struct {
 	state   snapshot.Parcel // where the job recovers: what the next step starts from
 	results snapshot.Parcel // likewise: of the step completed last
 	known   bool            // results are there
-}
-
-// outcome is what a stage ends with.
-type outcome struct {
-	model        *model.Regressor
-	regularizers *regularizers // nil: none
-	logLoss      float64       // of --oaa --probabilities; NaN: none
-	followed     ftrl.Sums     // of a learner of the FTRL family
 }
 
 // stage is a machine whose state and results can be told. Its arrays are in one
@@ -81,7 +71,13 @@ type stage interface {
 	outcomeArrays() []snapshot.Array
 }
 
-var _ allreduce.Shrinker = (*course)(nil)
+var (
+	_ stage = (*online)(nil)
+	_ stage = (*classes)(nil)
+	_ stage = (*batch)(nil)
+
+	_ allreduce.Shrinker = (*course)(nil)
+)
 
 func (c *course) begin(first stage) *course {
 	c.job.own = c.own

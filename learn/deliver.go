@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -195,4 +197,50 @@ func (r *runner) safe(err error, digest [32]byte) bool {
 	}
 	in, err := keep.Open(owesModel, digest)
 	return err == nil && in.Close() == nil
+}
+
+// writeExtraMetrics writes the JSON of --extra_metrics in vw's words and order. vw ends
+// it without a newline.
+func (r *runner) writeExtraMetrics(w io.Writer) error {
+	text := fmt.Sprintf(`{"total_log_calls":%d,"extra_metrics":{"total_learn_calls":%d,"total_predict_calls":%d}`,
+		r.console.hold.warnings.Load(), r.tally.calls.learn, r.tally.calls.predict)
+	if c := &r.cfg; c.FTRL.Rule != ftrl.None {
+		alpha, beta := c.ftrlNumbers()
+		text += fmt.Sprintf(`,"%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
+			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.outcome.followed.Norm)), jsonFloat(float32(r.outcome.followed.TotalWeight)), followerNames[c.FTRL.Rule])
+	}
+	_, err := io.WriteString(w, text+"}")
+	return err
+}
+
+// jsonFloat is x as vw writes it: with the digits of a float64, and always a fraction.
+func jsonFloat(x float32) string {
+	if v := float64(x); math.IsInf(v, 0) || math.IsNaN(v) {
+		return "null"
+	}
+	text := strconv.FormatFloat(float64(x), 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// writeRegularizer and writeRegularizerText write the output regularisers. A run that has
+// none, such as one of SGD, writes its model there, as vw does.
+func (r *runner) writeRegularizer(w io.Writer) ([32]byte, error) {
+	if r.outcome.regularizers == nil {
+		return model.WriteDigest(w, r.outcome.model)
+	}
+	return digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.outcome.regularizers.file(1)) })(w)
+}
+
+func (r *runner) writeRegularizerText(w io.Writer) ([32]byte, error) {
+	if r.outcome.regularizers == nil {
+		return r.writeReadable(w)
+	}
+	nth := 1
+	if c := &r.cfg; c.Reg.Output+c.Model.Final != "" {
+		nth = 2
+	}
+	return digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.outcome.regularizers.file(nth)) })(w)
 }

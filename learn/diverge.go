@@ -29,7 +29,7 @@ func wrong(ex *feature.Example, raw, l float32) string {
 // there, the weight of each feature being where place says. pass counts from 1. It is nil if the
 // example's own values are not finite: those are no fault of the training, and
 // change nothing.
-func (r *reader) diverged(pass int, b *feature.Batch, ex *feature.Example, what string, learner weighted, place func(uint32) uint32) error {
+func diverged(r *reader, pass int, b *feature.Batch, ex *feature.Example, what string, learner weighted, place func(uint32) uint32) error {
 	weights, stride := learner.Weights(), learner.Stride()
 	worst, most := -1, float32(-1)
 	for _, f := range b.FeaturesOf(ex) {
@@ -61,7 +61,7 @@ func (r *reader) diverged(pass int, b *feature.Batch, ex *feature.Example, what 
 	if r.shuffled {
 		which = "an example" // whose number is not kept
 	}
-	return &DataError{Name: r.name, Text: fmt.Sprintf(
+	return &dataError{Name: r.name, Text: fmt.Sprintf(
 		"pass %d, %s%s: %s%s: the training diverged: give a lower --learning_rate, or look for labels and values out of range",
 		pass, which, tag, what, weight)}
 }

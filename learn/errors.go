@@ -22,23 +22,11 @@ func usage(option, format string, args ...any) error {
 	return &UsageError{Option: option, Text: fmt.Sprintf(format, args...)}
 }
 
-// OriginError says that a state comes from other data than this rank has read, or from
-// another model to start from.
-type OriginError struct {
-	Rank      int
-	Then, Now string
-}
-
-func (e *OriginError) Error() string {
-	return fmt.Sprintf("rank %d: the state to go on from was made from %s, and this rank has %s: give the same data, shared out in the same way (-d, --shard), and the same -i, or leave --resume out",
-		e.Rank, e.Then, e.Now)
-}
-
-// DataError is a fault in what was read: a model that another program wrote,
-// say, or no examples at all.
-type DataError struct {
-	Name string // the file
-	Text string
-}
-
-func (e *DataError) Error() string { return e.Name + ": " + e.Text }
+type (
+	// DataError is a fault in what was read: a model that another program wrote, or no
+	// examples at all.
+	DataError = dataError
+	// OriginError says that a state comes from other data than this rank has read, or from
+	// another model to start from.
+	OriginError = originError
+)

@@ -17,19 +17,12 @@ import (
 // leader is the machine of passes of the FTRL family. It is for one process: an
 // exchange has nothing but the record.
 type leader struct {
-	read      *reader
-	tally     *tally
-	job       *job
-	models    models
+	onlineConfig
 	processor processor
 
-	learner  *ftrl.Learner
-	initialT float32
-	base     carried // sums of the loaded model
-	bare     bool    // the model has no resume state
-	passes   int     // to do
-	done     int
-	stop     bool // the holdout loss no longer improves
+	learner *ftrl.Learner
+	done    int
+	stop    bool // the holdout loss no longer improves
 
 	process visit
 	judge   judge // of the validation set
@@ -41,6 +34,24 @@ type leader struct {
 }
 
 var _ allreduce.Machine = (*leader)(nil)
+
+// newLeader returns the machine of a learner. chooser chooses between its classes; nil:
+// labels are simple.
+func newLeader(c onlineConfig, learner *ftrl.Learner, chooser *chooser) *leader {
+	m := &leader{onlineConfig: c, processor: newProcessor(&c), learner: learner, chooser: chooser}
+	if chooser != nil {
+		m.process, m.judge = chooser.process, chooser.judge
+		if c.audit != nil {
+			learner.Watch = chooser.watch
+		}
+		return m
+	}
+	m.process, m.judge = m.processSingle, c.tally.judgeBy(m.predict)
+	if c.audit != nil {
+		learner.Watch = func(_ int, p float32) { c.audit.used = p }
+	}
+	return m
+}
 
 // Next names the next step.
 func (m *leader) Next() (string, bool) {
@@ -98,17 +109,17 @@ func (m *leader) Commit() error {
 
 // model is the model as it is.
 func (m *leader) model() *model.Regressor {
-	reg := &model.Regressor{Header: m.models.header(!m.bare), Weights: m.view()}
+	reg := &model.Regressor{Header: m.models.header(!m.bare), Weights: followerView(m.learner)}
 	if !m.bare {
-		reg.Resume = m.models.resume(m.initialT)
+		reg.Resume = m.models.resume(m.rule.InitialT)
 		reg.Resume.Contraction = 1
 	}
 	return reg
 }
 
-// view shows model the floats that a file keeps of each weight.
-func (m *leader) view() model.View {
-	return model.View{Data: m.learner.Weights(), Stride: m.learner.Stride(), Slots: m.learner.Slots()}
+// followerView shows model the floats that a file keeps of each weight.
+func followerView(l *ftrl.Learner) model.View {
+	return model.View{Data: l.Weights(), Stride: l.Stride(), Slots: l.Slots()}
 }
 
 // finish ends training with its model.

@@ -12,9 +12,9 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// job is this rank's part in its job: the group, which ranks there are, and the records
+// Job is this rank's part in its job: the group, which ranks there are, and the records
 // that they have sent.
-type job struct {
+type Job struct {
 	group *allreduce.Group
 	ranks      // whose records they are
 	late  bool // the job has been started without this rank
@@ -39,7 +39,7 @@ type job struct {
 
 // ready tells the group what this rank has read, once: the job is wired when
 // all ranks have done the work of their first step.
-func (j *job) ready(ctx context.Context) error {
+func (j *Job) ready(ctx context.Context) error {
 	if j.wired {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (j *job) ready(ctx context.Context) error {
 
 // share gathers the records of all ranks into j.all. In a job with vw workers there is no
 // such call, and a rank keeps to its own sums.
-func (j *job) share(ctx context.Context, own record) error {
+func (j *Job) share(ctx context.Context, own record) error {
 	j.alone = own
 	if j.total == 1 || j.group.Stream() {
 		j.all = own
@@ -71,7 +71,7 @@ func (j *job) share(ctx context.Context, own record) error {
 }
 
 // records are those of all ranks, as the last exchange left them.
-func (j *job) records(c *snapshot.Coder) {
+func (j *Job) records(c *snapshot.Coder) {
 	if !j.keep && !c.Reading { // nobody has gathered the only one
 		j.gathered = append(j.gathered[:0], j.encode(j.alone))
 	}
@@ -90,7 +90,7 @@ func (j *job) records(c *snapshot.Coder) {
 
 // encode is a record as it is sent, with what its rank's place needs where the
 // state is to be taken over.
-func (j *job) encode(r record) []byte {
+func (j *Job) encode(r record) []byte {
 	w := snapshot.Coder{B: r.appendTo(j.buf[:0])}
 	if j.keep || j.total == 1 {
 		j.own(&w)
@@ -100,7 +100,7 @@ func (j *job) encode(r record) []byte {
 }
 
 // adopt puts this rank where its record says it was, and returns the record.
-func (j *job) adopt() (*record, error) {
+func (j *Job) adopt() (*record, error) {
 	if err := j.merge(); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (j *job) adopt() (*record, error) {
 
 // gather brings the records of all ranks to all. One that is too long for a call
 // comes in pieces; all ranks have records of one length.
-func (j *job) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, error)) error {
+func (j *Job) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, error)) error {
 	var err error
 	if len(own) <= allreduce.MaxRecord {
 		j.gathered, err = all(j.gathered, own)
@@ -147,7 +147,7 @@ func (j *job) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, e
 
 // merge makes the job's record of those of all ranks, in the order of their
 // numbers. Of the lost ones it has what they had last, but no part of this pass.
-func (j *job) merge() error {
+func (j *Job) merge() error {
 	if len(j.gathered) != j.size() {
 		return fmt.Errorf("learn: got records of %d ranks, want %d", len(j.gathered), j.size())
 	}
@@ -189,7 +189,7 @@ func (j *job) merge() error {
 }
 
 // commit notes the records of a step that has been committed.
-func (j *job) commit() {
+func (j *Job) commit() {
 	for len(j.kept) < len(j.gathered) {
 		j.kept = append(j.kept, nil)
 	}
@@ -200,9 +200,17 @@ func (j *job) commit() {
 }
 
 // rollback goes back to the records that were committed last.
-func (j *job) rollback() {
+func (j *Job) rollback() {
 	j.gathered = j.gathered[:0] // perhaps those of a step that was not completed
 	for _, b := range j.kept {
 		j.gathered = append(j.gathered, slices.Clone(b))
 	}
+}
+
+// lease returns when the server counts on this rank. Without a group there is no server.
+func (j *Job) lease(ctx context.Context) error {
+	if j.group == nil {
+		return nil
+	}
+	return j.group.Lease(ctx)
 }

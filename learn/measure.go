@@ -6,13 +6,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/loss"
 )
@@ -29,26 +29,22 @@ type measures struct {
 	last, best *result // of the last pass, and of the one with the best model
 }
 
+// newMeasures returns the measures of a set, which may be empty. probabilities says that
+// scores are those of a logistic model, holdout that only held-out examples are measured.
+func newMeasures(set metric.Set, probabilities, holdout bool) (measures, error) {
+	sigmoid, err := loss.NewLink("logistic")
+	m := measures{scale: scale{sigmoid, probabilities}, holdout: holdout}
+	if len(set) > 0 {
+		m.own, m.all = metric.NewSums(set), metric.NewSums(set)
+	}
+	return m, err
+}
+
 // result are the measures of a pass.
 type result struct {
 	Pass   int
 	Values []metric.Value
 	Curve  []metric.Bin // nil: calibration is not measured
-}
-
-func newMeasures(c *Config, holdout bool) (measures, error) {
-	m := measures{holdout: holdout}
-	if len(c.Metrics.Measures) == 0 && len(c.Holdout.Valid) == 0 {
-		return m, nil
-	}
-	var err error
-	if m.scale, err = newScale(c); err != nil {
-		return m, err
-	}
-	if len(c.Metrics.Measures) > 0 {
-		m.own, m.all = metric.NewSums(c.Metrics.Measures), metric.NewSums(c.Metrics.Measures)
-	}
-	return m, nil
 }
 
 // add measures an example of a pass.
@@ -163,11 +159,6 @@ type scale struct {
 	probabilities bool      // scores are those of a logistic model
 }
 
-func newScale(c *Config) (scale, error) {
-	sigmoid, err := loss.NewLink("logistic")
-	return scale{sigmoid, c.Loss.Function == "logistic" || c.Loss.Link == "logistic"}, err
-}
-
 // caseOf measures one example. prediction is what -p writes.
 func (sc *scale) caseOf(ex *feature.Example, clipped, prediction float32) metric.Case {
 	q := float32(math.NaN())
@@ -177,43 +168,41 @@ func (sc *scale) caseOf(ex *feature.Example, clipped, prediction float32) metric
 	return metric.Case{Label: ex.Label, Weight: ex.Weight, Score: clipped, Prediction: prediction, Probability: q}
 }
 
-// validateMeasures looks whether what is to be measured can be.
-func (c *Config) validateMeasures(fault func(option, format string, args ...any)) {
-	if c.Metrics.File != "" && len(c.Metrics.Measures) == 0 {
-		fault("--metrics_file", "it would be empty without --metrics")
-	}
-	if c.Metrics.Extra != "" && (c.Cluster.Join != nil || c.Hybrid != nil) {
-		fault("--extra_metrics", "it counts the calls of one learner in one process: leave it out")
-	}
-	if c.Model.Initial == "" { // else the model says what is learned
-		if err := c.checkMeasures(); err != nil {
-			fault("", "%v", err)
-		}
-	}
-	if len(c.Holdout.Valid) > 0 && c.TestOnly {
-		fault("--valid", "nothing is learned: give the file by -d")
-	}
-}
+// Limits on what a state may claim to hold.
+const (
+	maxMeasures = 64
+	maxName     = 64
+	maxBins     = 1 << 10
+)
 
-// checkMeasures looks whether what is learned, when it is known, can be measured
-// so.
-func (c *Config) checkMeasures() error {
-	var faults []error
-	fault := func(text, name string) { faults = append(faults, usage("--metrics", text, name)) }
-	if c.OAA.Classes > 0 {
-		if m := c.Metrics.Measures.Single(); len(m) > 0 {
-			fault("%s is a measure of one score, and --oaa chooses one of several classes: it has logloss and accuracy", m[0])
+// codeResult is the measures of a pass, if there are any.
+func codeResult(c *snapshot.Coder, r **result) {
+	there := *r != nil
+	if c.Flag("measures", &there); !there {
+		*r = nil
+		return
+	}
+	if c.Reading {
+		*r = &result{}
+	}
+	v := *r
+	c.Number("pass of the measures", &v.Pass, snapshot.MaxCount)
+	n := len(v.Values)
+	if c.Number("number of measures", &n, maxMeasures); c.Reading {
+		v.Values = make([]metric.Value, n)
+	}
+	for i := range v.Values {
+		c.Text("name of a measure", &v.Values[i].Name, maxName)
+		c.F64("measure", &v.Values[i].Value)
+	}
+	n = len(v.Curve)
+	if c.Number("bins of the calibration", &n, maxBins); c.Reading && n > 0 {
+		v.Curve = make([]metric.Bin, n)
+	}
+	for i := range v.Curve {
+		b := &v.Curve[i]
+		for _, x := range []*float64{&b.Above, &b.UpTo, &b.Weight, &b.Predicted, &b.Positive} {
+			c.F64("calibration", x)
 		}
-		if c.Metrics.Measures.Has(metric.LogLoss) && !c.OAA.Probabilities {
-			fault("%s needs probabilities: with --oaa give --probabilities", metric.LogLoss)
-		}
-		return errors.Join(faults...)
 	}
-	if m := c.Metrics.Measures.Probabilities(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Link != "logistic" {
-		fault("%s needs probabilities: --loss_function logistic or --link logistic", m[0])
-	}
-	if m := c.Metrics.Measures.Signs(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Function != "hinge" && c.Loss.Link != "logistic" && !c.Loss.Binary {
-		fault("%s needs two classes: --loss_function logistic or hinge, --link logistic or --binary", m[0])
-	}
-	return errors.Join(faults...)
 }

@@ -17,10 +17,14 @@ type single interface {
 // processor predicts examples of simple labels, learns from them, and books them.
 type processor struct {
 	read  *reader
-	tally *tally
+	tally *Tally
 	audit *audit // nil: nobody looks
 	// reweighed says that vw predicts examples before it gives them the weight of their class.
 	reweighed bool
+}
+
+func newProcessor(c *onlineConfig) processor {
+	return processor{read: c.read, tally: c.tally, audit: c.audit, reweighed: c.reweighed}
 }
 
 // process lets the learner, whose range is that of the example, predict it and learn
@@ -34,7 +38,7 @@ func (m *processor) process(learner single, b *feature.Batch, ex *feature.Exampl
 	m.audit.look(b, ex, learner)
 	if learns {
 		if raw, clipped, l = learner.Learn(fs, ex); astray(raw, l) {
-			if err := m.read.diverged(t.passes+1, b, ex, wrong(ex, raw, l), learner, itself); err != nil {
+			if err := diverged(m.read, t.passes+1, b, ex, wrong(ex, raw, l), learner, itself); err != nil {
 				return err
 			}
 		}

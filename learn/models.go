@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -198,4 +199,50 @@ func (r *runner) abortModels() {
 	if r.initial != nil {
 		_ = r.initial.file.Close() // only read from
 	}
+}
+
+// loadRegularizer reads --input_feature_regularizer and merges what it keeps
+// into cfg, as loadModel does. What is read of it goes to read.
+func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels loss.Range, err error) {
+	name := cfg.Reg.Input
+	f, err := cfg.Model.Open(name)
+	if err != nil {
+		return prior, labels, fmt.Errorf("cannot open the regularisers: %w", err)
+	}
+	reg, err := model.ReadRegularizer(io.TeeReader(f, read), model.Limits{Bits: 30})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
+	}
+	if cfg.given.bits && cfg.Features.Bits != reg.Bits {
+		return prior, labels, usage("--bit_precision", "%s was made with -b %d, but -b %d was given: leave -b away", name, reg.Bits, cfg.Features.Bits)
+	}
+	cfg.Features.Bits = reg.Bits
+	if err := cfg.takeOptions(name, &reg.Header); err != nil {
+		return prior, labels, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return prior, labels, err
+	}
+	for i, v := range reg.Precision {
+		if !(v >= 0) {
+			return prior, labels, &DataError{Name: name, Text: fmt.Sprintf("the regulariser of weight %d is %v: it cannot be negative", i, v)}
+		}
+	}
+	labels = loss.Range{Min: reg.MinLabel, Max: reg.MaxLabel}
+	return descent.Penalty{Precision: reg.Precision, Mean: reg.Mean}, labels, nil
+}
+
+// openRegularizers starts the files, so that a folder that does not exist is
+// noticed before the training.
+func (r *runner) openRegularizers() (err error) {
+	c := &r.cfg
+	if c.Reg.Output != "" {
+		if r.regularizerFile, err = c.Output.Create(c.Reg.Output); err != nil {
+			return err
+		}
+	}
+	if c.Reg.OutputText != "" {
+		r.regularizerText, err = c.Output.Create(c.Reg.OutputText)
+	}
+	return err
 }

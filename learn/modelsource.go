@@ -13,8 +13,8 @@ import (
 // modelSource makes the models of a run, and saves those of each pass.
 type modelSource struct {
 	cfg    *Config
-	job    *job
-	tally  *tally
+	job    *Job
+	tally  *Tally
 	base   carried                           // of the loaded model
 	create func(name string) (Output, error) // not subject to the lease: another attempt saves the same bytes
 	// fromZero reports whether labels of classes have turned out to count from 0; nil: they

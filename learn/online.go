@@ -18,18 +18,10 @@ import (
 // pass over the shard; its exchange averages the weights of all ranks, weighted
 // by the adaptive sums where the rule is adaptive (vw's pass end).
 type online struct {
-	read      *reader
-	tally     *tally
-	job       *job
-	models    models
+	onlineConfig
 	processor processor
 
 	learner *sgd.Learner
-	rule    sgd.Config
-	base    carried    // sums of the loaded model
-	length  passLength // of the passes within one reading of the data
-	bare    bool       // the model has no resume state
-	passes  int        // to do
 	done    int
 	stop    bool // the holdout loss no longer improves
 
@@ -49,20 +41,14 @@ type online struct {
 	got  *bestAs           // of a state that is being read
 }
 
-// models makes the models of a training.
-type models interface {
-	// header returns what models begin with; resume says that a model has resume state.
-	header(resume bool) model.Header
-	// resume returns what training needs to go on, but for what regularisation is due.
-	resume(initialT float32) *model.Resume
-	// savePass saves the model of the pass that has just ended, if each pass is to have one.
-	savePass(made func() *model.Regressor) error
+// newOnline returns the machine of a learner of simple labels.
+func newOnline(c onlineConfig, learner *sgd.Learner) *online {
+	m := &online{
+		onlineConfig: c, processor: newProcessor(&c), learner: learner, use: learner.Use, kept: new(keptTables),
+	}
+	m.made, m.judge = m.model, c.tally.judgeBy(m.predict)
+	return m
 }
-
-// carried are the sums that a loaded model brings along besides its weights.
-type carried struct{ Nsx, TotalWeight, T float64 }
-
-var _ stage = (*online)(nil)
 
 // Next names the next step.
 func (m *online) Next() (string, bool) {

@@ -35,13 +35,25 @@ func (o *origin) code(c *snapshot.Coder, rank int) {
 	}
 	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
 		if [3]uint64(now[:3]) != [3]uint64{} { // else nothing is read yet
-			c.Err = &OriginError{rank, examples(data), examples([3]uint64(now[:3]))}
+			c.Err = &originError{rank, describe(data), describe([3]uint64(now[:3]))}
 		}
 		return
 	}
-	c.Err = &OriginError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
+	c.Err = &originError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
 }
 
-func examples(d [3]uint64) string {
+func describe(d [3]uint64) string {
 	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", d[0], d[1], d[2])
+}
+
+// originError says that a state comes from other data than this rank has read, or from
+// another model to start from.
+type originError struct {
+	Rank      int
+	Then, Now string
+}
+
+func (e *originError) Error() string {
+	return fmt.Sprintf("rank %d: the state to go on from was made from %s, and this rank has %s: give the same data, shared out in the same way (-d, --shard), and the same -i, or leave --resume out",
+		e.Rank, e.Then, e.Now)
 }

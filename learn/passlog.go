@@ -37,10 +37,10 @@ type passLog struct {
 	better, stop bool
 	holdout      float64
 	holdoutKnown bool
-	before       Stats   // the sums when it began
-	loss         float64 // mean training loss of the pass, each example's before it was learned from; NaN: not known
-	best         int     // the pass with the best loss on --valid or the holdout set; 0: not known
-	bestTraining float64 // loss of that pass
+	before       vwtext.Stats // the sums when it began
+	loss         float64      // mean training loss of the pass, each example's before it was learned from; NaN: not known
+	best         int          // the pass with the best loss on --valid or the holdout set; 0: not known
+	bestTraining float64      // loss of that pass
 }
 
 // endPass notes what the pass has shown. h has its held-out examples, if holdout says that
@@ -54,13 +54,13 @@ func (p *passLog) endPass(better, stop, holdout bool, h *vwtext.Holdout) {
 }
 
 // adopt goes on from the sums of a pass that other processes have done.
-func (p *passLog) adopt(all Stats) {
+func (p *passLog) adopt(all vwtext.Stats) {
 	p.before = all
 	p.loss, p.best = math.NaN(), 0
 }
 
 // close notes the training loss of the pass, which is that of the difference of two sums.
-func (p *passLog) close(pass int, now Stats) (before Stats) {
+func (p *passLog) close(pass int, now vwtext.Stats) (before vwtext.Stats) {
 	before, p.before = p.before, now
 	p.loss = (now.Loss - before.Loss) / (now.Labeled - before.Labeled)
 	if p.better {
@@ -71,7 +71,7 @@ func (p *passLog) close(pass int, now Stats) (before Stats) {
 
 // logPass tells people of the validation, and writes the line of the pass that
 // has ended.
-func (t *tally) logPass(method string) error {
+func (t *Tally) logPass(method string) error {
 	v := t.valid
 	if v != nil {
 		if v.fresh {
@@ -116,7 +116,7 @@ func (t *tally) logPass(method string) error {
 }
 
 // sayValid tells what is left to tell of the validation.
-func (t *tally) sayValid() error {
+func (t *Tally) sayValid() error {
 	if t.valid == nil || len(t.valid.lines) == 0 {
 		return nil
 	}

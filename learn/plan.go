@@ -10,7 +10,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/learn/metric"
-	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -129,10 +128,6 @@ func (c Config) Plan() (_ *Plan, err error) {
 	}
 	return p, nil
 }
-
-// follows reports whether a learner of the FTRL family runs. Classes are only predicted by
-// that of SGD.
-func (c *Config) follows() bool { return c.FTRL.Rule != ftrl.None && !c.testsClasses() }
 
 // stride is the number of floats of a weight.
 func (c *Config) stride(rule sgd.Config) uint64 {

@@ -48,13 +48,13 @@ func (f *predictionFiles) abort() {
 // then the tag. The file appears under its name only when it is delivered.
 type predictions struct {
 	name string
-	out  Output
+	out  file
 	w    *bufio.Writer
 	sum  hash.Hash // of the bytes written: the digest that the server is told
 	buf  []byte
 }
 
-func newPredictions(create func(string) (Output, error), name string) (*predictions, error) {
+func newPredictions(create func(string) (file, error), name string) (*predictions, error) {
 	out, err := create(name)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (r *ranks) without(live []int) error {
 // code is which ranks there are, and the records of the lost ones.
 func (r *ranks) code(c *snapshot.Coder) {
 	total := r.total
-	c.Number("ranks", &total, maxCount)
+	c.Number("ranks", &total, snapshot.MaxCount)
 	if c.Err == nil && total != r.total {
 		c.Fail("it is of a job of %d ranks, and this one has %d", total, r.total)
 	}

@@ -201,3 +201,6 @@ func eachExample(ctx context.Context, data *stream.Dataset, f func(b *feature.Ba
 type recycler interface{ Recycle(b *feature.Batch) }
 
 var _ recycler = (*stream.Pass)(nil)
+
+// divergence turns a solver's refusal into a fault of the data, which it is.
+func (r *reader) divergence(err error) error { return &dataError{Name: r.name, Text: err.Error()} }

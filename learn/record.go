@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 )
 
@@ -24,7 +25,7 @@ import (
 //	   128     …  where the job recovers from losses: what the rank's place needs
 //	              besides (job.own)
 type record struct {
-	Stats       Stats
+	Stats       vwtext.Stats
 	Nsx         float64 // Σ weight·Σ(x/N)², of the normalised rule
 	TotalWeight float64 // weight of the examples in Nsx
 	Range       loss.Range

@@ -11,7 +11,7 @@ import (
 // register lets exactly these of the long vectors be sent from where they are, where
 // bytes go over verbs. It is for the time between two collectives. What the device does not
 // take is copied to be sent, and costs time alone.
-func (j *job) register(vectors ...[]float32) {
+func (j *Job) register(vectors ...[]float32) {
 	if j.group.Verbs() == "" {
 		return
 	}

@@ -4,7 +4,6 @@ package learn
 
 import (
 	"github.com/gvw-project/gvw/model"
-	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
 )
 
@@ -45,31 +44,4 @@ func (r *regularizers) file(n int) *model.Regularizer {
 		reg.Precision[i] = v
 	}
 	return reg
-}
-
-// noRegularizer is printed by vw 9 when the passes end before training has converged.
-const noRegularizer = "Maximum number of passes reached. \n" +
-	"Regular model file has been created. Output feature regularizer file is created only when the convergence is reached. " +
-	"Try increasing the number of passes for convergence\n"
-
-// regularizers returns the output regularisers of a run that ends with the weights w. It
-// returns nil where vw 9 writes the model instead: unless training has converged before
-// the last pass.
-func (m *batch) regularizers(w []float32) *regularizers {
-	r := *m.keeps
-	r.header, r.weights = m.models.header(false), w
-	if r.mixes { // vw cannot read it with --bfgs
-		r.header.Options = append(r.header.Options, model.Option{Name: "conjugate_gradient"})
-	}
-	if r.hessian {
-		if r.diagonal = m.final; r.diagonal == nil { // the holdout loss stopped it before that pass
-			r.diagonal = m.solver.InPlace().Diagonal
-		}
-		return &r
-	}
-	if status := m.solver.Status(); m.stop || m.short || status == optim.PassLimit || m.solver.Row().Pass >= m.passes {
-		return nil
-	}
-	r.precond, r.ranks = m.solver.InPlace().Diagonal, float32(m.job.size())
-	return &r
 }

@@ -82,8 +82,8 @@ type runner struct {
 	create func(name string) (Output, error) // of the configuration, not subject to the lease
 
 	read    *reader
-	tally   *tally
-	job     *job
+	tally   *Tally
+	job     *Job
 	console *console
 	files   *predictionFiles
 	audit   *audit // --audit and --invert_hash; nil: neither
@@ -113,7 +113,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	cfg.Diagnostics.Log = held.logger(cfg.Diagnostics.Log)
 	r := &runner{
 		create:  cfg.Output.Create,
-		job:     &job{group: cfg.Cluster.Group, log: cfg.Diagnostics.Log},
+		job:     &Job{group: cfg.Cluster.Group, log: cfg.Diagnostics.Log},
 		console: &console{hold: held},
 		files:   &predictionFiles{},
 	}
@@ -167,14 +167,14 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if r.console.table, err = vwtext.NewTable(talk, progress); err != nil {
 		return nil, usage("--progress", "%v", err)
 	}
-	r.audit = newAudit(&cfg, r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
+	r.audit = cfg.newAudit(r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
 	if r.origin.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
-	if r.tally.measures, err = newMeasures(&cfg, r.tally.holdout); err != nil {
+	if r.tally.measures, err = cfg.newMeasures(r.tally.holdout); err != nil {
 		return nil, err
 	}
-	if r.tally.valid, err = newValidation(&cfg); err != nil {
+	if r.tally.valid, err = cfg.newValidation(); err != nil {
 		return nil, err
 	}
 	r.read = r.newReader(r.origin.data)
@@ -201,7 +201,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 func (r *runner) newTally(labels *loss.Range) (err error) {
 	c := &r.cfg
 	held := newHoldoutSet(c)
-	t := &tally{
+	t := &Tally{
 		testOnly: c.TestOnly, binary: c.Loss.Binary, holdout: held.on, classWeights: c.Data.ClassWeights,
 		calls: calls{predictsFirst: c.predictsFirst()},
 		log:   c.Diagnostics.Log, console: r.console, files: r.files, job: r.job,
@@ -239,20 +239,6 @@ func (r *runner) newReader(data *stream.Dataset) *reader {
 	}
 	return read
 }
-
-// dataName is what messages call this rank's data.
-func (c *Config) dataName() string {
-	switch n := len(c.Data.Inputs); {
-	case n == 0:
-		return c.Data.Cache
-	case n > 1:
-		return fmt.Sprintf("%s and %d more", c.Data.Inputs[0].Name, n-1)
-	}
-	return c.Data.Inputs[0].Name
-}
-
-// passLength is --initial_pass_length.
-func (c *Config) passLength() passLength { return passLength{c.Data.PassLength, c.Data.Cache != ""} }
 
 // join makes this process a rank of its job.
 func (r *runner) join(ctx context.Context) (err error) {
@@ -310,50 +296,6 @@ func (c *Config) member(rule sgd.Config) allreduce.Config {
 		m.Log = c.Diagnostics.Log
 	}
 	return m
-}
-
-// settle applies the precedence of options, which is vw's, once those of a loaded model
-// are known. Without a holdout option the hybrid holds nothing out, and a validation set
-// takes the place of the holdout set. settle reports whether, as in vw, output
-// regularisers switch a holdout set off.
-func (c *Config) settle() (unheld bool) {
-	if c.OAA.Classes > 0 && c.OAA.Probabilities {
-		c.OAA.Scores, c.Loss.Link = false, "identity"
-	}
-	if c.OAA.Subsample >= c.OAA.Classes {
-		c.OAA.Subsample = 0
-	}
-	if c.Hybrid != nil && !c.given.holdout || len(c.Holdout.Valid) > 0 {
-		c.Holdout.Off = true
-	}
-	unheld = c.regularizes() && newHoldoutSet(c).on
-	c.Holdout.Off = c.Holdout.Off || unheld
-	return unheld
-}
-
-// maxPasses is how many passes there are, if none stops early.
-func (c *Config) maxPasses() int {
-	if c.Hybrid != nil {
-		return c.Hybrid.SGDPasses + c.Hybrid.LBFGSPasses
-	}
-	return c.Passes
-}
-
-// dataset says how the data is to be read.
-func dataset(cfg *Config) stream.Config {
-	d := stream.Config{
-		Feature:   cfg.features(),
-		Format:    cfg.DataFormat(),
-		Cache:     cfg.Data.Cache,
-		Mode:      cfg.Data.CacheMode,
-		Calls:     cfg.Data.CacheCalls,
-		KillCache: cfg.Data.KillCache,
-		Passes:    cfg.maxPasses(),
-	}
-	for _, in := range cfg.Data.Inputs {
-		d.Sources = append(d.Sources, in.source())
-	}
-	return d
 }
 
 func (r *runner) run(ctx context.Context) (*Report, error) {
@@ -454,4 +396,31 @@ func (r *runner) close() error {
 	r.files.abort()
 	r.abortModels()
 	return err
+}
+
+// otherLoss is a note that the loaded model was trained with a loss that is not the one of
+// this run, and that no loss was asked for; "" if there is nothing to note. A model does
+// not keep its loss, as in vw. It keeps the range of predictions, which the logistic and the
+// Poisson loss fix.
+func (r *runner) otherLoss() string {
+	c := &r.cfg
+	if c.Model.Initial == "" || r.initial == nil || c.given.loss || c.OAA.Classes > 0 {
+		return ""
+	}
+	trained, err := loss.New("logistic")
+	if err != nil {
+		panic("BUG: learn: " + err.Error())
+	}
+	if own, _ := loss.DefaultRange(trained); r.initial.labels != own {
+		return ""
+	}
+	return fmt.Sprintf("%s was trained with --loss_function logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give --loss_function as for training", c.Model.Initial, c.Loss.Function)
+}
+
+// noteLoss logs the note on the loss, once, if there were labels to which it applies.
+func (r *runner) noteLoss() {
+	if r.otherLossNote != "" && (!r.cfg.TestOnly || r.job.all.Stats.Labeled > 0) {
+		r.cfg.Diagnostics.Log.Warn(r.otherLossNote)
+		r.otherLossNote = ""
+	}
 }

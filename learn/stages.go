@@ -3,8 +3,6 @@
 package learn
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gvw-project/gvw/model"
@@ -12,7 +10,6 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/oaa"
 	"github.com/gvw-project/gvw/optim/sgd"
-	"github.com/gvw-project/gvw/optim/vector"
 )
 
 // The stages of a training, made of its configuration and of the loaded model.
@@ -66,24 +63,14 @@ func (r *runner) online(passes int) (*online, error) {
 			return nil, err
 		}
 	}
-	m := r.newOnline(learner, rule, passes)
-	m.use, m.made = learner.Use, m.model
-	m.judge = r.tally.judgeBy(m.predict)
-	return m, nil
+	return newOnline(r.onlineConfig(rule, passes), learner), nil
 }
 
-// newOnline returns the machine of a learner.
-func (r *runner) newOnline(learner *sgd.Learner, rule sgd.Config, passes int) *online {
-	return &online{
-		read: r.read, tally: r.tally, job: r.job, models: r.models, processor: r.processor(),
-		learner: learner, rule: rule, base: r.models.base, length: r.cfg.passLength(), bare: r.cfg.Model.PredictOnly,
-		passes: passes, kept: new(keptTables),
-	}
-}
-
-func (r *runner) processor() processor {
-	return processor{
-		read: r.read, tally: r.tally, audit: r.audit,
+// onlineConfig is what a stage of online learning works with, when the model is loaded.
+func (r *runner) onlineConfig(rule sgd.Config, passes int) onlineConfig {
+	return onlineConfig{
+		read: r.read, tally: r.tally, job: r.job, audit: r.audit, models: r.models,
+		rule: rule, base: r.models.base, length: r.cfg.passLength(), bare: r.cfg.Model.PredictOnly, passes: passes,
 		reweighed: len(r.cfg.Data.ClassWeights) > 0 && r.cfg.FTRL.Rule == ftrl.None,
 	}
 }
@@ -123,8 +110,7 @@ func (r *runner) classes() (*classes, error) {
 		return nil, err
 	}
 	whole := learners.Whole
-	chooser, err := r.chooser(learners.Learner, whole) // vw draws the classes before the weights
-	if err != nil {
+	if err := r.subsample(learners.Learner); err != nil { // vw draws the classes before the weights
 		return nil, err
 	}
 	c.startWeights(whole.Weights(), whole.Stride(), rule)
@@ -138,36 +124,29 @@ func (r *runner) classes() (*classes, error) {
 	if err := r.console.openTable(); err != nil {
 		return nil, err
 	}
-	m := &classes{
-		online:   *r.newOnline(whole, rule, c.Passes),
-		learners: learners,
-		chooser:  chooser,
-		loaded:   slices.Clone(learners.Sums()),
-		all:      make([]sgd.ClassSums, c.OAA.Classes),
-	}
-	m.also, m.made = m.shareSums, m.model
-	m.judge, m.use = chooser.judge, learners.Use
-	return m, nil
+	o := r.onlineConfig(rule, c.Passes)
+	return newClasses(o, learners, r.chooser(&o, learners.Learner, whole)), nil
 }
 
-// chooser returns a chooser with these learners, after it has drawn the classes of
-// --oaa_subsample.
-func (r *runner) chooser(learner *oaa.Learner, table weighted) (*chooser, error) {
+// subsample draws the classes of --oaa_subsample.
+func (r *runner) subsample(learner *oaa.Learner) error {
 	c := &r.cfg
-	learner.Fixed = r.tally.fixed // labels are -1 and 1, as the learners see them
-	if c.OAA.Subsample > 0 {
-		state, err := learner.Subsample(c.OAA.Subsample, c.Model.Start.Seed)
-		c.Model.Start.Seed = state
-		if err != nil {
-			return nil, err
-		}
+	if c.OAA.Subsample == 0 {
+		return nil
 	}
-	m := &chooser{
-		read: r.read, tally: r.tally, audit: r.audit, learner: learner, table: table, labels: c.classLabels(),
+	state, err := learner.Subsample(c.OAA.Subsample, c.Model.Start.Seed)
+	c.Model.Start.Seed = state
+	return err
+}
+
+// chooser returns a chooser with these learners.
+func (r *runner) chooser(o *onlineConfig, learner *oaa.Learner, table weighted) *chooser {
+	c := &r.cfg
+	m := newChooser(o, chooserConfig{
 		probabilities: c.OAA.Probabilities, scores: c.OAA.Scores, linked: c.Loss.Link != "identity", sampled: c.OAA.Subsample > 0,
-	}
-	r.models.fromZero = func() bool { return m.labels.first == 0 }
-	return m, nil
+	}, learner, table, c.classLabels())
+	r.models.fromZero = m.fromZero
+	return m
 }
 
 // weights are where a batch solver starts: at the loaded model, at the weights drawn, or
@@ -190,26 +169,14 @@ func (r *runner) weights() ([]float32, error) {
 // changes.
 func (r *runner) batch(w []float32, passes int) (*batch, error) {
 	c := &r.cfg
-	config := c.solver(r.prior)
-	if i := vector.FirstWild(w); i >= 0 {
-		return nil, r.read.divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
-			config.name(), w[i], i))
-	}
-	solver, err := config.solver(w, passes)
-	if err != nil {
-		return nil, err
-	}
-	r.console.table.Next = math.Inf(1) // no rows of progress: the trace takes their place
-	m := &batch{
+	b := batchConfig{
 		read: r.read, tally: r.tally, job: r.job, console: r.console, models: r.models,
-		config: config, solver: solver, passes: passes,
-		acc:     summation{read: r.read, tally: r.tally, semantics: c.Batch.Semantics},
-		hessian: c.keepsHessian(),
+		config: c.solver(r.prior), passes: passes,
 	}
 	if c.regularizes() {
-		m.keeps = &regularizers{prior: r.prior, l2: float32(c.Reg.L2), mixes: c.Batch.ConjugateGradient, hessian: c.keepsHessian()}
+		b.keeps = &regularizers{prior: r.prior, l2: float32(c.Reg.L2), mixes: c.Batch.ConjugateGradient, hessian: c.keepsHessian()}
 	}
-	return m, nil
+	return newBatch(b, w)
 }
 
 // second is the hybrid's second stage, which makes it vw's two calls in one
@@ -237,59 +204,41 @@ func (r *runner) second(left stage) (stage, error) {
 // leader is training by the FTRL family, or testing.
 func (r *runner) leader() (*leader, error) {
 	c := &r.cfg
-	m := &leader{
-		read: r.read, tally: r.tally, job: r.job, models: r.models, processor: r.processor(),
-		initialT: r.rule.InitialT, bare: c.Model.PredictOnly, passes: c.Passes,
-	}
-	if err := r.followers(m); err != nil {
-		return nil, err
-	}
-	if r.initial != nil {
-		if err := r.initial.weights(m.view()); err != nil {
-			return nil, err
-		}
-		if r.goOn(); r.initial.resume {
-			m.base = r.initial.base
-			m.learner.SetSums(ftrl.Sums{Norm: m.base.Nsx, TotalWeight: m.base.TotalWeight})
-		}
-	}
-	return m, r.console.openTable()
-}
-
-// followers makes the learner of simple labels or those of classes, with the weights that
-// training starts from.
-func (r *runner) followers(m *leader) error {
-	c := &r.cfg
 	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits}
 	f.Alpha, f.Beta = c.ftrlNumbers()
 	if c.FTRL.Rule == ftrl.Proximal { // the others have no regularisation
 		f.L1, f.L2 = float32(c.Reg.L1), float32(c.Reg.L2)
 	}
+	var learner *ftrl.Learner
+	var classes *ftrl.Classes // nil: labels are simple
+	var err error
 	if c.OAA.Classes > 0 {
-		classes, err := ftrl.NewClasses(f, r.tally.loss, c.OAA.Classes)
-		if err != nil {
-			return err
+		if classes, err = ftrl.NewClasses(f, r.tally.loss, c.OAA.Classes); err != nil {
+			return nil, err
 		}
-		if m.chooser, err = r.chooser(classes.Learner, classes.Whole); err != nil { // vw draws the classes before the weights
-			return err
-		}
-		m.learner = classes.Whole
-		m.process, m.judge = m.chooser.process, m.chooser.judge
-		if r.audit != nil {
-			m.learner.Watch = m.chooser.watch
+		learner = classes.Whole
+		if err := r.subsample(classes.Learner); err != nil { // vw draws the classes before the weights
+			return nil, err
 		}
 	} else {
-		var err error
-		if m.learner, err = ftrl.New(f, r.tally.loss); err != nil {
-			return err
+		if learner, err = ftrl.New(f, r.tally.loss); err != nil {
+			return nil, err
 		}
-		m.learner.PredictFirst = c.predictsFirst()
-		m.process, m.judge = m.processSingle, r.tally.judgeBy(m.predict)
-		if r.audit != nil {
-			m.learner.Watch = func(_ int, p float32) { r.audit.used = p }
+		learner.PredictFirst = c.predictsFirst()
+	}
+	w, stride := learner.Weights(), learner.Stride()
+	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
+	if r.initial != nil {
+		if err := r.initial.weights(followerView(learner)); err != nil {
+			return nil, err
+		}
+		if r.goOn(); r.initial.resume {
+			learner.SetSums(ftrl.Sums{Norm: r.models.base.Nsx, TotalWeight: r.models.base.TotalWeight})
 		}
 	}
-	w, stride := m.learner.Weights(), m.learner.Stride()
-	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
-	return nil
+	o := r.onlineConfig(r.rule, c.Passes)
+	if classes == nil {
+		return newLeader(o, learner, nil), r.console.openTable()
+	}
+	return newLeader(o, learner, r.chooser(&o, classes.Learner, classes.Whole)), r.console.openTable()
 }

@@ -17,7 +17,7 @@ import (
 // their order. The number of threads never changes a bit.
 type summation struct {
 	read      *reader
-	tally     *tally
+	tally     *Tally
 	semantics optim.Semantics
 
 	sums  *optim.Sums
@@ -254,13 +254,10 @@ func (a *summation) diverged(b *feature.Batch, ex *feature.Example, raw, l float
 	} else if v := float64(l); optim.Finite(v) {
 		what = fmt.Sprintf("the sum of the losses is %v", a.sums.Loss)
 	}
-	return &DataError{Name: a.read.name, Text: fmt.Sprintf(
+	return &dataError{Name: a.read.name, Text: fmt.Sprintf(
 		"pass %d, example %d%s: %s (prediction %v, label %v, importance %v): the run diverged; look for values out of range in the example, and for weights out of range in the model it starts from",
 		a.pass, a.n, tag, what, raw, ex.Label, ex.Weight)}
 }
-
-// divergence turns a solver's refusal into a fault of the data, which it is.
-func (r *reader) divergence(err error) error { return &DataError{Name: r.name, Text: err.Error()} }
 
 // dot is Σ w·x in float64: each product is exact there.
 func dot(w []float32, fs []feature.Feature) float64 {

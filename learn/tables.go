@@ -134,8 +134,8 @@ type bestAs struct {
 
 // shared is what all ranks have alike.
 func (m *online) shared(c *snapshot.Coder) {
-	c.Number("SGD passes done", &m.done, maxCount)
-	c.Number("SGD passes to do", &m.passes, maxCount)
+	c.Number("SGD passes done", &m.done, snapshot.MaxCount)
+	c.Number("SGD passes to do", &m.passes, snapshot.MaxCount)
 	c.Flag("stopped early", &m.stop)
 	if c.Reading {
 		m.end() // before this rank takes over what is due

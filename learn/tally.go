@@ -9,14 +9,15 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 )
 
-// tally books the examples that a rank has predicted: vw's sums, the range of the labels,
+// Tally books the examples that a rank has predicted: vw's sums, the range of the labels,
 // the metrics and the losses that end training early.
-type tally struct {
+type Tally struct {
 	loss         loss.Loss
 	link         loss.Link
 	testOnly     bool
@@ -28,15 +29,15 @@ type tally struct {
 	log          *slog.Logger
 	console      *console
 	files        *predictionFiles
-	job          *job
+	job          *Job
 
 	seen   loss.Range // the label range; fixed for the logistic loss
 	before loss.Range // seen before the label of the example at hand
 	odd    oddLabels
 	spared float32 // see sparedWeight; 0: none
 
-	stats    Stats // what this rank saw in this run
-	passes   int   // passes over the data so far
+	stats    vwtext.Stats // what this rank saw in this run
+	passes   int          // passes over the data so far
 	stop     earlyStop
 	measures measures
 	valid    *validation // --valid; nil: none
@@ -44,11 +45,11 @@ type tally struct {
 }
 
 // learns reports whether an example is learned from, not just predicted.
-func (t *tally) learns(held bool) bool { return !t.testOnly && !held }
+func (t *Tally) learns(held bool) bool { return !t.testOnly && !held }
 
 // weighted is f for examples whose weights are those of their classes. As in vw only an
 // example that is learned from has that weight.
-func (t *tally) weighted(f visit) visit {
+func (t *Tally) weighted(f visit) visit {
 	if len(t.classWeights) == 0 {
 		return f
 	}
@@ -68,7 +69,7 @@ func (t *tally) weighted(f visit) visit {
 
 // observe counts a label, and lets the label range follow it unless the example
 // is held out, as vw has it.
-func (t *tally) observe(ex *feature.Example, held bool) {
+func (t *Tally) observe(ex *feature.Example, held bool) {
 	t.before = t.seen
 	if !ex.Labeled() {
 		return
@@ -84,7 +85,7 @@ func (t *tally) observe(ex *feature.Example, held bool) {
 
 // account books one predicted example: sums, predictions, table. raw is the
 // sum over features, clipped the same within the range, l the unweighted loss.
-func (t *tally) account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
+func (t *Tally) account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
 	p := t.link.Apply(clipped)
 	l *= max(ex.Weight, t.spared, 0)
 	if t.binary {
@@ -101,7 +102,7 @@ func (t *tally) account(b *feature.Batch, ex *feature.Example, held bool, raw, c
 
 // showsHoldout reports whether the table shows the losses of held-out examples, as it
 // does from the second pass on.
-func (t *tally) showsHoldout() bool { return t.holdout && t.passes > 0 }
+func (t *Tally) showsHoldout() bool { return t.holdout && t.passes > 0 }
 
 // signOf is vw's --binary: the sign as the prediction, and as the loss the weight
 // of an example whose sign is wrong. l is the loss of one whose label is no sign.
@@ -120,7 +121,7 @@ func signOf(p, l float32, ex *feature.Example) (prediction, loss float32) {
 }
 
 // judgeBy judges examples of simple labels by what predict says.
-func (t *tally) judgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) judge {
+func (t *Tally) judgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) judge {
 	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
 		clipped := predict(fs, ex.Initial, r)
 		p, l := t.link.Apply(clipped), t.loss.Loss(r, clipped, ex.Label)*ex.Weight
@@ -134,7 +135,7 @@ func (t *tally) judgeBy(predict func(fs []feature.Feature, initial float32, r lo
 
 // share gathers what the ranks have booked into t.job.all: the last collectives of
 // every step.
-func (t *tally) share(ctx context.Context, own record) error {
+func (t *Tally) share(ctx context.Context, own record) error {
 	own.Stats, own.Range = t.stats, t.seen
 	if err := t.measures.share(ctx, t.job.group); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (t *tally) share(ctx context.Context, own record) error {
 
 // validate measures the weights that judge predicts with. It belongs to a step's
 // exchange, since all ranks need the sums of all.
-func (t *tally) validate(ctx context.Context, judge judge) error {
+func (t *Tally) validate(ctx context.Context, judge judge) error {
 	if t.valid == nil {
 		return nil
 	}
@@ -162,7 +163,7 @@ func (t *tally) validate(ctx context.Context, judge judge) error {
 }
 
 // endPass closes a pass over the data on this rank, after share.
-func (t *tally) endPass() (better, stop bool) {
+func (t *Tally) endPass() (better, stop bool) {
 	h := &t.job.all.Stats.Holdout
 	switch v := t.valid; {
 	case v == nil:
@@ -181,7 +182,7 @@ func (t *tally) endPass() (better, stop bool) {
 }
 
 // report tells the server, and the log of passes, how far this rank is.
-func (t *tally) report(step string) error {
+func (t *Tally) report(step string) error {
 	t.job.group.Report(allreduce.Progress{
 		Pass:     uint32(t.passes),
 		Examples: t.stats.Examples,
@@ -192,7 +193,7 @@ func (t *tally) report(step string) error {
 }
 
 // forgetBest begins to look for the best pass anew.
-func (t *tally) forgetBest() {
+func (t *Tally) forgetBest() {
 	t.stop.reset()
 	if t.valid != nil {
 		t.valid.stop.reset()
@@ -200,7 +201,7 @@ func (t *tally) forgetBest() {
 }
 
 // stoppedBy names the set that training is stopped by.
-func (t *tally) stoppedBy() string {
+func (t *Tally) stoppedBy() string {
 	if t.valid != nil {
 		return "validation"
 	}
@@ -208,8 +209,8 @@ func (t *tally) stoppedBy() string {
 }
 
 // shared is what all ranks have alike between two steps.
-func (t *tally) shared(c *snapshot.Coder) {
-	c.Number("passes", &t.passes, maxCount)
+func (t *Tally) shared(c *snapshot.Coder) {
+	c.Number("passes", &t.passes, snapshot.MaxCount)
 	t.stop.code(c)
 	if t.valid != nil {
 		t.valid.stop.code(c)
@@ -221,7 +222,7 @@ func (t *tally) shared(c *snapshot.Coder) {
 }
 
 // outcome are the sums that every step's exchange makes, besides the records.
-func (t *tally) outcome(c *snapshot.Coder) {
+func (t *Tally) outcome(c *snapshot.Coder) {
 	if m := &t.measures; m.own != nil {
 		c.F64s("metrics", m.all.Vector())
 	}
@@ -234,13 +235,13 @@ func (t *tally) outcome(c *snapshot.Coder) {
 }
 
 // own is what the place of this rank needs besides its record.
-func (t *tally) own(c *snapshot.Coder) {
+func (t *Tally) own(c *snapshot.Coder) {
 	t.console.table.Code(c)
 	c.Flag("warned of labels", &t.odd.first)
 }
 
 // adopt goes on from the record of this rank's place.
-func (t *tally) adopt(r *record) {
+func (t *Tally) adopt(r *record) {
 	t.stats = r.Stats
 	t.stats.Holdout.PassLoss, t.stats.Holdout.PassWeight = 0, 0
 	if t.seen = r.Range; !t.fixed {
@@ -257,7 +258,7 @@ func (t *tally) adopt(r *record) {
 
 // preserve is --preserve_performance_counters: the sums, counters and table go on
 // where the loaded model's run stopped.
-func (t *tally) preserve(r *model.Resume) {
+func (t *Tally) preserve(r *model.Resume) {
 	st, table := &t.stats, t.console.table
 	st.Examples, st.Features = r.ExampleNumber, r.TotalFeatures
 	st.Labeled, st.Unlabeled, st.Labels, st.Loss = r.WeightedLabeled, r.WeightedUnlabeled, r.WeightedLabels, r.SumLoss

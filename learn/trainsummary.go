@@ -12,7 +12,7 @@ import (
 // trainingSummary is what gvw adds to vw's summary where its average loss does not tell how
 // good the model is: with --hybrid, whose average is over all passes, those of SGD too,
 // and with --valid, where another pass than the last one may be the best.
-func (t *tally) trainingSummary(hybrid bool) []byte {
+func (t *Tally) trainingSummary(hybrid bool) []byte {
 	var b []byte
 	p := &t.passed
 	if v := t.valid; v != nil && v.stop.known && p.best > 0 {

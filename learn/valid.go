@@ -5,7 +5,6 @@ package learn
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
@@ -30,31 +29,13 @@ type validation struct {
 	lines        []byte  // to be told when the trace is at the start of a line
 }
 
-func newValidation(c *Config) (*validation, error) {
-	if len(c.Holdout.Valid) == 0 {
-		return nil, nil
-	}
-	v := *c
-	v.Data.Inputs, v.Data.Cache, v.Data.KillCache = c.Holdout.Valid, "", false
-	data, err := stream.NewDataset(dataset(&v))
-	if err != nil {
-		return nil, err
-	}
-	also := metric.AUC
-	switch {
-	case c.OAA.Probabilities:
-		also = metric.LogLoss
-	case c.OAA.Classes > 0:
-		also = metric.Accuracy
-	}
-	set := c.Metrics.Measures
-	if !set.Has(also) {
-		set = append(slices.Clone(set), also)
-	}
+// newValidation returns one that measures a set on data. It ends training after so many
+// passes as patience without a lower loss.
+func newValidation(name string, data *stream.Dataset, set metric.Set, also string, patience int) *validation {
 	return &validation{
-		name: c.Holdout.Valid[0].Name, data: data, own: metric.NewSums(set), all: metric.NewSums(set),
-		stop: earlyStop{on: true, patience: c.Holdout.EarlyTerminate}, also: also,
-	}, nil
+		name: name, data: data, own: metric.NewSums(set), all: metric.NewSums(set),
+		stop: earlyStop{on: true, patience: patience}, also: also,
+	}
 }
 
 // judge predicts an example of the validation set within the range r, adds it to
@@ -92,7 +73,7 @@ func (v *validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 	}
 	v.loss, v.weight, v.fresh = sums[0], sums[1], true
 	if v.weight == 0 {
-		return &DataError{Name: v.name, Text: "no example of it has a label: --valid has nothing to go by"}
+		return &dataError{Name: v.name, Text: "no example of it has a label: --valid has nothing to go by"}
 	}
 	return nil
 }

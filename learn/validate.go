@@ -6,8 +6,10 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/lbfgs"
 )
 
@@ -171,4 +173,154 @@ func (c *Config) Validate() error {
 		faults = append(faults, errors.New("learn: Config.Model.Open is needed for a model to read"))
 	}
 	return errors.Join(faults...)
+}
+
+// validateNames reports where names cannot be had.
+func (c *Config) validateNames(fault func(option, format string, args ...any)) {
+	if !c.named() {
+		return
+	}
+	option := "--audit"
+	if c.Output.Audit == nil {
+		option = "--invert_hash"
+	}
+	switch {
+	case c.Data.Cache != "" && c.Model.InvertHash != "":
+		fault("--invert_hash", "a cache has no names: leave it out; several passes then read the text again")
+	case c.Cluster.Join != nil:
+		fault(option, "a rank knows the names of its own share only: train first, then show the model in one process (-t -i MODEL)")
+	case (c.Batch.BFGS || c.Hybrid != nil) && !c.TestOnly:
+		fault(option, "it follows SGD from example to example: train first, then show the model (-t -i MODEL)")
+	}
+}
+
+// validateBatch reports the faults in what batch solvers are told.
+func (c *Config) validateBatch(fault func(option, format string, args ...any)) {
+	batch := c.Batch.BFGS || c.Hybrid != nil
+	if batch && c.Batch.Mem.Value < 0 {
+		fault("--mem", "%d pairs: 0 for conjugate gradients, or more", c.Batch.Mem.Value)
+	}
+	if c.Batch.Termination.Value < 0 {
+		fault("--termination", "%g is negative", c.Batch.Termination.Value)
+	}
+	if c.Reg.Input != "" {
+		if c.Model.Initial != "" {
+			fault("--input_feature_regularizer", "training starts at the weights that it holds: leave -i out")
+		}
+		if c.Hybrid != nil {
+			fault("--input_feature_regularizer", "L-BFGS would have to start at the weights that it holds, not at those of SGD: leave --hybrid out")
+		}
+	}
+}
+
+// validateFormat reports what is wrong with the way the data is to be read.
+func (c *Config) validateFormat(fault func(option, format string, args ...any)) {
+	switch c.Data.Format {
+	case "", FormatJSON, FormatLIBSVM:
+	case FormatCSV:
+		if err := c.Data.CSV.Validate(); err != nil {
+			fault("", "%v", err)
+		}
+	default:
+		fault("", "%q is no format: text is the default, the others are json, csv and libsvm", c.Data.Format)
+	}
+	if c.Data.MaxLine < 0 {
+		fault("--max_line", "%d bytes: a number above 0 is needed", c.Data.MaxLine)
+	}
+}
+
+// validateFTRL looks whether the options of the FTRL family make sense.
+func (c *Config) validateFTRL(fault func(option, format string, args ...any)) {
+	if c.FTRL.Rule == ftrl.None {
+		return
+	}
+	name := c.follower()
+	if c.Cluster.Join != nil {
+		fault(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
+	}
+	if c.Batch.BFGS || c.Hybrid != nil {
+		fault(name, "it is a learner of its own: leave --bfgs and --hybrid out")
+	}
+	for _, o := range []struct {
+		name  string
+		value float32
+	}{{"--ftrl_alpha", c.FTRL.Alpha.Value}, {"--ftrl_beta", c.FTRL.Beta.Value}} {
+		if o.value < 0 {
+			fault(o.name, "%g is negative", o.value)
+		}
+	}
+}
+
+// validateMeasures looks whether what is to be measured can be.
+func (c *Config) validateMeasures(fault func(option, format string, args ...any)) {
+	if c.Metrics.File != "" && len(c.Metrics.Measures) == 0 {
+		fault("--metrics_file", "it would be empty without --metrics")
+	}
+	if c.Metrics.Extra != "" && (c.Cluster.Join != nil || c.Hybrid != nil) {
+		fault("--extra_metrics", "it counts the calls of one learner in one process: leave it out")
+	}
+	if c.Model.Initial == "" { // else the model says what is learned
+		if err := c.checkMeasures(); err != nil {
+			fault("", "%v", err)
+		}
+	}
+	if len(c.Holdout.Valid) > 0 && c.TestOnly {
+		fault("--valid", "nothing is learned: give the file by -d")
+	}
+}
+
+// checkMeasures looks whether what is learned, when it is known, can be measured
+// so.
+func (c *Config) checkMeasures() error {
+	var faults []error
+	fault := func(text, name string) { faults = append(faults, usage("--metrics", text, name)) }
+	if c.OAA.Classes > 0 {
+		if m := c.Metrics.Measures.Single(); len(m) > 0 {
+			fault("%s is a measure of one score, and --oaa chooses one of several classes: it has logloss and accuracy", m[0])
+		}
+		if c.Metrics.Measures.Has(metric.LogLoss) && !c.OAA.Probabilities {
+			fault("%s needs probabilities: with --oaa give --probabilities", metric.LogLoss)
+		}
+		return errors.Join(faults...)
+	}
+	if m := c.Metrics.Measures.Probabilities(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Link != "logistic" {
+		fault("%s needs probabilities: --loss_function logistic or --link logistic", m[0])
+	}
+	if m := c.Metrics.Measures.Signs(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Function != "hinge" && c.Loss.Link != "logistic" && !c.Loss.Binary {
+		fault("%s needs two classes: --loss_function logistic or hinge, --link logistic or --binary", m[0])
+	}
+	return errors.Join(faults...)
+}
+
+// validateClasses looks whether the options of one against all make sense.
+func (c *Config) validateClasses(fault func(option, format string, args ...any)) {
+	if c.OAA.Classes == 0 {
+		return
+	}
+	names := c.classNames()
+	if c.Batch.BFGS || c.Hybrid != nil {
+		fault("--oaa", "L-BFGS learns one model: leave --bfgs and --hybrid out")
+	}
+	if c.Loss.Binary || c.Loss.Link != "identity" && !c.linksClasses() {
+		fault("--oaa", "--binary and --link are for one score, and a class is predicted: leave them out (--probabilities gives probabilities)")
+	}
+	if c.Features.Bits < 32 && c.OAA.Classes > 1<<c.Features.Bits {
+		fault("--oaa", "%d classes do not fit 2^%d weights: give a larger -b", c.OAA.Classes, c.Features.Bits)
+	}
+	if c.OAA.Indexing.Set && c.OAA.Indexing.Value != 0 && c.OAA.Indexing.Value != 1 {
+		fault("--indexing", "%d: labels count from 0 or from 1", c.OAA.Indexing.Value)
+	}
+	if names != nil && c.OAA.Indexing.Set && c.OAA.Indexing.Value != 1 {
+		fault("--indexing", "%d: --named_labels count from 1", c.OAA.Indexing.Value)
+	}
+	if names != nil && len(names) != c.OAA.Classes {
+		fault("--named_labels", "there are %d named labels, and --oaa has %d classes", len(names), c.OAA.Classes)
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if n == "" || seen[n] || strings.ContainsAny(n, " \t:|") {
+			fault("--named_labels", "%q: want different words without blanks, ':' and '|', separated by commas", n)
+		}
+		seen[n] = true
+	}
 }

@@ -13,7 +13,7 @@ import (
 // shareHoldout is vw's holdout call at a pass end: each rank's mean holdout
 // loss, summed. (vw sums where it means to average; all ranks of the job must
 // see the same number, so that they stop at the same pass.)
-func (j *job) shareHoldout(ctx context.Context) error {
+func (j *Job) shareHoldout(ctx context.Context) error {
 	h := &j.all.Stats.Holdout
 	mean := float32(math.MaxFloat32) * 0.5
 	if h.PassWeight > 0 {
@@ -32,7 +32,7 @@ func (j *job) shareHoldout(ctx context.Context) error {
 
 // shareStats is vw's end of job: six scalars, summed. The vw of the Python
 // package leaves before them; then every rank keeps its own numbers.
-func (j *job) shareStats(ctx context.Context) error {
+func (j *Job) shareStats(ctx context.Context) error {
 	j.group.Leaving()
 	st := &j.all.Stats
 	examples, features := float64(st.Examples), float64(st.Features)

@@ -8,6 +8,9 @@ import (
 	"math"
 )
 
+// MaxCount bounds whatever is counted in a state: passes, examples of a table.
+const MaxCount = 1 << 62
+
 // Coder writes values, little-endian, or reads them. One function that names the
 // fields of a format serves both ways, so that they cannot differ. After an
 // error it reads zeros.

@@ -8,32 +8,6 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// holdoutSet decides which examples of a pass are held out.
-type holdoutSet struct {
-	on     bool
-	period int // every period-th example of a pass is held out; with after: unused
-	after  int // examples after this one are held out; 0: by period
-}
-
-func newHoldoutSet(c *Config) holdoutSet {
-	return holdoutSet{
-		on:     !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
-		period: c.Holdout.Period,
-		after:  c.Holdout.After,
-	}
-}
-
-// holds reports whether the n-th example of a pass (from 1) is held out.
-func (h *holdoutSet) holds(n int) bool {
-	if !h.on {
-		return false
-	}
-	if h.after > 0 {
-		return n > h.after
-	}
-	return n%h.period == 0
-}
-
 // earlyStop ends training that no longer improves on the holdout or the validation set.
 type earlyStop struct {
 	on       bool
@@ -73,5 +47,5 @@ func (e *earlyStop) code(c *snapshot.Coder) {
 	c.F64("best holdout loss", &e.best)
 	c.Flag("holdout loss known", &e.known)
 	c.Flag("holdout begun", &e.begun)
-	c.Number("passes without a better loss", &e.without, maxCount)
+	c.Number("passes without a better loss", &e.without, snapshot.MaxCount)
 }

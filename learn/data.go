@@ -8,7 +8,22 @@ import (
 	"github.com/gvw-project/gvw/feature/json"
 	"github.com/gvw-project/gvw/feature/libsvm"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/model"
 )
+
+// NamedData says how to read data of a format (empty: vw's text) with the
+// features that a model was trained on, by the options that it keeps, and with
+// their names. name is the model's, for messages.
+func NamedData(name string, h *model.Header, format string, inputs []Input) (stream.Config, error) {
+	c := Config{Features: FeatureConfig{Bits: h.Bits}, Data: DataConfig{Format: format, Inputs: inputs}}
+	c = c.withDefaults()
+	if err := c.takeOptions(name, h); err != nil {
+		return stream.Config{}, err
+	}
+	d := dataset(&c)
+	d.Feature.Names = true
+	return d, nil
+}
 
 // Formats of the data, besides vw's text.
 const (
@@ -43,23 +58,24 @@ func (c *Config) DataFormat() stream.Format {
 	return stream.Format{}
 }
 
-// validateFormat reports what is wrong with the way the data is to be read.
-func (c *Config) validateFormat(fault func(option, format string, args ...any)) {
-	switch c.Data.Format {
-	case "", FormatJSON, FormatLIBSVM:
-	case FormatCSV:
-		if err := c.Data.CSV.Validate(); err != nil {
-			fault("", "%v", err)
-		}
-	default:
-		fault("", "%q is no format: text is the default, the others are json, csv and libsvm", c.Data.Format)
-	}
-	if c.Data.MaxLine < 0 {
-		fault("--max_line", "%d bytes: a number above 0 is needed", c.Data.MaxLine)
-	}
-}
-
 // source is the input as the reader needs it.
 func (in *Input) source() stream.Source {
 	return stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header}
+}
+
+// dataset says how the data is to be read.
+func dataset(cfg *Config) stream.Config {
+	d := stream.Config{
+		Feature:   cfg.features(),
+		Format:    cfg.DataFormat(),
+		Cache:     cfg.Data.Cache,
+		Mode:      cfg.Data.CacheMode,
+		Calls:     cfg.Data.CacheCalls,
+		KillCache: cfg.Data.KillCache,
+		Passes:    cfg.maxPasses(),
+	}
+	for _, in := range cfg.Data.Inputs {
+		d.Sources = append(d.Sources, in.source())
+	}
+	return d
 }

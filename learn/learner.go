@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/ftrl"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// newAudit returns nil where names are of no use.
+func (c *Config) newAudit(sums bool) *audit {
+	if !c.named() {
+		return nil
+	}
+	return newAudit(c.Output.Audit, c.Model.InvertHash != "", sums)
+}
+
+// named reports whether features need their names.
+func (c *Config) named() bool { return c.Output.Audit != nil || c.Model.InvertHash != "" }
+
+// mixes reports whether the batch solver is conjugate gradients.
+func (c *Config) mixes() bool { return c.Batch.Mem.Value == 0 }
+
+// solver is the batch solver with its regulariser, which is prior where there is one.
+func (c *Config) solver(prior descent.Penalty) solverConfig {
+	p := prior
+	if p.Precision == nil {
+		p.L2 = c.Reg.L2
+	}
+	if c.Reg.NoBias {
+		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Features.Bits-1)}
+	}
+	return solverConfig{mem: c.Batch.Mem.Value, penalty: p, termination: c.Batch.Termination.Value, hessianOn: c.Batch.HessianOn, semantics: c.Batch.Semantics}
+}
+
+// predictsFirst reports whether vw calls predict before each call of learn. The learn
+// of its other learners also returns the prediction.
+func (c *Config) predictsFirst() bool {
+	return c.Batch.BFGS || c.OAA.Classes > 0 || len(c.Data.ClassWeights) > 0 || c.FTRL.Rule == ftrl.Proximal || c.FTRL.Rule == ftrl.Coin
+}
+
+// ftrlNumbers returns α and β of the FTRL family.
+func (c *Config) ftrlNumbers() (alpha, beta float32) {
+	alpha, beta = c.FTRL.Rule.Defaults()
+	return c.FTRL.Alpha.Or(alpha), c.FTRL.Beta.Or(beta)
+}
+
+// follower is the FTRL rule that a kept option or the command line names.
+func (c *Config) follower() string { return "--" + c.FTRL.Rule.String() }
+
+// followerNames are vw's names of the FTRL family.
+var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}
+
+// followerLearner returns vw's name of the learner, which depends on --audit and
+// --invert_hash.
+func (c *Config) followerLearner() string {
+	name := "ftrl-" + followerNames[c.FTRL.Rule]
+	if c.named() {
+		name += "-audit"
+	}
+	return name
+}
+
+func newHoldoutSet(c *Config) holdoutSet {
+	return holdoutSet{
+		on:     !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
+		period: c.Holdout.Period,
+		after:  c.Holdout.After,
+	}
+}
+
+func (c *Config) newOddLabels(l loss.Loss) oddLabels {
+	r, ok := loss.Labels(l)
+	half := float32(math.NaN())
+	if c.Loss.Function == "logistic" && !c.Loss.LogisticMin.Set && !c.Loss.LogisticMax.Set {
+		half = 0
+	}
+	return oddLabels{want: r, half: half, first: ok}
+}
+
+// newMeasures returns the measures of a run; holdout says that examples are held out.
+func (c *Config) newMeasures(holdout bool) (measures, error) {
+	if len(c.Metrics.Measures) == 0 && len(c.Holdout.Valid) == 0 {
+		return measures{}, nil
+	}
+	return newMeasures(c.Metrics.Measures, c.Loss.Function == "logistic" || c.Loss.Link == "logistic", holdout)
+}
+
+// classLabels are the labels of one against all, as far as the options decide them.
+func (c *Config) classLabels() classLabels {
+	l := classLabels{k: c.OAA.Classes, first: 1, names: c.classNames(), cluster: c.Cluster.Join != nil, log: c.Diagnostics.Log}
+	l.decided = c.OAA.Indexing.Set || l.names != nil
+	if c.OAA.Indexing.Set {
+		l.first = c.OAA.Indexing.Value
+	}
+	return l
+}
+
+// classNames are the names of --named_labels; nil: labels are numbers.
+func (c *Config) classNames() []string {
+	if c.OAA.NamedLabels == "" || c.OAA.Classes == 0 {
+		return nil
+	}
+	return strings.Split(c.OAA.NamedLabels, ",")
+}
+
+// testsClasses reports whether the run only predicts classes: any model that has one
+// weight a class and feature will do, however it was trained.
+func (c *Config) testsClasses() bool { return c.TestOnly && c.OAA.Classes > 0 }
+
+// linksClasses reports whether --link only changes the scores that are shown. By SGD vw
+// learns from them.
+func (c *Config) linksClasses() bool {
+	return c.OAA.Probabilities || c.testsClasses() || c.FTRL.Rule != ftrl.None
+}
+
+// follows reports whether a learner of the FTRL family runs. Classes are only predicted by
+// that of SGD.
+func (c *Config) follows() bool { return c.FTRL.Rule != ftrl.None && !c.testsClasses() }
+
+// regularizes reports whether a rank of the job writes output regularisers.
+func (c *Config) regularizes() bool {
+	return c.Reg.OutputOnAnyRank || c.Reg.Output+c.Reg.OutputText != ""
+}
+
+// keepsHessian reports whether training ends with a pass for the Hessian of the output
+// regularisers. vw 9 has no such pass.
+func (c *Config) keepsHessian() bool {
+	return c.regularizes() && !c.TestOnly && (c.Batch.BFGS || c.Hybrid != nil) && c.Batch.Semantics == optim.VW7
+}
+
+// updateRule is the rule of SGD, with vw's defaults for what was not given.
+func (c *Config) updateRule() (sgd.Config, error) {
+	f := sgd.Flags{
+		Bits: c.Features.Bits,
+		SGD:  c.SGD.Plain, Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized, Invariant: c.SGD.Invariant,
+		LearningRate: c.SGD.LearningRate.Value, LearningRateSet: c.SGD.LearningRate.Set,
+		PowerT: c.SGD.PowerT.Value, PowerTSet: c.SGD.PowerT.Set,
+		InitialT: c.SGD.InitialT.Value, InitialTSet: c.SGD.InitialT.Set,
+		DecayLearningRate: c.SGD.DecayLearningRate,
+		Adax:              c.SGD.Adax,
+		Masked:            c.Model.FeatureMask != "",
+		SparseL2:          c.Reg.SparseL2,
+		L1:                c.Reg.L1,
+		L2:                c.Reg.L2,
+		FixedRange:        true, // the session follows the labels: it sees the held-out ones too
+	}
+	if c.Hybrid != nil {
+		f.L2 = c.Reg.SGDL2 // --l2 is phase 2's
+	}
+	rule := f.Config()
+	return rule, rule.Validate()
+}
+
+// newLoss is the loss function with its parameters.
+func (c *Config) newLoss() (loss.Loss, error) {
+	classes := loss.Range{Min: -1, Max: 1}
+	if c.Loss.LogisticMin.Set {
+		classes.Min = c.Loss.LogisticMin.Value
+	}
+	if c.Loss.LogisticMax.Set {
+		classes.Max = c.Loss.LogisticMax.Value
+	}
+	return loss.NewWith(c.Loss.Function, loss.Params{Tau: c.Loss.QuantileTau, Expectile: c.Loss.ExpectileQ, Logistic: classes})
+}
+
+// labelRange is the range of predictions before the first example, and whether
+// it stays as it is. loaded is what a loaded file knows of it, or nil. As in vw
+// that wins over options; and an option wins over the loss function, also at the
+// other end, which is then 0.
+func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixed bool) {
+	r, fixed = loss.DefaultRange(l)
+	given := c.Loss.MinPrediction.Set || c.Loss.MaxPrediction.Set
+	switch {
+	case loaded != nil:
+		r = *loaded
+	case given:
+		r = loss.Range{}
+		if c.Loss.MinPrediction.Set {
+			r.Min = c.Loss.MinPrediction.Value
+		}
+		if c.Loss.MaxPrediction.Set {
+			r.Max = c.Loss.MaxPrediction.Value
+		}
+	}
+	return r, fixed || c.TestOnly || given
+}
+
+// keeps reports whether a run ends with a model that somebody will read. On a
+// cluster that may be another rank.
+func (c *Config) keeps() bool {
+	return c.Model.Final+c.Model.Readable+c.Model.InvertHash+c.Reg.Output+c.Reg.OutputText != "" || c.Cluster.Join != nil
+}
+
+// forTesting is the rule with nothing but weights: all that predicting needs.
+func forTesting(rule sgd.Config) sgd.Config {
+	rule.Adaptive, rule.Normalized, rule.Adax = false, false, false
+	return rule
+}
+
+// startStates sets what --l1_state and --l2_state ask for. Their defaults leave what
+// a loaded model has, as in vw. A test applies it to the weights at once.
+func (c *Config) startStates(l *sgd.Learner) {
+	sc := l.Scalars()
+	if c.Reg.L1State != 0 {
+		sc.Gravity = c.Reg.L1State
+	}
+	if v := c.Reg.L2State.Or(1); v != 1 {
+		sc.Contraction = v
+	}
+	l.SetScalars(sc)
+	if c.TestOnly {
+		l.Materialize()
+	}
+}
+
+// dataName is what messages call this rank's data.
+func (c *Config) dataName() string {
+	switch n := len(c.Data.Inputs); {
+	case n == 0:
+		return c.Data.Cache
+	case n > 1:
+		return fmt.Sprintf("%s and %d more", c.Data.Inputs[0].Name, n-1)
+	}
+	return c.Data.Inputs[0].Name
+}
+
+// passLength is --initial_pass_length.
+func (c *Config) passLength() passLength { return passLength{c.Data.PassLength, c.Data.Cache != ""} }
+
+// settle applies the precedence of options, which is vw's, once those of a loaded model
+// are known. Without a holdout option the hybrid holds nothing out, and a validation set
+// takes the place of the holdout set. settle reports whether, as in vw, output
+// regularisers switch a holdout set off.
+func (c *Config) settle() (unheld bool) {
+	if c.OAA.Classes > 0 && c.OAA.Probabilities {
+		c.OAA.Scores, c.Loss.Link = false, "identity"
+	}
+	if c.OAA.Subsample >= c.OAA.Classes {
+		c.OAA.Subsample = 0
+	}
+	if c.Hybrid != nil && !c.given.holdout || len(c.Holdout.Valid) > 0 {
+		c.Holdout.Off = true
+	}
+	unheld = c.regularizes() && newHoldoutSet(c).on
+	c.Holdout.Off = c.Holdout.Off || unheld
+	return unheld
+}
+
+// maxPasses is how many passes there are, if none stops early.
+func (c *Config) maxPasses() int {
+	if c.Hybrid != nil {
+		return c.Hybrid.SGDPasses + c.Hybrid.LBFGSPasses
+	}
+	return c.Passes
+}
+
+// startWeights sets the first of each stride floats to the weights that training
+// by the rule starts from, and leaves the generator as they left it. Where vw
+// sets the adaptive sums to InitialT, it sets the weights with them, also those
+// that were drawn.
+func (c *Config) startWeights(w []float32, stride int, rule sgd.Config) {
+	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
+	if rule.Adaptive && rule.InitialT > 0 {
+		c.Model.Start.Set(w, stride)
+	}
+}
+
+// startConstant sets the first of each stride floats for the constant feature.
+func (c *Config) startConstant(w []float32, stride int) {
+	if c.Features.Constant != 0 {
+		f := c.features()
+		w[int(feature.ConstantIndex&f.Mask())*stride] = c.Features.Constant
+	}
+}
+
+// newValidation returns the validation set of a run; nil: there is none.
+func (c *Config) newValidation() (*validation, error) {
+	if len(c.Holdout.Valid) == 0 {
+		return nil, nil
+	}
+	v := *c
+	v.Data.Inputs, v.Data.Cache, v.Data.KillCache = c.Holdout.Valid, "", false
+	data, err := stream.NewDataset(dataset(&v))
+	if err != nil {
+		return nil, err
+	}
+	also := metric.AUC
+	switch {
+	case c.OAA.Probabilities:
+		also = metric.LogLoss
+	case c.OAA.Classes > 0:
+		also = metric.Accuracy
+	}
+	set := c.Metrics.Measures
+	if !set.Has(also) {
+		set = append(slices.Clone(set), also)
+	}
+	return newValidation(c.Holdout.Valid[0].Name, data, set, also, c.Holdout.EarlyTerminate), nil
+}
