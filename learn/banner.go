@@ -73,8 +73,8 @@ func (r *runner) banner() banner {
 	if r.unheld {
 		b.addf("Making holdout_set_off=true since output regularizer specified")
 	}
-	b.addf("%s", r.read.data.Plan())
-	if len(c.Data.Inputs) > 0 && r.read.data.ReadsText() {
+	b.addf("%s", r.read.Data.Plan())
+	if len(c.Data.Inputs) > 0 && r.read.Data.ReadsText() {
 		names := make([]string, len(c.Data.Inputs))
 		for i, in := range c.Data.Inputs {
 			names[i] = in.Name

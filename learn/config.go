@@ -11,6 +11,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/csv"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
@@ -38,10 +40,10 @@ type Input struct {
 }
 
 // Output is a file that appears under its final name only when it is whole.
-type Output = file
+type Output = output.File
 
 // ClassWeight is the weight of a label.
-type ClassWeight = classWeight
+type ClassWeight = tally.ClassWeight
 
 // Config configures a run: the data, the learner, and the files that it leaves. The zero
 // value of each field has the meaning that its comment gives. [Config.Validate] reports the faults of all

@@ -10,7 +10,13 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/batchstage"
+	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/tally"
+	"github.com/gvw-project/gvw/learn/internal/training"
 )
 
 // course is a whole training as one machine of one stage or, in the hybrid, two:
@@ -21,10 +27,10 @@ import (
 // commit, the results after each exchange. So it does not matter what this rank
 // does while it is written.
 type course struct {
-	job    *Job
-	tally  *Tally
-	files  *predictionFiles
-	origin origin
+	job    *job.Job
+	tally  *tally.Tally
+	files  *output.PredictionFiles
+	origin job.Origin
 	log    *slog.Logger
 	passes int // of the whole training, if none stops early
 
@@ -51,58 +57,58 @@ type course struct {
 // which comes before them.
 type stage interface {
 	allreduce.Machine
-	// finish ends training.
-	finish() (outcome, error)
+	// Finish ends training.
+	Finish() (training.Outcome, error)
 
-	// shared is the part of the state that is the same on all ranks, own what a
+	// Shared is the part of the state that is the same on all ranks, own what a
 	// rank that takes over another one's place needs to know of it besides its
 	// record. For reading, adopt follows when all is read.
-	shared(c *snapshot.Coder)
-	sharedArrays() []snapshot.Array
-	own(c *snapshot.Coder)
-	adopt() error
+	Shared(c *snapshot.Coder)
+	SharedArrays() []snapshot.Array
+	Own(c *snapshot.Coder)
+	Adopt() error
 
-	// shrink forgets what was best with all ranks, and goes on without some. void:
+	// Shrink forgets what was best with all ranks, and goes on without some. void:
 	// from where it is, as at the start, so that the work in hand is worth nothing.
-	shrink() (void bool, err error)
+	Shrink() (void bool, err error)
 
-	// outcome are the results of a step, of which the session's are no part.
-	outcome(c *snapshot.Coder)
-	outcomeArrays() []snapshot.Array
+	// Outcome are the results of a step, of which the session's are no part.
+	Outcome(c *snapshot.Coder)
+	OutcomeArrays() []snapshot.Array
 }
 
 var (
-	_ stage = (*online)(nil)
-	_ stage = (*classes)(nil)
-	_ stage = (*batch)(nil)
+	_ stage = (*sgdstage.Online)(nil)
+	_ stage = (*sgdstage.Classes)(nil)
+	_ stage = (*batchstage.Batch)(nil)
 
 	_ allreduce.Shrinker = (*course)(nil)
 )
 
 func (c *course) begin(first stage) *course {
-	c.job.own = c.own
+	c.job.Own = c.own
 	c.stage = first
 	return c
 }
 
 // own codes what the place of this rank needs besides its record.
 func (c *course) own(d *snapshot.Coder) {
-	c.origin.code(d, c.job.rank)
-	c.tally.own(d)
+	c.origin.Code(d, c.job.Rank)
+	c.tally.Own(d)
 	n := c.nth
 	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // what the stage before has said
 		d.B = nil
 		return
 	}
-	c.stage.own(d)
+	c.stage.Own(d)
 }
 
 // Keep says whether the job recovers from losses.
 func (c *course) Keep(recovers bool) {
 	j := c.job
-	j.keep = recovers && j.group.Size() > 1
-	j.rank, j.total = j.group.Rank(), j.group.Size()
-	if j.keep && c.files.any() && c.passes > 1 {
+	j.Keep = recovers && j.Group.Size() > 1
+	j.Rank, j.Total = j.Group.Rank(), j.Group.Size()
+	if j.Keep && c.files.Any() && c.passes > 1 {
 		c.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (-t -i MODEL)")
 	}
 }
@@ -118,7 +124,7 @@ func (c *course) Work(ctx context.Context) error {
 	if c.worked { // a state was read that this rank had started from itself
 		return nil
 	}
-	c.files.mute = c.nth > 0 || c.steps < c.written // -p has the progressive predictions of the first stage
+	c.files.Mute = c.nth > 0 || c.steps < c.written // -p has the progressive predictions of the first stage
 	if err := c.stage.Work(ctx); err != nil {
 		return err
 	}
@@ -146,14 +152,14 @@ func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
 
 // keepResults notes what WriteResults is to write.
 func (c *course) keepResults() {
-	if !c.job.keep {
+	if !c.job.Keep {
 		return
 	}
 	w := snapshot.Coder{B: c.results.Small[:0]}
-	c.job.records(&w)
-	c.tally.outcome(&w)
-	c.stage.outcome(&w)
-	c.results = snapshot.Parcel{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.outcomeArrays()}
+	c.job.Records(&w)
+	c.tally.Outcome(&w)
+	c.stage.Outcome(&w)
+	c.results = snapshot.Parcel{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.OutcomeArrays()}
 	c.known = true
 }
 
@@ -173,8 +179,8 @@ func (c *course) Commit() error {
 			return err
 		}
 	}
-	if c.job.keep {
-		c.job.commit()
+	if c.job.Keep {
+		c.job.Commit()
 		c.state = c.current(c.state.Small)
 	}
 	return nil
@@ -199,17 +205,17 @@ func (c *course) current(buf []byte) snapshot.Parcel {
 	}
 	w := snapshot.Coder{B: buf[:0]}
 	w.Number("steps with predictions", &c.told, c.steps)
-	c.tally.shared(&w)
-	c.job.records(&w)
-	c.stage.shared(&w)
-	return snapshot.Parcel{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.sharedArrays()}
+	c.tally.Shared(&w)
+	c.job.Records(&w)
+	c.stage.Shared(&w)
+	return snapshot.Parcel{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.SharedArrays()}
 }
 
 // WriteState writes what the next step starts from.
 func (c *course) WriteState(w io.Writer) error {
 	p := c.state
-	if !c.job.keep {
-		if c.job.total > 1 {
+	if !c.job.Keep {
+		if c.job.Total > 1 {
 			panic("BUG: learn: a rank is asked for its state and was not told to keep it")
 		}
 		p = c.current(nil)
@@ -223,7 +229,7 @@ func (c *course) WriteState(w io.Writer) error {
 // ReadState takes over what another rank wrote.
 func (c *course) ReadState(r io.Reader) error {
 	if err := c.readState(r); err != nil {
-		return fmt.Errorf("rank %d: cannot take over a state: %w", c.job.rank, drained(r, err))
+		return fmt.Errorf("rank %d: cannot take over a state: %w", c.job.Rank, drained(r, err))
 	}
 	c.torn = nil
 	return nil
@@ -250,32 +256,32 @@ func (c *course) readState(r io.Reader) error {
 	d := snapshot.Coder{B: p.Small, Reading: true}
 	var predicted int
 	d.Number("steps with predictions", &predicted, p.Steps)
-	if c.files.any() && predicted > c.written {
+	if c.files.Any() && predicted > c.written {
 		return usage("-p or -r", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
 	}
 	if err := c.stageOf(&p); err != nil {
 		return err
 	}
-	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.rank)
-	c.tally.shared(&d)
-	c.job.records(&d)
-	c.stage.shared(&d)
+	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.Rank)
+	c.tally.Shared(&d)
+	c.job.Records(&d)
+	c.stage.Shared(&d)
 	if err := d.End("the state"); err != nil {
 		return err
 	}
-	if err := snapshot.ReadArrays(r, c.stage.sharedArrays(), arrays); err != nil {
+	if err := snapshot.ReadArrays(r, c.stage.SharedArrays(), arrays); err != nil {
 		return err
 	}
 	if err := c.adopt(); err != nil {
 		return err
 	}
-	if err := c.stage.adopt(); err != nil {
+	if err := c.stage.Adopt(); err != nil {
 		return err
 	}
 	c.steps, c.told, c.worked, c.known = p.Steps, predicted, false, false
 	c.results.Arrays = nil // which would keep what is over
-	if c.job.keep {
-		c.job.commit()
+	if c.job.Keep {
+		c.job.Commit()
 		c.state = c.current(c.state.Small)
 	}
 	return nil
@@ -283,11 +289,11 @@ func (c *course) readState(r io.Reader) error {
 
 // adopt puts this rank where its record says it was.
 func (c *course) adopt() error {
-	r, err := c.job.adopt()
+	r, err := c.job.Adopt()
 	if err != nil {
 		return err
 	}
-	c.tally.adopt(r)
+	c.tally.Adopt(r)
 	return nil
 }
 
@@ -316,7 +322,7 @@ func (c *course) WriteResults(w io.Writer) error {
 // ReadResults takes over another rank's.
 func (c *course) ReadResults(r io.Reader) error {
 	if err := c.readResults(r); err != nil {
-		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.job.rank, c.steps+1, drained(r, err))
+		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.job.Rank, c.steps+1, drained(r, err))
 	}
 	return nil
 }
@@ -331,16 +337,16 @@ func (c *course) readResults(r io.Reader) error {
 	}
 	c.known = false
 	d := snapshot.Coder{B: p.Small, Reading: true}
-	c.job.records(&d)
-	c.tally.outcome(&d)
+	c.job.Records(&d)
+	c.tally.Outcome(&d)
 	if d.Err == nil {
-		d.Err = c.job.merge()
+		d.Err = c.job.Merge()
 	}
-	c.stage.outcome(&d)
+	c.stage.Outcome(&d)
 	if err := d.End("the results"); err != nil {
 		return err
 	}
-	if err := snapshot.ReadArrays(r, c.stage.outcomeArrays(), arrays); err != nil {
+	if err := snapshot.ReadArrays(r, c.stage.OutcomeArrays(), arrays); err != nil {
 		return err
 	}
 	c.keepResults()
@@ -350,33 +356,33 @@ func (c *course) readResults(r io.Reader) error {
 // Shrink goes on without the ranks that are not in live.
 func (c *course) Shrink(live []int) error {
 	if err := c.shrink(live); err != nil {
-		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.job.rank, err)
+		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.job.Rank, err)
 	}
 	return nil
 }
 
 func (c *course) shrink(live []int) error {
 	j := c.job
-	if !j.keep {
+	if !j.Keep {
 		panic("BUG: learn: a rank is to go on without others, and was not told to keep its state")
 	}
-	if slices.Equal(j.live, live) {
+	if slices.Equal(j.Live, live) {
 		return nil // the state that this rank has taken over knows it
 	}
-	if err := j.without(live); err != nil {
+	if err := j.Without(live); err != nil {
 		return err
 	}
-	c.tally.forgetBest()
-	void, err := c.stage.shrink()
-	if err != nil || j.kept == nil {
+	c.tally.ForgetBest()
+	void, err := c.stage.Shrink()
+	if err != nil || j.Kept == nil {
 		return err
 	}
-	j.rollback()
+	j.Rollback()
 	if void {
 		c.worked = false
 		err = c.adopt()
 	} else {
-		err = j.merge()
+		err = j.Merge()
 	}
 	c.state, c.known = c.current(c.state.Small), false
 	return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
@@ -53,37 +54,37 @@ type owed struct {
 	out  Output
 	// write writes it, and returns the digest of what it wrote; nil: preds has it.
 	write func(io.Writer) ([32]byte, error)
-	preds *predictions
+	preds *output.Predictions
 }
 
 // owes are all of them, in the order in which they are delivered.
 func (r *runner) owes() (all []owed) {
 	c := &r.cfg
-	other := c.Cluster.SingleWriter && r.job.rank != r.job.number(0) // who owes what all have alike
+	other := c.Cluster.SingleWriter && r.job.Rank != r.job.Number(0) // who owes what all have alike
 	add := func(what, name string, out Output, write func(io.Writer) ([32]byte, error)) {
 		if out != nil && !other {
 			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
 		}
 	}
-	add(owesModel, c.Model.Final, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.outcome.model) })
+	add(owesModel, c.Model.Final, r.modelFile, func(w io.Writer) ([32]byte, error) { return model.WriteDigest(w, r.outcome.Model) })
 	add(owesReadable, c.Model.Readable, r.readableFile, r.writeReadable)
 	inverted := model.WriteInverted
 	if c.Model.HexWeights {
 		inverted = model.WriteHex
 	}
-	add(owesInverted, c.Model.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), r.audit.name) }))
+	add(owesInverted, c.Model.InvertHash, r.invertedFile, digested(func(w io.Writer) error { return inverted(w, r.textModel(), r.audit.Name) }))
 	add(owesRegular, c.Reg.Output, r.regularizerFile, r.writeRegularizer)
 	add(owesRegText, c.Reg.OutputText, r.regularizerText, r.writeRegularizerText)
 	for _, p := range []struct {
 		what  string
-		preds *predictions
-	}{{owesPredict, r.files.predictions}, {owesRaw, r.files.raw}} {
-		if p.preds != nil && !r.job.late { // each rank has its own
-			kept := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.what, " ", "-"), r.job.rank)
-			all = append(all, owed{what: p.what, kept: kept, name: p.preds.name, out: p.preds.out, preds: p.preds})
+		preds *output.Predictions
+	}{{owesPredict, r.files.Predictions}, {owesRaw, r.files.Raw}} {
+		if p.preds != nil && !r.job.Late { // each rank has its own
+			kept := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.what, " ", "-"), r.job.Rank)
+			all = append(all, owed{what: p.what, kept: kept, name: p.preds.Name, out: p.preds.Out, preds: p.preds})
 		}
 	}
-	add(owesMetrics, c.Metrics.File, r.metricsFile, r.tally.measures.write)
+	add(owesMetrics, c.Metrics.File, r.metricsFile, r.tally.Measures.Write)
 	add(owesExtra, c.Metrics.Extra, r.extraMetricsFile, digested(r.writeExtraMetrics))
 	return all
 }
@@ -91,7 +92,7 @@ func (r *runner) owes() (all []owed) {
 // textModel returns the model for files of text. After a test of SGD's weights they
 // list no state beside them, as in vw.
 func (r *runner) textModel() *model.Regressor {
-	reg, c := *r.outcome.model, &r.cfg
+	reg, c := *r.outcome.Model, &r.cfg
 	reg.Bare = c.TestOnly && c.FTRL.Rule == ftrl.None
 	return &reg
 }
@@ -124,7 +125,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	var digest model.Digest
 	if r.cfg.Cluster.Join != nil {
 		var err error
-		if digest, err = model.WriteDigest(io.Discard, r.outcome.model); err != nil {
+		if digest, err = model.WriteDigest(io.Discard, r.outcome.Model); err != nil {
 			return digest, err
 		}
 	}
@@ -134,7 +135,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 		left[i] = o.what
 	}
 	handed := 0
-	err := r.job.group.Finish(ctx, digest, left, func(_ context.Context, what string) ([32]byte, error) {
+	err := r.job.Group.Finish(ctx, digest, left, func(_ context.Context, what string) ([32]byte, error) {
 		for _, o := range all {
 			if o.what == what {
 				sum, err := r.hand(o)
@@ -148,7 +149,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	})
 	if err != nil && handed == len(all) && r.safe(err, digest) {
 		r.cfg.Diagnostics.Log.Warn("the server has gone before it could say that the run has finished: this rank has done its part, and the model is in the run's own place",
-			"rank", r.job.rank, "error", err)
+			"rank", r.job.Rank, "error", err)
 		err = nil
 	}
 	return digest, err
@@ -157,7 +158,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 // hand makes a file final: in the run's own place, and under its name.
 func (r *runner) hand(o owed) (sum [32]byte, err error) {
 	if o.write == nil {
-		if sum, err = o.preds.deliver(); err == nil {
+		if sum, err = o.preds.Deliver(); err == nil {
 			r.keep(o, func(keep RunDir) error { return keep.Take(o.kept, sum, o.name) })
 		}
 		return sum, err
@@ -177,11 +178,11 @@ func (r *runner) hand(o owed) (sum [32]byte, err error) {
 // keep puts a file into the run's own place. The job does not fail for want of it: it is
 // for attempts that may never come.
 func (r *runner) keep(o owed, put func(RunDir) error) {
-	if r.cfg.Cluster.RunDir == nil || r.job.group.Stream() { // nobody can come late to a job with vw workers
+	if r.cfg.Cluster.RunDir == nil || r.job.Group.Stream() { // nobody can come late to a job with vw workers
 		return
 	}
 	if err := put(r.cfg.Cluster.RunDir); err != nil {
-		r.cfg.Diagnostics.Log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", r.job.rank, "file", o.name, "error", err)
+		r.cfg.Diagnostics.Log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", r.job.Rank, "file", o.name, "error", err)
 	}
 }
 
@@ -203,11 +204,11 @@ func (r *runner) safe(err error, digest [32]byte) bool {
 // it without a newline.
 func (r *runner) writeExtraMetrics(w io.Writer) error {
 	text := fmt.Sprintf(`{"total_log_calls":%d,"extra_metrics":{"total_learn_calls":%d,"total_predict_calls":%d}`,
-		r.console.hold.warnings.Load(), r.tally.calls.learn, r.tally.calls.predict)
+		r.console.Hold.Warnings.Load(), r.tally.Calls.Learn, r.tally.Calls.Predict)
 	if c := &r.cfg; c.FTRL.Rule != ftrl.None {
 		alpha, beta := c.ftrlNumbers()
 		text += fmt.Sprintf(`,"%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
-			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.outcome.followed.Norm)), jsonFloat(float32(r.outcome.followed.TotalWeight)), followerNames[c.FTRL.Rule])
+			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.outcome.Followed.Norm)), jsonFloat(float32(r.outcome.Followed.TotalWeight)), followerNames[c.FTRL.Rule])
 	}
 	_, err := io.WriteString(w, text+"}")
 	return err
@@ -228,19 +229,19 @@ func jsonFloat(x float32) string {
 // writeRegularizer and writeRegularizerText write the output regularisers. A run that has
 // none, such as one of SGD, writes its model there, as vw does.
 func (r *runner) writeRegularizer(w io.Writer) ([32]byte, error) {
-	if r.outcome.regularizers == nil {
-		return model.WriteDigest(w, r.outcome.model)
+	if r.outcome.Regularizers == nil {
+		return model.WriteDigest(w, r.outcome.Model)
 	}
-	return digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.outcome.regularizers.file(1)) })(w)
+	return digested(func(w io.Writer) error { return model.WriteRegularizer(w, r.outcome.Regularizers.File(1)) })(w)
 }
 
 func (r *runner) writeRegularizerText(w io.Writer) ([32]byte, error) {
-	if r.outcome.regularizers == nil {
+	if r.outcome.Regularizers == nil {
 		return r.writeReadable(w)
 	}
 	nth := 1
 	if c := &r.cfg; c.Reg.Output+c.Model.Final != "" {
 		nth = 2
 	}
-	return digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.outcome.regularizers.file(nth)) })(w)
+	return digested(func(w io.Writer) error { return model.WriteRegularizerText(w, r.outcome.Regularizers.File(nth)) })(w)
 }

@@ -2,7 +2,12 @@
 
 package learn
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/job"
+)
 
 // UsageError is a fault in what the caller asked for: options that contradict
 // each other, or that do not fit the model.
@@ -25,8 +30,8 @@ func usage(option, format string, args ...any) error {
 type (
 	// DataError is a fault in what was read: a model that another program wrote, or no
 	// examples at all.
-	DataError = dataError
+	DataError = examples.DataError
 	// OriginError says that a state comes from other data than this rank has read, or from
 	// another model to start from.
-	OriginError = originError
+	OriginError = job.OriginError
 )

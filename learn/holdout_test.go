@@ -10,13 +10,13 @@ func TestHeldOut(t *testing.T) {
 	off := newHoldoutSet(&Config{Passes: 2, Holdout: HoldoutConfig{Period: 10, Off: true}})
 	single := newHoldoutSet(&Config{Passes: 1, Holdout: HoldoutConfig{Period: 10}})
 	for n := 1; n <= 100; n++ {
-		if got, want := by10.holds(n), n%10 == 0; got != want {
+		if got, want := by10.Holds(n), n%10 == 0; got != want {
 			t.Errorf("every tenth: example %d: held out %v", n, got)
 		}
-		if got, want := after.holds(n), n > 80; got != want {
+		if got, want := after.Holds(n), n > 80; got != want {
 			t.Errorf("after 80: example %d: held out %v", n, got)
 		}
-		if off.holds(n) || single.holds(n) {
+		if off.Holds(n) || single.Holds(n) {
 			t.Errorf("example %d is held out, and there is no holdout set", n)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // An attempt that has been a member of the job owes nothing any more: another one has
 // taken its place, and has delivered.
 func (r *runner) late(err error) (over bool, _ error) {
-	if r.job.wired || r.cfg.Cluster.Join == nil {
+	if r.job.Wired || r.cfg.Cluster.Join == nil {
 		return false, err
 	}
 	job := r.cfg.Cluster.Join.Job
@@ -35,7 +35,7 @@ func (r *runner) late(err error) (over bool, _ error) {
 		if keep == nil && len(all) > 0 {
 			return true, err
 		}
-		fin = &allreduce.FinishedError{Job: job, Rank: r.job.rank, Model: no.Model}
+		fin = &allreduce.FinishedError{Job: job, Rank: r.job.Rank, Model: no.Model}
 		if r.cfg.Cluster.Join.Elastic {
 			all = r.kept(all)
 		}
@@ -45,13 +45,13 @@ func (r *runner) late(err error) (over bool, _ error) {
 		if none != nil {
 			return false, err
 		}
-		r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.rank, "error", err)
-		fin = &allreduce.FinishedError{Job: job, Rank: r.job.rank, Model: model}
+		r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.Rank, "error", err)
+		fin = &allreduce.FinishedError{Job: job, Rank: r.job.Rank, Model: model}
 	default:
 		return false, err
 	}
 	if err := r.fetchAll(all, fin.Model); err != nil {
-		return true, fmt.Errorf("job %v has finished with model %x…, and rank %d owes %w", job, fin.Model[:6], r.job.rank, err)
+		return true, fmt.Errorf("job %v has finished with model %x…, and rank %d owes %w", job, fin.Model[:6], r.job.Rank, err)
 	}
 	return true, fin
 }
@@ -60,15 +60,15 @@ func (r *runner) late(err error) (over bool, _ error) {
 // has forgotten what has finished starts a job with whoever is there. nil: it is not.
 func (r *runner) over() error {
 	c := r.cfg.Cluster.Join
-	if c == nil || !c.Elastic || r.cfg.Cluster.RunDir == nil || !r.job.group.Fresh() || r.job.group.Size() == r.job.total {
+	if c == nil || !c.Elastic || r.cfg.Cluster.RunDir == nil || !r.job.Group.Fresh() || r.job.Group.Size() == r.job.Total {
 		return nil
 	}
 	model, none := r.cfg.Cluster.RunDir.Find(owesModel)
 	if none != nil {
 		return nil
 	}
-	r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.rank)
-	return &allreduce.FinishedError{Job: c.Job, Rank: r.job.rank, Model: model}
+	r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.Rank)
+	return &allreduce.FinishedError{Job: c.Job, Rank: r.job.Rank, Model: model}
 }
 
 // kept leaves out predictions that nobody has made: the job may have been without this rank.
@@ -76,7 +76,7 @@ func (r *runner) kept(all []owed) (kept []owed) {
 	for _, o := range all {
 		if o.preds != nil {
 			if _, err := r.cfg.Cluster.RunDir.Find(o.kept); err != nil {
-				r.cfg.Diagnostics.Log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.job.rank, "file", o.name, "error", err)
+				r.cfg.Diagnostics.Log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.job.Rank, "file", o.name, "error", err)
 				continue
 			}
 		}
@@ -130,6 +130,6 @@ func (r *runner) fetch(o owed, in io.Reader) error {
 	if err != nil {
 		return errors.Join(err, out.Abort())
 	}
-	r.cfg.Diagnostics.Log.Info("copied from the run's own place", "rank", r.job.rank, "file", o.name)
+	r.cfg.Diagnostics.Log.Info("copied from the run's own place", "rank", r.job.Rank, "file", o.name)
 	return nil
 }

@@ -10,6 +10,11 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/internal/batchstage"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim"
@@ -19,11 +24,11 @@ import (
 )
 
 // newAudit returns nil where names are of no use.
-func (c *Config) newAudit(sums bool) *audit {
+func (c *Config) newAudit(sums bool) *output.Audit {
 	if !c.named() {
 		return nil
 	}
-	return newAudit(c.Output.Audit, c.Model.InvertHash != "", sums)
+	return output.NewAudit(c.Output.Audit, c.Model.InvertHash != "", sums)
 }
 
 // named reports whether features need their names.
@@ -33,7 +38,7 @@ func (c *Config) named() bool { return c.Output.Audit != nil || c.Model.InvertHa
 func (c *Config) mixes() bool { return c.Batch.Mem.Value == 0 }
 
 // solver is the batch solver with its regulariser, which is prior where there is one.
-func (c *Config) solver(prior descent.Penalty) solverConfig {
+func (c *Config) solver(prior descent.Penalty) batchstage.SolverConfig {
 	p := prior
 	if p.Precision == nil {
 		p.L2 = c.Reg.L2
@@ -41,7 +46,7 @@ func (c *Config) solver(prior descent.Penalty) solverConfig {
 	if c.Reg.NoBias {
 		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Features.Bits-1)}
 	}
-	return solverConfig{mem: c.Batch.Mem.Value, penalty: p, termination: c.Batch.Termination.Value, hessianOn: c.Batch.HessianOn, semantics: c.Batch.Semantics}
+	return batchstage.SolverConfig{Mem: c.Batch.Mem.Value, Penalty: p, Termination: c.Batch.Termination.Value, HessianOn: c.Batch.HessianOn, Semantics: c.Batch.Semantics}
 }
 
 // predictsFirst reports whether vw calls predict before each call of learn. The learn
@@ -72,37 +77,37 @@ func (c *Config) followerLearner() string {
 	return name
 }
 
-func newHoldoutSet(c *Config) holdoutSet {
-	return holdoutSet{
-		on:     !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
-		period: c.Holdout.Period,
-		after:  c.Holdout.After,
+func newHoldoutSet(c *Config) examples.HoldoutSet {
+	return examples.HoldoutSet{
+		On:     !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
+		Period: c.Holdout.Period,
+		After:  c.Holdout.After,
 	}
 }
 
-func (c *Config) newOddLabels(l loss.Loss) oddLabels {
+func (c *Config) newOddLabels(l loss.Loss) tally.OddLabels {
 	r, ok := loss.Labels(l)
 	half := float32(math.NaN())
 	if c.Loss.Function == "logistic" && !c.Loss.LogisticMin.Set && !c.Loss.LogisticMax.Set {
 		half = 0
 	}
-	return oddLabels{want: r, half: half, first: ok}
+	return tally.OddLabels{Want: r, Half: half, First: ok}
 }
 
 // newMeasures returns the measures of a run; holdout says that examples are held out.
-func (c *Config) newMeasures(holdout bool) (measures, error) {
+func (c *Config) newMeasures(holdout bool) (tally.Measures, error) {
 	if len(c.Metrics.Measures) == 0 && len(c.Holdout.Valid) == 0 {
-		return measures{}, nil
+		return tally.Measures{}, nil
 	}
-	return newMeasures(c.Metrics.Measures, c.Loss.Function == "logistic" || c.Loss.Link == "logistic", holdout)
+	return tally.NewMeasures(c.Metrics.Measures, c.Loss.Function == "logistic" || c.Loss.Link == "logistic", holdout)
 }
 
 // classLabels are the labels of one against all, as far as the options decide them.
-func (c *Config) classLabels() classLabels {
-	l := classLabels{k: c.OAA.Classes, first: 1, names: c.classNames(), cluster: c.Cluster.Join != nil, log: c.Diagnostics.Log}
-	l.decided = c.OAA.Indexing.Set || l.names != nil
+func (c *Config) classLabels() sgdstage.ClassLabels {
+	l := sgdstage.ClassLabels{K: c.OAA.Classes, First: 1, Names: c.classNames(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
+	l.Decided = c.OAA.Indexing.Set || l.Names != nil
 	if c.OAA.Indexing.Set {
-		l.first = c.OAA.Indexing.Value
+		l.First = c.OAA.Indexing.Value
 	}
 	return l
 }
@@ -237,7 +242,9 @@ func (c *Config) dataName() string {
 }
 
 // passLength is --initial_pass_length.
-func (c *Config) passLength() passLength { return passLength{c.Data.PassLength, c.Data.Cache != ""} }
+func (c *Config) passLength() examples.PassLength {
+	return examples.PassLength{N: c.Data.PassLength, Cached: c.Data.Cache != ""}
+}
 
 // settle applies the precedence of options, which is vw's, once those of a loaded model
 // are known. Without a holdout option the hybrid holds nothing out, and a validation set
@@ -253,7 +260,7 @@ func (c *Config) settle() (unheld bool) {
 	if c.Hybrid != nil && !c.given.holdout || len(c.Holdout.Valid) > 0 {
 		c.Holdout.Off = true
 	}
-	unheld = c.regularizes() && newHoldoutSet(c).on
+	unheld = c.regularizes() && newHoldoutSet(c).On
 	c.Holdout.Off = c.Holdout.Off || unheld
 	return unheld
 }
@@ -286,7 +293,7 @@ func (c *Config) startConstant(w []float32, stride int) {
 }
 
 // newValidation returns the validation set of a run; nil: there is none.
-func (c *Config) newValidation() (*validation, error) {
+func (c *Config) newValidation() (*tally.Validation, error) {
 	if len(c.Holdout.Valid) == 0 {
 		return nil, nil
 	}
@@ -307,5 +314,5 @@ func (c *Config) newValidation() (*validation, error) {
 	if !set.Has(also) {
 		set = append(slices.Clone(set), also)
 	}
-	return newValidation(c.Holdout.Valid[0].Name, data, set, also, c.Holdout.EarlyTerminate), nil
+	return tally.NewValidation(c.Holdout.Valid[0].Name, data, set, also, c.Holdout.EarlyTerminate), nil
 }

@@ -11,15 +11,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/metric"
 )
 
 // lines decodes a log of passes.
-func lines(t *testing.T, log string) []passLine {
+func lines(t *testing.T, log string) []tally.PassLine {
 	t.Helper()
-	var all []passLine
+	var all []tally.PassLine
 	for text := range strings.Lines(log) {
-		var l passLine
+		var l tally.PassLine
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

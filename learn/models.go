@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/descent"
@@ -22,8 +24,8 @@ type initial struct {
 	file   io.Closer
 	dec    *model.Decoder
 	labels loss.Range
-	resume bool    // it carries resume state
-	base   carried // of that
+	resume bool             // it carries resume state
+	base   training.Carried // of that
 }
 
 // loadModel opens the initial model and merges what it keeps into cfg. A
@@ -69,7 +71,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	in := &initial{name: name, file: f, dec: dec, labels: loss.Range{Min: h.MinLabel, Max: h.MaxLabel}}
 	if s := dec.Resume; s != nil {
 		in.resume = true
-		in.base = carried{Nsx: s.NormNormalizer, TotalWeight: s.TotalWeight, T: s.T}
+		in.base = training.Carried{Nsx: s.NormNormalizer, TotalWeight: s.TotalWeight, T: s.T}
 	}
 	return in, nil
 }
@@ -119,7 +121,7 @@ func (in *initial) weights(dst model.View) error {
 // intoLearner puts the model into a learner: its weights, and if it has resume
 // state also the adaptive and normalised sums.
 func (in *initial) intoLearner(l *sgd.Learner, rule sgd.Config) error {
-	if err := in.weights(view(l, rule)); err != nil || !in.resume {
+	if err := in.weights(sgdstage.View(l, rule)); err != nil || !in.resume {
 		return err
 	}
 	sc := l.Scalars()

@@ -7,38 +7,41 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/tally"
+	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/model"
 )
 
 // modelSource makes the models of a run, and saves those of each pass.
 type modelSource struct {
 	cfg    *Config
-	job    *Job
-	tally  *Tally
-	base   carried                           // of the loaded model
+	job    *job.Job
+	tally  *tally.Tally
+	base   training.Carried                  // of the loaded model
 	create func(name string) (Output, error) // not subject to the lease: another attempt saves the same bytes
 	// fromZero reports whether labels of classes have turned out to count from 0; nil: they
 	// are no classes.
 	fromZero func() bool
 }
 
-var _ models = (*modelSource)(nil)
+var _ training.Models = (*modelSource)(nil)
 
-// header is what both kinds of models begin with.
-func (m *modelSource) header(resume bool) model.Header {
+// Header is what both kinds of models begin with.
+func (m *modelSource) Header(resume bool) model.Header {
 	if m.fromZero != nil && m.fromZero() { // else predictions by the model would count from 1
 		m.cfg.OAA.Indexing = Some(0)
 	}
-	r, c := m.job.all.Range, m.cfg
+	r, c := m.job.All.Range, m.cfg
 	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.keptOptions(resume)}
 }
 
-// resume is what training needs to go on, but for what regularisation is due. It
+// Resume is what training needs to go on, but for what regularisation is due. It
 // holds sums over all ranks, so that every rank writes the same bytes; what
 // concerns the progress table of one rank is then set as if a row had just been
 // printed.
-func (m *modelSource) resume(initialT float32) *model.Resume {
-	all, table := &m.job.all, m.tally.console.table
+func (m *modelSource) Resume(initialT float32) *model.Resume {
+	all, table := &m.job.All, m.tally.Console.Table
 	st := &all.Stats
 	r := &model.Resume{
 		InitialT:             initialT,
@@ -56,9 +59,9 @@ func (m *modelSource) resume(initialT float32) *model.Resume {
 		TotalFeatures:        st.Features,
 		TotalWeight:          m.base.TotalWeight + all.TotalWeight,
 		OldWeightedLabeled:   st.Labeled,
-		CurrentPass:          uint64(m.tally.passes),
+		CurrentPass:          uint64(m.tally.Passes),
 	}
-	if m.job.total == 1 || m.job.group.Stream() {
+	if m.job.Total == 1 || m.job.Group.Stream() {
 		r.SumLossSinceLastDump = st.Loss - table.Loss
 		r.DumpInterval = float32(table.Next)
 		r.OldWeightedLabeled = table.Labeled
@@ -66,20 +69,20 @@ func (m *modelSource) resume(initialT float32) *model.Resume {
 	return r
 }
 
-// savePass is --save_per_pass: it writes the model of the pass that has just ended
+// SavePass is --save_per_pass: it writes the model of the pass that has just ended
 // beside the final one, as FILE.1, FILE.2 and so on.
-func (m *modelSource) savePass(made func() *model.Regressor) error {
+func (m *modelSource) SavePass(made func() *model.Regressor) error {
 	c := m.cfg
 	if !c.Model.SavePerPass || c.Model.Final == "" && c.Cluster.Join != nil {
 		return nil // another rank writes it
 	}
-	name := fmt.Sprintf("%s.%d", c.Model.Final, m.tally.passes)
+	name := fmt.Sprintf("%s.%d", c.Model.Final, m.tally.Passes)
 	out, err := m.create(name)
 	if err != nil {
 		return err
 	}
 	if _, err := commit(out, made(), model.WriteDigest); err != nil {
-		return errors.Join(fmt.Errorf("cannot save the model of pass %d: %w", m.tally.passes, err), out.Abort())
+		return errors.Join(fmt.Errorf("cannot save the model of pass %d: %w", m.tally.Passes, err), out.Abort())
 	}
 	return nil
 }

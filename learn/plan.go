@@ -9,6 +9,8 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
@@ -111,7 +113,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	if c.Data.Shuffle {
 		limit := c.Data.ShuffleMemory
 		if limit == 0 {
-			limit = defaultShuffleMemory
+			limit = examples.DefaultShuffleMemory
 		}
 		p.Memory = append(p.Memory, Amount{"examples to shuffle, at most", uint64(limit)})
 	}
@@ -122,7 +124,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Memory = append(p.Memory, Amount{"sums of the metrics", 2 * n})
 		p.Wire = append(p.Wire, Amount{"sums of the metrics", n})
 	}
-	p.Wire = append(p.Wire, Amount{"records", recordSize})
+	p.Wire = append(p.Wire, Amount{"records", job.RecordSize})
 	if p.Ranks == 1 {
 		p.Wire = nil
 	}

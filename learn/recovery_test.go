@@ -114,7 +114,7 @@ func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Co
 		return a, err
 	}
 	if g != nil {
-		a.r.cfg.Cluster.Join, a.r.job.group = cluster, g
+		a.r.cfg.Cluster.Join, a.r.job.Group = cluster, g
 	}
 	if a.m, err = a.r.course(); err != nil {
 		return a, err
@@ -130,7 +130,7 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.r.close()) }()
-	g := a.r.job.group
+	g := a.r.job.Group
 	for step := 0; ; step++ {
 		if _, more := a.m.Next(); !more {
 			break
@@ -172,7 +172,7 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 // step is one of a rank to which nothing happens, but perhaps a second exchange. It
 // looks whether the state is left whole until the commit, and after it the results.
 func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, again bool) error {
-	keeps := a.r.job.keep
+	keeps := a.r.job.Keep
 	before := told(keeps, a.m.WriteState)
 	if keeps && a.m.steps > 0 && a.m.known {
 		h.results(a, "before Work")
@@ -198,13 +198,13 @@ func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, aga
 	if now := told(keeps, a.m.WriteState); !bytes.Equal(before, now) {
 		return errors.New("the state was changed before the commit")
 	}
-	h.last[a.r.job.rank] = results
+	h.last[a.r.job.Rank] = results
 	return nil
 }
 
 // results compares those of the last step with what they were.
 func (h *rehearsal) results(a attempt, when string) {
-	if was := h.last[a.r.job.rank]; was != nil && !bytes.Equal(was, told(true, a.m.WriteResults)) {
+	if was := h.last[a.r.job.Rank]; was != nil && !bytes.Equal(was, told(true, a.m.WriteResults)) {
 		h.t.Errorf("%s of step %d the results of the step before are others", when, a.m.steps)
 	}
 }
@@ -229,7 +229,7 @@ func (h *rehearsal) serve(ctx context.Context, d disturbance, a attempt) error {
 	if !d.busy {
 		h.began[d.step] <- a.m
 	}
-	if err := a.m.Exchange(ctx, a.r.job.group); err != nil {
+	if err := a.m.Exchange(ctx, a.r.job.Group); err != nil {
 		return err
 	}
 	h.exchanged[d.step] <- a.m
@@ -240,7 +240,7 @@ func (h *rehearsal) serve(ctx context.Context, d disturbance, a attempt) error {
 // for its commit.
 func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, cluster *allreduce.Config) (a attempt, err error) {
 	defer close(h.taken[d.step])
-	g := old.r.job.group
+	g := old.r.job.Group
 	if a, err = h.attempt(ctx, d.victim, cluster, g); err != nil {
 		return a, err
 	}

@@ -13,6 +13,11 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/tally"
+	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim/descent"
@@ -44,10 +49,10 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 		_, err = r.late(err)
 		return nil, err
 	}
-	if r.job.late {
-		err := error(&allreduce.LateError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.rank})
+	if r.job.Late {
+		err := error(&allreduce.LateError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.Rank})
 		if len(r.owes()) > 0 { // what the others will have come to
-			_, err = r.late(r.job.group.Ready(ctx, allreduce.Shard{}))
+			_, err = r.late(r.job.Group.Ready(ctx, allreduce.Shard{}))
 		}
 		return nil, err
 	}
@@ -57,7 +62,7 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	}
 	over, err := r.late(err)
 	if !over {
-		r.job.group.Fail(ctx, parting(err))
+		r.job.Group.Fail(ctx, parting(err))
 	}
 	return nil, err
 }
@@ -81,21 +86,21 @@ type runner struct {
 	cfg    Config                            // with defaults, and with what the loaded model brought
 	create func(name string) (Output, error) // of the configuration, not subject to the lease
 
-	read    *reader
-	tally   *Tally
-	job     *Job
-	console *console
-	files   *predictionFiles
-	audit   *audit // --audit and --invert_hash; nil: neither
+	read    *examples.Reader
+	tally   *tally.Tally
+	job     *job.Job
+	console *output.Console
+	files   *output.PredictionFiles
+	audit   *output.Audit // --audit and --invert_hash; nil: neither
 	models  *modelSource
-	origin  origin
+	origin  job.Origin
 
 	rule          sgd.Config
-	initial       *initial        // the loaded model; nil: none
-	prior         descent.Penalty // --input_feature_regularizer; zero: none
-	otherLossNote string          // a note that the loaded model was trained with another loss; "": none
-	unheld        bool            // output regularisers have switched the holdout set off
-	outcome       outcome         // what the run ends with
+	initial       *initial         // the loaded model; nil: none
+	prior         descent.Penalty  // --input_feature_regularizer; zero: none
+	otherLossNote string           // a note that the loaded model was trained with another loss; "": none
+	unheld        bool             // output regularisers have switched the holdout set off
+	outcome       training.Outcome // what the run ends with
 
 	modelFile, readableFile Output // where the model goes; nil: nowhere
 	invertedFile            Output // --invert_hash; nil: nowhere
@@ -109,22 +114,22 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Diagnostics.Log == nil {
 		cfg.Diagnostics.Log = slog.New(slog.DiscardHandler)
 	}
-	held := &hold{job: cfg.Cluster.Join != nil}
-	cfg.Diagnostics.Log = held.logger(cfg.Diagnostics.Log)
+	held := &output.Hold{Job: cfg.Cluster.Join != nil}
+	cfg.Diagnostics.Log = held.Logger(cfg.Diagnostics.Log)
 	r := &runner{
 		create:  cfg.Output.Create,
-		job:     &Job{group: cfg.Cluster.Group, log: cfg.Diagnostics.Log},
-		console: &console{hold: held},
-		files:   &predictionFiles{},
+		job:     &job.Job{Group: cfg.Cluster.Group, Log: cfg.Diagnostics.Log},
+		console: &output.Console{Hold: held},
+		files:   &output.PredictionFiles{},
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	r.origin.basis = newBasis()
+	r.origin.Basis = job.NewBasis()
 	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
-		if r.initial, err = loadModel(&cfg, r.origin.basis); err != nil {
+		if r.initial, err = loadModel(&cfg, r.origin.Basis); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +139,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	}
 	if cfg.Reg.Input != "" {
 		var seen loss.Range
-		if r.prior, seen, err = loadRegularizer(&cfg, r.origin.basis); err != nil {
+		if r.prior, seen, err = loadRegularizer(&cfg, r.origin.Basis); err != nil {
 			return nil, err
 		}
 		labels = &seen
@@ -143,7 +148,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	r.unheld = cfg.settle()
-	cfg.Output.Create = underLease(cfg.Output.Create, r.job.lease)
+	cfg.Output.Create = output.UnderLease(cfg.Output.Create, r.job.Lease)
 	r.cfg = cfg
 	if err = r.newTally(labels); err != nil {
 		return nil, err
@@ -164,29 +169,29 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Diagnostics.Quiet {
 		talk, progress = nil, ""
 	}
-	if r.console.table, err = vwtext.NewTable(talk, progress); err != nil {
+	if r.console.Table, err = vwtext.NewTable(talk, progress); err != nil {
 		return nil, usage("--progress", "%v", err)
 	}
 	r.audit = cfg.newAudit(r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
-	if r.origin.data, err = stream.NewDataset(dataset(&cfg)); err != nil {
+	if r.origin.Data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
-	if r.tally.measures, err = cfg.newMeasures(r.tally.holdout); err != nil {
+	if r.tally.Measures, err = cfg.newMeasures(r.tally.Holdout); err != nil {
 		return nil, err
 	}
-	if r.tally.valid, err = cfg.newValidation(); err != nil {
+	if r.tally.Valid, err = cfg.newValidation(); err != nil {
 		return nil, err
 	}
-	r.read = r.newReader(r.origin.data)
-	r.job.shard, r.job.admit = r.origin.data.Shard, r.admit
+	r.read = r.newReader(r.origin.Data)
+	r.job.Shard, r.job.Admit = r.origin.Data.Shard, r.admit
 	r.models = &modelSource{cfg: &r.cfg, job: r.job, tally: r.tally, create: r.create}
 	if cfg.Output.Predictions != "" {
-		if r.files.predictions, err = newPredictions(cfg.Output.Create, cfg.Output.Predictions); err != nil {
+		if r.files.Predictions, err = output.NewPredictions(cfg.Output.Create, cfg.Output.Predictions); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.Output.RawPredictions != "" {
-		if r.files.raw, err = newPredictions(cfg.Output.Create, cfg.Output.RawPredictions); err != nil {
+		if r.files.Raw, err = output.NewPredictions(cfg.Output.Create, cfg.Output.RawPredictions); err != nil {
 			return nil, err
 		}
 	}
@@ -201,40 +206,40 @@ func newRunner(cfg Config) (_ *runner, err error) {
 func (r *runner) newTally(labels *loss.Range) (err error) {
 	c := &r.cfg
 	held := newHoldoutSet(c)
-	t := &Tally{
-		testOnly: c.TestOnly, binary: c.Loss.Binary, holdout: held.on, classWeights: c.Data.ClassWeights,
-		calls: calls{predictsFirst: c.predictsFirst()},
-		log:   c.Diagnostics.Log, console: r.console, files: r.files, job: r.job,
-		stats:  vwtext.NewStats(),
-		stop:   earlyStop{on: held.on, patience: c.Holdout.EarlyTerminate},
-		passed: passLog{out: c.Metrics.PassLog, begun: time.Now()},
+	t := &tally.Tally{
+		TestOnly: c.TestOnly, Binary: c.Loss.Binary, Holdout: held.On, ClassWeights: c.Data.ClassWeights,
+		Calls: tally.Calls{PredictsFirst: c.predictsFirst()},
+		Log:   c.Diagnostics.Log, Console: r.console, Files: r.files, Job: r.job,
+		Stats:  vwtext.NewStats(),
+		Stop:   tally.EarlyStop{On: held.On, Patience: c.Holdout.EarlyTerminate},
+		Passed: tally.PassLog{Out: c.Metrics.PassLog, Begun: time.Now()},
 	}
-	if t.loss, err = c.newLoss(); err != nil {
+	if t.Loss, err = c.newLoss(); err != nil {
 		return err
 	}
-	t.odd = c.newOddLabels(t.loss)
-	if t.link, err = loss.NewLink(c.Loss.Link); err != nil {
+	t.Odd = c.newOddLabels(t.Loss)
+	if t.Link, err = loss.NewLink(c.Loss.Link); err != nil {
 		return err
 	}
-	t.seen, t.fixed = c.labelRange(t.loss, labels)
+	t.Seen, t.Fixed = c.labelRange(t.Loss, labels)
 	r.tally = t
 	return nil
 }
 
 // newReader returns the reader of the run's data.
-func (r *runner) newReader(data *stream.Dataset) *reader {
+func (r *runner) newReader(data *stream.Dataset) *examples.Reader {
 	c := &r.cfg
-	read := &reader{
-		data: data, name: c.dataName(), holdout: newHoldoutSet(c), log: c.Diagnostics.Log,
-		limit: c.passLength().limit(c.Data.Examples),
-		flush: func() error { return errors.Join(r.files.flush(), r.audit.flush()) },
+	read := &examples.Reader{
+		Data: data, Name: c.dataName(), Holdout: newHoldoutSet(c), Log: c.Diagnostics.Log,
+		Limit: c.passLength().Limit(c.Data.Examples),
+		Flush: func() error { return errors.Join(r.files.Flush(), r.audit.Flush()) },
 	}
 	if c.Data.Shuffle {
-		read.shuffle = &shuffleConfig{seed: c.Data.ShuffleSeed, memory: c.Data.ShuffleMemory, rank: func() int { return r.job.rank }}
+		read.Shuffle = &examples.ShuffleConfig{Seed: c.Data.ShuffleSeed, Memory: c.Data.ShuffleMemory, Rank: func() int { return r.job.Rank }}
 	}
 	if c.Diagnostics.Watch != nil {
-		read.watch = func(read, of int) {
-			c.Diagnostics.Watch(Progress{Pass: r.tally.passes + 1, Passes: c.maxPasses(), Examples: read, Of: of})
+		read.Watch = func(read, of int) {
+			c.Diagnostics.Watch(Progress{Pass: r.tally.Passes + 1, Passes: c.maxPasses(), Examples: read, Of: of})
 		}
 	}
 	return read
@@ -244,27 +249,27 @@ func (r *runner) newReader(data *stream.Dataset) *reader {
 func (r *runner) join(ctx context.Context) (err error) {
 	j := r.job
 	if r.cfg.Cluster.Join == nil {
-		j.group = allreduce.Local()
-		j.total = 1
+		j.Group = allreduce.Local()
+		j.Total = 1
 		return nil
 	}
 	c := r.cfg.member(r.rule)
-	j.rank, j.total = c.Rank, c.Total
+	j.Rank, j.Total = c.Rank, c.Total
 	if keep := r.cfg.Cluster.RunDir; keep != nil {
 		if err := keep.Begin(fmt.Sprintf("total=%d %s", c.Total, c.Options)); err != nil {
 			return err
 		}
 	}
-	if j.group == nil { // else it has joined before
-		j.group, err = allreduce.Join(ctx, c)
+	if j.Group == nil { // else it has joined before
+		j.Group, err = allreduce.Join(ctx, c)
 	}
-	j.late = err == nil && j.group.Late()
+	j.Late = err == nil && j.Group.Late()
 	return err
 }
 
 // admit says whether the job that has just been wired is one to take part in.
 func (r *runner) admit() error {
-	if err := r.over(); err != nil || !r.job.group.Stream() {
+	if err := r.over(); err != nil || !r.job.Group.Stream() {
 		return err
 	}
 	return r.cfg.checkStream()
@@ -303,10 +308,10 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	if !r.cfg.TestOnly {
 		r.noteLoss()
 	}
-	if err := r.banner().print(r.console.table.Out); err != nil {
+	if err := r.banner().print(r.console.Table.Out); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.train(ctx), r.audit.flush()); err != nil {
+	if err := errors.Join(r.train(ctx), r.audit.Flush()); err != nil {
 		return nil, err
 	}
 	return r.end(ctx)
@@ -319,17 +324,17 @@ func (r *runner) train(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.job.group.Run(ctx, m); err != nil {
+		if err := r.job.Group.Run(ctx, m); err != nil {
 			return err
 		}
-		r.outcome = m.finish()
+		r.outcome = m.Finish()
 		return nil
 	}
 	m, err := r.course()
 	if err != nil {
 		return err
 	}
-	if err := r.job.group.Run(ctx, m); err != nil {
+	if err := r.job.Group.Run(ctx, m); err != nil {
 		return err
 	}
 	return r.finish(m.stage)
@@ -338,9 +343,9 @@ func (r *runner) train(ctx context.Context) error {
 // finish ends the training whose last stage is given. A tested model of the FTRL family
 // keeps its sums.
 func (r *runner) finish(last stage) (err error) {
-	r.outcome, err = last.finish()
+	r.outcome, err = last.Finish()
 	if r.initial != nil {
-		r.outcome.followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}
+		r.outcome.Followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}
 	}
 	return err
 }
@@ -348,8 +353,8 @@ func (r *runner) finish(last stage) (err error) {
 // end delivers what the run owes, and sums it up.
 func (r *runner) end(ctx context.Context) (*Report, error) {
 	t := r.tally
-	if r.job.group.Stream() {
-		if err := r.job.shareStats(ctx); err != nil {
+	if r.job.Group.Stream() {
+		if err := r.job.ShareStats(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -358,28 +363,28 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{
-		Stats: r.job.all.Stats, Passes: t.passes, Digest: digest,
-		Holdout: t.holdout, HoldoutLoss: math.NaN(), Loss: t.loss, LogLoss: r.outcome.logLoss, Range: t.seen,
+		Stats: r.job.All.Stats, Passes: t.Passes, Digest: digest,
+		Holdout: t.Holdout, HoldoutLoss: math.NaN(), Loss: t.Loss, LogLoss: r.outcome.LogLoss, Range: t.Seen,
 		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.OAA.Classes == 0,
 	}
-	if m := t.measures.last; m != nil {
+	if m := t.Measures.Last; m != nil {
 		report.Measures = m.Values
 	}
-	if t.stop.known {
-		report.HoldoutLoss = t.stop.best
+	if t.Stop.Known {
+		report.HoldoutLoss = t.Stop.Best
 	}
-	if err := t.sayValid(); err != nil {
+	if err := t.SayValid(); err != nil {
 		return nil, err
 	}
-	err = r.console.say([]byte(report.Summary()))
-	r.console.hold.release()
+	err = r.console.Say([]byte(report.Summary()))
+	r.console.Hold.Release()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.console.say(t.trainingSummary(r.cfg.Hybrid != nil && !r.cfg.TestOnly)); err != nil {
+	if err := r.console.Say(t.TrainingSummary(r.cfg.Hybrid != nil && !r.cfg.TestOnly)); err != nil {
 		return nil, err
 	}
-	if err := r.console.say(t.measures.summary()); err != nil {
+	if err := r.console.Say(t.Measures.Summary()); err != nil {
 		return nil, err
 	}
 	r.noteLoss()
@@ -388,12 +393,12 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 
 // close ends the group and removes what a failed run has written.
 func (r *runner) close() error {
-	r.console.hold.release()
+	r.console.Hold.Release()
 	var err error
-	if r.job.group != nil {
-		err = r.job.group.Close() // first: others wait for this rank, and the file system may hang
+	if r.job.Group != nil {
+		err = r.job.Group.Close() // first: others wait for this rank, and the file system may hang
 	}
-	r.files.abort()
+	r.files.Abort()
 	r.abortModels()
 	return err
 }
@@ -419,7 +424,7 @@ func (r *runner) otherLoss() string {
 
 // noteLoss logs the note on the loss, once, if there were labels to which it applies.
 func (r *runner) noteLoss() {
-	if r.otherLossNote != "" && (!r.cfg.TestOnly || r.job.all.Stats.Labeled > 0) {
+	if r.otherLossNote != "" && (!r.cfg.TestOnly || r.job.All.Stats.Labeled > 0) {
 		r.cfg.Diagnostics.Log.Warn(r.otherLossNote)
 		r.otherLossNote = ""
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/spantree/server"
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/model"
 )
 
@@ -104,7 +105,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	if err != nil {
 		return nil, err
 	}
-	whole := r.job.group
+	whole := r.job.Group
 	defer func() {
 		if !slices.Contains(s.left, whole.Rank()) {
 			err = nil // those that are left may have closed the job of three before
@@ -139,10 +140,10 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 		return nil, nil
 	}
 	smaller.Options = r.cfg.options(r.rule)
-	if r.job.group, err = allreduce.Join(ctx, *smaller); err != nil {
+	if r.job.Group, err = allreduce.Join(ctx, *smaller); err != nil {
 		return nil, err
 	}
-	r.job.wired = false
+	r.job.Wired = false
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := errors.Join(m.Shrink(s.left), m.Shrink(s.left)); err != nil { // the second one says nothing new
 		return nil, err
@@ -154,7 +155,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 		if !worked {
 			err = m.Work(ctx)
 		}
-		if err = errors.Join(err, m.Exchange(ctx, r.job.group)); err == nil {
+		if err = errors.Join(err, m.Exchange(ctx, r.job.Group)); err == nil {
 			err = m.Commit()
 		}
 		if err != nil {
@@ -302,16 +303,16 @@ func weightsOf(t *testing.T, file []byte) []float32 {
 func TestWhatWasBestIsForgotten(t *testing.T) {
 	r, m := alone(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
 	step(t, r, m)
-	sgd := m.stage.(*online)
-	if !r.tally.stop.known || sgd.best == nil {
+	sgd := m.stage.(*sgdstage.Online)
+	if !r.tally.Stop.Known || sgd.Best == nil {
 		t.Fatal("a pass with held-out examples has left nothing that is best")
 	}
-	r.job.keep = true
+	r.job.Keep = true
 	if err := m.Shrink([]int{0}); err != nil {
 		t.Fatal(err)
 	}
-	if r.tally.stop.known || r.tally.stop.begun || sgd.best != nil {
-		t.Errorf("after a loss: holdout %+v, %d best weights", r.tally.stop, len(sgd.best))
+	if r.tally.Stop.Known || r.tally.Stop.Begun || sgd.Best != nil {
+		t.Errorf("after a loss: holdout %+v, %d best weights", r.tally.Stop, len(sgd.Best))
 	}
 	if err := r.close(); err != nil {
 		t.Error(err)

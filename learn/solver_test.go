@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/optimtest"
@@ -150,7 +151,7 @@ func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
 // follows the labels; and the sums are those of one example after the other.
 func TestThreadsDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	text := randomText(3 * serial / 9) // features of one batch: three times what one thread does alone
+	text := randomText(3 * batchstage.Serial / 9) // features of one batch: three times what one thread does alone
 	for _, loss := range []string{"logistic", "squared"} {
 		var want *model.Regularizer
 		for _, threads := range []int{1, 2, 5} {

@@ -5,6 +5,10 @@ package learn
 import (
 	"slices"
 
+	"github.com/gvw-project/gvw/learn/internal/batchstage"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -43,12 +47,12 @@ func (r *runner) course() (*course, error) {
 }
 
 // online is training by SGD, or testing.
-func (r *runner) online(passes int) (*online, error) {
+func (r *runner) online(passes int) (*sgdstage.Online, error) {
 	c, rule := &r.cfg, r.rule
 	if c.TestOnly && !c.keeps() {
 		rule, c.Model.PredictOnly = forTesting(rule), true
 	}
-	learner, err := sgd.New(rule, r.tally.loss)
+	learner, err := sgd.New(rule, r.tally.Loss)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +63,19 @@ func (r *runner) online(passes int) (*online, error) {
 	}
 	c.startStates(learner)
 	if !c.Batch.BFGS {
-		if err := r.console.openTable(); err != nil {
+		if err := r.console.OpenTable(); err != nil {
 			return nil, err
 		}
 	}
-	return newOnline(r.onlineConfig(rule, passes), learner), nil
+	return sgdstage.NewOnline(r.onlineConfig(rule, passes), learner), nil
 }
 
 // onlineConfig is what a stage of online learning works with, when the model is loaded.
-func (r *runner) onlineConfig(rule sgd.Config, passes int) onlineConfig {
-	return onlineConfig{
-		read: r.read, tally: r.tally, job: r.job, audit: r.audit, models: r.models,
-		rule: rule, base: r.models.base, length: r.cfg.passLength(), bare: r.cfg.Model.PredictOnly, passes: passes,
-		reweighed: len(r.cfg.Data.ClassWeights) > 0 && r.cfg.FTRL.Rule == ftrl.None,
+func (r *runner) onlineConfig(rule sgd.Config, passes int) sgdstage.OnlineConfig {
+	return sgdstage.OnlineConfig{
+		Read: r.read, Tally: r.tally, Job: r.job, Audit: r.audit, Models: r.models,
+		Rule: rule, Base: r.models.base, Length: r.cfg.passLength(), Bare: r.cfg.Model.PredictOnly, Passes: passes,
+		Reweighed: len(r.cfg.Data.ClassWeights) > 0 && r.cfg.FTRL.Rule == ftrl.None,
 	}
 }
 
@@ -95,17 +99,17 @@ func (r *runner) goOn() {
 	}
 	r.models.base = r.initial.base
 	if r.cfg.Model.PreserveCounters && !r.cfg.TestOnly {
-		r.tally.preserve(r.initial.dec.Resume)
+		r.tally.Preserve(r.initial.dec.Resume)
 	}
 }
 
 // classes is training one against all, or testing it.
-func (r *runner) classes() (*classes, error) {
+func (r *runner) classes() (*sgdstage.Classes, error) {
 	c, rule := &r.cfg, r.rule
 	if c.TestOnly && (!c.keeps() || c.FTRL.Rule != ftrl.None) {
 		rule, c.Model.PredictOnly = forTesting(rule), true
 	}
-	learners, err := sgd.NewClasses(rule, r.tally.loss, c.OAA.Classes)
+	learners, err := sgd.NewClasses(rule, r.tally.Loss, c.OAA.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +125,11 @@ func (r *runner) classes() (*classes, error) {
 		r.initial.intoSums(learners.Sums())
 	}
 	c.startStates(whole)
-	if err := r.console.openTable(); err != nil {
+	if err := r.console.OpenTable(); err != nil {
 		return nil, err
 	}
 	o := r.onlineConfig(rule, c.Passes)
-	return newClasses(o, learners, r.chooser(&o, learners.Learner, whole)), nil
+	return sgdstage.NewClasses(o, learners, r.chooser(&o, learners.Learner, whole)), nil
 }
 
 // subsample draws the classes of --oaa_subsample.
@@ -140,12 +144,12 @@ func (r *runner) subsample(learner *oaa.Learner) error {
 }
 
 // chooser returns a chooser with these learners.
-func (r *runner) chooser(o *onlineConfig, learner *oaa.Learner, table weighted) *chooser {
+func (r *runner) chooser(o *sgdstage.OnlineConfig, learner *oaa.Learner, table output.Weighted) *sgdstage.Chooser {
 	c := &r.cfg
-	m := newChooser(o, chooserConfig{
-		probabilities: c.OAA.Probabilities, scores: c.OAA.Scores, linked: c.Loss.Link != "identity", sampled: c.OAA.Subsample > 0,
+	m := sgdstage.NewChooser(o, sgdstage.ChooserConfig{
+		Probabilities: c.OAA.Probabilities, Scores: c.OAA.Scores, Linked: c.Loss.Link != "identity", Sampled: c.OAA.Subsample > 0,
 	}, learner, table, c.classLabels())
-	r.models.fromZero = m.fromZero
+	r.models.fromZero = m.FromZero
 	return m
 }
 
@@ -167,16 +171,16 @@ func (r *runner) weights() ([]float32, error) {
 
 // batch is training by L-BFGS or conjugate gradients from the weights w, which it
 // changes.
-func (r *runner) batch(w []float32, passes int) (*batch, error) {
+func (r *runner) batch(w []float32, passes int) (*batchstage.Batch, error) {
 	c := &r.cfg
-	b := batchConfig{
-		read: r.read, tally: r.tally, job: r.job, console: r.console, models: r.models,
-		config: c.solver(r.prior), passes: passes,
+	b := batchstage.BatchConfig{
+		Read: r.read, Tally: r.tally, Job: r.job, Console: r.console, Models: r.models,
+		Config: c.solver(r.prior), Passes: passes,
 	}
 	if c.regularizes() {
-		b.keeps = &regularizers{prior: r.prior, l2: float32(c.Reg.L2), mixes: c.Batch.ConjugateGradient, hessian: c.keepsHessian()}
+		b.Keeps = &training.Regularizers{Prior: r.prior, L2: float32(c.Reg.L2), Mixes: c.Batch.ConjugateGradient, Hessian: c.keepsHessian()}
 	}
-	return newBatch(b, w)
+	return batchstage.NewBatch(b, w)
 }
 
 // second is the hybrid's second stage, which makes it vw's two calls in one
@@ -185,24 +189,24 @@ func (r *runner) batch(w []float32, passes int) (*batch, error) {
 func (r *runner) second(left stage) (stage, error) {
 	w := make([]float32, 1<<r.cfg.Features.Bits)
 	if left != nil {
-		out, err := left.finish()
+		out, err := left.Finish()
 		if err != nil {
 			return nil, err
 		}
-		w = plain(out.model)
-		if r.job.keep && out.model.Weights.Stride == 1 {
+		w = plain(out.Model)
+		if r.job.Keep && out.Model.Weights.Stride == 1 {
 			w = slices.Clone(w) // others may still ask for the results of the last step
 		}
 	}
-	r.tally.forgetBest()
-	if err := r.console.say(optim.AppendHeader(nil)); err != nil {
+	r.tally.ForgetBest()
+	if err := r.console.Say(optim.AppendHeader(nil)); err != nil {
 		return nil, err
 	}
 	return r.batch(w, r.cfg.Hybrid.LBFGSPasses)
 }
 
 // leader is training by the FTRL family, or testing.
-func (r *runner) leader() (*leader, error) {
+func (r *runner) leader() (*sgdstage.Leader, error) {
 	c := &r.cfg
 	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits}
 	f.Alpha, f.Beta = c.ftrlNumbers()
@@ -213,7 +217,7 @@ func (r *runner) leader() (*leader, error) {
 	var classes *ftrl.Classes // nil: labels are simple
 	var err error
 	if c.OAA.Classes > 0 {
-		if classes, err = ftrl.NewClasses(f, r.tally.loss, c.OAA.Classes); err != nil {
+		if classes, err = ftrl.NewClasses(f, r.tally.Loss, c.OAA.Classes); err != nil {
 			return nil, err
 		}
 		learner = classes.Whole
@@ -221,7 +225,7 @@ func (r *runner) leader() (*leader, error) {
 			return nil, err
 		}
 	} else {
-		if learner, err = ftrl.New(f, r.tally.loss); err != nil {
+		if learner, err = ftrl.New(f, r.tally.Loss); err != nil {
 			return nil, err
 		}
 		learner.PredictFirst = c.predictsFirst()
@@ -229,7 +233,7 @@ func (r *runner) leader() (*leader, error) {
 	w, stride := learner.Weights(), learner.Stride()
 	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
 	if r.initial != nil {
-		if err := r.initial.weights(followerView(learner)); err != nil {
+		if err := r.initial.weights(sgdstage.FollowerView(learner)); err != nil {
 			return nil, err
 		}
 		if r.goOn(); r.initial.resume {
@@ -238,7 +242,7 @@ func (r *runner) leader() (*leader, error) {
 	}
 	o := r.onlineConfig(r.rule, c.Passes)
 	if classes == nil {
-		return newLeader(o, learner, nil), r.console.openTable()
+		return sgdstage.NewLeader(o, learner, nil), r.console.OpenTable()
 	}
-	return newLeader(o, learner, r.chooser(&o, classes.Learner, classes.Whole)), r.console.openTable()
+	return sgdstage.NewLeader(o, learner, r.chooser(&o, classes.Learner, classes.Whole)), r.console.OpenTable()
 }

@@ -107,7 +107,7 @@ func step(t testing.TB, r *runner, m *course) bool {
 	if _, more := m.Next(); !more {
 		return false
 	}
-	if err := errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.job.group), m.Commit()); err != nil {
+	if err := errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.job.Group), m.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	return true
@@ -248,7 +248,7 @@ func FuzzState(f *testing.F) {
 			t.Errorf("read %d bytes, wrote %d", len(read), again.Len())
 		}
 		if _, more := m.Next(); more {
-			_ = errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.job.group), m.Commit()) // wild numbers may diverge
+			_ = errors.Join(m.Work(t.Context()), m.Exchange(t.Context(), r.job.Group), m.Commit()) // wild numbers may diverge
 		}
 	})
 }

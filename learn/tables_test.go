@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 )
 
 // freed says whether the memory of v was freed.
@@ -68,8 +70,8 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 			left := make([]*atomic.Bool, ranks)
 			machine := make([]*atomic.Bool, ranks)
 			h.commit = func(m *course) error {
-				rank, sgd := m.job.rank, m.stage
-				o, is := sgd.(*online)
+				rank, sgd := m.job.Rank, m.stage
+				o, is := sgd.(*sgdstage.Online)
 				if !is {
 					err := m.Commit()
 					if left[rank] != nil && !collected(left[rank]) {
@@ -78,7 +80,7 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 					left[rank] = nil
 					return err
 				}
-				work, result := freed(o.kept.work), freed(o.kept.result)
+				work, result := freed(o.Kept.Work), freed(o.Kept.Result)
 				if machine[rank] == nil {
 					machine[rank] = new(atomic.Bool)
 					runtime.AddCleanup(o, func(gone *atomic.Bool) { gone.Store(true) }, machine[rank])
@@ -88,7 +90,7 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 				if err := m.Commit(); err != nil {
 					return err
 				}
-				if _, more := m.stage.(*online); more {
+				if _, more := m.stage.(*sgdstage.Online); more {
 					return nil
 				}
 				ended.Add(1)

@@ -23,18 +23,18 @@ func TestTrainingLossAfterATakeover(t *testing.T) {
 		if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
 			t.Fatal(err)
 		}
-		whole := string(r.tally.trainingSummary(true))
+		whole := string(r.tally.TrainingSummary(true))
 		r, m = alone(t, small(hybrid))
 		if err := m.ReadState(&state); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.tally.trainingSummary(true); len(got) > 0 {
+		if got := r.tally.TrainingSummary(true); len(got) > 0 {
 			t.Errorf("after step %d: got %q, want nothing", steps, got)
 		}
 		for step(t, r, m) {
 			whole = ""
 		}
-		got := string(r.tally.trainingSummary(true))
+		got := string(r.tally.TrainingSummary(true))
 		if err := r.close(); err != nil {
 			t.Fatal(err)
 		}

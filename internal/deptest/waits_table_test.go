@@ -125,7 +125,7 @@ var waits = map[string]wait{
 	"feature/stream: input.done lock":       {ends: local, why: "closes the input; only the end of the same pass wants the lock"},
 	"feature/stream: input.end lock":        {ends: local, why: "closes the input; only the end of the same pass wants the lock"},
 	"feature/stream: textReader.give lock":  {ends: joined, why: "hand ends with the pass; the reader that wants the lock belongs to it"},
-	"learn: share join":                     {ends: local, why: "all compute"},
+	"learn/internal/batchstage: share join": {ends: local, why: "all compute"},
 
 	// File systems.
 	"hdfsio: Calls.call lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},

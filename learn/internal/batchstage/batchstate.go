@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package batchstage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/cg"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/lbfgs"
+)
+
+// Where a job recovers from losses, a rank of a batch solver adds up in vectors of
+// its own, and makes the sums of all ranks in others: the solver's are its state.
+
+// begin makes room for the sums over this rank's examples.
+func (m *Batch) begin(kind optim.Kind) {
+	if !m.Job.Keep {
+		if m.sums == nil {
+			m.sums = m.solver.InPlace()
+		}
+		m.part = m.sums
+		return
+	}
+	if m.part == nil {
+		m.part = &optim.Sums{}
+	}
+	room(m.part, kind, len(m.solver.Weights()))
+}
+
+// arrange makes room for the sums over those of all.
+func (m *Batch) arrange(kind optim.Kind) {
+	if !m.Job.Keep {
+		return
+	}
+	if m.sums == nil {
+		m.sums = &optim.Sums{}
+	}
+	room(m.sums, kind, len(m.solver.Weights()))
+}
+
+// room gives sums the vectors that a pass of the kind needs. The diagonal is for
+// the first pass, and perhaps the last.
+func room(sums *optim.Sums, kind optim.Kind, n int) {
+	if sums.Gradient == nil {
+		sums.Gradient = make([]float32, n)
+	}
+	switch {
+	case kind != optim.First:
+		sums.Diagonal = nil
+	case sums.Diagonal == nil:
+		sums.Diagonal = make([]float32, n)
+	}
+}
+
+// solverState is what a solver knows between two passes; one of the two is there.
+type solverState struct {
+	lbfgs *lbfgs.State
+	cg    *cg.State
+}
+
+func (m *Batch) solverState() solverState {
+	if m.got != (solverState{}) {
+		return m.got
+	}
+	switch solver := m.solver.(type) {
+	case *lbfgs.Solver:
+		st := solver.State()
+		return solverState{lbfgs: &st}
+	case *cg.Solver:
+		st := solver.State()
+		return solverState{cg: &st}
+	}
+	panic(fmt.Sprintf("BUG: learn: the state of a %T is not known", m.solver))
+}
+
+// Shared is the solver's state but for its vectors.
+func (m *Batch) Shared(c *snapshot.Coder) {
+	m.got = solverState{}
+	st := m.solverState()
+	if st.cg != nil {
+		codeHead(c, &st.cg.Head)
+	} else {
+		codeHead(c, &st.lbfgs.Head)
+		last := len(st.lbfgs.Rho) - 1
+		c.Number("pairs of L-BFGS", &st.lbfgs.Older, last)
+		c.Number("first pair of L-BFGS", &st.lbfgs.Origin, last)
+		c.F64s("1/y's of the pairs", st.lbfgs.Rho)
+	}
+	c.Flag("Hessian at the end to come", &m.hessian)
+	c.Flag("stopped early", &m.stop)
+	c.Flag("too few passes left", &m.short)
+	c.Number("passes left", &m.Passes, snapshot.MaxCount)
+	n := len(m.solver.Weights())
+	for _, v := range []*[]float32{&m.best, &m.final} {
+		there := *v != nil
+		if c.Flag("a further vector", &there); !c.Reading {
+			continue
+		}
+		if *v = nil; there {
+			*v = make([]float32, n)
+		}
+	}
+	if c.Reading {
+		m.got = st
+	}
+}
+
+// SharedArrays are the vectors of the state. Of the memory of L-BFGS they are the
+// pairs in use, from the one in the making to the oldest.
+func (m *Batch) SharedArrays() []snapshot.Array {
+	st := m.solverState()
+	var arrays []snapshot.Array
+	if l := st.lbfgs; l != nil {
+		arrays = append(arrays, snapshot.Array{Name: "weights", V: l.X}, snapshot.Array{Name: "direction", V: l.Dir}, snapshot.Array{Name: "preconditioner", V: l.Precond})
+		for j := range l.Older + 1 {
+			i := (l.Origin + j) % len(l.Y)
+			arrays = append(arrays, snapshot.Array{Name: fmt.Sprintf("y of pair %d", j), V: l.Y[i]}, snapshot.Array{Name: fmt.Sprintf("s of pair %d", j), V: l.S[i]})
+		}
+	} else {
+		g := st.cg
+		arrays = append(arrays, snapshot.Array{Name: "weights", V: g.X}, snapshot.Array{Name: "direction", V: g.Dir}, snapshot.Array{Name: "preconditioner", V: g.Precond},
+			snapshot.Array{Name: "weights before the step", V: g.X0}, snapshot.Array{Name: "gradient before the step", V: g.G0})
+	}
+	if m.best != nil {
+		arrays = append(arrays, snapshot.Array{Name: "best weights", V: m.best})
+	}
+	if m.final != nil {
+		arrays = append(arrays, snapshot.Array{Name: "diagonal of the Hessian", V: m.final})
+	}
+	return arrays
+}
+
+// Own is nothing: a record says it all.
+func (m *Batch) Own(*snapshot.Coder) {}
+
+// Adopt makes a solver of the state that has been read.
+func (m *Batch) Adopt() (err error) {
+	m.solver, err = m.Config.restore(m.got, m.Passes)
+	m.got = solverState{}
+	if !m.Job.Keep {
+		m.sums, m.part = nil, nil // the solver's own, which is another one now
+	}
+	m.Console.Table.Next = math.Inf(1) // also where the records are those of SGD
+	return err
+}
+
+// Outcome are the sums that are numbers.
+func (m *Batch) Outcome(c *snapshot.Coder) {
+	if c.Reading {
+		m.arrange(m.request().Kind)
+	}
+	for _, v := range []*float64{&m.sums.Loss, &m.sums.Weight, &m.sums.Curvature} {
+		c.F64("sums", v)
+	}
+}
+
+// OutcomeArrays are the sums that are vectors.
+func (m *Batch) OutcomeArrays() []snapshot.Array {
+	var arrays []snapshot.Array
+	kind := m.request().Kind
+	if kind != optim.Curvature {
+		arrays = append(arrays, snapshot.Array{Name: "gradient", V: m.sums.Gradient})
+	}
+	if kind == optim.First {
+		arrays = append(arrays, snapshot.Array{Name: "diagonal of the Hessian", V: m.sums.Diagonal})
+	}
+	return arrays
+}
+
+// codeHead is the numbers of a search.
+func codeHead(c *snapshot.Coder, h *descent.Head) {
+	next, status := int(h.Next), int(h.Status)
+	c.Number("next pass of the solver", &next, int(optim.Curvature))
+	c.Number("status of the solver", &status, int(optim.PassLimit))
+	h.Next, h.Status = optim.Kind(next), optim.Status(status)
+	c.Number("passes of the solver", &h.Pass, snapshot.MaxCount)
+	for _, v := range []*float64{&h.Weight, &h.Loss, &h.Step} {
+		c.F64("numbers of the solver", v)
+	}
+	codeRow(c, &h.Last)
+}
+
+// codeRow is a row of the trace.
+func codeRow(c *snapshot.Coder, r *optim.Row) {
+	kind, move := int(r.Kind), int(r.Move)
+	c.Number("pass of the trace", &r.Pass, snapshot.MaxCount)
+	c.Number("kind of the trace", &kind, int(optim.Curvature))
+	c.Number("move of the trace", &move, int(optim.Revise))
+	r.Kind, r.Move = optim.Kind(kind), optim.Move(move)
+	for _, v := range []*float64{
+		&r.Loss, &r.Slope, &r.Conditioned, &r.Holdout, &r.Wolfe1, &r.Wolfe2, &r.Mix, &r.Factor, &r.Curvature, &r.Length, &r.Step,
+	} {
+		c.F64("trace", v)
+	}
+	for _, v := range []*bool{&r.HeldOut, &r.HoldoutKnown, &r.Mixes} {
+		c.Flag("trace", v)
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package batchstage
+
+import (
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/cg"
+	"github.com/gvw-project/gvw/optim/descent"
+	"github.com/gvw-project/gvw/optim/lbfgs"
+)
+
+// batchSolver is a solver whose weights can be taken.
+type batchSolver interface {
+	optim.Solver
+	Weights() []float32
+}
+
+// SolverConfig is which batch solver minimises what, and when it ends.
+type SolverConfig struct {
+	Mem         int             // pairs of L-BFGS; 0: conjugate gradients
+	Penalty     descent.Penalty // with the prior of --input_feature_regularizer, if there is one
+	Termination float64         // relative decrease of the loss that ends it
+	HessianOn   bool            // a curvature pass along every direction finds the step
+	Semantics   optim.Semantics
+}
+
+// name is what messages call the solver.
+func (c *SolverConfig) name() string {
+	if c.Mem == 0 {
+		return "CG"
+	}
+	return "L-BFGS"
+}
+
+// solver returns one that starts at w and takes it over.
+func (c *SolverConfig) solver(w []float32, passes int) (batchSolver, error) {
+	if c.Mem == 0 {
+		return cg.New(c.cg(passes), w)
+	}
+	return lbfgs.New(c.lbfgs(passes), w)
+}
+
+// restore returns a solver that goes on from a state.
+func (c *SolverConfig) restore(st solverState, passes int) (batchSolver, error) {
+	if st.lbfgs != nil {
+		return lbfgs.Restore(c.lbfgs(passes), *st.lbfgs)
+	}
+	return cg.Restore(c.cg(passes), *st.cg)
+}
+
+func (c *SolverConfig) cg(passes int) cg.Config {
+	return cg.Config{Penalty: c.Penalty, Termination: c.Termination, MaxPasses: passes, Semantics: c.Semantics}
+}
+
+func (c *SolverConfig) lbfgs(passes int) lbfgs.Config {
+	return lbfgs.Config{
+		Mem: c.Mem, Penalty: c.Penalty, Termination: c.Termination, MaxPasses: passes,
+		HessianOn: c.HessianOn, Semantics: c.Semantics,
+	}
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package batchstage
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/tally"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim"
+)
+
+// summation adds up what a batch solver asks for, over this rank's examples in
+// their order. The number of threads never changes a bit.
+type summation struct {
+	read      *examples.Reader
+	tally     *tally.Tally
+	semantics optim.Semantics
+
+	sums  *optim.Sums
+	req   optim.Request
+	pass  int // of the solver, from 1
+	n     int // examples of this pass so far
+	place int // the same, and the empty lines between them
+
+	// Sums over examples accumulate here, in float64, before they become the
+	// float32 that ranks exchange.
+	gradient, diagonal []float64
+
+	// Of a run of examples.
+	examples []feature.Example // with the weights of their classes
+	weighted []feature.Example // room for those
+	terms    []term
+}
+
+// begin clears the sums for a pass.
+func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
+	a.req, a.sums, a.pass, a.n, a.place = req, sums, pass, 0, 0
+	sums.Loss, sums.Weight, sums.Curvature = 0, 0, 0
+	if req.Kind != optim.Curvature {
+		a.gradient = zeroed(a.gradient, len(req.X))
+	}
+	if req.Kind == optim.First {
+		a.diagonal = zeroed(a.diagonal, len(req.X))
+	}
+}
+
+// batch adds a run of examples in three sweeps: what each example says by
+// itself, which several threads share out by examples; the sums of numbers and
+// the table, in order; and the sums of vectors, shared out by weights, so that
+// each weight still adds up in the order of the examples.
+func (a *summation) batch(b *feature.Batch) error {
+	t := a.tally
+	a.examples = a.read.Within(b.Examples, a.place)
+	if len(t.ClassWeights) > 0 {
+		a.weighted = append(a.weighted[:0], a.examples...) // the batch stays as it is
+		place := a.place
+		for i := range a.weighted {
+			ex := &a.weighted[i]
+			if place += int(ex.Before) + 1; t.Learns(a.read.Holdout.Holds(place)) {
+				t.ClassWeights.Reweigh(ex)
+			}
+		}
+		a.examples = a.weighted
+	}
+	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
+	// While the range of predictions follows the labels, an example's own label
+	// comes before its prediction.
+	alone := t.Passes == 0 && !t.Fixed
+	if !alone {
+		share(len(a.examples), a.threads(len(b.Features)), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				a.evaluate(b, i)
+			}
+		})
+	}
+	for i := range a.examples {
+		a.n++
+		ex, term := &a.examples[i], &a.terms[i]
+		a.place += int(ex.Before) + 1
+		held := a.read.Holdout.Holds(a.place)
+		t.Calls.Count(ex, t.Learns(held))
+		shown := t.Seen
+		if t.Passes == 0 {
+			t.Observe(ex, held)
+		}
+		if alone {
+			a.evaluate(b, i)
+		}
+		if held || !ex.Labeled() || !(ex.Weight > 0) {
+			term.first, term.second = 0, 0
+		} else if a.add(ex, term); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
+			return a.diverged(b, ex, term.raw, term.loss)
+		}
+		t.Spared = tally.SparedWeight(&b.Examples[i], ex)
+		p := term.p
+		if alone && a.semantics == optim.VW9 && !t.Binary {
+			p = shown.Clip(term.raw) // vw shows its prediction before it looks at the label
+		}
+		if err := t.Account(b, ex, held, term.raw, p, term.loss); err != nil {
+			return err
+		}
+	}
+	if a.req.Kind == optim.Curvature {
+		return nil
+	}
+	share(len(a.gradient), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
+	return nil
+}
+
+// term is what an example says by itself.
+type term struct {
+	raw, p, loss  float32
+	first, second float32 // derivatives times importance
+	along         float64 // direction times example
+}
+
+// evaluate computes the term of example i.
+func (a *summation) evaluate(b *feature.Batch, i int) {
+	ex, t := &a.examples[i], &a.terms[i]
+	seen, l := a.tally.Seen, a.tally.Loss
+	fs := b.FeaturesOf(ex)
+	raw := ex.Initial + float32(dot(a.req.X, fs))
+	*t = term{raw: raw, p: seen.Clip(raw)}
+	if !ex.Labeled() {
+		return
+	}
+	t.loss = l.Loss(seen, t.p, ex.Label)
+	if a.req.Kind == optim.Curvature {
+		t.second = l.Second(seen, t.p, ex.Label)
+		t.along = dot(a.req.Dir, fs)
+		if a.semantics == optim.VW9 {
+			t.along += float64(ex.Initial) // vw adds it here, too
+		}
+		return
+	}
+	// float32 as vw has them: their product with a value is then exact in
+	// float64, and no fused multiply-add can change the sum.
+	t.first = l.First(seen, t.p, ex.Label) * ex.Weight
+	if a.req.Kind == optim.First {
+		t.second = l.Second(seen, t.p, ex.Label) * ex.Weight
+	}
+}
+
+// add adds an example's numbers.
+func (a *summation) add(ex *feature.Example, t *term) {
+	w := float64(ex.Weight)
+	if a.req.Kind == optim.Curvature {
+		a.sums.Curvature += float64(w * float64(t.second) * t.along * t.along)
+		return
+	}
+	a.sums.Loss += float64(w * float64(t.loss))
+	a.sums.Weight += w
+}
+
+// scatter adds the examples' vectors to weights lo to hi.
+func (a *summation) scatter(b *feature.Batch, lo, hi int) {
+	from, span := uint64(lo), uint64(hi-lo)
+	g := a.gradient[lo:hi]
+	var h []float64
+	if a.req.Kind == optim.First {
+		h = a.diagonal[lo:hi]
+	}
+	for i := range a.examples {
+		t := &a.terms[i]
+		first, second := float64(t.first), float64(t.second)
+		for _, f := range b.FeaturesOf(&a.examples[i]) {
+			k := uint64(f.Index) - from // wraps below from
+			if k >= span {
+				continue
+			}
+			g[k] += first * float64(f.Value)
+			if h != nil {
+				h[k] += second * float64(f.Value*f.Value)
+			}
+		}
+	}
+}
+
+// Work for several threads: below serial features a start costs more than it
+// saves, and beyond maxThreads each would mostly skip what others own.
+const (
+	Serial     = 1 << 14
+	maxThreads = 8
+)
+
+func (a *summation) threads(features int) int {
+	if features < Serial {
+		return 1
+	}
+	return min(runtime.GOMAXPROCS(0), maxThreads)
+}
+
+// share calls f for parts [lo, hi) of n, each in a goroutine of its own but for
+// the last, and returns when all have ended.
+func share(n, threads int, f func(lo, hi int)) {
+	var wg sync.WaitGroup
+	for k := range threads - 1 {
+		wg.Go(func() { f(n*k/threads, n*(k+1)/threads) })
+	}
+	f(n*(threads-1)/threads, n)
+	wg.Wait()
+}
+
+// end makes the sums ready to be exchanged.
+func (a *summation) end() error {
+	if a.req.Kind == optim.Curvature {
+		return nil
+	}
+	if a.semantics != optim.VW9 { // vw 9 knows no difference
+		a.sums.Loss *= loss.Integral(a.tally.Loss)
+	}
+	if err := a.narrow("gradient", a.sums.Gradient, a.gradient); err != nil {
+		return err
+	}
+	if a.req.Kind != optim.First {
+		return nil
+	}
+	err := a.narrow("diagonal of the Hessian", a.sums.Diagonal, a.diagonal)
+	a.diagonal = nil
+	return err
+}
+
+// narrow rounds a sum, which must fit.
+func (a *summation) narrow(what string, dst []float32, src []float64) error {
+	var wild float32
+	for i, v := range src {
+		dst[i] = float32(v)
+		wild += dst[i] - dst[i] // not a number from the first infinity on
+	}
+	if wild == 0 {
+		return nil
+	}
+	for i, v := range dst {
+		if v-v != 0 {
+			return a.read.Divergence(&optim.DivergeError{Pass: a.pass, What: what, Weight: i, Value: float64(v)})
+		}
+	}
+	panic("BUG: learn: a sum is not finite and has no such element")
+}
+
+// diverged names the example at which a sum became infinite or not a number.
+func (a *summation) diverged(b *feature.Batch, ex *feature.Example, raw, l float32) error {
+	tag := ""
+	if t := b.TagOf(ex); len(t) > 0 {
+		tag = fmt.Sprintf(" (tag %s)", t)
+	}
+	what := fmt.Sprintf("its loss is %v", l)
+	if a.req.Kind == optim.Curvature {
+		what = fmt.Sprintf("the curvature with it is %v", a.sums.Curvature)
+	} else if v := float64(l); optim.Finite(v) {
+		what = fmt.Sprintf("the sum of the losses is %v", a.sums.Loss)
+	}
+	return &examples.DataError{Name: a.read.Name, Text: fmt.Sprintf(
+		"pass %d, example %d%s: %s (prediction %v, label %v, importance %v): the run diverged; look for values out of range in the example, and for weights out of range in the model it starts from",
+		a.pass, a.n, tag, what, raw, ex.Label, ex.Weight)}
+}
+
+// dot is Σ w·x in float64: each product is exact there.
+func dot(w []float32, fs []feature.Feature) float64 {
+	var sum float64
+	for _, f := range fs {
+		sum += float64(w[f.Index]) * float64(f.Value)
+	}
+	return sum
+}
+
+func zeroed(v []float64, n int) []float64 {
+	if v == nil {
+		return make([]float64, n)
+	}
+	clear(v)
+	return v
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+)
+
+// ranks are those of the job: all of them, until some are lost for good and the
+// job goes on without (--on_loss shrink). Ranks keep their numbers then, and
+// positions are counted among those that are left.
+type ranks struct {
+	Rank  int        // this one's number
+	Total int        // at the start
+	Live  []int      // those that are left, in order; nil: all
+	Lost  []lostRank // in order
+	Kept  [][]byte   // the records as they were committed last; nil: no step was
+}
+
+// lostRank is the record that a rank sent last.
+type lostRank struct {
+	Rank   int
+	Record []byte
+}
+
+// Size is how many are left.
+func (r *ranks) Size() int {
+	if r.Live == nil {
+		return r.Total
+	}
+	return len(r.Live)
+}
+
+// Number is that of the rank at a position.
+func (r *ranks) Number(position int) int {
+	if r.Live == nil {
+		return position
+	}
+	return r.Live[position]
+}
+
+// position is that of this rank; negative: it is lost.
+func (r *ranks) position() int {
+	if r.Live == nil {
+		return r.Rank
+	}
+	if at, ok := slices.BinarySearch(r.Live, r.Rank); ok {
+		return at
+	}
+	return -1
+}
+
+// Without keeps those in live. It returns why it cannot.
+func (r *ranks) Without(live []int) error {
+	var before []int
+	for i := range r.Size() {
+		before = append(before, r.Number(i))
+	}
+	for i, rank := range live {
+		if i > 0 && rank <= live[i-1] || !slices.Contains(before, rank) {
+			return fmt.Errorf("ranks %v are to be left of %v: want some of them, in order", live, before)
+		}
+	}
+	if !slices.Contains(live, r.Rank) {
+		return fmt.Errorf("the job goes on with ranks %v, without this one", live)
+	}
+	var kept [][]byte
+	for i, record := range r.Kept {
+		if rank := before[i]; slices.Contains(live, rank) {
+			kept = append(kept, record)
+		} else {
+			r.Lost = append(r.Lost, lostRank{rank, record})
+		}
+	}
+	slices.SortFunc(r.Lost, func(a, b lostRank) int { return a.Rank - b.Rank })
+	r.Live, r.Kept = slices.Clone(live), kept
+	return nil
+}
+
+// code is which ranks there are, and the records of the lost ones.
+func (r *ranks) code(c *snapshot.Coder) {
+	total := r.Total
+	c.Number("ranks", &total, snapshot.MaxCount)
+	if c.Err == nil && total != r.Total {
+		c.Fail("it is of a job of %d ranks, and this one has %d", total, r.Total)
+	}
+	n := len(r.Live)
+	if c.Number("ranks left", &n, r.Total); c.Reading {
+		r.Live = nil
+		if n > 0 {
+			r.Live = make([]int, n)
+		}
+	}
+	for i := range r.Live {
+		c.Number("rank left", &r.Live[i], r.Total-1)
+		if c.Err == nil && i > 0 && r.Live[i] <= r.Live[i-1] {
+			c.Fail("ranks left: %d comes after %d", r.Live[i], r.Live[i-1])
+		}
+	}
+	n = len(r.Lost)
+	if c.Number("ranks lost", &n, r.Total); c.Reading {
+		r.Lost = make([]lostRank, n)
+	}
+	for i := range r.Lost {
+		l := &r.Lost[i]
+		c.Number("rank lost", &l.Rank, r.Total-1)
+		c.Bytes(fmt.Sprintf("record of rank %d, which is lost", l.Rank), &l.Record, snapshot.MaxSmall)
+	}
+}

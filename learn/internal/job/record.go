@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
+	"github.com/gvw-project/gvw/loss"
+)
+
+// Record is what one rank tells all others at the end of each step: everything
+// that vw keeps local to a rank and that the model file, the summary or a
+// common decision needs. It holds what this rank added in this run; what came
+// with a loaded model is the same on all ranks and is counted once.
+//
+//	offset  size  field, little-endian
+//	     0     4  recordVersion
+//	     4     4  flags: bit 0 Labels.More
+//	     8  8·11  the float64 of fields(), in that order
+//	    96   4·4  range min, range max, first label, second label (float32)
+//	   112   8·2  examples, features (uint64)
+//	   128     …  where the job recovers from losses: what the rank's place needs
+//	              besides (job.own)
+type Record struct {
+	Stats       vwtext.Stats
+	Nsx         float64 // Σ weight·Σ(x/N)², of the normalised rule
+	TotalWeight float64 // weight of the examples in Nsx
+	Range       loss.Range
+}
+
+const (
+	recordVersion = 1
+	RecordSize    = 128
+)
+
+func (r *Record) fields() [11]*float64 {
+	s, h := &r.Stats, &r.Stats.Holdout
+	return [11]*float64{
+		&s.Labeled, &s.Unlabeled, &s.Labels, &s.Loss, &s.T,
+		&h.Weight, &h.Loss, &h.PassWeight, &h.PassLoss,
+		&r.Nsx, &r.TotalWeight,
+	}
+}
+
+func (r *Record) floats() [4]*float32 {
+	return [4]*float32{&r.Range.Min, &r.Range.Max, &r.Stats.Seen.First, &r.Stats.Seen.Second}
+}
+
+// appendTo appends the wire form of r.
+func (r *Record) appendTo(dst []byte) []byte {
+	var flags uint32
+	if r.Stats.Seen.More {
+		flags |= 1
+	}
+	le := binary.LittleEndian
+	dst = le.AppendUint32(dst, recordVersion)
+	dst = le.AppendUint32(dst, flags)
+	for _, f := range r.fields() {
+		dst = le.AppendUint64(dst, math.Float64bits(*f))
+	}
+	for _, f := range r.floats() {
+		dst = le.AppendUint32(dst, math.Float32bits(*f))
+	}
+	dst = le.AppendUint64(dst, r.Stats.Examples)
+	return le.AppendUint64(dst, r.Stats.Features)
+}
+
+// Decode reads the record that rank sent, and returns what is behind it.
+func (r *Record) Decode(rank int, b []byte) (rest []byte, err error) {
+	le := binary.LittleEndian
+	if len(b) < RecordSize {
+		return nil, fmt.Errorf("learn: record of rank %d: got %d bytes, want at least %d: do all ranks run the same gvw?", rank, len(b), RecordSize)
+	}
+	if v := le.Uint32(b); v != recordVersion {
+		return nil, fmt.Errorf("learn: record of rank %d: got version %d, want %d: do all ranks run the same gvw?", rank, v, recordVersion)
+	}
+	r.Stats.Seen.More = le.Uint32(b[4:])&1 != 0
+	rest, b = b[RecordSize:], b[8:]
+	for _, f := range r.fields() {
+		*f, b = math.Float64frombits(le.Uint64(b)), b[8:]
+	}
+	for _, f := range r.floats() {
+		*f, b = math.Float32frombits(le.Uint32(b)), b[4:]
+	}
+	r.Stats.Examples = le.Uint64(b)
+	r.Stats.Features = le.Uint64(b[8:])
+	return rest, nil
+}
+
+// merge adds the record of the next rank.
+func (r *Record) merge(o *Record) {
+	r.Stats.Merge(&o.Stats)
+	r.Nsx += o.Nsx
+	r.TotalWeight += o.TotalWeight
+	r.Range.Min = min(r.Range.Min, o.Range.Min)
+	r.Range.Max = max(r.Range.Max, o.Range.Max)
+}

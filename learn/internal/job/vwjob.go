@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+// ShareHoldout is vw's holdout call at a pass end: each rank's mean holdout
+// loss, summed. (vw sums where it means to average; all ranks of the job must
+// see the same number, so that they stop at the same pass.)
+func (j *Job) ShareHoldout(ctx context.Context) error {
+	h := &j.All.Stats.Holdout
+	mean := float32(math.MaxFloat32) * 0.5
+	if h.PassWeight > 0 {
+		mean = float32(h.PassLoss / h.PassWeight)
+	}
+	sum, err := j.Group.AccumulateScalar(ctx, "holdout loss", mean)
+	if err != nil {
+		return err
+	}
+	h.PassLoss, h.PassWeight = float64(sum), 1
+	if sum >= math.MaxFloat32*0.5 {
+		h.PassWeight = 0
+	}
+	return nil
+}
+
+// ShareStats is vw's end of job: six scalars, summed. The vw of the Python
+// package leaves before them; then every rank keeps its own numbers.
+func (j *Job) ShareStats(ctx context.Context) error {
+	j.Group.Leaving()
+	st := &j.All.Stats
+	examples, features := float64(st.Examples), float64(st.Features)
+	scalars := []struct {
+		name string
+		x    *float64
+	}{
+		{"sum of losses", &st.Loss},
+		{"labeled examples", &st.Labeled},
+		{"sum of labels", &st.Labels},
+		{"unlabeled examples", &st.Unlabeled},
+		{"number of examples", &examples},
+		{"number of features", &features},
+	}
+	local := *st
+	for _, sc := range scalars {
+		v, err := j.Group.AccumulateScalar(ctx, sc.name, float32(*sc.x))
+		if errors.Is(err, allreduce.ErrLeft) {
+			j.Log.Info("a vw worker left after the last pass, without the job's totals: the summary shows this rank's")
+			j.All.Stats = local
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		*sc.x = float64(v)
+	}
+	st.Examples, st.Features = uint64(examples), uint64(features)
+	return nil
+}

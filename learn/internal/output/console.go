@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package output
+
+import "github.com/gvw-project/gvw/learn/internal/vwtext"
+
+// Console is where vw's table, trace and summary go. The log is held while the table is
+// open.
+type Console struct {
+	Table   *vwtext.Table // Table.Out nil: the run is quiet
+	Hold    *Hold
+	MidLine bool // what was written last is no whole line
+}
+
+// OpenTable prints the header of the table, and holds the log until the summary.
+func (c *Console) OpenTable() error {
+	if c.Table.Out != nil {
+		c.Hold.begin()
+	}
+	return c.Table.Head()
+}
+
+// Say prints text, unless the run is quiet.
+func (c *Console) Say(text []byte) error {
+	if c.Table.Out == nil || len(text) == 0 {
+		return nil
+	}
+	c.MidLine = text[len(text)-1] != '\n'
+	_, err := c.Table.Out.Write(text)
+	return err
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package output
+
+import "io"
+
+// File is a file that appears under its final name only when it is whole.
+type File interface {
+	io.Writer
+	// Commit makes the file durable under its final name.
+	Commit() error
+	// Abort removes what was written. After Commit it does nothing.
+	Abort() error
+}

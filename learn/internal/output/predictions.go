@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package output
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"math"
+	"strconv"
+)
+
+// PredictionFiles are the files of -p and -r.
+type PredictionFiles struct {
+	Predictions *Predictions // -p; nil: none
+	Raw         *Predictions // -r; nil: none
+	Mute        bool         // of the step under way nothing is written: it has been, or is not shown
+}
+
+// Any reports whether predictions are written.
+func (f *PredictionFiles) Any() bool { return f.Predictions != nil || f.Raw != nil }
+
+// Add writes the prediction of an example. raw is the sum over its features.
+func (f *PredictionFiles) Add(prediction, raw float32, tag []byte) error {
+	if f.Predictions != nil && !f.Mute {
+		if err := f.Predictions.add(prediction, tag); err != nil {
+			return err
+		}
+	}
+	if f.Raw != nil && !f.Mute {
+		return f.Raw.add(raw, tag)
+	}
+	return nil
+}
+
+// Flush hands what was predicted to the outputs.
+func (f *PredictionFiles) Flush() error { return errors.Join(f.Predictions.flush(), f.Raw.flush()) }
+
+// Abort removes what was written.
+func (f *PredictionFiles) Abort() {
+	f.Predictions.abort()
+	f.Raw.abort()
+}
+
+// Predictions writes one line per example, as vw's -p and -r do: the number,
+// then the tag. The file appears under its name only when it is delivered.
+type Predictions struct {
+	Name string
+	Out  File
+	w    *bufio.Writer
+	sum  hash.Hash // of the bytes written: the digest that the server is told
+	Buf  []byte
+}
+
+func NewPredictions(create func(string) (File, error), name string) (*Predictions, error) {
+	out, err := create(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Predictions{Name: name, Out: out, sum: sha256.New()}
+	p.w = bufio.NewWriterSize(p, 1<<16)
+	return p, nil
+}
+
+// Write is the buffer's way to the file: it keeps the digest.
+func (p *Predictions) Write(b []byte) (int, error) {
+	p.sum.Write(b)
+	return p.Out.Write(b)
+}
+
+func (p *Predictions) add(value float32, tag []byte) error {
+	return p.AddLine(appendPrediction(p.Buf[:0], value), tag)
+}
+
+// AddLine is add for a prediction of any form. b may be the predictions' buffer.
+func (p *Predictions) AddLine(b, tag []byte) error {
+	if len(tag) > 0 {
+		b = append(b, ' ')
+		b = append(b, tag...)
+	}
+	p.Buf = append(b, '\n')
+	_, err := p.w.Write(p.Buf)
+	return err
+}
+
+// flush hands what was predicted to the output. nil: there are no predictions.
+func (p *Predictions) flush() error {
+	if p == nil {
+		return nil
+	}
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("cannot write predictions: %w", err)
+	}
+	return nil
+}
+
+// appendPrediction formats as vw does: six decimals, none for a whole number.
+func appendPrediction(b []byte, v float32) []byte {
+	f := float64(v)
+	if f == math.Trunc(f) {
+		if f == 0 {
+			f = 0 // vw prints no minus sign before a zero without decimals
+		}
+		return strconv.AppendFloat(b, f, 'f', 0, 64)
+	}
+	return strconv.AppendFloat(b, f, 'f', 6, 64)
+}
+
+// Deliver makes the file final and returns the digest of its bytes.
+func (p *Predictions) Deliver() ([32]byte, error) {
+	var digest [32]byte
+	if err := p.flush(); err != nil {
+		return digest, err
+	}
+	if err := p.Out.Commit(); err != nil {
+		return digest, fmt.Errorf("cannot write predictions: %w", err)
+	}
+	p.sum.Sum(digest[:0])
+	return digest, nil
+}
+
+// abort removes what was written.
+func (p *Predictions) abort() {
+	if p != nil {
+		_ = p.Out.Abort() // the run has failed already; its error is the one to tell
+	}
+}

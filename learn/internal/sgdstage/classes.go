@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgdstage
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/training"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// Classes is the machine of one against all by SGD: passes as online's, whose examples
+// teach the learners of all classes in one table. Weights are averaged as
+// online's; what each class keeps besides is added up over the ranks.
+type Classes struct {
+	Online
+	learners *sgd.Classes
+	chooser  *Chooser
+
+	loaded []sgd.ClassSums // of the loaded model
+	all    []sgd.ClassSums // of the job so far, without loaded
+	total  classLoss       // over all ranks
+	gone   goneSums        // of lost ranks
+	vector []float64       // what ranks add up
+}
+
+// NewClasses returns the machine of the learners of classes.
+func NewClasses(c OnlineConfig, learners *sgd.Classes, chooser *Chooser) *Classes {
+	m := &Classes{
+		Online: *NewOnline(c, learners.Whole), learners: learners, chooser: chooser,
+		loaded: slices.Clone(learners.Sums()), all: make([]sgd.ClassSums, len(learners.Sums())),
+	}
+	m.also, m.made = m.shareSums, m.model
+	m.judge, m.use = chooser.judge, learners.Use
+	return m
+}
+
+// Work predicts every example of the shard, and learns from it.
+func (m *Classes) Work(ctx context.Context) error {
+	m.guard()
+	defer m.end()
+	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(m.chooser.process))
+}
+
+// goneSums are what lost ranks have added to the job's sums; without any, nothing.
+type goneSums struct {
+	classes []sgd.ClassSums
+	loss    classLoss
+}
+
+// Shared is what all ranks have alike.
+func (m *Classes) Shared(c *snapshot.Coder) {
+	m.Online.Shared(c)
+	m.Outcome(c)
+	gone := m.gone.classes != nil
+	if c.Flag("sums of lost ranks", &gone); !gone {
+		return
+	}
+	if c.Reading {
+		m.gone.classes = make([]sgd.ClassSums, len(m.all))
+	}
+	codeSums(c, m.gone.classes, &m.gone.loss)
+}
+
+// Own is what this rank alone has. The sums come first, so that others can tell
+// them when it is lost.
+func (m *Classes) Own(c *snapshot.Coder) {
+	codeSums(c, m.learners.Sums(), &m.chooser.sums)
+	m.Online.Own(c)
+	turn := m.learners.Turn()
+	if c.Number("class whose turn it is", &turn, len(m.all)-1); c.Reading && c.Err == nil {
+		c.Err = m.learners.SetTurn(turn)
+	}
+	labels := &m.chooser.labels
+	c.Number("label of the first class", &labels.First, 1)
+	c.Flag("first label known", &labels.Decided)
+	c.Flag("warned of labels outside", &labels.warned)
+}
+
+// Outcome are the sums of the classes over all ranks.
+func (m *Classes) Outcome(c *snapshot.Coder) { codeSums(c, m.all, &m.total) }
+
+func codeSums(c *snapshot.Coder, sums []sgd.ClassSums, l *classLoss) {
+	for i := range sums {
+		c.F64("sums of a class", &sums[i].Nsx)
+		c.F64("sums of a class", &sums[i].TotalWeight)
+	}
+	c.F64("log-loss", &l.trained)
+	c.F64("log-loss held out", &l.held)
+}
+
+// Shrink also keeps what the lost ranks have added to the sums of the job.
+func (m *Classes) Shrink() (void bool, err error) {
+	gone := goneSums{classes: make([]sgd.ClassSums, len(m.all))}
+	sums, l := make([]sgd.ClassSums, len(m.all)), classLoss{}
+	for _, lost := range m.Job.Lost {
+		var r job.Record
+		rest, err := r.Decode(lost.Rank, lost.Record)
+		if err != nil {
+			return false, err
+		}
+		var t vwtext.Table
+		d := snapshot.Coder{B: rest, Reading: true}
+		t.Code(&d)
+		for range 2 { // the warning of labels, the phase
+			var skip uint64
+			d.U64("record", &skip)
+		}
+		if codeSums(&d, sums, &l); d.Err != nil {
+			return false, d.Err
+		}
+		for i, sum := range sums {
+			gone.classes[i].Nsx += sum.Nsx - m.loaded[i].Nsx
+			gone.classes[i].TotalWeight += sum.TotalWeight - m.loaded[i].TotalWeight
+		}
+		gone.loss.trained += l.trained
+		gone.loss.held += l.held
+	}
+	m.gone = gone
+	return m.Online.Shrink()
+}
+
+// shareSums adds up what the classes keep and the log-losses over all ranks: a
+// collective of the step's exchange, before the records.
+func (m *Classes) shareSums(ctx context.Context, g *allreduce.Group) error {
+	v := m.vector[:0]
+	for i, s := range m.learners.Sums() {
+		v = append(v, s.Nsx-m.loaded[i].Nsx, s.TotalWeight-m.loaded[i].TotalWeight)
+	}
+	v = append(v, m.chooser.sums.trained, m.chooser.sums.held)
+	m.vector = v
+	if m.Job.Total > 1 && !g.Stream() { // vw has no such call
+		if err := g.AllReduce(ctx, allreduce.Vec(v).Named("sums of the classes"), allreduce.Sum); err != nil {
+			return err
+		}
+	}
+	for i := range m.all {
+		m.all[i] = sgd.ClassSums{Nsx: v[2*i], TotalWeight: v[2*i+1]}
+	}
+	m.total = classLoss{v[2*len(m.all)], v[2*len(m.all)+1]}
+	for i, sum := range m.gone.classes {
+		m.all[i].Nsx += sum.Nsx
+		m.all[i].TotalWeight += sum.TotalWeight
+	}
+	m.total.trained += m.gone.loss.trained
+	m.total.held += m.gone.loss.held
+	return nil
+}
+
+// Finish ends training with its model.
+func (m *Classes) Finish() (training.Outcome, error) {
+	return training.Outcome{Model: m.Online.final(), LogLoss: m.chooser.logLoss(m.total)}, nil
+}
+
+// model is the model as it is.
+func (m *Classes) model() *model.Regressor {
+	reg := m.Online.model()
+	if res := reg.Resume; res != nil {
+		for i, b := range m.loaded {
+			res.Models = append(res.Models, model.ModelSums{
+				NormNormalizer: b.Nsx + m.all[i].Nsx, TotalWeight: b.TotalWeight + m.all[i].TotalWeight,
+			})
+		}
+		res.NormNormalizer, res.TotalWeight = res.Models[0].NormNormalizer, res.Models[0].TotalWeight
+	}
+	return reg
+}

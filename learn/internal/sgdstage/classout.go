@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgdstage
+
+import "strconv"
+
+// write writes the lines of -p and -r. scores are probabilities where those are
+// asked for.
+func (m *Chooser) write(tag []byte, scores []float32, best int, shown *ClassLabels) error {
+	files := m.tally.Files
+	if files.Mute {
+		return nil
+	}
+	if p := files.Predictions; p != nil {
+		line := p.Buf[:0]
+		if m.Probabilities || m.Scores {
+			line = shown.append(line, scores)
+		} else {
+			line = append(line, shown.text(best)...)
+		}
+		if err := p.AddLine(line, tag); err != nil {
+			return err
+		}
+	}
+	raw := files.Raw
+	if raw == nil || m.Probabilities || m.Scores { // the file stays empty, as vw's
+		return nil
+	}
+	numbered := *shown
+	numbered.Names = nil // as in vw
+	return raw.AddLine(numbered.append(append(raw.Buf[:0], ' '), scores), tag)
+}
+
+// append appends class:score for each class, six significant digits each.
+func (l *ClassLabels) append(dst []byte, scores []float32) []byte {
+	for i, v := range scores {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(append(dst, l.text(i)...), ':')
+		dst = strconv.AppendFloat(dst, float64(v), 'g', 6, 64)
+	}
+	return dst
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tally
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/vwtext"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
+)
+
+// Tally books the examples that a rank has predicted: vw's sums, the range of the labels,
+// the metrics and the losses that end training early.
+type Tally struct {
+	Loss         loss.Loss
+	Link         loss.Link
+	TestOnly     bool
+	Binary       bool // predictions are -1 or 1, and losses 0 or 1
+	Fixed        bool // seen does not follow the labels
+	Holdout      bool // examples are held out
+	ClassWeights classWeights
+	Calls        Calls
+	Log          *slog.Logger
+	Console      *output.Console
+	Files        *output.PredictionFiles
+	Job          *job.Job
+
+	Seen   loss.Range // the label range; fixed for the logistic loss
+	Before loss.Range // seen before the label of the example at hand
+	Odd    OddLabels
+	Spared float32 // see sparedWeight; 0: none
+
+	Stats    vwtext.Stats // what this rank saw in this run
+	Passes   int          // passes over the data so far
+	Stop     EarlyStop
+	Measures Measures
+	Valid    *Validation // --valid; nil: none
+	Passed   PassLog
+}
+
+// Learns reports whether an example is learned from, not just predicted.
+func (t *Tally) Learns(held bool) bool { return !t.TestOnly && !held }
+
+// Weighted is f for examples whose weights are those of their classes. As in vw only an
+// example that is learned from has that weight.
+func (t *Tally) Weighted(f examples.Visit) examples.Visit {
+	if len(t.ClassWeights) == 0 {
+		return f
+	}
+	var own feature.Example
+	return func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if !t.Learns(held) {
+			return f(b, ex, held)
+		}
+		own = *ex // the batch stays as it is
+		t.ClassWeights.Reweigh(&own)
+		t.Spared = SparedWeight(ex, &own)
+		err := f(b, &own, held)
+		t.Spared = 0
+		return err
+	}
+}
+
+// Observe counts a label, and lets the label range follow it unless the example
+// is held out, as vw has it.
+func (t *Tally) Observe(ex *feature.Example, held bool) {
+	t.Before = t.Seen
+	if !ex.Labeled() {
+		return
+	}
+	t.Stats.Seen.See(ex.Label)
+	if t.Odd.First && !t.Odd.fits(ex.Label) {
+		t.Log.Warn(t.Odd.warning(ex.Label, t.Loss), "example", t.Stats.Examples+1)
+	}
+	if !t.Fixed && !held {
+		t.Seen = t.Seen.Include(ex.Label)
+	}
+}
+
+// Account books one predicted example: sums, predictions, table. raw is the
+// sum over features, clipped the same within the range, l the unweighted loss.
+func (t *Tally) Account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
+	p := t.Link.Apply(clipped)
+	l *= max(ex.Weight, t.Spared, 0)
+	if t.Binary {
+		p, l = signOf(p, l, ex)
+	}
+	features := ex.Count()
+	t.Stats.Add(ex, held, l, features)
+	t.Measures.add(ex, held, clipped, p)
+	if err := t.Files.Add(p, raw, b.TagOf(ex)); err != nil {
+		return err
+	}
+	return t.Console.Table.Row(&t.Stats, t.ShowsHoldout(), ex.Label, p, features)
+}
+
+// ShowsHoldout reports whether the table shows the losses of held-out examples, as it
+// does from the second pass on.
+func (t *Tally) ShowsHoldout() bool { return t.Holdout && t.Passes > 0 }
+
+// signOf is vw's --binary: the sign as the prediction, and as the loss the weight
+// of an example whose sign is wrong. l is the loss of one whose label is no sign.
+func signOf(p, l float32, ex *feature.Example) (prediction, loss float32) {
+	prediction = -1
+	if p > 0 {
+		prediction = 1
+	}
+	switch {
+	case ex.Label != 1 && ex.Label != -1:
+		return prediction, l
+	case ex.Label != prediction:
+		return prediction, ex.Weight
+	}
+	return prediction, 0
+}
+
+// JudgeBy judges examples of simple labels by what predict says.
+func (t *Tally) JudgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) Judge {
+	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
+		clipped := predict(fs, ex.Initial, r)
+		p, l := t.Link.Apply(clipped), t.Loss.Loss(r, clipped, ex.Label)*ex.Weight
+		if t.Binary {
+			p, l = signOf(p, l, ex)
+		}
+		sums.Add(t.Measures.scale.caseOf(ex, clipped, p))
+		return l
+	}
+}
+
+// Share gathers what the ranks have booked into t.job.all: the last collectives of
+// every step.
+func (t *Tally) Share(ctx context.Context, own job.Record) error {
+	own.Stats, own.Range = t.Stats, t.Seen
+	if err := t.Measures.share(ctx, t.Job.Group); err != nil {
+		return err
+	}
+	if err := t.Job.Share(ctx, own); err != nil {
+		return err
+	}
+	if t.Holdout && t.Job.Total > 1 && t.Job.Group.Stream() {
+		return t.Job.ShareHoldout(ctx)
+	}
+	return nil
+}
+
+// Validate measures the weights that judge predicts with. It belongs to a step's
+// exchange, since all ranks need the sums of all.
+func (t *Tally) Validate(ctx context.Context, judge Judge) error {
+	if t.Valid == nil {
+		return nil
+	}
+	r := t.Seen
+	if !t.Fixed {
+		r = t.Job.All.Range
+	}
+	return t.Valid.measure(ctx, t.Job.Group, r, judge)
+}
+
+// EndPass closes a pass over the data on this rank, after share.
+func (t *Tally) EndPass() (better, stop bool) {
+	h := &t.Job.All.Stats.Holdout
+	switch v := t.Valid; {
+	case v == nil:
+		better, stop = t.Stop.endPass(h.PassLoss, h.PassWeight)
+	case v.fresh:
+		better, stop = v.stop.endPass(v.loss, v.weight)
+	}
+	t.Passed.endPass(better, stop, t.Holdout, h)
+	t.Measures.endPass(t.Passes+1, better, stop)
+	t.Stats.Holdout.PassLoss, t.Stats.Holdout.PassWeight = 0, 0
+	if !t.Fixed && !t.Job.Group.Stream() {
+		t.Seen = t.Job.All.Range
+	}
+	t.Passes++
+	return better, stop
+}
+
+// Report tells the server, and the log of passes, how far this rank is.
+func (t *Tally) Report(step string) error {
+	t.Job.Group.Report(allreduce.Progress{
+		Pass:     uint32(t.Passes),
+		Examples: t.Stats.Examples,
+		Loss:     t.Stats.AverageLoss(),
+		Step:     step,
+	})
+	return t.logPass(step)
+}
+
+// ForgetBest begins to look for the best pass anew.
+func (t *Tally) ForgetBest() {
+	t.Stop.reset()
+	if t.Valid != nil {
+		t.Valid.stop.reset()
+	}
+}
+
+// StoppedBy names the set that training is stopped by.
+func (t *Tally) StoppedBy() string {
+	if t.Valid != nil {
+		return "validation"
+	}
+	return "holdout"
+}
+
+// Shared is what all ranks have alike between two steps.
+func (t *Tally) Shared(c *snapshot.Coder) {
+	c.Number("passes", &t.Passes, snapshot.MaxCount)
+	t.Stop.code(c)
+	if t.Valid != nil {
+		t.Valid.stop.code(c)
+	}
+	if t.Measures.Own != nil {
+		codeResult(c, &t.Measures.Last)
+		codeResult(c, &t.Measures.best)
+	}
+}
+
+// Outcome are the sums that every step's exchange makes, besides the records.
+func (t *Tally) Outcome(c *snapshot.Coder) {
+	if m := &t.Measures; m.Own != nil {
+		c.F64s("metrics", m.all.Vector())
+	}
+	if v := t.Valid; v != nil {
+		c.Flag("validation", &v.fresh)
+		c.F64("validation loss", &v.loss)
+		c.F64("weight of the validation set", &v.weight)
+		c.F64s("validation metrics", v.all.Vector())
+	}
+}
+
+// Own is what the place of this rank needs besides its record.
+func (t *Tally) Own(c *snapshot.Coder) {
+	t.Console.Table.Code(c)
+	c.Flag("warned of labels", &t.Odd.First)
+}
+
+// Adopt goes on from the record of this rank's place.
+func (t *Tally) Adopt(r *job.Record) {
+	t.Stats = r.Stats
+	t.Stats.Holdout.PassLoss, t.Stats.Holdout.PassWeight = 0, 0
+	if t.Seen = r.Range; !t.Fixed {
+		t.Seen = t.Job.All.Range
+	}
+	t.Passed.adopt(t.Job.All.Stats)
+	if t.Measures.Own != nil {
+		t.Measures.Own.Reset()
+	}
+	if t.Valid != nil {
+		t.Valid.fresh = false
+	}
+}
+
+// Preserve is --preserve_performance_counters: the sums, counters and table go on
+// where the loaded model's run stopped.
+func (t *Tally) Preserve(r *model.Resume) {
+	st, table := &t.Stats, t.Console.Table
+	st.Examples, st.Features = r.ExampleNumber, r.TotalFeatures
+	st.Labeled, st.Unlabeled, st.Labels, st.Loss = r.WeightedLabeled, r.WeightedUnlabeled, r.WeightedLabels, r.SumLoss
+	t.Passes = int(r.CurrentPass)
+	table.Loss, table.Labeled = r.SumLoss-r.SumLossSinceLastDump, r.OldWeightedLabeled
+	if table.Next < float64(r.DumpInterval) {
+		table.Next = float64(r.DumpInterval)
+	}
+}
