@@ -211,7 +211,7 @@ func TestLauncherIsLost(t *testing.T) {
 		{"sharding", func(args []string) []string { return slices.Insert(args, 3, "--shard", "lines") }, []string{"was made from", "--shard"}},
 	} {
 		r := run(t, j.dir, gvwBin, no.args(j.args("-f", "refused", "--checkpoint", "ck", "--resume"))...)
-		r.ends(t, "other "+no.name, 6, append(no.says, "leave --resume out")...)
+		r.ends(t, "other "+no.name, 6, append(no.says, "omit --resume")...)
 		if names := j.kept(); len(names) != 2 {
 			t.Errorf("other %s: left are %v, want two checkpoints", no.name, names)
 		}
@@ -229,7 +229,7 @@ func TestLauncherIsLost(t *testing.T) {
 		{"not asked to", false, nil, whole, []string{"--resume would go on from it"}, 2},
 		{"other options, not asked to", false, []string{"--l2", "2"}, otherWhole, []string{"it belongs to other options: l2=2 here, l2=0 there"}, 2},
 		{"damaged", true, []string{"--resume"}, whole, []string{newest[len(j.dir)+1:], "checksum", goingOn + `" rank=0 step=` + before}, 0},
-		{"whole", false, []string{"--resume"}, whole, []string{"the checkpoint of another run counts", goingOn + `" rank=0 step=3`}, 0},
+		{"whole", false, []string{"--resume"}, whole, []string{"using the checkpoint of another run", goingOn + `" rank=0 step=3`}, 0},
 	} {
 		b := []byte(state)
 		if step.damaged {

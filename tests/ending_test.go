@@ -84,7 +84,7 @@ func TestLateAttemptCopies(t *testing.T) {
 
 	args := j.args(0, 0, "other")
 	args[slices.Index(args, "-b")+1] = "13"
-	run(t, j.dir, gvwBin, args...).ends(t, "other options", 6, "run one has been here with other options", "bits=13 here, bits=12 there")
+	run(t, j.dir, gvwBin, args...).ends(t, "other options", 6, "run one exists with other options", "bits=13 here, bits=12 there")
 	run(t, j.dir, gvwBin, append(args, "--run_dir", "-")...).ends(t, "other options, as the server sees it", 6, "run one has finished", "with other options")
 	j.late(0, "asked", "--readable_model", "text").ends(t, "more than the run had", 6, "readable-model")
 	nothingLeft(t, j.dir, "other", "text")

@@ -158,7 +158,7 @@ func TestNothingToResume(t *testing.T) {
 	s.Own(allreduce.Owner{Options: [32]byte{1}, Text: "bits=18 l2=2", Run: "job_7"})
 	save(t, &other, point(1, 3), "other options")
 	_, err := s.Newest()
-	strange, ok := errors.AsType[*StrangeError](err)
+	strange, ok := errors.AsType[*CheckpointMismatchError](err)
 	if !ok || !strings.Contains(strange.Error(), "l2=2 here, l2=1 there") || !strings.HasPrefix(strange.File, s.Path) {
 		t.Errorf("got %v, want what differs, and in which file", err)
 	}
@@ -224,9 +224,9 @@ func TestImpossiblePaths(t *testing.T) {
 	s, _ := store(t)
 	dir := filepath.Dir(s.Path)
 	for path, want := range map[string]string{
-		dir + "/":                        "is a folder",
-		dir + "/..":                      "is a folder",
-		filepath.Join(dir, "none", "ck"): "folder does not exist",
+		dir + "/":                        "is a directory",
+		dir + "/..":                      "is a directory",
+		filepath.Join(dir, "none", "ck"): "directory does not exist",
 	} {
 		s.Path = path
 		if _, err := s.Newest(); err == nil || !strings.Contains(err.Error(), want) {

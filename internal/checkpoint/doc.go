@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package checkpoint keeps states of a job in files, so that it can go on when no
-// rank is left that has one.
+// Package checkpoint keeps states of a job in files, so that the job can continue when no
+// rank with a state is left.
 //
 //	s := &checkpoint.Store{FS: hdfsio.Local{Perm: 0o600}, Path: "model.ckpt"}
 //	group, err := allreduce.Join(ctx, allreduce.Config{…, Checkpoints: s, CheckpointEvery: 5})
 //
-// Rank 0 writes them, and only rank 0 needs the store. The group says whose they are,
+// Only rank 0 needs the store, and writes the files. The group passes their owner to Own,
 // and calls one method at a time.
 //
 // # Files
 //
 // A checkpoint is PATH.rRUN.gG.eTERM.N.sSTEP: a digest of the run key in 8 digits, the
-// generation of the job, the epoch in which its last step was completed, and how many
-// steps are in it. So neither other runs nor two attempts that both think they are rank
-// 0 write to the same name. It is written aside and
-// renamed; the two newest are kept, and none once the job has finished.
+// generation of the job, the epoch in which its last step was completed, and the number of
+// its completed steps. Two runs, or two attempts that both believe to be rank 0, therefore
+// never write the same name. A checkpoint is written to a temporary file and renamed. The two
+// newest are kept, and none once the job has finished.
 //
-// In the file, all numbers little-endian:
+// The format of a file; all numbers are little-endian:
 //
 //	offset  size  field
 //	     0     8  "gvwckpt" and the version, 2
@@ -31,10 +31,9 @@
 //	    76     …  the run key, the text, then the state in blocks: length u32, CRC-32C u32,
 //	              bytes; one of length 0 is the last, and carries the CRC-32C of all of it
 //
-// A file that is not whole, or that belongs to other options, is left alone and does
-// not count. That of another run counts only where the user has asked to resume, and
-// only until this run has one of its own; of those the file that was written last. If he
-// has asked, and all that there are belong to other options, that is an error: he meant
-// one of them. Whether the data is the same is not for this package to know: who reads the
-// state finds it in there.
+// A file that is incomplete, or that belongs to other options, is ignored and kept. A file
+// of another run counts only if the user has requested to resume, and only until this run
+// has a checkpoint of its own; the last one written is used. If the user has requested
+// to resume and all files belong to other options, that is an error. This package does not
+// compare the data: the reader of the state does.
 package checkpoint

@@ -25,13 +25,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// header says whose checkpoint it is.
+// header identifies a checkpoint: its job and its step.
 type header struct {
 	options    [32]byte
 	at         client.Point
 	generation uint32
 	run        string
-	text       string // of the options; "": longer than there is room for
+	text       string // the options; "": too long for the field
 }
 
 // compare orders checkpoints by age.
@@ -60,10 +60,10 @@ func (h header) appendTo(dst []byte) []byte {
 func readHeader(r io.Reader) (h header, err error) {
 	var b [headerSize]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return h, fmt.Errorf("it ends in its header: %w", err)
+		return h, fmt.Errorf("it ends within its header: %w", err)
 	}
 	if string(b[:7]) != magic[:7] {
-		return h, errors.New("it is no checkpoint")
+		return h, errors.New("it is not a checkpoint")
 	}
 	if b[7] != magic[7] {
 		return h, fmt.Errorf("got version %d, want %d", b[7], magic[7])
@@ -75,11 +75,11 @@ func readHeader(r io.Reader) (h header, err error) {
 	h.generation = le.Uint32(b[64:])
 	n := int(le.Uint16(b[68:]))
 	if n > maxRun {
-		return h, fmt.Errorf("its run key has %d bytes, the limit is %d", n, maxRun)
+		return h, fmt.Errorf("its run key has %d bytes: want at most %d", n, maxRun)
 	}
 	words := make([]byte, n+int(le.Uint16(b[70:])))
 	if _, err := io.ReadFull(r, words); err != nil {
-		return h, fmt.Errorf("it ends in its header: %w", err)
+		return h, fmt.Errorf("it ends within its header: %w", err)
 	}
 	if le.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, words) {
 		return h, errors.New("the checksum of its header is wrong")
@@ -102,7 +102,7 @@ func newWriter(out io.Writer, h header) (*writer, error) {
 	return w, err
 }
 
-// blocks writes what it is given as blocks.
+// blocks is an io.Writer that cuts its input into blocks.
 type blocks struct{ w *writer }
 
 func (b blocks) Write(p []byte) (n int, err error) {
@@ -129,7 +129,7 @@ func (w *writer) block(p []byte) error {
 	return err
 }
 
-// close writes what is left, and the end.
+// close writes the last block and the end mark.
 func (w *writer) close() error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (w *writer) close() error {
 	return w.block(nil)
 }
 
-// reader reads a state from its blocks. It returns io.EOF only if all is right.
+// reader reads a state from its blocks. It returns io.EOF only if all checksums are correct.
 type reader struct {
 	in   *bufio.Reader
 	buf  []byte
@@ -172,9 +172,9 @@ func (r *reader) next() ([]byte, error) {
 	n, sum := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
 	switch {
 	case n > blockSize:
-		return nil, fmt.Errorf("a block of %d bytes, the limit is %d", n, blockSize)
+		return nil, fmt.Errorf("block of %d bytes: want at most %d", n, blockSize)
 	case n == 0 && sum != r.sum:
-		return nil, errors.New("the checksum of the whole is wrong")
+		return nil, errors.New("the checksum of the state is wrong")
 	case n == 0:
 		if _, err := r.in.ReadByte(); err != io.EOF {
 			return nil, errors.New("bytes follow its end")

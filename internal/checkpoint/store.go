@@ -22,25 +22,25 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// keep is how many checkpoints stay.
+// keep is the number of checkpoints that are kept.
 const keep = 2
 
-// Store is a place for the checkpoints of a job.
+// Store keeps the checkpoints of a job.
 type Store struct {
-	// FS is where Path is.
+	// FS is the file system of Path.
 	FS hdfsio.FS
-	// Context is for the life of the rank: its end ends waits for a file system that
-	// does not answer. nil is context.Background().
+	// Context is the context of the rank; its end ends waits for a file system that does
+	// not respond. nil: context.Background().
 	Context context.Context
-	// Path begins the names of the files.
+	// Path is the prefix of the names of the files.
 	Path string
-	// Resume says that the checkpoints of other runs count, too.
+	// Resume makes the checkpoints of other runs count, too.
 	Resume bool
-	// Log hears of files that do not count, and why; nil discards it.
+	// Log receives the files that are ignored, with the reason; nil: discard them.
 	Log *slog.Logger
 
 	owner allreduce.Owner
-	whole []found // what was found, and written since
+	whole []found // complete checkpoints, found or written
 }
 
 func (s *Store) context() context.Context {
@@ -52,18 +52,18 @@ func (s *Store) context() context.Context {
 
 var _ allreduce.Checkpoints = (*Store)(nil)
 
-// found is a checkpoint that is whole.
+// found is a complete checkpoint.
 type found struct {
 	name     string
 	modified time.Time
 	header
 }
 
-// Own says whose checkpoints count.
+// Own sets the owner of the checkpoints that count.
 func (s *Store) Own(o allreduce.Owner) { s.owner = o }
 
-// Newest returns how many steps the newest checkpoint has, 0 if there is none. It is
-// an error if none could be written.
+// Newest returns the number of steps of the newest checkpoint; 0: there is none. It also
+// returns an error if no checkpoint could be written.
 func (s *Store) Newest() (step uint64, err error) {
 	if err := s.writable(); err != nil {
 		return 0, err
@@ -71,17 +71,17 @@ func (s *Store) Newest() (step uint64, err error) {
 	if err := s.look(); err != nil {
 		return 0, err
 	}
-	var other *StrangeError
+	var other *CheckpointMismatchError
 	for _, f := range slices.Backward(s.whole) {
-		if why := s.strange(f.header); why != nil {
-			s.leave(f.name, why)
+		if why := s.mismatch(f.header); why != nil {
+			s.ignore(f.name, why)
 			if other == nil {
-				other = &StrangeError{File: f.name, Why: why}
+				other = &CheckpointMismatchError{File: f.name, Why: why}
 			}
 			continue
 		}
 		if f.run != s.owner.Run && s.Log != nil {
-			s.Log.Info("the checkpoint of another run counts", "file", f.name, "run", f.run, "step", f.at.Step)
+			s.Log.Info("using the checkpoint of another run", "file", f.name, "run", f.run, "step", f.at.Step)
 		}
 		return f.at.Step, nil
 	}
@@ -91,38 +91,38 @@ func (s *Store) Newest() (step uint64, err error) {
 	return 0, nil
 }
 
-// StrangeError says that a user wants to go on from a checkpoint, and that none which is
-// there is of this job.
-type StrangeError struct {
-	File string // the newest
+// CheckpointMismatchError reports that the user wants to resume, but that all checkpoints belong to
+// other jobs.
+type CheckpointMismatchError struct {
+	File string // the newest checkpoint
 	Why  error
 }
 
-func (e *StrangeError) Error() string {
-	return fmt.Sprintf("cannot resume from checkpoint %s: %v: give the same options, or leave --resume out", e.File, e.Why)
+func (e *CheckpointMismatchError) Error() string {
+	return fmt.Sprintf("cannot resume from checkpoint %s: %v: use the same options, or omit --resume", e.File, e.Why)
 }
 
-func (e *StrangeError) Unwrap() error { return e.Why }
+func (e *CheckpointMismatchError) Unwrap() error { return e.Why }
 
-// writable finds out at the start what else the first checkpoint would.
+// writable detects at the start the errors that the first checkpoint would have.
 func (s *Store) writable() error {
 	if base := path.Base(s.Path); strings.HasSuffix(s.Path, "/") || base == "." || base == ".." {
-		return fmt.Errorf("checkpoint %q is a folder: names of files shall begin with it, like %s", s.Path, path.Join(s.Path, "model.ckpt"))
+		return fmt.Errorf("checkpoint %q is a directory: want a prefix of file names, such as %s", s.Path, path.Join(s.Path, "model.ckpt"))
 	}
 	f, err := s.FS.Create(s.context(), s.Path+".r")
 	if err == nil {
 		err = f.Abort()
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint %s: none could be written: %w", s.Path, err)
+		return fmt.Errorf("checkpoint %s cannot be written: %w", s.Path, err)
 	}
 	return nil
 }
 
-// Load reads the newest checkpoint of so many steps.
+// Load reads the newest checkpoint with that number of steps.
 func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 	for _, f := range slices.Backward(s.whole) {
-		if f.at.Step != step || s.strange(f.header) != nil {
+		if f.at.Step != step || s.mismatch(f.header) != nil {
 			continue
 		}
 		in, err := s.FS.Open(s.context(), f.name, 0)
@@ -134,18 +134,18 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 			err = read(r)
 		}
 		if err == nil {
-			_, err = io.Copy(io.Discard, r) // its end says that all is right
+			_, err = io.Copy(io.Discard, r) // at its end the checksums are checked
 		}
 		if err := errors.Join(err, in.Close()); err != nil {
 			return fmt.Errorf("checkpoint %s: %w", f.name, err)
 		}
 		return nil
 	}
-	return fmt.Errorf("checkpoint %s: the one of step %d is not there any more", s.Path, step)
+	return fmt.Errorf("checkpoint %s: the checkpoint of step %d no longer exists", s.Path, step)
 }
 
-// Save writes a checkpoint, and then removes all but the newest, if lease allows
-// it: another attempt may count on them.
+// Save writes a checkpoint. If lease allows it, Save then removes all but the newest ones,
+// which another attempt may need.
 func (s *Store) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
 	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run, text: s.owner.Text}
 	name := fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
@@ -169,13 +169,13 @@ func (s *Store) Save(at client.Point, write func(io.Writer) error, lease func() 
 	s.whole = append(slices.DeleteFunc(s.whole, func(f found) bool { return f.name == name }), found{name: name, header: h})
 	s.sort()
 	if err := lease(); err != nil {
-		return nil // whoever holds it now removes them
+		return nil // the holder of the lease removes them
 	}
 	return s.prune()
 }
 
-// prune removes all checkpoints of this run but the newest. It counts those alone
-// that are known to be whole: a damaged one is not what a job goes on from.
+// prune removes all checkpoints of this run but the newest. Only complete ones count,
+// because a job cannot continue from a damaged one.
 func (s *Store) prune() error {
 	mine := s.mine()
 	for _, f := range mine[:max(0, len(mine)-keep)] {
@@ -197,8 +197,8 @@ func (s *Store) mine() (mine []found) {
 	return mine
 }
 
-// Clear removes the checkpoints that count, and those that would if they were not
-// damaged behind their headers.
+// Clear removes the checkpoints that count, including those with a valid header that are
+// damaged after it.
 func (s *Store) Clear() error {
 	infos, err := s.list()
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *Store) Clear() error {
 	}
 	var errs []error
 	for _, info := range infos {
-		if h, err := s.headerOf(info.Name); err == nil && s.strange(h) == nil {
+		if h, err := s.headerOf(info.Name); err == nil && s.mismatch(h) == nil {
 			errs = append(errs, s.remove(info.Name))
 		}
 	}
@@ -215,14 +215,14 @@ func (s *Store) Clear() error {
 }
 
 func (s *Store) remove(name string) error {
-	if err := s.FS.Remove(s.context(), name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have done it
+	if err := s.FS.Remove(s.context(), name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have removed it
 		return fmt.Errorf("cannot remove an old checkpoint: %w", err)
 	}
 	return nil
 }
 
-// RemoveRun removes the checkpoints of a run that has finished, by their names: its
-// rank 0 may have been killed on its way out, before Clear.
+// RemoveRun removes the checkpoints of a finished run by their names. Its rank 0 may have
+// been killed before it called Clear.
 func RemoveRun(ctx context.Context, fsys hdfsio.FS, path, run string) error {
 	infos, err := fsys.List(ctx, hdfsio.Escape(path)+runMark(run)+anyPoint)
 	if err != nil {
@@ -235,8 +235,8 @@ func RemoveRun(ctx context.Context, fsys hdfsio.FS, path, run string) error {
 	return errors.Join(append(errs, removeUnfinished(fsys, path, run))...)
 }
 
-// removeUnfinished removes what processes of a run that were killed have left half
-// written, on file systems that can tell.
+// removeUnfinished removes the temporary files of killed processes of a run, on file systems
+// that support it.
 func removeUnfinished(fsys hdfsio.FS, path, run string) error {
 	if f, ok := fsys.(interface{ RemoveAsides(string, int) error }); ok {
 		return f.RemoveAsides(path+runMark(run)+".", 0)
@@ -244,25 +244,25 @@ func removeUnfinished(fsys hdfsio.FS, path, run string) error {
 	return nil
 }
 
-// runMark returns what names have of their run, anyPoint a pattern of the rest.
+// runMark returns the part of the names that identifies the run; anyPoint is a pattern of the rest.
 func runMark(run string) string { return fmt.Sprintf(".r%.4x", sha256.Sum256([]byte(run))) }
 
 const anyPoint = ".g*.e*.s*"
 
-// strange says why this job may not go on from a checkpoint; nil: it may.
-func (s *Store) strange(h header) error {
+// mismatch returns the reason why this job must not continue from a checkpoint; nil: it may.
+func (s *Store) mismatch(h header) error {
 	switch {
 	case h.options != s.owner.Options && h.text != "" && s.owner.Text != "":
 		return fmt.Errorf("it belongs to other options: %s", protocol.DiffOptions(s.owner.Text, h.text))
 	case h.options != s.owner.Options:
-		return errors.New("it belongs to other options, or to another number of ranks")
+		return errors.New("it belongs to other options or to another number of ranks")
 	case h.run != s.owner.Run && !s.Resume:
-		return fmt.Errorf("it belongs to run %q: --resume would go on from it", h.run)
+		return fmt.Errorf("it belongs to run %q: use --resume to continue from it", h.run)
 	}
 	return nil
 }
 
-// look finds the checkpoints that are whole.
+// look finds the complete checkpoints.
 func (s *Store) look() error {
 	infos, err := s.list()
 	if err != nil {
@@ -272,10 +272,10 @@ func (s *Store) look() error {
 	for _, info := range infos {
 		h, err := s.check(info.Name)
 		if errors.Is(err, hdfsio.ErrHung) {
-			return fmt.Errorf("checkpoint %s: %w", info.Name, err) // it may count where the file system works
+			return fmt.Errorf("checkpoint %s: %w", info.Name, err) // it may be valid once the file system works
 		}
 		if err != nil {
-			s.leave(info.Name, err)
+			s.ignore(info.Name, err)
 			continue
 		}
 		s.whole = append(s.whole, found{info.Name, info.Modified, h})
@@ -284,8 +284,8 @@ func (s *Store) look() error {
 	return nil
 }
 
-// sort puts the oldest first. Epochs of different runs cannot be compared, so time
-// decides there; those of this run come after all others.
+// sort puts the oldest first. Epochs of different runs cannot be compared, so their order is by
+// time. Those of this run come last.
 func (s *Store) sort() {
 	slices.SortStableFunc(s.whole, func(a, b found) int {
 		switch aMine, bMine := a.run == s.owner.Run, b.run == s.owner.Run; {
@@ -303,12 +303,12 @@ func (s *Store) sort() {
 func (s *Store) list() ([]hdfsio.Info, error) {
 	infos, err := s.FS.List(s.context(), hdfsio.Escape(s.Path)+".r*"+anyPoint)
 	if err != nil {
-		return nil, fmt.Errorf("cannot look for checkpoints %s: %w", s.Path, err)
+		return nil, fmt.Errorf("cannot list the checkpoints %s: %w", s.Path, err)
 	}
 	return infos, nil
 }
 
-// headerOf reads no more than the header.
+// headerOf reads only the header.
 func (s *Store) headerOf(name string) (header, error) {
 	in, err := s.FS.Open(s.context(), name, 0)
 	if err != nil {
@@ -331,8 +331,8 @@ func (s *Store) check(name string) (header, error) {
 	return h, errors.Join(err, in.Close())
 }
 
-func (s *Store) leave(name string, why error) {
+func (s *Store) ignore(name string, why error) {
 	if s.Log != nil {
-		s.Log.Warn("a checkpoint does not count", "file", name, "why", why)
+		s.Log.Warn("ignoring a checkpoint", "file", name, "why", why)
 	}
 }

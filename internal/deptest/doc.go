@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deptest holds no code, only tests of the house's rules:
+// Package deptest has only tests, of the rules of this project:
 //
-//	imports_test.go   who may import whom, and why (the table)
+//	imports_test.go   the imports that are allowed, and why (the table)
 //	files_test.go     licence header, size of files, documentation of packages
 //	library_test.go   library packages never print, exit, or read the environment
-//	waits_test.go     what waits has a deadline and a name, or a reason (the table of waits)
-//	docs_test.go      files and functions that the documents name exist
+//	waits_test.go     each wait has a deadline and a name, or a reason (the table of waits)
+//	docs_test.go      the files and functions that documents name exist
 //
-// A rule that stands in the way is changed in its table, with a reason, in the
-// commit that needs it: never worked around.
+// To change a rule, change its table, with a reason, in the commit that needs it. Do not
+// work around it.
 package deptest

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Hands do what a library must not do by itself. Nil does nothing, but for Sleep.
+// Hands are the actions that a library must not take by itself. A nil function does nothing, except Sleep.
 type Hands struct {
 	Exit  func(code int)      // ends the process
-	Kill  func()              // kills it
-	Crash func()              // crashes it
-	Stop  func()              // stops it
+	Kill  func()              // kills the process
+	Crash func()              // crashes the process
+	Stop  func()              // stops the process
 	Sleep func(time.Duration) // nil: time.Sleep
-	Say   func(text string)   // hears of a fault before it strikes
+	Say   func(text string)   // called with a description before a fault triggers
 }
 
-// armed is a plan at work.
+// armed is an active plan.
 type armed struct {
 	faults []counted
 	hands  Hands
 }
 
-// counted is a fault of this attempt, and how often its point was passed.
+// counted is a fault of this attempt with the number of passes of its point.
 type counted struct {
 	Fault
 	passed atomic.Uint64
@@ -32,13 +32,13 @@ type counted struct {
 
 var current atomic.Pointer[armed]
 
-// Life is which process of its rank this one is. Both numbers count from 1; 0 is 1.
+// Life identifies this process among those of its rank. Both numbers count from 1; 0 means 1.
 type Life struct {
-	Attempt    uint64 // launchers start a rank again
-	Generation uint64 // and some of them the whole job
+	Attempt    uint64 // number of the process of the rank; launchers restart ranks
+	Generation uint64 // number of the start of the whole job
 }
 
-// Arm lets a plan strike in this process. An empty plan disarms it.
+// Arm activates a plan in this process. An empty plan deactivates it.
 func Arm(p Plan, in Life, h Hands) {
 	a := &armed{hands: h}
 	for _, f := range p {
@@ -58,14 +58,14 @@ func Arm(p Plan, in Life, h Hands) {
 
 func strikes(in, now uint64) bool { return in == Any || in == max(now, 1) }
 
-// Act is what the caller of At has to do itself. The zero value is nothing.
+// Act is the action that the caller of At must take. The zero value is none.
 type Act struct {
-	Kind   Kind // Drop, Garble, HalfOpen; else None
+	Kind   Kind // Drop, Garble or HalfOpen; otherwise None
 	factor float64
 	sleep  func(time.Duration)
 }
 
-// Stretch makes what begins now and ends with done take as long as the fault wants.
+// Stretch slows down work that begins now and ends with the call of done.
 func (a Act) Stretch() (done func()) {
 	if a.factor <= 1 {
 		return nop
@@ -76,8 +76,8 @@ func (a Act) Stretch() (done func()) {
 
 func nop() {}
 
-// At says that a rank passes a point. What strikes there happens now, but for what
-// concerns connections, and a Work that shall take long.
+// At reports that a rank passes a point. It performs the faults of the point, except those
+// of connections and a slow Work, which it returns.
 func At(rank int, p Point) Act {
 	if a := current.Load(); a != nil {
 		return a.at(rank, p)
@@ -97,7 +97,7 @@ func (a *armed) at(rank int, p Point) (act Act) {
 		}
 		if n == f.N && a.hands.Say != nil {
 			what := f.Fault
-			what.Rank = Every // said already
+			what.Rank = Every // the prefix names the rank already
 			a.hands.Say(fmt.Sprintf("fault: rank %d: %v", rank, what))
 		}
 		switch f.Kind {

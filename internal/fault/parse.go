@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// maxFaults bounds a plan: each fault costs a little at every point.
+// maxFaults is the limit of a plan: each fault costs time at every point.
 const maxFaults = 64
 
-// Parse reads a plan: faults with a semicolon between them, each a list of
-// name:value with commas. It reports everything that is wrong.
+// Parse parses a plan: faults separated by semicolons, each a list of name:value
+// separated by commas. It reports all faults of the text.
 func Parse(text string) (Plan, error) {
 	var p Plan
 	var errs []error
@@ -34,9 +34,9 @@ func Parse(text string) (Plan, error) {
 	case len(errs) > 0:
 		return nil, errors.Join(errs...)
 	case len(p) == 0:
-		return nil, errors.New("there is no fault in it: write one like rank:2,op:17,kind:exit")
+		return nil, errors.New("it is empty: want a fault such as rank:2,op:17,kind:exit")
 	case len(p) > maxFaults:
-		return nil, fmt.Errorf("%d faults: at most %d", len(p), maxFaults)
+		return nil, fmt.Errorf("%d faults: want at most %d", len(p), maxFaults)
 	}
 	return p, nil
 }
@@ -47,10 +47,10 @@ func parseFault(text string) (Fault, error) {
 	for word := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(word), ":")
 		if !found {
-			return f, fmt.Errorf("%q is not name:value, like rank:2", word)
+			return f, fmt.Errorf("%q is not name:value, such as rank:2", word)
 		}
 		if r.seen[name] {
-			return f, fmt.Errorf("%s is there twice", name)
+			return f, fmt.Errorf("%s is given twice", name)
 		}
 		r.seen[name] = true
 		if err := r.field(name, value); err != nil {
@@ -60,7 +60,7 @@ func parseFault(text string) (Fault, error) {
 	return f, r.check()
 }
 
-// reader is what has been read of one fault.
+// reader is the state of parsing one fault.
 type reader struct {
 	f    *Fault
 	seen map[string]bool
@@ -73,7 +73,7 @@ func (r *reader) field(name, value string) error {
 			continue
 		}
 		if r.at != "" {
-			return fmt.Errorf("both %s and %s: a fault strikes at one point", r.at, name)
+			return fmt.Errorf("both %s and %s: a fault has one point", r.at, name)
 		}
 		r.at, r.f.At = name, Point(p)
 		return count(name, value, &r.f.N)
@@ -82,7 +82,7 @@ func (r *reader) field(name, value string) error {
 	case "rank":
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
-			return fmt.Errorf("rank:%s: a rank is a number from 0 on; leave it out for all ranks", value)
+			return fmt.Errorf("rank:%s: want a number from 0; omit it for all ranks", value)
 		}
 		r.f.Rank = int(n)
 	case "kind":
@@ -90,19 +90,19 @@ func (r *reader) field(name, value string) error {
 	case "code":
 		n, err := strconv.ParseUint(value, 10, 8)
 		if err != nil || n == 0 {
-			return fmt.Errorf("code:%s: an exit code is a number from 1 to 255", value)
+			return fmt.Errorf("code:%s: want a number from 1 to 255", value)
 		}
 		r.f.Code = int(n)
 	case "slow":
 		x, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(x > 1) || math.IsInf(x, 0) {
-			return fmt.Errorf("slow:%s: a number above 1 is needed: how many times as long", value)
+			return fmt.Errorf("slow:%s: want a factor above 1", value)
 		}
 		r.f.Factor = x
 	case "delay":
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return fmt.Errorf("delay:%s: a time above 0 is needed, like 50ms or 2s", value)
+			return fmt.Errorf("delay:%s: want a time above 0, such as 50ms or 2s", value)
 		}
 		r.f.Delay = d
 	case "attempt":
@@ -115,7 +115,7 @@ func (r *reader) field(name, value string) error {
 	return nil
 }
 
-// life reads a number from 1 on, or any.
+// life parses a number from 1, or any.
 func life(name, value string, to *uint64) error {
 	if value == "any" {
 		*to = Any
@@ -124,11 +124,11 @@ func life(name, value string, to *uint64) error {
 	return count(name, value, to)
 }
 
-// count reads a number from 1 on.
+// count parses a number from 1.
 func count(name, value string, to *uint64) error {
 	n, err := strconv.ParseUint(value, 10, 63)
 	if err != nil || n == 0 {
-		return fmt.Errorf("%s:%s: a number from 1 on is needed", name, value)
+		return fmt.Errorf("%s:%s: want a number from 1", name, value)
 	}
 	*to = n
 	return nil
@@ -141,7 +141,7 @@ func (r *reader) kind(value string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("kind:%s: one of %s", value, names(Kinds[Exit:]))
+	return fmt.Errorf("kind:%s: want one of %s", value, names(Kinds[Exit:]))
 }
 
 func names(all []Description) string {
@@ -152,7 +152,7 @@ func names(all []Description) string {
 	return strings.Join(words, ", ")
 }
 
-// check finds what is missing, and what would be ignored.
+// check returns an error for missing fields, and for fields that would be ignored.
 func (r *reader) check() error {
 	f := r.f
 	slow := r.seen["slow"] || r.seen["delay"]
@@ -161,21 +161,21 @@ func (r *reader) check() error {
 	}
 	switch {
 	case r.at == "":
-		return fmt.Errorf("it does not say when: add one of %s with a number, like op:17", names(Points))
+		return fmt.Errorf("it has no point: add one of %s with a number, such as op:17", names(Points))
 	case f.Kind == None:
-		return fmt.Errorf("it does not say what: add kind: and one of %s", names(Kinds[Exit:]))
+		return fmt.Errorf("it has no kind: add kind: and one of %s", names(Kinds[Exit:]))
 	case f.Kind == Slow && !slow:
-		return errors.New("kind:slow does not say how slow: add slow:10 (times as long) or delay:50ms (longer)")
+		return errors.New("kind:slow needs slow:10 (a factor) or delay:50ms (additional time)")
 	case f.Kind != Slow && slow:
 		return fmt.Errorf("slow and delay would be ignored with kind:%v", f.Kind)
 	case r.seen["slow"] && r.seen["delay"]:
-		return errors.New("both slow and delay: one of them says how slow")
+		return errors.New("both slow and delay: use only one of them")
 	case r.seen["slow"] && f.At != Work:
-		return fmt.Errorf("slow:%v needs something that takes time, which is work: at %s write delay:T", f.Factor, r.at)
+		return fmt.Errorf("slow:%v is only for work: at %s use delay:T", f.Factor, r.at)
 	case r.seen["code"] && f.Kind != Exit:
 		return fmt.Errorf("code would be ignored with kind:%v", f.Kind)
 	case f.Kind.onConnections() && !f.At.connected():
-		return fmt.Errorf("kind:%v is about connections between ranks, which are not there at %s: strike at op, work or commit", f.Kind, r.at)
+		return fmt.Errorf("kind:%v needs connections between ranks, which do not exist at %s: use op, work or commit", f.Kind, r.at)
 	}
 	if f.Kind == Exit && f.Code == 0 {
 		f.Code = DefaultCode

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Point is a kind of place in a program that can be struck.
+// Point is a place in a program at which a fault can be injected.
 type Point uint8
 
 // The points.
@@ -17,25 +17,25 @@ const (
 	Op       Point = iota // a collective begins
 	Work                  // a step's Work begins
 	Commit                // a step's Commit begins
-	Wiring                // odd: the server has said who the others are; even: the connections stand
-	Delivery              // a file is about to be made final at the end of the job
+	Wiring                // odd: the server has sent the members; even: the connections are open
+	Delivery              // a file is about to be committed at the end of the job
 	Write                 // an output file is about to get its name
 )
 
-// Kind is what happens.
+// Kind is the effect of a fault.
 type Kind uint8
 
 // The kinds.
 const (
 	None     Kind = iota
 	Exit          // the process exits
-	Kill          // it is killed: nothing is tidied up
+	Kill          // it is killed, without cleanup
 	Crash         // it crashes: a goroutine panics
-	Stop          // it is stopped: its connections stay, and nothing comes
-	Slow          // it takes longer, from then on
-	Drop          // its data connections end
-	Garble        // a bit of what it sends next flips on the way, after the checksum
-	HalfOpen      // its data connections stay, and nothing goes over them any more
+	Stop          // it is stopped: its connections stay open but silent
+	Slow          // it is slower from then on
+	Drop          // its data connections close
+	Garble        // a bit of the next message is flipped in transit, after the checksum
+	HalfOpen      // its data connections stay open but carry no more bytes
 )
 
 // Every and Any stand for all ranks, and for all attempts or generations.
@@ -44,28 +44,28 @@ const (
 	Any   = 0
 )
 
-// DefaultCode is the exit code of a process that a fault ends, unless it names
-// one: none of those that mean that a new start is pointless.
+// DefaultCode is the exit code of Exit. It is not one of the codes after which launchers do
+// not restart a process.
 const DefaultCode = 70
 
-// Fault is one thing that happens, once.
+// Fault is one injected failure.
 type Fault struct {
-	Rank    int    // whom it strikes; Every: all
-	At      Point  // where
-	N       uint64 // at which time of passing there, from 1
+	Rank    int    // the rank that fails; Every: all ranks
+	At      Point  // the point
+	N       uint64 // the number of the pass of the point, from 1
 	Kind    Kind
-	Code    int           // of Exit
-	Factor  float64       // of Slow at Work: how many times as long it takes; 0: Delay
-	Delay   time.Duration // of Slow: how much longer
-	Attempt uint64        // in which attempt of the rank, from 1; Any: in all
+	Code    int           // exit code of Exit
+	Factor  float64       // of Slow at Work: the factor of its duration; 0: use Delay
+	Delay   time.Duration // of Slow: the additional time
+	Attempt uint64        // attempt of the rank, from 1; Any: all attempts
 
-	Generation uint64 // in which generation of the run, from 1; Any: in all
+	Generation uint64 // generation of the run, from 1; Any: all generations
 }
 
-// Plan is what is to happen in a job.
+// Plan is the list of faults of a job.
 type Plan []Fault
 
-// Description is what people are told about a point or a kind.
+// Description describes a point or a kind to users.
 type Description struct{ Name, Does string }
 
 // Points describes the points, in the order of their numbers.
@@ -99,7 +99,7 @@ func (k Kind) onConnections() bool { return k >= Drop }
 // connected reports whether connections to other ranks stand at a point.
 func (p Point) connected() bool { return p <= Commit }
 
-// String returns the fault as Parse reads it.
+// String returns the fault in the syntax of Parse.
 func (f Fault) String() string {
 	var words []string
 	add := func(name, value string) { words = append(words, name+":"+value) }
@@ -133,7 +133,7 @@ func (f Fault) String() string {
 	return strings.Join(words, ",")
 }
 
-// String returns the plan as Parse reads it.
+// String returns the plan in the syntax of Parse.
 func (p Plan) String() string {
 	words := make([]string, len(p))
 	for i, f := range p {
@@ -142,12 +142,12 @@ func (p Plan) String() string {
 	return strings.Join(words, ";")
 }
 
-// Needs reports whether a fault of one of the kinds is in the plan.
+// Needs reports whether the plan has a fault of one of the kinds.
 func (p Plan) Needs(kinds ...Kind) bool {
 	return slices.ContainsFunc(p, func(f Fault) bool { return slices.Contains(kinds, f.Kind) })
 }
 
-// Within returns the first fault of a rank that a job of total ranks does not have.
+// Within returns the first fault for a rank outside a job of total ranks.
 func (p Plan) Within(total int) (outside Fault, ok bool) {
 	for _, f := range p {
 		if f.Rank >= total {

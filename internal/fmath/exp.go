@@ -15,8 +15,8 @@ const (
 // Exp returns e**x, within 1 unit in the last place. Exp(NaN) = NaN,
 // Exp(+Inf) = +Inf, Exp(-Inf) = 0.
 //
-// x = k·ln 2 + r with |r| ≤ ln(2)/2, and e**r is its Taylor series up to r¹³,
-// whose rest is below 2⁻⁵⁸.
+// x = k·ln 2 + r with |r| ≤ ln(2)/2. e**r is its Taylor series up to r¹³,
+// whose remainder is below 2⁻⁵⁸.
 func Exp(x float64) float64 {
 	switch {
 	case x > expMax:
@@ -62,12 +62,12 @@ func scale(y float64, k int) float64 {
 // Exp32 is Exp for float32, as C's expf.
 func Exp32(x float32) float32 { return float32(Exp(float64(x))) }
 
-// small is where 1+x begins to lose so many digits of x that two terms of the
-// series are the better way: the rest of the series, and what is lost, are both
-// below 2⁻³³ of x there.
+// small is the limit below which 1+x loses so many digits of x that two terms of the
+// series are more accurate. At the limit the remainder of the series and the lost digits
+// are both below 2⁻³³ of x.
 const small = 1e-5
 
-// Expm132 is e**x - 1 as C's expm1f.
+// Expm132 returns e**x - 1, as C's expm1f.
 func Expm132(x float32) float32 {
 	d := float64(x)
 	if -small < d && d < small {

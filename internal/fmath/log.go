@@ -67,7 +67,7 @@ func Pow32(x, y float32) float32 {
 	return float32(Exp(float64(y) * Log(float64(x))))
 }
 
-// Log1p32 is ln(1+x) as C's log1pf.
+// Log1p32 returns ln(1+x), as C's log1pf.
 func Log1p32(x float32) float32 {
 	d := float64(x)
 	if -small < d && d < small {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Sites returns the properties of yarn-site.xml and mapred-site.xml in a folder of
+// Sites returns the properties of yarn-site.xml and mapred-site.xml in a directory of
 // Hadoop's configuration. It returns an empty map if dir is empty or has neither file.
 func Sites(dir string) (map[string]string, error) {
 	all := map[string]string{}
@@ -39,8 +39,8 @@ func Sites(dir string) (map[string]string, error) {
 	return all, nil
 }
 
-// AskRoom asks ResourceManagers, given as HOST:PORT, for the memory of their nodes over HTTP. It returns
-// the first answer.
+// AskRoom requests the memory of the nodes from ResourceManagers, given as HOST:PORT, over HTTP.
+// It returns the first response.
 func AskRoom(ctx context.Context, managers []string) (Room, error) {
 	var errs []error
 	for _, m := range managers {
@@ -53,7 +53,7 @@ func AskRoom(ctx context.Context, managers []string) (Room, error) {
 	return Room{}, errors.Join(errs...)
 }
 
-// askRoomWithin bounds the question to one ResourceManager.
+// askRoomWithin is the limit of the request to one ResourceManager.
 const askRoomWithin = 9 * time.Second
 
 func askRoomOf(ctx context.Context, base string) (room Room, err error) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Properties returns those of a configuration file of Hadoop, such as yarn-site.xml. Of
-// several of one name the last counts, unless an earlier one is final.
+// Properties returns the properties of a Hadoop configuration file, such as yarn-site.xml.
+// The last value of a name counts, unless an earlier one is final.
 func Properties(text []byte) (map[string]string, error) {
 	var file struct {
 		Property []struct {
@@ -19,7 +19,7 @@ func Properties(text []byte) (map[string]string, error) {
 		} `xml:"property"`
 	}
 	if err := xml.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("hadoop: no configuration file: %w", err)
+		return nil, fmt.Errorf("hadoop: not a configuration file: %w", err)
 	}
 	all, final := map[string]string{}, map[string]bool{}
 	for _, p := range file.Property {
@@ -33,8 +33,8 @@ func Properties(text []byte) (map[string]string, error) {
 	return all, nil
 }
 
-// ResourceManagers returns the addresses at which YARN's ResourceManagers answer over HTTP, by
-// the properties of yarn-site.xml: one, or those of a cluster that has several.
+// ResourceManagers returns the HTTP addresses of YARN's ResourceManagers from the properties of
+// yarn-site.xml: one, or those of a cluster with several.
 func ResourceManagers(site map[string]string) []string {
 	address := func(suffix string) string {
 		if a := site["yarn.resourcemanager.webapp.address"+suffix]; a != "" && !strings.Contains(a, "${") {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hadoop is what Hadoop Streaming and its mappers say to each other, as
-// values: nothing here reads the environment, a file or a socket.
+// Package hadoop has the interface between Hadoop Streaming and its mappers as values:
+// nothing here reads the environment, a file or a socket.
 //
 // # Inside a map task
 //
 // Streaming puts the whole configuration of the job into the environment of the
-// mapper. [Parse] finds in it where the task stands:
+// mapper. [Parse] returns the position of the task:
 //
 //	task, ok, err := hadoop.Parse(os.Environ())
 //	// task.Rank of task.Total, task.Job, task.Generation, task.Attempt …
 //
-// Two generations of names are understood, that of MapReduce 1 (mapred_…) and that of
-// YARN (mapreduce_…); where both are there YARN's count. The number of maps is under
-// mapreduce_job_maps on YARN and under mapred_map_tasks before. The values of some
-// variables hold newlines, so the environment is a list of NAME=value and never text.
+// It understands the names of MapReduce 1 (mapred_…) and of YARN (mapreduce_…), and
+// prefers the latter. The number of maps is
+// mapreduce_job_maps on YARN and mapred_map_tasks in MapReduce 1. The values of some
+// variables contain newlines, so the environment is a list of NAME=value and never text.
 //
 //	rank         mapreduce_task_partition: from 0, by falling size of the split, the
 //	             same for every attempt
@@ -24,21 +24,20 @@
 //	             ApplicationMaster, which starts all maps again that have not ended
 //	attempt      the last field of the attempt's id
 //
-// [Task.MemoryLimit] is what a container leaves to the mapper: its size without the heap
-// of the task's JVM, which is in the same container, and without a tenth of the
-// whole.
+// [Task.MemoryLimit] returns the memory that a container leaves to the mapper: its size
+// without the heap of the task's JVM, which shares the container, and without a tenth of the
+// size.
 //
-// # What a mapper says
+// # Output of a mapper
 //
-// Streaming reads a mapper's stderr by lines. Some are for Hadoop: [AppendStatus] sets
-// the task's status, [AppendCounter] adds to a counter. Any of them, and any other line,
-// keeps the task alive.
+// Streaming reads a mapper's stderr by lines. Some lines are for Hadoop: [AppendStatus] sets
+// the task's status, and [AppendCounter] adds to a counter. Any line, also any other, resets
+// the task's timeout.
 //
 // # Before a job
 //
-// [SplitSize] answers which least size of a split gives N maps for files of given sizes:
-// streaming uses the old programming interface, where a largest size does
-// nothing. [Fit] answers how many maps a cluster runs at once, since MapReduce starts
-// those that fit and lets the others wait, which in a job of ranks that wait for each
-// other is for ever.
+// [SplitSize] returns the least size of a split that gives N maps for files of given sizes:
+// Streaming uses the old programming interface, which ignores a largest size. [Fit] returns
+// the number of maps that a cluster runs at once. MapReduce starts the maps that fit
+// and queues the others; in a job whose ranks wait for each other, that is a deadlock.
 package hadoop

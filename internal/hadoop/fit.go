@@ -7,22 +7,22 @@ import (
 	"fmt"
 )
 
-// Room is what a cluster has for a job: the memory of each node, in MB.
+// Room is the memory of a cluster's nodes in MB.
 type Room struct {
-	Free []int // now
-	All  []int // when nothing else runs
-	Step int   // containers are multiples of it; 0: 1
+	Free []int // free now, by node
+	All  []int // free when nothing else runs, by node
+	Step int   // unit of the sizes of containers; 0: 1
 }
 
-// Fit returns how many maps run at once beside their ApplicationMaster: now, and when
-// nothing else does. MapReduce has no notion of a gang: it starts what fits.
+// Fit returns how many maps run at once beside their ApplicationMaster: now, and on an idle
+// cluster. MapReduce has no gang scheduling: it starts the maps that fit.
 func (r Room) Fit(mapMB, masterMB int) (now, idle int) {
 	step := max(r.Step, 1)
 	round := func(mb int) int { return (max(mb, 1) + step - 1) / step * step }
 	return fit(r.Free, round(mapMB), round(masterMB)), fit(r.All, round(mapMB), round(masterMB))
 }
 
-// fit places the master where it takes away the fewest maps.
+// fit places the ApplicationMaster where it displaces the fewest maps.
 func fit(nodes []int, mapMB, masterMB int) int {
 	all, best := 0, 0
 	for _, mb := range nodes {
@@ -36,8 +36,8 @@ func fit(nodes []int, mapMB, masterMB int) int {
 	return best
 }
 
-// Nodes returns the room of a cluster, by the answer of its ResourceManager to
-// /ws/v1/cluster/nodes. Only nodes that run count.
+// Nodes returns the room of a cluster from the response of its ResourceManager to
+// /ws/v1/cluster/nodes. Only running nodes count.
 func Nodes(answer []byte) (Room, error) {
 	var a struct {
 		Nodes *struct {
@@ -45,7 +45,7 @@ func Nodes(answer []byte) (Room, error) {
 		} `json:"nodes"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return Room{}, fmt.Errorf("hadoop: no list of nodes: %w", err)
+		return Room{}, fmt.Errorf("hadoop: not a list of nodes: %w", err)
 	}
 	var r Room
 	if a.Nodes == nil {
@@ -66,7 +66,7 @@ type node struct {
 	Used  int    `json:"usedMemoryMB"`
 }
 
-// nodes is a list, which some versions write as its only element.
+// nodes is a list that some versions encode as a single element.
 type nodes []node
 
 func (n *nodes) UnmarshalJSON(text []byte) error {

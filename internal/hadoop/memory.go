@@ -10,10 +10,10 @@ import (
 
 const mib = 1 << 20
 
-// MemoryLimit returns how many bytes the container leaves to the mapper: without the heap of
-// the task's JVM, and without a tenth of the whole, which the rest of that JVM and
-// the mapper's own small things take. limited is false where the container has no limit; 0
-// is left where the heap takes it all.
+// MemoryLimit returns how many bytes the container leaves to the mapper: its size without the
+// heap of the task's JVM, and without a tenth, which the rest of that JVM and
+// the mapper's other memory take. limited is false if the container has no limit. bytes is 0
+// if the heap takes everything.
 func (t Task) MemoryLimit() (bytes uint64, limited bool) {
 	if t.MemoryMB == 0 {
 		return 0, false
@@ -23,14 +23,14 @@ func (t Task) MemoryLimit() (bytes uint64, limited bool) {
 	return all - min(taken, all), true
 }
 
-// MemoryFor returns the size in MB of a container that leaves so many bytes to the mapper.
+// MemoryFor returns the size in MB of a container that leaves that many bytes to the mapper.
 func (t Task) MemoryFor(bytes uint64) int {
 	need := float64(bytes)/mib + float64(t.HeapMB)
 	return int(math.Ceil(need / 0.9))
 }
 
-// heapMB returns the largest heap that a JVM's options allow; 0: they do not say. Of several
-// the last counts, as for the JVM.
+// heapMB returns the largest heap that a JVM's options allow; 0: unspecified. As for the JVM,
+// the last option counts.
 func heapMB(options string) int {
 	mb := 0
 	for word := range strings.FieldsSeq(options) {
@@ -54,7 +54,7 @@ func heapMB(options string) int {
 		}
 		n, err := strconv.ParseUint(size, 10, 64)
 		if err != nil || n > math.MaxInt64>>shift {
-			continue // the JVM would not have started: it is nothing that we know
+			continue // invalid: the JVM would not have started with it
 		}
 		mb = int((n<<shift + mib - 1) / mib)
 	}

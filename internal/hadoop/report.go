@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxLine bounds a line for Hadoop: what is written at once up to this length is not mixed
-// with the lines of other processes that write to the same pipe.
+// maxLine is the limit of a line for Hadoop in bytes. A write up to this length is atomic, and not
+// mixed with the lines of other processes that write to the same pipe.
 const maxLine = 4096
 
 // AppendStatus appends the line that sets the task's status.
@@ -22,8 +22,8 @@ func (t Task) AppendStatus(dst []byte, text string) []byte {
 	return append(dst, '\n')
 }
 
-// AppendCounter appends the line that adds to a counter. Hadoop reads three fields
-// between commas, so names have none.
+// AppendCounter appends the line that adds to a counter. Hadoop splits the line at
+// commas, so names must not contain any.
 func (t Task) AppendCounter(dst []byte, group, counter string, amount int64) []byte {
 	dst = append(append(dst, t.Prefix...), "counter:"...)
 	dst = append(append(dst, noCommas(group)...), ',')
@@ -31,7 +31,7 @@ func (t Task) AppendCounter(dst []byte, group, counter string, amount int64) []b
 	return append(strconv.AppendInt(dst, amount, 10), '\n')
 }
 
-// oneLine is text without ends of lines.
+// oneLine replaces line ends in text.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }

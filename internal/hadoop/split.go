@@ -16,8 +16,8 @@ type File struct {
 	Bytes int64
 }
 
-// splittable reports whether Hadoop reads parts of a file: text, and what bzip2 has
-// compressed, whose blocks can be found in the middle.
+// splittable reports whether Hadoop splits a file: text, and bzip2, whose blocks can be found
+// in the middle of a file.
 func (f File) splittable() bool {
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".gz", ".zst", ".snappy", ".lz4", ".deflate", ".lzo", ".xz":
@@ -26,7 +26,7 @@ func (f File) splittable() bool {
 	return true
 }
 
-// maps returns how many splits the file has, as the old interface cuts them: pieces of size
+// maps returns the number of splits of the file in the old interface: pieces of size
 // bytes, of which the last may be a tenth larger. An empty file is one split.
 func (f File) maps(size int64) int {
 	if !f.splittable() || f.Bytes <= size {
@@ -34,7 +34,7 @@ func (f File) maps(size int64) int {
 	}
 	n := f.Bytes / size
 	rest := f.Bytes - n*size
-	// A piece is cut off while what is left is more than 1.1 pieces.
+	// A piece is cut off while the rest is more than 1.1 pieces.
 	if rest == 0 {
 		return int(n)
 	}
@@ -44,7 +44,7 @@ func (f File) maps(size int64) int {
 	return int(n)
 }
 
-// Maps returns how many maps a job with this least size of a split has, if no block is
+// Maps returns the number of maps of a job with this least size of a split, if no block is
 // larger.
 func Maps(files []File, size int64) int {
 	n := 0
@@ -55,16 +55,16 @@ func Maps(files []File, size int64) int {
 }
 
 // SplitSize returns a least size of a split (mapreduce.input.fileinputformat.split.minsize)
-// that gives want maps. Where none does, size gives the nearest number below it, or got
-// is the number of files, which is more: each has a map at least.
+// that gives want maps. If no size does, it returns one for the nearest number below, in
+// got. If there are more files than want, got is the number of files, as each has a map.
 func SplitSize(files []File, want int) (size int64, got int, err error) {
 	if want < 1 {
-		return 0, 0, fmt.Errorf("hadoop: %d maps: at least 1 is needed", want)
+		return 0, 0, fmt.Errorf("hadoop: %d maps: want at least 1", want)
 	}
 	if len(files) == 0 {
 		return 0, 0, fmt.Errorf("hadoop: the input has no files")
 	}
-	// With growing size there are fewer splits: the least size with at most want.
+	// The number of splits falls with the size: find the least size with at most want.
 	var bound int64 = 1
 	for _, f := range files {
 		bound = max(bound, f.Bytes)
@@ -79,18 +79,18 @@ func SplitSize(files []File, want int) (size int64, got int, err error) {
 		}
 	}
 	if got = Maps(files, low); got == len(files) && got >= want {
-		return math.MaxInt64, got, nil // every file whole, whatever its blocks
+		return math.MaxInt64, got, nil // no file is split, whatever its blocks
 	}
 	return low, got, nil
 }
 
-// ignored reports whether Hadoop leaves a file of the input folder out.
+// ignored reports whether Hadoop omits a file of the input directory.
 func ignored(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".")
 }
 
-// Inputs reads the output of `hadoop fs -ls` for the files of an input, in order of name.
+// Inputs parses the output of `hadoop fs -ls`, and returns the files of an input, sorted by name.
 func Inputs(listing string) ([]File, error) {
 	var files []File
 	for line := range strings.Lines(listing) {
@@ -102,9 +102,9 @@ func Inputs(listing string) ([]File, error) {
 		}
 		var file File
 		if _, err := fmt.Sscan(f[4], &file.Bytes); err != nil || file.Bytes < 0 {
-			return nil, fmt.Errorf("hadoop: %q is no line of hadoop fs -ls: its fifth field is no size", line)
+			return nil, fmt.Errorf("hadoop: %q is not a line of hadoop fs -ls: its fifth field is not a size", line)
 		}
-		at := strings.Index(line, f[6]) + len(f[6]) // names may hold blanks
+		at := strings.Index(line, f[6]) + len(f[6]) // names may contain blanks
 		file.Name = strings.TrimPrefix(line[at:], " ")
 		if !ignored(file.Name) {
 			files = append(files, file)

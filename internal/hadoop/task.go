@@ -11,36 +11,36 @@ import (
 	"time"
 )
 
-// Task is where a mapper stands. What the environment does not say is zero.
+// Task describes a mapper's task. Fields that the environment lacks are zero.
 type Task struct {
 	Job        string // id of the job: job_1795239399889_0004
-	Number     uint64 // its digits as one number: what vw's scripts take for the nonce
+	Number     uint64 // its digits as one number: the nonce in vw's scripts
 	Rank       int    // of this map, from 0
 	Total      int    // maps of the job
-	ID         string // of the attempt: attempt_1795239399889_0004_m_000001_0
+	ID         string // ID of the attempt: attempt_1795239399889_0004_m_000001_0
 	Attempt    int    // of this map, from 0
-	Generation uint32 // of the job's ApplicationMaster, from 1; 0: MapReduce 1, which has none
+	Generation uint32 // number of the job's ApplicationMaster, from 1; 0: MapReduce 1, which has none
 
-	SubmitHost string // where the job was submitted: the gateway
-	User       string // who submitted it
-	Out        string // the job's output folder
-	Work       string // the attempt's own one: what is there becomes part of Out if this attempt counts
-	Split      string // what is read, for people
+	SubmitHost string // host from which the job was submitted: the gateway
+	User       string // user who submitted it
+	Out        string // output directory of the job
+	Work       string // output directory of the attempt; its files move to Out if this attempt wins
+	Split      string // description of the input, for messages
 
-	MemoryMB int           // of the container; 0: without a limit
-	HeapMB   int           // of the heap of the task's JVM, which shares the container; 0: not known
-	Timeout  time.Duration // of silence after which the task is killed; 0: none
-	Prefix   string        // of lines on stderr that are for Hadoop
+	MemoryMB int           // memory of the container; 0: no limit
+	HeapMB   int           // heap of the task's JVM, which shares the container; 0: unknown
+	Timeout  time.Duration // silence after which the task is killed; 0: none
+	Prefix   string        // prefix of the lines on stderr that are for Hadoop
 }
 
-// defaultPrefix is that of stream.stderr.reporter.prefix.
+// defaultPrefix is the default of stream.stderr.reporter.prefix.
 const defaultPrefix = "reporter:"
 
-// environment is variables by name.
+// environment has variables by name.
 type environment map[string]string
 
-// Parse finds the task in an environment, a list of NAME=value. ok is false where this is
-// no task of Hadoop's. An error names every variable that is missing or wrong.
+// Parse parses an environment, a list of NAME=value. ok is false outside of a Hadoop task.
+// An error names all variables that are missing or invalid.
 func Parse(env []string) (t Task, ok bool, err error) {
 	vars := make(environment, len(env))
 	for _, kv := range env {
@@ -67,7 +67,7 @@ func Parse(env []string) (t Task, ok bool, err error) {
 		fault("%s=%s: %w", name, id, err)
 	}
 	if kind == "r" || vars.value("mapreduce_task_ismap", "mapred_task_is_map") == "false" {
-		fault("%s is a reduce task: gvw is a mapper, of a job without reducers (-numReduceTasks 0)", id)
+		fault("%s is a reduce task: run gvw as the mapper of a job without reducers (-numReduceTasks 0)", id)
 	}
 	if _, job := vars.first("mapreduce_job_id", "mapred_job_id"); job != "" {
 		t.Job = job
@@ -82,7 +82,7 @@ func Parse(env []string) (t Task, ok bool, err error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || n < least {
-			fault("%s=%q is no whole number from %d on", name, value, least)
+			fault("%s=%q is not a whole number from %d", name, value, least)
 			return
 		}
 		*to = n
@@ -91,7 +91,7 @@ func Parse(env []string) (t Task, ok bool, err error) {
 	whole(&t.Total, 1, "mapreduce_job_maps", "mapred_map_tasks")
 	switch {
 	case t.Total == 0:
-		fault("neither mapreduce_job_maps nor mapred_map_tasks says how many maps the job has")
+		fault("the number of maps is missing: want mapreduce_job_maps or mapred_map_tasks")
 	case t.Rank >= t.Total:
 		fault("map %d of %d: maps are numbered from 0", t.Rank, t.Total)
 	}
@@ -120,7 +120,7 @@ func (e environment) value(names ...string) string {
 	return value
 }
 
-// split returns the part of a file that the task reads, for people. Input that is no file
+// split returns the part of a file that the task reads, for messages. Input that is not a file
 // has none.
 func (e environment) split() string {
 	file := e.value("mapreduce_map_input_file", "map_input_file")
@@ -132,22 +132,22 @@ func (e environment) split() string {
 	return fmt.Sprintf("%s (bytes %d-%d)", file, start, start+length)
 }
 
-// parseAttempt reads an id like attempt_1795239399889_0004_m_000001_0.
+// parseAttempt parses an ID such as attempt_1795239399889_0004_m_000001_0.
 func parseAttempt(id string) (job string, rank, attempt int, kind string, err error) {
 	f := strings.Split(id, "_")
 	if len(f) < 6 || f[0] != "attempt" {
-		return "", 0, 0, "", errors.New("no attempt's id, like attempt_1795239399889_0004_m_000001_0")
+		return "", 0, 0, "", errors.New("not the ID of an attempt, such as attempt_1795239399889_0004_m_000001_0")
 	}
 	n := len(f)
 	rank, err1 := strconv.Atoi(f[n-2])
 	attempt, err2 := strconv.Atoi(f[n-1])
 	if err := errors.Join(err1, err2); err != nil || rank < 0 || attempt < 0 {
-		return "", 0, 0, "", errors.New("the last two fields of an attempt's id are numbers")
+		return "", 0, 0, "", errors.New("the last two fields of an attempt's ID must be numbers")
 	}
 	return "job_" + strings.Join(f[1:n-3], "_"), rank, attempt, f[n-3], nil
 }
 
-// jobNumber returns the digits of a job's id.
+// jobNumber returns the digits of a job's ID.
 func jobNumber(job string) (uint64, error) {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -157,7 +157,7 @@ func jobNumber(job string) (uint64, error) {
 	}, job)
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil || !strings.HasPrefix(job, "job_") {
-		return 0, errors.New("no job's id, like job_1795239399889_0004")
+		return 0, errors.New("not the ID of a job, such as job_1795239399889_0004")
 	}
 	return n, nil
 }

@@ -101,7 +101,7 @@ func TestWrongVariables(t *testing.T) {
 	}{
 		"no total":        {[]string{id}, []string{"mapreduce_job_maps"}},
 		"an odd id":       {[]string{"mapred_task_id=task_1", "mapred_map_tasks=2"}, []string{"mapred_task_id=task_1"}},
-		"no numbers":      {[]string{"mapred_task_id=attempt_1_2_m_x_y", "mapred_map_tasks=2"}, []string{"are numbers"}},
+		"no numbers":      {[]string{"mapred_task_id=attempt_1_2_m_x_y", "mapred_map_tasks=2"}, []string{"must be numbers"}},
 		"a reducer":       {[]string{"mapreduce_task_attempt_id=attempt_1_0004_r_000001_0", "mapreduce_job_maps=2"}, []string{"reduce"}},
 		"two":             {[]string{id, "mapreduce_job_maps=some", "mapreduce_task_timeout=-3"}, []string{`"some"`, `mapreduce_task_timeout="-3"`}},
 		"too large":       {[]string{id, "mapreduce_job_maps=1"}, []string{"map 1 of 1"}},

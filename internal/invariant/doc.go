@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package invariant holds checks that cost nothing in a release.
+// Package invariant has checks that cost nothing in a release.
 //
 // An invariant is a statement about our own code that no input can break. Where
 // one is cheap, write a plain panic; where it would cost time in a hot loop,
@@ -15,11 +15,11 @@
 // the programs for the texts of all checks. Race builds enable the checks, so every
 // run of the tests under the race detector includes them.
 //
-// The checks stand where state machines end a step: after each event of the server
+// The checks are placed where state machines complete a step: after each event of the server
 // (internal/spantree/core), where a schedule advances (allreduce/schedule), and where
-// an edge sends and receives a part (allreduce/internal/engine).
+// a link sends and receives a part.
 //
-// Input, network and files are never checked here: those are errors.
+// Never check input, network or files here: their faults are errors.
 package invariant
 
 import "fmt"
@@ -32,7 +32,7 @@ func Check(ok bool, format string, args ...any) {
 }
 
 // Fail panics with the text. Use it where a condition is part of a larger check, so that
-// the arguments are made only when an invariant is broken.
+// the arguments are evaluated only when an invariant is broken.
 func Fail(format string, args ...any) {
 	panic("BUG: " + fmt.Sprintf(format, args...))
 }

@@ -3,11 +3,11 @@
 // Package kernels computes reductions over vectors: dst = a op b, the sum of
 // many vectors at once, and averages with weights.
 //
-// Vectors are bytes with a [Kind]. [Combine] applies an [Op] to two of them,
-// [Fold] sums several in one pass over memory, with AVX where the processor
-// has it and with the same bits where it has not. [NewOp] registers an
-// operation of the program's own.
+// Vectors are bytes with a [Kind]. [Combine] applies an [Op] to two of them.
+// [Fold] sums several vectors in one pass over memory. It uses AVX if the processor has
+// it; the bits of the result are the same without. [NewOp] registers an
+// operation of the program.
 //
-// The package knows no ranks and no network. Lengths and kinds are checked by
-// its callers; a fault of theirs panics.
+// The package does not depend on ranks or the network. Its callers check lengths and kinds; it
+// panics on a violation.
 package kernels

@@ -8,7 +8,7 @@ import (
 )
 
 // Fold sums vectors of n bytes: each of dsts becomes ((ops[0] + ops[1]) + ops[2]) + ….
-// A vector of dsts may be one of ops; else they do not overlap.
+// A vector of dsts may be one of ops; otherwise they must not overlap.
 func Fold(kind Kind, dsts, ops []unsafe.Pointer, n int) {
 	done := foldFast(kind, dsts, ops, n)
 	switch kind {
@@ -21,11 +21,11 @@ func Fold(kind Kind, dsts, ops []unsafe.Pointer, n int) {
 	case Int64, Uint64:
 		foldPlain[uint64](dsts, ops, done, n)
 	default:
-		panic(fmt.Sprintf("BUG: allreduce: the sum of %v", kind))
+		panic(fmt.Sprintf("BUG: allreduce: sum of %v", kind))
 	}
 }
 
-// foldPlain is fold for the bytes from … n-1, some elements at a time.
+// foldPlain sums the bytes from … n-1, some elements at a time.
 func foldPlain[T Number](dsts, ops []unsafe.Pointer, from, n int) {
 	const some = 64
 	var room [some]T
@@ -44,7 +44,7 @@ func foldPlain[T Number](dsts, ops []unsafe.Pointer, from, n int) {
 	}
 }
 
-// elements are count of those at p, from the byte at on.
+// elements returns count elements of p, from the byte at on.
 func elements[T Number](p unsafe.Pointer, at, count int) []T {
 	return unsafe.Slice((*T)(unsafe.Add(p, at)), count)
 }

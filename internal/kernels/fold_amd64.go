@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// foldStep is how many bytes the kernels of fold_amd64.s take at a time.
+// foldStep is the number of bytes that the kernels of fold_amd64.s process at a time.
 const foldStep = 128
 
 var hasFold = cpu.X86.HasAVX2
@@ -27,7 +27,7 @@ func foldInt32(dsts *unsafe.Pointer, m int, ops *unsafe.Pointer, k, n int)
 //go:noescape
 func foldInt64(dsts *unsafe.Pointer, m int, ops *unsafe.Pointer, k, n int)
 
-// foldFast does what it can of a fold, and returns how many bytes that is.
+// foldFast sums as much as the kernels can, and returns the number of bytes.
 func foldFast(kind Kind, dsts, ops []unsafe.Pointer, n int) int {
 	if !hasFold || n < foldStep {
 		return 0

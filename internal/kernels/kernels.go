@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// Number is an element that can be reduced.
+// Number is a type of element that can be reduced.
 type Number interface {
 	float32 | float64 | int32 | int64 | uint32 | uint64
 }
 
-// Combine sets dst[i] = a[i] op b[i] over whole vectors of bytes of one length.
+// Combine sets dst[i] = a[i] op b[i] for vectors of bytes of the same length.
 // dst may be a or b.
 func Combine(kind Kind, op Op, dst, a, b []byte) {
 	switch {
@@ -27,7 +27,7 @@ func Combine(kind Kind, op Op, dst, a, b []byte) {
 	}
 }
 
-// CombineKind is Combine for the operations that exist for all kinds.
+// CombineKind is Combine for the built-in operations, which exist for all kinds.
 func CombineKind(kind Kind, op Op, dst, a, b []byte) {
 	switch kind {
 	case Float32:

@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// Element is what vectors hold. Bytes are moved, never reduced.
+// Element is a type of element of vectors. Bytes can be moved but not reduced.
 type Element interface {
 	float32 | float64 | int32 | int64 | uint32 | uint64 | byte
 }
 
-// Kind is the type of a vector's elements. Its numbers are part of the protocol.
+// Kind is the type of a vector's elements. The numbers are part of the wire protocol.
 type Kind uint8
 
 // The kinds of elements.
@@ -71,8 +71,8 @@ func KindOf[T Element]() Kind {
 	return Byte
 }
 
-// View returns the inverse of bytes: b as elements. Its address is a multiple of the
-// element's size, since vectors and staging buffers are cut at such multiples.
+// View returns b as elements. Its address must be a multiple of the
+// element's size, as vectors and staging buffers are cut at such multiples.
 func View[T Element](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Op is how a reduction joins two operands. Its numbers are part of the protocol.
+// Op is a reduction of two operands. The numbers are part of the wire protocol.
 //
 // The order of the operands is fixed (package schedule), so floating-point sums
 // have the same bits in every run. Integers wrap around. For floats Min and Max
@@ -17,7 +17,7 @@ import (
 // -0 + -0 is -0.
 type Op uint8
 
-// The operations. Others are made by [NewOp].
+// The built-in operations. [NewOp] makes others.
 const (
 	Sum     Op = 1
 	Min     Op = 2
@@ -39,7 +39,7 @@ func (o Op) String() string {
 	return opNames[o]
 }
 
-// ownOp is an operation of the program's own.
+// ownOp is an operation that NewOp has made.
 type ownOp struct {
 	Name     string
 	kind     Kind
@@ -52,17 +52,17 @@ var (
 	ownMutex sync.RWMutex
 )
 
-// MaxOwnName is how many bytes the name of an operation may have.
+// MaxOwnName is the limit of the name of an operation in bytes.
 const MaxOwnName = 32
 
-// NewOp makes an operation of the caller's own, known to all ranks by its name:
-// dst[i] becomes a[i] joined with b[i], where dst may be a or b. It must be
-// associative, as far as it goes: where it is not, quite, as the sum of floats, the
-// result still is the same on all ranks and in every run. If it does not commute,
-// the operands are kept in the order of the ranks, by schedules that do so.
+// NewOp makes an operation of the program, which all ranks know by its name.
+// join sets dst[i] to a[i] joined with b[i], where dst may be a or b. It must be
+// associative. Where it is so only approximately, as the sum of floats, the
+// result is still the same on all ranks and in every run. If it does not commute,
+// only schedules are used that keep the operands in the order of the ranks.
 //
-// It is called once for each operation, before the first collective that uses it.
-// It panics if the name is taken, too long or empty.
+// NewOp is called once per operation, before the first collective that uses it.
+// It panics if the name is in use, too long or empty.
 func NewOp[T Number](name string, commutes bool, join func(dst, a, b []T)) Op {
 	own := &ownOp{Name: name, kind: KindOf[T](), commutes: commutes, Join: func(dst, a, b []byte) {
 		join(View[T](dst), View[T](a), View[T](b))
@@ -70,18 +70,18 @@ func NewOp[T Number](name string, commutes bool, join func(dst, a, b []T)) Op {
 	ownMutex.Lock()
 	defer ownMutex.Unlock()
 	if name == "" || len(name) > MaxOwnName || len(ownOps) == 256-int(FirstOwn) {
-		panic(fmt.Sprintf("BUG: allreduce: operation %q: a name has 1 to %d bytes, and there are at most %d operations", name, MaxOwnName, 256-int(FirstOwn)))
+		panic(fmt.Sprintf("BUG: allreduce: operation %q: want a name of 1 to %d bytes, and at most %d operations", name, MaxOwnName, 256-int(FirstOwn)))
 	}
 	for _, o := range ownOps {
 		if o.Name == name {
-			panic(fmt.Sprintf("BUG: allreduce: there is an operation %q already", name))
+			panic(fmt.Sprintf("BUG: allreduce: operation %q exists already", name))
 		}
 	}
 	ownOps = append(ownOps, own)
 	return FirstOwn + Op(len(ownOps)-1)
 }
 
-// Lookup returns the operation behind a number of NewOp's; nil: there is none.
+// Lookup returns the operation of a number from NewOp; nil: there is none.
 func Lookup(o Op) *ownOp {
 	if o < FirstOwn {
 		return nil
@@ -94,7 +94,7 @@ func Lookup(o Op) *ownOp {
 	return nil
 }
 
-// Commutes reports whether the operands may change places.
+// Commutes reports whether the operands may be exchanged.
 func Commutes(o Op) bool {
 	own := Lookup(o)
 	return own == nil || own.commutes

@@ -2,15 +2,16 @@
 
 package kernels
 
-// The weights of vw's learner, as AccumulateWeightedAvg knows them.
+// The layout of the weights of vw's learner, for AccumulateWeightedAvg.
 const (
 	AdaptiveSlot = 1
-	weightCell   = 4 // slots of a weight
+	weightCell   = 4 // floats per weight
 )
 
-// Weigh makes dst of this rank's weights in src, as its share in the average: what is
-// left is to add up the shares of all ranks. sums are those of all ranks' adaptive slots,
-// one for each weight. dst is src, or does not overlap it. See AccumulateWeightedAvgInto.
+// Weigh sets dst to this rank's contribution to the average of the weights in src: the
+// average is the sum of all ranks' contributions. sums has the sums over all ranks of the
+// adaptive slots, one per weight. dst is src, or does not overlap it. See
+// AccumulateWeightedAvgInto.
 func Weigh(dst, src, sums []float32, stride, normalizedSlot, scratchSlot int) {
 	done := 0
 	if stride == weightCell {

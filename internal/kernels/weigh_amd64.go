@@ -4,15 +4,15 @@
 
 package kernels
 
-// weighFours is weigh for n weights of four slots, n a multiple of four, to the same bits.
-// masks are the slots that take the ratio, those that are not the weight, and those that
-// stay, of two weights each. past writes dst past the caches, if it lies on
-// a multiple of 32 bytes.
+// weighFours is weigh for n weights of four slots, n a multiple of four, with the same bits.
+// masks select the slots that are multiplied by the ratio, those that are not the weight, and
+// those that stay, for two weights each. past writes dst with non-temporal stores, if it is
+// aligned to 32 bytes.
 //
 //go:noescape
 func weighFours(dst, src, sums *float32, n int, masks *[3][8]uint32, past bool)
 
-// weighFast does what it can of weigh, and returns how many weights that is.
+// weighFast processes as many weights as the kernels can, and returns their number.
 func weighFast(dst, src, sums []float32, normalizedSlot, scratchSlot int) int {
 	n := len(sums) &^ 3
 	if !hasFold || n == 0 {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package launch is about processes that train together: where a process
-// stands in its job, and how a launcher starts several, ends them, and names
-// the one that failed first.
+// Package launch is about processes that train together: the rank of a process in its job,
+// and how a launcher starts several, ends them, and identifies the one that failed
+// first.
 //
 // # In a worker
 //
-// [Detect] asks sources in turn for rank and total. The command line is one
-// ([Flags]); the environment of a batch system is another kind, behind the same
+// [Detect] queries sources in turn for rank and total. The command line is one source
+// ([Flags]); the environment of a batch system is another, behind the same
 // interface.
 //
-// A worker of a local launcher holds the reading end of a pipe whose writing
-// end only the launcher has. However the launcher ends, the pipe ends with it;
-// [Watch] tells:
+// A worker of a local launcher has the read end of a pipe whose write end only the launcher
+// has. However the launcher ends, the pipe ends with it, and
+// [Watch] reports that:
 //
 //	launch.Watch(os.NewFile(fd, "launcher"), func() { cancel(launch.ErrLauncherGone) })
 //
 // # In a launcher
 //
-// [Job.Run] starts commands, gives each the pipe, and waits for all of them.
-// When one fails, the rest are ended: asked first, killed after a grace. No
-// command outlives the call. What failed first is the root cause; a failure
-// that says "I lost a peer" is a symptom, and waits a moment for its cause.
+// [Job.Run] starts commands, passes the pipe to each, and waits for all of them.
+// When one fails, the others are ended: first by a signal, and killed after a grace period. No
+// command outlives the call. The first failure is the root cause. An exit code that
+// means "a peer was lost" is a symptom, for whose cause the launcher waits a moment.
 //
-// With Restarts, a worker that dies is started again after a pause, in an
-// environment where [EnvAttempt] counts, unless its exit code says that it would
-// fail again ([Curable]). Whether the job can still use it or does without it, and who
-// hangs, the launcher learns from outside (Again, Without, Hung).
+// With Restarts, a worker that dies is restarted after a delay, with its number in
+// [EnvAttempt], unless its exit code means that it would fail again ([Curable]). The
+// caller reports through Again, Without and Hung whether the job still needs the
+// worker, continues without it, or has found a worker that hangs.
 //
-// [Supervised] does the same for one command under a launcher that is not ours.
+// [Supervised] restarts one command under another launcher.
 package launch

@@ -14,75 +14,75 @@ import (
 	"time"
 )
 
-// Job says how a launcher treats its workers. The zero value is ready to use.
+// Job describes how a launcher treats its workers. The zero value is ready to use.
 type Job struct {
-	// Grace is the time between asking a worker to end and killing it; 0: 10 s.
+	// Grace is the time between the signal to a worker and killing it; 0: 10 s.
 	Grace time.Duration
-	// Settle is the time that a symptom waits for its cause; 0: 2 s.
+	// Settle is the time to wait for the cause of a symptom; 0: 2 s.
 	Settle time.Duration
-	// Symptom reports whether an exit code says that another worker was lost;
+	// Symptom reports whether an exit code means that another worker was lost;
 	// nil: none does.
 	Symptom func(code int) bool
 
-	// Secret is handed to every worker as a descriptor, of which EnvSecret tells, at most
-	// 4096 bytes; nil: nothing is. Where a system cannot (CanInherit) it must be nil.
+	// Secret is passed to each worker in a descriptor, whose number is in EnvSecret. At most
+	// 4096 bytes; nil: none. It must be nil on systems without CanInherit.
 	Secret []byte
 
 	// EmptyStdin gives the workers an empty Stdin, for programs that may read it, and the
-	// pipe as a further descriptor, of which EnvLifeline tells. False, and where a system
-	// cannot hand one over (CanInherit): Stdin is the pipe.
+	// pipe as another descriptor, whose number is in EnvLifeline. false, and on systems
+	// without CanInherit: Stdin is the pipe.
 	EmptyStdin bool
 
-	// Restarts is how often a worker that has failed is started again; 0: never.
+	// Restarts is the number of restarts of a failed worker; 0: none.
 	Restarts int
-	// Curable reports whether another attempt may do better than one with that exit code;
+	// Curable reports whether another attempt may succeed after that exit code;
 	// nil: the function Curable.
 	Curable func(code int) bool
-	// Again reports whether a new start of a worker that has failed makes sense. It is
-	// asked when the worker has ended, and again when the pause before the start is
-	// over; nil: always.
+	// Again reports whether a failed worker should be restarted. It is called when the
+	// worker has ended, and again after the delay before the restart;
+	// nil: always.
 	Again func(Result) bool
-	// Without reports whether the others go on without a worker that has failed and is not
-	// started again: then that ends nothing, as long as one of them is done in the end.
+	// Without reports whether the other workers continue without a failed worker that is not
+	// restarted. Its failure then does not end the job, as long as one of them succeeds.
 	// nil: they never do.
 	Without func(Result) bool
-	// Missed brings ranks that Without has taken for dispensable too early: the others
-	// cannot end without them. nil: nobody does.
+	// Missed delivers ranks for which Without was wrong: the others
+	// cannot end without them. nil: none.
 	Missed <-chan int
-	// Restarting hears of a worker that is started again after a pause; nil: nobody does.
+	// Restarting is called when a worker is about to be restarted after a delay; nil: not called.
 	Restarting func(r Result, pause time.Duration)
-	// Died hears of every worker that has failed, before anything else is done about
-	// it: it may remove what that one left. nil: nobody does.
+	// Died is called for each failed worker before all other reactions,
+	// for example to remove its temporary files; nil: not called.
 	Died func(Result)
-	// Hung brings ranks whose process is to be killed, and started again: somebody
-	// else has found that it hangs. nil: nobody does.
+	// Hung delivers ranks whose process hangs, as another component has found. It is killed
+	// and restarted. nil: none.
 	Hung <-chan int
-	// Stopped brings ranks whose process has nothing left to do but to end, and does not:
-	// should it be stopped, it is woken. nil: nobody does.
+	// Stopped delivers ranks whose process should end but does not.
+	// In case it is stopped, it is continued. nil: none.
 	Stopped <-chan int
 }
 
-// Result is how one worker ended.
+// Result is the outcome of one worker.
 type Result struct {
 	Rank    int
 	Attempt int           // from 1
 	Pid     int           // 0: it did not start
-	Code    int           // 0: done; 128+s: ended by signal s
+	Code    int           // 0: success; 128+s: ended by signal s
 	Signal  os.Signal     // that signal; nil: it exited
-	Ended   bool          // on the launcher's wish
-	Hung    bool          // it did nothing any more, and was killed for it
-	Spared  bool          // it failed, and the others went on without it
-	After   time.Duration // since the start of the job
+	Ended   bool          // ended by the launcher
+	Hung    bool          // it hung and was killed
+	Spared  bool          // it failed, and the others continued without it
+	After   time.Duration // time since the start of the job
 	Err     error         // the worker could not be started, or waited for
 }
 
 func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
 
-// Run starts the commands, rank i being cmds[i], and returns when all have
-// ended. A command that is started again is a copy of the first, with another number
+// Run starts the commands, of which cmds[i] is rank i, and returns when all have
+// ended. A restarted command is a copy of the first, with another number
 // in EnvAttempt. results has the last attempt of each rank; root is the rank that
-// failed first, -1 if none did. When ctx ends, so do the workers. The commands'
-// Stdin is taken: it is the launcher's pipe, or empty (EmptyStdin).
+// failed first, -1 if none did. The end of ctx ends the workers. Run sets the commands'
+// Stdin: it is the launcher's pipe, or empty (EmptyStdin).
 func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root int, err error) {
 	if j.Grace == 0 {
 		j.Grace = 10 * time.Second
@@ -93,8 +93,8 @@ func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root 
 	if j.Symptom == nil {
 		j.Symptom = func(int) bool { return false }
 	}
-	// Workers inherit the reading end; the writing end closes when exec does. It stays
-	// open here for those that are started later.
+	// Workers inherit the read end; the write end is closed by exec. The read end stays
+	// open here for restarted workers.
 	lifeline, mine, err := os.Pipe()
 	if err != nil {
 		return nil, -1, fmt.Errorf("launch: cannot make a pipe: %w", err)
@@ -113,8 +113,8 @@ func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root 
 type supervisor struct {
 	job      Job
 	lifeline *os.File
-	first    []*exec.Cmd // what each rank was to run
-	cmds     []*exec.Cmd // what it runs
+	first    []*exec.Cmd // by rank: the original command
+	cmds     []*exec.Cmd // by rank: the running command
 	began    time.Time
 	ended    chan Result
 	running  int
@@ -122,12 +122,12 @@ type supervisor struct {
 	results []Result // by rank, of the last attempt
 	order   []int    // ranks in the order of their last ends
 	pauses  map[int]*time.Timer
-	alive   []bool      // by rank: a process that has started and whose end is not taken yet
-	hung    map[int]int // the attempt of a rank that was killed for hanging
-	due     chan int    // ranks whose pause is over
+	alive   []bool      // by rank: started, and its end not yet handled
+	hung    map[int]int // by rank: the attempt that was killed because it hung
+	due     chan int    // ranks whose delay is over
 	ending  bool
-	kill    <-chan time.Time // when patience ends
-	settled <-chan time.Time // when a symptom is taken for the cause
+	kill    <-chan time.Time // the end of the grace period
+	settled <-chan time.Time // when a symptom counts as the cause
 }
 
 func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
@@ -138,7 +138,7 @@ func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
 	}
 }
 
-// start starts a worker's next attempt; one that cannot start is a failed one.
+// start starts the next attempt of a worker. A failure to start counts as a failed attempt.
 func (s *supervisor) start(rank int) {
 	f := s.first[rank]
 	attempt := s.results[rank].Attempt + 1
@@ -162,25 +162,25 @@ func (s *supervisor) start(rank int) {
 		return
 	}
 	s.alive[rank] = true
-	// Joined by wait, which takes one result per start.
+	// wait receives one result per start.
 	go func() { s.ended <- result(rank, attempt, cmd, cmd.Wait()) }()
 }
 
-// startWithSecret starts a worker, and hands it the secret if there is one.
+// startWithSecret starts a worker and passes the secret to it, if there is one.
 func (s *supervisor) startWithSecret(cmd *exec.Cmd) error {
 	if len(s.job.Secret) == 0 {
 		return cmd.Start()
 	}
 	r, err := handOver(s.job.Secret)
 	if err != nil {
-		return fmt.Errorf("cannot hand over the secret: %w", err)
+		return fmt.Errorf("cannot pass the secret: %w", err)
 	}
-	defer r.Close() // the worker has its own
+	defer r.Close() // the worker has its own copy
 	inherit(cmd, EnvSecret, r)
 	return cmd.Start()
 }
 
-// inherit hands a file to a command as its next descriptor, which the variable names.
+// inherit passes a file to a command as its next descriptor, whose number is put into the variable.
 func inherit(cmd *exec.Cmd, variable string, f *os.File) {
 	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", variable, 3+len(cmd.ExtraFiles)))
 	cmd.ExtraFiles = append(cmd.ExtraFiles, f)
@@ -191,14 +191,14 @@ func result(rank, attempt int, cmd *exec.Cmd, err error) Result {
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		r.Code, r.Signal = 128+int(ws.Signal()), ws.Signal()
 	}
-	// A process that it has left behind may hold its output open: that is no failure.
+	// A process that it has left behind may keep its output open: that is not a failure.
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited && !errors.Is(err, exec.ErrWaitDelay) {
 		r.Err = err
 	}
 	return r
 }
 
-// wait takes the workers' ends as they come.
+// wait handles the ends of the workers until all have ended.
 func (s *supervisor) wait(ctx context.Context) {
 	interrupted := ctx.Done()
 	for s.running+len(s.pauses) > 0 {
@@ -227,7 +227,7 @@ func (s *supervisor) wait(ctx context.Context) {
 	}
 }
 
-// took notes how a worker has ended.
+// took records the end of a worker.
 func (s *supervisor) took(r Result) {
 	r.After = time.Since(s.began)
 	r.Ended = s.ending && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
@@ -246,7 +246,7 @@ func (s *supervisor) took(r Result) {
 	}
 }
 
-// failed ends the job for a failure that nothing is done about.
+// failed ends the job for a failure without a remedy.
 func (s *supervisor) failed(r Result) {
 	switch {
 	case !s.ending && s.job.Without != nil && s.job.Without(r):
@@ -256,7 +256,7 @@ func (s *supervisor) failed(r Result) {
 	}
 }
 
-// fatal ends the job: at once for a cause, a little later for a symptom.
+// fatal ends the job: at once for a cause, after Settle for a symptom.
 func (s *supervisor) fatal(r Result) {
 	switch {
 	case !s.job.Symptom(r.Code):
@@ -266,7 +266,7 @@ func (s *supervisor) fatal(r Result) {
 	}
 }
 
-// miss ends the job for a rank that was spared, if it was.
+// miss ends the job if the rank was spared.
 func (s *supervisor) miss(rank int) {
 	if r := &s.results[rank]; r.Spared {
 		r.Spared = false
@@ -274,7 +274,7 @@ func (s *supervisor) miss(rank int) {
 	}
 }
 
-// end asks every worker to end, once.
+// end signals all workers to end, once.
 func (s *supervisor) end() {
 	if s.ending {
 		return
@@ -290,8 +290,8 @@ func (s *supervisor) signal(sig os.Signal) {
 		if cmd == nil || cmd.Process == nil {
 			continue
 		}
-		// One that has ended already is what we want; one that cannot be asked
-		// (Windows has no SIGTERM) is killed.
+		// An error means that it has ended already, or that it cannot be signalled
+		// (Windows has no SIGTERM); then it is killed later.
 		if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			_ = cmd.Process.Kill()
 		}
@@ -299,8 +299,8 @@ func (s *supervisor) signal(sig os.Signal) {
 	}
 }
 
-// root returns the rank whose failure came first, symptoms after causes. One that was spared
-// counts where nobody is done.
+// root returns the rank that failed first, causes before symptoms. A spared rank
+// counts if no rank has succeeded.
 func (s *supervisor) root() int {
 	symptom, spared := -1, -1
 	done := slices.ContainsFunc(s.results, func(r Result) bool { return !r.failed() })

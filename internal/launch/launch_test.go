@@ -279,7 +279,7 @@ func TestDetect(t *testing.T) {
 		"both agree":    {[]Source{Flags{true, 1, 4}, batch}, Place{1, 4, "--node and --total"}, true, ""},
 		"environment":   {[]Source{Flags{}, batch}, Place(batch), true, ""},
 		"they disagree": {[]Source{Flags{true, 0, 4}, batch}, Place{}, false, "the batch system"},
-		"out of range":  {[]Source{Flags{true, 4, 4}}, Place{}, false, "from 0 to total-1"},
+		"out of range":  {[]Source{Flags{true, 4, 4}}, Place{}, false, "want 0 to total-1"},
 	} {
 		got, ok, err := Detect(os.LookupEnv, c.sources...)
 		if got != c.want || ok != c.ok || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {

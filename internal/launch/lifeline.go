@@ -8,23 +8,23 @@ import (
 	"os"
 )
 
-// EnvLifeline names the variable that tells a worker which file descriptor is
-// its end of the launcher's pipe.
+// EnvLifeline is the variable with the number of the file descriptor that is a worker's end
+// of the launcher's pipe.
 const EnvLifeline = "GVW_LAUNCHER_FD"
 
-// EnvAttempt names the variable that tells a process which attempt of its rank it is,
-// from 1, where a launcher starts one again that has died.
+// EnvAttempt is the variable with the number of the process's attempt of its rank,
+// from 1, under a launcher that restarts processes.
 const EnvAttempt = "GVW_ATTEMPT"
 
-// EnvSecret names the variable that tells a worker which file descriptor has the secret
-// of the run. It is not in the variable, nor on the command line: others see those.
+// EnvSecret is the variable with the number of the file descriptor that has the secret
+// of the run. The secret itself is not in a variable or on the command line, which others can see.
 const EnvSecret = "GVW_SECRET_FD"
 
-// ErrLauncherGone is why a worker ends whose launcher has died.
+// ErrLauncherGone is the reason for which a worker ends whose launcher has died.
 var ErrLauncherGone = errors.New("the launcher is gone (gvw run or gvw supervise has died)")
 
-// handOver makes a pipe that has b in it, and ends then. b is short: it waits in the
-// pipe, whoever reads it or not.
+// handOver makes a pipe that contains b and then ends. b is short enough to stay in the
+// pipe's buffer, whether or not it is read.
 func handOver(b []byte) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -39,13 +39,13 @@ func handOver(b []byte) (*os.File, error) {
 }
 
 // Watch reads the launcher's pipe and calls gone when it ends. Nothing is ever
-// written to it. The goroutine ends with the pipe, so at the latest with the
-// process; the returned channel is closed then.
+// written to it. Its goroutine ends with the pipe, at the latest with the
+// process, and then closes the returned channel.
 func Watch(pipe io.Reader, gone func()) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// Any end is the end: an error means as little hope as an EOF.
+		// An error counts as the end, like io.EOF.
 		_, _ = io.Copy(io.Discard, pipe)
 		gone()
 	}()

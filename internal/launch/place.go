@@ -4,18 +4,18 @@ package launch
 
 import "fmt"
 
-// Place is where a process stands in its job.
+// Place is the rank of a process and the total of its job.
 type Place struct {
 	Rank, Total int
-	From        string // who says so, for messages
+	From        string // name of the source, for messages
 }
 
-// Source knows a process's place, or does not. lookup reads the environment.
+// Source returns the place of a process if it knows it. lookup reads the environment.
 type Source interface {
 	Place(lookup func(string) (string, bool)) (p Place, ok bool, err error)
 }
 
-// Detect asks every source. Those that know must agree; ok is false if none
+// Detect queries all sources. Those that know the place must agree; ok is false if none
 // does.
 func Detect(lookup func(string) (string, bool), sources ...Source) (p Place, ok bool, err error) {
 	for _, s := range sources {
@@ -26,7 +26,7 @@ func Detect(lookup func(string) (string, bool), sources ...Source) (p Place, ok 
 		switch {
 		case !known:
 		case q.Total < 1 || q.Rank < 0 || q.Rank >= q.Total:
-			return Place{}, false, fmt.Errorf("%s: rank %d of %d: ranks go from 0 to total-1", q.From, q.Rank, q.Total)
+			return Place{}, false, fmt.Errorf("%s: rank %d of %d: want 0 to total-1", q.From, q.Rank, q.Total)
 		case !ok:
 			p, ok = q, true
 		case p.Rank != q.Rank || p.Total != q.Total:
@@ -36,7 +36,7 @@ func Detect(lookup func(string) (string, bool), sources ...Source) (p Place, ok 
 	return p, ok, nil
 }
 
-// Flags is the place that the command line gives.
+// Flags is the place from the command line.
 type Flags struct {
 	Given       bool
 	Rank, Total int
@@ -44,7 +44,7 @@ type Flags struct {
 
 var _ Source = Flags{}
 
-// Place returns what was given.
+// Place returns the place of the flags, if they were given.
 func (f Flags) Place(func(string) (string, bool)) (Place, bool, error) {
 	return Place{Rank: f.Rank, Total: f.Total, From: "--node and --total"}, f.Given, nil
 }

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// The pause before a new start: short, since others wait, and twice as long each
-// time, since what fails again at once will not be better the next moment.
+// The delay before a restart. It begins short, because the other ranks wait, and doubles each
+// time, because a process that fails at once will probably fail again.
 const (
 	firstPause = 100 * time.Millisecond
 	longPause  = 5 * time.Second
 )
 
-// pauseBefore returns the pause before the attempt that follows attempt (from 1).
+// pauseBefore returns the delay before the attempt that follows attempt (from 1).
 func pauseBefore(attempt int) time.Duration {
 	return min(firstPause<<min(attempt-1, 20), longPause)
 }
 
-// Exit codes with a meaning for launchers; each program of the house has them.
+// Exit codes with a meaning for launchers; all programs of the project use them.
 var final = map[int]string{
 	0:                          "done",
 	1:                          "usage",
@@ -30,15 +30,15 @@ var final = map[int]string{
 	128 + int(syscall.SIGTERM): "told to end",
 }
 
-// Curable reports whether another attempt may do better than one that ended with an
-// exit code: wrong options, wrong data and refusals stay as they are, and who was
-// told to end was not meant to come again.
+// Curable reports whether another attempt may succeed after one with this exit code.
+// Invalid options, invalid data and refusals stay as they are, and a process that was
+// told to end must not be restarted.
 func Curable(code int) bool {
 	_, known := final[code]
 	return !known
 }
 
-// again reports whether a worker that has failed is to be started again.
+// again reports whether a failed worker should be restarted.
 func (s *supervisor) again(r Result) bool {
 	curable := s.job.Curable
 	if curable == nil {
@@ -47,7 +47,7 @@ func (s *supervisor) again(r Result) bool {
 	return !s.ending && r.Attempt <= s.job.Restarts && r.Err == nil && curable(r.Code) && (s.job.Again == nil || s.job.Again(r))
 }
 
-// pause lets a worker that has failed wait for its next start, if there is one.
+// pause starts the delay before the restart of a failed worker, if there will be one.
 func (s *supervisor) pause(r Result) bool {
 	if !s.again(r) {
 		return false
@@ -60,7 +60,7 @@ func (s *supervisor) pause(r Result) bool {
 	return true
 }
 
-// resume starts a worker again, unless that has become pointless.
+// resume restarts a worker, unless the job no longer needs it.
 func (s *supervisor) resume(rank int) {
 	if _, waits := s.pauses[rank]; !waits {
 		return // the job has ended meanwhile
@@ -73,22 +73,22 @@ func (s *supervisor) resume(rank int) {
 	}
 }
 
-// cancelPauses starts nobody again.
+// cancelPauses cancels all pending restarts.
 func (s *supervisor) cancelPauses() {
 	for rank, timer := range s.pauses {
-		timer.Stop() // one that has fired finds no pause
+		timer.Stop() // one that has fired finds no entry
 		delete(s.pauses, rank)
 	}
 }
 
-// killHung kills a worker that does nothing any more, so that it is started again.
+// killHung kills a worker that hangs, so that it is restarted.
 func (s *supervisor) killHung(rank int) {
-	if p := s.process(rank); p != nil && p.Kill() == nil { // else it has ended already
-		s.hung[rank] = s.results[rank].Attempt + 1 // results has the attempt before
+	if p := s.process(rank); p != nil && p.Kill() == nil { // otherwise it has ended already
+		s.hung[rank] = s.results[rank].Attempt + 1 // results has the previous attempt
 	}
 }
 
-// wakeStopped lets a worker go on that somebody has stopped.
+// wakeStopped continues a worker that was stopped.
 func (s *supervisor) wakeStopped(rank int) {
 	if p := s.process(rank); p != nil {
 		wake(p)

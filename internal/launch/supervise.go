@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Supervised is one command that is started again when it dies, under a launcher
-// that restarts nothing itself.
+// Supervised is one command that is restarted when it dies, under a launcher
+// without restarts.
 type Supervised struct {
-	// Restarts is how often the command is started again; 0: never.
+	// Restarts is the number of restarts; 0: none.
 	Restarts int
-	// Signals brings what the supervisor is told. Each is passed on; one that Ends
-	// says is a wish to end means no further start. nil: none comes.
+	// Signals delivers the signals to the supervisor. Each is passed on to the command. After
+	// one for which Ends is true there is no restart. nil: none.
 	Signals <-chan os.Signal
-	// Ends reports whether a signal is a wish to end; nil: all are.
+	// Ends reports whether a signal is a request to end; nil: all are.
 	Ends func(os.Signal) bool
-	// Restarting hears of a new start after a pause; nil: nobody does.
+	// Restarting is called before a restart after a delay; nil: not called.
 	Restarting func(r Result, pause time.Duration)
 }
 
-// Run runs commands that next makes, each with its number in EnvAttempt, until one
-// ends well or another would not do better. It returns how the last one ended. The
-// command holds the supervisor's pipe, as descriptor 3, where the system has that.
+// Run runs commands from next, each with its number in EnvAttempt, until one
+// succeeds or another attempt is useless. It returns the result of the last one. The
+// command has the supervisor's pipe as descriptor 3, on systems with CanInherit.
 func (s Supervised) Run(next func() *exec.Cmd) (last Result, err error) {
 	lifeline, mine, err := os.Pipe()
 	if err != nil {
@@ -60,7 +60,7 @@ func (s Supervised) Run(next func() *exec.Cmd) (last Result, err error) {
 	}
 }
 
-// one waits for one attempt. told: it was to end.
+// one waits for the end of one attempt. told: it was asked to end.
 func (s Supervised) one(cmd *exec.Cmd, attempt int) (r Result, told bool) {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }() // joined below
@@ -71,13 +71,13 @@ func (s Supervised) one(cmd *exec.Cmd, attempt int) (r Result, told bool) {
 		case sig := <-s.Signals:
 			told = told || s.ends(sig)
 			if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				_ = cmd.Process.Kill() // a system without signals
+				_ = cmd.Process.Kill() // on a system without signals
 			}
 		}
 	}
 }
 
-// sleep waits for the next start. told: there is to be none.
+// sleep waits for the next restart. told: there must be none.
 func (s Supervised) sleep(pause time.Duration) (told bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

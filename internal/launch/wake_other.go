@@ -6,8 +6,8 @@ package launch
 
 import "os"
 
-// CanInherit: a child can be given no more descriptors than the usual three.
+// CanInherit is false: a child process can have only the three standard descriptors.
 const CanInherit = false
 
-// wake does nothing: this system stops no process.
+// wake does nothing: this system cannot stop processes.
 func wake(*os.Process) {}

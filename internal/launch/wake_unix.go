@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// CanInherit: a child can be given more descriptors than the usual three.
+// CanInherit is true: a child process can have more than the three standard descriptors.
 const CanInherit = true
 
-// wake lets a stopped process hear the signals that it was sent.
-func wake(p *os.Process) { _ = p.Signal(syscall.SIGCONT) } // who has ended needs none
+// wake continues a stopped process, so that it handles pending signals.
+func wake(p *os.Process) { _ = p.Signal(syscall.SIGCONT) } // an error means that it has ended

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// adviseHuge asks for huge pages under s. It is advice: a kernel without them
-// refuses, and the table works as well, only slower at first.
+// adviseHuge requests huge pages for s. A kernel without them refuses; the first accesses
+// to the table are then slower.
 func adviseHuge(s []float32) {
 	// Madvise takes bytes. The Go runtime aligns an object of this size to its
 	// own pages of 8 KiB, a multiple of the kernel's 4 KiB; with larger kernel

@@ -4,5 +4,5 @@
 
 package mem
 
-// adviseHuge does nothing: there is no such advice to give here.
+// adviseHuge does nothing: this system has no such request.
 func adviseHuge([]float32) {}

@@ -2,9 +2,9 @@
 
 package mem
 
-// Room is how much memory a limit leaves to this process.
+// Room is the memory that a limit leaves to this process.
 type Room struct {
 	Bytes uint64
-	Of    string // the limit, in words
-	own   bool   // it is of each process by itself
+	Of    string // description of the limit
+	own   bool   // the limit is per process
 }

@@ -18,9 +18,9 @@ import (
 // reserves 64 MiB at a time.
 const spare = 128 << 20
 
-// LeastRoom returns the least of what limits leave to each of several processes
-// like this one: ulimit -v and -d, the control groups, and the machine's available
-// memory. ok is false where none is known. root is the folder of proc and sys, "/"
+// LeastRoom returns the least memory that a limit leaves to each of several processes
+// like this one. The limits are ulimit -v and -d, the control groups, and the machine's
+// available memory. ok is false if none is known. root is the directory of proc and sys, "/"
 // except in tests.
 func LeastRoom(root string, processes int) (least Room, ok bool) {
 	s := system{root}
@@ -39,11 +39,11 @@ func LeastRoom(root string, processes int) (least Room, ok bool) {
 type system struct{ root string }
 
 func (s system) read(name string) []byte {
-	b, _ := os.ReadFile(filepath.Join(s.root, name)) // what cannot be read limits nothing
+	b, _ := os.ReadFile(filepath.Join(s.root, name)) // an unreadable file is no limit
 	return b
 }
 
-// limits returns those of this process. Both count memory as it is allocated.
+// limits returns the room within the limits of this process. Both count memory as it is allocated.
 func (s system) limits() (rooms []Room) {
 	limits, status := s.read("proc/self/limits"), s.read("proc/self/status")
 	for _, l := range []struct{ name, used, of string }{
@@ -66,7 +66,7 @@ func (s system) limits() (rooms []Room) {
 	return rooms
 }
 
-// groups returns the control groups of this process, up to the root. A container
+// groups returns the room within the control groups of this process, up to the root. A container
 // sees its own group as the root.
 func (s system) groups() (rooms []Room) {
 	for line := range bytes.Lines(s.read("proc/self/cgroup")) {
@@ -94,11 +94,11 @@ func (s system) groups() (rooms []Room) {
 	return rooms
 }
 
-// group is how a version of control groups names its files.
+// group has the file names of a version of control groups.
 type group struct {
 	system
 	mount, limit, usage string
-	inactive, active    string // of memory.stat: file pages, which the kernel gives back
+	inactive, active    string // fields of memory.stat: file pages, which the kernel reclaims
 }
 
 func (g group) room(at string) (Room, bool) {
@@ -113,7 +113,7 @@ func (g group) room(at string) (Room, bool) {
 	return Room{less(limit, used), fmt.Sprintf("the control group's %s of %d MiB", g.limit, limit>>20), false}, true
 }
 
-// machine returns what the kernel takes for available, swap included.
+// machine returns the memory that the kernel reports as available, including swap.
 func (s system) machine() []Room {
 	info := s.read("proc/meminfo")
 	if available := kilobytes(info, "MemAvailable:"); available > 0 {
@@ -122,10 +122,10 @@ func (s system) machine() []Room {
 	return nil
 }
 
-// kilobytes returns the value of a line "NAME 17 kB" in bytes; 0: there is none.
+// kilobytes returns the value of a line "NAME 17 kB" in bytes; 0: no such line.
 func kilobytes(b []byte, name string) uint64 { return field(b, name) << 10 }
 
-// field returns the number behind a name at the begin of a line; 0: there is none.
+// field returns the number after a name at the beginning of a line; 0: no such line.
 func field(b []byte, name string) uint64 {
 	for line := range bytes.Lines(b) {
 		if f := strings.Fields(string(line)); len(f) > 1 && f[0] == name {
@@ -136,7 +136,7 @@ func field(b []byte, name string) uint64 {
 	return 0
 }
 
-// number returns a file of one number; "max" is none.
+// number parses a file with one number; "max" means no limit.
 func number(b []byte) (uint64, bool) {
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
 	return n, err == nil

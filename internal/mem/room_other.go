@@ -4,5 +4,5 @@
 
 package mem
 
-// LeastRoom knows no limit here.
+// LeastRoom returns no limit on this system.
 func LeastRoom(string, int) (Room, bool) { return Room{}, false }

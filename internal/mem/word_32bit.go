@@ -4,6 +4,6 @@
 
 package mem
 
-// Counts of examples, sizes of tables and offsets in files are ints, and exceed 32 bits; so
-// the build is refused here, by a name that gives the reason.
+// Counts of examples, sizes of tables and offsets in files are ints, and exceed 32 bits. The
+// build is therefore refused, with an identifier that contains the reason.
 var _ = gvwNeedsA64BitProcessor

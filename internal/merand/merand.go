@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package merand is the random number generator of Vowpal Wabbit, for what must
-// agree with it draw by draw: random start weights, and the order in which
-// one-against-all learns from a part of the classes.
+// Package merand is the random number generator of Vowpal Wabbit, for results that must
+// be equal to vw's number by number: random initial weights, and the order in which
+// one-against-all learns from a subsample of the classes.
 //
 //	s := merand.State(seed)
 //	s.Float() // from 0, below 1; the same numbers as vw's --random_seed
 //
 // It is a linear congruential generator of 64 bits: good enough for these
-// uses and for no others.
+// uses, and for no others.
 package merand
 
 import "math"

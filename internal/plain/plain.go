@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plain makes text from the network harmless where it is printed.
+// Package plain escapes text from the network before it is printed.
 //
-// A run key, a host name or a reason is chosen by another process. Printed as it is,
+// Another process chooses a run key, a host name or a reason. Printed unchanged,
 // it could move the cursor, set the title of a terminal, forge a line of a
 // log, or reverse the direction of the text around it.
 package plain
@@ -36,8 +36,8 @@ func Text(s string) string {
 	return string(b)
 }
 
-// unprintable also holds for a byte that is not UTF-8, which reads as utf8.RuneError. A
-// replacement character that is really there is escaped with it.
+// unprintable is also true for a byte that is not UTF-8, which decodes to utf8.RuneError. A
+// genuine replacement character is escaped with it.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
 // JSON returns a JSON text with the runes escaped that Text escapes, except line feeds. It means

@@ -16,14 +16,14 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Dir is the place of a run.
+// Dir is the run directory of a run.
 type Dir struct {
-	// FS is where Base is. Required.
+	// FS is the file system of Base. Required.
 	FS hdfsio.FS
-	// Context is for the life of the rank: its end ends waits for a file system that
-	// does not answer. nil is context.Background().
+	// Context is the context of the rank; its end ends waits for a file system that does
+	// not respond. nil: context.Background().
 	Context context.Context
-	// Base is the folder in which runs have their places. Required.
+	// Base is the directory of all run directories. Required.
 	Base string
 	// Run is the run's key. Required.
 	Run string
@@ -38,7 +38,7 @@ func (d *Dir) context() context.Context {
 	return d.Context
 }
 
-// Path returns the run's folder.
+// Path returns the run directory.
 func (d *Dir) Path() string { return d.Base + "/" + escape(d.Run) }
 
 func (d *Dir) path(what string, sum [32]byte) string {
@@ -47,8 +47,8 @@ func (d *Dir) path(what string, sum [32]byte) string {
 
 const optionsFile = "options"
 
-// Begin says on which options the run's ranks agree. It refuses what has the same key
-// and other options.
+// Begin sets the options on which the run's ranks agree. It fails if a run with the same key
+// and other options exists.
 func (d *Dir) Begin(options string) error {
 	d.options = options
 	sum := sha256.Sum256([]byte(options))
@@ -64,15 +64,15 @@ func (d *Dir) Begin(options string) error {
 	if len(found) == 0 {
 		return nil
 	}
-	e := &TakenError{Run: d.Run, Path: d.Path()}
+	e := &RunIDConflictError{Run: d.Run, Path: d.Path()}
 	if theirs, err := d.read(optionsFile, found[0]); err == nil {
 		e.Differs = protocol.DiffOptions(options, theirs)
 	}
 	return e
 }
 
-// Probe finds out whether something could be put here, and leaves nothing but the
-// folder Base.
+// Probe checks that files can be written here. It leaves only the
+// directory Base.
 func (d *Dir) Probe() error {
 	if err := d.FS.Mkdir(d.context(), d.Base); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (d *Dir) Probe() error {
 	return f.Abort()
 }
 
-// Put keeps what write writes, whose SHA-256 is sum. What is there already stays.
+// Put stores the output of write, whose SHA-256 is sum. An existing file is kept.
 func (d *Dir) Put(what string, sum [32]byte, write func(io.Writer) error) error {
 	if d.holds(what, sum) {
 		return nil
@@ -110,7 +110,7 @@ func (d *Dir) Put(what string, sum [32]byte, write func(io.Writer) error) error 
 	h := sha256.New()
 	err = write(io.MultiWriter(out, h))
 	if got := [32]byte(h.Sum(nil)); err == nil && got != sum {
-		err = fmt.Errorf("%s: what was written has the SHA-256 %x…, want %x…: has somebody changed it meanwhile?", name, got[:6], sum[:6])
+		err = fmt.Errorf("%s: got SHA-256 %x…, want %x…: the file has changed meanwhile", name, got[:6], sum[:6])
 	}
 	if err == nil {
 		err = out.Commit()
@@ -121,8 +121,8 @@ func (d *Dir) Put(what string, sum [32]byte, write func(io.Writer) error) error 
 	return nil
 }
 
-// Take keeps the file of this name, whose SHA-256 is sum. What is no file, like a
-// pipe, is not kept.
+// Take stores a copy of the file name, whose SHA-256 is sum. It ignores what is not a regular
+// file, such as a pipe.
 func (d *Dir) Take(what string, sum [32]byte, name string) error {
 	info, err := d.FS.Stat(d.context(), name)
 	if err != nil || !info.Mode.IsRegular() {
@@ -138,18 +138,18 @@ func (d *Dir) Take(what string, sum [32]byte, name string) error {
 	})
 }
 
-// holds reports whether a file is there. Who cannot tell writes it again.
+// holds reports whether a file exists. After an error the file is written again.
 func (d *Dir) holds(what string, sum [32]byte) bool {
 	_, err := d.FS.Stat(d.context(), d.path(what, sum))
 	return err == nil
 }
 
-// Open opens what has this digest. The reader says at the end whether the bytes do.
+// Open opens the file with this digest. The reader verifies the digest at the end.
 func (d *Dir) Open(what string, sum [32]byte) (io.ReadCloser, error) {
 	name := d.path(what, sum)
 	in, err := d.FS.Open(d.context(), name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, d.missing(what, fmt.Sprintf("there is no %s", name))
+		return nil, d.missing(what, fmt.Sprintf("%s does not exist", name))
 	}
 	if err != nil {
 		return nil, err
@@ -157,16 +157,16 @@ func (d *Dir) Open(what string, sum [32]byte) (io.ReadCloser, error) {
 	return &verified{in: in, name: name, sum: sum, hash: sha256.New()}, nil
 }
 
-// Find returns the digest of the one that is there.
+// Find returns the digest of the only file for what.
 func (d *Dir) Find(what string) (sum [32]byte, err error) {
 	found, err := d.list(what)
 	switch {
 	case err != nil:
 		return sum, err
 	case len(found) == 0:
-		return sum, d.missing(what, fmt.Sprintf("nothing in %s has a name like %s-SHA256", d.Path(), what))
+		return sum, d.missing(what, fmt.Sprintf("%s has no file %s-SHA256", d.Path(), what))
 	case len(found) > 1:
-		return sum, d.missing(what, fmt.Sprintf("%s has %d different ones, and nobody says which counts", d.Path(), len(found)))
+		return sum, d.missing(what, fmt.Sprintf("%s has %d different ones", d.Path(), len(found)))
 	}
 	return found[0], nil
 }
@@ -175,7 +175,7 @@ func (d *Dir) missing(what, why string) error {
 	return &MissingError{Run: d.Run, What: what, Why: why}
 }
 
-// list returns the digests of what is there, in order.
+// list returns the digests of the files for what, sorted.
 func (d *Dir) list(what string) (sums [][32]byte, err error) {
 	prefix := d.Path() + "/" + what + "-"
 	infos, err := d.FS.List(d.context(), hdfsio.Escape(prefix)+strings.Repeat("[0-9a-f]", 2*sha256.Size))
@@ -192,7 +192,7 @@ func (d *Dir) list(what string) (sums [][32]byte, err error) {
 	return sums, nil
 }
 
-// maxText bounds what is read to be shown.
+// maxText is the limit of text in bytes that is read to be shown.
 const maxText = 1 << 20
 
 func (d *Dir) read(what string, sum [32]byte) (string, error) {

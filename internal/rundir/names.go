@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxKey is how long a key may be as a name: with the rest far below the 255 bytes that
-// file systems take.
+// maxKey is the limit of a key's length in a name, so that names stay far below the 255 bytes of
+// file systems.
 const maxKey = 150
 
-// escape makes the name of a folder of a key. Different keys have different names.
+// escape returns the directory name for a key. Different keys have different names.
 func escape(key string) string {
 	var b strings.Builder
 	for i := range len(key) {

@@ -158,7 +158,7 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 	}
 	err = at(d.Base, "job_7").Begin("bits=18 l2=2")
 	says("other options", err, "job_7", "l2=2 here, l2=1 there", d.Path())
-	if _, ok := errors.AsType[*TakenError](err); !ok {
+	if _, ok := errors.AsType[*RunIDConflictError](err); !ok {
 		t.Errorf("other options: %T", err)
 	}
 	if err := at(d.Base, "job_8").Begin("bits=18 l2=2"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// verified reads a file whose digest is known.
+// verified reads a file and verifies its digest at the end.
 type verified struct {
 	in   io.ReadCloser
 	name string
@@ -21,7 +21,7 @@ func (v *verified) Read(b []byte) (int, error) {
 	n, err := v.in.Read(b)
 	v.hash.Write(b[:n])
 	if err == io.EOF && [32]byte(v.hash.Sum(nil)) != v.sum {
-		err = &hdfsio.DataError{Name: v.name, Text: "its bytes do not have the SHA-256 in its name: it is damaged: remove it; without it the run has to be done again, under another --run_id"}
+		err = &hdfsio.DataError{Name: v.name, Text: "its SHA-256 differs from its name: the file is damaged; remove it, and repeat the run with another --run_id"}
 	}
 	return n, err
 }

@@ -12,22 +12,22 @@ import (
 	"strings"
 )
 
-// event is one line of `go test -json`, as far as it matters here.
+// event has the fields of a line of `go test -json` that are used here.
 type event struct {
 	Action     string
 	Package    string
-	ImportPath string // of what did not build
+	ImportPath string // package that failed to build
 	Test       string
 	Output     string
 	Elapsed    float64
 }
 
-// maxLine bounds a line of test output: a test that prints more than this in
-// one line is cut off with an error, not with our memory.
+// maxLine is the limit of a line of test output in bytes. A longer line is an error, so that a
+// test cannot exhaust the memory.
 const maxLine = 16 << 20
 
-// scan calls each for every event of r and pass for every line that is none:
-// what the go command itself says.
+// scan calls each for every event of r, and pass for every other line, which comes
+// from the go command itself.
 func scan(r io.Reader, each func(event), pass func(line string)) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 64<<10), maxLine)
@@ -47,8 +47,8 @@ func scan(r io.Reader, each func(event), pass func(line string)) error {
 	return nil
 }
 
-// reason finds what a test said when it skipped: the last thing it logged,
-// without the place in the source.
+// reason returns the text of a test's skip: its last log line
+// without the position in the source.
 func reason(output []string) string {
 	for i := len(output) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(output[i])
@@ -63,16 +63,16 @@ func reason(output []string) string {
 	return "no reason given"
 }
 
-// place is how the testing package begins what a test logs.
+// place matches the prefix of a log line of the testing package.
 var place = regexp.MustCompile(`^\s*\w+\.go:\d+: `)
 
 const (
-	maxFindings = 6   // lines of a failed test that the report repeats
+	maxFindings = 6   // lines of a failed test in the report
 	maxFinding  = 240 // bytes of each
 )
 
-// findings returns the first lines with a place in the source that a failed test has printed:
-// what the report repeats, since its end is what one reads first.
+// findings returns the first lines of a failed test that have a position in the source. The
+// report repeats them at its end.
 func findings(output []string) (lines []string) {
 	for _, text := range output {
 		if len(lines) == maxFindings {

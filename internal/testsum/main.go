@@ -102,8 +102,8 @@ func record(in io.Reader, out, log io.Writer) (bool, error) {
 	return ok, firstError(err, logErr)
 }
 
-// printUnended prints what the tests of a package said that have not ended, though the
-// package has: its process has died, and one of them has its last words.
+// printUnended prints the output of tests that have not ended although their package
+// has: its process died, and the output of one of them has the reason.
 func printUnended(out io.Writer, held map[[2]string][]string, pkg string) {
 	for _, key := range slices.SortedFunc(maps.Keys(held), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
 		if key[0] == pkg && key[1] != "" {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// sampled is how the log line of a test begins that has done a part of its work
+// sampled is the prefix of the log line of a test that has done only a part of its work
 // because of -short.
 const sampled = "sampled: "
 
@@ -22,7 +22,7 @@ func isSampled(text string) bool {
 	return at != "" && strings.HasPrefix(text[len(at):], sampled)
 }
 
-// declaration finds the tests and fuzz targets of a file.
+// declaration matches the tests and fuzz targets of a file.
 var declaration = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(\w+ \*testing\.[TF]\)`)
 
 // remaining lists the tests that a recorded run has not run in full: it skipped them

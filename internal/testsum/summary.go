@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// outcome is how one test of one run ended.
+// outcome is the result of one test in one run.
 type outcome struct {
 	run      string // name of the run: the recording's file name
 	pkg      string
 	test     string   // empty: the package itself
 	action   string   // pass, fail or skip
-	reason   string   // of a skip
-	findings []string // of a failure: the first that it said
+	reason   string   // text of a skip
+	findings []string // first lines of a failure
 }
 
 // name returns what the report calls the test.
@@ -26,7 +26,7 @@ func (o outcome) name() string {
 	return o.pkg + " " + o.test
 }
 
-// ledger collects the ends of tests.
+// ledger collects the results of tests.
 type ledger struct {
 	ends   []outcome
 	output map[[3]string][]string // of tests under way
@@ -57,7 +57,7 @@ func (l *ledger) add(run string, e event) {
 	}
 }
 
-// sum is what a report says.
+// sum is the contents of a report.
 type sum struct {
 	passed          int
 	failed, skipped []outcome
@@ -65,8 +65,7 @@ type sum struct {
 
 // sum counts by the rules of the package's documentation.
 func (l *ledger) sum() sum {
-	// What lies below: parents[run, pkg, test] is true for tests with subtests,
-	// and failedBelow for those (and packages) below which something failed.
+	// Below: parents[run, pkg, test] is true for tests with subtests,
 	type key = [3]string
 	parents, failedBelow, passed := map[key]bool{}, map[key]bool{}, map[[2]string]bool{}
 	for _, o := range l.ends {
