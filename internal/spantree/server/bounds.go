@@ -11,12 +11,13 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// admits reports whether an address may connect at all.
+// admits reports whether connections from an address are accepted.
 func (s *Server) admits(host string) bool {
 	return len(s.cfg.Allow) == 0 || address.In(host, s.cfg.Allow)
 }
 
-// why a connection is not taken; "": it is.
+// rejection returns the reason why a connection is rejected; "": it is accepted. The caller holds
+// s.mu.
 func (s *Server) rejection(from core.Endpoint) string {
 	switch {
 	case !s.admits(from.Host):
@@ -30,8 +31,8 @@ func (s *Server) rejection(from core.Endpoint) string {
 	return ""
 }
 
-// room takes n bytes where as many as are spare stay free, if need be from strangers; s.mu
-// is held.
+// reserve takes n bytes of memory such that at least spare bytes remain. If need be it closes
+// connections that have not registered, the oldest first. The caller holds s.mu.
 func (s *Server) reserve(n, spare int64) bool {
 	for !s.budget.Take(n, spare) {
 		if !s.dropHandshake() {
@@ -41,8 +42,9 @@ func (s *Server) reserve(n, spare int64) bool {
 	return true
 }
 
-// keep makes room for the most that a frame of so many bytes leaves behind: a member, and a
-// job. At the next tick that is counted anew. The part of newcomers stays free, or theirs.
+// reserveMember reserves the memory that a frame of this size may occupy when it has been
+// processed: a member and a job. The next tick counts the actual use. The share of new connections
+// remains free.
 func (s *Server) reserveMember(frame int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +57,8 @@ func (s *Server) reserveMember(frame int) bool {
 	return true
 }
 
-// dropStranger closes the connection that has been there for longest without saying
-// what it wants: it is the least likely to come to something. False: there is none.
+// dropHandshake closes the oldest connection that has not registered, which is the least likely to
+// do so. It returns false if there is none.
 func (s *Server) dropHandshake() bool {
 	for len(s.handshaking) > 0 {
 		c := s.conns[s.handshaking[0]]
@@ -73,8 +75,8 @@ func (s *Server) dropHandshake() bool {
 	return false
 }
 
-// turnAway closes a connection that is not taken.
+// reject closes a connection that is not accepted.
 func (s *Server) reject(nc net.Conn, from core.Endpoint, why string) {
 	s.complain("connection closed: "+why, slog.String("from", from.Host))
-	_ = nc.Close() // nothing was said
+	_ = nc.Close() // nothing was sent
 }

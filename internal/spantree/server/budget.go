@@ -6,43 +6,46 @@ import (
 	"sync"
 )
 
-// What things count for in MaxMemory, beside the bytes that clients have sent or are sent.
+// The memory that things are counted with in MaxMemory, in bytes, in addition to received and
+// queued bytes.
 const (
-	// connBytes is a connection: its goroutine, its stacks, what the system call and the
-	// poller keep.
+	// connBytes is a connection: a goroutine with its stack, and the kernel's and the poller's
+	// data.
 	connBytes = 16 << 10
-	// tlsBytes is what TLS adds to it.
+	// tlsBytes is the state of TLS.
 	tlsBytes = 16 << 10
 
-	// parcelBytes is what is queued, beside its bytes.
+	// messageBytes is a queued message.
 	messageBytes = 64
-	// A connection's own bytes have room for a few short parcels, so that it can be told
-	// something while memory is full.
+	// The memory of a connection includes a few small messages, so that it can be sent a refusal
+	// while memory is full.
 	smallMessages = 8
 	smallMessage  = 512
 )
 
-// newcomersShare is which part of MaxMemory jobs and members leave to connections that have
-// not said yet what they want: so who comes when memory is full is told so.
+// newcomersShare is the fraction of MaxMemory that jobs and members leave to connections that have
+// not registered. They can thus be refused with a reason when memory is full.
 const newcomersShare = 32
 
-// budget is the memory that clients may take. It counts; it does not allocate.
+// budget counts the memory that clients occupy. It allocates nothing. It is safe for concurrent
+// use.
 type budget struct {
 	limit int64
 
 	mu   sync.Mutex
-	used int64 // by connections, what is queued for them, and frames that are being read
-	kept int64 // by jobs and runs that have finished
+	used int64 // by connections, their queues, and frames that are being read
+	kept int64 // by jobs and finished runs
 }
 
-// Take takes n bytes, if that leaves as many free as are spare.
+// Take reserves n bytes if at least spare bytes then remain. It reports whether it has.
 func (b *budget) Take(n, spare int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.take(n, spare)
 }
 
-// newcomers is what is left of their part while so many have connected.
+// newcomers returns the part of the new connections' share that is still free, with this many of
+// them.
 func (b *budget) newcomers(waiting int) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,37 +60,37 @@ func (b *budget) take(n, spare int64) bool {
 	return true
 }
 
-// Give returns n bytes that Take took.
+// Give returns n bytes that Take has reserved.
 func (b *budget) Give(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used -= n
 }
 
-// keep adds n bytes to what is kept.
+// addKept adds n bytes to the memory of jobs and runs.
 func (b *budget) addKept(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.kept += n
 }
 
-// keeps sets what is kept.
+// setKept sets the memory of jobs and runs.
 func (b *budget) setKept(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.kept = n
 }
 
-// parcel is bytes that wait to be sent, to one client or to many. They count once.
+// message is a sequence of bytes that waits to be sent to one or more clients. It is counted once.
 type message struct {
 	b     []byte
-	small bool // it counts for nothing: it has room in what the connection counts for
-	refs  int  // how many wait for it; under the budget's lock
+	small bool // it is not counted: the memory of the connection includes it
+	refs  int  // connections that have queued it; guarded by the budget's lock
 }
 
 func (p *message) size() int64 { return int64(len(p.b)) + messageBytes }
 
-// hold begins a use of a parcel, if there is room.
+// retain adds a use of a message. It returns false if there is no memory.
 func (b *budget) retain(p *message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +101,7 @@ func (b *budget) retain(p *message) bool {
 	return true
 }
 
-// release ends a use of parcels; nil ones are nobody's.
+// release ends a use of each message. Nil messages are ignored.
 func (b *budget) release(all ...*message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,84 +13,84 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// ServerConfig says how a server works. The zero value is a good server
-// without a journal.
+// ServerConfig configures a server. The zero value is a usable server without a journal.
 type ServerConfig struct {
-	// StateFile is the journal, created if it does not exist. "": none, and
-	// a restarted server knows nothing of runs that have finished.
+	// StateFile is the path of the journal, which is created if it does not exist. "": no journal;
+	// a restarted server then does not know finished runs.
 	StateFile string
 
-	// MaxJobs bounds the jobs that are filling or running; 0 is 1000.
+	// MaxJobs limits the jobs that fill or run; 0: 1000.
 	MaxJobs int
-	// MaxRanks bounds the ranks of a job; 0 is 16384, the most 32768.
+	// MaxRanks limits the ranks of a job; 0: 16384; at most 32768.
 	MaxRanks int
-	// MaxPending bounds the connections from one address that have not said
-	// yet what they want; 0 is 1024. A host that starts more workers than
-	// that in the same second has the others try again.
+	// MaxPending limits the connections from one address that have not registered and
+	// authenticated; 0: 1024. Of more workers that start on one host in the same second, the others
+	// must try again.
 	MaxPending int
-	// MaxFrame bounds the payload, in bytes, of a frame from a rank; 0 is
-	// 65536, the least 32768, which a JOIN may need.
+	// MaxFrame limits the payload of a frame from a rank, in bytes; 0: 65536; at least 32768, which
+	// a JOIN may need.
 	MaxFrame int
-	// MaxFinished bounds the finished runs that are remembered; 0 is 10,000.
+	// MaxFinished limits the finished runs that the server remembers; 0: 10,000.
 	MaxFinished int
-	// FinishedAge is how long they are remembered; 0 is 24 h.
+	// FinishedAge limits the time for which it remembers them; 0: 24 h.
 	FinishedAge time.Duration
 
-	// Credentials are shown to clients and asked of them; nil: none. With a secret or
-	// TLS vw's protocol is refused unless AllowVW is set.
+	// Credentials authenticate the server and its clients to each other; nil: neither. With a
+	// secret or TLS, vw workers are refused unless AllowVW is set.
 	Credentials *auth.Credentials
-	// Allow are the networks from which connections are taken; none: all.
+	// Allow lists the networks from which connections are accepted; empty: all.
 	Allow []netip.Prefix
-	// MaxHandshakes bounds the TLS handshakes that work at once; one that waits for its
-	// client does not count. 0 is 256.
+	// MaxHandshakes limits the TLS handshakes that compute at the same time; one that waits for its
+	// client does not count. 0: 256.
 	MaxHandshakes int
-	// MaxMemory bounds what clients may take, in bytes: 16 KiB for each connection, as much
-	// again for TLS, what is queued for those that do not read, frames of more than 4 KiB
-	// while they come, and what is kept of jobs, their members, and runs that have finished.
-	// These take a quarter at most: the oldest is forgotten, as with MaxFinished. Over it
-	// the connection that has been there for longest without saying what it wants is closed,
-	// else the new one; members that come are refused with ServerFull; and who does not read
-	// is cut off. Members leave a 32nd to connections that have not said what they want, so that
-	// who comes then can be refused. 0 is 512 MiB.
+	// MaxMemory limits the memory that clients occupy, in bytes; 0: 512 MiB. It consists of 16 KiB
+	// for each connection and as much for its TLS, data queued for slow readers, frames of more
+	// than 4 KiB while they are received, jobs, their members, and finished runs. Finished runs
+	// occupy at most a quarter; the oldest is then forgotten.
+	//
+	// At the limit the oldest connection that has not registered is closed, else the new one. New
+	// members are refused with ServerFull, and slow readers are disconnected. Members leave 1/32 of
+	// the memory to connections that have not registered, so that these can be refused with a
+	// reason.
 	MaxMemory int64
-	// IdleTimeout bounds the silence that a rank may ask for (its LostAfter), and the
-	// time that a vw worker, which is silent, waits for its job to fill; 0 is 24 h.
+	// IdleTimeout limits the silence that a rank may ask for (its LostAfter), and the time that a
+	// vw worker waits for its job to fill; 0: 24 h.
 	IdleTimeout time.Duration
 
-	// HandshakeTimeout is how long a connection may take to say what it
-	// wants; 0 is 10 s.
+	// HandshakeTimeout limits the time of a connection to register and authenticate; 0: 10 s.
 	HandshakeTimeout time.Duration
-	// WriteTimeout is how long a client may take to read what it is sent;
-	// 0 is 10 s. Nobody else waits for it meanwhile.
+	// WriteTimeout limits the time for a client to read what it is sent; 0: 10 s. It delays no
+	// other client.
 	WriteTimeout time.Duration
-	// PortTimeout is how long a vw worker may take to answer with its port
-	// once its job is complete; 0 is 60 s.
+	// PortTimeout limits the time for a vw worker to send its port when its job is complete; 0: 60
+	// s.
 	PortTimeout time.Duration
-	// LostAfter is the silence after which a native rank is lost that does
-	// not say otherwise; 0 is 10 s.
+	// LostAfter is the silence after which a native rank is lost, unless it sets another limit; 0:
+	// 10 s.
 	LostAfter time.Duration
-	// ReplaceTimeout is how long a job that waits for the replacement of a
-	// lost rank does so, if its ranks do not say; 0 is 10 min.
+	// ReplaceTimeout limits the time to replace a lost rank, unless the job sets another limit; 0:
+	// 10 min.
 	ReplaceTimeout time.Duration
-	// JournalTimeout is how long the disk may take for the record of a finished job;
-	// then the job fails, though its files are delivered. It also bounds the time for
-	// reading the journal at the start. 0 is 5 min.
+	// JournalTimeout limits the time for the record of a finished job to reach the disk. The job
+	// then fails, although its files are delivered. It also limits the time to read the journal at
+	// the start. 0: 5 min.
 	JournalTimeout time.Duration
-	// Grace is how long a server whose journal tells of an earlier life waits
-	// for the ranks of jobs that run, before it wires a job that recovers from
-	// losses; 0 is LostAfter, -1 none.
+	// Grace is the time after a restart in which the ranks of running jobs may reconnect before the
+	// server wires a job that recovers. It applies if the journal contains an earlier term. 0:
+	// LostAfter; -1: none.
 	Grace time.Duration
 
-	// Version is the program's, shown to clients.
+	// Version is the version of the program, which clients are sent.
 	Version string
-	// Log gets what happens; nil discards it.
+	// Log receives the events of the server; nil: they are discarded.
 	Log *slog.Logger
 }
 
-// finishedShare is which part of MaxMemory runs that have finished may take.
+// finishedShare is the fraction of MaxMemory that finished runs may occupy.
 const finishedShare = 4
 
-// MinMemory is the least MaxMemory: it has room for the largest frame, and for some connections.
+// MinMemory is the lowest MaxMemory, in bytes. It suffices for the largest frame and some
+// connections.
 const MinMemory = 32 << 20
 
 func (c ServerConfig) withDefaults() ServerConfig {
@@ -115,7 +115,7 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	return c
 }
 
-// Validate reports everything that is wrong with the configuration.
+// Validate reports all faults of the configuration.
 func (c ServerConfig) Validate() error {
 	c = c.withDefaults()
 	var faults []error

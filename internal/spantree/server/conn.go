@@ -19,35 +19,35 @@ import (
 )
 
 const (
-	// maxQueued bounds what waits for a client that does not read.
+	// maxQueued limits the messages that wait for a slow reader.
 	maxQueued = 256
-	// linger is how long a connection that was hung up may take to close its
-	// end. Closed at once, with bytes of the client unread, the connection
-	// would be reset, and the client could lose the reason it was just sent.
+	// linger is the time for which a closed connection is still read. If it was closed at once,
+	// with unread bytes of the client, the kernel would reset it, and the client could lose the
+	// last frame.
 	linger = 2 * time.Second
 )
 
-// serverConn is a client's connection. Its reader is serve; a writer runs while
-// something is to be sent. Thousands of clients may wait for hours, and
-// what each costs meanwhile is one goroutine with a small stack.
+// serverConn is a connection of a client. Its reader is serve; a writer exists while there are
+// messages to send. Thousands of clients may wait for hours, each with one goroutine and a small
+// stack.
 type serverConn struct {
 	s          *Server
 	id         core.ConnID
-	raw        net.Conn // the connection itself
+	raw        net.Conn // the TCP connection
 	from       core.Endpoint
 	listener   net.Listener
-	registered bool  // guarded by s.mu
-	dropped    bool  // likewise: it counts for nothing any more
-	extra      int64 // of the reader: what it counts for beside connBytes
+	registered bool  // it has registered; guarded by s.mu
+	dropped    bool  // it was closed to free its memory; guarded by s.mu
+	extra      int64 // memory in addition to connBytes; only the reader uses it
 
-	writes atomic.Int64 // since when the writer is at a write, as Server.elapsed; 0: it is at none
-	slow   atomic.Bool  // the client has not read in time
+	writes atomic.Int64 // start of the current write, as Server.elapsed; 0: none
+	slow   atomic.Bool  // the current write has exceeded WriteTimeout
 
 	mu      sync.Mutex
-	nc      net.Conn   // over which is talked: raw, or TLS or a seal above it
-	out     []*message // nil: hang up
-	ended   bool       // nothing is queued any more
-	over    bool       // nothing is sent any more: the reader is through
+	nc      net.Conn   // raw, or TLS or a seal above it
+	out     []*message // queued messages; a nil one closes the connection
+	ended   bool       // no more messages are queued
+	over    bool       // no more messages are sent: the reader has ended
 	writing bool       // there is a writer, or it has failed
 	writer  sync.WaitGroup
 	once    sync.Once
@@ -57,15 +57,14 @@ func newServerConn(s *Server, id core.ConnID, nc net.Conn, from core.Endpoint, l
 	return &serverConn{s: s, id: id, raw: nc, nc: nc, from: from, listener: l}
 }
 
-// talk is the connection over which is talked now.
+// stream returns the connection that carries the protocol now.
 func (c *serverConn) stream() net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.nc
 }
 
-// queue hands bytes to the writer; nil hangs up after what is queued. It
-// never waits.
+// queue queues bytes for the writer; nil closes the connection after them. It never waits.
 func (c *serverConn) queue(b []byte) {
 	if b == nil {
 		c.post(nil)
@@ -74,8 +73,8 @@ func (c *serverConn) queue(b []byte) {
 	c.post(&message{b: b})
 }
 
-// post is queue for a parcel. Who has let too much pile up is cut off, and so is who would
-// let more pile up than there is memory for.
+// post queues a message. A client is disconnected when its queue reaches maxQueued, or when there
+// is no memory for another message.
 func (c *serverConn) post(p *message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,10 +99,10 @@ func (c *serverConn) post(p *message) {
 
 // abort closes the connection at once.
 func (c *serverConn) abort() {
-	c.once.Do(func() { _ = c.raw.Close() }) // the reader notices and cleans up
+	c.once.Do(func() { _ = c.raw.Close() }) // the reader notices this and cleans up
 }
 
-// serve reads until the connection ends. It owns the writer.
+// serve reads until the connection ends. It waits for the writer.
 func (c *serverConn) serve() {
 	err := c.read()
 	c.apply(core.ConnClosed{Conn: c.id, Why: why(err)})
@@ -115,18 +114,18 @@ func (c *serverConn) serve() {
 	c.s.forget(c)
 }
 
-// apply tells the server's machine what happened.
+// apply passes an event to the machine.
 func (c *serverConn) apply(ev core.Event) { onOwnStack(func() { c.s.apply(ev) }) }
 
-// apart runs f on a stack that ends with it: the reader's own would stay as large
-// as f once needed it, while the reader waits.
+// onOwnStack runs f on a stack of its own. The reader's stack would keep the size that f once
+// needed, for as long as the reader waits.
 func onOwnStack(f func()) {
 	var deep sync.WaitGroup
 	deep.Go(f)
 	deep.Wait()
 }
 
-// why says what ended a connection.
+// why returns the reason for the end of a connection.
 func why(err error) string {
 	switch {
 	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
@@ -135,19 +134,18 @@ func why(err error) string {
 		return "the server closed the connection"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err // without the addresses, which everybody knows
+		err = op.Err // without the addresses, which the log line has
 	}
 	return "connection lost: " + err.Error()
 }
 
-// write sends what is queued and ends. A client that does not read costs its
-// own connection, and nobody else anything.
+// write sends the queued messages and ends. A client that does not read delays only itself.
 func (c *serverConn) write() {
 	for out := c.next(); out != nil; out = c.next() {
 		for i, p := range out {
 			if p == nil {
 				c.hangUp()
-				return // it is the last
+				return // nothing is queued after it
 			}
 			c.writes.Store(max(1, c.s.elapsed.Load()))
 			_, err := c.stream().Write(p.b)
@@ -166,7 +164,7 @@ func (c *serverConn) write() {
 	}
 }
 
-// next is what is to be sent; nil ends the writer.
+// next returns the messages to send; nil ends the writer.
 func (c *serverConn) next() []*message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,15 +178,15 @@ func (c *serverConn) next() []*message {
 	return out
 }
 
-// HangUp ends our direction; the reader goes on for a while, see linger.
+// hangUp closes the sending direction. The reader continues for linger.
 func (c *serverConn) hangUp() {
 	if half, ok := c.stream().(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // a client that is gone already is no fault
+		_ = half.CloseWrite() // the client may have closed the connection
 	}
 	_ = c.raw.SetReadDeadline(time.Now().Add(linger))
 }
 
-// read tells the two protocols apart and follows the one it finds.
+// read distinguishes the two protocols, and follows the one that the client speaks.
 func (c *serverConn) read() error {
 	_ = c.raw.SetReadDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout))
 	hello, err := c.open()
@@ -204,8 +202,7 @@ func (c *serverConn) read() error {
 	return c.readVW(le.Uint64(hello[:]), le.Uint64(hello[8:]), le.Uint64(hello[16:]))
 }
 
-// mute logs a client that went or kept silent before it said what it wants: a
-// port scanner, a health probe, a telnet.
+// logUnregistered logs a client that has not registered, such as a port scanner or a health probe.
 func (c *serverConn) logUnregistered(said string, err error) error {
 	if c.s.ended() {
 		return err
@@ -217,7 +214,7 @@ func (c *serverConn) logUnregistered(said string, err error) error {
 	return err
 }
 
-// readVW follows a vw worker: its registration, its port, its end.
+// readVW reads a vw worker's registration and port, and waits for the end of its connection.
 func (c *serverConn) readVW(unique, total, rank uint64) error {
 	c.s.registered(c)
 	_ = c.raw.SetReadDeadline(time.Time{}) // the job may take hours to fill
@@ -227,12 +224,12 @@ func (c *serverConn) readVW(unique, total, rank uint64) error {
 		return err
 	}
 	c.apply(core.VWPort{Conn: c.id, Port: binary.BigEndian.Uint16(port[:])})
-	// It has nothing more to say; what is of interest is when it goes.
+	// The worker sends nothing more.
 	_, err := io.Copy(io.Discard, c.stream())
 	return err
 }
 
-// readNative follows a client that speaks frames.
+// readNative reads the frames of a native client.
 func (c *serverConn) readNative() (err error) {
 	frames := &protocol.FrameReader{R: c.stream(), Limit: c.s.cfg.MaxFrame, Budget: &c.s.budget}
 	onOwnStack(func() { err = c.handshake(frames) })
@@ -245,7 +242,7 @@ func (c *serverConn) readNative() (err error) {
 	return err
 }
 
-// greet answers a client's hello and takes its first frame.
+// handshake answers a client's hello and processes its first frame.
 func (c *serverConn) handshake(frames *protocol.FrameReader) error {
 	w := &protocol.WelcomeFrame{
 		Term: c.s.term(), Incarnation: c.s.core.Incarnation,
@@ -278,7 +275,7 @@ func (c *serverConn) handshake(frames *protocol.FrameReader) error {
 		if !c.s.reserveMember(frames.Size) {
 			return c.refuseAs(protocol.ServerFull, protocol.ErrMemory)
 		}
-		_ = c.raw.SetReadDeadline(time.Time{}) // heartbeats are watched from now on
+		_ = c.raw.SetReadDeadline(time.Time{}) // from now on the machine watches the heartbeats
 		c.s.apply(core.JoinReceived{Conn: c.id, From: c.from, Join: f})
 	case *protocol.StatusFrame:
 		c.s.apply(core.StatusRequested{Conn: c.id})
@@ -290,20 +287,20 @@ func (c *serverConn) handshake(frames *protocol.FrameReader) error {
 	return nil
 }
 
-// receive takes a frame whose header has come.
+// receive processes a frame whose header has been read.
 func (c *serverConn) receive(frames *protocol.FrameReader) error {
 	f, err := frames.Next()
 	if err != nil {
 		return c.refuse(err)
 	}
-	if _, long := f.(*protocol.CompleteFrame); long && !c.s.reserveMember(frames.Size) { // with the files that it owes
+	if _, long := f.(*protocol.CompleteFrame); long && !c.s.reserveMember(frames.Size) { // the machine keeps the names of the files
 		return c.refuseAs(protocol.ServerFull, protocol.ErrMemory)
 	}
 	c.s.apply(core.FrameReceived{Conn: c.id, Frame: f})
 	return nil
 }
 
-// refuse answers bytes that are no frame, and ends the connection.
+// refuse answers an invalid frame, and ends the connection.
 func (c *serverConn) refuse(err error) error {
 	if errors.Is(err, protocol.ErrMemory) {
 		return c.refuseAs(protocol.ServerFull, protocol.ErrMemory)
@@ -315,7 +312,7 @@ func (c *serverConn) refuse(err error) error {
 	return c.refuseAs(protocol.Malformed, fault)
 }
 
-// refuseVersion answers a rank that speaks another version of the protocol.
+// refuseVersion answers a rank with another version of the protocol.
 func (c *serverConn) refuseVersion(f *protocol.JoinFrame, got uint8) error {
 	return c.refuseAs(protocol.VersionDiffers, fmt.Errorf("rank %d speaks %s, this server %s: %s",
 		f.Rank, protocol.VersionOf(got, f.Version), protocol.VersionOf(protocol.ProtocolVersion, c.s.cfg.Version), protocol.SameRelease))
@@ -330,6 +327,6 @@ func (c *serverConn) refuseAs(code protocol.Code, fault error) error {
 	c.queue(b)
 	c.apply(core.ConnClosed{Conn: c.id, Why: fault.Error()})
 	c.queue(nil)
-	_, _ = io.Copy(io.Discard, c.raw) // until the client has closed, or linger is over
+	_, _ = io.Copy(io.Discard, c.raw) // until the client closes, or linger has passed
 	return fault
 }

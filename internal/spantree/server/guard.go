@@ -15,7 +15,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// open reads a connection's first 24 bytes, behind TLS if that is what there is.
+// open reads the first 24 bytes of a connection, within TLS if the client uses it.
 func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	if err := c.readHello(hello[:]); err != nil {
 		return hello, err
@@ -23,7 +23,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	creds := c.s.cfg.Credentials
 	tls := auth.IsTLS(hello[:])
 	if creds == nil || creds.TLS == nil {
-		// A vw worker's id may look like TLS; the total that would follow does not.
+		// The id of a vw worker may look like TLS, but then the total would not be valid.
 		if total := binary.LittleEndian.Uint64(hello[8:]); tls && total > protocol.MaxRanksLimit {
 			return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks no TLS: it was started without --tls_cert and --encrypt"))
 		}
@@ -36,7 +36,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 		}
 		return hello, err
 	}
-	// vw workers know no TLS; with AllowVW they are let in as they are.
+	// vw workers cannot use TLS. With AllowVW they are accepted without it.
 	if isHello(hello) {
 		return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks TLS alone: give --tls_cert, --tls_key and --tls_ca, or --encrypt, as it was given"))
 	}
@@ -56,12 +56,12 @@ func isHello(b [protocol.HelloSize]byte) bool {
 	return le.Uint64(b[:]) == protocol.HelloMagic && le.Uint64(b[8:]) == protocol.HelloTotal && le.Uint64(b[16:]) == protocol.HelloRank
 }
 
-// overTLS shakes hands with a client that has begun to. Handshakes cost time and
-// memory, so only so many work at once; one that waits for its client does not count.
+// overTLS completes a TLS handshake that the client has begun. Handshakes need time and memory, so
+// their number is limited; one that waits for its client does not count.
 func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.s.cfg.HandshakeTimeout)
 	defer cancel()
-	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout)) // that for reading stands
+	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout)) // the read deadline remains
 	g := &gatedConn{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, prefix: begun}
 	if err := g.acquire(); err != nil {
 		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
@@ -86,8 +86,8 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	return nil
 }
 
-// refuseTLS ends a handshake that has failed. The client is told why by TLS itself, if
-// it hears it: its end of the connection is awaited.
+// refuseTLS ends a failed handshake. TLS itself sends the reason; the client's end of the
+// connection is awaited so that the client can read it.
 func (c *serverConn) refuseTLS(err error) error {
 	if !c.s.ended() {
 		c.s.warn(c, "TLS client refused", err)
@@ -97,14 +97,14 @@ func (c *serverConn) refuseTLS(err error) error {
 	return err
 }
 
-// gated is a connection in its handshake, which holds a place while it works, and
-// none while it waits for the client.
+// gatedConn is a connection during its handshake. It holds a slot of gate while the handshake
+// computes, and none while it waits for the client.
 type gatedConn struct {
 	net.Conn
 	gate   chan struct{}
-	ctx    context.Context // of the handshake
-	prefix []byte          // that was read before
-	done   bool            // the handshake is; of the one goroutine that shakes hands, then reads
+	ctx    context.Context // its deadline ends the wait for a slot
+	prefix []byte          // bytes that were read before the handshake
+	done   bool            // the handshake has ended; one goroutine completes it and then reads
 }
 
 func (g *gatedConn) acquire() error {
@@ -116,7 +116,7 @@ func (g *gatedConn) acquire() error {
 	}
 }
 
-// leave ends the handshake.
+// finish ends the handshake and frees the slot.
 func (g *gatedConn) finish() {
 	<-g.gate
 	g.done = true
@@ -133,11 +133,11 @@ func (g *gatedConn) Read(b []byte) (int, error) {
 	}
 	<-g.gate
 	n, err := g.Conn.Read(b)
-	g.gate <- struct{}{} // who is in works on: it does not wait for long
+	g.gate <- struct{}{} // handshakes that hold a slot compute, so the wait is short
 	return n, err
 }
 
-// CloseWrite ends this side's direction below TLS.
+// CloseWrite closes the sending direction below TLS.
 func (g *gatedConn) CloseWrite() error {
 	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -145,8 +145,8 @@ func (g *gatedConn) CloseWrite() error {
 	return nil
 }
 
-// proven has the client show that it has the secret, if the server has one. What
-// follows is sealed then.
+// authenticate has the client prove that it has the secret, if the server has one. All later bytes
+// are then sealed.
 func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) error {
 	key, asks := c.s.cfg.Credentials.Control()
 	if !asks {
@@ -174,13 +174,13 @@ func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) 
 	if err != nil {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
-	// Not by the writer: what that one sends next is sealed. Nothing else is under way,
-	// for the client has had WELCOME.
+	// The writer does not send this frame, since all that it sends later is sealed. Nothing else is
+	// queued: the client has received WELCOME.
 	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
 	if _, err := c.stream().Write(b); err != nil {
 		return err
 	}
-	_ = c.raw.SetWriteDeadline(time.Time{}) // from now on the machine watches writes
+	_ = c.raw.SetWriteDeadline(time.Time{}) // the machine watches later writes
 	c.mu.Lock()
 	c.nc = protocol.Sealed(c.nc, x, auth.Server)
 	frames.R = c.nc
@@ -188,12 +188,12 @@ func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) 
 	return nil
 }
 
-// refuseVW tells a vw worker no where its protocol is not spoken.
+// refuseVW refuses a vw worker where vw's protocol is not allowed.
 func (c *serverConn) refuseVW() error {
 	why := errors.New("vw's protocol can prove nothing, and this server has a secret or a certificate: --allow_vw lets it in")
 	c.s.warn(c, "vw worker refused", why)
 	c.queue([]byte{0, 0, 0, 0})
 	c.queue(nil)
-	_, _ = io.Copy(io.Discard, c.raw) // until the client has closed, or linger is over
+	_, _ = io.Copy(io.Discard, c.raw) // until the client closes, or linger has passed
 	return why
 }

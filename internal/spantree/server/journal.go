@@ -28,18 +28,18 @@ import (
 //	│      │          │ 8 bytes │         │
 //	└──────┴──────────┴─────────┴─────────┘
 //
-// with CRC32C, little endian. Records are only appended. So a crash can leave
-// at most the last one torn, which is cut off at the next start; anything
-// else that does not add up is damage that nobody may guess about.
+// The checksums are CRC-32C; numbers are little endian. Records are only appended. A crash can
+// therefore leave at most the last record incomplete, which the next start removes. Anything else
+// that is inconsistent is damage, which the server reports and never repairs by itself.
 const (
 	journalMagic  = "gvw journal 1\n\x00\x00"
 	journalHeader = 12
 )
 
-// A JournalError says that a journal cannot be used, and what to do.
+// JournalError reports that a journal is damaged, with the remedy.
 type JournalError struct {
 	Path   string
-	Offset int64 // of the damage
+	Offset int64 // of the damage, in bytes
 	Err    error
 }
 
@@ -50,19 +50,19 @@ func (e *JournalError) Error() string {
 
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// ErrJournalLocked says that another server uses the journal.
+// ErrJournalLocked reports that another server uses the journal.
 var ErrJournalLocked = errors.New("another server uses it")
 
-// journal is an open journal.
+// journal is an open journal. It is not safe for concurrent use.
 type journal struct {
 	path string
 	file journalFile
 	lock *os.File
 	buf  []byte
-	err  error // final: of a sync, or of a write that could not be taken back
+	err  error // final: a failed sync, or a failed write that could not be undone
 }
 
-// journalFile is what a journal needs of an *os.File.
+// journalFile is the part of *os.File that a journal uses.
 type journalFile interface {
 	io.WriteSeeker
 	io.Closer
@@ -70,9 +70,8 @@ type journalFile interface {
 	Sync() error
 }
 
-// openJournal opens or creates a journal, and reads it. It keeps what later
-// starts need, the term and the newest limit runs not older than age, and
-// drops the rest from the file.
+// openJournal opens or creates a journal, and reads it. It returns the new term, and the newest
+// runs: at most limit, and none older than age. It removes all other records from the file.
 func openJournal(path string, limit int, age time.Duration, now time.Time) (*journal, uint32, []*protocol.FinishedRecord, error) {
 	lock, err := lockFile(path + ".lock")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +88,7 @@ func openJournal(path string, limit int, age time.Duration, now time.Time) (*jou
 	return j, term, runs, nil
 }
 
-// load reads the file, and leaves in it what later starts need.
+// load reads the file, and rewrites it with the records that later starts need.
 func (j *journal) load(limit int, age time.Duration, now time.Time) (term uint32, runs []*protocol.FinishedRecord, err error) {
 	old, err := os.ReadFile(j.path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -118,7 +117,7 @@ func (j *journal) load(limit int, age time.Duration, now time.Time) (term uint32
 	return term, runs, j.rewrite(keep)
 }
 
-// readJournal decodes the records of a journal. A torn last one is left out.
+// readJournal decodes the records of a journal, without an incomplete last one.
 func readJournal(path string, data []byte) ([]protocol.Record, error) {
 	damage := func(at int, err error) ([]protocol.Record, error) {
 		return nil, &JournalError{Path: path, Offset: int64(at), Err: err}
@@ -130,23 +129,22 @@ func readJournal(path string, data []byte) ([]protocol.Record, error) {
 	var records []protocol.Record
 	for at := n; at < len(data); {
 		rest := data[at:]
-		// After a crash some file systems have the new size, with zeros where
-		// the bytes did not come so far.
+		// After a crash some file systems have the new size, with zeros in place of the last bytes.
 		written := len(bytes.TrimRight(rest, "\x00"))
 		if written < journalHeader && (len(rest) < journalHeader || !journalHeaderOK(rest)) {
-			break // torn
+			break // incomplete
 		}
 		if !journalHeaderOK(rest) {
 			return damage(at, errors.New("the header of a record fails its checksum"))
 		}
 		size := int64(binary.LittleEndian.Uint32(rest))
 		if size > int64(len(rest)-journalHeader) {
-			break // torn
+			break // incomplete
 		}
 		payload := rest[journalHeader : journalHeader+size]
 		if crc32.Checksum(payload, protocol.Castagnoli) != binary.LittleEndian.Uint32(rest[4:]) {
 			if int64(written) <= journalHeader+size {
-				break // torn: it is the last record
+				break // incomplete: it is the last record
 			}
 			return damage(at, errors.New("a record fails its checksum"))
 		}
@@ -164,7 +162,7 @@ func journalHeaderOK(b []byte) bool {
 	return crc32.Checksum(b[:8], protocol.Castagnoli) == binary.LittleEndian.Uint32(b[8:])
 }
 
-// appendEntry appends a record as it is in the file.
+// appendEntry appends the encoding of a record with its header.
 func appendEntry(dst []byte, r protocol.Record) ([]byte, error) {
 	start := len(dst)
 	dst, err := protocol.AppendRecord(append(dst, make([]byte, journalHeader)...), r)
@@ -181,8 +179,8 @@ func appendEntry(dst []byte, r protocol.Record) ([]byte, error) {
 	return dst, nil
 }
 
-// rewrite replaces the file by one with these records: written aside, synced,
-// renamed.
+// rewrite replaces the file by one with these records. It writes a temporary file, syncs and
+// renames it.
 func (j *journal) rewrite(records []protocol.Record) error {
 	all := []byte(journalMagic)
 	for _, r := range records {
@@ -209,9 +207,9 @@ func (j *journal) rewrite(records []protocol.Record) error {
 	return err
 }
 
-// writeFile leaves a file on the disk, not just in memory.
+// writeFile writes a file and syncs it to the disk.
 func writeFile(path string, data []byte) error {
-	// One that is left of an earlier life goes; a link that lies there is not followed.
+	// A file of an earlier start is removed. If the path is a link, it is not followed.
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -226,7 +224,7 @@ func writeFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// append adds a record. Only sync puts it on the disk.
+// append adds a record. It is on the disk only after sync.
 func (j *journal) append(r protocol.Record) error {
 	if j.err != nil {
 		return j.err
@@ -240,7 +238,7 @@ func (j *journal) append(r protocol.Record) error {
 		_, err = j.file.Write(j.buf)
 	}
 	if err != nil {
-		// Half a record in the middle would be damage: take it back.
+		// An incomplete record before others would be damage: undo the write.
 		if terr := j.file.Truncate(end); terr != nil {
 			j.err = errors.Join(err, terr)
 		} else if _, serr := j.file.Seek(end, io.SeekStart); serr != nil {
@@ -251,9 +249,9 @@ func (j *journal) append(r protocol.Record) error {
 	return nil
 }
 
-// sync puts on the disk what was appended. A failure is final: the system may have dropped
-// the pages that it could not write, and would report the next sync as a success. The next
-// start of the server reads what is there, and writes a new file.
+// sync writes appended records to the disk. A failure is final: the kernel may have dropped the
+// pages that it could not write, and would report success for the next sync. The next start of the
+// server reads the records that are there, and writes a new file.
 func (j *journal) sync() error {
 	if j.err == nil {
 		j.err = j.file.Sync()

@@ -11,15 +11,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// journalStart is a journal as a server finds it at its start.
+// journalStart is the content of a journal at the start of a server.
 type journalStart struct {
 	journal *journal
 	term    uint32
 	runs    []*protocol.FinishedRecord
 }
 
-// startJournal opens a journal by a call that may take limit. The log names the file of a call that
-// takes long. A journal that is opened too late is closed again, which gives back its lock.
+// startJournal opens a journal within limit. If that takes long, the log names the file. A journal
+// that is opened after the limit is closed again, which releases its lock.
 func startJournal(path string, limit time.Duration, log *slog.Logger, open func() (journalStart, error)) (journalStart, error) {
 	var start journalStart
 	done, left := make(chan error), make(chan struct{})

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// lockFile holds the lock of a file until the file is closed.
+// lockFile locks a file until the returned one is closed.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -25,7 +25,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// syncFolder makes a rename in it last.
+// syncFolder makes a rename in a directory durable.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile holds the lock of a file until the file is closed.
+// lockFile locks a file until the returned one is closed.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -25,5 +25,5 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// syncFolder does nothing: Windows has no such call for folders.
+// syncFolder does nothing: Windows has no such call.
 func syncFolder(string) error { return nil }

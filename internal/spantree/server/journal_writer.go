@@ -14,38 +14,38 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A journalWriter owns a journal: one goroutine appends records in the order in which the
-// machine made them, syncs once for all that are there, and then returns their receipts.
-// Connections and heartbeats never wait for the disk.
+// journalWriter owns a journal. One goroutine appends records in the order in which the machine has
+// made them, syncs once for all queued records, and then answers those with receipts. Connections
+// and heartbeats never wait for the disk.
 type journalWriter struct {
 	j      *journal
 	log    *slog.Logger
-	answer func(core.Event) // takes persisted and JournalFailed
+	answer func(core.Event) // receives Persisted and JournalFailed
 
 	mu      sync.Mutex
 	queue   []core.Persist
-	omitted int           // records that were left out, see maxUnwritten
-	writing int           // records of the batch under way
-	since   time.Duration // the first tick of the server that saw it; 0: none yet
-	logged  time.Duration // when the log mentioned it last; 0: it did not
+	omitted int           // records that were not queued, see maxUnwritten
+	writing int           // records of the current batch
+	since   time.Duration // time of the first tick during the current batch; 0: none yet
+	logged  time.Duration // time of the newest log line about the batch; 0: none
 	closing bool
 	wake    chan struct{}
-	done    chan struct{} // closed when the goroutine has ended, as is err
-	err     error         // of closing the journal
+	done    chan struct{} // closed when the goroutine has ended; err is then set
+	err     error         // result of closing the journal
 }
 
 const (
-	// The log mentions a write of the journal that takes this long, then every journalSaysEvery.
+	// The log mentions a write that takes journalSlow, and again every journalLogInterval.
 	journalSlow        = 5 * time.Second
 	journalLogInterval = time.Minute
-	// closeWithin is how long Close waits for the disk.
+	// closeTimeout is the time that Close waits for the disk.
 	closeTimeout = 5 * time.Second
-	// maxUnwritten is how many records wait for a slow disk before those of single files,
-	// which no later start needs, are left out.
+	// maxUnwritten is the number of queued records from which records of single files are omitted.
+	// No later start needs them.
 	maxUnwritten = 4096
 )
 
-// newJournalWriter starts the goroutine; close ends it.
+// newJournalWriter starts the goroutine, which ends with close.
 func newJournalWriter(j *journal, log *slog.Logger, answer func(core.Event)) *journalWriter {
 	w := &journalWriter{j: j, log: log, answer: answer, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go w.run()
@@ -67,7 +67,7 @@ func (w *journalWriter) add(p core.Persist) {
 func (w *journalWriter) signal() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // the goroutine is about to look
+	default: // a signal is pending
 	}
 }
 
@@ -97,7 +97,7 @@ func (w *journalWriter) run() {
 	}
 }
 
-// write appends a batch, syncs it if a receipt depends on it, and returns the receipts.
+// write appends a batch, syncs it if it has receipts, and answers these.
 func (w *journalWriter) write(batch []core.Persist) {
 	sound := w.j.err == nil
 	errs, receipts := make([]error, len(batch)), false
@@ -126,7 +126,7 @@ func (w *journalWriter) write(batch []core.Persist) {
 	}
 }
 
-// watch logs a write that takes long. The time is the server's, which stands still
+// watch logs a write that takes long. now is the time of the machine's clock, which stands still
 // while the server is paused.
 func (w *journalWriter) watch(now time.Duration) {
 	w.mu.Lock()
@@ -146,7 +146,7 @@ func (w *journalWriter) watch(now time.Duration) {
 	}
 }
 
-// close writes what is queued and closes the journal, if the disk takes it in time.
+// close writes the queued records and closes the journal, within closeTimeout.
 func (w *journalWriter) close() error {
 	w.mu.Lock()
 	w.closing = true

@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// maxWarnings is how many lines a second the log takes about clients that are refused. Who
-// has nothing to lose could fill a disk with them.
+// maxWarnings is the number of log lines per second about refused clients. More of them could fill
+// a disk.
 const maxWarnings = 200
 
-// limiter lets some events through a second, and counts the others.
+// limiter admits a number of events per second, and counts the others.
 type limiter struct {
 	mu         sync.Mutex
 	second     time.Time
 	n          int
-	suppressed int // out, since the last one that was let through
+	suppressed int // events since the last one that was admitted
 }
 
-// let reports whether an event is let through, and how many were not before it.
+// allow reports whether an event is admitted, and how many were suppressed since the last admitted
+// one.
 func (l *limiter) allow(now time.Time) (ok bool, left int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,38 +20,38 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Server serves jobs. Make one with [NewServer]; several goroutines may use it.
+// Server serves jobs. [NewServer] makes one. It is safe for concurrent use.
 type Server struct {
 	cfg     ServerConfig
-	journal *journalWriter // nil: there is none
+	journal *journalWriter // nil: none
 
 	mu          sync.Mutex
 	core        *core.Machine
 	conns       map[core.ConnID]*serverConn
 	listeners   map[net.Listener]bool
-	pending     map[string]int // connections that have not said what they want, by address
-	handshaking []core.ConnID  // the same, oldest first; some are known by now, or gone
-	waiting     int            // how many of them there are, without those that were dropped
-	maxWaiting  int            // of them, by the descriptors that this process may have
+	pending     map[string]int // connections that have not registered, by address
+	handshaking []core.ConnID  // the same, oldest first; some have registered or ended since
+	waiting     int            // their number, without dropped ones
+	maxWaiting  int            // limit of waiting: half of the descriptors of this process
 	budget      budget
 	last        core.ConnID
 	closed      bool
 	draining    bool
-	encoded     *message // of encodedOf: one EPOCH_START goes to many; nil: none
+	encoded     *message // encoding of encodedOf, so that an EPOCH_START for many is encoded once; nil: none
 	encodedOf   protocol.Frame
 
 	warnings   limiter
-	handshakes chan struct{} // one in it for each TLS handshake that works
+	handshakes chan struct{} // one slot per TLS handshake that computes
 
 	born    time.Time
-	elapsed atomic.Int64  // nanoseconds of the machine's clock since then, at the newest event
-	done    chan struct{} // closed by Close, and when a drained server is idle
+	elapsed atomic.Int64  // nanoseconds of the machine's clock since born, at the newest event
+	done    chan struct{} // closed by Close, and when a draining server has no jobs
 	endOnce sync.Once
-	serving sync.WaitGroup // calls of Serve
+	serving sync.WaitGroup // running calls of Serve
 }
 
-// NewServer prepares a server; with a StateFile it reads and locks the journal.
-// Close must be called in the end, whether it has served or not.
+// NewServer prepares a server. With a StateFile it reads and locks the journal. The caller must
+// call Close in any case.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -91,10 +91,9 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return s, nil
 }
 
-// Serve accepts connections until ctx ends, Close is called, or a server that
-// was told to [Server.Drain] has no job left. It returns nil then, after its
-// connections are closed and their goroutines have ended. It closes l. A
-// server may serve several listeners at a time.
+// Serve accepts connections until ctx ends, Close is called, or a draining server has no jobs left.
+// It then closes its connections, waits for their goroutines, and returns nil. It closes l. Several
+// calls may run at the same time, each with a listener of its own.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if !s.open(l) {
 		return errors.Join(net.ErrClosed, l.Close())
@@ -126,7 +125,7 @@ func (s *Server) open(l net.Listener) bool {
 	return true
 }
 
-// watch keeps the server's time, and closes the listener at its end.
+// watch sends ticks to the machine. It closes the listener at the end of Serve.
 func (s *Server) watch(ctx context.Context, l net.Listener) {
 	t := time.NewTicker(core.TickInterval)
 	defer t.Stop()
@@ -143,7 +142,7 @@ func (s *Server) watch(ctx context.Context, l net.Listener) {
 	}
 }
 
-// accept serves every connection on its own goroutine.
+// accept serves each connection on a goroutine of its own.
 func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitGroup) error {
 	a := &transport.Acceptor{Listener: l, Shed: s.shedOne, Log: s.cfg.Log}
 	defer a.Close()
@@ -162,7 +161,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitG
 	}
 }
 
-// shed makes room for a connection where no descriptor is left.
+// shedOne closes a connection that has not registered, where no descriptor is free.
 func (s *Server) shedOne() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,13 +177,13 @@ func (s *Server) ended() bool {
 	}
 }
 
-// take registers a connection; nil if it is one too many.
+// take registers a connection; nil: it was rejected.
 func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 	from := endpointOf(nc)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		_ = nc.Close() // nothing was said
+		_ = nc.Close() // nothing was sent
 		return nil
 	}
 	for s.waiting >= s.maxWaiting && s.dropHandshake() {
@@ -217,14 +216,14 @@ func endpointOf(c net.Conn) core.Endpoint {
 	return core.Endpoint{Host: host(c.RemoteAddr()), Local: host(c.LocalAddr())}
 }
 
-// term is the server's newest: it may be raised by what ranks report.
+// term returns the newest term, which the reports of ranks may raise.
 func (s *Server) term() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.core.Term
 }
 
-// known counts a connection that has said what it wants.
+// registered counts a connection that has registered.
 func (s *Server) registered(c *serverConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +238,7 @@ func (s *Server) registered(c *serverConn) {
 	}
 }
 
-// forget ends a connection's registration.
+// forget removes a connection.
 func (s *Server) forget(c *serverConn) {
 	s.registered(c)
 	s.mu.Lock()
@@ -252,7 +251,7 @@ func (s *Server) forget(c *serverConn) {
 	s.budget.release(c.out...) // the writer has ended
 }
 
-// protocols are those that are spoken, for the log.
+// protocols returns the protocols of this server, for the log.
 func (s *Server) protocols() string {
 	creds := s.cfg.Credentials
 	text := fmt.Sprintf("native %d", protocol.ProtocolVersion)
@@ -268,9 +267,9 @@ func (s *Server) protocols() string {
 	return text
 }
 
-// apply hands the machine an event and does what it answers. Nothing here waits for a
-// client or for the disk: what is sent is queued for the connection's writer, and
-// records for the journal's. The log is written after the machine is free again.
+// apply passes an event to the machine and executes the actions. It waits neither for a client nor
+// for the disk: frames are queued for the connections' writers, and records for the journal's. The
+// log is written after the lock is released.
 func (s *Server) apply(ev core.Event) {
 	events := []core.Event{ev}
 	for len(events) > 0 {
@@ -327,8 +326,8 @@ func (s *Server) apply(ev core.Event) {
 	}
 }
 
-// expireWrites closes the connections of clients that do not read. The time is the
-// machine's: a pause of the server does not count.
+// expireWrites closes the connections of clients that do not read. now is the time of the machine's
+// clock, so that a pause of the server does not count.
 func (s *Server) expireWrites(now time.Duration) {
 	for _, c := range s.conns {
 		if since := c.writes.Load(); since > 0 && now-time.Duration(since) > s.cfg.WriteTimeout {
@@ -338,8 +337,7 @@ func (s *Server) expireWrites(now time.Duration) {
 	}
 }
 
-// send queues a frame. A job's EPOCH_START is one frame for thousands of ranks: it
-// is encoded once.
+// send queues a frame. A frame for thousands of ranks is encoded once.
 func (s *Server) send(a core.SendFrame) {
 	c := s.conns[a.Conn]
 	if c == nil {
@@ -353,13 +351,13 @@ func (s *Server) send(a core.SendFrame) {
 		s.encoded, s.encodedOf = &message{b: b}, a.Frame
 	}
 	c.post(s.encoded)
-	if _, own := a.Frame.(*protocol.JobsFrame); own { // large, and this client's alone
+	if _, own := a.Frame.(*protocol.JobsFrame); own { // large, and for this client only
 		s.encoded, s.encodedOf = nil, nil
 	}
 }
 
-// Drain takes no new jobs from now on; when those there are have ended,
-// Serve returns. Draining twice is no different from once.
+// Drain ends the admission of new jobs. When the running ones have ended, Serve returns. Drain is
+// idempotent.
 func (s *Server) Drain() {
 	s.mu.Lock()
 	s.draining = true
@@ -367,11 +365,11 @@ func (s *Server) Drain() {
 	s.apply(core.DrainRequested{})
 }
 
-// end makes every Serve return.
+// end makes all calls of Serve return.
 func (s *Server) end() { s.endOnce.Do(func() { close(s.done) }) }
 
-// hangUpAll closes the connections that came from a listener, those that have
-// something to read left first.
+// hangUpAll closes the connections of a listener. While the server drains, their queued messages
+// are sent first.
 func (s *Server) hangUpAll(l net.Listener) {
 	s.mu.Lock()
 	delete(s.listeners, l)
@@ -380,8 +378,8 @@ func (s *Server) hangUpAll(l net.Listener) {
 			continue
 		}
 		if s.draining && !s.closed {
-			_ = c.raw.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout)) // no tick comes any more
-			c.queue(nil)                                                   // a last FINISHED may still be under way
+			_ = c.raw.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout)) // there are no more ticks
+			c.queue(nil)                                                   // after a queued FINISHED
 		} else {
 			c.abort()
 		}
@@ -389,8 +387,8 @@ func (s *Server) hangUpAll(l net.Listener) {
 	s.mu.Unlock()
 }
 
-// Close ends Serve and all connections, and waits for them. Jobs that run are
-// left to themselves. Close is idempotent.
+// Close ends Serve and all connections, and waits for them. Running jobs continue without the
+// server if they can. Close is idempotent.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -401,7 +399,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	s.end()
 	for l := range s.listeners {
-		_ = l.Close() // its Serve reports what matters
+		_ = l.Close() // Serve reports errors
 	}
 	for _, c := range s.conns {
 		c.abort()
@@ -414,7 +412,7 @@ func (s *Server) Close() error {
 	return s.journal.close()
 }
 
-// Status is what a client would be told by [Status].
+// Status returns what STATUS answers.
 func (s *Server) Status() protocol.ServerStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -422,12 +420,12 @@ func (s *Server) Status() protocol.ServerStatus {
 	return s.core.Status()
 }
 
-// warn logs what a connection did wrong.
+// warn logs a fault of a connection.
 func (s *Server) warn(c *serverConn, text string, err error) {
 	s.complain(text, slog.String("from", c.from.Host), slog.Any("error", err))
 }
 
-// complain logs a warning about a client, unless there are too many.
+// complain logs a warning about a client, at most maxWarnings per second.
 func (s *Server) complain(text string, attrs ...slog.Attr) {
 	ok, left := s.warnings.allow(time.Now())
 	if !ok {
