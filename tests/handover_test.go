@@ -81,7 +81,7 @@ func TestSlowRankIsHandedOver(t *testing.T) {
 		t.Errorf("want two epochs, and between them a hand-over:\n%s", log)
 	}
 	for _, rank := range []int{0, 1, 3} {
-		if said := j.ranks[rank].res.stderr; !strings.Contains(said, "times as long as those of most others") {
+		if said := j.ranks[rank].res.stderr; !strings.Contains(said, "times as long as the median") {
 			t.Errorf("rank %d does not say why the epoch was over:\n%s", rank, said)
 		}
 	}

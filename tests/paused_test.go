@@ -117,7 +117,7 @@ func TestPausedMachine(t *testing.T) {
 				}
 			}
 			for rank, p := range j.ranks {
-				for _, accusation := range []string{"the server has gone", "lost rank", "no byte moved"} {
+				for _, accusation := range []string{"server lost", "lost rank", "no byte moved"} {
 					if strings.Contains(p.res.stderr, accusation) {
 						t.Errorf("rank %d: %q\n%s", rank, accusation, tail(p.res.stderr, 20))
 					}

@@ -93,17 +93,17 @@ func TestRefusedCredentials(t *testing.T) {
 		"a certificate of tomorrow":             {behindTLS, early, "early.crt: this certificate is out of date: it is valid from "},
 		"a certificate of others, disowned":     {behindTLS, disowned, "foreign.crt: the authority of --tls_ca has not signed this certificate"},
 		"a foreign certificate":                 {behindTLS, foreign, `the other end's certificate ("whoever") is not signed by`},
-		"no certificate":                        {behindTLS, nil, "speaks TLS alone"},
-		"a secret in place of a certificate":    {behindTLS, secret, "speaks TLS alone"},
+		"no certificate":                        {behindTLS, nil, "requires TLS"},
+		"a secret in place of a certificate":    {behindTLS, secret, "requires TLS"},
 		"encrypted, in place of a certificate":  {behindTLS, append(secret, "--encrypt"), "certificate"},
 		"a server whose certificate has ended":  {outOfDate, rank, `the other end's certificate ("whoever") is out of date: it is valid from `},
 		"a certificate where there is none":     {bare, rank, "does not use TLS"},
-		"a secret where there is none":          {bare, secret, "it asks for no secret"},
+		"a secret where there is none":          {bare, secret, "it requests no proof of the secret"},
 		"another secret":                        {behindSecret, another, "the secret is not the server's"},
-		"no secret":                             {behindSecret, nil, "it asks for a secret"},
+		"no secret":                             {behindSecret, nil, "it requests a proof of a secret"},
 		"a certificate in place of the secret":  {behindSecret, rank, "does not use TLS"},
 		"another secret, encrypted":             {hidden, append(another, "--encrypt"), "the secret is not the server's"},
-		"the secret, not encrypted":             {hidden, secret, "speaks TLS alone"},
+		"the secret, not encrypted":             {hidden, secret, "requires TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

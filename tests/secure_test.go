@@ -102,7 +102,7 @@ func TestGuardedListing(t *testing.T) {
 	port := startServer(t, k.secret()...)
 	at := []string{"jobs", "--span_server", "127.0.0.1", "--span_server_port", port}
 	run(t, k.dir, gvwBin, append(at, k.secret()...)...).ends(t, "jobs with the secret", 0)
-	run(t, k.dir, gvwBin, at...).ends(t, "jobs without it", 6, "it asks for a secret")
+	run(t, k.dir, gvwBin, at...).ends(t, "jobs without it", 6, "it requests a proof of a secret")
 }
 
 // TestNothingSecretShows looks for the secret of a run in everything that others can see:

@@ -81,7 +81,7 @@ var waits = map[string]wait{
 	"internal/spantree/server: serverConn.serve join":        {ends: joined, why: "abort has ended the writer's connection"},
 	"internal/spantree/server: serverConn.authenticate lock": {ends: local, why: "sealed wraps the connection and sends nothing"},
 	"internal/spantree/server: onOwnStack join":              {ends: local, why: "f computes on a stack of its own"},
-	"internal/spantree/server: gatedConn.acquire select":     {ends: deadline, by: "HandshakeTimeout", shown: "other handshakes are under way"},
+	"internal/spantree/server: gatedConn.acquire select":     {ends: deadline, by: "HandshakeTimeout", shown: "other handshakes are in progress"},
 	"internal/spantree/server: gatedConn.Read receive":       {ends: local, why: "it gives back the place that it holds"},
 	"internal/spantree/server: gatedConn.Read send":          {ends: local, why: "those that hold a place compute"},
 	"internal/spantree/server: gatedConn.finish receive":     {ends: local, why: "it gives back the place that it holds"},

@@ -54,7 +54,7 @@ func (g endpoint) status(ctx context.Context) (*protocol.ServerStatus, error) {
 	case *protocol.RefusedFrame:
 		return nil, g.refusal(f)
 	}
-	return nil, &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("a server answers STATUS by JOBS")}
+	return nil, &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("want JOBS in answer to STATUS")}
 }
 
 // Cancellation names a job to cancel.
@@ -87,7 +87,7 @@ func Cancel(ctx context.Context, network transport.Network, server string, creds
 		case *protocol.RefusedFrame:
 			return g.refusal(f)
 		}
-		err = &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("a server answers CANCEL by FINISHED")}
+		err = &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("want FINISHED in answer to CANCEL")}
 	}
 	return requestError(server, "cancel a job", err)
 }

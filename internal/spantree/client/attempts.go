@@ -119,7 +119,7 @@ func retry(ctx context.Context, cfg JoinConfig, reach func(context.Context) erro
 	err := a.run(within, func(ctx context.Context) error {
 		err := reach(ctx)
 		if _, refused := errors.AsType[*protocol.RefusedError](err); err != nil && !refused && a.made == 1 {
-			cfg.Log.Warn("cannot reach the server, trying on", "server", cfg.Server, "for", cfg.DialTimeout, "error", err)
+			cfg.Log.Warn("cannot reach the server, retrying", "server", cfg.Server, "for", cfg.DialTimeout, "error", err)
 		}
 		return err
 	})

@@ -101,7 +101,7 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 	}
 	if ok == [4]byte{} {
 		if !g.creds.VW() {
-			return nil, nil, g.refused("vw's own server answers, or one that takes it for vw's: it can prove nothing; start gvw's spanning_tree, or let it be by --allow_vw")
+			return nil, nil, g.refused("vw's own server answers, or one that takes this program for vw: it cannot authenticate; start gvw's spanning_tree, or add --allow_vw")
 		}
 		return nil, nil, errVWServer
 	}
@@ -118,7 +118,7 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 	w, is := f.(*protocol.WelcomeFrame)
 	switch {
 	case !is:
-		return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server begins with WELCOME")}
+		return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("want WELCOME in answer to the hello")}
 	case first.Version != protocol.ProtocolVersion:
 		return nil, nil, &protocol.RefusedError{
 			Server: g.server, Code: protocol.VersionDiffers,
@@ -137,9 +137,9 @@ func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *p
 	case w.Asks&^protocol.AsksSecret != 0:
 		return nil, nil, g.refused("it asks for a proof that this program does not know (%#x): %s", w.Asks, protocol.SameRelease)
 	case asks && !have:
-		return nil, nil, g.refused("it asks for a secret, and this program has none: --secret_file gives it one")
+		return nil, nil, g.refused("it requests a proof of a secret, and this program has none: add --secret_file")
 	case !asks && have:
-		return nil, nil, g.refused("it asks for no secret, and this program has one: it is not the server that is meant, or was started without --secret_file")
+		return nil, nil, g.refused("it requests no proof of the secret of this program: it is another server, or was started without --secret_file")
 	case !asks:
 		return conn, frames, nil
 	}
@@ -161,11 +161,11 @@ func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *p
 		return nil, nil, g.refusal(f)
 	case *protocol.AuthOKFrame:
 		if !x.Accepts(auth.Server, f.Proof[:]) {
-			return nil, nil, g.refused("it has let this program in, but has not the secret itself: it is not the server that is meant")
+			return nil, nil, g.refused("it has accepted this program, but its own proof is wrong: it is another server")
 		}
 		conn = protocol.Sealed(conn, x, auth.Client)
 		frames.R = conn
 		return conn, frames, nil
 	}
-	return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server answers PROOF by AUTH_OK or REFUSED")}
+	return nil, nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("want AUTH_OK or REFUSED in answer to PROOF")}
 }

@@ -60,7 +60,7 @@ func (m *Member) dispatch(f protocol.Frame) {
 			m.setMembers(f.Members)
 		case *protocol.StandByFrame:
 			if f.Holder == 0 && f.Host == "" {
-				m.cfg.Log.Info("standing by to the end: the job runs without this rank", "rank", m.cfg.Rank)
+				m.cfg.Log.Info("standby until the end: the job runs without this rank", "rank", m.cfg.Rank)
 				break
 			}
 			m.cfg.Log.Info("standing by: another attempt holds the rank", "rank", m.cfg.Rank, "on", f.Host)
@@ -93,7 +93,7 @@ func (m *Member) setMembers(r protocol.Members) {
 	m.members = r
 	m.missingSince = m.now() // from now on, a missing rank is a lost one
 	if missing := r.Excluded(m.cfg.Total); len(missing) > 0 {
-		m.cfg.Log.Warn("the job starts without ranks that have not come: what they would have read is missing, unless all share one input",
+		m.cfg.Log.Warn("job starting without ranks: their data are missing, unless all ranks share one input",
 			"rank", m.cfg.Rank, "missing", protocol.Ranks(missing), "of", m.cfg.Total)
 	}
 }
@@ -160,7 +160,7 @@ func (m *Member) startEpoch(w *Wiring) {
 	var again protocol.Frame
 	m.change(func() {
 		m.heard = m.now()
-		m.endEpoch(&protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"})
+		m.endEpoch(&protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has started"})
 		m.previous, m.previousCause = m.wiring, m.epochCause
 		m.wiring, m.ended, m.epochCause = w, make(chan struct{}), nil
 		m.replayLog = slices.DeleteFunc(m.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypePosition })

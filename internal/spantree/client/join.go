@@ -323,5 +323,5 @@ func register(conn net.Conn, frames *protocol.FrameReader, cfg *JoinConfig, join
 	case *protocol.RefusedFrame:
 		return nil, cfg.endpoint().refusal(f)
 	}
-	return nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("a server answers JOIN by JOINED or REFUSED")}
+	return nil, &protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("want JOINED or REFUSED in answer to JOIN")}
 }

@@ -63,7 +63,7 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, join
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Member{
 		cfg: cfg, checkpoint: cfg.Checkpoint, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
-		waiting: protocol.WaitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not said yet who is missing"},
+		waiting: protocol.WaitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not reported the missing ranks yet"},
 		server:  frames.Server, members: joined.Members,
 		clock: clock.Clock{Tick: cfg.Heartbeat}, leaseStart: time.Now(), askAcked: map[int]bool{},
 	}

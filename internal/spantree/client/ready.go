@@ -162,7 +162,7 @@ func (m *Member) EndOf(w *Wiring) error {
 	case m.previous == w && w != nil:
 		return m.previousCause
 	case m.wiring != w:
-		return &protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has begun"}
+		return &protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has started"}
 	}
 	return m.epochCause
 }

@@ -45,7 +45,7 @@ func (m *Member) serverLost(err error) {
 		}
 		m.serverErr = err
 		if !m.closing && !m.gotFinished && m.cause == nil {
-			m.cfg.Log.Warn("the server has gone, working on without it", "server", m.cfg.Server, "rank", m.cfg.Rank, "error", err)
+			m.cfg.Log.Warn("server lost, continuing without it", "server", m.cfg.Server, "rank", m.cfg.Rank, "error", err)
 		}
 	})
 }
@@ -62,7 +62,7 @@ func (m *Member) reconnect(ctx context.Context, ended error) *protocol.FrameRead
 	}
 	_ = m.Disconnect()
 	m.change(func() { m.conn = nil })
-	m.cfg.Log.Warn("the server has gone, working on and trying to reach it again", "server", m.cfg.Server, "rank", m.cfg.Rank,
+	m.cfg.Log.Warn("server lost, continuing and reconnecting", "server", m.cfg.Server, "rank", m.cfg.Rank,
 		"for", m.cfg.ServerTimeout, "error", ended)
 	var frames *protocol.FrameReader
 	err := m.retryWithin(ctx, m.cfg.ServerTimeout, func(ctx context.Context) error {

@@ -47,7 +47,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 		return nil, no
 	}
 	if _, ok := ipv4(ev.From.Host); !ok {
-		return nil, refuse(protocol.NoIPv4, "the vw protocol knows IPv4 addresses alone, this worker comes from %s", ev.From.Host)
+		return nil, refuse(protocol.NoIPv4, "vw's protocol supports only IPv4; this worker's address is %s", ev.From.Host)
 	}
 	// vw has no run key: exactly one job with this unique_id must be filling.
 	var fits []*job
@@ -64,7 +64,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 	total := int(ev.Total)
 	switch {
 	case len(fits) > 1:
-		return nil, refuse(protocol.Malformed, "%d jobs with unique_id %d are filling (%v, %v, …): give this one a unique_id of its own", len(fits), ev.Unique, fits[0].id, fits[1].id)
+		return nil, refuse(protocol.Malformed, "%d jobs with unique_id %d are filling (%v, %v, …): give this job another unique_id", len(fits), ev.Unique, fits[0].id, fits[1].id)
 	case len(fits) == 0 && running:
 		return nil, refuse(protocol.RankHeld, "job %d is running", ev.Unique)
 	case len(fits) == 0:
@@ -72,7 +72,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 	}
 	j := fits[0]
 	if len(j.removed) > 0 {
-		return nil, refuse(protocol.RankHeld, "job %v starts without %s, and vw's tree has a place for each", j.id, protocol.Ranks(sortedRanks(j.removed)))
+		return nil, refuse(protocol.RankHeld, "job %v starts without %s, and vw's tree needs all ranks", j.id, protocol.Ranks(sortedRanks(j.removed)))
 	}
 	if no := j.checkFree(int(ev.Rank), total); no != nil {
 		return nil, no
@@ -180,7 +180,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
 	}
 	if f.OnLoss > protocol.Shrink {
-		return nil, refuse(protocol.Malformed, "%v: what a job does about a loss is 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
+		return nil, refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
 	}
 	rank := uint64(f.Rank)
 	if f.Spare() {
@@ -249,7 +249,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 		}
 	}
 	if j.mixed() && !hasIPv4(f.AdvertiseHost, ev.From.Host) {
-		return nil, refuse(protocol.NoIPv4, "vw workers are in the job, which need an IPv4 address to reach this rank")
+		return nil, refuse(protocol.NoIPv4, "the job has vw workers, which can reach this rank only by IPv4")
 	}
 	return j, nil
 }
@@ -267,7 +267,7 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 	case f.OptionsSHA256 != j.digest:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: %s", protocol.DiffOptions(f.Options, j.options))
 	case f.Owner != j.owner:
-		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: --job_token is another file's, or given to some ranks alone")
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: --job_token names different files, or some ranks lack it")
 	case f.OnLoss != j.policy:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
 	case f.Elastic != j.startTimeout:
@@ -284,7 +284,7 @@ func (m *Machine) checkRank(rank, total uint64) *refusal {
 	case total == 0:
 		return refuse(protocol.RankInvalid, "total is 0: a job has at least one rank")
 	case total > uint64(m.MaxRanks):
-		return refuse(protocol.RankInvalid, "total %d is over this server's bound of %d ranks per job", total, m.MaxRanks)
+		return refuse(protocol.RankInvalid, "total %d exceeds this server's limit of %d ranks per job", total, m.MaxRanks)
 	case rank >= total:
 		return refuse(protocol.RankInvalid, "rank %d of a job of %d ranks: ranks are 0 to %d", rank, total, total-1)
 	}
@@ -298,7 +298,7 @@ func (m *Machine) checkFinished(f *protocol.JoinFrame) *refusal {
 	case f.RunKey == "" || done == nil:
 		return nil
 	case done.Options != f.OptionsSHA256:
-		return refuse(protocol.OptionsDiffer, "run %s has finished %v ago with other options: give this run another key", f.RunKey, m.wall.Sub(done.At).Round(time.Second))
+		return refuse(protocol.OptionsDiffer, "run %s has finished %v ago with other options: use another run key", f.RunKey, m.wall.Sub(done.At).Round(time.Second))
 	}
 	no := refuse(protocol.JobFinished, "run %s has finished %v ago with model %x…", f.RunKey, m.wall.Sub(done.At).Round(time.Second), done.Model[:6])
 	no.model = done.Model
@@ -329,7 +329,7 @@ func (j *job) checkFree(rank, total int) *refusal {
 		return refuse(protocol.RankHeld, "rank %d of job %v is held by another attempt, on %s", rank, j.id, a.host)
 	}
 	if j.phase != filling {
-		return refuse(protocol.RankHeld, "job %v is running: rank %d cannot join it any more", j.id, rank)
+		return refuse(protocol.RankHeld, "job %v is running: rank %d can no longer join it", j.id, rank)
 	}
 	return nil
 }
@@ -344,9 +344,9 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 	}
 	switch {
 	case m.draining:
-		return nil, refuse(protocol.ServerDraining, "the server is going down and takes no new jobs")
+		return nil, refuse(protocol.ServerDraining, "the server is shutting down and accepts no new jobs")
 	case len(m.jobs) >= m.MaxJobs:
-		return nil, refuse(protocol.ServerFull, "the server has %d jobs, its bound", len(m.jobs))
+		return nil, refuse(protocol.ServerFull, "the server has %d jobs, its limit", len(m.jobs))
 	case id.RunKey != "" && m.broken != "":
 		return nil, refuse(protocol.ServerFault, "the server could not record the end of job %v, since its journal has failed: %s; restart the server", id, m.broken)
 	}

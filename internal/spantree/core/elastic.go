@@ -26,7 +26,7 @@ func checkElastic(f *protocol.JoinFrame) *refusal {
 	}
 	switch {
 	case f.Elastic == 0 || !f.Members.Decided && f.Members.ExcludedBits != "":
-		return refuse(protocol.Malformed, "a roster that nobody has decided")
+		return refuse(protocol.Malformed, "members without a decision")
 	case len(f.Members.Included(int(f.Total))) == 0:
 		return refuse(protocol.Malformed, "a job without ranks")
 	}
@@ -98,7 +98,7 @@ func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
 	case !f.Members.Decided || f.Members == j.membership || !j.membership.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
 		return nil // an excluded attempt is not trusted with this
 	case j.membership.Decided:
-		return refuse(protocol.AttemptFenced, "job %v runs without %s, and this attempt of rank %d has heard that it is without %s",
+		return refuse(protocol.AttemptFenced, "job %v runs without %s, but this attempt of rank %d knows it as without %s",
 			j.id, protocol.RanksOrNone(j.membership.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
 	}
 	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 {

@@ -70,18 +70,18 @@ func (j *job) abandoned() protocol.Cause {
 	if why == (protocol.Cause{}) {
 		why.Rank = -1
 	}
-	why.Why = strings.TrimPrefix(why.Why+"; every rank was lost, and another job took the place", "; ")
+	why.Why = strings.TrimPrefix(why.Why+"; all ranks were lost, and another job has replaced it", "; ")
 	return why
 }
 
 // lastDeparture returns the cause by which a filling job without ranks has ended: the departure of
 // its last rank.
 func (j *job) lastDeparture() protocol.Cause {
-	why := protocol.Cause{Rank: -1, Why: "every rank left before the start"}
+	why := protocol.Cause{Rank: -1, Why: "all ranks left before the start"}
 	var last time.Time
 	for _, r := range sortedRanks(j.departed) {
 		if f := j.departed[r]; f.at.After(last) {
-			why, last = protocol.Cause{Rank: r, Host: f.host, Why: "every rank left before the start, this one last: " + f.why}, f.at
+			why, last = protocol.Cause{Rank: r, Host: f.host, Why: "all ranks left before the start, this one last: " + f.why}, f.at
 		}
 	}
 	return why

@@ -168,7 +168,7 @@ func (m *Machine) onPersisted(ev Persisted) {
 func (m *Machine) watchJournal(j *job) {
 	if j.phase == ending && j.finish.receipt != 0 && m.Now.Sub(j.finish.sentAt) > m.JournalTimeout {
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf(
-			"every file is delivered, but the server's journal has not taken the end of the job within %v: see the server's log for its disk", m.JournalTimeout)})
+			"every file is delivered, but the journal has not recorded the end of the job within %v: check the disk of the server's journal", m.JournalTimeout)})
 	}
 }
 

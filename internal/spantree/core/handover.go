@@ -111,7 +111,7 @@ func (m *Machine) startHandover(j *job) {
 	pace, _ := j.medians()
 	m.endEpoch(j, protocol.Cause{
 		Kind: protocol.CauseHandover, Rank: from.rank, Host: from.host,
-		Why: fmt.Sprintf("its steps take %.1f times as long as those of most others, and %s has read its shard in %v instead of %v",
+		Why: fmt.Sprintf("its steps take %.1f times as long as the median, and %s has read its shard in %v instead of %v",
 			from.pace/pace, to.host, to.shard.Took.Round(time.Millisecond), from.reads().Round(time.Millisecond)),
 	})
 	m.advance(j)

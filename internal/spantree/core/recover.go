@@ -132,7 +132,7 @@ func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 	} else {
 		// This rank was sent EPOCH_END by the server before its restart.
 		a.endSent, a.endSentAt = true, m.Now
-		m.endEpoch(j, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch was over before this server started"})
+		m.endEpoch(j, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch had ended before this server started"})
 	}
 	m.pull(a)
 	m.advance(j)
@@ -173,7 +173,7 @@ func (m *Machine) startNextEpoch(j *job) {
 	}
 	if rank, n := j.losses.effort.spent(completed, j.lastEnd.cause.Rank, j.contributions(from)); n >= maxFruitless {
 		c := j.lastEnd.cause
-		c.Why = fmt.Sprintf("%s; %d epochs since step %d have ended by rank %d without a rank that got further; %s", c.Why, n, from.step, rank, j.chargeTable())
+		c.Why = fmt.Sprintf("%s; %d epochs since step %d were ended by rank %d without progress on any rank; %s", c.Why, n, from.step, rank, j.chargeTable())
 		m.fail(j, c)
 		return
 	}

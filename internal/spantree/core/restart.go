@@ -86,13 +86,13 @@ func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame
 	j, p := m.jobs[id], m.pastJobs.by[id]
 	switch {
 	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.Term)+maxAhead:
-		return refuse(protocol.Malformed, "term %d is no term of a server", f.Epoch.Term), nil
+		return refuse(protocol.Malformed, "term %d is not the term of a server", f.Epoch.Term), nil
 	case f.Epoch.Incarnation != m.Incarnation:
 		return nil, nil
 	case p != nil && f.Epoch.Compare(p.epoch) <= 0:
 		return nil, p.last
 	case j == nil || j.epoch.Incarnation == m.Incarnation && f.Epoch.Compare(j.epoch) > 0:
-		return refuse(protocol.AttemptFenced, "epoch %v of job %v is over, and the job with it", f.Epoch, id), nil
+		return refuse(protocol.AttemptFenced, "epoch %v of job %v has ended, and so has the job", f.Epoch, id), nil
 	}
 	return nil, nil
 }
@@ -154,7 +154,7 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j := a.job
 	m.raiseTerm(f.Epoch)
 	if why, ok := j.evictions.attempts[a.number]; ok {
-		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", a.rank, why)
+		return refuse(protocol.AttemptFenced, "this attempt of rank %d was evicted: %s", a.rank, why)
 	}
 	if j.mixed() {
 		return refuse(protocol.RankHeld, "vw workers are in job %v", j.id)
@@ -165,7 +165,7 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 		m.adoptEpoch(j, f.Epoch)
 		j.wiring.token = f.Token
 	case newer:
-		return refuse(protocol.AttemptFenced, "epoch %v of job %v is not one that this server has begun, or heard of in time", f.Epoch, j.id)
+		return refuse(protocol.AttemptFenced, "epoch %v of job %v is unknown to this server, or was reported too late", f.Epoch, j.id)
 	}
 	holder := j.holders[a.rank]
 	current := f.Epoch == j.epoch
@@ -179,8 +179,8 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	case holder != nil: // it was never wired
 		j.clearHolder(holder)
 		if m.standBy(holder); !j.recovers() {
-			m.send(holder, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: fmt.Sprintf("rank %d of job %v has been running since before this server", a.rank, j.id)})
-			m.lose(holder, "another attempt has been running")
+			m.send(holder, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: fmt.Sprintf("rank %d of job %v has a holder from before the server's restart", a.rank, j.id)})
+			m.lose(holder, "another attempt was the holder before the restart")
 		}
 	}
 	a.wired, a.ready, a.rejoined, a.unknownHistory = f.Epoch, true, true, true
@@ -222,7 +222,7 @@ func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	j.changes++
 	for _, a := range j.members() {
 		if (a.wired != protocol.Epoch{}) && !a.endSent && !a.complete && a.pullsFrom == nil {
-			m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has begun"}})
+			m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "another epoch has started"}})
 		}
 	}
 }
@@ -258,7 +258,7 @@ func (m *Machine) endGracePeriod(j *job) {
 		m.afterLoss(j, nil)
 		return
 	}
-	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was started again"}
+	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was restarted"}
 	for _, r := range lost {
 		v := protocol.Cause{Kind: protocol.CauseLost, Rank: r, Why: fmt.Sprintf("it has not reconnected within %v of the server's restart", m.LostAfter)}
 		if r == lost[0] {

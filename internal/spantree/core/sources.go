@@ -75,9 +75,9 @@ func (m *Machine) evictStranded(a *attempt) {
 	for _, s := range a.cutOff[:min(len(a.cutOff), maxNamed)] {
 		names = append(names, fmt.Sprintf("rank %d (%s)", s.rank, s.host))
 	}
-	why := fmt.Sprintf("nothing of what it lacks arrives, from any rank that has it (%s): is the network between them broken?", strings.Join(names, ", "))
+	why := fmt.Sprintf("it gets no missing data from any source (%s): check the network between them", strings.Join(names, ", "))
 	if j.evictions.stranded[a.rank] == a.from.Host {
-		c := lossOf(a, why+" An earlier attempt of the rank on this host ended the same way")
+		c := lossOf(a, why+"; an earlier attempt of the rank on this host had the same fault")
 		m.fail(j, c)
 		return
 	}

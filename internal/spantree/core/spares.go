@@ -25,7 +25,7 @@ func checkSpare(f *protocol.JoinFrame) *refusal {
 	case f.OnLoss != protocol.Wait:
 		return refuse(protocol.Malformed, "a spare of a job with on_loss=%v: only a job that waits for replacements (wait) can use one", f.OnLoss)
 	case f.Epoch != protocol.Epoch{}:
-		return refuse(protocol.Malformed, "a spare that is in epoch %v: it would have a rank", f.Epoch)
+		return refuse(protocol.Malformed, "a spare in epoch %v: spares have no rank", f.Epoch)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func checkSpare(f *protocol.JoinFrame) *refusal {
 // checkRoom refuses a spare above the limit.
 func (j *job) checkRoom() *refusal {
 	if n := len(j.spares); n >= maxSpares {
-		return refuse(protocol.RankHeld, "job %v has %d spares, the bound", j.id, n)
+		return refuse(protocol.RankHeld, "job %v has %d spares, the limit", j.id, n)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (j *job) free(rank int) bool {
 // checkStandby refuses an attempt that can be neither holder nor standby.
 func (j *job) checkStandby(rank int, number uint64) *refusal {
 	if why, ok := j.evictions.attempts[number]; ok {
-		return refuse(protocol.AttemptFenced, "this attempt of rank %d is out: %s", rank, why)
+		return refuse(protocol.AttemptFenced, "this attempt of rank %d was evicted: %s", rank, why)
 	}
 	if j.free(rank) {
 		return nil
@@ -87,7 +87,7 @@ func (j *job) checkStandby(rank int, number uint64) *refusal {
 		return refuse(protocol.RankHeld, "rank %d of job %v is held by a vw worker, on %s", rank, j.id, a.host)
 	}
 	if n := len(j.standbys[rank]); n >= maxStandbys {
-		return refuse(protocol.RankHeld, "%d attempts of rank %d of job %v stand by, the bound", n, rank, j.id)
+		return refuse(protocol.RankHeld, "%d attempts of rank %d of job %v are standbys, the limit", n, rank, j.id)
 	}
 	return nil
 }
@@ -234,5 +234,5 @@ func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
 	if want == (protocol.Shard{}) || want == s {
 		return nil
 	}
-	return refuse(protocol.ShardDiffers, "rank %d has read %v here, the attempt that it would replace had read %v: give it the same input", a.rank, s, want)
+	return refuse(protocol.ShardDiffers, "rank %d has read %v here, the attempt to replace has read %v: use the same input", a.rank, s, want)
 }

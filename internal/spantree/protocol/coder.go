@@ -38,7 +38,7 @@ type field struct {
 	kind string // as in the tables of docs/protocol.md: "u32", "text ≤ 255", …
 }
 
-var errShort = errors.New("it ends within a field")
+var errShort = errors.New("it ends inside a field")
 
 func (c *coder) fail(name string, err error) {
 	if c.err == nil {

@@ -77,7 +77,7 @@ type ExcludedError struct {
 }
 
 func (e *ExcludedError) Error() string {
-	return fmt.Sprintf("job %v runs without rank %d, which came after its start: this attempt is not needed", e.Job, e.Rank)
+	return fmt.Sprintf("job %v runs without rank %d, which joined after its start: this attempt is not needed", e.Job, e.Rank)
 }
 
 // StartError reports that ranks were missing for longer than StartTimeout.

@@ -19,7 +19,7 @@ func DiffOptions(mine, theirs string) string {
 	for _, name := range names {
 		switch v, ok := job[name]; {
 		case !ok:
-			diffs = append(diffs, own[name]+" is given here alone")
+			diffs = append(diffs, own[name]+" is given only here")
 		case v != own[name]:
 			diffs = append(diffs, fmt.Sprintf("%s here, %s there", own[name], v))
 		}
@@ -30,7 +30,7 @@ func DiffOptions(mine, theirs string) string {
 		}
 	}
 	if len(diffs) == 0 {
-		return "the same words in another order or spacing"
+		return "the same options in another order or spacing"
 	}
 	if more := len(diffs) - maxDiffs; more > 0 {
 		diffs = append(diffs[:maxDiffs], fmt.Sprintf("and %d more", more))

@@ -21,9 +21,9 @@ func (s *Server) admits(host string) bool {
 func (s *Server) rejection(from core.Endpoint) string {
 	switch {
 	case !s.admits(from.Host):
-		return "its address is not in a network of --allow"
+		return "its address is in no network of --allow"
 	case s.pending[from.Host] >= s.cfg.MaxPending:
-		return "too many from this address have not said what they want"
+		return "too many connections from this address have not registered"
 	}
 	if !s.reserve(connBytes, 0) {
 		return protocol.ErrMemory.Error()

@@ -38,7 +38,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	}
 	// vw workers cannot use TLS. With AllowVW they are accepted without it.
 	if isHello(hello) {
-		return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks TLS alone: give --tls_cert, --tls_key and --tls_ca, or --encrypt, as it was given"))
+		return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server requires TLS: use --tls_cert, --tls_key and --tls_ca, or --encrypt, as the server does"))
 	}
 	return hello, nil
 }
@@ -64,7 +64,7 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 	_ = c.raw.SetWriteDeadline(time.Now().Add(c.s.cfg.HandshakeTimeout)) // the read deadline remains
 	g := &gatedConn{Conn: c.raw, gate: c.s.handshakes, ctx: ctx, prefix: begun}
 	if err := g.acquire(); err != nil {
-		return c.refuseTLS(fmt.Errorf("%d other handshakes are under way: %w", cap(c.s.handshakes), err))
+		return c.refuseTLS(fmt.Errorf("%d other handshakes are in progress: %w", cap(c.s.handshakes), err))
 	}
 	c.s.mu.Lock()
 	room := c.s.reserve(tlsBytes, 0)
@@ -164,11 +164,11 @@ func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) 
 		return c.refuseVersion(join, frames.Version)
 	}
 	if !ok {
-		return c.refuseAs(protocol.Unauthorised, fmt.Errorf("this server asks for a secret, and %v came without a proof of it", protocol.TypeOf(f)))
+		return c.refuseAs(protocol.Unauthorised, fmt.Errorf("this server requests a proof of its secret, and %v came without a proof of it", protocol.TypeOf(f)))
 	}
 	x := protocol.Exchange(key, welcome, p.Nonce, c.stream())
 	if !x.Accepts(auth.Client, p.Proof[:]) {
-		return c.refuseAs(protocol.Unauthorised, errors.New("the secret is not the server's: another file, or the proof was changed on its way or is of another conversation"))
+		return c.refuseAs(protocol.Unauthorised, errors.New("the secret is not the server's: it is another file, or the proof was changed on its way"))
 	}
 	b, err := protocol.AppendFrame(nil, &protocol.AuthOKFrame{Proof: x.Proof(auth.Server)})
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) 
 
 // refuseVW refuses a vw worker where vw's protocol is not allowed.
 func (c *serverConn) refuseVW() error {
-	why := errors.New("vw's protocol can prove nothing, and this server has a secret or a certificate: --allow_vw lets it in")
+	why := errors.New("vw workers cannot authenticate, and this server has a secret or a certificate: --allow_vw admits them")
 	c.s.warn(c, "vw worker refused", why)
 	c.queue([]byte{0, 0, 0, 0})
 	c.queue(nil)

@@ -124,7 +124,7 @@ func readJournal(path string, data []byte) ([]protocol.Record, error) {
 	}
 	n := min(len(data), len(journalMagic))
 	if string(data[:n]) != journalMagic[:n] {
-		return damage(0, errors.New("it does not begin as one"))
+		return damage(0, errors.New("it has another beginning"))
 	}
 	var records []protocol.Record
 	for at := n; at < len(data); {

@@ -141,7 +141,7 @@ func TestDamagedJournal(t *testing.T) {
 	if err := os.WriteFile(path, []byte("my thesis"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewServer(ServerConfig{StateFile: path}); err == nil || !strings.Contains(err.Error(), "it does not begin as one") {
+	if _, err := NewServer(ServerConfig{StateFile: path}); err == nil || !strings.Contains(err.Error(), "it has another beginning") {
 		t.Errorf("a file that is no journal: %v", err)
 	}
 }

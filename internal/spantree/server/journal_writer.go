@@ -88,7 +88,7 @@ func (w *journalWriter) run() {
 		w.writing = 0
 		w.mu.Unlock()
 		if slow {
-			w.log.Info("the journal is written again", "file", w.j.path)
+			w.log.Info("journal written again", "file", w.j.path)
 		}
 		if closing {
 			w.err = w.j.close()
@@ -141,7 +141,7 @@ func (w *journalWriter) watch(now time.Duration) {
 	since, writing, queued := w.since, w.writing, len(w.queue)
 	w.mu.Unlock()
 	if due {
-		w.log.Warn("waiting for the disk of the journal; jobs that end wait for it, all others go on", "file", w.j.path,
+		w.log.Warn("waiting for the disk of the journal; only jobs that end are delayed", "file", w.j.path,
 			"for", (now - since).Round(time.Second), "writing", writing, "queued", queued)
 	}
 }
@@ -160,7 +160,7 @@ func (w *journalWriter) close() error {
 	case <-limit.C:
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return fmt.Errorf("spantree: the disk has not taken %d records of the journal %s within %v: the end of the newest runs may be lost",
+		return fmt.Errorf("spantree: the disk has not stored %d records of the journal %s within %v: the end of the newest runs may be lost",
 			w.writing+len(w.queue), w.j.path, closeTimeout)
 	}
 }

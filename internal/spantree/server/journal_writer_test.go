@@ -176,7 +176,7 @@ func TestSimFrozenJournal(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		r.logged("the journal is written again")
+		r.logged("journal written again")
 		closeAll(t, ending)
 		closeAll(t, other)
 	})
@@ -193,7 +193,7 @@ func TestSimJournalTimeout(t *testing.T) {
 		all, byes := delivered(t, n, job)
 		for range all {
 			no := as[*protocol.RefusedError](t, <-byes)
-			if no.Code != protocol.ServerFault || !strings.Contains(no.Reason, "the server's journal has not taken the end of the job within 2m0s") {
+			if no.Code != protocol.ServerFault || !strings.Contains(no.Reason, "the journal has not recorded the end of the job within 2m0s") {
 				t.Error(no)
 			}
 		}
@@ -319,7 +319,7 @@ func TestSimCloseWithAFrozenJournal(t *testing.T) {
 		defer thaw()
 		s.journal.add(core.Persist{Record: sampleRun("run"), Receipt: 1})
 		began := time.Now()
-		if err := s.Close(); err == nil || !strings.Contains(err.Error(), "has not taken 1 records of the journal") {
+		if err := s.Close(); err == nil || !strings.Contains(err.Error(), "has not stored 1 records of the journal") {
 			t.Errorf("Close: %v", err)
 		}
 		if took := time.Since(began); took > closeTimeout {

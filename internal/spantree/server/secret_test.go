@@ -81,8 +81,8 @@ func TestStrangersAreRefused(t *testing.T) {
 		words string
 	}{
 		"another secret":   {guarded, secretCreds(t, otherSecret), "the secret is not the server's"},
-		"no secret":        {guarded, nil, "it asks for a secret, and this program has none"},
-		"an unguarded one": {open, creds, "it asks for no secret, and this program has one"},
+		"no secret":        {guarded, nil, "it requests a proof of a secret, and this program has none"},
+		"an unguarded one": {open, creds, "it requests no proof of the secret of this program"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := c.r.config(protocol.Job{UniqueID: 1}, 0, 2)
@@ -119,7 +119,7 @@ func TestVWIsRefusedWhereThereIsASecret(t *testing.T) {
 	p := r.vw(1, 2, 0)
 	p.reads("00000000")
 	p.ends()
-	r.logged("--allow_vw lets it in")
+	r.logged("--allow_vw admits them")
 
 	creds.AllowVW = true
 	r = serveTCP(t, ServerConfig{Credentials: creds})
@@ -133,7 +133,7 @@ func TestNoFallBackToVW(t *testing.T) {
 	fake := servePlain(t, []byte{0, 0, 0, 0})
 	cfg := client.JoinConfig{Server: fake, Total: 2, Credentials: secretCreds(t, goodSecret), DialTimeout: patience}
 	_, err := client.Join(t.Context(), cfg)
-	refusedWith(t, err, "it can prove nothing")
+	refusedWith(t, err, "it cannot authenticate")
 	cfg.Credentials.AllowVW = true
 	m, err := client.Join(t.Context(), cfg)
 	if err != nil || !m.Streams() {
@@ -155,7 +155,7 @@ func TestTheServerMustProveItself(t *testing.T) {
 	}
 	fake := servePlain(t, append(welcome, proved...))
 	_, err = client.Join(t.Context(), client.JoinConfig{Server: fake, Total: 2, Credentials: secretCreds(t, goodSecret), DialTimeout: patience})
-	refusedWith(t, err, "has not the secret itself")
+	refusedWith(t, err, "its own proof is wrong")
 }
 
 // What was recorded of a conversation is of no use in another one, whole or in part.

@@ -156,7 +156,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, clients *sync.WaitG
 		case ctx.Err() != nil || s.ended():
 			return nil
 		default:
-			return fmt.Errorf("spantree: cannot accept connections any more: %w", err)
+			return fmt.Errorf("spantree: can no longer accept connections: %w", err)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestBoundsOfJobsAndRanks(t *testing.T) {
 	r.vw(1, 5, 0).reads("00000000")
 	r.vw(1, 4, 1).reads("01000000") // the job is there already
 	_, err := client.Join(t.Context(), r.config(protocol.Job{UniqueID: 3}, 0, 4))
-	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.ServerFull || !strings.Contains(no.Reason, "the server has 2 jobs, its bound") {
+	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.ServerFull || !strings.Contains(no.Reason, "the server has 2 jobs, its limit") {
 		t.Errorf("refused: %v", no)
 	}
 }
@@ -73,7 +73,7 @@ func TestBoundOfSilentConnectionsFromOneAddress(t *testing.T) {
 	silent := []*peer{r.dial(), r.dial(), r.dial()}
 	r.waitPending(3)
 	r.dial().ends()
-	r.logged("too many from this address")
+	r.logged("too many connections from this address")
 	silent[0].close()
 	r.waitPending(2)
 	r.vw(1, 2, 1).reads("01000000 0100")

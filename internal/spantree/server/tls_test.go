@@ -60,7 +60,7 @@ func TestTheSecretVouchesForTLS(t *testing.T) {
 		words string
 	}{
 		"another secret":                       {r, encrypted(t, secretCreds(t, otherSecret).Secret), "the secret is not the server's"},
-		"no TLS":                               {r, secretCreds(t, goodSecret), "speaks TLS alone"},
+		"no TLS":                               {r, secretCreds(t, goodSecret), "requires TLS"},
 		"certificates, and a server with none": {r, &auth.Credentials{TLS: rank.TLS, Secret: secret}, "this program refuses the server"},
 		"no certificate, where one is wanted":  {certified, good, "certificate"},
 	} {
@@ -122,14 +122,14 @@ func TestTLSStrangersAreRefused(t *testing.T) {
 		creds *auth.Credentials
 		words string
 	}{
-		"a foreign certificate":      {guarded, foreign, "foreign"},
-		"no TLS":                     {guarded, nil, "speaks TLS alone"},
-		"a secret in place of TLS":   {guarded, secretCreds(t, goodSecret), "speaks TLS alone"},
+		"a foreign certificate":      {guarded, foreign, "is not signed by the authority"},
+		"no TLS":                     {guarded, nil, "requires TLS"},
+		"a secret in place of TLS":   {guarded, secretCreds(t, goodSecret), "requires TLS"},
 		"TLS where there is none":    {open, rank, "does not use TLS"},
-		"TLS without the secret":     {both, rank, "it asks for a secret"},
+		"TLS without the secret":     {both, rank, "it requests a proof of a secret"},
 		"TLS with another secret":    {both, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, otherSecret).Secret}, "the secret is not the server's"},
-		"the secret without TLS":     {both, secretCreds(t, goodSecret), "speaks TLS alone"},
-		"a secret that nobody wants": {guarded, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, goodSecret).Secret}, "it asks for no secret"},
+		"the secret without TLS":     {both, secretCreds(t, goodSecret), "requires TLS"},
+		"a secret that nobody wants": {guarded, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, goodSecret).Secret}, "it requests no proof of the secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.Status(t.Context(), nil, c.r.addr, c.creds)
