@@ -8,23 +8,24 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
-// Program is how a range of a vector is summed in shared memory: folds, one after the
-// other. The last one makes the result.
+// Program is how a range of a vector is summed in shared memory: sums of several operands, one after
+// the other. The last one makes the result.
 type Program struct {
 	lo, hi int
-	folds  []sumN
+	sums   []sumN
 	temps  int // how many sums must be kept on the way
 }
 
-// sumN is ((of[0] + of[1]) + of[2]) + …; the operands are ranks, or ^t for the
+// sumN is one sum: ((of[0] + of[1]) + of[2]) + …; the operands are ranks, or ^t for the
 // sum in the t-th place.
 type sumN struct {
 	into int // the place; -1: it is the result
 	of   []int32
 }
 
-// Compile makes folds of sums, as long as they can be. What commutes may change places, for then
-// the bits stay: a + b is b + a.
+// Compile makes programs with sums of as many operands as possible: each operand is then read once, and
+// few temporary sums are written. With commutes the operands of one addition may change
+// places. That changes no bit, since a + b is b + a; the grouping always stays.
 func Compile(sums []schedule.Sum, commutes bool) []Program {
 	var codes []Program
 	for _, x := range sums {
@@ -45,14 +46,14 @@ func Compile(sums []schedule.Sum, commutes bool) []Program {
 	return codes
 }
 
-// coder makes the code of one sum.
+// coder makes the program of one sum.
 type coder struct {
 	commutes bool
 	prog     Program
 	used     uint64 // places that hold what is still wanted
 }
 
-// join makes one fold of two, one of which may have to end for that.
+// join makes one sum of two. If both have several operands, b is summed to a temporary place first.
 func (c *coder) join(a, b []int32) []int32 {
 	switch {
 	case len(b) == 1:
@@ -67,9 +68,9 @@ func (c *coder) join(a, b []int32) []int32 {
 	return append(a, ^int32(t))
 }
 
-// fold ends a fold. Its operands are wanted no more.
+// fold ends a sum. The temporary places of its operands are free again.
 func (c *coder) fold(into int, of []int32) {
-	c.prog.folds = append(c.prog.folds, sumN{into, of})
+	c.prog.sums = append(c.prog.sums, sumN{into, of})
 	for _, x := range of {
 		if x < 0 {
 			c.used &^= 1 << ^x

@@ -15,7 +15,7 @@ import (
 func (c Program) written() string {
 	temps := make([]string, c.temps)
 	text := ""
-	for _, f := range c.folds {
+	for _, f := range c.sums {
 		text = ""
 		for i, x := range f.of {
 			operand := fmt.Sprint(x)
@@ -35,9 +35,9 @@ func (c Program) written() string {
 	return text
 }
 
-// TestCodesKeepTheOrder: without leave to change places, a code is the sum itself, for every
+// TestProgramsKeepTheOrder: without leave to change places, a program is the sum itself, for every
 // schedule and number of ranks.
-func TestCodesKeepTheOrder(t *testing.T) {
+func TestProgramsKeepTheOrder(t *testing.T) {
 	for _, name := range schedule.Names {
 		for size := 2; size <= 33; size++ {
 			s := schedule.Spec{Schedule: name, Size: size, Bytes: 4096, Elem: 4}
@@ -51,9 +51,9 @@ func TestCodesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestCodesAreShort: a chain is one fold, whichever end its operands stand at; the sum of two
+// TestProgramsAreShort: a chain is one sum, whichever end its operands stand at; the sum of two
 // chains is two.
-func TestCodesAreShort(t *testing.T) {
+func TestProgramsAreShort(t *testing.T) {
 	const j = schedule.Join
 	for _, c := range []struct {
 		expr []int32
@@ -65,7 +65,7 @@ func TestCodesAreShort(t *testing.T) {
 		{[]int32{5}, []sumN{{-1, []int32{5}}}},
 	} {
 		got := Compile([]schedule.Sum{{Lo: 0, Hi: 4, Expr: c.expr}}, true)
-		if d := cmp.Diff(c.want, got[0].folds, cmp.AllowUnexported(sumN{})); d != "" {
+		if d := cmp.Diff(c.want, got[0].sums, cmp.AllowUnexported(sumN{})); d != "" {
 			t.Errorf("%v:\n%s", schedule.Sum{Expr: c.expr}, d)
 		}
 	}

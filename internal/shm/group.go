@@ -73,7 +73,8 @@ const (
 	HeaderDst  = 16
 )
 
-// step is how far a rank has come with a piece.
+// step is how far a rank has come with a piece. Each rank publishes the number of its last piece for each
+// step, and the others read it. The numbers only grow.
 type step int
 
 const (
@@ -207,7 +208,7 @@ func (s *Group) Close(keep bool) (left *Segment, err error) {
 	return s.seg, s.seg.Detach()
 }
 
-// post says to the others that this rank has come further.
+// post publishes that this rank has come as far as n with a step, and wakes the ranks that sleep.
 func (s *Group) post(k step, n uint64) {
 	s.places[s.self].steps[k].Store(n)
 	for r := range s.places {
@@ -219,7 +220,8 @@ func (s *Group) post(k step, n uint64) {
 	}
 }
 
-// reached says that all ranks have come as far as n with a step.
+// reached reports whether all ranks have come as far as n with a step. It remembers the least number
+// that it has seen, so most calls touch no shared memory.
 func (s *Group) reached(k step, n uint64) bool {
 	if s.known[k] >= n {
 		return true
@@ -236,8 +238,8 @@ func (s *Group) reached(k step, n uint64) bool {
 	return true
 }
 
-// goal is what a rank waits for: that all have come so far with one of the steps, where
-// that is not 0.
+// goal is what a rank waits for: that all ranks have come so far with any one of the steps. 0 is not
+// waited for.
 type goal [stepKinds]uint64
 
 func (s *Group) any(w *goal) bool {
@@ -300,7 +302,7 @@ func (s *Group) park(w *goal) {
 	me.asleep.Store(0)
 }
 
-// over says that there is nothing to wait for.
+// over reports whether the job has failed or ctx has ended.
 func (s *Group) over(ctx context.Context) bool {
 	select {
 	case <-s.failed:

@@ -36,8 +36,9 @@ func (s *Group) Reduce(ctx context.Context, header []byte, t Task) bool {
 	return ok
 }
 
-// announce tells the others which collective this rank is in, and where its vectors are,
-// before it arrives.
+// announce writes which collective this rank is in, and where its vectors are, before the rank
+// arrives: others read the entry only after that. There are two entries, used in turn,
+// because a rank may still read the last one while the next collective begins.
 func (s *Group) announce(wire []byte, t *Task) {
 	s.calls++
 	room := s.places[s.self].headers[s.calls&1]
@@ -52,8 +53,9 @@ func (s *Group) announce(wire []byte, t *Task) {
 	}
 }
 
-// meet compares the collectives of all ranks, which have arrived, and learns where their
-// vectors of n bytes are. False: they differ.
+// meet compares the collectives of all ranks, which have arrived, and finds where their vectors of n
+// bytes are. It returns false if the calls differ, or if a place lies outside the arena: what
+// other processes write is not trusted.
 func (s *Group) meet(n int) bool {
 	for r := range s.places {
 		room := s.places[r].headers[s.calls&1]
@@ -75,7 +77,7 @@ func (s *Group) meet(n int) bool {
 	return true
 }
 
-// InArena is 1 more than the place of a vector in the arena; 0: it is not there.
+// InArena returns 1 more than the offset of a vector in the arena; 0: the vector is not in the arena.
 func (s *Group) InArena(v []byte) uint64 {
 	if len(v) == 0 || len(s.Arena) == 0 {
 		return 0
@@ -107,7 +109,7 @@ func (s *Group) HomeOf(room []byte, n int) (h home, ok bool) {
 	return h, true
 }
 
-// forget drops the callers' memory, which is theirs again.
+// forget drops the references to the caller's memory after a collective.
 func (s *Group) forget() {
 	s.task = Task{}
 	s.summer.forget()

@@ -19,10 +19,11 @@ type Task struct {
 	Among    *schedule.Program // then, on the leader: the program with the leaders of the other hosts
 }
 
-// summer sums what lies in the memory of several ranks.
+// summer sums vectors that lie in the memory of several ranks, block by block, so that operands and
+// temporary sums stay in the innermost cache.
 type summer struct {
 	temps [][]byte         // of Block
-	ops   []unsafe.Pointer // the operands of a fold
+	ops   []unsafe.Pointer // the operands of a sum
 	dsts  []unsafe.Pointer // where its result goes
 	acc   []byte           // of Block
 }
@@ -34,7 +35,7 @@ func (s *summer) over(t *Task, lo, hi, base int, from, to []unsafe.Pointer) {
 		c := &t.Programs[i]
 		end := min(c.hi, hi)
 		block := Block
-		if len(c.folds) == 1 && t.Op == kernels.Sum {
+		if len(c.sums) == 1 && t.Op == kernels.Sum {
 			block = max(end-lo, 1) // nothing is kept on the way
 		}
 		for at := max(c.lo, lo); at < end; at += block {
@@ -48,8 +49,8 @@ func (s *summer) block(t *Task, c *Program, at, n int, from, to []unsafe.Pointer
 	for len(s.temps) < c.temps {
 		s.temps = append(s.temps, make([]byte, Block))
 	}
-	for i := range c.folds {
-		f := &c.folds[i]
+	for i := range c.sums {
+		f := &c.sums[i]
 		s.ops, s.dsts = s.ops[:0], s.dsts[:0]
 		for _, x := range f.of {
 			if x < 0 {
@@ -73,7 +74,7 @@ func (s *summer) block(t *Task, c *Program, at, n int, from, to []unsafe.Pointer
 	}
 }
 
-// reduce is fold for other operations.
+// reduce is the sum of n bytes for operations that have no kernel for several operands.
 func (s *summer) reduce(t *Task, n int) {
 	if s.acc == nil {
 		s.acc = make([]byte, Block)

@@ -12,7 +12,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Verb is what a collective does. Its numbers are part of the protocol.
+// Verb is the kind of a collective. Its numbers are part of the protocol: they are compared between
+// ranks, so that ranks that call different collectives fail at once.
 type Verb uint8
 
 const (
@@ -43,17 +44,18 @@ func (v Verb) String() string {
 	return verbNames[v]
 }
 
-// reduces says that the ranks must agree on an operation.
+// reduces reports whether the ranks must agree on an operation.
 func (v Verb) reduces() bool {
 	return v == VerbAllReduce || v == VerbReduce || v == VerbReduceScatter
 }
 
-// silent says that the vector is none, or each rank's own affair.
+// silent reports whether a collective has no vector, or one that differs between ranks. Its length is
+// then left out of messages.
 func (v Verb) silent() bool { return v == VerbBarrier || v == VerbSendRecv || v == VerbSendRecvArgs }
 
-// CallID says which collective a rank has entered. Ranks send it to each other
-// before the first byte of the collective, so that two that disagree get an
-// error at once.
+// CallID identifies the collective that a rank has entered, with everything on which ranks must
+// agree. Ranks send it to each other before the first byte of the collective, so that
+// two ranks that disagree get an error at once, and no rank adds up unrelated vectors.
 type CallID struct {
 	Epoch    protocol.Epoch
 	Seq      uint64 // number of the collective within the epoch, from 1
@@ -119,15 +121,16 @@ func (c *CallID) appendTo(dst []byte) []byte {
 	return append(dst, c.Own...)
 }
 
-// renumber makes wire that of the same collective with another number: a program
-// makes the same call again and again.
+// renumber changes the number in an encoded CallID. Programs repeat the same call, and this
+// costs less than encoding it again: the digest joins the number by exclusive or, so that it
+// can be exchanged.
 func renumber(wire []byte, seq uint64) {
 	le := binary.LittleEndian
 	le.PutUint64(wire[48:], callDigest(wire)^callSeq(wire)*fnvPrime^seq*fnvPrime)
 	le.PutUint64(wire[callNumber:], seq)
 }
 
-// Fnv goes on with a digest.
+// Fnv continues an FNV-1a digest with b. It starts from FnvOffset.
 func Fnv[T string | []byte](digest uint64, b T) uint64 {
 	for i := range len(b) {
 		digest = (digest ^ uint64(b[i])) * fnvPrime
@@ -172,10 +175,10 @@ func decodeCall(b []byte) CallID {
 	}
 }
 
-// size is the vector's length in bytes.
+// size returns the length of the vector in bytes.
 func (c *CallID) size() int64 { return int64(c.Length) * int64(c.Kind.Size()) }
 
-// String is how messages call a collective: all-reduce #17 (gradient, 64 MiB).
+// String names a collective in messages: all-reduce #17 (gradient, 64 MiB).
 func (c *CallID) String() string {
 	if c.Verb.silent() && c.Name == "" {
 		return fmt.Sprintf("%v #%d", c.Verb, c.Seq)
@@ -189,7 +192,7 @@ func (c *CallID) String() string {
 	return fmt.Sprintf("%v #%d (%s, %s)", c.Verb, c.Seq, c.Name, ByteCount(c.size()))
 }
 
-// detail is c with everything that another rank may disagree about.
+// detail describes c with everything on which another rank may disagree.
 func (c *CallID) detail() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v #%d", c.Verb, c.Seq)
@@ -219,7 +222,7 @@ func (c *CallID) detail() string {
 	return b.String()
 }
 
-// rootWord says where the root of a collective stands.
+// rootWord returns the preposition for the root: data moves to it, or from it.
 func rootWord(v Verb) string {
 	if v == VerbReduce || v == VerbGather {
 		return "to"
@@ -227,7 +230,7 @@ func rootWord(v Verb) string {
 	return "from"
 }
 
-// ByteCount is n as people read it: 4 B, 64 KiB, 1.5 MiB.
+// ByteCount formats a number of bytes for messages: 4 B, 64 KiB, 1.5 MiB.
 func ByteCount(n int64) string {
 	const unit = 1024
 	if n < unit {

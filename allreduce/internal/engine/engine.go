@@ -72,14 +72,15 @@ func (en *Engine) StreamDriver() link.Driver {
 	})
 }
 
-// Limits are the clocks of a collective.
+// Limits bound the waits of a collective.
 type Limits struct {
-	Stall   time.Duration // no byte moved, both in the collective
-	MaxWait time.Duration // a rank has not entered; 0: no limit
-	Server  time.Duration // a rank has not entered and sends nothing, and the server is lost
+	Stall   time.Duration // no byte has moved, and both ranks are in the collective
+	MaxWait time.Duration // a rank has not entered the collective; 0: no limit
+	Server  time.Duration // a rank has not entered, sends nothing, and the server is lost
 }
 
-// call is one collective.
+// call is the state of one collective. Only one is active at a time. Its schedule.Run decides
+// which part may be sent or received next on each edge; everything else follows from it.
 type call struct {
 	Id       CallID
 	wire     []byte // id, encoded
@@ -96,7 +97,8 @@ type call struct {
 	later    bool          // and then to other machines
 }
 
-// ErrStopped tells the caller of a collective that it is all over.
+// ErrStopped is returned to the caller of a collective when the engine has failed or ended. Failure
+// holds the reason.
 var ErrStopped = errors.New("allreduce: the engine has stopped")
 
 // Wire sets what the edges of an epoch need before the first of them opens. It reports
@@ -196,7 +198,8 @@ func (en *Engine) begin(id CallID, prog *schedule.Program, dst, src []byte) bool
 	return true
 }
 
-// load gives the collective its program; under the lock.
+// load starts the program of the collective, under the lock. Edges that the program needs and
+// that are not open are requested by Reach: the collective waits for them.
 func (en *Engine) load(prog *schedule.Program, dst, src []byte) {
 	c := &en.Call
 	c.prog, c.dst, c.src = prog, dst, src
@@ -219,7 +222,8 @@ func (en *Engine) load(prog *schedule.Program, dst, src []byte) {
 	}
 }
 
-// number makes id the next collective; under the lock.
+// number makes id the next collective, under the lock. All ranks count alike, because they make the
+// same calls.
 func (en *Engine) number(id CallID) {
 	c := &en.Call
 	c.Started, c.received = time.Now(), 0
@@ -237,8 +241,8 @@ func (en *Engine) number(id CallID) {
 	}
 }
 
-// progress follows every change of the run, under the lock: what may be written or
-// read now is, and at the end the caller learns it.
+// progress follows every change of the run, under the lock. It wakes the edges on which something can be
+// written or read now. At the end of the program it wakes the caller by Done.
 func (en *Engine) progress() {
 	if !en.Active {
 		return
@@ -267,7 +271,8 @@ func (en *Engine) underWay() bool {
 	return en.Active && en.Failure == nil
 }
 
-// giveUp ends the job because the caller's context has ended.
+// giveUp fails the job because the caller's context has ended. The other ranks cannot finish the
+// collective without this one.
 func (en *Engine) giveUp(ctx context.Context) {
 	cause := context.Cause(ctx)
 	en.Fail(&Failure{Code: FaultGaveUp, By: en.Rank, Rank: en.Rank, Text: cause.Error(), Err: cause}, nil)
@@ -302,7 +307,7 @@ func (en *Engine) LinkFailed(l *link.Link, err error) {
 	en.Fail(en.failureOf(l, err))
 }
 
-// Here is what this rank is doing; under the lock.
+// Here describes what this rank is doing, under the lock.
 func (en *Engine) Here() Where {
 	w := Where{Rank: en.Rank}
 	if en.Active {
@@ -314,7 +319,7 @@ func (en *Engine) Here() Where {
 	return w
 }
 
-// Finish ends the edges: from here on nothing is a failure.
+// Finish ends the edges. From here on the end of an edge is no failure.
 func (en *Engine) Finish() {
 	en.Mu.Lock()
 	en.Ending = true
@@ -330,7 +335,7 @@ func (en *Engine) Join() {
 	en.Watchs.Wait()
 }
 
-// CallNumber is the number of the collective that is under way, or was last.
+// CallNumber returns the number of the collective that is under way, or was last.
 func (en *Engine) CallNumber() uint64 {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()

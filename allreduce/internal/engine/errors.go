@@ -16,10 +16,10 @@ import (
 )
 
 var (
-	// ErrClosed is what collectives of a closed group return.
+	// ErrClosed is returned by collectives of a closed group.
 	ErrClosed = errors.New("allreduce: the group is closed")
-	// ErrLeft says that a vw worker ended after the job's last pass, without the
-	// totals that the vw program exchanges then: a normal leave (see Leaving).
+	// ErrLeft reports that a vw worker ended after the job's last pass, without the
+	// totals that the vw program exchanges then. That is a normal leave (see Leaving).
 	ErrLeft = errors.New("allreduce: a vw worker left after the last pass")
 	// ErrLeaving is for the cause of a context that ends because this process has to go, by
 	// no fault of the job: a scheduler takes it away, say. In a job that recovers
@@ -28,7 +28,7 @@ var (
 	ErrLeaving = errors.New("allreduce: this process is told to leave the job")
 )
 
-// Where is what a rank was doing when its job failed.
+// Where describes what a rank was doing when its job failed.
 type Where struct {
 	Rank     int
 	Call     string        // "all-reduce #17 (gradient, 64 MiB)"; "" between collectives
@@ -48,7 +48,7 @@ func (w Where) String() string {
 	return text + ByteCount(w.Received) + " received"
 }
 
-// Seconds is d as people read it: 0.12 s, 3 s, 2m5s.
+// Seconds formats a duration for messages: 0.12 s, 3 s, 2m5s.
 func Seconds(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -61,8 +61,8 @@ func Seconds(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// LostError says that a rank was lost, or gave up. All ranks of a job name
-// the same one.
+// LostError reports that a rank was lost, or gave up. All ranks of a job name
+// the same rank.
 type LostError struct {
 	Where  Where  // of the rank that returns the error
 	Rank   int    // the rank that was lost
@@ -82,7 +82,7 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// DeadlineError says that a collective made no progress for too long.
+// DeadlineError reports that a collective made no progress for too long.
 type DeadlineError struct {
 	Where   Where         // of the rank that returns the error
 	By      int           // the rank that waited in vain
@@ -108,9 +108,9 @@ func (e *DeadlineError) Error() string {
 // Timeout makes a DeadlineError a timeout in the sense of net.Error.
 func (e *DeadlineError) Timeout() bool { return true }
 
-// InterruptedError says that the epoch is over, because of a loss from which the job
-// recovers. Run takes the step up again; a program that calls collectives
-// itself cannot.
+// InterruptedError reports that the epoch is over because of a loss from which the job
+// recovers. Run repeats the step. A program that calls collectives itself
+// cannot.
 type InterruptedError struct {
 	Where Where // of the rank that returns the error
 	Err   error // the server's verdict, mostly a *[VerdictError]
@@ -128,7 +128,7 @@ type Side struct {
 	Call string // what it called, in detail
 }
 
-// MismatchError says that two ranks made different calls where all must make
+// MismatchError reports that two ranks made different calls where all must make
 // the same.
 type MismatchError struct {
 	Where Where
@@ -186,7 +186,7 @@ func rootOf(err error) string {
 	return err.Error()
 }
 
-// Public is the failure as the error that a rank returns.
+// Public returns the failure as the error of a rank that was doing w.
 func (f *Failure) Public(w Where) error {
 	switch f.Code {
 	case faultStalled:
@@ -210,7 +210,8 @@ func (f *Failure) Public(w Where) error {
 	return &LostError{Where: w, Rank: f.Rank, Host: f.Host, Why: f.Text, Err: f.Err}
 }
 
-// Detail is the failure for the programs of other ranks, where words would lose what it is.
+// Detail encodes the failure for the programs of other ranks. It is "" for failures that the text
+// of Reason describes completely.
 func (f *Failure) Detail() string {
 	if f.Code != faultMismatch && f.Code != faultStalled {
 		return ""
@@ -220,7 +221,7 @@ func (f *Failure) Detail() string {
 	return string(g.appendTo(nil))
 }
 
-// Reason is the failure in words, for the server and through it for all ranks.
+// Reason describes the failure for the server, which passes the text to all ranks.
 func (f *Failure) Reason() string {
 	switch f.Code {
 	case FaultLost:

@@ -17,10 +17,10 @@ import (
 const (
 	// maxDumps is how many traces one rank writes: the first ones tell the most.
 	maxDumps = 3
-	// flightAge is how far back a trace reaches, at least: beyond the first line that the
-	// log has of a wait. flightBytes bounds its memory.
-	flightAge   = SayEvery + 5*time.Second
-	flightBytes = 16 << 20
+	// recordAge is how far back a trace reaches, at least: beyond the first line that the
+	// log has of a wait. recordBytes bounds its memory.
+	recordAge   = SayEvery + 5*time.Second
+	recordBytes = 16 << 20
 )
 
 // FlightRecorder keeps the last seconds of what this process does, and writes them to a file when
@@ -42,7 +42,7 @@ type FlightRecorder struct {
 // traceWithin is how long the end of a group waits for a trace that is being written.
 const traceWithin = 5 * time.Second
 
-// recorder is the process's: the runtime has one, which the groups share.
+// recorder is the recorder of the process. The runtime permits one, so all groups share it.
 var recorder struct {
 	mu    sync.Mutex
 	users int
@@ -60,7 +60,7 @@ func NewFlightRecorder(dir string, rank int, log *slog.Logger) (*FlightRecorder,
 	recorder.mu.Lock()
 	defer recorder.mu.Unlock()
 	if recorder.users == 0 {
-		fr := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: flightAge, MaxBytes: flightBytes})
+		fr := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: recordAge, MaxBytes: recordBytes})
 		if err := fr.Start(); err != nil {
 			return nil, fmt.Errorf("TraceDir: cannot record: %w", err)
 		}
@@ -128,7 +128,7 @@ func (f *FlightRecorder) dump(why string) {
 	})
 }
 
-// takeTrace is what the recorder has kept.
+// takeTrace returns what the recorder has kept.
 func takeTrace() ([]byte, error) {
 	recorder.mu.Lock()
 	defer recorder.mu.Unlock()
@@ -137,7 +137,7 @@ func takeTrace() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// writeTrace writes a trace aside, then gives it its name.
+// writeTrace writes a trace to a temporary file and renames it, so that no reader sees half of it.
 func writeTrace(name string, b []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".gvw-trace-*")
 	if err != nil {

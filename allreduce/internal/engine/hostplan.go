@@ -9,9 +9,9 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// makeShared is the plan of an all-reduce where ranks share memory. Those of a machine sum
-// among themselves if that keeps the order of the additions; else they do as if they shared
-// none.
+// makeShared returns the plan of an all-reduce where ranks share memory. The ranks of a host sum among
+// themselves if that keeps the order of the additions, so that the result has the same bits as over
+// a network. Otherwise they act as if they shared no memory.
 func (p *Plans) makeShared(s schedule.Spec) plan {
 	if len(p.Hosts[0]) == s.Size {
 		return plan{Name: s.Schedule, Programs: shm.Compile(s.Sums(), !s.Ordered)}
@@ -45,8 +45,8 @@ func (p *Plans) makeShared(s schedule.Spec) plan {
 	return made
 }
 
-// Divide makes groups of all ranks of a job: of the ranks of a host, where that can be, else
-// of each rank for itself. The leaders of the groups, which are their first ranks,
+// Divide splits the ranks of a job into groups: the ranks of a host where the schedule adds them as a
+// whole, and single ranks elsewhere. The leaders of the groups, their first ranks,
 // all-reduce with the schedule name.
 func Divide(s schedule.Spec, hosts [][]int) (groups [][]int, name schedule.Name) {
 	var whole [][]int
@@ -71,7 +71,7 @@ func Divide(s schedule.Spec, hosts [][]int) (groups [][]int, name schedule.Name)
 	return groups, name
 }
 
-// grouped are the hosts and each other rank, in the order of their first ranks.
+// grouped returns the hosts and each other rank as a group, in the order of their first ranks.
 func grouped(size int, hosts [][]int) [][]int {
 	of := make([][]int, size)
 	for _, host := range hosts {

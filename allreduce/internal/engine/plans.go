@@ -11,11 +11,11 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// maxPlans bounds how many programs a rank keeps.
+// maxPlans limits the programs that a rank keeps.
 const maxPlans = 64
 
-// Plans makes the programs of a rank, and keeps them, so that a collective
-// allocates nothing when it comes again.
+// Plans makes the programs of a rank, and keeps them: a repeated collective allocates
+// nothing. Programs are computed for positions and used with ranks.
 type Plans struct {
 	rank    int           // the position of this rank; all here goes by positions
 	live    members.Set   // and the programs that come out of it by ranks
@@ -28,7 +28,7 @@ type Plans struct {
 	pairs   *schedule.Program // nil: not made yet
 }
 
-// PlanKey is what a program follows from.
+// PlanKey determines a program.
 type PlanKey struct {
 	Verb     Verb
 	Spec     schedule.Spec
@@ -37,7 +37,7 @@ type PlanKey struct {
 	Out, In  int
 }
 
-// plan is a program, and the schedule that an all-reduce has got.
+// plan is a program, and the schedule that was chosen for an all-reduce.
 type plan struct {
 	Prog     *schedule.Program
 	Name     schedule.Name
@@ -50,7 +50,7 @@ func NewPlans(t schedule.Tree, rank int, live members.Set, stream bool) Plans {
 	return Plans{rank: rank, live: live, tree: t, stream: stream, kept: map[PlanKey]plan{}}
 }
 
-// Get is the plan of a key.
+// Get returns the plan of a key.
 func (p *Plans) Get(k PlanKey) plan {
 	if got, ok := p.kept[k]; ok {
 		return got
@@ -98,8 +98,8 @@ func (p *Plans) make(k PlanKey) plan {
 	panic(fmt.Sprintf("BUG: allreduce: no program for %v", k.Verb))
 }
 
-// Gather is the program of an all-gather of records, along the tree, whose edges are
-// open. Records are often as long as those of the last time.
+// Gather returns the program of an all-gather of records along the tree, whose edges are open. The
+// program is kept: records often have the lengths of the last time.
 func (p *Plans) Gather(offsets []int) *schedule.Program {
 	if p.records == nil || !slices.Equal(offsets, p.offsets) {
 		p.offsets = append(p.offsets[:0], offsets...)
@@ -120,7 +120,7 @@ func (p *Plans) SendRecvArgs() *schedule.Program {
 	return p.pairs
 }
 
-// Agree is the program of a small all-reduce along the tree.
+// Agree returns the program of a small all-reduce along the tree, whose edges are open.
 func (p *Plans) Agree(bytes int) *schedule.Program {
 	return p.named(schedule.PipelinedTree(p.tree, p.rank, bytes))
 }

@@ -10,30 +10,31 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// Nobody stands for no rank in SendRecv.
+// Nobody is no rank, as a destination or source of SendRecv.
 const Nobody = schedule.None
 
-// SendRecv is what one rank says in SendRecv, as it crosses the wire.
+// SendRecv is one rank's part in a SendRecv. All ranks gather the parts of all ranks before the data
+// moves, and compare them: an unmatched send would wait for ever.
 type SendRecv struct {
 	To, From        int64 // ranks; -1: none
 	Out, In         int64 // elements
 	OutKind, InKind int64
 }
 
-// SendRecvWords is how many numbers a pair is.
+// SendRecvWords is the number of words of an encoded SendRecv.
 const SendRecvWords = 6
 
-// Put writes the pair to the first pairWords numbers of b.
+// Put encodes p into the first SendRecvWords words of b.
 func (p *SendRecv) Put(b []int64) {
 	b[0], b[1], b[2], b[3], b[4], b[5] = p.To, p.From, p.Out, p.In, p.OutKind, p.InKind
 }
 
-// DecodeSendRecv reads what Put has written.
+// DecodeSendRecv is the inverse of Put.
 func DecodeSendRecv(b []int64) SendRecv {
 	return SendRecv{To: b[0], From: b[1], Out: b[2], In: b[3], OutKind: b[4], InKind: b[5]}
 }
 
-// String is what a message says of a rank's call.
+// String describes the part for messages.
 func (p SendRecv) String() string {
 	say := func(word string, rank, n, kind int64) string {
 		if rank == Nobody {
@@ -44,7 +45,7 @@ func (p SendRecv) String() string {
 	return say("to", p.To, p.Out, p.OutKind) + "; " + say("from", p.From, p.In, p.InKind)
 }
 
-// SendRecvMismatch is the failure that two ranks do not send and receive the same.
+// SendRecvMismatch returns the failure that the parts of ranks a and b do not match.
 func (en *Engine) SendRecvMismatch(a, b int, words []int64, live members.Set) *Failure {
 	f := &Failure{Code: faultMismatch, By: a, Rank: b, Host: en.hostOf(b)}
 	en.Mu.Lock()

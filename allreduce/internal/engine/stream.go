@@ -12,14 +12,15 @@ import (
 
 // A job with vw workers speaks vw's stream: on each connection of the tree, the
 // vectors of one call after the other as little-endian float32, up to the
-// parent, then the results down; nothing else. Nobody tells which call the bytes
-// belong to, so whoever makes other calls makes garbage of them.
+// parent, then the results down; nothing else. No byte names the call that it
+// belongs to, so ranks that make different calls corrupt each other's results.
 //
 // vw reads nothing from its parent before it has sent all of its vector up. So
 // nothing is sent down before all has come up: a rank that did would wait for a vw
 // worker which waits for it.
 
-// mayNotSend says that e leads down and not all has come up; under the lock.
+// mayNotSend reports whether e leads to a child while parts from the children are missing, under
+// the lock.
 func (en *Engine) mayNotSend(e *Edge) bool {
 	if e == en.edges[vwstream.Parent] {
 		return false

@@ -2,9 +2,9 @@
 
 package engine
 
-// sums remembers the checksums of parts of the result, so that what is passed on
-// as it came is not summed again. It is cut like the vector: a part that
-// begins in the k-th cut is remembered there.
+// sums remembers the checksums of parts of the result. A rank that passes on a part unchanged need not
+// compute its checksum again, which would cost one more pass over memory. The slice is cut
+// like the vector: the part that begins in the k-th cut has entry k.
 type sums struct {
 	cut  int
 	sums []partSum
@@ -17,7 +17,7 @@ type partSum struct {
 	lo, hi int
 }
 
-// reset forgets everything.
+// reset forgets everything, for a vector of so many bytes in cuts of cut bytes.
 func (s *sums) reset(bytes, cut int) {
 	n := max(1, (bytes+cut-1)/cut)
 	if cap(s.sums) < n {
@@ -29,17 +29,17 @@ func (s *sums) reset(bytes, cut int) {
 
 func (s *sums) at(lo int) *partSum { return &s.sums[min(lo/s.cut, len(s.sums)-1)] }
 
-// find is the checksum of the part, if it is remembered.
+// find returns the checksum of a part, if it is remembered.
 func (s *sums) find(lo, hi int) (sum uint32, ok bool) {
 	p := s.at(lo)
 	return p.sum, p.known && p.lo == lo && p.hi == hi
 }
 
-// set remembers it.
+// set stores the checksum of a part.
 func (s *sums) set(lo, hi int, sum uint32) { *s.at(lo) = partSum{true, sum, lo, hi} }
 
-// forget drops what the part, which has changed, touches. No part is longer than
-// a cut, so one that reaches into this one begins at most one cut before.
+// forget drops the checksums of all parts that overlap lo … hi, which has changed. No part is longer
+// than a cut, so an overlapping part begins at most one cut before lo.
 func (s *sums) forget(lo, hi int) {
 	for i := max(0, lo/s.cut-1); i < len(s.sums) && i*s.cut < max(hi, lo+1); i++ {
 		if p := &s.sums[i]; p.lo < hi && lo < p.hi {

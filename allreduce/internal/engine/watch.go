@@ -12,34 +12,36 @@ import (
 )
 
 const (
-	WatchTick = time.Second      // how often a collective is looked at, at most
-	SayEvery  = 10 * time.Second // how often a long wait is logged
+	// WatchTick is the longest interval between two looks at the collective.
+	WatchTick = time.Second
+	// SayEvery is the interval between two log lines about the same wait.
+	SayEvery = 10 * time.Second
 )
 
-// watchdog is what the engine's watch keeps of the collective under way. Its times are
-// those of a clock that stands still while this process does not run.
+// watchdog is the state of the engine's watch about the collective under way. Its times come
+// from a clock that stands still while this process does not run (package clock).
 type watchdog struct {
 	seq   uint64    // the collective
 	began time.Time // when it began
-	told  time.Time // when progress frames were sent last
-	said  time.Time // when the log was
-	asked time.Time // when the server was asked about a rank that does not enter
-	moved uint64    // how far the ranks have come in a segment
-	since time.Time // since when
+	told  time.Time // when progress frames were last sent
+	said  time.Time // when the wait was last logged
+	asked time.Time // when the server was last asked about a rank that does not enter
+	moved uint64    // shm.Group.Moved at the last change
+	since time.Time // of that change
 	dump  string    // a trace is due; what this rank waits for
 	away  error     // why the server is lost; nil: it is not
 	left  time.Time // when that was noticed
 }
 
-// Watch looks at the collective that is under way, until the job ends. It keeps
-// two clocks. Waiting for a rank that has not entered the collective has no
-// limit (but MaxWait) while the server watches that rank. Once both have entered, no byte
-// moved for Stall is the end.
+// Watch checks the collective under way until the job ends. It has two limits. A wait for a rank
+// that has not entered the collective is bounded only by MaxWait, as long as the server
+// watches that rank: it may still compute. When both ranks have entered and no byte
+// moves for Stall, the job fails.
 //
-// So that a rank which waits for others is not taken for a dead one, ranks
-// that wait tell their neighbours that they live: first, with the collective's
-// header, that they have entered it, then by progress frames, which also carry
-// whom they wait for along the tree.
+// A rank that waits for others must not look dead. It first sends the header of the collective to its
+// neighbours, which shows that it has entered. Then it sends progress frames, which also
+// name the rank that it waits for, so that messages name the cause at the end of a chain of
+// waits.
 func (en *Engine) Watch(stop <-chan struct{}) {
 	own := clock.Clock{Tick: min(WatchTick, en.Limits.Stall/4)}
 	own.Read(time.Now())
@@ -80,7 +82,7 @@ func (en *Engine) ReadClock(own *clock.Clock, now time.Time) time.Time {
 	return at
 }
 
-// lookForServer notes when the server is lost.
+// lookForServer stores when the server was lost.
 func (en *Engine) lookForServer(now time.Time) {
 	if en.Away == nil || en.dog.away != nil {
 		return
@@ -161,7 +163,7 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 	return nil
 }
 
-// dumpDue is what this rank waits for, where that is worth a trace; else "".
+// dumpDue returns what this rank waits for if a trace of the wait is due, or "".
 func (en *Engine) dumpDue() (why string) {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
@@ -204,7 +206,7 @@ func (en *Engine) unopened(rank int) string {
 	return "; no connection to it is open: " + missing(rank)
 }
 
-// overdue says that e has kept this rank waiting for too long.
+// overdue returns a failure if e has kept this rank waiting for too long.
 func (en *Engine) overdue(e *Edge, now time.Time) *Failure {
 	if !en.waitsOn(e) {
 		return nil
@@ -227,14 +229,14 @@ func (en *Engine) overdue(e *Edge, now time.Time) *Failure {
 	return nil
 }
 
-// waitsOn says whether bytes to or from e could move, if the peer did its part.
+// waitsOn reports whether bytes to or from e could move if the peer did its part.
 func (en *Engine) waitsOn(e *Edge) bool {
 	_, expected := en.Call.run.NextReceive(e.at)
 	return expected || e.Writing() || !e.IsOpen()
 }
 
-// entered says whether the peer is known to be in the collective. vw's stream
-// tells it only by its bytes: those that earlier calls have not taken.
+// entered reports whether the peer is known to be in the collective. In vw's stream only bytes
+// show that: those beyond the bytes of earlier calls.
 func (en *Engine) entered(e *Edge) bool {
 	if en.Stream {
 		in, _ := e.Counts()
@@ -279,7 +281,7 @@ func (en *Engine) WaitsFor() (first *Edge, far progressFrame) {
 	return first, far
 }
 
-// waitText says for whom this rank waits, as far along the tree as is known.
+// waitText names the rank that this one waits for, as far along the chain as is known.
 func (en *Engine) waitText() string {
 	e, far := en.WaitsFor()
 	if en.Call.shared && far.Rank >= 0 {

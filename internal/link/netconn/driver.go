@@ -68,7 +68,8 @@ func (d *Driver) Carry(ctx context.Context, done <-chan struct{}, _ []*link.Link
 	}
 }
 
-// Wake wakes the goroutines of the link that wait.
+// Wake wakes the goroutines of the link that wait. A goroutine notes under the set's lock that it
+// waits, so no wake-up is lost.
 func (c *Conn) Wake() {
 	reader, writer := c.Link.Resume()
 	if reader {
@@ -121,7 +122,8 @@ func (d *Driver) Wait() {
 	d.writers.Wait()
 }
 
-// readFrames is the reader of a link with frames.
+// readFrames is the reader of a link with frames. Bytes that arrived before the end of the connection
+// are decoded first: a fault frame among them tells more than the end.
 func (c *Conn) readFrames() error {
 	l := c.Link
 	var ended error
@@ -160,7 +162,8 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// write is the writer.
+// write is the writer of a link. It ends when the link will have nothing to write any more, or after a
+// failed write: then the reader finds the reason.
 func (c *Conn) write() {
 	l := c.Link
 	o := l.Outbox()
@@ -185,7 +188,7 @@ func (c *Conn) write() {
 	}
 }
 
-// put writes an outbox.
+// put writes an outbox: by one write where data is short, and without a copy where it is long.
 func (c *Conn) put(o *link.Outbox) (err error) {
 	conn := c.Link.Conn
 	switch {

@@ -63,7 +63,8 @@ func (c *conn) Wake() {
 }
 
 // push writes what the link has to write, once. A failed write is no failure yet: the
-// next pull returns the reason.
+// peer may have sent its last frame before it closed the connection, and the next pull returns that
+// frame or the reason.
 func (c *conn) push() (moved bool) {
 	if c.blocked {
 		return false
@@ -106,7 +107,8 @@ func (c *conn) push() (moved bool) {
 	return n > 0
 }
 
-// pull reads what has arrived, once, and decodes it.
+// pull reads what has arrived, once, and decodes it. While the handler holds back a frame nothing is
+// read, so that the peer's writes block and memory stays bounded.
 func (c *conn) pull() (moved bool, err error) {
 	if c.held {
 		if !c.freed.Load() {
@@ -137,7 +139,8 @@ func (c *conn) pull() (moved bool, err error) {
 	return true, err
 }
 
-// awaitIn lets p wait for the connection, too.
+// awaitIn lets p wait for the connection, too: for bytes with read, for room with write. A link on a verbs
+// stream waits for the stream's events, and for the end of the connection.
 func (c *conn) awaitIn(p *transport.Poller, read, write bool) {
 	if c.beside = -1; c.ring != nil {
 		c.place = c.awaitRing(p)

@@ -41,6 +41,10 @@ const (
 // Loop is the driver over bare sockets: the goroutine that calls a collective moves its bytes, on
 // all links, and no other goroutine has to wake up. Between collectives a watcher
 // looks after the links.
+//
+// The lock io belongs to the goroutine that reads and writes: the caller, the watcher, or one that
+// ends the loop. It is taken before the set's lock. Wake-ups need neither: they set atomic
+// flags, and ring the bell if the caller sleeps.
 type Loop struct {
 	set      *link.Set
 	segments *shm.Segments // rings; under the set's lock
@@ -113,7 +117,8 @@ func (d *Loop) Carry(ctx context.Context, done <-chan struct{}, links []*link.Li
 	}
 }
 
-// selectActive fills active with those of the links that are open.
+// selectActive fills active with those of the links that are open. Links that open during the work are
+// noticed by the count attached.
 func (d *Loop) selectActive(links []*link.Link) {
 	d.set.Mu.Lock()
 	defer d.set.Mu.Unlock()
@@ -127,6 +132,10 @@ func (d *Loop) selectActive(links []*link.Link) {
 }
 
 // loop is Carry, with io held. It returns the link that has failed.
+//
+// Each turn tries what can be done. Turns without progress yield to other threads. After spinFor, and
+// at least leastTurns turns, the rank sleeps until news come: on a busy machine the ranks that
+// it waits for need the processor.
 func (d *Loop) loop(ctx context.Context, done <-chan struct{}, links []*link.Link) (*link.Link, error) {
 	var idle time.Time
 	announced, turns, slept := false, 0, 0
@@ -179,7 +188,8 @@ func (d *Loop) loop(ctx context.Context, done <-chan struct{}, links []*link.Lin
 	}
 }
 
-// pollOnce does once on each connection what can be done now.
+// pollOnce does once on each connection what can be done now: a step of an upgrade, a write, a read.
+// moved reports progress. A failure ends the turn, since it ends the job.
 func (d *Loop) pollOnce(conns []*conn) (moved bool, l *link.Link, err error) {
 	for _, c := range conns {
 		if !c.up.Load() {
@@ -259,7 +269,9 @@ func (d *Loop) mark(conns []*conn) {
 	}
 }
 
-// sleep waits until any connection can be read or written, or the bell rings.
+// sleep waits until any connection can be read or written, or the bell rings. It watches all links, not
+// only the active ones: the end of any rank concerns the job. The order prevents a lost
+// wake-up: first asleep is set, then everything is tried once more, then it waits.
 func (d *Loop) sleep(ctx context.Context, announced bool) (*link.Link, error) {
 	d.asleep.Store(true) // from here on news ring, and earlier news are seen below
 	defer d.asleep.Store(false)
@@ -292,7 +304,8 @@ func (d *Loop) snapshot() {
 	d.all = append(d.all[:0], d.conns...)
 }
 
-// FlushErrors writes the last frames, and what was begun before them.
+// FlushErrors writes the last frames, and frames that were begun before them: a peer can decode the last
+// frame only after a whole one.
 func (d *Loop) FlushErrors() {
 	d.bell.Wake()
 	d.io.Lock()

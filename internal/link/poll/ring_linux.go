@@ -77,8 +77,8 @@ func decodeWhere(b []byte) (w shm.Location) {
 	return w
 }
 
-// pollRing prepares the next try, as far as it goes through memory. True: the system need
-// not be asked.
+// pollRing prepares the next try, as far as it goes through memory: a look at the ring's counters
+// costs less than a system call. True: the system need not be asked.
 func (c *conn) pollRing() bool {
 	in, out := c.ring.Switched()
 	if in && c.wanted {
@@ -111,7 +111,8 @@ func (c *conn) awaitedRing(read, write bool) {
 	c.blocked = c.blocked && !write
 }
 
-// armRings asks the peers for wake-up bytes, before a wait. True: there is something to do already.
+// armRings asks the peers for wake-up bytes on the sockets, before a wait: a poll does not see memory.
+// True: there is something to do already.
 func armRings(conns []*conn) (some bool) {
 	for _, c := range conns {
 		if c.ring != nil && c.up.Load() && c.ring.Arm(!c.held && !c.ready, c.blocked) {

@@ -20,7 +20,8 @@ const (
 	probeEvery = 64
 )
 
-// read reads from the connection, or from the stream that carries the link.
+// read reads from the connection, or from the stream that carries the link. A stream does not notice a
+// dead peer, so the connection is probed now and then, and when the poll reports it.
 func (c *conn) read(b []byte) (int, error) {
 	if !c.l.Verbs.In {
 		return c.sock.Read(b)
@@ -72,7 +73,8 @@ func (c *conn) write(head, data []byte) (int, error) {
 	return n, err
 }
 
-// armVerbs asks the streams for an event when bytes or room arrive. True: some have arrived already.
+// armVerbs asks the streams for an event when bytes or room arrive. True: some have arrived already,
+// and the caller must not wait.
 func armVerbs(conns []*conn) (news bool) {
 	for _, c := range conns {
 		v := &c.l.Verbs

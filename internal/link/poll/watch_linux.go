@@ -39,7 +39,7 @@ func (d *Loop) watch() {
 			continue
 		}
 		pause = watchTick
-		l, err, more := d.watchOnce(&poll)
+		more, l, err := d.watchOnce(&poll)
 		d.io.Unlock()
 		if err != nil {
 			l.Fail(err)
@@ -53,7 +53,7 @@ func (d *Loop) watch() {
 
 // watchOnce reads everything that has arrived on any link, and prepares the wait for the
 // next bytes. more: some have arrived already.
-func (d *Loop) watchOnce(poll *transport.Poller) (l *link.Link, err error, more bool) {
+func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err error) {
 	d.bell.Clear()
 	d.snapshot()
 	silenceVerbs(d.all)
@@ -62,7 +62,7 @@ func (d *Loop) watchOnce(poll *transport.Poller) (l *link.Link, err error, more 
 			c.ring.SocketReadable()
 		}
 		if err := c.drain(); err != nil {
-			return c.l, err, false
+			return false, c.l, err
 		}
 	}
 	poll.Clear()
@@ -78,7 +78,7 @@ func (d *Loop) watchOnce(poll *transport.Poller) (l *link.Link, err error, more 
 	}
 	poll.AddWaker(d.bell)
 	more = armVerbs(d.all)
-	return nil, nil, armRings(d.all) || more
+	return armRings(d.all) || more, nil, nil
 }
 
 // drain reads everything that has arrived, and writes the messages of the upgrade to verbs.
