@@ -27,7 +27,7 @@ import (
 // means what its comment says.
 type Config struct {
 	// Server is the address of the spanning-tree server, host or host:port. Required;
-	// the default port is [DefaultPort], 26543.
+	// the default port is 26543.
 	Server string
 	// Job names the job: vw's unique_id, and the run key of a launcher.
 	Job Job
@@ -244,7 +244,7 @@ func serverAddress(server string) string {
 	case err != nil: // no port
 		host = strings.TrimSuffix(strings.TrimPrefix(server, "["), "]")
 	}
-	return net.JoinHostPort(host, strconv.Itoa(DefaultPort))
+	return net.JoinHostPort(host, strconv.Itoa(protocol.DefaultPort))
 }
 
 // checkServer reports whether server is host or host:port. An IPv6 address needs brackets

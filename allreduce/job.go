@@ -31,15 +31,7 @@ type (
 	ServerError = protocol.ServerError
 )
 
-// DefaultPort is the server's port where [Config.Server] names none.
-const DefaultPort = protocol.DefaultPort
-
-// The refusals that a program may want to tell apart.
-const (
-	OptionsDiffer RefusalCode = protocol.OptionsDiffer // an option that all ranks must share
-	JobFinished   RefusalCode = protocol.JobFinished   // the run is over and its model delivered
-	ServerFull    RefusalCode = protocol.ServerFull    // a bound of the server is reached
-	AttemptFenced RefusalCode = protocol.AttemptFenced // the attempt was counted as lost
-	Unauthorised  RefusalCode = protocol.Unauthorised  // wrong secret or certificate
-	Cancelled     RefusalCode = protocol.Cancelled     // a person has ended the job
-)
+// JobFinished is the refusal on which a program acts: the run is over and its model is
+// delivered, so a late attempt copies files instead of training. All other refusals end the
+// attempt; RefusedError has the reason in words.
+const JobFinished RefusalCode = protocol.JobFinished

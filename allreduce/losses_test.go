@@ -238,7 +238,7 @@ func TestStoppedRank(t *testing.T) {
 			}
 			s.end(want, all...)
 			refused, fenced := errors.AsType[*RefusedError](stopped.err)
-			if _, stoodBy := errors.AsType[*FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == AttemptFenced) {
+			if _, stoodBy := errors.AsType[*FinishedError](stopped.err); !stoodBy && !(fenced && refused.Code == protocol.AttemptFenced) {
 				t.Errorf("the other attempt ended with %v, want that it is fenced or has stood by", stopped.err)
 			}
 			for r, a := range all {

@@ -11,24 +11,11 @@ import (
 type (
 	// Element is the type of a vector's elements. Bytes are moved, never reduced.
 	Element = kernels.Element
-	// Kind is an Element as a value. Its numbers are part of the protocol.
-	Kind = kernels.Kind
 	// Op is the operation of a reduction. Its numbers are part of the protocol.
 	Op = kernels.Op
 )
 
-// The kinds of elements.
-const (
-	Float32 = kernels.Float32
-	Float64 = kernels.Float64
-	Int32   = kernels.Int32
-	Int64   = kernels.Int64
-	Uint32  = kernels.Uint32
-	Uint64  = kernels.Uint64
-	Byte    = kernels.Byte
-)
-
-// The operations that exist for all kinds but Byte.
+// The operations that exist for all elements but bytes.
 const (
 	Sum     = kernels.Sum
 	Min     = kernels.Min

@@ -214,7 +214,7 @@ func joinOf[T kernels.Number](op Op, a, b T) T {
 	return d[0]
 }
 
-func combineKindOrOwn(kind Kind, op Op, dst, b []byte) {
+func combineKindOrOwn(kind kernels.Kind, op Op, dst, b []byte) {
 	if own := kernels.Lookup(op); own != nil {
 		own.Join(dst, dst, b)
 		return
@@ -273,7 +273,7 @@ func playReductions[T kernels.Number](s scene, g *Group, op Op, value func(r, i 
 // another order.
 func near[T kernels.Number](a, b []T) bool {
 	return slices.EqualFunc(a, b, func(x, y T) bool {
-		if k := kernels.KindOf[T](); k != Float32 && k != Float64 {
+		if k := kernels.KindOf[T](); k != kernels.Float32 && k != kernels.Float64 {
 			return x == y
 		}
 		return math.Abs(float64(x)-float64(y)) <= 1e-5*(1<<20)

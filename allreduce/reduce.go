@@ -28,7 +28,7 @@ func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error
 		panic("BUG: allreduce: result and contribution overlap")
 	}
 	kernels.CheckOp(op, dst.kind)
-	inStream := dst.kind == Float32 && op == Sum
+	inStream := dst.kind == kernels.Float32 && op == Sum
 	return g.do(ctx, collective{verb: engine.VerbAllReduce, v: dst, op: op, root: noRoot, dst: dst.bytes(), src: src.bytes()}, inStream)
 }
 

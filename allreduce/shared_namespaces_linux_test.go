@@ -176,7 +176,7 @@ func report(g *Group, say func(line string, v Vector, shared uint64)) error {
 			if err := g.AllReduce(ctx, c.v, c.op); err != nil {
 				return err
 			}
-			say(fmt.Sprintf("%v: %v of %d %v: %x", g.cfg.Schedule, c.op, count, c.v.Kind(), sha256.Sum256(c.v.bytes())), c.v, g.SharedCalls()-before)
+			say(fmt.Sprintf("%v: %v of %d %v: %x", g.cfg.Schedule, c.op, count, c.v.kind, sha256.Sum256(c.v.bytes())), c.v, g.SharedCalls()-before)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // stallIn is the stall time-out of the following jobs.
@@ -136,7 +137,7 @@ func TestNoSource(t *testing.T) {
 		alone := s.start(3, nil)
 		<-alone.done
 		no, ok := errors.AsType[*RefusedError](alone.err)
-		if !ok || no.Code != AttemptFenced || !strings.Contains(no.Reason, "rank 0 (h0.1), rank 1 (h1.1), rank 2 (h2.1)") {
+		if !ok || no.Code != protocol.AttemptFenced || !strings.Contains(no.Reason, "rank 0 (h0.1), rank 1 (h1.1), rank 2 (h2.1)") {
 			t.Errorf("the attempt that reaches no rank ended with %v, want that it is fenced, with the ranks named", alone.err)
 		}
 		all[3] = s.start(3, nil)
@@ -163,7 +164,7 @@ func TestHostWithoutPeers(t *testing.T) {
 			all[cut] = s.start(cut, nil)
 			s.end(want, all...)
 			took := time.Since(began)
-			if no, ok := errors.AsType[*RefusedError](first.err); !ok || no.Code != AttemptFenced {
+			if no, ok := errors.AsType[*RefusedError](first.err); !ok || no.Code != protocol.AttemptFenced {
 				t.Errorf("rank %d, which reaches no other rank, ended with %v, want that it is fenced", cut, first.err)
 			}
 			if took > 5*stall+5*time.Second {
@@ -184,7 +185,7 @@ func TestLinkThatStaysBroken(t *testing.T) {
 			s.wait.Go(func() { // a supervisor
 				for {
 					<-a.done
-					if no, ok := errors.AsType[*RefusedError](a.err); !ok || no.Code != AttemptFenced {
+					if no, ok := errors.AsType[*RefusedError](a.err); !ok || no.Code != protocol.AttemptFenced {
 						return
 					}
 					time.Sleep(time.Second)

@@ -88,7 +88,7 @@ func (st *storm) forgotten() bool {
 // nothing in a storm gives reason for.
 func jobFailed(err error) error {
 	refused, ok := errors.AsType[*RefusedError](err)
-	if errors.Is(err, errKilled) || ok && refused.Code == AttemptFenced || ok && refused.Code == protocol.RankHeld {
+	if errors.Is(err, errKilled) || ok && refused.Code == protocol.AttemptFenced || ok && refused.Code == protocol.RankHeld {
 		return nil
 	}
 	return err

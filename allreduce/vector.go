@@ -13,7 +13,7 @@ import (
 type Vector struct {
 	data unsafe.Pointer
 	n    int
-	kind Kind
+	kind kernels.Kind
 	name string
 }
 
@@ -31,9 +31,6 @@ func (v Vector) Named(name string) Vector {
 
 // Len is the number of elements.
 func (v Vector) Len() int { return v.n }
-
-// Kind is the type of the elements.
-func (v Vector) Kind() Kind { return v.kind }
 
 // bytes is the memory as it crosses the wire, on a little-endian machine.
 func (v Vector) bytes() []byte {

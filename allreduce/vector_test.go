@@ -15,19 +15,19 @@ import (
 func TestVecKnowsItsKind(t *testing.T) {
 	for _, c := range []struct {
 		v    Vector
-		kind Kind
+		kind kernels.Kind
 		name string
 	}{
-		{Vec([]float32{1, 2}), Float32, "float32"},
-		{Vec([]float64{1, 2}), Float64, "float64"},
-		{Vec([]int32{1, 2}), Int32, "int32"},
-		{Vec([]int64{1, 2}), Int64, "int64"},
-		{Vec([]uint32{1, 2}), Uint32, "uint32"},
-		{Vec([]uint64{1, 2}), Uint64, "uint64"},
-		{Vec([]byte{1, 2}), Byte, "byte"},
+		{Vec([]float32{1, 2}), kernels.Float32, "float32"},
+		{Vec([]float64{1, 2}), kernels.Float64, "float64"},
+		{Vec([]int32{1, 2}), kernels.Int32, "int32"},
+		{Vec([]int64{1, 2}), kernels.Int64, "int64"},
+		{Vec([]uint32{1, 2}), kernels.Uint32, "uint32"},
+		{Vec([]uint64{1, 2}), kernels.Uint64, "uint64"},
+		{Vec([]byte{1, 2}), kernels.Byte, "byte"},
 	} {
-		if c.v.Kind() != c.kind || c.v.Kind().String() != c.name || c.v.Len() != 2 {
-			t.Errorf("%s: got %v with %d elements", c.name, c.v.Kind(), c.v.Len())
+		if c.v.kind != c.kind || c.v.kind.String() != c.name || c.v.Len() != 2 {
+			t.Errorf("%s: got %v with %d elements", c.name, c.v.kind, c.v.Len())
 		}
 		if got, want := len(c.v.bytes()), 2*c.kind.Size(); got != want {
 			t.Errorf("%s: got %d bytes, want %d", c.name, got, want)
@@ -136,8 +136,8 @@ func TestFloatCorners(t *testing.T) {
 		{Product, nan, zero, nan},
 	} {
 		d64, d32 := []float64{c.b}, []float32{float32(c.b)}
-		kernels.Combine(Float64, c.op, Vec(d64).bytes(), Vec([]float64{c.a}).bytes(), Vec(d64).bytes())
-		kernels.Combine(Float32, c.op, Vec(d32).bytes(), Vec([]float32{float32(c.a)}).bytes(), Vec(d32).bytes())
+		kernels.Combine(kernels.Float64, c.op, Vec(d64).bytes(), Vec([]float64{c.a}).bytes(), Vec(d64).bytes())
+		kernels.Combine(kernels.Float32, c.op, Vec(d32).bytes(), Vec([]float32{float32(c.a)}).bytes(), Vec(d32).bytes())
 		for _, got := range []float64{d64[0], float64(d32[0])} {
 			if math.IsNaN(c.want) != math.IsNaN(got) || (!math.IsNaN(got) && math.Float64bits(got) != math.Float64bits(c.want)) {
 				t.Errorf("%v of %v and %v: got %v, want %v", c.op, c.a, c.b, got, c.want)
@@ -151,6 +151,6 @@ func BenchmarkCombine(b *testing.B) {
 	d, x := make([]float32, n), make([]float32, n)
 	b.SetBytes(4 * n)
 	for b.Loop() {
-		kernels.Combine(Float32, Sum, Vec(d).bytes(), Vec(x).bytes(), Vec(d).bytes())
+		kernels.Combine(kernels.Float32, Sum, Vec(d).bytes(), Vec(x).bytes(), Vec(d).bytes())
 	}
 }
