@@ -82,7 +82,7 @@ report() {
 	local all=false
 	[ "${REQUIRE_ALL:-}" = 1 ] && all=true
 	heading "report"
-	"$log/testsum" -report -require-all="$all" "$log"/*.json
+	"$log/testsum" -report -slowest 10 -require-all="$all" "$log"/*.json
 	exit
 }
 

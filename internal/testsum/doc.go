@@ -19,6 +19,8 @@
 // A test that does only a part of its work with -short logs a line that begins with
 // "sampled: ". -remaining treats it like a skip: a run without -short must follow.
 //
+// With -slowest N a report begins with the N tests at the top level that took longest.
+//
 // With -require-all a skip is a failure, for machines that have everything that
 // tests need.
 package main

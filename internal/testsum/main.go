@@ -19,6 +19,7 @@ func main() {
 	into := flag.String("record", "", "read `go test -json` from stdin, print what matters, append to `FILE`")
 	report := flag.Bool("report", false, "sum up the recordings named as arguments")
 	left := flag.String("remaining", "", "list the tests that the recording in `FILE` lacks or has in part, of the files on stdin")
+	slow := flag.Int("slowest", 0, "with -report: also list so many tests that took longest")
 	requireAll := flag.Bool("require-all", false, "with -report: a skip is a failure")
 	flag.Parse()
 	var ok bool
@@ -29,7 +30,7 @@ func main() {
 	case *into != "" && !*report && flag.NArg() == 0:
 		ok, err = recordFile(os.Stdin, os.Stdout, *into)
 	case *report && *into == "" && flag.NArg() > 0:
-		ok, err = reportFiles(os.Stdout, flag.Args(), *requireAll)
+		ok, err = reportFiles(os.Stdout, flag.Args(), *slow, *requireAll)
 	default:
 		flag.Usage()
 		os.Exit(2)
@@ -123,8 +124,8 @@ func packageLine(e event, output []string) string {
 	return fmt.Sprintf("%-4s %s %.2fs", e.Action, e.Package, e.Elapsed)
 }
 
-// reportFiles prints failures, skips with reasons, and the closing line.
-func reportFiles(out io.Writer, paths []string, requireAll bool) (bool, error) {
+// reportFiles prints the slowest tests, failures, skips with reasons, and the closing line.
+func reportFiles(out io.Writer, paths []string, slow int, requireAll bool) (bool, error) {
 	var l ledger
 	for _, path := range paths {
 		f, err := os.Open(path)
@@ -137,6 +138,9 @@ func reportFiles(out io.Writer, paths []string, requireAll bool) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	for _, o := range l.slowest(slow) {
+		fmt.Fprintf(out, "%7.1f s %s: %s\n", o.elapsed, o.run, o.name())
 	}
 	s := l.sum()
 	for _, o := range s.failed {

@@ -14,6 +14,7 @@ type outcome struct {
 	pkg      string
 	test     string   // empty: the package itself
 	action   string   // pass, fail or skip
+	elapsed  float64  // seconds
 	reason   string   // text of a skip
 	findings []string // first lines of a failure
 }
@@ -45,7 +46,7 @@ func (l *ledger) add(run string, e event) {
 		if e.Test == "" && e.Action != "fail" {
 			return // a package that passed, or that has no tests
 		}
-		o := outcome{run: run, pkg: e.Package, test: e.Test, action: e.Action}
+		o := outcome{run: run, pkg: e.Package, test: e.Test, action: e.Action, elapsed: e.Elapsed}
 		switch e.Action {
 		case "skip":
 			o.reason = reason(l.output[key])
@@ -55,6 +56,18 @@ func (l *ledger) add(run string, e event) {
 		l.ends = append(l.ends, o)
 		delete(l.output, key)
 	}
+}
+
+// slowest returns the n tests at the top level that took longest.
+func (l *ledger) slowest(n int) []outcome {
+	var top []outcome
+	for _, o := range l.ends {
+		if o.test != "" && !strings.Contains(o.test, "/") {
+			top = append(top, o)
+		}
+	}
+	slices.SortStableFunc(top, func(a, b outcome) int { return cmp.Compare(b.elapsed, a.elapsed) })
+	return top[:min(n, len(top))]
 }
 
 // sum is the contents of a report.

@@ -47,7 +47,7 @@ func sumUp(t *testing.T, requireAll bool, streams ...string) (talk, report strin
 		files = append(files, file)
 	}
 	var rep bytes.Buffer
-	ok, err := reportFiles(&rep, files, requireAll)
+	ok, err := reportFiles(&rep, files, 0, requireAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestLinesThatAreNoEventsPassThrough(t *testing.T) {
 }
 
 func TestAMissingRecordingIsAnError(t *testing.T) {
-	if _, err := reportFiles(&bytes.Buffer{}, []string{filepath.Join(t.TempDir(), "none")}, false); !os.IsNotExist(err) {
+	if _, err := reportFiles(&bytes.Buffer{}, []string{filepath.Join(t.TempDir(), "none")}, 0, false); !os.IsNotExist(err) {
 		t.Errorf("error %v, want that the file does not exist", err)
 	}
 }
@@ -194,5 +194,28 @@ func TestRemainingTestsAreThoseThatDidNotRunInFull(t *testing.T) {
 	got.Reset()
 	if err := remaining(strings.NewReader(stream(t, "pass q TestLeftOutByTheBuild")), strings.NewReader(""), &got); err != nil || got.Len() > 0 {
 		t.Errorf("no files: got %q, %v", &got, err)
+	}
+}
+
+func TestSlowestTestsComeFirst(t *testing.T) {
+	var l ledger
+	for _, e := range []event{
+		{Action: "pass", Package: "p", Test: "TestA", Elapsed: 2},
+		{Action: "pass", Package: "p", Test: "TestB/x", Elapsed: 9},
+		{Action: "pass", Package: "p", Test: "TestB", Elapsed: 9},
+		{Action: "pass", Package: "p", Elapsed: 11},
+		{Action: "fail", Package: "q", Test: "TestC", Elapsed: 3},
+	} {
+		l.add("unit", e)
+	}
+	var got []string
+	for _, o := range l.slowest(2) {
+		got = append(got, o.name())
+	}
+	if diff := cmp.Diff([]string{"p TestB", "q TestC"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if n := len(l.slowest(9)); n != 3 {
+		t.Errorf("%d of three tests are listed", n)
 	}
 }
