@@ -306,11 +306,14 @@ func tail(text string, lines int) string {
 	return strings.Join(all, "\n")
 }
 
+// waitFor waits until ok returns true. The limit detects a hang: what tests wait for takes
+// up to 4 s on two processors, and has taken 20 s on a tenth of one.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	const limit = time.Minute
+	for deadline := time.Now().Add(limit); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited 20 s for %s", what)
+			t.Fatalf("waited %v for %s", limit, what)
 		}
 	}
 }

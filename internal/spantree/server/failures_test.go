@@ -286,6 +286,7 @@ func TestServerThatComesLate(t *testing.T) {
 
 // More file descriptors than select() can hold are no bound here.
 func TestManyClients(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	r := serveTCP(t, ServerConfig{})
 	var all []*peer

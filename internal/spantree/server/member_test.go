@@ -322,20 +322,3 @@ func TestStatusShowsJobsAndRanks(t *testing.T) {
 		t.Errorf("no server: %v", err)
 	}
 }
-
-// Heartbeats carry what a rank waits for, for as long as it lives: no rank is
-// lost that has nothing to say.
-func TestHeartbeatsKeepAQuietRank(t *testing.T) {
-	r := serveTCP(t, ServerConfig{})
-	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 1)
-	cfg.Heartbeat, cfg.LostAfter = 50*time.Millisecond, 400*time.Millisecond
-	m := r.member(cfg)
-	if _, err := m.Ready(t.Context(), protocol.Shard{}); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-m.Over():
-		t.Errorf("lost: %v", m.Cause())
-	case <-time.After(1200 * time.Millisecond):
-	}
-}

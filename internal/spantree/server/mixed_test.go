@@ -253,6 +253,7 @@ func TestJoinAtVWsOwnServer(t *testing.T) {
 }
 
 func TestVWsOwnServerRefuses(t *testing.T) {
+	t.Parallel()
 	addr, _ := fakeVWServer(t, 2)
 	cfg := client.JoinConfig{Server: addr, Rank: 0, Total: 2, StartTimeout: 50 * time.Millisecond}
 	first, err := client.Join(t.Context(), cfg)

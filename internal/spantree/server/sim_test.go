@@ -77,11 +77,19 @@ func closeAll(t *testing.T, all []*client.Member) {
 	}
 }
 
-// A stopped host is noticed after lost_after, by everybody, with one cause.
+// Heartbeats keep a quiet job. A stopped host is noticed after lost_after, by all ranks,
+// with one cause.
 func TestSimStoppedHost(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 5)
 		time.Sleep(time.Hour) // a job that just works
+		for rank, m := range all {
+			select {
+			case <-m.Over():
+				t.Fatalf("rank %d of a quiet job: %v", rank, m.Cause())
+			default:
+			}
+		}
 		stopped := time.Now()
 		n.Hold("h3", true)
 		for rank, m := range all {
