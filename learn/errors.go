@@ -31,7 +31,7 @@ type (
 	// DataError is a fault in what was read: a model that another program wrote, or no
 	// examples at all.
 	DataError = examples.DataError
-	// OriginError says that a state comes from other data than this rank has read, or from
+	// ProvenanceError says that a state comes from other data than this rank has read, or from
 	// another model to start from.
-	OriginError = job.OriginError
+	ProvenanceError = job.ProvenanceError
 )

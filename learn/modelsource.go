@@ -33,7 +33,7 @@ func (m *modelSource) Header(resume bool) model.Header {
 		m.cfg.OAA.Indexing = Some(0)
 	}
 	r, c := m.job.All.Range, m.cfg
-	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.keptOptions(resume)}
+	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.modelOptions(resume)}
 }
 
 // Resume is what training needs to go on, but for what regularisation is due. It

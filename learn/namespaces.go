@@ -116,7 +116,7 @@ func (n *Namespaces) Check() error {
 
 // kept are those that a model keeps among its options, in vw's forms. N-grams
 // and skips have fields of their own; the rest must be given again.
-func (n *Namespaces) kept() []model.Option {
+func (n *Namespaces) modelOptions() []model.Option {
 	var kept []model.Option
 	add := func(name string, values ...string) {
 		for _, v := range values {

@@ -27,7 +27,7 @@ func TestNamespaceOptionsAreKeptAsVWKeepsThem(t *testing.T) {
 		// vw keeps a blank as it is, and cannot read it back.
 		{` --quadratic \x20a --ignore \x20b`, Namespaces{Quadratic: []string{" a"}, Ignore: []string{"b "}}},
 	} {
-		if diff := cmp.Diff(c.vw, string(model.AppendOptions(nil, c.n.kept()))); diff != "" {
+		if diff := cmp.Diff(c.vw, string(model.AppendOptions(nil, c.n.modelOptions()))); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.n, diff)
 		}
 	}

@@ -41,11 +41,11 @@ var disturbances = []string{"again", "replaced", "results"}
 // changes only where all agree that it does.
 type rehearsal struct {
 	t      *testing.T
-	config func(rank int) Config // without a cluster
-	commit func(m *course) error // in the place of Commit; nil: that
-	plan   map[int]disturbance   // by step
+	config func(rank int) Config  // without a cluster
+	commit func(m *trainer) error // in the place of Commit; nil: that
+	plan   map[int]disturbance    // by step
 
-	began, exchanged map[int]chan *course // the source's, in a step with a disturbance
+	began, exchanged map[int]chan *trainer // the source's, in a step with a disturbance
 	taken            map[int]chan struct{}
 	last             [][]byte // the results of each rank in its last undisturbed step; nil: there are none
 }
@@ -53,11 +53,11 @@ type rehearsal struct {
 func newRehearsal(t *testing.T, config func(rank int) Config, plan ...disturbance) *rehearsal {
 	h := &rehearsal{
 		t: t, config: config, plan: map[int]disturbance{},
-		began: map[int]chan *course{}, exchanged: map[int]chan *course{}, taken: map[int]chan struct{}{},
+		began: map[int]chan *trainer{}, exchanged: map[int]chan *trainer{}, taken: map[int]chan struct{}{},
 	}
 	for _, d := range plan {
 		h.plan[d.step] = d
-		h.began[d.step], h.exchanged[d.step] = make(chan *course, 1), make(chan *course, 1)
+		h.began[d.step], h.exchanged[d.step] = make(chan *trainer, 1), make(chan *trainer, 1)
 		h.taken[d.step] = make(chan struct{})
 	}
 	return h
@@ -101,7 +101,7 @@ func (h *rehearsal) run(ranks int) ([]*Report, []error) {
 // attempt is a rank's runner and machine.
 type attempt struct {
 	r *runner
-	m *course
+	m *trainer
 }
 
 // first joins the job; another one is in the place of one that had.
@@ -116,7 +116,7 @@ func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Co
 	if g != nil {
 		a.r.cfg.Cluster.Join, a.r.job.Group = cluster, g
 	}
-	if a.m, err = a.r.course(); err != nil {
+	if a.m, err = a.r.trainer(); err != nil {
 		return a, err
 	}
 	a.m.Keep(len(h.plan) > 0)
@@ -173,7 +173,7 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 // looks whether the state is left whole until the commit, and after it the results.
 func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, again bool) error {
 	keeps := a.r.job.Keep
-	before := told(keeps, a.m.WriteState)
+	before := bytesOf(keeps, a.m.WriteState)
 	if keeps && a.m.steps > 0 && a.m.known {
 		h.results(a, "before Work")
 	}
@@ -186,16 +186,16 @@ func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, aga
 	if err := a.m.Exchange(ctx, g); err != nil {
 		return err
 	}
-	results := told(keeps, a.m.WriteResults)
+	results := bytesOf(keeps, a.m.WriteResults)
 	if again {
 		if err := a.m.Exchange(ctx, g); err != nil {
 			return err
 		}
-		if now := told(keeps, a.m.WriteResults); !bytes.Equal(results, now) {
+		if now := bytesOf(keeps, a.m.WriteResults); !bytes.Equal(results, now) {
 			return errors.New("another exchange of the same contributions had other results")
 		}
 	}
-	if now := told(keeps, a.m.WriteState); !bytes.Equal(before, now) {
+	if now := bytesOf(keeps, a.m.WriteState); !bytes.Equal(before, now) {
 		return errors.New("the state was changed before the commit")
 	}
 	h.last[a.r.job.Rank] = results
@@ -204,13 +204,13 @@ func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, aga
 
 // results compares those of the last step with what they were.
 func (h *rehearsal) results(a attempt, when string) {
-	if was := h.last[a.r.job.Rank]; was != nil && !bytes.Equal(was, told(true, a.m.WriteResults)) {
+	if was := h.last[a.r.job.Rank]; was != nil && !bytes.Equal(was, bytesOf(true, a.m.WriteResults)) {
 		h.t.Errorf("%s of step %d the results of the step before are others", when, a.m.steps)
 	}
 }
 
-// told is what a machine that keeps things writes.
-func told(keeps bool, write func(io.Writer) error) []byte {
+// bytesOf returns what a machine that keeps things writes.
+func bytesOf(keeps bool, write func(io.Writer) error) []byte {
 	var b bytes.Buffer
 	if keeps {
 		_ = write(&b) // a machine that has none writes nothing
@@ -249,7 +249,7 @@ func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, clu
 			return a, err
 		}
 	}
-	if err := carry(<-write(ctx, h.began[d.step], (*course).WriteState), a.m.ReadState); err != nil {
+	if err := carry(<-write(ctx, h.began[d.step], (*trainer).WriteState), a.m.ReadState); err != nil {
 		return a, err
 	}
 	if err := a.m.Work(ctx); err != nil {
@@ -264,7 +264,7 @@ func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, clu
 	if err := old.m.Exchange(ctx, g); err != nil {
 		return a, err
 	}
-	return a, carry(<-write(ctx, h.exchanged[d.step], (*course).WriteResults), a.m.ReadResults)
+	return a, carry(<-write(ctx, h.exchanged[d.step], (*trainer).WriteResults), a.m.ReadResults)
 }
 
 // written is what a machine wrote.
@@ -275,7 +275,7 @@ type written struct {
 
 // write lets the machine that comes from the channel write, in a goroutine that
 // is not its own.
-func write(ctx context.Context, from <-chan *course, what func(*course, io.Writer) error) <-chan written {
+func write(ctx context.Context, from <-chan *trainer, what func(*trainer, io.Writer) error) <-chan written {
 	out := make(chan written, 1)
 	go func() {
 		select {

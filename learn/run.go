@@ -46,13 +46,13 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 // take joins the job and runs. A rank that comes when all is over has less to do.
 func (r *runner) take(ctx context.Context) (*Report, error) {
 	if err := r.join(ctx); err != nil {
-		_, err = r.late(err)
+		_, err = r.copyFromRunDir(err)
 		return nil, err
 	}
 	if r.job.Late {
 		err := error(&allreduce.LateError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.Rank})
 		if len(r.owes()) > 0 { // what the others will have come to
-			_, err = r.late(r.job.Group.Ready(ctx, allreduce.Shard{}))
+			_, err = r.copyFromRunDir(r.job.Group.Ready(ctx, allreduce.Shard{}))
 		}
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	if err == nil {
 		return report, nil
 	}
-	over, err := r.late(err)
+	over, err := r.copyFromRunDir(err)
 	if !over {
 		r.job.Group.Fail(ctx, parting(err))
 	}
@@ -86,14 +86,14 @@ type runner struct {
 	cfg    Config                            // with defaults, and with what the loaded model brought
 	create func(name string) (Output, error) // of the configuration, not subject to the lease
 
-	read    *examples.Reader
-	tally   *tally.Tally
-	job     *job.Job
-	console *output.Console
-	files   *output.PredictionFiles
-	audit   *output.Audit // --audit and --invert_hash; nil: neither
-	models  *modelSource
-	origin  job.Origin
+	read       *examples.Reader
+	tally      *tally.Tally
+	job        *job.Job
+	console    *output.Console
+	files      *output.PredictionFiles
+	audit      *output.Audit // --audit and --invert_hash; nil: neither
+	models     *modelSource
+	provenance job.Provenance
 
 	rule          sgd.Config
 	initial       *initial         // the loaded model; nil: none
@@ -127,9 +127,9 @@ func newRunner(cfg Config) (_ *runner, err error) {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	r.origin.Basis = job.NewBasis()
+	r.provenance.Basis = job.NewBasis()
 	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
-		if r.initial, err = loadModel(&cfg, r.origin.Basis); err != nil {
+		if r.initial, err = loadModel(&cfg, r.provenance.Basis); err != nil {
 			return nil, err
 		}
 	}
@@ -139,7 +139,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	}
 	if cfg.Reg.Input != "" {
 		var seen loss.Range
-		if r.prior, seen, err = loadRegularizer(&cfg, r.origin.Basis); err != nil {
+		if r.prior, seen, err = loadRegularizer(&cfg, r.provenance.Basis); err != nil {
 			return nil, err
 		}
 		labels = &seen
@@ -173,7 +173,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, usage("--progress", "%v", err)
 	}
 	r.audit = cfg.newAudit(r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
-	if r.origin.Data, err = stream.NewDataset(dataset(&cfg)); err != nil {
+	if r.provenance.Data, err = stream.NewDataset(dataset(&cfg)); err != nil {
 		return nil, err
 	}
 	if r.tally.Measures, err = cfg.newMeasures(r.tally.Holdout); err != nil {
@@ -182,8 +182,8 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if r.tally.Valid, err = cfg.newValidation(); err != nil {
 		return nil, err
 	}
-	r.read = r.newReader(r.origin.Data)
-	r.job.Shard, r.job.Admit = r.origin.Data.Shard, r.admit
+	r.read = r.newReader(r.provenance.Data)
+	r.job.Shard, r.job.Admit = r.provenance.Data.Shard, r.admit
 	r.models = &modelSource{cfg: &r.cfg, job: r.job, tally: r.tally, create: r.create}
 	if cfg.Output.Predictions != "" {
 		if r.files.Predictions, err = output.NewPredictions(cfg.Output.Create, cfg.Output.Predictions); err != nil {
@@ -320,7 +320,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 // train leaves the outcome in r.
 func (r *runner) train(ctx context.Context) error {
 	if r.cfg.follows() {
-		m, err := r.leader()
+		m, err := r.ftrl()
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func (r *runner) train(ctx context.Context) error {
 		r.outcome = m.Finish()
 		return nil
 	}
-	m, err := r.course()
+	m, err := r.trainer()
 	if err != nil {
 		return err
 	}

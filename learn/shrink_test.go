@@ -113,7 +113,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 		}
 		_ = whole.Close() // the job of three is not at its end
 	}()
-	m, err := r.course()
+	m, err := r.trainer()
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 
 // The stages of a training, made of its configuration and of the loaded model.
 
-// course is the machine that does what is asked for.
-func (r *runner) course() (*course, error) {
-	c := &course{
-		job: r.job, tally: r.tally, files: r.files, origin: r.origin, log: r.cfg.Diagnostics.Log, passes: r.cfg.maxPasses(),
+// trainer is the machine that does what is asked for.
+func (r *runner) trainer() (*trainer, error) {
+	c := &trainer{
+		job: r.job, tally: r.tally, files: r.files, provenance: r.provenance, log: r.cfg.Diagnostics.Log, passes: r.cfg.maxPasses(),
 	}
 	var first stage
 	var err error
@@ -205,8 +205,8 @@ func (r *runner) second(left stage) (stage, error) {
 	return r.batch(w, r.cfg.Hybrid.LBFGSPasses)
 }
 
-// leader is training by the FTRL family, or testing.
-func (r *runner) leader() (*sgdstage.Leader, error) {
+// ftrl is training by the FTRL family, or testing.
+func (r *runner) ftrl() (*sgdstage.FTRL, error) {
 	c := &r.cfg
 	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits}
 	f.Alpha, f.Beta = c.ftrlNumbers()
@@ -242,7 +242,7 @@ func (r *runner) leader() (*sgdstage.Leader, error) {
 	}
 	o := r.onlineConfig(r.rule, c.Passes)
 	if classes == nil {
-		return sgdstage.NewLeader(o, learner, nil), r.console.OpenTable()
+		return sgdstage.NewFTRL(o, learner, nil), r.console.OpenTable()
 	}
-	return sgdstage.NewLeader(o, learner, r.chooser(&o, classes.Learner, classes.Whole)), r.console.OpenTable()
+	return sgdstage.NewFTRL(o, learner, r.chooser(&o, classes.Learner, classes.Whole)), r.console.OpenTable()
 }

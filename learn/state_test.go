@@ -35,13 +35,13 @@ func joined(ctx context.Context, c Config) (*runner, error) {
 }
 
 // alone is a runner of one process and its machine.
-func alone(t testing.TB, c Config) (*runner, *course) {
+func alone(t testing.TB, c Config) (*runner, *trainer) {
 	t.Helper()
 	r, err := joined(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := r.course()
+	m, err := r.trainer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestWhereAStateComesFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := m.ReadState(bytes.NewReader(state.Bytes()))
-		origin, strange := errors.AsType[*OriginError](err)
+		origin, strange := errors.AsType[*ProvenanceError](err)
 		if strange != (c.says != "") || strange && !strings.Contains(origin.Error(), c.says) || !strange && err != nil {
 			t.Errorf("from %s: %v; want %q", c.from, err, c.says)
 		}
@@ -102,7 +102,7 @@ func TestWhereAStateComesFrom(t *testing.T) {
 }
 
 // step does one; false: there is none.
-func step(t testing.TB, r *runner, m *course) bool {
+func step(t testing.TB, r *runner, m *trainer) bool {
 	t.Helper()
 	if _, more := m.Next(); !more {
 		return false
@@ -330,7 +330,7 @@ func TestStateCannotBeWritten(t *testing.T) {
 	r, m := alone(t, small(smallMethods[0]))
 	step(t, r, m)
 	whole := len(states(t, 1)[0])
-	for _, room := range []int{0, snapshot.ParcelHead, whole - 1} {
+	for _, room := range []int{0, snapshot.HeadSize, whole - 1} {
 		if err := m.WriteState(&narrow{room}); err == nil || !strings.Contains(err.Error(), "after step 1: the disk is full") && !strings.Contains(err.Error(), "weights: the disk is full") {
 			t.Errorf("room for %d bytes: got %v", room, err)
 		}

@@ -69,7 +69,7 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 			var ended atomic.Int32
 			left := make([]*atomic.Bool, ranks)
 			machine := make([]*atomic.Bool, ranks)
-			h.commit = func(m *course) error {
+			h.commit = func(m *trainer) error {
 				rank, sgd := m.job.Rank, m.stage
 				o, is := sgd.(*sgdstage.Online)
 				if !is {
@@ -80,12 +80,12 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 					left[rank] = nil
 					return err
 				}
-				work, result := freed(o.Kept.Work), freed(o.Kept.Result)
+				work, result := freed(o.Tables.Work), freed(o.Tables.Result)
 				if machine[rank] == nil {
 					machine[rank] = new(atomic.Bool)
 					runtime.AddCleanup(o, func(gone *atomic.Bool) { gone.Store(true) }, machine[rank])
 				}
-				was := told(true, m.WriteResults)
+				was := bytesOf(true, m.WriteResults)
 				sgd, o = nil, nil
 				if err := m.Commit(); err != nil {
 					return err
@@ -100,7 +100,7 @@ func TestTablesOfTheHybridAreLetGo(t *testing.T) {
 				if !collected(machine[rank]) {
 					t.Errorf("rank %d: SGD has ended, and its machine is still held, with its best weights", rank)
 				}
-				if now := told(true, m.WriteResults); !bytes.Equal(was, now) {
+				if now := bytesOf(true, m.WriteResults); !bytes.Equal(was, now) {
 					t.Errorf("rank %d: the results of the last pass of SGD are others now", rank)
 				}
 				if result.Load() {

@@ -48,7 +48,7 @@ func exitCode(err error) int {
 		{is[*verbs.SetupError], cli.ExitUsage},
 		{is[*protocol.RefusedError], cli.ExitRefused},
 		{is[*checkpoint.CheckpointMismatchError], cli.ExitRefused},
-		{is[*learn.OriginError], cli.ExitRefused},
+		{is[*learn.ProvenanceError], cli.ExitRefused},
 		{is[*rundir.RunIDConflictError], cli.ExitRefused},
 		{is[*rundir.MissingError], cli.ExitRefused},
 		{is[*allreduce.MismatchError], cli.ExitRefused},

@@ -55,7 +55,7 @@ func TestExitCodes(t *testing.T) {
 		"another run's place":            {&rundir.RunIDConflictError{}, 6},
 		"nothing in the run's place":     {&rundir.MissingError{}, 6},
 		"another job's checkpoint":       {&checkpoint.CheckpointMismatchError{Why: io.EOF}, 6},
-		"another job's state":            {&learn.OriginError{}, 6},
+		"another job's state":            {&learn.ProvenanceError{}, 6},
 		"ranks that do not agree":        {&allreduce.MismatchError{}, 6},
 		"SIGINT":                         {cli.Signalled(os.Interrupt), 130},
 		"SIGTERM":                        {cli.Signalled(syscall.SIGTERM), 143},

@@ -15,11 +15,11 @@ import (
 // Job is this rank's part in its job: the group, which ranks there are, and the records
 // that they have sent.
 type Job struct {
-	Group *allreduce.Group
-	ranks      // whose records they are
-	Late  bool // the job has been started without this rank
-	Wired bool // the group knows this rank's shard
-	Log   *slog.Logger
+	Group   *allreduce.Group
+	members      // whose records they are
+	Late    bool // the job has been started without this rank
+	Wired   bool // the group knows this rank's shard
+	Log     *slog.Logger
 
 	Shard func() (examples, bytes uint64, crc uint32) // what this rank has read
 	Admit func() error                                // says whether a job that is wired is one to take part in
@@ -75,7 +75,7 @@ func (j *Job) Records(c *snapshot.Coder) {
 	if !j.Keep && !c.Reading { // nobody has gathered the only one
 		j.gathered = append(j.gathered[:0], j.encode(j.alone))
 	}
-	j.ranks.code(c)
+	j.members.code(c)
 	if c.Err != nil {
 		return
 	}
@@ -190,19 +190,19 @@ func (j *Job) Merge() error {
 
 // Commit notes the records of a step that has been committed.
 func (j *Job) Commit() {
-	for len(j.Kept) < len(j.gathered) {
-		j.Kept = append(j.Kept, nil)
+	for len(j.Committed) < len(j.gathered) {
+		j.Committed = append(j.Committed, nil)
 	}
-	j.Kept = j.Kept[:len(j.gathered)]
+	j.Committed = j.Committed[:len(j.gathered)]
 	for i, b := range j.gathered {
-		j.Kept[i] = append(j.Kept[i][:0], b...)
+		j.Committed[i] = append(j.Committed[i][:0], b...)
 	}
 }
 
 // Rollback goes back to the records that were committed last.
 func (j *Job) Rollback() {
 	j.gathered = j.gathered[:0] // perhaps those of a step that was not completed
-	for _, b := range j.Kept {
+	for _, b := range j.Committed {
 		j.gathered = append(j.gathered, slices.Clone(b))
 	}
 }

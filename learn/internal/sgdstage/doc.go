@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sgdstage is training by passes of online learning. [Online] is stochastic
-// gradient descent, [Classes] is the same for one against all, and [Leader] is the FTRL
+// gradient descent, [Classes] is the same for one against all, and [FTRL] is the FTRL
 // family, which runs in one process.
 //
 // A step of [Online] is one pass over the shard. Its work learns from every example, its

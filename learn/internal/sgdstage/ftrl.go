@@ -18,9 +18,9 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// Leader is the machine of passes of the FTRL family. It is for one process: an
+// FTRL is the machine of passes of the FTRL family. It is for one process: an
 // exchange has nothing but the record.
-type Leader struct {
+type FTRL struct {
 	OnlineConfig
 	processor processor
 
@@ -37,12 +37,12 @@ type Leader struct {
 	bestAs *model.Regressor // their model but for the weights: the counters of their pass
 }
 
-var _ allreduce.Machine = (*Leader)(nil)
+var _ allreduce.Machine = (*FTRL)(nil)
 
-// NewLeader returns the machine of a learner. chooser chooses between its classes; nil:
+// NewFTRL returns the machine of a learner. chooser chooses between its classes; nil:
 // labels are simple.
-func NewLeader(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *Leader {
-	m := &Leader{OnlineConfig: c, processor: newProcessor(&c), learner: learner, chooser: chooser}
+func NewFTRL(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *FTRL {
+	m := &FTRL{OnlineConfig: c, processor: newProcessor(&c), learner: learner, chooser: chooser}
 	if chooser != nil {
 		m.process, m.judge = chooser.process, chooser.judge
 		if c.Audit != nil {
@@ -58,7 +58,7 @@ func NewLeader(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *Leader 
 }
 
 // Next names the next step.
-func (m *Leader) Next() (string, bool) {
+func (m *FTRL) Next() (string, bool) {
 	if m.stop || m.done >= m.Passes {
 		return "", false
 	}
@@ -66,19 +66,19 @@ func (m *Leader) Next() (string, bool) {
 }
 
 // Work learns from every example.
-func (m *Leader) Work(ctx context.Context) error {
+func (m *FTRL) Work(ctx context.Context) error {
 	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(m.process))
 }
 
 // processSingle processes an example with a simple label.
-func (m *Leader) processSingle(b *feature.Batch, ex *feature.Example, held bool) error {
+func (m *FTRL) processSingle(b *feature.Batch, ex *feature.Example, held bool) error {
 	m.Tally.Observe(ex, held)
 	m.learner.Shown, m.learner.Range = m.Tally.Before, m.Tally.Seen
 	return m.processor.process(m.learner, b, ex, held)
 }
 
 // Exchange notes the record.
-func (m *Leader) Exchange(ctx context.Context, _ *allreduce.Group) error {
+func (m *FTRL) Exchange(ctx context.Context, _ *allreduce.Group) error {
 	if err := m.Job.Ready(ctx); err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (m *Leader) Exchange(ctx context.Context, _ *allreduce.Group) error {
 }
 
 // predict predicts by the weights as they are.
-func (m *Leader) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
+func (m *FTRL) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
 	m.learner.Range = r
 	_, clipped := m.learner.Predict(fs, initial)
 	return clipped
 }
 
 // Commit ends the pass; the holdout loss says whether to go on.
-func (m *Leader) Commit() error {
+func (m *FTRL) Commit() error {
 	better, stop := m.Tally.EndPass()
 	m.stop = stop
 	m.done++
@@ -112,7 +112,7 @@ func (m *Leader) Commit() error {
 }
 
 // model is the model as it is.
-func (m *Leader) model() *model.Regressor {
+func (m *FTRL) model() *model.Regressor {
 	reg := &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: FollowerView(m.learner)}
 	if !m.Bare {
 		reg.Resume = m.Models.Resume(m.Rule.InitialT)
@@ -127,7 +127,7 @@ func FollowerView(l *ftrl.Learner) model.View {
 }
 
 // Finish ends training with its model.
-func (m *Leader) Finish() training.Outcome {
+func (m *FTRL) Finish() training.Outcome {
 	out := training.Outcome{Model: m.model(), LogLoss: math.NaN(), Followed: m.learner.Sums()}
 	if m.stop && m.best != nil {
 		copy(m.learner.Weights(), m.best)

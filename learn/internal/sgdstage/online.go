@@ -39,15 +39,15 @@ type Online struct {
 	bestAs  *model.Regressor // their model but for the weights: the counters of their pass
 	scratch []float32        // one slot of all weights, for the maximum of N
 
-	Kept *keptTables       // where the state is kept
-	use  func(w []float32) // puts the learner into other memory
-	got  *bestAs           // of a state that is being read
+	Tables *doubleBuffer     // where the state is kept
+	use    func(w []float32) // puts the learner into other memory
+	got    *bestAs           // of a state that is being read
 }
 
 // NewOnline returns the machine of a learner of simple labels.
 func NewOnline(c OnlineConfig, learner *sgd.Learner) *Online {
 	m := &Online{
-		OnlineConfig: c, processor: newProcessor(&c), learner: learner, use: learner.Use, Kept: new(keptTables),
+		OnlineConfig: c, processor: newProcessor(&c), learner: learner, use: learner.Use, Tables: new(doubleBuffer),
 	}
 	m.made, m.judge = m.model, c.Tally.JudgeBy(m.predict)
 	return m
@@ -128,8 +128,8 @@ func (m *Online) Exchange(ctx context.Context, g *allreduce.Group) error {
 		return err
 	}
 	if m.keeps() {
-		m.use(m.Kept.Result)
-		defer m.use(m.Kept.Work)
+		m.use(m.Tables.Result)
+		defer m.use(m.Tables.Work)
 	}
 	return m.Tally.Validate(ctx, m.judge)
 }
@@ -226,7 +226,7 @@ func (m *Online) final() *model.Regressor {
 		m.learner.SetScalars(sc)
 	}
 	m.Best, m.scratch = nil, nil
-	m.Kept.leave()
+	m.Tables.leave()
 	best := m.bestAs
 	m.bestAs = nil
 	if !back {

@@ -11,13 +11,13 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// keptTables are the weights of a rank of SGD in a job that recovers from losses. There
+// doubleBuffer are the weights of a rank of SGD in a job that recovers from losses. There
 // are two tables, which change places: the rank learns in the one that has the state, the
 // results are made in the other one, and with the commit those are the state. What
 // learning changes is noted (sgd.Past), so that the state can still be had: a copy of it
 // is made when somebody asks. They outlive their machine, of whose last results others may ask in
 // the next stage.
-type keptTables struct {
+type doubleBuffer struct {
 	Work   []float32 // the state, then what this rank has learned from it: its contribution
 	Result []float32 // nil: none was needed yet
 
@@ -27,7 +27,7 @@ type keptTables struct {
 }
 
 // state is what the step under way, or the next one, starts from.
-func (k *keptTables) state() []float32 {
+func (k *doubleBuffer) state() []float32 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.past.Whole()
@@ -35,7 +35,7 @@ func (k *keptTables) state() []float32 {
 
 // results returns what gives the results of the step under way, also when they have
 // become the state.
-func (k *keptTables) results() func() []float32 {
+func (k *doubleBuffer) results() func() []float32 {
 	step := k.commits
 	return func() []float32 {
 		k.mu.Lock()
@@ -49,7 +49,7 @@ func (k *keptTables) results() func() []float32 {
 
 // leave lets go of the table that is not the state, where training has ended. The last results
 // are the state, so whoever still asks for them gets that; no others will be made.
-func (k *keptTables) leave() {
+func (k *doubleBuffer) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.Result = nil
@@ -61,8 +61,8 @@ func (m *Online) keeps() bool { return m.Job.Keep && !m.Tally.TestOnly }
 
 // arrange notes the learner's first table as that for work.
 func (m *Online) arrange() {
-	if m.Kept.Work == nil {
-		m.Kept.Work = m.learner.Weights()
+	if m.Tables.Work == nil {
+		m.Tables.Work = m.learner.Weights()
 	}
 }
 
@@ -70,7 +70,7 @@ func (m *Online) arrange() {
 func (m *Online) guard() {
 	if m.keeps() {
 		m.arrange()
-		m.Read.Guard = &m.Kept.mu
+		m.Read.Guard = &m.Tables.mu
 	}
 }
 
@@ -80,8 +80,8 @@ func (m *Online) end() {
 	if !m.Job.Keep || m.Tally.TestOnly && !m.Bare {
 		return
 	}
-	m.Kept.mu.Lock()
-	defer m.Kept.mu.Unlock()
+	m.Tables.mu.Lock()
+	defer m.Tables.mu.Unlock()
 	m.learner.Materialize()
 }
 
@@ -99,16 +99,16 @@ func (m *Online) into(w []float32) []float32 {
 	if !m.keeps() {
 		return w
 	}
-	if m.Kept.Result == nil {
-		m.Kept.Result = make([]float32, len(w))
-		mem.Huge(m.Kept.Result) // all of it is written at once
+	if m.Tables.Result == nil {
+		m.Tables.Result = make([]float32, len(w))
+		mem.Huge(m.Tables.Result) // all of it is written at once
 	}
-	return m.Kept.Result
+	return m.Tables.Result
 }
 
 // turn makes the results the state.
 func (m *Online) turn() {
-	k := m.Kept
+	k := m.Tables
 	m.arrange()
 	k.mu.Lock()
 	k.Work, k.Result = k.Result, k.Work
@@ -119,7 +119,7 @@ func (m *Online) turn() {
 
 // enter starts from the state in work.
 func (m *Online) enter() {
-	k := m.Kept
+	k := m.Tables
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	m.use(k.Work)
@@ -192,7 +192,7 @@ func (m *Online) SharedArrays() []snapshot.Array {
 	}
 	weights := snapshot.Array{Name: "weights", V: m.learner.Weights()}
 	if m.keeps() {
-		weights.Now = m.Kept.state
+		weights.Now = m.Tables.state
 	}
 	arrays := []snapshot.Array{weights}
 	if m.Best != nil {
@@ -206,7 +206,7 @@ func (m *Online) Adopt() error {
 	if m.keeps() {
 		m.arrange()
 		if mark := m.Rule.MarkedBy(); mark > 0 { // a state may come from a file
-			for w := m.Kept.Work; len(w) > 0; w = w[m.learner.Stride():] {
+			for w := m.Tables.Work; len(w) > 0; w = w[m.learner.Stride():] {
 				w[mark] = 0
 			}
 		}
@@ -228,5 +228,5 @@ func (m *Online) OutcomeArrays() []snapshot.Array {
 	if !m.keeps() {
 		return nil
 	}
-	return []snapshot.Array{{Name: "averaged weights", V: m.into(m.learner.Weights()), Now: m.Kept.results()}}
+	return []snapshot.Array{{Name: "averaged weights", V: m.into(m.learner.Weights()), Now: m.Tables.results()}}
 }

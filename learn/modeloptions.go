@@ -12,18 +12,18 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// keptOptions are the options that a model keeps, as vw keeps them: what shapes
+// modelOptions are the options that a model keeps, as vw keeps them: what shapes
 // features and predictions always, the update rule only with resume state.
 // Unlike vw they leave --bfgs out, which vw 9 cannot load without further
 // options: a model predicts the same however it was trained.
-func (c *Config) keptOptions(resume bool) []model.Option {
+func (c *Config) modelOptions(resume bool) []model.Option {
 	var kept []model.Option
 	flag := func(on bool, name string) {
 		if on {
 			kept = append(kept, model.Option{Name: name})
 		}
 	}
-	kept = append(kept, c.Features.Namespaces.kept()...)
+	kept = append(kept, c.Features.Namespaces.modelOptions()...)
 	if c.Features.Hash != "" {
 		kept = append(kept, model.Option{Name: "hash", Value: c.Features.Hash})
 	}

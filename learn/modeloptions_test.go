@@ -26,7 +26,7 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 		Loss: LossConfig{Link: "glf1", Binary: true},
 		SGD:  SGDConfig{Plain: true, LearningRate: Some[float32](0.25), PowerT: Some[float32](0.4)},
 	}
-	h := model.Header{Options: want.keptOptions(true)}
+	h := model.Header{Options: want.modelOptions(true)}
 	text := string(model.AppendOptions(nil, h.Options))
 	// As vw 9.11.9 writes it.
 	const vw = " --binary --hash all --hash_seed 7 --learning_rate 0.25 --link glf1 --noconstant --power_t 0.400000005960464 --quadratic ab --quadratic :: --sgd"
@@ -46,7 +46,7 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 // The rule of the update is of no use to somebody who only predicts.
 func TestPredictOnlyKeepsNoRule(t *testing.T) {
 	c := Config{Loss: LossConfig{Link: "identity"}, SGD: SGDConfig{Plain: true, LearningRate: Some[float32](1)}, Batch: BatchConfig{BFGS: true}}
-	if diff := cmp.Diff([]model.Option(nil), c.keptOptions(false)); diff != "" {
+	if diff := cmp.Diff([]model.Option(nil), c.modelOptions(false)); diff != "" {
 		t.Errorf("kept options (-want +got):\n%s", diff)
 	}
 }

@@ -11,26 +11,26 @@ import (
 	"math"
 )
 
-// Parcel is a state, or the results of a step, on its way to another rank or into
+// Snapshot is a state, or the results of a step, on its way to another rank or into
 // a checkpoint: small things, and arrays.
 //
 //	offset  size  field, little-endian
 //	     0     4  "gvwS": a state; "gvwR": results
-//	     4     4  parcelVersion
+//	     4     4  version
 //	     8     4  phase, from 0
 //	    12     4  number of arrays
 //	    16     8  steps completed
 //	    24     8  bytes of the small things
 //	    32        small things: what coders write
 //	              arrays: 8 bytes for the number of elements, 4 bytes each
-type Parcel struct {
+type Snapshot struct {
 	Phase  int
 	Steps  int
 	Small  []byte
 	Arrays []Array
 }
 
-// Array is a vector of a parcel, which is somebody else's memory.
+// Array is a vector of a snapshot, which is somebody else's memory.
 type Array struct {
 	Name string
 	V    []float32
@@ -40,22 +40,22 @@ type Array struct {
 }
 
 const (
-	StateMark     = "gvwS"
-	ResultsMark   = "gvwR"
-	parcelVersion = 2
-	ParcelHead    = 32
+	StateMark   = "gvwS"
+	ResultsMark = "gvwR"
+	version     = 2
+	HeadSize    = 32
 
 	MaxPhase  = 16
 	maxArrays = 1 << 16
 	MaxSmall  = 1 << 32 // the records of a job of 65,536 ranks at their longest
 )
 
-// Write writes the parcel.
-func (p *Parcel) Write(w io.Writer, mark string) error {
-	var head [ParcelHead]byte
+// Write writes the snapshot.
+func (p *Snapshot) Write(w io.Writer, mark string) error {
+	var head [HeadSize]byte
 	le := binary.LittleEndian
 	copy(head[:], mark)
-	le.PutUint32(head[4:], parcelVersion)
+	le.PutUint32(head[4:], version)
 	le.PutUint32(head[8:], uint32(p.Phase))
 	le.PutUint32(head[12:], uint32(len(p.Arrays)))
 	le.PutUint64(head[16:], uint64(p.Steps))
@@ -79,7 +79,7 @@ func (p *Parcel) Write(w io.Writer, mark string) error {
 	return nil
 }
 
-func (p *Parcel) longest() int {
+func (p *Snapshot) longest() int {
 	n := 0
 	for _, a := range p.Arrays {
 		n = max(n, len(a.V))
@@ -109,9 +109,9 @@ func writeArray(w io.Writer, v []float32, buf []byte) error {
 	}
 }
 
-// ReadParcel reads the parcel but for its arrays, of which it knows the number.
-func ReadParcel(r io.Reader, mark string) (p Parcel, arrays int, err error) {
-	var head [ParcelHead]byte
+// Read reads the snapshot but for its arrays, of which it knows the number.
+func Read(r io.Reader, mark string) (p Snapshot, arrays int, err error) {
+	var head [HeadSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return p, 0, cutOff("its head", err)
 	}
@@ -119,8 +119,8 @@ func ReadParcel(r io.Reader, mark string) (p Parcel, arrays int, err error) {
 	if got := string(head[:4]); got != mark {
 		return p, 0, fmt.Errorf("it begins with %q, want %q", got, mark)
 	}
-	if v := le.Uint32(head[4:]); v != parcelVersion {
-		return p, 0, fmt.Errorf("it has version %d, this gvw reads %d: do all ranks run the same gvw?", v, parcelVersion)
+	if v := le.Uint32(head[4:]); v != version {
+		return p, 0, fmt.Errorf("it has version %d, this gvw reads %d: do all ranks run the same gvw?", v, version)
 	}
 	phase, count := le.Uint32(head[8:]), le.Uint32(head[12:])
 	steps, size := le.Uint64(head[16:]), le.Uint64(head[24:])
@@ -182,7 +182,7 @@ func names(arrays []Array) string {
 	return string(b)
 }
 
-// cutOff says where a parcel ended too early.
+// cutOff says where a snapshot ended too early.
 func cutOff(what string, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.ErrUnexpectedEOF

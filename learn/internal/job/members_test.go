@@ -12,12 +12,12 @@ import (
 // What cannot be left is refused.
 func TestRanksThatCannotBeLeft(t *testing.T) {
 	for _, live := range [][]int{{0, 1}, {2, 0}, {0, 2, 3}, {2, 2}, nil} {
-		r := ranks{Rank: 2, Total: 3}
+		r := members{Rank: 2, Total: 3}
 		if err := r.Without(live); err == nil {
 			t.Errorf("ranks %v were left for rank 2 of 3", live)
 		}
 	}
-	r := ranks{Rank: 2, Total: 4, Kept: [][]byte{{0}, {1}, {2}, {3}}}
+	r := members{Rank: 2, Total: 4, Committed: [][]byte{{0}, {1}, {2}, {3}}}
 	if err := errors.Join(r.Without([]int{1, 2, 3}), r.Without([]int{2, 3})); err != nil {
 		t.Fatal(err)
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// ranks are those of the job: all of them, until some are lost for good and the
+// members are the ranks of the job: all of them, until some are lost for good and the
 // job goes on without (--on_loss shrink). Ranks keep their numbers then, and
 // positions are counted among those that are left.
-type ranks struct {
-	Rank  int        // this one's number
-	Total int        // at the start
-	Live  []int      // those that are left, in order; nil: all
-	Lost  []lostRank // in order
-	Kept  [][]byte   // the records as they were committed last; nil: no step was
+type members struct {
+	Rank      int        // this one's number
+	Total     int        // at the start
+	Live      []int      // those that are left, in order; nil: all
+	Lost      []lostRank // in order
+	Committed [][]byte   // the records as they were committed last; nil: no step was
 }
 
 // lostRank is the record that a rank sent last.
@@ -27,7 +27,7 @@ type lostRank struct {
 }
 
 // Size is how many are left.
-func (r *ranks) Size() int {
+func (r *members) Size() int {
 	if r.Live == nil {
 		return r.Total
 	}
@@ -35,7 +35,7 @@ func (r *ranks) Size() int {
 }
 
 // Number is that of the rank at a position.
-func (r *ranks) Number(position int) int {
+func (r *members) Number(position int) int {
 	if r.Live == nil {
 		return position
 	}
@@ -43,7 +43,7 @@ func (r *ranks) Number(position int) int {
 }
 
 // position is that of this rank; negative: it is lost.
-func (r *ranks) position() int {
+func (r *members) position() int {
 	if r.Live == nil {
 		return r.Rank
 	}
@@ -54,7 +54,7 @@ func (r *ranks) position() int {
 }
 
 // Without keeps those in live. It returns why it cannot.
-func (r *ranks) Without(live []int) error {
+func (r *members) Without(live []int) error {
 	var before []int
 	for i := range r.Size() {
 		before = append(before, r.Number(i))
@@ -68,7 +68,7 @@ func (r *ranks) Without(live []int) error {
 		return fmt.Errorf("the job goes on with ranks %v, without this one", live)
 	}
 	var kept [][]byte
-	for i, record := range r.Kept {
+	for i, record := range r.Committed {
 		if rank := before[i]; slices.Contains(live, rank) {
 			kept = append(kept, record)
 		} else {
@@ -76,12 +76,12 @@ func (r *ranks) Without(live []int) error {
 		}
 	}
 	slices.SortFunc(r.Lost, func(a, b lostRank) int { return a.Rank - b.Rank })
-	r.Live, r.Kept = slices.Clone(live), kept
+	r.Live, r.Committed = slices.Clone(live), kept
 	return nil
 }
 
 // code is which ranks there are, and the records of the lost ones.
-func (r *ranks) code(c *snapshot.Coder) {
+func (r *members) code(c *snapshot.Coder) {
 	total := r.Total
 	c.Number("ranks", &total, snapshot.MaxCount)
 	if c.Err == nil && total != r.Total {

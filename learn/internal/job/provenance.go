@@ -14,8 +14,8 @@ import (
 // NewBasis is a sum over the models that a training starts from.
 func NewBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
-// Origin is what this rank's part of a state comes from.
-type Origin struct {
+// Provenance is what this rank's part of a state comes from.
+type Provenance struct {
 	Data  *stream.Dataset
 	Basis hash.Hash32 // of the models that training starts from
 }
@@ -23,7 +23,7 @@ type Origin struct {
 // Code is what a rank's part of a state comes from: its examples, and the models
 // that training started from. While a job goes on the server sees to it that who takes a
 // rank's place has the same; a checkpoint may be of any job.
-func (o *Origin) Code(c *snapshot.Coder, rank int) {
+func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	read, bytes, crc := o.Data.Shard()
 	now := [4]uint64{read, bytes, uint64(crc), uint64(o.Basis.Sum32())}
 	then := now
@@ -35,25 +35,25 @@ func (o *Origin) Code(c *snapshot.Coder, rank int) {
 	}
 	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
 		if [3]uint64(now[:3]) != [3]uint64{} { // else nothing is read yet
-			c.Err = &OriginError{rank, describe(data), describe([3]uint64(now[:3]))}
+			c.Err = &ProvenanceError{rank, describe(data), describe([3]uint64(now[:3]))}
 		}
 		return
 	}
-	c.Err = &OriginError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
+	c.Err = &ProvenanceError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
 }
 
 func describe(d [3]uint64) string {
 	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", d[0], d[1], d[2])
 }
 
-// OriginError says that a state comes from other data than this rank has read, or from
+// ProvenanceError says that a state comes from other data than this rank has read, or from
 // another model to start from.
-type OriginError struct {
+type ProvenanceError struct {
 	Rank      int
 	Then, Now string
 }
 
-func (e *OriginError) Error() string {
+func (e *ProvenanceError) Error() string {
 	return fmt.Sprintf("rank %d: the state to go on from was made from %s, and this rank has %s: give the same data, shared out in the same way (-d, --shard), and the same -i, or leave --resume out",
 		e.Rank, e.Then, e.Now)
 }

@@ -16,7 +16,7 @@ import (
 // files), does what the lost one would. Of what a spare does not know before it has a
 // rank, nothing but Inputs is looked at here, and that only for being there.
 func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
-	c, err := cfg.recruit()
+	c, err := cfg.joinEarly()
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
 // there are some. A *allreduce.RefusedError may say that the job has finished: then Run alone
 // does what is left to do.
 func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
-	c, err := cfg.recruit()
+	c, err := cfg.joinEarly()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,8 +44,8 @@ func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 	return g, live, nil
 }
 
-// recruit is how a process joins that does not know its inputs yet.
-func (cfg Config) recruit() (c allreduce.Config, err error) {
+// joinEarly is how a process joins that does not know its inputs yet.
+func (cfg Config) joinEarly() (c allreduce.Config, err error) {
 	if cfg.Cluster.Join == nil {
 		return c, errors.New("learn: who joins a job needs Cluster: which one it is")
 	}

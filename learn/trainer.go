@@ -19,20 +19,20 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/training"
 )
 
-// course is a whole training as one machine of one stage or, in the hybrid, two:
+// trainer is a whole training as one machine of one stage or, in the hybrid, two:
 // steps are numbered through, and a rank that comes late may enter anywhere.
 //
 // Where a job recovers from losses, what other ranks may ask for is made at once
 // and not touched until the next step has made it anew: the state after each
 // commit, the results after each exchange. So it does not matter what this rank
 // does while it is written.
-type course struct {
-	job    *job.Job
-	tally  *tally.Tally
-	files  *output.PredictionFiles
-	origin job.Origin
-	log    *slog.Logger
-	passes int // of the whole training, if none stops early
+type trainer struct {
+	job        *job.Job
+	tally      *tally.Tally
+	files      *output.PredictionFiles
+	provenance job.Provenance
+	log        *slog.Logger
+	passes     int // of the whole training, if none stops early
 
 	stage stage
 	nth   int // stage, from 0
@@ -40,16 +40,16 @@ type course struct {
 	// one whose state will be read. nil: there is none.
 	then func(left stage) (stage, error)
 
-	steps   int  // completed
-	told    int  // of these, the ones whose predictions belong into -p and -r
-	written int  // steps of which this rank has written predictions
-	worked  bool // the work of the step under way is done
+	steps     int  // completed
+	predicted int  // of these, the ones whose predictions belong into -p and -r
+	written   int  // steps of which this rank has written predictions
+	worked    bool // the work of the step under way is done
 
-	torn error // a state came in part: of what there was before, some is overwritten
+	corrupt error // a state was received in part and has overwritten some of the one before; nil: none was
 
-	state   snapshot.Parcel // where the job recovers: what the next step starts from
-	results snapshot.Parcel // likewise: of the step completed last
-	known   bool            // results are there
+	state   snapshot.Snapshot // where the job recovers: what the next step starts from
+	results snapshot.Snapshot // likewise: of the step completed last
+	known   bool              // results are there
 }
 
 // stage is a machine whose state and results can be told. Its arrays are in one
@@ -82,18 +82,18 @@ var (
 	_ stage = (*sgdstage.Classes)(nil)
 	_ stage = (*batchstage.Batch)(nil)
 
-	_ allreduce.Shrinker = (*course)(nil)
+	_ allreduce.Shrinker = (*trainer)(nil)
 )
 
-func (c *course) begin(first stage) *course {
+func (c *trainer) begin(first stage) *trainer {
 	c.job.Own = c.own
 	c.stage = first
 	return c
 }
 
 // own codes what the place of this rank needs besides its record.
-func (c *course) own(d *snapshot.Coder) {
-	c.origin.Code(d, c.job.Rank)
+func (c *trainer) own(d *snapshot.Coder) {
+	c.provenance.Code(d, c.job.Rank)
 	c.tally.Own(d)
 	n := c.nth
 	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // what the stage before has said
@@ -104,7 +104,7 @@ func (c *course) own(d *snapshot.Coder) {
 }
 
 // Keep says whether the job recovers from losses.
-func (c *course) Keep(recovers bool) {
+func (c *trainer) Keep(recovers bool) {
 	j := c.job
 	j.Keep = recovers && j.Group.Size() > 1
 	j.Rank, j.Total = j.Group.Rank(), j.Group.Size()
@@ -114,12 +114,12 @@ func (c *course) Keep(recovers bool) {
 }
 
 // Next names the next step.
-func (c *course) Next() (string, bool) { return c.stage.Next() }
+func (c *trainer) Next() (string, bool) { return c.stage.Next() }
 
 // Work makes this rank's contribution.
-func (c *course) Work(ctx context.Context) error {
-	if c.torn != nil {
-		return c.torn
+func (c *trainer) Work(ctx context.Context) error {
+	if c.corrupt != nil {
+		return c.corrupt
 	}
 	if c.worked { // a state was read that this rank had started from itself
 		return nil
@@ -133,10 +133,10 @@ func (c *course) Work(ctx context.Context) error {
 }
 
 // Exchange makes results of the contributions of all ranks.
-func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
+func (c *trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
 	c.known = false
-	if c.torn != nil {
-		return c.torn
+	if c.corrupt != nil {
+		return c.corrupt
 	}
 	if !c.worked { // a rank was lost for good, and what this one had done is void
 		if err := c.Work(ctx); err != nil {
@@ -151,7 +151,7 @@ func (c *course) Exchange(ctx context.Context, g *allreduce.Group) error {
 }
 
 // keepResults notes what WriteResults is to write.
-func (c *course) keepResults() {
+func (c *trainer) keepResults() {
 	if !c.job.Keep {
 		return
 	}
@@ -159,20 +159,20 @@ func (c *course) keepResults() {
 	c.job.Records(&w)
 	c.tally.Outcome(&w)
 	c.stage.Outcome(&w)
-	c.results = snapshot.Parcel{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.OutcomeArrays()}
+	c.results = snapshot.Snapshot{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.OutcomeArrays()}
 	c.known = true
 }
 
 // Commit makes the next state, and goes on to the next stage if this one has no
 // more steps.
-func (c *course) Commit() error {
+func (c *trainer) Commit() error {
 	if err := c.stage.Commit(); err != nil {
 		return err
 	}
 	c.worked = false
 	c.steps++
 	if c.nth == 0 {
-		c.told++
+		c.predicted++
 	}
 	if _, more := c.stage.Next(); !more && c.then != nil {
 		if err := c.advance(c.stage); err != nil {
@@ -187,7 +187,7 @@ func (c *course) Commit() error {
 }
 
 // advance enters the next stage.
-func (c *course) advance(left stage) error {
+func (c *trainer) advance(left stage) error {
 	st, err := c.then(left)
 	if err != nil {
 		return err
@@ -199,20 +199,20 @@ func (c *course) advance(left stage) error {
 }
 
 // current is the state as it is, between two steps. buf is memory for it.
-func (c *course) current(buf []byte) snapshot.Parcel {
+func (c *trainer) current(buf []byte) snapshot.Snapshot {
 	if c.steps == 0 { // everybody can make that
-		return snapshot.Parcel{}
+		return snapshot.Snapshot{}
 	}
 	w := snapshot.Coder{B: buf[:0]}
-	w.Number("steps with predictions", &c.told, c.steps)
+	w.Number("steps with predictions", &c.predicted, c.steps)
 	c.tally.Shared(&w)
 	c.job.Records(&w)
 	c.stage.Shared(&w)
-	return snapshot.Parcel{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.SharedArrays()}
+	return snapshot.Snapshot{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.SharedArrays()}
 }
 
 // WriteState writes what the next step starts from.
-func (c *course) WriteState(w io.Writer) error {
+func (c *trainer) WriteState(w io.Writer) error {
 	p := c.state
 	if !c.job.Keep {
 		if c.job.Total > 1 {
@@ -227,11 +227,11 @@ func (c *course) WriteState(w io.Writer) error {
 }
 
 // ReadState takes over what another rank wrote.
-func (c *course) ReadState(r io.Reader) error {
+func (c *trainer) ReadState(r io.Reader) error {
 	if err := c.readState(r); err != nil {
 		return fmt.Errorf("rank %d: cannot take over a state: %w", c.job.Rank, drained(r, err))
 	}
-	c.torn = nil
+	c.corrupt = nil
 	return nil
 }
 
@@ -242,8 +242,8 @@ func drained(r io.Reader, err error) error {
 	return err
 }
 
-func (c *course) readState(r io.Reader) error {
-	p, arrays, err := snapshot.ReadParcel(r, snapshot.StateMark)
+func (c *trainer) readState(r io.Reader) error {
+	p, arrays, err := snapshot.Read(r, snapshot.StateMark)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (c *course) readState(r io.Reader) error {
 	if err := c.stageOf(&p); err != nil {
 		return err
 	}
-	c.torn = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.Rank)
+	c.corrupt = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.Rank)
 	c.tally.Shared(&d)
 	c.job.Records(&d)
 	c.stage.Shared(&d)
@@ -278,7 +278,7 @@ func (c *course) readState(r io.Reader) error {
 	if err := c.stage.Adopt(); err != nil {
 		return err
 	}
-	c.steps, c.told, c.worked, c.known = p.Steps, predicted, false, false
+	c.steps, c.predicted, c.worked, c.known = p.Steps, predicted, false, false
 	c.results.Arrays = nil // which would keep what is over
 	if c.job.Keep {
 		c.job.Commit()
@@ -288,7 +288,7 @@ func (c *course) readState(r io.Reader) error {
 }
 
 // adopt puts this rank where its record says it was.
-func (c *course) adopt() error {
+func (c *trainer) adopt() error {
 	r, err := c.job.Adopt()
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func (c *course) adopt() error {
 }
 
 // stageOf enters the stage that a state belongs to.
-func (c *course) stageOf(p *snapshot.Parcel) error {
+func (c *trainer) stageOf(p *snapshot.Snapshot) error {
 	switch {
 	case p.Phase == c.nth:
 		return nil
@@ -309,7 +309,7 @@ func (c *course) stageOf(p *snapshot.Parcel) error {
 }
 
 // WriteResults writes the results of the step completed last.
-func (c *course) WriteResults(w io.Writer) error {
+func (c *trainer) WriteResults(w io.Writer) error {
 	if !c.known {
 		return allreduce.ErrNoResults
 	}
@@ -320,15 +320,15 @@ func (c *course) WriteResults(w io.Writer) error {
 }
 
 // ReadResults takes over another rank's.
-func (c *course) ReadResults(r io.Reader) error {
+func (c *trainer) ReadResults(r io.Reader) error {
 	if err := c.readResults(r); err != nil {
 		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.job.Rank, c.steps+1, drained(r, err))
 	}
 	return nil
 }
 
-func (c *course) readResults(r io.Reader) error {
-	p, arrays, err := snapshot.ReadParcel(r, snapshot.ResultsMark)
+func (c *trainer) readResults(r io.Reader) error {
+	p, arrays, err := snapshot.Read(r, snapshot.ResultsMark)
 	if err != nil {
 		return err
 	}
@@ -354,14 +354,14 @@ func (c *course) readResults(r io.Reader) error {
 }
 
 // Shrink goes on without the ranks that are not in live.
-func (c *course) Shrink(live []int) error {
+func (c *trainer) Shrink(live []int) error {
 	if err := c.shrink(live); err != nil {
 		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.job.Rank, err)
 	}
 	return nil
 }
 
-func (c *course) shrink(live []int) error {
+func (c *trainer) shrink(live []int) error {
 	j := c.job
 	if !j.Keep {
 		panic("BUG: learn: a rank is to go on without others, and was not told to keep its state")
@@ -374,7 +374,7 @@ func (c *course) shrink(live []int) error {
 	}
 	c.tally.ForgetBest()
 	void, err := c.stage.Shrink()
-	if err != nil || j.Kept == nil {
+	if err != nil || j.Committed == nil {
 		return err
 	}
 	j.Rollback()

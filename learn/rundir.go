@@ -10,13 +10,13 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// late says whether err means that the job has ended without this attempt ever being
+// copyFromRunDir reports whether err means that the job has ended without this attempt ever being
 // part of it. What the attempt owes it then copies from the run's own place, and the
 // error that it returns is a *allreduce.FinishedError if it could.
 //
 // An attempt that has been a member of the job owes nothing any more: another one has
 // taken its place, and has delivered.
-func (r *runner) late(err error) (over bool, _ error) {
+func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 	if r.job.Wired || r.cfg.Cluster.Join == nil {
 		return false, err
 	}
@@ -37,7 +37,7 @@ func (r *runner) late(err error) (over bool, _ error) {
 		}
 		fin = &allreduce.FinishedError{Job: job, Rank: r.job.Rank, Model: no.Model}
 		if r.cfg.Cluster.Join.Elastic {
-			all = r.kept(all)
+			all = r.withPredictions(all)
 		}
 	case (alone || away) && keep != nil:
 		// A server without a journal forgets what has finished. Then nobody else comes.
@@ -71,8 +71,8 @@ func (r *runner) over() error {
 	return &allreduce.FinishedError{Job: c.Job, Rank: r.job.Rank, Model: model}
 }
 
-// kept leaves out predictions that nobody has made: the job may have been without this rank.
-func (r *runner) kept(all []owed) (kept []owed) {
+// withPredictions leaves out predictions that nobody has made: the job may have been without this rank.
+func (r *runner) withPredictions(all []owed) (kept []owed) {
 	for _, o := range all {
 		if o.preds != nil {
 			if _, err := r.cfg.Cluster.RunDir.Find(o.kept); err != nil {
