@@ -16,7 +16,7 @@ func TestCommittedFiles(t *testing.T) {
 	line := regexp.MustCompile(`^(1|-1) '((?:easy-ham|hard-ham|spam)-[12]/\d{5})\|s(?::0\.\d+)?( [^ |:@]+)* \|b(?::0\.\d+)?( [^ |:@]+)*$`)
 	bodies, tags := map[string]string{}, map[string]bool{}
 	size := int64(0)
-	for _, name := range []string{"../train.vw.gz", "../test.vw.gz"} {
+	for _, name := range []string{"../../quickstart/train.vw.gz", "../../quickstart/test.vw.gz"} {
 		labels := map[string]int{}
 		n := 0
 		f, err := os.Open(name)

