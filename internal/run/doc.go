@@ -3,8 +3,8 @@
 // Package run is gvw run and gvw supervise: the launcher on one machine.
 //
 // [Command] divides a job among workers (plan.go, a pure function from settings to settings),
-// starts a server in this process and one gvw for each rank (launcher.go), and writes the ranks'
-// predictions in the order of the data (deal.go, gather.go). Another program takes the place of
+// starts a server in this process (launcher.go) and one gvw for each rank (workers.go), and
+// writes the ranks' predictions in the order of the data (order.go, gather.go). Another program takes the place of
 // the learner in the same way (runprogram.go).
 //
 //   - The diagnostics of each rank go to a log (logs.go); those of rank 0 also to the terminal.

@@ -8,19 +8,18 @@ import (
 	"io"
 )
 
-// Predictions of several ranks become one file in the order of the data, as one
-// process would have written it: pass by pass, line by line.
+// The predictions of several ranks become one file in the order of the data, pass by pass and
+// line by line, as one process would have written it.
 
-// dealt says how many predictions each rank's examples make in one pass, and
-// in which order they stand.
-type dealt struct {
+// dataOrder is the number of predictions of each rank in one pass, and their order.
+type dataOrder struct {
 	counts []int    // lines of one pass, by rank
 	owners []uint16 // lines: the rank of each line of one pass; nil: rank after rank
 }
 
-// gatherPieces writes the ranks' pieces to dst. Any number of whole passes may
-// be in them, the same one in all.
-func gatherPieces(dst io.Writer, pieces []io.Reader, d dealt) error {
+// gatherPieces writes the predictions of all ranks to dst. Each piece may have any number of
+// whole passes, the same one in all.
+func gatherPieces(dst io.Writer, pieces []io.Reader, d dataOrder) error {
 	w := bufio.NewWriterSize(dst, 1<<16)
 	in := make([]*bufio.Reader, len(pieces))
 	for rank, p := range pieces {
@@ -40,8 +39,8 @@ func gatherPieces(dst io.Writer, pieces []io.Reader, d dealt) error {
 	}
 }
 
-// ended reports whether all pieces have ended; that only some have is an error.
-func ended(in []*bufio.Reader, d dealt) (bool, error) {
+// ended reports whether all pieces have ended. It returns an error if only some have.
+func ended(in []*bufio.Reader, d dataOrder) (bool, error) {
 	var over, more int
 	for rank, r := range in {
 		switch _, err := r.Peek(1); {
@@ -61,11 +60,11 @@ func ended(in []*bufio.Reader, d dealt) (bool, error) {
 	return more == 0, nil
 }
 
-// errUneven is for predictions that do not fit the data: it changed while it
-// was read.
+// errUneven is the error for predictions that do not fit the data, for example because the data
+// has changed.
 var errUneven = errors.New("the ranks' predictions do not fit the lines of the data: did it change during the run?")
 
-func gatherPass(w io.Writer, in []*bufio.Reader, d dealt) error {
+func gatherPass(w io.Writer, in []*bufio.Reader, d dataOrder) error {
 	if d.owners != nil {
 		for _, rank := range d.owners {
 			if err := copyLine(w, in[rank]); err != nil {

@@ -85,7 +85,7 @@ func TestGatheredIsInOrder(t *testing.T) {
 			}
 			pieces[rank] = strings.NewReader(strings.Repeat(pass.String(), passes))
 		}
-		d, err := deal(t.Context(), fsys, kind, lists, stream.Format{})
+		d, err := exampleOrder(t.Context(), fsys, kind, lists, stream.Format{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestUnevenPiecesAreRefused(t *testing.T) {
 		for i, p := range pieces {
 			in[i] = strings.NewReader(p)
 		}
-		for _, d := range []dealt{{counts: []int{2, 2}}, {counts: []int{2, 2}, owners: []uint16{0, 1, 0, 1}}} {
+		for _, d := range []dataOrder{{counts: []int{2, 2}}, {counts: []int{2, 2}, owners: []uint16{0, 1, 0, 1}}} {
 			for i, p := range pieces {
 				in[i] = strings.NewReader(p)
 			}
@@ -127,7 +127,7 @@ func TestUnevenPiecesAreRefused(t *testing.T) {
 }
 
 func TestPredictionsWithoutExamplesAreRefused(t *testing.T) {
-	err := gatherPieces(io.Discard, []io.Reader{strings.NewReader("a\n")}, dealt{counts: []int{0}})
+	err := gatherPieces(io.Discard, []io.Reader{strings.NewReader("a\n")}, dataOrder{counts: []int{0}})
 	if !errors.Is(err, errUneven) {
 		t.Error(err)
 	}

@@ -12,35 +12,36 @@ import (
 )
 
 const (
-	// lookEvery is how often the launcher looks at its job in the server.
-	lookEvery = 200 * time.Millisecond
-	// hungAfter is how long a rank may be without a connection to the server, having
-	// had one, before its process is taken for hung. Workers reconnect once a second.
+	// pollInterval is the time between two looks at the job in the server.
+	pollInterval = 200 * time.Millisecond
+	// hungAfter is the time without a connection to the server after which the process of a
+	// rank is considered hung. Workers reconnect once a second.
 	hungAfter = 2 * time.Second
 )
 
-// jobWatch follows a local job in its server: whether it goes on, and whether a rank
-// that the server has given up still has a process, which somebody has stopped.
+// jobWatch polls a local job in its server. It reports whether the job continues, and finds
+// ranks that the server has given up although their process still exists, for example because
+// it was paused.
 type jobWatch struct {
 	status func() protocol.ServerStatus
-	id     uint64   // of the job
+	id     uint64   // UniqueID of the job
 	hung   chan int // ranks to be killed
-	idle   chan int // processes that have nothing to do any more: ranks, then spares
-	missed chan int // ranks that the job cannot end without, although without has said so
+	idle   chan int // processes that have nothing left to do: ranks, then spares
+	missed chan int // ranks that the job needs to end, although continuesWithout was true
 
 	mu     sync.Mutex
-	seen   bool // the server has known the job
-	wired  bool // it was seen in another state than filling: one that fills is forgotten when its last rank dies
-	failed bool // and knows it no more
+	seen   bool // the server has had the job
+	wired  bool // the job has left the state "filling", in which the loss of all ranks removes it
+	failed bool // the job has ended by a failure
 	ranks  []presence
-	spared []bool    // by rank: the job was to go on without it
-	gone   time.Time // since when the server knows it no more; zero: it does
+	spared []bool    // by rank: continuesWithout was true
+	gone   time.Time // time at which the job was missing first; zero: the server has it
 }
 
-// presence is whether the process of a rank is connected to the server.
+// presence is the connection of a rank's process to the server.
 type presence struct {
-	known bool      // it was, since it started
-	since time.Time // since when it is not; zero: it is
+	known bool      // it has been connected since it started
+	since time.Time // time of the loss of the connection; zero: it is connected
 }
 
 func newJobWatch(status func() protocol.ServerStatus, id uint64, workers, spares int) *jobWatch {
@@ -51,28 +52,28 @@ func newJobWatch(status func() protocol.ServerStatus, id uint64, workers, spares
 	}
 }
 
-// follow looks until ctx ends.
+// follow polls until ctx ends.
 func (w *jobWatch) follow(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			w.look(now)
+			w.poll(now)
 		}
 	}
 }
 
-// goesOn says whether the job may still end well, after a worker has ended: it was not
-// there yet, or it is. symptom: the worker says that the job has failed, so what
-// fills now is another job, of attempts that came too late to hear of it.
-func (w *jobWatch) goesOn(symptom bool) bool {
+// mayContinue reports whether the job may still succeed after a worker has ended: it has not
+// started, or it is running. symptom says that the worker has reported a failure of the job; a
+// job that fills now is then another one, of attempts that came too late.
+func (w *jobWatch) mayContinue(symptom bool) bool {
 	if w.finished() {
-		return false // also where it was too short to be seen
+		return false // also a job that was too short to be seen
 	}
-	job := w.look(time.Now())
+	job := w.poll(time.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if symptom && (job == nil || job.State == "filling") || w.wired && job == nil {
@@ -81,11 +82,11 @@ func (w *jobWatch) goesOn(symptom bool) bool {
 	return !w.failed
 }
 
-// without says whether a job whose ranks go on without lost ones does so, or will. Before it
-// runs, and when files are owed, it does not. Others may come to the end before the server has
-// decided: then the rank is missed after all.
-func (w *jobWatch) without(rank int) bool {
-	job := w.look(time.Now())
+// continuesWithout reports whether a job that continues without lost ranks does so now, or
+// will. It does not before it runs, nor when the rank owes files. The other ranks may finish
+// before the server has decided; then the rank is reported on missed.
+func (w *jobWatch) continuesWithout(rank int) bool {
+	job := w.poll(time.Now())
 	if job == nil {
 		return w.finished()
 	}
@@ -96,14 +97,14 @@ func (w *jobWatch) without(rank int) bool {
 	return will || slices.Contains(job.Removed, rank)
 }
 
-// removed says whether the job has gone on without a rank: another attempt would only
-// stand by.
+// removed reports whether the job has continued without a rank. Another attempt would only be a
+// standby.
 func (w *jobWatch) removed(rank int) bool {
-	job := w.look(time.Now())
+	job := w.poll(time.Now())
 	return job != nil && slices.Contains(job.Removed, rank)
 }
 
-// started says that a rank has a new process, or is to have one; a spare is not watched.
+// started records that a rank has a new process, or will have one. Spares are not watched.
 func (w *jobWatch) started(rank int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,9 +113,8 @@ func (w *jobWatch) started(rank int) {
 	}
 }
 
-// look takes the job as the server has it, nil if that has none, and reports ranks
-// that hang.
-func (w *jobWatch) look(now time.Time) *protocol.JobStatus {
+// poll returns the job as the server has it, or nil, and reports ranks that hang.
+func (w *jobWatch) poll(now time.Time) *protocol.JobStatus {
 	job := w.find()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +142,7 @@ func (w *jobWatch) look(now time.Time) *protocol.JobStatus {
 			*p = presence{}
 			select {
 			case w.hung <- rank:
-			default: // it is on its way already
+			default: // it has been reported
 			}
 		}
 	}
@@ -158,11 +158,11 @@ func (w *jobWatch) look(now time.Time) *protocol.JobStatus {
 	return job
 }
 
-// finished says that the job has ended well: the server has no other one to remember.
+// finished reports whether the job has succeeded: the server remembers no other one.
 func (w *jobWatch) finished() bool { return w.status().Finished > 0 }
 
-// forgotten notes that the server does not know the job. Once it has ended, workers do, too;
-// one that somebody has stopped must be woken for it. Under the lock.
+// forgotten handles a job that the server does not have. Workers of an ended job end, too; a
+// paused process must be resumed for that. The caller holds the lock.
 func (w *jobWatch) forgotten(now time.Time) {
 	switch {
 	case !w.seen && !w.finished():
@@ -173,7 +173,7 @@ func (w *jobWatch) forgotten(now time.Time) {
 		for rank := range cap(w.idle) {
 			select {
 			case w.idle <- rank:
-			default: // it is on its way already
+			default: // it has been reported
 			}
 		}
 	}

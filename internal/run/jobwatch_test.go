@@ -24,16 +24,16 @@ func TestJobWatch(t *testing.T) {
 			}
 			st.Jobs = append(st.Jobs, j)
 		}
-		w.look(now.Add(after))
+		w.poll(now.Add(after))
 	}
 	at(0, "")
-	if !w.goesOn(false) {
+	if !w.mayContinue(false) {
 		t.Error("a job that is not there yet may still come")
 	}
 	at(0, "filling", 0, 2)
 	at(time.Minute, "wired", 0, 1, 2)
 	at(time.Minute+time.Second, "wired", 0, 2)
-	if !w.goesOn(false) || !w.goesOn(true) || len(w.hung) != 0 {
+	if !w.mayContinue(false) || !w.mayContinue(true) || len(w.hung) != 0 {
 		t.Error("a second is not for ever")
 	}
 	at(time.Minute+time.Second+hungAfter, "wired", 0, 2)
@@ -46,7 +46,7 @@ func TestJobWatch(t *testing.T) {
 		t.Error("its next process has not been there yet")
 	}
 	at(2*time.Hour, "")
-	if len(w.idle) != 0 || w.goesOn(false) {
+	if len(w.idle) != 0 || w.mayContinue(false) {
 		t.Error("it has just ended")
 	}
 	at(3*time.Hour, "")
@@ -62,11 +62,11 @@ func TestJobWatch(t *testing.T) {
 		t.Error("it has ended well")
 	}
 	short := newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
-	if short.goesOn(false) {
+	if short.mayContinue(false) {
 		t.Error("a job that has ended does not go on, whether it was seen or not")
 	}
-	short.look(now)
-	short.look(now.Add(hungAfter))
+	short.poll(now)
+	short.poll(now.Add(hungAfter))
 	if len(short.idle) != 3 {
 		t.Error("whoever is still there after a job too short to be seen may be stopped")
 	}
@@ -75,7 +75,7 @@ func TestJobWatch(t *testing.T) {
 	// What fills after a worker has lost the job is another one.
 	w = newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
 	st.Jobs = []protocol.JobStatus{{UniqueID: 7, State: "filling"}}
-	if !w.goesOn(false) || w.goesOn(true) || w.goesOn(false) {
+	if !w.mayContinue(false) || w.mayContinue(true) || w.mayContinue(false) {
 		t.Error("a job that has failed does not go on")
 	}
 }
@@ -101,8 +101,8 @@ func TestJobWatchWithout(t *testing.T) {
 			st.Jobs = []protocol.JobStatus{*c.job}
 		}
 		w := newJobWatch(func() protocol.ServerStatus { return st }, 0, 3, 0)
-		if w.without(1) != c.without || w.removed(1) != c.removed {
-			t.Errorf("%+v: without rank 1: %v, removed: %v", st, w.without(1), w.removed(1))
+		if w.continuesWithout(1) != c.without || w.removed(1) != c.removed {
+			t.Errorf("%+v: without rank 1: %v, removed: %v", st, w.continuesWithout(1), w.removed(1))
 		}
 	}
 }
@@ -112,12 +112,12 @@ func TestJobWatchWithout(t *testing.T) {
 func TestJobWatchMisses(t *testing.T) {
 	job := protocol.JobStatus{State: "recovering", Vacant: []int{1, 2}}
 	w := newJobWatch(func() protocol.ServerStatus { return protocol.ServerStatus{Jobs: []protocol.JobStatus{job}} }, 0, 3, 0)
-	if !w.without(1) || len(w.missed) != 0 {
+	if !w.continuesWithout(1) || len(w.missed) != 0 {
 		t.Fatal("it is to go on without rank 1")
 	}
 	job.State = "ending"
 	for range 2 {
-		w.look(time.Now())
+		w.poll(time.Now())
 	}
 	if len(w.missed) != 1 || <-w.missed != 1 {
 		t.Error("rank 1 alone is missed, and once")

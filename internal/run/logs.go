@@ -19,22 +19,22 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// logs are the files of a local job: one per rank and per spare, one of the server.
+// logs are the log files of a local job: one for each rank and each spare, and one of the
+// server.
 type logs struct {
 	dir     string
-	own     bool       // a temporary folder of this run
-	began   bool       // workers were started
-	lost    bool       // one of them has failed
+	own     bool       // dir is a temporary folder of this run
+	began   bool       // workers have been started
+	lost    bool       // a worker has failed
 	width   int        // digits of a rank
-	workers int        // that are no spares
-	ranks   []*os.File // of all processes
-	attempt []int64    // by process: where the log of its current attempt begins
+	workers int        // without spares
+	ranks   []*os.File // by process: ranks, then spares
+	attempt []int64    // by process: offset of its current attempt in its log
 	crashes []crash.Trace
 	server  *os.File
 }
 
-// openLogs makes the folder of the logs and the files; without a name, a temporary
-// folder.
+// openLogs creates the folder and the files. Without a name it creates a temporary folder.
 func openLogs(dir string, n, spares int) (_ *logs, err error) {
 	own := dir == ""
 	if own {
@@ -66,8 +66,8 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 	return l, nil
 }
 
-// crashed takes the log of an attempt that has failed, and reports whether it has the
-// trace of a crash. Go programs that do not call crash.Abort exit with code 2 then.
+// crashed searches the log of a failed attempt for the trace of a crash, and reports whether
+// there is one. Go programs that do not call crash.Abort exit with code 2 in a crash.
 func (l *logs) crashed(r launch.Result) bool {
 	l.crashes[r.Rank] = crash.Trace{}
 	begin := l.attempt[r.Rank]
@@ -79,7 +79,7 @@ func (l *logs) crashed(r launch.Result) bool {
 	}
 	f, err := os.Open(l.name(r.Rank))
 	if err != nil {
-		return false // the signal is known all the same
+		return false // the signal is known anyway
 	}
 	defer f.Close()
 	trace, found := crash.Find(io.NewSectionReader(f, begin, math.MaxInt64-begin))
@@ -97,7 +97,7 @@ func (l *logs) howEnded(r launch.Result) string {
 	return howEnded(r)
 }
 
-// name is the file of a rank, or of a spare.
+// name returns the name of the log of a rank or a spare.
 func (l *logs) name(rank int) string {
 	if rank >= l.workers {
 		return filepath.Join(l.dir, fmt.Sprintf("spare-%0*d.log", l.width, rank-l.workers))
@@ -105,17 +105,17 @@ func (l *logs) name(rank int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("rank-%0*d.log", l.width, rank))
 }
 
-// fate returns what becomes of a temporary folder, for the user.
-func (l *logs) fate() string {
+// note tells the user that a temporary folder may be removed.
+func (l *logs) note() string {
 	if l.own {
 		return " (removed if no worker fails)"
 	}
 	return ""
 }
 
-// end closes the files of a run that has ended with err, and returns all errors. It
-// removes a temporary folder, unless the run or a worker has failed: then stderr
-// gets its name, if err does not have it.
+// end closes the files of a run that has ended with err, and returns all errors. It removes a
+// temporary folder unless the run or a worker has failed; then it prints the name of the
+// folder, if err does not have it.
 func (l *logs) end(stderr io.Writer, err error) error {
 	errs := []error{err}
 	for _, f := range append(l.ranks, l.server) {
@@ -133,8 +133,8 @@ func (l *logs) end(stderr io.Writer, err error) error {
 	return errors.Join(errs...)
 }
 
-// lastLines returns up to n lines of the end of a file. It serves messages: what
-// cannot be read is not there.
+// lastLines returns up to n lines of the end of a file, or none if it cannot be read. It is for
+// messages only.
 func lastLines(name string, n int) []string {
 	const enough = 16 << 10
 	f, err := os.Open(name)

@@ -18,7 +18,7 @@ import (
 	"github.com/gvw-project/gvw/internal/train"
 )
 
-// localJob is what gvw run was asked for.
+// localJob has the options of gvw run.
 type localJob struct {
 	workers    int
 	shard      string // bytes or lines
@@ -32,23 +32,23 @@ type localJob struct {
 	spares     int
 }
 
-// plan is what each worker is told, and what is left to do with what they leave.
+// plan has the options of each worker, and the files to gather at the end.
 type plan struct {
 	workers  []*cli.Settings // by rank
-	spares   []*cli.Settings // with {rank} in names: they fill it in
+	spares   []*cli.Settings // with {rank} in names, which a spare replaces by its rank
 	own      bool            // each rank has files of its own ({rank} in -d)
-	kind     hdfsio.Kind     // otherwise: how the data is shared out
+	kind     hdfsio.Kind     // otherwise: division of the data
 	gathered []gathering
-	shrinks  bool // the others go on without a worker that is lost
+	shrinks  bool // the job continues without lost ranks
 }
 
-// gathering is a file of predictions to be put together.
+// gathering is a file of predictions that the ranks write in pieces.
 type gathering struct {
-	name   string   // as the user has it
+	name   string   // as the user has given it
 	pieces []string // by rank
 }
 
-// makePlan divides a job among workers. It touches no file.
+// makePlan divides a job among workers. It reads and writes no file.
 func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	for _, name := range flags.LauncherSays {
 		if s.Has(name) {
@@ -84,8 +84,8 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 		w := p.member(j, s, strconv.Itoa(rank))
 		w.Set("node", strconv.Itoa(rank))
 		for _, model := range files.OnceFiles {
-			// All ranks have the same, and one writes it; but where any may be lost for good,
-			// each that is left does. A log that grows is rank 0's all the same.
+			// All ranks have the same bytes, so rank 0 writes them. If any rank may be lost
+			// for good, every rank writes them, except a log that grows line by line.
 			once := !p.shrinks || model == "log_json"
 			if rank > 0 && once && w.Has(model) && !strings.Contains(w.Get(model), files.RankMark) {
 				files.LeaveOut(w, model)
@@ -116,8 +116,7 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	return p, nil
 }
 
-// bind lets all processes listen where only this machine reaches them, unless
-// the user has chosen an address.
+// bind sets the listening address to the loopback interface, unless the user has chosen one.
 func (p *plan) bind() {
 	for _, w := range slices.Concat(p.workers, p.spares) {
 		if !w.Has("bind") {
@@ -126,7 +125,7 @@ func (p *plan) bind() {
 	}
 }
 
-// member is what every process of the job is told; rank is its number, or {rank}.
+// member returns the options that all processes of the job have. rank is a number, or {rank}.
 func (p *plan) member(j localJob, s *cli.Settings, rank string) *cli.Settings {
 	w := s.Clone()
 	w.Launcher = "gvw run"
@@ -135,7 +134,7 @@ func (p *plan) member(j localJob, s *cli.Settings, rank string) *cli.Settings {
 	w.Set("unique_id", strconv.FormatUint(j.uniqueID, 10))
 	w.Set("total", strconv.Itoa(j.workers))
 	w.Set("run_id", j.id)
-	w.Set("run_dir", train.NoRunDir) // nobody but this launcher starts ranks of the run
+	w.Set("run_dir", train.NoRunDir) // late attempts cannot occur: only this launcher starts ranks
 	if !w.Has("on_loss") && j.restarts+j.spares > 0 {
 		w.Set("on_loss", joinflags.RestartedOnLoss)
 	}
@@ -146,7 +145,7 @@ func (p *plan) member(j localJob, s *cli.Settings, rank string) *cli.Settings {
 	return w
 }
 
-// checkRestarts holds that what a job does about a loss and what the launcher does fit.
+// checkRestarts checks that restarts, spares and the loss policy fit each other.
 func checkRestarts(j localJob, s *cli.Settings) error {
 	switch how := s.Get("on_loss"); {
 	case j.spares > 0 && how != "" && how != "wait":
@@ -159,7 +158,7 @@ func checkRestarts(j localJob, s *cli.Settings) error {
 	return nil
 }
 
-// divideData decides whose data is whose.
+// divideData decides whether each rank has its own files or all share them, and how.
 func (p *plan) divideData(j localJob, s *cli.Settings) error {
 	data := s.All("data")
 	marked := 0
@@ -190,7 +189,7 @@ func (p *plan) divideData(j localJob, s *cli.Settings) error {
 	return nil
 }
 
-// gather lets every rank write its predictions to a piece beside the file.
+// gather gives each rank a file beside the given one for its predictions.
 func (p *plan) gather(j localJob, option, file string) {
 	dir, base := filepath.Split(file)
 	if slices.Contains(files.StdoutNames, file) {

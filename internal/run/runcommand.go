@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/train"
 )
 
-// Command is gvw run.
+// Command runs gvw run.
 func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	flags := c.Sets[0]
 	learner, shared := flags.Table.Learner, sharedSpecs(flags)
@@ -44,21 +44,21 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	if job.Has("help") || job.Has("version") {
 		return cli.Usagef("gvw run: --help and --version come before --")
 	}
-	given, err := cli.Parse(learner, s.Rest, nil, os.ReadFile) // not by the environment
+	given, err := cli.Parse(learner, s.Rest, nil, os.ReadFile) // without the environment
 	if err != nil {
 		return err
 	}
-	if err := hand(shared, s, job, given); err != nil {
+	if err := moveShared(shared, s, job, given); err != nil {
 		return err
 	}
-	train.NoteExtra(p, job) // rank 0 notes the rest
+	train.NoteExtra(p, job) // rank 0 prints the other notes
 	train.TakeData(p, job)
 	return s.Dispatch(ctx, func(c *cli.Context) error { return newLauncher(p, flags.Table).launch(c, s.Has("shard"), job) })
 }
 
-// hand gives the learner its options that stand before the "--". given has those that
-// stand after it.
-func hand(shared []*cli.Spec, s, job, given *cli.Settings) error {
+// moveShared moves the learner's options that stand before the "--" to the learner. given has
+// those after it.
+func moveShared(shared []*cli.Spec, s, job, given *cli.Settings) error {
 	var errs []error
 	for _, o := range shared {
 		before, after := s.All(o.Name), given.All(o.Name)
@@ -74,7 +74,7 @@ func hand(shared []*cli.Spec, s, job, given *cli.Settings) error {
 	return errors.Join(errs...)
 }
 
-// sharedSpecs returns the options of the learner that may stand before the "--".
+// sharedSpecs returns the learner's options that may stand before the "--".
 func sharedSpecs(set *cli.FlagSet) []*cli.Spec {
 	return slices.DeleteFunc(slices.Clone(set.Specs), func(s *cli.Spec) bool { return !slices.Contains(set.Table.Learner.Specs, s) })
 }

@@ -24,8 +24,7 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// programTakes are the options of gvw run that apply to any program. The others set
-// options of the learner.
+// programTakes are the options of gvw run that apply to any program.
 var programTakes = []string{"workers", "log_dir", "max_restarts", "port", "secret_file", "on_loss", "help"}
 
 // commandAfter returns the program that follows the "--" of gvw run, as a path, with its
@@ -46,8 +45,8 @@ func commandAfter(rest []string) ([]string, error) {
 	return append([]string{path}, rest[1:]...), nil
 }
 
-// outputDelay is how long the launcher reads the output of a process that has ended,
-// where a process that it has left behind holds it open.
+// outputDelay bounds the reading of a process's output after its end, since a process that it
+// has started may hold the output open.
 const outputDelay = 2 * time.Second
 
 // programJob is a run of a program that uses package allreduce.
@@ -56,7 +55,7 @@ type programJob struct {
 	workers  int
 	id       string
 	uniqueID uint64
-	onLoss   string // of the command line; "": the program decides
+	onLoss   string // --on_loss; empty: the program decides
 	restarts int
 	port     int // of the server
 }
@@ -89,7 +88,7 @@ func newProgramJob(s *cli.Settings, command []string) (*programJob, error) {
 	return j, errors.Join(errs...)
 }
 
-// env is the environment of a rank: the variables that allreduce.ConfigFromEnv reads.
+// env returns the environment of a rank, with the variables that allreduce.ConfigFromEnv reads.
 func (j *programJob) env(inherited []string, rank int) []string {
 	env := append(inherited,
 		"GVW_SPAN_SERVER=127.0.0.1",
@@ -107,7 +106,7 @@ func (j *programJob) env(inherited []string, rank int) []string {
 	return env
 }
 
-// launchProgram is gvw run for a program: a server in this process, and n processes.
+// launchProgram starts a server in this process and n processes of a program.
 func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command []string) (err error) {
 	j, err := newProgramJob(s, command)
 	if err != nil {
@@ -128,12 +127,12 @@ func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command [
 	}
 	defer func() { err = errors.Join(err, local.Stop()) }()
 	j.port = local.Port
-	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.fate())
+	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.note())
 	return p.runProgram(ctx, j, logs, newJobWatch(local.Server.Status, j.uniqueID, j.workers, 0), secret)
 }
 
-// runProgram runs the program once per rank until all have ended, and starts a rank
-// that dies again while its job recovers.
+// runProgram starts the program once per rank and waits until all have ended. It restarts a
+// rank that dies while its job recovers.
 func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, watch *jobWatch, secret []byte) error {
 	pl := &plan{workers: make([]*cli.Settings, j.workers)}
 	cmds := make([]*exec.Cmd, j.workers)
@@ -150,15 +149,15 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, wa
 	}
 	job := launch.Job{
 		Secret: secret, EmptyStdin: true, Restarts: j.restarts, Hung: watch.hung, Stopped: watch.idle, Missed: watch.missed,
-		// The exit codes of a program are its own: any may mean a lost peer, and another
-		// attempt may do better unless the process was told to end.
+		// A program has its own exit codes: any may mean a lost peer. Another attempt may
+		// succeed unless the process was told to end.
 		Symptom: func(code int) bool { return code < 128 },
 		Curable: func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) },
 		Again: func(r launch.Result) bool {
-			return (j.onLoss != "" || watch.recovers()) && watch.goesOn(false) && !watch.removed(r.Rank)
+			return (j.onLoss != "" || watch.recovers()) && watch.mayContinue(false) && !watch.removed(r.Rank)
 		},
 		Without: func(r launch.Result) bool {
-			if watch.policy() != "shrink" || !watch.without(r.Rank) {
+			if watch.policy() != "shrink" || !watch.continuesWithout(r.Rank) {
 				return false
 			}
 			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without it\n", r.Rank, logs.howEnded(r))
@@ -189,17 +188,17 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, wa
 	case root < 0 || results[root].Signal != nil && watch.finished():
 		return nil
 	}
-	return p.blame(results[root], pl, logs)
+	return p.rootCause(results[root], pl, logs)
 }
 
-// policy is what the job does about a loss, as its ranks have told the server; "" for
-// abort, and while the server does not know the job.
+// policy returns the loss policy that the ranks have told the server, or "" for abort and while
+// the server does not have the job.
 func (w *jobWatch) policy() string {
-	if job := w.look(time.Now()); job != nil {
+	if job := w.poll(time.Now()); job != nil {
 		return job.OnLoss
 	}
 	return ""
 }
 
-// recovers reports whether another attempt of a lost rank is of use to the job.
+// recovers reports whether the job can use another attempt of a lost rank.
 func (w *jobWatch) recovers() bool { return w.policy() != "" }

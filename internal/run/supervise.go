@@ -15,9 +15,8 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// Supervise is gvw supervise. It returns the exit code. What the command is
-// told by signals is the command's business, so it runs without the handlers of
-// the other commands.
+// Supervise runs gvw supervise and returns the exit code of the command. Signals are passed on
+// to the command, so the handlers of the other commands are not installed.
 func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -57,5 +56,5 @@ func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 	return r.Code, err
 }
 
-// endings are the signals after which nothing is started again.
+// endings are the signals after which the command is not restarted.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM}

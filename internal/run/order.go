@@ -18,7 +18,7 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// dataFormat is the format of the data for a command line that was checked.
+// dataFormat returns the format of the data for options that were checked.
 func dataFormat(s *cli.Settings) stream.Format {
 	cfg := learn.Config{
 		Data: learn.DataConfig{CSV: csv.Config{
@@ -37,15 +37,15 @@ func dataFormat(s *cli.Settings) stream.Format {
 	return cfg.DataFormat()
 }
 
-// deal reads the data again, to learn which rank's examples are where: line n
-// of all files goes to rank (n-1) mod total, contiguous parts go rank after
-// rank, and own files are each rank's. Which lines are examples, the format
-// knows.
-func deal(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (dealt, error) {
+// exampleOrder reads the data again and returns the order of the ranks' examples in it. With
+// lines, line n of all files belongs to rank (n-1) mod total; with bytes, contiguous parts
+// follow each other by rank; else each rank has its own files. The format decides which lines
+// are examples.
+func exampleOrder(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (dataOrder, error) {
 	total := len(files)
-	d := dealt{counts: make([]int, total)}
+	d := dataOrder{counts: make([]int, total)}
 	if kind == hdfsio.Lines {
-		// All ranks have the same list; every line is looked at once.
+		// All ranks have the same files.
 		d.owners = []uint16{}
 		n := 0
 		err := eachLine(ctx, fsys, files[0], hdfsio.Shard{}, format, func(example bool) {
@@ -78,7 +78,7 @@ func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shar
 	}
 	buf := bufio.NewReaderSize(nil, 1<<20)
 	for _, p := range parts {
-		t, err := newTeller(format, p)
+		t, err := newLineFilter(format, p)
 		if err != nil {
 			return err
 		}
@@ -95,26 +95,26 @@ func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shar
 	return nil
 }
 
-// teller tells lines that are examples from others, in one part of the data.
-type teller struct {
+// lineFilter distinguishes examples from other lines in one part of the data.
+type lineFilter struct {
 	lines  stream.Lines // nil: vw's text
 	header bool         // the next line is a header
 	batch  feature.Batch
 }
 
-func newTeller(format stream.Format, p hdfsio.Part) (*teller, error) {
+func newLineFilter(format stream.Format, p hdfsio.Part) (*lineFilter, error) {
 	if format.New == nil {
-		return &teller{}, nil
+		return &lineFilter{}, nil
 	}
 	l, err := format.New(feature.Config{Bits: 1})
 	if err != nil {
 		return nil, err
 	}
-	t := &teller{lines: l}
+	t := &lineFilter{lines: l}
 	if !format.Header {
 		return t, nil
 	}
-	line, own, err := p.Header(math.MaxInt32) // the ranks kept to the limit
+	line, own, err := p.Header(math.MaxInt32) // the ranks have checked the limit
 	if err != nil || own {
 		t.header = true
 		return t, err
@@ -122,14 +122,14 @@ func newTeller(format stream.Format, p hdfsio.Part) (*teller, error) {
 	return t, t.take(line)
 }
 
-// take learns a header. The ranks have read it, so it is sound.
-func (t *teller) take(line []byte) error {
+// take reads a header, which the ranks have read without an error.
+func (t *lineFilter) take(line []byte) error {
 	t.header = false
 	return t.lines.(stream.HeaderLines).Header(&t.batch, line)
 }
 
 // example reports whether a line is an example.
-func (t *teller) example(line []byte) bool {
+func (t *lineFilter) example(line []byte) bool {
 	if t.lines == nil {
 		return len(feature.TrimLine(line)) > 0
 	}
@@ -142,7 +142,7 @@ func (t *teller) example(line []byte) bool {
 
 // lines calls f for every line, its end included.
 func lines(r *bufio.Reader, f func(line []byte)) error {
-	var long []byte // the beginning of a line longer than the buffer
+	var long []byte // first part of a line that is longer than the buffer
 	for {
 		b, err := r.ReadSlice('\n')
 		switch {

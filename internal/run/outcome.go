@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// showCrash prints the cause of a crash. The stderr of rank 0 is on the terminal already.
+func (p *launcher) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
+	if r.Rank == 0 {
+		terminal.Reset()
+	}
+	if !logs.crashed(r) || r.Rank == 0 {
+		return
+	}
+	fmt.Fprintf(p.Stderr, "gvw run: %s crashed; from %s:\n", pl.name(r.Rank), logs.name(r.Rank))
+	for _, line := range logs.crashes[r.Rank].Lines() {
+		fmt.Fprintf(p.Stderr, "  | %s\n", line)
+	}
+}
+
+// rootCause prints the end of the log of the rank that failed first, and returns the error of
+// the run.
+func (p *launcher) rootCause(r launch.Result, pl *plan, logs *logs) error {
+	name := logs.name(r.Rank)
+	lines := lastLines(name, 10)
+	if r.Rank != 0 && len(lines) > 0 && logs.crashes[r.Rank].Message == "" { // not yet on the terminal
+		fmt.Fprintf(p.Stderr, "gvw run: %s failed first; the end of %s:\n", pl.name(r.Rank), name)
+		for _, l := range lines {
+			fmt.Fprintf(p.Stderr, "  | %s\n", l)
+		}
+	}
+	e := &cli.ExitError{Code: r.Code}
+	how := logs.howEnded(r)
+	switch {
+	case r.Err != nil:
+		e.Code = cli.ExitIO
+	case r.Signal != nil:
+		e.Code = cli.ExitLost
+	case len(lines) > 0:
+		how += ": " + strings.TrimPrefix(lines[len(lines)-1], "gvw: ")
+	}
+	if r.Attempt > 1 {
+		how = fmt.Sprintf("attempt %d, %s", r.Attempt, how)
+	}
+	e.Text = fmt.Sprintf("%s failed first, after %.1f s (%s); logs in %s", pl.name(r.Rank), r.After.Seconds(), how, filepath.Dir(name))
+	return e
+}
+
+// howEnded describes the end of a worker that failed.
+func howEnded(r launch.Result) string {
+	switch {
+	case r.Err != nil:
+		return r.Err.Error()
+	case r.Hung:
+		return "the server had given it up, but it had not ended: killed"
+	case r.Signal == syscall.SIGABRT:
+		return fmt.Sprintf("crashed: signal %d, %v", r.Code-128, r.Signal)
+	case r.Code == 137 && r.Signal != nil:
+		return fmt.Sprintf("ended by signal 9, %v: out of memory?", r.Signal)
+	case r.Signal != nil:
+		return fmt.Sprintf("ended by signal %d, %v", r.Code-128, r.Signal)
+	}
+	return fmt.Sprintf("exit code %d", r.Code)
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+// gatherAll joins the predictions of the ranks.
+func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
+	if len(pl.gathered) == 0 {
+		return nil
+	}
+	order, err := pl.order(ctx, fsys)
+	if err != nil {
+		return err
+	}
+	for _, g := range pl.gathered {
+		if err := p.gatherOne(ctx, fsys, g, order); err != nil {
+			return fmt.Errorf("cannot put together %s: %w", g.name, err)
+		}
+	}
+	return nil
+}
+
+// order returns the order of predictions in the data, or nil if the files of the ranks are
+// simply concatenated.
+func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
+	w := pl.workers[0]
+	h := w.Get("hybrid")
+	onePass := !w.Has("passes") && h == "" || w.Get("passes") == "1" || strings.HasPrefix(h, "1:")
+	if onePass && pl.kind != hdfsio.Lines {
+		return nil, nil
+	}
+	files := make([][]string, len(pl.workers))
+	for rank, w := range pl.workers {
+		files[rank] = w.All("data")
+	}
+	d, err := exampleOrder(ctx, fsys, pl.kind, files, dataFormat(w))
+	return &d, err
+}
+
+func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dataOrder) (err error) {
+	pieces := make([]io.Reader, len(g.pieces))
+	for rank, name := range g.pieces {
+		r, oerr := fsys.Open(ctx, name, 0)
+		if oerr != nil {
+			return oerr
+		}
+		defer func() { err = errors.Join(err, r.Close()) }()
+		pieces[rank] = r
+	}
+	out, err := p.files.Creator(ctx, fsys, 0)(g.name)
+	if err != nil {
+		return err
+	}
+	if order == nil {
+		_, err = io.Copy(out, io.MultiReader(pieces...))
+	} else {
+		err = gatherPieces(out, pieces, *order)
+	}
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+// removePieces removes the predictions of single ranks, also those of a failed run.
+func (pl *plan) removePieces(ctx context.Context, fsys hdfsio.FS) error {
+	var errs []error
+	for _, g := range pl.gathered {
+		for _, name := range g.pieces {
+			if err := fsys.Remove(ctx, name); !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

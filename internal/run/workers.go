@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// runWorkers starts this program once per rank and waits until all have ended. It restarts a
+// worker that dies as long as the job can use it.
+func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program to start workers: %w", err)
+	}
+	env := workerEnv(p.Env, p.table)
+	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))
+	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
+	for rank, w := range slices.Concat(pl.workers, pl.spares) {
+		cmd := exec.Command(self, w.Args()...)
+		cmd.Env = env[:len(env):len(env)]
+		if rank >= len(pl.workers) { // faults count the attempts of a rank, and a spare takes the rank of a lost one
+			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
+		}
+		cmd.WaitDelay = outputDelay
+		log := logs.ranks[rank]
+		cmd.Stdout = log
+		if rank == 0 {
+			cmd.Stderr = io.MultiWriter(log, terminal)
+		} else {
+			cmd.Stderr = log
+		}
+		cmds[rank] = cmd
+	}
+	symptom := func(code int) bool { return code == cli.ExitLost || code == cli.ExitDeadline }
+	job := launch.Job{
+		Symptom:  symptom,
+		Secret:   secret,
+		Restarts: restarts,
+		Again:    func(r launch.Result) bool { return watch.mayContinue(symptom(r.Code)) && !watch.removed(r.Rank) },
+		Hung:     watch.hung,
+		Stopped:  watch.idle,
+		Missed:   watch.missed,
+	}
+	var left error
+	job.Died = func(r launch.Result) {
+		watch.started(r.Rank)
+		logs.lost = true
+		p.showCrash(r, pl, logs, terminal)
+		left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid))
+	}
+	job.Restarting = func(r launch.Result, pause time.Duration) {
+		unless := ""
+		if pl.shrinks {
+			unless = ", unless the others go on without it"
+		}
+		fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
+			pl.name(r.Rank), logs.howEnded(r), r.Attempt+1, restarts+1, pause, unless)
+	}
+	lost := 0
+	job.Without = func(r launch.Result) bool {
+		if len(pl.spares) > 0 {
+			return p.replaced(pl, watch, r, logs.howEnded(r), &lost)
+		}
+		if !pl.shrinks || !watch.continuesWithout(r.Rank) {
+			return false
+		}
+		fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, logs.howEnded(r))
+		return true
+	}
+	logs.began = true
+	looking, enough := context.WithCancel(ctx)
+	var looker sync.WaitGroup
+	looker.Go(func() { watch.follow(looking) })
+	results, root, err := job.Run(ctx, cmds)
+	enough()
+	looker.Wait()
+	if err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return errors.Join(cause, left)
+	}
+	// The run is complete although a worker was killed while it ended, or its next attempt
+	// came too late: all owed files are delivered.
+	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == cli.ExitRefused) && watch.finished() {
+		return left
+	}
+	if results[0].Spared && len(pl.spares) > 0 {
+		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: what the spare says that took its place is in %s\n", filepath.Join(logs.dir, "spare-*.log"))
+	} else if at := slices.IndexFunc(results, func(r launch.Result) bool { return r.Code == 0 && r.Err == nil }); at > 0 && results[0].Spared {
+		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: what rank %d says is in %s\n", at, logs.name(at))
+	}
+	if root >= 0 {
+		return errors.Join(p.rootCause(results[root], pl, logs), left)
+	}
+	return left
+}
+
+// removeLeft removes the temporary files of a killed worker. A spare may have had any rank.
+func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
+	if process < len(pl.workers) {
+		return removeAsides(fsys, pl.workers[process], pid)
+	}
+	var errs []error
+	for rank := range pl.workers {
+		w := pl.spares[process-len(pl.workers)].Clone()
+		files.FillRank(w, rank)
+		errs = append(errs, removeAsides(fsys, w, pid))
+	}
+	return errors.Join(errs...)
+}
+
+func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
+	var errs []error
+	for _, option := range slices.Concat(files.OnceFiles, []string{"predictions", "raw_predictions"}) {
+		if name := w.Get(option); name != "" && !slices.Contains(files.StdoutNames, name) {
+			errs = append(errs, fsys.RemoveAside(name, pid))
+		}
+	}
+	if name := w.Get("checkpoint"); name != "" {
+		errs = append(errs, fsys.RemoveAsides(name, pid))
+	}
+	return errors.Join(errs...)
+}
+
+// defaultRestarts is the default of --max_restarts.
+const defaultRestarts = 3
+
+// workerEnv returns the environment without the variables that set options: the arguments of
+// the workers have their values, divided among the ranks.
+func workerEnv(env []string, t *cli.Table) []string {
+	options := map[string]bool{}
+	for _, s := range t.Specs() {
+		options[s.Env()] = true
+	}
+	var out []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline && name != launch.EnvAttempt && name != launch.EnvSecret {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// name returns the name of a process of the job: ranks come first, then spares.
+func (pl *plan) name(process int) string {
+	if spare := process - len(pl.workers); spare >= 0 {
+		return fmt.Sprintf("spare %d", spare)
+	}
+	return fmt.Sprintf("rank %d", process)
+}
+
+// replaced reports whether a job with spares continues without a process that is not restarted.
+// lost counts such processes; there are enough spares as long as they are no more than the
+// spares.
+func (p *launcher) replaced(pl *plan, watch *jobWatch, r launch.Result, how string, lost *int) bool {
+	if watch.finished() {
+		return true // it was paused, and resumed after the end
+	}
+	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.mayContinue(r.Code == cli.ExitLost || r.Code == cli.ExitDeadline) {
+		return false
+	}
+	*lost++
+	fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
+	return true
+}
