@@ -24,17 +24,17 @@ import (
 	"github.com/gvw-project/gvw/internal/train"
 )
 
-// The files of a mapper that are its own; the container goes with them.
+// mapperCache is the cache of a mapper, in the folder of its container.
 const mapperCache = "gvw.cache"
 
-// mapperReplace is how long a job of maps waits for another attempt of a lost rank. YARN
-// notices a lost node after 10 minutes, and then tries for 3 more to reach it.
+// mapperReplace is the time that a job of maps waits for another attempt of a lost rank. YARN
+// notices a lost node after 10 minutes, and then tries to reach it for 3 more.
 const mapperReplace = "30m0s"
 
-// maxMapperLog bounds the log that is kept for --log.
+// maxMapperLog bounds the log that is kept for --log, in bytes.
 const maxMapperLog = 16 << 20
 
-// Command is gvw mapper.
+// Command runs gvw mapper.
 func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -75,7 +75,7 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	return nil
 }
 
-// learn is the learner in a map task.
+// learn runs the learner in a map task.
 func (m *mapTask) learn(ctx context.Context, p *cli.Process, s *cli.Settings) error {
 	job, err := cli.Parse(s.Flags.Table.Learner, s.Rest, p.Env, os.ReadFile)
 	if err != nil {
@@ -86,13 +86,13 @@ func (m *mapTask) learn(ctx context.Context, p *cli.Process, s *cli.Settings) er
 	}
 	train.Note(p, job)
 	train.TakeData(p, job)
-	if err := m.settle(job, p.Getenv); err != nil {
+	if err := m.fillOptions(job, p.Getenv); err != nil {
 		return err
 	}
 	if err := train.Check(job); err != nil {
 		return err
 	}
-	m.say("%s of job %s: rank %d of %d, server %s, split %s", m.task.ID, m.task.Job, m.task.Rank, m.task.Total, job.Get("span_server"), m.task.Split)
+	m.printf("%s of job %s: rank %d of %d, server %s, split %s", m.task.ID, m.task.Job, m.task.Rank, m.task.Total, job.Get("span_server"), m.task.Split)
 	l := train.New(p)
 	l.Task = m
 	err = job.Dispatch(ctx, l.Learn)
@@ -102,9 +102,9 @@ func (m *mapTask) learn(ctx context.Context, p *cli.Process, s *cli.Settings) er
 	return err
 }
 
-// settle puts what Hadoop knows into the learner's options, and says no to what it
-// knows better.
-func (m *mapTask) settle(job *cli.Settings, getenv func(string) string) error {
+// fillOptions fills in the options that Hadoop determines, and refuses them if the user gives
+// them.
+func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) error {
 	t := &m.task
 	var errs []error
 	for _, name := range []string{"unique_id", "total", "node", "run_id", "generation"} {
@@ -146,7 +146,7 @@ func (m *mapTask) settle(job *cli.Settings, getenv func(string) string) error {
 	}
 	set("on_loss", "wait")
 	if out := localName(t.Out); job.Get("on_loss") != "abort" && out != "" {
-		// What a late attempt of rank 0 copies, should Hadoop count that one.
+		// A late attempt of rank 0 copies from there, in case Hadoop counts that attempt.
 		set("run_dir", out+"/"+train.BesideModel)
 	}
 	if job.Get("on_loss") != "abort" {
@@ -165,12 +165,12 @@ func (m *mapTask) settle(job *cli.Settings, getenv func(string) string) error {
 			values[i] = strings.ReplaceAll(v, files.RankMark, strconv.Itoa(t.Rank))
 		}
 	}
-	anyone := job.Get("on_loss") == "shrink" || job.Has("elastic") // may have to write them
+	anyone := job.Get("on_loss") == "shrink" || job.Has("elastic") // any rank may have to write them
 	for _, name := range files.OnceFiles {
 		switch file := job.Get(name); {
 		case file == "":
 		case t.Rank > 0 && !anyone && !strings.Contains(file, files.RankMark):
-			files.LeaveOut(job, name) // rank 0's has the same bytes
+			files.LeaveOut(job, name) // rank 0 writes the same bytes
 		default:
 			job.Set(name, m.inOut(file))
 		}
@@ -187,8 +187,8 @@ func (m *mapTask) settle(job *cli.Settings, getenv func(string) string) error {
 	return errors.Join(errs...)
 }
 
-// inOut is a file among the output of this attempt, unless its name says where it is. It
-// becomes part of the job's output if the attempt counts.
+// inOut returns the name of a file among the outputs of this attempt, unless the name is
+// absolute. The file becomes part of the job's output if Hadoop counts the attempt.
 func (m *mapTask) inOut(name string) string {
 	name = strings.ReplaceAll(name, files.RankMark, strconv.Itoa(m.task.Rank))
 	if slices.Contains(files.StdoutNames, name) || path.IsAbs(name) || strings.Contains(name, "://") || m.task.Work == "" {
@@ -197,7 +197,7 @@ func (m *mapTask) inOut(name string) string {
 	return localName(m.task.Work + "/" + name)
 }
 
-// localName is a file: URL as a plain name; others stay.
+// localName returns a file: URL as a plain name, and other names unchanged.
 func localName(name string) string {
 	if u, err := url.Parse(name); err == nil && u.Scheme == "file" {
 		return u.Path
@@ -205,9 +205,9 @@ func localName(name string) string {
 	return name
 }
 
-// drain reads the rest of the split: Hadoop counts a mapper as failed that has not read
-// all of it. A process that is told to end has no time for it; one that has failed is to
-// be known by its exit code rather than by a broken pipe.
+// drain reads the rest of the split: Hadoop considers a mapper failed that has not read all of
+// it. A process that is told to end has no time for that. A process that has failed drains for
+// a short time, so that Hadoop reports its exit code and not a broken pipe.
 func (m *mapTask) drain(stdin io.Reader, err error, told bool) {
 	if told {
 		return
@@ -215,7 +215,7 @@ func (m *mapTask) drain(stdin io.Reader, err error, told bool) {
 	read := make(chan struct{})
 	go func() { // it ends with the input, or with the process
 		defer close(read)
-		_, _ = io.Copy(io.Discard, stdin) // what does not come need not be read
+		_, _ = io.Copy(io.Discard, stdin) // a read error ends the split
 	}()
 	var late <-chan time.Time
 	if err != nil {
@@ -227,12 +227,12 @@ func (m *mapTask) drain(stdin io.Reader, err error, told bool) {
 	}
 }
 
-// drainFailed is how long a mapper that has failed reads on.
+// drainFailed is the time for which a mapper that has failed reads on.
 const drainFailed = 2 * time.Second
 
-// failed tells Hadoop what it shows of a failed task, and leaves it in the job's output for
-// who has submitted it: of a failed task Hadoop tells no more than the exit code. What
-// cannot be written is in the task's log all the same.
+// failed shows the error in the task's status, and writes it to a file in the job's output: of
+// a failed task, Hadoop reports only the exit code. An error of this write is ignored, since
+// the log of the task has the message.
 func (m *mapTask) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
 	lines := cli.ErrorLines(err)
 	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
@@ -259,16 +259,16 @@ func (m *mapTask) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
 			err = f.Commit()
 		}
 		if err != nil {
-			_ = f.Abort() // nothing is lost that is not in the log
+			_ = f.Abort() // the log has the message
 		}
 	}()
 	select {
 	case <-written:
-	case <-time.After(lastWordsWithin):
+	case <-time.After(failureFileTimeout):
 	}
 	return err
 }
 
-// lastWordsWithin bounds the time for the last words of a task: its failure may be that
-// nothing can be written.
-const lastWordsWithin = 3 * time.Second
+// failureFileTimeout bounds the time for that file, since the file system may be what has
+// failed.
+const failureFileTimeout = 3 * time.Second

@@ -16,22 +16,23 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// taskReport keeps the status of a map task: how far it is, the loss of the last pass,
-// and what it waits for. A line for each change, and one now and then without, keeps
-// the task alive.
+// taskReport keeps the status of a map task: its progress, the loss of the last pass, and what
+// it waits for. A line for each change, and one at intervals without a change, keeps the task
+// alive.
 type taskReport struct {
 	task     hadoop.Task
-	out      *wholeLines
-	examples atomic.Int64 // of the first pass
+	out      *lineWriter
+	examples atomic.Int64 // examples of the first pass
 
 	mu    sync.Mutex
-	text  string // how far it is
+	text  string // progress
 	loss  string
 	waits string // the newest line of the log, until there is progress
 	over  bool   // the last status has been written
 }
 
-// run writes the status until stop, once a second if it changes, else every so often.
+// run writes the status until stop is closed: once a second if it changes, and otherwise after
+// the time every.
 func (r *taskReport) run(stop <-chan struct{}, every time.Duration) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -60,14 +61,14 @@ func (r *taskReport) status() (text string, over bool) {
 	return text, r.over
 }
 
-// set says how far the task is.
+// set changes the progress.
 func (r *taskReport) set(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.text, r.waits = text, ""
 }
 
-// last writes the status that stays.
+// last writes the final status.
 func (r *taskReport) last(text string) {
 	r.mu.Lock()
 	r.over = true
@@ -80,7 +81,7 @@ func (r *taskReport) counter(name string, n int64) {
 	r.out.line(r.task.AppendCounter(nil, "gvw", name, n))
 }
 
-// watch hears of progress within a pass.
+// watch is the Watch of the learner.
 func (r *taskReport) watch(p learn.Progress) {
 	if p.Pass == 1 {
 		r.examples.Store(int64(p.Examples))
@@ -97,7 +98,7 @@ func (r *taskReport) watch(p learn.Progress) {
 	r.set(text)
 }
 
-// Write takes a line of the log of passes.
+// Write reads the loss from a line of the log of passes.
 func (r *taskReport) Write(line []byte) (int, error) {
 	var pass struct {
 		Pass    int
@@ -123,8 +124,7 @@ func (r *taskReport) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// logStatus shows the newest line of the log in the status: long waits, losses,
-// standing by.
+// logStatus is a handler that shows the newest line of the log in the status.
 type logStatus struct {
 	report *taskReport
 	attrs  []slog.Attr
@@ -136,7 +136,7 @@ func (h *logStatus) Handle(_ context.Context, rec slog.Record) error {
 	var b strings.Builder
 	b.WriteString(rec.Message)
 	add := func(a slog.Attr) bool {
-		if a.Key != "rank" && a.Key != "job" { // the task is known by them
+		if a.Key != "rank" && a.Key != "job" { // the page of the task shows them
 			fmt.Fprintf(&b, ", %s %v", a.Key, a.Value)
 		}
 		return true

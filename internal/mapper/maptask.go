@@ -20,19 +20,19 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// mapTask is a map task under way: what it says to Hadoop, and what Hadoop allows it.
+// mapTask is a running map task: its reports to Hadoop, and the limits that Hadoop sets.
 type mapTask struct {
 	task   hadoop.Task
 	phased bool // the task calls gvw mapper several times
-	lines  *wholeLines
+	lines  *lineWriter
 	report *taskReport
-	read   atomic.Int64 // bytes of text
+	read   atomic.Int64 // bytes of text read
 	stop   chan struct{}
 	wait   sync.WaitGroup
 }
 
 func newMapper(t hadoop.Task, stderr io.Writer) *mapTask {
-	m := &mapTask{task: t, lines: &wholeLines{out: stderr}, stop: make(chan struct{})}
+	m := &mapTask{task: t, lines: &lineWriter{out: stderr}, stop: make(chan struct{})}
 	if t.Rank == 0 {
 		m.lines.kept = &bytes.Buffer{}
 	}
@@ -48,12 +48,12 @@ func (m *mapTask) close() {
 	m.lines.flush()
 }
 
-// say prints a line of the mapper's own.
-func (m *mapTask) say(format string, args ...any) {
+// printf prints a line of diagnostics.
+func (m *mapTask) printf(format string, args ...any) {
 	fmt.Fprintf(m.lines, "gvw mapper: "+format+"\n", args...)
 }
 
-// Prepare is called when the learner knows what it is to do, before it allocates
+// Prepare checks the memory and connects the reports. The learner calls it before it allocates
 // anything.
 func (m *mapTask) Prepare(cfg *learn.Config) error {
 	if err := m.checkMemory(cfg); err != nil {
@@ -69,23 +69,22 @@ func (m *mapTask) Prepare(cfg *learn.Config) error {
 	return nil
 }
 
-// checkMemory prints what the run will take, and refuses what the container would be
-// killed for.
+// checkMemory prints the memory that the run takes, and refuses more than the container allows.
 func (m *mapTask) checkMemory(cfg *learn.Config) error {
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
 	}
 	for _, a := range plan.Memory {
-		m.say("memory: %s %s", cli.FormatBytes(a.Bytes), a.What)
+		m.printf("memory: %s %s", cli.FormatBytes(a.Bytes), a.What)
 	}
 	need := learn.Total(plan.Memory)
 	limit, limited := m.task.MemoryLimit()
 	if !limited {
-		m.say("memory: about %s together; the container has no limit", cli.FormatBytes(need))
+		m.printf("memory: about %s together; the container has no limit", cli.FormatBytes(need))
 		return nil
 	}
-	m.say("memory: about %s together, of the %s that a container of %d MB leaves (-Xmx of its JVM: %d MB)",
+	m.printf("memory: about %s together, of the %s that a container of %d MB leaves (-Xmx of its JVM: %d MB)",
 		cli.FormatBytes(need), cli.FormatBytes(limit), m.task.MemoryMB, m.task.HeapMB)
 	if need > limit {
 		return cli.Usagef("this run takes about %s, but a container of %d MB leaves %s beside its JVM: -D mapreduce.map.memory.mb=%d is enough; a smaller -b or --mem takes less",
@@ -95,7 +94,7 @@ func (m *mapTask) checkMemory(cfg *learn.Config) error {
 	return nil
 }
 
-// count counts what is read of an input in the first pass.
+// count makes an input count its bytes.
 func (m *mapTask) count(in learn.Input) learn.Input {
 	open := in.Open
 	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -119,13 +118,13 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done tells Hadoop's counters what this task has read.
+// done adds the examples and bytes of this task to Hadoop's counters.
 func (m *mapTask) done() {
 	m.report.counter("examples", m.report.examples.Load())
 	m.report.counter("bytes", m.read.Load())
 }
 
-// keepLog puts the log of a run that has succeeded beside its model.
+// keepLog writes the log of a successful run beside its model.
 func (m *mapTask) keepLog(create func(string) (learn.Output, error), name string) error {
 	f, err := create(name)
 	if err != nil {
@@ -137,18 +136,19 @@ func (m *mapTask) keepLog(create func(string) (learn.Output, error), name string
 	return f.Commit()
 }
 
-// wholeLines writes whole lines to Hadoop, each by one write: what it finds at the
-// beginning of a line may be meant for it. Nobody may be there to read: the task's JVM
-// dies of the signal that this process is told to end by, and may die alone.
-type wholeLines struct {
+// lineWriter writes whole lines to Hadoop, each by one write, since Hadoop interprets some
+// lines. Write errors are ignored: the task's JVM may have died, of the signal that is about to
+// end this process or by itself.
+type lineWriter struct {
 	mu   sync.Mutex
 	out  io.Writer
-	part []byte        // a line under way
-	kept *bytes.Buffer // all of it; nil: nothing is kept
+	part []byte        // an incomplete line
+	kept *bytes.Buffer // all text; nil: it is not kept
 }
 
-// Write never fails: a learner does not end for want of a reader.
-func (w *wholeLines) Write(b []byte) (int, error) {
+// Write writes the complete lines of b. It always succeeds, since a learner need not end
+// because its output is not read.
+func (w *lineWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.kept != nil && w.kept.Len()+len(b) <= maxMapperLog {
@@ -163,15 +163,15 @@ func (w *wholeLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// line writes a line for Hadoop, which is none of the log's.
-func (w *wholeLines) line(b []byte) {
+// line writes a line for Hadoop that is not part of the log.
+func (w *lineWriter) line(b []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, _ = w.out.Write(b)
 }
 
-// flush ends a line under way.
-func (w *wholeLines) flush() {
+// flush ends an incomplete line.
+func (w *lineWriter) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.part) > 0 {
@@ -180,15 +180,15 @@ func (w *wholeLines) flush() {
 	}
 }
 
-// log is what was kept.
-func (w *wholeLines) log() []byte {
+// log returns the text that was kept.
+func (w *lineWriter) log() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return bytes.Clone(w.kept.Bytes())
 }
 
-// reportEvery is the time between two lines for Hadoop: at most 10 s, and well below the
-// silence after which it kills the task.
+// reportEvery returns the time between two reports: at most 10 s, and well below the silence
+// after which Hadoop kills the task.
 func reportEvery(timeout time.Duration) time.Duration {
 	const often = 10 * time.Second
 	if timeout == 0 {

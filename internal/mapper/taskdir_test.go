@@ -73,7 +73,7 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	m := &mapTask{task: hadoop.Task{Work: lateURL + work}, lines: &wholeLines{out: &said}}
+	m := &mapTask{task: hadoop.Task{Work: lateURL + work}, lines: &lineWriter{out: &said}}
 	create := files.New(&cli.Process{}).Creator(t.Context(), m.Within(lateFS{}), 0)
 	f, err := create(lateURL + work + "/model")
 	if err != nil {

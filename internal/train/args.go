@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 )
 
-// readingOptions decide which examples there are and how they are read. Under --args the
-// first line has them for all learners.
+// readingOptions decide which examples there are and how they are read. With --args, the first
+// line has them for all learners.
 var readingOptions = []string{
 	"data", "cache", "cache_file", "kill_cache", "passes", "examples", "initial_pass_length", "shuffle", "shuffle_memory",
 	"holdout_off", "holdout_period", "holdout_after", "dry_run",
@@ -25,9 +25,9 @@ var readingOptions = []string{
 	"sort_features", "chain_hash", "noconstant", "hash", "hash_seed", "named_labels",
 }
 
-// learnLines is gvw --args FILE. As in vw, each line of FILE has the options of a learner,
+// learnLines runs gvw --args FILE. As in vw, each line of FILE has the options of a learner,
 // the model of line N goes to model.N, and all learners read the data of the first line.
-// Learners run one after the other: each model has the bytes that it would have by itself.
+// Learners run one after the other, so each model has the bytes that it would have by itself.
 func (l *Learner) learnLines(ctx context.Context, flags *cli.FlagSet, file string) error {
 	learners, err := readLearners(l.Process, flags, file)
 	if err != nil {
@@ -38,7 +38,7 @@ func (l *Learner) learnLines(ctx context.Context, flags *cli.FlagSet, file strin
 			return fmt.Errorf("%s, line %d: %w", file, i+1, err)
 		}
 		if i == 0 && l.report != nil && uint64(l.report.Passes) < s.Number("passes") {
-			for _, other := range learners[1:] { // where the first one stops, all stop
+			for _, other := range learners[1:] { // all learners stop with the first one
 				other.Set("passes", strconv.Itoa(l.report.Passes))
 			}
 		}
@@ -83,8 +83,8 @@ func readLearners(p *cli.Process, flags *cli.FlagSet, file string) ([]*cli.Setti
 	return learners, nil
 }
 
-// readLearner reads the options of a learner. The first of those before it, if there is
-// one, decides what it reads.
+// readLearner reads the options of a learner. The first one of before, if any, decides which
+// examples it reads.
 func readLearner(p *cli.Process, flags *cli.FlagSet, args []string, before []*cli.Settings) (*cli.Settings, error) {
 	s, err := cli.Parse(flags, args, p.Env, os.ReadFile)
 	if err != nil {

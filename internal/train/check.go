@@ -14,9 +14,9 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 )
 
-// An option of gvw's own that would be ignored is an error: a user who gives it expects
-// an effect. ownCases says which of them need others, and which exclude each other;
-// compat.Cases has the rules about vw's options. checkLearn applies both.
+// An option of gvw that would be ignored is an error, since a user who gives it expects an
+// effect. ownCases has the options that need others and those that exclude each other;
+// compat.Cases has the rules for options of vw. Check applies both.
 
 const (
 	ofBFGS   = "it is L-BFGS's"
@@ -53,13 +53,13 @@ var ownCases = []compat.Case{
 	own("checkpoint", "elastic", "", "a job that begins from one has all ranks"),
 }
 
-// own is a case of gvw's own options.
+// own returns a case of gvw's own options.
 func own(options, with, without, why string) compat.Case {
 	return compat.Case{Options: options, With: with, Without: without, Class: compat.Refused, Text: why}
 }
 
-// refusal is the error of a case. launcher is the command that has set --span_server, for
-// which the message has it; empty: the user has.
+// refusal returns the error of a case. launcher is the command that has set --span_server,
+// which the message then names instead; empty: the user has set it.
 func refusal(f compat.Finding, launcher string) error {
 	text := strings.Replace(f.Shown, " with --", " cannot go with --", 1)
 	text = strings.Replace(text, " without --", " would be ignored without --", 1)
@@ -69,8 +69,8 @@ func refusal(f compat.Finding, launcher string) error {
 	return cli.Usagef("%s: %s", text, f.Text)
 }
 
-// Check finds what is missing, what contradicts and what would be ignored,
-// all of it at once.
+// Check reports options that are missing, contradict each other, or would be ignored. It
+// returns all faults at once.
 func Check(s *cli.Settings) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, cli.Usagef(format, args...)) }

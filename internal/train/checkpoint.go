@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/files"
 )
 
-// takeCheckpoints lets a rank keep states where --checkpoint says.
+// takeCheckpoints makes a rank keep its state in the files of --checkpoint.
 func (l *Learner) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
 	if !c.IsSet("checkpoint") {
 		return
@@ -24,14 +24,14 @@ func (l *Learner) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }
 
-// privateFS has files that this user alone may read. What is under way is removed if
-// the process has to end at once.
+// privateFS is a file system whose files only this user may read. Unfinished files are removed
+// if the process has to end at once.
 type privateFS struct {
 	*hdfsio.Watched
 	files *files.Set
 }
 
-// Create starts a file that replaces name when it is committed.
+// Create creates a file that replaces name when it is committed.
 func (f privateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	file, err := f.Watched.Create(ctx, name)
 	if err == nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// dryRun prints what a run would take; checkpoint is where its states go.
+// dryRun prints what a run would read, allocate and send. checkpoint is the path of its
+// checkpoints.
 func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
 	plan, err := cfg.Plan()
 	if err != nil {
@@ -59,7 +60,7 @@ func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, 
 	return p.Print(string(text))
 }
 
-// dataSizes are the files' sizes as they are stored.
+// dataSizes returns the sizes of the files as they are stored.
 func dataSizes(ctx context.Context, fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
 	var sizes []learn.Amount
 	for _, name := range data {
@@ -81,8 +82,8 @@ func dataSizes(ctx context.Context, fsys hdfsio.FS, data []string) ([]learn.Amou
 	return sizes, nil
 }
 
-// blocksHere says how much of a file is on this machine, where that is another
-// machine's to know; empty: it is not known.
+// blocksHere returns the number of blocks of a remote file that this machine stores, as text,
+// or "" if it is not known.
 func blocksHere(ctx context.Context, fsys hdfsio.FS, name string) string {
 	l, ok := fsys.(hdfsio.Locator)
 	if !ok || !hdfsio.Remote(name) {
@@ -91,7 +92,7 @@ func blocksHere(ctx context.Context, fsys hdfsio.FS, name string) string {
 	blocks, err := l.Blocks(ctx, name)
 	host, herr := os.Hostname()
 	if err != nil || herr != nil || len(blocks) == 0 {
-		return "" // nothing of a run depends on it
+		return "" // the number is information only
 	}
 	here := 0
 	for _, b := range blocks {
@@ -102,7 +103,7 @@ func blocksHere(ctx context.Context, fsys hdfsio.FS, name string) string {
 	return fmt.Sprintf(", %d of %d blocks on this machine", here, len(blocks))
 }
 
-// sameHost compares names of hosts, with a domain or without.
+// sameHost reports whether two names of hosts, with a domain or without, are equal.
 func sameHost(a, b string) bool {
 	if net.ParseIP(a) != nil || net.ParseIP(b) != nil {
 		return a == b

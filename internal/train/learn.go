@@ -22,7 +22,7 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Learn is gvw OPTIONS: train or predict, alone or as one rank of a job.
+// Learn trains or predicts, alone or as one rank of a job.
 func (l *Learner) Learn(c *cli.Context) (err error) {
 	cfg, err := Config(c)
 	if err != nil {
@@ -41,7 +41,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		if cfg.Cluster.Join, err = joinflags.Config(c, at); err != nil {
 			return err
 		}
-		if l.enlisted == nil { // else that is done, and a secret is there to be read once
+		if l.group == nil { // otherwise Guard was called before; a secret can be read only once
 			if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 			if err != nil {
 				return cli.Usagef("--shard: %w", err)
 			}
-			shard = l.share(kind, at)
+			shard = l.shardOf(kind, at)
 		}
 	}
 	level := cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
@@ -63,7 +63,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	}
 	kept := cfg.Data.Cache
 	if cfg.Data.KillCache {
-		kept = "" // it is to be made again, from stdin where no data is given
+		kept = "" // the cache is made again, from stdin if no data is given
 	}
 	data := c.StringSlice("data")
 	if c.Bool("no_stdin") && len(data) == 0 {
@@ -118,7 +118,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		}
 		cfg.Output.Audit = l.Stdout
 	}
-	cfg.Diagnostics.Log = l.Logger(level, isRank) // by way of the line at the bottom of a terminal
+	cfg.Diagnostics.Log = l.Logger(level, isRank) // above the progress line of a terminal
 	fsys.Log = cfg.Diagnostics.Log
 	if shard.Kind == hdfsio.Bytes {
 		files.WarnOfPrefixes(cfg.Diagnostics.Log, fsys, c.StringSlice("data"))
@@ -134,15 +134,16 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	cfg.Cluster.Group = l.enlisted
+	cfg.Cluster.Group = l.group
 	cfg.CheckMemory = func(bytes uint64) error { return CheckRoom(bytes, 1) }
 	cfg.Cluster.SingleWriter = l.Task != nil && isRank && cfg.Cluster.Join.Elastic && cfg.Cluster.Join.OnLoss == allreduce.Wait
 	l.report, err = learn.Run(c.Context, cfg)
-	return idle(err, cfg.Diagnostics.Log)
+	return notNeeded(err, cfg.Diagnostics.Log)
 }
 
-// idle is nil for who has stood by to the end, or need not, which is told.
-func idle(err error, log *slog.Logger) error {
+// notNeeded logs and drops the error of an attempt that was not needed: a standby of a finished
+// job, or a late attempt.
+func notNeeded(err error, log *slog.Logger) error {
 	if e, ok := errors.AsType[*protocol.FinishedError](err); ok {
 		log.Info(e.Error())
 		return nil

@@ -15,20 +15,19 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Learner is the command gvw OPTIONS, which trains or predicts, alone or as a rank of a
-// job.
+// Learner trains or predicts, alone or as a rank of a job.
 type Learner struct {
 	*cli.Process
 	files    *files.Set
 	rank     int
-	Task     task             // the map task that it runs in; nil: none
-	enlisted *allreduce.Group // the job, if it was joined before the inputs were known; nil: not yet
-	live     []int            // members of the job then; nil: all ranks
-	replaces bool             // it was a spare, and has the rank of one that is lost
-	report   *learn.Report    // of the last training
+	Task     task             // map task that the learner runs in; nil: none
+	group    *allreduce.Group // group of a rank that joined before its inputs were known; nil: Learn joins
+	members  []int            // members of that group; nil: all ranks
+	replaces bool             // this process was a spare, and has the rank of a lost one
+	report   *learn.Report    // report of the last training
 }
 
-// task is a launcher that has a say in what the learner does.
+// task is a launcher that decides on outputs and memory.
 type task interface {
 	// Within returns the file system for outputs.
 	Within(fsys hdfsio.FS) hdfsio.FS
@@ -38,7 +37,7 @@ type task interface {
 
 func New(p *cli.Process) *Learner { return &Learner{Process: p, files: files.New(p)} }
 
-// Command is gvw without a command.
+// Command runs gvw without a command.
 func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []string) error {
 	s, err := cli.Parse(flags, args, p.Env, os.ReadFile)
 	switch {
@@ -66,7 +65,7 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 		return l.spare(ctx, s)
 	}
 	if s.Has("elastic") && s.Has("shard") && !s.Has("dry_run") {
-		return l.muster(ctx, s)
+		return l.joinEarly(ctx, s)
 	}
 	return s.Dispatch(ctx, l.Learn)
 }

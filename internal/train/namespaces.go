@@ -7,7 +7,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// CheckNamespaces checks a value of an option on namespaces.
+// CheckNamespaces checks a value of an option on namespaces. It accepts the values of all other
+// options.
 func CheckNamespaces(name, value string) error {
 	one := []string{value}
 	var n learn.Namespaces

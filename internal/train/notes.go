@@ -14,8 +14,8 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// Note prints one line for each option that does less than the user may expect: of
-// those that gvw does not have, and of those that do nothing beside the others.
+// Note prints a line for each option that does less than the user may expect: options that gvw
+// does not have, and options without effect beside the others.
 func Note(p *cli.Process, s *cli.Settings) {
 	NoteExtra(p, s)
 	if !noting(s) {
@@ -57,8 +57,8 @@ func noting(s *cli.Settings) bool {
 	return cli.LogLevel(s.Has("quiet"), s.Get("log_level")) <= cli.NoteLevel
 }
 
-// checkLoaded returns the check of what an initial model brings along: the cases that
-// were left open until it was read.
+// checkLoaded returns the check of the options that an initial model holds: it judges the cases
+// that depend on them.
 func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
 	given := func(name string) []string {
 		switch {

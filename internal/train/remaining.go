@@ -15,22 +15,22 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// remaining keeps a line at the bottom of a terminal that says how far a run is
-// and about how long it will take. What is written through it goes above the line.
+// remaining keeps a line at the bottom of a terminal with the progress of a run and the time
+// left. Text written through it appears above the line.
 type remaining struct {
 	out  io.Writer
 	now  func() time.Time
 	read atomic.Int64 // bytes of text in the first pass
-	size int64        // of all text; 0: not known
+	size int64        // bytes of all text; 0: not known
 
 	mu     sync.Mutex
 	begun  time.Time
-	latest time.Time // of the last line
+	latest time.Time // time of the last line
 	shown  bool
-	open   bool // what was written last is no whole line: L-BFGS writes its rows in pieces
+	open   bool // the last write did not end a line: L-BFGS writes its rows in pieces
 }
 
-// between is the least time between two lines: they are for people.
+// between is the least time between two lines.
 const between = 500 * time.Millisecond
 
 func newRemaining(out io.Writer, now func() time.Time, size int64) *remaining {
@@ -50,7 +50,7 @@ func (r *remaining) Write(text []byte) (int, error) {
 // wipe removes the line.
 func (r *remaining) wipe() {
 	if r.shown {
-		_, _ = io.WriteString(r.out, "\r\x1b[K") // if it stays, nothing is lost
+		_, _ = io.WriteString(r.out, "\r\x1b[K") // an error leaves only the line itself
 		r.shown = false
 	}
 }
@@ -62,7 +62,7 @@ func (r *remaining) end() {
 	r.wipe()
 }
 
-// watch shows how far a run is, now and then.
+// watch shows the progress of a run.
 func (r *remaining) watch(p learn.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +86,7 @@ func (r *remaining) watch(p learn.Progress) {
 	r.shown = true
 }
 
-// part is how much of the pass is done, from 0 to 1; 0: not known.
+// part returns the part of the pass that is done, from 0 to 1, or 0 if it is not known.
 func (r *remaining) part(p learn.Progress) float64 {
 	switch {
 	case p.Of > 0:
@@ -97,7 +97,7 @@ func (r *remaining) part(p learn.Progress) float64 {
 	return 0
 }
 
-// count counts what is read of an input.
+// count makes an input count its bytes.
 func (r *remaining) count(in learn.Input) learn.Input {
 	open := in.Open
 	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -121,12 +121,12 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// textSize is how many bytes of text the files hold; 0: not known, as of stdin and
-// of compressed files.
+// textSize returns the number of bytes of text in the files, or 0 if it is not known, as for
+// stdin and compressed files.
 func textSize(ctx context.Context, fsys hdfsio.FS, data []string) int64 {
 	files, err := dataSizes(ctx, fsys, data)
 	if err != nil {
-		return 0 // opening the files will say what is wrong
+		return 0 // opening the files will report the error
 	}
 	var sum int64
 	for _, f := range files {

@@ -7,9 +7,9 @@ import (
 	"github.com/gvw-project/gvw/internal/mem"
 )
 
-// CheckRoom refuses tables that do not fit the memory of this machine, of which
-// each of several processes takes so many bytes. Without it the runtime would crash,
-// or the kernel would kill a process later.
+// CheckRoom refuses tables that do not fit the memory of this machine, if each of several
+// processes takes the given number of bytes. Otherwise the runtime would crash, or the kernel
+// would kill a process later.
 func CheckRoom(bytes uint64, processes int) error {
 	room, known := mem.LeastRoom("/", processes)
 	if !known || bytes <= room.Bytes {

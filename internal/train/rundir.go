@@ -20,15 +20,15 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// NoRunDir says that the run has no place of its own.
+// NoRunDir is the value of --run_dir for no run directory.
 const NoRunDir = "-"
 
-// BesideModel is the folder of such places, beside the model.
+// BesideModel is the folder beside the model that has the run directories.
 const BesideModel = "_gvw"
 
-// takeRunDir gives a rank its run's own place. Unless the user names one, a run has one
-// where its ranks may have more attempts than one, and something else than gvw run starts
-// them, so that nobody knows which of them is the last.
+// takeRunDir sets the run directory of a rank. If the user names none, a run has one if its
+// ranks may have several attempts and another launcher than gvw run starts them: then any
+// attempt may be the last one.
 func (l *Learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 	given := c.String("run_dir")
 	if given == NoRunDir || cfg.Cluster.Join == nil || cfg.Cluster.Join.Job.RunKey == "" {
@@ -47,7 +47,7 @@ func (l *Learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 		base = dir + BesideModel
 	}
 	d := &rundir.Dir{Context: c.Context, FS: trackedFS{fsys, l.files}, Base: base, Run: cfg.Cluster.Join.Job.RunKey}
-	if given != "" { // beside the model something could be written, as is known
+	if given != "" { // the folder of the model is known to be writable
 		if err := d.Probe(); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (l *Learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 	return nil
 }
 
-// lasts says whether an output is, or will be, a file that can be read again.
+// lasts reports whether an output is, or will be, a file that can be read again.
 func lasts(ctx context.Context, fsys hdfsio.FS, name string) bool {
 	if name == "" || slices.Contains(files.StdoutNames, name) {
 		return false
@@ -65,7 +65,7 @@ func lasts(ctx context.Context, fsys hdfsio.FS, name string) bool {
 	return err == nil && info.Mode.IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
-// keptFiles knows which names are no files.
+// keptFiles is a run directory that skips outputs to stdout.
 type keptFiles struct{ *rundir.Dir }
 
 func (k keptFiles) Take(what string, sum [32]byte, name string) error {
@@ -75,14 +75,14 @@ func (k keptFiles) Take(what string, sum [32]byte, name string) error {
 	return k.Dir.Take(what, sum, name)
 }
 
-// trackedFS is a file system of which what is under way is removed if the process has to
-// end at once.
+// trackedFS is a file system whose unfinished files are removed if the process has to end at
+// once.
 type trackedFS struct {
 	hdfsio.FS
 	files *files.Set
 }
 
-// Create starts a file that replaces name when it is committed.
+// Create creates a file that replaces name when it is committed.
 func (f trackedFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	file, err := f.FS.Create(ctx, name)
 	if err == nil {

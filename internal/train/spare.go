@@ -18,11 +18,11 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// spare is gvw --spare: a process that waits until a rank is lost, and then is that rank.
+// spare runs a spare: it waits until a rank is lost, and then takes that rank.
 func (l *Learner) spare(ctx context.Context, s *cli.Settings) (err error) {
 	log := l.Logger(cli.LogLevel(s.Has("quiet"), s.Get("log_level")), true)
 	err = s.Dispatch(ctx, func(c *cli.Context) (err error) {
-		l.enlisted, err = l.enlist(c)
+		l.group, err = l.waitForRank(c)
 		return err
 	})
 	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {
@@ -30,31 +30,31 @@ func (l *Learner) spare(ctx context.Context, s *cli.Settings) (err error) {
 		return nil
 	}
 	if err != nil {
-		return idle(err, log)
+		return notNeeded(err, log)
 	}
-	defer func() { err = errors.Join(err, l.enlisted.Close()) }()
+	defer func() { err = errors.Join(err, l.group.Close()) }()
 	if s.Has("elastic") {
-		if l.live, err = l.enlisted.Roster(ctx); err != nil {
-			return idle(err, log)
+		if l.members, err = l.group.Roster(ctx); err != nil {
+			return notNeeded(err, log)
 		}
 	}
 	l.replaces = true
 	own := s.Clone()
-	takeRank(own, l.enlisted.Rank())
+	takeRank(own, l.group.Rank())
 	return own.Dispatch(ctx, l.Learn)
 }
 
-// enlist waits for a rank.
-func (l *Learner) enlist(c *cli.Context) (*allreduce.Group, error) {
-	cfg, err := l.recruit(c, launch.Place{Total: int(c.Uint64("total"))})
+// waitForRank joins the job and waits for a rank.
+func (l *Learner) waitForRank(c *cli.Context) (*allreduce.Group, error) {
+	cfg, err := l.earlyConfig(c, launch.Place{Total: int(c.Uint64("total"))})
 	if err != nil {
 		return nil, err
 	}
 	return learn.Enlist(c.Context, cfg)
 }
 
-// recruit is how a process joins that does not know its inputs yet.
-func (l *Learner) recruit(c *cli.Context, at launch.Place) (learn.Config, error) {
+// earlyConfig returns the configuration of a process that joins before it knows its inputs.
+func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, error) {
 	cfg, err := Config(c)
 	if err != nil {
 		return cfg, err
@@ -66,7 +66,7 @@ func (l *Learner) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 		return cfg, err
 	}
 	if _, err := joinflags.FaultPlan(l.Process, at.Total, c.String("shm") != "off"); err != nil {
-		return cfg, err // now, and not when it is needed
+		return cfg, err // at once, and not when the spare is needed
 	}
 	cfg.Diagnostics.Log = l.Logger(cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level")), true)
 	l.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
@@ -76,8 +76,8 @@ func (l *Learner) recruit(c *cli.Context, at launch.Place) (learn.Config, error)
 	return cfg, nil
 }
 
-// takeRank makes the options of a spare those of a rank. A log that grows is rank 0's, where
-// not each has its own.
+// takeRank turns the options of a spare into those of a rank. A log that grows line by line
+// belongs to rank 0, unless each rank has its own.
 func takeRank(s *cli.Settings, rank int) {
 	if rank > 0 && !strings.Contains(s.Get("log_json"), files.RankMark) {
 		s.Set("log_json")
