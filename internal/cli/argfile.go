@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxArgFiles bounds how deep argument files may name each other.
+// maxArgFiles bounds the depth of argument files that name each other.
 const maxArgFiles = 10
 
-// ExpandFiles replaces every word @file by the words in that file. A file may
-// name others. What stands after "--" stays: it is read by another command.
+// ExpandFiles replaces every word @file by the words in that file, which may name other files.
+// Words after "--" are left alone, since another command reads them.
 func ExpandFiles(args []string, readFile func(string) ([]byte, error)) ([]string, error) {
 	return appendExpanded(nil, args, readFile, 0)
 }
@@ -44,9 +44,8 @@ func appendExpanded(dst, args []string, readFile func(string) ([]byte, error), d
 	return dst, nil
 }
 
-// SplitWords cuts text at white space. Quotes, ' or ", keep what is in them
-// together; with comments, a word that begins with # starts a comment up to the end of
-// the line.
+// SplitWords splits text at white space. Quotes, ' or ", keep their contents together. With
+// comments, a word that begins with # starts a comment up to the end of the line.
 func SplitWords(s string, comments bool) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -10,8 +10,8 @@ import (
 	urfave "github.com/urfave/cli/v2"
 )
 
-// Dispatch calls action with typed values of the options, which urfave makes of their
-// canonical form. Printing and exit codes stay ours.
+// Dispatch calls action with typed values of the options. Printing and exit codes are not left
+// to urfave.
 func (s *Settings) Dispatch(ctx context.Context, action ActionFunc) error {
 	app := &urfave.App{
 		Name:                      "gvw",
@@ -24,15 +24,15 @@ func (s *Settings) Dispatch(ctx context.Context, action ActionFunc) error {
 		ErrWriter:                 io.Discard,
 		ExitErrHandler:            func(*urfave.Context, error) {},
 		OnUsageError: func(_ *urfave.Context, err error, _ bool) error {
-			// The normaliser lets nothing through that urfave would refuse.
+			// Parse accepts nothing that urfave would refuse.
 			return fmt.Errorf("BUG: canonical arguments are refused: %w", err)
 		},
 	}
 	return app.RunContext(ctx, append([]string{"gvw"}, s.Args()...))
 }
 
-// cliFlags makes urfave's flags. What arrives there has been normalised:
-// numbers are in base 10, a duration has a unit.
+// cliFlags returns urfave's flags. Their values are canonical: numbers in base 10, durations
+// with a unit.
 func cliFlags(specs []*Spec) []urfave.Flag {
 	flags := make([]urfave.Flag, len(specs))
 	for i, s := range specs {

@@ -10,8 +10,8 @@ import (
 
 const HelpWidth = 80
 
-// WriteOptions writes one line per option, by category. Without all, those off
-// the first screen stand together, by name.
+// WriteOptions writes a line for each option, by category. Without all, options that are not on
+// the first screen are listed by name.
 func WriteOptions(b *strings.Builder, specs []*Spec, all bool) {
 	var categories []string
 	for _, s := range specs {
@@ -21,7 +21,7 @@ func WriteOptions(b *strings.Builder, specs []*Spec, all bool) {
 	}
 	for i, c := range categories {
 		if all || i == 0 {
-			b.WriteByte('\n') // the first screen has no lines to spare
+			b.WriteByte('\n') // the first screen has few lines
 		}
 		b.WriteString(c + ":\n")
 		var more []string
@@ -40,7 +40,7 @@ func WriteOptions(b *strings.Builder, specs []*Spec, all bool) {
 	}
 }
 
-// oneLine is as many of the names as fit a line, and how many more there are.
+// oneLine returns as many of the names as fit on a line, and the number of the others.
 func oneLine(names []string) string {
 	line := ""
 	for i, name := range names {
@@ -80,11 +80,11 @@ func writeOption(b *strings.Builder, s *Spec, all bool) {
 	WriteWords(b, 1, column, help)
 }
 
-// WriteWords writes words with a margin of first on this line and of rest on
+// WriteWords writes words with a margin of first columns on this line and of rest columns on
 // the next ones.
 func WriteWords(b *strings.Builder, first, rest int, words string) {
 	fmt.Fprintf(b, "%*s", first, "")
-	at := rest // where the line stands; the caller has filled it up to the margin
+	at := rest // column; the caller has filled the line up to the margin
 	for i, word := range strings.Fields(words) {
 		switch {
 		case i == 0:

@@ -4,11 +4,11 @@ package cli
 
 import "log/slog"
 
-// NoteLevel is the level of notes on the command line.
+// NoteLevel is the level of notes about options.
 const NoteLevel = slog.LevelWarn
 
-// LogLevel returns the least level of the lines that are logged. As in vw --log_level
-// overrides --quiet.
+// LogLevel returns the least level of log lines for --quiet and --log_level. As in vw
+// --log_level overrides --quiet.
 func LogLevel(quiet bool, name string) slog.Level {
 	switch name {
 	case "info":

@@ -8,9 +8,8 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// ErrorLines are the messages of an error, one per fault. Errors are Joined with
-// the one that matters first and what went wrong after it next; people read the
-// last line, so the order is turned.
+// ErrorLines returns the messages of an error, one for each fault. Joined errors begin with the
+// root cause; the lines end with it, since people read the last line.
 func ErrorLines(err error) []string {
 	var lines []string
 	for _, e := range Joined(err) {
@@ -20,7 +19,7 @@ func ErrorLines(err error) []string {
 	return lines
 }
 
-// Joined takes errors.Join apart; wrapping around it is left alone.
+// Joined returns the errors of errors.Join, or the error itself.
 func Joined(err error) []error {
 	j, ok := err.(interface{ Unwrap() []error })
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// otherNames are options of other learners, by what gvw has for them.
+// otherNames are options of other learners, with gvw's counterparts.
 var otherNames = []struct {
 	names []string
 	here  string
@@ -25,7 +25,7 @@ var otherNames = []struct {
 	{[]string{"verbose", "v"}, "progress is shown unless --quiet is given; --progress N sets how often"},
 }
 
-// otherName returns what gvw has for an option of another learner; empty: not known.
+// otherName returns gvw's counterpart of an option of another learner, or "".
 func otherName(name string) string {
 	for _, o := range otherNames {
 		if slices.Contains(o.names, name) {
@@ -35,7 +35,7 @@ func otherName(name string) string {
 	return ""
 }
 
-// otherCommands are commands of other learners, by what gvw has for them.
+// otherCommands are commands of other learners, with gvw's counterparts.
 var otherCommands = map[string]string{
 	"train":    "gvw -d train.vw -f model trains",
 	"learn":    "gvw -d train.vw -f model trains",

@@ -23,26 +23,23 @@ import (
 //	@file                                                   the arguments in the file
 //	--                                                      no options after this
 //
-// normalise turns it into settings, from which urfave gets one --name=value
-// per option. An option that vw has and gvw lacks, an abbreviation and a
-// misspelling are errors that say what to write.
+// Parse turns it into Settings, from which urfave gets one --name=value per option.
 
-// Settings are the options of a command line, checked one by one.
+// Settings are the options of a command line. Each value has been checked.
 type Settings struct {
 	Flags  *FlagSet
 	values map[string][]string // canonical text; for a boolean "true"
-	Words  []string            // what no option took
-	Rest   []string            // what stood after "--"; nil: there was no "--"
+	Words  []string            // words that no option has taken
+	Rest   []string            // words after "--"; nil: there is no "--"
 	Extra  []compat.Option     // options of vw that gvw accepts and does not need
 
 	Launcher string // command that has set span_server; empty: the user has
 }
 
-// Has reports whether an option was given, on the command line or by the
-// environment.
+// Has reports whether an option was given, on the command line or by a variable.
 func (s *Settings) Has(name string) bool { return len(s.values[name]) > 0 }
 
-// Get returns an option's value; empty if it was not given.
+// Get returns the first value of an option, or "" if it was not given.
 func (s *Settings) Get(name string) string {
 	if v := s.values[name]; len(v) > 0 {
 		return v[0]
@@ -53,7 +50,7 @@ func (s *Settings) Get(name string) string {
 // All returns every value of an option that may be repeated.
 func (s *Settings) All(name string) []string { return s.values[name] }
 
-// Number returns an integer option's value; 0 if it was not given.
+// Number returns the value of an integer option, or 0 if it was not given.
 func (s *Settings) Number(name string) uint64 {
 	if !s.Has(name) {
 		return 0
@@ -65,7 +62,7 @@ func (s *Settings) Number(name string) uint64 {
 	return u
 }
 
-// Set replaces an option's values; none unsets it.
+// Set replaces the values of an option. Without values it unsets the option.
 func (s *Settings) Set(name string, values ...string) {
 	if len(values) == 0 {
 		delete(s.values, name)
@@ -74,7 +71,7 @@ func (s *Settings) Set(name string, values ...string) {
 	s.values[name] = values
 }
 
-// Clone returns settings that can be changed without changing s.
+// Clone returns a copy whose values can be changed independently.
 func (s *Settings) Clone() *Settings {
 	c := *s
 	c.values = make(map[string][]string, len(s.values))
@@ -84,7 +81,7 @@ func (s *Settings) Clone() *Settings {
 	return &c
 }
 
-// Args spells the options canonically, in the order of the table.
+// Args returns the options in canonical form, in the order of the table.
 func (s *Settings) Args() []string {
 	var args []string
 	for _, spec := range s.Flags.Specs {
@@ -106,8 +103,8 @@ type normaliser struct {
 	errs  []error
 }
 
-// Parse reads arguments, after which the environment fills what they left
-// out. env is a list of NAME=value.
+// Parse reads arguments, and then the variables of env (NAME=value) for options that they do
+// not give.
 func Parse(f *FlagSet, args, env []string, readFile func(string) ([]byte, error)) (*Settings, error) {
 	n := &normaliser{flags: f, out: &Settings{Flags: f, values: map[string][]string{}}}
 	args, err := ExpandFiles(args, readFile)
@@ -146,8 +143,7 @@ func (n *normaliser) short(letter string) *Spec {
 	return nil
 }
 
-// optionLike reports whether a word looks like an option, as vw has it: a
-// negative number does not.
+// optionLike reports whether a word looks like an option. As in vw a negative number does not.
 func optionLike(word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false
@@ -176,7 +172,7 @@ func (n *normaliser) parse(args []string) {
 	}
 }
 
-// parseLong reads --name, --name=value or --name value; it returns what is left.
+// parseLong reads --name, --name=value or --name value; it returns the remaining arguments.
 func (n *normaliser) parseLong(word string, args []string) []string {
 	name, value, attached := strings.Cut(word[2:], "=")
 	s := n.long(underscored(name))
@@ -185,7 +181,7 @@ func (n *normaliser) parseLong(word string, args []string) []string {
 			return n.skip(o, "--"+name, attached, args)
 		}
 		n.unknown("--"+name, underscored(name))
-		// What stands before the next option was meant for it.
+		// The words before the next option are its values.
 		for !attached && len(args) > 0 && !optionLike(args[0]) {
 			args = args[1:]
 		}
@@ -194,7 +190,7 @@ func (n *normaliser) parseLong(word string, args []string) []string {
 	return n.take(s, "--"+name, value, attached, args)
 }
 
-// parseShort reads -x, -xvalue or -x value; it returns what is left.
+// parseShort reads -x, -xvalue or -x value; it returns the remaining arguments.
 func (n *normaliser) parseShort(word string, args []string) []string {
 	letter, attached := word[1:2], word[2:]
 	if name, _, _ := strings.Cut(underscored(word[1:]), "="); len(name) > 1 && n.long(name) != nil {
@@ -237,7 +233,7 @@ func (n *normaliser) take(s *Spec, spelled, value string, attached bool, args []
 		return args
 	}
 	if !attached {
-		// vw takes whatever follows; an option there is a value forgotten.
+		// vw takes any word. Here an option in its place means that the value is missing.
 		if len(args) == 0 || args[0] == "--" || n.isOption(args[0], s) {
 			n.fault("%s needs a value: %s", spelled, s.Arg)
 			return args
@@ -257,7 +253,7 @@ func (n *normaliser) take(s *Spec, spelled, value string, attached bool, args []
 // learns reports whether the options are the learner's.
 func (n *normaliser) learns() bool { return n.long("data") != nil }
 
-// skip takes an option that does nothing here, and its value.
+// skip consumes an option that has no effect here, and its value.
 func (n *normaliser) skip(o compat.Option, spelled string, attached bool, args []string) []string {
 	switch {
 	case o.Values == compat.None && attached:
@@ -276,8 +272,8 @@ func (n *normaliser) skip(o compat.Option, spelled string, attached bool, args [
 	return args
 }
 
-// isOption reports whether the word in the place of a value is an option of
-// ours. A list may begin with a dash (-q -a crosses namespaces - and a).
+// isOption reports whether the word at the place of a value is an option. A value of a list may
+// begin with a dash: -q -a crosses the namespaces - and a.
 func (n *normaliser) isOption(word string, of *Spec) bool {
 	if strings.HasPrefix(word, "--") {
 		name, _, _ := strings.Cut(word[2:], "=")
@@ -286,7 +282,7 @@ func (n *normaliser) isOption(word string, of *Spec) bool {
 	return of.Kind != List && optionLike(word) && len(word) == 2 && n.short(word[1:]) != nil
 }
 
-// add notes a value of s.
+// add adds a value of s.
 func (n *normaliser) add(s *Spec, spelled, value string) {
 	canonical, err := s.Canonical(value)
 	if err == nil && n.flags.Check != nil {
@@ -300,7 +296,7 @@ func (n *normaliser) add(s *Spec, spelled, value string) {
 		return
 	}
 	old := n.out.values[s.Name]
-	// An interaction given twice may count twice, and rules apply in order.
+	// A repeated interaction may count twice, and rules apply in order.
 	if slices.Contains(old, canonical) && !(s.Kind == List && s.Category == n.flags.Repeats) {
 		return
 	}
@@ -318,7 +314,8 @@ func (n *normaliser) add(s *Spec, spelled, value string) {
 // notOptions are variables of the same prefix with other purposes.
 var notOptions = []string{"GVW_ATTEMPT", "GVW_FAULT", "GVW_LAUNCHER_FD", "GVW_SHARED", "GVW_VW_PYTHON"}
 
-// environment fills in what the command line left out. Empty is unset.
+// environment sets the options that the command line does not give. An empty variable counts as
+// unset.
 func (n *normaliser) environment(env []string) {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -330,9 +327,9 @@ func (n *normaliser) environment(env []string) {
 		case s == nil:
 			n.misspelledVariable(name)
 		case n.out.Has(s.Name) || s.Name == "help" || s.Name == "version":
-			// The command line comes first.
+			// The command line has precedence.
 		case s.Name == "data" && len(n.out.Words)+len(n.out.Rest) > 0:
-			// So does a file named without -d.
+			// A file without -d has precedence, too.
 		case s.Kind == Boolean:
 			on, err := strconv.ParseBool(value)
 			if err != nil {
@@ -350,8 +347,8 @@ func (n *normaliser) environment(env []string) {
 	}
 }
 
-// misspelledVariable refuses a variable that all but names an option. Others
-// are left alone: they may be for other programs of the house.
+// misspelledVariable refuses a variable whose name is close to that of an option. Other
+// variables may belong to other programs of the project.
 func (n *normaliser) misspelledVariable(name string) {
 	for _, s := range n.flags.Table.Specs() {
 		if s.Env() == name {

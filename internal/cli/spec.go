@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is what a flag takes.
+// kind is the kind of value that an option takes.
 type kind uint8
 
 const (
@@ -18,9 +18,7 @@ const (
 	Duration             // 10s, 1m30s, or a number of seconds
 )
 
-// Spec is one flag. The parser, the help and the documentation are made from
-// the table of these; nothing about a flag is written anywhere else but what it
-// does.
+// Spec is one option. Parser, help, documentation and configuration are derived from it.
 type Spec struct {
 	Name  string // long name, with underscores
 	Short string // one letter; empty: none
@@ -32,9 +30,9 @@ type Spec struct {
 	About    string // field that errors name for the option, of one that sets none
 	Kind     kind
 	Category string
-	Arg      string   // what help calls the value
+	Arg      string   // name of the value in help
 	Help     string   // one line
-	Def      string   // the default, for people; empty: none
+	Def      string   // default in help; empty: none
 	Choices  []string // text: one of these
 	Max      uint64   // integer: the largest; 0: what fits 31 bits
 	Positive bool     // numbers: above 0
@@ -47,8 +45,8 @@ type Spec struct {
 	More     bool     // not on the first screen of help
 }
 
-// Env is the environment variable that sets the flag.
+// Env returns the name of the variable that sets the option.
 func (s *Spec) Env() string { return "GVW_" + strings.ToUpper(s.Name) }
 
-// Spelled is the flag as messages name it.
+// Spelled returns the option as messages name it.
 func (s *Spec) Spelled() string { return "--" + s.Name }

@@ -8,7 +8,7 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
-// unknown refuses a long option that is none of ours.
+// unknown refuses a long option that is not in the table.
 func (n *normaliser) unknown(spelled, name string) {
 	if o, ok := compat.Find(name); ok && o.Class != compat.Works && !o.Accepted() {
 		n.unsupported(spelled, o)
@@ -52,8 +52,7 @@ func (n *normaliser) unsupported(spelled string, o compat.Option) {
 	n.fault("%s", text)
 }
 
-// closest is the option that a misspelled one was meant to be; empty: none is
-// close.
+// closest returns the option whose name is closest to a misspelled one, or "" if none is close.
 func (n *normaliser) closest(name string) string {
 	best, limit := "", max(1, len(name)/3)
 	for _, s := range n.flags.Specs {
@@ -64,8 +63,8 @@ func (n *normaliser) closest(name string) string {
 	return best
 }
 
-// distance counts the letters to insert, delete, change or swap with their
-// neighbour that make a into b.
+// distance returns the least number of letters to insert, delete, change or swap with their
+// neighbour that turns a into b.
 func distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, above, row := rows[0], rows[1], rows[2]

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Canonical checks a value and spells it in the one way in which values are
-// compared and passed on.
+// Canonical checks a value and returns its canonical form, in which values are compared and
+// passed on.
 func (s *Spec) Canonical(value string) (string, error) {
 	switch s.Kind {
 	case Integer:
 		return s.canonicalInteger(value)
 	case Float:
-		// A number beyond float32 is a number that vw refuses.
+		// vw refuses a number beyond float32.
 		f, err := strconv.ParseFloat(strings.TrimSpace(value), 32)
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(value, "xX_") {
 			return "", fmt.Errorf("%q is not a number that fits a float", value)
@@ -40,7 +40,7 @@ func (s *Spec) Canonical(value string) (string, error) {
 	return value, nil
 }
 
-// canonicalInteger reads base 10, whatever a leading zero means elsewhere.
+// canonicalInteger reads a number in base 10, also with leading zeros.
 func (s *Spec) canonicalInteger(value string) (string, error) {
 	limit := s.Max
 	if limit == 0 {
@@ -71,7 +71,7 @@ func (s *Spec) canonicalInteger(value string) (string, error) {
 	return strconv.FormatUint(u, 10), nil
 }
 
-// canonicalDuration reads 1m30s, or seconds without a unit.
+// canonicalDuration reads a time like 1m30s, or seconds without a unit.
 func canonicalDuration(value string) (string, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil {

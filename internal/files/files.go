@@ -22,14 +22,15 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Names that mean a stream of the process. vw knows "stdout" for predictions.
+// StdinNames and StdoutNames are the names of the streams of the process. vw knows "stdout" for
+// predictions.
 var (
 	StdinNames  = []string{"-", "/dev/stdin"}
 	StdoutNames = []string{"-", "stdout", "/dev/stdout"}
 )
 
-// CacheName is the file that -c or --cache_file names; empty: no cache. Ranks
-// that share one input do not share one cache.
+// CacheName returns the file of -c or --cache_file, or "" for no cache. Ranks that share one
+// input have caches of their own.
 func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	data := c.StringSlice("data")
 	switch files := c.StringSlice("cache_file"); {
@@ -49,8 +50,8 @@ func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	return data[0] + ".cache", nil
 }
 
-// Inputs are the rank's parts of the data. Without -d the data is on stdin, as
-// in vw, unless the cache has it.
+// Inputs returns the rank's parts of the data. Without -d the data is on stdin, as in vw,
+// unless the cache has it.
 func (f *Set) Inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
 	if len(data) == 0 {
 		if there, err := exists(ctx, fsys, cache); there || err != nil {
@@ -77,8 +78,7 @@ func (f *Set) Inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache s
 	return fileInputs(ctx, fsys, data, shard)
 }
 
-// NoExamples returns an input without examples, for --no_stdin, or none where the cache
-// has them.
+// NoExamples returns an input without examples, for --no_stdin, or none if the cache has them.
 func NoExamples(ctx context.Context, fsys hdfsio.FS, cache string) ([]learn.Input, error) {
 	if there, err := exists(ctx, fsys, cache); there || err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func NoExamples(ctx context.Context, fsys hdfsio.FS, cache string) ([]learn.Inpu
 	return []learn.Input{{Name: "none", Identity: "none", Open: open, None: true}}, nil
 }
 
-// exists reports whether there is a file; name may be empty. It is an error if the file system
-// does not answer.
+// exists reports whether a file exists; name may be empty. It returns an error if the file
+// system does not answer.
 func exists(ctx context.Context, fsys hdfsio.FS, name string) (bool, error) {
 	if name == "" {
 		return false, nil
@@ -100,8 +100,7 @@ func exists(ctx context.Context, fsys hdfsio.FS, name string) (bool, error) {
 	return err == nil, nil
 }
 
-// ValidInputs are the rank's parts of the files of --valid, which all ranks
-// share.
+// ValidInputs returns the rank's parts of the files of --valid, which all ranks share.
 func ValidInputs(ctx context.Context, fsys hdfsio.FS, files []string, at launch.Place) ([]learn.Input, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -116,7 +115,7 @@ func ValidInputs(ctx context.Context, fsys hdfsio.FS, files []string, at launch.
 	return fileInputs(ctx, fsys, files, shard)
 }
 
-// fileInputs are the rank's parts of files.
+// fileInputs returns the rank's parts of files.
 func fileInputs(ctx context.Context, fsys hdfsio.FS, files []string, shard hdfsio.Shard) ([]learn.Input, error) {
 	names, err := hdfsio.Expand(ctx, fsys, files)
 	if err != nil {
@@ -145,8 +144,8 @@ func DictionaryPath(given []string, path string) []string {
 	return dirs
 }
 
-// PassLog opens the file of --log_json, which grows line by line while the run
-// goes on.
+// PassLog opens the file of --log_json. The file has its final name from the start, since users
+// read it while the run goes on.
 func (f *Set) PassLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
 	if slices.Contains(StdoutNames, name) {
 		return nopCloser{f.p.Stdout}, nil
@@ -158,7 +157,7 @@ func (f *Set) PassLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
 	return log, nil
 }
 
-// FileMode is what --mode says; 0: nothing, or nonsense.
+// FileMode returns the value of --mode, or 0 if it is empty or not valid.
 func FileMode(text string) fs.FileMode {
 	mode, err := strconv.ParseUint(text, 8, 9)
 	if err != nil || mode&0o600 != 0o600 {
@@ -172,7 +171,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// openStdin opens stdin, which messages call name, once.
+// openStdin returns a function that opens stdin, only once. Messages use name for it.
 func (f *Set) openStdin(name string) func(context.Context) (io.ReadCloser, error) {
 	opened := false
 	return func(ctx context.Context) (io.ReadCloser, error) {
@@ -188,8 +187,7 @@ func (f *Set) openStdin(name string) func(context.Context) (io.ReadCloser, error
 	}
 }
 
-// Terminal reports whether a person sits at f. A terminal is a character
-// device; so is /dev/null, where nobody sits.
+// Terminal reports whether f is a terminal: a character device other than /dev/null.
 func Terminal(f *os.File) bool {
 	fi, err := f.Stat()
 	if err != nil || fi.Mode()&fs.ModeCharDevice == 0 {
@@ -199,7 +197,7 @@ func Terminal(f *os.File) bool {
 	return err != nil || !os.SameFile(fi, null)
 }
 
-// Opener opens models.
+// Opener returns a function that opens models.
 func Opener(ctx context.Context, fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
 	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(ctx, fsys, name) }
 }
@@ -235,7 +233,7 @@ func (f *faultFile) CommitNew() error {
 	return f.File.CommitNew()
 }
 
-// stdoutFile is an output that has no name to appear under.
+// stdoutFile is an output to stdout, which is never renamed.
 type stdoutFile struct {
 	w   io.Writer
 	err error

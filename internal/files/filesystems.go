@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/siteconf"
 )
 
-// fileOptions are those that name files which may be on any file system; localOptions
-// name files that are written while a run goes on, or mapped into memory.
+// fileOptions are the options whose files may be on any file system. The files of localOptions
+// are written while the run goes on, or mapped into memory.
 var (
 	fileOptions = []string{
 		"data", "valid", "final_regressor", "initial_regressor", "readable_model", "invert_hash", "feature_mask",
@@ -29,8 +29,8 @@ var (
 	localOptions = []string{"cache_file", "log_json", "trace_dir", "hdfs_keytab"}
 )
 
-// Check holds that files are where they can be, and that what is said about HDFS
-// is of use.
+// Check checks that files are on a file system that their options allow, and that options for
+// HDFS are not ignored.
 func Check(s *cli.Settings) (errs []error) {
 	for _, option := range localOptions {
 		for _, name := range s.All(option) {
@@ -100,7 +100,8 @@ func (f *Set) System(get func(option string) string, quiet bool) *hdfsio.URLs {
 	return u
 }
 
-// Watched is fsys for what a run reads and writes. Others wait for a rank, so its waits end.
+// Watched returns fsys with a limit on the time of each call, if this process is a rank: others
+// wait for it.
 func Watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdfsio.Watched {
 	w := &hdfsio.Watched{FS: fsys, Log: log}
 	if isRank {
@@ -109,8 +110,8 @@ func Watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdf
 	return w
 }
 
-// WarnOfPrefixes tells a rank that reads parts of files where that means to read all
-// that stands before them.
+// WarnOfPrefixes warns a rank that reads a part of a file on a file system that cannot seek: it
+// reads everything before its part.
 func WarnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
 	for _, name := range data {
 		if caps, err := hdfsio.CapsOf(fsys, name); err == nil && !caps.Seek {
@@ -120,7 +121,7 @@ func WarnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
 	}
 }
 
-// hdfsConfig is what this process knows of clusters.
+// hdfsConfig returns the configuration for clusters, from options and environment.
 func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, error) {
 	conf, err := siteConf(p)
 	if err != nil {
@@ -163,8 +164,8 @@ func firstSet(values ...string) string {
 	return ""
 }
 
-// siteConf reads the site files where Hadoop's own client would; without any, names
-// of hosts have to be given.
+// siteConf reads the site files that Hadoop's own client would read. Without any, URLs must
+// have a host.
 func siteConf(p *cli.Process) (*siteconf.Conf, error) {
 	if dir := p.Getenv("HADOOP_CONF_DIR"); dir != "" {
 		return siteconf.Load(dir, p.Getenv)
@@ -181,8 +182,8 @@ func siteConf(p *cli.Process) (*siteconf.Conf, error) {
 	return &siteconf.Conf{}, nil
 }
 
-// hadoopClient is Hadoop's own client as a command; nil: it is not installed. Inside a
-// task, where no script of Hadoop's may be at hand, its classes are.
+// hadoopClient returns the command of Hadoop's own client, or nil if it is not installed. A
+// task may have no script of Hadoop, but its classes.
 func hadoopClient(p *cli.Process) []string {
 	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
 		if home := p.Getenv("HADOOP_HOME"); home != "" {

@@ -10,14 +10,14 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// RankMark in a file name stands for a worker's rank.
+// RankMark stands for the rank of a worker in the name of a file.
 const RankMark = "{rank}"
 
-// OnceFiles are the options of files that would be the same of every rank.
+// OnceFiles are the options of files that have the same bytes on every rank.
 var OnceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
 
-// LeaveOut takes a file of onceFiles from a rank that does not write it. An output
-// regulariser loses its name only: all ranks take part in the pass that it needs.
+// LeaveOut removes a file of OnceFiles from a rank that does not write it. An output
+// regulariser loses only its name, since all ranks take part in the pass that it needs.
 func LeaveOut(s *cli.Settings, file string) {
 	if strings.HasPrefix(file, "output_feature_regularizer") {
 		s.Set(file, "")
@@ -29,7 +29,7 @@ func LeaveOut(s *cli.Settings, file string) {
 // rankFiles are the options in whose values {rank} stands for the rank.
 var rankFiles = slices.Concat(OnceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"})
 
-// FillRank puts the rank where {rank} stands for it.
+// FillRank replaces {rank} by the rank.
 func FillRank(s *cli.Settings, rank int) {
 	for _, name := range rankFiles {
 		values := s.All(name)

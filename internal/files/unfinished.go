@@ -31,31 +31,30 @@ func (n *names) Add(fsys hdfsio.FS, name string) {
 	}
 }
 
-// removing is how long the removal may take: another machine may not answer.
-const removing = 2 * time.Second
+// removeTimeout bounds the removal, since another machine may not answer.
+const removeTimeout = 2 * time.Second
 
-// remove removes the files; what cannot be removed stays, the process is about to end.
+// remove removes the files. Errors are ignored, since the process is about to end.
 func (n *names) remove() {
 	n.mu.Lock()
 	all := slices.Clone(n.all)
 	n.mu.Unlock()
 	done := make(chan struct{})
-	// It ends with the process, if not before.
+	// This goroutine ends with the process, if not before.
 	go func() {
 		defer close(done)
 		for _, f := range all {
-			_ = removeAside(f.fsys, f.name, os.Getpid())
+			_ = removeTemporary(f.fsys, f.name, os.Getpid())
 		}
 	}()
 	select {
 	case <-done:
-	case <-time.After(removing):
+	case <-time.After(removeTimeout):
 	}
 }
 
-// removeAside removes what a process has left of a file that it was writing, on file
-// systems that can tell.
-func removeAside(fsys hdfsio.FS, name string, pid int) error {
+// removeTemporary removes the temporary file of a process, on file systems that support it.
+func removeTemporary(fsys hdfsio.FS, name string, pid int) error {
 	if f, ok := fsys.(interface{ RemoveAside(string, int) error }); ok {
 		return f.RemoveAside(name, pid)
 	}

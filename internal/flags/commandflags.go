@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// catTopo is the category of what gvw topo takes.
+// catTopo is the category of the options of gvw topo.
 const catTopo = "What to draw"
 
 // Topo are the options of `gvw topo`.
@@ -31,7 +31,7 @@ func scheduleNames() []string {
 	return names
 }
 
-// catReduce is the category of what gvw allreduce does.
+// catReduce is the category of the reduction of gvw allreduce.
 const catReduce = "Reduction"
 
 // AllReduce are the options of `gvw allreduce`.
@@ -42,7 +42,7 @@ var AllReduce = append([]*cli.Spec{
 	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "no talk but errors"},
 }, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
-// clusterFlags are the learner's options of the cluster, but some.
+// clusterFlags returns the learner's options of a job, without some.
 func clusterFlags(but ...string) []*cli.Spec {
 	var out []*cli.Spec
 	for _, s := range Learn {
@@ -57,7 +57,7 @@ func clusterFlags(but ...string) []*cli.Spec {
 	return out
 }
 
-// catBench is the category of what gvw bench takes.
+// catBench is the category of the options of gvw bench.
 const catBench = "What to measure"
 
 // Bench are the options of `gvw bench allreduce`.
@@ -81,7 +81,7 @@ var Bench = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
-// catDoctor is the category of what gvw doctor takes.
+// catDoctor is the category of the options of gvw doctor.
 const catDoctor = "Examination"
 
 // Doctor are the options of `gvw doctor`.
@@ -92,7 +92,7 @@ var Doctor = append([]*cli.Spec{
 	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only what is wrong"},
 }, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
-// catKeygen is the category of what gvw keygen takes.
+// catKeygen is the category of the options of gvw keygen.
 const catKeygen = "Keys"
 
 // Keygen are the options of `gvw keygen`.
@@ -104,10 +104,10 @@ var Keygen = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
-// catServer is the category of where a server is.
+// catServer is the category of the address and credentials of a server.
 const catServer = "Server"
 
-// serverFlags say which server is asked.
+// serverFlags are the options that choose a server.
 var serverFlags = append([]*cli.Spec{
 	{Name: "span_server", Kind: cli.Text, Category: catServer, Arg: "HOST", Def: "127.0.0.1", Help: "host of the spanning_tree server"},
 	{Name: "span_server_port", Kind: cli.Integer, Max: 65535, Category: catServer, Arg: "PORT", Def: "26543", Help: "its port"},
@@ -128,7 +128,7 @@ var Cancel = append([]*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }, serverFlags...)
 
-// catHadoop is the category of what gvw hadoop takes.
+// catHadoop is the category of the options of gvw hadoop.
 const catHadoop = "Hadoop job"
 
 // Split are the options of `gvw hadoop split`.
@@ -147,7 +147,7 @@ var Slots = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
-// catSupervise is the category of what gvw supervise takes.
+// catSupervise is the category of the options of gvw supervise.
 const catSupervise = "Supervision"
 
 // Supervise are the options of `gvw supervise`, before the "--".
@@ -157,7 +157,7 @@ var Supervise = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
-// catMapper is the category of what gvw mapper takes.
+// catMapper is the category of the options of gvw mapper.
 const catMapper = "Map task"
 
 // Mapper are the options of `gvw mapper`, before the "--".
@@ -167,7 +167,7 @@ var Mapper = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
-// credentialFlags say what this process shows to the server and asks of it.
+// credentialFlags returns the options of credentials.
 func credentialFlags(category string) []*cli.Spec {
 	return []*cli.Spec{
 		{Name: "secret_file", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "what ranks and server share: who lacks it is kept out"},
@@ -178,7 +178,7 @@ func credentialFlags(category string) []*cli.Spec {
 	}
 }
 
-// guardFlags are a rank's own.
+// guardFlags are the options of credentials that only ranks have.
 var guardFlags = []*cli.Spec{
 	{Name: "allow_vw", Kind: cli.Boolean, Category: catCluster, More: true, Help: "work with vw workers, who can prove nothing, all the same"},
 	{Name: "allow", Kind: cli.Text, Category: catCluster, Arg: "CIDR,..", More: true, Help: "networks from which other ranks may connect"},

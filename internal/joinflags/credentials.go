@@ -21,7 +21,7 @@ import (
 // tlsNeeded are given together or not at all.
 var tlsNeeded = []string{"tls_cert", "tls_key", "tls_ca"}
 
-// CheckCredentials holds that what is said about credentials is whole.
+// CheckCredentials checks that the options about credentials are complete and not ignored.
 func CheckCredentials(s *cli.Settings) (errs []error) {
 	for _, name := range tlsNeeded {
 		if !s.Has(name) && HasAny(s, tlsNeeded) {
@@ -48,7 +48,7 @@ func CheckCredentials(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// networks reads 10.0.0.0/8,192.168.1.7: an address alone is a network of one.
+// networks reads a list like 10.0.0.0/8,192.168.1.7. An address stands for a network of one.
 func networks(text string) (all []netip.Prefix, err error) {
 	if text == "" {
 		return nil, nil
@@ -67,7 +67,8 @@ func networks(text string) (all []netip.Prefix, err error) {
 	return all, nil
 }
 
-// Credentials reads what the options name, and what a launcher hands over; nil: nothing.
+// Credentials reads the files that the options name, and the secret of a launcher. It returns
+// nil if there is neither.
 func Credentials(p *cli.Process, get func(name string) string, encrypt, allowVW bool) (*auth.Credentials, error) {
 	creds := &auth.Credentials{AllowVW: allowVW}
 	var err error
@@ -95,8 +96,8 @@ func Credentials(p *cli.Process, get func(name string) string, encrypt, allowVW 
 	return creds, nil
 }
 
-// inheritedSecret reads the secret that gvw run hands to its workers; nil: it does not.
-// It is there once.
+// inheritedSecret reads the secret that gvw run hands to its workers, or returns nil. It can be
+// read only once.
 func inheritedSecret(p *cli.Process) (*auth.Secret, error) {
 	value := p.Getenv(launch.EnvSecret)
 	if value == "" {
@@ -114,12 +115,12 @@ func inheritedSecret(p *cli.Process) (*auth.Secret, error) {
 	return auth.NewSecret(b)
 }
 
-// Guard gives a rank its credentials.
+// Guard adds the credentials of a rank to its configuration.
 func Guard(p *cli.Process, c *cli.Context, cfg *allreduce.Config) (err error) {
 	if cfg.Credentials, err = Credentials(p, c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err
 	}
-	cfg.NoTags = p.Getenv(launch.EnvSecret) != "" // gvw run: all stays on the loopback
+	cfg.NoTags = p.Getenv(launch.EnvSecret) != "" // under gvw run all connections stay on the loopback interface
 	if cfg.Allow, err = networks(c.String("allow")); err != nil {
 		return err
 	}
@@ -127,7 +128,8 @@ func Guard(p *cli.Process, c *cli.Context, cfg *allreduce.Config) (err error) {
 	return err
 }
 
-// JobToken reads what cancels a job; nil: nothing does but the server's credentials.
+// JobToken reads the secret that permits cancelling a job. It returns nil without a file; then
+// the server's credentials permit it.
 func JobToken(file string) (*auth.Secret, error) {
 	if file == "" {
 		return nil, nil

@@ -12,11 +12,11 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// envFault names the variable with the faults that shall strike.
+// envFault is the variable with the faults to inject.
 const envFault = "GVW_FAULT"
 
-// attempt is which attempt of its rank this process is, from 1: launchers that start
-// a process again say so.
+// attempt returns the number of this attempt of the rank, from 1. Launchers that restart a
+// process set it.
 func attempt(p *cli.Process) (uint64, error) {
 	value := p.Getenv(launch.EnvAttempt)
 	if value == "" {
@@ -29,7 +29,8 @@ func attempt(p *cli.Process) (uint64, error) {
 	return n, nil
 }
 
-// FaultPlan reads GVW_FAULT for a job of total ranks; nil: there is none.
+// FaultPlan reads GVW_FAULT for a job of total ranks. It returns nil if the variable is not
+// set.
 func FaultPlan(p *cli.Process, total int, sharesMemory bool) (fault.Plan, error) {
 	text := p.Getenv(envFault)
 	if text == "" {
@@ -68,7 +69,7 @@ func ArmFaults(p *cli.Process, at launch.Place, generation uint64, sharesMemory,
 	if replaces {
 		n++
 	}
-	log := p.Logger(slog.LevelInfo, true) // with the time, to tell how long it took the others
+	log := p.Logger(slog.LevelInfo, true) // with the time, to measure the reaction of other ranks
 	fault.Arm(plan, fault.Life{Attempt: n, Generation: generation}, fault.Hands{
 		Exit:  p.Exit,
 		Kill:  killSelf,
@@ -79,15 +80,14 @@ func ArmFaults(p *cli.Process, at launch.Place, generation uint64, sharesMemory,
 	return nil
 }
 
-// killSelf ends this process without a chance to tidy up. It returns when that does
-// not work, which nobody can help.
+// killSelf ends this process at once. It returns if that fails.
 func killSelf() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
 		select {}
 	}
 }
 
-// crashSelf ends this process as a fault in one of its goroutines would.
+// crashSelf ends this process by a panic in another goroutine.
 func crashSelf() {
 	go panic("BUG: asked for by " + envFault)
 	select {}

@@ -22,7 +22,7 @@ func HasAny(s *cli.Settings, names []string) bool {
 	return false
 }
 
-// Check holds that a process is a rank of a job or is not.
+// Check checks the options of a job: all needed ones are given, or none of any.
 func Check(s *cli.Settings) []error {
 	var given string
 	var missing []string
@@ -49,8 +49,8 @@ func Check(s *cli.Settings) []error {
 	return slices.Concat(checkLoss(s), checkSpare(s), checkElastic(s), checkCheckpoint(s), checkRunDir(s), CheckAddresses(s), checkTransport(s), CheckCredentials(s))
 }
 
-// serverless reports whether the options of a job name no server and no more than one
-// process: vw's scripts may have them so.
+// serverless reports whether the options of a job name no server and no more than one process,
+// as scripts for vw may do.
 func serverless(s *cli.Settings) bool {
 	if s.Has("span_server") || s.Has("spare") || HasAny(s, slices.DeleteFunc(slices.Clone(flags.ClusterExtra), isServerPort)) {
 		return false
@@ -63,7 +63,7 @@ func serverless(s *cli.Settings) bool {
 
 func isServerPort(name string) bool { return name == "span_server_port" }
 
-// LeaveServer removes the options of a job that has no server: see serverless.
+// LeaveServer removes the options of a job without a server: see serverless.
 func LeaveServer(s *cli.Settings) {
 	if serverless(s) {
 		for _, name := range append(slices.Clone(flags.ClusterNeeded), "span_server_port") {
@@ -72,7 +72,8 @@ func LeaveServer(s *cli.Settings) {
 	}
 }
 
-// checkSpare holds that a spare is of use, and can read what a lost rank has read.
+// checkSpare checks that the job uses spares, and that a spare can read the data of a lost
+// rank.
 func checkSpare(s *cli.Settings) (errs []error) {
 	if !s.Has("spare") {
 		return nil
@@ -91,7 +92,7 @@ func checkSpare(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// checkElastic holds that who comes too late can be told from who begins.
+// checkElastic checks that the server can distinguish late attempts from new jobs.
 func checkElastic(s *cli.Settings) (errs []error) {
 	if !s.Has("elastic") {
 		return nil
@@ -105,7 +106,7 @@ func checkElastic(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// checkLoss holds that what is said about a loss is of use.
+// checkLoss checks that options about the loss of a rank are not ignored.
 func checkLoss(s *cli.Settings) (errs []error) {
 	if s.Has("slow_factor") {
 		if x, err := strconv.ParseFloat(s.Get("slow_factor"), 64); err == nil && x != 0 && x <= 1 {
@@ -123,8 +124,7 @@ func checkLoss(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// checkCheckpoint holds that checkpoints are written, and can be told from those of
-// others.
+// checkCheckpoint checks that checkpoints are written, and that their run has a name.
 func checkCheckpoint(s *cli.Settings) (errs []error) {
 	if !s.Has("checkpoint") {
 		return nil
@@ -141,7 +141,7 @@ func checkCheckpoint(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// checkRunDir holds that the run's place can be found again.
+// checkRunDir checks that the run has a name, by which its directory is found again.
 func checkRunDir(s *cli.Settings) (errs []error) {
 	if s.Has("run_dir") && !s.Has("run_id") {
 		errs = append(errs, cli.Usagef("--run_dir without --run_id NAME: by the run's name its files are told from those of others"))
@@ -149,8 +149,8 @@ func checkRunDir(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// CheckAddresses holds that hosts and ports can be read. Whether they are there is
-// seen when they are used.
+// CheckAddresses checks the syntax of hosts and ports. Whether they exist is checked when they
+// are used.
 func CheckAddresses(s *cli.Settings) (errs []error) {
 	for _, name := range []string{"bind", "advertise"} {
 		if !s.Has(name) {
@@ -176,6 +176,5 @@ func CheckAddresses(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// RestartedOnLoss is what ranks do about a loss, if nobody says, where the one that is
-// lost is started again.
+// RestartedOnLoss is the default loss policy where a launcher restarts lost ranks.
 const RestartedOnLoss = "wait"

@@ -15,7 +15,7 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// Place finds this process's rank, if it has one.
+// Place returns the rank of this process and whether it has one.
 func Place(p *cli.Process, c *cli.Context) (launch.Place, bool, error) {
 	at, ok, err := launch.Detect(p.LookupEnv, launch.Flags{
 		Given: c.IsSet("node"), Rank: int(c.Uint64("node")), Total: int(c.Uint64("total")),
@@ -50,14 +50,14 @@ func Config(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	return cfg, nil
 }
 
-// maxDial is how long the server is tried at most, as vw does; less where all ranks must come
-// sooner.
+// maxDial bounds the time for which a rank tries to reach the server, as in vw. A shorter
+// --start_timeout bounds it, too.
 const maxDial = 100 * time.Second
 
-// defaultSlowFactor is how many times slower than the others a rank is that yields.
+// defaultSlowFactor is the default of --slow_factor.
 const defaultSlowFactor = 2
 
-// slowFactor is 0 where no rank can yield to another attempt.
+// slowFactor returns --slow_factor, or 0 if the job replaces no rank.
 func slowFactor(c *cli.Context) float64 {
 	switch {
 	case flags.OnLoss(c.String("on_loss")) == allreduce.Abort:
@@ -68,10 +68,10 @@ func slowFactor(c *cli.Context) float64 {
 	return defaultSlowFactor
 }
 
-// ListenAt is where this rank listens for others.
+// ListenAt returns the listening address for --bind and --port_range.
 func ListenAt(host, ports string) string {
 	return net.JoinHostPort(strings.Trim(host, "[]"), cmp.Or(ports, "0"))
 }
 
-// DefaultServerPort is vw's.
+// DefaultServerPort is the port of vw's spanning_tree.
 const DefaultServerPort = 26543

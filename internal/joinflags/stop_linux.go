@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopSelf stops this process until somebody continues it. The signal goes to the
-// calling thread, which is stopped before it returns: sent to the process, another
-// thread could take it, and this one would go on for a while.
+// stopSelf stops this process until it is continued. The signal goes to the calling thread,
+// which stops before the call returns. A signal to the process could go to another thread, and
+// this one would run on for a while.
 var stopSelf = func() {
-	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) // one's own thread is always there
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) // the own thread exists
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// stopSelf stops this process until somebody continues it.
+// stopSelf stops this process until it is continued.
 var stopSelf = func() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // a process may always signal itself
 }

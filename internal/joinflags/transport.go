@@ -7,7 +7,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// checkTransport holds that verbs go with what is given beside them.
+// checkTransport checks that the transport fits the other options.
 func checkTransport(s *cli.Settings) (errs []error) {
 	how := s.Get("transport")
 	if s.Has("verbs_device") {

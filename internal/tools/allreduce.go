@@ -16,7 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// AllReduce is gvw allreduce.
+// AllReduce runs gvw allreduce.
 func AllReduce(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -58,8 +58,8 @@ func reduce(p *cli.Process, c *cli.Context) (err error) {
 	return g.Finish(ctx, digest, nil, nil)
 }
 
-// joinGroup joins the job that the cluster options name, or makes one of a single
-// rank. options is what all ranks must agree on.
+// joinGroup joins the job that the options name, or returns a group of one rank. options is a
+// text on which all ranks must agree.
 func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group, error) {
 	at, isRank, err := joinflags.Place(p, c)
 	if err != nil {

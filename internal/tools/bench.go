@@ -17,8 +17,7 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 )
 
-// Bench is gvw bench: "allreduce", or "rank" in the processes which that
-// one starts.
+// Bench runs gvw bench: "allreduce", or "rank" in the processes that "allreduce" starts.
 func Bench(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	if len(args) == 2 && args[0] == "rank" {
 		return collective.Serve(ctx, args[1], p.Stdout)
@@ -102,7 +101,7 @@ func bench(p *cli.Process, c *cli.Context) error {
 	return r.WriteTable(p.Stdout)
 }
 
-// parseSizes reads 4,65536; nothing is the default.
+// parseSizes reads a list like 4,65536. An empty list stands for the default.
 func parseSizes(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil

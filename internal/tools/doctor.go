@@ -20,11 +20,11 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// doctorJob is the unique_id of an examination, if none is given: far from the small
-// numbers that people give their jobs.
+// doctorJob is the default unique_id of an examination, far from the small numbers that people
+// give their jobs.
 const doctorJob = 0x646f63746f72
 
-// Doctor is gvw doctor.
+// Doctor runs gvw doctor.
 func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -45,7 +45,7 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 				return cli.Usagef("--%s cannot go with -n: all ranks and their server are in this process", name)
 			}
 		}
-		return treat(ctx, s, joinflags.CheckAddresses(s), func(c *cli.Context) error { return examineHere(p, c) })
+		return checkedDispatch(ctx, s, joinflags.CheckAddresses(s), func(c *cli.Context) error { return examineHere(p, c) })
 	}
 	if !joinflags.HasAny(s, cluster) {
 		return cli.Usagef("gvw doctor: who takes part? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
@@ -53,10 +53,10 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	if !s.Has("unique_id") {
 		s.Set("unique_id", fmt.Sprint(doctorJob))
 	}
-	return treat(ctx, s, joinflags.Check(s), func(c *cli.Context) error { return examine(p, c) })
+	return checkedDispatch(ctx, s, joinflags.Check(s), func(c *cli.Context) error { return examine(p, c) })
 }
 
-func treat(ctx context.Context, s *cli.Settings, errs []error, action cli.ActionFunc) error {
+func checkedDispatch(ctx context.Context, s *cli.Settings, errs []error, action cli.ActionFunc) error {
 	if s.Has("workers") && s.Number("workers") < 2 || !s.Has("workers") && len(errs) == 0 && s.Number("total") < 2 {
 		errs = append(errs, cli.Usagef("a rank alone has nobody to reach: give two or more"))
 	}
@@ -69,7 +69,7 @@ func treat(ctx context.Context, s *cli.Settings, errs []error, action cli.Action
 	return s.Dispatch(ctx, action)
 }
 
-// examine is one rank of an examination.
+// examine runs one rank of an examination.
 func examine(p *cli.Process, c *cli.Context) error {
 	at, _, err := joinflags.Place(p, c)
 	if err != nil {
@@ -93,7 +93,7 @@ func examine(p *cli.Process, c *cli.Context) error {
 	return findings(p, r, c.Bool("quiet"))
 }
 
-// examineHere is an examination of this machine alone.
+// examineHere examines the network of this machine.
 func examineHere(p *cli.Process, c *cli.Context) (err error) {
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
@@ -118,7 +118,7 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 				Patience: c.Duration("patience"),
 			})
 			if errs[rank] != nil {
-				cancel() // the others would wait for it
+				cancel() // otherwise the others would wait for this rank
 			}
 		})
 	}
@@ -131,8 +131,8 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 	return findings(p, reports[0], c.Bool("quiet"))
 }
 
-// findings prints what was found, on rank 0 all of it, on others what concerns them.
-// What is wrong is talk, not data.
+// findings prints the findings: all of them on rank 0, and on other ranks those that concern
+// them. Faults are diagnostics, not data.
 func findings(p *cli.Process, r *doctor.Report, quiet bool) error {
 	faults := r.Faults()
 	if !quiet && (r.Rank == 0 || len(r.Silent) > 0) {

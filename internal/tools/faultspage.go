@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
-// Faults is gvw faults.
+// Faults runs gvw faults.
 func Faults(_ context.Context, p *cli.Process, _ *cli.Command, args []string) error {
 	if len(args) > 0 && args[0] != "--help" && args[0] != "-h" {
 		return cli.Usagef("gvw faults takes nothing, but got %q", args[0])

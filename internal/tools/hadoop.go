@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/hadoop"
 )
 
-// Hadoop is gvw hadoop.
+// Hadoop runs gvw hadoop.
 func Hadoop(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	what := ""
 	if len(args) > 0 {
@@ -42,7 +42,7 @@ func Hadoop(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	return hadoopSlots(ctx, p, s)
 }
 
-// hadoopSplit reads a listing of the input and says what split size gives n maps.
+// hadoopSplit reads a listing of the input and prints the size of a split that gives n maps.
 func hadoopSplit(p *cli.Process, n int) error {
 	listing, err := io.ReadAll(p.Stdin)
 	if err != nil {
@@ -67,7 +67,7 @@ func hadoopSplit(p *cli.Process, n int) error {
 	return p.Print(fmt.Sprintf("%d %d\n", size, got))
 }
 
-// hadoopSlots says whether n maps run at once.
+// hadoopSlots reports whether n maps run at once.
 func hadoopSlots(ctx context.Context, p *cli.Process, s *cli.Settings) error {
 	site, err := hadoop.Sites(p.Getenv("HADOOP_CONF_DIR"))
 	if err != nil {
@@ -86,7 +86,7 @@ func hadoopSlots(ctx context.Context, p *cli.Process, s *cli.Settings) error {
 	if err != nil {
 		return err
 	}
-	// mb is a size in MB: as given, else as the cluster has it, else Hadoop's default.
+	// mb returns a size in MB: that of the option, of the cluster's configuration, or Hadoop's default.
 	mb := func(name, property string, otherwise int) int {
 		if s.Has(name) {
 			return int(s.Number(name))

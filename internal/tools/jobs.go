@@ -28,7 +28,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// serverAddress is where the server is that a command line names.
+// serverAddress returns the address of the server that the options name.
 func serverAddress(s *cli.Settings) (string, error) {
 	host := cmp.Or(s.Get("span_server"), "127.0.0.1")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
@@ -37,15 +37,15 @@ func serverAddress(s *cli.Settings) (string, error) {
 	return net.JoinHostPort(host, cmp.Or(s.Get("span_server_port"), strconv.Itoa(joinflags.DefaultServerPort))), nil
 }
 
-// askAs is what is shown to the server.
-func askAs(p *cli.Process, s *cli.Settings) (*auth.Credentials, error) {
+// serverCredentials returns the credentials for the server.
+func serverCredentials(p *cli.Process, s *cli.Settings) (*auth.Credentials, error) {
 	if err := errors.Join(joinflags.CheckCredentials(s)...); err != nil {
 		return nil, err
 	}
 	return joinflags.Credentials(p, s.Get, s.Has("encrypt"), false)
 }
 
-// Jobs is gvw jobs.
+// Jobs runs gvw jobs.
 func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -55,7 +55,7 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	creds, err := askAs(p, s)
+	creds, err := serverCredentials(p, s)
 	if err != nil {
 		return err
 	}
@@ -84,15 +84,15 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	return p.Print(text)
 }
 
-// watchEvery is how often --watch asks the server.
+// watchEvery is the interval at which --watch asks the server.
 const watchEvery = 2 * time.Second
 
-// watch prints the listing repeatedly until ctx ends: a terminal shows only the newest. A server that
-// cannot be reached is asked again, one that refuses is not.
+// watch prints the listing repeatedly until ctx ends. A terminal shows only the newest one. A
+// server that cannot be reached is asked again; a refusal ends the watch.
 func watch(ctx context.Context, p *cli.Process, every time.Duration, listing func() (string, error)) error {
 	erase, between := "", "\n"
 	if f, ok := p.Stdout.(*os.File); ok && files.Terminal(f) {
-		erase, between = "\x1b[H\x1b[J", "" // from the first line on
+		erase, between = "\x1b[H\x1b[J", "" // clears the screen
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -118,7 +118,7 @@ func watch(ctx context.Context, p *cli.Process, every time.Duration, listing fun
 	}
 }
 
-// Cancel is gvw cancel.
+// Cancel runs gvw cancel.
 func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -136,7 +136,7 @@ func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	if err != nil {
 		return err
 	}
-	creds, err := askAs(p, s)
+	creds, err := serverCredentials(p, s)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func parseJob(text string) (protocol.Job, error) {
 	return protocol.Job{UniqueID: n, RunKey: key}, nil
 }
 
-// appendJobs appends the jobs as a table, and below each who waits for what.
+// appendJobs appends the jobs as a table, and below it what their ranks wait for.
 func appendJobs(dst []byte, st *protocol.ServerStatus) []byte {
 	if st.Journal != "" {
 		dst = fmt.Appendf(dst, "the server's journal has failed, restart the server: %s\n", plain.Text(st.Journal))
@@ -201,7 +201,7 @@ func appendEnded(dst []byte, st *protocol.ServerStatus) []byte {
 	return append(dst, b.Bytes()...)
 }
 
-// endedBy is why a job has ended, in words; of one that has finished, its model.
+// endedBy returns the cause of the end of a job, or the model of one that has finished.
 func endedBy(e protocol.EndedJob) string {
 	switch {
 	case e.Model != "":
@@ -212,17 +212,17 @@ func endedBy(e protocol.EndedJob) string {
 	return plain.Text(e.Cause)
 }
 
-// holds tells that an attempt has its rank: it does not stand by for it, or for any.
-func holds(r protocol.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
+// isHolder reports whether an attempt isHolder its rank, so is neither a standby nor a spare.
+func isHolder(r protocol.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
 
-// passes is how far the ranks are: 3, or 2-3.
+// passes returns the pass of the ranks: 3, or 2-3.
 func passes(j *protocol.JobStatus) string {
 	if len(j.Ranks) == 0 {
 		return "-"
 	}
 	lo, hi := uint32(math.MaxUint32), uint32(0)
 	for _, r := range j.Ranks {
-		if holds(r) {
+		if isHolder(r) {
 			lo, hi = min(lo, r.Pass), max(hi, r.Pass)
 		}
 	}
@@ -232,11 +232,11 @@ func passes(j *protocol.JobStatus) string {
 	return fmt.Sprintf("%d-%d", lo, hi)
 }
 
-// loss is the average over all examples that the ranks have seen.
+// loss returns the average loss over all examples that the ranks have seen.
 func loss(j *protocol.JobStatus) string {
 	var sum, n float64
 	for _, r := range j.Ranks {
-		if !holds(r) {
+		if !isHolder(r) {
 			continue
 		}
 		sum += float64(r.Loss * float64(r.Examples))
@@ -248,15 +248,15 @@ func loss(j *protocol.JobStatus) string {
 	return strconv.FormatFloat(sum/n, 'f', 6, 64)
 }
 
-// absent are the ranks that the server does not have; vw workers leave once the job is
-// wired, and are not missed.
+// absent returns the ranks that the server does not have. vw workers leave when the job is
+// wired, so they are not absent.
 func absent(j *protocol.JobStatus) string {
 	if len(j.Ranks) == 0 && j.Joined > 0 || j.VW && j.State != "filling" {
 		return ""
 	}
 	here := map[int]bool{}
 	for _, r := range j.Ranks {
-		here[r.Rank] = here[r.Rank] || holds(r)
+		here[r.Rank] = here[r.Rank] || isHolder(r)
 	}
 	maps.DeleteFunc(here, func(_ int, is bool) bool { return !is })
 	var missing []string
@@ -272,7 +272,7 @@ func absent(j *protocol.JobStatus) string {
 	return strings.Join(missing, ",")
 }
 
-// numbered writes "rank 3" or "ranks 3, 5 and 7 more".
+// numbered returns a text like "rank 3" or "ranks 3, 5 and 7 more".
 func numbered(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])
@@ -293,7 +293,7 @@ func numbered(list []int) string {
 	return b.String()
 }
 
-// appendWaits appends who was lost and refused, and what the ranks of a job wait for.
+// appendWaits appends the lost and refused ranks of a job, and what its ranks wait for.
 func appendWaits(dst []byte, j *protocol.JobStatus) []byte {
 	const most = 8
 	if j.State == "recovering" || j.State == "ending" && j.Report != "ending" {

@@ -16,7 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// Keygen is gvw keygen.
+// Keygen runs gvw keygen.
 func Keygen(_ context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -39,7 +39,7 @@ func Keygen(_ context.Context, p *cli.Process, c *cli.Command, args []string) er
 	return nil
 }
 
-// makeSite makes an authority, and certificates of a server and of ranks.
+// makeSite creates an authority, and certificates of a server and of ranks.
 func makeSite(dir, hosts string, holds time.Duration) error {
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	for _, h := range strings.Split(hosts, ",") {
@@ -73,7 +73,7 @@ func makeSite(dir, hosts string, holds time.Duration) error {
 	return write("rank", cert, key, err)
 }
 
-// writeNew writes a file that was not there, for its owner alone.
+// writeNew creates a file that only its owner can read. It fails if the file exists.
 func writeNew(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/model/inspect"
 )
 
-// modelFiles returns the options of a command on model files, and checks how many
-// files it has got. Without settings help was printed.
+// modelFiles returns the options of a command on model files, and checks the number of files.
+// It returns nil settings if help was printed.
 func modelFiles(p *cli.Process, c *cli.Command, args []string, usage string, want int) (*cli.Settings, error) {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -34,7 +34,7 @@ func modelFiles(p *cli.Process, c *cli.Command, args []string, usage string, wan
 	return s, nil
 }
 
-// Inspect is gvw inspect.
+// Inspect runs gvw inspect.
 func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := modelFiles(p, c, args, "gvw inspect MODEL", 1)
 	if s == nil {
@@ -62,7 +62,7 @@ func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	return p.Print(string(text))
 }
 
-// Diff is gvw diff.
+// Diff runs gvw diff.
 func Diff(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := modelFiles(p, c, args, "gvw diff MODEL MODEL", 2)
 	if s == nil {
@@ -87,7 +87,7 @@ func Diff(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	return p.Print(string(inspect.AppendDiff(nil, a, b, names, top(s))))
 }
 
-// Convert is gvw convert.
+// Convert runs gvw convert.
 func Convert(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := modelFiles(p, c, args, "gvw convert MODEL FILE", 2)
 	if s == nil {
@@ -119,7 +119,7 @@ func Convert(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	return out.Commit()
 }
 
-// top is how many weights to show.
+// top returns the number of weights to show.
 func top(s *cli.Settings) int {
 	if !s.Has("top") {
 		return 20
@@ -127,7 +127,7 @@ func top(s *cli.Settings) int {
 	return int(s.Number("top"))
 }
 
-// readModel reads a model, binary or text, and tells its names if it has them.
+// readModel reads a model, binary or text, and passes the names in it to tell.
 func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
 	f, err := hdfsio.Open(ctx, fsys, name)
 	if err != nil {
@@ -150,8 +150,8 @@ func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index
 	return r, nil
 }
 
-// modelNames adds what --names and --data say to what the model's own text said; nil:
-// no name is known.
+// modelNames adds the names of --names and --data to those of the model's own text. It returns
+// nil if no name is known.
 func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
 	names.Of(&r.Header)
 	if s.Has("names") {
@@ -166,7 +166,7 @@ func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Se
 		}
 	}
 	if s.Has("data") {
-		if err := seeData(ctx, p, files, s, file, r, names); err != nil {
+		if err := namesOfData(ctx, p, files, s, file, r, names); err != nil {
 			return nil, err
 		}
 	}
@@ -176,8 +176,8 @@ func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Se
 	return names, nil
 }
 
-// seeData reads examples as the model's options say.
-func seeData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
+// namesOfData reads examples in the format that the model's options require.
+func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
 	inputs, err := files.Inputs(ctx, files.System(s.Get, true), s.All("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err

@@ -16,15 +16,15 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// envNamespace tells a process that it has a network namespace of its own.
+// envNamespace is the variable of a process that runs in its own network namespace.
 const envNamespace = "GVW_INSIDE_NETNS"
 
 // insideNamespace reports whether this is the process that inNamespace started.
 func insideNamespace(env []string) bool { return slices.Contains(env, envNamespace+"=1") }
 
-// inNamespace runs this command again where nobody else's traffic is: a network
-// namespace with a loopback alone. Who is not root gets it through a user
-// namespace, if the kernel lets him.
+// inNamespace runs this command again in a network namespace of its own, which has only a
+// loopback interface and no traffic of others. Users other than root get it through a user
+// namespace, if the kernel allows that.
 func inNamespace(ctx context.Context, p *cli.Process) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// Topo is gvw topo.
+// Topo runs gvw topo.
 func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -62,7 +62,7 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 // maxDrawn bounds the time and memory that a picture takes.
 const maxDrawn = 10_000_000
 
-// topoCaption says what is drawn, what it costs and how it adds.
+// topoCaption returns the schedule, its predicted time, and the order of its additions.
 func topoCaption(c schedule.Spec) []string {
 	lines := []string{
 		fmt.Sprintf("%v, ranks: %d, bytes: %d", c.Schedule, c.Size, c.Bytes),
@@ -83,7 +83,7 @@ func topoCaption(c schedule.Spec) []string {
 	return lines
 }
 
-// topoTree draws the trees of the schedules that have some.
+// topoTree draws the trees of a schedule that has some.
 func topoTree(c schedule.Spec) string {
 	switch c.Schedule {
 	case schedule.BinaryTree:

@@ -41,7 +41,7 @@ func showVerbs(p *cli.Process) error {
 	return errors.Join(p.Print(b.String()), err)
 }
 
-// portAddresses are those that others reach the port at.
+// portAddresses returns the addresses at which other ranks reach the port.
 func portAddresses(p verbs.Port) string {
 	if p.Link == verbs.LinkInfiniBand {
 		return fmt.Sprintf("LID %d", p.LID)
