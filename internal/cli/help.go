@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// HelpWidth is the width of help pages in columns.
 const HelpWidth = 80
 
 // WriteOptions writes a line for each option, by category. Without all, options that are not on

@@ -71,6 +71,7 @@ type Set struct {
 	Unfinished names
 }
 
+// New returns a set for a command of the process.
 func New(p *cli.Process) *Set {
 	f := &Set{p: p}
 	p.AtKill(f.Unfinished.remove)

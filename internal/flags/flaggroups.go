@@ -13,7 +13,7 @@ import (
 const JobPrefix = "Cluster.Join."
 
 // LearnerSpecs returns the learner's options that set fields of learn.Config, without
-// those of jobSpecs.
+// those of JobSpecs.
 func LearnerSpecs() []*cli.Spec {
 	return slices.DeleteFunc(slices.Clone(Learn), func(s *cli.Spec) bool { return s.Sets == "" || strings.HasPrefix(s.Sets, JobPrefix) })
 }

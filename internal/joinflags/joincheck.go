@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/flags"
 )
 
+// HasAny reports whether any of the named options was given.
 func HasAny(s *cli.Settings, names []string) bool {
 	for _, n := range names {
 		if s.Has(n) {

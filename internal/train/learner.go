@@ -35,6 +35,7 @@ type task interface {
 	Prepare(cfg *learn.Config) error
 }
 
+// New returns a learner of the process.
 func New(p *cli.Process) *Learner { return &Learner{Process: p, files: files.New(p)} }
 
 // Command runs gvw without a command.
