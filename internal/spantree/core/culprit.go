@@ -33,10 +33,6 @@ type node struct {
 	askedBefore time.Time // its last ASK but one about the connection that it misses; zero: none
 }
 
-// atWork reports whether the rank neither is in a collective nor opens a connection. Ranks that
-// wait for it have no reason to complain.
-func (n node) atWork() bool { return n.collective == 0 && n.waitsFor < 0 }
-
 // opens reports whether the rank opens connections, and one is missing.
 func (n node) opens() bool { return n.collective == 0 && n.waitsFor >= 0 }
 

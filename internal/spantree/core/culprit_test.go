@@ -105,6 +105,10 @@ func TestCulprit(t *testing.T) {
 	}
 }
 
+// atWork reports whether the rank neither is in a collective nor opens a connection. Ranks that
+// wait for it have no reason to complain.
+func (n node) atWork() bool { return n.collective == 0 && n.waitsFor < 0 }
+
 // Properties of any graph: the charged edge is between two ranks of the epoch, of which the near
 // one waits for the far one or reports it; a rank at work is never charged for a stall; and the
 // answer does not depend on how the ranks are numbered.

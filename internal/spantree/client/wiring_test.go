@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// A rank makes a wiring of any EPOCH_START: its members are ranks of the job in ascending order,
+// each with an address; what it misses has a source in the job; and it owes only to other ranks.
+func TestWiringOfAnyEpochStart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.IntRange(1, 6).Draw(t, "total")
+		rank := rapid.IntRange(0, total-1).Draw(t, "rank")
+		anyRank := rapid.IntRange(-1, total+1)
+		f := &protocol.EpochStartFrame{
+			Members: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) protocol.Member {
+				return protocol.Member{Rank: anyRank.Draw(t, "member"), Host: rapid.SampledFrom([]string{"h", "::1"}).Draw(t, "host"), Port: 7}
+			}), 0, 8).Draw(t, "members"),
+			Missing: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) protocol.Missing {
+				return protocol.Missing{Rank: anyRank.Draw(t, "needs"), Source: anyRank.Draw(t, "source"), Payload: protocol.PayloadState}
+			}), 0, 4).Draw(t, "missing"),
+		}
+		w := wiringOf(f, total, rank)
+		if !slices.IsSorted(w.Members) || len(slices.Compact(slices.Clone(w.Members))) != len(w.Members) {
+			t.Errorf("members %v, want ascending ranks", w.Members)
+		}
+		for _, m := range w.Members {
+			if m < 0 || m >= total || w.Peers[m] == "" || w.Seen[m] == "" {
+				t.Errorf("member %d of %d has the address %q", m, total, w.Peers[m])
+			}
+		}
+		if m := w.Missing; m != nil && (m.Rank != rank || m.Source < 0 || m.Source >= total || m.Address != w.Peers[m.Source]) {
+			t.Errorf("rank %d misses %+v", rank, *m)
+		}
+		for _, o := range w.Owed {
+			if o.Source != rank || o.Rank == rank {
+				t.Errorf("rank %d owes %+v", rank, o)
+			}
+		}
+	})
+}
+
+// recordedConn is a connection to a server that has sent these bytes and closed it.
+type recordedConn struct {
+	net.Conn
+	io.Reader
+	sent bytes.Buffer
+}
+
+func (c *recordedConn) Read(b []byte) (int, error)  { return c.Reader.Read(b) }
+func (c *recordedConn) Write(b []byte) (int, error) { return c.sent.Write(b) }
+
+// FuzzHandshake holds that a client survives any answer to its hello: it sends the hello only,
+// and accepts nothing but a WELCOME of its own version, from which it reads frames.
+func FuzzHandshake(f *testing.F) {
+	for _, frame := range []protocol.Frame{
+		&protocol.WelcomeFrame{Term: 1, Incarnation: 2, MaxFrame: 65536, MaxRanks: 10, Version: "v"},
+		&protocol.WelcomeFrame{Asks: protocol.AsksSecret},
+		&protocol.RefusedFrame{Code: protocol.ServerFull, Reason: "full"},
+		&protocol.JoinedFrame{Attempt: 1},
+	} {
+		b, err := protocol.AppendFrame(nil, frame)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+		f.Add(b[:len(b)-1])
+	}
+	f.Add([]byte{0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		c := &recordedConn{Reader: bytes.NewReader(answer)}
+		conn, frames, err := endpoint{server: "gateway:1"}.handshake(c)
+		if !bytes.Equal(c.sent.Bytes(), protocol.AppendHello(nil)) {
+			t.Errorf("the client has sent % x", c.sent.Bytes())
+		}
+		if vw := len(answer) >= 4 && [4]byte(answer) == [4]byte{}; vw != errors.Is(err, errVWServer) {
+			t.Errorf("% x: %v", answer, err)
+		}
+		if err != nil {
+			return
+		}
+		first, err := (&protocol.FrameReader{R: bytes.NewReader(answer), Limit: protocol.MaxPayload}).Next()
+		w, is := first.(*protocol.WelcomeFrame)
+		if err != nil || !is || conn != c || frames.Server != w.Incarnation || w.Asks != 0 {
+			t.Errorf("% x is accepted: %v, %v", answer, first, err)
+		}
+	})
+}
