@@ -159,7 +159,7 @@ func (c *Config) updateRule() (sgd.Config, error) {
 		SparseL2:          c.Reg.SparseL2,
 		L1:                c.Reg.L1,
 		L2:                c.Reg.L2,
-		FixedRange:        true, // the session follows the labels: it sees the held-out ones too
+		FixedRange:        true, // the tally follows the labels: it observes the held-out ones, too
 	}
 	if c.Hybrid != nil {
 		f.L2 = c.Reg.SGDL2 // --l2 is phase 2's

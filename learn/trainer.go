@@ -60,19 +60,20 @@ type stage interface {
 	// Finish ends training.
 	Finish() (training.Outcome, error)
 
-	// Shared is the part of the state that is the same on all ranks, own what a
-	// rank that takes over another one's place needs to know of it besides its
-	// record. For reading, adopt follows when all is read.
+	// Shared codes the part of the state that is the same on all ranks, and Own what a
+	// replacement of this rank needs besides its record. When all of a state has been read,
+	// Adopt continues from it.
 	Shared(c *snapshot.Coder)
 	SharedArrays() []snapshot.Array
 	Own(c *snapshot.Coder)
 	Adopt() error
 
-	// Shrink forgets what was best with all ranks, and goes on without some. void:
-	// from where it is, as at the start, so that the work in hand is worth nothing.
+	// Shrink forgets what was best with all ranks, and continues without some of them. void
+	// reports that the stage has started again at its current weights, so that the work of
+	// the step under way must be repeated.
 	Shrink() (void bool, err error)
 
-	// Outcome are the results of a step, of which the session's are no part.
+	// Outcome codes the results of a step, except the records and the sums of the tally.
 	Outcome(c *snapshot.Coder)
 	OutcomeArrays() []snapshot.Array
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/gvw-project/gvw/optim/vector"
 )
 
-// Batch is the machine of passes of a batch solver (L-BFGS, CG). A step is one
+// Batch is the stage of passes of a batch solver (L-BFGS, CG). A step is one
 // pass over the shard, which adds up what the solver asked for; its exchange
 // adds the sums of all ranks; its commit hands them to the solver, which takes
 // the same decision on every rank.
@@ -76,7 +76,7 @@ func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 	}, nil
 }
 
-// Next names the next step.
+// Next returns the name of the next step, and whether there is one.
 func (m *Batch) Next() (string, bool) {
 	name, pass := m.Config.name(), m.solver.Row().Pass+1
 	req, ok := m.solver.Request()
@@ -269,7 +269,8 @@ func (m *Batch) model(w []float32) *model.Regressor {
 	return &model.Regressor{Header: m.Models.Header(false), Weights: model.View{Data: w}}
 }
 
-// Shrink lets the solver begin anew at the weights it has come to.
+// Shrink restarts the solver at its current weights, with the passes that are left: its
+// direction and its pairs come from sums that had the lost ranks in them.
 func (m *Batch) Shrink() (void bool, err error) {
 	m.best = nil
 	done := m.solver.Row().Pass

@@ -77,7 +77,7 @@ func (m *Batch) solverState() solverState {
 	panic(fmt.Sprintf("BUG: learn: the state of a %T is not known", m.solver))
 }
 
-// Shared is the solver's state but for its vectors.
+// Shared codes the state of the solver, except its vectors.
 func (m *Batch) Shared(c *snapshot.Coder) {
 	m.got = solverState{}
 	st := m.solverState()
@@ -109,7 +109,7 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 	}
 }
 
-// SharedArrays are the vectors of the state. Of the memory of L-BFGS they are the
+// SharedArrays returns the vectors of the state. Of the memory of L-BFGS they are the
 // pairs in use, from the one in the making to the oldest.
 func (m *Batch) SharedArrays() []snapshot.Array {
 	st := m.solverState()
@@ -134,10 +134,10 @@ func (m *Batch) SharedArrays() []snapshot.Array {
 	return arrays
 }
 
-// Own is nothing: a record says it all.
+// Own codes nothing: the record has all that belongs to one rank.
 func (m *Batch) Own(*snapshot.Coder) {}
 
-// Adopt makes a solver of the state that has been read.
+// Adopt makes a solver from the state that has been read.
 func (m *Batch) Adopt() (err error) {
 	m.solver, err = m.Config.restore(m.got, m.Passes)
 	m.got = solverState{}
@@ -148,7 +148,7 @@ func (m *Batch) Adopt() (err error) {
 	return err
 }
 
-// Outcome are the sums that are numbers.
+// Outcome codes the sums that are numbers.
 func (m *Batch) Outcome(c *snapshot.Coder) {
 	if c.Reading {
 		m.arrange(m.request().Kind)
@@ -158,7 +158,7 @@ func (m *Batch) Outcome(c *snapshot.Coder) {
 	}
 }
 
-// OutcomeArrays are the sums that are vectors.
+// OutcomeArrays returns the sums that are vectors.
 func (m *Batch) OutcomeArrays() []snapshot.Array {
 	var arrays []snapshot.Array
 	kind := m.request().Kind

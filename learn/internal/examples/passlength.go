@@ -13,8 +13,8 @@ type PassLength struct {
 	Cached bool // there is a cache
 }
 
-// Limit is how many examples a pass has at most, of which the first ones are asked for;
-// 0: all.
+// Limit returns the number of examples that a pass has at most. examples is the limit of
+// --examples. In both 0 means all.
 func (p PassLength) Limit(examples int) int {
 	if p.N == 0 || !p.Cached {
 		return examples

@@ -175,7 +175,8 @@ func (r *Reader) Within(examples []feature.Example, place int) []feature.Example
 	return examples
 }
 
-// EachExample reads data once, in order.
+// EachExample reads data once and calls f for each example, in order. It is for data that is
+// only measured.
 func EachExample(ctx context.Context, data *stream.Dataset, f func(b *feature.Batch, ex *feature.Example)) (err error) {
 	p, err := data.Pass(ctx)
 	if err != nil {
@@ -202,5 +203,5 @@ type recycler interface{ Recycle(b *feature.Batch) }
 
 var _ recycler = (*stream.Pass)(nil)
 
-// Divergence turns a solver's refusal into a fault of the data, which it is.
+// Divergence returns the error of a solver as a fault of the data that it diverged on.
 func (r *Reader) Divergence(err error) error { return &DataError{Name: r.Name, Text: err.Error()} }

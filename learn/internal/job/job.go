@@ -37,8 +37,8 @@ type Job struct {
 	refused    bool        // the log knows that a vector was not taken
 }
 
-// Ready tells the group what this rank has read, once: the job is wired when
-// all ranks have done the work of their first step.
+// Ready sends the identity of this rank's shard to the group, once. It returns when all ranks
+// have done the work of their first step and the job is wired.
 func (j *Job) Ready(ctx context.Context) error {
 	if j.Wired {
 		return nil
@@ -70,7 +70,7 @@ func (j *Job) Share(ctx context.Context, own Record) error {
 	return j.Merge()
 }
 
-// Records are those of all ranks, as the last exchange left them.
+// Records codes the records of all ranks, as the last exchange left them.
 func (j *Job) Records(c *snapshot.Coder) {
 	if !j.Keep && !c.Reading { // nobody has gathered the only one
 		j.gathered = append(j.gathered[:0], j.encode(j.alone))
@@ -99,7 +99,8 @@ func (j *Job) encode(r Record) []byte {
 	return w.B
 }
 
-// Adopt puts this rank where its record says it was, and returns the record.
+// Adopt continues from the record of this rank, which it returns. The record may come from
+// the attempt that this one replaces.
 func (j *Job) Adopt() (*Record, error) {
 	if err := j.Merge(); err != nil {
 		return nil, err
@@ -145,8 +146,9 @@ func (j *Job) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, e
 	return nil
 }
 
-// Merge makes the job's record of those of all ranks, in the order of their
-// numbers. Of the lost ones it has what they had last, but no part of this pass.
+// Merge adds the records of all ranks up into All, in the order of their numbers, so that
+// all ranks have the same bits. Of a lost rank it counts what the rank had committed, and no
+// part of the pass under way.
 func (j *Job) Merge() error {
 	if len(j.gathered) != j.Size() {
 		return fmt.Errorf("learn: got records of %d ranks, want %d", len(j.gathered), j.Size())
@@ -188,7 +190,7 @@ func (j *Job) Merge() error {
 	return nil
 }
 
-// Commit notes the records of a step that has been committed.
+// Commit keeps the records of the step that has been committed, for Rollback and Without.
 func (j *Job) Commit() {
 	for len(j.Committed) < len(j.gathered) {
 		j.Committed = append(j.Committed, nil)
@@ -199,7 +201,7 @@ func (j *Job) Commit() {
 	}
 }
 
-// Rollback goes back to the records that were committed last.
+// Rollback restores the records that were committed last.
 func (j *Job) Rollback() {
 	j.gathered = j.gathered[:0] // perhaps those of a step that was not completed
 	for _, b := range j.Committed {
@@ -207,7 +209,8 @@ func (j *Job) Rollback() {
 	}
 }
 
-// Lease returns when the server counts on this rank. Without a group there is no server.
+// Lease returns when the server has confirmed that this attempt still holds its rank. Without
+// a group there is no server, and it returns at once.
 func (j *Job) Lease(ctx context.Context) error {
 	if j.Group == nil {
 		return nil

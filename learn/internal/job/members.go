@@ -26,7 +26,7 @@ type lostRank struct {
 	Record []byte
 }
 
-// Size is how many are left.
+// Size returns the number of ranks that are left.
 func (r *members) Size() int {
 	if r.Live == nil {
 		return r.Total
@@ -34,7 +34,7 @@ func (r *members) Size() int {
 	return len(r.Live)
 }
 
-// Number is that of the rank at a position.
+// Number returns the number of the rank at a position among those that are left.
 func (r *members) Number(position int) int {
 	if r.Live == nil {
 		return position
@@ -42,7 +42,7 @@ func (r *members) Number(position int) int {
 	return r.Live[position]
 }
 
-// position is that of this rank; negative: it is lost.
+// position returns that of this rank; negative: the rank is lost.
 func (r *members) position() int {
 	if r.Live == nil {
 		return r.Rank
@@ -53,7 +53,8 @@ func (r *members) position() int {
 	return -1
 }
 
-// Without keeps those in live. It returns why it cannot.
+// Without removes the ranks that are not in live, which lists some of those that are left, in
+// order. The records that the removed ranks had committed stay in the sums of the job.
 func (r *members) Without(live []int) error {
 	var before []int
 	for i := range r.Size() {

@@ -11,18 +11,18 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// NewBasis is a sum over the models that a training starts from.
+// NewBasis returns a sum (CRC-32C) over the models that a training starts from.
 func NewBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
-// Provenance is what this rank's part of a state comes from.
+// Provenance identifies what this rank's part of a state was made from.
 type Provenance struct {
 	Data  *stream.Dataset
 	Basis hash.Hash32 // of the models that training starts from
 }
 
 // Code is what a rank's part of a state comes from: its examples, and the models
-// that training started from. While a job goes on the server sees to it that who takes a
-// rank's place has the same; a checkpoint may be of any job.
+// that training started from. While a job goes on the server sees to it that a replacement
+// has the same; a checkpoint may be of any job.
 func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	read, bytes, crc := o.Data.Shard()
 	now := [4]uint64{read, bytes, uint64(crc), uint64(o.Basis.Sum32())}

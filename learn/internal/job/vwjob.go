@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// ShareHoldout is vw's holdout call at a pass end: each rank's mean holdout
-// loss, summed. (vw sums where it means to average; all ranks of the job must
+// ShareHoldout makes vw's holdout call at the end of a pass: it sums each rank's mean holdout
+// loss. (vw sums where it means to average; all ranks of the job must
 // see the same number, so that they stop at the same pass.)
 func (j *Job) ShareHoldout(ctx context.Context) error {
 	h := &j.All.Stats.Holdout
@@ -30,7 +30,7 @@ func (j *Job) ShareHoldout(ctx context.Context) error {
 	return nil
 }
 
-// ShareStats is vw's end of job: six scalars, summed. The vw of the Python
+// ShareStats makes vw's calls at the end of a job, which sum six scalars. The vw of the Python
 // package leaves before them; then every rank keeps its own numbers.
 func (j *Job) ShareStats(ctx context.Context) error {
 	j.Group.Leaving()

@@ -56,14 +56,14 @@ type Weighted interface {
 	At(i uint32) float32 // what weight i counts in a prediction
 }
 
-// Look notes names, and what there is to show.
+// Look notes the names of an example's features, and what there is to show of them.
 func (a *Audit) Look(b *feature.Batch, ex *feature.Example, l Weighted) {
 	if a != nil {
 		a.lookAt(b, ex, l, OwnPlace, "")
 	}
 }
 
-// OwnPlace is where a learner of one prediction has the weight of feature i.
+// OwnPlace returns i: a learner of one prediction has the weight of feature i at index i.
 func OwnPlace(i uint32) uint32 { return i }
 
 // Classes looks at the features once for each class, and shows them.
@@ -183,7 +183,7 @@ func (a *Audit) Flush() error {
 	return a.out.Flush()
 }
 
-// Name is what is known of weight i.
+// Name returns the first name seen of weight i.
 func (a *Audit) Name(i uint32) (name string, known bool) {
 	name, known = a.names[i]
 	return name, known

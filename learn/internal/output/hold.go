@@ -37,7 +37,7 @@ func (h *Hold) begin() {
 	h.open = !h.Job
 }
 
-// Release writes what was held, and holds nothing from now on.
+// Release writes the records that were held. Later ones are written at once.
 func (h *Hold) Release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,7 +48,7 @@ func (h *Hold) Release() {
 	h.records = nil
 }
 
-// Logger returns one that writes to log, or holds.
+// Logger returns a logger whose records go to log, or are held while the table is open.
 func (h *Hold) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&holdHandler{Handler: log.Handler(), hold: h})
 }

@@ -54,7 +54,7 @@ type goneSums struct {
 	loss    classLoss
 }
 
-// Shared is what all ranks have alike.
+// Shared codes the state that all ranks have alike.
 func (m *Classes) Shared(c *snapshot.Coder) {
 	m.Online.Shared(c)
 	m.Outcome(c)
@@ -83,7 +83,7 @@ func (m *Classes) Own(c *snapshot.Coder) {
 	c.Flag("warned of labels outside", &labels.warned)
 }
 
-// Outcome are the sums of the classes over all ranks.
+// Outcome codes the sums of the classes over all ranks.
 func (m *Classes) Outcome(c *snapshot.Coder) { codeSums(c, m.all, &m.total) }
 
 func codeSums(c *snapshot.Coder, sums []sgd.ClassSums, l *classLoss) {

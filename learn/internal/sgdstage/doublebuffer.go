@@ -132,7 +132,7 @@ type bestAs struct {
 	resume   *model.Resume
 }
 
-// Shared is what all ranks have alike.
+// Shared codes the state that all ranks have alike.
 func (m *Online) Shared(c *snapshot.Coder) {
 	c.Number("SGD passes done", &m.done, snapshot.MaxCount)
 	c.Number("SGD passes to do", &m.Passes, snapshot.MaxCount)
@@ -173,7 +173,8 @@ func (m *Online) Shared(c *snapshot.Coder) {
 	codeResume(c, as.resume)
 }
 
-// Own is what this rank alone has.
+// Own codes the sums that only this rank has: those of vw's normalised rule and of the
+// regularisation that is due.
 func (m *Online) Own(c *snapshot.Coder) {
 	sc := m.learner.Scalars()
 	for _, v := range []*float64{&sc.Nsx, &sc.TotalWeight, &sc.T, &sc.Gravity, &sc.Contraction} {
@@ -185,7 +186,7 @@ func (m *Online) Own(c *snapshot.Coder) {
 	}
 }
 
-// SharedArrays are the weights of the state.
+// SharedArrays returns the weights of the state, and those of the best pass.
 func (m *Online) SharedArrays() []snapshot.Array {
 	if m.Tally.TestOnly {
 		return nil
@@ -201,7 +202,7 @@ func (m *Online) SharedArrays() []snapshot.Array {
 	return arrays
 }
 
-// Adopt goes on with the state that has been read.
+// Adopt continues with the state that has been read.
 func (m *Online) Adopt() error {
 	if m.keeps() {
 		m.arrange()
@@ -220,10 +221,10 @@ func (m *Online) Adopt() error {
 	return nil
 }
 
-// Outcome is nothing but the session's.
+// Outcome codes nothing: the results of a pass are the weights and the records.
 func (m *Online) Outcome(*snapshot.Coder) {}
 
-// OutcomeArrays are the averaged weights.
+// OutcomeArrays returns the averaged weights.
 func (m *Online) OutcomeArrays() []snapshot.Array {
 	if !m.keeps() {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// FTRL is the machine of passes of the FTRL family. It is for one process: an
+// FTRL is the stage of passes of the FTRL family. It is for one process: an
 // exchange has nothing but the record.
 type FTRL struct {
 	OnlineConfig
@@ -57,7 +57,7 @@ func NewFTRL(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *FTRL {
 	return m
 }
 
-// Next names the next step.
+// Next returns the name of the next step, and whether there is one.
 func (m *FTRL) Next() (string, bool) {
 	if m.stop || m.done >= m.Passes {
 		return "", false

@@ -53,7 +53,7 @@ func NewOnline(c OnlineConfig, learner *sgd.Learner) *Online {
 	return m
 }
 
-// Next names the next step.
+// Next returns the name of the next step, and whether there is one.
 func (m *Online) Next() (string, bool) {
 	if m.stop || m.done >= m.Passes {
 		return "", false

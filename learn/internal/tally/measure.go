@@ -91,7 +91,7 @@ func (m *Measures) endPass(pass int, better, stop bool) {
 	}
 }
 
-// Summary are the lines after vw's summary.
+// Summary returns the lines after vw's summary.
 func (m *Measures) Summary() []byte {
 	var b []byte
 	if m.Last == nil {

@@ -115,7 +115,7 @@ func (t *Tally) logPass(method string) error {
 	return err
 }
 
-// SayValid tells what is left to tell of the validation.
+// SayValid prints the lines on the validation that had to wait for the start of a line.
 func (t *Tally) SayValid() error {
 	if t.Valid == nil || len(t.Valid.lines) == 0 {
 		return nil

@@ -86,8 +86,9 @@ func (t *Tally) Observe(ex *feature.Example, held bool) {
 	}
 }
 
-// Account books one predicted example: sums, predictions, table. raw is the
-// sum over features, clipped the same within the range, l the unweighted loss.
+// Account books one predicted example: in the sums, the metrics, the files of predictions
+// and the table. raw is the sum over the features, clipped is raw within the label range,
+// and l is the loss before the importance weight.
 func (t *Tally) Account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
 	p := t.Link.Apply(clipped)
 	l *= max(ex.Weight, t.Spared, 0)
@@ -165,7 +166,10 @@ func (t *Tally) Validate(ctx context.Context, judge Judge) error {
 	return t.Valid.measure(ctx, t.Job.Group, r, judge)
 }
 
-// EndPass closes a pass over the data on this rank, after share.
+// EndPass ends a pass over the data on this rank, after Share. better reports whether the
+// loss on the holdout or validation set is the lowest so far, stop whether training ends
+// since it has not fallen for EarlyStop.Patience passes. All ranks get the same answers, as
+// they come from the records of all.
 func (t *Tally) EndPass() (better, stop bool) {
 	h := &t.Job.All.Stats.Holdout
 	switch v := t.Valid; {
@@ -184,7 +188,7 @@ func (t *Tally) EndPass() (better, stop bool) {
 	return better, stop
 }
 
-// Report tells the server, and the log of passes, how far this rank is.
+// Report sends the progress of this rank to the server, and adds a line to the log of passes.
 func (t *Tally) Report(step string) error {
 	t.Job.Group.Report(allreduce.Progress{
 		Pass:     uint32(t.Passes),
@@ -195,7 +199,8 @@ func (t *Tally) Report(step string) error {
 	return t.logPass(step)
 }
 
-// ForgetBest begins to look for the best pass anew.
+// ForgetBest forgets the best pass so far: the losses after it are of other examples or of
+// another stage.
 func (t *Tally) ForgetBest() {
 	t.Stop.reset()
 	if t.Valid != nil {
@@ -203,7 +208,7 @@ func (t *Tally) ForgetBest() {
 	}
 }
 
-// StoppedBy names the set that training is stopped by.
+// StoppedBy returns the name of the set whose loss ends training early.
 func (t *Tally) StoppedBy() string {
 	if t.Valid != nil {
 		return "validation"
@@ -211,7 +216,7 @@ func (t *Tally) StoppedBy() string {
 	return "holdout"
 }
 
-// Shared is what all ranks have alike between two steps.
+// Shared codes what all ranks have alike between two steps.
 func (t *Tally) Shared(c *snapshot.Coder) {
 	c.Number("passes", &t.Passes, snapshot.MaxCount)
 	t.Stop.code(c)
@@ -224,7 +229,7 @@ func (t *Tally) Shared(c *snapshot.Coder) {
 	}
 }
 
-// Outcome are the sums that every step's exchange makes, besides the records.
+// Outcome codes the sums that the exchange of each step makes, besides the records.
 func (t *Tally) Outcome(c *snapshot.Coder) {
 	if m := &t.Measures; m.Own != nil {
 		c.F64s("metrics", m.all.Vector())
@@ -237,13 +242,14 @@ func (t *Tally) Outcome(c *snapshot.Coder) {
 	}
 }
 
-// Own is what the place of this rank needs besides its record.
+// Own codes what a replacement of this rank needs besides its record.
 func (t *Tally) Own(c *snapshot.Coder) {
 	t.Console.Table.Code(c)
 	c.Flag("warned of labels", &t.Odd.First)
 }
 
-// Adopt goes on from the record of this rank's place.
+// Adopt continues from the record of this rank, which may be a replacement. The training loss
+// of the passes before is not known to it.
 func (t *Tally) Adopt(r *job.Record) {
 	t.Stats = r.Stats
 	t.Stats.Holdout.PassLoss, t.Stats.Holdout.PassWeight = 0, 0
@@ -259,8 +265,8 @@ func (t *Tally) Adopt(r *job.Record) {
 	}
 }
 
-// Preserve is --preserve_performance_counters: the sums, counters and table go on
-// where the loaded model's run stopped.
+// Preserve continues the sums, counters and table of the loaded model's run (vw's
+// --preserve_performance_counters).
 func (t *Tally) Preserve(r *model.Resume) {
 	st, table := &t.Stats, t.Console.Table
 	st.Examples, st.Features = r.ExampleNumber, r.TotalFeatures
