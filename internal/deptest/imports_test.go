@@ -82,7 +82,11 @@ var layers = []layer{
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
 	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
 	{"malt/graph", slices.Concat(bottom, []string{"allreduce/topo"}), "a graph is a value: it must be drawn and checked without a network"},
-	{"malt", slices.Concat(bottom, wires, []string{"allreduce", "malt", "internal/kernels"}), "shared vectors are useful without a learner"},
+	{"malt/internal/mailbox", slices.Concat(bottom, []string{"internal/shm"}), "a queue in memory knows no ranks"},
+	{"malt/internal/pace", slices.Concat(bottom, []string{"malt/graph"}), "the rules of synchrony are a pure machine over a graph"},
+	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "values become bytes here, without a network"},
+	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace"}), "updates of one epoch go over its links; the carrier knows no values and no job"},
+	{"malt", slices.Concat(bottom, wires, []string{"malt", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and stand on the connections of a job, not on its collectives"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
 		"the training loop knows everything below it; nobody below knows it",

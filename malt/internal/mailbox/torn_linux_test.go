@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/shm"
 )
 
 // TestCopyIsNeverTorn reads a mailbox of one slot in shared memory while its sender overwrites it
@@ -17,7 +17,7 @@ func TestCopyIsNeverTorn(t *testing.T) {
 	const words, updates = 1 << 12, 20_000
 	for _, depth := range []int{1, 4} {
 		l := Layout{Depth: depth, Payload: 8 * words}
-		mem, err := transport.NewSegment(l.Size(), 0)
+		mem, err := shm.NewSegment(l.Size(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

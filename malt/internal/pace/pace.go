@@ -85,6 +85,7 @@ type Pace struct {
 	acked   []int // by receiver: the newest round that it acknowledged
 	owed    []int // by receiver: the newest round that it was sent
 	lost    []bool
+	left    []bool
 	waits   []int // result of BeforeSend and BeforeMerge
 	ready   []int // result of Send and Merge
 }
@@ -95,7 +96,7 @@ func New(c Config) (*Pace, error) {
 		return nil, err
 	}
 	n := c.Graph.Size()
-	p := &Pace{config: c, round: c.Start, arrived: make([]int, n), acked: make([]int, n), owed: make([]int, n), lost: make([]bool, n)}
+	p := &Pace{config: c, round: c.Start, arrived: make([]int, n), acked: make([]int, n), owed: make([]int, n), lost: make([]bool, n), left: make([]bool, n)}
 	for i := range n {
 		p.arrived[i], p.acked[i], p.owed[i] = c.Start-1, c.Start-1, c.Start-1
 	}
@@ -112,7 +113,7 @@ func (p *Pace) BeforeSend() []int {
 	p.waits = p.waits[:0]
 	if p.config.Mode == NotifyAck {
 		for to, round := range p.owed {
-			if p.acked[to] < round && !p.lost[to] {
+			if p.acked[to] < round && !p.gone(to) {
 				p.waits = append(p.waits, to)
 			}
 		}
@@ -129,7 +130,7 @@ func (p *Pace) Send() []int {
 	p.sent = true
 	p.ready = p.ready[:0]
 	for _, to := range p.config.Graph.Out(p.round, p.config.Rank) {
-		if !p.lost[to] {
+		if !p.gone(to) {
 			p.owed[to] = p.round
 			p.ready = append(p.ready, to)
 		}
@@ -145,13 +146,13 @@ func (p *Pace) BeforeMerge() []int {
 	case ASP:
 	case SSP:
 		for from := range p.arrived {
-			if !p.lost[from] && p.arrived[from] < p.due(from, p.round-p.config.Bound) {
+			if !p.gone(from) && p.arrived[from] < p.due(from, p.round-p.config.Bound) {
 				p.waits = append(p.waits, from)
 			}
 		}
 	case BSP, NotifyAck:
 		for _, e := range p.config.Graph.In(p.round, p.config.Rank) {
-			if !p.lost[e.From] && p.arrived[e.From] < p.round {
+			if !p.gone(e.From) && p.arrived[e.From] < p.round {
 				p.waits = append(p.waits, e.From)
 			}
 		}
@@ -195,7 +196,7 @@ func (p *Pace) Merge() []int {
 	p.ready = p.ready[:0]
 	if p.config.Mode == NotifyAck {
 		for _, e := range p.config.Graph.In(p.round, p.config.Rank) {
-			if !p.lost[e.From] {
+			if !p.gone(e.From) {
 				p.ready = append(p.ready, e.From)
 			}
 		}
@@ -215,3 +216,15 @@ func (p *Pace) Acked(by, round int) { p.acked[by] = max(p.acked[by], round) }
 // Lost reports the loss of a rank. The machine no longer waits for it or sends to it, and
 // its updates are not accepted. Graphs without it begin with a new machine.
 func (p *Pace) Lost(rank int) { p.lost[rank] = true }
+
+// Left reports that a rank has sent its last update, and merges no more. It is as Lost, except
+// that updates of the rank are accepted.
+func (p *Pace) Left(rank int) { p.left[rank] = true }
+
+func (p *Pace) gone(rank int) bool { return p.lost[rank] || p.left[rank] }
+
+// Rank returns the rank of the machine.
+func (p *Pace) Rank() int { return p.config.Rank }
+
+// Sent reports whether the update of the current round has been sent.
+func (p *Pace) Sent() bool { return p.sent }

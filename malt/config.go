@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// Job names a job at its server: a number, and the key of a run.
+type Job = protocol.Job
+
+// OnLoss is a job's policy on the loss of a rank.
+type OnLoss = protocol.OnLoss
+
+// The policies on the loss of a rank.
+const (
+	Abort  OnLoss = protocol.Abort  // end the job
+	Shrink OnLoss = protocol.Shrink // continue without the rank
+)
+
+// defaultDialTimeout is the default of Config.DialTimeout.
+const defaultDialTimeout = 100 * time.Second
+
+// stall is the time after which two ranks ask the server about a connection that does not open.
+const stall = 20 * time.Second
+
+// Config describes this rank and its job. Server, Job, Total and OnLoss are the same on all ranks.
+type Config struct {
+	Server string // the server's host:port
+	Job    Job    // the name of the job
+	Rank   int    // this process's number, 0 to Total-1
+	Total  int    // ranks of the job, at least 1
+	OnLoss OnLoss // policy on the loss of a rank; the zero value is Abort. Wait is not supported yet
+
+	Network     transport.Network // carries all connections; nil: transport.TCP
+	Listen      string            // address for other ranks, host:port; "": ":0", all addresses and any port
+	Advertise   string            // address that others are told; "": that of Listen
+	Allow       []netip.Prefix    // networks from which ranks may connect; none: all
+	Credentials *auth.Credentials // secret and TLS; nil: none
+	Host        string            // name of this machine in messages; "": the address that the server sees
+
+	DialTimeout   time.Duration // to reach the server or another rank; 0: 100 s
+	StartTimeout  time.Duration // until all ranks have joined; 0: 10 min
+	Heartbeat     time.Duration // interval of messages to the server; 0: 1 s
+	LostAfter     time.Duration // silence after which the server counts this rank as lost; 0: 10 s
+	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
+
+	Log *slog.Logger // events; nil: none
+}
+
+func (c Config) withDefaults() Config {
+	if c.Network == nil {
+		c.Network = transport.TCP
+	}
+	if c.DialTimeout == 0 {
+		c.DialTimeout = defaultDialTimeout
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Validate reports all faults.
+func (c Config) Validate() error {
+	faults := c.mesh().Faults()
+	if c.OnLoss != Abort && c.OnLoss != Shrink {
+		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort or shrink", c.OnLoss))
+	}
+	for i, err := range faults {
+		faults[i] = fmt.Errorf("malt: %w", err)
+	}
+	if err := c.join("").Validate(); err != nil && len(faults) == 0 {
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// mesh returns the part that describes connections to other ranks.
+func (c Config) mesh() mesh.Config {
+	return mesh.Config{
+		Network: c.Network, Listen: c.Listen, Advertise: c.Advertise, Allow: c.Allow,
+		Credentials: c.Credentials, Job: c.Job, Rank: c.Rank, Total: c.Total, Log: c.Log,
+	}
+}
+
+// join returns the part that describes the membership.
+func (c Config) join(advertise string) client.JoinConfig {
+	return client.JoinConfig{
+		Network: c.Network, Server: c.Server, Credentials: c.Credentials,
+		Job: c.Job, Rank: c.Rank, Total: c.Total, Advertise: advertise, Host: c.Host, Options: "library=malt",
+		OnLoss:      c.OnLoss,
+		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
+		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/malt/internal/carrier"
+)
+
+// ErrClosed is returned by calls of a closed group.
+var ErrClosed = errors.New("malt: the group is closed")
+
+// Group is a rank's membership in a job. Its methods may be called by several goroutines.
+type Group struct {
+	cfg    Config
+	member *client.Member
+	mesh   *mesh.Mesh
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	wiring  *client.Wiring   // the membership that this rank is in; nil: none yet
+	conns   *mesh.Epoch      // its connections; nil: none
+	carrier *carrier.Carrier // its traffic; nil: not wired
+	live    members.Set      // the ranks that take part
+	objects []*object        // in the order of creation
+	done    bool             // Done was called
+	err     error            // why the job has ended; nil: it has not
+	changed chan struct{}    // closed at the next change of carrier or err
+}
+
+// Join registers this process as a rank, and returns when all ranks have joined and are connected.
+func Join(ctx context.Context, cfg Config) (*Group, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	g := &Group{cfg: cfg, changed: make(chan struct{})}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	var err error
+	if g.mesh, err = mesh.Listen(ctx, cfg.mesh(), owner{g}); err != nil {
+		return nil, fmt.Errorf("malt: rank %d: %w", cfg.Rank, err)
+	}
+	j := cfg.join(g.mesh.Advertised())
+	j.Waiting = g.waiting
+	if g.member, err = client.Join(ctx, j); err != nil {
+		g.mesh.Close()
+		return nil, fmt.Errorf("malt: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, err)
+	}
+	w, err := g.member.Ready(ctx, protocol.Shard{})
+	if err == nil && w.Stream {
+		err = errors.New("vw workers are in the job, which have no shared vectors")
+	}
+	if err != nil {
+		g.Close()
+		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, err)
+	}
+	g.work.Go(func() { g.run(w) })
+	if _, err := g.current(ctx, nil); err != nil {
+		g.Close()
+		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, err)
+	}
+	return g, nil
+}
+
+// Rank returns this process's number, which never changes.
+func (g *Group) Rank() int { return g.cfg.Rank }
+
+// Members returns the ranks that take part now, ascending.
+func (g *Group) Members() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.live)
+}
+
+// Barrier waits until all ranks have called it as often as this one. All updates that were sent before have
+// arrived then. If the membership ends meanwhile, Barrier returns at once.
+func (g *Group) Barrier(ctx context.Context) error {
+	c, err := g.current(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := c.Barrier(ctx); !errors.Is(err, carrier.ErrOver) {
+		return err
+	}
+	return g.failure()
+}
+
+// Done tells the other ranks that this one sends and merges no more, and waits until all ranks have called
+// it. Ranks that still train do not wait for this one.
+func (g *Group) Done(ctx context.Context) error {
+	g.mu.Lock()
+	g.done = true
+	c := g.carrier
+	g.mu.Unlock()
+	if c != nil {
+		c.LeaveAll()
+	}
+	// The server ends the job with the first rank that is complete: a loss after that could not be survived.
+	for last := (*carrier.Carrier)(nil); ; {
+		c, err := g.current(ctx, last)
+		if err != nil {
+			return err
+		}
+		if err = c.AllLeft(ctx); err == nil {
+			break
+		}
+		if !errors.Is(err, carrier.ErrOver) {
+			return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
+		}
+		last = c
+	}
+	if _, err := g.member.Complete(ctx, [32]byte{}, nil); err != nil {
+		return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
+	}
+	if err := g.member.Finish(ctx); err != nil {
+		return fmt.Errorf("malt: rank %d: waiting for the end of the job: %w", g.cfg.Rank, err)
+	}
+	return nil
+}
+
+// Close leaves the job. Before Done has returned that is the loss of a rank to the others. Close may be called again.
+func (g *Group) Close() error {
+	g.fail(ErrClosed)
+	g.cancel()
+	g.mesh.Close()
+	err := g.member.Close()
+	g.work.Wait()
+	return err
+}
+
+// fail ends all calls with an error, unless there was one before.
+func (g *Group) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err == nil {
+		g.err = err
+		g.wake()
+	}
+}
+
+// wake wakes the calls that wait for a carrier. The lock is held.
+func (g *Group) wake() {
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// failure returns why the job has ended; nil: it has not.
+func (g *Group) failure() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// current waits for a carrier other than last.
+func (g *Group) current(ctx context.Context, last *carrier.Carrier) (*carrier.Carrier, error) {
+	for {
+		g.mu.Lock()
+		c, err, changed := g.carrier, g.err, g.changed
+		g.mu.Unlock()
+		switch {
+		case err != nil:
+			return nil, err
+		case c != nil && c != last:
+			return c, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("malt: rank %d: waiting for the next membership of the job: %w", g.cfg.Rank, context.Cause(ctx))
+		}
+	}
+}
+
+// waiting is what heartbeats report.
+func (g *Group) waiting() client.Waits {
+	w := client.Waits{Rank: -1}
+	g.mu.Lock()
+	c, objects := g.carrier, g.objects
+	g.mu.Unlock()
+	if c == nil {
+		return w
+	}
+	for _, o := range objects {
+		if rank := c.Waits(o.spec.ID); rank >= 0 {
+			return client.Waits{Rank: rank, Text: fmt.Sprintf("rank %d: %s: waiting for rank %d", g.cfg.Rank, o.spec.Name, rank)}
+		}
+	}
+	return w
+}
+
+// owner is the group as the mesh sees it.
+type owner struct{ g *Group }
+
+func (o owner) Current() (*client.Wiring, *mesh.Epoch) {
+	o.g.mu.Lock()
+	defer o.g.mu.Unlock()
+	return o.g.wiring, o.g.conns
+}
+
+func (o owner) Newest() *client.Wiring {
+	if o.g.member == nil {
+		return nil
+	}
+	return o.g.member.Newest()
+}
+
+// Serve refuses: ranks of this library have no state that others pull.
+func (o owner) Serve(net.Conn, int, *client.Wiring) error {
+	return errors.New("a rank with shared vectors has no state to send")
+}

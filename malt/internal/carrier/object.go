@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package carrier
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gvw-project/gvw/malt/graph"
+	"github.com/gvw-project/gvw/malt/internal/pace"
+)
+
+// ErrFull is returned by Send if a receiver's queue is full and the object's choice is Fail.
+var ErrFull = errors.New("malt: the queue of a receiver is full")
+
+// Spec describes an object. All ranks register the same objects with the same numbers.
+type Spec struct {
+	ID          uint32
+	Name        string
+	Description []byte       // what all ranks must agree on; at most MaxDescription bytes
+	Size        int          // largest update, in bytes
+	Graph       *graph.Graph // by position among the members
+	Mode        pace.Mode
+	Bound       int // of SSP
+	Depth       int // updates of a receive queue
+	Queue       int // updates of a send queue
+	Full        Full
+}
+
+// Stats counts the updates of an object on one rank.
+type Stats struct {
+	Sent        uint64 // updates given to the network, one for each receiver
+	Dropped     uint64 // updates that left a full send queue unsent
+	Received    uint64 // updates that have arrived
+	Overwritten uint64 // updates that newer ones replaced before they were read
+	Damaged     uint64 // updates with a wrong checksum
+}
+
+// Add adds other counts.
+func (s *Stats) Add(o Stats) {
+	s.Sent += o.Sent
+	s.Dropped += o.Dropped
+	s.Received += o.Received
+	s.Overwritten += o.Overwritten
+	s.Damaged += o.Damaged
+}
+
+// object is a registered object of a carrier. All is under the carrier's lock.
+type object struct {
+	Spec
+	pace    *pace.Pace
+	in      []*receiveQueue // by position; nil: no sender
+	out     []*sendQueue    // by position; nil: no receiver
+	buffers pool
+	sent    uint64
+	taken   []Arrival // that the reader has in use
+}
+
+func (c *Carrier) newObject(s Spec) (*object, error) {
+	p, err := pace.New(pace.Config{Graph: s.Graph, Rank: c.self, Mode: s.Mode, Bound: s.Bound})
+	if err != nil {
+		return nil, err
+	}
+	o := &object{Spec: s, pace: p, in: make([]*receiveQueue, len(c.Members)), out: make([]*sendQueue, len(c.Members))}
+	for _, from := range s.Graph.Senders(c.self) {
+		o.in[from] = &receiveQueue{depth: s.Depth}
+	}
+	for _, to := range s.Graph.Receivers(c.self) {
+		o.out[to] = &sendQueue{depth: s.Queue}
+	}
+	return o, nil
+}
+
+// stats returns the counts of the object.
+func (o *object) stats() Stats {
+	s := Stats{Sent: o.sent}
+	for _, q := range o.in {
+		if q != nil {
+			s.Add(Stats{Received: q.received, Overwritten: q.overwritten, Damaged: q.damaged})
+		}
+	}
+	for _, q := range o.out {
+		if q != nil {
+			s.Dropped += q.dropped
+		}
+	}
+	return s
+}
+
+// mismatch returns an error if a rank's description of the object is another one.
+func (o *object) mismatch(self, rank int, theirs []byte, explain func(name string, ours, theirs []byte) string) error {
+	if string(o.Description) == string(theirs) {
+		return nil
+	}
+	return fmt.Errorf("malt: object %d differs between rank %d and rank %d: %s: create the same objects in the same order on all ranks",
+		o.ID, self, rank, explain(o.Name, o.Description, theirs))
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/server"
+)
+
+// cluster is a job with a real server on a network in memory, or on the loopback.
+type cluster struct {
+	t      testing.TB
+	server string
+	net    func(rank int) transport.Network
+	cfg    Config
+	groups []*Group
+	fabric *mem.Network // nil on the loopback
+}
+
+// newCluster starts a server. On a network in memory rank i runs on host h<i>.
+func newCluster(t testing.TB, total int, cfg Config) *cluster {
+	n := mem.New()
+	c := &cluster{t: t, cfg: cfg, groups: make([]*Group, total), fabric: n}
+	c.net = func(rank int) transport.Network { return n.Host(fmt.Sprintf("h%d", rank)) }
+	c.start(n.Host("server"), "server:26543")
+	return c
+}
+
+// newLoopback is newCluster over TCP.
+func newLoopback(t testing.TB, total int, cfg Config) *cluster {
+	cfg.Listen = "127.0.0.1:0"
+	c := &cluster{t: t, cfg: cfg, groups: make([]*Group, total)}
+	c.net = func(int) transport.Network { return transport.TCP }
+	c.start(transport.TCP, "127.0.0.1:0")
+	return c
+}
+
+func (c *cluster) start(n transport.Network, addr string) {
+	c.t.Helper()
+	l, err := n.Listen(context.Background(), addr)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s, err := server.NewServer(server.ServerConfig{Credentials: c.cfg.Credentials})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l) }()
+	c.t.Cleanup(func() {
+		var all sync.WaitGroup
+		for _, g := range c.groups {
+			if g != nil {
+				all.Go(func() { g.Close() })
+			}
+		}
+		all.Wait()
+		cancel()
+		s.Close()
+		<-served
+	})
+	c.server = l.Addr().String()
+}
+
+// each runs work on all ranks at once, and returns their errors.
+func (c *cluster) each(work func(g *Group) error) []error {
+	errs := make([]error, len(c.groups))
+	var all sync.WaitGroup
+	for rank := range c.groups {
+		all.Go(func() {
+			cfg := c.cfg
+			cfg.Server, cfg.Job, cfg.Rank, cfg.Total = c.server, Job{UniqueID: 7}, rank, len(c.groups)
+			cfg.Network, cfg.Host = c.net(rank), fmt.Sprintf("h%d", rank)
+			if testing.Verbose() {
+				cfg.Log = slog.Default()
+			}
+			g, err := Join(context.Background(), cfg)
+			if err != nil {
+				errs[rank] = err
+				return
+			}
+			c.groups[rank] = g
+			if errs[rank] = work(g); errs[rank] != nil {
+				g.Close() // no rank waits for this one
+			}
+		})
+	}
+	all.Wait()
+	return errs
+}
+
+// must is each for work that succeeds on all ranks.
+func (c *cluster) must(work func(g *Group) error) {
+	c.t.Helper()
+	for rank, err := range c.each(work) {
+		if err != nil {
+			c.t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+}
+
+// bubble runs a test under a virtual clock.
+func bubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}

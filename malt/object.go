@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/malt/graph"
+	"github.com/gvw-project/gvw/malt/internal/carrier"
+	"github.com/gvw-project/gvw/malt/internal/pace"
+)
+
+// Full is what Scatter does when the send queue of a receiver is full.
+type Full = carrier.Full
+
+// The choices of Full.
+const (
+	DropOldest = carrier.DropOldest // drop the oldest queued update
+	Block      = carrier.Block      // wait until there is room
+	Fail       = carrier.Fail       // return ErrFull
+)
+
+// ErrFull is returned by Scatter with Fail.
+var ErrFull = carrier.ErrFull
+
+// Stats counts the updates of a vector on one rank, since it was created.
+type Stats = carrier.Stats
+
+const (
+	defaultDepth = 4
+	defaultQueue = 2
+	maxName      = 40
+)
+
+// ObjectConfig is common to vectors and segments. It is the same on all ranks.
+type ObjectConfig struct {
+	Graph  string       // a name of package graph; "": "all"
+	Custom *graph.Graph // a graph of all ranks of the job, instead of Graph; nil: none
+	Sync   string       // "asp", "bsp", "ssp:S" or "notify_ack"; "": "asp"
+	Depth  int          // updates of each receive queue; 0: 4. bsp needs 2
+	Queue  int          // updates of each send queue; 0: 2
+	Full   Full         // for a full send queue; the zero value drops the oldest update
+}
+
+// object is a vector or segment, independent of memberships.
+type object struct {
+	g         *Group
+	spec      carrier.Spec  // without a graph
+	graph     *graph.Graph  // of all ranks of the job
+	iteration uint64        // updates sent, in all memberships
+	past      carrier.Stats // of earlier memberships; under the group's lock
+}
+
+// newObject validates a configuration, and registers the object with the current membership.
+func (g *Group) newObject(name, shape string, size int, c ObjectConfig) (*object, error) {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("malt: %s: "+format, append([]any{name}, args...)...))
+	}
+	if name == "" || len(name) > maxName || strings.ContainsAny(name, " =\n") {
+		fault("got the name %q, want 1 to %d bytes without blanks and =", name, maxName)
+	}
+	if c.Graph == "" {
+		c.Graph = "all"
+	}
+	whole := c.Custom
+	var err error
+	if whole == nil {
+		if whole, err = graph.New(c.Graph, g.cfg.Total); err != nil {
+			fault("%w", err)
+		}
+	} else if whole.Size() != g.cfg.Total {
+		fault("the graph has %d ranks, the job has %d", whole.Size(), g.cfg.Total)
+	}
+	if c.Sync == "" {
+		c.Sync = pace.ASP.String()
+	}
+	mode, bound, err := pace.ParseMode(c.Sync)
+	if err != nil {
+		fault("%w", err)
+	}
+	if c.Depth == 0 {
+		c.Depth = defaultDepth
+	}
+	if c.Queue == 0 {
+		c.Queue = defaultQueue
+	}
+	if c.Depth < 1 || mode == pace.BSP && c.Depth < 2 {
+		fault("Depth: got %d, want at least 1, with bsp 2", c.Depth)
+	}
+	if c.Queue < 1 || c.Full > Fail {
+		fault("Queue: got %d updates and choice %d, want at least 1 and DropOldest, Block or Fail", c.Queue, c.Full)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	if mode != pace.ASP {
+		c.Full = Block // a round that is dropped would be waited for
+	}
+	digest := whole.Digest()
+	o := &object{g: g, graph: whole, spec: carrier.Spec{
+		Name: name, Size: size, Mode: mode, Bound: bound, Depth: c.Depth, Queue: c.Queue, Full: c.Full,
+		Description: fmt.Appendf(nil, "name=%s %s graph=%x sync=%s", name, shape, digest[:6], c.Sync),
+	}}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return nil, g.err
+	}
+	o.spec.ID = uint32(len(g.objects))
+	if g.carrier != nil {
+		if err := g.carrier.Register(o.among(g.live)); err != nil {
+			return nil, err
+		}
+	}
+	g.objects = append(g.objects, o)
+	return o, nil
+}
+
+// among returns the object's description for some members.
+func (o *object) among(live members.Set) carrier.Spec {
+	var lost []int
+	for rank := range o.g.cfg.Total {
+		if live.Position(rank) < 0 {
+			lost = append(lost, rank)
+		}
+	}
+	s := o.spec
+	s.Graph = o.graph
+	if len(lost) > 0 {
+		s.Graph = o.graph.Without(lost...)
+	}
+	return s
+}
+
+// explain names the first field in which two descriptions differ.
+func explain(_ string, ours, theirs []byte) string {
+	a, b := strings.Fields(string(ours)), strings.Fields(string(theirs))
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			name, value, _ := strings.Cut(a[i], "=")
+			other := strings.TrimPrefix(b[i], name+"=")
+			return fmt.Sprintf("%s is %s and %s", name, value, other)
+		}
+	}
+	return fmt.Sprintf("%q and %q", ours, theirs)
+}
+
+// scatter sends an update that fill appends.
+func (o *object) scatter(ctx context.Context, scale float64, fill func(dst []byte) ([]byte, error)) error {
+	var last *carrier.Carrier
+	for {
+		c, err := o.g.current(ctx, last)
+		if err != nil {
+			return err
+		}
+		h := carrier.Head{Iteration: o.iteration + 1, Sent: time.Now().UnixNano(), Scale: scale}
+		err = c.Send(ctx, o.spec.ID, h, fill)
+		if errors.Is(err, carrier.ErrOver) {
+			last = c
+			continue
+		}
+		if err == nil {
+			o.iteration++
+		}
+		return err
+	}
+}
+
+// gather calls use with the updates to merge. If the membership ends meanwhile there are none.
+func (o *object) gather(ctx context.Context, use func([]carrier.Arrival)) error {
+	c, err := o.g.current(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err = c.Receive(ctx, o.spec.ID, use); errors.Is(err, carrier.ErrOver) {
+		return o.g.failure()
+	}
+	return err
+}
+
+// stats returns the counts over all memberships.
+func (o *object) stats() Stats {
+	o.g.mu.Lock()
+	defer o.g.mu.Unlock()
+	s := o.past
+	if o.g.carrier != nil {
+		s.Add(o.g.carrier.Stats(o.spec.ID))
+	}
+	return s
+}

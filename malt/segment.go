@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gvw-project/gvw/malt/internal/carrier"
+)
+
+// Segment carries opaque bytes, for programs with an encoding of their own. Its methods are called by one goroutine at a
+// time.
+type Segment struct {
+	object *object
+	size   int
+}
+
+// IncomingBytes is a segment's update that has arrived. Data is valid during the call of Gather's function.
+type IncomingBytes struct {
+	Rank      int           // of the sender
+	Iteration uint64        // the sender's count of updates
+	Age       time.Duration // since it was sent, by the clocks of both machines
+	Data      []byte
+}
+
+// NewSegment creates a segment whose updates have at most size bytes.
+func NewSegment(g *Group, name string, size int, c ObjectConfig) (*Segment, error) {
+	if size < 1 {
+		return nil, fmt.Errorf("malt: %s: size: got %d, want at least 1", name, size)
+	}
+	o, err := g.newObject(name, fmt.Sprintf("elem=bytes length=%d", size), size, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Segment{object: o, size: size}, nil
+}
+
+// Scatter sends data, 1 byte to the segment's size, to the receivers of the round.
+func (s *Segment) Scatter(ctx context.Context, data []byte) error {
+	if len(data) < 1 || len(data) > s.size {
+		return fmt.Errorf("malt: %s: got %d bytes, want 1 to %d", s.object.spec.Name, len(data), s.size)
+	}
+	return s.object.scatter(ctx, 1, func(dst []byte) ([]byte, error) { return append(dst, data...), nil })
+}
+
+// Gather calls use with each update that has arrived, by sender and oldest first, and returns their number.
+func (s *Segment) Gather(ctx context.Context, use func(IncomingBytes)) (n int, err error) {
+	err = s.object.gather(ctx, func(arrived []carrier.Arrival) {
+		n = len(arrived)
+		for _, a := range arrived {
+			use(IncomingBytes{Rank: a.From, Iteration: a.Iteration, Age: time.Duration(time.Now().UnixNano() - a.Sent), Data: a.Data})
+		}
+	})
+	return n, err
+}
+
+// Stats returns what this rank has sent and received.
+func (s *Segment) Stats() Stats { return s.object.stats() }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gvw-project/gvw/malt/internal/carrier"
+	"github.com/gvw-project/gvw/malt/internal/pack"
+)
+
+// Element is the type of a vector's entries.
+type Element = pack.Element
+
+// Format is the encoding of updates: plain or compressed. The zero value is plain.
+type Format = pack.Format
+
+// The codes of a Format.
+const (
+	Plain = pack.Plain // all bytes of a value
+	F16   = pack.F16   // float16
+	Q8    = pack.Q8    // 8 bits
+)
+
+// VectorConfig configures a vector. It is the same on all ranks.
+type VectorConfig struct {
+	ObjectConfig
+	Format   Format // encoding of updates
+	MaxDelay int    // iterations by which an update may be late; later ones are dropped. 0: any
+	// DampLate sets Incoming.Factor to 1/(1+delay) for late updates, by which Sum multiplies them.
+	DampLate bool
+}
+
+// Incoming is an update that has arrived. Its slices are valid during the call of a Merger.
+type Incoming[T Element] struct {
+	Rank      int           // of the sender
+	Iteration uint64        // the sender's count of updates
+	Delay     int64         // this rank's count of updates minus the sender's
+	Age       time.Duration // since it was sent, by the clocks of both machines
+	Weight    float64       // mixing weight of the edge in the graph
+	Factor    float64       // 1, or less for late updates with DampLate
+	Scale     float64       // what the sender gave to ScatterScaled; 1 otherwise
+	Indices   []uint32      // entries of a sparse update; nil: all
+	Values    []T
+}
+
+// Vector is a vector of which each rank has a local value. Its methods are called by one goroutine at a time.
+type Vector[T Element] struct {
+	object   *object
+	config   VectorConfig
+	local    []T
+	encoder  *pack.Encoder[T]
+	decoders []*pack.Decoder[T] // one for each update of a gather
+	incoming []Incoming[T]
+	damaged  uint64
+	sums     []T // scratch of mergers
+	counts   []uint32
+}
+
+// NewVector creates a vector of length entries, zero at first. All ranks create the same ones in the same order.
+func NewVector[T Element](g *Group, name string, length int, c VectorConfig) (*Vector[T], error) {
+	e, err := pack.NewEncoder[T](c.Format, length)
+	if err != nil {
+		return nil, fmt.Errorf("malt: %s: %w", name, err)
+	}
+	if c.MaxDelay < 0 {
+		return nil, fmt.Errorf("malt: %s: MaxDelay: got %d, want 0 or more", name, c.MaxDelay)
+	}
+	var zero T
+	shape := fmt.Sprintf("elem=%T length=%d code=%v", zero, length, c.Format.Code)
+	size := max(pack.MaxSize[T](c.Format, length, 0), pack.MaxSize[T](c.Format, length, length))
+	o, err := g.newObject(name, shape, size, c.ObjectConfig)
+	if err != nil {
+		return nil, err
+	}
+	return &Vector[T]{object: o, config: c, local: make([]T, length), encoder: e}, nil
+}
+
+// Values returns the local value, which the caller may change between calls.
+func (v *Vector[T]) Values() []T { return v.local }
+
+// Iteration returns the number of updates that this rank has sent.
+func (v *Vector[T]) Iteration() uint64 { return v.object.iteration }
+
+// Scatter sends the local value to the receivers of the round. It returns when the value is copied; the network
+// takes it later.
+func (v *Vector[T]) Scatter(ctx context.Context) error { return v.ScatterScaled(ctx, 1) }
+
+// ScatterScaled is Scatter with a factor that receivers get as Incoming.Scale, for models of the form
+// scale × values.
+func (v *Vector[T]) ScatterScaled(ctx context.Context, scale float64) error {
+	return v.object.scatter(ctx, scale, func(dst []byte) ([]byte, error) { return v.encoder.AppendDense(dst, v.local) })
+}
+
+// ScatterValues sends other values than the local one, such as a gradient. They number the vector's length.
+func (v *Vector[T]) ScatterValues(ctx context.Context, values []T) error {
+	return v.object.scatter(ctx, 1, func(dst []byte) ([]byte, error) { return v.encoder.AppendDense(dst, values) })
+}
+
+// ScatterSparse sends some entries. Each index occurs once.
+func (v *Vector[T]) ScatterSparse(ctx context.Context, indices []uint32, values []T) error {
+	return v.object.scatter(ctx, 1, func(dst []byte) ([]byte, error) { return v.encoder.AppendSparse(dst, indices, values) })
+}
+
+// Gather merges the updates that have arrived into the local value, and returns their number. Whether it waits
+// for some depends on VectorConfig.Sync. If the membership of the job changes meanwhile, Gather returns without
+// updates.
+func (v *Vector[T]) Gather(ctx context.Context, merge Merger[T]) (n int, err error) {
+	err = v.object.gather(ctx, func(arrived []carrier.Arrival) {
+		v.decode(arrived)
+		if n = len(v.incoming); n > 0 {
+			merge(v, v.incoming)
+		}
+	})
+	return n, err
+}
+
+// decode makes incoming of what has arrived.
+func (v *Vector[T]) decode(arrived []carrier.Arrival) {
+	v.incoming = v.incoming[:0]
+	now := time.Now().UnixNano()
+	for _, a := range arrived {
+		delay := int64(v.object.iteration) - int64(a.Iteration)
+		if v.config.MaxDelay > 0 && delay > int64(v.config.MaxDelay) {
+			continue
+		}
+		if len(v.decoders) == len(v.incoming) {
+			v.decoders = append(v.decoders, pack.NewDecoder[T](len(v.local)))
+		}
+		u, err := v.decoders[len(v.incoming)].Decode(a.Data)
+		if err != nil { // its checksum was right: the sender runs another program
+			v.damaged++
+			v.object.g.cfg.Log.Warn("dropped an update that does not decode", "rank", v.object.g.cfg.Rank, "from", a.From, "object", v.object.spec.Name, "err", err)
+			continue
+		}
+		in := Incoming[T]{
+			Rank: a.From, Iteration: a.Iteration, Delay: delay, Age: time.Duration(now - a.Sent),
+			Weight: a.Weight, Factor: 1, Scale: a.Scale, Indices: u.Indices, Values: u.Values,
+		}
+		if v.config.DampLate && delay > 0 {
+			in.Factor = 1 / float64(1+delay)
+		}
+		v.incoming = append(v.incoming, in)
+	}
+}
+
+// Barrier is [Group.Barrier].
+func (v *Vector[T]) Barrier(ctx context.Context) error { return v.object.g.Barrier(ctx) }
+
+// Stats returns what this rank has sent and received.
+func (v *Vector[T]) Stats() Stats {
+	s := v.object.stats()
+	s.Damaged += v.damaged
+	return s
+}
+
+// newest keeps the last update of each sender; a dense update replaces all that its sender sent before.
+func newest[T Element](in []Incoming[T]) []Incoming[T] {
+	kept := in[:0]
+	for _, u := range in {
+		if n := len(kept); u.Indices == nil && n > 0 && kept[n-1].Rank == u.Rank {
+			for n > 0 && kept[n-1].Rank == u.Rank {
+				n--
+			}
+			kept = kept[:n]
+		}
+		kept = append(kept, u)
+	}
+	return slices.Clip(kept)
+}
