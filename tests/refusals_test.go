@@ -115,7 +115,7 @@ func TestRefusedCredentials(t *testing.T) {
 	}
 	// The name is the server's alone: of ranks it is not asked.
 	at := append([]string{"jobs", "--span_server", "localhost", "--span_server_port", behindTLS}, rank...)
-	run(t, no.dir, gvwBin, at...).ends(t, "a server of another name", 6, "the server's certificate is not for localhost, but for 127.0.0.1")
+	run(t, no.dir, gvwBin, at...).ends(t, "a server of another name", 6, "the server's certificate is for 127.0.0.1, not for localhost")
 
 	for name, c := range map[string]struct {
 		options []string
