@@ -3,6 +3,7 @@
 package allreduce
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -299,11 +301,10 @@ func (c Config) Validate() error {
 	if c.OnLoss > Shrink {
 		fault("OnLoss: got %d, want Abort, Wait or Shrink", c.OnLoss)
 	}
-	if c.Elastic && c.OnLoss == Abort {
-		fault("Elastic: later attempts of missing ranks must stand by, and OnLoss is Abort: want Wait or Shrink")
-	}
-	if c.Elastic && c.Job.RunKey == "" {
-		fault("Elastic: without Job.RunKey a rank that comes after the end would begin the job anew")
+	if c.Elastic {
+		for _, err := range protocol.CheckElastic(c.OnLoss, c.Job.RunKey) {
+			fault("Elastic: %w", err)
+		}
 	}
 	if c.Elastic && c.Checkpoints != nil {
 		fault("Checkpoints: who begins from one has all ranks, and with Elastic some may be missing")
@@ -357,6 +358,23 @@ func (c Config) agreed() string {
 		options += " tags=off"
 	}
 	return strings.TrimLeft(options, " ")
+}
+
+// join returns the part that the server's client needs. Its fields have the same names, units and
+// zero values here and there, which a test checks.
+func (c Config) join() client.JoinConfig {
+	j := client.JoinConfig{
+		Network: c.Network, Server: c.Server, Credentials: c.Credentials, Owner: c.Owner,
+		Job: c.Job, Rank: c.Rank, Total: c.Total, Generation: c.Generation,
+		Advertise: c.Advertise, Host: c.Host, Options: c.agreed(), Version: c.Version,
+		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
+		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
+		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,
+	}
+	if c.Elastic {
+		j.Elastic = cmp.Or(c.StartTimeout, defaultStartTimeout)
+	}
+	return j
 }
 
 // mesh returns the part that describes the connections to other ranks.

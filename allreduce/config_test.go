@@ -5,13 +5,18 @@ package allreduce
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
@@ -85,5 +90,33 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	}
 	if err := (Config{Server: "gateway:26543", Total: 1}).Validate(); err != nil {
 		t.Errorf("the least configuration: %v", err)
+	}
+}
+
+// TestJoinConfigHasAllSharedFields checks that every field which Config and the server's client
+// have in common is carried over.
+func TestJoinConfigHasAllSharedFields(t *testing.T) {
+	secret := authtest.Secret(t, "a")
+	c := Config{
+		Server: "gateway:1", Job: Job{UniqueID: 7, RunKey: "x"}, Rank: 1, Total: 3, Generation: 4, Options: "bits=18", Version: "5",
+		Advertise: "h:2", Host: "h", Network: transport.TCP, Credentials: &auth.Credentials{Secret: secret}, Owner: secret,
+		OnLoss: Wait, ReplaceTimeout: 6, SlowFactor: 7, Elastic: true, StartTimeout: 8, Heartbeat: 9, LostAfter: 10,
+		ServerTimeout: 11, DialTimeout: 12, Log: slog.New(slog.DiscardHandler),
+	}
+	from, to := reflect.ValueOf(c), reflect.ValueOf(c.join())
+	for i := range to.NumField() {
+		name := to.Type().Field(i).Name
+		want := from.FieldByName(name)
+		switch {
+		case !want.IsValid(): // the client's own
+		case want.IsZero():
+			t.Errorf("%s is not set in this test", name)
+		case name == "Elastic": // a switch here, a duration there
+			if got := to.Field(i).Int(); got != 8 {
+				t.Errorf("Elastic: got %d, want StartTimeout", got)
+			}
+		case !reflect.DeepEqual(to.Field(i).Interface(), want.Interface()):
+			t.Errorf("%s: got %v, want %v", name, to.Field(i), want)
+		}
 	}
 }

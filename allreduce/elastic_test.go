@@ -136,8 +136,8 @@ func TestElasticConfig(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*Config){
-		"OnLoss is Abort":    func(c *Config) { c.OnLoss = Abort },
-		"without Job.RunKey": func(c *Config) { c.Job.RunKey = "" },
+		"Elastic: OnLoss: ":    func(c *Config) { c.OnLoss = Abort },
+		"Elastic: Job.RunKey: ": func(c *Config) { c.Job.RunKey = "" },
 		"Checkpoints: who":   func(c *Config) { c.Checkpoints = &memoryCheckpoints{} },
 	} {
 		c := good

@@ -3,7 +3,6 @@
 package allreduce
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ type Group struct {
 	cfg    Config
 	log    *slog.Logger
 	member membership // nil: Local
-	mesh   *mesh.Mesh // nil: Local
+	mesh   *mesh.Mesh  // nil: Local
 
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
 	broken   error       // why the job never will be wired
@@ -98,15 +97,16 @@ func join(ctx context.Context, cfg Config, recording *engine.FlightRecorder) (*G
 		return nil, err
 	}
 	g.recorder, g.engine.Recorder = recording, recording
-	_, err = g.register(ctx, client.JoinConfig{Rank: cfg.Rank, Checkpoint: checkpoint})
+	_, err = g.register(ctx, checkpoint)
 	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
 	}
 	return g, nil
 }
 
-// register listens for other ranks and joins the job, as who j says.
-func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Member, error) {
+// register listens for other ranks and joins the job, with the step of the checkpoint that this
+// rank can read. A group without a rank joins as a spare.
+func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member, error) {
 	cfg := g.cfg
 	m, err := mesh.Listen(ctx, cfg.mesh(), meshed{g})
 	if err != nil {
@@ -120,16 +120,9 @@ func (g *Group) register(ctx context.Context, j client.JoinConfig) (*client.Memb
 		m.Close()
 		return nil, err
 	}
-	j.Network, j.Server, j.Credentials, j.Owner = cfg.Network, cfg.Server, cfg.Credentials, cfg.Owner
-	j.Job, j.Total, j.Generation = cfg.Job, cfg.Total, cfg.Generation
-	j.Advertise, j.Host, j.Options, j.Version = m.Advertised(), cfg.Host, cfg.agreed(), cfg.Version
-	j.DialTimeout, j.StartTimeout, j.Heartbeat = cfg.DialTimeout, cfg.StartTimeout, cfg.Heartbeat
-	j.LostAfter, j.ServerTimeout = cfg.LostAfter, cfg.ServerTimeout
-	j.OnLoss, j.ReplaceTimeout, j.SlowFactor = cfg.OnLoss, cfg.ReplaceTimeout, cfg.SlowFactor
-	if cfg.Elastic {
-		j.Elastic = cmp.Or(cfg.StartTimeout, defaultStartTimeout)
-	}
-	j.Waiting, j.Steps, j.Log = g.waiting, g.steps, cfg.Log
+	j := cfg.join()
+	j.Spare, j.Checkpoint = cfg.Rank < 0, checkpoint
+	j.Advertise, j.Waiting, j.Steps = m.Advertised(), g.waiting, g.steps
 	member, err := client.Join(ctx, j)
 	if err != nil {
 		m.Close()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
-	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
 // Enlist makes this process a spare of a job: one without a rank, whatever cfg says, that
@@ -36,7 +35,7 @@ func Enlist(ctx context.Context, cfg Config) (*Group, error) {
 
 // enlist waits for a rank, and makes this group that of it.
 func (g *Group) enlist(ctx context.Context) error {
-	member, err := g.register(ctx, client.JoinConfig{Spare: true})
+	member, err := g.register(ctx, 0)
 	if err != nil {
 		return err
 	}
