@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/topo"
@@ -39,13 +38,13 @@ type epoch struct {
 
 	quitting context.Context // ends when this rank waits for no verdict any more
 	quit     context.CancelCauseFunc
-	verdict  *engine.Failure // why it is over; under the group's lock
-	settled  chan struct{}   // closed when verdict stands, after engine.failed
+	cause    *engine.Failure // why it is over; under the group's lock
+	resolved chan struct{}   // closed when verdict stands, after engine.failed
 	done     chan struct{}   // closed by end
 }
 
 func newEpoch(g *Group) *epoch {
-	e := &epoch{group: g, live: members.All(g.cfg.Total), settled: make(chan struct{}), done: make(chan struct{})}
+	e := &epoch{group: g, live: members.All(g.cfg.Total), resolved: make(chan struct{}), done: make(chan struct{})}
 	e.quitting, e.quit = context.WithCancelCause(context.Background())
 	e.engine = engine.Engine{
 		Set:      link.Set{Rank: g.cfg.Rank, NoSum: g.cfg.NoChecksum, Log: g.cfg.Log},
@@ -57,15 +56,15 @@ func newEpoch(g *Group) *epoch {
 			if !g.steps.Recovers() {
 				g.die()
 			}
-			e.work.Go(func() { e.settle(f) })
+			e.work.Go(func() { e.resolve(f) })
 		},
 	}
 	e.engine.Init()
 	return e
 }
 
-// turn makes the epoch of w the one over which collectives go.
-func (g *Group) turn(w *client.Wiring) {
+// enterEpoch makes the epoch of w the one over which collectives go.
+func (g *Group) enterEpoch(w *client.Wiring) {
 	old, e := g.epoch, newEpoch(g)
 	live := old.live
 	if w.Members != nil {
@@ -96,14 +95,14 @@ func (g *Group) turn(w *client.Wiring) {
 		g.mesh.Accept()
 	}
 	g.steps.Begin(w)
-	e.work.Go(e.watchOver)
+	e.work.Go(e.watchEnd)
 }
 
 // connect opens the edges of the epoch's tree.
 func (g *Group) connect(ctx context.Context) error {
 	e := g.epoch
 	e.linked = true
-	g.strike(fault.Wiring)
+	g.inject(fault.Wiring)
 	within := ctx
 	if !e.conns.Later { // all ranks are here; later some may still be at work
 		var cancel context.CancelFunc
@@ -119,17 +118,17 @@ func (g *Group) connect(ctx context.Context) error {
 			return g.failed(ctx)
 		}
 		// The others wait in vain, and are not to hear just that this rank has gone.
-		e.tellServer(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err})
+		e.reportFailure(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err})
 		return err
 	}
 	if err := e.start(ctx); err != nil {
 		return err
 	}
-	g.strike(fault.Wiring)
+	g.inject(fault.Wiring)
 	if err := g.share(ctx); err != nil {
 		return err
 	}
-	return e.lift(ctx)
+	return e.upgrade(ctx)
 }
 
 // overError says why the epoch is over, to who has nothing under way.
@@ -265,66 +264,8 @@ func (e *epoch) end() {
 	e.work.Wait()
 }
 
-// watchOver ends the epoch here when the server says that it is over.
-func (e *epoch) watchOver() {
-	g, en := e.group, &e.engine
-	select {
-	case <-g.member.Ended(e.wiring):
-	case <-e.done:
-		return
-	}
-	en.Mu.Lock()
-	// At the end of a job with vw workers ranks leave one by one, and what
-	// matters is seen on the connections.
-	stream := en.Stream
-	leaving := stream && en.Leaving
-	en.Mu.Unlock()
-	if leaving {
-		return
-	}
-	v := e.serversVerdict()
-	if v.Code == engine.FaultGaveUp && !stream {
-		// The rank that gave up has told its neighbours too, in more detail.
-		timer := time.NewTimer(detailWithin)
-		defer timer.Stop()
-		select {
-		case <-en.Failed:
-		case <-timer.C:
-		case <-e.done:
-		}
-	}
-	en.Fail(v, nil)
-}
-
-// serversVerdict is why the server has ended the epoch.
-func (e *epoch) serversVerdict() *engine.Failure {
-	m := e.group.member
-	if cause := m.Cause(); cause != nil {
-		return verdictOf(cause)
-	}
-	v := verdictOf(m.EndOf(e.wiring))
-	v.Code = engine.FaultOver
-	return v
-}
-
-// verdictOf is the server's verdict as a failure.
-func verdictOf(cause error) *engine.Failure {
-	f := &engine.Failure{Code: engine.FaultGaveUp, By: serverItself, Rank: serverItself, Text: cause.Error(), Err: cause}
-	if lost, ok := errors.AsType[*VerdictError](cause); ok {
-		if told, err := engine.DecodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
-			told.Err = cause
-			return told
-		}
-		f.Rank, f.Host, f.Text = lost.Rank, lost.Host, lost.Why
-		if !lost.GaveUp {
-			f.Code = engine.FaultLost
-		}
-	}
-	return f
-}
-
-// strike lets a fault happen at a point of this rank's way. done ends what began
-// there: a slow rank's work takes longer.
-func (g *Group) strike(p fault.Point) (done func()) {
+// inject injects the fault that is configured for a point, if any. done ends a fault that
+// lasts, such as slow work.
+func (g *Group) inject(p fault.Point) (done func()) {
 	return g.engine.Inject(fault.At(g.cfg.Rank, p))
 }

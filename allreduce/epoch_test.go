@@ -33,7 +33,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 			return err
 		}
 		g.steps.SetRecovers(onLoss != Abort)
-		g.turn(w)
+		g.enterEpoch(w)
 		return g.epoch.conns.Connect(ctx)
 	})
 	n.Kill("h2")

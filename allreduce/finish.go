@@ -59,7 +59,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	}
 	if g.member == nil {
 		for _, file := range owes {
-			g.strike(fault.Delivery)
+			g.inject(fault.Delivery)
 			if _, err := deliver(ctx, file); err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		return g.atTheEnd("waiting for all ranks to complete the job", err)
 	}
 	for _, file := range files {
-		g.strike(fault.Delivery)
+		g.inject(fault.Delivery)
 		sum, err := deliver(ctx, file)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ import (
 type Group struct {
 	cfg    Config
 	log    *slog.Logger
-	member membership // nil: Local
+	member coordinator // nil: Local
 	mesh   *mesh.Mesh  // nil: Local
 
 	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
@@ -179,7 +179,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 			}
 		})
 	}
-	g.turn(w)
+	g.enterEpoch(w)
 	if w.Missing != nil || g.steps.ShrinkDue() {
 		return nil // Run sees to it before anything else
 	}

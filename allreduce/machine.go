@@ -129,7 +129,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	en := &g.engine
 	en.StartWork()
 	defer en.EndWork()
-	defer g.strike(fault.Work)()
+	defer g.inject(fault.Work)()
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})

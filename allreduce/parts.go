@@ -42,10 +42,10 @@ func (r recovered) Current() (*client.Wiring, members.Set) {
 	return r.group.wiring, r.group.live
 }
 
-func (r recovered) Enter(w *client.Wiring)      { r.group.turn(w) }
+func (r recovered) Enter(w *client.Wiring)      { r.group.enterEpoch(w) }
 func (r recovered) EndError(doing string) error { return r.group.overError(doing) }
 func (r recovered) WaitsFor() int               { return r.group.waiting().Rank }
-func (r recovered) Inject(p fault.Point)        { r.group.strike(p) }
+func (r recovered) Inject(p fault.Point)        { r.group.inject(p) }
 func (r recovered) Server() recovery.Server     { return r.group.member }
 
 func (r recovered) Pull(ctx context.Context, w *client.Wiring, from int, address string, take func(c net.Conn) error) error {

@@ -75,7 +75,7 @@ func floats(b []byte) []float32 {
 	return v
 }
 
-// solitary is a membership for one rank whose wiring the test makes up.
+// solitary is a coordinator for one rank whose wiring the test makes up.
 type solitary struct {
 	wiring client.Wiring
 	over   chan struct{}

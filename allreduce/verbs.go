@@ -52,9 +52,9 @@ func ParseTransport(name string) (Transport, error) {
 	return 0, fmt.Errorf("allreduce: transport %q is none of %v", name, transportNames)
 }
 
-// lift finds out whether all ranks can use verbs, and if so begins to lift the edges. The
+// upgrade finds out whether all ranks can use verbs, and if so begins to lift the edges. The
 // tree's are open.
-func (e *epoch) lift(ctx context.Context) error {
+func (e *epoch) upgrade(ctx context.Context) error {
 	g, en := e.group, &e.engine
 	must := g.cfg.Transport == TransportVerbs
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// membership is what a group needs of the server's client.
-type membership interface {
+// coordinator is what a group needs of the server's client.
+type coordinator interface {
 	Members(ctx context.Context) (live []int, err error)
 	Excluded() bool
 	Ready(ctx context.Context, s Shard) (*client.Wiring, error)
@@ -32,4 +32,4 @@ type membership interface {
 	Close() error
 }
 
-var _ membership = (*client.Member)(nil)
+var _ coordinator = (*client.Member)(nil)
