@@ -86,8 +86,8 @@ machine. Results are compared with the exact answer before and after.
 			Name: "topo", Run: tools.Topo,
 			Sets: []*cli.FlagSet{{
 				At: "gvw topo", Specs: flags.Topo,
-				Before: `gvw topo draws an all-reduce of float32 numbers: who sends how much to whom, and
-in which order the ranks' numbers are added.
+				Before: `gvw topo draws an all-reduce of float32 numbers: the messages between ranks, and
+the order in which the ranks' numbers are added.
 
   gvw topo -n 8 --schedule halving
   gvw topo -n 12 --schedule double_tree --format svg > picture.svg
@@ -99,16 +99,16 @@ in which order the ranks' numbers are added.
 			Name: "doctor", Run: tools.Doctor,
 			Sets: []*cli.FlagSet{{
 				At: "gvw doctor", Specs: flags.Doctor,
-				Before: `gvw doctor examines the network between ranks: whether each reaches each, how fast,
-and whether clocks and packet sizes agree. Start it as a job is started, with the
-same addresses; rank 0 says what is wrong.
+				Before: `gvw doctor examines the network between ranks: whether all reach each other, how
+fast, and whether clocks and packet sizes agree. Start it as a job is started, with
+the same addresses; rank 0 prints the faults.
 
   gvw doctor --span_server gateway --total 8 --node 3
   gvw doctor -n 4
   gvw doctor --verbs
 `,
 				After: `
-The exit code is 0 where all is well.
+The exit code is 0 if there are no faults.
 `,
 				NoWords: "gvw doctor takes options only, but got %q",
 			}},
@@ -117,8 +117,8 @@ The exit code is 0 where all is well.
 			Name: "jobs", Run: tools.Jobs,
 			Sets: []*cli.FlagSet{{
 				At: "gvw jobs", Specs: flags.Jobs,
-				Before: `gvw jobs lists the jobs of a spanning_tree server: how far they are, who is missing,
-and who waits for whom.
+				Before: `gvw jobs lists the jobs of a spanning_tree server: their progress, the missing ranks,
+and what each rank waits for.
 
   gvw jobs --span_server gateway
   gvw jobs --span_server gateway --all --watch
@@ -193,16 +193,16 @@ the rest.
 			Name: "keygen", Run: tools.Keygen,
 			Sets: []*cli.FlagSet{{
 				At: "gvw keygen", Specs: flags.Keygen,
-				Before: `gvw keygen makes what keeps strangers out of a cluster: a secret, or certificates
-for TLS. A site that has an authority of its own takes its certificates from there.
+				Before: `gvw keygen creates the credentials of a cluster: a secret, or certificates for TLS.
+A site that has an authority of its own takes its certificates from there.
 
   gvw keygen --secret cluster.secret
   gvw keygen --dir keys --hosts gateway,10.0.0.1
 `,
 				After: `
 DIR gets server.crt and server.key for spanning_tree, rank.crt and rank.key for ranks
-and people, ca.crt for all, and ca.key, which nobody needs but who makes more of them:
-take it away. Everything is readable by its owner alone. docs/security.md says more.
+and people, ca.crt for all, and ca.key, which is needed only to make more of them:
+store it elsewhere. All files are readable only by their owner. See docs/security.md.
 `,
 				NoWords: "gvw keygen takes options only, but got %q",
 			}},
@@ -283,7 +283,7 @@ func runHelp(*cli.FlagSet, bool) string {
 `)
 	cli.WriteOptions(&b, flags.Launch, true)
 	b.WriteString(`
-Of the learner's options these may stand here as well:
+These options of the learner may stand here, too:
 `)
 	var shared []string
 	for _, s := range flags.Shared {
@@ -292,8 +292,8 @@ Of the learner's options these may stand here as well:
 	cli.WriteWords(&b, 2, 2, strings.Join(shared, " "))
 	b.WriteString(`
 After -- stand the learner's options (gvw --help). {rank} in a file name is each
-process's number, from 0. Without it the data is shared out, rank 0 writes the
-model, predictions are put together in the order of the data, and caches get the
+process's number, from 0. Without it the data is divided, rank 0 writes the
+model, predictions are gathered in the order of the data, and caches get the
 rank appended. A program finds its place in the job in its environment:
 docs/allreduce.md lists the variables.
 `)
@@ -303,7 +303,7 @@ docs/allreduce.md lists the variables.
 // hadoopHelp is the help of gvw hadoop, on one page for both subcommands.
 func hadoopHelp(*cli.FlagSet, bool) string {
 	var b strings.Builder
-	b.WriteString(`gvw hadoop answers what a launcher of a job of maps has to know.
+	b.WriteString(`gvw hadoop computes what a launcher of a job of maps needs.
 
   hadoop fs -ls IN | gvw hadoop split --maps 8     SIZE N: this least size of a split
                                                    (mapreduce.input.fileinputformat.

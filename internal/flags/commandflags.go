@@ -16,7 +16,7 @@ const catTopo = "What to draw"
 // Topo are the options of `gvw topo`.
 var Topo = []*cli.Spec{
 	{Name: "n", Short: "n", Kind: cli.Integer, Positive: true, Max: 1024, Category: catTopo, Arg: "N", Help: "ranks, up to 1024"},
-	{Name: "schedule", Kind: cli.Text, Category: catTopo, Arg: "NAME", Choices: scheduleNames(), Def: "auto", Help: "who sends what to whom"},
+	{Name: "schedule", Kind: cli.Text, Category: catTopo, Arg: "NAME", Choices: scheduleNames(), Def: "auto", Help: "schedule of the all-reduce"},
 	{Name: "bytes", Kind: cli.Integer, Max: 1 << 40, Category: catTopo, Arg: "B", Def: "1048576", Help: "length of the vector, a multiple of 4"},
 	{Name: "rank", Kind: cli.Integer, Category: catTopo, Arg: "R", Help: "list the steps of this rank, too (ascii)"},
 	{Name: "format", Kind: cli.Text, Category: catTopo, Arg: "HOW", Choices: []string{"ascii", "dot", "svg"}, Def: "ascii", Help: "text, Graphviz or a picture"},
@@ -36,10 +36,10 @@ const catReduce = "Reduction"
 
 // AllReduce are the options of `gvw allreduce`.
 var AllReduce = append([]*cli.Spec{
-	{Name: "op", Kind: cli.Text, Category: catReduce, Arg: "OP", Choices: pipe.Ops, Help: "what becomes of the vectors"},
+	{Name: "op", Kind: cli.Text, Category: catReduce, Arg: "OP", Choices: pipe.Ops, Help: "reduction of the vectors"},
 	{Name: "type", Kind: cli.Text, Category: catReduce, Arg: "TYPE", Choices: pipe.Types, Def: "f64", Help: "of the elements; text is for gather"},
 	{Name: "frames", Kind: cli.Boolean, Category: catReduce, Help: "length-prefixed binary vectors, not lines"},
-	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "no talk but errors"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "errors only"},
 }, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // clusterFlags returns the learner's options of a job, without some.
@@ -65,11 +65,11 @@ var Bench = []*cli.Spec{
 	{Name: "ranks", Short: "n", Kind: cli.Integer, Positive: true, Max: 4096, Category: catBench, Arg: "N", Def: "4", Help: "processes that take part"},
 	{Name: "transport", Kind: cli.Text, Category: catBench, Arg: "HOW", Choices: collective.Transports, Def: "tcp", Help: "loopback sockets, shared memory, channels in one process, or an RDMA device"},
 	{Name: "sizes", Kind: cli.Text, Category: catBench, Arg: "A,B,...", Def: "4,65536,1048576,16777216", Help: "bytes of a vector, multiples of 4"},
-	{Name: "schedule", Kind: cli.Text, Category: catBench, Arg: "NAME", Choices: append([]string{"all"}, collective.Schedules()...), Def: "auto", Help: "who sends what to whom; all: each in turn"},
+	{Name: "schedule", Kind: cli.Text, Category: catBench, Arg: "NAME", Choices: append([]string{"all"}, collective.Schedules()...), Def: "auto", Help: "schedule; all: each in turn"},
 	{Name: "checksum", Kind: cli.Text, Category: catBench, Arg: "on|off", Choices: []string{"on", "off"}, Def: "on", Help: "CRC-32C of each chunk, as in training"},
 	{Name: "alloc", Kind: cli.Boolean, Category: catBench, Help: "with --transport shm or verbs: vectors from allreduce.Alloc too"},
-	{Name: "secret", Kind: cli.Boolean, Category: catBench, Help: "with a secret too, that is drawn for it"},
-	{Name: "tls", Kind: cli.Boolean, Category: catBench, Help: "over TLS too, with certificates that are made for it"},
+	{Name: "secret", Kind: cli.Boolean, Category: catBench, Help: "also with a generated secret"},
+	{Name: "tls", Kind: cli.Boolean, Category: catBench, Help: "also over TLS, with generated certificates"},
 	{Name: "rounds", Kind: cli.Integer, Positive: true, Max: 1000, Category: catBench, Arg: "R", Def: "3", Help: "turns of each system"},
 	{Name: "per_size", Kind: cli.Duration, Category: catBench, Arg: "T", Def: "0.3s", Help: "time for one size in one round"},
 	{Name: "peers", Kind: cli.Boolean, Category: catBench, Help: "Open MPI, MPICH, XGBoost and vw beside ours"},
@@ -77,7 +77,7 @@ var Bench = []*cli.Spec{
 	{Name: "netns", Kind: cli.Boolean, Category: catBench, Help: "in a fresh network namespace (Linux)"},
 	{Name: "trace_dir", Kind: cli.Text, Category: catBench, Arg: "DIR", Help: "for execution traces of our ranks that wait for long"},
 	{Name: "json", Kind: cli.Boolean, Category: catBench, Help: "one JSON object a line for each figure"},
-	{Name: "quiet", Kind: cli.Boolean, Category: catBench, Help: "do not say whose turn it is"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catBench, Help: "no progress messages"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
@@ -97,7 +97,7 @@ const catKeygen = "Keys"
 
 // Keygen are the options of `gvw keygen`.
 var Keygen = []*cli.Spec{
-	{Name: "secret", Kind: cli.Text, Category: catKeygen, Arg: "FILE", Help: "draw a secret, for --secret_file or --job_token"},
+	{Name: "secret", Kind: cli.Text, Category: catKeygen, Arg: "FILE", Help: "create a secret, for --secret_file or --job_token"},
 	{Name: "dir", Kind: cli.Text, Category: catKeygen, Arg: "DIR", Help: "make an authority and certificates in a new folder"},
 	{Name: "hosts", Kind: cli.Text, Category: catKeygen, Arg: "A,B,..", Help: "names and addresses of the server, beside localhost"},
 	{Name: "days", Kind: cli.Integer, Positive: true, Max: 3650, Category: catKeygen, Arg: "N", Def: "365", Help: "how long certificates hold"},
@@ -123,8 +123,8 @@ var Jobs = append([]*cli.Spec{
 
 // Cancel are the options of `gvw cancel`.
 var Cancel = append([]*cli.Spec{
-	{Name: "reason", Kind: cli.Text, Category: catOther, Arg: "TEXT", Help: "what the ranks are told"},
-	{Name: "job_token", Kind: cli.Text, Category: catOther, Arg: "FILE", Help: "that the job's ranks were given"},
+	{Name: "reason", Kind: cli.Text, Category: catOther, Arg: "TEXT", Help: "reason that the ranks print"},
+	{Name: "job_token", Kind: cli.Text, Category: catOther, Arg: "FILE", Help: "token of the job's ranks"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }, serverFlags...)
 
@@ -152,8 +152,8 @@ const catSupervise = "Supervision"
 
 // Supervise are the options of `gvw supervise`, before the "--".
 var Supervise = []*cli.Spec{
-	{Name: "max_restarts", Kind: cli.Integer, Max: 1000, Category: catSupervise, Arg: "N", Def: "3", Help: "new starts of a command that dies"},
-	{Name: "quiet", Kind: cli.Boolean, Category: catSupervise, Help: "do not say that the command is started again"},
+	{Name: "max_restarts", Kind: cli.Integer, Max: 1000, Category: catSupervise, Arg: "N", Def: "3", Help: "restarts of a command that dies"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catSupervise, Help: "no message when the command is restarted"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
@@ -170,7 +170,7 @@ var Mapper = []*cli.Spec{
 // credentialFlags returns the options of credentials.
 func credentialFlags(category string) []*cli.Spec {
 	return []*cli.Spec{
-		{Name: "secret_file", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "what ranks and server share: who lacks it is kept out"},
+		{Name: "secret_file", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "secret of ranks and server; processes without it are refused"},
 		{Name: "encrypt", Kind: cli.Boolean, Category: category, More: true, Help: "with --secret_file: TLS without certificates"},
 		{Name: "tls_cert", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "this process's certificate: connections are TLS"},
 		{Name: "tls_key", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "its key"},
@@ -180,9 +180,9 @@ func credentialFlags(category string) []*cli.Spec {
 
 // guardFlags are the options of credentials that only ranks have.
 var guardFlags = []*cli.Spec{
-	{Name: "allow_vw", Kind: cli.Boolean, Category: catCluster, More: true, Help: "work with vw workers, who can prove nothing, all the same"},
+	{Name: "allow_vw", Kind: cli.Boolean, Category: catCluster, More: true, Help: "accept vw workers, which cannot prove their identity"},
 	{Name: "allow", Kind: cli.Text, Category: catCluster, Arg: "CIDR,..", More: true, Help: "networks from which other ranks may connect"},
-	{Name: "job_token", Kind: cli.Text, Category: catCluster, Arg: "FILE", More: true, Help: "only who has FILE can cancel the job"},
+	{Name: "job_token", Kind: cli.Text, Category: catCluster, Arg: "FILE", More: true, Help: "FILE is needed to cancel the job"},
 }
 
 // Models are the options by which weights get names.
@@ -199,7 +199,7 @@ const catInspect = "Models"
 // Convert are the options of `gvw convert`.
 var Convert = []*cli.Spec{
 	{Name: "to", Kind: cli.Text, Category: catInspect, Arg: "FORM", Choices: []string{"binary", "text"}, Def: "binary", Help: "a model to load, or its text"},
-	{Name: "predict_only", Kind: cli.Boolean, Category: catInspect, Help: "leave out what training would need to go on"},
+	{Name: "predict_only", Kind: cli.Boolean, Category: catInspect, Help: "leave out the state that further training needs"},
 	{Name: "id", Kind: cli.Text, Category: catInspect, Arg: "TEXT", Help: "give it another id"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }

@@ -19,10 +19,10 @@ func Faults(_ context.Context, p *cli.Process, _ *cli.Command, args []string) er
 		return cli.Usagef("gvw faults takes nothing, but got %q", args[0])
 	}
 	var b strings.Builder
-	b.WriteString("GVW_FAULT makes a process break itself, to test what the others do about it:\n\n" +
+	b.WriteString("GVW_FAULT injects faults into a process, to test how the others react:\n\n" +
 		"  GVW_FAULT=rank:2,op:17,kind:kill gvw run -n 4 -- -d train.vw -f model\n\n" +
-		"Faults are separated by semicolons. Each says who, where and what:\n\n" +
-		"  rank:R        whom it strikes; all ranks if left out\n" +
+		"Faults are separated by semicolons. Each has a rank, a place and a kind:\n\n" +
+		"  rank:R        the rank; all ranks if left out\n" +
 		"  attempt:K     in which attempt of the rank, or any (1): a restarted one lives\n" +
 		"  generation:K  in which generation of the run (--generation), or any (1)\n")
 	err := errors.Join(
