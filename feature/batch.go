@@ -5,8 +5,8 @@ package feature
 import "math"
 
 // Feature is one coordinate of an example: a weight's number and a value.
-// Index is the hash of the feature masked to the model's 2^b weights
-// (unstrided: the learner multiplies by the floats it keeps per weight).
+// Index is the hash of the feature masked to the model's 2^b weights. It is not
+// strided: the learner multiplies it by its number of floats per weight.
 type Feature struct {
 	Index uint32
 	Value float32
@@ -23,25 +23,25 @@ const ConstantIndex uint32 = 11650396
 
 // Span is a namespace's run of features: Batch.Features[Lo:Hi].
 // NS is the first byte of the namespace's name (' ' for the default one). Over is
-// what the sum of their squares that vw's plain rules reckon with has too much,
-// when Config.Limits has taken features away (see limit.go).
+// the excess in vw's sum of the squared values, which vw's plain rules use, after
+// Config.Limits has removed features (see limit.go).
 type Span struct {
 	NS     byte
 	Lo, Hi uint32
 	Over   float32
 }
 
-// Example is the head of one example; its parts lie in the arrays of its Batch.
+// Example is one example; its features, tag and namespaces are in the arrays of its Batch.
 type Example struct {
 	Label   float32 // NoLabel when there is none
-	Weight  float32 // importance; 0 and below: predict only. vw's sums count those below, too
+	Weight  float32 // importance; 0 and below: predict only. vw's sums include negative weights
 	Initial float32 // initial prediction, added to the sum over features
 
-	Before         uint32  // empty lines in front of it: no examples, but vw's holdout counts them
+	Before         uint32  // number of empty lines before it: not examples, but vw's holdout counts them
 	TagLo, TagHi   uint32  // Batch.Tags[TagLo:TagHi]
 	SpanLo, SpanHi uint32  // Batch.Spans[SpanLo:SpanHi], in the order of first appearance
-	Hidden         uint32  // features just before FeatLo, of namespaces that only interact: counted, not summed
-	HiddenSquares  float32 // the sum of their squared values, and what Limits left in it, with which vw's plain rules reckon
+	Hidden         uint32  // number of features just before FeatLo, of namespaces that only interact: counted, not summed
+	HiddenSquares  float32 // the sum of their squared values with the excess of Limits, for vw's plain rules
 	FeatLo, FeatHi uint32  // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
 }
 
@@ -53,14 +53,13 @@ func (e *Example) Labeled() bool { return e.Label != NoLabel }
 
 // Warning is a recovery of the parser from a malformed line.
 type Warning struct {
-	Source string // name of the input; empty where the reader knows of one only
+	Source string // name of the input; empty if the reader has only one
 	Line   int64  // 1-based number within its input
-	Text   string // what was wrong and what was done about it
+	Text   string // the fault and the recovery
 }
 
-// Batch is a run of consecutive examples in flat arrays. A batch is filled,
-// handed on, read, and given back to be filled again; nothing in it is
-// allocated per example.
+// Batch is a number of consecutive examples in flat arrays. A batch is filled,
+// passed on, read, and reused; nothing in it is allocated per example.
 type Batch struct {
 	Examples []Example
 	Spans    []Span
@@ -74,10 +73,10 @@ type Batch struct {
 	NameText []byte
 }
 
-// Name is where the name of a feature lies in Batch.NameText.
+// Name is the position of a feature's name in Batch.NameText.
 type Name struct {
-	Lo, Hi         uint32 // all of it, as vw writes it: "place^north", "a^x*b^y"
-	LeafLo, LeafHi uint32 // the part that n-grams are named by: "north"
+	Lo, Hi         uint32 // the whole name as vw prints it: "place^north", "a^x*b^y"
+	LeafLo, LeafHi uint32 // the part that the names of n-grams contain: "north"
 }
 
 // Reset empties the batch and keeps its memory.

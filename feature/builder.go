@@ -4,10 +4,9 @@ package feature
 
 import "math"
 
-// Builder puts examples together, whatever they were read from: a format's
-// parser says what stands in a line, in the order of the line, and the builder
-// knows what vw makes of it (hashes, the order of namespaces, the constant,
-// interactions).
+// Builder builds examples for the parsers of all formats. A parser passes it the
+// contents of a line in their order; the builder implements vw's rules for hashes, the
+// order of namespaces, the constant and interactions.
 //
 //	b.Begin(&batch, 7)
 //	b.Label([]byte("1 0.5"))
@@ -123,13 +122,13 @@ func (b *Builder) Namespace(name []byte) Namespace {
 	return ns
 }
 
-// Redefine is ns under --redefine. vw does so in text alone.
+// Redefine returns ns after --redefine, which vw applies only to text.
 func (b *Builder) Redefine(ns Namespace) Namespace {
 	ns.Byte = b.shape.redefine[ns.Byte]
 	return ns
 }
 
-// Hash is vw's hash of a name, not masked.
+// Hash returns vw's hash of a name, not masked.
 func (b *Builder) Hash(name []byte, salt uint32) uint32 { return b.hash(name, salt) }
 
 // Begin starts the example of line n in dst.
@@ -149,13 +148,13 @@ func (b *Builder) Begin(dst *Batch, n int64) {
 // Tag appends to the tag.
 func (b *Builder) Tag(tag []byte) { b.dst.Tags = append(b.dst.Tags, tag...) }
 
-// Enter says that the features to come are of ns.
+// Enter makes ns the namespace of the following features.
 func (b *Builder) Enter(ns Namespace) {
 	b.leave()
 	b.ns = ns
 }
 
-// leave ends the run in work.
+// leave ends the current run.
 func (b *Builder) leave() {
 	if hi := uint32(len(b.dst.Features)); hi > b.from {
 		b.runs = append(b.runs, run{ns: b.ns.Byte, lo: b.from, hi: hi})
@@ -163,9 +162,8 @@ func (b *Builder) leave() {
 	}
 }
 
-// List gives the namespaces that begin with c their place in the order of
-// namespaces: behind those that are listed. Every namespace with features must
-// be listed before End, once or more.
+// List appends the namespaces that begin with c to the order of namespaces, unless
+// they are in it. Every namespace with features must be listed before End.
 func (b *Builder) List(c byte) {
 	if b.seen[c] == 0 {
 		b.dst.Spans = append(b.dst.Spans, Span{NS: c})
@@ -173,7 +171,7 @@ func (b *Builder) List(c byte) {
 	}
 }
 
-// Feature adds a feature of the namespace entered. The value 0 is no feature.
+// Feature adds a feature to the current namespace, unless its value is 0.
 func (b *Builder) Feature(name []byte, value float32) {
 	b.AddNamed(name, nil, b.hash(name, b.ns.Salt), value)
 }
@@ -183,14 +181,14 @@ func (b *Builder) TextFeature(name, text []byte) {
 	b.AddNamed(name, text, b.hash(text, b.hash(name, b.ns.Salt)), 1)
 }
 
-// Add adds the feature of that hash, which has no name but its place, to the
-// namespace entered, unless its value is 0. The place is for people.
+// Add adds a feature with that hash and no name to the current namespace, unless its
+// value is 0. place is used for names only.
 func (b *Builder) Add(place []byte, hash uint32, value float32) {
 	b.add(place, nil, hash, whole(hash), value)
 }
 
-// AddNamed adds the feature of that hash to the namespace entered, unless its
-// value is 0. The name and the text that is its value are for people.
+// AddNamed adds a feature with that hash to the current namespace, unless its
+// value is 0. name and text, its value, are used for names only.
 func (b *Builder) AddNamed(name, text []byte, hash uint32, value float32) {
 	b.add(name, text, hash, whole(hash&b.mask), value)
 }
@@ -208,7 +206,7 @@ func (b *Builder) add(name, text []byte, hash uint32, number uint64, value float
 	}
 }
 
-// Cancel takes the example back.
+// Cancel discards the example.
 func (b *Builder) Cancel() {
 	dst, ex := b.dst, &b.ex
 	b.clean()
@@ -220,7 +218,7 @@ func (b *Builder) Cancel() {
 	}
 }
 
-// clean forgets the namespaces of the example.
+// clean resets the namespaces of the example.
 func (b *Builder) clean() {
 	for _, s := range b.dst.Spans[b.ex.SpanLo:] {
 		b.seen[s.NS] = 0
@@ -287,7 +285,7 @@ func (b *Builder) expand(dst *Batch) *LimitError {
 	return b.inter.expand(dst, ex, b.old, b.oldSpans, b.oldNames)
 }
 
-// setAside copies the features of the example to where they can be moved from.
+// setAside copies the features of the example to old, so that they can be reordered.
 func (b *Builder) setAside(dst *Batch) {
 	b.old = append(b.old[:0], dst.Features[b.ex.FeatLo:]...)
 	if b.named {
@@ -305,8 +303,8 @@ func (b *Builder) tooMany(dst *Batch, err *LimitError) error {
 	return err
 }
 
-// place sets the bounds of the spans where the runs lie in the order of the
-// namespaces, as they nearly always do; false: they do not.
+// place sets the bounds of the spans if the runs are in the order of the
+// namespaces, as they nearly always are. It reports whether they are.
 func (b *Builder) place() bool {
 	spans := b.dst.Spans[b.ex.SpanLo:]
 	last := uint32(0)

@@ -18,8 +18,8 @@ const (
 	MaxFeatures = 1 << 26
 )
 
-// Config says how text becomes features. All ranks of a job and all runs on one
-// model must agree on everything but Strict and MaxLine.
+// Config describes how text becomes features. All ranks of a job and all runs with one
+// model must agree on everything except Strict and MaxLine.
 type Config struct {
 	// Bits is log2 of the number of weights, 1 to 32. vw's default is 18.
 	Bits uint
@@ -28,7 +28,7 @@ type Config struct {
 	HashAll bool
 	// HashSeed seeds the hashes of namespaces. 0: vw's default.
 	HashSeed uint32
-	// NoConstant leaves the constant feature out.
+	// NoConstant omits the constant feature.
 	NoConstant bool
 	// Interactions are sets of two or more namespaces, by first byte; ':' stands
 	// for every namespace of the example from ' ' to '~', \xHH for any byte. None:
@@ -61,9 +61,9 @@ type Config struct {
 	// Limits are how many different features a namespace may have, written like
 	// NGrams; those with the lowest numbers stay.
 	Limits []string
-	// Cut makes Limits take features as one that share a weight though vw's text
-	// parser tells them apart: those without a name, affixes and spellings. They are
-	// one in what vw reads from its cache.
+	// Cut makes Limits treat features with the same weight as one, even if vw's text
+	// parser distinguishes them: those without a name, affixes and spellings. vw does so
+	// when it reads its cache.
 	Cut bool
 	// Affix adds prefixes and suffixes of names: "+2a,-3" the first two bytes in
 	// namespaces a…, the last three in the default one.
@@ -118,7 +118,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// LineLimit is MaxLine, or its default.
+// LineLimit returns MaxLine, or its default.
 func (c *Config) LineLimit() int {
 	if c.MaxLine == 0 {
 		return DefaultMaxLine
@@ -126,7 +126,7 @@ func (c *Config) LineLimit() int {
 	return c.MaxLine
 }
 
-// Mask keeps the low Bits bits of a hash.
+// Mask returns the mask of the low Bits bits of a hash.
 func (c *Config) Mask() uint32 { return uint32(1<<c.Bits - 1) }
 
 // Index returns the number of the weight of a named feature. The default namespace
@@ -216,7 +216,7 @@ func (c *Config) defaultSalt() uint32 {
 	return Murmur3(nil, c.HashSeed)
 }
 
-// A LimitError is an example that would have more than MaxFeatures features.
+// A LimitError reports an example that would have more than MaxFeatures features.
 type LimitError struct {
 	Line     int64  // 1-based number of the line; 0: not known
 	Features uint64 // how many it would have, at least

@@ -13,8 +13,8 @@ import (
 // name it by \x87.
 const dictionaryNamespace byte = 135
 
-// A Dictionary adds features to those that have the names of its words. It depends on
-// the hashing of the Config that it was made for.
+// A Dictionary adds features for the features whose names are its words. It depends on
+// the hashing of its Config.
 type Dictionary struct {
 	namespace byte
 	digest    uint64 // of the text

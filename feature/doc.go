@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feature turns vw's text into examples: numbers that a linear learner
-// can use without knowing where they came from.
+// Package feature parses vw's text into examples: numbers for a linear learner,
+// independent of the format of the input.
 //
 // A line is a label, and namespaces full of features:
 //
@@ -29,7 +29,7 @@
 //	}
 //	b.Reset() // and fill it again: nothing is allocated per example
 //
-// # What a feature becomes
+// # Hashing
 //
 // A feature's name is hashed, seeded with the hash of its namespace's name, and
 // masked to Bits bits: that is the number of its weight. There is no table of names;

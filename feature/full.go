@@ -2,8 +2,8 @@
 
 package feature
 
-// side holds what affixes, spellings and dictionaries make of a namespace, until it
-// ends.
+// side holds the features that affixes, spellings and dictionaries add for a namespace,
+// until it ends.
 type side struct {
 	affix, spelling, dictionary                []Feature
 	affixWhole, spellingWhole, dictionaryWhole []uint64 // see limit.go
@@ -11,8 +11,8 @@ type side struct {
 	pattern                                    []byte
 }
 
-// featuresInFull does what features does, keeps names, and makes affixes, spellings
-// and what dictionaries add.
+// featuresInFull is features for all options: it keeps names, and adds affixes, spellings
+// and the features of dictionaries.
 func (p *Parser) featuresInFull(dst *Batch, line []byte, i int, in Namespace, factor float32) int {
 	var anonymous uint32
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
@@ -45,8 +45,8 @@ func (p *Parser) featuresInFull(dst *Batch, line []byte, i int, in Namespace, fa
 	return i
 }
 
-// affixes makes prefixes and suffixes of a name, the one asked for last first. A
-// shorter name is taken whole.
+// affixes adds the prefixes and suffixes of a name, the last one of the options first. A
+// shorter name is used as a whole.
 func (p *Parser) affixes(dst *Batch, in Namespace, name []byte, code uint64, v float32) {
 	p.b.List(affixNamespace) // it comes before the namespace in work, as in vw
 	for ; code > 0; code >>= 4 {
@@ -71,7 +71,7 @@ func (p *Parser) affixes(dst *Batch, in Namespace, name []byte, code uint64, v f
 // affixFactor is vw's.
 const affixFactor = 13903957
 
-// spell makes the feature of a name's kinds of letters.
+// spell adds the feature for the kinds of letters in a name.
 func (p *Parser) spell(dst *Batch, in Namespace, name []byte, v float32) {
 	p.b.List(spellingNamespace)
 	b := p.side.pattern[:0]
@@ -115,7 +115,7 @@ func (b *Batch) takeName(names []Name) []Name {
 	return names
 }
 
-// endSides appends what was made on the side of a namespace that has ended.
+// endSides appends the additional features of a namespace that has ended.
 func (p *Parser) endSides(dst *Batch) {
 	s := &p.side
 	p.b.Enter(Namespace{Byte: affixNamespace})

@@ -13,8 +13,8 @@ const (
 	murmurC2 = 0x1b873593
 )
 
-// Murmur3 is MurmurHash3_x86_32, the hash of vw's features and of the checksum
-// in its models.
+// Murmur3 returns MurmurHash3_x86_32 of data, vw's hash of features and checksum
+// of models.
 func Murmur3(data []byte, seed uint32) uint32 {
 	h, n := seed, uint32(len(data))
 	for len(data) >= 4 {
@@ -50,7 +50,7 @@ func murmurFinish(h uint32) uint32 {
 	return h ^ h>>16
 }
 
-// murmurWord is Murmur3 of the low n < 8 bytes of w; its other bytes must be 0.
+// murmurWord returns Murmur3 of the low n < 8 bytes of w; its other bytes must be 0.
 // A last block of zero bytes changes nothing, so it needs no branch.
 func murmurWord(w uint64, n int, seed uint32) uint32 {
 	h := seed
@@ -61,9 +61,9 @@ func murmurWord(w uint64, n int, seed uint32) uint32 {
 	return murmurFinish(h ^ murmurScramble(uint32(w)) ^ uint32(n))
 }
 
-// HashStrings is vw's --hash strings: the value of s plus the seed if s, trimmed
-// of control characters and blanks, is made of digits alone (or empty), else
-// Murmur3 of the trimmed s.
+// HashStrings returns the hash of vw's --hash strings. s is first trimmed of control
+// characters and blanks. If only digits (or nothing) remain, the hash is their value plus
+// the seed, otherwise Murmur3 of the trimmed s.
 func HashStrings(s []byte, seed uint32) uint32 {
 	for len(s) > 0 && s[0] <= ' ' {
 		s = s[1:]

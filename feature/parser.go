@@ -40,9 +40,9 @@ func NewParser(cfg Config) (*Parser, error) {
 // line may end in a line feed, in a carriage return and in both. n is its number
 // for warnings.
 //
-// Text can only go wrong in ways that vw recovers from: each is a Warning or,
-// with Config.Strict, a *MalformedError. A *LimitError says that the example is
-// too large. On error dst holds what it held before.
+// All faults of text are ones from which vw recovers: each is a Warning or,
+// with Config.Strict, a *MalformedError. A *LimitError means that the example is
+// too large. After an error dst is unchanged.
 func (p *Parser) AppendLine(dst *Batch, line []byte, n int64) error {
 	line = TrimLine(line)
 	if len(line) == 0 {
@@ -63,7 +63,7 @@ func (p *Parser) AppendLine(dst *Batch, line []byte, n int64) error {
 	return p.b.End()
 }
 
-// TrimLine is line without a byte order mark and without its end: a line feed, a
+// TrimLine returns line without a byte order mark and without its end: a line feed, a
 // carriage return or both.
 func TrimLine(line []byte) []byte {
 	if len(line) >= 3 && line[0] == 0xef && line[1] == 0xbb && line[2] == 0xbf {

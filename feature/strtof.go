@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// strtof is C's strtof in the "C" locale: the value of the longest prefix of b
-// that is a number, rounded to the nearest float32, and the prefix's length; 0
-// if there is none. White space before the number is part of the prefix.
+// strtof implements C's strtof in the "C" locale. It returns the value of the longest
+// prefix of b that is a number, rounded to the nearest float32, and the prefix's length;
+// 0 if there is none. White space before the number is part of the prefix.
 func strtof(b []byte) (float32, int) {
 	i := 0
 	for i < len(b) && isSpace(b[i]) {

@@ -9,8 +9,8 @@ const (
 	maxQuote    = 60 // bytes of the text that a warning quotes
 )
 
-// A MalformedError is a line that cannot be read: a broken line of a format that
-// has no recoveries, or, with Config.Strict, one that vw would recover from.
+// A MalformedError reports a line that cannot be parsed: a malformed line of a format
+// without recoveries or, with Config.Strict, one from which vw would recover.
 type MalformedError struct {
 	Line   int64 // 1-based
 	Column int   // 1-based byte of the line; 0: not known
@@ -24,7 +24,7 @@ func (e *MalformedError) Error() string {
 	return e.Text
 }
 
-// Warn notes a recovery that vw makes in strict mode, too.
+// Warn records a recovery that vw makes also in strict mode.
 func (b *Builder) Warn(format string, args ...any) {
 	b.warned++
 	switch {
@@ -35,8 +35,8 @@ func (b *Builder) Warn(format string, args ...any) {
 	}
 }
 
-// Fault notes what is wrong with the line, in strict mode as the error of End;
-// else it is a warning, which says what was done about it.
+// Fault records a fault of the line. In strict mode it is the error of End, otherwise a
+// warning that includes the recovery.
 func (b *Builder) Fault(recovery, format string, args ...any) {
 	if !b.strict {
 		b.Warn(format+recovery, args...)
@@ -45,7 +45,7 @@ func (b *Builder) Fault(recovery, format string, args ...any) {
 	}
 }
 
-// malformed warns, in vw's words, that something else was expected at byte i of
+// malformed records, with vw's text, that something else was expected at byte i of
 // the features.
 func (p *Parser) malformed(expected string, i int) {
 	recovery := "; the rest of the line is ignored"

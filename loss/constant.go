@@ -8,7 +8,7 @@ import (
 	"github.com/gvw-project/gvw/internal/fmath"
 )
 
-// LabelStats is what the best constant follows from.
+// LabelStats are the statistics that determine the best constant.
 type LabelStats struct {
 	Weight        float64 // sum of the weights of labeled examples
 	Sum           float64 // sum of weight·label

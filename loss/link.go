@@ -31,7 +31,7 @@ func NewLink(name string) (Link, error) {
 			return l, nil
 		}
 	}
-	return Link{}, fmt.Errorf("loss: there is no link %q: use identity, logistic, glf1 or poisson", name)
+	return Link{}, fmt.Errorf("loss: unknown link %q: use identity, logistic, glf1 or poisson", name)
 }
 
 // Name is vw's spelling.

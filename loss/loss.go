@@ -62,7 +62,7 @@ func DefaultRange(l Loss) (r Range, fixed bool) {
 	return Range{}, false
 }
 
-// picky is a loss that makes sense for some labels only.
+// picky is a loss that is defined for some labels only.
 type picky interface{ labels() Range }
 
 // Labels returns the range of labels that the loss is made for; false: any. Labels
@@ -74,7 +74,7 @@ func Labels(l Loss) (r Range, ok bool) {
 	return Range{}, false
 }
 
-// Params are what some losses need besides a name.
+// Params are the parameters of some losses.
 type Params struct {
 	// Tau is the quantile loss's: the share of labels to leave below the
 	// prediction, above 0 and below 1. 0: 0.5.
@@ -127,5 +127,5 @@ func NewWith(name string, p Params) (Loss, error) {
 	}
 	last := len(names) - 1
 	have := strings.Join(names[:last], ", ") + " or " + names[last]
-	return nil, fmt.Errorf("loss: there is no loss function %q: use %s", name, have)
+	return nil, fmt.Errorf("loss: unknown loss function %q: use %s", name, have)
 }

@@ -49,8 +49,8 @@ func TestNewKnowsWhatExists(t *testing.T) {
 	}
 	for _, c := range []struct{ name, want string }{
 		{"expectile", "q is 0, want more than 0"},
-		{"sqared", `there is no loss function "sqared": use squared, classic, hinge, logistic, quantile, expectile or poisson`},
-		{"", "there is no loss function"},
+		{"sqared", `unknown loss function "sqared": use squared, classic, hinge, logistic, quantile, expectile or poisson`},
+		{"", "unknown loss function"},
 	} {
 		_, err := New(c.name)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

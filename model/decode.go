@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// Limits bound what a file may make a reader allocate.
+// Limits bound the memory that a reader allocates for a file.
 type Limits struct {
 	// Bits is the greatest number of bits accepted: Read allocates up to
 	// 12·2^Bits bytes. 0: 28.

@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// Regressor is a model: a header, weights, and perhaps the state with which
-// training goes on.
+// Regressor is a model: a header, weights, and optionally the state for further
+// training.
 type Regressor struct {
 	Header
 	Resume  *Resume // nil: for prediction only; just the weights themselves are kept
@@ -49,7 +49,7 @@ func (r *Regressor) check() error {
 	return errors.Join(errs...)
 }
 
-// Write writes the binary form. Its bytes depend on nothing but r.
+// Write writes the binary form. Its bytes depend only on r.
 func Write(w io.Writer, r *Regressor) error {
 	if err := r.check(); err != nil {
 		return err
@@ -187,8 +187,8 @@ type Digest [sha256.Size]byte
 // String returns the digest in hexadecimal.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// WriteDigest is Write, and returns the digest of what it wrote. Write to
-// io.Discard to learn the digest alone.
+// WriteDigest is Write, and returns the digest of the written bytes. Write to
+// io.Discard if only the digest is needed.
 func WriteDigest(w io.Writer, r *Regressor) (Digest, error) {
 	h := sha256.New()
 	if err := Write(io.MultiWriter(w, h), r); err != nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a file. Errors of reading match one of these with
+// The kinds of faults of a file. Errors of reading match one of these with
 // errors.Is, unless they come from the reader itself.
 var (
 	// ErrNotModel: the file does not begin as a regressor does.
@@ -22,7 +22,7 @@ var (
 	ErrLimit = errors.New("over the limit")
 )
 
-// FormatError says where and why a file could not be read.
+// FormatError reports the position and the kind of a fault in a file.
 type FormatError struct {
 	Offset int64  // byte at which the field begins
 	Field  string // what was being read

@@ -15,7 +15,7 @@ const Version = "9.11.9"
 // maxBits is the greatest number of bits that vw's hashes have room for.
 const maxBits = 32
 
-// Header is what a file says before its weights.
+// Header is the part of a file before its weights.
 type Header struct {
 	Version            string // of the writer; set by reading, ignored by writing
 	ID                 string // --id
@@ -34,7 +34,7 @@ const (
 	BFGS             // L-BFGS or conjugate gradients; never with resume state
 )
 
-// Kind returns which learner vw would give the file to. vw 9 loads a file that
+// Kind returns the learner with which vw would load the file. vw 9 loads a file that
 // keeps --bfgs only under --predict_only_model; a file without it that L-BFGS
 // made is a file of GD for prediction only, and loads anywhere.
 func (h *Header) Kind() Kind {

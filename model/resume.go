@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Resume is what a file keeps besides the weights so that training can go on.
+// Resume is the state besides the weights that further training needs.
 type Resume struct {
 	InitialT             float32 // --initial_t
 	NormNormalizer       float64 // sum of the examples' squared norms over N

@@ -2,12 +2,12 @@
 
 package model
 
-// Settled reports whether the weights are those that predictions use: --l1 and --l2
-// leave nothing to apply to them.
+// Settled reports whether the weights are those that predictions use: no pending --l1 or
+// --l2 remains to be applied to them.
 func (r *Resume) Settled() bool { return r == nil || r.Gravity == 0 && r.Contraction == 1 }
 
 // Settle applies l1_state and l2_state to every weight, and resets them. The model
-// predicts as before; training with the same --l1 goes on from other numbers.
+// predicts as before; training with the same --l1 continues from other numbers.
 func (r *Regressor) Settle() {
 	if r.Resume.Settled() {
 		return

@@ -19,7 +19,7 @@ const maxFloats = 8
 
 var firstSlot = []int{0}
 
-// fill replaces zero values by what they mean.
+// fill replaces zero values by their defaults.
 func (v View) fill() View {
 	if v.Stride == 0 {
 		v.Stride = 1

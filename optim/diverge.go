@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// DivergeError says that a sum over the data is infinite or not a number. No
-// step can be made of it.
+// DivergeError reports that a sum over the data is infinite or not a number, so that no
+// step can be computed from it.
 type DivergeError struct {
 	Pass   int    // from 1
 	What   string // the sum: "loss", "gradient" …

@@ -8,10 +8,10 @@
 //     loss, its gradient, the diagonal of its Hessian, or its curvature along
 //     a direction. On a cluster the sums are already reduced over all ranks,
 //     so this package never sees a network.
-//   - A [Solver] decides what to ask next. It is a machine of values: Request
-//     says what it wants to know, Accept takes the answer and moves its state.
+//   - A [Solver] decides what to compute next. It is a pure state machine: Request
+//     returns the needed sums, and Accept advances the state with them.
 //     One request is one pass over the data.
-//   - A [Recorder] is told one [Row] per pass.
+//   - A [Recorder] gets one [Row] per pass.
 //
 // [Minimize] is the loop for one process:
 //
@@ -22,8 +22,8 @@
 // A cluster drives the same Solver step by step, since there the loop must
 // survive the loss of a rank: work is "compute this rank's Sums for Request",
 // exchange is "reduce them", commit is Accept. Two solvers that start from
-// equal states and accept equal sums are equal to the last bit, which is why
-// ranks need not be told each other's decisions.
+// equal states and accept equal sums are equal to the last bit. Ranks therefore
+// need not exchange their decisions.
 //
 // # Contract
 //

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Kind says which sums a pass over the data has to produce.
+// Kind is the set of sums that a pass over the data must compute.
 type Kind uint8
 
 const (
@@ -33,8 +33,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Request is what a solver wants to know. The vectors are the solver's own:
-// read them, do not keep them, do not write them.
+// Request describes the sums that a solver needs. The vectors are the solver's own:
+// do not write or keep them.
 type Request struct {
 	Kind Kind
 	// X holds the weights at which to evaluate. A Curvature request has the X
@@ -77,20 +77,19 @@ type Solver interface {
 	// Request returns what to evaluate next; false when Status is no longer
 	// Running.
 	Request() (Request, bool)
-	// Prepare makes of one rank's sums what the ranks add. Whoever adds sums
+	// Prepare converts one rank's sums to the terms that the ranks add. Whoever adds sums
 	// calls it before, and whoever has one rank's alone calls it, too.
 	Prepare(*Sums)
-	// Accept takes the sums that answer the request, and moves on. After an
-	// error the state is what it was before the call. The vectors of the sums
+	// Accept advances the state with the sums for the request. After an
+	// error the state is unchanged. The vectors of the sums
 	// may be those of InPlace, but must not overlap others of the solver.
 	Accept(*Sums) error
-	// InPlace returns sums whose vectors are the solver's own. Whoever lets
-	// the objective write there saves two vectors, and cannot repeat a failed
-	// exchange.
+	// InPlace returns sums whose vectors are the solver's own. An objective that writes
+	// there saves two vectors, but a failed exchange cannot be repeated.
 	InPlace() *Sums
-	// Row returns the trace of the pass accepted last.
+	// Row returns the trace of the last accepted pass.
 	Row() Row
-	// Status says why the solver stopped, or Running.
+	// Status returns the reason why the solver stopped, or Running.
 	Status() Status
 }
 
@@ -103,7 +102,7 @@ type Result struct {
 	Loss float64
 }
 
-// Recorder is told about every pass, in order. Record returns before the next
+// Recorder gets the trace of every pass, in order. Record must return before the next
 // pass begins.
 type Recorder interface{ Record(Row) }
 
@@ -114,8 +113,8 @@ type RecorderFunc func(Row)
 func (f RecorderFunc) Record(r Row) { f(r) }
 
 // Minimize runs the solver to its end: the loop for one process. rec may be
-// nil. It returns what was reached also beside an error; the solver then
-// stands where the last complete pass left it.
+// nil. It returns the result so far also with an error; the solver then
+// is in the state after the last complete pass.
 func Minimize(ctx context.Context, obj Objective, s Solver, rec Recorder) (Result, error) {
 	var res Result
 	sums := s.InPlace()
@@ -146,8 +145,8 @@ func Minimize(ctx context.Context, obj Objective, s Solver, rec Recorder) (Resul
 	}
 }
 
-// Check reports whether the sums answer the request: vectors of the right
-// length where the kind wants them. A solver calls it first.
+// Check returns an error unless the sums fit the request: vectors of the right
+// length where the kind needs them. A solver calls it first.
 func (s *Sums) Check(req Request) error {
 	var errs []error
 	want := func(name string, v []float32) {

@@ -4,8 +4,8 @@ package optim
 
 import "fmt"
 
-// Semantics says which vw a solver agrees with. They differ in the
-// preconditioner: docs/bfgs.md tells the story.
+// Semantics is the version of vw with which a solver agrees. They differ in the
+// preconditioner; see docs/bfgs.md.
 type Semantics uint8
 
 const (

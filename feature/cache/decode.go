@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-var errPayload = errors.New("the payload does not hold together")
+var errPayload = errors.New("the payload is inconsistent")
 
 // A Decoder turns blocks into batches. Not for use by more than one goroutine at
 // a time; blocks may be decoded in any order.
@@ -37,14 +37,14 @@ func (d *Decoder) Decode(dst *feature.Batch, block Block) error {
 
 func (d *Decoder) decode(dst *feature.Batch, block []byte) error {
 	if len(block) < blockHeader || string(block[:4]) != blockMagic {
-		return errors.New("no block begins here")
+		return errors.New("not the beginning of a block")
 	}
 	payload := block[blockHeader:]
 	if n := le.Uint32(block[4:]); int(n) != len(payload) {
-		return fmt.Errorf("a payload of %d bytes, its header says %d", len(payload), n)
+		return fmt.Errorf("payload of %d bytes: its header has %d", len(payload), n)
 	}
 	if got, want := blockSum(block, payload), le.Uint32(block[16:]); got != want {
-		return fmt.Errorf("checksum %08x, its header says %08x", got, want)
+		return fmt.Errorf("checksum %08x: its header has %08x", got, want)
 	}
 	return d.payload(dst, payload, int(le.Uint32(block[8:])), int(le.Uint32(block[12:])))
 }

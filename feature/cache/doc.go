@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cache keeps examples in a file, so that passes after the first one
-// need not parse text.
+// need not parse text again.
 //
-// A cache holds what a parser made of the text, without interactions: labels,
-// weights, tags, namespaces and features. It is valid for one input and one way
-// of reading it, its [Key]. Writing and reading:
+// A cache has the parsed examples without interactions: labels, weights, tags,
+// namespaces and features. It is valid for one input and one configuration of
+// the parser, its [Key]. Writing and reading:
 //
-//	w, err := cache.Create(path, key, nil) // writes aside
+//	w, err := cache.Create(path, key, nil) // writes a temporary file
 //	enc := cache.NewEncoder(key.Features.Bits)
 //	block, err := enc.Append(nil, &batch)
 //	err = w.Append(block)   // in order; encoding may be parallel
@@ -71,7 +71,7 @@
 //
 // # Contract
 //
-// A file under its final name is whole, unless the machine damaged it; then
-// opening or reading it is a [*CorruptError], never a wrong example. A file made
-// from another input or with other options is a [*StaleError] when it is opened.
+// A file under its final name is complete. If it was damaged later, opening or
+// reading it returns a [*CorruptError], never a wrong example. Opening a file made
+// from another input or with other options returns a [*StaleError].
 package cache

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// Key says of what a cache is the cache: what shapes its bytes.
+// Key identifies the input and the options that determine a cache.
 type Key struct {
 	// Features is how text becomes features. What is done to examples that the
 	// cache gave back (Expanding) and MaxLine play no part. A cache made with
@@ -76,7 +76,7 @@ func parts(text string) map[string]string {
 	return all
 }
 
-// A StaleError is a sound cache of something else than what was asked for.
+// A StaleError is a valid cache with another key than the requested one.
 type StaleError struct {
 	File       string
 	Part       string // format, bits, hash, hash_seed, constant, input, strict, or one of feature.Config.Shaping
@@ -99,7 +99,7 @@ func (e *StaleError) Reason() string {
 	return fmt.Sprintf("it was made with %s=%s, not %s", e.Part, e.Have, e.Want)
 }
 
-// A CorruptError is a file that is not a whole cache.
+// A CorruptError is a file that is not a complete cache.
 type CorruptError struct {
 	File   string
 	Block  int64 // counted from 0; -1: outside the blocks

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Block is one block as it lies in the file.
+// Block is one encoded block of the file.
 type Block struct {
 	File   string // the cache's name
 	Number int64  // counted from 0
@@ -161,7 +161,7 @@ func (r *Reader) corrupt(block, at int64, format string, args ...any) error {
 	return &CorruptError{File: r.name, Block: block, Offset: at, What: fmt.Sprintf(format, args...)}
 }
 
-// Totals returns what the file says of itself.
+// Totals returns the counts in the file's trailer.
 func (r *Reader) Totals() Totals { return r.totals }
 
 // Next reads the next block, into buf if that is large enough; io.EOF if there

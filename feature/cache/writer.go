@@ -19,7 +19,7 @@ const (
 	trailerSize = 52
 )
 
-// Totals is what the trailer of a cache says of the whole.
+// Totals has the counts in the trailer of a cache.
 type Totals struct {
 	Blocks, Examples, Features uint64
 	Text                       Text
@@ -32,9 +32,9 @@ type Text struct {
 	CRC   uint32 // CRC-32C
 }
 
-// A Writer writes a cache aside, as PATH.writing-PID-N, until Commit gives it
-// its name. It does not sync: a cache that a crash of the machine spoils is
-// noticed and can be built again.
+// A Writer writes a cache to a temporary file, PATH.writing-PID-N, until Commit renames
+// it. It does not sync: a cache that a crash of the machine damages is
+// detected and can be built again.
 type Writer struct {
 	// Join is the size in bytes under which a block becomes one with those behind it,
 	// which saves the reader of a cache the cost of many small ones. 0: none does.
@@ -66,7 +66,7 @@ func Create(path string, key Key, calls Calls) (*Writer, error) {
 		return err
 	}
 	err := calls.Do("create", func() (err error) {
-		w.file, err = createAside(path)
+		w.file, err = createTemp(path)
 		return err
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (w *Writer) Chmod(mode fs.FileMode) error {
 	return nil
 }
 
-func createAside(path string) (*os.File, error) {
+func createTemp(path string) (*os.File, error) {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("%s.writing-%d-%d", path, os.Getpid(), n)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -191,7 +191,7 @@ func (w *Writer) Commit(text Text) error {
 	return nil
 }
 
-// Abort removes what was written. After Commit or Abort it does nothing.
+// Abort removes the temporary file. After Commit or Abort it does nothing.
 func (w *Writer) Abort() error {
 	if w.done {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// Config says how rows become examples, in the words of vw's options.
+// Config describes how rows become examples, with the values of vw's options.
 type Config struct {
 	// Separator is the character between cells (--csv_separator); \t is a tab.
 	// Empty: a comma. Quotes, bars and colons mean something else.

@@ -15,7 +15,7 @@
 //
 // adds to the batch what a [feature.Parser] adds for that line.
 //
-// # What becomes what
+// # Mapping
 //
 //	_label     text of a label: label, weight and initial prediction, or fewer
 //	_tag       the tag, without a quote (') before it

@@ -57,8 +57,8 @@ func (p *Parser) use(t *table) (absent []string) {
 	return t.scale(p.factors)
 }
 
-// Header takes the first line of the file of which the rows to come are. dst
-// gets warnings.
+// Header parses the first line of the file of the following rows. dst gets the
+// warnings.
 func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 	line = feature.TrimLine(line)
 	if len(line) == 0 {
@@ -93,7 +93,7 @@ func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 // number. On error dst holds what it held before.
 func (p *Parser) AppendLine(dst *feature.Batch, line []byte, n int64) error {
 	if p.table == nil {
-		panic("BUG: csv: a row without a header")
+		panic("BUG: csv: row before a header")
 	}
 	line = feature.TrimLine(line)
 	if len(line) == 0 {

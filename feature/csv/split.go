@@ -24,7 +24,7 @@ type splitter struct {
 	buffer []byte // texts that are not as they stand in the line
 }
 
-// trim takes off what vw does not count as part of a line.
+// trim removes what vw does not count as part of a line.
 func trim(line []byte) []byte {
 	lo, hi := 0, len(line)
 	for lo < hi && ignored(line[lo]) {

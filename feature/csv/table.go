@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// table is what a header says: where things are in a row.
+// table is a parsed header: the meaning of each column.
 type table struct {
 	width      int // cells of a row
 	label, tag int // columns; -1: none

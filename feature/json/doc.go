@@ -12,7 +12,7 @@
 //
 // adds to the batch what a [feature.Parser] adds for that line.
 //
-// # What becomes what
+// # Mapping
 //
 //	"x": 2.5           feature x with the value 2.5, unless that is 0
 //	"x": true          feature x with the value 1; false and null are nothing

@@ -11,7 +11,7 @@
 //
 // adds to the batch what a [feature.Parser] adds for that line.
 //
-// # What becomes what
+// # Mapping
 //
 // A label, then index:value pairs, separated by blanks or tabs; the first '#'
 // begins a comment. An index is the name of a feature of the default namespace:

@@ -9,7 +9,7 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
-// readCache is the reader of a pass over the cache.
+// readCache reads the blocks of the cache for a pass.
 func (p *Pass) readCache(r *cache.Reader) error {
 	for {
 		j, ok := p.jobs.take()
@@ -28,13 +28,13 @@ func (p *Pass) readCache(r *cache.Reader) error {
 			return err
 		}
 		*j = job{block: block}
-		if !p.hand(j) {
+		if !p.send(j) {
 			return nil
 		}
 	}
 }
 
-// writer writes the blocks of the jobs that Next has seen off, in order.
+// writer writes the blocks of the jobs that Next has completed, in order.
 type writer struct {
 	file *cache.Writer
 	jobs chan *job
@@ -47,8 +47,7 @@ func newWriter(file *cache.Writer, queue int) *writer {
 	return &writer{file: file, jobs: make(chan *job, queue), done: make(chan struct{})}
 }
 
-// run writes until the jobs end, or the pass. What it could not write ends the
-// pass.
+// run writes until the jobs or the pass end. An error ends the pass.
 func (w *writer) run(p *Pass) {
 	defer close(w.done)
 	for {

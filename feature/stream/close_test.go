@@ -183,7 +183,7 @@ func TestOnePassAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: stream: a pass begins") {
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: stream: Pass before") {
 			t.Errorf("got %q", r)
 		}
 		if err := p.Close(); err != nil {

@@ -36,11 +36,11 @@ type Source struct {
 	Header func(limit int) (line []byte, own bool, err error)
 }
 
-// Config says what to read, and how.
+// Config describes the input and how to read it.
 type Config struct {
 	// Feature is how text becomes features.
 	Feature feature.Config
-	// Format is how lines become examples. The zero value: vw's text.
+	// Format describes how lines become examples. The zero value: vw's text.
 	Format Format
 	// Sources are read one after the other. None: the cache alone.
 	Sources []Source
@@ -147,12 +147,12 @@ func (c *Config) anonymous() bool {
 	return len(c.Sources) == 0
 }
 
-// A UsageError is something that was asked for and cannot be done.
+// A UsageError is a request that cannot be fulfilled.
 type UsageError struct{ Reason string }
 
 func (e *UsageError) Error() string { return e.Reason }
 
-// A DataError is text that cannot be used.
+// A DataError is invalid input text.
 type DataError struct {
 	Source string
 	Line   int64 // 1-based within the source; 0: not known

@@ -39,14 +39,14 @@ func (d *Dataset) pooled(n int) *pool {
 	return d.pool
 }
 
-// origin is where the examples of a pass come from.
+// origin is the source of the examples of a pass.
 type origin int
 
 const (
-	fromText   origin = iota // without a cache
-	makeCache                // from the text, writing the cache
-	fromCache                // from the cache
-	cacheAlone               // from the cache, and there is no text
+	fromText  origin = iota // without a cache
+	makeCache               // from the text, writing the cache
+	fromCache               // from the cache
+	cacheOnly               // from the cache, and there is no text
 )
 
 // shard identifies what was read.
@@ -55,7 +55,7 @@ type shard struct {
 	text     cache.Text
 }
 
-// NewDataset looks at the cache, and decides what passes will read. It opens no
+// NewDataset checks the cache, and decides what the passes will read. It opens no
 // source.
 func NewDataset(cfg Config) (*Dataset, error) {
 	if err := cfg.Validate(); err != nil {
@@ -66,7 +66,7 @@ func NewDataset(cfg Config) (*Dataset, error) {
 	case cfg.Cache == "":
 		d.origin = fromText
 	case len(cfg.Sources) == 0:
-		d.origin = cacheAlone
+		d.origin = cacheOnly
 	case cfg.KillCache:
 		d.origin = makeCache
 	case cfg.anonymous():
@@ -79,7 +79,7 @@ func NewDataset(cfg Config) (*Dataset, error) {
 	default:
 		d.origin = fromCache
 	}
-	if d.origin == fromCache || d.origin == cacheAlone {
+	if d.origin == fromCache || d.origin == cacheOnly {
 		if err := d.probe(); err != nil {
 			return nil, err
 		}
@@ -87,15 +87,15 @@ func NewDataset(cfg Config) (*Dataset, error) {
 	return d, nil
 }
 
-// probe looks whether the cache is there and valid. If it is not, and there is
-// text, the next pass makes it; a damaged one is an error, as something is
-// wrong with the disk or with the name.
+// probe checks whether the cache exists and is valid. If it is not, and there is
+// text, the next pass makes it. A damaged cache is an error, because the disk or the
+// name is probably wrong.
 func (d *Dataset) probe() error {
 	r, err := cache.Open(d.cfg.Cache, d.cfg.key(), d.cfg.calls(context.Background()))
 	if err == nil {
 		return r.Close()
 	}
-	if d.origin == cacheAlone {
+	if d.origin == cacheOnly {
 		return err
 	}
 	stale, ok := errors.AsType[*cache.StaleError](err)
@@ -109,7 +109,7 @@ func (d *Dataset) probe() error {
 	return nil
 }
 
-// Plan returns what the next pass will do, in vw's words; one or two lines.
+// Plan describes the next pass with vw's texts, in one or two lines.
 func (d *Dataset) Plan() string {
 	switch d.origin {
 	case makeCache:
@@ -120,7 +120,7 @@ func (d *Dataset) Plan() string {
 		return plan
 	case fromCache:
 		return "using cache_file = " + d.cfg.Cache + "\nignoring text input in favor of cache input"
-	case cacheAlone:
+	case cacheOnly:
 		return "using cache_file = " + d.cfg.Cache
 	}
 	return "using no cache"
@@ -136,11 +136,11 @@ func (d *Dataset) Shard() (examples, bytes uint64, crc uint32) {
 	return d.shard.examples, d.shard.text.Bytes, d.shard.text.CRC
 }
 
-// Pass begins a pass over all examples. The one before must be closed. When ctx
-// ends the pass does.
+// Pass begins a pass over all examples. The previous pass must be closed. The end of
+// ctx ends the pass.
 func (d *Dataset) Pass(ctx context.Context) (*Pass, error) {
 	if !d.active.CompareAndSwap(false, true) {
-		panic("BUG: stream: a pass begins before the one before it is closed")
+		panic("BUG: stream: Pass before the previous pass is closed")
 	}
 	p, err := d.start(ctx)
 	if err != nil {
@@ -150,8 +150,8 @@ func (d *Dataset) Pass(ctx context.Context) (*Pass, error) {
 	return p, nil
 }
 
-// complete takes note of a pass that was read to its end. Text that changed
-// since the pass before would make the passes disagree about the examples.
+// complete records a pass that was read to its end. It returns an error if the text has
+// changed since the previous pass, because the passes would have different examples.
 func (d *Dataset) complete(s shard) error {
 	if d.passes > 0 && s != d.shard {
 		name := d.cfg.Cache

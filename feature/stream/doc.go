@@ -18,8 +18,8 @@
 //		err = pass.Close()
 //	}
 //
-// (every err is to be looked at). The first pass reads the text and writes the
-// cache on the way, if one is wanted and there is no valid one; later passes
+// (error checks are omitted). The first pass reads the text. It also writes the
+// cache, if one is requested and there is no valid one. Later passes
 // read the cache, or the text again without one.
 //
 // # Inside a pass
@@ -28,10 +28,10 @@
 //	   └─────────the same chunks, in order──────────────────▶
 //
 // One goroutine reads chunks (of text, or blocks of the cache), workers parse
-// or decode them and add the interactions, each chunk on its own; Next takes the
-// results in the order of the chunks. A queue of bounded length holds the reader
-// back. While a cache is made, workers also encode their chunk and one more
-// goroutine writes the blocks, in order again.
+// or decode them and add the interactions, each chunk independently. Next takes the
+// results in the order of the chunks. A queue of bounded length limits the reader.
+// While a cache is made, workers also encode their chunks, and another
+// goroutine writes the blocks in order.
 //
 // A chunk has its full size only while Next has work to do. Before Next waits, it takes
 // the whole lines that have been read, or else calls Pass.Idle, where the caller flushes

@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// foreignLines is how many lines of a source are looked at.
-const foreignLines = 16
+// checkedLines is the number of lines of a source that are checked.
+const checkedLines = 16
 
-// foreign looks at the first lines of a source that is read as vw's text, and decides
-// whether they are of another format: then no example would have a feature. A line with a
-// bar is vw's text. It sees lines in the order of the source, so that its verdict does not
-// depend on how they come.
-type foreign struct {
+// formatCheck checks whether the first lines of a source that is read as vw's text are of
+// another format, in which case no example would have a feature. A line with a
+// bar is vw's text. It gets the lines in the order of the source, so that the result does not
+// depend on the sizes of reads.
+type formatCheck struct {
 	done   bool
 	lines  int
 	first  []byte // the first line
@@ -28,9 +28,9 @@ type foreign struct {
 // separators are those of CSV, in the order in which they are tried.
 var separators = [...]byte{',', ';', '\t'}
 
-// add looks at further lines. last: the source ends with them.
-func (f *foreign) add(text []byte, last bool) error {
-	for !f.done && f.lines < foreignLines && len(text) > 0 {
+// add checks further lines. last: the source ends with them.
+func (f *formatCheck) add(text []byte, last bool) error {
+	for !f.done && f.lines < checkedLines && len(text) > 0 {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
 			line, text = text[:n], text[n+1:]
@@ -41,14 +41,14 @@ func (f *foreign) add(text []byte, last bool) error {
 			f.line(line)
 		}
 	}
-	if f.done || !last && f.lines < foreignLines {
+	if f.done || !last && f.lines < checkedLines {
 		return nil
 	}
 	f.done = true
-	return f.verdict()
+	return f.result()
 }
 
-func (f *foreign) line(line []byte) {
+func (f *formatCheck) line(line []byte) {
 	object := line[0] == '{' && line[len(line)-1] == '}'
 	if bytes.IndexByte(line, '|') >= 0 && !object {
 		f.done = true
@@ -98,8 +98,8 @@ func number(b []byte) bool {
 	return err == nil
 }
 
-// verdict is an error that names the option for the format; nil: it may be vw's text.
-func (f *foreign) verdict() error {
+// result returns an error that names the option for the format; nil: it may be vw's text.
+func (f *formatCheck) result() error {
 	const as = "and is read as vw's text, whose features follow a bar: give "
 	switch {
 	case f.lines == 0:

@@ -30,10 +30,10 @@ func TestForeignText(t *testing.T) {
 		{"+1 1:0.5 3:1 # first\n-1\n1 2:1e-3\n", "--libsvm"},
 		{"2 qid:1 1:0.5\n", "--libsvm"},
 		{"{\"label\": 1, \"x\": \"a|b\"}\n", "--json"},
-		{strings.Repeat("1,2,3\n", foreignLines) + many, "CSV of 3 columns"},
+		{strings.Repeat("1,2,3\n", checkedLines) + many, "CSV of 3 columns"},
 	} {
 		for _, step := range []int{len(c.text) + 1, 1} { // at once, and line by line
-			var f foreign
+			var f formatCheck
 			var err error
 			lines := strings.SplitAfter(c.text, "\n")
 			if step > 1 {

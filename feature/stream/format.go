@@ -8,15 +8,15 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// Format is how lines become examples.
+// Format describes how lines become examples.
 type Format struct {
 	// Name names the format and every option of its own that shapes examples: a
 	// cache of another name is stale. Empty: vw's text.
 	Name string
-	// Header says that the first line of each file is a header and no example.
-	// What New makes is then a HeaderLines.
+	// Header means that the first line of each file is a header, not an example.
+	// New must then return a HeaderLines.
 	Header bool
-	// New makes what reads the lines of one worker. nil: vw's text.
+	// New returns the parser of one worker. nil: vw's text.
 	New func(cfg feature.Config) (Lines, error)
 }
 
@@ -31,14 +31,14 @@ type Lines interface {
 // HeaderLines is Lines of a format whose files begin with a header.
 type HeaderLines interface {
 	Lines
-	// Header takes the first line of the file of which the lines to come are.
-	// dst takes warnings alone.
+	// Header parses the first line of the file of the following lines.
+	// dst gets only warnings.
 	Header(dst *feature.Batch, line []byte) error
 }
 
 var _ Lines = (*feature.Parser)(nil)
 
-// lines makes what reads the lines of one worker.
+// lines returns the parser of one worker.
 func (f *Format) lines(cfg feature.Config) (Lines, error) {
 	if f.New == nil {
 		return feature.NewParser(cfg)

@@ -106,10 +106,10 @@ func TestHeaderErrors(t *testing.T) {
 	rest := text("rest.txt", "1\n")
 	rest.Header = func(int) ([]byte, bool, error) { return []byte("bad\n"), false, nil }
 	for want, s := range map[string]stream.Source{
-		"bad.txt, line 1: a bad name":                                   text("bad.txt", "bad\n1\n2\n"),
-		"rest.txt, line 1: a bad name":                                  rest,
-		"cannot read the header of away.txt: unexpected EOF":            away,
-		"long.txt, line 1: at least 30 bytes long, and the limit is 20": text("long.txt", strings.Repeat("x", 30)+"\n1\n"),
+		"bad.txt, line 1: a bad name":                               text("bad.txt", "bad\n1\n2\n"),
+		"rest.txt, line 1: a bad name":                              rest,
+		"cannot read the header of away.txt: unexpected EOF":        away,
+		"long.txt, line 1: at least 30 bytes long: want at most 20": text("long.txt", strings.Repeat("x", 30)+"\n1\n"),
 	} {
 		cfg := bits18
 		cfg.MaxLine = 20

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// input is what the reader of a pass has open. The pass may close it while the
-// reader reads, to wake it.
+// input is the open input of a pass's reader. The pass may close it during a read, to
+// end the read.
 type input struct {
 	mu    sync.Mutex
 	open  io.Closer
 	ended bool
 }
 
-// set notes what was opened; false: the pass has ended, it is not needed.
+// set records an opened input. It reports false if the pass has ended and does not need it.
 func (i *input) set(c io.Closer) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -27,14 +27,14 @@ func (i *input) set(c io.Closer) bool {
 	return true
 }
 
-// done closes what is open: it was read to its end.
+// done closes the input after it was read to its end.
 func (i *input) done() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.close()
 }
 
-// end closes what is open, and refuses what comes later.
+// end closes the input, and rejects later ones.
 func (i *input) end() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -54,8 +54,8 @@ func (i *input) close() error {
 	return nil
 }
 
-// free is a list of things to be used again, of bounded length: what does not
-// fit is left to the garbage collector.
+// free is a bounded list of objects for reuse. Objects that do not fit are left to the
+// garbage collector.
 type free[T any] chan T
 
 func (f free[T]) put(v T) {

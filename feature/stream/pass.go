@@ -42,8 +42,8 @@ type Pass struct {
 	result   error // of Close
 }
 
-// job is a chunk on its way: of text or of the cache, then batches, then a
-// block of the cache to be made.
+// job is a chunk in progress: text or a block of the cache, then its batches, and then the
+// encoded block of a new cache.
 type job struct {
 	// From the reader.
 	source string
@@ -94,7 +94,7 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 			p.text.end()
 		}
 		if err != nil {
-			p.hand(&job{err: err})
+			p.send(&job{err: err})
 		}
 	}()
 	for range workers {
@@ -107,7 +107,7 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 // open opens the cache that is to be read or made, and returns the reader's work.
 func (p *Pass) open(queue int) (read func() error, err error) {
 	d := p.data
-	if d.origin == fromCache || d.origin == cacheAlone {
+	if d.origin == fromCache || d.origin == cacheOnly {
 		r, err := cache.Open(d.cfg.Cache, d.cfg.key(), d.cfg.calls(p.ctx))
 		if err != nil {
 			return nil, err
@@ -132,9 +132,9 @@ func (p *Pass) open(queue int) (read func() error, err error) {
 	return p.text.run, nil
 }
 
-// hand returns a job from the reader to Next and to the workers. False: the pass
-// has ended.
-func (p *Pass) hand(j *job) bool {
+// send passes a job from the reader to Next and to the workers. It reports false if the
+// pass has ended.
+func (p *Pass) send(j *job) bool {
 	j.out = make(chan *feature.Batch, 1)
 	if j.err != nil {
 		close(j.out)
@@ -164,7 +164,7 @@ func (p *Pass) Next() (*feature.Batch, error) {
 			continue
 		}
 		if p.now == nil {
-			if p.err = p.starve(); p.err != nil {
+			if p.err = p.needJob(); p.err != nil {
 				continue
 			}
 			select {
@@ -195,9 +195,9 @@ func (p *Pass) Next() (*feature.Batch, error) {
 	return nil, p.err
 }
 
-// starve is called where Next needs another job. If there is none, the lines that
-// have been read become one; failing that, Idle is called.
-func (p *Pass) starve() error {
+// needJob is called when Next needs another job. If there is none, it makes one of the
+// lines that have been read; without such lines it calls Idle.
+func (p *Pass) needJob() error {
 	if len(p.order) > 0 {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (p *Pass) starve() error {
 	return nil
 }
 
-// retire sees a job off whose batches are delivered.
+// retire completes a job whose batches have been delivered.
 func (p *Pass) retire(j *job) error {
 	if j.err != nil {
 		return j.err
@@ -247,7 +247,7 @@ func (p *Pass) finish() error {
 	return io.EOF
 }
 
-// Recycle gives a batch back, to be filled again.
+// Recycle returns a batch for reuse.
 func (p *Pass) Recycle(b *feature.Batch) {
 	b.Reset()
 	p.spare.put(b)

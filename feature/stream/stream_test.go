@@ -391,9 +391,9 @@ func TestErrorsNameSourceAndLine(t *testing.T) {
 		line    int64 // 0: not a DataError
 		text    string
 	}{
-		{"long line in a chunk", short, 0, text("a.vw", "1 | a\n"+long+"\n1 | b\n"), 2, "a.vw, line 2: at least 21 bytes long, and the limit is 20"},
-		{"long line over chunks", short, 8, text("a.vw", "1 | a\n1 | b\n"+long+long), 3, "a.vw, line 3: at least 32 bytes long, and the limit is 20"},
-		{"long last line", short, 0, text("a.vw", long), 1, "a.vw, line 1: at least 21 bytes long, and the limit is 20"},
+		{"long line in a chunk", short, 0, text("a.vw", "1 | a\n"+long+"\n1 | b\n"), 2, "a.vw, line 2: at least 21 bytes long: want at most 20"},
+		{"long line over chunks", short, 8, text("a.vw", "1 | a\n1 | b\n"+long+long), 3, "a.vw, line 3: at least 32 bytes long: want at most 20"},
+		{"long last line", short, 0, text("a.vw", long), 1, "a.vw, line 1: at least 21 bytes long: want at most 20"},
 		{"interactions", pairs, 0, text("a.vw", "\n1 | a\n2 |a"+strings.Repeat(" b", 12000)), 3, "a.vw, line 3: 72018001 features with interactions, the limit is 67108864"},
 		{"read", bits18, 0, broken, 0, "cannot read b.vw, line 3: the disk is on fire"},
 		{"open", bits18, 0, stream.Source{Name: "c.vw", Open: func(context.Context) (io.ReadCloser, error) { return nil, fs.ErrPermission }}, 0, "cannot open c.vw: permission denied"},

@@ -25,14 +25,14 @@ type textReader struct {
 	ended   bool       // the reader hands on nothing more
 	handed  int        // jobs made so far
 	source  *Source
-	header  *header // of the source's file; nil: the format has none
-	titled  bool    // the header line is still to be read from the source
-	first   bool    // no job of the source has been handed on
-	line    int64   // number of the next line of the source
-	empty   int     // empty lines in front of it that are in no job
-	buf     []byte  // text that was read; a read appends to it
-	from    int     // bytes of buf that are handed on already
-	foreign foreign // of the source
+	header  *header     // of the source's file; nil: the format has none
+	titled  bool        // the header line is still to be read from the source
+	first   bool        // no job of the source has been handed on
+	line    int64       // number of the next line of the source
+	empty   int         // empty lines in front of it that are in no job
+	buf     []byte      // text that was read; a read appends to it
+	from    int         // bytes of buf that are handed on already
+	format  formatCheck // of the source
 }
 
 func (t *textReader) run() error {
@@ -107,7 +107,7 @@ func (t *textReader) begin(s *Source) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.source, t.header, t.titled, t.first = s, head, head != nil && head.own, true
-	t.line, t.empty, t.foreign = 1, 0, foreign{done: t.cfg.Format.Name != ""}
+	t.line, t.empty, t.format = 1, 0, formatCheck{done: t.cfg.Format.Name != ""}
 	t.buf, t.from = slices.Grow(t.buf[:0], t.cfg.chunk()), 0
 	return nil
 }
@@ -133,7 +133,7 @@ func (t *textReader) add(n int, last bool) (more bool, err error) {
 	if err != nil || j == nil {
 		return err == nil, err
 	}
-	return t.p.hand(j), nil // not under the lock: it may wait for Next, and Next for the lock
+	return t.p.send(j), nil // not under the lock: it may wait for Next, and Next for the lock
 }
 
 // chunk is add's job, if one is due.
@@ -188,7 +188,7 @@ func (t *textReader) give(received int) (bool, error) {
 	}
 	t.from += len(text)
 	j := t.take()
-	t.p.hand(t.fill(j, append(j.text[:0], text...))) // a copy: the reader may be reading behind the lines
+	t.p.send(t.fill(j, append(j.text[:0], text...))) // a copy: the reader may be reading behind the lines
 	return true, nil
 }
 
@@ -200,12 +200,12 @@ func (t *textReader) end() {
 	t.ended = true
 }
 
-// look refuses text of another format, of which nothing would be learned.
+// look returns an error for text of another format, which has no features.
 func (t *textReader) look(text []byte, last bool) error {
-	if t.foreign.done {
+	if t.format.done {
 		return nil
 	}
-	if err := t.foreign.add(text, last); err != nil {
+	if err := t.format.add(text, last); err != nil {
 		return &DataError{Source: t.source.Name, Line: 1, Err: err}
 	}
 	return nil
@@ -271,8 +271,8 @@ func tooLong(line []byte, limit int) bool {
 	return n > limit && (n > limit+1 || line[n-1] != '\n')
 }
 
-// lengthError says how long a line is, or the beginning of one.
+// lengthError returns the error for a line, or the beginning of a line, over the limit.
 func lengthError(line []byte, limit int) error {
 	n := len(bytes.TrimSuffix(line, []byte{'\n'}))
-	return fmt.Errorf("at least %d bytes long, and the limit is %d: is this text? If so, raise the limit (--max_line)", n, limit)
+	return fmt.Errorf("at least %d bytes long: want at most %d; if this is text, raise the limit (--max_line)", n, limit)
 }

@@ -80,7 +80,7 @@ func (w *worker) run() {
 	}
 }
 
-// job does what there is to do with a chunk, and sends the batches to j.out.
+// job parses or decodes a chunk, and sends the batches to j.out.
 func (w *worker) job(j *job) error {
 	b := w.batch()
 	if len(j.text) == 0 {
@@ -182,8 +182,8 @@ func (w *worker) parse(p *parser, b *feature.Batch, j *job) error {
 	return nil
 }
 
-// takeHeader tells the format the header of the file that j is of. What is to be
-// said about it is said once a file.
+// takeHeader passes the header of j's file to the format. Its warnings are given once per
+// file.
 func (p *parser) takeHeader(b *feature.Batch, j *job) error {
 	if j.header == nil || j.header == p.header && !j.first {
 		return nil
@@ -219,7 +219,7 @@ func (w *worker) expand(j *job, b *feature.Batch) error {
 	return nil
 }
 
-// tooMany says where the example is whose interactions are too many.
+// tooMany adds the position of the example that has too many interactions.
 func (w *worker) tooMany(j *job, i int, err error) error {
 	if len(j.text) == 0 {
 		return &DataError{Source: j.block.File, Err: err}

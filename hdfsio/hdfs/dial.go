@@ -23,12 +23,12 @@ func Dialer(cfg Config) func(scheme, authority string) (hdfsio.FS, error) {
 		if err := cfg.Validate(); err != nil {
 			return nil, err
 		}
-		ways, err := cfg.ways(scheme)
+		backends, err := cfg.backends(scheme)
 		if err != nil {
 			return nil, err
 		}
 		prefix := scheme + "://" + authority
-		b, err := cfg.choose(prefix, authority, ways)
+		b, err := cfg.choose(prefix, authority, backends)
 		if err != nil {
 			return nil, err
 		}
@@ -39,16 +39,16 @@ func Dialer(cfg Config) func(scheme, authority string) (hdfsio.FS, error) {
 	}
 }
 
-// way is one client for a cluster. make returns the client and a description of its
+// backend is one client for a cluster. make returns the client and a description of its
 // login, or an error that names what it lacks.
-type way struct {
+type backend struct {
 	name string
 	make func(authority string) (b remote.Backend, as string, err error)
 }
 
-// ways returns the clients for a scheme, the best first.
-func (c Config) ways(scheme string) ([]way, error) {
-	all := []way{{"native", c.native}, {"webhdfs", c.webhdfs}, {"pipe", c.pipe}}
+// backends returns the clients for a scheme, the best first.
+func (c Config) backends(scheme string) ([]backend, error) {
+	all := []backend{{"native", c.native}, {"webhdfs", c.webhdfs}, {"pipe", c.pipe}}
 	switch scheme {
 	case "hdfs":
 		if c.Client == "" || c.Client == "auto" {
@@ -56,13 +56,13 @@ func (c Config) ways(scheme string) ([]way, error) {
 		}
 		for _, w := range all {
 			if w.name == c.Client {
-				return []way{w}, nil
+				return []backend{w}, nil
 			}
 		}
 	case "webhdfs":
-		return []way{{"webhdfs", c.plainWeb}}, nil
+		return []backend{{"webhdfs", c.plainWeb}}, nil
 	case "swebhdfs":
-		return []way{{"swebhdfs", c.secureWeb}}, nil
+		return []backend{{"swebhdfs", c.secureWeb}}, nil
 	}
 	return nil, fmt.Errorf("unknown file system %s://: use hdfs, webhdfs, swebhdfs or file", scheme)
 }
@@ -89,9 +89,9 @@ func (e *NoWayError) Error() string {
 func (e *NoWayError) Unwrap() []error { return e.Reasons }
 
 // choose returns the first client that works.
-func (c Config) choose(prefix, authority string, ways []way) (remote.Backend, error) {
+func (c Config) choose(prefix, authority string, backends []backend) (remote.Backend, error) {
 	no := &NoWayError{}
-	for i, w := range ways {
+	for i, w := range backends {
 		b, as, err := w.make(authority)
 		if err == nil {
 			_, err = b.Stat("/")
@@ -109,16 +109,16 @@ func (c Config) choose(prefix, authority string, ways []way) (remote.Backend, er
 			shown += def
 		}
 		c.Log.Info("connected to "+shown, attrs...)
-		return &orNext{Backend: b, next: c.second(authority, ways[i+1:])}, nil
+		return &orNext{Backend: b, next: c.second(authority, backends[i+1:])}, nil
 	}
 	return nil, no
 }
 
 // second returns the client for files that the first one cannot read.
-func (c Config) second(authority string, ways []way) func() (remote.Backend, error) {
+func (c Config) second(authority string, backends []backend) func() (remote.Backend, error) {
 	return func() (remote.Backend, error) {
 		no := &NoWayError{}
-		for _, w := range ways {
+		for _, w := range backends {
 			b, _, err := w.make(authority)
 			if err == nil {
 				return b, nil

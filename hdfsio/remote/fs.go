@@ -61,8 +61,8 @@ type FS struct {
 	b   Backend
 	cfg Config
 
-	mu     sync.Mutex
-	asides map[string]bool // temporary files that this process may have left
+	mu    sync.Mutex
+	temps map[string]bool // temporary files that this process may have left
 }
 
 var (
@@ -81,7 +81,7 @@ func New(b Backend, cfg Config) (*FS, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &FS{b: b, cfg: cfg, asides: map[string]bool{}}, nil
+	return &FS{b: b, cfg: cfg, temps: map[string]bool{}}, nil
 }
 
 // Close closes the back end's connections, and ends the files that are being read or written.

@@ -50,7 +50,7 @@ func (f *FS) probe(p string) error {
 	if info, err := f.b.Stat(p); err == nil && info.Mode.IsDir() {
 		return fmt.Errorf("it is a directory: %w", fs.ErrInvalid)
 	}
-	aside := f.aside(p)
+	aside := f.tempName(p)
 	err := f.b.Put(aside, strings.NewReader(""), f.cfg.Perm)
 	if r, ok := errors.AsType[*Refusal](err); ok && r.name() == safeMode {
 		return settled{err} // no work is lost yet, and it may be deliberate
@@ -113,7 +113,7 @@ func (w *file) commit(replace bool) error {
 // that died during an attempt may still hold the lease on its name.
 func (w *file) put() (aside string, err error) {
 	err = w.fs.persist(w.ctx, "write", w.name, func() error {
-		aside = w.fs.aside(w.path)
+		aside = w.fs.tempName(w.path)
 		err := w.putOnce(aside)
 		if err != nil {
 			_ = w.fs.leave(aside) // a remaining file has a hidden name
@@ -159,7 +159,7 @@ func (w *file) rename(aside string, replace bool) error {
 	}
 	w.fs.mu.Lock()
 	defer w.fs.mu.Unlock()
-	delete(w.fs.asides, aside)
+	delete(w.fs.temps, aside)
 	return nil
 }
 

@@ -113,7 +113,7 @@ var waits = map[string]wait{
 
 	// Inputs: a program or a user decides when the next line comes.
 	"feature/stream: Pass.Next select":      {ends: asked, n: 2, why: "stdin has no deadline; file systems have theirs, and the context ends it"},
-	"feature/stream: Pass.hand select":      {ends: joined, n: 2, why: "the end of the pass ends its context"},
+	"feature/stream: Pass.send select":      {ends: joined, n: 2, why: "the end of the pass ends its context"},
 	"feature/stream: Pass.retire select":    {ends: joined, why: "the end of the pass ends its context"},
 	"feature/stream: worker.run select":     {ends: joined, why: "the end of the pass ends its context"},
 	"feature/stream: worker.send select":    {ends: joined, why: "the end of the pass ends its context"},

@@ -205,7 +205,7 @@ func (s *supervisor) wait(ctx context.Context) {
 		select {
 		case r := <-s.ended:
 			s.running--
-			s.took(r)
+			s.record(r)
 		case rank := <-s.due:
 			s.resume(rank)
 		case <-s.settled:
@@ -227,8 +227,8 @@ func (s *supervisor) wait(ctx context.Context) {
 	}
 }
 
-// took records the end of a worker.
-func (s *supervisor) took(r Result) {
+// record records the end of a worker.
+func (s *supervisor) record(r Result) {
 	r.After = time.Since(s.began)
 	r.Ended = s.ending && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
 	r.Hung = r.Signal == os.Kill && s.hung[r.Rank] == r.Attempt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inspect says what is in a model: its header, its largest weights by
-// name, its namespaces, and how it differs from another.
+// Package inspect describes a model: its header, its largest weights by
+// name, its namespaces, and its differences from another model.
 //
 //	names := inspect.NewNames()
 //	names.Of(&model.Header)               // a model of --oaa has a weight for each class

@@ -39,7 +39,7 @@ func NewNames() *Names {
 	return &Names{byName: map[string]*Feature{}, shared: map[uint32][]*Feature{}, classes: 1, mask: 1<<32 - 1}
 }
 
-// Of tells how many weights a feature of the model has. See needs it where they are
+// Of sets the number of weights per feature of the model. See needs it where they are
 // several, one for each class of --oaa. Weight c of feature x, from 0, is called x[c], and
 // the first one x, as --invert_hash does.
 func (n *Names) Of(h *model.Header) {
@@ -51,7 +51,7 @@ func (n *Names) Of(h *model.Header) {
 // Known reports whether any name is known.
 func (n *Names) Known() bool { return len(n.byName) > 0 }
 
-// Note says that a weight has a name.
+// Note records the name of a weight.
 func (n *Names) Note(index uint32, name string) { n.feature(index, []byte(name)) }
 
 func (n *Names) feature(index uint32, name []byte) *Feature {
@@ -64,7 +64,7 @@ func (n *Names) feature(index uint32, name []byte) *Feature {
 	return f
 }
 
-// See takes note of the features of a batch, which must have names.
+// See counts the features of a batch, which must have names.
 func (n *Names) See(b *feature.Batch) {
 	n.seen = true
 	for i := range b.Examples {

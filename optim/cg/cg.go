@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/optim/vector"
 )
 
-// Config is how to optimise.
+// Config has the parameters of the solver.
 type Config struct {
 	// Penalty is the regulariser. Zero: none.
 	Penalty descent.Penalty
@@ -22,7 +22,7 @@ type Config struct {
 	// MaxPasses is the number of passes over the data, curvature passes
 	// included. At least 2.
 	MaxPasses int
-	// Semantics says which vw to agree with. Zero: 7.10.
+	// Semantics is the version of vw to agree with. Zero: 7.10.
 	Semantics optim.Semantics
 }
 
@@ -42,7 +42,7 @@ func (c *Config) Validate(n int) error {
 	return nil
 }
 
-// State is everything that a solver knows between two passes.
+// State is the complete state of a solver between two passes.
 type State struct {
 	descent.Head
 	X       []float32 // weights at which the next sums are taken
@@ -51,8 +51,8 @@ type State struct {
 	X0, G0  []float32 // weights and gradient where the line search began
 }
 
-// Vectors lists the vectors of the state in a fixed order, for whoever ships
-// or stores them.
+// Vectors returns the vectors of the state in a fixed order, for sending or storing
+// them.
 func (st *State) Vectors() [][]float32 {
 	return [][]float32{st.X, st.Dir, st.Precond, st.X0, st.G0}
 }
@@ -70,8 +70,8 @@ func (st *State) check() error {
 	return nil
 }
 
-// Solver is conjugate gradients as a machine of passes. It is not for use by
-// several goroutines at once.
+// Solver is conjugate gradients as a state machine over passes. It is not safe for
+// concurrent use.
 type Solver struct {
 	search *descent.Search
 	method mixture
@@ -79,7 +79,7 @@ type Solver struct {
 
 var _ optim.Solver = (*Solver)(nil)
 
-// New returns a solver that starts at x and takes x over as its weights.
+// New returns a solver that starts at x and owns x, which becomes its weights.
 func New(cfg Config, x []float32) (*Solver, error) {
 	st := State{Head: descent.Head{Next: optim.First}, X: x}
 	for _, v := range []*[]float32{&st.Dir, &st.Precond, &st.X0, &st.G0} {
@@ -88,7 +88,7 @@ func New(cfg Config, x []float32) (*Solver, error) {
 	return Restore(cfg, st)
 }
 
-// Restore returns a solver that goes on from st, and takes its vectors over.
+// Restore returns a solver that continues from st and owns its vectors.
 func Restore(cfg Config, st State) (*Solver, error) {
 	if err := cfg.Validate(len(st.X)); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func Restore(cfg Config, st State) (*Solver, error) {
 	return s, nil
 }
 
-// State returns the state itself: its vectors are the solver's, and what they
-// hold is right until the next Accept.
+// State returns the state itself. Its vectors are the solver's, and are valid until the
+// next Accept.
 func (s *Solver) State() State {
 	p := &s.search.Point
 	return State{Head: s.search.Head, X: p.X, Dir: p.Dir, Precond: p.Precond, X0: p.X0, G0: p.G0}
@@ -111,10 +111,10 @@ func (s *Solver) State() State {
 // Weights returns the solver's weights.
 func (s *Solver) Weights() []float32 { return s.search.Weights() }
 
-// Status says why the solver stopped, or optim.Running.
+// Status returns the reason why the solver stopped, or optim.Running.
 func (s *Solver) Status() optim.Status { return s.search.Status() }
 
-// Row returns the trace of the pass accepted last.
+// Row returns the trace of the last accepted pass.
 func (s *Solver) Row() optim.Row { return s.search.Row() }
 
 // InPlace returns sums whose vectors are the solver's own.
@@ -123,10 +123,10 @@ func (s *Solver) InPlace() *optim.Sums { return s.search.InPlace() }
 // Request returns what to evaluate next; false when the solver has stopped.
 func (s *Solver) Request() (optim.Request, bool) { return s.search.Request() }
 
-// Prepare makes of one rank's sums what the ranks add.
+// Prepare converts one rank's sums to the terms that the ranks add.
 func (s *Solver) Prepare(sums *optim.Sums) { s.search.Prepare(sums) }
 
-// Accept takes the sums that answer the request: one pass.
+// Accept advances the state with the sums for the request: one pass.
 func (s *Solver) Accept(sums *optim.Sums) error {
 	if err := s.search.Accept(sums); err != nil {
 		return fmt.Errorf("cg: %w", err)

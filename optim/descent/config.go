@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/optim"
 )
 
-// Config is how to descend.
+// Config has the parameters of a descent.
 type Config struct {
 	// Penalty is the regulariser. Zero: none.
 	Penalty Penalty
@@ -25,7 +25,7 @@ type Config struct {
 	Curvature bool
 	// Mixes says that the method mixes directions, for the trace.
 	Mixes bool
-	// Semantics says which vw to agree with. Zero: 7.10.
+	// Semantics is the version of vw to agree with. Zero: 7.10.
 	Semantics optim.Semantics
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package descent is what the batch solvers have in common: the first pass, the
+// Package descent has the parts that the batch solvers share: the first pass, the
 // preconditioner, the regulariser, the line search and the trace, with the
-// decisions of Vowpal Wabbit. How the next direction is found is a [Method]'s;
-// package lbfgs has one, package cg another. Use those.
+// decisions of Vowpal Wabbit. A [Method] finds the next direction;
+// package lbfgs has one, package cg another. Use those packages.
 //
 // # The passes
 //

@@ -41,7 +41,7 @@ func (h *Head) Check() error {
 	return errors.Join(errs...)
 }
 
-// Point is where a search stands.
+// Point is the position of a search.
 type Point struct {
 	X        []float32 // weights at which the next sums are taken
 	Dir      []float32 // direction
@@ -63,8 +63,8 @@ type Method interface {
 	Direct(p *Point) (mix float64, ok bool)
 }
 
-// Search is a descent as a machine of passes. It is not for use by several
-// goroutines at once.
+// Search is a descent as a state machine over passes. It is not safe for concurrent
+// use.
 type Search struct {
 	Head
 	Point
@@ -91,10 +91,10 @@ func Restore(cfg Config, h Head, x, dir, precond []float32, m Method) *Search {
 // Weights returns the search's weights.
 func (s *Search) Weights() []float32 { return s.X }
 
-// Status says why the search stopped, or optim.Running.
+// Status returns the reason why the search stopped, or optim.Running.
 func (s *Search) Status() optim.Status { return s.Head.Status }
 
-// Row returns the trace of the pass accepted last.
+// Row returns the trace of the last accepted pass.
 func (s *Search) Row() optim.Row { return s.Last }
 
 // InPlace returns sums whose vectors are the search's own.
@@ -118,7 +118,7 @@ func (s *Search) request() optim.Request {
 	return req
 }
 
-// Prepare makes of one rank's sums what the ranks add.
+// Prepare converts one rank's sums to the terms that the ranks add.
 func (s *Search) Prepare(sums *optim.Sums) {
 	if s.cfg.Semantics == optim.VW9 && s.Next == optim.First {
 		for i, lambda := range s.cfg.Penalty.Precision {
@@ -128,7 +128,7 @@ func (s *Search) Prepare(sums *optim.Sums) {
 	}
 }
 
-// Accept takes the sums that answer the request: one pass.
+// Accept advances the state with the sums for the request: one pass.
 func (s *Search) Accept(sums *optim.Sums) error {
 	if s.Head.Status != optim.Running {
 		return fmt.Errorf("no sums are wanted after the end (%v)", s.Head.Status)
@@ -155,7 +155,7 @@ func (s *Search) Accept(sums *optim.Sums) error {
 	return nil
 }
 
-// check refuses sums that no step can be made of.
+// check returns an error for sums from which no step can be computed.
 func (s *Search) check(sums *optim.Sums) error {
 	pass := s.Pass + 1
 	if err := sums.Check(s.request()); err != nil {
@@ -193,7 +193,7 @@ func (s *Search) check(sums *optim.Sums) error {
 	return vec("gradient", sums.Gradient)
 }
 
-// begin takes the sums of the first pass: f, g and the preconditioner, and
+// begin handles the sums of the first pass: f, g and the preconditioner. It
 // sets the direction −Cg.
 func (s *Search) begin(sums *optim.Sums, row *optim.Row) {
 	s.Weight = sums.Weight
@@ -226,7 +226,7 @@ func (s *Search) describe(row *optim.Row, loss float64) {
 	row.Conditioned = vector.DotDiag(s.Gradient, s.Precond, s.Gradient) / s.Weight
 }
 
-// measure takes the curvature along the direction and goes to the minimum of
+// measure handles the curvature along the direction and moves to the minimum of
 // the parabola.
 func (s *Search) measure(sums *optim.Sums, row *optim.Row) {
 	curvature := sums.Curvature + s.cfg.Penalty.quadratic(s.Dir, false, s.cfg.Semantics != optim.VW9)
@@ -256,7 +256,7 @@ func (s *Search) advance() {
 	vector.AddScaled(s.X, s.X0, float32(s.Step), s.Dir)
 }
 
-// judge takes f and g after a step and decides: stop, step back, or go on in
+// judge handles f and g after a step and decides: stop, step back, or continue in
 // a new direction.
 func (s *Search) judge(sums *optim.Sums, row *optim.Row) {
 	loss := sums.Loss + s.cfg.Penalty.gradient(s.Gradient, sums.Gradient, s.X)

@@ -28,7 +28,7 @@ func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 	return &Classes{oaa.New((*classBase)(lr), k, cfg.Bits, lr.Range, fixed), lr}, nil
 }
 
-// classBase is a Learner as package oaa sees it.
+// classBase implements oaa.Base with a Learner.
 type classBase Learner
 
 var _ oaa.Base = (*classBase)(nil)

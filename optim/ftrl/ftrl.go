@@ -150,7 +150,7 @@ func (l *Learner) Slots() []int { return l.cfg.Rule.Slots() }
 // Sums returns the state outside the weights.
 func (l *Learner) Sums() Sums { return l.sums }
 
-// SetSums puts back what Sums returned, or sets it from a model.
+// SetSums restores the value that Sums returned, or sets it from a model.
 func (l *Learner) SetSums(s Sums) { l.sums = s }
 
 // Predict returns the score of the features by the weights, raw and limited to

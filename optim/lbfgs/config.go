@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/optim/descent"
 )
 
-// Config is how to optimise.
+// Config has the parameters of the solver.
 type Config struct {
 	// Mem is the number of pairs that the direction is made from. More pairs
 	// mean fewer passes and 8 bytes per weight each; vw's default is 15. 0 is
@@ -27,7 +27,7 @@ type Config struct {
 	// HessianOn asks for a curvature pass along every direction, which finds
 	// the step: twice the passes, hardly a step back. False: the first only.
 	HessianOn bool
-	// Semantics says which vw to agree with. Zero: 7.10.
+	// Semantics is the version of vw to agree with. Zero: 7.10.
 	Semantics optim.Semantics
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gvw-project/gvw/optim/descent"
 )
 
-// Solver is L-BFGS as a machine of passes. It is not for use by several
-// goroutines at once.
+// Solver is L-BFGS as a state machine over passes. It is not safe for concurrent
+// use.
 type Solver struct {
 	search *descent.Search
 	ring   ring
@@ -18,7 +18,7 @@ type Solver struct {
 
 var _ optim.Solver = (*Solver)(nil)
 
-// New returns a solver that starts at x and takes x over as its weights.
+// New returns a solver that starts at x and owns x, which becomes its weights.
 func New(cfg Config, x []float32) (*Solver, error) {
 	if err := cfg.Validate(len(x)); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func New(cfg Config, x []float32) (*Solver, error) {
 	return newSolver(&cfg, newState(cfg.Mem, x)), nil
 }
 
-// Restore returns a solver that goes on from st, and takes its vectors over.
+// Restore returns a solver that continues from st and owns its vectors.
 func Restore(cfg Config, st State) (*Solver, error) {
 	if err := cfg.Validate(len(st.X)); err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func newSolver(cfg *Config, st State) *Solver {
 	return s
 }
 
-// State returns the state itself: its vectors are the solver's, and what they
-// hold is right until the next Accept.
+// State returns the state itself. Its vectors are the solver's, and are valid until the
+// next Accept.
 func (s *Solver) State() State {
 	p, r := &s.search.Point, &s.ring
 	return State{
@@ -59,10 +59,10 @@ func (s *Solver) State() State {
 // Weights returns the solver's weights.
 func (s *Solver) Weights() []float32 { return s.search.Weights() }
 
-// Status says why the solver stopped, or optim.Running.
+// Status returns the reason why the solver stopped, or optim.Running.
 func (s *Solver) Status() optim.Status { return s.search.Status() }
 
-// Row returns the trace of the pass accepted last.
+// Row returns the trace of the last accepted pass.
 func (s *Solver) Row() optim.Row { return s.search.Row() }
 
 // InPlace returns sums whose vectors are the solver's own.
@@ -71,10 +71,10 @@ func (s *Solver) InPlace() *optim.Sums { return s.search.InPlace() }
 // Request returns what to evaluate next; false when the solver has stopped.
 func (s *Solver) Request() (optim.Request, bool) { return s.search.Request() }
 
-// Prepare makes of one rank's sums what the ranks add.
+// Prepare converts one rank's sums to the terms that the ranks add.
 func (s *Solver) Prepare(sums *optim.Sums) { s.search.Prepare(sums) }
 
-// Accept takes the sums that answer the request: one pass.
+// Accept advances the state with the sums for the request: one pass.
 func (s *Solver) Accept(sums *optim.Sums) error {
 	if err := s.search.Accept(sums); err != nil {
 		return fmt.Errorf("lbfgs: %w", err)

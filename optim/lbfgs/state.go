@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/optim/descent"
 )
 
-// State is everything that a solver knows between two passes.
+// State is the complete state of a solver between two passes.
 type State struct {
 	descent.Head
 	Older  int       // pairs in the memory; the pair in the making is not one of them
@@ -27,8 +27,8 @@ type State struct {
 	Y, S [][]float32
 }
 
-// Vectors lists the vectors of the state in a fixed order, for whoever ships
-// or stores them.
+// Vectors returns the vectors of the state in a fixed order, for sending or storing
+// them.
 func (st *State) Vectors() [][]float32 {
 	vs := [][]float32{st.X, st.Dir, st.Precond}
 	for i := range min(len(st.Y), len(st.S)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package oaa learns one against all: K learners share one table, and each learns to
-// tell its class, label 1, from all others, label -1. The class with the highest score
+// distinguish its class, label 1, from all others, label -1. The class with the highest score
 // is the prediction. The learners are those of another package, which this one calls
 // through [Base]:
 //

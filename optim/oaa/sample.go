@@ -25,7 +25,7 @@ func (l *Learner) Turn() int {
 	return l.sample.next
 }
 
-// SetTurn puts back what Turn returned.
+// SetTurn restores the value that Turn returned.
 func (l *Learner) SetTurn(next int) error {
 	if next < 0 || next >= len(l.scores) || l.sample == nil && next != 0 {
 		return fmt.Errorf("oaa: turn %d of %d classes, which cannot be", next, len(l.scores))

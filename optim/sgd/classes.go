@@ -65,7 +65,7 @@ func (c *Classes) Use(w []float32) {
 // loaded.
 func (c *Classes) Sums() []ClassSums { return c.sums }
 
-// classBase is Classes as package oaa sees them.
+// classBase implements oaa.Base with Classes.
 type classBase Classes
 
 var _ oaa.Base = (*classBase)(nil)

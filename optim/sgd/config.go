@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/internal/fmath"
 )
 
-// Config is the effective update rule: every default is already in it.
-// [Flags.Config] makes one from what a vw user gives.
+// Config is the effective update rule, with all defaults resolved.
+// [Flags.Config] makes one from vw's options.
 type Config struct {
 	Bits       uint // log2 of the number of weights, 1 to 32
 	Adaptive   bool // a learning rate per weight, by the sum of its squared gradients
@@ -76,7 +76,7 @@ func (c *Config) fakeWeight() float64 {
 	return float64(c.InitialT)
 }
 
-// Flags is what a vw user gives, options left out included.
+// Flags are vw's options, including those that are not given.
 type Flags struct {
 	Bits uint // 0: 18, as vw
 

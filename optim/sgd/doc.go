@@ -42,9 +42,9 @@
 // Who may be asked for the weights of a moment ago while the learner goes on gives it
 // a [Past].
 //
-// Regularisation is lazy. What l1 and l2 owe is kept in two numbers, counts in
-// predictions, and reaches the weights when [Learner.Materialize] is called:
-// before averaging, saving, or handing the weights to another solver.
+// Regularisation is lazy. The pending effects of l1 and l2 are kept in two numbers, which
+// predictions include. [Learner.Materialize] applies them to the weights: call it
+// before averaging, saving, or passing the weights to another solver.
 //
 // # One against all
 //

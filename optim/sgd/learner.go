@@ -24,7 +24,7 @@ type Learner struct {
 	t     table
 	rule  kernels
 
-	ahead                []feature.Feature // see Ahead; nil between calls of Learn
+	prefetch             []feature.Feature // see Prefetch; nil between calls of Learn
 	past                 *Past             // see Remember; nil: nothing is remembered
 	eta                  float32
 	mult                 float32 // of the last update
@@ -139,16 +139,16 @@ func (l *Learner) Expect(fs []feature.Feature) {
 	}
 }
 
-// Ahead names features that come after the next Learn: their weights are fetched
+// Prefetch names features that come after the next Learn: their weights are fetched
 // while that one keeps the processor busy. It is over with fs when it returns, and
 // its results do not depend on it.
-func (l *Learner) Ahead(fs []feature.Feature) { l.ahead = fs }
+func (l *Learner) Prefetch(fs []feature.Feature) { l.prefetch = fs }
 
-// fetch asks for the next n of the weights that Ahead has named.
+// fetch asks for the next n of the weights that Prefetch has named.
 func (l *Learner) fetch(n int) {
-	if n = min(n, len(l.ahead)); n > 0 {
-		l.t.prefetch(l.ahead[:n])
-		l.ahead = l.ahead[n:]
+	if n = min(n, len(l.prefetch)); n > 0 {
+		l.t.prefetch(l.prefetch[:n])
+		l.prefetch = l.prefetch[n:]
 	}
 }
 
@@ -168,7 +168,7 @@ func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped f
 func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
 	l.hidden = ex.HiddenSquares
 	raw, clipped, loss = l.learn(fs, ex)
-	l.fetch(len(l.ahead))
+	l.fetch(len(l.prefetch))
 	return raw, clipped, loss
 }
 
@@ -233,7 +233,7 @@ func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32
 			return 0
 		}
 	}
-	sum := l.sense(fs, g2)
+	sum := l.accumulate(fs, g2)
 	perUpdate := sum.perUpdate
 	if l.cfg.plain() {
 		perUpdate += l.hidden
@@ -268,10 +268,10 @@ func (l *Learner) unmask(fs []feature.Feature) []feature.Feature {
 	return l.unmasked
 }
 
-// sense runs the rule's loop over fs in blocks, and asks for as many of the
+// accumulate runs the rule's loop over fs in blocks, and asks for as many of the
 // weights that come next before each: about as many as a processor can wait
 // for at a time.
-func (l *Learner) sense(fs []feature.Feature, g2 float32) (sum sums) {
+func (l *Learner) accumulate(fs []feature.Feature, g2 float32) (sum sums) {
 	const block = 8
 	for len(fs) > block {
 		l.fetch(block)

@@ -333,7 +333,7 @@ func BenchmarkLearn(b *testing.B) {
 }
 
 // What the learner is told of features to come changes nothing but its speed.
-func TestExpectAndAheadChangeNoResult(t *testing.T) {
+func TestExpectAndPrefetchChangeNoResult(t *testing.T) {
 	cfg := Config{Adaptive: true, Normalized: true, Invariant: true, LearningRate: 0.5, PowerT: 0.5, Bits: 18, DecayLearningRate: 1}
 	rng := rand.New(rand.NewPCG(9, 9))
 	var all []feature.Feature
@@ -348,7 +348,7 @@ func TestExpectAndAheadChangeNoResult(t *testing.T) {
 		}
 		for i := 0; i+40 <= len(all); i += 40 {
 			if told == 1 {
-				l.Ahead(all[i+40 : min(i+40+i%90, len(all))])
+				l.Prefetch(all[i+40 : min(i+40+i%90, len(all))])
 			}
 			l.Learn(all[i:i+40], &feature.Example{Label: float32(i % 3), Weight: 1})
 		}

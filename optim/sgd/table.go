@@ -86,7 +86,7 @@ func kernelsFor(c *Config) kernels {
 	case !c.squareRoot():
 		k.sense = sensePower
 	case c.Adaptive && c.Normalized:
-		k.sense = senseBoth
+		k.sense = accumulateBoth
 	case c.Adaptive:
 		k.sense = senseAdaptive
 	default:
@@ -147,7 +147,7 @@ func floor(x float32) float32 {
 	return -minX
 }
 
-// senseEach is senseBoth of one feature after the other.
+// senseEach is accumulateBoth of one feature after the other.
 func senseEach(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 	perUpdate, norm := sum.perUpdate, sum.norm
 	cells := t.cells

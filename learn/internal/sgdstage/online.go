@@ -81,7 +81,7 @@ func (m *Online) Work(ctx context.Context) error {
 		t.Observe(ex, held)
 		m.learner.Range = t.Seen
 		if t.Learns(held) {
-			m.learner.Ahead(next.after(b, ex))
+			m.learner.Prefetch(next.after(b, ex))
 		}
 		return m.processor.process(m.learner, b, ex, held)
 	}))

@@ -17,12 +17,12 @@ DATA four<>+0x40(SB)/8, $0x7fffffff7fffffff
 DATA four<>+0x48(SB)/8, $0x7fffffff7fffffff
 GLOBL four<>(SB), RODATA|NOPTR, $0x50
 
-// func senseFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
+// func accumulateFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
 //
 // The lanes are features, so that each column of the four weights (w, G, N, rate) is
 // a register. The sums are added up lane by lane: their order is that of the
 // features.
-TEXT ·senseFours(SB), NOSPLIT, $0-64
+TEXT ·accumulateFours(SB), NOSPLIT, $0-64
 	MOVQ cells_base+0(FP), DI
 	MOVQ cells_len+8(FP), R12
 	MOVQ fs+24(FP), SI

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// asidePrefix returns the prefix of the names of temporary files beside base. It contains the
+// tempPrefix returns the prefix of the names of temporary files beside base. It contains the
 // host and the process of the writer.
-func (f *FS) asidePrefix(base string, pid int) string {
+func (f *FS) tempPrefix(base string, pid int) string {
 	return fmt.Sprintf(".%s.writing-%d-%s-", base, pid, f.cfg.Host)
 }
 
-// aside returns a new name for a temporary file beside p.
-func (f *FS) aside(p string) string {
+// tempName returns a new name for a temporary file beside p.
+func (f *FS) tempName(p string) string {
 	dir, base := path.Split(p)
-	aside := fmt.Sprintf("%s%s%08x", dir, f.asidePrefix(base, f.cfg.Pid), rand.Uint32())
+	aside := fmt.Sprintf("%s%s%08x", dir, f.tempPrefix(base, f.cfg.Pid), rand.Uint32())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asides[aside] = true
+	f.temps[aside] = true
 	return aside
 }
 
@@ -33,7 +33,7 @@ func (f *FS) leave(aside string) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.asides, aside)
+		delete(f.temps, aside)
 		return nil
 	}
 	return err
@@ -47,17 +47,17 @@ func (f *FS) RemoveAside(name string, pid int) error {
 		return err
 	}
 	dir, base := path.Split(p)
-	begin := f.asidePrefix(base, pid)
+	begin := f.tempPrefix(base, pid)
 	if pid == f.cfg.Pid {
 		return f.removeOwn(name, dir+begin)
 	}
-	return f.removeAsides(name, dir, func(left string) bool { return strings.HasPrefix(left, begin) })
+	return f.removeTemps(name, dir, func(left string) bool { return strings.HasPrefix(left, begin) })
 }
 
 func (f *FS) removeOwn(name, begin string) error {
 	f.mu.Lock()
 	var own []string
-	for aside := range f.asides {
+	for aside := range f.temps {
 		if strings.HasPrefix(aside, begin) {
 			own = append(own, aside)
 		}
@@ -83,16 +83,16 @@ func (f *FS) RemoveAsides(prefix string, pid int) error {
 		p += "/"
 	}
 	dir, base := path.Split(p)
-	writing := f.asidePrefix("", pid)[1:]
+	writing := f.tempPrefix("", pid)[1:]
 	if pid == 0 {
 		writing = ".writing-"
 	}
-	return f.removeAsides(prefix, dir, func(left string) bool {
+	return f.removeTemps(prefix, dir, func(left string) bool {
 		return strings.HasPrefix(left, "."+base) && strings.Contains(left, writing)
 	})
 }
 
-func (f *FS) removeAsides(name, dir string, left func(base string) bool) error {
+func (f *FS) removeTemps(name, dir string, left func(base string) bool) error {
 	infos, err := f.b.ReadDir(path.Clean(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was written there

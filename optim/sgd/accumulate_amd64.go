@@ -10,21 +10,21 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// hasFours says that senseFours can be used.
+// hasFours says that accumulateFours can be used.
 var hasFours = cpu.X86.HasAVX
 
-// senseFours is senseEach for the first n features, a multiple of four, to the same
+// accumulateFours is senseEach for the first n features, a multiple of four, to the same
 // bits. It stops before four that it leaves to senseEach: those that have a weight
 // twice, or one that no rule makes; done is how far it came.
 //
 //go:noescape
-func senseFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
+func accumulateFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
 
-// senseBoth returns the default rule's loop, the one that matters most: roots and
+// accumulateBoth returns the default rule's loop, the one that matters most: roots and
 // divisions of four features at a time.
-func senseBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+func accumulateBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 	for hasFours && len(fs) >= 4 {
-		done := senseFours(t.cells, &fs[0], len(fs)&^3, g2, &sum)
+		done := accumulateFours(t.cells, &fs[0], len(fs)&^3, g2, &sum)
 		if fs = fs[done:]; len(fs) < 4 {
 			break
 		}

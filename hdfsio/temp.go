@@ -39,14 +39,14 @@ func (l Local) Create(_ context.Context, name string) (File, error) {
 	}
 	dir, base := filepath.Split(target)
 	for {
-		aside := fmt.Sprintf("%s%08x", asidePrefix(dir, base, os.Getpid()), rand.Uint32())
+		aside := fmt.Sprintf("%s%08x", tempPrefix(dir, base, os.Getpid()), rand.Uint32())
 		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(l.Perm, 0o600))
 		switch {
 		case err == nil:
 			if err := l.chmod(f); err != nil {
 				return nil, newError("create", name, errors.Join(err, f.Close(), os.Remove(aside)), "")
 			}
-			return &localFile{f: f, name: name, aside: aside, target: target}, nil
+			return &localFile{f: f, name: name, temp: aside, target: target}, nil
 		case errors.Is(err, fs.ErrExist):
 			continue // another writer drew the same number
 		case errors.Is(err, fs.ErrNotExist):
@@ -85,9 +85,9 @@ func (l Local) chmod(f *os.File) error {
 	return f.Chmod(l.Perm)
 }
 
-// asidePrefix returns the prefix of the names of temporary files. It contains the process ID
+// tempPrefix returns the prefix of the names of temporary files. It contains the process ID
 // of the writer.
-func asidePrefix(dir, base string, pid int) string {
+func tempPrefix(dir, base string, pid int) string {
 	return fmt.Sprintf("%s.%s.writing-%d-", dir, base, pid)
 }
 
@@ -97,24 +97,24 @@ func (Local) RemoveAside(name string, pid int) error {
 		name = real
 	}
 	dir, base := filepath.Split(name)
-	begin := asidePrefix(dir, base, pid)
-	return removeAsides(name, func(aside string) bool { return strings.HasPrefix(aside, begin) })
+	begin := tempPrefix(dir, base, pid)
+	return removeTemps(name, func(aside string) bool { return strings.HasPrefix(aside, begin) })
 }
 
 // RemoveAsides removes the temporary files that process pid has left of all files whose names
 // begin with prefix. pid 0: of any process, also of one that is still writing, whose Commit then fails.
 func (Local) RemoveAsides(prefix string, pid int) error {
 	dir, base := filepath.Split(prefix)
-	writing := asidePrefix("", "", pid)[1:]
+	writing := tempPrefix("", "", pid)[1:]
 	if pid == 0 {
 		writing = ".writing-"
 	}
-	return removeAsides(prefix, func(aside string) bool {
+	return removeTemps(prefix, func(aside string) bool {
 		return strings.HasPrefix(aside, dir+"."+base) && strings.Contains(aside, writing)
 	})
 }
 
-func removeAsides(name string, left func(aside string) bool) error {
+func removeTemps(name string, left func(aside string) bool) error {
 	dir, _ := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,11 +136,11 @@ func removeAsides(name string, left func(aside string) bool) error {
 
 // localFile is a file that is not committed yet.
 type localFile struct {
-	f             *os.File
-	name          string
-	aside, target string // temporary and final name; aside empty: written directly
-	err           error  // the first failed write: such a file is never committed
-	ended         bool
+	f            *os.File
+	name         string
+	temp, target string // temporary and final name; temp empty: written directly
+	err          error  // the first failed write: such a file is never committed
+	ended        bool
 }
 
 func (w *localFile) Write(p []byte) (int, error) {
@@ -182,7 +182,7 @@ func (w *localFile) commit(name func(aside, target string) error) error {
 	if w.err != nil {
 		return errors.Join(w.err, w.Abort())
 	}
-	if w.aside == "" {
+	if w.temp == "" {
 		w.ended = true
 		if err := w.f.Close(); err != nil {
 			return newError("write", w.name, err, "")
@@ -194,10 +194,10 @@ func (w *localFile) commit(name func(aside, target string) error) error {
 	}
 	w.ended = true
 	if err := w.f.Close(); err != nil {
-		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
+		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.temp))
 	}
-	if err := name(w.aside, w.target); err != nil {
-		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.aside))
+	if err := name(w.temp, w.target); err != nil {
+		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.temp))
 	}
 	if err := syncDir(filepath.Dir(w.target)); err != nil {
 		return newError("sync the directory of", w.name, err, "")
@@ -211,8 +211,8 @@ func (w *localFile) Abort() error {
 	}
 	w.ended = true
 	err := w.f.Close()
-	if w.aside != "" {
-		err = errors.Join(err, os.Remove(w.aside))
+	if w.temp != "" {
+		err = errors.Join(err, os.Remove(w.temp))
 	}
 	if err != nil {
 		return newError("remove what was written of", w.name, err, "")
