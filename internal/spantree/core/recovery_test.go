@@ -13,22 +13,22 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Whatever happens to the ranks of a job, in any order: no rank has two holders
-// in an epoch, no epoch begins before everybody is READY and has said how far
-// it is, nothing that a live holder has completed is done again, FINISHED comes after
-// the last file, and when nothing more happens the job ends, well for all.
+// TestRecoveryKeepsItsPromises checks a job under arbitrary events. No rank has two holders in an
+// epoch. No epoch starts before all holders are READY and have sent their positions. No step that a
+// live holder has completed is repeated. FINISHED follows the last file. When the events stop the
+// job ends, with the same result for all ranks.
 func TestRecoveryKeepsItsPromises(t *testing.T) {
 	finished, failed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		// A generator of our own: rapid likes small numbers, and here every number
-		// is as good as another.
+		// Not rapid's own generator, which prefers small numbers: here all numbers are equally
+		// likely.
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		policy := []protocol.OnLoss{protocol.Wait, protocol.Wait, protocol.Shrink}[r.IntN(3)]
 		s := newSimCluster(t, 1+r.IntN(4), uint64(1+r.IntN(5)), policy, []string{"", "run"}[r.IntN(2)])
 		for rank := range s.total {
 			s.enter(rank)
 		}
-		rough := r.IntN(4) * 2 // of 50 events so many are no good ones
+		rough := r.IntN(4) * 2 // so many of 50 events are faults
 		for range rapid.IntRange(0, 600).Draw(t, "events") {
 			if s.ended {
 				break
@@ -48,7 +48,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// happen lets one thing happen.
+// happen causes one event.
 func (s *simCluster) happen(r *rand.Rand, rough int) {
 	a := s.actors[r.IntN(len(s.actors))]
 	if r.IntN(50) >= rough {
@@ -94,7 +94,7 @@ func (s *simCluster) happen(r *rand.Rand, rough int) {
 	}
 }
 
-// play lets an actor do the next thing it can do.
+// play lets a client take its next action.
 func (s *simCluster) play(a *fakeRank) {
 	switch {
 	case a.dead:
@@ -120,7 +120,7 @@ func (s *simCluster) play(a *fakeRank) {
 	}
 }
 
-// settle lets everybody go on, with an attempt for every rank, until the job ends.
+// settle lets all clients continue, with an attempt for each rank, until the job ends.
 func (s *simCluster) settle() {
 	for round := 0; !s.ended; round++ {
 		if round > 400 {
@@ -139,7 +139,7 @@ func (s *simCluster) settle() {
 		}
 		for _, a := range s.actors {
 			if !a.dead && a.cut && len(a.inbox) == 0 {
-				s.reconnect(a, true) // the server has forgotten it
+				s.reconnect(a, true) // the restarted server does not know it
 			}
 			for range 4 {
 				s.play(a)
@@ -149,7 +149,7 @@ func (s *simCluster) settle() {
 	}
 }
 
-// end holds what is true of every end, and tells whether it is a good one.
+// end checks what holds for every end of a job, and reports whether it has finished.
 func (s *simCluster) end() (well bool) {
 	fates := map[string]int{}
 	for _, a := range s.actors {

@@ -11,11 +11,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A stage is a machine with model clients: what they hear is what the machine
-// sends, late and in order, and what they say is what a client says that keeps
-// to the protocol, late and in order, too. They may die, fall silent and come
-// anew at any time. The stage knows what they have done and checks what the
-// machine makes of it.
+// simCluster is a machine with simulated clients. Frames between them arrive late, but in order.
+// Clients follow the protocol; they may die, fall silent, and be replaced at any time. The cluster
+// records what the clients have done, and checks that the machine respects it.
 type simCluster struct {
 	t interface {
 		Helper()
@@ -29,36 +27,36 @@ type simCluster struct {
 	key     string
 	actors  []*fakeRank // in the order of their connections
 	conns   ConnID
-	history []string // what happened, for a test that fails
+	history []string // the events, for a failure
 
 	holders map[string]uint64 // epoch and rank → attempt: one at most
 	resumes map[protocol.Epoch]point
-	given   map[string]bool // contributions: epoch, rank, step
-	owed    map[string]bool // by DELIVER, and not DELIVERED
-	done    int             // files
-	lowest  int             // rank of the newest epoch: it owes the model
-	ended   bool            // the job has, well or badly
-	gen     uint32          // of the launcher
+	given   map[string]bool // contributions, by epoch, rank and step
+	owed    map[string]bool // files in a DELIVER without a DELIVERED
+	done    int             // delivered files
+	lowest  int             // lowest rank of the newest epoch, which owes the model
+	ended   bool            // the job has finished or failed
+	gen     uint32          // generation of the launcher
 }
 
-// actor is a client's process.
+// fakeRank is the process of a client.
 type fakeRank struct {
 	conn    ConnID
 	rank    int // -1: a spare
 	number  uint64
 	token   [16]byte
 	gen     uint32
-	inbox   []protocol.Frame // nil: the connection has ended
+	inbox   []protocol.Frame // a nil frame is the end of the connection
 	outbox  []protocol.Frame
-	dead    bool // it does nothing any more; the server may not know yet
-	cut     bool // the server knows no such connection any more
-	away    bool // and it was not the server that ended it
+	dead    bool // it does nothing any more; the server may not know it yet
+	cut     bool // its connection has ended for the server
+	away    bool // and the client has ended it
 	fate    string
 	ready   bool
 	epoch   protocol.Epoch // of the newest EPOCH_START or PULL
 	members int
-	fenced  protocol.Epoch // the newest epoch that is over for it
-	at      point          // completed
+	fenced  protocol.Epoch // the newest epoch that has ended for it
+	at      point          // newest completed step
 	missing bool
 	pulls   bool
 	source  int
@@ -67,8 +65,8 @@ type fakeRank struct {
 	pace    time.Duration
 	owes    []string
 
-	spare     bool             // another attempt has its rank: nobody counts on what it holds
-	replayLog []protocol.Frame // what it says again on another connection
+	spare     bool             // another attempt has its rank: its data does not count
+	replayLog []protocol.Frame // frames that it repeats over another connection
 }
 
 func newSimCluster(t interface {
@@ -94,7 +92,7 @@ func (s *simCluster) note(format string, args ...any) {
 	s.history = append(s.history, fmt.Sprintf(format, args...))
 }
 
-// step lets something happen to the server.
+// step passes an event to the machine.
 func (s *simCluster) step(ev Event) {
 	var answers []Event
 	for _, a := range s.m.Step(s.now, ev) {
@@ -118,7 +116,7 @@ func (s *simCluster) step(ev Event) {
 		}
 	}
 	s.m.check()
-	if s.ended && len(s.m.jobs) > 0 { // that was an earlier job of the name
+	if s.ended && len(s.m.jobs) > 0 { // it was an earlier job of this name
 		s.ended = false
 		for _, a := range s.actors {
 			if a.fate == "EPOCH_END" || a.fate == "FINISHED" {
@@ -144,7 +142,7 @@ func (s *simCluster) actor(c ConnID) *fakeRank {
 	return nil
 }
 
-// hear puts a frame into an actor's inbox, and checks what it means.
+// hear adds a frame to a client's inbox, and checks it.
 func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 	a := s.actor(conn)
 	if a == nil || a.cut {
@@ -166,7 +164,7 @@ func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 		}
 	case *protocol.EpochEndFrame:
 		switch {
-		case f.Final && f.Cause.Code == protocol.AttemptFenced: // by a newer generation, whose job it is now
+		case f.Final && f.Cause.Code == protocol.AttemptFenced: // by a newer generation, which has the job now
 			a.fate = "FENCED"
 		case f.Final:
 			a.fate, s.ended = "EPOCH_END", true
@@ -187,7 +185,7 @@ func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 	}
 }
 
-// checkStart holds a wiring against what the actors know.
+// checkStart checks an EPOCH_START against the positions of the clients.
 func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 	key := fmt.Sprint(f.Epoch, f.Epoch.Incarnation, " ", a.rank)
 	if other, ok := s.holders[key]; ok && other != a.number {
@@ -199,7 +197,7 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 		s.fatalf("epoch %v resumes at %v and %v", f.Epoch, old, from)
 	}
 	s.resumes[f.Epoch] = from
-	clear(s.owed) // COMPLETE and DELIVERED are void in a job that runs
+	clear(s.owed) // COMPLETE and DELIVERED are void when a job runs again
 	var own *protocol.Missing
 	for _, l := range f.Missing {
 		if l.Rank == a.rank {
@@ -226,7 +224,7 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 	}
 }
 
-// read lets an actor take the oldest frame of its inbox.
+// read lets a client process the oldest frame of its inbox.
 func (s *simCluster) read(a *fakeRank) {
 	f := a.inbox[0]
 	a.inbox = a.inbox[1:]
@@ -239,7 +237,7 @@ func (s *simCluster) read(a *fakeRank) {
 		a.spare, a.token = false, f.Token
 		a.heard()
 		if a.final && len(f.Members) < a.members {
-			a.final = false // it may have got other duties
+			a.final = false // it may owe other files now
 			a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
 		}
 		a.epoch, a.missing, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
@@ -281,10 +279,10 @@ func (a *fakeRank) say(f protocol.Frame) {
 	a.replayLog = append(a.replayLog, f)
 }
 
-// tell says something that need not be said again.
+// tell sends a frame that is not repeated.
 func (a *fakeRank) tell(f protocol.Frame) { a.outbox = append(a.outbox, f) }
 
-// heard forgets what need not be said again in a new epoch.
+// heard removes the frames that are not repeated in a new epoch.
 func (a *fakeRank) heard() {
 	a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool {
 		t := protocol.TypeOf(f)
@@ -292,7 +290,7 @@ func (a *fakeRank) heard() {
 	})
 }
 
-// flush lets the server hear the oldest thing an actor has said.
+// flush passes the oldest frame of a client's outbox to the server.
 func (s *simCluster) flush(a *fakeRank) {
 	f := a.outbox[0]
 	a.outbox = a.outbox[1:]
@@ -320,20 +318,19 @@ func (s *simCluster) through(a *fakeRank) {
 	a.say(f)
 }
 
-// works tells that an actor is in an epoch that is not over for it, with all
-// that it needs.
+// works reports whether a client is in an epoch that runs, and is missing no data.
 func (a *fakeRank) works() bool {
 	return !a.dead && a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.missing && !a.final
 }
 
-// give is an actor's contribution to its next step.
+// give records a client's contribution to its next step.
 func (s *simCluster) give(a *fakeRank) { s.given[a.contribution(a.rank)] = true }
 
 func (a *fakeRank) contribution(rank int) string {
 	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.step+1)
 }
 
-// complete lets an actor complete its next step, if all have given theirs.
+// complete lets a client complete its next step, if all have contributed to it.
 func (s *simCluster) complete(a *fakeRank) bool {
 	given := 0
 	for r := range s.total {
@@ -350,7 +347,7 @@ func (s *simCluster) complete(a *fakeRank) bool {
 	return true
 }
 
-// fetch lets an actor take what it lacks, if its source is there and has it.
+// fetch lets a client fetch its missing data, if the source is alive and has it.
 func (s *simCluster) fetch(a *fakeRank) bool {
 	if !a.missing || a.dead {
 		return false
@@ -385,8 +382,8 @@ func (s *simCluster) join(a *fakeRank) {
 	}})
 }
 
-// reconnect gives an actor another connection. The server may not know yet that
-// the old one has ended; what was under way is lost.
+// reconnect gives a client another connection. The server may not know yet that the old one has
+// ended; frames on their way are lost.
 func (s *simCluster) reconnect(a *fakeRank, heard bool) {
 	if old := a.conn; heard && !a.cut {
 		a.cut, a.away = true, true
@@ -404,7 +401,7 @@ func (s *simCluster) reconnect(a *fakeRank, heard bool) {
 	}
 }
 
-// restart gives the server another life, with or without a journal.
+// restart restarts the server, with or without a journal.
 func (s *simCluster) restart(term uint32) {
 	s.note("restart")
 	s.m = NewMachine(testRules, term, s.m.Incarnation+1, constant)
@@ -413,7 +410,7 @@ func (s *simCluster) restart(term uint32) {
 	}
 }
 
-// die ends an actor. The server hears of it now, or has to find out.
+// die ends a client. The server learns of it at once, or has to detect it.
 func (s *simCluster) die(a *fakeRank, heard bool) {
 	a.dead = true
 	s.note("%d(%d) dies", a.conn, a.rank)
@@ -423,7 +420,7 @@ func (s *simCluster) die(a *fakeRank, heard bool) {
 	}
 }
 
-// pass lets time go by. Who is alive sends a heartbeat.
+// pass advances the time. Live clients send a heartbeat.
 func (s *simCluster) pass(d time.Duration) {
 	s.now = s.now.Add(d)
 	if n := len(s.history); n == 0 || s.history[n-1] != d.String() {
