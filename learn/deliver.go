@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// RunDir is a run's own place: what the run has delivered stays there for attempts
-// that come when all is over. Package rundir has it in a folder.
+// RunDir is a run directory. It keeps copies of the files that the run has delivered, for
+// late attempts. Package rundir implements it.
 type RunDir interface {
 	// Begin says on which options the run's ranks agree. It is an error if the place is
 	// that of a run with other ones.
@@ -49,7 +49,7 @@ const (
 // owed is a file that this rank owes at the end.
 type owed struct {
 	what string // as the server is told
-	kept string // as the run's own place calls it
+	kept string // its name in the run directory
 	name string // that it gets
 	out  Output
 	// write writes it, and returns the digest of what it wrote; nil: preds has it.
@@ -148,14 +148,14 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
 	})
 	if err != nil && handed == len(all) && r.safe(err, digest) {
-		r.cfg.Diagnostics.Log.Warn("the server has gone before it could say that the run has finished: this rank has done its part, and the model is in the run's own place",
+		r.cfg.Diagnostics.Log.Warn("the server has ended without confirming that the run has finished; this rank has delivered its files, and the run directory has the model",
 			"rank", r.job.Rank, "error", err)
 		err = nil
 	}
 	return digest, err
 }
 
-// hand makes a file final: in the run's own place, and under its name.
+// hand makes a file final: in the run directory, and under its name.
 func (r *runner) hand(o owed) (sum [32]byte, err error) {
 	if o.write == nil {
 		if sum, err = o.preds.Deliver(); err == nil {
@@ -175,20 +175,20 @@ func (r *runner) hand(o owed) (sum [32]byte, err error) {
 	return sum, o.out.Commit()
 }
 
-// keep puts a file into the run's own place. The job does not fail for want of it: it is
+// keep copies a file into the run directory. The job does not fail without the copy: it is
 // for attempts that may never come.
 func (r *runner) keep(o owed, put func(RunDir) error) {
 	if r.cfg.Cluster.RunDir == nil || r.job.Group.Stream() { // nobody can come late to a job with vw workers
 		return
 	}
 	if err := put(r.cfg.Cluster.RunDir); err != nil {
-		r.cfg.Diagnostics.Log.Error("cannot keep a file in the run's own place: attempts that come late will not find it", "rank", r.job.Rank, "file", o.name, "error", err)
+		r.cfg.Diagnostics.Log.Error("cannot keep a file in the run directory: late attempts will not find it", "rank", r.job.Rank, "file", o.name, "error", err)
 	}
 }
 
 // safe says whether a rank that has delivered all it owes may end well although it has
 // not heard that the run has finished: the server is gone for good, or came back and did
-// not know it; and the run's own place has the model to which this rank has come.
+// not know it; and the run directory has the model to which this rank has come.
 func (r *runner) safe(err error, digest [32]byte) bool {
 	keep := r.cfg.Cluster.RunDir
 	_, away := errors.AsType[*allreduce.ServerError](err)

@@ -47,7 +47,7 @@ func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 // joinEarly is how a process joins that does not know its inputs yet.
 func (cfg Config) joinEarly() (c allreduce.Config, err error) {
 	if cfg.Cluster.Join == nil {
-		return c, errors.New("learn: who joins a job needs Cluster: which one it is")
+		return c, errors.New("learn: Config.Cluster.Join is missing: set the job to join")
 	}
 	if err := cfg.Validate(); err != nil {
 		return c, err

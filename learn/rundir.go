@@ -11,7 +11,7 @@ import (
 )
 
 // copyFromRunDir reports whether err means that the job has ended without this attempt ever being
-// part of it. What the attempt owes it then copies from the run's own place, and the
+// part of it. What the attempt owes it then copies from the run directory, and the
 // error that it returns is a *allreduce.FinishedError if it could.
 //
 // An attempt that has been a member of the job owes nothing any more: another one has
@@ -45,7 +45,7 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 		if none != nil {
 			return false, err
 		}
-		r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.Rank, "error", err)
+		r.cfg.Diagnostics.Log.Warn("the run has finished: its model is in the run directory", "rank", r.job.Rank, "error", err)
 		fin = &allreduce.FinishedError{Job: job, Rank: r.job.Rank, Model: model}
 	default:
 		return false, err
@@ -67,7 +67,7 @@ func (r *runner) over() error {
 	if none != nil {
 		return nil
 	}
-	r.cfg.Diagnostics.Log.Warn("this run has left its model in its own place, so it has finished", "rank", r.job.Rank)
+	r.cfg.Diagnostics.Log.Warn("the run has finished: its model is in the run directory", "rank", r.job.Rank)
 	return &allreduce.FinishedError{Job: c.Job, Rank: r.job.Rank, Model: model}
 }
 
@@ -76,7 +76,7 @@ func (r *runner) withPredictions(all []owed) (kept []owed) {
 	for _, o := range all {
 		if o.preds != nil {
 			if _, err := r.cfg.Cluster.RunDir.Find(o.kept); err != nil {
-				r.cfg.Diagnostics.Log.Warn("this run has no predictions of this rank: it has been without it", "rank", r.job.Rank, "file", o.name, "error", err)
+				r.cfg.Diagnostics.Log.Warn("the run directory has no predictions of this rank: the job ran without it", "rank", r.job.Rank, "file", o.name, "error", err)
 				continue
 			}
 		}
@@ -85,7 +85,7 @@ func (r *runner) withPredictions(all []owed) (kept []owed) {
 	return kept
 }
 
-// fetchAll copies what this rank owes from the run's own place: all of it, or nothing if
+// fetchAll copies what this rank owes from the run directory: all of it, or nothing if
 // anything is not there.
 func (r *runner) fetchAll(all []owed, model [32]byte) error {
 	found := make([]io.ReadCloser, len(all))
@@ -130,6 +130,6 @@ func (r *runner) fetch(o owed, in io.Reader) error {
 	if err != nil {
 		return errors.Join(err, out.Abort())
 	}
-	r.cfg.Diagnostics.Log.Info("copied from the run's own place", "rank", r.job.Rank, "file", o.name)
+	r.cfg.Diagnostics.Log.Info("copied from the run directory", "rank", r.job.Rank, "file", o.name)
 	return nil
 }

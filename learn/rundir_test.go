@@ -19,7 +19,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// memDir is a run's own place in memory. from are the files that Take finds.
+// memDir is a run directory in memory. from are the files that Take finds.
 type memDir struct {
 	mu      sync.Mutex
 	options string

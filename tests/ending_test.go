@@ -38,7 +38,7 @@ func (j *plainJob) restartWithout() {
 	j.serve()
 }
 
-// place returns the folder of the run's own place.
+// place returns the run directory.
 func (j *plainJob) place() string { return filepath.Join(j.dir, "_gvw", "one") }
 
 // kept returns the one file there whose name begins so.
@@ -46,13 +46,13 @@ func (j *plainJob) kept(what string) string {
 	j.t.Helper()
 	found, err := filepath.Glob(filepath.Join(j.place(), what+"-*"))
 	if err != nil || len(found) != 1 {
-		j.t.Fatalf("%d files %s in the run's own place, want 1 (%v)", len(found), what, err)
+		j.t.Fatalf("%d files %s in the run directory, want 1 (%v)", len(found), what, err)
 	}
 	return found[0]
 }
 
 // TestLateAttemptCopies: an attempt that comes when the job has ended writes what it was
-// started for, from the run's own place, and ends well. What it cannot have it names.
+// started for, from the run directory, and ends well. What it cannot have it names.
 func TestLateAttemptCopies(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
@@ -66,14 +66,14 @@ func TestLateAttemptCopies(t *testing.T) {
 		}
 	}
 	if got := readFile(t, j.kept("model")); got != want {
-		t.Error("the run's own place has another model")
+		t.Error("the run directory has another model")
 	}
 
 	for _, rank := range []int{0, 3} {
 		name := fmt.Sprintf("late.%d", rank)
 		r := j.late(rank, name)
 		r.ends(t, name, 0, "has finished with model")
-		if !strings.Contains(r.stderr, "copied from the run's own place") {
+		if !strings.Contains(r.stderr, "copied from the run directory") {
 			t.Errorf("rank %d does not say where its model is from\n%s", rank, r.stderr)
 		}
 		same(name, name)
@@ -101,7 +101,7 @@ func TestLateAttemptCopies(t *testing.T) {
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j.late(1, "damaged", "--start_timeout", "1s").ends(t, "a damaged file", 2, filepath.Base(name), "it is damaged")
+	j.late(1, "damaged", "--start_timeout", "1s").ends(t, "a damaged file", 2, filepath.Base(name), "the file is damaged")
 	if err := os.RemoveAll(j.place()); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestServerGoneInTheEnding(t *testing.T) {
 			continue
 		}
 		r.ends(t, fmt.Sprintf("rank %d", rank), 0)
-		if !strings.Contains(r.stderr, "the server has gone before it could say that the run has finished") {
+		if !strings.Contains(r.stderr, "the server has ended without confirming that the run has finished") {
 			t.Errorf("rank %d does not say why it ends\n%s", rank, tail(r.stderr, 10))
 		}
 	}
@@ -288,7 +288,7 @@ func (r *relay) cut() {
 
 // TestMissedTheEnd: a rank is cut off from the server when all that it owes is delivered, and
 // so does not hear of the end. A restarted server that has its journal tells it; one that has
-// not cannot, but the run's own place can.
+// not cannot, but the run directory can.
 func TestMissedTheEnd(t *testing.T) {
 	for _, journal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("journal %v", journal), func(t *testing.T) {
@@ -329,8 +329,8 @@ func TestMissedTheEnd(t *testing.T) {
 			way.pass()
 			r := j.ranks[2].wait()
 			r.ends(t, "rank 2", 0)
-			if said := strings.Contains(r.stderr, "the server has gone before it could say"); said == journal {
-				t.Errorf("it ends by the run's own place: %v\n%s", said, tail(r.stderr, 20))
+			if said := strings.Contains(r.stderr, "the server has ended without confirming"); said == journal {
+				t.Errorf("it ends by the run directory: %v\n%s", said, tail(r.stderr, 20))
 			}
 		})
 	}

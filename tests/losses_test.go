@@ -286,7 +286,7 @@ func TestReplacementWithAnotherShard(t *testing.T) {
 }
 
 // TestDuplicateStandsBy: a second attempt of a rank that lives waits. When the job has ended
-// without it, so does it: what it owes it copies from the run's own place.
+// without it, so does it: what it owes it copies from the run directory.
 func TestDuplicateStandsBy(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
