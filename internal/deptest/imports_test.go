@@ -93,7 +93,7 @@ var layers = []layer{
 	},
 
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, without what any command does"},
-	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "=optim", "optim/ftrl"}), "tables of options name the values that libraries take; which command runs is not their business"},
+	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "malt/graph", "=optim", "optim/ftrl"}), "tables of options name the values that libraries take; which command runs is not their business"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job by the same options, without a learner"},
 	{
@@ -106,7 +106,7 @@ var layers = []layer{
 	},
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{
-		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "model"}),
+		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"commands that do not train know neither the learner as a command nor the launcher",
 	},
 	{"internal/crash", nil, "how a process ends is the business of programs; it needs no package of ours"},

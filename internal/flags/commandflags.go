@@ -3,11 +3,14 @@
 package flags
 
 import (
+	"strings"
+
 	"github.com/gvw-project/gvw/allreduce/doctor"
 	"github.com/gvw-project/gvw/allreduce/pipe"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/bench/collective"
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/malt/graph"
 )
 
 // catTopo is the category of the options of gvw topo.
@@ -17,6 +20,7 @@ const catTopo = "What to draw"
 var Topo = []*cli.Spec{
 	{Name: "n", Short: "n", Kind: cli.Integer, Positive: true, Max: 1024, Category: catTopo, Arg: "N", Help: "ranks, up to 1024"},
 	{Name: "schedule", Kind: cli.Text, Category: catTopo, Arg: "NAME", Choices: scheduleNames(), Def: "auto", Help: "schedule of the all-reduce"},
+	{Name: "graph", Kind: cli.Text, Category: catTopo, Arg: "GRAPH", Help: "draw a dataflow graph of asynchronous training instead: " + strings.Join(graph.Names(), ", ") + ", or a file with a list of edges or DOT"},
 	{Name: "bytes", Kind: cli.Integer, Max: 1 << 40, Category: catTopo, Arg: "B", Def: "1048576", Help: "length of the vector, a multiple of 4"},
 	{Name: "rank", Kind: cli.Integer, Category: catTopo, Arg: "R", Help: "list the steps of this rank, too (ascii)"},
 	{Name: "format", Kind: cli.Text, Category: catTopo, Arg: "HOW", Choices: []string{"ascii", "dot", "svg"}, Def: "ascii", Help: "text, Graphviz or a picture"},

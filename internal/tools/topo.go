@@ -22,6 +22,9 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 	if !s.Has("n") {
 		return cli.Usagef("gvw topo: -n is missing: how many ranks? As in: gvw topo -n 8")
 	}
+	if s.Has("graph") {
+		return drawGraph(p, s)
+	}
 	spec := schedule.Spec{Size: int(s.Number("n")), Bytes: 1 << 20, Elem: 4}
 	if s.Has("bytes") {
 		spec.Bytes = int(s.Number("bytes"))
