@@ -49,7 +49,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		},
 		{
 			"an address behind a wall", "", "--advertise 10.78.0.0/16",
-			[]string{"no rank reaches rank 1", "at 10.78.0.2:", "the server observes it at 10.77.0.2", "check that rank 0 can reach that interface"},
+			[]string{"no rank reaches rank 1", "advertises 10.78.0.2:", "the server observes it at 10.77.0.2", "check that rank 0 can reach that interface"},
 		},
 		{
 			"one MTU here, another there", "ip link set a77 mtu 1400", "",
