@@ -66,7 +66,7 @@ func TestIntroSortLeavesEqualOnesAsGNU(t *testing.T) {
 	}
 }
 
-// What has no order does no harm.
+// Values without an order, such as NaN, do no harm.
 func TestIntroSortOfNaN(t *testing.T) {
 	nan := float32(math.NaN())
 	fs := make([]wholeFeature, 100)

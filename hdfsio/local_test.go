@@ -242,7 +242,7 @@ func TestCreateThroughALink(t *testing.T) {
 	}
 }
 
-// What a killed writer leaves is told from what others are writing.
+// The temporary files of a killed writer are distinguished from those of live writers.
 func TestRemoveAside(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")

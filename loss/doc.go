@@ -28,7 +28,7 @@
 //
 // # Arithmetic
 //
-// What vw does in float32 is done in float32 here, in vw's order, so that
+// Where vw computes in float32, so does this package, in vw's order, so that
 // predictions agree to the last bits. This has a visible consequence: the
 // logistic loss of an example with y·p above 16.6 is exactly 0, and an example
 // without loss changes nothing, as in vw. Exponentials and logarithms

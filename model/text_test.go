@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What WriteExact writes, ReadText reads: the same bytes as a file.
+// ReadText reads the text of WriteExact to a model with the same bytes.
 func TestExactTextRoundTrip(t *testing.T) {
 	for _, resume := range []bool{false, true} {
 		r := sample(resume)

@@ -137,7 +137,7 @@ func TestMapscriptDryRun(t *testing.T) {
 	}
 }
 
-// What is wrong is said before anything is submitted.
+// Faults are reported before anything is submitted.
 func TestMapscriptRefusals(t *testing.T) {
 	h := newScriptHome(t)
 	for name, c := range map[string]struct {

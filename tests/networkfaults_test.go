@@ -114,7 +114,7 @@ func TestNetworkFaults(t *testing.T) {
 			j.ranks[rank] = j.supervised(rank) // an end of an edge that breaks again and again has to go
 		}
 		j.untilPass(1)
-		// What these two send each other is answered by a reset.
+		// Packets between these two ranks are answered by a reset.
 		rules(t, 0, "ip saddr "+hostIP(3)+" meta l4proto tcp reject with tcp reset", "ip daddr "+hostIP(3)+" meta l4proto tcp reject with tcp reset")
 		j.until("recovering")
 		cut(t, 0, false)

@@ -59,7 +59,7 @@ func guardedJob(t *testing.T, port, data, model string, options []string) (resul
 	return results
 }
 
-// What keeps strangers out changes no bit of the model.
+// Credentials do not change any bit of the model.
 func TestGuardedJobs(t *testing.T) {
 	dir, k, foreign := t.TempDir(), newKeyring(t), newKeyring(t)
 	data := examples(t, dir, 500)
@@ -83,7 +83,7 @@ func TestGuardedJobs(t *testing.T) {
 			if !bytes.Equal(model, first) {
 				t.Error("the model is another one")
 			}
-			// Who has other credentials, or none, is told so, at once.
+			// A client with other credentials, or none, gets an error at once.
 			for _, wrong := range [][]string{nil, foreign.secret(), foreign.tls("rank"), k.secret(), k.tls("rank")} {
 				if c.server == nil || fmt.Sprint(wrong) == fmt.Sprint(c.rank) {
 					continue

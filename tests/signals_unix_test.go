@@ -6,7 +6,7 @@ package tests
 
 import "syscall"
 
-// What stops a process, and has it go on.
+// The signals that stop and continue a process.
 const (
 	sigStop = syscall.SIGSTOP
 	sigCont = syscall.SIGCONT

@@ -63,7 +63,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Who ends the experiment ends it at once.
+// A signal ends the experiment at once.
 func TestRunEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

@@ -23,7 +23,7 @@ const (
 	maxSpans    = 257 // each first byte, and the constant
 )
 
-// What stands at the head of an example.
+// The flags at the beginning of an encoded example.
 const (
 	hasLabel = 1 << iota
 	hasWeight

@@ -36,7 +36,7 @@ func TestLimitsAreOfWhatTheCacheHas(t *testing.T) {
 	}
 }
 
-// What --feature_limit leaves in the sum of squares comes from the cache, too.
+// The excess that --feature_limit leaves in the sum of squares is the same with a cache.
 func TestOverComesFromTheCache(t *testing.T) {
 	d := dataset(t, stream.Config{
 		Feature: feature.Config{Bits: 18, Limits: []string{"2"}}, Passes: 2, Cache: filepath.Join(t.TempDir(), "c"),

@@ -149,7 +149,7 @@ func roundTrip(t *testing.T, c Config) {
 		for _, at := range offsets {
 			must(t, c.FS, name, int64(at), data[at:])
 		}
-		// Who has read enough closes.
+		// A reader may be closed early.
 		r, err := c.FS.Open(t.Context(), name, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -111,7 +111,7 @@ func TestWhoCallsIsSaid(t *testing.T) {
 	}
 }
 
-// What a server that is no name node says is told, and its address; a token never is.
+// The error has the response and the address of a server that is not a name node, but never a token.
 func TestStrangeServers(t *testing.T) {
 	f := newFake(t)
 	f.data.Close()

@@ -146,7 +146,7 @@ func TestWhoseItIs(t *testing.T) {
 	}
 }
 
-// Who asks to resume, and finds nothing but what belongs to others, has made a mistake.
+// Resuming fails if all checkpoints belong to other jobs.
 func TestNothingToResume(t *testing.T) {
 	s, _ := store(t)
 	s.Resume = true
@@ -173,7 +173,7 @@ func TestNothingToResume(t *testing.T) {
 	}
 }
 
-// What is left of a run that has finished goes by its name, damaged or not.
+// RemoveRun removes the checkpoints of a finished run by their names, damaged or not.
 func TestRemoveRun(t *testing.T) {
 	s, _ := store(t)
 	other := *s
@@ -280,7 +280,7 @@ func TestAFailedSaveLeavesNothing(t *testing.T) {
 	}
 }
 
-// Who may not remove the others' checkpoints leaves them.
+// Without the lease, Save does not remove other checkpoints.
 func TestWithoutALeaseNothingIsRemoved(t *testing.T) {
 	s, _ := store(t)
 	for step := uint64(1); step < 5; step++ {

@@ -164,7 +164,7 @@ func TestFirstFailureIsTheCause(t *testing.T) {
 	}
 }
 
-// Who lost a peer may be seen to end before the peer does.
+// The end of a worker that lost a peer may be observed before the end of the peer.
 func TestSymptomsWaitForTheirCause(t *testing.T) {
 	results, root, err := Job{Symptom: symptoms}.Run(t.Context(), workers("exit 3 0", "exit 3 50", "exit 5 300"))
 	if err != nil {
@@ -204,7 +204,7 @@ func TestWhoCannotStartIsTheCause(t *testing.T) {
 	}
 }
 
-// Who does not listen is killed after the grace.
+// A worker that ignores the signal is killed after the grace period.
 func TestDefiantWorkerIsKilled(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM on windows")

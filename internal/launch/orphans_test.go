@@ -65,7 +65,7 @@ func TestNoOrphansOfALaterAttempt(t *testing.T) {
 	wait(t, "the worker to end", func() bool { return !running(pid) })
 }
 
-// Who is stopped is killed when somebody finds that it hangs, and started again.
+// A stopped worker that is reported as hung is killed and restarted.
 func TestHungWorkerIsStartedAgain(t *testing.T) {
 	hung := make(chan int, 1)
 	time.AfterFunc(200*time.Millisecond, func() { hung <- 0 })
@@ -79,7 +79,7 @@ func TestHungWorkerIsStartedAgain(t *testing.T) {
 	}
 }
 
-// Who is stopped with nothing left to do is woken to end.
+// A stopped worker with no work left is continued, so that it ends.
 func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
 	stopped := make(chan int, 1)
 	time.AfterFunc(200*time.Millisecond, func() { stopped <- 0 })

@@ -52,7 +52,7 @@ func TestRestartsEnd(t *testing.T) {
 	}
 }
 
-// What will not be better the next time is not tried again.
+// A worker with an incurable exit code is not restarted.
 func TestIncurableIsNotTriedAgain(t *testing.T) {
 	for _, code := range []string{"1", "2", "6", "130", "143"} {
 		results, root, err := Job{Restarts: 3}.Run(t.Context(), workers("heal 9 "+code))

@@ -39,7 +39,7 @@
 // ([Scalars]) are the whole state: whoever copies both has copied the learner.
 // When ranks average their weights, the Scalars stay each rank's own, as in vw.
 //
-// Who may be asked for the weights of a moment ago while the learner goes on gives it
+// A caller that may need earlier weights while the learner continues gives it
 // a [Past].
 //
 // Regularisation is lazy. The pending effects of l1 and l2 are kept in two numbers, which

@@ -89,7 +89,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	}
 }
 
-// What the learner starts with: recorded from vw 9.11.9's resume state.
+// The initial state of the learner, recorded from vw 9.11.9's resume state.
 func TestInitialT(t *testing.T) {
 	l, err := loss.New("squared")
 	if err != nil {

@@ -228,7 +228,7 @@ func TestRangeFollowsLabelsUnlessFixed(t *testing.T) {
 	}
 }
 
-// What is due counts in predictions, so paying it changes none of them.
+// Predictions include pending regularisation, so applying it does not change them.
 func TestMaterializeChangesNoPrediction(t *testing.T) {
 	b := batch(400, 15, 10)
 	for name, cfg := range rules() {
@@ -332,7 +332,7 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// What the learner is told of features to come changes nothing but its speed.
+// Prefetching changes only the speed of the learner.
 func TestExpectAndPrefetchChangeNoResult(t *testing.T) {
 	cfg := Config{Adaptive: true, Normalized: true, Invariant: true, LearningRate: 0.5, PowerT: 0.5, Bits: 18, DecayLearningRate: 1}
 	rng := rand.New(rand.NewPCG(9, 9))

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// What shows only when a job runs ends it soon, with a clear message on the gateway.
+// A fault that appears only in a running job ends it soon, with a clear message on the gateway.
 func TestWhatCannotWork(t *testing.T) {
 	in := smallInput(t)
 	c := hadoop(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// What all tests share: the programs, and the cluster.
+// The programs and the cluster, which all tests share.
 var shared struct {
 	programs string // folder of gvw and spanning_tree
 	cluster  *cluster.Cluster

@@ -44,7 +44,7 @@ func TestJobOfFourMaps(t *testing.T) {
 	s.said("submitted", "it is job_", "done: "+s.out+"/model")
 }
 
-// What can be seen to be wrong is said on the gateway, before anything is submitted.
+// Detectable faults are reported on the gateway, before anything is submitted.
 func TestRefusals(t *testing.T) {
 	in := smallInput(t)
 	c := hadoop(t)

@@ -17,7 +17,7 @@ import (
 // refusalLimit is how long gvw may take to tell what HDFS does not let it do.
 const refusalLimit = 30 * time.Second
 
-// What HDFS refuses ends a run soon, with the file, the operation, the way and what to do.
+// A refusal of HDFS ends a run soon, with the file, the operation, the client and a remedy.
 func TestWhatHDFSRefuses(t *testing.T) {
 	c := hadoop(t)
 	u, dir := filesBy(t, "native")

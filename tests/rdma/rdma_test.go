@@ -78,7 +78,7 @@ func TestInGuest(t *testing.T) {
 	for _, name := range []string{"verbs", "rdma", "allreduce"} {
 		fmt.Fprintf(&command, "/t/%s.test -test.v -test.timeout 800s -test.run '%s' || rc=1\n", name, which)
 	}
-	// What a device has sent twice tells a slow run from a wrong one.
+	// The number of retransmissions distinguishes a slow run from a wrong one.
 	command.WriteString("grep . /sys/class/infiniband/rxe?/ports/1/hw_counters/*\nexit $rc\n")
 	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)
 	if err != nil {

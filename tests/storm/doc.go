@@ -12,5 +12,5 @@
 //	STORM_ONLY=17 …                the 17th job of that seed alone
 //	STORM_MINUTES=20 …             no more than fit so much time
 //
-// What went wrong is printed as a command that does it again.
+// A failure is printed as a command that reproduces it.
 package storm

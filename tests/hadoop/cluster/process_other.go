@@ -20,7 +20,7 @@ func signalPid(pid int, _ syscall.Signal) error {
 	return errors.Join(p.Kill(), p.Release())
 }
 
-// What other processes do can be seen on Linux alone.
+// Other processes can be inspected only on Linux.
 func running(int) bool           { return false }
 func descendants(int) []int      { return nil }
 func (c *Cluster) owns(int) bool { return false }
