@@ -160,7 +160,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
 	}
 	if w.Stream && !g.cfg.Credentials.VW() {
-		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: --allow_vw lets this rank work with them"})
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: auth.Credentials.AllowVW lets this rank work with them"})
 	}
 	if w.Stream && g.cfg.Schedule != schedule.Auto {
 		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)

@@ -19,7 +19,7 @@ func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 			return j.groups[rank].Ready(ctx, Shard{})
 		})
 		for rank, err := range errs {
-			for _, want := range []string{"advertises 127.0.0.1:", "which each machine resolves to itself", "the server observes it at h", "(--advertise)"} {
+			for _, want := range []string{"advertises 127.0.0.1:", "which each machine resolves to itself", "the server observes it at h", "(allreduce.Config.Advertise)"} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("rank %d: got %v, want %q", rank, err, want)
 				}

@@ -35,7 +35,7 @@ func (b *Builder) class(word []byte) float32 {
 	if len(b.classNames) > 0 {
 		n, ok := b.classNames[string(word)]
 		if !ok {
-			b.Fault("; the label is that of no class", "%q is none of --named_labels", clip(word))
+			b.Fault("; the label is that of no class", "%q is none of the named labels", clip(word))
 			return 0
 		}
 		return n

@@ -32,8 +32,8 @@ func TestClassLabels(t *testing.T) {
 		{"1 2 3 | a", nil, NoLabel, 1, "", "3 is too many tokens for the label of a class"},
 		{"dog | a", names, 1, 1, "", ""},
 		{"cat 3 'x|a b", names, 2, 3, "x", ""},
-		{"pig | a", names, 0, 1, "", `"pig" is none of --named_labels`},
-		{"1 | a", names, 0, 1, "", `"1" is none of --named_labels`},
+		{"pig | a", names, 0, 1, "", `"pig" is none of the named labels`},
+		{"1 | a", names, 0, 1, "", `"1" is none of the named labels`},
 	} {
 		p, err := NewParser(Config{Bits: 18, Classes: true, ClassNames: c.names})
 		if err != nil {

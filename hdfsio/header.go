@@ -33,7 +33,7 @@ func firstLine(ctx context.Context, fsys FS, name string, limit int) (line []byt
 		line = append(line, piece...)
 		switch {
 		case len(line) > limit+1:
-			return nil, &DataError{Name: name, Text: fmt.Sprintf("line 1 has at least %d bytes: want at most %d; if this is text, raise the limit (--max_line)", len(line), limit)}
+			return nil, &DataError{Name: name, Text: fmt.Sprintf("line 1 has at least %d bytes: want at most %d; if this is text, raise the limit (stream.Config.MaxLine)", len(line), limit)}
 		case err == nil || err == io.EOF:
 			return line, nil
 		case err != bufio.ErrBufferFull:

@@ -33,7 +33,7 @@ func (c *Config) loadDictionaries() error {
 		}
 		text, found, err := c.readDictionary(name)
 		if err != nil {
-			return fmt.Errorf("--dictionary %s: %w", given, err)
+			return fmt.Errorf("learn.Config.Features.Namespaces.Dictionary=%s: %w", given, err)
 		}
 		d, err := feature.NewDictionary(ns, text, &f)
 		if err != nil {
@@ -83,7 +83,7 @@ func (c *Config) readDictionary(name string) (text []byte, found string, err err
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage("--dictionary", "%s was not found in %s: name its folder by --dictionary_path", name, strings.Join(c.Features.DictionaryPath, ", "))
+		return nil, "", usage("Features.Namespaces.Dictionary", "%s was not found in %s: name its directory by learn.Config.Features.DictionaryPath", name, strings.Join(c.Features.DictionaryPath, ", "))
 	}
 	if err != nil {
 		return nil, "", err

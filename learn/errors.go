@@ -9,22 +9,26 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/job"
 )
 
-// UsageError is a fault in what the caller asked for: options that contradict
-// each other, or that do not fit the model.
+// UsageError is a fault of a Config: fields that contradict each other, or that do not
+// fit the model.
+//
+// Messages name fields as in learn.Config.Reg.L2, and a value of a field as in
+// learn.Config.Loss.Function=logistic. A program with a command line can replace these
+// by its options.
 type UsageError struct {
-	Option string // vw's spelling, with dashes; may be empty
-	Text   string // what is wrong and what to do
+	Field string // path of the field in Config, such as Reg.L2, perhaps with =VALUE; "": no single field
+	Text  string // what is wrong and what to do
 }
 
 func (e *UsageError) Error() string {
-	if e.Option == "" {
+	if e.Field == "" {
 		return e.Text
 	}
-	return e.Option + ": " + e.Text
+	return "learn.Config." + e.Field + ": " + e.Text
 }
 
-func usage(option, format string, args ...any) error {
-	return &UsageError{Option: option, Text: fmt.Sprintf(format, args...)}
+func usage(field, format string, args ...any) error {
+	return &UsageError{Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
 type (

@@ -61,8 +61,8 @@ func (c *Config) ftrlNumbers() (alpha, beta float32) {
 	return c.FTRL.Alpha.Or(alpha), c.FTRL.Beta.Or(beta)
 }
 
-// follower is the FTRL rule that a kept option or the command line names.
-func (c *Config) follower() string { return "--" + c.FTRL.Rule.String() }
+// follower returns the field of the FTRL rule, with its value.
+func (c *Config) follower() string { return "FTRL.Rule=" + c.FTRL.Rule.String() }
 
 // followerNames are vw's names of the FTRL family.
 var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}

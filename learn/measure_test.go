@@ -151,10 +151,10 @@ func TestMetricsFile(t *testing.T) {
 
 func TestMeasuresThatCannotBe(t *testing.T) {
 	for want, c := range map[string]Config{
-		"logloss needs probabilities": {Metrics: MetricsConfig{Measures: metric.Set{metric.LogLoss}}},
-		"accuracy needs two classes":  {Metrics: MetricsConfig{Measures: metric.Set{metric.Accuracy}}},
-		"empty without --metrics":     {Metrics: MetricsConfig{File: "m"}},
-		"nothing is learned":          {TestOnly: true, Holdout: HoldoutConfig{Valid: []Input{textInput("v", "")}}},
+		"logloss needs probabilities":                 {Metrics: MetricsConfig{Measures: metric.Set{metric.LogLoss}}},
+		"accuracy needs two classes":                  {Metrics: MetricsConfig{Measures: metric.Set{metric.Accuracy}}},
+		"empty without learn.Config.Metrics.Measures": {Metrics: MetricsConfig{File: "m"}},
+		"nothing is learned":                          {TestOnly: true, Holdout: HoldoutConfig{Valid: []Input{textInput("v", "")}}},
 	} {
 		c.Data.Inputs, c.Output.Create = []Input{textInput("all", "1 | a\n")}, new(files).create
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -84,13 +84,13 @@ func (c *Config) takeOptions(name string, h *model.Header) error {
 }
 
 func (c *Config) takeOption(name string, o model.Option) error {
-	disagree := func(given string) error {
-		return usage("--"+o.Name, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
+	disagree := func(field, given string) error {
+		return usage(field, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
 	}
 	switch o.Name {
 	case "hash":
 		if c.Features.Hash != "" && c.Features.Hash != o.Value {
-			return disagree(c.Features.Hash)
+			return disagree("Features.Hash", c.Features.Hash)
 		}
 		c.Features.Hash = o.Value
 	case "hash_seed":
@@ -99,18 +99,18 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --hash_seed %q is no number", o.Value)}
 		}
 		if c.Features.HashSeed.Set && c.Features.HashSeed.Value != uint32(seed) {
-			return disagree(strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10))
+			return disagree("Features.HashSeed", strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10))
 		}
 		c.Features.HashSeed = Some(uint32(seed))
 	case "link":
 		if c.Loss.Link != "identity" && c.Loss.Link != o.Value {
-			return disagree(c.Loss.Link)
+			return disagree("Loss.Link", c.Loss.Link)
 		}
 		c.Loss.Link, c.given.link = o.Value, true
 	case "ftrl", "pistol", "coin":
 		rule, _ := ftrl.Named(o.Name)
 		if c.FTRL.Rule != ftrl.None && c.FTRL.Rule != rule {
-			return usage(c.follower(), "%s was trained with --%s", name, o.Name)
+			return usage(c.follower(), "%s was trained with learn.Config.FTRL.Rule=%s", name, o.Name)
 		}
 		c.FTRL.Rule = rule
 	case "oaa":
@@ -119,13 +119,13 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --oaa %q is no number of classes", o.Value)}
 		}
 		if c.OAA.Classes != 0 && c.OAA.Classes != k {
-			return disagree(strconv.Itoa(c.OAA.Classes))
+			return disagree("OAA.Classes", strconv.Itoa(c.OAA.Classes))
 		}
 		c.OAA.Classes = k
 	case "per_model_save_load": // as gvw always does
 	case "indexing":
 		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {
-			return disagree(strconv.Itoa(c.OAA.Indexing.Value))
+			return disagree("OAA.Indexing", strconv.Itoa(c.OAA.Indexing.Value))
 		}
 		c.OAA.Indexing = Some(1)
 		if o.Value == "0" {
@@ -133,7 +133,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		}
 	case "named_labels":
 		if c.OAA.NamedLabels != "" && c.OAA.NamedLabels != o.Value {
-			return disagree(c.OAA.NamedLabels)
+			return disagree("OAA.NamedLabels", c.OAA.NamedLabels)
 		}
 		c.OAA.NamedLabels = o.Value
 	case "random_seed": // the state of the generator

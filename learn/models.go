@@ -48,7 +48,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	}
 	h := &dec.Header
 	if cfg.given.bits && cfg.Features.Bits != h.Bits {
-		return nil, usage("--bit_precision", "%s was trained with -b %d, but -b %d was given: leave -b away", name, h.Bits, cfg.Features.Bits)
+		return nil, usage("Features.Bits", "%s was trained with learn.Config.Features.Bits=%d, not %d: leave the option out", name, h.Bits, cfg.Features.Bits)
 	}
 	cfg.Features.Bits = h.Bits
 	if cfg.Model.Initial != "" {
@@ -92,7 +92,7 @@ func (c *Config) checkMask() error {
 		return fmt.Errorf("feature mask %s: %w", c.Model.FeatureMask, err)
 	}
 	if dec.Header.Bits != c.Features.Bits {
-		return usage("--feature_mask", "%s was trained with -b %d, and %s with -b %d: they must be equal", c.Model.FeatureMask, dec.Header.Bits, c.Model.Initial, c.Features.Bits)
+		return usage("Model.FeatureMask", "%s was trained with learn.Config.Features.Bits=%d, and %s with learn.Config.Features.Bits=%d: they must be equal", c.Model.FeatureMask, dec.Header.Bits, c.Model.Initial, c.Features.Bits)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
 	}
 	if cfg.given.bits && cfg.Features.Bits != reg.Bits {
-		return prior, labels, usage("--bit_precision", "%s was made with -b %d, but -b %d was given: leave -b away", name, reg.Bits, cfg.Features.Bits)
+		return prior, labels, usage("Features.Bits", "%s was made with learn.Config.Features.Bits=%d, not %d: leave the option out", name, reg.Bits, cfg.Features.Bits)
 	}
 	cfg.Features.Bits = reg.Bits
 	if err := cfg.takeOptions(name, &reg.Header); err != nil {

@@ -75,19 +75,19 @@ func (n *Namespaces) crossed() []string { return slices.Concat(n.Quadratic, n.Cu
 
 // validate reports every fault. The command finds most of them before, with the
 // option's name.
-func (n *Namespaces) validate(fault func(option, format string, args ...any)) {
+func (n *Namespaces) validate(fault func(field, format string, args ...any)) {
 	for _, s := range n.Quadratic {
 		if len(feature.Unescape(s)) != 2 {
-			fault("--quadratic", "%q is not a pair of namespaces, like ab (the option takes all words up to the next one, as in vw; data is given by -d)", s)
+			fault("Features.Namespaces.Quadratic", "%q is not a pair of namespaces, like ab (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
 		}
 	}
 	for _, s := range n.Cubic {
 		if len(feature.Unescape(s)) != 3 {
-			fault("--cubic", "%q is not three namespaces, like abc (the option takes all words up to the next one, as in vw; data is given by -d)", s)
+			fault("Features.Namespaces.Cubic", "%q is not three namespaces, like abc (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
 		}
 	}
 	if n.SortFeatures && len(n.NGrams) > 0 {
-		fault("--sort_features", "n-grams need the order of the text, as in vw: leave --ngram or --sort_features out")
+		fault("Features.Namespaces.SortFeatures", "n-grams need the order of the text, as in vw: leave learn.Config.Features.Namespaces.NGrams or learn.Config.Features.Namespaces.SortFeatures out")
 	}
 }
 
@@ -177,12 +177,12 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 	n.ChainHash = n.ChainHash || h.Has("chain_hash")
 	for _, v := range h.Values("affix") {
 		if n.Affix != "" && n.Affix != v {
-			return usage("--affix", "Disagreeing option values for 'affix': '%s' vs '%s' (of %s)", n.Affix, v, name)
+			return usage("Features.Namespaces.Affix", "Disagreeing option values for 'affix': '%s' vs '%s' (of %s)", n.Affix, v, name)
 		}
 		n.Affix = v
 	}
 	var errs []error
-	n.validate(func(option, format string, args ...any) { errs = append(errs, usage(option, format, args...)) })
+	n.validate(func(field, format string, args ...any) { errs = append(errs, usage(field, format, args...)) })
 	return errors.Join(errs...)
 }
 

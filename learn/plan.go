@@ -94,7 +94,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	case c.follows() && c.TestOnly:
 		p.Method, p.Memory = "predict", online
 	case c.follows():
-		p.Method, p.Memory = "learn by "+c.follower(), online
+		p.Method, p.Memory = "learn by "+followerNames[c.FTRL.Rule], online
 	case c.TestOnly:
 		p.Method, p.Memory = "predict", []Amount{{fmt.Sprintf("weights: 2^%d of 1 float", c.Features.Bits), weights}}
 	case c.Hybrid != nil:

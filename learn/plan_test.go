@@ -66,9 +66,9 @@ func TestPlanOfTheFTRLFamily(t *testing.T) {
 		method string
 		want   uint64 // of the weights
 	}{
-		{"ftrl", Config{FTRL: FTRLConfig{Rule: ftrl.Proximal}}, "learn by --ftrl", 256 * mib},
-		{"coin", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}}, "learn by --coin", 512 * mib},
-		{"coin, classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}}, "learn by --coin", 512 * mib},
+		{"ftrl", Config{FTRL: FTRLConfig{Rule: ftrl.Proximal}}, "learn by Proximal-FTRL", 256 * mib},
+		{"coin", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}}, "learn by Coin Betting", 512 * mib},
+		{"coin, classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}}, "learn by Coin Betting", 512 * mib},
 		{"coin, test", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, TestOnly: true}, "predict", 512 * mib},
 		{"coin, test of classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}, TestOnly: true}, "predict", 64 * mib},
 	} {

@@ -170,7 +170,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		talk, progress = nil, ""
 	}
 	if r.console.Table, err = vwtext.NewTable(talk, progress); err != nil {
-		return nil, usage("--progress", "%v", err)
+		return nil, usage("Diagnostics.Progress", "%v", err)
 	}
 	r.audit = cfg.newAudit(r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
 	if r.provenance.Data, err = stream.NewDataset(dataset(&cfg)); err != nil {
@@ -279,16 +279,16 @@ func (r *runner) admit() error {
 func (c *Config) checkStream() error {
 	switch {
 	case len(c.Metrics.Measures) > 0:
-		return usage("--metrics", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, with -t -i")
+		return usage("Metrics.Measures", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, in a run of its own")
 	case len(c.Holdout.Valid) > 0:
-		return usage("--valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
+		return usage("Holdout.Valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
 	}
 	if c.Hybrid != nil {
-		return usage("--hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
-			"run --passes P -f m first, then --bfgs --passes Q -i m, as with vw")
+		return usage("Hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
+			"run SGD first, and then learn.Config.Batch.BFGS from its model, as with vw")
 	}
 	if c.regularizes() && c.Batch.BFGS {
-		return usage("--output_feature_regularizer_binary", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
+		return usage("Reg.Output", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
 	}
 	return nil
 }
@@ -419,7 +419,7 @@ func (r *runner) otherLoss() string {
 	if own, _ := loss.DefaultRange(trained); r.initial.labels != own {
 		return ""
 	}
-	return fmt.Sprintf("%s was trained with --loss_function logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give --loss_function as for training", c.Model.Initial, c.Loss.Function)
+	return fmt.Sprintf("%s was trained with learn.Config.Loss.Function=logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give learn.Config.Loss.Function as for training", c.Model.Initial, c.Loss.Function)
 }
 
 // noteLoss logs the note on the loss, once, if there were labels to which it applies.

@@ -263,7 +263,7 @@ func TestRegulariserCarriesData(t *testing.T) {
 	}
 	c := config(second)
 	c.Reg.Input, c.Model.Open = "prior", opens(encodedModel(t))
-	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "load it with -i") {
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "load it with learn.Config.Model.Initial") {
 		t.Errorf("a model for a regulariser: got %v", err)
 	}
 }

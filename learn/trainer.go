@@ -110,7 +110,7 @@ func (c *trainer) Keep(recovers bool) {
 	j.Keep = recovers && j.Group.Size() > 1
 	j.Rank, j.Total = j.Group.Rank(), j.Group.Size()
 	if j.Keep && c.files.Any() && c.passes > 1 {
-		c.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (-t -i MODEL)")
+		c.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	}
 }
 
@@ -258,7 +258,7 @@ func (c *trainer) readState(r io.Reader) error {
 	var predicted int
 	d.Number("steps with predictions", &predicted, p.Steps)
 	if c.files.Any() && predicted > c.written {
-		return usage("-p or -r", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (-t -i MODEL)", predicted, c.written)
+		return usage("Output.Predictions", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)", predicted, c.written)
 	}
 	if err := c.stageOf(&p); err != nil {
 		return err

@@ -22,8 +22,8 @@ func TestValidateReportsAllFaults(t *testing.T) {
 		t.Fatal("no fault found")
 	}
 	for _, want := range []string{
-		"--bit_precision", "--passes", "--holdout_period", "--early_terminate", "--l2", "--sgd_l2", "--loss_function", "--link",
-		"--bfgs", "--mem", "--termination", "--data", "Create", "--min_prediction",
+		"Features.Bits", "Passes", "Holdout.Period", "Holdout.EarlyTerminate", "Reg.L2", "Reg.SGDL2", "Loss.Function", "Loss.Link",
+		"Batch.BFGS", "Batch.Mem", "Batch.Termination", "Data.Inputs", "Output.Create", "Loss.MinPrediction",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of %s in:\n%v", want, err)

@@ -106,7 +106,7 @@ func NewWith(name string, p Params) (Loss, error) {
 			p.Logistic = Range{Min: -1, Max: 1}
 		}
 		if !(p.Logistic.Min < p.Logistic.Max) {
-			return nil, fmt.Errorf("loss: logistic: the labels of the two classes are %v and %v, want the first below the second (--logistic_min, --logistic_max)", p.Logistic.Min, p.Logistic.Max)
+			return nil, fmt.Errorf("loss: logistic: the labels of the two classes are %v and %v, want the first below the second (loss.Params.Logistic)", p.Logistic.Min, p.Logistic.Max)
 		}
 		return logistic{p.Logistic.Min, p.Logistic.Max}, nil
 	case "poisson":
@@ -116,12 +116,12 @@ func NewWith(name string, p Params) (Loss, error) {
 			p.Tau = 0.5
 		}
 		if !(p.Tau > 0 && p.Tau < 1) {
-			return nil, fmt.Errorf("loss: quantile: tau is %v, want more than 0 and less than 1 (--quantile_tau)", p.Tau)
+			return nil, fmt.Errorf("loss: quantile: tau is %v, want more than 0 and less than 1 (loss.Params.Tau)", p.Tau)
 		}
 		return quantile{p.Tau}, nil
 	case "expectile":
 		if !(p.Expectile > 0 && p.Expectile <= 0.5) {
-			return nil, fmt.Errorf("loss: expectile: q is %v, want more than 0 and at most 0.5 (--expectile_q)", p.Expectile)
+			return nil, fmt.Errorf("loss: expectile: q is %v, want more than 0 and at most 0.5 (loss.Params.Expectile)", p.Expectile)
 		}
 		return expectile{p.Expectile}, nil
 	}

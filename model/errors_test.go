@@ -145,7 +145,7 @@ func TestLimitBits(t *testing.T) {
 	if _, err := Read(bytes.NewReader(b), Limits{Bits: 2}); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "2^3 weights, at most 2^2") {
 		t.Errorf("got %v", err)
 	}
-	if err := (&Header{Bits: 18}).CheckBits(20); err == nil || !strings.Contains(err.Error(), "trained with -b 18, but -b 20 was given") {
+	if err := (&Header{Bits: 18}).CheckBits(20); err == nil || !strings.Contains(err.Error(), "trained with 18 bits, but 20 were given") {
 		t.Errorf("got %v", err)
 	}
 	if err := (&Header{Bits: 18}).CheckBits(18); err != nil {

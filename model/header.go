@@ -47,7 +47,7 @@ func (h *Header) Kind() Kind {
 // CheckBits returns an error unless the model has the given number of bits.
 func (h *Header) CheckBits(given uint) error {
 	if h.Bits != given {
-		return fmt.Errorf("model: trained with -b %d, but -b %d was given: leave -b away or use -b %d", h.Bits, given, h.Bits)
+		return fmt.Errorf("model: trained with %d bits, but %d were given: leave the number out or use %d", h.Bits, given, h.Bits)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (r *Regularizer) check() error {
 		return fmt.Errorf("model: %d and %d regularisers do not go with 2^%d weights", len(r.Precision), len(r.Mean), r.Bits)
 	}
 	if r.Bits > maxRegularizerBits {
-		return fmt.Errorf("model: the regularisers of 2^%d weights have no place in vw's 32-bit numbers: use -b %d or less", r.Bits, maxRegularizerBits)
+		return fmt.Errorf("model: the regularisers of 2^%d weights have no place in vw's 32-bit numbers: use %d bits or less", r.Bits, maxRegularizerBits)
 	}
 	return r.Header.check()
 }
@@ -119,7 +119,7 @@ func ReadRegularizer(rd io.Reader, lim Limits) (*Regularizer, error) {
 		return nil, err
 	}
 	if !d.Regularizer {
-		return nil, fail(d.offset, "resume flag", ErrNotModel, "this is a model, and no file of per-feature regularisers: load it with -i")
+		return nil, fail(d.offset, "resume flag", ErrNotModel, "this is a model, and no file of per-feature regularisers: load it with learn.Config.Model.Initial")
 	}
 	if d.Header.Bits > maxRegularizerBits {
 		return nil, fail(d.offset, "bits", ErrLimit, "%d, at most %d with per-feature regularisers", d.Header.Bits, maxRegularizerBits)

@@ -51,10 +51,10 @@ func TestRegularizerText(t *testing.T) {
 
 // TestRegularizerIsNoModel: one kind of file is not taken for the other.
 func TestRegularizerIsNoModel(t *testing.T) {
-	if _, err := Read(bytes.NewReader(encodedRegularizer(t, sampleRegularizer())), Limits{}); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "--input_feature_regularizer") {
+	if _, err := Read(bytes.NewReader(encodedRegularizer(t, sampleRegularizer())), Limits{}); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "learn.Config.Reg.Input") {
 		t.Errorf("as a model: %v", err)
 	}
-	if _, err := ReadRegularizer(bytes.NewReader(encoded(t, sample(false))), Limits{}); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "-i") {
+	if _, err := ReadRegularizer(bytes.NewReader(encoded(t, sample(false))), Limits{}); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "learn.Config.Model.Initial") {
 		t.Errorf("a model as regularisers: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func (d *Decoder) Weights(dst View) (int, error) {
 		return 0, fmt.Errorf("model: the weights were read already")
 	}
 	if d.Regularizer {
-		return 0, fail(d.offset, "resume flag", ErrNotModel, "this is a file of per-feature regularisers, and no model: load it with --input_feature_regularizer")
+		return 0, fail(d.offset, "resume flag", ErrNotModel, "this is a file of per-feature regularisers, and no model: load it with learn.Config.Reg.Input")
 	}
 	dst = dst.fill()
 	if err := dst.check(d.Header.Bits); err != nil {

@@ -41,7 +41,7 @@ func TestClientsFillTheMemory(t *testing.T) {
 	t.Cleanup(leave)
 	for {
 		m, err := join(len(in))
-		if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.ServerFull && strings.Contains(err.Error(), "--max_memory") {
+		if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.ServerFull && strings.Contains(err.Error(), "memory for clients is full") {
 			break
 		} else if err != nil {
 			t.Fatal(err)

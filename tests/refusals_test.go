@@ -91,7 +91,7 @@ func TestRefusedCredentials(t *testing.T) {
 		"a good certificate's key is another's": {behindTLS, swapped, "not the key of the certificate"},
 		"an expired certificate":                {behindTLS, expired, "expired.crt: this certificate is out of date: it is valid from "},
 		"a certificate of tomorrow":             {behindTLS, early, "early.crt: this certificate is out of date: it is valid from "},
-		"a certificate of others, disowned":     {behindTLS, disowned, "foreign.crt: the authority of --tls_ca has not signed this certificate"},
+		"a certificate of others, disowned":     {behindTLS, disowned, "foreign.crt: the authority that this program trusts has not signed this certificate"},
 		"a foreign certificate":                 {behindTLS, foreign, `the other end's certificate ("whoever") is not signed by`},
 		"no certificate":                        {behindTLS, nil, "requires TLS"},
 		"a secret in place of a certificate":    {behindTLS, secret, "requires TLS"},

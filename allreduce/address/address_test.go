@@ -181,7 +181,7 @@ func TestAdvice(t *testing.T) {
 		{View{3, "127.0.0.1:7", "10.0.0.4"}, false, []string{"advertise 10.0.0.4"}}, // the same machine
 		{View{3, "10.9.0.3:7", "10.0.0.3"}, false, []string{"rank 1 can reach that interface", "advertise 10.0.0.3"}},
 		{View{3, "h3:7", "10.0.0.3"}, false, []string{"h3:7, a name", "resolves the name"}},
-		{View{3, "10.0.0.3:7", "10.0.0.3"}, false, []string{"firewall", "--port_range"}},
+		{View{3, "10.0.0.3:7", "10.0.0.3"}, false, []string{"firewall", "allreduce.Config.Listen"}},
 		{View{3, "10.0.0.100:7", "127.0.0.1"}, false, []string{"server's own machine", "can reach that address", "firewall"}},
 		{View{3, "10.0.0.3:7", ""}, false, []string{"rank 3 advertises 10.0.0.3:7"}},
 	} {

@@ -45,10 +45,10 @@ func (v View) Advice(from View) string {
 		return text
 	}
 	seen := fmt.Sprintf("the server observes it at %s, and rank %d at %s", v.Observed, from.Rank, from.Observed)
-	better := fmt.Sprintf("advertise %s (--advertise), or nothing at all", v.Observed)
+	better := fmt.Sprintf("advertise %s (allreduce.Config.Advertise), or nothing at all", v.Observed)
 	if loopback(v.Observed) {
 		seen = fmt.Sprintf("it runs on the server's own machine, and rank %d at %s", from.Rank, from.Observed)
-		better = "advertise an address of that machine that the others can reach (--advertise)"
+		better = "advertise an address of that machine that the others can reach (allreduce.Config.Advertise)"
 	}
 	ip, isIP := v.advertisedIP()
 	switch {
@@ -61,5 +61,5 @@ func (v View) Advice(from View) string {
 	case !isIP:
 		return fmt.Sprintf("%s, a name; %s: check that rank %d resolves the name to that address, or %s", text, seen, from.Rank, better)
 	}
-	return fmt.Sprintf("%s; %s: check that no firewall blocks rank %d (--port_range selects the ports)", text, seen, from.Rank)
+	return fmt.Sprintf("%s; %s: check that no firewall blocks rank %d (allreduce.Config.Listen selects the ports)", text, seen, from.Rank)
 }

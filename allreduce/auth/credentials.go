@@ -21,7 +21,7 @@ type Credentials struct {
 // Validate returns an error for credentials that protect nothing.
 func (c *Credentials) Validate() error {
 	if c != nil && c.TLS != nil && c.TLS.ca == nil && c.Secret == nil {
-		return &Error{Why: "TLS without certificates (--encrypt) authenticates no one without a secret (--secret_file)"}
+		return &Error{Why: "TLS without certificates authenticates no one without a secret (auth.Credentials.Secret)"}
 	}
 	return nil
 }

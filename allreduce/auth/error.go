@@ -47,10 +47,10 @@ func Explain(err error) error {
 // explain returns the text for an error about credentials; "" for any other error.
 func explain(err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the other end does not use TLS, but this one does: set --tls_cert or --encrypt on both or on neither"
+		return "the other end does not use TLS, but this one does: set auth.Credentials.TLS on both or on neither"
 	}
 	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return fmt.Sprintf("the other end's certificate%s is not signed by the authority of --tls_ca", named(e.Cert))
+		return fmt.Sprintf("the other end's certificate%s is not signed by the authority that this program trusts", named(e.Cert))
 	}
 	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		if e.Reason == x509.Expired {
@@ -72,7 +72,7 @@ func explain(err error) string {
 	text := op.Err.Error()
 	for alert, why := range map[string]string{
 		"certificate required":           "the other end requires a certificate, but this one has none",
-		"unknown certificate authority":  "the other end rejects this one's certificate: its authority is not in the other end's --tls_ca",
+		"unknown certificate authority":  "the other end rejects this one's certificate: the other end does not trust its authority",
 		"expired certificate":            "the other end rejects this one's certificate: it is out of date",
 		"bad certificate":                "the other end rejects this one's certificate: it is for another use or of another authority",
 		"certificate unknown":            "the other end rejects this one's certificate",

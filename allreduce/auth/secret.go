@@ -36,7 +36,7 @@ func NewSecret(b []byte) (*Secret, error) {
 	b = bytes.TrimRight(b, " \t\r\n")
 	switch {
 	case len(b) < MinSecret:
-		return nil, &Error{Why: fmt.Sprintf("a secret of %d bytes can be guessed: use at least %d random bytes (gvw keygen --secret FILE generates a secret)", len(b), MinSecret)}
+		return nil, &Error{Why: fmt.Sprintf("a secret of %d bytes can be guessed: use at least %d random bytes (gvw keygen generates a secret)", len(b), MinSecret)}
 	case len(b) > MaxSecret:
 		return nil, &Error{Why: fmt.Sprintf("the secret has more than %d bytes: check that this is the right file", MaxSecret)}
 	}

@@ -87,7 +87,7 @@ func NewTLS(cert, key, ca []byte, now time.Time) (*TLS, error) {
 	}
 	opts := x509.VerifyOptions{Roots: pool, Intermediates: intermediates(pair.Certificate), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 	if _, err := leaf.Verify(opts); err != nil {
-		return nil, &Error{File: "cert", Why: "the authority of --tls_ca has not signed this certificate: " + err.Error(), Err: err}
+		return nil, &Error{File: "cert", Why: "the authority that this program trusts has not signed this certificate: " + err.Error(), Err: err}
 	}
 	return &TLS{cert: pair, ca: pool}, nil
 }

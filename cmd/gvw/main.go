@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/run"
 	"github.com/gvw-project/gvw/internal/train"
@@ -25,6 +26,7 @@ func main() {
 	p := &program{Process: &cli.Process{
 		Args: os.Args[1:], Env: os.Environ(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
+		Rewrite: flags.WithOptions,
 	}}
 	os.Exit(p.main())
 }
@@ -85,7 +87,7 @@ func (p *program) signals() cli.SignalPolicy {
 }
 
 func (p *program) fail(err error) int {
-	for _, line := range cli.ErrorLines(err) {
+	for _, line := range flags.ErrorLines(err) {
 		fmt.Fprintln(p.Stderr, "gvw: "+line)
 	}
 	return exitCode(err)

@@ -13,6 +13,13 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
+// fieldOptions replaces the fields that package auth names in messages by options.
+var fieldOptions = strings.NewReplacer(
+	"auth.Credentials.Secret", "--secret_file",
+	"auth.Credentials.TLS", "--tls_cert or --encrypt",
+	"auth.Credentials.AllowVW", "--allow_vw",
+)
+
 // guard holds the options for access control.
 type guard struct {
 	secretFile             string

@@ -76,7 +76,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // fail prints the error and returns its exit code.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintln(stderr, "spanning_tree: "+plain.Text(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	fmt.Fprintln(stderr, "spanning_tree: "+plain.Text(strings.ReplaceAll(fieldOptions.Replace(err.Error()), "\n", "; ")))
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
@@ -106,7 +106,12 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	}
 	lines := newLossyWriter(out)
 	defer lines.close()
-	log := slog.New(slog.NewTextHandler(lines, nil))
+	log := slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if err, ok := a.Value.Any().(error); ok {
+			a.Value = slog.StringValue(fieldOptions.Replace(err.Error()))
+		}
+		return a
+	}}))
 
 	creds, err := o.credentials()
 	if err != nil {

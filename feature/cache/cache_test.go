@@ -213,7 +213,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		if !strings.Contains(corrupt.Error(), "train.cache is damaged") || !strings.Contains(corrupt.Error(), "delete it, or build it again with -k") {
+		if !strings.Contains(corrupt.Error(), "train.cache is damaged") || !strings.Contains(corrupt.Error(), "delete it, or build it again with stream.Config.KillCache") {
 			t.Errorf("%s: %v", what, corrupt)
 		}
 	}

@@ -112,5 +112,5 @@ func (e *CorruptError) Error() string {
 	if e.Block >= 0 {
 		where = fmt.Sprintf("block %d at byte %d", e.Block, e.Offset)
 	}
-	return fmt.Sprintf("cache %s is damaged: %s: %s: delete it, or build it again with -k", e.File, where, e.What)
+	return fmt.Sprintf("cache %s is damaged: %s: %s: delete it, or build it again with stream.Config.KillCache", e.File, where, e.What)
 }

@@ -38,7 +38,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, err)
 	}
 	if c.NoFileHeader && c.Header == "" {
-		errs = append(errs, errors.New("--csv_no_file_header: without a header in the file, the columns must be named by --csv_header"))
+		errs = append(errs, errors.New("csv.Config.NoFileHeader: without a header in the file, the columns must be named by csv.Config.Header"))
 	}
 	factors, err := c.factors()
 	if err != nil {
@@ -47,9 +47,9 @@ func (c *Config) Validate() error {
 	if c.Header != "" {
 		t, err := newTable([]byte(c.Header), ',', false, c.Label)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("--csv_header: %w", err))
+			errs = append(errs, fmt.Errorf("csv.Config.Header: %w", err))
 		} else if absent := t.scale(factors); len(absent) > 0 {
-			errs = append(errs, fmt.Errorf("--csv_ns_value would be ignored for namespaces %q: --csv_header has no such columns", absent))
+			errs = append(errs, fmt.Errorf("csv.Config.NamespaceValues would be ignored for namespaces %q: csv.Config.Header has no such columns", absent))
 		}
 	}
 	return errors.Join(errs...)
@@ -72,9 +72,9 @@ func (c *Config) separator() (byte, error) {
 	case s == `\t`:
 		return '\t', nil
 	case len(s) > 1:
-		return 0, fmt.Errorf(`--csv_separator %q: one character is needed, or \t for a tab`, s)
+		return 0, fmt.Errorf(`csv.Config.Separator=%q: one character is needed, or \t for a tab`, s)
 	case strings.Contains("\"|:\r\n", s):
-		return 0, fmt.Errorf("--csv_separator %q: quotes, bars, colons and line ends cannot separate cells", s)
+		return 0, fmt.Errorf("csv.Config.Separator=%q: quotes, bars, colons and line ends cannot separate cells", s)
 	default:
 		return s[0], nil
 	}
@@ -96,7 +96,7 @@ func (c *Config) factors() ([]factor, error) {
 		name, number, found := strings.Cut(pair, ":")
 		v, n := feature.ParseFloat([]byte(number))
 		if !found || number == "" || n != len(number) || v != v {
-			errs = append(errs, fmt.Errorf("--csv_ns_value: %q is not a namespace and a number, like a:0.5", pair))
+			errs = append(errs, fmt.Errorf("csv.Config.NamespaceValues: %q is not a namespace and a number, like a:0.5", pair))
 			continue
 		}
 		all = append(all, factor{name, v})

@@ -62,7 +62,7 @@ func (p *Parser) use(t *table) (absent []string) {
 func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 	line = feature.TrimLine(line)
 	if len(line) == 0 {
-		return errors.New("the header is empty: name the columns in the first line, or by --csv_header")
+		return errors.New("the header is empty: name the columns in the first line, or by csv.Config.Header")
 	}
 	if p.fixed {
 		cells, err := p.splitter.split(line, p.separator, true)
@@ -80,10 +80,10 @@ func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 		dst.Warnings = append(dst.Warnings, feature.Warning{Line: 1, Text: text})
 	}
 	if t.label < 0 {
-		warn("no '_label' column in the header: the examples have no labels (--label COLUMN names another)")
+		warn("no '_label' column in the header: the examples have no labels (csv.Config.Label=COLUMN names another)")
 	}
 	for _, name := range absent {
-		warn("--csv_ns_value: the header has no namespace \"" + name + "\"")
+		warn("csv.Config.NamespaceValues: the header has no namespace \"" + name + "\"")
 	}
 	return nil
 }

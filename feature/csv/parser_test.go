@@ -28,11 +28,11 @@ func TestConfigReportsAllFaults(t *testing.T) {
 		{csv.Config{}, nil},
 		{csv.Config{Separator: `\t`, Header: "a|b,_label", NoFileHeader: true, NamespaceValues: "a:1e1"}, nil},
 		{csv.Config{Separator: ";;", NoFileHeader: true, NamespaceValues: "a,b:x,c:,d:nan,e:1"}, []string{
-			`--csv_separator ";;": one character is needed`, "named by --csv_header",
+			`csv.Config.Separator=";;": one character is needed`, "named by csv.Config.Header",
 			`"a" is not`, `"b:x" is not`, `"c:" is not`, `"d:nan" is not`,
 		}},
-		{csv.Config{Separator: ":"}, []string{`--csv_separator ":": quotes, bars, colons and line ends cannot`}},
-		{csv.Config{Header: "a|b|c,d"}, []string{`--csv_header: column 1 of the header is "a|b|c"`}},
+		{csv.Config{Separator: ":"}, []string{`csv.Config.Separator=":": quotes, bars, colons and line ends cannot`}},
+		{csv.Config{Header: "a|b|c,d"}, []string{`csv.Config.Header: column 1 of the header is "a|b|c"`}},
 		{csv.Config{Header: "a|b", NamespaceValues: "b:1,:2"}, []string{`would be ignored for namespaces ["b" ""]`}},
 	} {
 		err := c.cfg.Validate()
@@ -85,13 +85,13 @@ func TestHeaders(t *testing.T) {
 		warnings          []string
 	}{
 		{header: "_label,x"},
-		{header: "\n", err: "the header is empty: name the columns in the first line, or by --csv_header"},
+		{header: "\n", err: "the header is empty: name the columns in the first line, or by csv.Config.Header"},
 		{header: "a|b|c,x", err: `column 1 of the header is "a|b|c": want a name, or a namespace and a name with one bar between them`},
 		{header: `_label,"x`, err: "column 8: the cell in quotes that begins here does not end on this line"},
 		{header: "a,b,c", opts: "_label,x", err: "the line has 3 cells, the header has 2"},
 		{header: "anything,else", opts: "_label,x"},
-		{header: "x,y", warnings: []string{"no '_label' column in the header: the examples have no labels (--label COLUMN names another)"}},
-		{header: "_label,b|x", warnings: []string{`--csv_ns_value: the header has no namespace "a"`}},
+		{header: "x,y", warnings: []string{"no '_label' column in the header: the examples have no labels (csv.Config.Label=COLUMN names another)"}},
+		{header: "_label,b|x", warnings: []string{`csv.Config.NamespaceValues: the header has no namespace "a"`}},
 	} {
 		cfg := csv.Config{Header: c.opts}
 		if strings.Contains(c.header, "b|x") {

@@ -105,7 +105,7 @@ func find(cells []cell, label string) (int, error) {
 		more = fmt.Sprintf(" and %d more", len(names)-most)
 		names = names[:most]
 	}
-	return 0, fmt.Errorf("--label %s: no column has this name or number: there are %s%s", label, strings.Join(names, ", "), more)
+	return 0, fmt.Errorf("csv.Config.Label=%s: no column has this name or number: there are %s%s", label, strings.Join(names, ", "), more)
 }
 
 // space returns the namespace of that name.

@@ -74,14 +74,14 @@ func (c *Config) Validate() error {
 		fault("no data: give a file, stdin or a cache")
 	}
 	if len(c.Sources) == 0 && c.Cache != "" && c.KillCache {
-		fault("cache %s cannot be made anew (-k) without data to make it from", c.Cache)
+		fault("cache %s cannot be made anew (stream.Config.KillCache) without data to make it from", c.Cache)
 	}
 	for _, s := range c.Sources {
 		if s.Open == nil {
 			panic("BUG: stream: source " + s.Name + " has no Open")
 		}
 		if s.Identity == "" && c.Passes > 1 && c.Cache == "" {
-			fault("%s can be read only once: %d passes need a cache (-c or --cache_file)", s.Name, c.Passes)
+			fault("%s can be read only once: %d passes need a cache (stream.Config.Cache)", s.Name, c.Passes)
 		}
 	}
 	if c.Format.New == nil && (c.Format.Name != "" || c.Format.Header) {

@@ -105,9 +105,9 @@ func (f *formatCheck) result() error {
 	case f.lines == 0:
 		return nil
 	case f.json:
-		return fmt.Errorf("this looks like JSON, %s--json", as)
+		return fmt.Errorf("this looks like JSON, %sstream.Config.Format=json", as)
 	case f.libsvm && f.bare < f.lines:
-		return fmt.Errorf("this looks like LIBSVM's format, %s--libsvm", as)
+		return fmt.Errorf("this looks like LIBSVM's format, %sstream.Config.Format=libsvm", as)
 	}
 	for i, sep := range separators {
 		n := f.cells[i]
@@ -115,19 +115,19 @@ func (f *formatCheck) result() error {
 		if n < 2 || f.lines == 1 && n < 3 || sep == '\t' && n < 5 {
 			continue
 		}
-		text := fmt.Sprintf("this looks like CSV of %d columns, %s--csv --label COLUMN (the label's name or number)", n, as)
+		text := fmt.Sprintf("this looks like CSV of %d columns, %sstream.Config.Format=csv csv.Config.Label=COLUMN (the label's name or number)", n, as)
 		switch sep {
 		case ';':
-			text += " --csv_separator ';'"
+			text += " csv.Config.Separator=';'"
 		case '\t':
-			text += ` --csv_separator '\t'`
+			text += ` csv.Config.Separator='\t'`
 		}
 		named := false
 		for cell := range bytes.SplitSeq(f.first, []byte{sep}) {
 			named = named || !number(bytes.TrimSpace(cell))
 		}
 		if !named {
-			text += ", and --csv_no_file_header --csv_header NAMES, since the first line names no columns"
+			text += ", and csv.Config.NoFileHeader csv.Config.Header=NAMES, since the first line names no columns"
 		}
 		return fmt.Errorf("%s", text)
 	}

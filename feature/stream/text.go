@@ -274,5 +274,5 @@ func tooLong(line []byte, limit int) bool {
 // lengthError returns the error for a line, or the beginning of a line, over the limit.
 func lengthError(line []byte, limit int) error {
 	n := len(bytes.TrimSuffix(line, []byte{'\n'}))
-	return fmt.Errorf("at least %d bytes long: want at most %d; if this is text, raise the limit (--max_line)", n, limit)
+	return fmt.Errorf("at least %d bytes long: want at most %d; if this is text, raise the limit (stream.Config.MaxLine)", n, limit)
 }

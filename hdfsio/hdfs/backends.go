@@ -65,7 +65,7 @@ func (c Config) kerberos() (*native.Kerberos, string, error) {
 	case k.Keytab != "":
 		as = k.Principal
 	case k.Cache == "" || missing(k.Cache):
-		text := "the cluster needs Kerberos, but there is no ticket (kinit; KRB5CCNAME) and no keytab (--hdfs_keytab)"
+		text := "the cluster needs Kerberos, but there is no ticket (kinit; KRB5CCNAME) and no keytab (hdfs.Config.Keytab)"
 		if c.TokenFile != "" {
 			text += "; it cannot use a delegation token"
 		}

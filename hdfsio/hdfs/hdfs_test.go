@@ -105,7 +105,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		cfg  Config
 		want []string
 	}{
-		{Config{Client: "native", Conf: secure}, []string{"native: ", "kinit", "--hdfs_keytab"}},
+		{Config{Client: "native", Conf: secure}, []string{"native: ", "kinit", "hdfs.Config.Keytab"}},
 		{Config{Client: "native", Conf: secure, TicketCache: file("none"), TokenFile: file("tokens")}, []string{"it cannot use a delegation token"}},
 		{Config{Client: "native", Conf: secure, TicketCache: file("ticket"), KerberosConf: file("none")}, []string{file("none"), "KRB5_CONFIG"}},
 		{Config{Client: "native", Conf: secure, TicketCache: file("ticket"), KerberosConf: file("krb5.conf")}, []string{"dfs.namenode.kerberos.principal"}},

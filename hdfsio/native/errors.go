@@ -64,9 +64,9 @@ func readable(where fs.FileInfo) error {
 	}
 	switch ec := status.GetEcPolicy(); {
 	case status.GetFileEncryptionInfo() != nil:
-		return fmt.Errorf("it is in an encryption zone, which this client does not support: use --hdfs_client webhdfs: %w", errors.ErrUnsupported)
+		return fmt.Errorf("it is in an encryption zone, which this client does not support: use hdfs.Config.Client=webhdfs: %w", errors.ErrUnsupported)
 	case ec != nil && ec.GetId() != replicated:
-		return fmt.Errorf("it is erasure-coded, which this client does not support: use --hdfs_client webhdfs: %w", errors.ErrUnsupported)
+		return fmt.Errorf("it is erasure-coded, which this client does not support: use hdfs.Config.Client=webhdfs: %w", errors.ErrUnsupported)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func TestWhoseItIs(t *testing.T) {
 	if got := newest(t, s); got != "none" {
 		t.Errorf("got %q", got)
 	}
-	for _, words := range []string{"it belongs to run", "--resume", "to other options"} {
+	for _, words := range []string{"it belongs to run", "checkpoint.Store.Resume", "to other options"} {
 		if !strings.Contains(log.String(), words) {
 			t.Errorf("the log does not say %q:\n%s", words, log)
 		}

@@ -99,7 +99,7 @@ type CheckpointMismatchError struct {
 }
 
 func (e *CheckpointMismatchError) Error() string {
-	return fmt.Sprintf("cannot resume from checkpoint %s: %v: use the same options, or omit --resume", e.File, e.Why)
+	return fmt.Sprintf("cannot resume from checkpoint %s: %v: use the same options, or omit checkpoint.Store.Resume", e.File, e.Why)
 }
 
 func (e *CheckpointMismatchError) Unwrap() error { return e.Why }
@@ -257,7 +257,7 @@ func (s *Store) mismatch(h header) error {
 	case h.options != s.owner.Options:
 		return errors.New("it belongs to other options or to another number of ranks")
 	case h.run != s.owner.Run && !s.Resume:
-		return fmt.Errorf("it belongs to run %q: use --resume to continue from it", h.run)
+		return fmt.Errorf("it belongs to run %q: use checkpoint.Store.Resume to continue from it", h.run)
 	}
 	return nil
 }

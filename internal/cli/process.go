@@ -23,6 +23,8 @@ type Process struct {
 	// Stderr gets the diagnostics. A command may replace it, for example by a writer
 	// that keeps a progress line at the bottom of a terminal.
 	Stderr io.Writer
+	// Rewrite rewrites the texts of log lines; nil: they remain. See [FieldOptions].
+	Rewrite func(text string) string
 	// Exit ends the process at once.
 	Exit func(code int)
 
@@ -96,15 +98,7 @@ func (p *Process) Print(s string) error {
 // Logger returns a logger that writes lines of at least the given level to stderr.
 // Lines have a time only if timed is true: it is useful where several processes write.
 func (p *Process) Logger(level slog.Level, timed bool) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: level}
-	if !timed {
-		opts.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
-			if len(groups) == 0 && a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		}
-	}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: ReplaceAttr(p.Rewrite, timed)}
 	return slog.New(slog.NewTextHandler(p.Stderr, opts))
 }
 

@@ -95,7 +95,7 @@ func (f *Set) System(get func(option string) string, quiet bool) *hdfsio.URLs {
 		if quiet {
 			level = slog.LevelError
 		}
-		cfg.Log = slog.New(slog.NewTextHandler(f.p.Diagnostics(), &slog.HandlerOptions{Level: level}))
+		cfg.Log = slog.New(slog.NewTextHandler(f.p.Diagnostics(), &slog.HandlerOptions{Level: level, ReplaceAttr: cli.ReplaceAttr(f.p.Rewrite, true)}))
 		return hdfs.Dialer(cfg)(scheme, authority)
 	}
 	return u

@@ -19,6 +19,7 @@ import (
 func Place(p *cli.Process, c *cli.Context) (launch.Place, bool, error) {
 	at, ok, err := launch.Detect(p.LookupEnv, launch.Flags{
 		Given: c.IsSet("node"), Rank: int(c.Uint64("node")), Total: int(c.Uint64("total")),
+		From: "--node and --total",
 	})
 	if err != nil {
 		return at, ok, cli.Usagef("%w", err)

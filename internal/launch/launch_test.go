@@ -275,11 +275,11 @@ func TestDetect(t *testing.T) {
 		says    string
 	}{
 		"nobody knows":  {[]Source{Flags{}}, Place{}, false, ""},
-		"flags":         {[]Source{Flags{true, 2, 3}}, Place{2, 3, "--node and --total"}, true, ""},
-		"both agree":    {[]Source{Flags{true, 1, 4}, batch}, Place{1, 4, "--node and --total"}, true, ""},
+		"flags":         {[]Source{Flags{true, 2, 3, "the options"}}, Place{2, 3, "the options"}, true, ""},
+		"both agree":    {[]Source{Flags{true, 1, 4, "the options"}, batch}, Place{1, 4, "the options"}, true, ""},
 		"environment":   {[]Source{Flags{}, batch}, Place(batch), true, ""},
-		"they disagree": {[]Source{Flags{true, 0, 4}, batch}, Place{}, false, "the batch system"},
-		"out of range":  {[]Source{Flags{true, 4, 4}}, Place{}, false, "want 0 to total-1"},
+		"they disagree": {[]Source{Flags{true, 0, 4, "the options"}, batch}, Place{}, false, "the batch system"},
+		"out of range":  {[]Source{Flags{true, 4, 4, "the options"}}, Place{}, false, "want 0 to total-1"},
 	} {
 		got, ok, err := Detect(os.LookupEnv, c.sources...)
 		if got != c.want || ok != c.ok || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {

@@ -40,11 +40,12 @@ func Detect(lookup func(string) (string, bool), sources ...Source) (p Place, ok 
 type Flags struct {
 	Given       bool
 	Rank, Total int
+	From        string // the options, for messages
 }
 
 var _ Source = Flags{}
 
 // Place returns the place of the flags, if they were given.
 func (f Flags) Place(func(string) (string, bool)) (Place, bool, error) {
-	return Place{Rank: f.Rank, Total: f.Total, From: "--node and --total"}, f.Given, nil
+	return Place{Rank: f.Rank, Total: f.Total, From: f.From}, f.Given, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/hadoop"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/train"
@@ -234,7 +235,7 @@ const drainFailed = 2 * time.Second
 // a failed task, Hadoop reports only the exit code. An error of this write is ignored, since
 // the log of the task has the message.
 func (m *mapTask) failed(ctx context.Context, err error, fsys hdfsio.FS) error {
-	lines := cli.ErrorLines(err)
+	lines := flags.ErrorLines(err)
 	if errors.Is(err, allreduce.ErrLeaving) || len(lines) == 0 {
 		return err
 	}

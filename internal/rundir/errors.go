@@ -15,7 +15,7 @@ func (e *RunIDConflictError) Error() string {
 	if e.Differs != "" {
 		s += " (" + e.Differs + ")"
 	}
-	return fmt.Sprintf("%s and has files in %s: use another --run_id, or remove that directory", s, e.Path)
+	return fmt.Sprintf("%s and has files in %s: use another run ID, or remove that directory", s, e.Path)
 }
 
 // MissingError reports that the run directory lacks a requested file.
@@ -25,5 +25,5 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the %s of run %s cannot be copied from the run directory: %s: if it was removed, or is on another machine, train again with another --run_id", e.What, e.Run, e.Why)
+	return fmt.Sprintf("the %s of run %s cannot be copied from the run directory: %s: if it was removed, or is on another machine, train again with another run ID", e.What, e.Run, e.Why)
 }

@@ -138,7 +138,7 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 		}
 	}
 	_, err := d.Open("model", sum)
-	says("nothing there", err, "model", "job_7", d.Path(), "--run_id")
+	says("nothing there", err, "model", "job_7", d.Path(), "another run ID")
 	if _, ok := errors.AsType[*MissingError](err); !ok {
 		t.Errorf("nothing there: %T", err)
 	}

@@ -21,7 +21,7 @@ func (v *verified) Read(b []byte) (int, error) {
 	n, err := v.in.Read(b)
 	v.hash.Write(b[:n])
 	if err == io.EOF && [32]byte(v.hash.Sum(nil)) != v.sum {
-		err = &hdfsio.DataError{Name: v.name, Text: "its SHA-256 differs from its name: the file is damaged; remove it, and repeat the run with another --run_id"}
+		err = &hdfsio.DataError{Name: v.name, Text: "its SHA-256 differs from its name: the file is damaged; remove it, and repeat the run with another run ID"}
 	}
 	return n, err
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -105,7 +106,7 @@ func watch(ctx context.Context, p *cli.Process, every time.Duration, listing fun
 		case refused:
 			return err
 		case err != nil:
-			text = cli.ErrorLines(err)[0] + "\n"
+			text = flags.ErrorLines(err)[0] + "\n"
 		}
 		if err := p.Print(before + erase + text); err != nil {
 			return err

@@ -50,7 +50,7 @@ size       sum of |w| 3.5, root of the sum of w² 2.29129
          1          1            1            1  (default)
          1          1            1            1  a*b
          1          0            0            0  Constant
-2 of 4 names share their weight with others: more bits (-b) would part them
+2 of 4 names share their weight with others: more bits would part them
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

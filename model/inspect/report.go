@@ -160,7 +160,7 @@ func AppendNamespaces(dst []byte, r *model.Regressor, names *Names) []byte {
 		dst = fmt.Appendf(dst, "%10d %10d %12.6g %12.6g  %s\n", t.features, t.weighing, t.sum, t.largest, space)
 	}
 	if together > 0 {
-		dst = fmt.Appendf(dst, "%d of %d names share their weight with others: more bits (-b) would part them\n", together, len(names.byName))
+		dst = fmt.Appendf(dst, "%d of %d names share their weight with others: more bits would part them\n", together, len(names.byName))
 	}
 	return dst
 }

@@ -23,12 +23,12 @@ import (
 // after a second attempt, and never as a vw worker.
 func TestBeyondVW(t *testing.T) {
 	for want, change := range map[string]func(*JoinConfig){
-		"--on_loss wait": func(c *JoinConfig) { c.OnLoss = protocol.Wait },
-		"--run_id":       func(c *JoinConfig) { c.Job.RunKey = "run" },
-		"--job_token":    func(c *JoinConfig) { c.Owner = authtest.Secret(t, "mine") },
-		"a spare":        func(c *JoinConfig) { c.OnLoss, c.Spare = protocol.Wait, true },
-		"--elastic":      func(c *JoinConfig) { c.OnLoss, c.Job.RunKey, c.Elastic = protocol.Shrink, "run", time.Minute },
-		"nothing":        func(*JoinConfig) {},
+		"OnLoss=wait": func(c *JoinConfig) { c.OnLoss = protocol.Wait },
+		"the run ID":  func(c *JoinConfig) { c.Job.RunKey = "run" },
+		"Owner":       func(c *JoinConfig) { c.Owner = authtest.Secret(t, "mine") },
+		"a spare":     func(c *JoinConfig) { c.OnLoss, c.Spare = protocol.Wait, true },
+		"Elastic":     func(c *JoinConfig) { c.OnLoss, c.Job.RunKey, c.Elastic = protocol.Shrink, "run", time.Minute },
+		"nothing":     func(*JoinConfig) {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := mem.New()
@@ -48,7 +48,7 @@ func TestBeyondVW(t *testing.T) {
 				if !is {
 					t.Fatalf("%s: %v, want a refusal", want, err)
 				}
-				if no.Code != protocol.VersionDiffers || took < confirmOver || took > 2*confirmOver || (want != "--elastic" && !strings.Contains(no.Reason, want)) {
+				if no.Code != protocol.VersionDiffers || took < confirmOver || took > 2*confirmOver || (want != "Elastic" && !strings.Contains(no.Reason, want)) {
 					t.Errorf("%s: %v after %v", want, err, took)
 				}
 			}

@@ -101,7 +101,7 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 	}
 	if ok == [4]byte{} {
 		if !g.creds.VW() {
-			return nil, nil, g.refused("vw's own server answers, or one that takes this program for vw: it cannot authenticate; start gvw's spanning_tree, or add --allow_vw")
+			return nil, nil, g.refused("vw's own server answers, or one that takes this program for vw: it cannot authenticate; start gvw's spanning_tree, or set auth.Credentials.AllowVW")
 		}
 		return nil, nil, errVWServer
 	}
@@ -137,9 +137,9 @@ func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *p
 	case w.Asks&^protocol.AsksSecret != 0:
 		return nil, nil, g.refused("it asks for a proof that this program does not know (%#x): %s", w.Asks, protocol.SameRelease)
 	case asks && !have:
-		return nil, nil, g.refused("it requests a proof of a secret, and this program has none: add --secret_file")
+		return nil, nil, g.refused("it requests a proof of a secret, and this program has none: add auth.Credentials.Secret")
 	case !asks && have:
-		return nil, nil, g.refused("it requests no proof of the secret of this program: it is another server, or was started without --secret_file")
+		return nil, nil, g.refused("it requests no proof of the secret of this program: it is another server, or was started without a secret")
 	case !asks:
 		return conn, frames, nil
 	}

@@ -271,13 +271,13 @@ func (c *JoinConfig) unsupportedByVW() string {
 	case c.Spare:
 		return "a spare"
 	case c.OnLoss != protocol.Abort:
-		return fmt.Sprintf("recovery from losses (--on_loss %v)", c.OnLoss)
+		return fmt.Sprintf("recovery from losses (allreduce.Config.OnLoss=%v)", c.OnLoss)
 	case c.Elastic > 0:
-		return "a start without all ranks (--elastic)"
+		return "a start without all ranks (allreduce.Config.Elastic)"
 	case c.Job.RunKey != "":
-		return fmt.Sprintf("the run key %q (--run_id)", c.Job.RunKey)
+		return fmt.Sprintf("the run ID %q", c.Job.RunKey)
 	case c.Owner != nil:
-		return "an owner (--job_token)"
+		return "an owner (allreduce.Config.Owner)"
 	}
 	return ""
 }

@@ -267,7 +267,7 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 	case f.OptionsSHA256 != j.digest:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: %s", protocol.DiffOptions(f.Options, j.options))
 	case f.Owner != j.owner:
-		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: --job_token names different files, or some ranks lack it")
+		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: the job tokens are different, or some ranks lack theirs")
 	case f.OnLoss != j.policy:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
 	case f.Elastic != j.startTimeout:

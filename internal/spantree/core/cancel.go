@@ -16,7 +16,7 @@ func (m *Machine) onCancel(ev CancelRequested) {
 	f := ev.Cancel
 	j, no := m.named(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
 	if no == nil && !j.ownedBy(f.Claim) {
-		no = refuse(protocol.Unauthorised, "job %v has an owner: cancel it with the --job_token of its ranks", j.id)
+		no = refuse(protocol.Unauthorised, "job %v has an owner: cancel it with the job token of its ranks", j.id)
 		m.logRefusal("cancellation refused: wrong owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
 	}
 	if no == nil && j.finish.receipt != 0 {

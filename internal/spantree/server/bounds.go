@@ -21,7 +21,7 @@ func (s *Server) admits(host string) bool {
 func (s *Server) rejection(from core.Endpoint) string {
 	switch {
 	case !s.admits(from.Host):
-		return "its address is in no network of --allow"
+		return "its address is in no allowed network"
 	case s.pending[from.Host] >= s.cfg.MaxPending:
 		return "too many connections from this address have not registered"
 	}

@@ -31,7 +31,7 @@ func TestAllowedNetworks(t *testing.T) {
 		t.Skip("this system has one loopback address alone: ", err)
 	}
 	newPeer(t, c).ends()
-	r.logged("its address is in no network of --allow")
+	r.logged("its address is in no allowed network")
 	for host, want := range map[string]bool{"127.0.0.1": true, "::ffff:127.0.0.1": true, "::1": true, "::1%lo": true, "127.0.0.2": false, "x": false, "": false} {
 		if got := address.In(host, r.s.cfg.Allow); got != want {
 			t.Errorf("%q: %v, want %v", host, got, want)

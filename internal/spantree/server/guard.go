@@ -25,7 +25,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	if creds == nil || creds.TLS == nil {
 		// The id of a vw worker may look like TLS, but then the total would not be valid.
 		if total := binary.LittleEndian.Uint64(hello[8:]); tls && total > protocol.MaxRanksLimit {
-			return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks no TLS: it was started without --tls_cert and --encrypt"))
+			return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server speaks no TLS: it was started without a certificate and without encryption"))
 		}
 		return hello, nil
 	}
@@ -38,7 +38,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	}
 	// vw workers cannot use TLS. With AllowVW they are accepted without it.
 	if isHello(hello) {
-		return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server requires TLS: use --tls_cert, --tls_key and --tls_ca, or --encrypt, as the server does"))
+		return hello, c.refuseAs(protocol.Unauthorised, errors.New("this server requires TLS: use certificates, or encryption, as the server does"))
 	}
 	return hello, nil
 }
@@ -190,7 +190,7 @@ func (c *serverConn) authenticate(welcome []byte, frames *protocol.FrameReader) 
 
 // refuseVW refuses a vw worker where vw's protocol is not allowed.
 func (c *serverConn) refuseVW() error {
-	why := errors.New("vw workers cannot authenticate, and this server has a secret or a certificate: --allow_vw admits them")
+	why := errors.New("vw workers cannot authenticate, and this server has a secret or a certificate: auth.Credentials.AllowVW admits them")
 	c.s.warn(c, "vw worker refused", why)
 	c.queue([]byte{0, 0, 0, 0})
 	c.queue(nil)

@@ -119,7 +119,7 @@ func TestVWIsRefusedWhereThereIsASecret(t *testing.T) {
 	p := r.vw(1, 2, 0)
 	p.reads("00000000")
 	p.ends()
-	r.logged("--allow_vw admits them")
+	r.logged("AllowVW admits them")
 
 	creds.AllowVW = true
 	r = serveTCP(t, ServerConfig{Credentials: creds})

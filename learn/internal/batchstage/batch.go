@@ -61,7 +61,7 @@ type BatchConfig struct {
 // NewBatch returns the machine of a solver that starts at the weights w, which it changes.
 func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 	if i := vector.FirstWild(w); i >= 0 {
-		return nil, c.Read.Divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower --learning_rate",
+		return nil, c.Read.Divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower learn.Config.SGD.LearningRate",
 			c.Config.name(), w[i], i))
 	}
 	solver, err := c.Config.solver(w, c.Passes)

@@ -39,14 +39,14 @@ func (l *ClassLabels) class(label float32) int {
 func (l *ClassLabels) decide(label float32, learned uint64) error {
 	switch {
 	case label == 0 && !l.Decided && l.Cluster:
-		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of --oaa %d: on a cluster they count from 1 unless told otherwise: give --indexing 0", l.K)}
+		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of learn.Config.OAA.Classes=%d: on a cluster they count from 1 unless told otherwise: give learn.Config.OAA.Indexing=0", l.K)}
 	case label == 0 && !l.Decided:
 		l.First, l.Decided = 0, true
-		l.Log.Info("label 0 found: labels count from 0 from here on (--indexing 0)")
+		l.Log.Info("label 0 found: labels count from 0 from here on (learn.Config.OAA.Indexing=0)")
 	case int(label) == l.K && !l.Decided:
 		l.Decided = true
 		if !l.Cluster {
-			l.Log.Info(fmt.Sprintf("label %d found: labels count from 1 (--indexing 1)", l.K))
+			l.Log.Info(fmt.Sprintf("label %d found: labels count from 1 (learn.Config.OAA.Indexing=1)", l.K))
 		}
 	}
 	if c := l.class(label); (c < 0 || c >= l.K) && !l.warned && l.Names == nil { // the parser warns of names

@@ -64,6 +64,6 @@ func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Exampl
 		which = "an example" // whose number is not kept
 	}
 	return &examples.DataError{Name: r.Name, Text: fmt.Sprintf(
-		"pass %d, %s%s: %s%s: the training diverged: give a lower --learning_rate, or look for labels and values out of range",
+		"pass %d, %s%s: %s%s: the training diverged: give a lower learn.Config.SGD.LearningRate, or look for labels and values out of range",
 		pass, which, tag, what, weight)}
 }

@@ -62,7 +62,7 @@ func (m *FTRL) Next() (string, bool) {
 	if m.stop || m.done >= m.Passes {
 		return "", false
 	}
-	return fmt.Sprintf("pass %d of %d of --%v", m.done+1, m.Passes, m.learner.Config().Rule), true
+	return fmt.Sprintf("pass %d of %d of %v", m.done+1, m.Passes, m.learner.Config().Rule), true
 }
 
 // Work learns from every example.

@@ -23,7 +23,7 @@ func (o *OddLabels) fits(y float32) bool { return y >= o.Want.Min && y <= o.Want
 func (o *OddLabels) warning(y float32, l loss.Loss) string {
 	o.First = false
 	if y == o.Half {
-		return "label 0 counts as half an example of each class with the logistic loss, whose classes are -1 and 1: if yours are 0 and 1, give --logistic_min 0 (further ones are not shown)"
+		return "label 0 counts as half an example of each class with the logistic loss, whose classes are -1 and 1: if yours are 0 and 1, give learn.Config.Loss.LogisticMin=0 (further ones are not shown)"
 	}
 	return fmt.Sprintf("label %g is not in the range from %g to %g that the %s loss expects (further ones are not shown)",
 		y, o.Want.Min, o.Want.Max, l.Name())

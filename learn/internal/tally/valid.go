@@ -61,7 +61,7 @@ func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 		sums[1] += float64(ex.Weight)
 	})
 	if err != nil {
-		return fmt.Errorf("--valid: %w", err)
+		return fmt.Errorf("learn.Config.Holdout.Valid: %w", err)
 	}
 	copy(v.all.Vector(), v.own.Vector())
 	if g.Size() > 1 {
@@ -74,7 +74,7 @@ func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 	}
 	v.loss, v.weight, v.fresh = sums[0], sums[1], true
 	if v.weight == 0 {
-		return &examples.DataError{Name: v.name, Text: "no example of it has a label: --valid has nothing to go by"}
+		return &examples.DataError{Name: v.name, Text: "no example of it has a label: learn.Config.Holdout.Valid has nothing to go by"}
 	}
 	return nil
 }

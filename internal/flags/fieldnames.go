@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flags
+
+import (
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/gvw-project/gvw/internal/cli"
+)
+
+// fieldPrefixes are the beginnings of names of fields, by the packages' own, as rows of
+// Learn have them.
+var fieldPrefixes = map[string]string{
+	"learn.Config.":     "",
+	"allreduce.Config.": "Cluster.Join.",
+	"stream.Config.":    "Data.",
+	"csv.Config.":       "Data.CSV.",
+}
+
+// otherFields are the options of fields that no row of Learn names.
+var otherFields = map[string]string{
+	"allreduce.Config.Listen":    "--port_range",
+	"allreduce.Config.Owner":     "--job_token",
+	"auth.Credentials.Secret":    "--secret_file",
+	"auth.Credentials.TLS":       "--tls_cert or --encrypt",
+	"auth.Credentials.AllowVW":   "--allow_vw",
+	"checkpoint.Store.Resume":    "--resume",
+	"hdfs.Config.Client":         "--hdfs_client",
+	"hdfs.Config.Keytab":         "--hdfs_keytab",
+	"loss.Params.Logistic":       "--logistic_min, --logistic_max",
+	"loss.Params.Tau":            "--quantile_tau",
+	"loss.Params.Expectile":      "--expectile_q",
+	"learn.Config.Data.Format":   "--json, --csv or --libsvm",
+	"learn.Config.FTRL.Rule":     "--ftrl, --pistol or --coin",
+	"learn.Config.Cluster.Group": "--spare",
+}
+
+// fieldOptions returns the options of all fields, by the names that messages have.
+var fieldOptions = sync.OnceValue(func() cli.FieldOptions {
+	all := cli.FieldOptions{}
+	for prefix, path := range fieldPrefixes {
+		for _, s := range Learn {
+			for field := range strings.SplitSeq(s.Sets+","+s.About, ",") {
+				rest, ok := strings.CutPrefix(field, path)
+				if !ok || rest == "" {
+					continue
+				}
+				if _, known := all[prefix+rest]; !known {
+					all[prefix+rest] = s.Spelled()
+				}
+				if s.Kind == cli.Boolean && s.Read != nil { // one of several flags for a field
+					all[prefix+rest+"="+s.Name] = s.Spelled()
+				}
+			}
+		}
+	}
+	maps.Copy(all, otherFields)
+	return all
+})
+
+// WithOptions returns a message with options instead of fields.
+func WithOptions(text string) string {
+	if !cli.NamesField(text) {
+		return text
+	}
+	return fieldOptions().Replace(text)
+}
+
+// ErrorLines returns the messages of an error, for users of the command line.
+func ErrorLines(err error) []string {
+	lines := cli.ErrorLines(err)
+	for i, line := range lines {
+		lines[i] = WithOptions(line)
+	}
+	return lines
+}
