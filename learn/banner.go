@@ -12,11 +12,14 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// banner is the list of settings that vw prints before it starts.
+// banner is the list of settings that vw prints before it starts, one line each. Programs that
+// parse the output of vw read it, so its words and its order are those of vw 9.11.9.
 type banner []string
 
+// addf adds a line.
 func (b *banner) addf(format string, args ...any) { *b = append(*b, fmt.Sprintf(format, args...)) }
 
+// print writes all lines at once. A nil writer means that the run is quiet.
 func (b banner) print(w io.Writer) error {
 	if w == nil {
 		return nil
@@ -25,7 +28,8 @@ func (b banner) print(w io.Writer) error {
 	return err
 }
 
-// banner says what is about to happen, in vw's words and order.
+// banner returns the settings of the run in the order of vw: namespaces, the options of the
+// learners, the data, the learning rate and the stack of learners.
 func (r *runner) banner() banner {
 	var b banner
 	c := &r.cfg
@@ -51,6 +55,7 @@ func (r *runner) banner() banner {
 	if c.Output.RawPredictions != "" {
 		b.addf("raw predictions = %s", c.Output.RawPredictions)
 	}
+	// vw names the bottom learner first in the stack that "Enabled learners" lists below.
 	learner := "gd"
 	if c.Batch.BFGS && c.Hybrid == nil {
 		learner = "bfgs"
@@ -73,6 +78,8 @@ func (r *runner) banner() banner {
 	if r.unheld {
 		b.addf("Making holdout_set_off=true since output regularizer specified")
 	}
+	// The plan names the source of the passes, text or cache. vw names the file only when it
+	// reads text.
 	b.addf("%s", r.read.Data.Plan())
 	if len(c.Data.Inputs) > 0 && r.read.Data.ReadsText() {
 		names := make([]string, len(c.Data.Inputs))
@@ -93,9 +100,12 @@ func (r *runner) banner() banner {
 	if c.Passes > 1 || c.Hybrid != nil {
 		b.addf("decay_learning_rate = %.6g", c.SGD.DecayLearningRate)
 	}
+	// The kinds of label and prediction follow from the reductions. The stack is printed from
+	// the bottom learner to the top.
 	b = append(b, c.Features.Namespaces.DictionaryLines...)
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Loss.Link
+	// A wildcard in an interaction makes vw expand interactions per example.
 	if slices.ContainsFunc(c.Features.Namespaces.crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
 		link = "generate_interactions, " + link
 	}
@@ -133,7 +143,7 @@ func (r *runner) banner() banner {
 	return b
 }
 
-// startT is the t at which training starts: the loaded model's, or --initial_t.
+// startT returns the t at which training starts: that of the loaded model, or --initial_t.
 func (r *runner) startT() float64 {
 	if r.initial != nil && r.initial.resume {
 		return r.initial.base.T
@@ -141,7 +151,7 @@ func (r *runner) startT() float64 {
 	return float64(r.rule.InitialT)
 }
 
-// followBanner adds vw's lines on the family, and returns the learner's name.
+// followBanner adds the lines of vw's ftrl.cc, and returns the name of the learner.
 func (r *runner) followBanner(b *banner) string {
 	c := &r.cfg
 	name := followerNames[c.FTRL.Rule]

@@ -20,7 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
-// files collects what runs write, by name.
+// files collects the outputs of runs, by name.
 type files struct {
 	mu sync.Mutex
 	m  map[string][]byte
@@ -54,7 +54,7 @@ func textInput(name, text string) Input {
 	}}
 }
 
-// randomText makes labelled examples of a noisy linear rule.
+// randomText returns labelled examples of a noisy linear rule.
 func randomText(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -210,8 +210,7 @@ func TestBatchOnFourRanksIsBatchOnOne(t *testing.T) {
 	}
 }
 
-// Every rank that was given a file writes it, and what rank 0 says is what the
-// others say.
+// Every rank with a file name writes its file, and all ranks write the same model.
 func TestRanksDeliver(t *testing.T) {
 	var out files
 	_, errs := runRanks(t, deal(randomText(200), 3), func(rank int, c *Config) {
@@ -231,8 +230,8 @@ func TestRanksDeliver(t *testing.T) {
 	}
 }
 
-// A rank that fails tells the others why, and nobody writes a model.
-func TestOneFailureIsEverybodysCause(t *testing.T) {
+// When a rank fails, all ranks report its error, and no rank writes a model.
+func TestRanksReportOneCause(t *testing.T) {
 	var out files
 	_, errs := runRanks(t, deal(randomText(200), 3), func(rank int, c *Config) {
 		c.Output.Create, c.Model.Final, c.Passes = out.create, fmt.Sprintf("m%d", rank), 3
@@ -256,7 +255,7 @@ func TestOneFailureIsEverybodysCause(t *testing.T) {
 	}
 }
 
-// Options that must agree and do not are named.
+// A refusal names the option that differs.
 func TestRanksWithOtherOptions(t *testing.T) {
 	_, errs := runRanks(t, deal(randomText(100), 2), func(rank int, c *Config) {
 		c.Passes = 1 + rank
@@ -267,6 +266,6 @@ func TestRanksWithOtherOptions(t *testing.T) {
 		named = named || err != nil && strings.Contains(err.Error(), "passes")
 	}
 	if !named {
-		t.Errorf("nobody names the option: %v", errs)
+		t.Errorf("no rank names the option: %v", errs)
 	}
 }

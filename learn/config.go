@@ -31,11 +31,11 @@ type Input struct {
 	// Open starts reading at the first line of this rank's part. The end of ctx ends
 	// Open and reads that wait for data.
 	Open func(context.Context) (io.ReadCloser, error)
-	// Header returns the first line of the file that the part is of, at most
-	// limit bytes, for formats that have headers; own, and no line: the part
-	// itself begins with it. nil: it does.
+	// Header returns the first line of the whole file, at most limit bytes, for formats with
+	// headers. own reports that the part itself begins with that line; then line is empty. A
+	// nil Header means the same.
 	Header func(limit int) (line []byte, own bool, err error)
-	// None says that this stands for no input at all: the table counts no source.
+	// None marks an input that stands for no data. The banner does not count it as a source.
 	None bool
 }
 
@@ -272,11 +272,11 @@ type ClusterConfig struct {
 	RunDir RunDir
 }
 
-// Progress is how far a run is.
+// Progress describes how far a run has come.
 type Progress struct {
-	Pass, Passes int // the pass under way, and how many there will be at most
-	Examples     int // read in this pass, on this rank
-	Of           int // of so many; 0: not known yet
+	Pass, Passes int // the current pass, and the largest number of passes
+	Examples     int // examples read in this pass, on this rank
+	Of           int // examples of the pass; 0: not known yet
 }
 
 // Hybrid is --hybrid P:Q: P passes of SGD, then up to Q passes of L-BFGS (the

@@ -11,9 +11,9 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// NamedData says how to read data of a format (empty: vw's text) with the
-// features that a model was trained on, by the options that it keeps, and with
-// their names. name is the model's, for messages.
+// NamedData returns a configuration that reads data with the features of a model, as the
+// options in its header define them, and with the names of the features. An empty format is
+// vw's text. name is the model's, for messages.
 func NamedData(name string, h *model.Header, format string, inputs []Input) (stream.Config, error) {
 	c := Config{Features: FeatureConfig{Bits: h.Bits}, Data: DataConfig{Format: format, Inputs: inputs}}
 	c = c.withDefaults()
@@ -32,10 +32,11 @@ const (
 	FormatLIBSVM = "libsvm"
 )
 
-// Formats are all of them.
+// Formats lists these formats.
 var Formats = []string{FormatJSON, FormatCSV, FormatLIBSVM}
 
-// DataFormat is how lines become examples, by Format and CSV.
+// DataFormat returns the format that Data.Format and Data.CSV select. The zero Format is vw's
+// text.
 func (c *Config) DataFormat() stream.Format {
 	switch c.Data.Format {
 	case FormatJSON:
@@ -58,12 +59,12 @@ func (c *Config) DataFormat() stream.Format {
 	return stream.Format{}
 }
 
-// source is the input as the reader needs it.
+// source returns the input as package stream takes it.
 func (in *Input) source() stream.Source {
 	return stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header}
 }
 
-// dataset says how the data is to be read.
+// dataset returns the configuration of the data of a run.
 func dataset(cfg *Config) stream.Config {
 	d := stream.Config{
 		Feature:   cfg.features(),

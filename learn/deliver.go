@@ -21,19 +21,20 @@ import (
 // RunDir is a run directory. It keeps copies of the files that the run has delivered, for
 // late attempts. Package rundir implements it.
 type RunDir interface {
-	// Begin says on which options the run's ranks agree. It is an error if the place is
-	// that of a run with other ones.
+	// Begin is given the options on which the run's ranks agree. It returns an error if the
+	// directory belongs to a run with other options.
 	Begin(options string) error
-	// Put keeps what write writes, whose SHA-256 is sum; Take what is in a file.
+	// Put stores what write writes, whose SHA-256 is sum. Take stores the contents of a file.
 	Put(what string, sum [32]byte, write func(io.Writer) error) error
 	Take(what string, sum [32]byte, name string) error
-	// Open opens what has this digest. Its reader fails at the end if the bytes have another.
+	// Open opens the copy with this digest. Its reader fails at the end if the bytes have
+	// another digest.
 	Open(what string, sum [32]byte) (io.ReadCloser, error)
-	// Find is the digest of the one that is there.
+	// Find returns the digest of the copy, whichever it is.
 	Find(what string) (sum [32]byte, err error)
 }
 
-// The files that a run may owe, as the server is told.
+// The files that a run may owe, by the names under which the server asks for them.
 const (
 	owesModel    = "model"
 	owesReadable = "readable model"
@@ -46,21 +47,22 @@ const (
 	owesRegText  = "regularisers as text"
 )
 
-// owed is a file that this rank owes at the end.
+// owed is a file that this rank must deliver at the end.
 type owed struct {
-	what string // as the server is told
-	kept string // its name in the run directory
-	name string // that it gets
+	what string // name under which the server asks for it
+	kept string // name in the run directory
+	name string // final name
 	out  Output
-	// write writes it, and returns the digest of what it wrote; nil: preds has it.
+	// write writes the contents and returns their digest; nil: preds has them.
 	write func(io.Writer) ([32]byte, error)
 	preds *output.Predictions
 }
 
-// owes are all of them, in the order in which they are delivered.
+// owes returns the files that this rank owes, in the order of their delivery. Of the files that
+// all ranks would write alike, a single writer may owe all (ClusterConfig.SingleWriter).
 func (r *runner) owes() (all []owed) {
 	c := &r.cfg
-	other := c.Cluster.SingleWriter && r.job.Rank != r.job.Number(0) // who owes what all have alike
+	other := c.Cluster.SingleWriter && r.job.Rank != r.job.Number(0) // another rank owes the files that are the same on all ranks
 	add := func(what, name string, out Output, write func(io.Writer) ([32]byte, error)) {
 		if out != nil && !other {
 			all = append(all, owed{what: what, kept: strings.ReplaceAll(what, " ", "-"), name: name, out: out, write: write})
@@ -89,8 +91,8 @@ func (r *runner) owes() (all []owed) {
 	return all
 }
 
-// textModel returns the model for files of text. After a test of SGD's weights they
-// list no state beside them, as in vw.
+// textModel returns the model for text files. After a test of SGD's weights these list no state
+// besides the weights, as in vw.
 func (r *runner) textModel() *model.Regressor {
 	reg, c := *r.outcome.Model, &r.cfg
 	reg.Bare = c.TestOnly && c.FTRL.Rule == ftrl.None
@@ -107,8 +109,7 @@ func (r *runner) writeReadable(w io.Writer) ([32]byte, error) {
 	})(w)
 }
 
-// digested is a function that writes something, and returns the digest of what it
-// wrote.
+// digested returns a function that calls write and returns the digest of what it has written.
 func digested(write func(io.Writer) error) func(io.Writer) ([32]byte, error) {
 	return func(w io.Writer) ([32]byte, error) {
 		h := sha256.New()
@@ -119,8 +120,8 @@ func digested(write func(io.Writer) error) func(io.Writer) ([32]byte, error) {
 	}
 }
 
-// deliver ends the job: all ranks compare the digests of their models, then
-// each writes what it owes. It returns the digest.
+// deliver ends the job. All ranks compare the digests of their models. Then each writes the
+// files that it owes, when the server asks for them. deliver returns the digest of the model.
 func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	var digest model.Digest
 	if r.cfg.Cluster.Join != nil {
@@ -134,6 +135,8 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	for i, o := range all {
 		left[i] = o.what
 	}
+	// The server may ask for the files of this rank one by one. A file counts when it has its
+	// final name.
 	handed := 0
 	err := r.job.Group.Finish(ctx, digest, left, func(_ context.Context, what string) ([32]byte, error) {
 		for _, o := range all {
@@ -147,6 +150,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 		}
 		return digest, fmt.Errorf("learn: the server asks for %q, which this rank does not owe", what)
 	})
+	// All files exist, so a failed end must not make a launcher repeat the whole run.
 	if err != nil && handed == len(all) && r.safe(err, digest) {
 		r.cfg.Diagnostics.Log.Warn("the server has ended without confirming that the run has finished; this rank has delivered its files, and the run directory has the model",
 			"rank", r.job.Rank, "error", err)
@@ -155,7 +159,7 @@ func (r *runner) deliver(ctx context.Context) ([32]byte, error) {
 	return digest, err
 }
 
-// hand makes a file final: in the run directory, and under its name.
+// hand delivers one file under its final name, and stores a copy in the run directory.
 func (r *runner) hand(o owed) (sum [32]byte, err error) {
 	if o.write == nil {
 		if sum, err = o.preds.Deliver(); err == nil {
@@ -178,7 +182,7 @@ func (r *runner) hand(o owed) (sum [32]byte, err error) {
 // keep copies a file into the run directory. The job does not fail without the copy: it is
 // for attempts that may never come.
 func (r *runner) keep(o owed, put func(RunDir) error) {
-	if r.cfg.Cluster.RunDir == nil || r.job.Group.Stream() { // nobody can come late to a job with vw workers
+	if r.cfg.Cluster.RunDir == nil || r.job.Group.Stream() { // a job with vw workers has no late attempts
 		return
 	}
 	if err := put(r.cfg.Cluster.RunDir); err != nil {
@@ -186,9 +190,10 @@ func (r *runner) keep(o owed, put func(RunDir) error) {
 	}
 }
 
-// safe says whether a rank that has delivered all it owes may end well although it has
-// not heard that the run has finished: the server is gone for good, or came back and did
-// not know it; and the run directory has the model to which this rank has come.
+// safe reports whether a rank that has delivered all its files may end without an error,
+// although the server has not confirmed the end of the run. The server must be unreachable, or
+// have been restarted without knowing the run. And the run directory must hold the model that
+// this rank has, which proves that the ranks agreed.
 func (r *runner) safe(err error, digest [32]byte) bool {
 	keep := r.cfg.Cluster.RunDir
 	_, away := errors.AsType[*allreduce.ServerError](err)
@@ -214,7 +219,8 @@ func (r *runner) writeExtraMetrics(w io.Writer) error {
 	return err
 }
 
-// jsonFloat is x as vw writes it: with the digits of a float64, and always a fraction.
+// jsonFloat formats x as vw's JSON writer does: with the digits of a float64, and always with a
+// fraction.
 func jsonFloat(x float32) string {
 	if v := float64(x); math.IsInf(v, 0) || math.IsNaN(v) {
 		return "null"
@@ -239,6 +245,7 @@ func (r *runner) writeRegularizerText(w io.Writer) ([32]byte, error) {
 	if r.outcome.Regularizers == nil {
 		return r.writeReadable(w)
 	}
+	// vw 9 adds λ once more for each file that it has written before.
 	nth := 1
 	if c := &r.cfg; c.Reg.Output+c.Model.Final != "" {
 		nth = 2

@@ -13,10 +13,12 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// maxDictionary is the longest dictionary, in bytes.
+// maxDictionary is the length limit of a dictionary, in bytes. It is read into memory as a
+// whole.
 const maxDictionary = 1 << 30
 
-// loadDictionaries reads the files of --dictionary, hashed as the loaded model says.
+// loadDictionaries reads the files of --dictionary. It must run after the options of the loaded
+// model are merged, which determine the hashes.
 func (c *Config) loadDictionaries() error {
 	n := &c.Features.Namespaces
 	if len(n.Dictionary) == 0 {
@@ -28,6 +30,7 @@ func (c *Config) loadDictionaries() error {
 	hashes := map[uint64]bool{}
 	for _, given := range n.Dictionary {
 		ns, name := byte(' '), given
+		// A dictionary without a namespace is for the default one.
 		if len(given) > 2 && given[1] == ':' {
 			ns, name = given[0], given[2:]
 		}
@@ -41,6 +44,7 @@ func (c *Config) loadDictionaries() error {
 		}
 		hash := hashContents(text)
 		scanned = append(scanned, fmt.Sprintf("scanned dictionary '%s' from '%s', hash=%x", name, found, hash))
+		// vw counts the items of a file only when it loads it the first time.
 		if !hashes[hash] {
 			items := "items"
 			if d.Words() == 1 {
@@ -55,7 +59,8 @@ func (c *Config) loadDictionaries() error {
 	return nil
 }
 
-// hashContents returns vw's hash of a file. vw loads files with equal hashes only once.
+// hashContents returns vw's hash of a file (parse_args.cc: hash_file_contents). vw loads files
+// with equal hashes only once, and prints the hash.
 func hashContents(text []byte) uint64 {
 	h := uint64(5289374183516789128)
 	for _, b := range text {
@@ -64,8 +69,8 @@ func hashContents(text []byte) uint64 {
 	return h
 }
 
-// readDictionary reads the first file of that name in DictionaryPath, and returns where
-// it was found.
+// readDictionary reads the first file of that name in DictionaryPath, and returns the path at
+// which it was found. A name without a directory to search is a path itself.
 func (c *Config) readDictionary(name string) (text []byte, found string, err error) {
 	if c.Model.Open == nil {
 		return nil, "", errors.New("learn: Config.Model.Open is needed for dictionaries")

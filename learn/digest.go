@@ -9,10 +9,11 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// options is the canonical text of every option on which all ranks must agree.
-// The server compares it when a rank joins, and a refusal names the first one
-// that differs. What concerns one rank alone (data, cache, files, -P) is not
-// in it.
+// options returns the canonical text of all options on which the ranks must agree. The server
+// compares it when a rank joins, and a refusal names the first option that differs. Options
+// that concern one rank only (data, cache, files, -P) are not in it.
+//
+// A name or a form that changes here keeps ranks of different versions of gvw apart.
 func (c *Config) options(rule sgd.Config) string {
 	var b strings.Builder
 	add := func(name string, value any) {
@@ -62,6 +63,7 @@ func (c *Config) options(rule sgd.Config) string {
 	add("noconstant", c.Features.NoConstant)
 	add("constant", c.Features.Constant)
 	c.namespaceDigest(add)
+	// The settings of the batch solver.
 	if c.Batch.BFGS || c.Hybrid != nil {
 		add("l2", c.Reg.L2)
 		add("mem", c.Batch.Mem.Value)
@@ -72,6 +74,8 @@ func (c *Config) options(rule sgd.Config) string {
 		add("output_feature_regularizer", c.keepsHessian())
 		add("bfgs_semantics", c.Batch.Semantics)
 	}
+	// The settings of SGD, with the defaults filled in: a rank that gives a default agrees with
+	// one that leaves it out.
 	if !c.Batch.BFGS {
 		add("rule", fmt.Sprintf("adaptive:%t,normalized:%t,invariant:%t", rule.Adaptive, rule.Normalized, rule.Invariant))
 		add("learning_rate", rule.LearningRate)
@@ -86,6 +90,7 @@ func (c *Config) options(rule sgd.Config) string {
 		add("l1", rule.L1)
 		add("sgd_l2", rule.L2)
 	}
+	// The holdout set decides when all ranks stop.
 	if c.Holdout.Off {
 		add("holdout", "off")
 	} else {
@@ -106,6 +111,7 @@ func (c *Config) options(rule sgd.Config) string {
 	if len(c.Holdout.Valid) > 0 {
 		add("valid", fmt.Sprintf("early:%d", c.Holdout.EarlyTerminate))
 	}
+	// Ranks that start from different weights would average unrelated models.
 	if c.Model.Start != (sgd.Start{}) {
 		add("initial_weights", fmt.Sprintf("%+v", c.Model.Start))
 	}

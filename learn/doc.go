@@ -54,8 +54,8 @@
 // A job that does not recover updates everything in place, which takes less memory:
 // [Config.Plan] returns how much.
 //
-// A job may also continue without a lost rank (Shrink). What the rank has done stays in the
-// sums that are reported, and is missing in new ones. The best weights so far are
+// A job may also continue without a lost rank (Shrink). Its completed passes still count in the
+// sums that are reported, but new sums lack its examples. The best weights so far are
 // forgotten, and a batch solver starts again at its current weights with the passes that
 // are left.
 //

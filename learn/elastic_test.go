@@ -17,7 +17,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// elasticJob is how a rank of a job of three joins that waits for others for a moment.
+// elasticJob returns the configuration of a rank in an elastic job of three with a short wait.
 func elasticJob(server string, place RunDir, out *files, rank int, part string) Config {
 	return Config{
 		Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), part)}},
@@ -39,8 +39,8 @@ func elasticJob(server string, place RunDir, out *files, rank int, part string) 
 	}
 }
 
-// The model of a job that starts without a rank is that of a job of the others. One of them
-// delivers it; rank 0, coming late, copies it without any work, and others leave at once.
+// A job that starts without a rank has the model of a job of the other ranks. One of them
+// delivers it. A late rank 0 copies it without any work, and other late ranks leave at once.
 func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 	parts := deal(randomText(300), 3)
 	for missing := range 3 {
@@ -68,7 +68,7 @@ func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 			if len(got.m) != 1 || !bytes.Equal(got.m[first], want.m[first]) {
 				t.Errorf("%d files; the model of rank %d has %d bytes, that of a job of %v %d", len(got.m), came[0], len(got.m[first]), came, len(want.m[first]))
 			}
-			// It has finished. The server knows it, or has forgotten it and only the place does.
+			// The run has finished. Either the server knows it, or only the run directory does.
 			for _, at := range []string{server, serve(t)} {
 				for r := range 3 {
 					var late files
@@ -87,8 +87,8 @@ func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 	}
 }
 
-// A rank that comes while the others train leaves at once; rank 0, which owes the model,
-// stays to the end.
+// A rank that joins while the others train leaves at once. Rank 0, which owes the model, waits
+// for the end.
 func TestLateRanksOfAJobUnderWay(t *testing.T) {
 	parts := deal(randomText(90), 3)
 	for late := range 2 {

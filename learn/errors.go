@@ -27,15 +27,16 @@ func (e *UsageError) Error() string {
 	return "learn.Config." + e.Field + ": " + e.Text
 }
 
+// usage returns a UsageError.
 func usage(field, format string, args ...any) error {
 	return &UsageError{Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
 type (
-	// DataError is a fault in what was read: a model that another program wrote, or no
-	// examples at all.
+	// DataError is a fault in an input: a model that another program has written, for example,
+	// or data without examples.
 	DataError = examples.DataError
-	// ProvenanceError says that a state comes from other data than this rank has read, or from
-	// another model to start from.
+	// ProvenanceError means that a state was made from other data than this rank has read, or
+	// from another initial model.
 	ProvenanceError = job.ProvenanceError
 )

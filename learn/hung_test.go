@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// hungCalls are watched calls for a cache. From the nth call of one kind on they hang until release
-// is closed.
+// hungCalls are watched calls for a cache. They hang from the nth call of one kind on, until
+// release is closed.
 type hungCalls struct {
 	*hdfsio.Calls
 	op      string

@@ -10,11 +10,11 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// Enlist makes this process a spare of the job that cfg says, whatever Cluster.Rank is: see
-// allreduce.Enlist. It returns when the process has been given the rank of a lost one. Then
-// Run, with the returned Group and what else belongs to the rank (Inputs, Cache, names of
-// files), does what the lost one would. Of what a spare does not know before it has a
-// rank, nothing but Inputs is looked at here, and that only for being there.
+// Enlist makes this process a spare of the job in cfg, whatever Cluster.Rank is; see
+// allreduce.Enlist. It returns when the process has been given the rank of a lost one. The
+// caller then completes cfg with the returned Group and the settings of that rank (Inputs,
+// Cache, names of files), and calls Run. Until then a spare does not know its rank, so Enlist
+// only checks that Inputs is set.
 func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
 	c, err := cfg.joinEarly()
 	if err != nil {
@@ -23,11 +23,11 @@ func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
 	return allreduce.Enlist(ctx, c)
 }
 
-// Muster joins the job that cfg says before this rank has its inputs: which they are depends on
-// who takes part (Cluster.Elastic), which it waits for and returns. Then Run, with the returned
-// Group and what else belongs to the rank, goes on. Of Inputs it looks at nothing but that
-// there are some. A *allreduce.RefusedError may say that the job has finished: then Run alone
-// does what is left to do.
+// Muster joins the job in cfg before this rank has its inputs, and waits for the list of ranks
+// that take part, which it returns (Cluster.Elastic). The inputs may depend on that list. The
+// caller then completes cfg with the returned Group and the settings of the rank, and calls
+// Run. Muster only checks that Inputs is set. A *allreduce.RefusedError may mean that the job
+// has finished; Run then does what is left to do.
 func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 	c, err := cfg.joinEarly()
 	if err != nil {
@@ -44,7 +44,8 @@ func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 	return g, live, nil
 }
 
-// joinEarly is how a process joins that does not know its inputs yet.
+// joinEarly returns the configuration with which a process joins that does not know its inputs
+// yet.
 func (cfg Config) joinEarly() (c allreduce.Config, err error) {
 	if cfg.Cluster.Join == nil {
 		return c, errors.New("learn: Config.Cluster.Join is missing: set the job to join")
@@ -54,7 +55,7 @@ func (cfg Config) joinEarly() (c allreduce.Config, err error) {
 	}
 	cfg = cfg.withDefaults()
 	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
-		in, err := loadModel(&cfg, io.Discard) // its options are the job's, too
+		in, err := loadModel(&cfg, io.Discard) // its options are part of the digest
 		if err != nil {
 			return c, err
 		}

@@ -23,7 +23,8 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// newAudit returns nil where names are of no use.
+// newAudit returns nil if no output needs the names of features. sums shows the adaptive sums
+// beside the weights.
 func (c *Config) newAudit(sums bool) *output.Audit {
 	if !c.named() {
 		return nil
@@ -31,26 +32,28 @@ func (c *Config) newAudit(sums bool) *output.Audit {
 	return output.NewAudit(c.Output.Audit, c.Model.InvertHash != "", sums)
 }
 
-// named reports whether features need their names.
+// named reports whether the parser must keep the names of features, which costs time and
+// memory.
 func (c *Config) named() bool { return c.Output.Audit != nil || c.Model.InvertHash != "" }
 
-// mixes reports whether the batch solver is conjugate gradients.
+// mixes reports whether the batch solver is conjugate gradients, as --mem 0 makes it in vw.
 func (c *Config) mixes() bool { return c.Batch.Mem.Value == 0 }
 
-// solver is the batch solver with its regulariser, which is prior where there is one.
+// solver returns the batch solver with its regulariser: prior if it is set, and L2 otherwise.
 func (c *Config) solver(prior descent.Penalty) batchstage.SolverConfig {
 	p := prior
 	if p.Precision == nil {
 		p.L2 = c.Reg.L2
 	}
+	// The constant has the same index in every model, cut to the number of weights.
 	if c.Reg.NoBias {
 		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Features.Bits-1)}
 	}
 	return batchstage.SolverConfig{Mem: c.Batch.Mem.Value, Penalty: p, Termination: c.Batch.Termination.Value, HessianOn: c.Batch.HessianOn, Semantics: c.Batch.Semantics}
 }
 
-// predictsFirst reports whether vw calls predict before each call of learn. The learn
-// of its other learners also returns the prediction.
+// predictsFirst reports whether vw calls predict before each call of learn. The learn of its
+// other learners also returns the prediction. --extra_metrics counts both calls.
 func (c *Config) predictsFirst() bool {
 	return c.Batch.BFGS || c.OAA.Classes > 0 || len(c.Data.ClassWeights) > 0 || c.FTRL.Rule == ftrl.Proximal || c.FTRL.Rule == ftrl.Coin
 }
@@ -61,13 +64,13 @@ func (c *Config) ftrlNumbers() (alpha, beta float32) {
 	return c.FTRL.Alpha.Or(alpha), c.FTRL.Beta.Or(beta)
 }
 
-// follower returns the field of the FTRL rule, with its value.
+// follower returns the field of the FTRL rule with its value, for messages.
 func (c *Config) follower() string { return "FTRL.Rule=" + c.FTRL.Rule.String() }
 
-// followerNames are vw's names of the FTRL family.
+// followerNames are the names of the FTRL family in vw's banner.
 var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}
 
-// followerLearner returns vw's name of the learner, which depends on --audit and
+// followerLearner returns the name that vw gives the learner. The name depends on --audit and
 // --invert_hash.
 func (c *Config) followerLearner() string {
 	name := "ftrl-" + followerNames[c.FTRL.Rule]
@@ -77,6 +80,8 @@ func (c *Config) followerLearner() string {
 	return name
 }
 
+// newHoldoutSet returns the rule for examples that are held out. As in vw a run of one pass
+// holds out nothing unless --holdout_after asks for it: no later pass would use the loss.
 func newHoldoutSet(c *Config) examples.HoldoutSet {
 	return examples.HoldoutSet{
 		On:     !c.Holdout.Off && (c.Passes > 1 || c.Hybrid != nil || c.Holdout.After > 0),
@@ -85,6 +90,8 @@ func newHoldoutSet(c *Config) examples.HoldoutSet {
 	}
 }
 
+// newOddLabels returns the check for labels that the loss accepts and the user hardly meant.
+// With classes -1 and 1 the label 0 lies halfway, which is usual for data with classes 0 and 1.
 func (c *Config) newOddLabels(l loss.Loss) tally.OddLabels {
 	r, ok := loss.Labels(l)
 	half := float32(math.NaN())
@@ -94,7 +101,8 @@ func (c *Config) newOddLabels(l loss.Loss) tally.OddLabels {
 	return tally.OddLabels{Want: r, Half: half, First: ok}
 }
 
-// newMeasures returns the measures of a run; holdout says that examples are held out.
+// newMeasures returns the measures of a run. holdout reports whether examples are held out;
+// then only these are measured.
 func (c *Config) newMeasures(holdout bool) (tally.Measures, error) {
 	if len(c.Metrics.Measures) == 0 && len(c.Holdout.Valid) == 0 {
 		return tally.Measures{}, nil
@@ -102,7 +110,8 @@ func (c *Config) newMeasures(holdout bool) (tally.Measures, error) {
 	return tally.NewMeasures(c.Metrics.Measures, c.Loss.Function == "logistic" || c.Loss.Link == "logistic", holdout)
 }
 
-// classLabels are the labels of one against all, as far as the options decide them.
+// classLabels returns the labels of one against all, as far as the options decide them.
+// Otherwise the data decides.
 func (c *Config) classLabels() sgdstage.ClassLabels {
 	l := sgdstage.ClassLabels{K: c.OAA.Classes, First: 1, Names: c.classNames(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
 	l.Decided = c.OAA.Indexing.Set || l.Names != nil
@@ -112,7 +121,7 @@ func (c *Config) classLabels() sgdstage.ClassLabels {
 	return l
 }
 
-// classNames are the names of --named_labels; nil: labels are numbers.
+// classNames returns the names of --named_labels, or nil if labels are numbers.
 func (c *Config) classNames() []string {
 	if c.OAA.NamedLabels == "" || c.OAA.Classes == 0 {
 		return nil
@@ -120,32 +129,34 @@ func (c *Config) classNames() []string {
 	return strings.Split(c.OAA.NamedLabels, ",")
 }
 
-// testsClasses reports whether the run only predicts classes: any model that has one
-// weight a class and feature will do, however it was trained.
+// testsClasses reports whether the run only predicts classes. Then any model with one weight
+// per class and feature will do, however it was trained.
 func (c *Config) testsClasses() bool { return c.TestOnly && c.OAA.Classes > 0 }
 
-// linksClasses reports whether --link only changes the scores that are shown. By SGD vw
-// learns from them.
+// linksClasses reports whether --link only changes the scores that are shown. With SGD vw also
+// learns from the changed scores.
 func (c *Config) linksClasses() bool {
 	return c.OAA.Probabilities || c.testsClasses() || c.FTRL.Rule != ftrl.None
 }
 
-// follows reports whether a learner of the FTRL family runs. Classes are only predicted by
-// that of SGD.
+// follows reports whether a learner of the FTRL family runs. The learner of SGD predicts
+// classes for models of the family.
 func (c *Config) follows() bool { return c.FTRL.Rule != ftrl.None && !c.testsClasses() }
 
-// regularizes reports whether a rank of the job writes output regularisers.
+// regularizes reports whether any rank of the job writes output regularisers. All ranks must
+// know, since it switches the holdout set off and may add a pass.
 func (c *Config) regularizes() bool {
 	return c.Reg.OutputOnAnyRank || c.Reg.Output+c.Reg.OutputText != ""
 }
 
 // keepsHessian reports whether training ends with a pass for the Hessian of the output
-// regularisers. vw 9 has no such pass.
+// regularisers, as in vw 7.10. vw 9 has no such pass.
 func (c *Config) keepsHessian() bool {
 	return c.regularizes() && !c.TestOnly && (c.Batch.BFGS || c.Hybrid != nil) && c.Batch.Semantics == optim.VW7
 }
 
-// updateRule is the rule of SGD, with vw's defaults for what was not given.
+// updateRule returns the rule of SGD, with vw's defaults (gd.cc) for settings that are not
+// given.
 func (c *Config) updateRule() (sgd.Config, error) {
 	f := sgd.Flags{
 		Bits: c.Features.Bits,
@@ -159,16 +170,16 @@ func (c *Config) updateRule() (sgd.Config, error) {
 		SparseL2:          c.Reg.SparseL2,
 		L1:                c.Reg.L1,
 		L2:                c.Reg.L2,
-		FixedRange:        true, // the tally follows the labels: it observes the held-out ones, too
+		FixedRange:        true, // the tally follows the labels instead: it also observes those that are held out
 	}
 	if c.Hybrid != nil {
-		f.L2 = c.Reg.SGDL2 // --l2 is phase 2's
+		f.L2 = c.Reg.SGDL2 // --l2 is for the L-BFGS phase
 	}
 	rule := f.Config()
 	return rule, rule.Validate()
 }
 
-// newLoss is the loss function with its parameters.
+// newLoss returns the loss function with its parameters.
 func (c *Config) newLoss() (loss.Loss, error) {
 	classes := loss.Range{Min: -1, Max: 1}
 	if c.Loss.LogisticMin.Set {
@@ -180,14 +191,15 @@ func (c *Config) newLoss() (loss.Loss, error) {
 	return loss.NewWith(c.Loss.Function, loss.Params{Tau: c.Loss.QuantileTau, Expectile: c.Loss.ExpectileQ, Logistic: classes})
 }
 
-// labelRange is the range of predictions before the first example, and whether
-// it stays as it is. loaded is what a loaded file knows of it, or nil. As in vw
-// that wins over options; and an option wins over the loss function, also at the
-// other end, which is then 0.
+// labelRange returns the range of predictions before the first example, and reports whether the
+// range stays fixed. loaded is the range of a loaded model or regulariser, or nil. As in vw a
+// loaded range replaces the options. An option replaces the range of the loss function, also at
+// the other end, which is then 0.
 func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixed bool) {
 	r, fixed = loss.DefaultRange(l)
 	given := c.Loss.MinPrediction.Set || c.Loss.MaxPrediction.Set
 	switch {
+	// The loaded range was the one in which its weights were learned.
 	case loaded != nil:
 		r = *loaded
 	case given:
@@ -202,20 +214,22 @@ func (c *Config) labelRange(l loss.Loss, loaded *loss.Range) (r loss.Range, fixe
 	return r, fixed || c.TestOnly || given
 }
 
-// keeps reports whether a run ends with a model that somebody will read. On a
-// cluster that may be another rank.
+// keeps reports whether a run ends with a model that is read later. In a job another rank may
+// write it.
 func (c *Config) keeps() bool {
 	return c.Model.Final+c.Model.Readable+c.Model.InvertHash+c.Reg.Output+c.Reg.OutputText != "" || c.Cluster.Join != nil
 }
 
-// forTesting is the rule with nothing but weights: all that predicting needs.
+// forTesting returns the rule without adaptive and normalised sums. Predicting needs weights
+// only, which take less memory.
 func forTesting(rule sgd.Config) sgd.Config {
 	rule.Adaptive, rule.Normalized, rule.Adax = false, false, false
 	return rule
 }
 
-// startStates sets what --l1_state and --l2_state ask for. Their defaults leave what
-// a loaded model has, as in vw. A test applies it to the weights at once.
+// startStates applies --l1_state and --l2_state. Their defaults leave the state of a loaded
+// model, as in vw. In a test the state is applied to the weights at once, since no update will
+// do it.
 func (c *Config) startStates(l *sgd.Learner) {
 	sc := l.Scalars()
 	if c.Reg.L1State != 0 {
@@ -230,7 +244,7 @@ func (c *Config) startStates(l *sgd.Learner) {
 	}
 }
 
-// dataName is what messages call this rank's data.
+// dataName returns the name of this rank's data for messages.
 func (c *Config) dataName() string {
 	switch n := len(c.Data.Inputs); {
 	case n == 0:
@@ -241,15 +255,14 @@ func (c *Config) dataName() string {
 	return c.Data.Inputs[0].Name
 }
 
-// passLength is --initial_pass_length.
+// passLength returns the rule of --initial_pass_length, which depends on the cache.
 func (c *Config) passLength() examples.PassLength {
 	return examples.PassLength{N: c.Data.PassLength, Cached: c.Data.Cache != ""}
 }
 
-// settle applies the precedence of options, which is vw's, once those of a loaded model
-// are known. Without a holdout option the hybrid holds nothing out, and a validation set
-// takes the place of the holdout set. settle reports whether, as in vw, output
-// regularisers switch a holdout set off.
+// settle applies the precedence of options, which is vw's, when those of a loaded model are
+// known. Without a holdout option the hybrid holds out nothing. A validation set replaces the
+// holdout set. settle reports whether output regularisers switch the holdout set off, as in vw.
 func (c *Config) settle() (unheld bool) {
 	if c.OAA.Classes > 0 && c.OAA.Probabilities {
 		c.OAA.Scores, c.Loss.Link = false, "identity"
@@ -265,7 +278,7 @@ func (c *Config) settle() (unheld bool) {
 	return unheld
 }
 
-// maxPasses is how many passes there are, if none stops early.
+// maxPasses returns the number of passes if training does not stop early.
 func (c *Config) maxPasses() int {
 	if c.Hybrid != nil {
 		return c.Hybrid.SGDPasses + c.Hybrid.LBFGSPasses
@@ -273,10 +286,10 @@ func (c *Config) maxPasses() int {
 	return c.Passes
 }
 
-// startWeights sets the first of each stride floats to the weights that training
-// by the rule starts from, and leaves the generator as they left it. Where vw
-// sets the adaptive sums to InitialT, it sets the weights with them, also those
-// that were drawn.
+// startWeights sets the first of each stride floats to the weight that training by the rule
+// starts from. It also leaves the generator in the state in which drawing left it. Where vw
+// sets the adaptive sums to InitialT, it overwrites the weights with them, even those that were
+// drawn.
 func (c *Config) startWeights(w []float32, stride int, rule sgd.Config) {
 	c.Model.Start.Seed = c.Model.Start.Fill(w, stride, stride)
 	if rule.Adaptive && rule.InitialT > 0 {
@@ -284,7 +297,8 @@ func (c *Config) startWeights(w []float32, stride int, rule sgd.Config) {
 	}
 }
 
-// startConstant sets the first of each stride floats for the constant feature.
+// startConstant sets the weight of the constant feature to --constant. stride is the number of
+// floats of a weight.
 func (c *Config) startConstant(w []float32, stride int) {
 	if c.Features.Constant != 0 {
 		f := c.features()
@@ -292,17 +306,20 @@ func (c *Config) startConstant(w []float32, stride int) {
 	}
 }
 
-// newValidation returns the validation set of a run; nil: there is none.
+// newValidation returns the validation set of a run, or nil if there is none. Its table shows
+// one measure beside the loss: the AUC, or one for classes.
 func (c *Config) newValidation() (*tally.Validation, error) {
 	if len(c.Holdout.Valid) == 0 {
 		return nil, nil
 	}
+	// The set is parsed as the training data is, but read without a cache.
 	v := *c
 	v.Data.Inputs, v.Data.Cache, v.Data.KillCache = c.Holdout.Valid, "", false
 	data, err := stream.NewDataset(dataset(&v))
 	if err != nil {
 		return nil, err
 	}
+	// The line of each pass shows the measure that suits the predictions.
 	also := metric.AUC
 	switch {
 	case c.OAA.Probabilities:

@@ -29,8 +29,8 @@ func lines(t *testing.T, log string) []tally.PassLine {
 	return all
 }
 
-// L-BFGS takes the same path on three ranks as alone; so do its measures, of the
-// training set and of the validation set, on every rank.
+// L-BFGS takes the same path on three ranks as in one process. Every rank reports the same
+// measures of the training set and of the validation set.
 func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 	text, held := randomText(400), randomText(700)[20000:]
 	held = held[strings.IndexByte(held, '\n')+1:]
@@ -84,8 +84,7 @@ func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 	}
 }
 
-// A set that the model gets worse on stops the training, and its best weights
-// are kept.
+// Training stops when the loss on the validation set rises, and the best weights are kept.
 func TestValidationStopsTraining(t *testing.T) {
 	text := randomText(300)
 	opposite := strings.ReplaceAll(strings.ReplaceAll("\n"+text, "\n1 ", "\n+ "), "\n-1 ", "\n1 ")
@@ -149,7 +148,7 @@ func TestMetricsFile(t *testing.T) {
 	}
 }
 
-func TestMeasuresThatCannotBe(t *testing.T) {
+func TestImpossibleMeasures(t *testing.T) {
 	for want, c := range map[string]Config{
 		"logloss needs probabilities":                 {Metrics: MetricsConfig{Measures: metric.Set{metric.LogLoss}}},
 		"accuracy needs two classes":                  {Metrics: MetricsConfig{Measures: metric.Set{metric.Accuracy}}},

@@ -12,10 +12,11 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// modelOptions are the options that a model keeps, as vw keeps them: what shapes
-// features and predictions always, the update rule only with resume state.
-// Unlike vw they leave --bfgs out, which vw 9 cannot load without further
-// options: a model predicts the same however it was trained.
+// modelOptions returns the options that a model keeps. As in vw these are the options that
+// shape features and predictions, and with resume state also those of the update rule.
+//
+// Unlike vw they leave --bfgs out. vw 9 cannot load a model that keeps it without further
+// options, and a model predicts the same however it was trained.
 func (c *Config) modelOptions(resume bool) []model.Option {
 	var kept []model.Option
 	flag := func(on bool, name string) {
@@ -27,6 +28,7 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 	if c.Features.Hash != "" {
 		kept = append(kept, model.Option{Name: "hash", Value: c.Features.Hash})
 	}
+	// A seed of 0 is kept if it was given, so that a later run with another seed is refused.
 	if c.Features.HashSeed.Value != 0 || c.Features.HashSeed.Set {
 		kept = append(kept, model.Option{Name: "hash_seed", Value: strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10)})
 	}
@@ -49,6 +51,8 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 	if c.Model.Start.Seed != 0 {
 		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Model.Start.Seed), 10)})
 	}
+	// The rule matters only to training. A model without resume state has no sums to continue
+	// from.
 	if !resume {
 		return kept
 	}
@@ -65,9 +69,9 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 	return kept
 }
 
-// takeOptions merges what a model kept into c. As in vw the command line's
-// learning rate, power_t and interactions replace the model's; other scalars
-// must agree.
+// takeOptions merges the options that a model keeps into c. As in vw the learning rate, power_t
+// and interactions of the command line replace those of the model. Other scalars must agree.
+// name is the file, for messages.
 func (c *Config) takeOptions(name string, h *model.Header) error {
 	if h.LDA != 0 {
 		return &DataError{Name: name, Text: "the model was trained with topics, which gvw does not support yet"}
@@ -83,11 +87,15 @@ func (c *Config) takeOptions(name string, h *model.Header) error {
 	return c.Features.Namespaces.take(name, h)
 }
 
+// takeOption merges one option. A setting that the caller has not given takes the value of the
+// model; one that differs is refused in the words of vw.
 func (c *Config) takeOption(name string, o model.Option) error {
+	// vw prints this sentence when an option on the command line differs from the kept one.
 	disagree := func(field, given string) error {
 		return usage(field, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
 	}
 	switch o.Name {
+	// Features and predictions: a different value would change the meaning of the weights.
 	case "hash":
 		if c.Features.Hash != "" && c.Features.Hash != o.Value {
 			return disagree("Features.Hash", c.Features.Hash)
@@ -122,7 +130,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree("OAA.Classes", strconv.Itoa(c.OAA.Classes))
 		}
 		c.OAA.Classes = k
-	case "per_model_save_load": // as gvw always does
+	case "per_model_save_load": // no effect: gvw always keeps the sums of each class
 	case "indexing":
 		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {
 			return disagree("OAA.Indexing", strconv.Itoa(c.OAA.Indexing.Value))
@@ -136,7 +144,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree("OAA.NamedLabels", c.OAA.NamedLabels)
 		}
 		c.OAA.NamedLabels = o.Value
-	case "random_seed": // the state of the generator
+	case "random_seed": // the state of the generator, up to 64 bits
 		state, err := strconv.ParseUint(o.Value, 10, 64)
 		if err != nil {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --random_seed %q is no number", o.Value)}
@@ -144,6 +152,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.Model.Start.Seed == 0 {
 			c.Model.Start.Seed = merand.State(state)
 		}
+	// A flag that the model keeps is set in any case: no option of vw unsets it.
 	case "noconstant":
 		c.Features.NoConstant = true
 	case "binary":
@@ -152,6 +161,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		c.Batch.BFGS = c.Hybrid == nil
 	case "conjugate_gradient":
 		c.Batch.ConjugateGradient = c.Hybrid == nil
+	// The update rule, from a model with resume state.
 	case "sgd":
 		c.SGD.Plain = true
 	case "adaptive":
@@ -173,7 +183,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		}
 	default:
 		if known, ok := compat.Find(o.Name); ok && known.Accepted() {
-			return nil // of a learner that was not enabled: predictions do not depend on it
+			return nil // an option of a learner that was not enabled; predictions do not depend on it
 		}
 		return &DataError{Name: name, Text: fmt.Sprintf("the model was trained with --%s, which gvw does not support yet", o.Name)}
 	}

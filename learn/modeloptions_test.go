@@ -14,7 +14,7 @@ import (
 // withGiven compares configurations with what was given.
 var withGiven = cmp.AllowUnexported(Config{}, given{})
 
-// What a model keeps comes back when it is loaded.
+// The options that a model keeps are set again when it is loaded.
 func TestKeptOptionsRoundTrip(t *testing.T) {
 	want := Config{
 		Features: FeatureConfig{
@@ -43,7 +43,7 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 	}
 }
 
-// The rule of the update is of no use to somebody who only predicts.
+// A model for prediction only keeps no update rule.
 func TestPredictOnlyKeepsNoRule(t *testing.T) {
 	c := Config{Loss: LossConfig{Link: "identity"}, SGD: SGDConfig{Plain: true, LearningRate: Some[float32](1)}, Batch: BatchConfig{BFGS: true}}
 	if diff := cmp.Diff([]model.Option(nil), c.modelOptions(false)); diff != "" {
@@ -85,8 +85,8 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	}
 }
 
-// A model may keep parameters of learners that were not enabled when it was trained. A
-// learner that gvw lacks changes predictions.
+// A model may keep parameters of learners that were not enabled when it was trained. These are
+// ignored. A learner that gvw lacks changes predictions and is refused.
 func TestModelsKeepOptionsOfOtherLearners(t *testing.T) {
 	c := Config{Loss: LossConfig{Link: "identity"}}
 	want := c

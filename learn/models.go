@@ -17,20 +17,20 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// initial is a loaded model: its header is read when the run begins, its
-// weights when there is a place for them.
+// initial is a loaded model. Its header is read when the run begins, and its weights when their
+// table has been allocated.
 type initial struct {
 	name   string
 	file   io.Closer
 	dec    *model.Decoder
-	labels loss.Range
-	resume bool             // it carries resume state
-	base   training.Carried // of that
+	labels loss.Range       // range of predictions at the end of its training
+	resume bool             // the model has resume state
+	base   training.Carried // sums of that state
 }
 
-// loadModel opens the initial model and merges what it keeps into cfg. A
-// feature mask is an initial model, too, but for its options. What is read of it, now
-// and later, goes to read.
+// loadModel opens the initial model and merges its options into cfg. A feature mask is also an
+// initial model, but its options are ignored. All bytes that are read, now and later, are
+// copied to read, for the checksum of the provenance.
 func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	name := cmp.Or(cfg.Model.Initial, cfg.Model.FeatureMask)
 	f, err := cfg.Model.Open(name)
@@ -50,6 +50,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	if cfg.given.bits && cfg.Features.Bits != h.Bits {
 		return nil, usage("Features.Bits", "%s was trained with learn.Config.Features.Bits=%d, not %d: leave the option out", name, h.Bits, cfg.Features.Bits)
 	}
+	// The number of weights is that of the model, whether it was given or not.
 	cfg.Features.Bits = h.Bits
 	if cfg.Model.Initial != "" {
 		if err := cfg.checkMask(); err != nil {
@@ -65,6 +66,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 			return nil, err
 		}
 	}
+	// The options of the model may contradict those of the caller, so all are checked again.
 	if err := errors.Join(cfg.Validate(), cfg.checkMeasures()); err != nil {
 		return nil, err
 	}
@@ -76,9 +78,9 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	return in, nil
 }
 
-// checkMask checks a mask beside another initial model. As in vw nothing is taken from
-// it: the weights that the initial model has at 0 stay. But it must be a model of as many
-// weights.
+// checkMask checks a mask that is given beside another initial model. As in vw nothing is taken
+// from the mask: the weights that are 0 in the initial model stay 0. But the mask must have as
+// many weights.
 func (c *Config) checkMask() error {
 	if c.Model.FeatureMask == "" || c.Model.FeatureMask == c.Model.Initial {
 		return nil
@@ -97,7 +99,7 @@ func (c *Config) checkMask() error {
 	return nil
 }
 
-// loaded reports the options of a model to the caller.
+// loaded reports the options of a model to the caller of Run.
 func (c *Config) loaded(h *model.Header) error {
 	if c.Model.Loaded == nil {
 		return nil
@@ -118,12 +120,14 @@ func (in *initial) weights(dst model.View) error {
 	return errors.Join(err, in.file.Close())
 }
 
-// intoLearner puts the model into a learner: its weights, and if it has resume
-// state also the adaptive and normalised sums.
+// intoLearner reads the model into a learner: its weights, and with resume state also the
+// adaptive and normalised sums.
 func (in *initial) intoLearner(l *sgd.Learner, rule sgd.Config) error {
 	if err := in.weights(sgdstage.View(l, rule)); err != nil || !in.resume {
 		return err
 	}
+	// vw continues from the sums and from the regularisation that is still due (gd.cc:
+	// save_load_online_state).
 	sc := l.Scalars()
 	sc.Nsx, sc.TotalWeight, sc.T = in.base.Nsx, in.base.TotalWeight, in.base.T
 	sc.Gravity, sc.Contraction = in.dec.Resume.Gravity, in.dec.Resume.Contraction
@@ -131,8 +135,8 @@ func (in *initial) intoLearner(l *sgd.Learner, rule sgd.Config) error {
 	return nil
 }
 
-// intoSums gives each class the sums that a model kept of it: of a model without
-// --per_model_save_load, which has those of the first class only, those.
+// intoSums sets the sums of each class. A model without --per_model_save_load has only those of
+// the first class, which all classes then share.
 func (in *initial) intoSums(sums []sgd.ClassSums) {
 	r := in.dec.Resume
 	if r == nil {
@@ -146,7 +150,7 @@ func (in *initial) intoSums(sums []sgd.ClassSums) {
 	}
 }
 
-// plain returns the weights by which the model predicts.
+// plain returns the weights by which the model predicts, without the sums of the rule.
 func plain(reg *model.Regressor) []float32 {
 	reg.Settle()
 	v := reg.Weights
@@ -160,8 +164,8 @@ func plain(reg *model.Regressor) []float32 {
 	return w
 }
 
-// openModels starts the files of the final model, so that a folder that does
-// not exist is noticed before the training and not after it.
+// openModels starts the files of the run's end. A directory that does not exist is reported
+// before the training and not after it.
 func (r *runner) openModels() (err error) {
 	c := &r.cfg
 	if c.Model.Final != "" {
@@ -192,10 +196,11 @@ func (r *runner) openModels() (err error) {
 	return r.openRegularizers()
 }
 
+// abortModels removes the files that have not been committed.
 func (r *runner) abortModels() {
 	for _, f := range []Output{r.modelFile, r.readableFile, r.invertedFile, r.metricsFile, r.extraMetricsFile, r.regularizerFile, r.regularizerText} {
 		if f != nil {
-			_ = f.Abort() // after Commit this does nothing; before it the run's error is the one to tell
+			_ = f.Abort() // no effect after Commit; before it the error of the run is the cause
 		}
 	}
 	if r.initial != nil {
@@ -203,8 +208,8 @@ func (r *runner) abortModels() {
 	}
 }
 
-// loadRegularizer reads --input_feature_regularizer and merges what it keeps
-// into cfg, as loadModel does. What is read of it goes to read.
+// loadRegularizer reads --input_feature_regularizer and merges its options into cfg, as
+// loadModel does. All bytes that are read are copied to read.
 func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels loss.Range, err error) {
 	name := cfg.Reg.Input
 	f, err := cfg.Model.Open(name)
@@ -225,6 +230,8 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 	if err := cfg.Validate(); err != nil {
 		return prior, labels, err
 	}
+	// A negative λ would make the penalty unbounded, and the solver would diverge. NaN fails
+	// the test, too.
 	for i, v := range reg.Precision {
 		if !(v >= 0) {
 			return prior, labels, &DataError{Name: name, Text: fmt.Sprintf("the regulariser of weight %d is %v: it cannot be negative", i, v)}
@@ -234,8 +241,7 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 	return descent.Penalty{Precision: reg.Precision, Mean: reg.Mean}, labels, nil
 }
 
-// openRegularizers starts the files, so that a folder that does not exist is
-// noticed before the training.
+// openRegularizers starts the files of the output regularisers.
 func (r *runner) openRegularizers() (err error) {
 	c := &r.cfg
 	if c.Reg.Output != "" {

@@ -13,32 +13,34 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// modelSource makes the models of a run, and saves those of each pass.
+// modelSource makes the models of a run, and saves the model of each pass.
 type modelSource struct {
 	cfg    *Config
 	job    *job.Job
 	tally  *tally.Tally
-	base   training.Carried                  // of the loaded model
-	create func(name string) (Output, error) // not subject to the lease: another attempt saves the same bytes
-	// fromZero reports whether labels of classes have turned out to count from 0; nil: they
-	// are no classes.
+	base   training.Carried                  // sums of the loaded model
+	create func(name string) (Output, error) // without the lease: any attempt saves the same bytes
+	// fromZero reports whether the labels of classes have turned out to count from 0; nil:
+	// labels are not classes.
 	fromZero func() bool
 }
 
 var _ training.Models = (*modelSource)(nil)
 
-// Header is what both kinds of models begin with.
+// Header returns the header of a model.
 func (m *modelSource) Header(resume bool) model.Header {
-	if m.fromZero != nil && m.fromZero() { // else predictions by the model would count from 1
+	if m.fromZero != nil && m.fromZero() { // otherwise a later test would count classes from 1
 		m.cfg.OAA.Indexing = Some(0)
 	}
 	r, c := m.job.All.Range, m.cfg
 	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.modelOptions(resume)}
 }
 
-// Resume is what training needs to go on, but for what regularisation is due. It
-// holds sums over all ranks, so that every rank writes the same bytes; what
-// concerns the progress table of one rank is then set as if a row had just been
+// Resume returns the state that further training needs, except the regularisation that is due.
+// vw writes these fields in gd.cc (save_load_online_state).
+//
+// They are sums over all ranks, so that every rank writes the same bytes. The fields on the
+// progress table belong to one rank; with several ranks they are set as if a row had just been
 // printed.
 func (m *modelSource) Resume(initialT float32) *model.Resume {
 	all, table := &m.job.All, m.tally.Console.Table
@@ -69,7 +71,7 @@ func (m *modelSource) Resume(initialT float32) *model.Resume {
 	return r
 }
 
-// SavePass is --save_per_pass: it writes the model of the pass that has just ended
+// SavePass implements --save_per_pass. It writes the model of the pass that has just ended
 // beside the final one, as FILE.1, FILE.2 and so on.
 func (m *modelSource) SavePass(made func() *model.Regressor) error {
 	c := m.cfg
@@ -87,7 +89,7 @@ func (m *modelSource) SavePass(made func() *model.Regressor) error {
 	return nil
 }
 
-// commit writes a model and makes the file final.
+// commit writes a model, gives the file its final name and returns the digest.
 func commit(f Output, reg *model.Regressor, write func(io.Writer, *model.Regressor) (model.Digest, error)) ([32]byte, error) {
 	digest, err := write(f, reg)
 	if err != nil {

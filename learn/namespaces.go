@@ -12,23 +12,23 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// Namespaces are the options on namespaces, as they were given; package feature
-// says what they do.
+// Namespaces has the options on namespaces as the caller gives them. Package feature documents
+// their forms and effects.
 type Namespaces struct {
-	Quadratic       []string // -q: pairs, ':' is a wildcard
-	Cubic           []string // --cubic: triples
-	Interactions    []string // --interactions: sets of two and more
-	Permutations    bool
-	LeaveDuplicates bool // --leave_duplicate_interactions
-	Ignore          []string
-	IgnoreLinear    []string
-	Keep            []string
-	Redefine        []string
-	NGrams          []string
-	Skips           []string
-	Limits          []string // --feature_limit
-	Affix           string
-	Spelling        []string
+	Quadratic       []string              // -q: pairs, ':' is a wildcard
+	Cubic           []string              // --cubic: triples
+	Interactions    []string              // --interactions: sets of two and more
+	Permutations    bool                  // --permutations: cross a namespace with itself in every order
+	LeaveDuplicates bool                  // --leave_duplicate_interactions
+	Ignore          []string              // --ignore: namespaces that are dropped
+	IgnoreLinear    []string              // --ignore_linear: namespaces that only interactions use
+	Keep            []string              // --keep: drop all other namespaces
+	Redefine        []string              // --redefine: N:=S, features of the namespaces S go to N
+	NGrams          []string              // --ngram: N, or a namespace and N
+	Skips           []string              // --skips: words that n-grams may skip, in the form of NGrams
+	Limits          []string              // --feature_limit: largest number of features, in the form of NGrams
+	Affix           string                // --affix: prefixes and suffixes that become features
+	Spelling        []string              // --spelling: namespaces whose words get features of their spelling
 	ChainHash       bool                  // --chain_hash: of JSON; in text it is always so
 	SortFeatures    bool                  // --sort_features
 	Dictionary      []string              // --dictionary: [namespace:]file
@@ -36,10 +36,10 @@ type Namespaces struct {
 	DictionaryLines []string              // vw's lines about them; Run fills it
 }
 
-// features is the configuration of the parser.
+// features returns the configuration of the parser.
 func (c *Config) features() feature.Config {
 	n := &c.Features.Namespaces
-	if c.Data.Format == FormatJSON || c.Data.Format == FormatCSV { // these options are for text, as in vw
+	if c.Data.Format == FormatJSON || c.Data.Format == FormatCSV { // as in vw, some options apply to text only
 		text := *n
 		n, text.Redefine, text.Affix, text.Spelling = &text, nil, "", nil
 	}
@@ -71,10 +71,11 @@ func (c *Config) features() feature.Config {
 	}
 }
 
+// crossed returns the sets of namespaces of all interactions.
 func (n *Namespaces) crossed() []string { return slices.Concat(n.Quadratic, n.Cubic, n.Interactions) }
 
-// validate reports every fault. The command finds most of them before, with the
-// option's name.
+// validate reports every fault in the forms of the values. The command finds most of them
+// earlier and names the option.
 func (n *Namespaces) validate(fault func(field, format string, args ...any)) {
 	for _, s := range n.Quadratic {
 		if len(feature.Unescape(s)) != 2 {
@@ -91,7 +92,7 @@ func (n *Namespaces) validate(fault func(field, format string, args ...any)) {
 	}
 }
 
-// values reports what is wrong with the values in themselves.
+// values reports whether the parser accepts the values.
 func (n *Namespaces) values() error {
 	c := Config{Features: FeatureConfig{Bits: 18, Namespaces: *n}}
 	f := c.features()
@@ -104,7 +105,7 @@ func (n *Namespaces) values() error {
 	return nil
 }
 
-// Check reports what is wrong with the values, without the names of options.
+// Check returns the faults in the values, without the names of options.
 func (n *Namespaces) Check() error {
 	var errs []error
 	n.validate(func(_, format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) })
@@ -114,8 +115,8 @@ func (n *Namespaces) Check() error {
 	return errors.Join(errs...)
 }
 
-// kept are those that a model keeps among its options, in vw's forms. N-grams
-// and skips have fields of their own; the rest must be given again.
+// modelOptions returns the options that a model keeps, in vw's forms. N-grams and skips have
+// fields of their own in the header. The others are not kept and must be given again.
 func (n *Namespaces) modelOptions() []model.Option {
 	var kept []model.Option
 	add := func(name string, values ...string) {
@@ -141,7 +142,7 @@ func (n *Namespaces) modelOptions() []model.Option {
 	return kept
 }
 
-// plainWords are the forms that a header has room for.
+// plainWords returns the values without escapes, as a header stores them.
 func plainWords(list []string) []string {
 	var plain []string
 	for _, v := range list {
@@ -150,7 +151,7 @@ func plainWords(list []string) []string {
 	return plain
 }
 
-// storable writes blanks in a form that the list of kept options can hold.
+// storable escapes blanks, which separate the options that a model keeps.
 func storable(v string) string {
 	if !strings.ContainsAny(v, " \t\n\x00") {
 		return v
@@ -158,8 +159,9 @@ func storable(v string) string {
 	return feature.Escape(v)
 }
 
-// take adds what a model kept, behind what was given, as vw does: lists grow,
-// interactions that were given replace all of the model's.
+// take merges the options that a model keeps, behind those that were given, as vw does. Lists
+// grow. If any interaction was given, all those of the model are ignored. name is the file, for
+// messages.
 func (n *Namespaces) take(name string, h *model.Header) error {
 	if len(n.crossed()) == 0 {
 		n.Quadratic = h.Values("quadratic")
@@ -186,7 +188,7 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 	return errors.Join(errs...)
 }
 
-// isNamespaceOption reports whether take knows a kept option.
+// isNamespaceOption reports whether take handles an option.
 func isNamespaceOption(name string) bool {
 	switch name {
 	case "quadratic", "cubic", "interactions", "ignore", "ignore_linear", "keep", "redefine", "spelling", "dictionary", "chain_hash", "affix":
@@ -195,7 +197,7 @@ func isNamespaceOption(name string) bool {
 	return false
 }
 
-// digest gives add what ranks must agree on.
+// namespaceDigest passes to add the options on which all ranks must agree.
 func (c *Config) namespaceDigest(add func(name string, value any)) {
 	f := c.features()
 	for _, s := range slices.Concat(f.Shaping(), f.Expanding()) {
@@ -205,7 +207,7 @@ func (c *Config) namespaceDigest(add func(name string, value any)) {
 	}
 }
 
-// say says what the options will do, in vw's words and order.
+// say adds the lines of the banner on namespaces, in vw's words and order.
 func (n *Namespaces) say(b *banner) {
 	counts := func(list []string, format, one, all string) {
 		for _, v := range list {

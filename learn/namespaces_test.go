@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// What vw 9.11.9 wrote into models that were trained with such options.
+// The expected options are those in models that vw 9.11.9 wrote.
 func TestNamespaceOptionsAreKeptAsVWKeepsThem(t *testing.T) {
 	for _, c := range []struct {
 		vw string

@@ -15,27 +15,27 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Plan is what a run would take, before it takes it.
+// Plan describes what a run would do and how much memory and traffic it would take.
 type Plan struct {
-	Method string // what it would do, in words
-	Passes int    // at most
-	Ranks  int    // of the job
-	// Recovers says that another process can take a lost rank's place, which takes
-	// more memory: the state is left whole.
+	Method string // what the run would do, in words
+	Passes int    // maximum number of passes
+	Ranks  int    // number of ranks of the job
+	// Recovers reports whether another process can replace a lost rank. That takes more memory,
+	// since the state must survive each step.
 	Recovers bool
-	Reads    string   // what passes read, in vw's words
-	State    []Amount // on a cluster: what the next pass starts from, at most; a checkpoint holds it
-	Memory   []Amount // of each rank: what stays allocated, in its larger phase
-	Wire     []Amount // vectors that each rank adds to those of the others in a pass
+	Reads    string   // source of the passes, in vw's words
+	State    []Amount // input of the next pass on a cluster, at most; the size of a checkpoint
+	Memory   []Amount // what each rank keeps allocated, in its larger stage
+	Wire     []Amount // vectors that each rank exchanges in a pass
 }
 
-// Amount is a number of bytes, and of what.
+// Amount is a number of bytes and their purpose.
 type Amount struct {
 	What  string
 	Bytes uint64
 }
 
-// Total is the sum of amounts.
+// Total returns the sum of amounts, in bytes.
 func Total(amounts []Amount) uint64 {
 	var sum uint64
 	for _, a := range amounts {
@@ -44,9 +44,8 @@ func Total(amounts []Amount) uint64 {
 	return sum
 }
 
-// Plan looks at the configuration, at the header of the loaded model and at the
-// cache, and says what Run would take. It reads no examples, joins no job and
-// allocates no weights.
+// Plan returns what Run would do. It looks at the configuration, the header of the loaded model
+// and the cache. It reads no examples, joins no job and allocates no weights.
 func (c Config) Plan() (_ *Plan, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -61,6 +60,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 			return nil, err
 		}
 	}
+	// The same precedence as in a run, without its notes.
 	_ = c.settle()
 	rule, err := c.updateRule()
 	if err != nil {
@@ -106,6 +106,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	default:
 		p.Method, p.Memory, p.Wire = "learn by SGD", online, average
 	}
+	// Early termination keeps a copy of the best weights.
 	if !c.TestOnly && p.Passes > 1 && (!c.Holdout.Off || len(c.Holdout.Valid) > 0) {
 		p.Memory = append(p.Memory, Amount{"the best weights so far", p.Memory[0].Bytes})
 		p.State = append(p.State, Amount{"the best weights so far", stride * weights})
@@ -131,7 +132,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	return p, nil
 }
 
-// stride is the number of floats of a weight.
+// stride returns the number of floats per weight: the weight and the sums of its rule.
 func (c *Config) stride(rule sgd.Config) uint64 {
 	if c.follows() {
 		return uint64(c.FTRL.Rule.Stride())
@@ -139,7 +140,7 @@ func (c *Config) stride(rule sgd.Config) uint64 {
 	return uint64(rule.Stride())
 }
 
-// onlineTables are the tables that SGD or the FTRL family allocates in any case.
+// onlineTables returns the tables that SGD or the FTRL family allocates in any case.
 func (c *Config) onlineTables(stride uint64) []Amount {
 	weights := uint64(4) << c.Features.Bits
 	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
@@ -149,7 +150,7 @@ func (c *Config) onlineTables(stride uint64) []Amount {
 	return tables
 }
 
-// batchTables are the tables that L-BFGS or conjugate gradients allocate in any case.
+// batchTables returns the tables that L-BFGS or conjugate gradients allocate in any case.
 func (c *Config) batchTables() []Amount {
 	weights := uint64(4) << c.Features.Bits
 	tables := []Amount{
@@ -162,9 +163,9 @@ func (c *Config) batchTables() []Amount {
 	return append(tables, Amount{"vectors of conjugate gradients", 2 * weights})
 }
 
-// Tables returns the bytes that a run allocates for tables in any case, without
-// the model of Model.Initial, which may have another number of bits. It is less
-// than the memory of [Plan], most of which depends on the data.
+// Tables returns the number of bytes that a run allocates for tables in any case. It ignores
+// the model of Model.Initial, which may have another number of bits. The memory of [Plan] is
+// larger, and most of the difference depends on the data.
 func (c Config) Tables() (uint64, error) {
 	c = c.withDefaults()
 	rule, err := c.updateRule()
@@ -183,7 +184,8 @@ func (c Config) Tables() (uint64, error) {
 	return Total(online), nil
 }
 
-// stateAmounts are the vectors that WriteState of the larger stage writes, at most.
+// stateAmounts returns the vectors that WriteState of the larger stage writes, at most. weights
+// is the number of bytes of one float per weight.
 func (c *Config) stateAmounts(weights, stride uint64) []Amount {
 	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
 	batch := []Amount{{"solver: weights, direction, preconditioner", 3 * weights}}
@@ -203,6 +205,7 @@ func (c *Config) stateAmounts(weights, stride uint64) []Amount {
 	return online
 }
 
+// larger returns the amounts with the larger total.
 func larger(a, b []Amount) []Amount {
 	if Total(a) > Total(b) {
 		return a

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// A job that recovers from losses has three tables instead of one at most, and notes of
-// what a pass changes, and L-BFGS two vectors more. The sums are those of 2^24 weights by hand.
+// A job that recovers from losses has up to three tables instead of one, and the record of
+// changes of a pass. L-BFGS has two more vectors. The sums for 2^24 weights are by hand.
 func TestPlanOfAJobThatRecovers(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {

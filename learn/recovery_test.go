@@ -32,17 +32,17 @@ type disturbance struct {
 	warm   bool // the new machine has done the work of the first step, as an attempt that was ready
 }
 
-// disturbances: Exchange is called again; a fresh machine takes the victim's place
-// by the source's state; and it also gets the step's results from the source,
-// where the machine before it had them from its exchange.
+// disturbances: Exchange is called again; a new machine replaces the victim's and reads the
+// source's state; and it also reads the results of the step from the source, which its
+// predecessor had from its exchange.
 var disturbances = []string{"again", "replaced", "results"}
 
-// rehearsal is a job in this process whose ranks are disturbed. A rank's machine
-// changes only where all agree that it does.
+// rehearsal is a job in this process whose ranks are disturbed. A rank's machine is replaced
+// only at points on which all ranks agree.
 type rehearsal struct {
 	t      *testing.T
 	config func(rank int) Config  // without a cluster
-	commit func(m *trainer) error // in the place of Commit; nil: that
+	commit func(m *trainer) error // instead of Commit; nil: Commit
 	plan   map[int]disturbance    // by step
 
 	began, exchanged map[int]chan *trainer // the source's, in a step with a disturbance
@@ -63,7 +63,7 @@ func newRehearsal(t *testing.T, config func(rank int) Config, plan ...disturbanc
 	return h
 }
 
-// run runs all ranks.
+// run runs all ranks to their end.
 func (h *rehearsal) run(ranks int) ([]*Report, []error) {
 	h.t.Helper()
 	network := mem.New()
@@ -104,7 +104,7 @@ type attempt struct {
 	m *trainer
 }
 
-// first joins the job; another one is in the place of one that had.
+// first joins the job. Later machines use the group of the first one.
 func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Config, g *allreduce.Group) (a attempt, err error) {
 	c := h.config(rank)
 	if g == nil {
@@ -123,7 +123,7 @@ func (h *rehearsal) attempt(ctx context.Context, rank int, cluster *allreduce.Co
 	return a, nil
 }
 
-// rank is a rank's whole life.
+// rank runs one rank from its start to its end.
 func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Config) (_ *Report, err error) {
 	a, err := h.attempt(ctx, rank, cluster, nil)
 	if err != nil {
@@ -169,8 +169,8 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 	return a.r.end(ctx)
 }
 
-// step is one of a rank to which nothing happens, but perhaps a second exchange. It
-// looks whether the state is left whole until the commit, and after it the results.
+// step runs one step of an undisturbed rank, perhaps with a second exchange. It checks that
+// the state stays unchanged until the commit, and the results after it.
 func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, again bool) error {
 	keeps := a.r.job.Keep
 	before := bytesOf(keeps, a.m.WriteState)
@@ -202,14 +202,14 @@ func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, aga
 	return nil
 }
 
-// results compares those of the last step with what they were.
+// results checks that the results of the last step have not changed.
 func (h *rehearsal) results(a attempt, when string) {
 	if was := h.last[a.r.job.Rank]; was != nil && !bytes.Equal(was, bytesOf(true, a.m.WriteResults)) {
 		h.t.Errorf("%s of step %d the results of the step before are others", when, a.m.steps)
 	}
 }
 
-// bytesOf returns what a machine that keeps things writes.
+// bytesOf returns what write writes, for a machine that keeps its state.
 func bytesOf(keeps bool, write func(io.Writer) error) []byte {
 	var b bytes.Buffer
 	if keeps {
@@ -218,7 +218,7 @@ func bytesOf(keeps bool, write func(io.Writer) error) []byte {
 	return b.Bytes()
 }
 
-// serve is a step of the rank that is asked.
+// serve runs one step of the rank whose state is read.
 func (h *rehearsal) serve(ctx context.Context, d disturbance, a attempt) error {
 	if d.busy {
 		h.began[d.step] <- a.m
@@ -236,8 +236,7 @@ func (h *rehearsal) serve(ctx context.Context, d disturbance, a attempt) error {
 	return nil
 }
 
-// replace puts a fresh machine in the victim's place, which has done the step but
-// for its commit.
+// replace replaces the victim's machine, which has done all of the step except its commit.
 func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, cluster *allreduce.Config) (a attempt, err error) {
 	defer close(h.taken[d.step])
 	g := old.r.job.Group
@@ -267,14 +266,13 @@ func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, clu
 	return a, carry(<-write(ctx, h.exchanged[d.step], (*trainer).WriteResults), a.m.ReadResults)
 }
 
-// written is what a machine wrote.
+// written is the output of a machine.
 type written struct {
 	b   []byte
 	err error
 }
 
-// write lets the machine that comes from the channel write, in a goroutine that
-// is not its own.
+// write makes the machine from the channel write, in another goroutine than its own.
 func write(ctx context.Context, from <-chan *trainer, what func(*trainer, io.Writer) error) <-chan written {
 	out := make(chan written, 1)
 	go func() {
@@ -304,7 +302,7 @@ func carry(w written, read func(io.Reader) error) error {
 	return nil
 }
 
-// method is a way to train, and what it writes besides a model.
+// method is a way to train, with its outputs besides the model.
 type method struct {
 	name   string
 	change func(*Config)
@@ -335,7 +333,7 @@ var recovered = []method{
 	{"sampled classes", func(c *Config) {
 		c.OAA.Classes, c.OAA.Subsample, c.Passes, c.Holdout.Off, c.OAA.Probabilities, c.OAA.Indexing = 5, 2, 4, false, true, Some(0)
 	}},
-	// These change so little of their tables that it is noted, not copied.
+	// These change so little of their tables that the changes are recorded instead of a copy.
 	{"large table, holdout", func(c *Config) { c.Features.Bits, c.Passes, c.Holdout.Off = 15, 5, false }},
 	{"large table, classes", func(c *Config) {
 		c.Features.Bits, c.OAA.Classes, c.Passes, c.OAA.Indexing = 16, 3, 4, Some(0)
@@ -397,8 +395,8 @@ func tryRehearsal(t *testing.T, m method, ranks int, plan ...disturbance) (map[s
 	return out.m, reports, errs
 }
 
-// Whatever happens to a rank in a step, and however often, the job ends with the
-// bytes of one to which nothing happened, which keeps nothing.
+// Whatever happens to a rank in a step, and however often, the job ends with the bytes of the
+// fault-free run, which keeps no state.
 func TestDisturbedJobsEndAlike(t *testing.T) {
 	const ranks = 3
 	for i, m := range recovered {
@@ -433,9 +431,9 @@ func TestDisturbedJobsEndAlike(t *testing.T) {
 	}
 }
 
-// A process that takes a place writes the predictions of the first pass, which it
-// has made as everybody does before it is ready, and of those to come. Where one
-// lies between, it refuses, for the file could not be whole.
+// A replacement writes the predictions of the first pass, which it has made before it was
+// ready, and of the passes after it joined. If a pass lies between, it refuses to run, since
+// its file would be incomplete.
 func TestPredictionsOfAReplacedRank(t *testing.T) {
 	m := method{"predictions", func(c *Config) { c.Passes, c.Output.Predictions, c.Output.RawPredictions = 3, "p", "r" }}
 	want, _ := rehearse(t, m, 2)

@@ -25,12 +25,13 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Run trains, or tests, as cfg says. When it returns without error, every file
-// that cfg names is complete under its name; when it returns an error, none
-// that it wrote is there. On a cluster every rank gets the same root cause. A
-// *allreduce.FinishedError says that the job has ended without this attempt of the rank:
-// with Config.Cluster.RunDir, all that it owes is there then. A *allreduce.LateError says that the job
-// goes on without this rank, which owes nothing.
+// Run trains or tests as cfg demands. If it returns no error, every file that cfg names is
+// complete under its final name. If it returns an error, it leaves no file behind. On a cluster
+// every rank returns the same root cause.
+//
+// A *allreduce.FinishedError means that the job has ended without this attempt of the rank.
+// With Config.Cluster.RunDir, all files that the attempt owed have been copied then. A
+// *allreduce.LateError means that the job continues without this rank, which owes nothing.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return report, errors.Join(err, r.close())
 }
 
-// take joins the job and runs. A rank that comes when all is over has less to do.
+// take joins the job and runs. A late attempt only copies the files that it owes.
 func (r *runner) take(ctx context.Context) (*Report, error) {
 	if err := r.join(ctx); err != nil {
 		_, err = r.copyFromRunDir(err)
@@ -51,7 +52,7 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	}
 	if r.job.Late {
 		err := error(&allreduce.LateError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.Rank})
-		if len(r.owes()) > 0 { // what the others will have come to
+		if len(r.owes()) > 0 { // wait for the end of the job, which delivers the files to copy
 			_, err = r.copyFromRunDir(r.job.Group.Ready(ctx, allreduce.Shard{}))
 		}
 		return nil, err
@@ -67,8 +68,9 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	return nil, err
 }
 
-// parting is err as the group is told. A file system that hangs here may work on another
-// host: in a job that recovers this is the loss of an attempt.
+// parting returns err in the form in which the group reports it. A file system that hangs on
+// this host may work on another one. So in a job that recovers, such an error counts as the
+// loss of an attempt.
 func parting(err error) error {
 	if errors.Is(err, hdfsio.ErrHung) {
 		return hungError{err}
@@ -76,40 +78,44 @@ func parting(err error) error {
 	return err
 }
 
+// hungError is an error that ends the attempt and not the job.
 type hungError struct{ error }
 
 func (e hungError) Unwrap() error        { return e.error }
 func (e hungError) Is(target error) bool { return target == allreduce.ErrLeaving }
 
-// runner is a run from its first line of talk to its last.
+// runner is one run, from its first line of diagnostics to its last.
 type runner struct {
-	cfg    Config                            // with defaults, and with what the loaded model brought
-	create func(name string) (Output, error) // of the configuration, not subject to the lease
+	cfg    Config                            // with defaults and the options of the loaded model
+	create func(name string) (Output, error) // from the configuration, without the lease
 
 	read       *examples.Reader
 	tally      *tally.Tally
 	job        *job.Job
 	console    *output.Console
 	files      *output.PredictionFiles
-	audit      *output.Audit // --audit and --invert_hash; nil: neither
+	audit      *output.Audit // --audit and --invert_hash; nil: none
 	models     *modelSource
 	provenance job.Provenance
 
 	rule          sgd.Config
 	initial       *initial         // the loaded model; nil: none
 	prior         descent.Penalty  // --input_feature_regularizer; zero: none
-	otherLossNote string           // a note that the loaded model was trained with another loss; "": none
+	otherLossNote string           // warning that the loaded model was trained with another loss; empty: none
 	unheld        bool             // output regularisers have switched the holdout set off
-	outcome       training.Outcome // what the run ends with
+	outcome       training.Outcome // of the last stage
 
-	modelFile, readableFile Output // where the model goes; nil: nowhere
-	invertedFile            Output // --invert_hash; nil: nowhere
+	modelFile, readableFile Output // the model and its text; nil: none
+	invertedFile            Output // --invert_hash; nil: none
 	metricsFile             Output // --metrics_file; nil: none
 	extraMetricsFile        Output // --extra_metrics; nil: none
 
-	regularizerFile, regularizerText Output
+	regularizerFile, regularizerText Output // output regularisers and their text; nil: none
 }
 
+// newRunner prepares a run: it loads the models, opens the data and starts the output files. It
+// joins no job and reads no examples. Faults of the configuration are found here, before other
+// ranks wait for this one.
 func newRunner(cfg Config) (_ *runner, err error) {
 	if cfg.Diagnostics.Log == nil {
 		cfg.Diagnostics.Log = slog.New(slog.DiscardHandler)
@@ -127,13 +133,14 @@ func newRunner(cfg Config) (_ *runner, err error) {
 			err = errors.Join(err, r.close())
 		}
 	}()
+	// Loaded files come first: their options change the rest of the configuration.
 	r.provenance.Basis = job.NewBasis()
 	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
 		if r.initial, err = loadModel(&cfg, r.provenance.Basis); err != nil {
 			return nil, err
 		}
 	}
-	var labels *loss.Range // of what is loaded
+	var labels *loss.Range // range of predictions of the loaded file
 	if r.initial != nil {
 		labels = &r.initial.labels
 	}
@@ -148,6 +155,8 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	r.unheld = cfg.settle()
+	// Files of the end need the lease. modelSource keeps the plain function, since all attempts
+	// save the same bytes after each pass.
 	cfg.Output.Create = output.UnderLease(cfg.Output.Create, r.job.Lease)
 	r.cfg = cfg
 	if err = r.newTally(labels); err != nil {
@@ -156,6 +165,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if r.rule, err = cfg.updateRule(); err != nil {
 		return nil, err
 	}
+	// A run that cannot fit is refused here, before it allocates a table or joins a job.
 	if cfg.CheckMemory != nil {
 		need, err := cfg.Tables()
 		if err == nil {
@@ -201,8 +211,8 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	return r, nil
 }
 
-// newTally sets r.tally, but for the metrics. labels is the label range of what is loaded;
-// nil: nothing is.
+// newTally sets r.tally, except the metrics. labels is the range of predictions of a loaded
+// model or regulariser; nil: none is loaded.
 func (r *runner) newTally(labels *loss.Range) (err error) {
 	c := &r.cfg
 	held := newHoldoutSet(c)
@@ -226,7 +236,8 @@ func (r *runner) newTally(labels *loss.Range) (err error) {
 	return nil
 }
 
-// newReader returns the reader of the run's data.
+// newReader returns the reader of the run's data. It flushes predictions and the audit before
+// it waits for input, so that a user who types examples sees their predictions.
 func (r *runner) newReader(data *stream.Dataset) *examples.Reader {
 	c := &r.cfg
 	read := &examples.Reader{
@@ -245,7 +256,7 @@ func (r *runner) newReader(data *stream.Dataset) *examples.Reader {
 	return read
 }
 
-// join makes this process a rank of its job.
+// join makes this process a rank of its job. Without a job it uses a group of one rank.
 func (r *runner) join(ctx context.Context) (err error) {
 	j := r.job
 	if r.cfg.Cluster.Join == nil {
@@ -260,14 +271,14 @@ func (r *runner) join(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if j.Group == nil { // else it has joined before
+	if j.Group == nil { // otherwise Enlist or Muster has joined
 		j.Group, err = allreduce.Join(ctx, c)
 	}
 	j.Late = err == nil && j.Group.Late()
 	return err
 }
 
-// admit says whether the job that has just been wired is one to take part in.
+// admit returns an error if this rank must not take part in the job that has been wired.
 func (r *runner) admit() error {
 	if err := r.over(); err != nil || !r.job.Group.Stream() {
 		return err
@@ -275,7 +286,8 @@ func (r *runner) admit() error {
 	return r.cfg.checkStream()
 }
 
-// checkStream refuses what vw's sequence of calls has no place for.
+// checkStream refuses options that a job with vw workers cannot have. vw's sequence of calls is
+// fixed, and a further call would block or corrupt it.
 func (c *Config) checkStream() error {
 	switch {
 	case len(c.Metrics.Measures) > 0:
@@ -293,7 +305,7 @@ func (c *Config) checkStream() error {
 	return nil
 }
 
-// member is how a process joins the job.
+// member returns the configuration with which this process joins its job.
 func (c *Config) member(rule sgd.Config) allreduce.Config {
 	m := *c.Cluster.Join
 	m.Options = c.options(rule)
@@ -303,6 +315,7 @@ func (c *Config) member(rule sgd.Config) allreduce.Config {
 	return m
 }
 
+// run prints the settings, trains and delivers.
 func (r *runner) run(ctx context.Context) (*Report, error) {
 	r.otherLossNote = r.otherLoss()
 	if !r.cfg.TestOnly {
@@ -317,7 +330,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	return r.end(ctx)
 }
 
-// train leaves the outcome in r.
+// train runs the training and stores its outcome in r.
 func (r *runner) train(ctx context.Context) error {
 	if r.cfg.follows() {
 		m, err := r.ftrl()
@@ -340,7 +353,7 @@ func (r *runner) train(ctx context.Context) error {
 	return r.finish(m.stage)
 }
 
-// finish ends the training whose last stage is given. A tested model of the FTRL family
+// finish ends the training whose last stage is given. In a test, a model of the FTRL family
 // keeps its sums.
 func (r *runner) finish(last stage) (err error) {
 	r.outcome, err = last.Finish()
@@ -350,9 +363,10 @@ func (r *runner) finish(last stage) (err error) {
 	return err
 }
 
-// end delivers what the run owes, and sums it up.
+// end delivers the files that the run owes, and prints the summary.
 func (r *runner) end(ctx context.Context) (*Report, error) {
 	t := r.tally
+	// vw sums its statistics at the end of the job, where gvw has them in the records.
 	if r.job.Group.Stream() {
 		if err := r.job.ShareStats(ctx); err != nil {
 			return nil, err
@@ -370,6 +384,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	if m := t.Measures.Last; m != nil {
 		report.Measures = m.Values
 	}
+	// vw shows the best holdout loss, also where the last pass was worse.
 	if t.Stop.Known {
 		report.HoldoutLoss = t.Stop.Best
 	}
@@ -396,17 +411,17 @@ func (r *runner) close() error {
 	r.console.Hold.Release()
 	var err error
 	if r.job.Group != nil {
-		err = r.job.Group.Close() // first: others wait for this rank, and the file system may hang
+		err = r.job.Group.Close() // first: other ranks wait for this one, and the file system may hang
 	}
 	r.files.Abort()
 	r.abortModels()
 	return err
 }
 
-// otherLoss is a note that the loaded model was trained with a loss that is not the one of
-// this run, and that no loss was asked for; "" if there is nothing to note. A model does
-// not keep its loss, as in vw. It keeps the range of predictions, which the logistic and the
-// Poisson loss fix.
+// otherLoss returns a warning if the loaded model was trained with another loss than this run
+// uses and the caller has given no loss. It returns "" otherwise. As in vw a model does not
+// keep its loss. It keeps the range of predictions, which the logistic and the Poisson loss
+// fix.
 func (r *runner) otherLoss() string {
 	c := &r.cfg
 	if c.Model.Initial == "" || r.initial == nil || c.given.loss || c.OAA.Classes > 0 {
@@ -422,7 +437,7 @@ func (r *runner) otherLoss() string {
 	return fmt.Sprintf("%s was trained with learn.Config.Loss.Function=logistic or poisson, by its range of predictions, and the losses shown are of the %s loss: give learn.Config.Loss.Function as for training", c.Model.Initial, c.Loss.Function)
 }
 
-// noteLoss logs the note on the loss, once, if there were labels to which it applies.
+// noteLoss logs that warning once, if there are labels to which it applies.
 func (r *runner) noteLoss() {
 	if r.otherLossNote != "" && (!r.cfg.TestOnly || r.job.All.Stats.Labeled > 0) {
 		r.cfg.Diagnostics.Log.Warn(r.otherLossNote)

@@ -10,12 +10,11 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// copyFromRunDir reports whether err means that the job has ended without this attempt ever being
-// part of it. What the attempt owes it then copies from the run directory, and the
-// error that it returns is a *allreduce.FinishedError if it could.
+// copyFromRunDir handles an error of the attempt. It reports whether err means that the job has
+// ended before this attempt became a member. It then copies the files that the attempt owes
+// from the run directory, and returns a *allreduce.FinishedError if that succeeds.
 //
-// An attempt that has been a member of the job owes nothing any more: another one has
-// taken its place, and has delivered.
+// An attempt that was a member of the job owes nothing: its replacement has delivered.
 func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 	if r.job.Wired || r.cfg.Cluster.Join == nil {
 		return false, err
@@ -40,7 +39,7 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 			all = r.withPredictions(all)
 		}
 	case (alone || away) && keep != nil:
-		// A server without a journal forgets what has finished. Then nobody else comes.
+		// A server without a journal forgets finished runs. Then no other rank joins this attempt.
 		model, none := keep.Find(owesModel)
 		if none != nil {
 			return false, err
@@ -56,8 +55,9 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 	return true, fin
 }
 
-// over says whether this job is one of those that have come when all is over: a server that
-// has forgotten what has finished starts a job with whoever is there. nil: it is not.
+// over detects a job of late attempts only. A server that has forgotten a finished run starts
+// the job again with the ranks that have joined. over returns a *allreduce.FinishedError then,
+// and nil otherwise.
 func (r *runner) over() error {
 	c := r.cfg.Cluster.Join
 	if c == nil || !c.Elastic || r.cfg.Cluster.RunDir == nil || !r.job.Group.Fresh() || r.job.Group.Size() == r.job.Total {
@@ -71,7 +71,8 @@ func (r *runner) over() error {
 	return &allreduce.FinishedError{Job: c.Job, Rank: r.job.Rank, Model: model}
 }
 
-// withPredictions leaves out predictions that nobody has made: the job may have been without this rank.
+// withPredictions drops the predictions that do not exist: the elastic job may have run without
+// this rank.
 func (r *runner) withPredictions(all []owed) (kept []owed) {
 	for _, o := range all {
 		if o.preds != nil {
@@ -85,8 +86,8 @@ func (r *runner) withPredictions(all []owed) (kept []owed) {
 	return kept
 }
 
-// fetchAll copies what this rank owes from the run directory: all of it, or nothing if
-// anything is not there.
+// fetchAll copies the files that this rank owes from the run directory. It copies none if any
+// of them is missing.
 func (r *runner) fetchAll(all []owed, model [32]byte) error {
 	found := make([]io.ReadCloser, len(all))
 	defer func() {
@@ -116,10 +117,9 @@ func (r *runner) fetchAll(all []owed, model [32]byte) error {
 	return nil
 }
 
-// fetch makes a file of what was found. It takes no lease: the bytes are those that are
-// there already, if any are.
+// fetch copies one file. It needs no lease: a file that exists has the same bytes.
 func (r *runner) fetch(o owed, in io.Reader) error {
-	_ = o.out.Abort() // what this attempt has written of it
+	_ = o.out.Abort() // removes what this attempt has written
 	out, err := r.create(o.name)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func (d *memDir) Find(what string) (sum [32]byte, err error) {
 	return sum, nil
 }
 
-// named are files with what is behind the dot of their names left out.
+// named returns files by their names without the part behind the dot.
 func named(f *files) map[string]string {
 	out := map[string]string{}
 	for name, b := range f.m {
@@ -91,8 +91,8 @@ func named(f *files) map[string]string {
 	return out
 }
 
-// Whatever a run leaves behind, an attempt that comes when it has finished leaves too,
-// without any work; one that owes nothing ends as well.
+// An attempt that starts after the end of the run leaves the same files as the run, without
+// any work. An attempt that owes nothing also ends.
 func TestLateAttempts(t *testing.T) {
 	parts, server := deal(randomText(200), 3), serve(t)
 	var first, second files
@@ -136,7 +136,7 @@ func TestLateAttempts(t *testing.T) {
 		t.Errorf("the data was opened %d times", opened)
 	}
 
-	// All or nothing: one file that is gone is the end of it, by name.
+	// All or nothing: if one file is missing, no file is copied, and the error names it.
 	var third files
 	delete(place.all, "raw-predictions-2")
 	_, errs = runRanksAt(t, server, parts[:3], job(&third, "3", nil))
@@ -148,7 +148,7 @@ func TestLateAttempts(t *testing.T) {
 	}
 }
 
-// fullDir is a place that has no room.
+// fullDir is a run directory on a full file system.
 type fullDir struct{ memDir }
 
 func (*fullDir) Put(string, [32]byte, func(io.Writer) error) error {
@@ -156,8 +156,8 @@ func (*fullDir) Put(string, [32]byte, func(io.Writer) error) error {
 }
 func (*fullDir) Take(string, [32]byte, string) error { return errors.New("no space left") }
 
-// A job does not fail because something cannot be kept for those who may come late.
-func TestPlaceWithoutRoom(t *testing.T) {
+// A job does not fail if a file cannot be kept for late attempts.
+func TestRunDirWithoutRoom(t *testing.T) {
 	var out files
 	var log bytes.Buffer
 	_, errs := runRanks(t, deal(randomText(60), 2), func(rank int, c *Config) {
@@ -176,9 +176,9 @@ func TestPlaceWithoutRoom(t *testing.T) {
 	}
 }
 
-// Without a place an attempt that owes files is refused as ever, and one that waited for
-// others in vain says so.
-func TestLateAttemptsWithoutAPlace(t *testing.T) {
+// Without a run directory an attempt that owes files is refused. An attempt that has waited
+// for other ranks in vain reports that the job did not start.
+func TestLateAttemptsWithoutARunDir(t *testing.T) {
 	parts, server := deal(randomText(60), 2), serve(t)
 	var out files
 	place := &memDir{from: &out}
@@ -203,7 +203,7 @@ func TestLateAttemptsWithoutAPlace(t *testing.T) {
 		t.Errorf("rank 1 owes nothing, and ends with %v", errs[1])
 	}
 
-	// Another server knows nothing of it. The place does, if it has one model.
+	// Another server does not know the run. The run directory does, if it has one model.
 	forgetful := serve(t)
 	alone := func(dir RunDir) error {
 		var late files

@@ -22,7 +22,7 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// shrinking is a job of three ranks that goes on without some.
+// shrinking is a job of three ranks that continues without some of them.
 type shrinking struct {
 	at     int   // the step, from 0, that the lost ranks do not complete
 	worked bool  // the others have done its work when they hear of it
@@ -32,7 +32,7 @@ type shrinking struct {
 
 var left = []int{0, 2}
 
-// errOverBefore is for a job that was over before a rank could be lost.
+// errOverBefore reports that the job ended before a rank could be lost.
 var errOverBefore = errors.New("the job of three has ended")
 
 // shrunk runs the job and returns the files and reports of the ranks that are left.
@@ -145,7 +145,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	}
 	r.job.Wired = false
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := errors.Join(m.Shrink(s.left), m.Shrink(s.left)); err != nil { // the second one says nothing new
+	if err := errors.Join(m.Shrink(s.left), m.Shrink(s.left)); err != nil { // the second call must change nothing
 		return nil, err
 	}
 	for worked := s.worked || s.missed; ; worked = false {
@@ -168,10 +168,10 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	return r.end(ctx)
 }
 
-// A job goes on without a rank. It does not matter how far the others were in the
-// step; they end alike, with what the lost rank had done in what they report. If
-// no step was completed it is the job without that rank.
-func TestAJobGoesOnWithoutARank(t *testing.T) {
+// A job continues without a rank. The progress of the others in the step does not matter: they
+// end with the same bytes, and their reports include the completed passes of the lost rank. If
+// no step was completed, the job equals one without that rank.
+func TestJobContinuesWithoutARank(t *testing.T) {
 	parts := deal(randomText(360), 3)
 	for _, m := range recovered {
 		if m.name == "shuffle, metrics" || m.name == "test" { // the order goes by rank; a test ends after a step
@@ -227,9 +227,9 @@ func TestAJobGoesOnWithoutARank(t *testing.T) {
 	}
 }
 
-// TestARankIsLeftAlone: it goes on as a rank. If no step was completed its weights are those
+// The last remaining rank continues as a rank. If no step was completed, its weights are those
 // of one process with its data.
-func TestARankIsLeftAlone(t *testing.T) {
+func TestLastRankContinues(t *testing.T) {
 	parts := deal(randomText(360), 3)
 	for _, m := range recovered {
 		if m.name == "shuffle, metrics" || m.name == "test" {
@@ -254,8 +254,8 @@ func TestARankIsLeftAlone(t *testing.T) {
 					if !bytes.Equal(got["m0"], first) || len(first) == 0 {
 						t.Errorf("%+v: the model differs from that where no work was done", s)
 					}
-					// What regularisation is due a process alone keeps for its next pass, which a
-					// rank's exchange does not.
+					// One process keeps the regularisation that is due for its next pass; the
+					// exchange of a rank applies it.
 					if at > 0 || m.name == "normalized, sparse l2" {
 						continue
 					}
@@ -268,8 +268,8 @@ func TestARankIsLeftAlone(t *testing.T) {
 	}
 }
 
-// L-BFGS and CG that begin anew come to the optimum of what is left.
-func TestSolversThatBeginAnewComeToTheOptimum(t *testing.T) {
+// L-BFGS and CG that start again reach the optimum over the remaining examples.
+func TestRestartedSolversReachTheOptimum(t *testing.T) {
 	parts := deal(randomText(360), 3)
 	for _, mem := range []int{0, 5} {
 		m := method{"", func(c *Config) {
@@ -299,8 +299,8 @@ func weightsOf(t *testing.T, file []byte) []float32 {
 	return reg.Weights.Data
 }
 
-// The best weights and losses with all ranks say nothing about those that are left.
-func TestWhatWasBestIsForgotten(t *testing.T) {
+// The best weights and losses with all ranks do not count for the remaining ranks.
+func TestBestPassIsForgotten(t *testing.T) {
 	r, m := alone(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
 	step(t, r, m)
 	sgd := m.stage.(*sgdstage.Online)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Over several batches, too, a shuffled run is the same each time, and another
-// than the one in order; in pieces another than as a whole.
+// A shuffled run over several batches has the same result each time. The result differs from
+// that of a run in order, and between one window and several.
 func TestShuffledRuns(t *testing.T) {
 	text := randomText(4200) // a large batch and a small one
 	model := func(change func(*Config)) string {

@@ -60,9 +60,9 @@ var batchMethods = map[string]func(*Config){
 	"memory 0":              func(c *Config) { c.Batch.BFGS, c.Batch.Mem.Set = true, true },
 }
 
-// TestBatchFindsTheOptimum trains from text and compares the weights with
-// Newton's: what holds the sums over examples, and the losses that they use, to
-// the function that is to be minimised.
+// TestBatchFindsTheOptimum trains from text and compares the weights with those of Newton's
+// method. So it checks the sums over examples and the losses in them against the function that
+// is minimised.
 func TestBatchFindsTheOptimum(t *testing.T) {
 	const n = 12
 	for _, tc := range []struct {
@@ -106,7 +106,7 @@ func TestBatchFindsTheOptimum(t *testing.T) {
 	}
 }
 
-// TestBatchOnRanksIsBatchOnOne: ranks take the path that one process takes over
+// TestBatchOnRanksIsBatchOnOne: ranks take the path of one process over
 // all examples, and all end with the same model.
 func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
 	text := randomText(600)
@@ -220,9 +220,9 @@ func TestNoBiasSparesTheConstant(t *testing.T) {
 	}
 }
 
-// TestRegulariserCarriesData: with squared loss and one feature an example, the
-// regulariser that a first set leaves says all there is to say of it: a training
-// on a second set that starts from it ends where one on both ends.
+// TestRegulariserCarriesData: with squared loss and one feature per example, the regulariser of
+// a first set has all its information. A training on a second set that starts from it ends
+// where a training on both sets ends.
 func TestRegulariserCarriesData(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	lines := func(n int) string {
@@ -268,8 +268,8 @@ func TestRegulariserCarriesData(t *testing.T) {
 	}
 }
 
-// TestRegularisersOfVW9: on n ranks λ counts once more by 1/n for each file. The rank
-// that writes none takes part, and holds nothing out either.
+// TestRegularisersOfVW9: on n ranks each file adds λ/n once more. A rank that writes no file
+// also holds nothing out.
 func TestRegularisersOfVW9(t *testing.T) {
 	var out files
 	_, errs := runRanks(t, deal(randomText(300), 4), func(rank int, c *Config) {
@@ -303,8 +303,8 @@ func TestRegularisersOfVW9(t *testing.T) {
 	}
 }
 
-// TestDivergenceIsNamed: what no step can be made of ends the run, with the
-// pass and the example or the weight, on every rank.
+// TestDivergenceIsNamed: sums that are not finite end the run on every rank. The error names
+// the pass and the example or the weight.
 func TestDivergenceIsNamed(t *testing.T) {
 	sound := "1 | a:1 b:2\n-1 | a:1\n"
 	for _, tc := range []struct{ name, line, loss, want string }{
@@ -349,7 +349,7 @@ func TestDivergenceIsNamed(t *testing.T) {
 }
 
 // TestSemanticsDiffer: without a regulariser the preconditioner of vw 9 is 0
-// after pass 1, so the run ends in pass 3; that of 7.10 goes on.
+// after pass 1, so the run ends in pass 3; that of 7.10 continues.
 func TestSemanticsDiffer(t *testing.T) {
 	for semantics, want := range map[optim.Semantics]int{optim.VW7: 10, optim.VW9: 3} {
 		c := Config{

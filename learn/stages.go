@@ -18,7 +18,7 @@ import (
 
 // The stages of a training, made of its configuration and of the loaded model.
 
-// trainer is the machine that does what is asked for.
+// trainer returns the trainer of the run, with its first stage.
 func (r *runner) trainer() (*trainer, error) {
 	c := &trainer{
 		job: r.job, tally: r.tally, files: r.files, provenance: r.provenance, log: r.cfg.Diagnostics.Log, passes: r.cfg.maxPasses(),
@@ -46,9 +46,11 @@ func (r *runner) trainer() (*trainer, error) {
 	return c.begin(first), nil
 }
 
-// online is training by SGD, or testing.
+// online returns the stage of SGD with simple labels, for training or testing.
 func (r *runner) online(passes int) (*sgdstage.Online, error) {
 	c, rule := &r.cfg, r.rule
+	// A test that writes no model needs no sums of the rule, whose slots would be read from the
+	// file in vain.
 	if c.TestOnly && !c.keeps() {
 		rule, c.Model.PredictOnly = forTesting(rule), true
 	}
@@ -56,6 +58,7 @@ func (r *runner) online(passes int) (*sgdstage.Online, error) {
 	if err != nil {
 		return nil, err
 	}
+	// vw draws the initial weights before it loads a model over them.
 	c.startWeights(learner.Weights(), learner.Stride(), rule)
 	c.startConstant(learner.Weights(), learner.Stride())
 	if err := r.load(learner, rule); err != nil {
@@ -70,7 +73,8 @@ func (r *runner) online(passes int) (*sgdstage.Online, error) {
 	return sgdstage.NewOnline(r.onlineConfig(rule, passes), learner), nil
 }
 
-// onlineConfig is what a stage of online learning works with, when the model is loaded.
+// onlineConfig returns the settings of a stage of online learning. The model must be loaded
+// before, since it sets the base of the sums.
 func (r *runner) onlineConfig(rule sgd.Config, passes int) sgdstage.OnlineConfig {
 	return sgdstage.OnlineConfig{
 		Read: r.read, Tally: r.tally, Job: r.job, Audit: r.audit, Models: r.models,
@@ -79,8 +83,7 @@ func (r *runner) onlineConfig(rule sgd.Config, passes int) sgdstage.OnlineConfig
 	}
 }
 
-// load puts the loaded model, if there is one, into a learner, and its counters into the
-// run.
+// load reads the loaded model, if there is one, into a learner, and its counters into the run.
 func (r *runner) load(learner *sgd.Learner, rule sgd.Config) error {
 	if r.initial == nil {
 		return nil
@@ -92,7 +95,8 @@ func (r *runner) load(learner *sgd.Learner, rule sgd.Config) error {
 	return nil
 }
 
-// goOn takes over the counters of the loaded model.
+// goOn continues from the sums of the loaded model and, with --preserve_performance_counters,
+// also from its counters.
 func (r *runner) goOn() {
 	if !r.initial.resume {
 		return
@@ -103,7 +107,7 @@ func (r *runner) goOn() {
 	}
 }
 
-// classes is training one against all, or testing it.
+// classes returns the stage of one against all by SGD, for training or testing.
 func (r *runner) classes() (*sgdstage.Classes, error) {
 	c, rule := &r.cfg, r.rule
 	if c.TestOnly && (!c.keeps() || c.FTRL.Rule != ftrl.None) {
@@ -143,7 +147,7 @@ func (r *runner) subsample(learner *oaa.Learner) error {
 	return err
 }
 
-// chooser returns a chooser with these learners.
+// chooser returns a chooser with these learners, whose weights lie in table.
 func (r *runner) chooser(o *sgdstage.OnlineConfig, learner *oaa.Learner, table output.Weighted) *sgdstage.Chooser {
 	c := &r.cfg
 	m := sgdstage.NewChooser(o, sgdstage.ChooserConfig{
@@ -153,12 +157,13 @@ func (r *runner) chooser(o *sgdstage.OnlineConfig, learner *oaa.Learner, table o
 	return m
 }
 
-// weights are where a batch solver starts: at the loaded model, at the weights drawn, or
-// at zero. As in vw it has no use for --constant.
+// weights returns the weights at which a batch solver starts: those of the loaded model, the
+// centres of the regulariser, or those that are drawn (0 by default). As in vw, batch solvers
+// ignore --constant.
 func (r *runner) weights() ([]float32, error) {
 	c := &r.cfg
 	w := make([]float32, 1<<c.Features.Bits)
-	const pitch = 4 // of vw's L-BFGS
+	const pitch = 4 // floats per weight in vw's bfgs.cc, by which it draws weights
 	c.Model.Start.Seed = c.Model.Start.Fill(w, 1, pitch)
 	if r.initial == nil {
 		copy(w, r.prior.Mean)
@@ -169,8 +174,8 @@ func (r *runner) weights() ([]float32, error) {
 	return w, err
 }
 
-// batch is training by L-BFGS or conjugate gradients from the weights w, which it
-// changes.
+// batch returns the stage of L-BFGS or conjugate gradients. It starts at the weights w and
+// changes them.
 func (r *runner) batch(w []float32, passes int) (*batchstage.Batch, error) {
 	c := &r.cfg
 	b := batchstage.BatchConfig{
@@ -183,9 +188,9 @@ func (r *runner) batch(w []float32, passes int) (*batchstage.Batch, error) {
 	return batchstage.NewBatch(b, w)
 }
 
-// second is the hybrid's second stage, which makes it vw's two calls in one
-// process: SGD, then L-BFGS from its weights. Nothing but the weights and the
-// label range goes from one to the other. left nil: a state with them follows.
+// second makes the second stage of the hybrid. The hybrid is equivalent to two runs of vw: SGD,
+// then L-BFGS from its model. Only the weights and the label range pass from one to the other.
+// If left is nil, a state with both follows.
 func (r *runner) second(left stage) (stage, error) {
 	w := make([]float32, 1<<r.cfg.Features.Bits)
 	if left != nil {
@@ -194,8 +199,9 @@ func (r *runner) second(left stage) (stage, error) {
 			return nil, err
 		}
 		w = plain(out.Model)
+		// plain returns the table itself if a weight is one float. L-BFGS would change it.
 		if r.job.Keep && out.Model.Weights.Stride == 1 {
-			w = slices.Clone(w) // others may still ask for the results of the last step
+			w = slices.Clone(w) // other ranks may still ask for the results of the last step
 		}
 	}
 	r.tally.ForgetBest()
@@ -205,7 +211,7 @@ func (r *runner) second(left stage) (stage, error) {
 	return r.batch(w, r.cfg.Hybrid.LBFGSPasses)
 }
 
-// ftrl is training by the FTRL family, or testing.
+// ftrl returns the stage of the FTRL family, for training or testing.
 func (r *runner) ftrl() (*sgdstage.FTRL, error) {
 	c := &r.cfg
 	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits}

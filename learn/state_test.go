@@ -34,7 +34,7 @@ func joined(ctx context.Context, c Config) (*runner, error) {
 	return r, nil
 }
 
-// alone is a runner of one process and its machine.
+// alone returns a runner of one process and its machine.
 func alone(t testing.TB, c Config) (*runner, *trainer) {
 	t.Helper()
 	r, err := joined(t.Context(), c)
@@ -48,8 +48,8 @@ func alone(t testing.TB, c Config) (*runner, *trainer) {
 	return r, m
 }
 
-// A state goes on with the data and the model that it was made from, and with no other.
-func TestWhereAStateComesFrom(t *testing.T) {
+// Training continues from a state only with the data and the model that it was made from.
+func TestStateOfAnotherOrigin(t *testing.T) {
 	var made files
 	text := randomText(120)
 	config := func(text, from string) Config {
@@ -113,9 +113,9 @@ func step(t testing.TB, r *runner, m *trainer) bool {
 	return true
 }
 
-// A run of one process can be taken up after any step, as from a checkpoint, and
-// ends with the bytes it would have had, the table's place in the model included.
-func TestARunAloneIsTakenUp(t *testing.T) {
+// A run of one process can continue after any step, as from a checkpoint. It ends with the
+// bytes of the uninterrupted run, including the position of the table in the model.
+func TestRunContinuesFromAState(t *testing.T) {
 	methods := append([]method{
 		{"decay at half a pass", func(c *Config) {
 			c.Data.PassLength, c.SGD.DecayLearningRate, c.Passes, c.Model.PredictOnly = 50, 0.5, 1, false
@@ -204,7 +204,7 @@ var smallMethods = []func(*Config){
 	},
 }
 
-// states are what the machine of each small method writes after its n-th step.
+// states returns the states that the machine of each small method writes after its n-th step.
 func states(t testing.TB, n int) [][]byte {
 	var all [][]byte
 	for _, method := range smallMethods {
@@ -221,8 +221,8 @@ func states(t testing.TB, n int) [][]byte {
 	return all
 }
 
-// FuzzState: whatever bytes come as a state, reading ends with an error or with a
-// machine that writes what it has read and can go on.
+// Reading any bytes as a state ends with an error, or with a machine that writes the same bytes
+// and can continue.
 func FuzzState(f *testing.F) {
 	for n := range 4 {
 		for i, b := range states(f, n) {
@@ -253,9 +253,9 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// What is no state of this training is refused with what differs, and a claim of
-// many bytes takes no memory.
-func TestStrangeStates(t *testing.T) {
+// A state of another training is refused with the difference. A large length in the input
+// allocates no memory.
+func TestRefusedStates(t *testing.T) {
 	good := states(t, 2)
 	change := func(which int, f func(b []byte) []byte) []byte { return f(bytes.Clone(good[which])) }
 	le := binary.LittleEndian
@@ -301,8 +301,8 @@ func TestStrangeStates(t *testing.T) {
 	}
 }
 
-// A state that came in part leaves a machine that does nothing but read another
-// one; it reads a refused one to its end.
+// After a part of a state, a machine only accepts another state. It reads a refused state to
+// its end.
 func TestStateInPart(t *testing.T) {
 	good := states(t, 2)[0]
 	r, m := alone(t, small(smallMethods[0]))
@@ -325,7 +325,7 @@ func TestStateInPart(t *testing.T) {
 	}
 }
 
-// A writer that fails is reported by every part of the state.
+// Every part of the state reports a failing writer.
 func TestStateCannotBeWritten(t *testing.T) {
 	r, m := alone(t, small(smallMethods[0]))
 	step(t, r, m)
@@ -340,7 +340,7 @@ func TestStateCannotBeWritten(t *testing.T) {
 	}
 }
 
-// narrow takes so many bytes.
+// narrow is a writer with room for a number of bytes.
 type narrow struct{ room int }
 
 func (n *narrow) Write(b []byte) (int, error) {
@@ -350,7 +350,7 @@ func (n *narrow) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whatever numbers a coder writes it reads.
+// A coder reads all numbers that it writes.
 func TestCoderRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 1<<40).Draw(t, "n")

@@ -16,14 +16,14 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 )
 
-// freed says whether the memory of v was freed.
+// freed reports whether the memory of v was freed.
 func freed(v []float32) *atomic.Bool {
 	gone := new(atomic.Bool)
 	runtime.AddCleanup(&v[0], func(gone *atomic.Bool) { gone.Store(true) }, gone)
 	return gone
 }
 
-// collected waits until gone, or until it is clear that somebody still holds it.
+// collected waits until gone reports true, or until the memory must still be referenced.
 func collected(gone *atomic.Bool) bool {
 	for range 300 {
 		if runtime.GC(); gone.Load() {
@@ -34,11 +34,10 @@ func collected(gone *atomic.Bool) bool {
 	return false
 }
 
-// TestTablesOfTheHybridAreLetGo: when SGD has ended, a rank that keeps its state has one of the
-// two tables left, of which others may ask for the last results, until L-BFGS has results;
-// then none.
-func TestTablesOfTheHybridAreLetGo(t *testing.T) {
-	// The more of the training set is learned, the worse this one gets.
+// When SGD has ended, a rank that keeps its state has one of the two tables left, since others
+// may ask for the last results. When L-BFGS has results, it has none.
+func TestHybridReleasesTables(t *testing.T) {
+	// The loss on this set rises as the training set is learned.
 	worse := regexp.MustCompile(`(?m)^\S+`).ReplaceAllStringFunc(randomText(50), func(label string) string {
 		return strings.TrimPrefix("-"+label, "--")
 	})

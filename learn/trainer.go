@@ -19,50 +19,50 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/training"
 )
 
-// trainer is a whole training as one machine of one stage or, in the hybrid, two:
-// steps are numbered through, and a rank that comes late may enter anywhere.
+// trainer is the state machine of a whole training. It runs one stage or, in the hybrid, two.
+// The steps are numbered through, so that a replacement can start at any of them.
 //
-// Where a job recovers from losses, what other ranks may ask for is made at once
-// and not touched until the next step has made it anew: the state after each
-// commit, the results after each exchange. So it does not matter what this rank
-// does while it is written.
+// In a job that recovers from losses, other ranks may ask for two things: the state after each
+// commit, and the results after each exchange. Both are built once and stay unchanged until the
+// next step replaces them. So they can be written at any time, whatever this rank does
+// meanwhile.
 type trainer struct {
 	job        *job.Job
 	tally      *tally.Tally
 	files      *output.PredictionFiles
 	provenance job.Provenance
 	log        *slog.Logger
-	passes     int // of the whole training, if none stops early
+	passes     int // of the whole training if it does not stop early
 
-	stage stage
-	nth   int // stage, from 0
-	// then makes the stage after: from what the first one came to, or with left nil
-	// one whose state will be read. nil: there is none.
+	stage stage // the current one
+	nth   int   // its number, from 0
+	// then makes the next stage from the outcome of the current one. If left is nil, a state
+	// will be read into the new stage. nil: there is no next stage.
 	then func(left stage) (stage, error)
 
-	steps     int  // completed
-	predicted int  // of these, the ones whose predictions belong into -p and -r
-	written   int  // steps of which this rank has written predictions
-	worked    bool // the work of the step under way is done
+	steps     int  // steps completed
+	predicted int  // those whose predictions belong into -p and -r
+	written   int  // steps whose predictions this rank has written
+	worked    bool // the work of the current step is done
 
-	corrupt error // a state was received in part and has overwritten some of the one before; nil: none was
+	corrupt error // set while a state has been received only in part and has overwritten the one before
 
-	state   snapshot.Snapshot // where the job recovers: what the next step starts from
-	results snapshot.Snapshot // likewise: of the step completed last
-	known   bool              // results are there
+	state   snapshot.Snapshot // input of the next step, in a job that recovers
+	results snapshot.Snapshot // results of the last completed step, likewise
+	known   bool              // results is set
 }
 
-// stage is a machine whose state and results can be told. Its arrays are in one
-// order for writing and reading; which there are may depend on what shared says,
-// which comes before them.
+// stage is a machine that can write and read its state and its results. Its arrays come in one
+// order for writing and reading. Which arrays there are may depend on the fields that Shared
+// codes, so these come first.
 type stage interface {
 	allreduce.Machine
-	// Finish ends training.
+	// Finish ends training and returns its outcome.
 	Finish() (training.Outcome, error)
 
-	// Shared codes the part of the state that is the same on all ranks, and Own what a
-	// replacement of this rank needs besides its record. When all of a state has been read,
-	// Adopt continues from it.
+	// Shared codes the part of the state that is the same on all ranks, and Own the part that a
+	// replacement of this rank needs besides its record. Adopt continues from a state when all
+	// of it has been read.
 	Shared(c *snapshot.Coder)
 	SharedArrays() []snapshot.Array
 	Own(c *snapshot.Coder)
@@ -86,25 +86,27 @@ var (
 	_ allreduce.Shrinker = (*trainer)(nil)
 )
 
+// begin sets the first stage.
 func (c *trainer) begin(first stage) *trainer {
 	c.job.Own = c.own
 	c.stage = first
 	return c
 }
 
-// own codes what the place of this rank needs besides its record.
+// own codes what a replacement of this rank needs besides its record.
 func (c *trainer) own(d *snapshot.Coder) {
 	c.provenance.Code(d, c.job.Rank)
 	c.tally.Own(d)
 	n := c.nth
-	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // what the stage before has said
+	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // the record is of the stage before, and has nothing for this one
 		d.B = nil
 		return
 	}
 	c.stage.Own(d)
 }
 
-// Keep says whether the job recovers from losses.
+// Keep is called when the job is wired. recovers reports whether it recovers from losses, so
+// that the state must survive each step.
 func (c *trainer) Keep(recovers bool) {
 	j := c.job
 	j.Keep = recovers && j.Group.Size() > 1
@@ -114,15 +116,15 @@ func (c *trainer) Keep(recovers bool) {
 	}
 }
 
-// Next names the next step.
+// Next returns the name of the next step, and reports whether there is one.
 func (c *trainer) Next() (string, bool) { return c.stage.Next() }
 
-// Work makes this rank's contribution.
+// Work makes this rank's contribution to the current step.
 func (c *trainer) Work(ctx context.Context) error {
 	if c.corrupt != nil {
 		return c.corrupt
 	}
-	if c.worked { // a state was read that this rank had started from itself
+	if c.worked { // the state that was read is the one from which this rank has worked
 		return nil
 	}
 	c.files.Mute = c.nth > 0 || c.steps < c.written // -p has the progressive predictions of the first stage
@@ -133,13 +135,13 @@ func (c *trainer) Work(ctx context.Context) error {
 	return nil
 }
 
-// Exchange makes results of the contributions of all ranks.
+// Exchange makes the results from the contributions of all ranks.
 func (c *trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
 	c.known = false
 	if c.corrupt != nil {
 		return c.corrupt
 	}
-	if !c.worked { // a rank was lost for good, and what this one had done is void
+	if !c.worked { // a rank is lost for good, which has made the work of this one void
 		if err := c.Work(ctx); err != nil {
 			return err
 		}
@@ -151,11 +153,12 @@ func (c *trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
 	return nil
 }
 
-// keepResults notes what WriteResults is to write.
+// keepResults builds what WriteResults writes. A job that does not recover needs none.
 func (c *trainer) keepResults() {
 	if !c.job.Keep {
 		return
 	}
+	// The order of the fields is that of readResults.
 	w := snapshot.Coder{B: c.results.Small[:0]}
 	c.job.Records(&w)
 	c.tally.Outcome(&w)
@@ -164,8 +167,7 @@ func (c *trainer) keepResults() {
 	c.known = true
 }
 
-// Commit makes the next state, and goes on to the next stage if this one has no
-// more steps.
+// Commit makes the results the state. It enters the next stage if this one has no more steps.
 func (c *trainer) Commit() error {
 	if err := c.stage.Commit(); err != nil {
 		return err
@@ -175,6 +177,8 @@ func (c *trainer) Commit() error {
 	if c.nth == 0 {
 		c.predicted++
 	}
+	// The last step of SGD ends its stage in the same commit, so that every rank agrees on the
+	// stage of each step.
 	if _, more := c.stage.Next(); !more && c.then != nil {
 		if err := c.advance(c.stage); err != nil {
 			return err
@@ -187,7 +191,8 @@ func (c *trainer) Commit() error {
 	return nil
 }
 
-// advance enters the next stage.
+// advance enters the next stage. left is the current stage, or nil if a state of the next one
+// is about to be read.
 func (c *trainer) advance(left stage) error {
 	st, err := c.then(left)
 	if err != nil {
@@ -199,11 +204,12 @@ func (c *trainer) advance(left stage) error {
 	return nil
 }
 
-// current is the state as it is, between two steps. buf is memory for it.
+// current returns the state between two steps. It reuses buf for the small fields.
 func (c *trainer) current(buf []byte) snapshot.Snapshot {
-	if c.steps == 0 { // everybody can make that
+	if c.steps == 0 { // every rank can make the initial state by itself
 		return snapshot.Snapshot{}
 	}
+	// The order of the fields is that of readState.
 	w := snapshot.Coder{B: buf[:0]}
 	w.Number("steps with predictions", &c.predicted, c.steps)
 	c.tally.Shared(&w)
@@ -212,7 +218,8 @@ func (c *trainer) current(buf []byte) snapshot.Snapshot {
 	return snapshot.Snapshot{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.SharedArrays()}
 }
 
-// WriteState writes what the next step starts from.
+// WriteState writes the state from which the next step starts, for another rank or a
+// checkpoint.
 func (c *trainer) WriteState(w io.Writer) error {
 	p := c.state
 	if !c.job.Keep {
@@ -227,7 +234,7 @@ func (c *trainer) WriteState(w io.Writer) error {
 	return nil
 }
 
-// ReadState takes over what another rank wrote.
+// ReadState continues from the state that another rank or an earlier attempt has written.
 func (c *trainer) ReadState(r io.Reader) error {
 	if err := c.readState(r); err != nil {
 		return fmt.Errorf("rank %d: cannot take over a state: %w", c.job.Rank, drained(r, err))
@@ -236,10 +243,10 @@ func (c *trainer) ReadState(r io.Reader) error {
 	return nil
 }
 
-// drained reads what is left, so that who sends it sees that it came whole, and what
-// the fault is: not the connection.
+// drained reads the rest of a state. So the sender sees that all of it has arrived, and does
+// not take the fault for one of the connection. It returns err.
 func drained(r io.Reader, err error) error {
-	_, _ = io.Copy(io.Discard, r) // err is the one to tell
+	_, _ = io.Copy(io.Discard, r) // err is the cause
 	return err
 }
 
@@ -252,7 +259,7 @@ func (c *trainer) readState(r io.Reader) error {
 		if c.steps > 0 || len(p.Small) > 0 || arrays > 0 {
 			return fmt.Errorf("it is that of the start, and this rank has done %d steps", c.steps)
 		}
-		return nil // this rank has it, and perhaps the first step's work
+		return nil // this rank has it, and perhaps the work of the first step
 	}
 	d := snapshot.Coder{B: p.Small, Reading: true}
 	var predicted int
@@ -263,6 +270,7 @@ func (c *trainer) readState(r io.Reader) error {
 	if err := c.stageOf(&p); err != nil {
 		return err
 	}
+	// From here on reading overwrites the state of this rank. Until it ends, no step may run.
 	c.corrupt = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.Rank)
 	c.tally.Shared(&d)
 	c.job.Records(&d)
@@ -280,7 +288,7 @@ func (c *trainer) readState(r io.Reader) error {
 		return err
 	}
 	c.steps, c.predicted, c.worked, c.known = p.Steps, predicted, false, false
-	c.results.Arrays = nil // which would keep what is over
+	c.results.Arrays = nil // they would keep old tables alive
 	if c.job.Keep {
 		c.job.Commit()
 		c.state = c.current(c.state.Small)
@@ -288,7 +296,8 @@ func (c *trainer) readState(r io.Reader) error {
 	return nil
 }
 
-// adopt puts this rank where its record says it was.
+// adopt sets the counters of this rank from its record, which the lost holder of the rank may
+// have sent.
 func (c *trainer) adopt() error {
 	r, err := c.job.Adopt()
 	if err != nil {
@@ -298,7 +307,7 @@ func (c *trainer) adopt() error {
 	return nil
 }
 
-// stageOf enters the stage that a state belongs to.
+// stageOf enters the stage to which a state belongs: the current one or the next.
 func (c *trainer) stageOf(p *snapshot.Snapshot) error {
 	switch {
 	case p.Phase == c.nth:
@@ -309,7 +318,8 @@ func (c *trainer) stageOf(p *snapshot.Snapshot) error {
 	return c.advance(nil)
 }
 
-// WriteResults writes the results of the step completed last.
+// WriteResults writes the results of the last completed step. A rank that is one step behind
+// needs no more than these.
 func (c *trainer) WriteResults(w io.Writer) error {
 	if !c.known {
 		return allreduce.ErrNoResults
@@ -320,7 +330,7 @@ func (c *trainer) WriteResults(w io.Writer) error {
 	return nil
 }
 
-// ReadResults takes over another rank's.
+// ReadResults completes the current step with the results that another rank has written.
 func (c *trainer) ReadResults(r io.Reader) error {
 	if err := c.readResults(r); err != nil {
 		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.job.Rank, c.steps+1, drained(r, err))
@@ -328,6 +338,7 @@ func (c *trainer) ReadResults(r io.Reader) error {
 	return nil
 }
 
+// readResults replaces the exchange of the current step. Commit follows, as after an exchange.
 func (c *trainer) readResults(r io.Reader) error {
 	p, arrays, err := snapshot.Read(r, snapshot.ResultsMark)
 	if err != nil {
@@ -354,7 +365,8 @@ func (c *trainer) readResults(r io.Reader) error {
 	return nil
 }
 
-// Shrink goes on without the ranks that are not in live.
+// Shrink continues without the ranks that are not in live. All remaining ranks call it for the
+// same step, so that their states stay equal.
 func (c *trainer) Shrink(live []int) error {
 	if err := c.shrink(live); err != nil {
 		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.job.Rank, err)
@@ -368,7 +380,7 @@ func (c *trainer) shrink(live []int) error {
 		panic("BUG: learn: a rank is to go on without others, and was not told to keep its state")
 	}
 	if slices.Equal(j.Live, live) {
-		return nil // the state that this rank has taken over knows it
+		return nil // this rank has read a state in which they are lost already
 	}
 	if err := j.Without(live); err != nil {
 		return err
@@ -378,6 +390,7 @@ func (c *trainer) shrink(live []int) error {
 	if err != nil || j.Committed == nil {
 		return err
 	}
+	// The records of the current step may have those of the lost ranks.
 	j.Rollback()
 	if void {
 		c.worked = false

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A process that takes a state over has not seen the pass before: it shows no training loss
-// until it has done one of its own.
+// A process that continues from a state has not seen the pass before. It shows no training
+// loss until it has completed a pass of its own.
 func TestTrainingLossAfterATakeover(t *testing.T) {
 	hybrid := func(c *Config) {
 		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, Some(2)

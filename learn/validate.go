@@ -13,7 +13,8 @@ import (
 	"github.com/gvw-project/gvw/optim/lbfgs"
 )
 
-// withDefaults fills what the caller left at zero.
+// withDefaults returns c with defaults for the fields at zero. It first records in given which
+// settings the caller has given, since a default must not count against a loaded model.
 func (c Config) withDefaults() Config {
 	if !c.given.known {
 		h := c.Holdout
@@ -46,7 +47,7 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Batch.ConjugateGradient {
 		c.Batch.BFGS, c.Batch.Mem = c.Hybrid == nil, Some(0)
-		c.Batch.Termination.Set = true // at what it is: 0 if not given
+		c.Batch.Termination.Set = true // with its value, which is 0 if it was not given
 	}
 	if !c.Batch.Mem.Set {
 		c.Batch.Mem.Value = lbfgs.DefaultMem
@@ -57,7 +58,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// predictedPasses is of how many passes -p and -r have predictions, at most.
+// predictedPasses returns the maximum number of passes whose predictions -p and -r write.
 func (c *Config) predictedPasses() int {
 	if c.Hybrid != nil {
 		return c.Hybrid.SGDPasses
@@ -175,7 +176,7 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// validateNames reports where names cannot be had.
+// validateNames reports options that need the names of features where none are known.
 func (c *Config) validateNames(fault func(field, format string, args ...any)) {
 	if !c.named() {
 		return
@@ -194,7 +195,7 @@ func (c *Config) validateNames(fault func(field, format string, args ...any)) {
 	}
 }
 
-// validateBatch reports the faults in what batch solvers are told.
+// validateBatch reports the faults of the options for batch solvers.
 func (c *Config) validateBatch(fault func(field, format string, args ...any)) {
 	batch := c.Batch.BFGS || c.Hybrid != nil
 	if batch && c.Batch.Mem.Value < 0 {
@@ -213,7 +214,7 @@ func (c *Config) validateBatch(fault func(field, format string, args ...any)) {
 	}
 }
 
-// validateFormat reports what is wrong with the way the data is to be read.
+// validateFormat reports the faults of the options for the format of the data.
 func (c *Config) validateFormat(fault func(field, format string, args ...any)) {
 	switch c.Data.Format {
 	case "", FormatJSON, FormatLIBSVM:
@@ -229,7 +230,7 @@ func (c *Config) validateFormat(fault func(field, format string, args ...any)) {
 	}
 }
 
-// validateFTRL looks whether the options of the FTRL family make sense.
+// validateFTRL reports the faults of the options for the FTRL family.
 func (c *Config) validateFTRL(fault func(field, format string, args ...any)) {
 	if c.FTRL.Rule == ftrl.None {
 		return
@@ -251,7 +252,7 @@ func (c *Config) validateFTRL(fault func(field, format string, args ...any)) {
 	}
 }
 
-// validateMeasures looks whether what is to be measured can be.
+// validateMeasures reports measures that the options rule out.
 func (c *Config) validateMeasures(fault func(field, format string, args ...any)) {
 	if c.Metrics.File != "" && len(c.Metrics.Measures) == 0 {
 		fault("Metrics.File", "it would be empty without learn.Config.Metrics.Measures")
@@ -259,7 +260,7 @@ func (c *Config) validateMeasures(fault func(field, format string, args ...any))
 	if c.Metrics.Extra != "" && (c.Cluster.Join != nil || c.Hybrid != nil) {
 		fault("Metrics.Extra", "it counts the calls of one learner in one process: leave it out")
 	}
-	if c.Model.Initial == "" { // else the model says what is learned
+	if c.Model.Initial == "" { // otherwise the loaded model decides what is learned
 		if err := c.checkMeasures(); err != nil {
 			fault("", "%v", err)
 		}
@@ -269,8 +270,8 @@ func (c *Config) validateMeasures(fault func(field, format string, args ...any))
 	}
 }
 
-// checkMeasures looks whether what is learned, when it is known, can be measured
-// so.
+// checkMeasures reports measures that the loss and the labels rule out. It runs when the
+// options of the loaded model are known.
 func (c *Config) checkMeasures() error {
 	var faults []error
 	fault := func(text, name string) { faults = append(faults, usage("Metrics.Measures", text, name)) }
@@ -292,7 +293,7 @@ func (c *Config) checkMeasures() error {
 	return errors.Join(faults...)
 }
 
-// validateClasses looks whether the options of one against all make sense.
+// validateClasses reports the faults of the options for one against all.
 func (c *Config) validateClasses(fault func(field, format string, args ...any)) {
 	if c.OAA.Classes == 0 {
 		return

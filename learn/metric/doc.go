@@ -11,9 +11,9 @@
 //	group.AllReduce(ctx, sums.Vector(), sum)   // over a cluster
 //	for _, v := range sums.Values() { … }      // v.Name, v.Value
 //
-// What is summed is one vector of float64: the measures of two sets of examples
-// together are the measures of the sum of their vectors. So a cluster adds
-// vectors, in a fixed order, and every rank reads the same values.
+// The sums are one vector of float64. The sum of the vectors of two sets of examples gives the
+// measures of both together. So a cluster adds vectors, in a fixed order, and every rank reads
+// the same values.
 //
 // # Definitions
 //

@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sigmoid is a probability for a score.
+// sigmoid returns a probability for a score.
 func sigmoid(s float32) float32 { return float32(1 / (1 + math.Exp(-float64(s)))) }
 
-// example draws one of positive weight, with scores that often repeat.
+// example draws an example of positive weight. Its score often repeats.
 func example(t *rapid.T) Case {
 	s := float32(rapid.IntRange(-40, 40).Draw(t, "score")) / 8
 	return Case{
@@ -32,7 +32,7 @@ func sumsOf(set Set, cases []Case) *Sums {
 	return s
 }
 
-// The measures by their definitions, pair by pair.
+// The reference computes the measures from their definitions, pair by pair.
 func byDefinition(name string, cases []Case) float64 {
 	var w, sum, positive, negative float64
 	for _, a := range cases {
@@ -109,7 +109,7 @@ func TestMeasuresFollowTheirDefinitions(t *testing.T) {
 	})
 }
 
-// What ranks sum apart and add is what one sums alone; a weight is a repetition.
+// The sums of several ranks add up to those of one process. A weight counts as repetitions.
 func TestSumsOfPartsAndWeights(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cases := rapid.SliceOfN(rapid.Custom(example), 1, 40).Draw(rt, "cases")
@@ -180,7 +180,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotDefined(t *testing.T) {
+func TestUndefinedMeasures(t *testing.T) {
 	empty := NewSums(Names)
 	onlyPositive := sumsOf(Names, []Case{{Label: 1, Weight: 1, Score: 2, Probability: 0.9}})
 	nan := float32(math.NaN())
@@ -193,7 +193,7 @@ func TestWhatIsNotDefined(t *testing.T) {
 	if !math.IsNaN(onlyPositive.Value(AUC)) || onlyPositive.Value(AUPRC) != 1 {
 		t.Errorf("of positives alone: AUC %v, auPRC %v", onlyPositive.Value(AUC), onlyPositive.Value(AUPRC))
 	}
-	// A probability of 0 for the truth is bad, not infinitely so.
+	// A probability of 0 for the true class has a large but finite loss.
 	sure := sumsOf(Names, []Case{{Label: 1, Weight: 1, Score: -99, Probability: 0}})
 	if l := sure.Value(LogLoss); !near(l, 52*math.Ln2) {
 		t.Errorf("log-loss %v of a sure error", l)
@@ -225,7 +225,7 @@ func TestChoices(t *testing.T) {
 	if got := s.Value(Accuracy); got != 0.75 {
 		t.Errorf("accuracy %v, want 0.75", got)
 	}
-	s.AddChoice(Choice{Weight: 1, Probability: 0}) // of a label that is no class's
+	s.AddChoice(Choice{Weight: 1, Probability: 0}) // for a label that has no class
 	if got, want := s.Value(LogLoss), (5+52)*math.Ln2/5; !near(got, want) {
 		t.Errorf("log-loss %v, want %v", got, want)
 	}

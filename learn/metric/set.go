@@ -18,13 +18,13 @@ const (
 	Calibration = "calibration"
 )
 
-// Names are all measures, in the order in which they are shown.
+// Names lists all measures, in the order in which they are printed.
 var Names = []string{LogLoss, Accuracy, AUC, AUPRC, RMSE, Calibration}
 
 // Set is a set of measures, in the order of Names.
 type Set []string
 
-// Parse reads names between commas.
+// Parse parses names that are separated by commas. The set has the order of Names.
 func Parse(text string) (Set, error) {
 	var set Set
 	given := strings.Split(text, ",")
@@ -55,6 +55,7 @@ func (s Set) Single() Set { return s.among(AUC, AUPRC, RMSE, Calibration) }
 // Signs returns the measures that need a score whose sign is the class.
 func (s Set) Signs() Set { return s.among(Accuracy) }
 
+// among returns the measures of s that are among names.
 func (s Set) among(names ...string) Set {
 	var in Set
 	for _, name := range s {

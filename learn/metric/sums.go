@@ -8,20 +8,20 @@ import (
 	"github.com/gvw-project/gvw/internal/fmath"
 )
 
-// Case is one labelled example and what was predicted for it.
+// Case is a labelled example and its prediction.
 type Case struct {
 	Label, Weight float32
-	Score         float32 // orders the examples; its sign is the class
-	Prediction    float32 // what is compared with the label
-	Probability   float32 // that the example is positive; NaN: not known, log-loss and calibration leave it out
+	Score         float32 // orders the examples; positive means the positive class
+	Prediction    float32 // compared with the label
+	Probability   float32 // of the positive class; NaN: unknown, not counted in log-loss and calibration
 }
 
-// Choice is one labelled example and the class that was chosen for it.
+// Choice is a labelled example and the class that was chosen for it.
 type Choice struct {
 	Weight      float32
 	Score       float32 // of the chosen class
-	Right       bool    // it is the example's own
-	Probability float32 // of the example's own class; NaN: not known, log-loss leaves it out
+	Right       bool    // whether the chosen class is that of the example
+	Probability float32 // of the example's own class; NaN: unknown, not counted in log-loss
 }
 
 // The vector: sums, then the bins of the calibration, then the histograms.
@@ -30,7 +30,7 @@ const (
 	atLoss           // Σ weight · log-loss
 	atRight          // Σ weight of right classes
 	atSquares        // Σ weight · (prediction - label)²
-	atStray          // Σ weight of scores that are no numbers
+	atStray          // Σ weight of scores that are NaN
 	atBins           // calibration: Σ weight, Σ weight·probability, Σ weight of positives; for each bin
 	atScores  = atBins + 3*bins
 )
@@ -42,13 +42,15 @@ const (
 	scores = 2 * half // bins of a histogram: scores below 0, and above
 )
 
-// Sums are what all measures of a set are made from.
+// Sums has the sums from which all measures of a set follow. The sums of two sets of examples
+// add up, element by element, to those of both together.
 type Sums struct {
 	set    Set
 	vector []float64
 }
 
-// NewSums returns sums of nothing.
+// NewSums returns the sums over no examples. With AUC or auPRC they take 1 MiB for the
+// histograms of both classes.
 func NewSums(set Set) *Sums {
 	n := atScores
 	if set.Has(AUC) || set.Has(AUPRC) {
@@ -57,16 +59,16 @@ func NewSums(set Set) *Sums {
 	return &Sums{set: set, vector: make([]float64, n)}
 }
 
-// Vector is all sums, to be added to those of others in place.
+// Vector returns all sums. The caller may add those of other ranks to it in place.
 func (s *Sums) Vector() []float64 { return s.vector }
 
-// Set is what is measured.
+// Set returns the measures.
 func (s *Sums) Set() Set { return s.set }
 
-// Reset forgets all examples.
+// Reset sets all sums to 0.
 func (s *Sums) Reset() { clear(s.vector) }
 
-// Add counts an example.
+// Add counts an example with one score.
 func (s *Sums) Add(c Case) {
 	v, w := s.vector, float64(c.Weight)
 	v[atWeight] += w
@@ -79,6 +81,8 @@ func (s *Sums) Add(c Case) {
 		v[atRight] += w
 	}
 	d := float64(c.Prediction) - float64(c.Label)
+	// The conversion prevents a fused multiply-add, which would make the bits depend on the
+	// processor.
 	v[atSquares] += float64(w * d * d)
 	if q := float64(c.Probability); !math.IsNaN(q) {
 		s.addProbability(q, w, positive)
@@ -108,12 +112,13 @@ func (s *Sums) AddChoice(c Choice) {
 	}
 }
 
-// surprise is the log-loss of a truth that was given the probability q.
+// surprise returns the log-loss of a true event that was given the probability q.
 func surprise(q float64) float64 {
 	const least = 1.0 / (1 << 52)
 	return -fmath.Log(min(max(q, least), 1-least))
 }
 
+// addProbability adds to the log-loss and to the calibration bin of q.
 func (s *Sums) addProbability(q, w float64, positive bool) {
 	v := s.vector
 	b := v[atBins+3*binOfProbability(q):][:3]
@@ -127,7 +132,8 @@ func (s *Sums) addProbability(q, w float64, positive bool) {
 	v[atLoss] += float64(w * surprise(q))
 }
 
-// binOf is the bin of a score: sign, exponent and ten digits of the mantissa.
+// binOf returns the bin of a score by its sign, exponent and the ten highest bits of its
+// mantissa. Bins grow with the score, and so all bins have the same relative width.
 func binOf(score float32) int {
 	const least = 111 << 10 // 2^-16
 	k := int(math.Float32bits(score)&0x7fffffff>>13) - least
@@ -138,7 +144,7 @@ func binOf(score float32) int {
 	return half + k
 }
 
-// binOfProbability is the bin that q lies in; a bin holds its upper end.
+// binOfProbability returns the calibration bin of q. A bin includes its upper end.
 func binOfProbability(q float64) int {
 	for i := range bins - 1 {
 		if q <= float64(i+1)/bins {

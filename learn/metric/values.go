@@ -12,13 +12,13 @@ type Value struct {
 
 // Bin is a bin of the calibration curve.
 type Bin struct {
-	Above, UpTo float64 // its probabilities
-	Weight      float64 // of its examples
-	Predicted   float64 // their mean probability; NaN: there are none
-	Positive    float64 // the share of positive ones; NaN: there are none
+	Above, UpTo float64 // range of its probabilities, without its lower end
+	Weight      float64 // weight of its examples
+	Predicted   float64 // their mean probability; NaN: no examples
+	Positive    float64 // share of positive examples; NaN: no examples
 }
 
-// Values are the measures of the set.
+// Values returns the measures of the set, in its order.
 func (s *Sums) Values() []Value {
 	values := make([]Value, len(s.set))
 	for i, name := range s.set {
@@ -27,7 +27,7 @@ func (s *Sums) Values() []Value {
 	return values
 }
 
-// Value is one measure; NaN if it is not defined on the examples.
+// Value returns one measure. It is NaN if it is undefined for the examples.
 func (s *Sums) Value(name string) float64 {
 	v := s.vector
 	w := v[atWeight]
@@ -56,10 +56,10 @@ func (s *Sums) Value(name string) float64 {
 	panic("BUG: metric: no measure is called " + name)
 }
 
-// Weight is the weight of all examples.
+// Weight returns the weight of all examples.
 func (s *Sums) Weight() float64 { return s.vector[atWeight] }
 
-// Curve is the calibration, bin by bin.
+// Curve returns the bins of the calibration, from the lowest probability up.
 func (s *Sums) Curve() []Bin {
 	curve := make([]Bin, bins)
 	for i := range curve {
@@ -72,11 +72,14 @@ func (s *Sums) Curve() []Bin {
 	return curve
 }
 
-// histograms are the weights of negative and of positive examples by score.
+// histograms returns the weights of negative and of positive examples by score, in bins of
+// increasing score.
 func (s *Sums) histograms() (negative, positive []float64) {
 	return s.vector[atScores:][:scores], s.vector[atScores+scores:][:scores]
 }
 
+// auc returns the share of pairs, one positive and one negative, in which the positive example
+// has the higher score. A pair in one bin counts half.
 func (s *Sums) auc() float64 {
 	negative, positive := s.histograms()
 	var below, all, sum float64
@@ -92,6 +95,8 @@ func (s *Sums) auc() float64 {
 	return sum / (below * all)
 }
 
+// auprc returns the average precision. It goes from the highest score down; found and others
+// are the positive and the negative weight so far.
 func (s *Sums) auprc() float64 {
 	negative, positive := s.histograms()
 	var found, others, sum float64

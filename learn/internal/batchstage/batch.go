@@ -21,31 +21,30 @@ import (
 	"github.com/gvw-project/gvw/optim/vector"
 )
 
-// Batch is the stage of passes of a batch solver (L-BFGS, CG). A step is one
-// pass over the shard, which adds up what the solver asked for; its exchange
-// adds the sums of all ranks; its commit hands them to the solver, which takes
-// the same decision on every rank.
+// Batch is the stage of passes of a batch solver (L-BFGS, CG). A step is one pass over the
+// shard, which computes the sums that the solver has asked for. Its exchange adds the sums of
+// all ranks. Its commit passes them to the solver, which takes the same decision on every rank.
 type Batch struct {
 	BatchConfig
 	solver batchSolver
 	acc    summation
 
-	short bool // there are too few of them to begin anew
+	short bool // too few passes are left to start the solver again
 
 	part *optim.Sums // over this rank's examples
-	sums *optim.Sums // over those of all; the same, but where the state is kept
+	sums *optim.Sums // over all ranks' examples; the same memory unless the state must survive
 	row  []byte
 
-	hessian bool      // a last pass is to find the diagonal of the Hessian at the end
-	final   []float32 // what it has found
+	hessian bool      // a last pass must compute the diagonal of the Hessian
+	final   []float32 // the diagonal that it has computed
 
-	best []float32 // the weights with the best holdout loss; nil: none kept
-	stop bool      // the holdout loss no longer improves
+	best []float32 // weights with the best holdout loss; nil: none so far
+	stop bool      // the holdout loss has stopped improving
 
-	got solverState // of a state that is being read
+	got solverState // from a state that is being read
 }
 
-// BatchConfig is what a stage of a batch solver works with.
+// BatchConfig has the settings and the collaborators of a stage of a batch solver.
 type BatchConfig struct {
 	Read    *examples.Reader
 	Tally   *tally.Tally
@@ -54,11 +53,11 @@ type BatchConfig struct {
 	Models  training.Models
 
 	Config SolverConfig
-	Passes int                    // that the solver may take
-	Keeps  *training.Regularizers // what the output regularisers are made of, but for the outcome; nil: none are asked for
+	Passes int                    // limit for the solver's passes
+	Keeps  *training.Regularizers // settings of the output regularisers, without the outcome; nil: none are written
 }
 
-// NewBatch returns the machine of a solver that starts at the weights w, which it changes.
+// NewBatch returns the stage of a solver that starts at the weights w and changes them.
 func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 	if i := vector.FirstWild(w); i >= 0 {
 		return nil, c.Read.Divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower learn.Config.SGD.LearningRate",
@@ -68,7 +67,7 @@ func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Console.Table.Next = math.Inf(1) // no rows of progress: the trace takes their place
+	c.Console.Table.Next = math.Inf(1) // no rows: vw prints the trace of the solver instead
 	return &Batch{
 		BatchConfig: c, solver: solver,
 		acc:     summation{read: c.Read, tally: c.Tally, semantics: c.Config.Semantics},
@@ -76,7 +75,7 @@ func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 	}, nil
 }
 
-// Next returns the name of the next step, and whether there is one.
+// Next returns the name of the next step, and reports whether there is one.
 func (m *Batch) Next() (string, bool) {
 	name, pass := m.Config.name(), m.solver.Row().Pass+1
 	req, ok := m.solver.Request()
@@ -106,8 +105,8 @@ func (m *Batch) Work(ctx context.Context) error {
 	return nil
 }
 
-// request is what this pass evaluates: what the solver asks for, or at the end
-// the Hessian for the regulariser to be kept.
+// request returns what this pass evaluates: the request of the solver, or at the end the
+// Hessian for the output regularisers.
 func (m *Batch) request() optim.Request {
 	if req, ok := m.solver.Request(); ok {
 		return req
@@ -115,8 +114,8 @@ func (m *Batch) request() optim.Request {
 	return optim.Request{Kind: optim.First, X: m.solver.Weights()}
 }
 
-// Exchange adds the sums of all ranks, in vw's order: diagonal, importance,
-// loss, gradient; or the curvature alone.
+// Exchange adds the sums of all ranks. Its collectives come in the order of vw's bfgs.cc:
+// diagonal, importance, loss, gradient. A curvature pass has the curvature only.
 func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := m.Job.Ready(ctx); err != nil {
 		return err
@@ -133,13 +132,15 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	}
 	req, more := m.solver.Request()
 	if !more || req.Kind == optim.Curvature {
-		return nil // of the same weights as the pass before
+		return nil // the weights are those of the pass before, and so are the measures
 	}
 	return m.Tally.Validate(ctx, m.Tally.JudgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
 		return r.Clip(initial + float32(dot(req.X, fs)))
 	}))
 }
 
+// reduce makes the collectives of one pass. The part of this rank stays as it is where the
+// state must survive.
 func (m *Batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
 	sums, part := m.sums, m.part
 	m.Job.Register(sums.Gradient, part.Gradient, sums.Diagonal, part.Diagonal)
@@ -157,8 +158,8 @@ func (m *Batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind)
 	return g.AllReduceInto(ctx, allreduce.Vec(sums.Gradient).Named("gradient"), allreduce.Vec(part.Gradient), allreduce.Sum)
 }
 
-// reduceScalars adds the numbers: one call of float64 among gvw ranks, vw's
-// calls of one float32 each in a job with vw workers.
+// reduceScalars adds the scalars. Ranks of gvw use one call of float64. A job with vw workers
+// uses vw's calls of one float32 each (accumulate.cc: accumulate_scalar).
 func (m *Batch) reduceScalars(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
 	sums := m.sums
 	if !g.Stream() {
@@ -186,11 +187,12 @@ func (m *Batch) reduceScalars(ctx context.Context, g *allreduce.Group, kind opti
 	return scalar("loss", &sums.Loss)
 }
 
-// Commit hands the sums to the solver and prints its row of vw's trace.
+// Commit passes the sums to the solver and prints its row of vw's trace.
 func (m *Batch) Commit() error {
 	t := m.Tally
 	h := m.Job.All.Stats.Holdout
 	req, more := m.solver.Request()
+	// The validation set has measured the weights of this request, before the solver moves on.
 	if more && t.Valid.Improves() {
 		m.best = append(m.best[:0], req.X...)
 	}
@@ -236,8 +238,8 @@ func (m *Batch) Commit() error {
 	return t.Report(m.Config.name())
 }
 
-// Finish prints why the solver stopped, and ends training with the weights of the
-// best pass if the holdout loss stopped it, as vw does, else with the last ones.
+// Finish prints why the solver has stopped, and ends training. The model has the weights of the
+// best pass if the holdout loss has stopped training, as in vw, and the last ones otherwise.
 func (m *Batch) Finish() (training.Outcome, error) {
 	m.acc = summation{}
 	w := m.solver.Weights()
@@ -264,25 +266,27 @@ func (m *Batch) Finish() (training.Outcome, error) {
 	return out, m.Console.Say(verdict)
 }
 
-// model is the model with the weights w: for prediction only, as vw's.
+// model returns the model with the weights w. As in vw it has no resume state.
 func (m *Batch) model(w []float32) *model.Regressor {
 	return &model.Regressor{Header: m.Models.Header(false), Weights: model.View{Data: w}}
 }
 
-// Shrink restarts the solver at its current weights, with the passes that are left: its
-// direction and its pairs come from sums that had the lost ranks in them.
+// Shrink starts the solver again at its current weights, with the passes that are left. Its
+// direction and its pairs come from sums that include the lost ranks, and line searches would
+// compare losses over different examples.
 func (m *Batch) Shrink() (void bool, err error) {
 	m.best = nil
 	done := m.solver.Row().Pass
 	if _, more := m.solver.Request(); !more || done == 0 {
 		return false, nil
 	}
+	// The row of the interrupted pass has no end yet.
 	if m.Console.MidLine {
 		if err := m.Console.Say([]byte{'\n'}); err != nil {
 			return true, err
 		}
 	}
-	if m.Passes -= done; m.Passes < 2 { // a gradient and a curvature are the least
+	if m.Passes -= done; m.Passes < 2 { // a gradient and a curvature pass are the least
 		m.short = true
 		return true, nil
 	}
@@ -290,22 +294,22 @@ func (m *Batch) Shrink() (void bool, err error) {
 	return true, err
 }
 
-// noRegularizer is printed by vw 9 when the passes end before training has converged.
+// noRegularizer is the message of vw 9 when the passes end before training has converged.
 const noRegularizer = "Maximum number of passes reached. \n" +
 	"Regular model file has been created. Output feature regularizer file is created only when the convergence is reached. " +
 	"Try increasing the number of passes for convergence\n"
 
 // regularizers returns the output regularisers of a run that ends with the weights w. It
-// returns nil where vw 9 writes the model instead: unless training has converged before
-// the last pass.
+// returns nil where vw 9 writes the model instead: unless training has converged before the
+// last pass.
 func (m *Batch) regularizers(w []float32) *training.Regularizers {
 	r := *m.Keeps
 	r.Header, r.Weights = m.Models.Header(false), w
-	if r.Mixes { // vw cannot read it with --bfgs
+	if r.Mixes { // vw cannot read such a file with --bfgs
 		r.Header.Options = append(r.Header.Options, model.Option{Name: "conjugate_gradient"})
 	}
 	if r.Hessian {
-		if r.Diagonal = m.final; r.Diagonal == nil { // the holdout loss stopped it before that pass
+		if r.Diagonal = m.final; r.Diagonal == nil { // the holdout loss has stopped training before the last pass
 			r.Diagonal = m.solver.InPlace().Diagonal
 		}
 		return &r

@@ -13,10 +13,10 @@ import (
 	"github.com/gvw-project/gvw/optim/lbfgs"
 )
 
-// Where a job recovers from losses, a rank of a batch solver adds up in vectors of
-// its own, and makes the sums of all ranks in others: the solver's are its state.
+// In a job that recovers from losses, a rank adds up into vectors of its own, and the sums of
+// all ranks go into others. The vectors of the solver are its state and must survive the step.
 
-// begin makes room for the sums over this rank's examples.
+// begin provides the vectors for the sums over this rank's examples.
 func (m *Batch) begin(kind optim.Kind) {
 	if !m.Job.Keep {
 		if m.sums == nil {
@@ -31,7 +31,7 @@ func (m *Batch) begin(kind optim.Kind) {
 	room(m.part, kind, len(m.solver.Weights()))
 }
 
-// arrange makes room for the sums over those of all.
+// arrange provides the vectors for the sums over all ranks' examples.
 func (m *Batch) arrange(kind optim.Kind) {
 	if !m.Job.Keep {
 		return
@@ -42,8 +42,8 @@ func (m *Batch) arrange(kind optim.Kind) {
 	room(m.sums, kind, len(m.solver.Weights()))
 }
 
-// room gives sums the vectors that a pass of the kind needs. The diagonal is for
-// the first pass, and perhaps the last.
+// room gives sums the vectors that a pass of the kind needs. Only the first pass, and perhaps
+// the last, need the diagonal, so it is released in between.
 func room(sums *optim.Sums, kind optim.Kind, n int) {
 	if sums.Gradient == nil {
 		sums.Gradient = make([]float32, n)
@@ -56,12 +56,13 @@ func room(sums *optim.Sums, kind optim.Kind, n int) {
 	}
 }
 
-// solverState is what a solver knows between two passes; one of the two is there.
+// solverState is the state of a solver between two passes. One of its fields is set.
 type solverState struct {
 	lbfgs *lbfgs.State
 	cg    *cg.State
 }
 
+// solverState returns the state that is being read, or that of the current solver.
 func (m *Batch) solverState() solverState {
 	if m.got != (solverState{}) {
 		return m.got
@@ -95,6 +96,7 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 	c.Flag("too few passes left", &m.short)
 	c.Number("passes left", &m.Passes, snapshot.MaxCount)
 	n := len(m.solver.Weights())
+	// The reader allocates these vectors here, and ReadArrays fills them.
 	for _, v := range []*[]float32{&m.best, &m.final} {
 		there := *v != nil
 		if c.Flag("a further vector", &there); !c.Reading {
@@ -134,7 +136,7 @@ func (m *Batch) SharedArrays() []snapshot.Array {
 	return arrays
 }
 
-// Own codes nothing: the record has all that belongs to one rank.
+// Own codes nothing. The record has everything that belongs to one rank.
 func (m *Batch) Own(*snapshot.Coder) {}
 
 // Adopt makes a solver from the state that has been read.
@@ -142,13 +144,13 @@ func (m *Batch) Adopt() (err error) {
 	m.solver, err = m.Config.restore(m.got, m.Passes)
 	m.got = solverState{}
 	if !m.Job.Keep {
-		m.sums, m.part = nil, nil // the solver's own, which is another one now
+		m.sums, m.part = nil, nil // they belong to the solver, which has been replaced
 	}
-	m.Console.Table.Next = math.Inf(1) // also where the records are those of SGD
+	m.Console.Table.Next = math.Inf(1) // also if the records come from the stage of SGD
 	return err
 }
 
-// Outcome codes the sums that are numbers.
+// Outcome codes the scalar sums.
 func (m *Batch) Outcome(c *snapshot.Coder) {
 	if c.Reading {
 		m.arrange(m.request().Kind)
@@ -158,7 +160,7 @@ func (m *Batch) Outcome(c *snapshot.Coder) {
 	}
 }
 
-// OutcomeArrays returns the sums that are vectors.
+// OutcomeArrays returns the vector sums that the current pass has.
 func (m *Batch) OutcomeArrays() []snapshot.Array {
 	var arrays []snapshot.Array
 	kind := m.request().Kind
@@ -171,7 +173,7 @@ func (m *Batch) OutcomeArrays() []snapshot.Array {
 	return arrays
 }
 
-// codeHead is the numbers of a search.
+// codeHead codes the scalars of a search.
 func codeHead(c *snapshot.Coder, h *descent.Head) {
 	next, status := int(h.Next), int(h.Status)
 	c.Number("next pass of the solver", &next, int(optim.Curvature))
@@ -184,7 +186,7 @@ func codeHead(c *snapshot.Coder, h *descent.Head) {
 	codeRow(c, &h.Last)
 }
 
-// codeRow is a row of the trace.
+// codeRow codes a row of the trace.
 func codeRow(c *snapshot.Coder, r *optim.Row) {
 	kind, move := int(r.Kind), int(r.Move)
 	c.Number("pass of the trace", &r.Pass, snapshot.MaxCount)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestShareCoversAll: each number is in one part.
+// TestShareCoversAll checks that each number is in exactly one part.
 func TestShareCoversAll(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 1000} {
 		for threads := 1; threads <= 9; threads++ {

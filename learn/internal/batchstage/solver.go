@@ -9,22 +9,22 @@ import (
 	"github.com/gvw-project/gvw/optim/lbfgs"
 )
 
-// batchSolver is a solver whose weights can be taken.
+// batchSolver is a solver that gives access to its weights.
 type batchSolver interface {
 	optim.Solver
 	Weights() []float32
 }
 
-// SolverConfig is which batch solver minimises what, and when it ends.
+// SolverConfig selects the batch solver, the function that it minimises, and its end.
 type SolverConfig struct {
 	Mem         int             // pairs of L-BFGS; 0: conjugate gradients
-	Penalty     descent.Penalty // with the prior of --input_feature_regularizer, if there is one
-	Termination float64         // relative decrease of the loss that ends it
-	HessianOn   bool            // a curvature pass along every direction finds the step
+	Penalty     descent.Penalty // includes the prior of --input_feature_regularizer
+	Termination float64         // relative decrease of the loss below which the solver stops
+	HessianOn   bool            // a curvature pass along every direction determines the step
 	Semantics   optim.Semantics
 }
 
-// name is what messages call the solver.
+// name returns the name of the solver for messages.
 func (c *SolverConfig) name() string {
 	if c.Mem == 0 {
 		return "CG"
@@ -32,7 +32,7 @@ func (c *SolverConfig) name() string {
 	return "L-BFGS"
 }
 
-// solver returns one that starts at w and takes it over.
+// solver returns a solver that starts at w and owns it from then on.
 func (c *SolverConfig) solver(w []float32, passes int) (batchSolver, error) {
 	if c.Mem == 0 {
 		return cg.New(c.cg(passes), w)
@@ -40,7 +40,7 @@ func (c *SolverConfig) solver(w []float32, passes int) (batchSolver, error) {
 	return lbfgs.New(c.lbfgs(passes), w)
 }
 
-// restore returns a solver that goes on from a state.
+// restore returns a solver that continues from a state.
 func (c *SolverConfig) restore(st solverState, passes int) (batchSolver, error) {
 	if st.lbfgs != nil {
 		return lbfgs.Restore(c.lbfgs(passes), *st.lbfgs)

@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/optim"
 )
 
-// summation adds up what a batch solver asks for, over this rank's examples in
-// their order. The number of threads never changes a bit.
+// summation computes the sums that a batch solver asks for, over this rank's examples in their
+// order. The number of threads never changes a bit of them.
 type summation struct {
 	read      *examples.Reader
 	tally     *tally.Tally
@@ -26,13 +26,13 @@ type summation struct {
 	req   optim.Request
 	pass  int // of the solver, from 1
 	n     int // examples of this pass so far
-	place int // the same, and the empty lines between them
+	place int // the same, with the empty lines between them
 
 	// Sums over examples accumulate here, in float64, before they become the
 	// float32 that ranks exchange.
 	gradient, diagonal []float64
 
-	// Of a run of examples.
+	// Buffers for the examples of one batch.
 	examples []feature.Example // with the weights of their classes
 	weighted []feature.Example // room for those
 	terms    []term
@@ -50,10 +50,12 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 	}
 }
 
-// batch adds a run of examples in three sweeps: what each example says by
-// itself, which several threads share out by examples; the sums of numbers and
-// the table, in order; and the sums of vectors, shared out by weights, so that
-// each weight still adds up in the order of the examples.
+// batch adds a batch of examples in three sweeps:
+//
+//  1. Each example is evaluated by itself. Threads share the examples.
+//  2. The scalars and the table follow in the order of the examples, in one thread.
+//  3. The vectors are added up. Threads share the weights and not the examples, so that each
+//     weight is still added up in the order of the examples.
 func (a *summation) batch(b *feature.Batch) error {
 	t := a.tally
 	a.examples = a.read.Within(b.Examples, a.place)
@@ -69,8 +71,8 @@ func (a *summation) batch(b *feature.Batch) error {
 		a.examples = a.weighted
 	}
 	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
-	// While the range of predictions follows the labels, an example's own label
-	// comes before its prediction.
+	// While the range of predictions follows the labels, each prediction depends on the labels
+	// before it, and the first sweep cannot run ahead.
 	alone := t.Passes == 0 && !t.Fixed
 	if !alone {
 		share(len(a.examples), a.threads(len(b.Features)), func(lo, hi int) {
@@ -113,11 +115,11 @@ func (a *summation) batch(b *feature.Batch) error {
 	return nil
 }
 
-// term is what an example says by itself.
+// term is the contribution of one example.
 type term struct {
 	raw, p, loss  float32
-	first, second float32 // derivatives times importance
-	along         float64 // direction times example
+	first, second float32 // first and second derivative of the loss, times importance
+	along         float64 // scalar product of the direction and the example
 }
 
 // evaluate computes the term of example i.
@@ -135,7 +137,7 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 		t.second = l.Second(seen, t.p, ex.Label)
 		t.along = dot(a.req.Dir, fs)
 		if a.semantics == optim.VW9 {
-			t.along += float64(ex.Initial) // vw adds it here, too
+			t.along += float64(ex.Initial) // vw 9 adds it here, too
 		}
 		return
 	}
@@ -147,7 +149,8 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 	}
 }
 
-// add adds an example's numbers.
+// add adds the scalars of an example. The conversions prevent fused multiply-adds, which would
+// make the bits depend on the processor.
 func (a *summation) add(ex *feature.Example, t *term) {
 	w := float64(ex.Weight)
 	if a.req.Kind == optim.Curvature {
@@ -158,7 +161,7 @@ func (a *summation) add(ex *feature.Example, t *term) {
 	a.sums.Weight += w
 }
 
-// scatter adds the examples' vectors to weights lo to hi.
+// scatter adds the examples' contributions to the weights from lo to hi-1.
 func (a *summation) scatter(b *feature.Batch, lo, hi int) {
 	from, span := uint64(lo), uint64(hi-lo)
 	g := a.gradient[lo:hi]
@@ -189,6 +192,7 @@ const (
 	maxThreads = 8
 )
 
+// threads returns the number of threads for a batch with so many features.
 func (a *summation) threads(features int) int {
 	if features < Serial {
 		return 1
@@ -196,8 +200,8 @@ func (a *summation) threads(features int) int {
 	return min(runtime.GOMAXPROCS(0), maxThreads)
 }
 
-// share calls f for parts [lo, hi) of n, each in a goroutine of its own but for
-// the last, and returns when all have ended.
+// share calls f for parts [lo, hi) of n, each in a goroutine of its own except the last, and
+// returns when all have ended.
 func share(n, threads int, f func(lo, hi int)) {
 	var wg sync.WaitGroup
 	for k := range threads - 1 {
@@ -207,12 +211,12 @@ func share(n, threads int, f func(lo, hi int)) {
 	wg.Wait()
 }
 
-// end makes the sums ready to be exchanged.
+// end rounds the sums to the float32 that ranks exchange.
 func (a *summation) end() error {
 	if a.req.Kind == optim.Curvature {
 		return nil
 	}
-	if a.semantics != optim.VW9 { // vw 9 knows no difference
+	if a.semantics != optim.VW9 { // vw 9 reports the loss without this factor
 		a.sums.Loss *= loss.Integral(a.tally.Loss)
 	}
 	if err := a.narrow("gradient", a.sums.Gradient, a.gradient); err != nil {
@@ -226,12 +230,12 @@ func (a *summation) end() error {
 	return err
 }
 
-// narrow rounds a sum, which must fit.
+// narrow rounds a sum to float32. A value that overflows is an error.
 func (a *summation) narrow(what string, dst []float32, src []float64) error {
 	var wild float32
 	for i, v := range src {
 		dst[i] = float32(v)
-		wild += dst[i] - dst[i] // not a number from the first infinity on
+		wild += dst[i] - dst[i] // NaN from the first infinity on
 	}
 	if wild == 0 {
 		return nil
@@ -244,7 +248,7 @@ func (a *summation) narrow(what string, dst []float32, src []float64) error {
 	panic("BUG: learn: a sum is not finite and has no such element")
 }
 
-// diverged names the example at which a sum became infinite or not a number.
+// diverged returns an error that names the example at which a sum became infinite or NaN.
 func (a *summation) diverged(b *feature.Batch, ex *feature.Example, raw, l float32) error {
 	tag := ""
 	if t := b.TagOf(ex); len(t) > 0 {
@@ -261,7 +265,7 @@ func (a *summation) diverged(b *feature.Batch, ex *feature.Example, raw, l float
 		a.pass, a.n, tag, what, raw, ex.Label, ex.Weight)}
 }
 
-// dot is Σ w·x in float64: each product is exact there.
+// dot returns Σ w·x in float64. Each product of two float32 is exact there.
 func dot(w []float32, fs []feature.Feature) float64 {
 	var sum float64
 	for _, f := range fs {
@@ -270,6 +274,7 @@ func dot(w []float32, fs []feature.Feature) float64 {
 	return sum
 }
 
+// zeroed returns n zeros, in the memory of v if there is any.
 func zeroed(v []float64, n int) []float64 {
 	if v == nil {
 		return make([]float64, n)

@@ -2,10 +2,10 @@
 
 package examples
 
-// DataError is a fault in what was read: a model that another program wrote,
-// say, or no examples at all.
+// DataError is a fault in an input: a model that another program has written, for example, or
+// data without examples.
 type DataError struct {
-	Name string // the file
+	Name string // file name
 	Text string
 }
 

@@ -9,5 +9,5 @@
 // the reader again when the visit or the call for it has returned.
 //
 // The order is fixed by the data, the seed, the rank and the number of the pass, so that a
-// rank that takes over from another one reads the same examples in the same order.
+// replacement of a rank reads the same examples in the same order.
 package examples

@@ -2,11 +2,12 @@
 
 package examples
 
-// HoldoutSet decides which examples of a pass are held out.
+// HoldoutSet decides which examples of a pass are held out. The decision depends on the
+// position only, so every pass holds out the same examples.
 type HoldoutSet struct {
 	On     bool
-	Period int // every period-th example of a pass is held out; with after: unused
-	After  int // examples after this one are held out; 0: by period
+	Period int // hold out every Period-th example of a pass; unused if After is set
+	After  int // hold out the examples after this one; 0: by Period
 }
 
 // Holds reports whether the n-th example of a pass (from 1) is held out.

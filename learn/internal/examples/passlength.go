@@ -2,19 +2,20 @@
 
 package examples
 
-// PassLength is vw's --initial_pass_length. What it does depends on whether
-// there is a cache. Without one the data is read once, and passes end in it after
-// n examples, then after 2n+1 more, twice as many and one more again, and so on:
-// the learning rate decays there.
-// With one each pass sees the first n examples alone, and if there are as many,
-// there are twice as many passes as asked for.
+// PassLength is vw's --initial_pass_length. Its meaning depends on the cache.
+//
+// Without a cache the data is read once. Passes end within it after n examples, then after 2n+1
+// more, and each later pass has twice as many plus one. The learning rate decays at each end.
+//
+// With a cache each pass has only the first n examples. If the data has at least n, there are
+// twice as many passes as the user asked for.
 type PassLength struct {
-	N      int  // examples; 0: passes end with the data
+	N      int  // length of the first pass, in examples; 0: passes end with the data
 	Cached bool // there is a cache
 }
 
-// Limit returns the number of examples that a pass has at most. examples is the limit of
-// --examples. In both 0 means all.
+// Limit returns the maximum number of examples of a pass; 0 means all. examples is the limit of
+// --examples, in the same form.
 func (p PassLength) Limit(examples int) int {
 	if p.N == 0 || !p.Cached {
 		return examples
@@ -25,11 +26,11 @@ func (p PassLength) Limit(examples int) int {
 	return min(examples, p.N)
 }
 
-// Doubles reports whether there are twice as many passes as asked for, over data
-// of so many examples.
+// Doubles reports whether the number of passes doubles, given the number of examples in the
+// data.
 func (p PassLength) Doubles(examples int) bool { return p.N > 0 && p.Cached && examples >= p.N }
 
-// Ends returns where passes end within the data.
+// Ends returns the ends of passes within the data.
 func (p PassLength) Ends() passEnds {
 	if p.Cached {
 		return passEnds{}
@@ -39,7 +40,7 @@ func (p PassLength) Ends() passEnds {
 
 // passEnds are the ends of passes within one reading of the data.
 type passEnds struct {
-	length int // of the pass under way
+	length int // of the current pass, in examples
 	end    int // examples before its end; 0: it ends with the data
 }
 

@@ -13,32 +13,32 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 )
 
-// Reader makes the passes over the shard of this rank. It decides which examples a pass
-// has, which of them are held out, and in which order they come; what becomes of an
-// example is up to the visit.
+// Reader makes the passes over the shard of this rank. It decides which examples a pass has,
+// which of them are held out, and in which order they come. The visit decides what happens to
+// an example.
 type Reader struct {
 	Data    *stream.Dataset
 	Name    string // of the data, for messages
 	Holdout HoldoutSet
-	Limit   int            // examples of a pass; 0: all
-	Shuffle *ShuffleConfig // of passes after the first; nil: as they stand
+	Limit   int            // examples per pass; 0: all
+	Shuffle *ShuffleConfig // for passes after the first; nil: in the order of the data
 	Log     *slog.Logger   // gets the warnings of the parser
-	// Flush is called before a pass waits for more input, so that the results of the
-	// examples before appear.
+	// Flush is called before a pass waits for more input, so that the results of earlier
+	// examples appear.
 	Flush func() error
-	Watch func(read, of int) // is told how far the pass is, of how many examples (0: not known yet); nil: nobody
+	Watch func(read, of int) // gets the examples read and those of a pass (0: not known yet); nil: no call
 
-	// Guard is held while a pass learns, not while it reads; nil: nobody asks meanwhile.
+	// Guard is held while a pass learns, and not while it reads; nil: no lock.
 	Guard sync.Locker
 
-	Nth      int  // number of the example at hand, in its pass
-	Place    int  // the same among examples and the empty lines between them, as vw counts
-	perPass  int  // examples of this rank in a pass; 0: not known yet
-	Shuffled bool // the pass under way is
+	Nth      int  // number of the current example in its pass
+	Place    int  // the same with empty lines counted, as vw does
+	perPass  int  // examples of this rank per pass; 0: not known yet
+	Shuffled bool // the current pass is shuffled
 }
 
-// Visit is what a pass does with an example, which is its own during the call
-// only. held says that it is held out: to be predicted, not learned from.
+// Visit processes one example, which it may use only during the call. held reports that the
+// example is held out: it is predicted and not learned from.
 type Visit func(b *feature.Batch, ex *feature.Example, held bool) error
 
 // Pass reads the shard once and calls f for each example. nth counts the passes of the
@@ -56,6 +56,7 @@ func (r *Reader) Pass(ctx context.Context, nth int, f Visit) (err error) {
 	}
 	r.Place, r.Nth = 0, 0
 	for {
+		// A pass that makes the cache reads all of the data, since the cache must be complete.
 		if r.Limit > 0 && r.Place >= r.Limit && !p.MakesCache() {
 			break
 		}
@@ -79,7 +80,7 @@ func (r *Reader) Pass(ctx context.Context, nth int, f Visit) (err error) {
 	return r.guarded(func() error { return w.flush(p, f) })
 }
 
-// begin begins a pass, which shows its predictions before it waits for more input.
+// begin starts a pass that calls Flush when it has to wait for input.
 func (r *Reader) begin(ctx context.Context) (*stream.Pass, error) {
 	p, err := r.Data.Pass(ctx)
 	if err == nil {
@@ -111,7 +112,7 @@ func (r *Reader) visit(p *stream.Pass, b *feature.Batch, w *window, f Visit) err
 	return nil
 }
 
-// guarded calls f under the guard, if there is one.
+// guarded calls f while it holds Guard.
 func (r *Reader) guarded(f func() error) error {
 	if r.Guard != nil {
 		r.Guard.Lock()
@@ -120,8 +121,8 @@ func (r *Reader) guarded(f func() error) error {
 	return f()
 }
 
-// Batches reads the shard once, in order, and calls f for each run of examples,
-// with the weights that the data gives them.
+// Batches reads the shard once, in order, and calls f for each batch of examples. Their weights
+// are those of the data.
 func (r *Reader) Batches(ctx context.Context, f func(b *feature.Batch) error) (err error) {
 	p, err := r.begin(ctx)
 	if err != nil {
@@ -154,15 +155,15 @@ func (r *Reader) warn(b *feature.Batch) {
 	}
 }
 
-// tell says how far the pass is.
+// tell reports the progress of the pass.
 func (r *Reader) tell(read int) {
 	if r.Watch != nil {
 		r.Watch(read, r.perPass)
 	}
 }
 
-// Within returns those of the examples that a pass takes. place is that of the example
-// before them.
+// Within returns the examples that belong to the pass. place is the number of the example
+// before them, with empty lines counted.
 func (r *Reader) Within(examples []feature.Example, place int) []feature.Example {
 	if r.Limit == 0 {
 		return examples
@@ -176,7 +177,7 @@ func (r *Reader) Within(examples []feature.Example, place int) []feature.Example
 }
 
 // EachExample reads data once and calls f for each example, in order. It is for data that is
-// only measured.
+// measured and not learned from.
 func EachExample(ctx context.Context, data *stream.Dataset, f func(b *feature.Batch, ex *feature.Example)) (err error) {
 	p, err := data.Pass(ctx)
 	if err != nil {
@@ -198,7 +199,7 @@ func EachExample(ctx context.Context, data *stream.Dataset, f func(b *feature.Ba
 	}
 }
 
-// recycler takes batches back.
+// recycler reuses batches.
 type recycler interface{ Recycle(b *feature.Batch) }
 
 var _ recycler = (*stream.Pass)(nil)

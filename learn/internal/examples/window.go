@@ -9,15 +9,15 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// window puts examples into a random order: it collects as many as its memory
-// holds, hands them on in an order drawn from (seed, rank, pass), and begins anew.
-// A shard that fits is shuffled as a whole, another one piece by piece. Where a
-// piece ends depends on the examples alone, not on how they came in batches.
+// window puts examples into a random order. It collects examples up to its memory limit, visits
+// them in an order drawn from (seed, rank, pass), and starts again. A shard that fits is
+// shuffled as a whole, a larger one piece by piece. The pieces depend on the examples only, and
+// not on their batches, so that a replacement visits the same order.
 type window struct {
 	limit, used int // bytes
 	random      *rand.PCG
 	examples    []waiting
-	batches     []*feature.Batch // of the examples, in order
+	batches     []*feature.Batch // that own the examples, in order
 }
 
 type waiting struct {
@@ -26,14 +26,14 @@ type waiting struct {
 	held bool
 }
 
-// DefaultShuffleMemory is 512 MiB.
+// DefaultShuffleMemory is 512 MiB, in bytes.
 const DefaultShuffleMemory = 512 << 20
 
 // ShuffleConfig is the order of the examples of one rank, in passes after the first.
 type ShuffleConfig struct {
 	Seed   uint64
-	Memory int        // bytes that a window takes; 0: 512 MiB
-	Rank   func() int // of this process; known when it has joined
+	Memory int        // memory limit of a window, in bytes; 0: 512 MiB
+	Rank   func() int // rank of this process, known when it has joined
 }
 
 // window returns the window of a pass.
@@ -45,12 +45,13 @@ func (c *ShuffleConfig) window(pass int) *window {
 	return w
 }
 
-// add takes an example, and hands all of them on if the window is full.
+// add adds an example, and visits all examples if the window is full.
 func (w *window) add(p recycler, b *feature.Batch, ex *feature.Example, held bool, f Visit) error {
 	if len(w.batches) == 0 || w.batches[len(w.batches)-1] != b {
 		w.batches = append(w.batches, b)
 	}
 	w.examples = append(w.examples, waiting{b, ex, held})
+	// An estimate: the record and its features, without tags.
 	w.used += 64 + 8*ex.Count()
 	if w.used < w.limit {
 		return nil
@@ -58,7 +59,7 @@ func (w *window) add(p recycler, b *feature.Batch, ex *feature.Example, held boo
 	if err := w.run(f); err != nil {
 		return err
 	}
-	last := len(w.batches) - 1 // more of its examples may come
+	last := len(w.batches) - 1 // it may have further examples
 	for _, old := range w.batches[:last] {
 		p.Recycle(old)
 	}
@@ -66,7 +67,7 @@ func (w *window) add(p recycler, b *feature.Batch, ex *feature.Example, held boo
 	return nil
 }
 
-// flush hands on what is left at the end of a pass.
+// flush visits the remaining examples at the end of a pass.
 func (w *window) flush(p recycler, f Visit) error {
 	if w == nil {
 		return nil
@@ -81,7 +82,7 @@ func (w *window) flush(p recycler, f Visit) error {
 	return nil
 }
 
-// run visits the examples in a random order (Fisher and Yates).
+// run visits the examples in a random order (Fisher-Yates).
 func (w *window) run(f Visit) error {
 	all := w.examples
 	for i := len(all) - 1; i > 0; i-- {

@@ -56,8 +56,8 @@ func visitAll(t *rapid.T, c ShuffleConfig, pass int, sizes []int) []int {
 	return order
 }
 
-// Every example is visited once, within its window; the order depends on seed
-// and pass, not on how the examples came in batches.
+// Every example is visited once, within its window. The order depends on seed and pass, and not
+// on the batches of the examples.
 func TestWindowIsAPermutation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 30), 1, 8).Draw(rt, "sizes")

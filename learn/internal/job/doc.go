@@ -9,6 +9,6 @@
 // decisions and write the same model bytes. In a job with vw workers there is no such
 // call; there the ranks keep to vw's own sequence of calls.
 //
-// An [Provenance] identifies the data and the models that a rank's part of a state was made
+// A [Provenance] identifies the data and the models that a rank's part of a state was made
 // from. A state of other data is refused.
 package job

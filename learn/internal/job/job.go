@@ -12,33 +12,34 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// Job is this rank's part in its job: the group, which ranks there are, and the records
-// that they have sent.
+// Job is this rank's part in its job: the group, the ranks, and the records that they have
+// exchanged.
 type Job struct {
 	Group   *allreduce.Group
-	members      // whose records they are
-	Late    bool // the job has been started without this rank
-	Wired   bool // the group knows this rank's shard
+	members      // the ranks of the records
+	Late    bool // the job has started without this rank
+	Wired   bool // the group has the identity of this rank's shard
 	Log     *slog.Logger
 
-	Shard func() (examples, bytes uint64, crc uint32) // what this rank has read
-	Admit func() error                                // says whether a job that is wired is one to take part in
+	Shard func() (examples, bytes uint64, crc uint32) // identity of the examples that this rank has read
+	Admit func() error                                // returns an error if this rank must not take part in the wired job
 
-	Keep bool                  // Work and Exchange leave the state whole, so that a lost rank can be replaced
-	Own  func(*snapshot.Coder) // codes what this rank's place needs besides its record
+	Keep bool                  // Work and Exchange must not change the state, so that a lost rank can be replaced
+	Own  func(*snapshot.Coder) // codes what a replacement of this rank needs besides its record
 
-	All      Record   // what all ranks saw, after the last step
-	alone    Record   // this rank's, of the last step
-	buf      []byte   // the same, encoded
-	pieces   [][]byte // of the records of all ranks, where they are long
-	gathered [][]byte // the records of all ranks
+	All      Record   // sum over all ranks, after the last step
+	alone    Record   // this rank's record of the last step
+	buf      []byte   // its encoding
+	pieces   [][]byte // of long records, one per rank
+	gathered [][]byte // records of all ranks, in order
 
-	registered [][]float32 // with the group: see register
-	refused    bool        // the log knows that a vector was not taken
+	registered [][]float32 // vectors that the device accepts; see Register
+	refused    bool        // a refused vector has been logged
 }
 
-// Ready sends the identity of this rank's shard to the group, once. It returns when all ranks
-// have done the work of their first step and the job is wired.
+// Ready sends the identity of this rank's shard to the group, in the first step only. It
+// returns when all ranks have done the work of that step and the job is wired. The identity is
+// known by then, since the work has read the shard.
 func (j *Job) Ready(ctx context.Context) error {
 	if j.Wired {
 		return nil
@@ -54,8 +55,8 @@ func (j *Job) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Share gathers the records of all ranks into j.all. In a job with vw workers there is no
-// such call, and a rank keeps to its own sums.
+// Share gathers the records of all ranks into j.All. vw has no such call, so in a job with vw
+// workers a rank keeps its own sums.
 func (j *Job) Share(ctx context.Context, own Record) error {
 	j.alone = own
 	if j.Total == 1 || j.Group.Stream() {
@@ -70,9 +71,9 @@ func (j *Job) Share(ctx context.Context, own Record) error {
 	return j.Merge()
 }
 
-// Records codes the records of all ranks, as the last exchange left them.
+// Records codes the records of all ranks, as the last exchange has left them.
 func (j *Job) Records(c *snapshot.Coder) {
-	if !j.Keep && !c.Reading { // nobody has gathered the only one
+	if !j.Keep && !c.Reading { // a single process has exchanged nothing
 		j.gathered = append(j.gathered[:0], j.encode(j.alone))
 	}
 	j.members.code(c)
@@ -88,8 +89,8 @@ func (j *Job) Records(c *snapshot.Coder) {
 	}
 }
 
-// encode is a record as it is sent, with what its rank's place needs where the
-// state is to be taken over.
+// encode returns a record in its wire form. If the state may be read by another attempt, it is
+// followed by the fields that a replacement needs.
 func (j *Job) encode(r Record) []byte {
 	w := snapshot.Coder{B: r.appendTo(j.buf[:0])}
 	if j.Keep || j.Total == 1 {
@@ -123,8 +124,8 @@ func (j *Job) Adopt() (*Record, error) {
 	return &r, nil
 }
 
-// gather brings the records of all ranks to all. One that is too long for a call
-// comes in pieces; all ranks have records of one length.
+// gather gathers the records of all ranks. A record that is too long for one call is sent in
+// pieces. This works because the records of all ranks have the same length.
 func (j *Job) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, error)) error {
 	var err error
 	if len(own) <= allreduce.MaxRecord {
@@ -146,9 +147,9 @@ func (j *Job) gather(own []byte, all func(dst [][]byte, src []byte) ([][]byte, e
 	return nil
 }
 
-// Merge adds the records of all ranks up into All, in the order of their numbers, so that
-// all ranks have the same bits. Of a lost rank it counts what the rank had committed, and no
-// part of the pass under way.
+// Merge adds up the records of all ranks into All, in the order of their numbers, so that all
+// ranks have the same bits. Of a lost rank it counts the committed record, and not the pass
+// that the loss interrupted.
 func (j *Job) Merge() error {
 	if len(j.gathered) != j.Size() {
 		return fmt.Errorf("learn: got records of %d ranks, want %d", len(j.gathered), j.Size())
@@ -169,6 +170,8 @@ func (j *Job) Merge() error {
 		j.All.merge(&r)
 		return nil
 	}
+	// Lost ranks keep their places in the order, so that the sums have the same bits however
+	// late a rank was lost.
 	lost := j.Lost
 	for i, b := range j.gathered {
 		rank := j.Number(i)
@@ -190,8 +193,9 @@ func (j *Job) Merge() error {
 	return nil
 }
 
-// Commit keeps the records of the step that has been committed, for Rollback and Without.
+// Commit copies the records of the committed step, for Rollback and Without.
 func (j *Job) Commit() {
+	// The copies reuse the memory of the last step.
 	for len(j.Committed) < len(j.gathered) {
 		j.Committed = append(j.Committed, nil)
 	}
@@ -201,16 +205,16 @@ func (j *Job) Commit() {
 	}
 }
 
-// Rollback restores the records that were committed last.
+// Rollback restores the committed records.
 func (j *Job) Rollback() {
-	j.gathered = j.gathered[:0] // perhaps those of a step that was not completed
+	j.gathered = j.gathered[:0] // those of a step that may not have been completed
 	for _, b := range j.Committed {
 		j.gathered = append(j.gathered, slices.Clone(b))
 	}
 }
 
-// Lease returns when the server has confirmed that this attempt still holds its rank. Without
-// a group there is no server, and it returns at once.
+// Lease waits until the server has confirmed that this attempt still holds its rank. Without a
+// group there is no server, and it returns at once.
 func (j *Job) Lease(ctx context.Context) error {
 	if j.Group == nil {
 		return nil

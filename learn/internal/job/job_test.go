@@ -21,7 +21,7 @@ func encoded(examples uint64, passLoss float64) []byte {
 	return r.appendTo(nil)
 }
 
-// The sums of the job keep what a lost rank has done, except its part of the pass under way.
+// The sums of the job keep what a lost rank has done, except its part of the current pass.
 func TestMergeKeepsLostRanks(t *testing.T) {
 	j := &Job{members: members{Rank: 1, Total: 3, Committed: [][]byte{encoded(1, 8), encoded(10, 16), encoded(100, 32)}}}
 	if err := j.Without([]int{1, 2}); err != nil {
@@ -76,7 +76,7 @@ func TestGatherInPieces(t *testing.T) {
 	})
 }
 
-// A replacement reads back what its place has coded behind the record.
+// A replacement reads the fields that its predecessor has coded behind the record.
 func TestAdoptReadsTheOwnPart(t *testing.T) {
 	mark := 5
 	j := &Job{members: members{Rank: 0, Total: 1}, Own: func(c *snapshot.Coder) { c.Number("mark", &mark, 9) }}

@@ -9,24 +9,24 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// members are the ranks of the job: all of them, until some are lost for good and the
-// job goes on without (--on_loss shrink). Ranks keep their numbers then, and
-// positions are counted among those that are left.
+// members are the ranks of the job: all of them, until the job continues without some
+// (--on_loss shrink). The remaining ranks keep their numbers. Positions count only the
+// remaining ranks.
 type members struct {
-	Rank      int        // this one's number
-	Total     int        // at the start
-	Live      []int      // those that are left, in order; nil: all
-	Lost      []lostRank // in order
-	Committed [][]byte   // the records as they were committed last; nil: no step was
+	Rank      int        // number of this rank
+	Total     int        // number of ranks at the start
+	Live      []int      // remaining ranks, in order; nil: all
+	Lost      []lostRank // lost ranks, in order
+	Committed [][]byte   // committed records of the remaining ranks; nil: no step has been committed
 }
 
-// lostRank is the record that a rank sent last.
+// lostRank is a lost rank and the record that it committed last.
 type lostRank struct {
 	Rank   int
 	Record []byte
 }
 
-// Size returns the number of ranks that are left.
+// Size returns the number of remaining ranks.
 func (r *members) Size() int {
 	if r.Live == nil {
 		return r.Total
@@ -34,7 +34,7 @@ func (r *members) Size() int {
 	return len(r.Live)
 }
 
-// Number returns the number of the rank at a position among those that are left.
+// Number returns the number of the rank at a position.
 func (r *members) Number(position int) int {
 	if r.Live == nil {
 		return position
@@ -42,7 +42,7 @@ func (r *members) Number(position int) int {
 	return r.Live[position]
 }
 
-// position returns that of this rank; negative: the rank is lost.
+// position returns the position of this rank. It is negative if this rank is lost.
 func (r *members) position() int {
 	if r.Live == nil {
 		return r.Rank
@@ -53,8 +53,8 @@ func (r *members) position() int {
 	return -1
 }
 
-// Without removes the ranks that are not in live, which lists some of those that are left, in
-// order. The records that the removed ranks had committed stay in the sums of the job.
+// Without removes the ranks that are not in live, which lists remaining ranks in order. The
+// records that the removed ranks have committed still count in the sums of the job.
 func (r *members) Without(live []int) error {
 	var before []int
 	for i := range r.Size() {
@@ -68,6 +68,7 @@ func (r *members) Without(live []int) error {
 	if !slices.Contains(live, r.Rank) {
 		return fmt.Errorf("the job goes on with ranks %v, without this one", live)
 	}
+	// Committed is empty if no step was completed; then the lost ranks leave no records.
 	var kept [][]byte
 	for i, record := range r.Committed {
 		if rank := before[i]; slices.Contains(live, rank) {
@@ -81,7 +82,7 @@ func (r *members) Without(live []int) error {
 	return nil
 }
 
-// code is which ranks there are, and the records of the lost ones.
+// code codes the remaining ranks and the records of the lost ones.
 func (r *members) code(c *snapshot.Coder) {
 	total := r.Total
 	c.Number("ranks", &total, snapshot.MaxCount)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What cannot be left is refused.
+// Lists that are not remaining ranks in order are refused.
 func TestRanksThatCannotBeLeft(t *testing.T) {
 	for _, live := range [][]int{{0, 1}, {2, 0}, {0, 2, 3}, {2, 2}, nil} {
 		r := members{Rank: 2, Total: 3}

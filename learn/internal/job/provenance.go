@@ -11,7 +11,8 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// NewBasis returns a sum (CRC-32C) over the models that a training starts from.
+// NewBasis returns a CRC-32C, into which the caller writes the models that a training starts
+// from.
 func NewBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
 // Provenance identifies what this rank's part of a state was made from.
@@ -20,9 +21,9 @@ type Provenance struct {
 	Basis hash.Hash32 // of the models that training starts from
 }
 
-// Code is what a rank's part of a state comes from: its examples, and the models
-// that training started from. While a job goes on the server sees to it that a replacement
-// has the same; a checkpoint may be of any job.
+// Code codes the origin of a rank's part of a state: its examples, and the models that training
+// started from. A reader refuses a state of another origin. Within a job the server already
+// ensures that a replacement has the same data, but a checkpoint may come from any job.
 func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	read, bytes, crc := o.Data.Shard()
 	now := [4]uint64{read, bytes, uint64(crc), uint64(o.Basis.Sum32())}
@@ -34,7 +35,7 @@ func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 		return
 	}
 	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
-		if [3]uint64(now[:3]) != [3]uint64{} { // else nothing is read yet
+		if [3]uint64(now[:3]) != [3]uint64{} { // a rank that has read nothing cannot compare
 			c.Err = &ProvenanceError{rank, describe(data), describe([3]uint64(now[:3]))}
 		}
 		return
@@ -42,12 +43,13 @@ func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	c.Err = &ProvenanceError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
 }
 
+// describe formats the identity of a shard.
 func describe(d [3]uint64) string {
 	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", d[0], d[1], d[2])
 }
 
-// ProvenanceError says that a state comes from other data than this rank has read, or from
-// another model to start from.
+// ProvenanceError means that a state was made from other data than this rank has read, or from
+// another initial model.
 type ProvenanceError struct {
 	Rank      int
 	Then, Now string

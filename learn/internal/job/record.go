@@ -11,10 +11,10 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// Record is what one rank tells all others at the end of each step: everything
-// that vw keeps local to a rank and that the model file, the summary or a
-// common decision needs. It holds what this rank added in this run; what came
-// with a loaded model is the same on all ranks and is counted once.
+// Record is what one rank sends to all others at the end of each step. It has everything that
+// vw keeps local to a rank and that the model file, the summary or a common decision needs. It
+// counts what this rank has added in this run. The sums of a loaded model are the same on all
+// ranks and are counted once, elsewhere.
 //
 //	offset  size  field, little-endian
 //	     0     4  recordVersion
@@ -22,8 +22,8 @@ import (
 //	     8  8·11  the float64 of fields(), in that order
 //	    96   4·4  range min, range max, first label, second label (float32)
 //	   112   8·2  examples, features (uint64)
-//	   128     …  where the job recovers from losses: what the rank's place needs
-//	              besides (job.own)
+//	   128     …  in a job that recovers: what a replacement of the rank needs
+//	              besides (Job.Own)
 type Record struct {
 	Stats       vwtext.Stats
 	Nsx         float64 // Σ weight·Σ(x/N)², of the normalised rule
@@ -36,6 +36,7 @@ const (
 	RecordSize    = 128
 )
 
+// fields returns the float64 of a record in the order of the wire form.
 func (r *Record) fields() [11]*float64 {
 	s, h := &r.Stats, &r.Stats.Holdout
 	return [11]*float64{
@@ -45,6 +46,7 @@ func (r *Record) fields() [11]*float64 {
 	}
 }
 
+// floats returns its float32, likewise.
 func (r *Record) floats() [4]*float32 {
 	return [4]*float32{&r.Range.Min, &r.Range.Max, &r.Stats.Seen.First, &r.Stats.Seen.Second}
 }
@@ -68,7 +70,7 @@ func (r *Record) appendTo(dst []byte) []byte {
 	return le.AppendUint64(dst, r.Stats.Features)
 }
 
-// Decode reads the record that rank sent, and returns what is behind it.
+// Decode decodes the record that rank has sent, and returns the bytes behind it.
 func (r *Record) Decode(rank int, b []byte) (rest []byte, err error) {
 	le := binary.LittleEndian
 	if len(b) < RecordSize {
@@ -90,7 +92,7 @@ func (r *Record) Decode(rank int, b []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// merge adds the record of the next rank.
+// merge adds the record of the next rank. The order of the calls fixes the rounding.
 func (r *Record) merge(o *Record) {
 	r.Stats.Merge(&o.Stats)
 	r.Nsx += o.Nsx

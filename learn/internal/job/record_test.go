@@ -76,7 +76,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// Which labels are first follows from the order of the ranks.
+// The order of the ranks decides which labels are the first two.
 func TestLabelsMerge(t *testing.T) {
 	none := vwtext.NewStats().Seen
 	a, b := none, none

@@ -8,9 +8,9 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// Register lets exactly these of the long vectors be sent from where they are, where
-// bytes go over verbs. It is for the time between two collectives. What the device does not
-// take is copied to be sent, and costs time alone.
+// Register allows verbs to send these long vectors without a copy, and withdraws all others. It
+// must be called between two collectives. A vector that the device does not accept is copied
+// for each transfer, which costs time only.
 func (j *Job) Register(vectors ...[]float32) {
 	if j.Group.Verbs() == "" {
 		return
@@ -42,7 +42,7 @@ func (j *Job) Register(vectors ...[]float32) {
 	}
 }
 
-// same says that two vectors are the same memory.
+// same reports whether two vectors are the same memory.
 func same(v, w []float32) bool {
 	return len(v) == len(w) && len(v) > 0 && &v[0] == &w[0]
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// ShareHoldout makes vw's holdout call at the end of a pass: it sums each rank's mean holdout
-// loss. (vw sums where it means to average; all ranks of the job must
-// see the same number, so that they stop at the same pass.)
+// ShareHoldout makes vw's holdout call at the end of a pass (summarize_holdout_set), which sums
+// the mean holdout losses of the ranks. vw sums where an average would be expected. All ranks
+// of the job must see the same number, so that they stop at the same pass.
 func (j *Job) ShareHoldout(ctx context.Context) error {
 	h := &j.All.Stats.Holdout
+	// vw's value for a rank that holds nothing out.
 	mean := float32(math.MaxFloat32) * 0.5
 	if h.PassWeight > 0 {
 		mean = float32(h.PassLoss / h.PassWeight)
@@ -30,8 +31,9 @@ func (j *Job) ShareHoldout(ctx context.Context) error {
 	return nil
 }
 
-// ShareStats makes vw's calls at the end of a job, which sum six scalars. The vw of the Python
-// package leaves before them; then every rank keeps its own numbers.
+// ShareStats makes vw's calls at the end of a job (sync_stats), which sum six scalars. The vw
+// of the Python package leaves the job before these calls. Then every rank keeps its own
+// numbers.
 func (j *Job) ShareStats(ctx context.Context) error {
 	j.Group.Leaving()
 	st := &j.All.Stats

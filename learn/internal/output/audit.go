@@ -15,23 +15,25 @@ import (
 	"github.com/gvw-project/gvw/optim/oaa"
 )
 
-// Audit is --audit and --invert_hash: it looks at the features of each example
-// by name, before the example is learned from. A nil one does nothing.
+// Audit implements --audit and --invert_hash (vw's gd.cc: print_audit_features). It looks at
+// the features of each example by name, before the example is learned from. A nil Audit does
+// nothing.
 type Audit struct {
-	out   *bufio.Writer     // nil: shows nothing
-	sums  bool              // shows the adaptive sums, too
-	names map[uint32]string // of weights, the first name seen; nil: not kept
+	out   *bufio.Writer     // nil: print nothing
+	sums  bool              // also print the adaptive sums
+	names map[uint32]string // first name of each weight; nil: not needed
 
 	line  []byte
 	items []auditItem
-	Used  float32 // the prediction by which the FTRL family has learned the example at hand
+	Used  float32 // prediction by which the FTRL family has learned from the current example
 
 	batch   *feature.Batch   // of example
-	example *feature.Example // the one at hand, where classes are predicted
+	example *feature.Example // the current one, if classes are predicted
 }
 
-// NewAudit returns one that shows features on out (nil: nowhere), and keeps their names if
-// names says so. sums says that weights have adaptive sums, which are shown, too.
+// NewAudit returns an Audit that prints features to out; nil means that it prints none. names
+// makes it remember the names of weights. sums means that weights have adaptive sums, which are
+// printed, too.
 func NewAudit(out io.Writer, names, sums bool) *Audit {
 	a := &Audit{sums: sums}
 	if out != nil {
@@ -43,30 +45,30 @@ func NewAudit(out io.Writer, names, sums bool) *Audit {
 	return a
 }
 
-// auditItem is a feature as it is shown, in audit.line.
+// auditItem is a printed feature: a part of Audit.line.
 type auditItem struct {
 	lo, hi int
 	size   float32 // |weight·value|
 }
 
-// Weighted is a learner whose weights can be looked at.
+// Weighted is a learner whose weights can be read.
 type Weighted interface {
 	Weights() []float32
 	Stride() int
-	At(i uint32) float32 // what weight i counts in a prediction
+	At(i uint32) float32 // contribution of weight i to a prediction
 }
 
-// Look notes the names of an example's features, and what there is to show of them.
+// Look stores the names and the printed form of an example's features.
 func (a *Audit) Look(b *feature.Batch, ex *feature.Example, l Weighted) {
 	if a != nil {
 		a.lookAt(b, ex, l, OwnPlace, "")
 	}
 }
 
-// OwnPlace returns i: a learner of one prediction has the weight of feature i at index i.
+// OwnPlace returns i. A learner of simple labels has the weight of feature i at index i.
 func OwnPlace(i uint32) uint32 { return i }
 
-// Classes looks at the features once for each class, and shows them.
+// Classes prints the features once for each class.
 func (a *Audit) Classes(b *feature.Batch, ex *feature.Example, l *oaa.Learner, table Weighted) error {
 	if a == nil {
 		return nil
@@ -80,9 +82,9 @@ func (a *Audit) Classes(b *feature.Batch, ex *feature.Example, l *oaa.Learner, t
 	return nil
 }
 
-// Class looks at the features of the example at hand for a class, and shows them.
+// Class prints the features of the current example with the weights of one class.
 func (a *Audit) Class(l *oaa.Learner, table Weighted, class int, score float32) error {
-	suffix := "" // as vw tells classes in --invert_hash
+	suffix := "" // as vw marks classes in --invert_hash
 	if class > 0 {
 		suffix = fmt.Sprintf("[%d]", class)
 	}
@@ -90,14 +92,15 @@ func (a *Audit) Class(l *oaa.Learner, table Weighted, class int, score float32) 
 	return a.Show(score, a.batch.TagOf(a.example))
 }
 
-// lookAt looks at weights that lie where place says; suffix ends their names.
+// lookAt stores the features with the weights at the indices that place returns. suffix ends
+// their names.
 func (a *Audit) lookAt(b *feature.Batch, ex *feature.Example, l Weighted, place func(uint32) uint32, suffix string) {
 	a.line, a.items = a.line[:0], a.items[:0]
-	rest := ex.FeatLo - ex.Hidden // behind the namespaces: interactions
+	rest := ex.FeatLo - ex.Hidden // interactions follow the namespaces
 	for _, s := range b.SpansOf(ex) {
 		for i := s.Lo; i < s.Hi; i++ {
 			name := b.NameOf(int(i))
-			if len(name) == 0 && s.NS == feature.ConstantNamespace { // in a cache, too
+			if len(name) == 0 && s.NS == feature.ConstantNamespace { // a cache has no name for it
 				name = constantName
 			}
 			a.feature(b, i, name, l, place(b.Features[i].Index), suffix)
@@ -109,10 +112,10 @@ func (a *Audit) lookAt(b *feature.Batch, ex *feature.Example, l Weighted, place 
 	}
 }
 
-// constantName is how vw calls the constant feature.
+// constantName is vw's name of the constant feature.
 var constantName = []byte("Constant")
 
-// feature takes a look at Features[i], whose weight lies at index:
+// feature stores Features[i], whose weight is at index, in the form
 // name:index:value:weight@sum.
 func (a *Audit) feature(b *feature.Batch, i uint32, name []byte, l Weighted, index uint32, suffix string) {
 	value := b.Features[i].Value
@@ -137,11 +140,12 @@ func (a *Audit) feature(b *feature.Batch, i uint32, name []byte, l Weighted, ind
 	a.items = append(a.items, auditItem{lo: lo, hi: len(line), size: float32(math.Abs(float64(w[0] * value)))})
 }
 
-// Show prints the prediction, and the features by their part in it.
+// Show prints the prediction, and the features in the order of |weight·value|.
 func (a *Audit) Show(prediction float32, tag []byte) error {
 	if a == nil || a.out == nil {
 		return nil
 	}
+	// The sort is stable: equal features keep the order of the example.
 	slices.SortStableFunc(a.items, func(x, y auditItem) int {
 		switch {
 		case x.size > y.size:
@@ -165,7 +169,7 @@ func (a *Audit) Show(prediction float32, tag []byte) error {
 	return a.out.WriteByte('\n')
 }
 
-// appendTagged writes a line of predictions.
+// appendTagged writes a line in the form of a prediction.
 func appendTagged(w io.Writer, value float32, tag []byte) error {
 	b := appendPrediction(make([]byte, 0, 64), value)
 	if len(tag) > 0 {
@@ -175,7 +179,7 @@ func appendTagged(w io.Writer, value float32, tag []byte) error {
 	return err
 }
 
-// Flush writes what was shown so far.
+// Flush writes the buffered lines.
 func (a *Audit) Flush() error {
 	if a == nil || a.out == nil {
 		return nil
@@ -183,7 +187,7 @@ func (a *Audit) Flush() error {
 	return a.out.Flush()
 }
 
-// Name returns the first name seen of weight i.
+// Name returns the first name of weight i, and reports whether it has one.
 func (a *Audit) Name(i uint32) (name string, known bool) {
 	name, known = a.names[i]
 	return name, known

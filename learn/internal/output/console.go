@@ -4,15 +4,14 @@ package output
 
 import "github.com/gvw-project/gvw/learn/internal/vwtext"
 
-// Console is where vw's table, trace and summary go. The log is held while the table is
-// open.
+// Console prints vw's table, trace and summary. The log is delayed while the table is open.
 type Console struct {
-	Table   *vwtext.Table // Table.Out nil: the run is quiet
+	Table   *vwtext.Table // Table.Out is nil if the run is quiet
 	Hold    *Hold
-	MidLine bool // what was written last is no whole line
+	MidLine bool // the last text did not end its line
 }
 
-// OpenTable prints the header of the table, and holds the log until the summary.
+// OpenTable prints the header of the table, and delays the log until the summary.
 func (c *Console) OpenTable() error {
 	if c.Table.Out != nil {
 		c.Hold.begin()

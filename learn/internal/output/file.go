@@ -4,7 +4,7 @@ package output
 
 import "io"
 
-// File is a file that appears under its final name only when it is whole.
+// File is a file that appears under its final name only when it is complete.
 type File interface {
 	io.Writer
 	// Commit makes the file durable under its final name.

@@ -9,17 +9,17 @@ import (
 	"sync/atomic"
 )
 
-// Hold keeps log records back while a progress table is open, so that programs which
-// parse the table find only its rows between its header and the summary. In a job of
-// several ranks no record is held: an operator must see at once for which rank the others
-// wait, and a rank that is killed would take its records with it.
+// Hold delays log records while a progress table is open. So programs that parse the table find
+// only its rows between its header and the summary. In a job of several ranks no record is
+// delayed: an operator must see at once which rank the others wait for, and a rank that is
+// killed would lose its records.
 type Hold struct {
 	mu      sync.Mutex
-	Job     bool // hold nothing
+	Job     bool // delay nothing
 	open    bool
 	records []heldRecord
 
-	Warnings atomic.Uint64 // and errors, of the whole run
+	Warnings atomic.Uint64 // number of warnings and errors in the run
 }
 
 type heldRecord struct {
@@ -27,17 +27,17 @@ type heldRecord struct {
 	r  slog.Record
 }
 
-// maxHeld is how many records are held. The ones after them are written at once.
+// maxHeld is the limit for delayed records. Further ones are written at once.
 const maxHeld = 10_000
 
-// begin holds records from now on.
+// begin delays records from now on.
 func (h *Hold) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open = !h.Job
 }
 
-// Release writes the records that were held. Later ones are written at once.
+// Release writes the delayed records. Later ones are written at once.
 func (h *Hold) Release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,12 +48,12 @@ func (h *Hold) Release() {
 	h.records = nil
 }
 
-// Logger returns a logger whose records go to log, or are held while the table is open.
+// Logger returns a logger that writes to log, with a delay while the table is open.
 func (h *Hold) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&holdHandler{Handler: log.Handler(), hold: h})
 }
 
-// holdHandler is a handler whose records may be held.
+// holdHandler is a handler whose records may be delayed.
 type holdHandler struct {
 	slog.Handler
 	hold *Hold
@@ -65,6 +65,8 @@ func (h *holdHandler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	h.hold.mu.Lock()
 	defer h.hold.mu.Unlock()
+	// The lock is held while a record is written, so that Release and later records keep their
+	// order.
 	if h.hold.open && len(h.hold.records) < maxHeld {
 		h.hold.records = append(h.hold.records, heldRecord{h.Handler, r.Clone()})
 		return nil

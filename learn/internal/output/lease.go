@@ -4,22 +4,22 @@ package output
 
 import "context"
 
-// leased is an output that gets its final name only while the server counts on this
-// rank: an attempt that was stopped in the middle of writing, and was counted as lost
-// meanwhile, must not rename over what its successor has delivered.
+// leased is an output that gets its final name only while this attempt holds the lease of its
+// rank. An attempt may have been suspended while it was writing, and have been replaced
+// meanwhile. It must not rename its file over the one that its replacement has delivered.
 type leased struct {
 	File
 	lease func(context.Context) error
 }
 
 func (l leased) Commit() error {
-	if err := l.lease(context.Background()); err != nil { // bounded by the job's end
+	if err := l.lease(context.Background()); err != nil { // the end of the job bounds the wait
 		return err
 	}
 	return l.File.Commit()
 }
 
-// UnderLease makes the files that create starts subject to a lease.
+// UnderLease returns create with all its files subject to a lease.
 func UnderLease(create func(name string) (File, error), lease func(context.Context) error) func(name string) (File, error) {
 	return func(name string) (File, error) {
 		out, err := create(name)

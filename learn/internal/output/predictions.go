@@ -16,13 +16,13 @@ import (
 type PredictionFiles struct {
 	Predictions *Predictions // -p; nil: none
 	Raw         *Predictions // -r; nil: none
-	Mute        bool         // of the step under way nothing is written: it has been, or is not shown
+	Mute        bool         // write nothing in the current step: it has been written, or is not shown
 }
 
 // Any reports whether predictions are written.
 func (f *PredictionFiles) Any() bool { return f.Predictions != nil || f.Raw != nil }
 
-// Add writes the prediction of an example. raw is the sum over its features.
+// Add writes the prediction of an example, and raw, the sum over its features.
 func (f *PredictionFiles) Add(prediction, raw float32, tag []byte) error {
 	if f.Predictions != nil && !f.Mute {
 		if err := f.Predictions.add(prediction, tag); err != nil {
@@ -35,7 +35,7 @@ func (f *PredictionFiles) Add(prediction, raw float32, tag []byte) error {
 	return nil
 }
 
-// Flush hands what was predicted to the outputs.
+// Flush writes the buffered predictions to the outputs.
 func (f *PredictionFiles) Flush() error { return errors.Join(f.Predictions.flush(), f.Raw.flush()) }
 
 // Abort removes what was written.
@@ -44,16 +44,17 @@ func (f *PredictionFiles) Abort() {
 	f.Raw.abort()
 }
 
-// Predictions writes one line per example, as vw's -p and -r do: the number,
-// then the tag. The file appears under its name only when it is delivered.
+// Predictions writes one line per example, as vw's -p and -r do: the number, then the tag. The
+// file gets its final name when it is delivered.
 type Predictions struct {
 	Name string
 	Out  File
 	w    *bufio.Writer
-	sum  hash.Hash // of the bytes written: the digest that the server is told
+	sum  hash.Hash // over the bytes written: the digest that the server gets
 	Buf  []byte
 }
 
+// NewPredictions creates the file.
 func NewPredictions(create func(string) (File, error), name string) (*Predictions, error) {
 	out, err := create(name)
 	if err != nil {
@@ -64,17 +65,18 @@ func NewPredictions(create func(string) (File, error), name string) (*Prediction
 	return p, nil
 }
 
-// Write is the buffer's way to the file: it keeps the digest.
+// Write writes buffered bytes to the file and adds them to the digest.
 func (p *Predictions) Write(b []byte) (int, error) {
 	p.sum.Write(b)
 	return p.Out.Write(b)
 }
 
+// add writes one line with a number.
 func (p *Predictions) add(value float32, tag []byte) error {
 	return p.AddLine(appendPrediction(p.Buf[:0], value), tag)
 }
 
-// AddLine is add for a prediction of any form. b may be the predictions' buffer.
+// AddLine writes one line with a prediction in any form. b may use the memory of p.Buf.
 func (p *Predictions) AddLine(b, tag []byte) error {
 	if len(tag) > 0 {
 		b = append(b, ' ')
@@ -85,7 +87,7 @@ func (p *Predictions) AddLine(b, tag []byte) error {
 	return err
 }
 
-// flush hands what was predicted to the output. nil: there are no predictions.
+// flush writes the buffered predictions to the output. A nil receiver does nothing.
 func (p *Predictions) flush() error {
 	if p == nil {
 		return nil
@@ -96,12 +98,13 @@ func (p *Predictions) flush() error {
 	return nil
 }
 
-// appendPrediction formats as vw does: six decimals, none for a whole number.
+// appendPrediction appends a number as vw prints it: with six decimals, or with none if it is
+// whole.
 func appendPrediction(b []byte, v float32) []byte {
 	f := float64(v)
 	if f == math.Trunc(f) {
 		if f == 0 {
-			f = 0 // vw prints no minus sign before a zero without decimals
+			f = 0 // vw prints no minus sign before a whole zero
 		}
 		return strconv.AppendFloat(b, f, 'f', 0, 64)
 	}
@@ -124,6 +127,6 @@ func (p *Predictions) Deliver() ([32]byte, error) {
 // abort removes what was written.
 func (p *Predictions) abort() {
 	if p != nil {
-		_ = p.Out.Abort() // the run has failed already; its error is the one to tell
+		_ = p.Out.Abort() // the run has failed; its error is the cause
 	}
 }

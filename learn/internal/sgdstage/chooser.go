@@ -16,60 +16,61 @@ import (
 	"github.com/gvw-project/gvw/optim/oaa"
 )
 
-// Chooser predicts the class of examples and learns from them, whatever the rule of the
-// learners is, and books what it has predicted.
+// Chooser predicts the class of examples and learns from them, with learners of any rule, and
+// books its predictions. It follows vw's oaa.cc.
 type Chooser struct {
 	read  *examples.Reader
 	tally *tally.Tally
-	audit *output.Audit // nil: nobody looks
+	audit *output.Audit // nil: no audit
 
 	learner *oaa.Learner
-	table   output.Weighted // of all classes
-	labels  ClassLabels
+	table   output.Weighted // the weights of all classes
+	labels  ClassLabels     // as decided so far
 	ChooserConfig
 
-	sums  classLoss // of this rank
-	probs []float32 // of the example at hand
+	sums  classLoss // of this rank in this run
+	probs []float32 // of the current example, reused
 }
 
-// ChooserConfig is what is predicted.
+// ChooserConfig selects what is predicted and which classes learn.
 type ChooserConfig struct {
 	Probabilities bool // predictions are the probabilities of all classes
 	Scores        bool // predictions are the scores of all classes
 	Linked        bool // scores are shown through the link
-	Sampled       bool // not all classes learn from an example that is not theirs
+	Sampled       bool // only some of the other classes learn from an example (--oaa_subsample)
 }
 
-// NewChooser returns a chooser with the learners of a table.
+// NewChooser returns a chooser with learners whose weights lie in table.
 func NewChooser(c *OnlineConfig, what ChooserConfig, learner *oaa.Learner, table output.Weighted, labels ClassLabels) *Chooser {
-	learner.Fixed = c.Tally.Fixed // labels are -1 and 1, as the learners see them
+	learner.Fixed = c.Tally.Fixed // the learners see -1 and 1 instead of the labels of the data
 	return &Chooser{
 		read: c.Read, tally: c.Tally, audit: c.Audit, learner: learner, table: table, labels: labels, ChooserConfig: what,
 	}
 }
 
-// FromZero reports whether labels count from 0.
+// FromZero reports whether labels count from 0. The data may decide that during the first pass.
 func (m *Chooser) FromZero() bool { return m.labels.First == 0 }
 
-// classLoss sums the log-losses of --probabilities.
+// classLoss has the sums of the log-loss of --probabilities, each weighted by importance.
 type classLoss struct{ trained, held float64 }
 
-// noClass is the log-loss of an example whose class had no probability at all,
-// whatever its weight, as vw has it.
+// noClass is the log-loss of an example whose class has no probability. vw's oaa.cc uses 999
+// for -log 0, whatever the weight of the example.
 const noClass = 999
 
-// watch shows the example at hand as one of the FTRL family's classes is about to learn
-// from it, which vw does besides showing the predictions of all classes.
+// watch shows the current example before the learner of one class changes. With the FTRL family
+// vw shows it once more for each class, besides the predictions of all classes.
 func (m *Chooser) watch(class int, score float32) {
-	_ = m.audit.Class(m.learner, m.table, class, score) // flush returns the error, too
+	_ = m.audit.Class(m.learner, m.table, class, score) // Flush returns the error, too
 }
 
-// process predicts an example and learns from it, and books the prediction.
+// process predicts an example, learns from it unless it is held out, and books the prediction.
 func (m *Chooser) process(b *feature.Batch, ex *feature.Example, held bool) error {
 	t := m.tally
 	learns := t.Learns(held)
 	t.Calls.Count(ex, learns)
-	if ex.Weight < 0 { // vw counts it as 0 here, and below 0 where labels are simple
+	// The caller owns the example, so process changes a copy.
+	if ex.Weight < 0 { // vw's multiclass labels count it as 0; its simple labels keep the sign
 		none := *ex
 		none.Weight = 0
 		ex = &none
@@ -86,7 +87,7 @@ func (m *Chooser) process(b *feature.Batch, ex *feature.Example, held bool) erro
 			return err
 		}
 		if m.Probabilities || m.Scores {
-			shown = m.labels // vw numbers scores after the decision, and a class before it
+			shown = m.labels // vw numbers scores after this decision, but a single class before it
 		}
 		right := m.labels.class(ex.Label)
 		if m.Sampled {
@@ -94,6 +95,8 @@ func (m *Chooser) process(b *feature.Batch, ex *feature.Example, held bool) erro
 		} else {
 			scores = m.learner.Learn(fs, ex, right)
 		}
+		// Wild returns the first class whose score has diverged. The error names the weight of
+		// that class.
 		if k := m.learner.Wild(); k >= 0 {
 			what := fmt.Sprintf("the score of class %s is no finite number", m.labels.text(k))
 			if err := diverged(m.read, t.Passes+1, b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
@@ -104,7 +107,7 @@ func (m *Chooser) process(b *feature.Batch, ex *feature.Example, held bool) erro
 	} else {
 		scores = m.learner.Predict(fs, ex.Initial)
 	}
-	if m.Linked { // not of probabilities
+	if m.Linked { // scores only; --probabilities excludes a link
 		for i, v := range scores {
 			scores[i] = t.Link.Apply(v)
 		}
@@ -112,7 +115,7 @@ func (m *Chooser) process(b *feature.Batch, ex *feature.Example, held bool) erro
 	return m.account(b, ex, held, scores, &shown)
 }
 
-// highest is the class with the highest score, the first of several.
+// highest returns the class with the highest score. The lowest class wins a tie, as in vw.
 func highest(scores []float32) int {
 	best := 0
 	for i, v := range scores {
@@ -123,14 +126,15 @@ func highest(scores []float32) int {
 	return best
 }
 
-// account books one example.
+// account books one example in the sums, the measures, the files of predictions and the table.
+// Its loss is its weight if the chosen class is wrong, as in vw.
 func (m *Chooser) account(b *feature.Batch, ex *feature.Example, held bool, scores []float32, shown *ClassLabels) error {
 	t := m.tally
 	best, right := highest(scores), shown.class(ex.Label)
 	l := float32(0)
 	counted := *ex
 	if ex.Labeled() {
-		counted.Label = 0 // numbers of classes are not summed
+		counted.Label = 0 // labels are names of classes, and vw does not sum them
 		if best != right {
 			l = ex.Weight
 		}
@@ -148,6 +152,7 @@ func (m *Chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 	if err := m.write(b.TagOf(ex), scores, best, shown); err != nil {
 		return err
 	}
+	// Formatting takes time, so it waits until a row is due.
 	table := t.Console.Table
 	if !table.Due(&t.Stats) {
 		return nil
@@ -159,13 +164,13 @@ func (m *Chooser) account(b *feature.Batch, ex *feature.Example, held bool, scor
 	return table.Print(&t.Stats, t.ShowsHoldout(), shown.label(ex.Label), prediction, features)
 }
 
-// choice is how right the highest of the scores is, which are probabilities
-// where those are asked for.
+// choice returns the measured outcome of one example. right is the class of its label, or out
+// of range if the label has no class. scores are probabilities if these are predicted.
 func (m *Chooser) choice(scores []float32, right int, weight float32) metric.Choice {
 	best := highest(scores)
 	c := metric.Choice{Weight: weight, Score: scores[best], Right: best == right, Probability: float32(math.NaN())}
 	if m.Probabilities {
-		c.Probability = 0 // of a label that is no class's
+		c.Probability = 0 // for a label that has no class
 		if right >= 0 && right < len(scores) {
 			c.Probability = scores[right]
 		}
@@ -173,7 +178,8 @@ func (m *Chooser) choice(scores []float32, right int, weight float32) metric.Cho
 	return c
 }
 
-// judge judges by the class that is chosen: the loss is that of the holdout.
+// judge measures one example of the validation set by the class that is chosen. Its loss is
+// that of the holdout set.
 func (m *Chooser) judge(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
 	m.learner.Range = r
 	scores := m.learner.Predict(fs, ex.Initial)
@@ -189,7 +195,7 @@ func (m *Chooser) judge(sums *metric.Sums, fs []feature.Feature, ex *feature.Exa
 	return ex.Weight
 }
 
-// addLogLoss adds the example's to the sums.
+// addLogLoss adds the log-loss of an example to the sums. right is the class of its label.
 func (m *Chooser) addLogLoss(ex *feature.Example, held bool, right int) {
 	if !ex.Labeled() {
 		return
@@ -205,7 +211,8 @@ func (m *Chooser) addLogLoss(ex *feature.Example, held bool, right int) {
 	}
 }
 
-// probabilities appends the share that each score's sigmoid has in their sum.
+// probabilities appends the sigmoid of each score, divided by the sum of all sigmoids, as vw's
+// oaa.cc does. It is not a softmax.
 func probabilities(dst, scores []float32) []float32 {
 	sum := float32(0)
 	for _, v := range scores {
@@ -219,7 +226,8 @@ func probabilities(dst, scores []float32) []float32 {
 	return dst
 }
 
-// logLoss is the mean of vw's summary, of the sums over all ranks; NaN where it is not kept.
+// logLoss returns the mean log-loss of vw's summary, from sums over all ranks. It is NaN
+// without --probabilities.
 func (m *Chooser) logLoss(total classLoss) float64 {
 	all := &m.tally.Job.All.Stats
 	switch {

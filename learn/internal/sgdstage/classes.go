@@ -15,22 +15,25 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Classes is the machine of one against all by SGD: passes as online's, whose examples
-// teach the learners of all classes in one table. Weights are averaged as
-// online's; what each class keeps besides is added up over the ranks.
+// Classes is the stage of one against all by SGD. Its passes are those of Online, but each
+// example teaches the learners of all classes, whose weights lie in one table.
+//
+// The weights are averaged as Online does it. The sums that each class keeps besides (vw's
+// --per_model_save_load) are added up over the ranks. Only what a rank has added to the sums of
+// the loaded model is exchanged, so that these are counted once.
 type Classes struct {
 	Online
 	learners *sgd.Classes
 	chooser  *Chooser
 
-	loaded []sgd.ClassSums // of the loaded model
-	all    []sgd.ClassSums // of the job so far, without loaded
-	total  classLoss       // over all ranks
-	gone   goneSums        // of lost ranks
-	vector []float64       // what ranks add up
+	loaded []sgd.ClassSums // sums of the loaded model, equal on all ranks
+	all    []sgd.ClassSums // what the job has added so far, over all ranks
+	total  classLoss       // log-losses over all ranks
+	gone   goneSums        // share of lost ranks in all and total
+	vector []float64       // buffer of the collective
 }
 
-// NewClasses returns the machine of the learners of classes.
+// NewClasses returns the stage with the learners of all classes.
 func NewClasses(c OnlineConfig, learners *sgd.Classes, chooser *Chooser) *Classes {
 	m := &Classes{
 		Online: *NewOnline(c, learners.Whole), learners: learners, chooser: chooser,
@@ -41,20 +44,21 @@ func NewClasses(c OnlineConfig, learners *sgd.Classes, chooser *Chooser) *Classe
 	return m
 }
 
-// Work predicts every example of the shard, and learns from it.
+// Work predicts every example of the shard and learns from it.
 func (m *Classes) Work(ctx context.Context) error {
 	m.guard()
 	defer m.end()
 	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(m.chooser.process))
 }
 
-// goneSums are what lost ranks have added to the job's sums; without any, nothing.
+// goneSums are the contributions of lost ranks to the sums of the job. The zero value means
+// that no rank has been lost.
 type goneSums struct {
 	classes []sgd.ClassSums
 	loss    classLoss
 }
 
-// Shared codes the state that all ranks have alike.
+// Shared codes the part of the state that is the same on all ranks.
 func (m *Classes) Shared(c *snapshot.Coder) {
 	m.Online.Shared(c)
 	m.Outcome(c)
@@ -68,8 +72,8 @@ func (m *Classes) Shared(c *snapshot.Coder) {
 	codeSums(c, m.gone.classes, &m.gone.loss)
 }
 
-// Own is what this rank alone has. The sums come first, so that others can tell
-// them when it is lost.
+// Own codes the part of the state that only this rank has. The sums come first: Shrink decodes
+// no more than these from the record of a lost rank.
 func (m *Classes) Own(c *snapshot.Coder) {
 	codeSums(c, m.learners.Sums(), &m.chooser.sums)
 	m.Online.Own(c)
@@ -86,6 +90,8 @@ func (m *Classes) Own(c *snapshot.Coder) {
 // Outcome codes the sums of the classes over all ranks.
 func (m *Classes) Outcome(c *snapshot.Coder) { codeSums(c, m.all, &m.total) }
 
+// codeSums codes two sums per class, and the log-losses. The number of classes is that of the
+// options.
 func codeSums(c *snapshot.Coder, sums []sgd.ClassSums, l *classLoss) {
 	for i := range sums {
 		c.F64("sums of a class", &sums[i].Nsx)
@@ -95,7 +101,8 @@ func codeSums(c *snapshot.Coder, sums []sgd.ClassSums, l *classLoss) {
 	c.F64("log-loss held out", &l.held)
 }
 
-// Shrink also keeps what the lost ranks have added to the sums of the job.
+// Shrink also keeps the contributions of the lost ranks to the sums of the job. It reads them
+// from the records that these ranks committed last.
 func (m *Classes) Shrink() (void bool, err error) {
 	gone := goneSums{classes: make([]sgd.ClassSums, len(m.all))}
 	sums, l := make([]sgd.ClassSums, len(m.all)), classLoss{}
@@ -126,9 +133,11 @@ func (m *Classes) Shrink() (void bool, err error) {
 	return m.Online.Shrink()
 }
 
-// shareSums adds up what the classes keep and the log-losses over all ranks: a
-// collective of the step's exchange, before the records.
+// shareSums adds up over all ranks the sums of the classes and the log-losses. It is a
+// collective of the exchange, before the records. In a job with vw workers each rank keeps its
+// own sums, since vw has no such call.
 func (m *Classes) shareSums(ctx context.Context, g *allreduce.Group) error {
+	// Two sums per class, then the two log-losses.
 	v := m.vector[:0]
 	for i, s := range m.learners.Sums() {
 		v = append(v, s.Nsx-m.loaded[i].Nsx, s.TotalWeight-m.loaded[i].TotalWeight)
@@ -144,6 +153,8 @@ func (m *Classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 		m.all[i] = sgd.ClassSums{Nsx: v[2*i], TotalWeight: v[2*i+1]}
 	}
 	m.total = classLoss{v[2*len(m.all)], v[2*len(m.all)+1]}
+	// Every rank adds the contributions of lost ranks after the collective, so they count once
+	// and on all ranks alike.
 	for i, sum := range m.gone.classes {
 		m.all[i].Nsx += sum.Nsx
 		m.all[i].TotalWeight += sum.TotalWeight
@@ -153,12 +164,13 @@ func (m *Classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 	return nil
 }
 
-// Finish ends training with its model.
+// Finish ends training and returns its model.
 func (m *Classes) Finish() (training.Outcome, error) {
 	return training.Outcome{Model: m.Online.final(), LogLoss: m.chooser.logLoss(m.total)}, nil
 }
 
-// model is the model as it is.
+// model returns the current model. With resume state it has the sums of each class. Those of
+// the first class also stand where a model without classes has its own, as in vw.
 func (m *Classes) model() *model.Regressor {
 	reg := m.Online.model()
 	if res := reg.Resume; res != nil {

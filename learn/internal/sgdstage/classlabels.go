@@ -11,20 +11,19 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/examples"
 )
 
-// ClassLabels maps labels to classes, which count from 0: the labels 1 to k, or 0
-// to k-1, or names.
+// ClassLabels maps labels to classes, which count from 0. The labels are 1 to K, or 0 to K-1,
+// or names.
 type ClassLabels struct {
-	K       int
-	First   int  // the label of the first class: 1 or 0
-	Decided bool // first is known; otherwise the data decides
-	Names   []string
-	Cluster bool // other ranks see other labels
-	warned  bool // of a label outside
+	K       int      // number of classes
+	First   int      // label of the first class, 1 or 0
+	Decided bool     // First is final; false: the first label 0 or K decides
+	Names   []string // names of the classes; nil: labels are numbers
+	Cluster bool     // other ranks have other data, which must not decide
+	warned  bool     // a label out of range has been logged
 	Log     *slog.Logger
 }
 
-// class is the number of the label's class, from 0; out of range if the label is
-// no class's.
+// class returns the class of a label, from 0. It is out of range if the label has no class.
 func (l *ClassLabels) class(label float32) int {
 	if label == feature.NoLabel {
 		return -1
@@ -32,10 +31,10 @@ func (l *ClassLabels) class(label float32) int {
 	return int(label) - l.First
 }
 
-// decide looks at a label that is about to be learned. As in vw the first label
-// 0 says that labels count from 0, the first label k that they count from 1. On
-// a cluster ranks could decide differently, so there they count from 1.
-// learned is the number of examples that have been learned from before.
+// decide looks at a label that is about to be learned from. As in vw the first label 0 means
+// that labels count from 0, and the first label K that they count from 1. The ranks of a
+// cluster could decide differently, so there labels count from 1. learned is the number of
+// examples learned from so far, for the warning.
 func (l *ClassLabels) decide(label float32, learned uint64) error {
 	switch {
 	case label == 0 && !l.Decided && l.Cluster:
@@ -57,7 +56,7 @@ func (l *ClassLabels) decide(label float32, learned uint64) error {
 	return nil
 }
 
-// text is the label of a class, as people write it.
+// text returns the label of a class as data files have it.
 func (l *ClassLabels) text(class int) string {
 	if l.Names != nil {
 		return l.Names[class]
@@ -65,7 +64,7 @@ func (l *ClassLabels) text(class int) string {
 	return strconv.Itoa(class + l.First)
 }
 
-// label is a label of the data as people write it, also one that is no class's.
+// label returns a label of the data as data files have it. The label need not have a class.
 func (l *ClassLabels) label(label float32) string {
 	switch c := l.class(label); {
 	case label == feature.NoLabel, l.Names != nil && (c < 0 || c >= l.K):

@@ -4,8 +4,8 @@ package sgdstage
 
 import "strconv"
 
-// write writes the lines of -p and -r. scores are probabilities where those are
-// asked for.
+// write writes the lines of -p and -r. scores are probabilities if these are predicted, and
+// best is the chosen class.
 func (m *Chooser) write(tag []byte, scores []float32, best int, shown *ClassLabels) error {
 	files := m.tally.Files
 	if files.Mute {
@@ -23,15 +23,16 @@ func (m *Chooser) write(tag []byte, scores []float32, best int, shown *ClassLabe
 		}
 	}
 	raw := files.Raw
-	if raw == nil || m.Probabilities || m.Scores { // the file stays empty, as vw's
+	if raw == nil || m.Probabilities || m.Scores { // as in vw the file of -r stays empty then
 		return nil
 	}
 	numbered := *shown
-	numbered.Names = nil // as in vw
+	numbered.Names = nil // vw writes numbers to -r even with --named_labels
 	return raw.AddLine(numbered.append(append(raw.Buf[:0], ' '), scores), tag)
 }
 
-// append appends class:score for each class, six significant digits each.
+// append appends class:score for each class. Scores have six significant digits, as C++ streams
+// print them by default.
 func (l *ClassLabels) append(dst []byte, scores []float32) []byte {
 	for i, v := range scores {
 		if i > 0 {

@@ -11,15 +11,15 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/output"
 )
 
-// wild reports whether v is infinite or not a number.
+// wild reports whether v is infinite or NaN. All exponent bits are set then.
 func wild(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
 
-// astray reports whether training has diverged at an example: its prediction is no
-// finite number, or its loss is infinite. A loss that is no number is none of
-// it: a label makes it that the loss function is not for.
+// astray reports whether training has diverged at an example: its prediction is infinite or
+// NaN, or its loss is infinite. A loss of NaN does not count, since a label outside the domain
+// of the loss function makes one.
 func astray(raw, l float32) bool { return wild(raw) || wild(l) && l == l }
 
-// wrong says what is wrong with an example that is astray.
+// wrong describes the fault of an example that is astray.
 func wrong(ex *feature.Example, raw, l float32) string {
 	if wild(raw) {
 		return fmt.Sprintf("the prediction is %v", raw)
@@ -27,12 +27,15 @@ func wrong(ex *feature.Example, raw, l float32) string {
 	return fmt.Sprintf("the loss of prediction %v for label %v is %v", raw, ex.Label, l)
 }
 
-// diverged is the error of an example that is astray, with the weight that led
-// there, the weight of each feature being where place says. pass counts from 1. It is nil if the
-// example's own values are not finite: those are no fault of the training, and
-// change nothing.
+// diverged returns the error of an example that is astray. It names the largest weight of the
+// example's features, which usually caused the fault. pass counts from 1, and place returns the
+// index of a feature's weight.
+//
+// The error is nil if the example itself has a value that is not finite. Such a value is no
+// fault of the training, and changes no weight.
 func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Example, what string, learner output.Weighted, place func(uint32) uint32) error {
 	weights, stride := learner.Weights(), learner.Stride()
+	// A weight that is not finite exceeds all others.
 	worst, most := -1, float32(-1)
 	for _, f := range b.FeaturesOf(ex) {
 		at := int(place(f.Index))
@@ -61,7 +64,7 @@ func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Exampl
 	}
 	which := fmt.Sprintf("example %d", r.Nth)
 	if r.Shuffled {
-		which = "an example" // whose number is not kept
+		which = "an example" // shuffled examples have no number
 	}
 	return &examples.DataError{Name: r.Name, Text: fmt.Sprintf(
 		"pass %d, %s%s: %s%s: the training diverged: give a lower learn.Config.SGD.LearningRate, or look for labels and values out of range",

@@ -11,30 +11,37 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// doubleBuffer are the weights of a rank of SGD in a job that recovers from losses. There
-// are two tables, which change places: the rank learns in the one that has the state, the
-// results are made in the other one, and with the commit those are the state. What
-// learning changes is noted (sgd.Past), so that the state can still be had: a copy of it
-// is made when somebody asks. They outlive their machine, of whose last results others may ask in
-// the next stage.
+// doubleBuffer has the weights of a rank of SGD in a job that recovers from losses. Its two
+// tables change places:
+//
+//   - The rank learns in the table Work, which holds the state when the step begins.
+//   - The exchange writes its results into the table Result.
+//   - Commit swaps them, since the results are the next state.
+//
+// Learning overwrites the state, so sgd.Past records what it changes. A rank that is asked for
+// the state during a pass reconstructs it from that record. A pass over sparse data changes
+// few weights, so the record is small.
+//
+// A doubleBuffer outlives its stage: another rank may ask for the last results of SGD while
+// L-BFGS runs.
 type doubleBuffer struct {
-	Work   []float32 // the state, then what this rank has learned from it: its contribution
-	Result []float32 // nil: none was needed yet
+	Work   []float32 // the state, then the contribution: what this rank has learned from it
+	Result []float32 // the results; nil: none so far
 
-	mu      sync.Mutex // held while work changes: others ask from another goroutine
-	past    sgd.Past   // work as the state was; of the first one nobody asks
-	commits int
+	mu      sync.Mutex // held while Work changes; another goroutine serves the state
+	past    sgd.Past   // Work at the start of the step; unset in the first step, whose state every rank can make
+	commits int        // steps committed
 }
 
-// state is what the step under way, or the next one, starts from.
+// state returns the state from which the current or the next step starts.
 func (k *doubleBuffer) state() []float32 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.past.Whole()
 }
 
-// results returns what gives the results of the step under way, also when they have
-// become the state.
+// results returns a function that returns the results of the current step. After the commit
+// these are the state, which may have moved to the other table.
 func (k *doubleBuffer) results() func() []float32 {
 	step := k.commits
 	return func() []float32 {
@@ -47,26 +54,27 @@ func (k *doubleBuffer) results() func() []float32 {
 	}
 }
 
-// leave lets go of the table that is not the state, where training has ended. The last results
-// are the state, so whoever still asks for them gets that; no others will be made.
+// leave releases the table that is not the state when training ends. The last results are the
+// state, so a rank that asks for them later gets the state. No other results will be made.
 func (k *doubleBuffer) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.Result = nil
 }
 
-// keeps reports whether the weights of the state are left whole. A test changes
-// none.
+// keeps reports whether the state must survive a step. A test changes no weights, so its state
+// needs no second table.
 func (m *Online) keeps() bool { return m.Job.Keep && !m.Tally.TestOnly }
 
-// arrange notes the learner's first table as that for work.
+// arrange makes the learner's own table the first Work table.
 func (m *Online) arrange() {
 	if m.Tables.Work == nil {
 		m.Tables.Work = m.learner.Weights()
 	}
 }
 
-// guard lets others ask for the state between two batches of this pass.
+// guard allows other ranks to be served the state between two batches of this pass. The reader
+// holds the lock while it learns from a batch.
 func (m *Online) guard() {
 	if m.keeps() {
 		m.arrange()
@@ -74,7 +82,8 @@ func (m *Online) guard() {
 	}
 }
 
-// end pays what regularisation owes before anybody asks for the contribution.
+// end ends the learning of a pass. It applies the regularisation that is due, before another
+// rank may ask for the contribution.
 func (m *Online) end() {
 	m.Read.Guard = nil
 	if !m.Job.Keep || m.Tally.TestOnly && !m.Bare {
@@ -85,8 +94,8 @@ func (m *Online) end() {
 	m.learner.Materialize()
 }
 
-// scratchSlot is the slot of a weight that shall be 0 in the results, so that the next
-// pass can tell what it changes; 0: none.
+// scratchSlot returns the slot of a weight that must be 0 in the results, so that the next pass
+// can mark the weights that it changes. It returns 0 if there is none.
 func (m *Online) scratchSlot() int {
 	if m.keeps() {
 		return m.Rule.MarkedBy()
@@ -94,19 +103,20 @@ func (m *Online) scratchSlot() int {
 	return 0
 }
 
-// into is where the results of the weights w go.
+// into returns the memory for the results of the weights w: w itself in a job that does not
+// recover, and the other table otherwise.
 func (m *Online) into(w []float32) []float32 {
 	if !m.keeps() {
 		return w
 	}
 	if m.Tables.Result == nil {
 		m.Tables.Result = make([]float32, len(w))
-		mem.Huge(m.Tables.Result) // all of it is written at once
+		mem.Huge(m.Tables.Result) // the exchange writes all of it at once, so huge pages save faults
 	}
 	return m.Tables.Result
 }
 
-// turn makes the results the state.
+// turn makes the results the state, and moves the learner to their table.
 func (m *Online) turn() {
 	k := m.Tables
 	m.arrange()
@@ -117,7 +127,7 @@ func (m *Online) turn() {
 	m.enter()
 }
 
-// enter starts from the state in work.
+// enter starts from the state in Work. From now on past records the changes of the learner.
 func (m *Online) enter() {
 	k := m.Tables
 	k.mu.Lock()
@@ -126,19 +136,19 @@ func (m *Online) enter() {
 	m.learner.Remember(&k.past)
 }
 
-// bestAs is what the model of the best pass has besides its weights.
+// bestAs has the fields of the best pass's model that the state holds besides its weights.
 type bestAs struct {
 	min, max float32
 	resume   *model.Resume
 }
 
-// Shared codes the state that all ranks have alike.
+// Shared codes the part of the state that is the same on all ranks.
 func (m *Online) Shared(c *snapshot.Coder) {
 	c.Number("SGD passes done", &m.done, snapshot.MaxCount)
 	c.Number("SGD passes to do", &m.Passes, snapshot.MaxCount)
 	c.Flag("stopped early", &m.stop)
 	if c.Reading {
-		m.end() // before this rank takes over what is due
+		m.end() // applies what is due to this rank's weights, before the scalars are replaced
 	}
 	sc := m.learner.Scalars()
 	c.F32("learning rate", &sc.LearningRate)
@@ -151,6 +161,8 @@ func (m *Online) Shared(c *snapshot.Coder) {
 	if !best {
 		return
 	}
+	// The best weights are an array of their own (SharedArrays). Here is what makes a model of
+	// them.
 	c.F64("due to the best weights", &m.bestDue.Gravity)
 	c.F64("due to the best weights", &m.bestDue.Contraction)
 	as := &bestAs{}
@@ -173,8 +185,8 @@ func (m *Online) Shared(c *snapshot.Coder) {
 	codeResume(c, as.resume)
 }
 
-// Own codes the sums that only this rank has: those of vw's normalised rule and of the
-// regularisation that is due.
+// Own codes the sums that only this rank has: those of vw's normalised rule (gd.cc:
+// normalized_sum_norm_x and total_weight), and those of the regularisation that is due.
 func (m *Online) Own(c *snapshot.Coder) {
 	sc := m.learner.Scalars()
 	for _, v := range []*float64{&sc.Nsx, &sc.TotalWeight, &sc.T, &sc.Gravity, &sc.Contraction} {
@@ -186,7 +198,8 @@ func (m *Online) Own(c *snapshot.Coder) {
 	}
 }
 
-// SharedArrays returns the weights of the state, and those of the best pass.
+// SharedArrays returns the weights of the state and those of the best pass. A test has none:
+// every rank loads the same model.
 func (m *Online) SharedArrays() []snapshot.Array {
 	if m.Tally.TestOnly {
 		return nil
@@ -202,11 +215,11 @@ func (m *Online) SharedArrays() []snapshot.Array {
 	return arrays
 }
 
-// Adopt continues with the state that has been read.
+// Adopt continues from the state that has been read.
 func (m *Online) Adopt() error {
 	if m.keeps() {
 		m.arrange()
-		if mark := m.Rule.MarkedBy(); mark > 0 { // a state may come from a file
+		if mark := m.Rule.MarkedBy(); mark > 0 { // a checkpoint may hold marks of the rank that wrote it
 			for w := m.Tables.Work; len(w) > 0; w = w[m.learner.Stride():] {
 				w[mark] = 0
 			}
@@ -221,10 +234,10 @@ func (m *Online) Adopt() error {
 	return nil
 }
 
-// Outcome codes nothing: the results of a pass are the weights and the records.
+// Outcome codes nothing. The results of a pass are the weights and the records.
 func (m *Online) Outcome(*snapshot.Coder) {}
 
-// OutcomeArrays returns the averaged weights.
+// OutcomeArrays returns the averaged weights, which stay available after the commit.
 func (m *Online) OutcomeArrays() []snapshot.Array {
 	if !m.keeps() {
 		return nil

@@ -18,29 +18,30 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// FTRL is the stage of passes of the FTRL family. It is for one process: an
-// exchange has nothing but the record.
+// FTRL is the stage of passes of the FTRL family (vw's ftrl.cc). It runs in one process, so its
+// exchange has only the record of this rank.
 type FTRL struct {
 	OnlineConfig
 	processor processor
 
 	learner *ftrl.Learner
-	done    int
-	stop    bool // the holdout loss no longer improves
+	done    int  // passes completed
+	stop    bool // the holdout loss has stopped improving
 
-	process examples.Visit
-	judge   tally.Judge // of the validation set
+	process examples.Visit // of one example
+	judge   tally.Judge    // for the validation set
 
-	chooser *Chooser // of classes; nil: labels are simple
+	chooser *Chooser // predicts classes; nil: labels are simple
 
-	best   []float32        // the weights with the best holdout loss; nil: none kept
-	bestAs *model.Regressor // their model but for the weights: the counters of their pass
+	best   []float32        // weights with the best holdout loss; nil: none so far
+	bestAs *model.Regressor // their model except the weights: the counters of that pass
 }
 
 var _ allreduce.Machine = (*FTRL)(nil)
 
-// NewFTRL returns the machine of a learner. chooser chooses between its classes; nil:
-// labels are simple.
+// NewFTRL returns the stage of a learner. chooser predicts classes with it; nil means that
+// labels are simple. With an audit the learner reports the predictions from which it learns,
+// since vw shows these.
 func NewFTRL(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *FTRL {
 	m := &FTRL{OnlineConfig: c, processor: newProcessor(&c), learner: learner, chooser: chooser}
 	if chooser != nil {
@@ -57,7 +58,7 @@ func NewFTRL(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *FTRL {
 	return m
 }
 
-// Next returns the name of the next step, and whether there is one.
+// Next returns the name of the next step, and reports whether there is one.
 func (m *FTRL) Next() (string, bool) {
 	if m.stop || m.done >= m.Passes {
 		return "", false
@@ -65,19 +66,20 @@ func (m *FTRL) Next() (string, bool) {
 	return fmt.Sprintf("pass %d of %d of %v", m.done+1, m.Passes, m.learner.Config().Rule), true
 }
 
-// Work learns from every example.
+// Work predicts every example, and learns from those that are not held out.
 func (m *FTRL) Work(ctx context.Context) error {
 	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(m.process))
 }
 
-// processSingle processes an example with a simple label.
+// processSingle processes an example with a simple label. The prediction that is shown uses the
+// label range before this example, and the one that learns the range after it.
 func (m *FTRL) processSingle(b *feature.Batch, ex *feature.Example, held bool) error {
 	m.Tally.Observe(ex, held)
 	m.learner.Shown, m.learner.Range = m.Tally.Before, m.Tally.Seen
 	return m.processor.process(m.learner, b, ex, held)
 }
 
-// Exchange notes the record.
+// Exchange stores the record of the pass and measures the validation set.
 func (m *FTRL) Exchange(ctx context.Context, _ *allreduce.Group) error {
 	if err := m.Job.Ready(ctx); err != nil {
 		return err
@@ -89,18 +91,19 @@ func (m *FTRL) Exchange(ctx context.Context, _ *allreduce.Group) error {
 	return m.Tally.Validate(ctx, m.judge)
 }
 
-// predict predicts by the weights as they are.
+// predict returns the prediction by the current weights, within the range r.
 func (m *FTRL) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
 	m.learner.Range = r
 	_, clipped := m.learner.Predict(fs, initial)
 	return clipped
 }
 
-// Commit ends the pass; the holdout loss says whether to go on.
+// Commit ends the pass. The holdout loss decides whether there is another one.
 func (m *FTRL) Commit() error {
 	better, stop := m.Tally.EndPass()
 	m.stop = stop
 	m.done++
+	// After the last pass the current weights are the best ones, and need no copy.
 	if better && m.done < m.Passes && !m.Tally.TestOnly {
 		m.best = append(m.best[:0], m.learner.Weights()...)
 		m.bestAs = m.model()
@@ -111,7 +114,7 @@ func (m *FTRL) Commit() error {
 	return m.Tally.Report("FTRL")
 }
 
-// model is the model as it is.
+// model returns the current model.
 func (m *FTRL) model() *model.Regressor {
 	reg := &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: FollowerView(m.learner)}
 	if !m.Bare {
@@ -121,12 +124,13 @@ func (m *FTRL) model() *model.Regressor {
 	return reg
 }
 
-// FollowerView shows model the floats that a file keeps of each weight.
+// FollowerView returns the floats of each weight that a model file of the FTRL family keeps.
 func FollowerView(l *ftrl.Learner) model.View {
 	return model.View{Data: l.Weights(), Stride: l.Stride(), Slots: l.Slots()}
 }
 
-// Finish ends training with its model.
+// Finish ends training and returns its model: that of the best pass if the holdout loss has
+// stopped training, and the last one otherwise.
 func (m *FTRL) Finish() training.Outcome {
 	out := training.Outcome{Model: m.model(), LogLoss: math.NaN(), Followed: m.learner.Sums()}
 	if m.stop && m.best != nil {

@@ -17,34 +17,38 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Online is the machine of passes of stochastic gradient descent. A step is one
-// pass over the shard; its exchange averages the weights of all ranks, weighted
-// by the adaptive sums where the rule is adaptive (vw's pass end).
+// Online is the stage of passes of stochastic gradient descent. A step is one pass over the
+// shard. Its exchange averages the weights of all ranks, as vw does at the end of a pass
+// (gd.cc: end_pass). With an adaptive rule each rank's weight counts by its adaptive sum, so
+// that a feature which one rank has seen most follows that rank.
+//
+// All ranks have the same weights between two steps. Scalars differ: the sums of the normalised
+// rule and the regularisation that is due stay local, and travel in the records.
 type Online struct {
 	OnlineConfig
 	processor processor
 
 	learner *sgd.Learner
-	done    int
-	stop    bool // the holdout loss no longer improves
+	done    int  // passes completed
+	stop    bool // the holdout loss has stopped improving
 
-	made  func() *model.Regressor // the model as it is
-	judge tally.Judge             // of the validation set
+	made  func() *model.Regressor // makes the current model
+	judge tally.Judge             // for the validation set
 
-	// also is a collective of every exchange, before the records; nil: none.
+	// also is a further collective of every exchange, before the records; nil: none.
 	also func(context.Context, *allreduce.Group) error
 
-	Best    []float32        // the weights with the best holdout loss; nil: none kept
-	bestDue sgd.Scalars      // what regularisation these still have to take
-	bestAs  *model.Regressor // their model but for the weights: the counters of their pass
-	scratch []float32        // one slot of all weights, for the maximum of N
+	Best    []float32        // weights with the best holdout loss; nil: none so far
+	bestDue sgd.Scalars      // regularisation that is still due to these
+	bestAs  *model.Regressor // their model except the weights: the counters of that pass
+	scratch []float32        // one slot of all weights, for the maximum of N; allocated when it is needed
 
-	Tables *doubleBuffer     // where the state is kept
-	use    func(w []float32) // puts the learner into other memory
-	got    *bestAs           // of a state that is being read
+	Tables *doubleBuffer     // the tables of the state
+	use    func(w []float32) // moves the learner to other memory
+	got    *bestAs           // from a state that is being read
 }
 
-// NewOnline returns the machine of a learner of simple labels.
+// NewOnline returns the stage of a learner of simple labels.
 func NewOnline(c OnlineConfig, learner *sgd.Learner) *Online {
 	m := &Online{
 		OnlineConfig: c, processor: newProcessor(&c), learner: learner, use: learner.Use, Tables: new(doubleBuffer),
@@ -53,7 +57,7 @@ func NewOnline(c OnlineConfig, learner *sgd.Learner) *Online {
 	return m
 }
 
-// Next returns the name of the next step, and whether there is one.
+// Next returns the name of the next step, and reports whether there is one.
 func (m *Online) Next() (string, bool) {
 	if m.stop || m.done >= m.Passes {
 		return "", false
@@ -61,11 +65,11 @@ func (m *Online) Next() (string, bool) {
 	return fmt.Sprintf("SGD pass %d of %d", m.done+1, m.Passes), true
 }
 
-// Work learns from every example of the shard.
+// Work predicts every example of the shard, and learns from those that are not held out.
 func (m *Online) Work(ctx context.Context) error {
 	t := m.Tally
 	var next lookahead
-	fresh := m.done == 0 && !t.TestOnly // of a test no page but those it reads need be there
+	fresh := m.done == 0 && !t.TestOnly // a test touches only the pages that it reads
 	ends := m.Length.Ends()
 	m.guard()
 	defer m.end()
@@ -74,10 +78,13 @@ func (m *Online) Work(ctx context.Context) error {
 			m.learner.Expect(b.Features)
 			fresh = false
 		}
+		// --initial_pass_length ends passes within one reading of the data. The learning rate
+		// decays there, but no weights are averaged.
 		if ends.Before(m.Read.Place) {
 			m.learner.EndPass()
 			t.Passes++
 		}
+		// As in vw the range follows the label before the example is predicted.
 		t.Observe(ex, held)
 		m.learner.Range = t.Seen
 		if t.Learns(held) {
@@ -87,14 +94,14 @@ func (m *Online) Work(ctx context.Context) error {
 	}))
 }
 
-// lookahead walks through the features of a batch in front of the examples.
+// lookahead walks through the features of a batch in front of the examples, so that their
+// weights are in the cache in time.
 type lookahead struct{ at uint32 }
 
-// after returns the features from where it stopped last to a little behind ex:
-// so far that their weights have come when their example does, and not so far
-// that they are gone again.
+// after returns the features from where the last call stopped to distance features behind ex.
+// Their weights arrive before their example does, and are not evicted again until then.
 func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Feature {
-	const distance = 128
+	const distance = 128 // features
 	from, to := n.at, min(ex.FeatHi+distance, uint32(len(b.Features)))
 	if ex.FeatLo == ex.Hidden || from < ex.FeatHi || from > to {
 		from = ex.FeatHi // a new batch, or shuffled examples
@@ -103,12 +110,12 @@ func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Featu
 	return b.Features[from:to]
 }
 
-// Exchange averages the weights and gathers the records.
+// Exchange averages the weights, gathers the records and measures the validation set.
 func (m *Online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := m.Job.Ready(ctx); err != nil {
 		return err
 	}
-	if m.Bare { // as vw, which else leaves what is due for the next pass
+	if m.Bare { // vw does so for models without resume state; otherwise the rest waits for the next pass
 		m.learner.Materialize()
 	}
 	if m.Job.Total > 1 && (!m.Tally.TestOnly || g.Stream()) { // vw averages even when it only tests
@@ -134,17 +141,19 @@ func (m *Online) Exchange(ctx context.Context, g *allreduce.Group) error {
 	return m.Tally.Validate(ctx, m.judge)
 }
 
-// predict predicts by the weights as they are.
+// predict returns the prediction by the current weights, within the range r.
 func (m *Online) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
 	m.learner.Range = r
 	_, clipped := m.learner.Predict(fs, initial)
 	return clipped
 }
 
-// average does vw's accumulate_avg or accumulate_weighted_avg.
-// Beyond vw, the normalised rule without adaptive sums agrees on N, the
-// largest value seen of each feature: vw leaves it local and so disagrees with
-// itself when it resumes. dst is w, or other memory.
+// average makes vw's calls accumulate_avg or accumulate_weighted_avg (accumulate.cc). dst is w
+// or other memory, and receives the averages.
+//
+// The normalised rule without adaptive sums also needs N, the largest value of each feature. vw
+// leaves N local, so its ranks disagree when they resume. Here the ranks take the maximum,
+// except in a job with vw workers.
 func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float32) error {
 	stride := m.learner.Stride()
 	m.Job.Register(dst, m.scratch)
@@ -160,7 +169,7 @@ func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 	if !m.Rule.Normalized || g.Stream() {
 		return nil
 	}
-	const slot, rate = 1, 2 // N of the normalised rule, and its scratch
+	const slot, rate = 1, 2 // N of the normalised rule, and its last rate
 	if m.scratch == nil {
 		m.scratch = make([]float32, len(w)/stride)
 	}
@@ -174,8 +183,8 @@ func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 		dst[i*stride+slot] = v
 	}
 	if m.Rule.SparseL2 != 0 {
-		// An example without loss moves weights by the rate of their last step,
-		// which is one rank's own: none of this pass, none at all.
+		// With --sparse_l2 an example without loss moves weights by the rate of their last
+		// step. That rate is local to a rank, so it is cleared: it would make the ranks differ.
 		for i := rate; i < len(dst); i += stride {
 			dst[i] = 0
 		}
@@ -183,8 +192,8 @@ func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 	return nil
 }
 
-// Commit ends the pass: the learning rate decays, and the holdout loss says
-// whether to go on.
+// Commit ends the pass: the learning rate decays (vw's --decay_learning_rate), and the holdout
+// loss decides whether there is another pass.
 func (m *Online) Commit() error {
 	better, stop := m.Tally.EndPass()
 	m.stop = stop
@@ -197,6 +206,7 @@ func (m *Online) Commit() error {
 			m.Passes *= 2
 		}
 	}
+	// After the last pass the current weights are the best ones, and need no copy.
 	if better && m.done < m.Passes && !m.Tally.TestOnly {
 		m.Best = append(m.Best[:0], m.learner.Weights()...)
 		m.bestDue, m.bestAs = m.learner.Scalars(), m.made()
@@ -207,16 +217,17 @@ func (m *Online) Commit() error {
 	return m.Tally.Report("SGD")
 }
 
-// Finish ends training with its model.
+// Finish ends training and returns its model.
 func (m *Online) Finish() (training.Outcome, error) {
 	return training.Outcome{Model: m.final(), LogLoss: math.NaN()}, nil
 }
 
-// final leaves the final weights in the learner, and returns their model.
-// Training that stopped early goes back to the best pass, to its counters too, as
-// vw does, whose file is that of the best pass; otherwise the last one stays. Like
-// vw's, a model with resume state keeps what --l1 and --l2 have yet to take beside
-// the weights.
+// final leaves the final weights in the learner, and returns their model. Training that has
+// stopped early returns to the weights and the counters of the best pass, as vw does: its file
+// is that of the best pass.
+//
+// Like vw's, a model with resume state keeps the regularisation that is due beside the weights
+// instead of applying it.
 func (m *Online) final() *model.Regressor {
 	back := m.stop && m.Best != nil
 	if back {
@@ -225,6 +236,8 @@ func (m *Online) final() *model.Regressor {
 		sc.Gravity, sc.Contraction = m.bestDue.Gravity, m.bestDue.Contraction
 		m.learner.SetScalars(sc)
 	}
+	// The stage may stay referenced while L-BFGS runs. It must not hold tables that are not
+	// needed.
 	m.Best, m.scratch = nil, nil
 	m.Tables.leave()
 	best := m.bestAs
@@ -236,7 +249,7 @@ func (m *Online) final() *model.Regressor {
 	return best
 }
 
-// model is the model as it is.
+// model returns the current model.
 func (m *Online) model() *model.Regressor {
 	reg := &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: View(m.learner, m.Rule)}
 	if !m.Bare {
@@ -247,7 +260,8 @@ func (m *Online) model() *model.Regressor {
 	return reg
 }
 
-// View shows model the floats that a file keeps of each weight, in vw's order.
+// View returns the floats of each weight that a model file keeps, in vw's order: weight,
+// adaptive sum, normalised N (gd.cc: save_load_online_state).
 func View(l *sgd.Learner, rule sgd.Config) model.View {
 	v := model.View{Data: l.Weights(), Stride: l.Stride(), Slots: []int{0}}
 	if rule.Adaptive {
@@ -259,7 +273,8 @@ func View(l *sgd.Learner, rule sgd.Config) model.View {
 	return v
 }
 
-// Shrink forgets the best weights: they were the best with all ranks.
+// Shrink forgets the best weights, since the next losses are over other examples. The work of
+// the current step stays valid.
 func (m *Online) Shrink() (void bool, err error) {
 	m.Best, m.bestAs = nil, nil
 	return false, nil

@@ -8,9 +8,9 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// A batch may begin with features that are hidden from sums: it is still a new
-// one.
-func TestLookaheadBeginsAnewWithABatch(t *testing.T) {
+// A batch may begin with features that are hidden from sums. It is still recognised
+// as a new batch.
+func TestLookaheadRestartsAtANewBatch(t *testing.T) {
 	var n lookahead
 	long := &feature.Batch{Features: make([]feature.Feature, 1000)}
 	n.after(long, &feature.Example{FeatHi: 10})

@@ -11,19 +11,20 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// OnlineConfig is what a stage of online learning works with.
+// OnlineConfig has the settings and the collaborators of a stage of online learning.
 type OnlineConfig struct {
 	Read   *examples.Reader
 	Tally  *tally.Tally
 	Job    *job.Job
-	Audit  *output.Audit // nil: nobody looks
+	Audit  *output.Audit // nil: no audit
 	Models training.Models
 
-	Rule   sgd.Config
+	Rule   sgd.Config          // update rule of SGD; for the FTRL family only InitialT counts
 	Base   training.Carried    // sums of the loaded model
-	Length examples.PassLength // of the passes within one reading of the data
+	Length examples.PassLength // ends of passes within one reading of the data
 	Bare   bool                // the model has no resume state
-	Passes int                 // to do
-	// Reweighed says that vw predicts examples before it gives them the weight of their class.
+	Passes int                 // number of passes
+	// Reweighed reports whether vw predicts an example before it gives it the weight of its
+	// class (classweight.cc).
 	Reweighed bool
 }

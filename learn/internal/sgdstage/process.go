@@ -10,28 +10,31 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// single is a learner of simple labels: one prediction an example.
+// single is a learner of simple labels. It makes one prediction per example: raw is the sum
+// over the features, clipped is raw within the label range, and loss is that before the
+// importance weight.
 type single interface {
 	output.Weighted
 	Predict(fs []feature.Feature, initial float32) (raw, clipped float32)
 	Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32)
 }
 
-// processor predicts examples of simple labels, learns from them, and books them.
+// processor predicts examples with simple labels, learns from them, and books its predictions.
 type processor struct {
 	read  *examples.Reader
 	tally *tally.Tally
-	audit *output.Audit // nil: nobody looks
-	// reweighed says that vw predicts examples before it gives them the weight of their class.
+	audit *output.Audit // nil: no audit
+	// reweighed is OnlineConfig.Reweighed.
 	reweighed bool
 }
 
+// newProcessor returns a processor with the collaborators of a stage.
 func newProcessor(c *OnlineConfig) processor {
 	return processor{read: c.Read, tally: c.Tally, audit: c.Audit, reweighed: c.Reweighed}
 }
 
-// process lets the learner, whose range is that of the example, predict it and learn
-// from it, and books the prediction.
+// process predicts an example, learns from it unless it is held out, and books the prediction.
+// The caller has set the learner's range to that of the example.
 func (m *processor) process(learner single, b *feature.Batch, ex *feature.Example, held bool) error {
 	t := m.tally
 	learns := t.Learns(held)
@@ -45,9 +48,12 @@ func (m *processor) process(learner single, b *feature.Batch, ex *feature.Exampl
 				return err
 			}
 		}
+		// vw has made the prediction that it shows before the range followed the label.
 		if m.reweighed {
 			clipped = t.Before.Clip(raw)
 		}
+		// The class has weight 0: nothing is learned, and vw reports the loss of the prediction
+		// before.
 		if t.Spared > 0 {
 			l = t.Loss.Loss(t.Before, clipped, ex.Label)
 		}
@@ -63,14 +69,14 @@ func (m *processor) process(learner single, b *feature.Batch, ex *feature.Exampl
 		}
 	}
 	if t.Binary && len(t.ClassWeights) == 0 {
-		clipped = t.Seen.Clip(raw) // as in vw the sign is that of the prediction that learned
+		clipped = t.Seen.Clip(raw) // as in vw the sign is that of the prediction that has learned
 	}
 	return t.Account(b, ex, held, raw, clipped, l)
 }
 
-// showLearned shows an example to --audit. Of the FTRL family vw computes the weights
-// of --pistol with the prediction, and predicts an example twice before the others
-// learn from it: both predictions are shown.
+// showLearned shows an example to --audit. The FTRL family differs in vw (ftrl.cc). --pistol
+// computes its weights with the prediction, so the audit shows them after it. The other rules
+// predict an example twice before they learn from it, and the audit shows both predictions.
 func (m *processor) showLearned(learner single, b *feature.Batch, ex *feature.Example, held bool, clipped float32) error {
 	tag := b.TagOf(ex)
 	l, ok := learner.(*ftrl.Learner)

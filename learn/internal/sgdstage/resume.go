@@ -7,7 +7,8 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// codeResume is what a model keeps for training to go on.
+// codeResume codes the resume state of the best pass's model: the counters and sums of vw's
+// save_load_online_state (gd.cc).
 func codeResume(c *snapshot.Coder, r *model.Resume) {
 	for _, v := range []*float64{
 		&r.NormNormalizer, &r.T, &r.SumLoss, &r.SumLossSinceLastDump, &r.WeightedLabeled, &r.WeightedLabels,
@@ -33,5 +34,6 @@ func codeResume(c *snapshot.Coder, r *model.Resume) {
 	}
 }
 
-// maxModels is how many classes there can be.
+// maxModels is the limit for the number of classes. The reader allocates only as many as there
+// are bytes for.
 const maxModels = 1 << 32

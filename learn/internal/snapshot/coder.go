@@ -8,19 +8,23 @@ import (
 	"math"
 )
 
-// MaxCount bounds whatever is counted in a state: passes, examples of a table.
+// MaxCount is the limit for counts in a state, such as passes or the examples of a table. It
+// only refuses damaged input: no training comes near it.
 const MaxCount = 1 << 62
 
-// Coder writes values, little-endian, or reads them. One function that names the
-// fields of a format serves both ways, so that they cannot differ. After an
-// error it reads zeros.
+// Coder writes values or reads them, little-endian. One function that names the fields of a
+// format serves both directions, so that the writer and the reader cannot differ.
+//
+// The methods take a pointer. A writer encodes the value behind it; a reader sets it. They also
+// take a name for the value, which an error begins with. After an error a reader sets every
+// value to zero, so that callers check Err once, at the end.
 type Coder struct {
-	B       []byte // written so far; or left to be read
-	Reading bool
-	Err     error
+	B       []byte // bytes written so far, or those left to read
+	Reading bool   // read from B; false: append to B
+	Err     error  // first error
 }
 
-// Fail notes the first error.
+// Fail records an error, unless there is one already, and drops the rest of B.
 func (c *Coder) Fail(format string, args ...any) {
 	if c.Err == nil {
 		c.Err = fmt.Errorf(format, args...)
@@ -28,7 +32,7 @@ func (c *Coder) Fail(format string, args ...any) {
 	c.B = nil
 }
 
-// take returns the next n bytes to be read; nil if there are none.
+// take returns the next n bytes to read, or nil after an error.
 func (c *Coder) take(n int, what string) []byte {
 	if c.Err != nil {
 		return nil
@@ -42,6 +46,7 @@ func (c *Coder) take(n int, what string) []byte {
 	return b
 }
 
+// U64 codes an unsigned integer in 8 bytes. All numbers below have this form.
 func (c *Coder) U64(what string, v *uint64) {
 	if !c.Reading {
 		c.B = binary.LittleEndian.AppendUint64(c.B, *v)
@@ -53,7 +58,8 @@ func (c *Coder) U64(what string, v *uint64) {
 	}
 }
 
-// Number is an integer from 0 to limit.
+// Number codes an integer from 0 to limit. A larger one is an error of the reader, which then
+// sets v to 0: a length is safe to allocate when limit is.
 func (c *Coder) Number(what string, v *int, limit int) {
 	u := uint64(*v)
 	c.U64(what, &u)
@@ -66,6 +72,7 @@ func (c *Coder) Number(what string, v *int, limit int) {
 	}
 }
 
+// Flag codes a bool as 0 or 1.
 func (c *Coder) Flag(what string, v *bool) {
 	n := 0
 	if *v {
@@ -75,15 +82,18 @@ func (c *Coder) Flag(what string, v *bool) {
 	*v = n == 1
 }
 
+// F64 codes a float64 by its bits, so that NaN and -0 survive.
 func (c *Coder) F64(what string, v *float64) {
 	u := math.Float64bits(*v)
 	c.U64(what, &u)
 	*v = math.Float64frombits(u)
 }
 
+// F32 codes a float32 by its bits, in 8 bytes like every number.
 func (c *Coder) F32(what string, v *float32) {
 	u := uint64(math.Float32bits(*v))
 	c.U64(what, &u)
+	// Damaged input may set the upper half, which the conversion would drop silently.
 	if u > math.MaxUint32 {
 		c.Fail("%s: got %d, want the 32 bits of a number", what, u)
 		u = 0
@@ -91,7 +101,8 @@ func (c *Coder) F32(what string, v *float32) {
 	*v = math.Float32frombits(uint32(u))
 }
 
-// F64s are as many numbers as v has.
+// F64s codes a slice whose length both sides know. The reader fills v and refuses another
+// length: it means that the options of the ranks differ.
 func (c *Coder) F64s(what string, v []float64) {
 	n := len(v)
 	c.Number(what+": numbers", &n, math.MaxInt)
@@ -106,7 +117,8 @@ func (c *Coder) F64s(what string, v []float64) {
 	}
 }
 
-// Bytes are at most limit bytes.
+// Bytes codes a length and at most limit bytes. The reader reuses the memory of v, and
+// allocates no more than there are bytes left in B.
 func (c *Coder) Bytes(what string, v *[]byte, limit int) {
 	n := len(*v)
 	c.Number(what+": bytes", &n, limit)
@@ -117,14 +129,14 @@ func (c *Coder) Bytes(what string, v *[]byte, limit int) {
 	*v = append((*v)[:0], c.take(n, what)...)
 }
 
-// Text is bytes as a string.
+// Text codes a string as Bytes does.
 func (c *Coder) Text(what string, v *string, limit int) {
 	b := []byte(*v)
 	c.Bytes(what, &b, limit)
 	*v = string(b)
 }
 
-// End is for a reader: nothing may be left.
+// End returns the first error. For a reader, bytes that are left over are an error, too.
 func (c *Coder) End(what string) error {
 	if c.Err == nil && len(c.B) > 0 {
 		c.Fail("%s: %d bytes too many: was it written by another version of gvw?", what, len(c.B))

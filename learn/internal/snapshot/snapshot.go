@@ -11,8 +11,8 @@ import (
 	"math"
 )
 
-// Snapshot is a state, or the results of a step, on its way to another rank or into
-// a checkpoint: small things, and arrays.
+// Snapshot is a state, or the results of a step, on its way to another rank or into a
+// checkpoint. It consists of small fields and of arrays.
 //
 //	offset  size  field, little-endian
 //	     0     4  "gvwS": a state; "gvwR": results
@@ -20,37 +20,38 @@ import (
 //	     8     4  phase, from 0
 //	    12     4  number of arrays
 //	    16     8  steps completed
-//	    24     8  bytes of the small things
-//	    32        small things: what coders write
+//	    24     8  length of the small fields, in bytes
+//	    32        small fields: what coders write
 //	              arrays: 8 bytes for the number of elements, 4 bytes each
 type Snapshot struct {
-	Phase  int
-	Steps  int
-	Small  []byte
-	Arrays []Array
+	Phase  int     // stage of the trainer, from 0
+	Steps  int     // steps completed, over all stages
+	Small  []byte  // small fields, as coders write them
+	Arrays []Array // long vectors, in an order that both sides know
 }
 
-// Array is a vector of a snapshot, which is somebody else's memory.
+// Array is a vector of a snapshot. It refers to memory of the stage and copies nothing.
 type Array struct {
-	Name string
-	V    []float32
-	// now returns what is to be written, where v is under way to something else
-	// meanwhile: as many numbers as v has. nil: v is.
+	Name string    // for messages
+	V    []float32 // the vector; a reader fills it
+	// Now returns the numbers to write, as many as V has. It is for a vector that a pass
+	// changes while another rank may ask for the state. nil: V itself.
 	Now func() []float32
 }
 
+// Marks and limits of the format. The limits refuse damaged heads before memory is allocated.
 const (
-	StateMark   = "gvwS"
-	ResultsMark = "gvwR"
+	StateMark   = "gvwS" // first bytes of a state
+	ResultsMark = "gvwR" // first bytes of results
 	version     = 2
-	HeadSize    = 32
+	HeadSize    = 32 // bytes before the small fields
 
-	MaxPhase  = 16
+	MaxPhase  = 16 // no training has more than two stages
 	maxArrays = 1 << 16
-	MaxSmall  = 1 << 32 // the records of a job of 65,536 ranks at their longest
+	MaxSmall  = 1 << 32 // bytes of the records of a job of 65,536 ranks at their longest
 )
 
-// Write writes the snapshot.
+// Write writes the snapshot, with StateMark or ResultsMark as its mark.
 func (p *Snapshot) Write(w io.Writer, mark string) error {
 	var head [HeadSize]byte
 	le := binary.LittleEndian
@@ -79,6 +80,7 @@ func (p *Snapshot) Write(w io.Writer, mark string) error {
 	return nil
 }
 
+// longest returns the length of the longest array.
 func (p *Snapshot) longest() int {
 	n := 0
 	for _, a := range p.Arrays {
@@ -87,9 +89,12 @@ func (p *Snapshot) longest() int {
 	return n
 }
 
-// arrayBuffer is how many bytes of an array are converted at a time.
+// arrayBuffer is the number of bytes of an array that are converted at a time. It bounds the
+// memory that a transfer needs besides the arrays.
 const arrayBuffer = 256 << 10
 
+// writeArray writes the length of v and its elements. The length shares the first write with
+// elements, so that a short array is one write.
 func writeArray(w io.Writer, v []float32, buf []byte) error {
 	le := binary.LittleEndian
 	le.PutUint64(buf, uint64(len(v)))
@@ -109,7 +114,8 @@ func writeArray(w io.Writer, v []float32, buf []byte) error {
 	}
 }
 
-// Read reads the snapshot but for its arrays, of which it knows the number.
+// Read reads a snapshot up to its arrays, and returns their number. The small fields determine
+// which arrays there are, so the caller decodes them before it calls ReadArrays.
 func Read(r io.Reader, mark string) (p Snapshot, arrays int, err error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -128,7 +134,7 @@ func Read(r io.Reader, mark string) (p Snapshot, arrays int, err error) {
 		return p, 0, fmt.Errorf("phase %d, %d arrays, %d steps, %d bytes of small things: it is damaged", phase, count, steps, size)
 	}
 	p.Phase, p.Steps = int(phase), int(steps)
-	var small bytes.Buffer // it grows as bytes come: a length is only a claim
+	var small bytes.Buffer // grows as bytes arrive: the length is only a claim
 	if _, err := io.CopyN(&small, r, int64(size)); err != nil {
 		return p, 0, cutOff("its small things", err)
 	}
@@ -136,7 +142,7 @@ func Read(r io.Reader, mark string) (p Snapshot, arrays int, err error) {
 	return p, int(count), nil
 }
 
-// ReadArrays reads count arrays into the memory that dst has for them.
+// ReadArrays reads count arrays into the memory of dst, in that order.
 func ReadArrays(r io.Reader, dst []Array, count int) error {
 	if count != len(dst) {
 		return fmt.Errorf("it has %d arrays, want %d (%s): do all ranks have the same options?", count, len(dst), names(dst))
@@ -150,6 +156,7 @@ func ReadArrays(r io.Reader, dst []Array, count int) error {
 	return nil
 }
 
+// readArray fills one array. Its length must be that of the memory, which the options decide.
 func readArray(r io.Reader, a Array, buf []byte) error {
 	le := binary.LittleEndian
 	if _, err := io.ReadFull(r, buf[:8]); err != nil {
@@ -171,6 +178,7 @@ func readArray(r io.Reader, a Array, buf []byte) error {
 	return nil
 }
 
+// names lists the arrays for a message.
 func names(arrays []Array) string {
 	var b []byte
 	for i, a := range arrays {
@@ -182,7 +190,7 @@ func names(arrays []Array) string {
 	return string(b)
 }
 
-// cutOff says where a snapshot ended too early.
+// cutOff names the part of a snapshot in which the input ended.
 func cutOff(what string, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.ErrUnexpectedEOF

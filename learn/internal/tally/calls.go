@@ -12,8 +12,8 @@ type Calls struct {
 	Learn, Predict uint64
 }
 
-// Count adds the calls for one example. learns says that it is learned from, if it has a
-// label.
+// Count adds the calls for one example. learns reports whether the example is learned from if
+// it has a label.
 func (n *Calls) Count(ex *feature.Example, learns bool) {
 	learns = learns && ex.Labeled()
 	if learns {

@@ -15,7 +15,7 @@ type ClassWeight struct{ Label, Weight float32 }
 // --classweight).
 type classWeights []ClassWeight
 
-// Reweigh gives an example the weight of its class, which is the label without its
+// Reweigh gives an example the weight of its class. The class is the label without its
 // fraction, as in vw.
 func (w classWeights) Reweigh(ex *feature.Example) {
 	if !ex.Labeled() {
@@ -30,9 +30,9 @@ func (w classWeights) Reweigh(ex *feature.Example) {
 	}
 }
 
-// SparedWeight returns the weight by which the loss of an example counts whose class has
-// weight 0, and 0 for others. own is the example with the weight of its class. vw keeps
-// the loss of the prediction before such an example would be learned from.
+// SparedWeight returns the weight by which the loss of an example counts whose class has weight
+// 0, and 0 for other examples. own is the example with the weight of its class. For such an
+// example vw reports the loss of the prediction before learning.
 func SparedWeight(ex, own *feature.Example) float32 {
 	if own.Weight != 0 {
 		return 0

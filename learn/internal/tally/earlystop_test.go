@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Three passes without a better loss end the training; the curvature pass of
-// L-BFGS, which sees the same weights as the one before, is one of them, and so is one
-// whose loss is better by less than a float32 shows.
+// Three passes without a better loss end the training. The curvature pass of L-BFGS counts as
+// one, since it has the weights of the pass before. So does a pass whose loss improves by less
+// than the precision of a float32.
 func TestHoldoutPatience(t *testing.T) {
 	h := EarlyStop{On: true, Patience: 3}
 	for pass, c := range []struct {

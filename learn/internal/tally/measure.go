@@ -17,19 +17,19 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// Measures are the metrics of --metrics: over the held-out examples where there
-// are any, else over all, each predicted before it is learned from; pass by
-// pass, over all ranks.
+// Measures has the metrics of --metrics for each pass, over all ranks. They measure the
+// held-out examples if there are any, and otherwise all examples, each before it is learned
+// from.
 type Measures struct {
 	scale   scale
 	holdout bool         // only held-out examples are measured
-	Own     *metric.Sums // of this rank's examples, in the pass under way; nil: none
-	all     *metric.Sums // of all ranks', after the pass
+	Own     *metric.Sums // over this rank's examples in the current pass; nil: no measures
+	all     *metric.Sums // over all ranks' examples, after the pass
 
-	Last, best *result // of the last pass, and of the one with the best model
+	Last, best *result // of the last pass, and of the pass with the best model
 }
 
-// NewMeasures returns the measures of a set, which may be empty. probabilities says that
+// NewMeasures returns the measures of a set, which may be empty. probabilities means that
 // scores are those of a logistic model, holdout that only held-out examples are measured.
 func NewMeasures(set metric.Set, probabilities, holdout bool) (Measures, error) {
 	sigmoid, err := loss.NewLink("logistic")
@@ -40,7 +40,7 @@ func NewMeasures(set metric.Set, probabilities, holdout bool) (Measures, error) 
 	return m, err
 }
 
-// result are the measures of a pass.
+// result has the measures of one pass.
 type result struct {
 	Pass   int
 	Values []metric.Value
@@ -62,7 +62,7 @@ func (m *Measures) Counts(ex *feature.Example, held bool) bool {
 // share adds the sums of all ranks.
 func (m *Measures) share(ctx context.Context, g *allreduce.Group) error {
 	if m.Own == nil || g.Stream() {
-		return nil // which are refused in a job with vw workers
+		return nil // measures are refused in a job with vw workers
 	}
 	if g.Size() == 1 {
 		copy(m.all.Vector(), m.Own.Vector())
@@ -71,8 +71,8 @@ func (m *Measures) share(ctx context.Context, g *allreduce.Group) error {
 	return g.AllReduceInto(ctx, allreduce.Vec(m.all.Vector()).Named("metrics"), allreduce.Vec(m.Own.Vector()), allreduce.Sum)
 }
 
-// endPass notes the measures of the pass. better says that its weights are the
-// best so far, stop that training goes back to those.
+// endPass stores the measures of the pass. better means that its weights are the best so far,
+// stop that training returns to these.
 func (m *Measures) endPass(pass int, better, stop bool) {
 	if m.Own == nil {
 		return
@@ -86,6 +86,7 @@ func (m *Measures) endPass(pass int, better, stop bool) {
 	if better {
 		m.best = r
 	}
+	// The final model has the weights of the best pass, and so its measures.
 	if stop && m.best != nil {
 		m.Last = m.best
 	}
@@ -103,7 +104,7 @@ func (m *Measures) Summary() []byte {
 	return b
 }
 
-// measured is a measure as people read it.
+// measured formats a measure for people.
 func measured(v float64) string {
 	if math.IsNaN(v) {
 		return "n.a."
@@ -145,7 +146,7 @@ func (m *Measures) Write(out io.Writer) ([32]byte, error) {
 	return sha256.Sum256(text), nil
 }
 
-// number is v for JSON, where what is no number is null.
+// number returns v for JSON, where infinities and NaN are null.
 func number(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -153,13 +154,13 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// scale turns what the learner predicts into what is measured.
+// scale converts the predictions of the learner to the values that are measured.
 type scale struct {
-	sigmoid       loss.Link // makes a probability of a score
+	sigmoid       loss.Link // maps a score to a probability
 	probabilities bool      // scores are those of a logistic model
 }
 
-// caseOf measures one example. prediction is what -p writes.
+// caseOf returns the case of one example. prediction is the value that -p writes.
 func (sc *scale) caseOf(ex *feature.Example, clipped, prediction float32) metric.Case {
 	q := float32(math.NaN())
 	if sc.probabilities {
@@ -168,14 +169,14 @@ func (sc *scale) caseOf(ex *feature.Example, clipped, prediction float32) metric
 	return metric.Case{Label: ex.Label, Weight: ex.Weight, Score: clipped, Prediction: prediction, Probability: q}
 }
 
-// Limits on what a state may claim to hold.
+// Limits for the counts in a state.
 const (
 	maxMeasures = 64
 	maxName     = 64
 	maxBins     = 1 << 10
 )
 
-// codeResult is the measures of a pass, if there are any.
+// codeResult codes the measures of a pass, if there are any.
 func codeResult(c *snapshot.Coder, r **result) {
 	there := *r != nil
 	if c.Flag("measures", &there); !there {

@@ -8,18 +8,19 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// OddLabels warns once of a label that the loss function accepts, as vw does, and that
-// the user has hardly meant: one outside the range of the loss, or 0 for the logistic loss
-// with classes -1 and 1.
+// OddLabels warns once about a label that the loss function accepts, as in vw, but that the
+// user hardly meant: a label outside the range of the loss, or 0 for the logistic loss with
+// classes -1 and 1.
 type OddLabels struct {
 	Want  loss.Range
-	Half  float32 // the label halfway between the classes; NaN: it is no cause for a warning
-	First bool    // there is a range, and no odd label has been seen
+	Half  float32 // label halfway between the classes; NaN: no warning about it
+	First bool    // there is a range, and no odd label has occurred
 }
 
+// fits reports whether a label needs no warning.
 func (o *OddLabels) fits(y float32) bool { return y >= o.Want.Min && y <= o.Want.Max && y != o.Half }
 
-// warning returns the warning of an odd label; it is the only one.
+// warning returns the warning about an odd label, and disables further ones.
 func (o *OddLabels) warning(y float32, l loss.Loss) string {
 	o.First = false
 	if y == o.Half {

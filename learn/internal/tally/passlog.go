@@ -13,23 +13,23 @@ import (
 	"github.com/gvw-project/gvw/learn/metric"
 )
 
-// PassLine is the line of --log_json for one pass. What is not known is left
-// out, what is not defined is null.
+// PassLine is the line of --log_json for one pass. Unknown values are left out; undefined ones
+// are null.
 type PassLine struct {
 	Pass     int                 `json:"pass"`
 	Method   string              `json:"method"`
 	Examples uint64              `json:"examples"` // of this pass, over all ranks
 	Weight   float64             `json:"weight"`   // of the labelled ones
-	Loss     *float64            `json:"loss"`     // their mean loss, each before it was learned from
+	Loss     *float64            `json:"loss"`     // their mean loss, each measured before the example is learned from
 	Holdout  *float64            `json:"holdout_loss,omitempty"`
 	Metrics  map[string]*float64 `json:"metrics,omitempty"`
 	Valid    map[string]*float64 `json:"valid,omitempty"` // loss and measures
-	Best     bool                `json:"best,omitempty"`  // the best pass so far, by holdout or valid
-	Stop     bool                `json:"stop,omitempty"`  // the last one, for want of a better
+	Best     bool                `json:"best,omitempty"`  // the best pass so far, by holdout or validation loss
+	Stop     bool                `json:"stop,omitempty"`  // the pass that has stopped training early
 	Seconds  float64             `json:"seconds"`         // since the run began
 }
 
-// PassLog remembers the pass that has just ended, and writes the line of --log_json.
+// PassLog has the figures of the pass that has just ended, and writes the line of --log_json.
 type PassLog struct {
 	Out   io.Writer // nil: no lines are written
 	Begun time.Time // of the run
@@ -37,14 +37,14 @@ type PassLog struct {
 	better, stop bool
 	holdout      float64
 	holdoutKnown bool
-	before       vwtext.Stats // the sums when it began
-	loss         float64      // mean training loss of the pass, each example's before it was learned from; NaN: not known
-	best         int          // the pass with the best loss on --valid or the holdout set; 0: not known
-	bestTraining float64      // loss of that pass
+	before       vwtext.Stats // the sums at its start
+	loss         float64      // mean training loss of the pass, measured before learning; NaN: unknown
+	best         int          // pass with the best loss on --valid or the holdout set; 0: unknown
+	bestTraining float64      // its training loss
 }
 
-// endPass notes what the pass has shown. h has its held-out examples, if holdout says that
-// there are any.
+// endPass stores the figures of the pass. h has the sums over held-out examples; holdout
+// reports whether there are any.
 func (p *PassLog) endPass(better, stop, holdout bool, h *vwtext.Holdout) {
 	p.better, p.stop = better, stop
 	p.holdoutKnown = holdout && h.PassWeight > 0
@@ -53,13 +53,14 @@ func (p *PassLog) endPass(better, stop, holdout bool, h *vwtext.Holdout) {
 	}
 }
 
-// adopt goes on from the sums of a pass that other processes have done.
+// adopt continues from the sums of passes that other processes have done.
 func (p *PassLog) adopt(all vwtext.Stats) {
 	p.before = all
 	p.loss, p.best = math.NaN(), 0
 }
 
-// close notes the training loss of the pass, which is that of the difference of two sums.
+// close computes the training loss of the pass from the difference of two running sums, since
+// vw keeps no sums per pass. It returns the sums at the start of the pass.
 func (p *PassLog) close(pass int, now vwtext.Stats) (before vwtext.Stats) {
 	before, p.before = p.before, now
 	p.loss = (now.Loss - before.Loss) / (now.Labeled - before.Labeled)
@@ -69,8 +70,8 @@ func (p *PassLog) close(pass int, now vwtext.Stats) (before vwtext.Stats) {
 	return before
 }
 
-// logPass tells people of the validation, and writes the line of the pass that
-// has ended.
+// logPass prints the line on the validation, and writes the log line of the pass that has
+// ended.
 func (t *Tally) logPass(method string) error {
 	v := t.Valid
 	if v != nil {
@@ -115,7 +116,8 @@ func (t *Tally) logPass(method string) error {
 	return err
 }
 
-// SayValid prints the lines on the validation that had to wait for the start of a line.
+// SayValid prints the lines on the validation set. They wait while the solver's trace is in the
+// middle of a line.
 func (t *Tally) SayValid() error {
 	if t.Valid == nil || len(t.Valid.lines) == 0 {
 		return nil
@@ -128,7 +130,7 @@ func (t *Tally) SayValid() error {
 	return t.Console.Say(lines)
 }
 
-// numbers are the measures for JSON.
+// numbers returns the measures in the form of the log.
 func numbers(sums *metric.Sums) map[string]*float64 {
 	values := map[string]*float64{}
 	for _, v := range sums.Values() {

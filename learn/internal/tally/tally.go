@@ -18,14 +18,14 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// Tally books the examples that a rank has predicted: vw's sums, the range of the labels,
-// the metrics and the losses that end training early.
+// Tally books the predictions of a rank: vw's sums, the range of the labels, the metrics, and
+// the losses that end training early.
 type Tally struct {
 	Loss         loss.Loss
 	Link         loss.Link
 	TestOnly     bool
 	Binary       bool // predictions are -1 or 1, and losses 0 or 1
-	Fixed        bool // seen does not follow the labels
+	Fixed        bool // Seen does not follow the labels
 	Holdout      bool // examples are held out
 	ClassWeights classWeights
 	Calls        Calls
@@ -34,12 +34,12 @@ type Tally struct {
 	Files        *output.PredictionFiles
 	Job          *job.Job
 
-	Seen   loss.Range // the label range; fixed for the logistic loss
-	Before loss.Range // seen before the label of the example at hand
+	Seen   loss.Range // label range so far
+	Before loss.Range // Seen before the label of the current example
 	Odd    OddLabels
-	Spared float32 // see sparedWeight; 0: none
+	Spared float32 // SparedWeight of the current example; 0: none
 
-	Stats    vwtext.Stats // what this rank saw in this run
+	Stats    vwtext.Stats // over this rank's examples in this run
 	Passes   int          // passes over the data so far
 	Stop     EarlyStop
 	Measures Measures
@@ -50,8 +50,8 @@ type Tally struct {
 // Learns reports whether an example is learned from, not just predicted.
 func (t *Tally) Learns(held bool) bool { return !t.TestOnly && !held }
 
-// Weighted is f for examples whose weights are those of their classes. As in vw only an
-// example that is learned from has that weight.
+// Weighted returns f for examples that have the weight of their class. As in vw only examples
+// that are learned from have it.
 func (t *Tally) Weighted(f examples.Visit) examples.Visit {
 	if len(t.ClassWeights) == 0 {
 		return f
@@ -61,7 +61,7 @@ func (t *Tally) Weighted(f examples.Visit) examples.Visit {
 		if !t.Learns(held) {
 			return f(b, ex, held)
 		}
-		own = *ex // the batch stays as it is
+		own = *ex // the batch must not change
 		t.ClassWeights.Reweigh(&own)
 		t.Spared = SparedWeight(ex, &own)
 		err := f(b, &own, held)
@@ -70,8 +70,7 @@ func (t *Tally) Weighted(f examples.Visit) examples.Visit {
 	}
 }
 
-// Observe counts a label, and lets the label range follow it unless the example
-// is held out, as vw has it.
+// Observe counts a label. The label range follows it unless the example is held out, as in vw.
 func (t *Tally) Observe(ex *feature.Example, held bool) {
 	t.Before = t.Seen
 	if !ex.Labeled() {
@@ -108,8 +107,8 @@ func (t *Tally) Account(b *feature.Batch, ex *feature.Example, held bool, raw, c
 // does from the second pass on.
 func (t *Tally) ShowsHoldout() bool { return t.Holdout && t.Passes > 0 }
 
-// signOf is vw's --binary: the sign as the prediction, and as the loss the weight
-// of an example whose sign is wrong. l is the loss of one whose label is no sign.
+// signOf applies vw's --binary (binary.cc): the prediction is its sign, and the loss is the
+// weight of an example whose sign is wrong. If the label is neither -1 nor 1, the loss is l.
 func signOf(p, l float32, ex *feature.Example) (prediction, loss float32) {
 	prediction = -1
 	if p > 0 {
@@ -124,7 +123,7 @@ func signOf(p, l float32, ex *feature.Example) (prediction, loss float32) {
 	return prediction, 0
 }
 
-// JudgeBy judges examples of simple labels by what predict says.
+// JudgeBy returns a judge of examples with simple labels, by the predictions of predict.
 func (t *Tally) JudgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) Judge {
 	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
 		clipped := predict(fs, ex.Initial, r)
@@ -137,8 +136,8 @@ func (t *Tally) JudgeBy(predict func(fs []feature.Feature, initial float32, r lo
 	}
 }
 
-// Share gathers what the ranks have booked into t.job.all: the last collectives of
-// every step.
+// Share gathers the sums of all ranks into t.Job.All, when the stage has made its own
+// collectives.
 func (t *Tally) Share(ctx context.Context, own job.Record) error {
 	own.Stats, own.Range = t.Stats, t.Seen
 	if err := t.Measures.share(ctx, t.Job.Group); err != nil {
@@ -153,8 +152,8 @@ func (t *Tally) Share(ctx context.Context, own job.Record) error {
 	return nil
 }
 
-// Validate measures the weights that judge predicts with. It belongs to a step's
-// exchange, since all ranks need the sums of all.
+// Validate measures the validation set with the weights of judge. It belongs to the exchange of
+// a step, since it needs the sums of all ranks.
 func (t *Tally) Validate(ctx context.Context, judge Judge) error {
 	if t.Valid == nil {
 		return nil
@@ -171,6 +170,7 @@ func (t *Tally) Validate(ctx context.Context, judge Judge) error {
 // since it has not fallen for EarlyStop.Patience passes. All ranks get the same answers, as
 // they come from the records of all.
 func (t *Tally) EndPass() (better, stop bool) {
+	// The decisions use sums over all ranks only, never those of this rank.
 	h := &t.Job.All.Stats.Holdout
 	switch v := t.Valid; {
 	case v == nil:
@@ -199,8 +199,8 @@ func (t *Tally) Report(step string) error {
 	return t.logPass(step)
 }
 
-// ForgetBest forgets the best pass so far: the losses after it are of other examples or of
-// another stage.
+// ForgetBest forgets the best pass so far. The losses after it are over other examples or of
+// another stage, and cannot be compared.
 func (t *Tally) ForgetBest() {
 	t.Stop.reset()
 	if t.Valid != nil {
@@ -216,7 +216,7 @@ func (t *Tally) StoppedBy() string {
 	return "holdout"
 }
 
-// Shared codes what all ranks have alike between two steps.
+// Shared codes the part of the state that is the same on all ranks.
 func (t *Tally) Shared(c *snapshot.Coder) {
 	c.Number("passes", &t.Passes, snapshot.MaxCount)
 	t.Stop.code(c)
@@ -229,7 +229,7 @@ func (t *Tally) Shared(c *snapshot.Coder) {
 	}
 }
 
-// Outcome codes the sums that the exchange of each step makes, besides the records.
+// Outcome codes the sums of a step's exchange, except the records.
 func (t *Tally) Outcome(c *snapshot.Coder) {
 	if m := &t.Measures; m.Own != nil {
 		c.F64s("metrics", m.all.Vector())
@@ -248,8 +248,8 @@ func (t *Tally) Own(c *snapshot.Coder) {
 	c.Flag("warned of labels", &t.Odd.First)
 }
 
-// Adopt continues from the record of this rank, which may be a replacement. The training loss
-// of the passes before is not known to it.
+// Adopt continues from the record of this rank, which another attempt may have sent. The
+// training loss of earlier passes is unknown then.
 func (t *Tally) Adopt(r *job.Record) {
 	t.Stats = r.Stats
 	t.Stats.Holdout.PassLoss, t.Stats.Holdout.PassWeight = 0, 0

@@ -9,9 +9,9 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
 )
 
-// TrainingSummary is what gvw adds to vw's summary where its average loss does not tell how
-// good the model is: with --hybrid, whose average is over all passes, those of SGD too,
-// and with --valid, where another pass than the last one may be the best.
+// TrainingSummary returns the lines that gvw adds to vw's summary where the average loss does
+// not describe the model. With --hybrid that average includes the passes of SGD. With --valid
+// the best pass may not be the last one.
 func (t *Tally) TrainingSummary(hybrid bool) []byte {
 	var b []byte
 	p := &t.Passed
@@ -37,7 +37,7 @@ func (t *Tally) TrainingSummary(hybrid bool) []byte {
 // appendTraining appends the mean loss over the training examples in a pass of L-BFGS.
 func appendTraining(b []byte, mean float64, pass int, when string) []byte {
 	if math.IsNaN(mean) {
-		return b // no label, or the pass was another process's
+		return b // no labels, or another process has done the pass
 	}
 	return fmt.Appendf(b, "training loss of the model = %s (pass %d%s)\n", vwtext.FormatMean(mean), pass, when)
 }

@@ -14,24 +14,23 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// Validation is the file of --valid: after each pass all ranks measure the
-// weights on it, each on its part, and training stops when its loss no longer
-// falls.
+// Validation is the validation set (--valid). After each pass each rank measures the weights on
+// its part of the set, and training stops when the loss over all parts no longer falls.
 type Validation struct {
 	name string // of the file, for messages
 	data *stream.Dataset
 	own  *metric.Sums
 	all  *metric.Sums
 	stop EarlyStop
-	also string // the measure that is told beside the loss
+	also string // measure that is printed beside the loss
 
-	loss, weight float64 // of the pass, over all ranks
-	fresh        bool    // they are of the pass under way
-	lines        []byte  // to be told when the trace is at the start of a line
+	loss, weight float64 // sums of the pass, over all ranks
+	fresh        bool    // they are those of the current pass
+	lines        []byte  // to be printed when the trace is at the start of a line
 }
 
-// NewValidation returns one that measures a set on data. It ends training after so many
-// passes as patience without a lower loss.
+// NewValidation returns a validation set in data with the measures of set. It stops training
+// after patience passes without a lower loss.
 func NewValidation(name string, data *stream.Dataset, set metric.Set, also string, patience int) *Validation {
 	return &Validation{
 		name: name, data: data, own: metric.NewSums(set), all: metric.NewSums(set),
@@ -63,6 +62,7 @@ func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 	if err != nil {
 		return fmt.Errorf("learn.Config.Holdout.Valid: %w", err)
 	}
+	// own stays this rank's, so that an exchange can be repeated.
 	copy(v.all.Vector(), v.own.Vector())
 	if g.Size() > 1 {
 		if err := g.AllReduce(ctx, allreduce.Vec(sums[:]).Named("validation loss"), allreduce.Sum); err != nil {

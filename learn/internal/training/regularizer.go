@@ -16,15 +16,15 @@ type Regularizers struct {
 	Mixes   bool // --conjugate_gradient was given
 	Hessian bool // training ends with a pass for the Hessian
 
-	Diagonal []float32 // of the Hessian at the end; nil: as vw 9
-	// of vw 9: the preconditioner at the end, and the number of ranks that add theirs
+	Diagonal []float32 // of the Hessian at the end; nil: as in vw 9
+	// For vw 9: the preconditioner at the end, and the number of ranks that add theirs.
 	Precond []float32
 	Ranks   float32
 }
 
-// File returns the regularisers for the n-th file of the run, from 1: λ plus the Hessian's
-// diagonal as precision, and the weights as means. In place of the Hessian vw 9 has the
-// inverse of the preconditioner, which is λ again (λ/n on n ranks), and adds it once for
+// File returns the regularisers for the n-th file of the run, from 1. Their precision is λ plus
+// the diagonal of the Hessian, and their means are the weights. Instead of the Hessian vw 9 has
+// the inverse of the preconditioner, which is λ again (λ/n on n ranks), and adds it once for
 // each file.
 func (r *Regularizers) File(n int) *model.Regularizer {
 	reg := &model.Regularizer{Header: r.Header, Precision: make([]float32, len(r.Weights)), Mean: r.Weights}

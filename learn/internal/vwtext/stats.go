@@ -11,41 +11,42 @@ import (
 // Stats are vw's running sums over the examples of a run, on one rank or over
 // all of them. Weighted sums are sums of importance weights.
 type Stats struct {
-	Examples uint64 // trained and unlabeled ones; held-out ones do not count
-	Features uint64 // of these examples, the constant and interactions included
+	Examples uint64 // labeled and unlabeled examples, without those held out
+	Features uint64 // features of these examples, with the constant and interactions
 
 	Labeled   float64 // weight of labeled examples
 	Unlabeled float64 // weight of unlabeled examples
 	Labels    float64 // sum of weight·label
 	Loss      float64 // sum of weighted losses
-	T         float64 // weight of all examples, the held-out ones too
+	T         float64 // weight of all examples, with those held out
 
 	Holdout Holdout
 
-	Seen Labels // which labels occurred, for the best constant
+	Seen Labels // labels that have occurred, for the best constant
 }
 
 // Holdout sums the losses of held-out examples.
 type Holdout struct {
 	Weight, Loss         float64 // of the whole run
-	PassWeight, PassLoss float64 // of the pass under way
+	PassWeight, PassLoss float64 // of the current pass
 }
 
-// Labels remembers the first two distinct labels, as vw does to tell whether
-// a best constant makes sense for losses other than the squared one.
+// Labels has the first two distinct labels. As in vw they decide whether a best constant makes
+// sense for losses other than the squared one.
 type Labels struct {
 	First, Second float32 // feature.NoLabel: none yet
-	More          bool    // a third one was seen
+	More          bool    // there was a third distinct label
 }
 
+// NewStats returns the sums over no examples.
 func NewStats() Stats {
 	return Stats{Seen: Labels{First: feature.NoLabel, Second: feature.NoLabel}}
 }
 
-// Weighted is the weight of all examples that count.
+// Weighted returns the weight of all examples that count.
 func (s *Stats) Weighted() float64 { return s.Labeled + s.Unlabeled }
 
-// AverageLoss is the mean loss of labeled examples; NaN if there was none.
+// AverageLoss returns the mean loss of labeled examples. It is NaN if there were none.
 func (s *Stats) AverageLoss() float64 {
 	if s.Labeled <= 0 {
 		return math.NaN()
@@ -53,7 +54,7 @@ func (s *Stats) AverageLoss() float64 {
 	return s.Loss / s.Labeled
 }
 
-// Add counts one example. held says that it is held out.
+// Add counts one example. held reports that it is held out. loss includes its weight.
 func (s *Stats) Add(ex *feature.Example, held bool, loss float32, features int) {
 	w := float64(ex.Weight)
 	l := float64(loss)
@@ -77,7 +78,7 @@ func (s *Stats) Add(ex *feature.Example, held bool, loss float32, features int) 
 	s.Features += uint64(features)
 }
 
-// See notes a label.
+// See records a label.
 func (s *Labels) See(y float32) {
 	switch {
 	case y == feature.NoLabel || y == s.First || y == s.Second || s.More:
@@ -90,8 +91,8 @@ func (s *Labels) See(y float32) {
 	}
 }
 
-// Merge adds what another rank saw. The order of the calls decides which
-// labels are first, so merge in rank order.
+// Merge adds the labels of another rank. The order of the calls decides which labels are the
+// first two, so callers merge in the order of the ranks.
 func (s *Labels) Merge(o Labels) {
 	s.See(o.First)
 	s.See(o.Second)

@@ -12,26 +12,26 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// Report is what a run comes to.
+// Report is the outcome of a run.
 type Report struct {
 	Stats   Stats    // over all ranks
 	Passes  int      // passes over the data
-	Digest  [32]byte // SHA-256 of the model's bytes; zero for a rank alone, whom nobody asks
-	Holdout bool     // a holdout set was kept; then:
+	Digest  [32]byte // SHA-256 of the model's bytes; zero without a job, which does not need it
+	Holdout bool     // a holdout set was used
 	// HoldoutLoss is the best mean holdout loss of a pass; NaN: nothing was held out.
 	HoldoutLoss float64
 	Loss        loss.Loss
-	Range       loss.Range // of predictions, at the end
+	Range       loss.Range // range of predictions at the end
 	// NoBestConstant leaves the best constant out of the summary.
 	NoBestConstant bool
 	// LogLoss is the mean log-loss of --oaa --probabilities; NaN: not known.
 	LogLoss float64
-	// Measures are those of Config.Metrics.Measures over the last pass, or over the pass
-	// whose weights an early stop went back to.
+	// Measures are those of Config.Metrics.Measures over the last pass, or over the best pass
+	// if an early stop has returned to its weights.
 	Measures []metric.Value
 }
 
-// AverageLoss is the loss that vw's summary shows.
+// AverageLoss returns the loss that vw's summary shows.
 func (r *Report) AverageLoss() float64 {
 	if r.Holdout {
 		return r.HoldoutLoss
@@ -39,11 +39,12 @@ func (r *Report) AverageLoss() float64 {
 	return r.Stats.AverageLoss()
 }
 
-// Summary is the text that vw prints at the end of a run.
+// Summary returns the text that vw prints at the end of a run.
 func (r *Report) Summary() string {
 	var b strings.Builder
 	s := &r.Stats
 	b.WriteString("\nfinished run\n")
+	// vw counts the examples of all passes, and divides.
 	if r.Passes <= 1 {
 		fmt.Fprintf(&b, "number of examples = %d\n", s.Examples)
 	} else {

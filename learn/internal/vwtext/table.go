@@ -13,17 +13,17 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// Table prints vw 9's progress table, byte for byte. A row is due when the
-// weight of the examples reaches next, which then doubles (or grows as
-// --progress says).
+// Table prints the progress table of vw 9, byte for byte (vw's shared_data.cc: print_update). A
+// row is due when the weight of the examples reaches Next. Then Next doubles, or grows as
+// --progress demands.
 type Table struct {
 	Out io.Writer // nil: print nothing
 
 	Next float64 // weight at which the next row is due
-	add  bool    // step is added, not multiplied
+	add  bool    // add step to Next; false: multiply
 	step float64
 
-	// What the last row knew, for the column "since last".
+	// Sums at the last row, for the column "since last".
 	Loss, Labeled              float64
 	holdoutLoss, holdoutWeight float64
 	buf                        []byte
@@ -32,8 +32,8 @@ type Table struct {
 const tableHead = "average  since         example        example        current        current  current\n" +
 	"loss     last          counter         weight          label        predict features\n"
 
-// NewTable parses vw's -P: an integer of at least 1 is added, a number with a point
-// multiplies. As in vw 1 is added to a factor up to 1. Empty: 2.0.
+// NewTable returns a table with vw's -P: an integer of at least 1 is added, a number with a
+// point multiplies. An empty progress is 2.0. As in vw 1 is added to a factor of at most 1.
 func NewTable(out io.Writer, progress string) (*Table, error) {
 	t := &Table{Out: out, Next: 1, step: 2}
 	if progress == "" {
@@ -55,6 +55,7 @@ func NewTable(out io.Writer, progress string) (*Table, error) {
 	return t, nil
 }
 
+// Head prints the two lines of the header.
 func (t *Table) Head() error {
 	if t.Out == nil {
 		return nil
@@ -63,8 +64,8 @@ func (t *Table) Head() error {
 	return err
 }
 
-// Row prints a row if one is due. holdout says that holdout losses are shown,
-// as they are from the second pass on.
+// Row prints a row if one is due. holdout selects the losses of held-out examples, which vw
+// shows from the second pass on.
 func (t *Table) Row(s *Stats, holdout bool, label, prediction float32, features int) error {
 	if !t.Due(s) {
 		return nil
@@ -76,10 +77,10 @@ func (t *Table) Row(s *Stats, holdout bool, label, prediction float32, features 
 	return t.Print(s, holdout, shown, strconv.FormatFloat(float64(prediction), 'f', 4, 32), features)
 }
 
-// Due reports whether the example that was counted last has a row.
+// Due reports whether the example that was counted last gets a row.
 func (t *Table) Due(s *Stats) bool { return t.Out != nil && s.Weighted() >= t.Next }
 
-// Print prints a row.
+// Print prints a row, and computes when the next one is due.
 func (t *Table) Print(s *Stats, holdout bool, label, prediction string, features int) error {
 	weighted := s.Weighted()
 	b := t.buf[:0]
@@ -112,14 +113,14 @@ func (t *Table) Print(s *Stats, holdout bool, label, prediction string, features
 	if t.add {
 		t.Next = float64(float32(weighted) + float32(t.step))
 	} else {
-		t.Next = float64(float32(weighted * t.step)) // a float32 in vw
+		t.Next = float64(float32(weighted * t.step)) // vw keeps it in a float32
 	}
 	_, err := t.Out.Write(b)
 	return err
 }
 
-// appendMean writes sum/weight in a column of 8, cut to it as vw does,
-// with a space before all but the first column.
+// appendMean appends sum/weight in a column of 8 characters, cut as in vw. All columns but the
+// first begin with a space.
 func appendMean(b []byte, sum, weight float64, none string) []byte {
 	if len(b) > 0 {
 		b = append(b, ' ')
@@ -138,8 +139,8 @@ func appendMean(b []byte, sum, weight float64, none string) []byte {
 	return b
 }
 
-// appendRight right-aligns text; what is too wide is cut, and vw says so
-// with four points.
+// appendRight right-aligns text. Text that is too wide is cut and ends with four points, as in
+// vw.
 func appendRight(b []byte, text string, width int) []byte {
 	if len(text) > width {
 		text = text[:width-4] + "...."
@@ -150,8 +151,8 @@ func appendRight(b []byte, text string, width int) []byte {
 	return append(b, text...)
 }
 
-// FormatMean spells a loss as vw does. A loss that is no number, which a label
-// makes that the loss function is not for, is "-nan" there.
+// FormatMean formats a loss as vw does. vw prints "-nan" for a loss of NaN, which a label
+// outside the domain of the loss function makes.
 func FormatMean(v float64) string {
 	if math.IsNaN(v) {
 		return "-nan"
@@ -159,6 +160,8 @@ func FormatMean(v float64) string {
 	return strconv.FormatFloat(v, 'f', 6, 64)
 }
 
+// Code codes the position of the table, so that a replacement prints the rows that the lost
+// process would have printed.
 func (t *Table) Code(c *snapshot.Coder) {
 	for _, v := range []*float64{&t.Next, &t.Loss, &t.Labeled, &t.holdoutLoss, &t.holdoutWeight} {
 		c.F64("the progress table", v)
