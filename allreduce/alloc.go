@@ -15,16 +15,20 @@ import (
 
 var errNotReady = errors.New("allreduce: Alloc before Ready: it is not known yet whether the ranks share memory")
 
-// Alloc makes a slice of n zeros. Where the ranks share memory (Group.SharedMemory) it lies
-// there, so that an all-reduce copies nothing in or out: the other ranks add from it, and leave
-// the result in it. Elsewhere, and where there is not that much shared memory, which
-// the log tells, it is a slice like any other; where bytes go over verbs, it is registered,
-// and sent without a copy. The results have the same bits either
-// way, and ranks may differ in whether their vectors are from Alloc.
+// Alloc returns a slice of n zeros in the memory that suits the job's transport:
 //
-// It is called after Ready. The slice, and all that is cut from it, lives until
-// Close: the memory is given back then, and who touches it afterwards ends by a fault. After
-// a failed collective other ranks may write to its vector until they too have failed.
+//   - If the ranks share memory (Group.SharedMemory), the slice is part of it. An
+//     all-reduce then copies nothing in or out: the other ranks add from the slice, and
+//     write the result to it.
+//   - If bytes go over verbs, the memory is registered, and is sent without a copy.
+//   - Otherwise, and if that memory is exhausted, it is an ordinary slice. The log has a
+//     warning in the second case.
+//
+// The results have the same bits in all cases, and only some ranks may use Alloc.
+//
+// It is called after Ready. The slice and all its subslices are valid until Close, which
+// unmaps the memory: a later access is a memory fault. After a failed collective other
+// ranks may write to its vector until they too have failed.
 func Alloc[T Element](g *Group, n int) ([]T, error) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -58,8 +62,8 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 	return kernels.View[T](b), nil
 }
 
-// allocRegistered is n bytes that a device may send from; nil: there is none, or it does
-// not take them, which the log tells.
+// allocRegistered returns n bytes from which the RDMA device may send. It returns nil if there
+// is no device, or, with a warning in the log, if the device refuses the memory.
 func (g *Group) allocRegistered(n int) []byte {
 	if g.Verbs() == "" {
 		return nil
@@ -75,8 +79,8 @@ func (g *Group) allocRegistered(n int) []byte {
 	return nil
 }
 
-// leave ends the use of shared memory in an epoch. The memory that Alloc has given out stays
-// until Close: the next epoch may need it.
+// leave ends the use of shared memory in an epoch. A segment with slices from Alloc stays
+// mapped until Close, since the caller uses them in the next epoch too.
 func (g *Group) leave(s *shm.Group) {
 	seg, err := s.Close(!g.isClosed())
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// TestAllocHasTheBytesOfTCP, whatever the schedule, in place or not, whoever has its
-// contribution and its result in shared memory.
+// TestAllocHasTheBytesOfTCP checks that slices from Alloc give the same bytes as TCP: with every
+// schedule, in place or not, and for every choice of ranks that use Alloc.
 func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	const size = 4
 	counts := []int{1, shm.Small/4 + 1, 12_007, (shm.Depth*shm.Piece + 12) / 4}
@@ -42,8 +42,8 @@ func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	}
 }
 
-// allocSum sums in place and into another slice; who has a bit for each rank that has its
-// vectors, or one of them, in shared memory.
+// allocSum sums in place and into another slice. who has a bit for each vector of a rank that is
+// in shared memory.
 func allocSum(g *Group, who, seed int, want []float32) error {
 	var dst, src []float32
 	var err error
@@ -71,7 +71,7 @@ func allocSum(g *Group, who, seed int, want []float32) error {
 	return nil
 }
 
-// TestAllocOfAllKinds: other kinds and operations, and parts of slices.
+// TestAllocOfAllKinds checks other kinds and operations, and parts of slices.
 func TestAllocOfAllKinds(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	j.each(func(rank int) error {
@@ -114,8 +114,8 @@ func TestAllocOfAllKinds(t *testing.T) {
 	})
 }
 
-// TestAllocWithoutSharedMemory gives slices like any other; before Ready and after Close
-// there is none.
+// TestAllocWithoutSharedMemory checks that Alloc returns ordinary slices without shared memory,
+// and errors before Ready and after Close.
 func TestAllocWithoutSharedMemory(t *testing.T) {
 	j := newTCPJob(t, 2, Config{})
 	if _, err := Alloc[float32](j.groups[0], 10); !errors.Is(err, errNotReady) {
@@ -144,8 +144,8 @@ func TestAllocWithoutSharedMemory(t *testing.T) {
 	}
 }
 
-// TestAllocOfTooMuch: there are not that many addresses; the slice is ordinary, and the log
-// says so.
+// TestAllocOfTooMuch checks that a slice larger than the arena is an ordinary one, with a
+// warning in the log.
 func TestAllocOfTooMuch(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	s := j.groups[1].engine.Shared
@@ -159,7 +159,7 @@ func TestAllocOfTooMuch(t *testing.T) {
 	}
 }
 
-// TestNoArena: where files may not be that long, ranks share memory all the same.
+// TestNoArena checks that ranks share memory without an arena where the file cannot be so long.
 func TestNoArena(t *testing.T) {
 	j := newLoopbackJob(t, 2, Config{})
 	j.groups[0].segments.Make = func(n int, _ int64) (*shm.Segment, error) { return shm.NewSegment(n, 0) }
@@ -177,7 +177,8 @@ func TestNoArena(t *testing.T) {
 	})
 }
 
-// TestAVectorBeyondTheArena: what another rank writes into the segment is not trusted.
+// TestAVectorBeyondTheArena checks that places which another rank wrote into the segment are
+// compared with the arena's bounds.
 func TestAVectorBeyondTheArena(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	s := j.groups[0].engine.Shared
@@ -192,8 +193,8 @@ func TestAVectorBeyondTheArena(t *testing.T) {
 	}
 }
 
-// TestAllocOutlivesItsEpoch: when the wiring ends, what is in the slice stays, out of reach
-// of other ranks, until Close.
+// TestAllocOutlivesItsEpoch checks that a slice keeps its content after the end of its epoch,
+// and that other ranks cannot reach it any more.
 func TestAllocOutlivesItsEpoch(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	v := make([][]float32, 2)

@@ -10,10 +10,10 @@ import (
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
-// The accumulations of vw (accumulate.cc): sums and averages over one slot, or all
-// slots, of an array of weights. A weight is stride consecutive floats.
+// The accumulations of vw (accumulate.cc): sums and averages over one slot, or all slots, of
+// an array of weights. A weight is stride consecutive floats, its slots. Slot 0 is the value.
 
-// AccumulateScalar is the sum of the x of all ranks.
+// AccumulateScalar returns the sum of the x of all ranks.
 func (g *Group) AccumulateScalar(ctx context.Context, name string, x float32) (float32, error) {
 	g.scalar[0] = x
 	err := g.AllReduce(ctx, Vec(g.scalar[:]).Named(name), Sum)
@@ -37,8 +37,8 @@ func (g *Group) AccumulateAvg(ctx context.Context, w []float32, stride, offset i
 	return g.AccumulateAvgInto(ctx, w, w, stride, offset)
 }
 
-// AccumulateAvgInto is AccumulateAvg that leaves src whole. dst is src, or does not
-// overlap it.
+// AccumulateAvgInto is AccumulateAvg with the result in dst, which is src or does not overlap
+// it. src does not change unless it is dst.
 func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, stride, offset int) error {
 	sum, err := g.sumOfSlot(ctx, src, stride, offset, "weights")
 	if err != nil {
@@ -54,20 +54,20 @@ func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, strid
 	return nil
 }
 
-// AccumulateWeightedAvg averages weights, each rank's share weighted by its adaptive
-// sum, slot 1: with G the sum of the g of all ranks,
+// AccumulateWeightedAvg averages weights as vw does after a pass with adaptive updates. Each
+// rank's part is weighted by its adaptive sum g, slot 1. With G the sum of g over all ranks,
 //
 //	w := Σ w·g/G    g := Σ g·g/G    normalised slot := Σ n·g/G
 //
-// and every other slot is summed. Where G is not positive, the weight is 0.
-// normalizedSlot is the slot of the largest feature values, 0 if there is none.
+// and every other slot is summed. If G is not positive, the weight is 0. normalizedSlot is
+// the slot of the largest feature values, 0 if there is none.
 func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, normalizedSlot int) error {
 	return g.AccumulateWeightedAvgInto(ctx, w, w, stride, normalizedSlot, 0)
 }
 
-// AccumulateWeightedAvgInto is AccumulateWeightedAvg that leaves src whole. dst is
-// src, or does not overlap it. scratchSlot is one that means nothing to other ranks, and
-// is 0 in dst; 0: there is none.
+// AccumulateWeightedAvgInto is AccumulateWeightedAvg with the result in dst, which is src or
+// does not overlap it. src does not change unless it is dst. scratchSlot is a slot without
+// meaning to other ranks, which becomes 0 in dst; 0 is none.
 func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float32, stride, normalizedSlot, scratchSlot int) error {
 	if stride <= kernels.AdaptiveSlot || normalizedSlot < 0 || normalizedSlot >= stride || scratchSlot < 0 || scratchSlot >= stride {
 		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d, normalised slot %d and scratch slot %d", stride, normalizedSlot, scratchSlot))
@@ -82,8 +82,8 @@ func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float3
 	return g.AllReduce(ctx, Vec(dst).Named("weights"), Sum)
 }
 
-// sumOfSlot is the sum over all ranks of one slot of every weight. It is the
-// group's own memory, made at the first call.
+// sumOfSlot returns the sum over all ranks of one slot of every weight. The result is in the
+// group's own memory, and is valid until the next call.
 func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, name string) ([]float32, error) {
 	if stride < 1 || offset < 0 || offset >= stride || len(w)%stride != 0 {
 		panic(fmt.Sprintf("BUG: allreduce: slot %d of weights of %d floats, in an array of %d", offset, stride, len(w)))
@@ -99,7 +99,7 @@ func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, 
 	return sum, g.AllReduce(ctx, Vec(sum).Named(name), Sum)
 }
 
-// rescratch makes the group's own memory, and has it registered where bytes go over verbs.
+// rescratch enlarges the group's own memory, and registers it if bytes go over verbs.
 func (g *Group) rescratch(n int) {
 	old := g.scratch
 	g.scratch = make([]float32, n)

@@ -94,7 +94,7 @@ func allocatesNothing(t *testing.T, j *testJob) {
 			for range 20 {
 				call()
 			}
-			// A machine so busy that ranks wait for seconds makes them tell each other; one
+			// On a very busy machine ranks wait for seconds and send progress frames; one
 			// try of several is enough to show that calls do not allocate.
 			got := testing.AllocsPerRun(runs, call)
 			for range tries - 1 {

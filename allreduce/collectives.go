@@ -12,17 +12,18 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// collective is a call of one, as its method describes it.
+// collective is one call, as its method describes it.
 type collective struct {
 	verb     engine.Verb
-	v        Vector // the whole of it: what all ranks agree on
+	v        Vector // the whole vector, whose length, kind and name are equal on all ranks
 	op       Op
-	root     int
-	dst, src []byte
-	from, to int // of VerbSendRecv
+	root     int    // a rank, or noRoot
+	dst, src []byte // this rank's result and contribution; the same memory if in place
+	from, to int    // ranks, or Nobody; only for VerbSendRecv
 }
 
-// do carries out a collective. inStream: it exists in vw's stream.
+// do enters and carries out a collective. inStream means that the collective exists in vw's
+// stream too.
 func (g *Group) do(ctx context.Context, c collective, inStream bool) error {
 	if err := g.enter(ctx, inStream); err != nil {
 		return err
@@ -33,12 +34,13 @@ func (g *Group) do(ctx context.Context, c collective, inStream bool) error {
 		return nil
 	}
 	if g.Stream() && len(c.dst) == 0 {
-		return nil // in vw's stream an empty vector is nothing at all
+		return nil // in vw's stream an empty vector has no bytes, not even a header
 	}
 	return g.carry(ctx, c)
 }
 
-// carry is do for a group that has entered.
+// carry carries out a collective after enter. Plans are made in positions among the live ranks,
+// not in ranks, so that the plan is the same before and after a loss.
 func (g *Group) carry(ctx context.Context, c collective) error {
 	k := engine.PlanKey{Verb: c.verb, Root: g.live.Position(c.root), Spec: schedule.Spec{
 		Size: g.Size(), Bytes: len(c.dst), Elem: c.v.kind.Size(), Chunk: g.cfg.Chunk,
@@ -48,7 +50,7 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 		k.Spec.Ordered = !kernels.Commutes(c.op)
 		k.Spec.Schedule = g.cfg.Schedule
 		if k.Spec.Ordered && !g.cfg.Schedule.Ordered() {
-			k.Spec.Schedule = schedule.Auto
+			k.Spec.Schedule = schedule.Auto // a ring would change the order of the operands
 		}
 	case engine.VerbReduceScatter:
 		k.Spec.Ordered = !kernels.Commutes(c.op)
@@ -70,7 +72,7 @@ func (g *Group) carry(ctx context.Context, c collective) error {
 	return g.run(ctx, g.call(c, p.Name), p.Prog, c.dst, c.src)
 }
 
-// call identifies a collective.
+// call returns the identity of a collective, which neighbours compare before any data.
 func (g *Group) call(c collective, name schedule.Name) engine.CallID {
 	id := engine.CallID{
 		Epoch: g.wiring.Epoch, Verb: c.verb, Kind: c.v.kind, Op: c.op, Schedule: name,
@@ -89,9 +91,9 @@ func (g *Group) run(ctx context.Context, id engine.CallID, p *schedule.Program, 
 	return g.failed(ctx)
 }
 
-// enter begins a collective: the job is wired if it was not yet, and the
-// collective exists in vw's stream if that is spoken. The caller ends it by
-// clearing busy.
+// enter begins a collective. It wires the job if necessary, and refuses a collective that does
+// not exist in vw's stream if the job uses it. If enter returns nil, the caller clears busy at
+// the end of the collective.
 func (g *Group) enter(ctx context.Context, inStream bool) error {
 	if !g.busy.CompareAndSwap(false, true) {
 		panic("BUG: allreduce: a collective was called while another one of the same group is under way")
@@ -106,6 +108,8 @@ func (g *Group) enter(ctx context.Context, inStream bool) error {
 	return err
 }
 
+// ready wires the job if necessary, and returns an *InterruptedError if the epoch is over or this
+// rank's state is not the one from which the others continue.
 func (g *Group) ready(ctx context.Context) error {
 	if g.isClosed() {
 		return ErrClosed

@@ -25,143 +25,144 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Config says which rank of which job this process is. The zero value of a field
-// means what its comment says.
+// Config describes a rank: its job, its server, and how it communicates. The comment of each
+// field has the meaning of its zero value. Fields on which the ranks must agree are marked
+// "Equal on all ranks".
 type Config struct {
 	// Server is the address of the spanning-tree server, host or host:port. Required;
 	// the default port is 26543.
 	Server string
 	// Job names the job: vw's unique_id, and the run key of a launcher.
 	Job Job
-	// Rank is this process's number, 0 to Total-1. Total is how many there are.
+	// Rank is this process's number, 0 to Total-1. Total is the number of ranks, the same
+	// on all. Both are required.
 	Rank, Total int
-	// Generation counts a launcher's restarts of the whole job; a higher one fences
-	// the lower ones.
+	// Generation counts a launcher's restarts of the whole job. The server refuses ranks
+	// of a lower generation than the highest that it has seen.
 	Generation uint32
-	// Options is the canonical text of all options on which the ranks must agree;
-	// the server refuses a rank whose text differs, and says where.
+	// Options is the canonical text of all options on which the ranks must agree. The
+	// server refuses a rank whose text differs, and names the first difference.
 	Options string
-	// Version is the program's, for the server's log.
+	// Version is the program's version, for the server's log; "" is none.
 	Version string
 
-	// Listen is where other ranks reach this one, host:port. "" is ":0": all
-	// addresses, any free port. A network like 10.0.0.0/8 in place of the host stands
-	// for this machine's address in it; of a range of ports like 26544-26600 the first
-	// free one is taken.
+	// Listen is the host:port at which this rank accepts connections of other ranks; "" is
+	// ":0", a free port on all addresses. The host may be a network like 10.0.0.0/8, which
+	// means this machine's address in it. The port may be a range like 26544-26600, of
+	// which the first free port is used.
 	Listen string
-	// Advertise is what they are told: host or host:port; the host may be a network,
-	// as in Listen. "": the host of Listen, or, where that means all addresses, the one
-	// from which the server sees this rank; and the port that it listens on.
+	// Advertise is the address that other ranks dial, host or host:port. The host may be a
+	// network, as in Listen. "" is the host of Listen, or the address from which the server
+	// sees this rank if Listen means all addresses. The default port is the listening port.
 	Advertise string
-	// Host is this machine's name in messages; "": its address.
+	// Host is this machine's name in messages; "" is its address.
 	Host string
-	// Network carries everything; nil is transport.TCP.
+	// Network carries all connections; nil is transport.TCP.
 	Network transport.Network
 
-	// Credentials are shown to the server and to other ranks, and asked of them; nil:
-	// none. With TLS nothing goes over bare sockets, so Driver is DriverConn. With a secret
-	// and without TLS every frame between ranks has a tag that only who has the secret can
-	// make, in the place of its checksum. Ranks of one host share memory all the same: it
-	// crosses no network.
+	// Credentials authenticate this rank to the server and to other ranks, and are required
+	// of them; nil is none. With TLS, Driver is DriverConn. With a secret and without TLS,
+	// each frame between ranks has an authentication tag, made with the secret, instead of
+	// its checksum. Ranks of one host still share memory, which crosses no network.
 	Credentials *auth.Credentials
-	// NoTags leaves these tags out, and the checksums in. It is for ranks between which
-	// nobody can stand, as on the loopback, where the secret says who may join and that is
-	// enough. All ranks say the same.
+	// NoTags uses checksums instead of these tags. It is for connections on which no third
+	// party can change bytes, such as the loopback: the secret then only decides which
+	// ranks may join. Equal on all ranks.
 	NoTags bool
-	// Owner is what who cancels the job must show; nil: who may talk to the server may.
-	// All ranks have the same.
+	// Owner is the secret that a request to cancel the job must prove; nil permits every
+	// client of the server to cancel it. Equal on all ranks.
 	Owner *auth.Secret
-	// Allow are the networks from which other ranks may connect; none: all.
+	// Allow lists the networks from which other ranks may connect; empty permits all.
 	Allow []netip.Prefix
 
-	// OnLoss says what the job does about the loss of a rank. Abort, the zero value,
-	// ends it. Wait lets another attempt of the rank take its place: see Run. Shrink
-	// goes on without it, with a machine that is a Shrinker. All ranks say the same.
+	// OnLoss is the policy on the loss of a rank; the zero value is Abort. Equal on all
+	// ranks.
 	OnLoss OnLoss
-	// ReplaceTimeout is how long the job waits for another attempt of a lost rank; 0 is
-	// the server's default, 10 min.
+	// ReplaceTimeout limits the wait for another attempt of a lost rank; 0 is the server's
+	// default, 10 min.
 	ReplaceTimeout time.Duration
-	// SlowFactor is how many times the median of all ranks a rank may need for a byte
-	// of its shard before another attempt that stands by takes its place; 0 is as
-	// long as it likes.
+	// SlowFactor limits a rank's time per byte of its shard, as a multiple of the median
+	// of all ranks. Beyond it a standby attempt replaces the rank. 0 is no limit.
 	SlowFactor float64
 
-	// Elastic lets the job start without the ranks that have not come when StartTimeout, from
-	// the first one's coming, is over: see Group.Roster. They are as ranks that are lost
-	// for good, so the machine must be a Shrinker; OnLoss says what is done about later losses
-	// and must not be Abort, and Job needs a run key. All ranks say the same.
+	// Elastic starts the job without the ranks that have not joined within StartTimeout of
+	// the first rank: see Group.Roster. They count as ranks that are lost for good, so the
+	// machine must be a Shrinker. OnLoss is the policy on later losses and must not be
+	// Abort. Job needs a run key. Equal on all ranks.
 	Elastic bool
 
-	// Checkpoints keeps states of the job, from which it goes on when no rank is left
-	// that has one. Rank 0 writes and reads them, and removes them at the end; on others
-	// it does nothing. nil: without one such a job begins anew. Once the job has gone on
-	// without a rank it keeps no further ones, since who begins from one has all ranks.
-	// OnLoss must not be Abort.
+	// Checkpoints stores states of the job for the case that all ranks with the state are
+	// lost; nil restarts such a job from the beginning. Rank 0 writes and reads them, and
+	// removes them at the end; other ranks ignore the field. A job that has shrunk writes
+	// no further ones, since a job that starts from a checkpoint has all ranks. OnLoss must
+	// not be Abort.
 	Checkpoints Checkpoints
-	// CheckpointEvery is after how many steps one is kept; 0 is 1.
+	// CheckpointEvery is the number of steps from one checkpoint to the next; 0 is 1.
 	CheckpointEvery int
 
-	// StartTimeout is how long to wait until all ranks have joined; 0 is 10 min.
+	// StartTimeout limits the wait until all ranks have joined; 0 is 10 min.
 	StartTimeout time.Duration
-	// Heartbeat is the interval of signs of life to the server; 0 is 1 s.
+	// Heartbeat is the interval of heartbeats to the server; 0 is 1 s.
 	Heartbeat time.Duration
-	// LostAfter is the silence after which the server gives a rank up; 0 is 10 s.
+	// LostAfter is the silence after which the server declares a rank lost; 0 is 10 s.
 	LostAfter time.Duration
-	// ServerTimeout is the silence after which a rank gives the server up; 0 is 10 min.
+	// ServerTimeout is the silence after which a rank gives up the server; 0 is 10 min.
 	ServerTimeout time.Duration
-	// DialTimeout is how long to try to reach the server, and then the
+	// DialTimeout limits the attempts to reach the server, and then those to reach the
 	// neighbours; 0 is 100 s, as in vw.
 	DialTimeout time.Duration
-	// Stall ends the job when no byte has moved for so long between two ranks that
-	// both are in a collective; 0 is 60 s. Links slower than Chunk per Stall count
-	// as stalled, and so does a transfer of the state that takes longer for 256 KiB.
+	// Stall is the time without a byte, between two ranks that are in the same collective,
+	// after which the job ends; 0 is 60 s. A link slower than Chunk per Stall is stalled.
+	// So is a transfer of the state that needs longer than Stall for 256 KiB.
 	Stall time.Duration
-	// MaxWait ends the job when a rank has not entered a collective for so long; 0
-	// is no limit, as long as it sends signs of life. vw workers send none: beside them 0 is
-	// 10 times Stall, or 20 times this rank's longest work between two calls if that is more.
+	// MaxWait is the time for which a rank may be missing from a collective before the job
+	// ends. 0 is no limit while the rank sends heartbeats. vw workers send none: in a job
+	// with them 0 is 10 times Stall, or 20 times this rank's longest work between two
+	// calls if that is more.
 	MaxWait time.Duration
 
-	// Chunk is how many bytes travel at once, a multiple of 8 up to 16 MiB; 0 is
-	// 256 KiB, the best on loopback; 16 to 64 KiB suit 1 to 10 Gbit/s.
-	// All ranks use the same.
+	// Chunk is the payload of one frame in bytes, a multiple of 8 up to 16 MiB. 0 is
+	// 256 KiB, the best on loopback; 16 to 64 KiB suit 1 to 10 Gbit/s. Equal on all ranks.
 	Chunk int
-	// NoChecksum leaves out the CRC-32C of each chunk: some per cent faster, and
-	// a bit that flips on the way goes into the model. Not where frames have tags.
+	// NoChecksum leaves out the CRC-32C of each chunk, which saves some per cent of the
+	// time. A bit that flips on the way then goes into the model. It cannot be combined
+	// with tags.
 	NoChecksum bool
 
-	// Schedule is the way of an all-reduce, and with it the order of additions. 0
-	// (schedule.Auto) chooses by the number of ranks and the size of the vector. All
-	// ranks use the same. An operation that does not commute never goes around a ring:
-	// then Auto chooses.
+	// Schedule is the algorithm of an all-reduce, which decides the order of additions. 0
+	// (schedule.Auto) chooses by the number of ranks and the size of the vector. An
+	// operation that does not commute cannot use a ring; Auto chooses for it. Equal on all
+	// ranks.
 	Schedule schedule.Name
 
-	// NoSharedMemory sends everything over the network also where all ranks run on one
-	// machine. Ranks may differ: if one does not want to, none does. The results
+	// NoSharedMemory sends everything over the network, also between ranks of one machine.
+	// If one rank of a machine sets it, none of that machine shares memory. The results
 	// are the same.
 	NoSharedMemory bool
 
-	// Transport says over what bytes go from one machine to another: TCP, the zero value,
-	// RDMA verbs, or verbs where all ranks can and else TCP. All ranks say the same, and
-	// the results are the same. Memory that ranks share on a machine is used in any case.
+	// Transport carries bytes from one machine to another; the zero value is TransportTCP.
+	// Ranks of one machine share memory with every transport, and the results are the
+	// same. Equal on all ranks.
 	Transport Transport
-	// VerbsDevice is the RDMA device of this rank: its name, name:port, an IP address of it,
-	// or "auto". "" is auto: the one that has the address at which other ranks reach this
-	// one.
+	// VerbsDevice is the RDMA device of this rank: its name, name:port, one of its IP
+	// addresses, or "auto". "" and "auto" choose the device with the address at which
+	// other ranks reach this one.
 	VerbsDevice string
 
-	// Driver says how bytes are moved between ranks; the results are the same. 0
-	// chooses: ranks with different drivers work together.
+	// Driver moves the bytes between ranks; 0 chooses by platform and network. The results
+	// are the same, and ranks may differ.
 	Driver Driver
 
-	// TraceDir is a directory for execution traces of Go, of the last seconds: a rank that
-	// waits for 10 s in a collective, or gives up by Stall or MaxWait, writes one there,
-	// three at most, and says so in the log. "" records nothing.
+	// TraceDir is a directory for Go execution traces of the last seconds; "" records
+	// nothing. A rank writes one when it has waited in a collective for 10 s, or when
+	// Stall or MaxWait is over, at most three in all. The log names each file.
 	TraceDir string
 
-	// Log hears of long waits and refused connections; nil discards it.
+	// Log receives long waits, refused connections and the choice of the transport; nil
+	// discards them.
 	Log *slog.Logger
 
-	library verbs.Library // where RDMA devices come from; nil: libibverbs
+	library verbs.Library // source of RDMA devices; nil is libibverbs
 }
 
 // OnLoss is a job's policy on the loss of a rank. All ranks of a job have the same.
@@ -208,7 +209,8 @@ const (
 	// leastTime is the shortest time-out that a Config may set.
 	leastTime = time.Millisecond
 
-	// streamChunk is how vw cuts its stream. No byte depends on it.
+	// streamChunk is the number of bytes that vw sends at once (AR_BUF_SIZE in vw's
+	// allreduce.h). No byte of the stream depends on it.
 	streamChunk = 64 << 10
 )
 
@@ -237,7 +239,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// serverAddress is host or host:port with the default port filled in.
+// serverAddress returns server, host or host:port, with the default port filled in.
 func serverAddress(server string) string {
 	host, port, err := net.SplitHostPort(server)
 	switch {
@@ -307,7 +309,7 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.Elastic && c.Checkpoints != nil {
-		fault("Checkpoints: who begins from one has all ranks, and with Elastic some may be missing")
+		fault("Checkpoints: a job that starts from a checkpoint has all ranks, and with Elastic some may be missing: leave one of them out")
 	}
 	if !(c.SlowFactor == 0 || c.SlowFactor > 1) {
 		fault("SlowFactor: got %v, want 0 or more than 1", c.SlowFactor)
@@ -316,16 +318,16 @@ func (c Config) Validate() error {
 		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)
 	}
 	if c.Driver == DriverPoll && c.Credentials != nil && c.Credentials.TLS != nil {
-		fault("Driver: the poll loop moves bare bytes, and there is TLS: want DriverConn or DriverAuto")
+		fault("Driver: DriverPoll needs plain TCP, and Credentials have TLS: want DriverConn or DriverAuto")
 	}
 	if c.NoChecksum && c.mesh().Tagged() {
-		fault("NoChecksum: there is a secret and no TLS, so tags are in the place of checksums, and without them whoever can change bytes on the way could change the sums: leave NoChecksum out, or take TLS, or say NoTags where nobody is on the way")
+		fault("NoChecksum: with a secret and without TLS, tags replace the checksums and protect the sums from changes on the way: leave NoChecksum out, use TLS, or set NoTags if no third party can reach the network")
 	}
 	if c.Transport > TransportAuto {
 		fault("Transport: got %d, want at most %d", c.Transport, TransportAuto)
 	}
 	if c.Transport == TransportVerbs && c.Credentials != nil && c.Credentials.TLS != nil {
-		fault("Transport: verbs go past TLS: want TransportTCP, or TransportAuto, which is TCP then")
+		fault("Transport: verbs cannot be encrypted by TLS: want TransportTCP, or TransportAuto, which then means TCP")
 	}
 	if c.Transport == TransportVerbs && c.Driver == DriverConn {
 		fault("Transport: verbs need DriverPoll, got DriverConn")
@@ -334,18 +336,19 @@ func (c Config) Validate() error {
 		fault("VerbsDevice: %w", err)
 	}
 	if c.VerbsDevice != "" && c.Transport == TransportTCP {
-		fault("VerbsDevice: got %q, and the transport is TCP", c.VerbsDevice)
+		fault("VerbsDevice: got %q, but Transport is TCP: want TransportVerbs or TransportAuto", c.VerbsDevice)
 	}
 	if !c.Schedule.Valid() {
 		fault("Schedule: got %d, want one of package schedule's", c.Schedule)
 	}
 	if !littleEndian {
-		fault("this machine is big-endian: vectors cross the wire as they lie in memory, little-endian")
+		fault("this machine is big-endian: vectors are sent as they are in memory, and the wire is little-endian")
 	}
 	return errors.Join(errs...)
 }
 
-// agreed is Options, and what else the ranks must agree on from the start.
+// agreed returns the text that the server compares between ranks: Options and the fields of
+// Config on which all ranks must agree before the first collective.
 func (c Config) agreed() string {
 	options := c.Options
 	if c.Schedule != schedule.Auto {

@@ -20,7 +20,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
-// TestValidateRefusesNanoseconds: a duration without a unit is a mistake.
+// TestValidateRefusesNanoseconds checks that durations below 1 ms, which mostly lack a unit, are
+// refused.
 func TestValidateRefusesNanoseconds(t *testing.T) {
 	for _, c := range []Config{{Stall: 3}, {Heartbeat: 1}, {LostAfter: 10}, {DialTimeout: 100}, {MaxWait: 1}, {ReplaceTimeout: 5}, {ServerTimeout: 9}, {StartTimeout: 2}, {Stall: -1}} {
 		c.Server, c.Total = "server:1", 1
@@ -33,7 +34,8 @@ func TestValidateRefusesNanoseconds(t *testing.T) {
 	}
 }
 
-// FuzzValidate: what Validate accepts starts a job, or returns an error, and never panics.
+// FuzzValidate checks that a Config which Validate accepts starts a job or returns an error, and
+// never panics.
 func FuzzValidate(f *testing.F) {
 	f.Add(int64(3), int64(0), int64(0), int64(0), int64(0), int64(0), 2, 0, byte(0), byte(0), byte(0), byte(0), byte(0), 0.0, "", "")
 	f.Add(int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond), int64(time.Millisecond),
@@ -56,7 +58,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// startAnyJob starts a job and ends it, whatever its configuration leads to.
+// startAnyJob starts a job and ends it; its collectives may fail.
 func startAnyJob(t *testing.T, cfg Config) {
 	n := mem.New()
 	startServer(t, n.Host("server"), cfg.Server)

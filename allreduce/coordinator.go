@@ -9,7 +9,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// coordinator is what a group needs of the server's client.
+// coordinator is the part of the server's client that a group uses. Tests replace it.
 type coordinator interface {
 	Members(ctx context.Context) (live []int, err error)
 	Excluded() bool

@@ -12,8 +12,8 @@ import (
 )
 
 // TestResetNamesTheLink: connections between two ranks are reset in a job that ends with a loss.
-// All ranks name this link, whichever of the edges that end for it they saw, and say nothing of
-// ranks that have not entered the collective.
+// All ranks must name this link, also those that saw another edge end as a consequence, and must
+// not blame ranks that have not entered the collective.
 func TestResetNamesTheLink(t *testing.T) {
 	for _, pair := range [][2]string{{"h0", "h1"}, {"h1", "h2"}, {"h2", "h3"}} {
 		inBubble(t, 4, Config{Stall: 10 * time.Second}, func(t *testing.T, j *testJob, n *mem.Network) {

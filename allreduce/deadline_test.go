@@ -16,8 +16,8 @@ import (
 	"github.com/gvw-project/gvw/internal/clock"
 )
 
-// TestStall: a rank whose process is stopped in the middle of a collective, or cut
-// off without a word, is named after Stall.
+// TestStall checks that a rank whose process is stopped in the middle of a collective, or whose
+// host is cut off, is named after Stall.
 func TestStall(t *testing.T) {
 	const n, stopped, late = 7, 5, 0
 	inBubble(t, n, Config{Schedule: schedule.Doubling, Stall: 4 * time.Second}, func(t *testing.T, j *testJob, net *mem.Network) {
@@ -51,7 +51,7 @@ func TestStall(t *testing.T) {
 			} else if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("rank %d (h%d:", stopped, stopped)) {
 				t.Errorf("rank %d: got %v, want rank %d named", rank, err, stopped)
 			} else if strings.Contains(err.Error(), "the edge between") {
-				found++ // the server, asked by a rank that had not heard of it, was faster
+				found++ // the server, asked by a rank without the report, was faster
 			}
 		}
 		if found == 0 {
@@ -60,15 +60,15 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// TestPauseIsNoStall: a rank that was paused accuses no other. The ranks' own watches see
-// no pause here.
+// TestPauseIsNoStall checks that a rank that was paused does not report a stall of another rank.
+// The ranks' own watchdogs see no pause here, so the test calls Look with a later time.
 func TestPauseIsNoStall(t *testing.T) {
 	const n, late, pause = 7, 0, time.Minute
 	inBubble(t, n, Config{Schedule: schedule.Doubling, Stall: 4 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
 		var accused atomic.Int32
-		// Looks from the future leave the ranks without signs of life from each other: the
-		// collective ends before they would notice.
+		// After a call of Look with a later time the ranks miss each other's progress frames.
+		// The collective ends before that matters.
 		time.AfterFunc(29*time.Second, func() {
 			for _, g := range j.groups {
 				en, now := &g.engine, time.Now()
@@ -95,8 +95,8 @@ func TestPauseIsNoStall(t *testing.T) {
 	})
 }
 
-// TestLateRankIsNoFault: a rank may take an hour to enter a collective; the others
-// say in their logs and heartbeats whom they wait for.
+// TestLateRankIsNoFault checks that a rank may take an hour to enter a collective. The logs and
+// heartbeats of the others name the rank that they wait for.
 func TestLateRankIsNoFault(t *testing.T) {
 	const n, late = 6, 5
 	inBubble(t, n, Config{Schedule: schedule.BinaryTree}, func(t *testing.T, j *testJob, _ *mem.Network) {

@@ -69,8 +69,8 @@ func TestFewDescriptorsProcess(t *testing.T) {
 	j.each(func(rank int) error { return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 1000)), Sum) })
 }
 
-// TestStrangersTakeAllDescriptors: connections that say nothing, more than a process may have
-// descriptors, neither end a listener nor keep ranks from each other.
+// TestStrangersTakeAllDescriptors opens more silent connections than a process may have
+// descriptors. They must neither end a listener nor keep ranks from connecting.
 func TestStrangersTakeAllDescriptors(t *testing.T) {
 	within, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -89,7 +89,7 @@ func TestStrangersTakeAllDescriptors(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait() // told below
+	defer cmd.Wait() // the test reads its output below
 	lines := bufio.NewScanner(out)
 	var said []string
 	for lines.Scan() {
@@ -112,12 +112,12 @@ func TestStrangersTakeAllDescriptors(t *testing.T) {
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v; the process has said:\n%s\n%s", err, strings.Join(said, "\n"), &talk)
+		t.Errorf("%v; output of the process:\n%s\n%s", err, strings.Join(said, "\n"), &talk)
 	}
 }
 
-// TestLackOfDescriptorsIsALoss: a rank that cannot open its input for lack of descriptors leaves a
-// job that recovers, and does not end it.
+// TestLackOfDescriptorsIsALoss checks that a rank that cannot open its input for lack of
+// descriptors leaves a job that recovers, and does not end it.
 func TestLackOfDescriptorsIsALoss(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE} {
 		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {

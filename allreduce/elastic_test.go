@@ -12,8 +12,9 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// TestJobStartsWithThoseThatCame: whoever is missing when the time is over, the others end as
-// a job of them alone does. Those that come later stand by, and end with it.
+// TestJobStartsWithThoseThatCame checks that a job without the ranks that are missing at the
+// time-out ends with the model of a job of only the present ranks. Late ranks become standbys
+// and end with the job.
 func TestJobStartsWithThoseThatCame(t *testing.T) {
 	const total = 4
 	for _, came := range [][]int{{0, 1, 2}, {1, 2, 3}, {0, 3}, {2}, {0, 1, 2, 3}} {
@@ -35,7 +36,7 @@ func TestJobStartsWithThoseThatCame(t *testing.T) {
 						t.Errorf("rank %d came late, and ended with %v", r, a.err)
 					}
 					if !strings.Contains(s.logs[a.host].String(), "the job runs without this rank") {
-						t.Errorf("rank %d came late, and has not heard it:\n%s", r, s.logs[a.host])
+						t.Errorf("late rank %d has not logged that it is late:\n%s", r, s.logs[a.host])
 					}
 				})
 			}
@@ -59,13 +60,13 @@ func TestJobStartsWithThoseThatCame(t *testing.T) {
 			t.Errorf("with %v the job went on as %v", came, gone)
 		}
 		if want := replay(t, total, toySteps, gone); firstModel(all) != want {
-			t.Errorf("with %v: another model than that of a job of them alone", came)
+			t.Errorf("with %v: the model differs from that of a job of only these ranks", came)
 		}
 	}
 }
 
-// TestRosterIsKnownBeforeWork: ranks that ask for it wait until it is decided, and get the same
-// one; a late rank learns it from Join.
+// TestRosterIsKnownBeforeWork checks that Roster waits for the decision and returns the same
+// ranks to all, and that a late rank has them when Join returns.
 func TestRosterIsKnownBeforeWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, 20, Config{Elastic: true, StartTimeout: time.Minute})
@@ -91,14 +92,14 @@ func TestRosterIsKnownBeforeWork(t *testing.T) {
 		}
 		for _, live := range [][]int{*a, *b, *c} {
 			if !slices.Equal(live, []int{1, 2}) {
-				t.Errorf("a rank has heard that %v take part, want 1 and 2", live)
+				t.Errorf("Roster returned %v, want ranks 1 and 2", live)
 			}
 		}
 	})
 }
 
-// TestLateRankLeaves: one that owes nothing may leave at once; a rank that is lost after the
-// start is replaced.
+// TestLateRankLeaves checks that a late rank without files to deliver may leave at once, and
+// that a rank that is lost after the start is replaced.
 func TestLateRankLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, toySteps, Config{Elastic: true, StartTimeout: 5 * time.Second})
@@ -128,7 +129,7 @@ func TestLateRankLeaves(t *testing.T) {
 	})
 }
 
-// TestElasticConfig: what cannot be kept is not promised.
+// TestElasticConfig checks that Validate refuses Elastic with options that exclude it.
 func TestElasticConfig(t *testing.T) {
 	good := Config{Server: "server:1", Total: 2, OnLoss: Wait, Elastic: true}
 	good.Job.RunKey = "run"

@@ -31,8 +31,8 @@ const (
 	envLauncher   = "GVW_LAUNCHER_FD"
 )
 
-// launcherServerTimeout is ServerTimeout under gvw run: the server is in the launcher's
-// process, and no other server will take its place.
+// launcherServerTimeout is ServerTimeout under gvw run. It is short because the server is in
+// the launcher's process: if that process is gone, no other server replaces it.
 const launcherServerTimeout = 2 * time.Minute
 
 // ErrNoEnv means that the environment names no job.

@@ -81,7 +81,7 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// The secret comes by a descriptor, which others cannot see, and can be read once.
+// The secret is passed by a descriptor, which other processes cannot read, and only once.
 func TestSecretFromTheEnvironment(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// epoch is one wiring of the job, from EPOCH_START to EPOCH_END: the edges, and what goes over
-// them. A job that does not recover from losses has one.
+// epoch is one wiring of the job, from EPOCH_START to EPOCH_END: the edges and the engine that
+// uses them. A job that does not recover from losses has one epoch.
 type epoch struct {
 	group  *Group
 	wiring *client.Wiring // nil: not wired yet
@@ -32,14 +32,14 @@ type epoch struct {
 	engine engine.Engine
 	plans  engine.Plans
 	linked bool          // the tree's edges are open
-	domain *verbs.Domain // nil: all goes over TCP; under the group's lock
+	domain *verbs.Domain // nil: all bytes go over TCP; under the group's lock
 	work   sync.WaitGroup
 	ending sync.Once
 
-	quitting context.Context // ends when this rank waits for no verdict any more
+	quitting context.Context // ends when this rank stops waiting for the root cause
 	quit     context.CancelCauseFunc
-	cause    *engine.Failure // why it is over; under the group's lock
-	resolved chan struct{}   // closed when verdict stands, after engine.failed
+	cause    *engine.Failure // the root cause, set before resolved is closed; under the group's lock
+	resolved chan struct{}   // closed when cause is set, later than engine.Failed
 	done     chan struct{}   // closed by end
 }
 
@@ -63,7 +63,8 @@ func newEpoch(g *Group) *epoch {
 	return e
 }
 
-// enterEpoch makes the epoch of w the one over which collectives go.
+// enterEpoch ends the current epoch and makes the epoch of w current. It opens no edges: connect
+// does. Only the goroutine that calls collectives calls it.
 func (g *Group) enterEpoch(w *client.Wiring) {
 	old, e := g.epoch, newEpoch(g)
 	live := old.live
@@ -73,7 +74,7 @@ func (g *Group) enterEpoch(w *client.Wiring) {
 	if old.wiring != nil {
 		old.end()
 	}
-	e.wiring, e.live = w, live // before anybody sees it
+	e.wiring, e.live = w, live // before other goroutines see e
 	if !w.Ending {
 		c := mesh.EpochConfig{Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: live.Position(g.cfg.Rank), Over: g.member.Ended(w)}
 		if w.Stream {
@@ -98,13 +99,14 @@ func (g *Group) enterEpoch(w *client.Wiring) {
 	e.work.Go(e.watchEnd)
 }
 
-// connect opens the edges of the epoch's tree.
+// connect opens the edges of the epoch's tree, then agrees on shared memory and on the
+// transport, both by collectives along the tree.
 func (g *Group) connect(ctx context.Context) error {
 	e := g.epoch
 	e.linked = true
 	g.inject(fault.Wiring)
 	within := ctx
-	if !e.conns.Later { // all ranks are here; later some may still be at work
+	if !e.conns.Later { // all ranks are ready; in a later epoch some may still be in Work
 		var cancel context.CancelFunc
 		within, cancel = context.WithTimeoutCause(ctx, g.cfg.DialTimeout, fmt.Errorf("no answer within %v", g.cfg.DialTimeout))
 		defer cancel()
@@ -117,7 +119,7 @@ func (g *Group) connect(ctx context.Context) error {
 			e.engine.Fail(&engine.Failure{Code: engine.FaultLost, By: g.cfg.Rank, Rank: e.conns.Unreachable(), Text: err.Error(), Err: err, Ask: protocol.EdgeBroke}, nil)
 			return g.failed(ctx)
 		}
-		// The others wait in vain, and are not to hear just that this rank has gone.
+		// Without the report the other ranks would only see that this rank is lost.
 		e.reportFailure(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err})
 		return err
 	}
@@ -131,7 +133,8 @@ func (g *Group) connect(ctx context.Context) error {
 	return e.upgrade(ctx)
 }
 
-// overError says why the epoch is over, to who has nothing under way.
+// overError returns why the epoch is over, for a caller without a collective under way: the
+// job's root cause, or an *InterruptedError if the job continues.
 func (e *epoch) overError(doing string) error {
 	g := e.group
 	if cause := g.member.Cause(); cause != nil {
@@ -140,7 +143,7 @@ func (e *epoch) overError(doing string) error {
 	return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: g.member.EndOf(e.wiring)}
 }
 
-// over says that the server has ended the epoch.
+// over reports whether the server has ended the epoch.
 func (e *epoch) over() bool {
 	select {
 	case <-e.group.member.Ended(e.wiring):
@@ -150,7 +153,7 @@ func (e *epoch) over() bool {
 	}
 }
 
-// start takes over the edges of a wired job.
+// start gives the connections of a wired epoch to the engine, and starts its watchdog.
 func (e *epoch) start(ctx context.Context) error {
 	g, w, m, en := e.group, e.wiring, e.conns, &e.engine
 	d, err := e.newDriver()
@@ -201,7 +204,7 @@ func (e *epoch) start(ctx context.Context) error {
 	return nil
 }
 
-// attach makes an edge of a connection.
+// attach makes an edge of a connection. In vw's stream a neighbour's rank is not known.
 func (e *epoch) attach(rank int, c mesh.Conn) error {
 	l := link.Peer{Conn: c.Conn, Rank: rank, Host: c.Host}
 	switch {
@@ -228,8 +231,9 @@ func (e *epoch) newDriver() (link.Driver, error) {
 	return netconn.New(&en.Set), nil
 }
 
-// stopped ends an epoch whose engine did not take its edges over. The reason is the failure
-// that has stopped the engine; the epoch may have ended after the edges opened. Else it is err.
+// stopped ends an epoch whose edges the engine did not accept, and returns the reason: the
+// failure that has stopped the engine, if any, since the epoch may have ended after the edges
+// opened; otherwise err.
 func (e *epoch) stopped(ctx context.Context, err error) error {
 	g, en := e.group, &e.engine
 	e.conns.End()
@@ -246,7 +250,7 @@ func (e *epoch) stopped(ctx context.Context, err error) error {
 	return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 }
 
-// end ends the edges and joins everything that the epoch has started.
+// end closes the edges and waits for everything that the epoch has started.
 func (e *epoch) end() {
 	e.ending.Do(func() { close(e.done) })
 	if e.conns != nil {
@@ -264,8 +268,8 @@ func (e *epoch) end() {
 	e.work.Wait()
 }
 
-// inject injects the fault that is configured for a point, if any. done ends a fault that
-// lasts, such as slow work.
+// inject injects the fault that is configured for a point, if any. done ends a lasting fault,
+// such as slow work.
 func (g *Group) inject(p fault.Point) (done func()) {
 	return g.engine.Inject(fault.At(g.cfg.Rank, p))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestEpochEndsWhileItIsWired: EPOCH_END arrives after the edges of the tree have opened, and before, or
-// while, the engine takes them over. Collectives are interrupted then, which Run makes good.
+// while, the engine takes them over. Collectives are then interrupted, and Run repeats the step.
 func TestEpochEndsWhileItIsWired(t *testing.T) {
 	for _, onLoss := range []OnLoss{Abort, Wait} {
 		for _, driver := range []Driver{DriverAuto, DriverConn} {

@@ -62,7 +62,7 @@ func (d *descent) Commit() error {
 	return nil
 }
 
-// Keep is told whether the job recovers. This machine never works in place.
+// Keep does nothing, since this machine never works in place.
 func (d *descent) Keep(bool) {}
 
 // state is what the next step starts from.

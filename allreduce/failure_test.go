@@ -31,7 +31,7 @@ func forever(g *Group, elements int) error {
 	}
 }
 
-// checkLost demands that all ranks but those of dead return the loss of rank.
+// checkLost checks that all ranks except those of dead return the loss of rank.
 func checkLost(t *testing.T, errs []error, rank int, dead ...int) {
 	t.Helper()
 	for r, err := range errs {
@@ -54,8 +54,8 @@ func slicesHas(s []int, v int) bool {
 	return false
 }
 
-// TestLossIsNamedByAll: whoever dies, wherever it stands in the tree, every
-// survivor returns its name at once, also those far from it.
+// TestLossIsNamedByAll checks that every survivor names the dead rank at once, for each rank of
+// the tree, also survivors far from it.
 func TestLossIsNamedByAll(t *testing.T) {
 	const n = 7
 	for dead := range n {
@@ -91,12 +91,12 @@ func TestLossIsNamedByAll(t *testing.T) {
 	}
 }
 
-// TestLossWithoutServer: when the server is away, neighbours tell each other.
+// TestLossWithoutServer checks that neighbours pass a loss on while the server is away.
 func TestLossWithoutServer(t *testing.T) {
 	const n, dead = 7, 6
 	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, net *mem.Network) {
 		j.ready()
-		net.Hold("server", true) // so that it tells nobody whom it loses first
+		net.Hold("server", true) // so that it reports no loss
 		net.Cut("server")
 		start := time.Now()
 		errs := j.all(func(rank int) error {
@@ -114,8 +114,7 @@ func TestLossWithoutServer(t *testing.T) {
 	})
 }
 
-// killable is a network whose connections end all at once, as those of a process
-// that is killed.
+// killable is a network whose connections all end at once, as when a process is killed.
 type killable struct {
 	transport.Network
 	mu    sync.Mutex
@@ -164,8 +163,8 @@ func (l *killableListener) Accept() (net.Conn, error) {
 	return l.k.track(c), err
 }
 
-// TestDeathAtAnyTime kills a rank over loopback in the middle of whatever it does:
-// all survivors name it, soon, and leave no goroutine behind.
+// TestDeathAtAnyTime kills a rank over loopback at a random time. All survivors must name it soon,
+// and leave no goroutine behind.
 func TestDeathAtAnyTime(t *testing.T) {
 	rounds := 12
 	if testing.Short() {
@@ -227,8 +226,8 @@ func TestDeathAtAnyTime(t *testing.T) {
 	}
 }
 
-// TestIdleDeathIsNoticed: a peer's death is noticed also when no collective is
-// under way, and ends the Work of a step.
+// TestIdleDeathIsNoticed checks that the death of a peer is detected while no collective is under
+// way, and ends the Work of a step.
 func TestIdleDeathIsNoticed(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, net *mem.Network) {
 		j.ready()
@@ -250,7 +249,7 @@ func TestIdleDeathIsNoticed(t *testing.T) {
 	})
 }
 
-// idler is a machine whose Work lasts until it is told to end.
+// idler is a machine whose Work lasts until its context ends.
 type idler struct{}
 
 func (*idler) Next() (string, bool)           { return "a long pass", true }
@@ -260,8 +259,8 @@ func (*idler) Exchange(context.Context, *Group) error {
 }
 func (*idler) Commit() error { return errors.New("there was nothing to commit") }
 
-// TestDisagreement: ranks that make different calls get an error at once, which
-// shows both, and so do all others, whether an edge brings the news or the server.
+// TestDisagreement checks that all ranks get an error at once when ranks make different calls, and
+// that the error shows both calls, whether an edge or the server brings it.
 func TestDisagreement(t *testing.T) {
 	x := make([]float32, 8)
 	for _, c := range []struct {
@@ -343,7 +342,7 @@ func TestDisagreement(t *testing.T) {
 						if err := call(g); err != nil {
 							return err
 						}
-						return g.Barrier(ctx) // the root of a broadcast may be done before anybody disagrees
+						return g.Barrier(ctx) // the root of a broadcast may return before the difference is found
 					}) {
 						for _, w := range c.want {
 							if err == nil || !strings.Contains(err.Error(), w) {
@@ -377,7 +376,8 @@ func TestChunksMustAgree(t *testing.T) {
 	})
 }
 
-// TestCancel: a cancelled context ends the job; the others learn who and why.
+// TestCancel checks that a cancelled context ends the job, and that the other ranks get the rank
+// and its reason.
 func TestCancel(t *testing.T) {
 	inBubble(t, 4, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
@@ -405,7 +405,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestFailTellsTheOthers: the last words of a rank are everybody's error.
+// TestFailTellsTheOthers checks that the error which a rank gives to Fail is returned on all
+// ranks.
 func TestFailTellsTheOthers(t *testing.T) {
 	inBubble(t, 6, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
@@ -427,7 +428,7 @@ func TestFailTellsTheOthers(t *testing.T) {
 	})
 }
 
-// TestFailBeforeTheStart: those that wait for the job to start learn it too.
+// TestFailBeforeTheStart checks that it also reaches ranks that wait for the start of the job.
 func TestFailBeforeTheStart(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		for rank, err := range j.all(func(rank int) error {
@@ -473,7 +474,7 @@ func (c *flippingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestFlippedBit: a bit that flips on the way ends the job, not the model.
+// TestFlippedBit checks that a bit that flips on the way ends the job and reaches no result.
 func TestFlippedBit(t *testing.T) {
 	for _, at := range []int{helloSize + link.FrameSize + 20, 3000, 3500} { // in a header, in data
 		inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {

@@ -26,8 +26,8 @@ func armed(t *testing.T, text string, h fault.Hands) *atomic.Int32 {
 	return struck
 }
 
-// TestBrokenConnectionsEndTheJob: whatever a fault does to the connections of a rank,
-// with each driver, all ranks end with an error, and soon.
+// TestBrokenConnectionsEndTheJob checks that all ranks soon end with an error after each fault of
+// a rank's connections, with each driver.
 func TestBrokenConnectionsEndTheJob(t *testing.T) {
 	for _, driver := range []Driver{DriverAuto, DriverConn} {
 		for _, kind := range []string{"drop", "garble", "halfopen"} {
@@ -55,8 +55,8 @@ func TestBrokenConnectionsEndTheJob(t *testing.T) {
 	}
 }
 
-// TestDropInSharedMemory: a rank whose connections end is lost also where the sums go
-// through memory.
+// TestDropInSharedMemory checks that a rank whose connections end is lost, also if the sums go
+// through shared memory.
 func TestDropInSharedMemory(t *testing.T) {
 	struck := armed(t, "rank:1,op:3,kind:drop", fault.Hands{})
 	j := newLoopbackJob(t, 3, Config{})
@@ -71,8 +71,8 @@ func TestDropInSharedMemory(t *testing.T) {
 	}
 }
 
-// TestPointsOfAStep: Work, Commit, Wiring, collectives and Delivery are passed in
-// their order, and counted.
+// TestPointsOfAStep checks that Work, Commit, Wiring, collectives and Delivery are passed in
+// order, and counted.
 func TestPointsOfAStep(t *testing.T) {
 	struck := armed(t, "rank:0,wiring:1,delay:1ms;rank:0,wiring:2,delay:1ms;rank:0,op:1,delay:2ms;rank:0,work:3,slow:2;rank:0,commit:3,delay:3ms;rank:0,delivery:1,delay:4ms",
 		fault.Hands{Sleep: func(time.Duration) {}})

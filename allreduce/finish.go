@@ -11,9 +11,9 @@ import (
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
-// Report tells the server how far this rank is, for its log, for those who ask, and to
-// find who is slow. How many steps are done, and how long the newest Work took, Run knows:
-// where p leaves them at 0, they are filled in.
+// Report sends this rank's progress to the server, which logs it, shows it in gvw jobs and
+// finds slow ranks by it. If p.Number is 0, Run's count of completed steps and the time of
+// its newest Work are filled in.
 func (g *Group) Report(p Progress) {
 	if g.member == nil {
 		return
@@ -24,12 +24,13 @@ func (g *Group) Report(p Progress) {
 	g.member.Report(p)
 }
 
-// Leaving says, in a job with vw workers, that the job's last pass-end reduction is
-// behind us. The vw program then exchanges six totals; the vw of the Python
-// package just leaves. So from here on a connection that ends before a byte of the
-// first total has come is no loss: the next collective returns ErrLeft, and this
-// rank ends its other connections in the tree, so that its neighbours see the same.
-// In other jobs it does nothing.
+// Leaving marks the end of the job's last pass in a job with vw workers: its last pass-end
+// reduction is complete. It does nothing in other jobs.
+//
+// The vw program then exchanges six totals, but vw's Python package leaves without them. A
+// connection that ends before a byte of the first total has arrived is therefore no loss
+// any more. The next collective returns ErrLeft, and this rank ends its other connections
+// in the tree, so that its neighbours see the same.
 func (g *Group) Leaving() {
 	if !g.Stream() {
 		return
@@ -46,13 +47,13 @@ func (g *Group) Done(ctx context.Context) error {
 	return g.Finish(ctx, [32]byte{}, nil, nil)
 }
 
-// Finish ends the job: it waits until all ranks have completed it with the same
-// digest of the model, then calls deliver for each file of owes that the server
-// wants from this rank, and returns when all files of all ranks are delivered.
-// deliver makes the file final and returns the SHA-256 of its bytes.
+// Finish ends the job. It waits until all ranks have completed it with the same digest of
+// the model. It then calls deliver for each file of owes that the server requests from this
+// rank, and returns when all files of all ranks are delivered. deliver makes the file final
+// and returns the SHA-256 of its bytes.
 //
-// In a job with vw workers, who know no such end, and in a Local one, there
-// is nobody to wait for. After Finish the group has no collectives any more.
+// vw's protocol has no such end: in a job with vw workers, and in a Local one, Finish waits
+// for no rank. No collective may be called after Finish.
 func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deliver func(ctx context.Context, file string) ([32]byte, error)) error {
 	if g.isClosed() {
 		return ErrClosed
@@ -85,7 +86,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 			return err
 		}
 		if err := g.member.Delivered(ctx, file, sum); err != nil {
-			return g.atTheEnd("telling the server that "+file+" is delivered", err)
+			return g.atTheEnd("reporting the delivery of "+file+" to the server", err)
 		}
 	}
 	if g.Stream() {
@@ -98,9 +99,10 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	return nil
 }
 
-// Lease waits until the server is known to count on this rank. Who delivers a file asks
-// for it last before the file gets its name. It ends with an error when the job
-// does, or this attempt's part in it.
+// Lease waits until the server has confirmed that this attempt still holds its rank. A
+// program that delivers a file calls it immediately before the rename to the final name, so
+// that a replaced attempt cannot overwrite its successor's file. It returns an error if the
+// job has ended or another attempt has the rank.
 func (g *Group) Lease(ctx context.Context) error {
 	if g.member == nil {
 		return nil
@@ -111,7 +113,7 @@ func (g *Group) Lease(ctx context.Context) error {
 	return nil
 }
 
-// unwatch stops watching the edges: from here on they may end.
+// unwatch stops watching the edges: from now on a neighbour may close its connections.
 func (g *Group) unwatch(ctx context.Context) error {
 	en := &g.engine
 	en.Mu.Lock()
@@ -125,12 +127,13 @@ func (g *Group) unwatch(ctx context.Context) error {
 	}
 	err := g.failed(ctx)
 	if _, again := errors.AsType[*InterruptedError](err); again {
-		return nil // all steps are completed: the loss concerns this rank no more
+		return nil // all steps are completed, so this rank is not needed to recover from the loss
 	}
 	return err
 }
 
-// atTheEnd is an error of the server's client in this package's words.
+// atTheEnd converts an error of the server's client to one of this package. doing describes
+// what the rank was doing.
 func (g *Group) atTheEnd(doing string, err error) error {
 	w := Where{Rank: g.cfg.Rank}
 	if lost, ok := err.(*VerdictError); ok {

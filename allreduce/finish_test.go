@@ -20,7 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// TestFinish: nobody returns before every file of every rank is delivered.
+// TestFinish checks that Finish returns on no rank before all files of all ranks are delivered.
 func TestFinish(t *testing.T) {
 	const n = 4
 	inBubble(t, n, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
@@ -64,7 +64,7 @@ func TestFinish(t *testing.T) {
 	})
 }
 
-// TestFinishComparesModels: ranks with different models do not deliver.
+// TestFinishComparesModels checks that ranks with different models deliver nothing.
 func TestFinishComparesModels(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
@@ -84,7 +84,8 @@ func TestFinishComparesModels(t *testing.T) {
 	})
 }
 
-// TestFailedDelivery: who cannot deliver tells the others, who wait for it.
+// TestFailedDelivery checks that the error of a failed delivery reaches the ranks that wait in
+// Finish.
 func TestFailedDelivery(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
@@ -167,8 +168,8 @@ func (s slow) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return s.Network.Dial(ctx, addr)
 }
 
-// TestStrangersAreDropped: whoever connects to a rank's port without the token is
-// dropped with a line in the log, and holds up nobody.
+// TestStrangersAreDropped checks that a connection to a rank's port without the token is closed
+// with a line in the log, and delays no rank.
 func TestStrangersAreDropped(t *testing.T) {
 	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 		// The parent is the rank that listens: in a tree of two it is rank 1.

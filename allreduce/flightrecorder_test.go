@@ -38,7 +38,7 @@ func TestFlightRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What go tool trace reads begins so, and its table of stacks names this function.
+	// A trace for go tool trace has this header, and its table of stacks names this function.
 	if !bytes.HasPrefix(b, []byte("go 1.")) || !bytes.Contains(b, []byte("TestFlightRecorder")) {
 		t.Errorf("a trace of %d bytes begins with %q", len(b), b[:min(len(b), 16)])
 	}

@@ -28,7 +28,7 @@ type changer struct {
 	in     bool
 	at     int // byte
 	bit    byte
-	hush   bool         // of what it writes: behind that byte nothing passes any more, in either direction, nor an end
+	hush   bool         // after that byte nothing passes any more in either direction, not even an end
 	left   atomic.Int64 // connections to change, or to hush: those that come so far
 	total  atomic.Int64 // bytes that went by there, changed or not
 }
@@ -44,7 +44,7 @@ func (f *changer) Dial(ctx context.Context, addr string) (net.Conn, error) {
 type changedConn struct {
 	net.Conn
 	f      *changer
-	wrote  int         // only by who writes
+	wrote  int         // of the writing goroutine
 	hushed atomic.Bool // nothing passes any more
 }
 
@@ -56,7 +56,8 @@ func (c *changedConn) change(b []byte) {
 	}
 }
 
-// Read hears nothing more of who is hushed, until it is closed here, or late.
+// Read returns nothing more from a hushed connection until this side closes it or its deadline
+// is over.
 func (c *changedConn) Read(b []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(b)
@@ -131,11 +132,10 @@ func changedJob(t *testing.T, creds *auth.Credentials, f *changer) (bytes int, e
 	return bytes, errs
 }
 
-// TestEveryByteBetweenRanks: whichever byte of a conversation between two ranks changes on its
-// way, in the greeting, a header, a tag or what follows, no sum is wrong, and nobody hangs. A
-// greeting that fails is made again, but where its last word is wrong: who has said it takes
-// the end that follows for the other rank's. With a secret a change behind the greeting is not
-// just harmless, but seen.
+// TestEveryByteBetweenRanks changes each byte between two ranks in turn: in the handshake, a
+// header, a tag and the data. No sum may be wrong, and no rank may hang. A failed handshake is
+// repeated, except after a corrupt final message: its sender takes the close that follows for
+// the loss of the other rank. With a secret, every change after the handshake is detected.
 func TestEveryByteBetweenRanks(t *testing.T) {
 	step := 1
 	if testing.Short() {
@@ -163,7 +163,7 @@ func TestEveryByteBetweenRanks(t *testing.T) {
 					case at >= again && at < greeting && slices.ContainsFunc(errs, func(err error) bool { return err == nil || !strings.Contains(err.Error(), "rank 1") }):
 						t.Errorf("byte %d of the last word: %v, want an error on both ranks that names who has hung up", at, errs)
 					case at >= greeting && creds != nil && err == nil:
-						t.Errorf("byte %d: nobody has noticed", at)
+						t.Errorf("byte %d: no rank has detected the change", at)
 					}
 					if t.Failed() {
 						t.Fatalf("byte %d of %d", at, all)

@@ -20,26 +20,27 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// Group is one rank's hold on its job. Its collectives are called by one goroutine
-// at a time, the same ones in the same order on all ranks.
+// Group is one rank's membership in a job. Its collectives are called by one goroutine at a
+// time, the same ones in the same order on all ranks. Failed, Fail and Close may be
+// called by other goroutines meanwhile.
 type Group struct {
 	cfg    Config
 	log    *slog.Logger
 	member coordinator // nil: Local
 	mesh   *mesh.Mesh  // nil: Local
 
-	*epoch               // the wiring that collectives go over; changed by who calls them, under mu
-	broken   error       // why the job never will be wired
+	*epoch               // the current wiring; the collectives' goroutine changes it, under mu
+	broken   error       // why the job will never be wired; nil: it may
 	busy     atomic.Bool // a collective is under way
 	segments shm.Segments
 	pinned   pinned
-	left     []*shm.Segment // of epochs that are over, with what Alloc has given out; under mu
-	scratch  []float32      // one slot of all weights
+	left     []*shm.Segment // segments of past epochs with slices from Alloc; under mu
+	scratch  []float32      // one slot of all weights, for sumOfSlot
 	scalar   [1]float32
 	records  records
 	steps    *recovery.Steps
 	pairs    pairs
-	recorder *engine.FlightRecorder // nil: nothing is recorded
+	recorder *engine.FlightRecorder // nil: no TraceDir
 
 	mu      sync.Mutex
 	closed  bool
@@ -49,8 +50,8 @@ type Group struct {
 	work    sync.WaitGroup
 }
 
-// Local is a job of one rank, without a server: collectives return what they
-// were given.
+// Local returns the group of a job of one rank, without a server. Its collectives return their
+// arguments.
 func Local() *Group {
 	g := newGroup(Config{Total: 1}.withDefaults())
 	g.wiring = &client.Wiring{}
@@ -68,9 +69,8 @@ func newGroup(cfg Config) *Group {
 	return g
 }
 
-// Join makes this process a rank of a job: it listens for other ranks and
-// registers at the server. The job is wired later, by Ready or the first
-// collective.
+// Join makes this process a rank of a job: it listens for other ranks and registers at the
+// server. ctx limits only Join. The job is wired later, by Ready or the first collective.
 func Join(ctx context.Context, cfg Config) (*Group, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -104,8 +104,9 @@ func join(ctx context.Context, cfg Config, recording *engine.FlightRecorder) (*G
 	return g, nil
 }
 
-// register listens for other ranks and joins the job, with the step of the checkpoint that this
-// rank can read. A group without a rank joins as a spare.
+// register listens for other ranks and joins the job. checkpoint is the step of the newest
+// checkpoint that this rank can read, 0 if there is none. A group without a rank joins as a
+// spare.
 func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member, error) {
 	cfg := g.cfg
 	m, err := mesh.Listen(ctx, cfg.mesh(), meshed{g})
@@ -114,7 +115,7 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 	}
 	g.mesh = m
 	if cfg.Transport == TransportVerbs {
-		err = g.checkVerbs(m.Addr()) // before anybody counts on this rank
+		err = g.checkVerbs(m.Addr()) // before the server counts this rank
 	}
 	if err != nil {
 		m.Close()
@@ -132,11 +133,10 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 	return member, nil
 }
 
-// Ready says what this rank has read, and waits until all ranks are ready and the
-// job is wired: the connections to this rank's neighbours in the tree are open
-// then. The first collective calls it with a zero shard if nobody has. A second
-// call does nothing. Where the shard does not say how long it took to read, the first Work of
-// Run did.
+// Ready reports this rank's shard to the server, and waits until all ranks are ready and the
+// job is wired. The connections to this rank's neighbours in the tree are then open. If the
+// caller does not call it, the first collective does, with a zero shard. A second call does
+// nothing. If s.Took is 0, the time of Run's first Work replaces it.
 func (g *Group) Ready(ctx context.Context, s Shard) error {
 	if g.isClosed() {
 		return ErrClosed
@@ -163,15 +163,15 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: auth.Credentials.AllowVW lets this rank work with them"})
 	}
 	if w.Stream && g.cfg.Schedule != schedule.Auto {
-		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they know vw's tree alone: leave it out", g.cfg.Rank, g.cfg.Schedule)
+		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they use only vw's tree: leave it out", g.cfg.Rank, g.cfg.Schedule)
 	}
 	if w.Stream && g.cfg.Checkpoints != nil {
-		return fmt.Errorf("rank %d: Checkpoints are set, but vw workers are in the job, and none of it can be taken up again: leave them out", g.cfg.Rank)
+		return fmt.Errorf("rank %d: Checkpoints are set, but vw workers are in the job, which therefore cannot continue from one: leave them out", g.cfg.Rank)
 	}
 	recovers := g.cfg.OnLoss != Abort && !w.Stream && g.cfg.Total > 1
 	g.steps.SetRecovers(recovers)
 	if recovers {
-		g.work.Go(func() { // the job may fail while no epoch is there to notice it
+		g.work.Go(func() { // the job may fail between two epochs
 			select {
 			case <-g.member.Over():
 				g.die()
@@ -181,15 +181,17 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	}
 	g.enterEpoch(w)
 	if w.Missing != nil || g.steps.ShrinkDue() {
-		return nil // Run sees to it before anything else
+		return nil // Run first gets the state, or calls Shrink
 	}
 	return g.connect(ctx)
 }
 
-// Roster waits until it is known which ranks take part in the job, and returns them in order:
-// all, unless it starts without some (Config.Elastic). A rank that reads a part of what all
-// share asks before it reads. Where it is none of them it has come too late: it may stand by
-// to the end, by Ready, or leave. A *[FinishedError] says that the job has ended.
+// Roster waits until the server has decided which ranks take part in the job, and returns them
+// in order. These are all ranks, unless an elastic job starts without some (Config.Elastic). A
+// program whose ranks divide common data calls it before it reads its part.
+//
+// A rank that is not among them has joined too late: it may be a standby until the end, by
+// Ready, or leave. A *[FinishedError] means that the job has ended.
 func (g *Group) Roster(ctx context.Context) ([]int, error) {
 	if g.member == nil {
 		return []int{0}, nil
@@ -201,31 +203,34 @@ func (g *Group) Roster(ctx context.Context) ([]int, error) {
 	return live, nil
 }
 
-// Late says whether the job has been started without this rank. That is known when Join returns.
+// Late reports whether the job has started without this rank. It is valid when Join has
+// returned.
 func (g *Group) Late() bool { return g.member != nil && g.member.Excluded() }
 
-// Fresh says, after Ready, whether the job begins: no step of it was completed before.
+// Fresh reports, after Ready, whether the job is at its beginning: no step has been completed.
 func (g *Group) Fresh() bool { return g.wiring != nil && g.wiring.Resume == (client.Point{}) }
 
-// Rank is this process's number, which it keeps: where ranks are gone, it may be Size or more.
+// Rank returns this process's number, which never changes. After a loss (Shrink) it may be Size
+// or more.
 func (g *Group) Rank() int { return g.cfg.Rank }
 
-// Size is the number of ranks that take part: all, but for those that the job has gone on
-// without (Shrink).
+// Size returns the number of ranks that take part: Config.Total less those without which the
+// job has started (Elastic) or continued (Shrink).
 func (g *Group) Size() int { return len(g.live) }
 
-// Stream tells that vw workers are in the job, so that vw's raw stream is spoken
-// and only the calls exist that vw makes. It is known after Ready.
+// Stream reports whether vw workers are in the job. All ranks then use vw's raw stream, and
+// only the collectives that vw calls exist. It is valid after Ready.
 func (g *Group) Stream() bool { return g.wiring != nil && g.wiring.Stream }
 
-// now is the epoch for those who are not its caller.
+// now returns the current epoch, for goroutines other than the collectives' own.
 func (g *Group) now() *epoch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.epoch
 }
 
-// waiting is what a heartbeat tells the server.
+// waiting returns what this rank waits for, for the heartbeats to the server. Rank -1: it waits
+// for no rank.
 func (g *Group) waiting() client.Waits {
 	w := client.Waits{Rank: -1}
 	e := g.now()
@@ -233,7 +238,7 @@ func (g *Group) waiting() client.Waits {
 		return w
 	}
 	if w.Text = g.steps.Waits(); w.Text != "" {
-		return w // no rank: a chain of ranks that wait ends here, and this rank asks itself
+		return w // no rank: a chain of waiting ranks ends here, and this rank asks the server itself
 	}
 	if e.conns != nil {
 		if w = e.conns.Waits(); w.Rank >= 0 {
@@ -247,7 +252,7 @@ func (g *Group) waiting() client.Waits {
 		return w
 	}
 	w.Collective = en.Call.Id.Seq
-	// The neighbour, from the start: the server follows the chain by what each rank tells.
+	// The neighbour, at once: the server follows the chain of waiting ranks by their heartbeats.
 	if first, far := en.WaitsFor(); first != nil && !en.Stream {
 		w.Rank = first.Rank
 	} else if far.Rank >= 0 && !en.Stream {
@@ -259,9 +264,9 @@ func (g *Group) waiting() client.Waits {
 	return w
 }
 
-// Failed is closed when the job has failed, also between two collectives: for who
-// waits for something else, say for input, and wants to learn it at once. The next
-// collective returns the error.
+// Failed returns a channel that is closed when the job fails, also between two collectives. A
+// program that waits for something else, such as input, can select on it. The next collective
+// returns the error.
 func (g *Group) Failed() <-chan struct{} { return g.dead }
 
 // die closes Failed.
@@ -280,9 +285,9 @@ func (g *Group) isClosed() bool {
 	return g.closed
 }
 
-// Close ends this rank's part in the job and joins everything it started. Before
-// the end of the job that is the loss of a rank to the others; Fail tells them
-// why. Close may be called again.
+// Close leaves the job and waits for all goroutines that the group has started. To the other
+// ranks a Close before the end of the job is the loss of this rank; call Fail first to send
+// them the reason. Close may be called again.
 func (g *Group) Close() error {
 	g.mu.Lock()
 	first := !g.closed

@@ -174,8 +174,8 @@ func TestCollectivesOverLoopback(t *testing.T) {
 	}
 }
 
-// TestSameBits: neither the transport, nor the size of chunks, nor the number of
-// processors, nor who comes first changes a bit.
+// TestSameBits checks that the result does not depend on the transport, the size of chunks, the
+// number of processors, or the order in which ranks enter.
 func TestSameBits(t *testing.T) {
 	const n, elements = 7, 5000
 	want := sumOfAll(schedule.Auto, n, elements)

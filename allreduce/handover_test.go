@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// paced starts the first attempt of all ranks, whose Work takes so long each; where it is
-// negative the first takes a second. A shard has as many bytes as milliseconds.
+// paced starts the first attempt of all ranks. Work takes the given time on each; if it is
+// negative, only the first Work takes a second. A shard has as many bytes as milliseconds.
 func (s *stage) paced(pauses, shards []time.Duration) (all []*actor) {
 	for rank := range s.total {
 		all = append(all, s.start(rank, func(a *actor) {
@@ -29,14 +29,14 @@ func (s *stage) paced(pauses, shards []time.Duration) (all []*actor) {
 	return all
 }
 
-// stoodBy says that an attempt has heard that the job does not need it.
+// stoodBy reports whether an attempt ended as a standby that was not needed.
 func stoodBy(a *actor) bool {
 	_, ok := errors.AsType[*FinishedError](a.err)
 	return ok
 }
 
-// TestTheFasterAttemptIsKept: an attempt that comes while a slow one is still in its first
-// step overtakes it.
+// TestTheFasterAttemptIsKept checks that a faster attempt replaces a slow one that is still in
+// its first step.
 func TestTheFasterAttemptIsKept(t *testing.T) {
 	act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
 		second := time.Second
@@ -54,8 +54,8 @@ func TestTheFasterAttemptIsKept(t *testing.T) {
 	})
 }
 
-// TestAStragglerIsHandedOver: a rank that is slow in every step gives way at the end of one,
-// when a faster attempt stands by; what that one lacks is the state.
+// TestAStragglerIsHandedOver checks that a standby replaces a slow rank at the end of a step, and
+// takes the state.
 func TestAStragglerIsHandedOver(t *testing.T) {
 	for _, later := range []bool{false, true} {
 		act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
@@ -82,8 +82,8 @@ func TestAStragglerIsHandedOver(t *testing.T) {
 	}
 }
 
-// TestWhoHasMoreToDoIsNoStraggler: nor is one that has next to nothing, and needs some time
-// all the same.
+// TestWhoHasMoreToDoIsNoStraggler checks that neither a rank with a larger shard nor one with a
+// tiny shard and a fixed cost counts as slow.
 func TestWhoHasMoreToDoIsNoStraggler(t *testing.T) {
 	act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
 		second := time.Second

@@ -22,8 +22,8 @@ const (
 	attackedPart = 16 << 10
 )
 
-// attackedJob is an all-reduce of two ranks, of which the first, who opens the connection,
-// has an intruder on its way. The other one is moved by d.
+// attackedJob is an all-reduce of two ranks. An intruder is on the connection, which the first
+// rank opens. The second rank uses driver d.
 func attackedJob(t *testing.T, creds *auth.Credentials, d Driver, i *intruder) (errs []error, wrong bool) {
 	t.Helper()
 	server := startGuarded(t, transport.TCP, "127.0.0.1:0", creds)
@@ -56,7 +56,7 @@ func attackedJob(t *testing.T, creds *auth.Credentials, d Driver, i *intruder) (
 	}
 	ranks.Wait()
 	if within.Err() != nil {
-		t.Error("nobody noticed in time")
+		t.Error("no rank returned in time")
 	}
 	for _, v := range sums {
 		for k, x := range v {
@@ -91,8 +91,8 @@ func changed(n int, to func(f wireFrame) wireFrame) func(int, wireFrame) [][]byt
 
 const attackedFrame = 3
 
-// Without a secret whoever is on the way may change sums: this is what tags are for, and
-// what shows that the intruder can.
+// Without a secret an intruder can change sums. The test shows that the intruder of the other
+// tests is able to do so, and thus that tags are needed.
 func TestIntruderWithoutASecret(t *testing.T) {
 	i := &intruder{head: link.FrameSize, meddle: changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(link.FrameSize + 2).fit() })}
 	errs, wrong := attackedJob(t, nil, DriverAuto, i)
@@ -101,12 +101,12 @@ func TestIntruderWithoutASecret(t *testing.T) {
 	}
 }
 
-// With one nothing that an intruder does is accepted, by neither driver, and nobody hangs.
+// With a secret neither driver accepts any change by an intruder, and no rank hangs.
 func TestIntruderWithASecret(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	record := &intruder{head: link.TagFrameSize, meddle: listens}
 	if errs, wrong := attackedJob(t, creds, DriverAuto, record); errors.Join(errs...) != nil || wrong {
-		t.Fatalf("an intruder who listens: %v", errs)
+		t.Fatalf("an intruder that only listens: %v", errs)
 	}
 	attacks := map[string]func(i *intruder) func(int, wireFrame) [][]byte{
 		"twice": func(*intruder) func(int, wireFrame) [][]byte {
@@ -183,7 +183,7 @@ func TestIntruderWithASecret(t *testing.T) {
 	}
 }
 
-// A job that recovers survives it: the epoch ends, and the next one begins with a new key.
+// A job that recovers survives an intruder: the epoch ends, and the next one has a new key.
 func TestJobSurvivesAnIntruder(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	var kept wireFrame
@@ -214,7 +214,7 @@ func TestJobSurvivesAnIntruder(t *testing.T) {
 	}
 }
 
-// What a rank takes from another is sealed: what was changed is taken again.
+// A transfer of the state is sealed: a corrupt transfer is repeated.
 func TestIntruderWhereARankTakesTheState(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	act(t, Config{Credentials: creds}, func(t *testing.T, s *stage, want [32]byte) {
@@ -236,7 +236,7 @@ func TestIntruderWhereARankTakesTheState(t *testing.T) {
 		s.replace(all, 2)
 		s.end(want, all...)
 		if spoilt < 0 || newest == spoilt {
-			t.Errorf("connection %d was meddled with, and what was lacking came over connection %d", spoilt, newest)
+			t.Errorf("connection %d was changed, and the state was taken over connection %d, want a later one", spoilt, newest)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	lastWord = helloSize // where the proof of who dials begins, in what it writes
+	lastWord = helloSize // offset of the dialer's proof in its bytes
 	meetEnd  = helloSize + auth.ProofSize
 )
 
@@ -30,9 +30,9 @@ func (s *stage) meets(rank int, f *changer) {
 	}
 }
 
-// TestJobSurvivesEveryByteOfAGreeting: whichever byte between two ranks changes on its way, in the
-// greeting, its last word included, or right behind it, a job that recovers ends with its
-// model, and no attempt is lost.
+// TestJobSurvivesEveryByteOfAGreeting changes each byte of the handshake between two ranks, its
+// final message included, and the bytes right after it. A job that recovers must end with its
+// model, and lose no attempt.
 func TestJobSurvivesEveryByteOfAGreeting(t *testing.T) {
 	const steps = 2
 	want := expected(t, 2, steps)
@@ -58,10 +58,10 @@ func TestJobSurvivesEveryByteOfAGreeting(t *testing.T) {
 	}
 }
 
-// TestLastWordThatNeverComes: where the last word of a greeting is changed or kept, and so is the
-// end that follows, one rank takes the connection for open and the other one lacks it. That
-// is found out, and what comes over another connection makes the job whole; also in a later
-// epoch, in which ranks wait for each other without a limit, as some are at work.
+// TestLastWordThatNeverComes changes or drops the final message of a handshake, and the close
+// that follows. One rank then takes the connection for open and the other does not. The job must
+// detect this and open another connection, also in a later epoch, in which ranks wait for each
+// other without a limit since some are at work.
 func TestLastWordThatNeverComes(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for lost := -1; lost < 4; lost++ {
@@ -98,7 +98,8 @@ func TestLastWordThatNeverComes(t *testing.T) {
 	}
 }
 
-// TestLastWordOfAJobThatAborts: there it is the end, which both ranks hear of.
+// TestLastWordOfAJobThatAborts checks that the same fault ends a job that does not recover, with
+// an error on both ranks.
 func TestLastWordOfAJobThatAborts(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for what, at := range map[string]int{"kept": lastWord, "changed": lastWord + 3} {
@@ -113,8 +114,9 @@ func TestLastWordOfAJobThatAborts(t *testing.T) {
 	}
 }
 
-// TestWhoNeverMeets: ranks one of which is kept from all others, again and again, do not try for
-// ever. It is counted against the connections; with attempts on other hosts the job goes on.
+// TestWhoNeverMeets keeps one rank from all others again and again. The ranks must not retry
+// without a limit: the faults count against the connections, and the job continues with attempts
+// on other hosts.
 func TestWhoNeverMeets(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for lost := range 4 {

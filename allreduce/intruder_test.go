@@ -14,14 +14,14 @@ import (
 	"github.com/gvw-project/gvw/internal/link"
 )
 
-// intruder is a network with somebody in the middle of the connections that this side
-// opens to other ranks, who knows the protocol, and sees and changes what goes there.
+// intruder is a network with an attacker in the middle of the connections that this side opens
+// to other ranks. The attacker knows the protocol, and reads and changes the frames.
 type intruder struct {
 	transport.Network
 	server string // that is spared
 	head   int    // bytes of a frame before those that follow
 
-	// meddle returns what is sent in the place of a frame; conn counts the connections.
+	// meddle returns the bytes that are sent instead of a frame; conn counts the connections.
 	meddle func(conn int, f wireFrame) [][]byte
 	// spoil changes what comes over a connection on which this rank takes what it lacks.
 	spoil func(conn int, b []byte)
@@ -141,5 +141,5 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// listens is what an intruder does who listens.
+// listens is the intruder that changes nothing.
 func listens(_ int, f wireFrame) [][]byte { return [][]byte{f} }

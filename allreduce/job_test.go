@@ -149,7 +149,7 @@ func (j *testJob) each(f func(rank int) error) {
 	for rank, err := range j.all(func(rank int) error {
 		err := f(rank)
 		if err != nil && j.groups[rank] != nil {
-			j.groups[rank].Fail(ctx, err) // else the others would wait for ever
+			j.groups[rank].Fail(ctx, err) // else the others would wait without end
 		}
 		return err
 	}) {

@@ -55,8 +55,8 @@ func TestSeveralAreLostAtOnce(t *testing.T) {
 	}
 }
 
-// Who is told to leave is lost, which is not the end of the job: neither while the others
-// wait for it to be ready, nor in a collective, nor at the end.
+// A rank that must leave (ErrLeaving) is lost without ending the job: while the others wait for
+// it to be ready, in a collective, and at the end.
 func TestWhoIsToldToLeaveIsReplaced(t *testing.T) {
 	for _, after := range []time.Duration{500 * time.Millisecond, 2500 * time.Millisecond} {
 		for _, rank := range []int{0, 2} {
@@ -76,7 +76,7 @@ func TestWhoIsToldToLeaveIsReplaced(t *testing.T) {
 	}
 }
 
-// In a job that does not recover it is what ends the job, by name.
+// In a job that does not recover, ErrLeaving ends the job, and the error names the rank.
 func TestWhoLeavesEndsAJobThatDoesNotRecover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2, toySteps, Config{})
@@ -142,7 +142,8 @@ func (c *memoryCheckpoints) Save(at client.Point, write func(io.Writer) error, l
 	return lease()
 }
 
-// TestAllAreLost: with a checkpoint the job goes on from it, without one it begins anew.
+// TestAllAreLost checks that a job of which all ranks are lost continues from its checkpoint, and
+// starts over without one.
 func TestAllAreLost(t *testing.T) {
 	for _, every := range []int{0, 2} {
 		var cfg Config
@@ -177,8 +178,8 @@ func TestAllAreLost(t *testing.T) {
 	}
 }
 
-// TestTheCheckpointIsGone: what an attempt of rank 0 has found when it came may be gone
-// when it is needed. The job goes on with the next attempt.
+// TestTheCheckpointIsGone checks that the job continues with the next attempt of rank 0 if the
+// checkpoint that an attempt found at its start is removed before it is read.
 func TestTheCheckpointIsGone(t *testing.T) {
 	kept := &memoryCheckpoints{gone: true}
 	act(t, Config{Checkpoints: kept}, func(t *testing.T, s *stage, want [32]byte) {
@@ -197,7 +198,7 @@ func TestTheCheckpointIsGone(t *testing.T) {
 	})
 }
 
-// TestNewcomerIsLost: an attempt that dies while it takes the state is replaced like
+// TestNewcomerIsLost checks that an attempt that dies while it takes the state is replaced like
 // any other.
 func TestNewcomerIsLost(t *testing.T) {
 	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
@@ -218,9 +219,9 @@ func TestNewcomerIsLost(t *testing.T) {
 	})
 }
 
-// TestStoppedRank: a rank that is stopped is lost after LostAfter. When it goes on it
-// takes its place again if that is free, else it stands by or is fenced: it harms
-// nobody.
+// TestStoppedRank checks that a stopped rank is lost after LostAfter. When it continues, it takes
+// its rank again if that is free. Otherwise it becomes a standby or is fenced, and the job is not
+// disturbed.
 func TestStoppedRank(t *testing.T) {
 	for rank := range 4 {
 		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
@@ -243,15 +244,15 @@ func TestStoppedRank(t *testing.T) {
 			}
 			for r, a := range all {
 				if log := s.logs[a.host].String(); r != rank && !strings.Contains(log, "was lost: silent for 10") {
-					t.Errorf("%s does not say who was lost:\n%s", a.host, log)
+					t.Errorf("the log of %s does not name the lost rank:\n%s", a.host, log)
 				}
 			}
 		})
 	}
 }
 
-// TestStandbyTakesOver: a second attempt of a rank stands by, and takes its place at
-// once. One that is not needed learns that the job has finished.
+// TestStandbyTakesOver checks that a standby replaces a lost rank at once, and that a standby that
+// is not needed gets a FinishedError.
 func TestStandbyTakesOver(t *testing.T) {
 	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
 		all := s.startAll()
@@ -277,8 +278,8 @@ func TestStandbyTakesOver(t *testing.T) {
 	})
 }
 
-// TestOtherShard: a replacement that has read other data is refused, and does not
-// count; the next one does.
+// TestOtherShard checks that a replacement with other data is refused, and that the next one is
+// accepted.
 func TestOtherShard(t *testing.T) {
 	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
 		all := s.startAll()
@@ -294,8 +295,8 @@ func TestOtherShard(t *testing.T) {
 	})
 }
 
-// TestLossesAtTheEnd: whoever is lost between the last step and the last file, what is
-// owed is delivered, by another attempt if need be.
+// TestLossesAtTheEnd checks that all files are delivered, if necessary by another attempt, when a
+// rank is lost between the last step and the last file.
 func TestLossesAtTheEnd(t *testing.T) {
 	for rank := range 4 {
 		for _, where := range []string{"finish", "deliver"} {
@@ -326,9 +327,9 @@ func TestLossesAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestEdgeThatCarriesNothing: where nothing that two ranks send to each other arrives,
-// neither knows that the other has entered the collective. The server finds out, ends
-// the epoch, and when it happens again takes the rank from one of them.
+// TestEdgeThatCarriesNothing drops all bytes between two ranks, so that neither sees the other
+// enter the collective. The server must detect it and end the epoch. When it happens again, the
+// server must evict one of the two attempts.
 func TestEdgeThatCarriesNothing(t *testing.T) {
 	act(t, Config{Stall: 20 * time.Second}, func(t *testing.T, s *stage, want [32]byte) {
 		all := s.startAll()

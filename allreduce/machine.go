@@ -20,78 +20,78 @@ import (
 //	Exchange  makes results from the contributions of all ranks: the collectives
 //	Commit    makes the next state from the results
 //
-// The parts keep to a contract, so that a step can be taken up again after the
-// loss of a rank without anybody else's Work:
+// The parts keep a contract. It lets a job repeat the step in which a rank was lost
+// while no surviving rank repeats its Work:
 //
-//   - Work and Exchange never write the state; Exchange never writes the
-//     contribution, so scaled copies belong to the results. (A job that ends
-//     with the loss of a rank may do all in place.)
+//   - Work and Exchange never write the state. Exchange never writes the contribution
+//     either, so scaled copies belong to the results. (If the loss of a rank ends the
+//     job, all parts may work in place.)
 //   - Work is local. Its context ends when the job fails.
-//   - Exchange calls the same collectives in the same order on all ranks. The last
-//     one, but in a job with vw workers, is AllGatherV of the ranks' records.
-//   - Commit is local and deterministic: equal states and results become equal
-//     states on all ranks. What is decided there is decided alike everywhere.
-//   - The solver's variables, line search included, are part of the state.
-//     Nobody but Run owns the loop.
+//   - Exchange calls the same collectives in the same order on all ranks. The last one
+//     is AllGatherV of the ranks' records, except in a job with vw workers.
+//   - Commit is local and deterministic: equal states and results become equal states
+//     on all ranks. All ranks therefore make the same decisions in it.
+//   - The solver's variables, line search included, are part of the state. Only Run
+//     owns the loop.
 type Machine interface {
-	// Next names the next step, for messages: "SGD pass 3 of 10". more is false
-	// when there is none; all ranks say so after the same step.
+	// Next names the next step for messages, such as "SGD pass 3 of 10". more is false
+	// after the last step, which is the same step on all ranks.
 	Next() (step string, more bool)
 	Work(ctx context.Context) error
 	Exchange(ctx context.Context, g *Group) error
 	Commit() error
 }
 
-// Recoverable is a Machine whose steps can be taken up again after the loss of a
-// rank.
+// Recoverable is a Machine whose steps can be repeated after the loss of a rank.
 //
-// Exchange may then be called again for the same step: the epoch ended inside it.
-// It has the same contribution and makes the results anew. Work is called once
-// for each step, unless ReadState has voided it.
+// Exchange may be called again for the same step if the epoch ended during it. The
+// contribution is the same, and all results are made again. Work is called once for
+// each step, unless ReadState has voided it.
 type Recoverable interface {
 	Machine
-	// Keep says before the first step whether the job recovers from losses: then
-	// Work and Exchange leave the state whole. Otherwise all may be done in place.
+	// Keep is called before the first step. If recovers is true, the job recovers from
+	// losses, and Work and Exchange must not change the state. Otherwise all parts may
+	// work in place.
 	Keep(recovers bool)
-	// WriteState writes what the next step starts from: the part that all ranks
-	// share, and the records of all ranks. Another goroutine may call it while Work
-	// or Exchange is under way, never during Commit or ReadState. Where nothing is
-	// kept it is for the time between Commit and Work.
+	// WriteState writes the state from which the next step starts: the part that all
+	// ranks share, and the records of all ranks. Another goroutine may call it during
+	// Work or Exchange, never during Commit or ReadState. After Keep(false) it is only
+	// called between Commit and Work.
 	WriteState(w io.Writer) error
-	// ReadState takes over what WriteState wrote on another rank. What this rank had
-	// of Work is void. The machine goes on as if it had done all steps itself: its
-	// Next comes next. After an error it may be called again; the machine is of no use
-	// for anything else.
+	// ReadState replaces the state by one that WriteState wrote on another rank. This
+	// rank's contribution, if any, is void. The machine continues as if it had done all
+	// steps itself, with Next. After an error only ReadState may be called again.
 	ReadState(r io.Reader) error
-	// WriteResults writes the results of the step completed last: what Exchange
-	// made. It is valid from Exchange's end until the next Exchange begins, also
-	// during Commit and Work. A machine that came to the step by ReadState has no
-	// results, and says so with ErrNoResults: its state serves as well.
+	// WriteResults writes the results that Exchange made in the last completed step. It
+	// may be called from the end of Exchange until the next Exchange begins, also during
+	// Commit and Work. A machine that reached the step by ReadState has no results, and
+	// returns ErrNoResults: the source then sends its state instead.
 	WriteResults(w io.Writer) error
-	// ReadResults takes them over in place of an Exchange; Commit follows.
+	// ReadResults reads the results instead of an Exchange. Commit follows.
 	ReadResults(r io.Reader) error
 }
 
-// Shrinker is a Recoverable that can go on without ranks that are lost for good.
+// Shrinker is a Recoverable that can continue without ranks that are lost for good.
 type Shrinker interface {
 	Recoverable
-	// Shrink says which ranks are left, by the numbers they had at the start, in
-	// order. If the machine knows that already, from a state that it took over, it does
-	// nothing. It comes between a Commit and the first Exchange without the others: from
-	// there on the group's Size is their number, and AllGatherV returns one record for
-	// each of them, in that order; Rank stays what it was. What of Work is void the
-	// machine does again by itself, within that Exchange.
+	// Shrink sets the remaining ranks, in order, by the numbers that they had at the
+	// start. It does nothing if a state from ReadState already has the same ranks.
+	//
+	// It is called between a Commit and the first Exchange without the lost ranks. From
+	// then on the group's Size is len(live), and AllGatherV returns one record for each
+	// live rank, in that order. Rank does not change. If the change voids a part of Work,
+	// the machine repeats that part within the next Exchange.
 	Shrink(live []int) error
 }
 
-// Run drives m until it has no more steps. An error of a machine's own ends it on
-// this rank only: Fail tells the others.
+// Run drives m until it has no more steps. An error from m ends Run on this rank only;
+// the caller passes it to the other ranks with Fail.
 //
-// Where the job recovers from losses (Config.OnLoss), m must be Recoverable, and a
-// Shrinker where it goes on without lost ranks or starts without some. Then a
-// step whose epoch ends is taken up again in the next one, with the contribution
-// that is there; a rank that comes anew gets the state of another one. A job has one
-// machine: step numbers count from its first step.
+// If the job recovers from losses (Config.OnLoss), m must be Recoverable. If the job may
+// continue or start with fewer ranks (Shrink, Config.Elastic), m must be a Shrinker. A
+// step whose epoch ends is then repeated in the next epoch with the same contribution,
+// and a replacement rank reads the state of another rank. A job has one machine: step
+// numbers count from its first step.
 func (g *Group) Run(ctx context.Context, m Machine) error {
 	s := g.steps
 	if r, ok := m.(Recoverable); ok {
@@ -124,7 +124,8 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 	}
 }
 
-// stepWork does a step's Work, unless the job fails meanwhile.
+// stepWork calls a step's Work, whose context ends if the job or the epoch fails. It returns
+// only after the goroutine that watches for the failure has ended.
 func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	en := &g.engine
 	en.StartWork()
@@ -151,5 +152,5 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	case g.steps.Recovers():
 		return g.overError("at work")
 	}
-	return g.failed(ctx) // why Work was ended, not that it was
+	return g.failed(ctx) // the root cause, not the cancellation
 }

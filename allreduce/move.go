@@ -12,26 +12,26 @@ const (
 	noRoot = -1
 )
 
-// Broadcast replaces v, on all ranks, by the v of root.
+// Broadcast copies the v of root to the v of all other ranks.
 func (g *Group) Broadcast(ctx context.Context, v Vector, root int) error {
 	g.checkRoot(engine.VerbBroadcast, root)
 	return g.move(ctx, engine.VerbBroadcast, v, root)
 }
 
-// AllGather brings to all ranks the Segment of v that each rank has.
+// AllGather copies each rank's [Group.Segment] of v to the v of all ranks.
 func (g *Group) AllGather(ctx context.Context, v Vector) error {
 	return g.move(ctx, engine.VerbAllGather, v, noRoot)
 }
 
-// Gather brings to the v of root the Segment of v that each rank has. The rest of the v
-// of the others is scratch: undefined afterwards.
+// Gather copies each rank's [Group.Segment] of v to the v of root. On other ranks the rest of
+// v is scratch memory: it is undefined afterwards.
 func (g *Group) Gather(ctx context.Context, v Vector, root int) error {
 	g.checkRoot(engine.VerbGather, root)
 	return g.move(ctx, engine.VerbGather, v, root)
 }
 
-// Scatter brings to each rank its Segment of the v of root. The rest of the v of the
-// others is scratch: undefined afterwards.
+// Scatter copies to each rank its [Group.Segment] of the v of root. On other ranks the rest of
+// v is scratch memory: it is undefined afterwards.
 func (g *Group) Scatter(ctx context.Context, v Vector, root int) error {
 	g.checkRoot(engine.VerbScatter, root)
 	return g.move(ctx, engine.VerbScatter, v, root)

@@ -15,7 +15,7 @@ type (
 	Op = kernels.Op
 )
 
-// The operations that exist for all elements but bytes.
+// The operations on all element types except bytes.
 const (
 	Sum     = kernels.Sum
 	Min     = kernels.Min
@@ -23,19 +23,20 @@ const (
 	Product = kernels.Product
 )
 
-// NewOp makes an operation of the caller's own, known to all ranks by its name:
-// dst[i] becomes a[i] joined with b[i], where dst may be a or b. It must be
-// associative. Where it is not quite, as the sum of floats, the result is still
-// the same on all ranks and in every run. If it does not commute, the operands
-// are kept in the order of the ranks, by schedules that do so.
+// NewOp returns an operation of the caller, which all ranks register under the same name.
+// join sets dst[i] to a[i] combined with b[i]; dst may be a or b.
 //
-// It is called once for each operation, before the first collective that uses it.
-// It panics if the name is taken, too long or empty.
+// The operation must be associative. If it is so only approximately, as the sum of floats,
+// the result still has the same bits on all ranks and in every run. If it does not commute,
+// only schedules that keep the operands in the order of the ranks are used.
+//
+// NewOp is called once for each operation, before the first collective that uses it. It
+// panics if the name is empty, too long or registered already.
 func NewOp[T kernels.Number](name string, commutes bool, join func(dst, a, b []T)) Op {
 	return kernels.NewOp(name, commutes, join)
 }
 
-// Nobody is no rank, for SendRecv.
+// Nobody means no rank, as the source or destination of SendRecv.
 const Nobody = engine.Nobody
 
 type (
@@ -49,29 +50,29 @@ type (
 	DeadlineError = engine.DeadlineError
 	// MismatchError says that two ranks made different calls where all must make the same.
 	MismatchError = engine.MismatchError
-	// InterruptedError says that the epoch has ended, and the job with it or not.
+	// InterruptedError says that the epoch has ended. The job may continue in a next epoch.
 	InterruptedError = engine.InterruptedError
 )
 
 type (
-	// Checkpoints keeps states of a job for the case that no rank is left that has one.
-	// Package checkpoint keeps them in files.
+	// Checkpoints stores states of a job for the case that all ranks with the state are
+	// lost. Package checkpoint stores them in files.
 	Checkpoints = recovery.Checkpoints
 	// Owner identifies the job to which states belong.
 	Owner = recovery.Owner
 )
 
 var (
-	// ErrNoResults means that a machine has the state after a step but not the step's
-	// results, since it came to it by ReadState. WriteResults returns it.
+	// ErrNoResults is returned by WriteResults of a machine that reached a step by
+	// ReadState: it has the state after the step but not the step's results.
 	ErrNoResults = recovery.ErrNoResults
-	// ErrClosed is what collectives of a closed group return.
+	// ErrClosed is returned by collectives of a closed group.
 	ErrClosed = engine.ErrClosed
-	// ErrLeft says that a vw worker ended after the job's last pass, without the
-	// totals that the vw program exchanges then: a normal leave (see Leaving).
+	// ErrLeft means that a vw worker left after the job's last pass, without the totals
+	// that the vw program exchanges then. This is a normal end (see Leaving).
 	ErrLeft = engine.ErrLeft
-	// ErrLeaving is for the cause of a context that ends because this process has to go, by
-	// no fault of the job. In a job that recovers that is the loss of a rank, whose place
-	// another attempt takes, and not the end of the job.
+	// ErrLeaving is the cause of a context that is cancelled since this process must exit
+	// for a reason outside the job, such as preemption. A job that recovers then loses
+	// only the rank, which another attempt can replace.
 	ErrLeaving = engine.ErrLeaving
 )

@@ -15,7 +15,7 @@ import (
 
 // A Group joins three parts that do not know each other: the connections (package mesh), the
 // collectives of an epoch (package engine), and the steps with their recovery (package
-// recovery). This file has what each part sees of the group.
+// recovery). This file implements the interfaces through which each part uses the group.
 
 // meshed is the group as its connections see it.
 type meshed struct{ group *Group }

@@ -14,8 +14,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// TestSleepersAreWoken: whatever ends a collective in which a rank sleeps, the rank
-// notices at once.
+// TestSleepersAreWoken checks that a rank that sleeps in a collective wakes at once when the
+// collective ends, for every cause of the end.
 func TestSleepersAreWoken(t *testing.T) {
 	const asleep = 100 * time.Millisecond
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestSleepersAreWoken(t *testing.T) {
 	}
 }
 
-// TestClosedWhileAsleep: Close ends the collective of its own group, too.
+// TestClosedWhileAsleep checks that Close ends the collective of its own group.
 func TestClosedWhileAsleep(t *testing.T) {
 	j := newTCPJob(t, 2, Config{})
 	j.ready()
@@ -64,8 +64,8 @@ func TestClosedWhileAsleep(t *testing.T) {
 	}
 }
 
-// TestKeeperNoticesDeath: over sockets, too, an end is noticed while no collective is
-// under way.
+// TestKeeperNoticesDeath checks that, over sockets too, the end of a connection is detected while
+// no collective is under way.
 func TestKeeperNoticesDeath(t *testing.T) {
 	nets := [3]*killable{}
 	for i := range nets {
@@ -90,8 +90,8 @@ func TestKeeperNoticesDeath(t *testing.T) {
 	}
 }
 
-// TestDriversDisagreeAtOnce: ranks that make different calls, along edges that one of
-// them does not use, learn it soon.
+// TestDriversDisagreeAtOnce checks that ranks with different calls get an error soon, also if one
+// of the calls does not use the edge between them.
 func TestDriversDisagreeAtOnce(t *testing.T) {
 	j := newTCPJob(t, 5, Config{Schedule: schedule.Ring})
 	j.ready()
@@ -111,8 +111,8 @@ func TestDriversDisagreeAtOnce(t *testing.T) {
 	}
 }
 
-// TestEdgesOpenAtFirstUse: wiring opens the edges of the tree alone; a ring opens
-// those to two neighbours, once.
+// TestEdgesOpenAtFirstUse checks that wiring opens only the edges of the tree, and that the first
+// ring opens the two edges to its neighbours, once.
 func TestEdgesOpenAtFirstUse(t *testing.T) {
 	j := newTCPJob(t, 16, Config{})
 	j.ready()
@@ -138,8 +138,8 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 	}
 }
 
-// TestLargePartsCross: two ranks that exchange parts for which no socket has room do
-// not wait for each other.
+// TestLargePartsCross checks that two ranks that exchange parts larger than a socket's buffers do
+// not deadlock.
 func TestLargePartsCross(t *testing.T) {
 	const bytes = 12 << 20
 	for _, c := range []struct {

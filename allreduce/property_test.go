@@ -121,9 +121,8 @@ func drawScene(rt *rapid.T, secret *auth.Secret) scene {
 	return s
 }
 
-// TestAnyScene: whatever the number of ranks, the length, the schedule and the chunks,
-// and however late bytes come, integers are exact and floats have the bits that the
-// schedule promises.
+// TestAnyScene checks random numbers of ranks, lengths, schedules, chunks and delays: integers are
+// exact, and floats have the bits that the schedule defines.
 func TestAnyScene(t *testing.T) {
 	secret := authtest.Secret(t, "scene")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -152,7 +151,7 @@ func TestAnyScene(t *testing.T) {
 	})
 }
 
-// TestAnySceneOverTCP: so it is over sockets, whatever drivers the ranks have.
+// TestAnySceneOverTCP checks the same over sockets, with random drivers.
 func TestAnySceneOverTCP(t *testing.T) {
 	for _, size := range []int{2, 3, 5} {
 		for _, name := range schedule.Names {
@@ -269,8 +268,8 @@ func playReductions[T kernels.Number](s scene, g *Group, op Op, value func(r, i 
 	return nil
 }
 
-// near says that numbers are equal, but for the last bits of sums of floats in
-// another order.
+// near reports whether numbers are equal except for the last bits of sums of floats in another
+// order.
 func near[T kernels.Number](a, b []T) bool {
 	return slices.EqualFunc(a, b, func(x, y T) bool {
 		if k := kernels.KindOf[T](); k != kernels.Float32 && k != kernels.Float64 {
@@ -280,7 +279,7 @@ func near[T kernels.Number](a, b []T) bool {
 	})
 }
 
-// playMoves calls what only moves.
+// playMoves calls the collectives that only move data.
 func (s scene) playMoves(g *Group) error {
 	n, me := s.count, g.Rank()
 	mark := func(r, i int) byte { return byte(r*31 + i + 1) }

@@ -9,19 +9,19 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
-// MaxRecord is how long a record of AllGatherV may be.
+// MaxRecord is the limit on a record of AllGatherV, in bytes.
 const MaxRecord = 64 << 10
 
-// records are the buffers of AllGatherV.
+// records has the buffers of AllGatherV, which later calls use again.
 type records struct {
-	sizes   []uint32
-	offsets []int
-	all     []byte
+	sizes   []uint32 // by position, in bytes
+	offsets []int    // of each record in all, and the end of the last one
+	all     []byte   // the records of all ranks
 }
 
-// AllGatherV brings the record src of every rank, up to MaxRecord bytes, to all
-// ranks. It returns dst with one record per rank that takes part, in the order of their
-// numbers and in the memory that dst had where that is enough.
+// AllGatherV sends the record src of every rank, at most MaxRecord bytes, to all ranks. It
+// returns dst with one record per live rank, in the order of their numbers. The memory of dst
+// and its records is used again where it is large enough.
 func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]byte, error) {
 	if len(src) > MaxRecord {
 		return dst, fmt.Errorf("allreduce: rank %d: a record of %d bytes, the limit is %d", g.cfg.Rank, len(src), MaxRecord)
@@ -48,7 +48,8 @@ func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]b
 	return dst, nil
 }
 
-// gather exchanges the sizes, then the records.
+// gather exchanges the sizes by a sum, to which each rank contributes its own size and zeros,
+// then the records.
 func (g *Group) gather(ctx context.Context, src []byte) error {
 	r, n, self := &g.records, g.Size(), g.live.Position(g.cfg.Rank)
 	if len(r.sizes) != n {

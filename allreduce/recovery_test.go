@@ -11,9 +11,8 @@ import (
 
 const toySteps = 5
 
-// TestLossOfARankIsMadeGood: whichever rank is killed, and wherever in a step, the
-// others go on with its next attempt, do no Work twice, and all end with the model
-// of the undisturbed run.
+// TestLossOfARankIsMadeGood kills each rank at each place of a step. The others must continue with
+// its next attempt, repeat no Work, and end with the model of the undisturbed run.
 func TestLossOfARankIsMadeGood(t *testing.T) {
 	const total = 4
 	want := expected(t, total, toySteps)

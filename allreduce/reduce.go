@@ -11,15 +11,15 @@ import (
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
-// AllReduce replaces v, on all ranks, by the reduction of the v of all ranks. It
-// has the same bits everywhere and in every run. After an error v is undefined.
+// AllReduce reduces the v of all ranks by op, and stores the result in the v of all ranks. The
+// result has the same bits on all ranks and in every run. After an error v is undefined.
 func (g *Group) AllReduce(ctx context.Context, v Vector, op Op) error {
 	return g.AllReduceInto(ctx, v, v, op)
 }
 
-// AllReduceInto is AllReduce with the result in dst; src stays as it is, also after
-// an error. dst and src have the same length and kind, and are the same memory or
-// do not overlap.
+// AllReduceInto is AllReduce with the result in dst. src does not change, even after an error,
+// unless it is dst. dst and src have the same length and kind, and are the same memory or do
+// not overlap.
 func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error {
 	switch {
 	case dst.n != src.n || dst.kind != src.kind:
@@ -32,8 +32,8 @@ func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error
 	return g.do(ctx, collective{verb: engine.VerbAllReduce, v: dst, op: op, root: noRoot, dst: dst.bytes(), src: src.bytes()}, inStream)
 }
 
-// Reduce replaces the v of root by the reduction of the v of all ranks. The v of the
-// others is scratch: undefined afterwards.
+// Reduce reduces the v of all ranks by op, and stores the result in the v of root. On other
+// ranks v is scratch memory: it is undefined afterwards.
 func (g *Group) Reduce(ctx context.Context, v Vector, op Op, root int) error {
 	g.checkRoot(engine.VerbReduce, root)
 	kernels.CheckOp(op, v.kind)
@@ -41,16 +41,18 @@ func (g *Group) Reduce(ctx context.Context, v Vector, op Op, root int) error {
 	return g.do(ctx, collective{verb: engine.VerbReduce, v: v, op: op, root: root, dst: b, src: b}, false)
 }
 
-// ReduceScatter reduces the v of all ranks and leaves each rank its own Segment of
-// the result, at its place in v. The rest of v is scratch: undefined afterwards.
+// ReduceScatter reduces the v of all ranks by op, and stores each rank's [Group.Segment] of the
+// result at its place in the rank's v. The rest of v is scratch memory: it is undefined
+// afterwards.
 func (g *Group) ReduceScatter(ctx context.Context, v Vector, op Op) error {
 	kernels.CheckOp(op, v.kind)
 	b := v.bytes()
 	return g.do(ctx, collective{verb: engine.VerbReduceScatter, v: v, op: op, root: noRoot, dst: b, src: b}, false)
 }
 
-// Segment is the part of a vector of n elements that belongs to a rank: lo … hi-1.
-// ReduceScatter, AllGather, Gather and Scatter cut vectors so.
+// Segment returns the part of a vector of n elements that belongs to a rank: the elements
+// lo … hi-1. ReduceScatter, AllGather, Gather and Scatter divide vectors so. The parts differ
+// by at most one element, and follow each other in the order of the live ranks.
 func (g *Group) Segment(n, rank int) (lo, hi int) {
 	s, at := schedule.Spec{Size: g.Size(), Bytes: n}, g.live.Position(rank)
 	return s.Cut(at), s.Cut(at + 1)

@@ -12,12 +12,12 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
-// Register lets collectives send from s without a copy where bytes go over verbs, until
-// Unregister or Close; elsewhere it does nothing. Vectors from Alloc are registered already.
-// Other ranks get no access to it. What a device does not take when the job is wired, or
-// wired anew, is copied as before, and the log tells.
+// Register lets collectives send from s without a copy if bytes go over verbs, until
+// Unregister or Close. Otherwise it does nothing. Vectors from Alloc are registered already.
+// Other ranks get no access to s. Each epoch registers s again: if the device then refuses
+// it, s is copied as before, and the log has a warning.
 //
-// Registered memory is locked: it counts against RLIMIT_MEMLOCK.
+// Registered memory is locked and counts against RLIMIT_MEMLOCK.
 func Register[T Element](g *Group, s []T) error {
 	if len(s) == 0 {
 		return nil
@@ -31,7 +31,7 @@ func Register[T Element](g *Group, s []T) error {
 	return nil
 }
 
-// Unregister takes back the Register of s. No collective is under way.
+// Unregister undoes the Register of s. It must not be called during a collective.
 func Unregister[T Element](g *Group, s []T) error {
 	if len(s) == 0 {
 		return nil
@@ -69,11 +69,11 @@ func (g *Group) pin(p *pin) error {
 // pin is memory that is registered in every epoch.
 type pin struct {
 	mem    []byte
-	pinner runtime.Pinner // of memory of Go's
-	ours   bool           // it is from verbs.NewMemory
+	pinner runtime.Pinner // pins mem if it is in Go's heap: the device has its address
+	ours   bool           // mem is from verbs.NewMemory
 }
 
-// pinned are those of a group.
+// pinned has the registered memory of a group. It outlives the epochs' domains.
 type pinned struct {
 	mu  sync.Mutex
 	all []*pin
@@ -85,7 +85,8 @@ func (p *pinned) add(one *pin) {
 	p.all = append(p.all, one)
 }
 
-// take forgets the one that begins where mem does.
+// take removes and returns the caller's pin that begins at the same address as mem; nil if there
+// is none.
 func (p *pinned) take(mem []byte) *pin {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +99,8 @@ func (p *pinned) take(mem []byte) *pin {
 	return nil
 }
 
-// registerAll registers them with the device of a new epoch.
+// registerAll registers all pins with the device of a new epoch. It tries all of them, and joins
+// the errors.
 func (p *pinned) registerAll(d *verbs.Domain) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,14 +111,14 @@ func (p *pinned) registerAll(d *verbs.Domain) error {
 	return errors.Join(errs...)
 }
 
-// release lets go of all, which no device uses any more.
+// release unpins and frees all memory. The devices are closed already.
 func (p *pinned) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.all {
 		one.pinner.Unpin()
 		if one.ours {
-			_ = verbs.FreeMemory(one.mem) // the group is closed, and so is the memory's use
+			_ = verbs.FreeMemory(one.mem) // on failure only address space is lost
 		}
 	}
 	p.all = nil

@@ -47,7 +47,8 @@ func gather(g *Group, n, round int) error {
 	return nil
 }
 
-// turn goes on until all edges that are used have their pipes: nobody waits for that.
+// turn makes calls until all used edges have their rings. No call waits for an upgrade, so one
+// call is not enough.
 func turn(j *testJob, collective func(g *Group, round int) error) {
 	j.t.Helper()
 	var s map[upgrade.Stage]int
@@ -60,8 +61,8 @@ func turn(j *testJob, collective func(g *Group, round int) error) {
 	j.t.Fatalf("the edges' stages are %v, want all used ones done", s)
 }
 
-// TestPipes: what ranks of a machine send to each other, but for all-reduces, goes through
-// memory, at every size, and so do the edges of ranks that are no operand of a sum.
+// TestPipes checks that collectives other than all-reduces go through shared-memory rings between
+// ranks of a machine, at every size, also on edges that no sum uses.
 func TestPipes(t *testing.T) {
 	j := newSharedJob(t, 4, Config{})
 	for round, n := range []int{1, 100, 70_000, 1_000_000, 5, 300_000} {
@@ -89,7 +90,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// TestPipeRefused: where a rank cannot open the memory, the edge stays with its connection.
+// TestPipeRefused checks that an edge keeps its connection if a rank cannot open the memory.
 func TestPipeRefused(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	for _, g := range j.groups {
@@ -105,8 +106,8 @@ func TestPipeRefused(t *testing.T) {
 	}
 }
 
-// TestPipeNoticesDeath: the end of a rank is known to those that wait for it at the other end
-// of a pipe, at once.
+// TestPipeNoticesDeath checks that a rank that waits at a ring detects the death of its peer at
+// once.
 func TestPipeNoticesDeath(t *testing.T) {
 	for n, rounds := range map[int]int{10: 20, 2_000_000: 4} {
 		nets := [3]*killable{}
@@ -136,7 +137,8 @@ func TestPipeNoticesDeath(t *testing.T) {
 	}
 }
 
-// TestPipesSleep: who waits long at a pipe burns no processor, and wakes.
+// TestPipesSleep checks that a long wait at a ring uses no processor time, and that the rank
+// wakes.
 func TestPipesSleep(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	j.each(func(rank int) error { return gather(j.groups[rank], 1000, 0) })

@@ -121,13 +121,13 @@ func (e *epoch) reportFailure(f *engine.Failure) {
 		return
 	}
 	if g.cfg.OnLoss != Abort && (errors.Is(f.Err, ErrLeaving) || transport.Exhausted(f.Err)) {
-		g.member.SetLeaveReason(f.Reason()) // Close says so
+		g.member.SetLeaveReason(f.Reason()) // Close sends it: the rank leaves, the job continues
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
 	if err := g.member.Fail(ctx, f.Reason(), f.Detail()); err != nil {
-		g.log.Warn("cannot tell the server why this rank gives up", "rank", g.cfg.Rank, "reason", f.Reason(), "error", err)
+		g.log.Warn("failed to report to the server why this rank gives up", "rank", g.cfg.Rank, "reason", f.Reason(), "error", err)
 		return
 	}
 	e.awaitServer(reportTimeout)
@@ -178,7 +178,7 @@ func (e *epoch) watchEnd() {
 	}
 	en.Mu.Lock()
 	// At the end of a job with vw workers ranks leave one by one. The connections show
-	// whatever matters.
+	// every loss that matters.
 	stream := en.Stream
 	leaving := stream && en.Leaving
 	en.Mu.Unlock()

@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/internal/link/netconn"
 )
 
-// Whatever the ranks show each other, the sums are the same, and what carries them is
-// what the configuration says.
+// With all credentials the sums are the same, and each edge has the driver that the configuration
+// demands.
 func TestJobsBehindCredentials(t *testing.T) {
 	secret, tls := authtest.Secret(t, "a"), authtest.NewSite(t).TLS("all", time.Now(), "127.0.0.1")
 	for name, creds := range map[string]*auth.Credentials{
@@ -45,7 +45,7 @@ func TestJobsBehindCredentials(t *testing.T) {
 	}
 }
 
-// Who was given the epoch, and all else that is no secret, is still no rank.
+// A client that has the epoch and everything else but the secret is not accepted as a rank.
 func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 	secret := authtest.Secret(t, "a")
 	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: secret}})
@@ -66,7 +66,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 			if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			// It does not mind that the other side's proof is wrong for it.
+			// The client ignores that the rank's proof is wrong for its secret.
 			_, _, err = key.Initiate(c, newHello(w.Epoch, 0, 1, 2, pull), helloSize)
 			if _, ok := errors.AsType[*auth.Error](err); !ok {
 				t.Errorf("%s: %v, want a proof that is none", name, err)
@@ -85,15 +85,14 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 	}
 }
 
-// What a rank has said to another one is of no use to a third: a recorded greeting,
-// replayed whole, is dropped.
+// A recorded handshake is useless to a third party: a complete replay is refused.
 func TestReplayedGreeting(t *testing.T) {
 	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: authtest.Secret(t, "a")}})
 	checkCollectives(t, j, 10)
 	g := j.groups[1]
 	w := g.member.Newest()
 	key, own := epochKey(g.cfg, w), newHello(w.Epoch, 0, 1, 2, false)
-	// The greeting as rank 0 would make it, with the answer that was heard then.
+	// The handshake as rank 0 would make it, with the recorded answer.
 	heard := newHello(w.Epoch, 1, 0, 2, false)
 	proof := key.Exchange(own, heard, nil).Proof(auth.Client)
 	c, err := net.Dial("tcp", g.mesh.Addr().String())
@@ -108,12 +107,12 @@ func TestReplayedGreeting(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, err := io.ReadAll(c); err != nil && len(b) != helloSize+auth.ProofSize {
-		t.Errorf("heard %d bytes, %v; want a hello, its proof and the end", len(b), err)
+		t.Errorf("got %d bytes, %v; want a hello, its proof and the end", len(b), err)
 	}
 	checkCollectives(t, j, 10)
 }
 
-// Strangers at the door do not keep a rank out, however many there are.
+// Any number of pending handshakes of other clients does not keep a rank from connecting.
 func TestManyStrangersHoldUpNobody(t *testing.T) {
 	j := newTCPJob(t, 2, Config{})
 	addr := j.groups[1].mesh.Addr().String()
@@ -131,8 +130,8 @@ func TestManyStrangersHoldUpNobody(t *testing.T) {
 	}
 }
 
-// Who changes bytes between two ranks gets nothing accepted: either the greeting fails,
-// and the next one is whole, or the collective fails, on every rank, in time. No sum is wrong.
+// No change to the bytes between two ranks is accepted: either the handshake fails and the next
+// one succeeds, or the collective fails on every rank in time. No sum is wrong.
 func TestBytesChangedBetweenRanks(t *testing.T) {
 	tls := authtest.NewSite(t).TLS("all", time.Now(), "127.0.0.1")
 	for name, creds := range map[string]*auth.Credentials{
@@ -175,7 +174,7 @@ func TestBytesChangedBetweenRanks(t *testing.T) {
 				}
 				ranks.Wait()
 				if within.Err() != nil {
-					t.Fatal("nobody noticed in time")
+					t.Fatal("no rank returned in time")
 				}
 				for rank, err := range errs {
 					if err == nil && sums[rank] != 80_000 {
@@ -190,7 +189,7 @@ func TestBytesChangedBetweenRanks(t *testing.T) {
 	}
 }
 
-// A rank takes connections from the networks that it is told alone.
+// A rank accepts connections only from the networks in Config.Allow.
 func TestAllowedRanks(t *testing.T) {
 	for network, want := range map[string]bool{"127.0.0.0/8": true, "10.0.0.0/8": false} {
 		cfg := Config{Allow: []netip.Prefix{netip.MustParsePrefix(network)}, DialTimeout: 300 * time.Millisecond}

@@ -10,10 +10,12 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// SendRecv sends src to the rank to, and receives dst from the rank from; Nobody
-// leaves one of them out. All ranks call it, and what one sends has the length and kind
-// of what the other receives: they first tell each other along the tree, so that two
-// which disagree are an error on all ranks. dst and src do not overlap.
+// SendRecv sends src to the rank to, and receives dst from the rank from. [Nobody] as a
+// rank leaves out that half. dst and src do not overlap.
+//
+// All ranks call it, and each src has the length and kind of its receiver's dst. The ranks
+// first compare their arguments along the tree: if two of them disagree, all ranks return
+// the same *MismatchError, and no rank waits for bytes that never come.
 func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, to int) error {
 	if from != Nobody {
 		g.checkRoot(engine.VerbSendRecv, from)
@@ -52,12 +54,13 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 	return g.carry(ctx, c)
 }
 
-// pairs is what SendRecv needs beside its programs.
+// pairs is the buffer in which SendRecv compares the arguments of all ranks.
 type pairs struct {
-	words []int64 // of all ranks, by position
+	words []int64 // engine.SendRecvWords for each rank, by position
 }
 
-// SendRecvArgs tells all ranks what this one sends and receives, and hears it of them.
+// exchangeArgs gathers what each rank sends and receives, and fails the job if two ranks
+// disagree. name is the vector whose name and kind identify the call.
 func (g *Group) exchangeArgs(ctx context.Context, own engine.SendRecv, name Vector) error {
 	p := &g.pairs
 	if n := engine.SendRecvWords * g.Size(); len(p.words) != n {
@@ -77,8 +80,8 @@ func (g *Group) exchangeArgs(ctx context.Context, own engine.SendRecv, name Vect
 	return g.failed(ctx)
 }
 
-// disagree finds the first two ranks of which one sends what the other does not
-// receive, the same on all ranks. A rank that is meant by one alone is the second.
+// disagree finds the first two ranks of which one sends what the other does not receive. All
+// ranks find the same two. b is the rank that a names as its destination or source.
 func disagree(words []int64, live members.Set) (a, b int, found bool) {
 	at := func(r int64) (engine.SendRecv, bool) {
 		position := live.Position(int(r))

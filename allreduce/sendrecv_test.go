@@ -15,8 +15,7 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// TestSendRecvOneWay: what a rank sends may be longer than what it receives, which may be
-// nothing.
+// TestSendRecvOneWay checks that a rank may send more than it receives, and may receive nothing.
 func TestSendRecvOneWay(t *testing.T) {
 	const n, long, short = 3, 1000, 10 // 0 sends to 1, which sends to 2
 	j := newTCPJob(t, n, Config{})
@@ -40,8 +39,8 @@ func TestSendRecvOneWay(t *testing.T) {
 	}
 }
 
-// TestSendRecvDisagreement: two ranks of which one sends what the other does not receive
-// are an error on all ranks at once, which shows both calls.
+// TestSendRecvDisagreement checks that an unmatched send is an error on all ranks at once, and
+// that the error shows both calls.
 func TestSendRecvDisagreement(t *testing.T) {
 	ring := func(g *Group, n int) error {
 		return g.SendRecv(ctx, Vec(make([]float32, 10)), (g.Rank()+n-1)%n, Vec(make([]float32, 10)), (g.Rank()+1)%n)
@@ -98,7 +97,7 @@ func TestSendRecvDisagreement(t *testing.T) {
 	}
 }
 
-// What a rank says of itself may be anything.
+// The gathered arguments of a rank may have any values.
 func TestDisagreeOfNonsense(t *testing.T) {
 	words := make([]int64, 2*engine.SendRecvWords)
 	(&engine.SendRecv{To: 7, From: Nobody, Out: -1, OutKind: 99}).Put(words)

@@ -54,7 +54,7 @@ func newDealtJob(t testing.TB, hosts []int, cfg Config) *testJob {
 	return j
 }
 
-// deals are who is on which host.
+// deals are assignments of ranks to hosts.
 var deals = [][]int{
 	{0, 0, 1, 1},
 	{0, 0, 0, 1},
@@ -66,8 +66,8 @@ var deals = [][]int{
 	{0, 1, 2, 0, 1, 2},
 }
 
-// TestDealtToHosts: wherever the ranks are, all results have the bits of the schedule; and
-// ranks of a host sum among themselves where the sum has them as a whole.
+// TestDealtToHosts checks for all assignments that results have the bits of the schedule, and that
+// ranks of a host sum among themselves where the schedule adds them as a whole.
 func TestDealtToHosts(t *testing.T) {
 	some := deals
 	if testing.Short() || raceEnabled { // it is ten times slower then
@@ -135,7 +135,7 @@ func dealtSum(g *Group, count, seed int) error {
 	return nil
 }
 
-// evaluated is a sum, as simply as can be.
+// evaluated returns a sum by the definition, without any optimisation.
 func evaluated(dst []float32, x schedule.Sum, of func(rank int) []float32) {
 	var stack [][]float32
 	for _, r := range x.Expr {
@@ -152,7 +152,7 @@ func evaluated(dst []float32, x schedule.Sum, of func(rank int) []float32) {
 	copy(dst, stack[0])
 }
 
-// sharesSum says whether some ranks of the rank's host, all of them, are a part of each sum.
+// sharesSum reports whether all ranks of the rank's host together are an operand of each sum.
 func sharesSum(hosts []int, rank int, name schedule.Name, v Vector) bool {
 	s := schedule.Spec{Schedule: name, Size: len(hosts), Bytes: len(v.bytes()), Elem: v.kind.Size(), Chunk: 16 << 10}
 	if name == schedule.Auto {
@@ -203,7 +203,8 @@ func TestHostsThatSum(t *testing.T) {
 	}
 }
 
-// TestAHostThatSharesNot: one rank of it refuses, and the others of the job go on as they were.
+// TestAHostThatSharesNot checks that the other hosts still share memory if one rank of a host
+// refuses.
 func TestAHostThatSharesNot(t *testing.T) {
 	cfg := Config{Schedule: schedule.Doubling, Listen: "127.0.0.1:0"}
 	j := newJob(t, 4, cfg, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network {
@@ -221,8 +222,8 @@ func TestAHostThatSharesNot(t *testing.T) {
 	})
 }
 
-// TestHostsFail: a rank is lost, makes another call, or is late, and all ranks say so, on
-// whatever host.
+// TestHostsFail checks that all ranks of all hosts report a rank that is lost, makes another call,
+// or is late.
 func TestHostsFail(t *testing.T) {
 	hosts := []int{0, 0, 1, 1}
 	cfg := Config{Schedule: schedule.Doubling}
@@ -256,8 +257,8 @@ func TestHostsFail(t *testing.T) {
 	}
 }
 
-// TestAHostWaitsForAnother, longer than Stall: that is no fault while a rank there has not
-// come.
+// TestAHostWaitsForAnother checks that a host may wait for another one longer than Stall while a
+// rank there has not entered the collective.
 func TestAHostWaitsForAnother(t *testing.T) {
 	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 400 * time.Millisecond})
 	j.each(func(rank int) error {

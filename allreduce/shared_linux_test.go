@@ -51,7 +51,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 	}
 }
 
-// TestSharedMemoryHasTheBytesOfTCP, whatever the schedule, over several pieces.
+// TestSharedMemoryHasTheBytesOfTCP checks all schedules with vectors of several pieces.
 func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
 	const size, count = 5, (shm.Depth*shm.Piece + shm.Piece + shm.Block + 12) / 4
 	for _, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
@@ -79,15 +79,15 @@ func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
 	}
 }
 
-// TestOneRankRefusesSharedMemory: then nobody has it, and nobody minds.
+// TestOneRankRefusesSharedMemory checks that then no rank shares memory, without an error.
 func TestOneRankRefusesSharedMemory(t *testing.T) {
 	j := newLoopbackJob(t, 3, Config{})
 	j.groups[1].cfg.NoSharedMemory = true
 	j.each(func(rank int) error { return sumOverTCP(j.groups[rank]) })
 }
 
-// TestWithoutSharedMemoryItIsTCP: where rank 0 gets no memory, or another rank cannot
-// open it, the job goes on without, and the log of that rank says why.
+// TestWithoutSharedMemoryItIsTCP checks that the job uses TCP if rank 0 cannot make the segment
+// or another rank cannot open it, and that this rank's log has the reason.
 func TestWithoutSharedMemoryItIsTCP(t *testing.T) {
 	full := errors.New("no space left on device")
 	for what, c := range map[string]struct {
@@ -128,8 +128,8 @@ func sumOverTCP(g *Group) error {
 	return err
 }
 
-// TestMismatchInSharedMemory: all ranks say who makes another call, whether they meet in
-// the segment or one of them waits at its connections.
+// TestMismatchInSharedMemory checks that all ranks name the rank with the other call, whether
+// they meet in the segment or one of them waits at its connections.
 func TestMismatchInSharedMemory(t *testing.T) {
 	for what, other := range map[string]func(g *Group) error{
 		"length":     func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 5)), Sum) },
@@ -152,8 +152,8 @@ func TestMismatchInSharedMemory(t *testing.T) {
 	}
 }
 
-// TestWaitsInSharedMemoryEnd: by the limit of MaxWait, the end of a context, Close,
-// and the loss of a rank.
+// TestWaitsInSharedMemoryEnd checks that MaxWait, the end of a context, Close and the loss of a
+// rank end a wait in shared memory.
 func TestWaitsInSharedMemoryEnd(t *testing.T) {
 	call := func(ctx context.Context, g *Group) error {
 		return g.AllReduce(ctx, Vec(make([]float32, 100_000)).Named("gradient"), Sum)
@@ -211,8 +211,8 @@ func TestWaitsInSharedMemoryEnd(t *testing.T) {
 	})
 }
 
-// TestHeartbeatsAfterTheSegment: a collective that failed in shared memory stays the one that
-// heartbeats tell of, also when the memory has been given back.
+// TestHeartbeatsAfterTheSegment checks that heartbeats still name a collective that failed in
+// shared memory after the memory is unmapped.
 func TestHeartbeatsAfterTheSegment(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
 	g := j.groups[0]
@@ -221,10 +221,10 @@ func TestHeartbeatsAfterTheSegment(t *testing.T) {
 	if err := g.AllReduce(short, Vec(make([]float32, 100_000)), Sum); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the deadline", err)
 	}
-	g.engine.Call.Started = time.Now().Add(-time.Minute) // heartbeats tell of long waits alone
+	g.engine.Call.Started = time.Now().Add(-time.Minute) // heartbeats name only long waits
 	g.epoch.end()
 	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.engine.Call.Id.Seq {
-		t.Errorf("got %+v, want the collective, and that nobody is waited for", w)
+		t.Errorf("got %+v, want the collective and no rank", w)
 	}
 }
 
@@ -241,8 +241,8 @@ var (
 	})
 )
 
-// TestAStallInSharedMemory: a rank that is in the collective and comes no further is the
-// end of it after Stall, and is named.
+// TestAStallInSharedMemory checks that the job fails after Stall if a rank is in the collective
+// and makes no progress, and that the error names the rank.
 func TestAStallInSharedMemory(t *testing.T) {
 	j := newSharedJob(t, 2, Config{Stall: 200 * time.Millisecond})
 	letGo = make(chan struct{})

@@ -28,7 +28,7 @@ const (
 	bridgeIP     = "10.79.0.254"
 )
 
-// namespaceDeals are who is on which host.
+// namespaceDeals are assignments of ranks to hosts.
 var namespaceDeals = [][]int{
 	{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 1, 1}, {0, 0, 1, 1, 2, 2}, {0, 0, 1, 1}, {0, 1, 2, 0, 0},
 }
@@ -39,8 +39,8 @@ var allSchedules = append([]schedule.Name{schedule.Auto}, schedule.Names...)
 // namespace with an address of its own. All schedules leave the bytes that the in-memory
 // network leaves, and ranks of a host meet in shared memory where their sum allows it.
 //
-// The namespaces are those of one machine, with one boot id: what tells hosts apart is first
-// the address.
+// The namespaces are on one machine and have one boot id. The ranks therefore distinguish hosts
+// by their addresses.
 func TestHostsInNamespaces(t *testing.T) {
 	if os.Getenv(envNamespace) == "" {
 		runInNamespace(t)

@@ -51,8 +51,8 @@ func TestRankProcess(t *testing.T) {
 	}
 }
 
-// TestARankIsKilled: the others, in the middle of a sum in shared memory, end at once
-// and name it.
+// TestARankIsKilled kills a rank in the middle of a sum in shared memory. The others must end at
+// once and name it.
 func TestARankIsKilled(t *testing.T) {
 	const victim = 2
 	server := startServer(t, transport.TCP, "127.0.0.1:0")
@@ -91,7 +91,7 @@ func TestARankIsKilled(t *testing.T) {
 		for err == nil { // the test framework's words
 			_, err = out.ReadString('\n')
 		}
-		cmds[rank].Wait() // the victim's says that it was killed
+		cmds[rank].Wait() // the killed one returns an error
 	}
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %v", took)

@@ -14,26 +14,26 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// The ranks of a job tell each other by a maximum over 64-bit words whether those of a
-// host can meet in a segment. Each host has so many words. Those of its first rank say
-// where the segment is; those of the others are 0 there, and those of other hosts
-// everywhere.
+// The ranks agree on shared memory by an all-reduce with Max over 64-bit words, offerWords for
+// each host. Every rank contributes to its own host's words only, and is 0 elsewhere. The words
+// from offerPlace on are the location of the segment; only the host's first rank sets them.
 const (
-	offerRefused = iota // 1: by a rank that does not want to
-	offerMachine        // the machine, and
-	offerNot            // all its bits turned around: both agree if all ranks of the host do
-	offerPlace          // process and descriptor
-	offerBytes          // 0: there is no segment
-	offerArena
-	offerNonce // two words
-	offerWords = offerNonce + 2
+	offerRefused = iota // 1 if a rank refuses shared memory
+	offerMachine        // hash of the machine's identity
+	offerNot            // complement of offerMachine: both maxima match only if all ranks have one machine
+	offerPlace          // process in the upper 32 bits, descriptor in the lower
+	offerBytes          // length in bytes; 0: there is no segment
+	offerArena          // length of the arena for Alloc, in bytes
+	offerNonce          // two words, the content by which the segment is recognised
+	offerWords   = offerNonce + 2
 )
 
-// share finds out which ranks run on one machine, and if this rank has such neighbours, opens
-// the segment through which they all-reduce. That there is none is no error: then
-// it is TCP.
+// share finds out which ranks run on one machine. If this rank has neighbours on its machine, it
+// opens the segment through which they all-reduce. Without a segment they use TCP, which is no
+// error.
 //
-// Who may share memory follows from the addresses of all ranks, which all know.
+// All ranks know the candidates, which are the ranks with equal hosts in their addresses. They
+// therefore call the same collectives here.
 func (g *Group) share(ctx context.Context) error {
 	if g.Stream() {
 		return nil
@@ -103,8 +103,9 @@ func (g *Group) share(ctx context.Context) error {
 	return nil
 }
 
-// hostsOf are the ranks that have the same host in their addresses, 2 to SharedRanks of them,
-// in the order of their first ones. They may be on different machines all the same.
+// hostsOf returns the groups of 2 to shm.MaxRanks ranks with the same host in their addresses,
+// in the order of their first ranks. The ranks of a group may still be on different machines,
+// for example behind one address translation.
 func hostsOf(peers []string) (hosts [][]int) {
 	byHost := map[string][]int{}
 	for rank, addr := range peers {
@@ -121,7 +122,7 @@ func hostsOf(peers []string) (hosts [][]int) {
 	return hosts
 }
 
-// offer fills in what this rank says. The first rank of a host makes the segment.
+// offer fills in this rank's words. The first rank of a host makes the segment and returns it.
 func (g *Group) offer(words []uint64, host []int) *shm.Segment {
 	if g.cfg.NoSharedMemory {
 		words[offerRefused] = 1
@@ -151,7 +152,7 @@ func (g *Group) offer(words []uint64, host []int) *shm.Segment {
 	return seg
 }
 
-// open opens the segment of the host's first rank, if it is as long as this rank needs.
+// open opens the segment of the host's first rank if its length is what this version expects.
 func (g *Group) open(w shm.Location, host []int) (*shm.Segment, error) {
 	if _, bytes := shm.Layout(len(host)); w.Bytes != int64(bytes)+shm.SegmentHead {
 		return nil, fmt.Errorf("rank %d's segment has %d bytes, want %d: is it another version of this program?", host[0], w.Bytes, bytes+shm.SegmentHead)
@@ -159,7 +160,7 @@ func (g *Group) open(w shm.Location, host []int) (*shm.Segment, error) {
 	return g.segments.Open(w)
 }
 
-// whereOf is where the segment is.
+// whereOf returns the location of the segment, decoded from the words of a host.
 func whereOf(words []uint64) (w shm.Location) {
 	w.PID, w.FD = int32(words[offerPlace]>>32), int32(words[offerPlace])
 	w.Bytes, w.Arena = int64(words[offerBytes]), int64(words[offerArena])
@@ -168,7 +169,8 @@ func whereOf(words []uint64) (w shm.Location) {
 	return w
 }
 
-// agree reduces v along the tree, whose edges are open, to find out who has something.
+// agree reduces v along the tree, whose edges are open already. something is the capability
+// that the ranks agree on, for messages.
 func (g *Group) agree(ctx context.Context, v []uint64, op Op, something string) error {
 	vec := Vec(v).Named(something)
 	b := vec.bytes()
@@ -180,13 +182,13 @@ func (g *Group) agree(ctx context.Context, v []uint64, op Op, something string) 
 	return nil
 }
 
-// SharedMemory tells that all ranks all-reduce in memory that they share: they run on
-// one machine. It is known after Ready.
+// SharedMemory reports whether all ranks run on one machine and all-reduce in shared memory.
+// It is valid after Ready.
 func (g *Group) SharedMemory() bool { return len(g.SharedWith()) == g.Size() && g.Size() > 1 }
 
-// SharedWith are the ranks, this one among them, that share memory on this rank's machine; nil:
-// it shares none. Where there are other machines, they sum among themselves
-// first whenever the schedule adds them as a whole. It is known after Ready.
+// SharedWith returns the ranks that share memory with this one, itself included; nil if this
+// rank shares none. In a job of several machines these ranks first sum among themselves,
+// wherever the schedule's order of additions permits it. It is valid after Ready.
 func (g *Group) SharedWith() []int {
 	if s := g.sharing(); s != nil {
 		return slices.Clone(s.Ranks)
@@ -194,7 +196,8 @@ func (g *Group) SharedWith() []int {
 	return nil
 }
 
-// SharedCalls is how many all-reduces have gone through shared memory, all or in part.
+// SharedCalls returns the number of all-reduces of this epoch that have used shared memory, in
+// whole or in part.
 func (g *Group) SharedCalls() uint64 {
 	if s := g.sharing(); s != nil {
 		return s.Done.Load()

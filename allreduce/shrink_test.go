@@ -19,8 +19,8 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// replay is the model of a job of toys that goes on without ranks as gone says, by jobs in
-// which nobody is lost: one of as many ranks as are left for each stretch of steps.
+// replay is the model of a job of toys that continues without the ranks in gone. It is computed
+// by jobs without losses: one job of the remaining ranks for each stretch of steps.
 func replay(t *testing.T, total, steps int, gone []without) [32]byte {
 	t.Helper()
 	live, state := []int(members.All(total)), []byte(nil)
@@ -80,8 +80,8 @@ func stretch(t *testing.T, live []int, state []byte, steps int) []byte {
 	return after.Bytes()
 }
 
-// checkShrunk checks that those who have finished did alike, and as jobs of the ranks
-// that were left would. It returns what the job went on without.
+// checkShrunk checks that all finished attempts have the model of jobs of the remaining ranks. It
+// returns the ranks without which the job continued.
 func (s *stage) checkShrunk(t *testing.T, all []*actor) []without {
 	t.Helper()
 	var first *actor
@@ -95,7 +95,7 @@ func (s *stage) checkShrunk(t *testing.T, all []*actor) []without {
 		}
 	}
 	if first == nil {
-		t.Fatalf("nobody has finished: %v", all[0].err)
+		t.Fatalf("no attempt has finished: %v", all[0].err)
 	}
 	for rank, model := range s.models {
 		if model != first.model {
@@ -103,14 +103,14 @@ func (s *stage) checkShrunk(t *testing.T, all []*actor) []without {
 		}
 	}
 	if len(s.models) == 0 {
-		t.Error("nobody has delivered the model")
+		t.Error("no rank has delivered the model")
 	}
 	return first.toy.gone
 }
 
-// TestJobGoesOnWithoutARank: whichever rank is killed, and wherever in a step, the others
-// end alike, and as a job of the others alone that begins where they were. The next
-// attempt of the rank is not needed.
+// TestJobGoesOnWithoutARank kills each rank at each place of a step. The others must end with
+// equal models: that of a job of only these ranks which begins where they were. The next attempt
+// of the rank is not needed.
 func TestJobGoesOnWithoutARank(t *testing.T) {
 	const total = 4
 	for victim := range total {
@@ -178,7 +178,7 @@ func TestJobGoesOnWithoutARank(t *testing.T) {
 					}
 				}
 				if want := replay(t, total, toySteps, gone); firstModel(all) != want {
-					t.Error("the others ended with another model than a job of them alone from there on")
+					t.Error("the model differs from that of a job of only the remaining ranks from there on")
 				}
 				for rank, a := range all {
 					if rank != victim && len(a.toy.worked) != toySteps {
@@ -200,7 +200,7 @@ func firstModel(all []*actor) [32]byte {
 	return [32]byte{}
 }
 
-// TestOnlyOneIsLeft: ranks may be lost one after the other, or at once, until one is left.
+// TestOnlyOneIsLeft loses ranks, one after the other or at once, until one is left.
 func TestOnlyOneIsLeft(t *testing.T) {
 	for _, lost := range [][][]int{{{0}, {2}, {3}}, {{0, 1, 2}}, {{1, 2}, {3}}, {{3}, {0, 1}}} {
 		var all []*actor
@@ -226,7 +226,7 @@ func TestOnlyOneIsLeft(t *testing.T) {
 	}
 }
 
-// TestNobodyIsLeft: a job whose ranks all are lost has failed.
+// TestNobodyIsLeft checks that a job fails if all its ranks are lost.
 func TestNobodyIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2, toySteps, Config{OnLoss: Shrink})
@@ -242,14 +242,14 @@ func TestNobodyIsLeft(t *testing.T) {
 	})
 }
 
-// TestStandbyReplacesWhereOthersGoOnWithout: a lost rank with a standby that is ready is
-// replaced, also after the job has gone on without another one.
+// TestStandbyReplacesWhereOthersGoOnWithout checks that a ready standby replaces a lost rank, also
+// after the job has continued without another rank.
 func TestStandbyReplacesWhereOthersGoOnWithout(t *testing.T) {
 	var all []*actor
 	var gone []without
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, toySteps, Config{OnLoss: Shrink})
-		var second atomic.Pointer[actor] // who does the second step of rank 2
+		var second atomic.Pointer[actor] // the attempt that does the second step of rank 2
 		for _, rank := range []int{0, 1, 2, 3, 2} {
 			all = append(all, s.start(rank, func(a *actor) {
 				a.toy.at = func(step int, where string) {
@@ -274,7 +274,7 @@ func TestStandbyReplacesWhereOthersGoOnWithout(t *testing.T) {
 		gone = s.checkShrunk(t, all)
 	})
 	if len(gone) != 1 || !slices.Equal(gone[0].Live, []int{1, 2, 3}) {
-		t.Errorf("the job went on with %v, want without rank 0 alone", gone)
+		t.Errorf("the job went on with %v, want all ranks except 0", gone)
 	}
 	if want := replay(t, 4, toySteps, gone); firstModel(all) != want {
 		t.Error("another model than without rank 0 from there on")
@@ -300,8 +300,8 @@ func TestShrinkNeedsAShrinker(t *testing.T) {
 	})
 }
 
-// TestNoCheckpointsWithoutAllRanks: who begins from a checkpoint has all ranks, so none is
-// kept any more once some are gone.
+// TestNoCheckpointsWithoutAllRanks checks that a job without some ranks writes no checkpoints: a
+// job that starts from one has all ranks.
 func TestNoCheckpointsWithoutAllRanks(t *testing.T) {
 	kept := &memoryCheckpoints{}
 	synctest.Test(t, func(t *testing.T) {

@@ -10,16 +10,17 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
-// Enlist makes this process a spare of a job: one without a rank, whatever cfg says, that
-// takes the place of a rank which is lost and of which no other attempt stands by. It
-// returns when that is so, with the group of the rank, as Join does: the rank's shard is
-// then to be read. A *[FinishedError] says that the job has ended, and had no use
-// for it. OnLoss must be Wait: only such a job replaces lost ranks.
+// Enlist makes this process a spare of a job. A spare has no rank of its own (cfg.Rank is
+// ignored) and replaces a lost rank that has no standby attempt.
+//
+// Enlist returns when the server has assigned a rank, with that rank's group, as Join does.
+// The caller then reads the rank's shard. A *[FinishedError] means that the job has ended
+// without a use for the spare. OnLoss must be Wait, since only such a job replaces ranks.
 func Enlist(ctx context.Context, cfg Config) (*Group, error) {
 	cfg.Rank = 0 // for Validate
 	err := cfg.Validate()
 	if cfg.OnLoss != Wait {
-		err = errors.Join(err, fmt.Errorf("allreduce: OnLoss is %v: a spare is of use where a job waits for replacements (wait)", cfg.OnLoss))
+		err = errors.Join(err, fmt.Errorf("allreduce: OnLoss is %v: only a job that replaces lost ranks (wait) uses a spare", cfg.OnLoss))
 	}
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func Enlist(ctx context.Context, cfg Config) (*Group, error) {
 	return g, nil
 }
 
-// enlist waits for a rank, and makes this group that of it.
+// enlist waits for the server to assign a rank, and makes this group the rank's group.
 func (g *Group) enlist(ctx context.Context) error {
 	member, err := g.register(ctx, 0)
 	if err != nil {
@@ -56,7 +57,7 @@ func (g *Group) enlist(ctx context.Context) error {
 			return err
 		}
 	}
-	e := newEpoch(g) // which knows the rank
+	e := newEpoch(g) // the first one was made without the rank
 	g.mu.Lock()
 	g.epoch = e
 	g.mu.Unlock()

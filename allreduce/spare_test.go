@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestASpareTakesTheRank: whichever rank is killed, and whenever, its place is taken by a
-// process that had none; the next one that is lost goes to the next spare.
+// TestASpareTakesTheRank kills each rank at several places of a step. A spare must take the rank,
+// and the next lost rank goes to the next spare.
 func TestASpareTakesTheRank(t *testing.T) {
 	for victim := range 4 {
 		for _, at := range []struct {
@@ -48,8 +48,8 @@ func TestASpareTakesTheRank(t *testing.T) {
 	}
 }
 
-// TestSparesForSeveral: two ranks are lost at once, then a spare that has taken a rank. What a
-// spare has worked on is its first step, which nobody needs, and those after the loss.
+// TestSparesForSeveral loses two ranks at once, then a spare that has taken a rank. A spare works
+// on its first step, whose contribution is not used, and on the steps after the loss.
 func TestSparesForSeveral(t *testing.T) {
 	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
 		all := s.startAll()
@@ -78,7 +78,7 @@ func TestSparesForSeveral(t *testing.T) {
 	})
 }
 
-// TestSparesWithCheckpoint: all ranks are lost, and as many spares go on from the checkpoint.
+// TestSparesWithCheckpoint loses all ranks: as many spares continue from the checkpoint.
 func TestSparesWithCheckpoint(t *testing.T) {
 	kept := &memoryCheckpoints{}
 	act(t, Config{Checkpoints: kept, CheckpointEvery: 2}, func(t *testing.T, s *stage, want [32]byte) {
@@ -100,7 +100,7 @@ func TestSparesWithCheckpoint(t *testing.T) {
 	})
 }
 
-// TestSpareThatMayNotBe: a job that replaces nobody has no use for one.
+// TestSpareThatMayNotBe checks that a job that replaces no ranks refuses spares.
 func TestSpareThatMayNotBe(t *testing.T) {
 	for _, cfg := range []Config{
 		{Server: "server:1", Total: 2},

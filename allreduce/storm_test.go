@@ -28,7 +28,7 @@ type storm struct {
 	spares    []*actor
 	journal   string   // of the server; "": it has none
 	restarted bool     // the server
-	story     []string // what was done, for who reads a failure
+	story     []string // the faults, for the report of a failure
 }
 
 const stormFor = 30 * time.Second // of faults; then all is quiet
@@ -57,8 +57,8 @@ func (st *storm) launch(rank int, began time.Time) {
 		if st.forgotten() {
 			return
 		}
-		// A job whose ranks all were lost, and that goes on without, has ended. Those that
-		// come then begin it anew.
+		// A shrinking job ends when all its ranks are lost. Attempts that join later start it
+		// again from the beginning.
 		if failed := jobFailed(a.err); failed != nil && st.cfg.OnLoss != Shrink {
 			st.t.Errorf("%v: %s: the job has failed: %v", time.Since(began), a.host, failed)
 			return
@@ -69,23 +69,23 @@ func (st *storm) launch(rank int, began time.Time) {
 	st.t.Errorf("rank %d has not ended well in 50 attempts", rank)
 }
 
-// finished says that an attempt has done its duty, or has none.
+// finished reports whether an attempt has completed its job, or was not needed.
 func finished(err error) bool {
 	var done *FinishedError
 	var refused *RefusedError
 	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == JobFinished
 }
 
-// forgotten says that the model is delivered, and that a server without a journal may
-// not know it: then nobody can tell a late rank.
+// forgotten reports whether the model is delivered but a restarted server without a journal may
+// not know it. A late rank then gets no FinishedError.
 func (st *storm) forgotten() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return len(st.models) > 0 && st.journal == "" && st.restarted
 }
 
-// jobFailed is the error of an attempt that tells of the end of the whole job, which
-// nothing in a storm gives reason for.
+// jobFailed returns err if it means the end of the whole job, for which no fault of a storm is a
+// reason.
 func jobFailed(err error) error {
 	refused, ok := errors.AsType[*RefusedError](err)
 	if errors.Is(err, errKilled) || ok && refused.Code == protocol.AttemptFenced || ok && refused.Code == protocol.RankHeld {
@@ -105,7 +105,7 @@ func (st *storm) host() string {
 	return fmt.Sprintf("h%d.%d", rank, max(1, st.attempts[rank]))
 }
 
-// fault does something bad.
+// fault injects one random fault.
 func (st *storm) fault(began time.Time) {
 	host := st.host()
 	kind := [...]string{"kill", "kill", "stop", "cut", "part", "duplicate", "server link", "server"}[st.between(0, 8)]
@@ -215,7 +215,7 @@ func playStorm(t *testing.T, seed int, cfg Config) *storm {
 	return st
 }
 
-// report says what happened, where it did not end well.
+// report logs the faults and the logs of all hosts if the test has failed.
 func (st *storm) report(t *testing.T, seed int) {
 	if !t.Failed() {
 		return
@@ -228,7 +228,7 @@ func (st *storm) report(t *testing.T, seed int) {
 	}
 }
 
-// TestStorm: whatever happens for half a minute, the job ends with the model of the
+// TestStorm checks that after half a minute of random faults the job ends with the model of the
 // undisturbed run.
 func TestStorm(t *testing.T) {
 	models := map[int][32]byte{}
@@ -250,15 +250,15 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestStormWithoutReplacements: where the job goes on without lost ranks, it ends with
-// the model of those that are left, from where they were left on.
+// TestStormWithoutReplacements checks that a job that continues without lost ranks ends with the
+// model of the remaining ranks, from the step of each loss on.
 func TestStormWithoutReplacements(t *testing.T) {
 	stormsOfSome(t, 100, Config{OnLoss: Shrink})
 }
 
-// TestStormOfThoseThatCame: ranks come up to half a minute late to a job that waits for
-// twenty seconds. It ends with the model of those that came in time, whether it replaces
-// lost ranks or not.
+// TestStormOfThoseThatCame lets ranks join up to half a minute late in a job that waits for twenty
+// seconds. It must end with the model of the ranks that joined in time, whether it replaces lost
+// ranks or not.
 func TestStormOfThoseThatCame(t *testing.T) {
 	for _, how := range []OnLoss{Wait, Shrink} {
 		t.Run(how.String(), func(t *testing.T) {
@@ -299,9 +299,9 @@ func stormsOfSome(t *testing.T, seeds int, cfg Config) {
 				}
 			}
 			if done == nil && !st.forgotten() {
-				t.Error("nobody has finished")
+				t.Error("no attempt has finished")
 			} else if done != nil && !slices.Contains(slices.Collect(maps.Values(st.models)), done.model) {
-				t.Errorf("nobody has delivered the model of %s", done.host)
+				t.Errorf("no rank has delivered the model of %s", done.host)
 			}
 			st.report(t, seed)
 		})

@@ -143,8 +143,8 @@ func playSession(g *Group, up []byte) error {
 	return nil
 }
 
-// TestRootSpeaksVW: between two vw workers, played from the capture, the root sends
-// the bytes that vw's root sent.
+// TestRootSpeaksVW checks that the root, between two vw workers played from the capture, sends the
+// bytes that vw's root sent.
 func TestRootSpeaksVW(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := mem.New()
@@ -195,8 +195,8 @@ func callSize(offset int) int {
 	return 4
 }
 
-// TestLeafSpeaksVW: a leaf sends what vw's leaf sent, and takes what its parent
-// answered.
+// TestLeafSpeaksVW checks that a leaf sends the bytes that vw's leaf sent, and accepts its
+// parent's answer.
 func TestLeafSpeaksVW(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := mem.New()
@@ -258,9 +258,9 @@ func TestStreamRefusesWhatVWLacks(t *testing.T) {
 	})
 }
 
-// vwWorker is a rank that behaves as vw's do: it registers in the vw protocol, sends
-// all of a vector up before it reads anything from its parent, and reads all from its
-// children before it sends anything down.
+// vwWorker is a rank that behaves as vw's workers do (vw's allreduce_sockets.cc): it registers in
+// the vw protocol, sends all of a vector up before it reads anything from its parent, and
+// reads all from its children before it sends anything down.
 type vwWorker struct {
 	parent net.Conn
 	kids   []net.Conn
@@ -355,7 +355,7 @@ func (w *vwWorker) close() {
 	}
 }
 
-// mixedJob runs a job of total ranks of which those that isVW says are vw workers.
+// mixedJob runs a job of total ranks, of which those with isVW are vw workers.
 // It returns the errors of all ranks.
 func mixedJob(t *testing.T, total int, isVW func(rank int) bool, vw func(rank int, w *vwWorker) error, gvw func(rank int, g *Group) error) []error {
 	t.Helper()
@@ -386,8 +386,8 @@ func mixedJob(t *testing.T, total int, isVW func(rank int) bool, vw func(rank in
 	return errs
 }
 
-// TestMixedJob: gvw ranks and vw workers in one tree, wherever they stand, agree on
-// sums, also of vectors that no socket can hold.
+// TestMixedJob checks that gvw ranks and vw workers at all places of one tree agree on sums, also
+// of vectors larger than a socket's buffers.
 func TestMixedJob(t *testing.T) {
 	const elements = 1 << 20
 	for _, c := range []struct {
@@ -460,8 +460,8 @@ func TestMixedJob(t *testing.T) {
 	}
 }
 
-// TestLeave: a vw worker may end between the last pass and the totals. The
-// others see that, wherever it stood in the tree, and deliver their files.
+// TestLeave checks that a vw worker at any place of the tree may end between the last pass and the
+// totals: the others return ErrLeft and deliver their files.
 func TestLeave(t *testing.T) {
 	const total = 5
 	for leaver := range total {
@@ -497,7 +497,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestVWWorkerLost: at any other time the end of a vw worker is a loss, and ends the
+// TestVWWorkerLost checks that the end of a vw worker at any other time is a loss, and ends the
 // job soon.
 func TestVWWorkerLost(t *testing.T) {
 	const total, leaver = 4, 2

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tap is a hold on c that ends the connection when it is closed, whoever owns it by
-// then: a driver takes the descriptor out of c.
+// tap returns a handle that ends the connection of c when it is closed, also after a driver has
+// taken the descriptor out of c.
 func tap(c net.Conn) io.Closer {
 	f, err := c.(*net.TCPConn).File()
 	if err != nil {

@@ -9,5 +9,5 @@ import (
 	"net"
 )
 
-// tap is a hold on c that ends the connection when it is closed.
+// tap returns a handle that ends the connection of c when it is closed.
 func tap(c net.Conn) io.Closer { return c }

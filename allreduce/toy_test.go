@@ -120,7 +120,7 @@ func (m *toy) WriteState(w io.Writer) error {
 	return errors.Join(err, gob.NewEncoder(w).Encode(m.gone))
 }
 
-// Shrink notes who is left. What the ranks did together before is in the state.
+// Shrink notes the remaining ranks. The state has the steps of the ranks before it.
 func (m *toy) Shrink(live []int) error {
 	if n := len(m.gone); n > 0 && slices.Equal(m.gone[n-1].Live, live) {
 		return nil
@@ -322,7 +322,7 @@ func (s *stage) start(rank int, prepare func(a *actor)) *actor {
 	return a
 }
 
-// kill ends an attempt as SIGKILL does: whatever it does from now on, nobody sees it.
+// kill ends an attempt as SIGKILL does: no other rank sees what it does from now on.
 func (a *actor) kill() {
 	a.s.net.Kill(a.host)
 	a.cancel(errKilled)

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
 
-// TestALoopbackAddressIsNamedSoon: who tells ranks on other hosts an address by which
-// they find themselves is named, with what the server sees, long before DialTimeout.
+// TestALoopbackAddressIsNamedSoon checks that a rank that advertises a loopback address to other
+// hosts is named long before DialTimeout, with the address that the server sees.
 func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 	inBubble(t, 3, Config{Advertise: "127.0.0.1"}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		start := time.Now()
@@ -31,8 +31,8 @@ func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 	})
 }
 
-// TestWiringTellsBothViews: when two neighbours do not meet, each says what the others
-// are told and what the server sees, or hears it of the other.
+// TestWiringTellsBothViews checks that two neighbours that cannot connect both report the
+// advertised address and the address that the server sees.
 func TestWiringTellsBothViews(t *testing.T) {
 	inBubble(t, 2, Config{DialTimeout: 5 * time.Second, Advertise: "10.9.9.9"}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })

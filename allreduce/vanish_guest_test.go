@@ -14,8 +14,9 @@ import (
 )
 
 // TestGuestVanished: the interface of the devices is deleted in the middle of an epoch, while the
-// TCP connections, over the loopback, live on. Every rank has an error soon, of the device
-// if that tells of it, else of the deadline; all is closed, and the devices are gone.
+// TCP connections, over the loopback, stay open. Every rank must soon have an error, of the
+// device if that reports its end, and otherwise of the deadline; all is closed, and the devices
+// are gone.
 func TestGuestVanished(t *testing.T) {
 	if os.Getenv("GVW_RDMA_GUEST") == "" {
 		t.Skip("it runs in the guest of tests/rdma")

@@ -8,8 +8,8 @@ import (
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
-// Vector is a typed view of memory that belongs to the caller: a collective
-// reads and writes it in place until it returns. Making one allocates nothing.
+// Vector is a typed view of memory that belongs to the caller. A collective reads and writes
+// the memory in place until it returns. Vec and Named allocate nothing.
 type Vector struct {
 	data unsafe.Pointer
 	n    int
@@ -17,27 +17,28 @@ type Vector struct {
 	name string
 }
 
-// Vec is a view of s.
+// Vec returns a view of s.
 func Vec[T Element](s []T) Vector {
 	return Vector{data: unsafe.Pointer(unsafe.SliceData(s)), n: len(s), kind: kernels.KindOf[T]()}
 }
 
-// Named is the same view with a name for messages and for the check that
-// all ranks mean the same: "gradient".
+// Named returns the same view with a name such as "gradient". Messages show it, and it must be
+// equal on all ranks of a collective.
 func (v Vector) Named(name string) Vector {
 	v.name = name
 	return v
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v Vector) Len() int { return v.n }
 
-// bytes is the memory as it crosses the wire, on a little-endian machine.
+// bytes returns the memory as bytes. On a little-endian machine, which Validate demands, these
+// are the bytes on the wire.
 func (v Vector) bytes() []byte {
 	return unsafe.Slice((*byte)(v.data), v.n*v.kind.Size())
 }
 
-// overlaps says whether v and o share memory.
+// overlaps reports whether v and o share memory.
 func (v Vector) overlaps(o Vector) bool {
 	a, b := uintptr(v.data), uintptr(o.data)
 	return v.n > 0 && o.n > 0 && a < b+uintptr(o.n*o.kind.Size()) && b < a+uintptr(v.n*v.kind.Size())

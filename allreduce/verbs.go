@@ -39,10 +39,10 @@ func (t Transport) String() string {
 	return transportNames[t]
 }
 
-// TransportNames are what ParseTransport knows.
+// TransportNames returns the names that ParseTransport accepts.
 func TransportNames() []string { return transportNames[:] }
 
-// ParseTransport is the inverse of String.
+// ParseTransport returns the transport with a name. It is the inverse of String.
 func ParseTransport(name string) (Transport, error) {
 	for t, n := range transportNames {
 		if n == name {
@@ -52,8 +52,8 @@ func ParseTransport(name string) (Transport, error) {
 	return 0, fmt.Errorf("allreduce: transport %q is none of %v", name, transportNames)
 }
 
-// upgrade finds out whether all ranks can use verbs, and if so begins to lift the edges. The
-// tree's are open.
+// upgrade finds out whether all ranks can use verbs, and if so starts the upgrade of the edges
+// from TCP. The tree's edges are open already. Others are upgraded when they open.
 func (e *epoch) upgrade(ctx context.Context) error {
 	g, en := e.group, &e.engine
 	must := g.cfg.Transport == TransportVerbs
@@ -61,7 +61,7 @@ func (e *epoch) upgrade(ctx context.Context) error {
 	case g.cfg.Transport == TransportTCP || g.Size() == 1:
 		return nil
 	case g.Stream() && must:
-		return &verbs.SetupError{Err: fmt.Errorf("rank %d: Transport is verbs, but vw workers are in the job, and they know TCP alone", g.cfg.Rank)}
+		return &verbs.SetupError{Err: fmt.Errorf("rank %d: Transport is verbs, but vw workers are in the job, and they use only TCP", g.cfg.Rank)}
 	case g.Stream():
 		g.log.Info("transport: TCP, since vw workers are in the job", "rank", g.cfg.Rank)
 		return nil
@@ -75,10 +75,10 @@ func (e *epoch) upgrade(ctx context.Context) error {
 		en.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err}, nil)
 		return g.failed(ctx)
 	}
-	lacks := []uint64{math.MaxUint64} // the first rank that cannot
+	lacks := []uint64{math.MaxUint64} // the first rank without verbs, by a minimum over all ranks
 	if err != nil {
 		lacks[0] = uint64(g.cfg.Rank)
-		g.log.Info("no verbs here", "rank", g.cfg.Rank, "why", err)
+		g.log.Info("verbs are not available", "rank", g.cfg.Rank, "why", err)
 	}
 	if err := g.agree(ctx, lacks, Min, "verbs"); err != nil {
 		e.closeDomain()
@@ -100,11 +100,12 @@ func (e *epoch) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// openDomain opens this rank's device, and shows that a stream can be made.
+// openDomain opens this rank's device, and verifies that a stream can be made: a device may be
+// listed and still refuse a queue pair or its memory.
 func (e *epoch) openDomain() (*verbs.Domain, error) {
 	g := e.group
 	if c := g.cfg.Credentials; c != nil && c.TLS != nil {
-		return nil, &verbs.SetupError{Err: errors.New("verbs: what goes over them is not under TLS")}
+		return nil, &verbs.SetupError{Err: errors.New("verbs: their bytes cannot be encrypted by TLS")}
 	}
 	if !e.engine.Driver.Upgrades() {
 		return nil, errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")
@@ -129,12 +130,12 @@ func (e *epoch) openDomain() (*verbs.Domain, error) {
 		return nil, err
 	}
 	if err := g.pinned.registerAll(d); err != nil {
-		g.log.Warn("what was registered is not any more, it will be copied to be sent", "rank", g.cfg.Rank, "error", err)
+		g.log.Warn("registered memory cannot be registered again, it will be copied to be sent", "rank", g.cfg.Rank, "error", err)
 	}
 	return d, nil
 }
 
-// closeDomain deregisters everything. Nothing is on its way any more.
+// closeDomain deregisters all memory and closes the device. No bytes may be in flight.
 func (e *epoch) closeDomain() {
 	g := e.group
 	g.mu.Lock()
@@ -152,7 +153,7 @@ func (e *epoch) closeDomain() {
 	}
 }
 
-// placeOf chooses this rank's device, which others reach at addr, host:port.
+// placeOf chooses this rank's device. addr is the host:port at which other ranks reach this one.
 func (g *Group) placeOf(addr string) (verbs.Place, error) {
 	devices, err := g.cfg.library.Devices()
 	if err != nil {
@@ -160,13 +161,13 @@ func (g *Group) placeOf(addr string) (verbs.Place, error) {
 	}
 	var bound netip.Addr
 	if host, _, err := net.SplitHostPort(addr); err == nil {
-		bound, _ = netip.ParseAddr(host) // of a name nothing is known
+		bound, _ = netip.ParseAddr(host) // a name matches no device
 	}
 	return verbs.Choose(devices, g.cfg.VerbsDevice, bound)
 }
 
-// checkVerbs says why this rank cannot use verbs, as far as can be told before the job is
-// wired.
+// checkVerbs returns why this rank cannot use verbs, as far as is known before the job is wired;
+// nil if it may.
 func (g *Group) checkVerbs(listener net.Addr) error {
 	if _, err := g.placeOf(listener.String()); err != nil {
 		return fmt.Errorf("transport verbs: %w", err)
@@ -174,8 +175,8 @@ func (g *Group) checkVerbs(listener net.Addr) error {
 	return nil
 }
 
-// Verbs is the RDMA device over which this rank's bytes go to other machines; "": there is
-// none, they go over TCP. It is known after Ready.
+// Verbs returns the RDMA device over which this rank's bytes go to other machines; "" if they go
+// over TCP. It is valid after Ready.
 func (g *Group) Verbs() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -97,8 +97,8 @@ func TestRegisteredVectors(t *testing.T) {
 	})
 }
 
-// TestARefusedVectorIsCopied: a vector that was registered before the job was wired, and which the
-// device does not take then, costs a copy and not the job.
+// TestARefusedVectorIsCopied checks that a vector that was registered before the job was wired is
+// copied if the device then refuses it.
 func TestARefusedVectorIsCopied(t *testing.T) {
 	const n, elements = 2, 300_000
 	j, f := newVerbsJob(t, n, Config{})
@@ -118,7 +118,7 @@ func TestARefusedVectorIsCopied(t *testing.T) {
 			t.Errorf("rank %d has other bits", rank)
 		}
 		if log := j.logs[rank].String(); !strings.Contains(log, "cannot register 1200000 bytes") {
-			t.Errorf("rank %d does not tell: %s", rank, log)
+			t.Errorf("rank %d has not logged the refusal: %s", rank, log)
 		}
 	}
 }
@@ -153,7 +153,8 @@ func TestSumsOfASlotAreRegistered(t *testing.T) {
 	}
 }
 
-// TestOneRankWithoutADevice: auto is TCP for all, and says who lacks it; verbs is an error.
+// TestOneRankWithoutADevice checks that one rank without a device makes auto TCP for all ranks,
+// with its number in the log, and makes verbs an error.
 func TestOneRankWithoutADevice(t *testing.T) {
 	const n = 3
 	f := verbstest.New(1, verbstest.Device("fake0", "10.77.0.1"))
@@ -175,8 +176,8 @@ func TestOneRankWithoutADevice(t *testing.T) {
 	}
 }
 
-// TestAVerbsRankGivesUp: a device that fails between Join and the wiring ends the job, for all
-// by the same words; with auto it is TCP.
+// TestAVerbsRankGivesUp checks that a device that fails between Join and the wiring ends the job
+// with the same error on all ranks, and makes auto TCP.
 func TestAVerbsRankGivesUp(t *testing.T) {
 	for _, how := range []Transport{TransportVerbs, TransportAuto} {
 		t.Run(how.String(), func(t *testing.T) {
@@ -227,7 +228,7 @@ func TestABrokenQueueEndsTheJob(t *testing.T) {
 		named = named || strings.Contains(err.Error(), "fake0 port 1: ") && strings.Contains(err.Error(), "status ")
 	}
 	if !named {
-		t.Error("nobody names device and status")
+		t.Error("no rank names device and status")
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the race detector needs would count too.
+// The race detector's own processor time and allocations would be counted.
 //go:build !race
 
 package allreduce

@@ -22,8 +22,8 @@ func (walled) Dial(context.Context, string) (net.Conn, error) {
 	return nil, errors.New("no route to host")
 }
 
-// TestWiringNamesTheMissing: when neighbours cannot reach each other, both ends
-// say whom they miss, within DialTimeout.
+// TestWiringNamesTheMissing checks that neighbours that cannot reach each other name each other
+// within DialTimeout.
 func TestWiringNamesTheMissing(t *testing.T) {
 	inBubble(t, 3, Config{DialTimeout: 5 * time.Second}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.reroute(2, func(n transport.Network) transport.Network { return walled{n} })
@@ -33,7 +33,7 @@ func TestWiringNamesTheMissing(t *testing.T) {
 			t.Errorf("rank 0, which is connected: %v", errs[0])
 		}
 		for rank := 1; rank <= 2; rank++ {
-			// Each says whom it misses, or what the other has said before.
+			// Each names the missing rank, or has received the other's report first.
 			if err := errs[rank]; err == nil || !strings.Contains(err.Error(), "waiting for [rank 2 (h2:") && !strings.Contains(err.Error(), "waiting for [rank 1 (h1:") ||
 				!strings.Contains(err.Error(), "no answer within 5s") || strings.Contains(err.Error(), "it left") {
 				t.Errorf("rank %d: got %v", rank, err)
@@ -51,7 +51,7 @@ func TestWiringNamesTheMissing(t *testing.T) {
 	})
 }
 
-// TestLossDuringWiring: who is lost before the edges are open is named as well.
+// TestLossDuringWiring checks that a rank that is lost before the edges are open is named too.
 func TestLossDuringWiring(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 		j.reroute(2, func(n transport.Network) transport.Network { return walled{n} })
@@ -92,7 +92,7 @@ func TestAdvertise(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want %q", advertise, got, err, want)
 		}
 	}
-	// Who listens at one address alone is reached at no other.
+	// A rank that listens at a single address is reached only there.
 	at = &net.TCPAddr{IP: net.IPv4(10, 0, 0, 3), Port: 4711}
 	if got, err := address.Advertise("", at, address.Machine); err != nil || got != "10.0.0.3:4711" {
 		t.Errorf("got %q, %v", got, err)

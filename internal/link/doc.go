@@ -27,6 +27,6 @@
 // [UpgradeError] is an upgrade that the job requires and that fails. The set's [Owner] gets the
 // first of them, and decides what it means for the job.
 //
-// The package knows neither collectives nor jobs. The owner of a link defines the payloads
+// The package depends on neither collectives nor jobs. The owner of a link defines the payloads
 // of its call, progress and fault frames, within the limits given here.
 package link

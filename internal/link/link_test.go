@@ -135,8 +135,8 @@ func tags(on bool) (a, b link.Tags) {
 	return link.TagsOf(x, auth.Client), link.TagsOf(x, auth.Server)
 }
 
-// TestChunksArriveInOrder: random chunks of all sizes cross a link in both directions at once, with
-// checksums and with tags, and also if one end is not ready for the first one.
+// TestChunksArriveInOrder sends random chunks of all sizes over a link in both directions at once,
+// with checksums and with tags, also if one end is not ready for the first one.
 func TestChunksArriveInOrder(t *testing.T) {
 	for _, tagged := range []bool{false, true} {
 		t.Run(fmt.Sprint("tags ", tagged), func(t *testing.T) {
@@ -174,7 +174,8 @@ func TestChunksArriveInOrder(t *testing.T) {
 	}
 }
 
-// TestFlippedBitIsNoticed: the fault that flips a bit of a chunk makes the peer report corrupt bytes.
+// TestFlippedBitIsNoticed checks that the peer reports corrupt bytes after the fault that flips a
+// bit of a chunk.
 func TestFlippedBitIsNoticed(t *testing.T) {
 	for _, tagged := range []bool{false, true} {
 		c, d := net.Pipe()
@@ -192,7 +193,8 @@ func TestFlippedBitIsNoticed(t *testing.T) {
 	}
 }
 
-// TestLastFrameReachesThePeer: a set that fails sends the reason as the last frame of each link.
+// TestLastFrameReachesThePeer checks that a set that fails sends the reason as the last frame of
+// each link.
 func TestLastFrameReachesThePeer(t *testing.T) {
 	c, d := net.Pipe()
 	a := newRank(t, 0, c, link.Tags{}, nil, 0, false)
@@ -210,7 +212,7 @@ func TestLastFrameReachesThePeer(t *testing.T) {
 	}
 }
 
-// TestEndOfTheConnection: the peer's end is a BrokenError.
+// TestEndOfTheConnection checks that the end of the peer is a BrokenError.
 func TestEndOfTheConnection(t *testing.T) {
 	c, d := net.Pipe()
 	a := newRank(t, 0, c, link.Tags{}, nil, 0, false)

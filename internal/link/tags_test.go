@@ -8,7 +8,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
-// TestEveryBitOfATaggedFrame: of no kind of frame does one pass with a bit changed.
+// TestEveryBitOfATaggedFrame checks that frames of all kinds are refused after the change of any
+// bit.
 func TestEveryBitOfATaggedFrame(t *testing.T) {
 	key, said := (*auth.Secret)(nil).Epoch(auth.Scope{}), []byte("hello")
 	x := key.Exchange(said)

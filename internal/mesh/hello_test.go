@@ -24,7 +24,7 @@ func FuzzDecodeHello(f *testing.F) {
 	})
 }
 
-// A rank of another release says so in its first bytes.
+// A rank of another release is recognised by the first bytes of its hello.
 func TestHelloOfAnotherVersion(t *testing.T) {
 	b := hello{nonce: [16]byte{1}, from: 1, to: 0, total: 2}.appendTo(nil)
 	b[7]--

@@ -35,8 +35,8 @@ func (c Program) written() string {
 	return text
 }
 
-// TestProgramsKeepTheOrder: without leave to change places, a program is the sum itself, for every
-// schedule and number of ranks.
+// TestProgramsKeepTheOrder checks that a program whose operands must not change places is the sum
+// itself, for every schedule and number of ranks.
 func TestProgramsKeepTheOrder(t *testing.T) {
 	for _, name := range schedule.Names {
 		for size := 2; size <= 33; size++ {
@@ -51,8 +51,8 @@ func TestProgramsKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestProgramsAreShort: a chain is one sum, whichever end its operands stand at; the sum of two
-// chains is two.
+// TestProgramsAreShort checks that a chain of additions is one sum, for operands at either end,
+// and that the sum of two chains is two.
 func TestProgramsAreShort(t *testing.T) {
 	const j = schedule.Join
 	for _, c := range []struct {

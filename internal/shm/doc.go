@@ -2,10 +2,10 @@
 
 // Package shm is the memory that the ranks of one host share.
 //
-// A [Segment] is memory without a name that several processes map. One process makes it, and tells
-// the others by [Where] how to open it. The processes trust its length, which is sealed, and
-// nothing else in it. Behind a segment lies its arena: addresses that get memory when they
-// are used.
+// A [Segment] is memory without a name that several processes map. One process makes it, and sends
+// the others its [Location], by which they open it. The processes trust its length, which is
+// sealed, and nothing else in it. Behind a segment lies its arena: addresses that get memory
+// when they are used.
 //
 // A [Ring] carries the bytes of a connection through a segment. The socket stays, for wake-ups and to
 // show that the peer is gone.
@@ -15,5 +15,5 @@
 // not copied. The additions have the order of the schedule ([Compile]), so the result has the
 // same bits as over a network.
 //
-// The package knows neither jobs nor failures: a group asks its [Owner].
+// The package depends on neither jobs nor failures: a group calls its [Owner].
 package shm

@@ -143,7 +143,7 @@ type Group struct {
 // home is where a rank has its vectors; nil: not in the arena.
 type home struct{ src, dst unsafe.Pointer }
 
-// rankPlace is what a rank has in the segment.
+// rankPlace is a rank's part of the segment: its place, and its buffers.
 type rankPlace struct {
 	steps        [stepKinds]*atomic.Uint64
 	asleep, bell *atomic.Uint32
@@ -152,8 +152,8 @@ type rankPlace struct {
 	buffers      [Depth][]byte
 }
 
-// Layout is the size of a piece and of the segment for so many ranks. With more
-// of them pieces get larger, so that the shares do not get too small.
+// Layout returns the size in bytes of a piece and of the segment for so many ranks. Pieces grow
+// with the number of ranks, so that the shares do not get too small.
 func Layout(ranks int) (piece, total int) {
 	piece = Piece
 	if ranks > 8 {
@@ -212,7 +212,7 @@ func (s *Group) Close(keep bool) (left *Segment, err error) {
 func (s *Group) post(k step, n uint64) {
 	s.places[s.self].steps[k].Store(n)
 	for r := range s.places {
-		// The rank has seen the step, or says before it looks that it may sleep.
+		// The rank has seen the step, or it sets asleep before it looks at the step.
 		if p := &s.places[r]; r != s.self && p.asleep.Load() != 0 {
 			p.bell.Add(1)
 			Wake(p.bell)

@@ -101,8 +101,8 @@ func reduceAll(groups []*Group, owners []*fakeOwner, v [][]byte, headers ...stri
 	return done
 }
 
-// TestGroupSums: for random lengths and any mixture of vectors inside and outside the arena, all ranks
-// get the sum, one collective after the other.
+// TestGroupSums checks the sums of consecutive collectives on all ranks, for random lengths and any
+// mixture of vectors inside and outside the arena.
 func TestGroupSums(t *testing.T) {
 	for n := 2; n <= 5; n++ {
 		groups, owners := newGroups(t, n)
@@ -146,7 +146,8 @@ func TestGroupSums(t *testing.T) {
 	}
 }
 
-// TestGroupCompares: ranks that announce different calls all fail, and none writes to the result.
+// TestGroupCompares checks that ranks that announce different calls all fail, and that none writes
+// to the result.
 func TestGroupCompares(t *testing.T) {
 	for _, count := range []int{1, 3000, 500_000} {
 		groups, owners := newGroups(t, 3)
@@ -165,7 +166,7 @@ func TestGroupCompares(t *testing.T) {
 	}
 }
 
-// TestGroupClosed: a closed group refuses collectives and memory.
+// TestGroupClosed checks that a closed group refuses collectives and memory.
 func TestGroupClosed(t *testing.T) {
 	groups, _ := newGroups(t, 2)
 	if _, err := groups[0].Close(false); err != nil {

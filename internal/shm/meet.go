@@ -20,7 +20,7 @@ func (s *Group) Enter() bool {
 	return true
 }
 
-// Leave ends what Enter began.
+// Leave unlocks the group after Enter.
 func (s *Group) Leave() { s.mu.Unlock() }
 
 // Begin notes that a collective begins, under the owner's lock.
@@ -89,7 +89,8 @@ func (s *Group) InArena(v []byte) uint64 {
 	return uint64(at) + 1
 }
 
-// HomeOf is where a rank has its vectors of n bytes.
+// HomeOf returns where a rank's vectors of n bytes are, by its entry in the segment. It reports
+// false if a vector lies outside the arena.
 func (s *Group) HomeOf(room []byte, n int) (h home, ok bool) {
 	for _, x := range [2]struct {
 		at  uint64

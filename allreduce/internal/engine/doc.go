@@ -3,8 +3,8 @@
 // Package engine carries collectives over the connections of one epoch.
 //
 // An [Engine] has an [Edge] for each other rank that a collective has needed. An edge is the
-// owner's side of a link ([link.Handler]): it tells the link which part to send next and where
-// incoming parts go. The links and their drivers are in package internal/link and below.
+// owner's side of a link ([link.Handler]): it chooses the part to send next and the memory for
+// incoming parts. The links and their drivers are in package internal/link and below.
 //
 //	call.go, plans.go       a collective as all ranks must call it, and its schedule
 //	payloads.go             the payloads of progress and fault frames

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link"
 )
 
-// noPeer is the place of an edge that the collective does not use.
+// noPeer is the position of an edge that the collective does not use.
 const noPeer = -1
 
 // Edge is a link to another rank, and its part in the collective. It exists from the first collective
@@ -33,7 +33,7 @@ type Edge struct {
 
 	// Of the goroutine that reads.
 	move  schedule.Move // what the part that arrives is for
-	heard uint64        // the collective that data frames belong to
+	heard uint64        // the collective of the last header, to which data frames belong
 	slot  []byte        // memory for a part that will be joined
 	stale []byte        // the last header that arrived after its call was over here
 
@@ -54,7 +54,7 @@ func newEdge(en *Engine, rank int) *Edge {
 	return e
 }
 
-// idleFor is since when no byte has moved on an edge.
+// idleFor is the time since which no byte has moved on an edge.
 type idleFor struct {
 	in, out int64
 	since   time.Time

@@ -19,8 +19,8 @@ import (
 
 // Engine carries out the collectives of one epoch, one after the other. The work of a rank is
 // a program of package schedule. The engine keeps its state under one lock, that of its
-// links. It tells each link which part to send next, and where incoming parts go
-// ([link.Handler]). The links' driver moves the bytes and knows no collective.
+// links. For each link it chooses the part to send next, and the memory for incoming parts
+// ([link.Handler]). The links' driver moves the bytes and does not depend on collectives.
 type Engine struct {
 	link.Set
 	Part         int // bytes that travel at once
@@ -102,7 +102,7 @@ type call struct {
 var ErrStopped = errors.New("allreduce: the engine has stopped")
 
 // Wire sets what the edges of an epoch need before the first of them opens. It reports
-// false, and sets nothing, if the engine has stopped.
+// false, and does not call set, if the engine has stopped.
 func (en *Engine) Wire(set func()) bool {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
@@ -295,7 +295,7 @@ func (en *Engine) Fail(f *Failure, from *link.Link) {
 	en.Seal(last, from)
 	en.Mu.Unlock()
 	if en.Stream {
-		en.Driver.Stop() // vw understands no other message
+		en.Driver.Stop() // vw's stream has no error message: only a closed connection ends the job
 	} else {
 		en.Driver.FlushErrors()
 	}
@@ -319,7 +319,7 @@ func (en *Engine) Here() Where {
 	return w
 }
 
-// Finish ends the edges. From here on the end of an edge is no failure.
+// Finish ends the edges. From now on the end of an edge is no failure.
 func (en *Engine) Finish() {
 	en.Mu.Lock()
 	en.Ending = true

@@ -21,10 +21,9 @@ var (
 	// ErrLeft reports that a vw worker ended after the job's last pass, without the
 	// totals that the vw program exchanges then. That is a normal leave (see Leaving).
 	ErrLeft = errors.New("allreduce: a vw worker left after the last pass")
-	// ErrLeaving is for the cause of a context that ends because this process has to go, by
-	// no fault of the job: a scheduler takes it away, say. In a job that recovers
-	// that is the loss of a rank, whose place another attempt takes, and not the end of
-	// the job.
+	// ErrLeaving is the cause of a context that is cancelled since this process must exit
+	// for a reason outside the job, such as preemption by a scheduler. A job that recovers
+	// then loses only the rank, which another attempt can replace.
 	ErrLeaving = errors.New("allreduce: this process is told to leave the job")
 )
 
@@ -33,7 +32,7 @@ type Where struct {
 	Rank     int
 	Call     string        // "all-reduce #17 (gradient, 64 MiB)"; "" between collectives
 	Elapsed  time.Duration // since it entered the collective
-	Waiting  string        // for whom: "rank 7 (h7:26550)"; "" if that is not known
+	Waiting  string        // the rank that it waits for: "rank 7 (h7:26550)"; "" if unknown
 	Received int64         // bytes, in this collective
 }
 
@@ -86,7 +85,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 type DeadlineError struct {
 	Where   Where         // of the rank that returns the error
 	By      int           // the rank that waited in vain
-	Rank    int           // whom it waited for
+	Rank    int           // the rank that it waited for
 	Host    string        // that rank's address
 	Entered bool          // it had entered the collective; else MaxWait was exceeded
 	Idle    time.Duration // how long nothing moved

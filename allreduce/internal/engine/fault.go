@@ -6,7 +6,7 @@ import (
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
-// Inject does what a fault leaves to the owner of the connections.
+// Inject carries out the part of a fault that needs the connections.
 func (en *Engine) Inject(act fault.Act) (done func()) {
 	switch act.Kind {
 	case fault.Drop:

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// maxDumps is how many traces one rank writes: the first ones tell the most.
+	// maxDumps limits the traces of one rank. The first ones are the most useful: later stalls
+	// mostly follow from the first.
 	maxDumps = 3
 	// recordAge is how far back a trace reaches, at least: beyond the first line that the
 	// log has of a wait. recordBytes bounds its memory.
@@ -30,8 +31,8 @@ type FlightRecorder struct {
 	rank int
 	log  *slog.Logger
 
-	write  func(name string, b []byte) error // a trace to its file
-	within time.Duration                     // how long close waits for that
+	write  func(name string, b []byte) error // writes a trace to its file
+	within time.Duration                     // limit on Close's wait for write
 
 	mu      sync.Mutex
 	dumps   int
@@ -71,7 +72,7 @@ func NewFlightRecorder(dir string, rank int, log *slog.Logger) (*FlightRecorder,
 }
 
 // Close waits for traces that are being written, for a while, and ends the recording
-// when the last group does so. A nil flight records nothing.
+// when the last group of the process does so. A nil FlightRecorder records nothing.
 func (f *FlightRecorder) Close() {
 	if f == nil {
 		return
@@ -81,14 +82,14 @@ func (f *FlightRecorder) Close() {
 	f.closed = true
 	f.mu.Unlock()
 	written := make(chan struct{})
-	go func() { // it ends with the last write
+	go func() { // ends with the last write, also after Close has given up
 		defer close(written)
 		f.writing.Wait()
 	}()
 	select {
 	case <-written:
 	case <-time.After(f.within):
-		f.log.Warn("a trace of a stall is not written yet: left behind", "rank", f.rank, "folder", f.dir, "after", f.within)
+		f.log.Warn("gave up waiting for the trace of a stall to be written", "rank", f.rank, "folder", f.dir, "after", f.within)
 	}
 	recorder.mu.Lock()
 	defer recorder.mu.Unlock()

@@ -65,7 +65,7 @@ const (
 	FaultLeft faultCode = 255 // a vw worker has left as it may; never sent
 )
 
-// Failure is why a job fails, as ranks tell each other.
+// Failure is the reason for which a job fails. It is the payload of a fault frame:
 //
 //	offset  size  field
 //	     0     1  code
@@ -91,8 +91,8 @@ type Failure struct {
 	calls   [2]CallID
 
 	Err error              // on the rank that found it; not sent
-	Ask protocol.EdgeFault // it is the fault of an edge, 0: not; not sent
-	Far int                // with EdgeGarbles: the rank at the other end
+	Ask protocol.EdgeFault // the fault of an edge, 0: none; not sent
+	Far int                // with EdgeCorrupts: the rank at the other end; not sent
 }
 
 const (

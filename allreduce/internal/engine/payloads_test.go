@@ -52,7 +52,7 @@ func TestCallOnTheWire(t *testing.T) {
 			t.Errorf("%s: another call has the same digest", name)
 		}
 	}
-	// What is beyond the name's bytes on the wire counts too.
+	// The digest covers the part of the name that is not on the wire.
 	a, b := testCall(), testCall()
 	a.Name, b.Name = strings.Repeat("x", 60)+"a", strings.Repeat("x", 60)+"b"
 	if callDigest(a.appendTo(nil)) == callDigest(b.appendTo(nil)) {

@@ -17,8 +17,8 @@ const maxPlans = 64
 // Plans makes the programs of a rank, and keeps them: a repeated collective allocates
 // nothing. Programs are computed for positions and used with ranks.
 type Plans struct {
-	rank    int           // the position of this rank; all here goes by positions
-	live    members.Set   // and the programs that come out of it by ranks
+	rank    int           // the position of this rank; programs are computed for positions
+	live    members.Set   // translates the positions of a finished program into ranks
 	tree    schedule.Tree // of records; in a job with vw workers, of everything
 	stream  bool
 	Hosts   [][]int // the ranks that share memory, by machine; nil: no ranks do
@@ -33,7 +33,7 @@ type PlanKey struct {
 	Verb     Verb
 	Spec     schedule.Spec
 	Root     int
-	To, From int // of VerbSendRecv: whom to, and how many bytes
+	To, From int // of VerbSendRecv: positions, and bytes in each direction
 	Out, In  int
 }
 
@@ -42,7 +42,7 @@ type plan struct {
 	Prog     *schedule.Program
 	Name     schedule.Name
 	Programs []shm.Program // of an all-reduce, where the ranks share memory
-	Part     bool          // what they share is a part of the sum; prog joins it with the others'
+	Part     bool          // this host's sum is only a part, and Prog joins it with other hosts' sums
 }
 
 // NewPlans returns the plans of a rank in the tree t. With stream they are those of vw.
@@ -108,7 +108,7 @@ func (p *Plans) Gather(offsets []int) *schedule.Program {
 	return p.records
 }
 
-// SendRecvArgs is the program that brings the pairs of all ranks to all.
+// SendRecvArgs returns the program that gathers the SendRecv arguments of all ranks on all ranks.
 func (p *Plans) SendRecvArgs() *schedule.Program {
 	if p.pairs == nil {
 		offsets := make([]int, p.tree.Size()+1)
@@ -128,7 +128,7 @@ func (p *Plans) Agree(bytes int) *schedule.Program {
 // named returns a program for positions as one for ranks.
 func (p *Plans) named(prog *schedule.Program) *schedule.Program {
 	if prog == nil || len(p.live) == 0 || p.live[len(p.live)-1] == len(p.live)-1 {
-		return prog // they are the same
+		return prog // all ranks are live, so positions are ranks
 	}
 	return prog.Among(p.live)
 }

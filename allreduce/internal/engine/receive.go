@@ -74,7 +74,7 @@ func (e *Edge) Expect(n int) ([]byte, link.Verdict, error) {
 	case e.Broken():
 		return nil, link.Drop, nil
 	case c.later && e.heard == c.Id.Seq:
-		return nil, link.Wait, nil // this rank's host comes first
+		return nil, link.Wait, nil // the sum of this rank's host must be complete first
 	case !en.Active || e.at == noPeer || e.heard != c.Id.Seq:
 		return nil, link.Take, e.unexpected()
 	}
@@ -124,7 +124,7 @@ func (e *Edge) Received(part []byte, f link.Frame) link.Verdict {
 		en.Mu.Unlock()
 		switch {
 		case !may && broken:
-			return link.Drop // it never may; the peer's last words may come after it
+			return link.Drop // the link has failed, but the peer's fault frame may still follow
 		case !may:
 			return link.Wait
 		}
@@ -168,8 +168,8 @@ func (e *Edge) join(part []byte, f link.Frame) {
 	en.progress()
 }
 
-// unexpected is the failure that the peer sends data for which this rank's calls
-// have no place; under the lock.
+// unexpected returns the failure that the peer sends data which no call of this rank expects;
+// under the lock.
 func (e *Edge) unexpected() error {
 	if len(e.stale) > 0 {
 		return e.en.mismatch(e, e.en.Call.Id, e.stale)
@@ -177,7 +177,7 @@ func (e *Edge) unexpected() error {
 	return &link.CorruptError{Err: errors.New("a frame that has no place in this rank's collectives: do all ranks make the same calls in the same order?")}
 }
 
-// mismatch is the failure that this rank and its peer make different calls.
+// mismatch returns the failure that this rank and its peer make different calls.
 func (en *Engine) mismatch(e *Edge, ours CallID, theirs []byte) *Failure {
 	return &Failure{
 		Code: faultMismatch, By: en.Rank, Rank: e.Rank, Host: e.Host,

@@ -10,11 +10,11 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// Nobody is no rank, as a destination or source of SendRecv.
+// Nobody means no rank, as a destination or source of SendRecv.
 const Nobody = schedule.None
 
 // SendRecv is one rank's part in a SendRecv. All ranks gather the parts of all ranks before the data
-// moves, and compare them: an unmatched send would wait for ever.
+// moves, and compare them: an unmatched send would wait without end.
 type SendRecv struct {
 	To, From        int64 // ranks; -1: none
 	Out, In         int64 // elements
@@ -29,7 +29,7 @@ func (p *SendRecv) Put(b []int64) {
 	b[0], b[1], b[2], b[3], b[4], b[5] = p.To, p.From, p.Out, p.In, p.OutKind, p.InKind
 }
 
-// DecodeSendRecv is the inverse of Put.
+// DecodeSendRecv decodes the first SendRecvWords words of b. It is the inverse of Put.
 func DecodeSendRecv(b []int64) SendRecv {
 	return SendRecv{To: b[0], From: b[1], Out: b[2], In: b[3], OutKind: b[4], InKind: b[5]}
 }

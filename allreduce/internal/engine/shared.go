@@ -13,13 +13,13 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// nothing is the program of a collective in which no edge has a part.
+// nothing is the program of a collective that uses no edge.
 var nothing = &schedule.Program{}
 
 var _ shm.Owner = (*Engine)(nil)
 
-// ReduceShared is Run for an all-reduce in shared memory. The edges carry nothing, but they are
-// watched as ever: they show when a rank is lost, or makes another call.
+// ReduceShared is Run for an all-reduce in shared memory. The edges carry no data, but they are
+// still watched: they show that a rank is lost, or makes another call.
 func (en *Engine) ReduceShared(ctx context.Context, id CallID, t shm.Task) error {
 	defer en.Inject(fault.At(en.Rank, fault.Op))()
 	s := en.Shared
@@ -44,7 +44,8 @@ func (en *Engine) ReduceShared(ctx context.Context, id CallID, t shm.Task) error
 	return nil
 }
 
-// beginShared is begin for a collective in shared memory. later: other hosts follow.
+// beginShared is begin for a collective in shared memory. later means that a part between hosts
+// follows.
 func (en *Engine) beginShared(id CallID, later bool) bool {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()

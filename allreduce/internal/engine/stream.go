@@ -10,14 +10,14 @@ import (
 	"github.com/gvw-project/gvw/internal/link/vwstream"
 )
 
-// A job with vw workers speaks vw's stream: on each connection of the tree, the
-// vectors of one call after the other as little-endian float32, up to the
-// parent, then the results down; nothing else. No byte names the call that it
-// belongs to, so ranks that make different calls corrupt each other's results.
+// A job with vw workers uses vw's stream (all_reduce in vw's allreduce_sockets.cc). Each
+// connection of the tree carries the vectors of one call after the other as little-endian
+// float32, up to the parent, then the results down, and nothing else. No byte names its call, so
+// ranks that make different calls corrupt each other's results.
 //
-// vw reads nothing from its parent before it has sent all of its vector up. So
-// nothing is sent down before all has come up: a rank that did would wait for a vw
-// worker which waits for it.
+// vw reads nothing from its parent before it has sent its whole vector up. A parent therefore
+// sends nothing down before everything from its children has arrived: otherwise it and a vw
+// worker could wait for each other.
 
 // mayNotSend reports whether e leads to a child while parts from the children are missing, under
 // the lock.
@@ -49,7 +49,7 @@ func (e *Edge) NextChunk() (dst []byte, last, ok bool) {
 	return e.place(&m), m.Last, true
 }
 
-// StreamReceived puts a part where it belongs. taken is the number of bytes of all calls up to it.
+// StreamReceived stores or adds a part. taken is the number of bytes of all calls up to its end.
 func (e *Edge) StreamReceived(part []byte, last bool, taken int64) {
 	if last {
 		e.en.Mu.Lock()
@@ -59,8 +59,8 @@ func (e *Edge) StreamReceived(part []byte, last bool, taken int64) {
 	e.join(part, link.Frame{})
 }
 
-// A vw worker sends no signs of life. One that is stopped between two calls looks like one at
-// work, until it has taken far longer than this rank ever did.
+// A vw worker sends no heartbeats. A worker that is stopped between two calls looks like one at
+// work. It is given up when it has needed far longer than this rank ever did.
 const (
 	streamStalls = 10 // times Stall
 	streamPaces  = 20 // times this rank's longest work before a call
@@ -87,8 +87,8 @@ func (e *Edge) StreamEnded(err error) error {
 	return en.streamEnd(e, err)
 }
 
-// streamEnd is the failure that e has ended: a normal leave, if the call that wants
-// its bytes is the first after the job's last pass.
+// streamEnd returns the failure that e has ended. It is a normal leave if the call that needs its
+// bytes is the first one after the job's last pass.
 func (en *Engine) streamEnd(e *Edge, err error) *Failure {
 	if en.Leaving {
 		return &Failure{Code: FaultLeft, By: en.Rank, Rank: e.Rank, Host: e.Host, Text: "left after the last pass", Err: ErrLeft}
@@ -96,7 +96,7 @@ func (en *Engine) streamEnd(e *Edge, err error) *Failure {
 	return en.lost(e.Link, err)
 }
 
-// lostBetween is the failure that an edge ended after the last call; under the lock.
+// lostBetween returns the failure that an edge ended after the last call; under the lock.
 func (en *Engine) lostBetween() *Failure {
 	for _, e := range en.open {
 		if e.gone != nil {
@@ -124,6 +124,6 @@ func (en *Engine) EndWork() {
 	en.working = false
 }
 
-// ErrStreamOnly says what a job with vw workers cannot do.
+// ErrStreamOnly is returned by collectives that vw's stream does not have.
 var ErrStreamOnly = errors.New("options that add collectives are refused in a job with vw workers: " +
 	"only sums of float32 exist in vw's stream")

@@ -23,7 +23,7 @@ const (
 type watchdog struct {
 	seq   uint64    // the collective
 	began time.Time // when it began
-	told  time.Time // when progress frames were last sent
+	told  time.Time // time of the last progress frames
 	said  time.Time // when the wait was last logged
 	asked time.Time // when the server was last asked about a rank that does not enter
 	moved uint64    // shm.Group.Moved at the last change
@@ -113,7 +113,7 @@ func (en *Engine) unwatched(rank int, host string, since, now time.Time) *Failur
 	}
 }
 
-// Look checks the clocks once, and tells the neighbours and the log what is due. The look
+// Look checks the clocks once, and sends the progress frames and log lines that are due. The look
 // before was a tick ago.
 func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 	en.Mu.Lock()
@@ -171,10 +171,10 @@ func (en *Engine) dumpDue() (why string) {
 	return why
 }
 
-// notEntered is a rank that has kept this one waiting for Stall without having entered the
-// collective, as far as is known here; negative: there is none, or it was told lately. It
-// may be at work; or it is in the collective, and nothing that it sends arrives. From
-// the heartbeats of both the server can tell.
+// notEntered returns a rank that has kept this one waiting for Stall and, as far as this rank
+// knows, has not entered the collective. It is negative if there is none, or if the server was
+// asked lately. The rank may be at work, or it is in the collective and nothing that it sends
+// arrives. The server distinguishes the two by the heartbeats of both ranks.
 func (en *Engine) notEntered(now time.Time) (rank int, detail string) {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
@@ -191,8 +191,9 @@ func (en *Engine) notEntered(now time.Time) (rank int, detail string) {
 	return -1, ""
 }
 
-// unopened says, to be appended to what has happened, why the edge to a rank is not open; "" if
-// it is. It is not called under the engine's lock: links are handed over under the wirer's.
+// unopened returns why the edge to a rank is not open, as a suffix of an error, and "" if it is
+// open. It is called without the engine's lock: the mesh hands connections over under its own
+// lock, and then takes the engine's.
 func (en *Engine) unopened(rank int) string {
 	en.Mu.Lock()
 	open, missing := en.edge(rank).IsOpen(), en.Missing
@@ -245,14 +246,13 @@ func (en *Engine) entered(e *Edge) bool {
 	return e.entered >= en.Call.Id.Seq
 }
 
-// WaitsFor is the end of the chain that this rank waits for, as far as it is
-// known: of the neighbours that whose bytes this rank needs first, or whom that one
-// waits for.
+// WaitsFor returns the neighbour whose bytes this rank needs first, and the end of the chain of
+// waits behind it as far as progress frames have reported it; under the lock.
 func (en *Engine) WaitsFor() (first *Edge, far progressFrame) {
 	far = progressFrame{seq: en.Call.Id.Seq, Rank: link.UnknownRank}
 	if en.Call.shared {
 		if en.Ending {
-			return nil, far // the segment may be gone, and heartbeats ask until the next epoch is there
+			return nil, far // the segment may be unmapped, and heartbeats call this until the next epoch
 		}
 		rank, entered := en.Shared.Awaited()
 		far.Rank, far.entered = int32(rank), entered
@@ -304,8 +304,8 @@ func (en *Engine) waitText() string {
 	return text
 }
 
-// sendProgress lets the neighbours know that this rank is in the collective: each of
-// them once, by its header, and from time to time by a progress frame. Under the lock.
+// sendProgress makes the frames due by which the neighbours see that this rank is in the
+// collective: its header once, and a progress frame every quarter of Stall. Under the lock.
 func (en *Engine) sendProgress(now time.Time) {
 	due := now.Sub(en.dog.told) >= en.Limits.Stall/4
 	if due {

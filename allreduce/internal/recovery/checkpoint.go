@@ -13,29 +13,30 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// Checkpoints keeps states of a job for the case that no rank is left that has one.
-// Package checkpoint keeps them in files.
+// Checkpoints stores states of a job for the case that all ranks with the state are lost.
+// Package checkpoint stores them in files.
 type Checkpoints interface {
-	// Own says whose states they are, before anything else.
+	// Own sets the job to which the states belong. It is called before all other methods.
 	Own(o Owner)
-	// Newest returns how many steps are in the newest state that this job may go on
-	// from; 0: there is none.
+	// Newest returns the number of steps in the newest state from which this job may
+	// continue; 0 is none.
 	Newest() (step uint64, err error)
-	// Load reads the newest state of so many steps. An error before it calls read says
-	// that there is none any more.
+	// Load calls read with the newest state of so many steps. An error without a call of
+	// read means that the state has been removed.
 	Load(step uint64, read func(io.Reader) error) error
-	// Save keeps a state. lease is nil while this rank may remove older ones.
+	// Save stores a state. It removes older states only while lease returns nil, so that an
+	// attempt that has been replaced removes nothing.
 	Save(at client.Point, write func(io.Writer) error, lease func() error) error
-	// Clear removes all of them: the job has finished.
+	// Clear removes all states of a job that has finished.
 	Clear() error
 }
 
-// Owner is whom states belong to.
+// Owner identifies the job to which states belong.
 type Owner struct {
-	// Options is the SHA-256 of all on which the ranks agree, and of their number: a
-	// state of others is of no use.
+	// Options is the SHA-256 of all options on which the ranks agree, and of their number. A
+	// state with another digest cannot be used.
 	Options [32]byte
-	// Text is that of which Options is the digest.
+	// Text is the text of which Options is the digest, for messages.
 	Text string
 	// Run and Generation are Config.Job.RunKey and Config.Generation.
 	Run        string
@@ -45,7 +46,8 @@ type Owner struct {
 // keepsCheckpoints reports whether this rank keeps checkpoints.
 func (s *Steps) keepsCheckpoints() bool { return s.cfg.Checkpoints != nil && s.cfg.Rank == 0 }
 
-// leaseWithin is how long a checkpoint waits for the right to remove older ones.
+// leaseWithin limits the wait for the server's confirmation that this attempt may remove older
+// checkpoints.
 const leaseWithin = 2 * time.Second
 
 // Newest returns the step of the newest checkpoint of this job that this rank can read; 0: none.
@@ -169,7 +171,7 @@ func (s *Steps) Clear() {
 			s.cfg.Log.Warn("waiting for the last checkpoint to be written", "rank", s.cfg.Rank, "since", time.Since(began).Round(time.Second))
 		}
 	}
-	// s.saving stays full: a copy that was made meanwhile is not to be written.
+	// s.saving stays full, so that a copy that was made meanwhile is never written.
 	if err := s.cfg.Checkpoints.Clear(); err != nil {
 		s.cfg.Log.Warn("cannot remove the checkpoints of a job that has finished", "rank", s.cfg.Rank, "error", err)
 	}

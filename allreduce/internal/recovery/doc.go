@@ -41,6 +41,6 @@
 // state is never copied half-written. The runner is the goroutine that calls Run; only it changes
 // the machine.
 //
-// The package knows neither groups nor collectives nor the engine's connections. What it needs of
-// the job is [Job], and what it needs of the server is [Server].
+// The package depends on neither groups nor collectives nor the engine's connections. It uses the
+// job through the interface [Job], and the server through [Server].
 package recovery

@@ -121,7 +121,7 @@ func (t *transfer) idle(now time.Time) time.Duration {
 	return now.Sub(t.moved)
 }
 
-// String says how far the transfer is.
+// String describes the progress of the transfer, for messages.
 func (t *transfer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -69,8 +69,8 @@ func (s *Steps) copied(asked request, now protocol.Epoch) (*snapshot, error) {
 	return content, content.take(write)
 }
 
-// fits says whether this rank has what is asked for. now is the newest epoch: a rank
-// that is COMPLETE is known by it, in whatever epoch its last step was.
+// fits returns nil if this rank has what is asked for, and otherwise the reason. now is the newest
+// epoch: the server names a rank that is COMPLETE by it, not by the epoch of its last step.
 func (s *Steps) fits(asked request, now protocol.Epoch) error {
 	at := s.at()
 	switch {
@@ -84,7 +84,7 @@ func (s *Steps) fits(asked request, now protocol.Epoch) error {
 	return nil
 }
 
-// frameWriter writes what it is given as frames.
+// frameWriter writes bytes as frames of at most partSize bytes, each with its own deadline.
 type frameWriter struct {
 	c        net.Conn
 	patience time.Duration

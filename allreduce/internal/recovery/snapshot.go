@@ -11,7 +11,8 @@ const snapshotPart = 1 << 20
 // or a disk that hangs delays only the reader of the copy, and no step.
 type snapshot struct{ parts [][]byte }
 
-// take copies what write writes.
+// take fills an empty snapshot with the bytes that write writes. The copy is in parts, so that
+// no byte moves again while it grows.
 func (s *snapshot) take(write func(io.Writer) error) error { return write(s) }
 
 func (s *snapshot) Write(b []byte) (int, error) {

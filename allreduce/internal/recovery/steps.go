@@ -39,7 +39,7 @@ type Steps struct {
 	// unwritten is the newest copy of the state that no checkpoint has yet.
 	unwritten atomic.Pointer[checkpointCopy]
 	machine   State       // nil: none yet
-	live      members.Set // the members that the machine was last told of; nil: not known
+	live      members.Set // the members of the last Shrink of the machine; nil: not known
 
 	mu        sync.Mutex
 	completed client.Point
@@ -280,8 +280,8 @@ func (s *Steps) awaitAcks(ctx context.Context) error {
 	}
 }
 
-// shrink tells the machine of ranks without which the job continues. All members are at the same
-// step now, and none lacks this rank's results.
+// shrink calls the machine's Shrink if the members have changed. All members are at the same step
+// now, and none lacks this rank's results.
 func (s *Steps) shrink() error {
 	if !s.ShrinkDue() {
 		return nil
@@ -303,7 +303,7 @@ func (s *Steps) shrink() error {
 	return nil
 }
 
-// ShrinkDue reports whether the members have changed and the machine has not been told.
+// ShrinkDue reports whether the members have changed since the machine's last Shrink.
 func (s *Steps) ShrinkDue() bool {
 	if !s.Recovers() || s.machine == nil {
 		return false

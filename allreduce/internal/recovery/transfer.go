@@ -70,14 +70,14 @@ func decodeRequest(b []byte) (w request) {
 	return w
 }
 
-// errStateOnly is the source's answer that it has the state alone.
+// errStateOnly is the source's answer that it has only the state, and no results.
 var errStateOnly = errors.New("the other rank has the state, and no results")
 
-// errRefused is the source's no: it is not there yet, or not any more.
+// errRefused is the source's refusal: it does not have what is asked for yet, or not any more.
 var errRefused = errors.New("the other rank says no")
 
-// take gets what this rank lacks, from whom the server has named, until it has it
-// or the epoch is over.
+// take takes what this rank lacks from the source that the server has named. It tries again until
+// it has succeeded or the epoch is over.
 func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 	began := time.Now()
 	s.cfg.Log.Info("taking what this rank lacks", "rank", s.cfg.Rank, "what", w.Missing.Payload, "step", w.Resume.Step, "from", link.RankAt(w.Missing.Source, w.Missing.Address))
@@ -128,7 +128,8 @@ func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 	}
 }
 
-// unusableError says that the machine cannot use what has come whole.
+// unusableError means that the machine refuses bytes that have arrived completely. Another
+// attempt would fail in the same way.
 type unusableError struct{ err error }
 
 func (e *unusableError) Error() string { return e.err.Error() }
@@ -195,7 +196,7 @@ type frameReader struct {
 	progress *transfer
 	buf      []byte
 	left     []byte // of the frame at hand
-	err      error  // io.EOF: all has come
+	err      error  // io.EOF: everything has been read
 }
 
 func (r *frameReader) Read(b []byte) (int, error) {
@@ -212,7 +213,7 @@ func (r *frameReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a frame.
+// next reads a frame and returns its bytes; they are valid until the next call.
 func (r *frameReader) next() ([]byte, error) {
 	r.c.SetDeadline(time.Now().Add(r.patience))
 	var head [link.FrameSize]byte
@@ -247,7 +248,7 @@ func (r *frameReader) next() ([]byte, error) {
 	return nil, fmt.Errorf("a frame of unknown type %d", kind)
 }
 
-// noEOF is err where an end is too early.
+// noEOF returns io.ErrUnexpectedEOF for io.EOF, where the end is too early, and otherwise err.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

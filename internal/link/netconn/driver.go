@@ -123,7 +123,7 @@ func (d *Driver) Wait() {
 }
 
 // readFrames is the reader of a link with frames. Bytes that arrived before the end of the connection
-// are decoded first: a fault frame among them tells more than the end.
+// are decoded first: a fault frame among them has the reason for the end.
 func (c *Conn) readFrames() error {
 	l := c.Link
 	var ended error

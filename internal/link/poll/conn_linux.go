@@ -20,7 +20,7 @@ const smallData = 512
 type conn struct {
 	l       *link.Link
 	d       *Loop
-	up      atomic.Bool // sock is open
+	up      atomic.Bool // sock is open; false after Stop
 	sock    socket
 	ring    *shm.Ring   // is sock, where that may go through a ring
 	place   int         // in the poller; -1: not in it

@@ -6,6 +6,6 @@
 // writes ([Loop.Carry]). While it waits it tries again for a while, then it sleeps in one
 // poll of all sockets. Between collectives a watcher notices links that end.
 //
-// The loop can carry a link by a shared-memory ring in place of its socket (ring_linux.go), and by a
-// verbs stream beside it (verbs_linux.go). Which it is, the link decides by package upgrade.
+// The loop can carry a link by a shared-memory ring instead of its socket (ring_linux.go), or by a
+// verbs stream beside it (verbs_linux.go). The link decides between them by package upgrade.
 package poll

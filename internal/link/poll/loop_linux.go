@@ -31,7 +31,7 @@ const (
 	// leastTurns is the least number of turns before a rank sleeps, however long they take. On a
 	// busy machine a turn includes the turns of all others that yield, and sleeping costs more.
 	leastTurns = 64
-	// fewTries is the number of tries up to which trying is cheaper than a poll.
+	// fewTries is the number of non-blocking tries that cost no more than one poll.
 	fewTries = 4
 	// flushTick is how often FlushErrors looks for room in shared memory: the peer may not send a
 	// wake-up any more.
@@ -39,8 +39,8 @@ const (
 )
 
 // Loop is the driver over bare sockets: the goroutine that calls a collective moves its bytes, on
-// all links, and no other goroutine has to wake up. Between collectives a watcher
-// looks after the links.
+// all links, and no other goroutine has to wake up. Between collectives a watcher reads from
+// the links, so that it notices a lost peer.
 //
 // The lock io belongs to the goroutine that reads and writes: the caller, the watcher, or one that
 // ends the loop. It is taken before the set's lock. Wake-ups need neither: they set atomic

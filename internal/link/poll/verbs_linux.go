@@ -42,7 +42,7 @@ func (c *conn) read(b []byte) (int, error) {
 	case c.end != nil && err == verbs.ErrAgain && time.Since(c.ended) < verbsGrace:
 		return 0, transport.ErrAgain
 	case c.end != nil:
-		return 0, c.end // the stream's error tells less
+		return 0, c.end // the connection's error names the cause better than the stream's
 	case err == verbs.ErrAgain:
 		return 0, transport.ErrAgain
 	}
@@ -92,7 +92,7 @@ func armVerbs(conns []*conn) (news bool) {
 	return news
 }
 
-// silenceVerbs takes the events that have been seen.
+// silenceVerbs acknowledges the events that have been seen, so that the next poll sleeps.
 func silenceVerbs(conns []*conn) {
 	for _, c := range conns {
 		if c.up.Load() && c.l.Stream != nil {

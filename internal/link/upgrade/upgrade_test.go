@@ -34,7 +34,7 @@ func pair(ring bool) (a, b *end) {
 }
 
 // TestEveryOrder runs both ends in random orders, with random failures to make or open a carrier. No
-// legal end hears a message out of order; a rank writes to a carrier only after its peer has
+// correct end gets a message out of order; a rank writes to a carrier only after its peer has
 // connected to it; and at the end both directions are upgraded or none is.
 func TestEveryOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,8 +101,8 @@ func TestEveryOrder(t *testing.T) {
 	})
 }
 
-// TestArbitraryMessages feeds a machine with arbitrary messages: it never panics, never hears two
-// switches, and never switches without a connected carrier.
+// TestArbitraryMessages feeds a machine with arbitrary messages: it never panics, never accepts
+// two switches, and never switches without a connected carrier.
 func TestArbitraryMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(Mode(rapid.IntRange(0, 2).Draw(t, "mode")))
