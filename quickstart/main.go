@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// What is trained, in vw's words. l2 is λ of λ/2‖w‖² beside the sum of the
-// losses: scikit-learn's 1/C.
+// The training options, under vw's names. l2 is λ of λ/2‖w‖², added to the sum of the losses:
+// scikit-learn's 1/C.
 const (
 	l2        = "0.03"
 	sgdPasses = 2  // of the hybrid
@@ -24,7 +24,7 @@ const (
 // common are the options that all runs share.
 var common = []string{"--loss_function", "logistic", "-b", "18"}
 
-// curve are the numbers of passes after which the methods are compared.
+// curve holds the numbers of passes after which the methods are compared.
 var curve = []int{1, 2, 4, 6, 8, 12, 16, 20}
 
 func main() {
@@ -76,7 +76,7 @@ func run(ctx context.Context, bin, data, out string) error {
 	return nil
 }
 
-// hybrid returns the options of P passes of SGD and Q of L-BFGS.
+// hybrid returns the options for p passes of SGD and q of L-BFGS.
 func hybrid(p, q int) []string {
 	return []string{"--hybrid", fmt.Sprintf("%d:%d", p, q), "--l2", l2}
 }
@@ -90,7 +90,7 @@ func (s *site) printCurve(ctx context.Context) error {
 		passes := []string{"--passes", fmt.Sprint(n), "--holdout_off"}
 		methods := []struct {
 			name    string
-			options []string // nil: there is no such run
+			options []string // nil: the method has no run of this length
 		}{
 			{"sgd", passes},
 			{"lbfgs", nil},

@@ -16,7 +16,7 @@ import (
 func TestScores(t *testing.T) {
 	spam := []bool{true, true, true, false, false}
 	got := newScores(spam, []float64{2, 1, -1, -2, 1})
-	// Of six pairs four are in order and one is a tie.
+	// Of six pairs, four are in order and one is a tie.
 	if want := 4.5 / 6; math.Abs(got.auc-want) > 1e-12 {
 		t.Errorf("AUC %v, want %v", got.auc, want)
 	}
@@ -55,7 +55,7 @@ func TestReadMarginsNamesTheLine(t *testing.T) {
 	}
 }
 
-// A model with two known weights gives back the words that have them.
+// Words are found by the two known weights of a model.
 func TestStrongestFindsWordsByTheirHash(t *testing.T) {
 	dir := t.TempDir()
 	train := filepath.Join(dir, "train.vw")

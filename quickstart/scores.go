@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// scores are what a model is worth on a test file.
+// scores are the figures of a model on a test file.
 type scores struct {
 	n       int
 	auc     float64
@@ -39,8 +39,8 @@ func newScores(spam []bool, margins []float64) scores {
 	return s
 }
 
-// auc returns the chance that a spam has a greater margin than a ham, ties counted
-// half: the area under the curve of true over false positives.
+// auc returns the probability that a spam has a greater margin than a ham, with a tie counted
+// as half: the area under the ROC curve.
 func auc(spam []bool, margins []float64) float64 {
 	order := make([]int, len(margins))
 	for i := range order {
@@ -73,7 +73,7 @@ func auc(spam []bool, margins []float64) float64 {
 	return wins / (hams * spams)
 }
 
-// eachLine calls f for each line of a file, gunzipped if its name says so.
+// eachLine calls f for each line of a file, which it decompresses if the name ends in .gz.
 func eachLine(path string, f func(line string) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func eachLine(path string, f func(line string) error) (err error) {
 	return s.Err()
 }
 
-// readLabels reads which lines of vw text are spam.
+// readLabels reports for each line of vw text whether it is spam.
 func readLabels(path string) (spam []bool, err error) {
 	err = eachLine(path, func(line string) error {
 		spam = append(spam, strings.HasPrefix(line, "1 "))
@@ -105,7 +105,7 @@ func readLabels(path string) (spam []bool, err error) {
 	return spam, err
 }
 
-// readMargins reads what -p wrote: "margin tag" a line.
+// readMargins reads the output of -p: "margin tag" on each line.
 func readMargins(path string) (margins []float64, err error) {
 	err = eachLine(path, func(line string) error {
 		number, _, _ := strings.Cut(line, " ")

@@ -22,10 +22,10 @@ import (
 // workers is how many processes train together.
 const workers = 4
 
-// jobLimit bounds one training or scoring run: a run that takes longer hangs.
+// jobLimit bounds one training or scoring run; a run that exceeds it hangs.
 const jobLimit = 2 * time.Minute
 
-// site is where things happen: programs, data, a server, a folder for results.
+// site holds the programs, the data, the server and the folder for results.
 type site struct {
 	bin, out    string
 	train, test string
@@ -34,7 +34,7 @@ type site struct {
 	port   string
 	server *exec.Cmd
 	log    *os.File
-	jobs   int // jobs so far: each has a unique_id of its own
+	jobs   int // jobs so far, from which each takes its own unique_id
 }
 
 // startServer starts spanning_tree on a free port of this machine.
@@ -105,8 +105,7 @@ func (s *site) worker(ctx context.Context, dir string, rank int, options []strin
 	return exec.CommandContext(ctx, filepath.Join(s.bin, "gvw"), args...)
 }
 
-// trainJob trains with four workers and leaves models and logs in the folder
-// of that name.
+// trainJob trains with four workers and leaves models and logs in the folder name.
 func (s *site) trainJob(ctx context.Context, name string, options []string) error {
 	ctx, cancel := context.WithTimeout(ctx, jobLimit)
 	defer cancel()
@@ -122,7 +121,7 @@ func (s *site) trainJob(ctx context.Context, name string, options []string) erro
 		cmd := s.worker(ctx, dir, rank, options)
 		cmd.Stdout, cmd.Stderr = &logs[rank], &logs[rank]
 		if err := cmd.Start(); err != nil {
-			cancel() // ends those that wait for this one
+			cancel() // ends the workers that wait for this one
 			all = fmt.Errorf("cannot start rank %d: %w", rank, err)
 			break
 		}
@@ -177,7 +176,7 @@ func (s *site) trainTwice(ctx context.Context, options []string) error {
 	return nil
 }
 
-// score predicts the test file with a model and compares with the labels.
+// score predicts the test file with a model and compares the predictions with the labels.
 func (s *site) score(ctx context.Context, model, predictions string) (scores, error) {
 	ctx, cancel := context.WithTimeout(ctx, jobLimit)
 	defer cancel()

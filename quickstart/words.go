@@ -13,13 +13,12 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// minMessages is in how many messages a word must occur to be shown. A model
-// of hashed features has no dictionary: a rare word may share its weight with
-// a frequent one.
+// minMessages is the least number of messages with a word that is shown. A model of hashed
+// features has no dictionary, so a rare word may share its weight with a frequent one.
 const minMessages = 20
 
-// strongest returns the n words of the training file with the greatest and
-// the n with the smallest weights: the marks of spam and of ham.
+// strongest returns the n words of the training file with the greatest weights, which mark
+// spam, and the n with the smallest, which mark ham.
 func strongest(modelPath, train string, n int) (spam, ham []string, err error) {
 	f, err := os.Open(modelPath)
 	if err != nil {
@@ -35,7 +34,7 @@ func strongest(modelPath, train string, n int) (spam, ham []string, err error) {
 		return nil, nil, err
 	}
 	cfg := feature.Config{Bits: r.Header.Bits}
-	// Of the words that share a weight the most frequent one owns it.
+	// The most frequent of the words that share a weight owns it.
 	owner := map[uint32]word{}
 	for w, count := range counts {
 		w.count = count
@@ -67,12 +66,12 @@ type word struct {
 	weight          float32
 }
 
-// compare puts frequent words first.
+// compare orders frequent words first.
 func (w word) compare(o word) int {
 	return cmp.Or(cmp.Compare(o.count, w.count), cmp.Compare(w.namespace, o.namespace), cmp.Compare(w.name, o.name))
 }
 
-// String marks words of the subject.
+// String returns the word, with a mark on words of the subject.
 func (w word) String() string {
 	if w.namespace == "s" {
 		return "subject:" + w.name
@@ -80,8 +79,8 @@ func (w word) String() string {
 	return w.name
 }
 
-// vocabulary counts in how many lines of vw text each word occurs. The keys
-// have neither count nor weight.
+// vocabulary counts for each word the lines of vw text that contain it. The keys have neither
+// count nor weight.
 func vocabulary(path string) (map[word]int, error) {
 	counts := map[word]int{}
 	err := eachLine(path, func(line string) error {

@@ -49,7 +49,7 @@ die() {
 	exit "${2:-1}"
 }
 
-# program NAME finds one of ours.
+# program NAME prints the path of one of our programs.
 program() {
 	local p
 	for p in "$here/$1" "$here/../bin/$1"; do
@@ -106,7 +106,7 @@ for p in hadoop "${submit[0]}"; do
 	command -v "$p" >/dev/null || die "there is no $p in the path: this must run where Hadoop's commands are" 5
 done
 
-# What is wrong with the learner's options is better known here than N times there.
+# Invalid options of the learner are reported once here instead of N times by the maps.
 cache=(--cache_file /nonexistent/gvw.cache)
 case " ${learner[*]}" in *" --cache_file"* | *" --cache-file"*) cache=() ;; esac
 "$gvw" "${learner[@]}" -f model ${cache[@]+"${cache[@]}"} -d /dev/null --dry_run >/dev/null ||
@@ -128,7 +128,7 @@ done
 listing=$(hadoop fs -ls "$in") || die "cannot list the input $in: see above" 5
 split=$(printf '%s\n' "$listing" | "$gvw" hadoop split --maps "$maps") || die "$in cannot be read by $maps maps" $?
 if [ $dry = 0 ]; then
-	# Who may not create OUT is told so by nobody else as clearly. The job creates it itself.
+	# Create OUT here to report missing permission clearly. The job creates it again itself.
 	if said=$(hadoop fs -mkdir "$out" 2>&1); then
 		hadoop fs -rmdir "$out" || die "cannot remove $out again, which was made to see whether that is allowed" 5
 	else
@@ -199,8 +199,8 @@ finish() {
 }
 # cancel ends the job on the cluster, if there is one.
 cancel() { [ -z "${id:-}" ] || mapred job -kill "$id" >/dev/null 2>&1 || true; }
-# refusal says why the server refuses attempts of the job, if it does: by what it tells of the
-# job, or, if it is ours, by its log, which has those of another version, too.
+# refusal prints why the server refuses attempts of the job, if it does. It asks the server, and
+# reads the log of a server of our own, which also has refusals of other versions.
 refusal() {
 	if [[ ${now:-} == *": has refused attempts "* ]]; then
 		printf '%s\n' "${now##*, the last one since }" | head -n 1
@@ -235,7 +235,7 @@ fi
 client=$!
 say "submitted; the client's log is $work/client.log"
 id='' shown='' without=''
-# name finds out, and says, which job the client has submitted.
+# name finds and prints the name of the job that the client has submitted.
 name() {
 	[ -z "$id" ] || return 0
 	id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
@@ -248,7 +248,7 @@ while kill -0 "$client" 2>/dev/null; do
 		if [ -n "$now" ] && [ "$now" != "$shown" ]; then printf '%s\n' "$now" >&2; fi
 		shown=$now
 		if [[ $now == *": runs without "* ]]; then without=${now##*: runs without } without=${without%%$'\n'*}; fi
-		# A refusal is the same for every attempt: the rest of them need not be waited for.
+		# A refusal is the same for every attempt, so do not wait for the others.
 		if why=$(refusal); then
 			say "the server refuses the ranks, so the job is killed: $why"
 			cancel
@@ -263,7 +263,7 @@ client=''
 name # a short job is over before it is looked at
 if [ $rc != 0 ]; then
 	grep -E 'Error|Exception|Status : FAILED|failed with state|Diagnostics' "$work/client.log" | sort -u | tail -n 12 >&2 || true
-	# The client does not tell of the attempt that the job ends by, nor of one that a node could not begin.
+	# The client prints neither the attempt that ended the job nor one that a node could not start.
 	if [ -n "$id" ] && grep -q 'Task failed' "$work/client.log"; then
 		timeout 60 mapred job -history "$id" >"$work/history.log" 2>&1 || true
 		sed -n '/^FAILED .* task list/,/^$/p' "$work/history.log" | grep -E 'Exception|Error: |No space' | tail -n 3 >&2 || true

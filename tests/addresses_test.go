@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// twoHosts runs a shell script on a machine of its own with the addresses 10.77.0.1 and
-// 10.78.0.1 on its interfaces. "on2 COMMAND" runs a command on a second one, where they
-// are 10.77.0.2 and 10.78.0.2, the latter behind a wall: what is sent there is dropped.
-// Both are network namespaces.
+// twoHosts runs a shell script on a simulated host whose interfaces have the addresses
+// 10.77.0.1 and 10.78.0.1. "on2 COMMAND" runs a command on a second host with 10.77.0.2 and
+// 10.78.0.2; packets to the latter are dropped. Both hosts are network namespaces.
 func twoHosts(t *testing.T, script string) result {
 	t.Helper()
 	ns := []string{"-nm"}
@@ -49,8 +48,8 @@ gvw=` + gvwBin + `
 	return run(t, t.TempDir(), "unshare", args...)
 }
 
-// sums starts two ranks of gvw allreduce, one per host, with more options for the
-// one on the second host, and shows what both say.
+// sums starts two ranks of gvw allreduce, one per host, with more options for the rank on the
+// second host, and returns the output of both.
 func sums(t *testing.T, options string) result {
 	return twoHosts(t, serverBin+` --nondaemon --bind 10.77.0.1 >server.log 2>&1 & server=$!
 trap 'kill $server' EXIT
@@ -64,8 +63,8 @@ cat out0 out1
 cat err0 err1 >&2`)
 }
 
-// TestANetworkChoosesTheAddress: of two interfaces the one in the network is bound and
-// advertised, at a port of the range.
+// TestANetworkChoosesTheAddress: of two interfaces, the one in the given network is bound and
+// advertised, with a port of the range.
 func TestANetworkChoosesTheAddress(t *testing.T) {
 	for _, options := range []string{
 		"--bind 10.77.0.0/16 --port_range 26544-26545",
@@ -80,8 +79,8 @@ func TestANetworkChoosesTheAddress(t *testing.T) {
 	}
 }
 
-// TestAWrongInterfaceIsNamed: a rank that tells others an address of its loopback ends
-// the wiring, and both ranks say whose address is wrong and which is better.
+// TestAWrongInterfaceIsNamed: a rank that advertises an address of its loopback ends the
+// wiring. Both ranks report whose address is wrong and which one is better.
 func TestAWrongInterfaceIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, options := range []string{"--advertise 127.0.0.1", "--bind 127.0.0.0/8"} {
@@ -96,8 +95,8 @@ func TestAWrongInterfaceIsNamed(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAreNotThere: a network in which the machine has no address, and a
-// range of ports that are taken.
+// TestAddressesThatAreNotThere: a network in which the machine has no address, and a range of
+// ports that are all in use.
 func TestAddressesThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	r := sums(t, "--bind 192.168.0.0/16")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// block is a piece of code in a document.
+// block is a code block of a document.
 type block struct{ language, text string }
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
@@ -29,8 +29,7 @@ func blocks(t *testing.T, doc string) []block {
 	return all
 }
 
-// The examples of docs/allreduce.md do what the document says: each prints the
-// block of text that follows it.
+// Each example of docs/allreduce.md prints the block of text that follows it.
 func TestAllReduceDocument(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -83,11 +82,11 @@ func TestAllReduceDocument(t *testing.T) {
 	}
 }
 
-// requireModule are the lines of the document that make a module use this checkout.
+// requireModule matches the lines of the document that make a module use this checkout.
 var requireModule = regexp.MustCompile(`(?m)^    (go mod edit .*)\n    (go mod tidy)$`)
 
-// goProgram builds a program in a module of its own, as the document says, and runs it as
-// four ranks of gvw run.
+// goProgram builds a program in a module of its own, with the commands of the document, and
+// runs it as four ranks of gvw run.
 func goProgram(t *testing.T, doc, source string) []string {
 	t.Helper()
 	if lines := strings.Count(source, "\n"); lines > 40 {
@@ -99,7 +98,7 @@ func goProgram(t *testing.T, doc, source string) []string {
 	}
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "main.go"), source)
-	writeFile(t, filepath.Join(dir, "go.sum"), readFile(t, filepath.Join(root, "go.sum"))) // so that nothing is looked up
+	writeFile(t, filepath.Join(dir, "go.sum"), readFile(t, filepath.Join(root, "go.sum"))) // so that go does not query a server
 	lines := requireModule.FindStringSubmatch(readFile(t, doc))
 	if lines == nil {
 		t.Fatal("the document has no lines that make a module use this checkout")
@@ -136,7 +135,7 @@ func pythonProgram(t *testing.T, dir, source string) []string {
 	return fourRanks(t, dir, func(rank string) []string { return []string{python, "-c", source, rank, "4"} })
 }
 
-// fourRanks runs a program once per rank and returns what each prints.
+// fourRanks runs a program once per rank and returns the output of each.
 func fourRanks(t *testing.T, dir string, command func(rank string) []string) []string {
 	t.Helper()
 	var ranks []*process

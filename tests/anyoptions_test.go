@@ -62,8 +62,8 @@ func TestAnyOptionsAgreeWithVW(t *testing.T) {
 	}
 }
 
-// TestKnownDifferencesStillDiffer runs each of the known differences: one that has
-// been mended leaves the list.
+// TestKnownDifferencesStillDiffer runs each of the known differences: one that no longer exists
+// must leave the list.
 func TestKnownDifferencesStillDiffer(t *testing.T) {
 	t.Parallel()
 	c := newAnyCase(t, startForkedVW(t))
@@ -75,14 +75,14 @@ func TestKnownDifferencesStillDiffer(t *testing.T) {
 	}
 }
 
-// difference is one between the programs that stays, for a reason.
+// difference is a permanent difference between the programs, with its reason.
 type difference struct {
 	options string // that show it, as a command line; in a drawn set, values may be others if values is false
 	values  bool
 	reason  string
 }
 
-// knownDifference returns the one that explains the set; empty: none does.
+// knownDifference returns the difference that explains the set, or "".
 func knownDifference(units [][]string) string {
 	units = unitsOf(slices.Concat(units...))
 	for _, d := range knownDifferences {
@@ -98,7 +98,7 @@ func knownDifference(units [][]string) string {
 	return ""
 }
 
-// unitsOf cuts words into options with their values.
+// unitsOf splits words into options with their values.
 func unitsOf(words []string) (units [][]string) {
 	for _, w := range words {
 		if option := len(w) > 1 && w[0] == '-' && (w[1] < '0' || w[1] > '9') && w[1] != '.'; option {
@@ -158,7 +158,7 @@ func (c *anyCase) data() string {
 	return "sign"
 }
 
-// anyRun is what a run leaves behind.
+// anyRun is the output of a run.
 type anyRun struct {
 	code           int
 	stdout, stderr string            // without lines of one program only
@@ -201,8 +201,8 @@ func (c *anyCase) run(t *testing.T, who string, options []string) anyRun {
 	return r
 }
 
-// sharedText returns what both programs write to stdout or stderr: without lines of their
-// logs, and with files called by one name.
+// sharedText returns the output that both programs write to stdout or stderr: without lines of
+// their logs, and with the same file names.
 func sharedText(text, who string) string {
 	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool {
 		return ownLine.MatchString(line) || laterLine.MatchString(line)
@@ -219,7 +219,7 @@ func (c *anyCase) writes() []string {
 	return append(c.words(), "-f", "OWN.model", "--readable_model", "OWN.text")
 }
 
-// check runs the set. outcome says how it ended for both, wrong what differs.
+// check runs the set. outcome describes how both programs ended, wrong what differs.
 func (c *anyCase) check(t *testing.T) (outcome, wrong string) {
 	t.Helper()
 	theirs := c.run(t, "vw", c.writes())
@@ -275,8 +275,8 @@ func (c *anyCase) check(t *testing.T) (outcome, wrong string) {
 	return "they agree", ""
 }
 
-// unread reports whether vw refused an option, or could not convert its value, of those
-// that gvw accepts and has no use for.
+// unread reports whether vw refused an option, or failed to convert its value, where gvw
+// accepts the option and ignores it.
 func (c *anyCase) unread(talk string) bool {
 	refusals := []string{"Failed to convert", "is not a valid choice", "ring_size should be", "unrecognised option"}
 	return slices.ContainsFunc(refusals, func(text string) bool { return strings.Contains(talk, text) }) &&
@@ -286,7 +286,7 @@ func (c *anyCase) unread(talk string) bool {
 		})
 }
 
-// useless reports whether the table of options says that the result in vw is of no use.
+// useless reports whether the table of options marks the result in vw as useless.
 func (c *anyCase) useless() bool {
 	given := func(option string) (values []string) {
 		for _, u := range c.units {
@@ -301,8 +301,8 @@ func (c *anyCase) useless() bool {
 	})
 }
 
-// lacks reports whether the set has options that gvw refuses since it has not their
-// learner, all of which change what vw does.
+// lacks reports whether the set has options that gvw refuses because it lacks their learner,
+// and whether all of them change vw's result.
 func (c *anyCase) lacks(t *testing.T, full anyRun) bool {
 	t.Helper()
 	units := c.units
@@ -323,7 +323,7 @@ func (c *anyCase) lacks(t *testing.T, full anyRun) bool {
 	return lacks
 }
 
-// shrink leaves out options as long as the case still differs in a way that is not known.
+// shrink leaves out options as long as the case still has an unknown difference.
 func (c *anyCase) shrink(t *testing.T) {
 	t.Helper()
 	for at := 0; at < len(c.units); {

@@ -59,7 +59,7 @@ func classText(text string) string {
 	return b.String()
 }
 
-// info returns what vw says on stdout before the first example.
+// info returns the lines that vw writes to stdout before the first example.
 func info(stdout string) string {
 	n := 0
 	for line := range strings.Lines(stdout) {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// hybridJob is a job of four ranks and eight steps, and what comes of it.
+// hybridJob is a job of four ranks and eight steps, with its output.
 type hybridJob struct {
 	t    *testing.T
 	dir  string
@@ -51,7 +51,7 @@ func (j *hybridJob) args(more ...string) []string {
 
 func (j *hybridJob) logs() string { return filepath.Join(j.dir, "logs"+strconv.Itoa(j.runs)) }
 
-// rank0 returns what rank 0 has said in the last run.
+// rank0 returns the log of rank 0 of the last run.
 func (j *hybridJob) rank0() string { return readFile(j.t, filepath.Join(j.logs(), "rank-00.log")) }
 
 // train runs a job to its end and returns the model.
@@ -61,13 +61,13 @@ func (j *hybridJob) train(more ...string) string {
 	return readFile(j.t, filepath.Join(j.dir, "m"))
 }
 
-// slowly starts a job whose ranks take their time from the fourth step on, and returns
-// when all of them are in it.
+// slowly starts a job whose ranks are slow from the fourth step on, and returns when all of
+// them are in it.
 func (j *hybridJob) slowly(more ...string) *process {
 	j.t.Helper()
 	j.t.Setenv("GVW_FAULT", "work:4,delay:20s")
 	p := start(j.t, j.dir, gvwBin, j.args(append([]string{"-f", "m"}, more...)...)...)
-	if err := os.Unsetenv("GVW_FAULT"); err != nil { // what follows is as fast as ever
+	if err := os.Unsetenv("GVW_FAULT"); err != nil { // later jobs run at full speed
 		j.t.Fatal(err)
 	}
 	waitFor(j.t, "the fourth step of all ranks", func() bool {
@@ -82,7 +82,7 @@ func (j *hybridJob) slowly(more ...string) *process {
 	return p
 }
 
-// kept returns the names of the checkpoints, with what is under way.
+// kept returns the names of the checkpoints and of those under way.
 func (j *hybridJob) kept() []string {
 	j.t.Helper()
 	entries, err := os.ReadDir(j.dir)
@@ -98,7 +98,7 @@ func (j *hybridJob) kept() []string {
 	return names
 }
 
-// awaitKept waits until the third step is kept, in a file for this user alone.
+// awaitKept waits until the checkpoint of the third step exists, readable only by its owner.
 func (j *hybridJob) awaitKept() (newest string) {
 	j.t.Helper()
 	waitFor(j.t, "the checkpoint of step 3", func() bool {
@@ -133,8 +133,8 @@ func kill(t *testing.T, pids ...int) {
 }
 
 // TestAllWorkersAreLost kills all workers of a job at once, in its fourth step. With
-// checkpoints it goes on from the third, without them it begins anew; the model has
-// the same bytes.
+// checkpoints the job continues from the third step, without them it starts again; the model
+// has the same bytes.
 func TestAllWorkersAreLost(t *testing.T) {
 	j := newHybridJob(t)
 	whole := j.train()
@@ -170,8 +170,8 @@ func TestAllWorkersAreLost(t *testing.T) {
 	}
 }
 
-// TestLauncherIsLost kills gvw run with all that it has started. A second run goes on
-// from the checkpoints of the first if it is asked to and has the same options.
+// TestLauncherIsLost kills gvw run with all its processes. A second run continues from the
+// checkpoints of the first if it is asked to and has the same options.
 func TestLauncherIsLost(t *testing.T) {
 	j := newHybridJob(t)
 	whole, otherWhole := j.train(), j.train("--l2", "2")
@@ -192,12 +192,13 @@ func TestLauncherIsLost(t *testing.T) {
 	}
 	state := readFile(t, newest)
 	const goingOn = "going on from a checkpoint"
-	// The other one is of step 2, or of step 1 if that was still written when step 3 ended.
+	// The other checkpoint is of step 2, or of step 1 if that was still written when step 3
+	// ended.
 	before := left[slices.IndexFunc(left, func(n string) bool { return !strings.HasSuffix(n, ".s3") })]
 	before = before[strings.LastIndex(before, ".s")+2:]
 
-	// Who asks for what cannot be is told so: other options, other data, or the same shared
-	// out among more ranks, or in another way.
+	// A continuation is refused with other options, with other data, and with the same data
+	// split among more ranks or in another way.
 	lines := strings.SplitAfter(readFile(t, filepath.Join(j.dir, "t.vw")), "\n")
 	writeFile(t, filepath.Join(j.dir, "u.vw"), strings.Join(lines[:len(lines)-2], ""))
 	for _, no := range []struct {

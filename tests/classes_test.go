@@ -103,8 +103,8 @@ func classData(t *testing.T, dir string, k int) {
 	writeFile(t, filepath.Join(dir, "five.vw"), b.String())
 }
 
-// compareScores compares lines word by word: what stands before a ':', and words
-// without one, to the letter, numbers within the bar.
+// compareScores compares lines word by word: the part before a ':' and words without one
+// exactly, numbers within the bar.
 func compareScores(t *testing.T, got, want string) {
 	t.Helper()
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -169,7 +169,7 @@ func TestClassesOnACluster(t *testing.T) {
 	alone := average(gvw(t, dir, test...).stderr)
 	four := gvw(t, dir, append([]string{"run", "-n", "4", "--shard", "lines", "--"}, options...)...)
 	gvw(t, dir, append([]string{"run", "-n", "4", "--shard", "lines", "--"}, strings.Fields("-d five.vw --oaa 5 --loss_function logistic --passes 3 -c -k --holdout_off -f m2")...)...)
-	if a, b := average(four.stderr), average(one.stderr); a > b+0.15 { // each learns from a quarter before the first average
+	if a, b := average(four.stderr), average(one.stderr); a > b+0.15 { // each rank learns from a quarter of the data before the first average
 		t.Errorf("average loss of four workers is %v, of one %v", a, b)
 	}
 	if lineWith(four.stderr, "average multiclass log loss") == "" {

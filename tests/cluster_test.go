@@ -41,8 +41,8 @@ func clusterArgs(port string, id, i, n int) []string {
 	}
 }
 
-// cluster runs one gvw per part through the server and returns what they left.
-// Rank i reads part i and writes model.i, readable.i.
+// cluster runs one gvw per part through the server and returns their results. Rank i reads part
+// i and writes model.i, readable.i.
 func cluster(t *testing.T, dir, port string, id int, parts []string, options ...string) []result {
 	t.Helper()
 	ps := make([]*process, len(parts))
@@ -121,8 +121,8 @@ func TestClusterGolden(t *testing.T) {
 	}
 }
 
-// compareLarge holds cluster runs to their bar: 1e-3 relative on weights above
-// 1e-3, since vw adds in the order of arrival.
+// compareLarge compares cluster runs within 1e-3, relative, on weights above 1e-3: vw adds in
+// the order of arrival.
 func compareLarge(t *testing.T, got, want string) {
 	t.Helper()
 	g := weights(t, got)

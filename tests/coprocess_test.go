@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// coprocess is a gvw that answers lines.
+// coprocess is a gvw that answers each line of its input.
 type coprocess struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// startCoprocess starts one. When the test has waited too long for an answer, it is
-// killed, and the answer is an error.
+// startCoprocess starts a coprocess. After the time limit the process is killed, and the answer
+// is an error.
 func startCoprocess(t *testing.T, dir string, args ...string) *coprocess {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -48,7 +48,7 @@ func startCoprocess(t *testing.T, dir string, args ...string) *coprocess {
 	return p
 }
 
-// ask writes text, and returns the line that answers.
+// ask writes text and returns the line that answers it.
 func (p *coprocess) ask(t *testing.T, w io.Writer, text string) string {
 	t.Helper()
 	if _, err := io.WriteString(w, text); err != nil {
@@ -77,7 +77,7 @@ func (p *coprocess) end(t *testing.T) string {
 	return string(rest)
 }
 
-// pipedText is lines for which a model has an answer.
+// pipedText returns n lines for which a model has predictions.
 func pipedText(n int) []string {
 	rng := rand.New(rand.NewPCG(7, 7))
 	lines := make([]string, n)
@@ -149,7 +149,7 @@ func TestEachLineIsAnsweredBeforeTheNext(t *testing.T) {
 	}
 }
 
-// flushing is a gzip stream that holds nothing back.
+// flushing is a gzip stream that flushes after each write.
 type flushing struct{ *gzip.Writer }
 
 func (f flushing) Write(b []byte) (int, error) {

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// diagnosed runs gvw doctor on two hosts, three ranks: 0 and 2 on the first one, 1 on the
-// second one with more options. before is a shell command. What rank 0 says comes back.
+// diagnosed runs gvw doctor with three ranks on two hosts: ranks 0 and 2 on the first, rank 1
+// on the second with more options. before is a shell command that runs first. It returns the
+// output of rank 0.
 func diagnosed(t *testing.T, before, options string) result {
 	return twoHosts(t, before+`
 `+serverBin+` --nondaemon --bind 10.77.0.1 >server.log 2>&1 & server=$!

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
-// notDrawn are the options that read or write something of their own, start a
-// server, or end before any data is read.
+// notDrawn lists the options that read or write files of their own, start a server, or end
+// before any data is read.
 var notDrawn = strings.Fields(`help version dry_run data initial_regressor final_regressor predictions
 	readable_model audit_regressor active daemon foreground port pid_file port_file num_children
 	span_server span_server_port node total unique_id json dsjson csv flatbuffer
@@ -19,7 +19,7 @@ var notDrawn = strings.Fields(`help version dry_run data initial_regressor final
 	output_feature_regularizer_binary output_feature_regularizer_text per_feature_regularizer_input
 	input_feature_regularizer dictionary_path cb_to_cbadf`)
 
-// drawnValues are values of options, those that make sense first.
+// drawnValues holds values of options, valid ones first.
 var drawnValues = map[string]string{
 	"loss_function":                "squared logistic hinge quantile classic poisson expectile wrong",
 	"link":                         "identity logistic glf1 poisson wrong",
@@ -93,8 +93,8 @@ var drawnValues = map[string]string{
 	"replay_m":                     "100 10",
 }
 
-// drawAny draws two or three options, more often those that gvw knows, and enables
-// their learner now and then.
+// drawAny draws two or three options, mostly options that gvw has, and sometimes enables their
+// learner.
 func drawAny(rng *rand.Rand) [][]string {
 	all := slices.DeleteFunc(compat.All(), func(o compat.Option) bool { return slices.Contains(notDrawn, o.Name) })
 	known := slices.DeleteFunc(slices.Clone(all), func(o compat.Option) bool {
@@ -133,7 +133,7 @@ func drawAny(rng *rand.Rand) [][]string {
 	case 4:
 		units = append(units, strings.Fields(batch))
 	}
-	// An option that came twice is vw's error, or a list.
+	// A repeated option is an error of vw, or a list.
 	seen := map[string]bool{}
 	return slices.DeleteFunc(units, func(u []string) bool {
 		twice := slices.ContainsFunc(u, func(word string) bool { return seen[word] })

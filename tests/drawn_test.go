@@ -17,7 +17,7 @@ import (
 
 const (
 	drawnSets  = 480 // option sets that are drawn
-	drawnCount = 300 // as many of them must count
+	drawnCount = 300 // the least number of sets that must count
 	drawnLines = 60
 	stable     = 1e-5 // how far vw's own predictions may move when features are permuted
 )
@@ -79,7 +79,7 @@ func (c *drawnCase) draw(seed uint64) {
 	c.lines, c.other = strings.SplitAfter(text, "\n"), strings.SplitAfter(permuted, "\n")
 }
 
-// check runs the set. why says why it does not count, wrong what is different.
+// check runs the set. why gives the reason if the set does not count, wrong the difference.
 func (c *drawnCase) check(t *testing.T) (why, wrong string) {
 	t.Helper()
 	for name, lines := range map[string][]string{"text": c.lines, "permuted": c.other} {
@@ -135,14 +135,14 @@ func (c *drawnCase) check(t *testing.T) (why, wrong string) {
 	return why, ""
 }
 
-// outcome is what a run gave.
+// outcome is the result of a run.
 type outcome struct {
 	code        int
 	talk        string
 	predictions []string
 }
 
-// diverged reports whether not all predictions, or the average loss, are finite.
+// diverged reports whether a prediction or the average loss is not finite.
 func (o *outcome) diverged() bool {
 	for _, p := range o.predictions {
 		if strings.Contains(p, "nan") || strings.Contains(p, "inf") {
@@ -178,7 +178,7 @@ func (c *drawnCase) runGVW(t *testing.T, name, data string, options []string) ou
 	return c.outcome(name, r.code, r.stderr)
 }
 
-// forget removes what an earlier run of the name has left.
+// forget removes the output of an earlier run of the name.
 func (c *drawnCase) forget(name string) {
 	for _, kind := range []string{".pred", ".cache", ".model"} {
 		os.Remove(filepath.Join(c.dir, name+kind))
@@ -193,8 +193,8 @@ func (c *drawnCase) outcome(name string, code int, talk string) outcome {
 	return outcome{code: code, talk: talk, predictions: strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")}
 }
 
-// distance returns how far predictions are apart at most, absolutely or relatively,
-// whichever is less, and where; infinite if they are not of the same lines.
+// distance returns the largest distance between predictions, absolute or relative, whichever is
+// less, and its line; infinite if the lines differ in number or tags.
 func distance(got, want []string) (most float64, line int) {
 	if len(got) != len(want) {
 		return math.Inf(1), min(len(got), len(want))

@@ -13,7 +13,7 @@ import (
 // without each other: shrinking leaves some out.
 type optionSet struct {
 	kind   labelKind
-	family bool // FTRL and its like, which know fewer options
+	family bool // FTRL and its variants, which accept fewer options
 	units  []unit
 }
 
@@ -147,7 +147,7 @@ func (s *optionSet) drawRule(rng *rand.Rand) {
 		s.add("--invariant -l 0.1")
 	}
 	if s.has("-l") {
-		// The rule's own.
+		// Options of the rule itself.
 	} else if rng.IntN(4) == 0 {
 		s.add("-l " + []string{"0.1", "0.3", "1"}[rng.IntN(3)])
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// labelKind is what kind of labels a text has.
+// labelKind is the kind of labels in a text.
 type labelKind int
 
 const (
@@ -19,8 +19,8 @@ const (
 	classLabels // 1, 2, 3
 )
 
-// drawText makes n lines of vw's text with everything that its syntax allows,
-// and the same lines with the named features of each namespace in another order.
+// drawText returns n lines of vw's text with all of its syntax, and the same lines with the
+// named features of each namespace in another order.
 func drawText(rng *rand.Rand, n int, kind labelKind) (text, permuted string) {
 	var a, b strings.Builder
 	for i := range n {
@@ -55,7 +55,7 @@ func drawLine(rng *rand.Rand, kind labelKind) (line, permuted string) {
 			a.WriteString(blank(rng) + f)
 			b.WriteString(" " + other[i])
 		}
-		if rng.IntN(8) == 0 { // anonymous ones count from the first on: they stay
+		if rng.IntN(8) == 0 { // anonymous features are numbered in order, so they keep their places
 			more := fmt.Sprintf(" :%.2g :%.2g", rng.NormFloat64(), rng.Float64())
 			a.WriteString(more)
 			b.WriteString(more)
@@ -63,15 +63,15 @@ func drawLine(rng *rand.Rand, kind labelKind) (line, permuted string) {
 		a.WriteString(" ")
 		b.WriteString(" ")
 	}
-	if rng.IntN(15) == 0 { // what is malformed takes the rest of the line with it
+	if rng.IntN(15) == 0 { // a malformed feature invalidates the rest of the line
 		end := []string{"z:1x z2", "z::1 z2", "z:nan z2", "z: z2", "|b:1x z", "|:1 z", "z|b z"}[rng.IntN(7)]
 		return a.String() + end, b.String() + end
 	}
 	return strings.TrimRight(a.String(), " "), strings.TrimRight(b.String(), " ")
 }
 
-// shuffled is features in another order, but those of one name in the same one:
-// the second learns from what the first has done.
+// shuffled returns features in another order. Features of one name keep their order, because
+// the second one learns from the result of the first.
 func shuffled(rng *rand.Rand, features []string) []string {
 	name := func(f string) string { n, _, _ := strings.Cut(f, ":"); return n }
 	out := slices.Clone(features)
@@ -98,7 +98,7 @@ func blank(rng *rand.Rand) string {
 	return " "
 }
 
-// drawHead is label, weight, initial prediction and tag, or some of them.
+// drawHead returns some of label, weight, initial prediction and tag.
 func drawHead(rng *rand.Rand, kind labelKind) string {
 	if rng.IntN(30) == 0 && kind != classLabels {
 		return []string{"", " ", "'unlabeled ", "tag", "1 2 3 4 ", "one ", "1e0 "}[rng.IntN(7)]
@@ -133,8 +133,8 @@ func drawHead(rng *rand.Rand, kind labelKind) string {
 	return label + " "
 }
 
-// drawNamespaces returns the names with which a line's namespaces begin; some come
-// twice, some have a factor.
+// drawNamespaces returns the beginnings of a line's namespaces; some occur twice, some have a
+// factor.
 func drawNamespaces(rng *rand.Rand) []string {
 	names := []string{"a", "b", "c", "ab", "", "user", "A", "é"}
 	out := make([]string, 1+rng.IntN(3))

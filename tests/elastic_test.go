@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Fewer slots than maps: the job trains on the splits of those that came. The map that gets
-// its slot when they have ended exits with 0, as the others do; where it is rank 0's, with
-// the model.
+// With fewer slots than maps, the job trains on the splits of the maps that started. A map that
+// gets its slot after the job has ended exits with 0, as the others do; if it is rank 0's, it
+// also writes the model.
 func TestMapTasksThatCame(t *testing.T) {
 	dir, _ := mapTasks(t, hybridOptions()...)
 	for late, came := range map[int][]int{3: {0, 1, 2}, 0: {1, 2, 3}} {
-		for i, r := range came { // as gvw run knows them
+		for i, r := range came { // in the output format of gvw run
 			if err := os.Link(filepath.Join(dir, fmt.Sprint("part.", r)), filepath.Join(dir, fmt.Sprintf("own%d.%d", late, i))); err != nil {
 				t.Fatal(err)
 			}
@@ -66,8 +66,8 @@ func TestMapTasksThatCame(t *testing.T) {
 	}
 }
 
-// Ranks that share out one list of files have larger shares when one does not come: nothing
-// is missing from the model.
+// When a rank does not join, the others share its part of the list of files, and the model uses
+// all of the input.
 func TestRanksThatCameShareAllOfTheInput(t *testing.T) {
 	dir, _ := mapTasks(t, hybridOptions()...)
 	data := []string{"-d", "part.0", "-d", "part.1", "-d", "part.2", "-d", "part.3"}

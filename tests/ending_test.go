@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// late starts an attempt of a rank with more options, when all is over.
+// late starts an attempt of a rank with more options, after the end of the job.
 func (j *plainJob) late(rank int, model string, more ...string) result {
 	j.t.Helper()
 	return run(j.t, j.dir, gvwBin, append(j.args(rank, rank, model), more...)...)
@@ -41,7 +41,7 @@ func (j *plainJob) restartWithout() {
 // place returns the run directory.
 func (j *plainJob) place() string { return filepath.Join(j.dir, "_gvw", "one") }
 
-// kept returns the one file there whose name begins so.
+// kept returns the one file in the run directory whose name begins with what.
 func (j *plainJob) kept(what string) string {
 	j.t.Helper()
 	found, err := filepath.Glob(filepath.Join(j.place(), what+"-*"))
@@ -51,8 +51,8 @@ func (j *plainJob) kept(what string) string {
 	return found[0]
 }
 
-// TestLateAttemptCopies: an attempt that comes when the job has ended writes what it was
-// started for, from the run directory, and ends well. What it cannot have it names.
+// TestLateAttemptCopies: an attempt that starts after the end of the job copies its output from
+// the run directory and succeeds. It names the files that it cannot copy.
 func TestLateAttemptCopies(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
@@ -89,7 +89,7 @@ func TestLateAttemptCopies(t *testing.T) {
 	j.late(0, "asked", "--readable_model", "text").ends(t, "more than the run had", 6, "readable-model")
 	nothingLeft(t, j.dir, "other", "text")
 
-	// Nobody tells it that the job has ended. But nobody else comes, and there is a model.
+	// No server reports that the job has ended, but no other rank joins, and there is a model.
 	j.restartWithout()
 	r := j.late(1, "forgotten", "--start_timeout", "1s")
 	r.ends(t, "a server that has forgotten", 0)
@@ -109,7 +109,7 @@ func TestLateAttemptCopies(t *testing.T) {
 	nothingLeft(t, j.dir, "damaged", "alone")
 }
 
-// TestPlaceIsGone: who is told that the run has finished, and finds nothing, says what is
+// TestPlaceIsGone: an attempt of a finished run whose run directory is empty reports what is
 // missing.
 func TestPlaceIsGone(t *testing.T) {
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestPlaceIsGone(t *testing.T) {
 	}
 }
 
-// TestFaultOfAGeneration strikes in the generation that it names.
+// TestFaultOfAGeneration injects a fault in the generation that the plan names.
 func TestFaultOfAGeneration(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
@@ -142,7 +142,8 @@ func TestFaultOfAGeneration(t *testing.T) {
 	}
 }
 
-// TestLatePredictions: the place has what each rank owes, and --run_dir says where.
+// TestLatePredictions: the run directory holds the outputs of each rank, and --run_dir names
+// it.
 func TestLatePredictions(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
@@ -175,8 +176,8 @@ func (j *plainJob) predicting(rank int, name string) []string {
 	return args
 }
 
-// TestAttemptInTheEnding: an attempt that comes while files are delivered stands by, and then
-// has what it was started for, also where it is rank 0's.
+// TestAttemptInTheEnding: an attempt that joins while files are delivered is a standby and then
+// copies its output, also if it is rank 0's.
 func TestAttemptInTheEnding(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
@@ -196,8 +197,8 @@ func TestAttemptInTheEnding(t *testing.T) {
 	}
 }
 
-// TestServerGoneInTheEnding: who has done its part, and sees the model in the run's own
-// place, ends well when the server stays away; who still owes a file does not.
+// TestServerGoneInTheEnding: a rank that has delivered its files and finds the model in the run
+// directory succeeds without the server. A rank that still owes a file does not.
 func TestServerGoneInTheEnding(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
@@ -231,7 +232,7 @@ func TestServerGoneInTheEnding(t *testing.T) {
 	}
 }
 
-// relay passes on what goes between a rank and its server, until it is cut.
+// relay forwards the bytes between a rank and its server until it is cut.
 type relay struct {
 	t      *testing.T
 	at, to string
@@ -239,7 +240,7 @@ type relay struct {
 	open   []io.Closer
 }
 
-// pass listens and passes on.
+// pass accepts connections and forwards their bytes.
 func (r *relay) pass() {
 	r.t.Helper()
 	l, err := net.Listen("tcp", r.at)
@@ -286,9 +287,9 @@ func (r *relay) cut() {
 	r.open = nil
 }
 
-// TestMissedTheEnd: a rank is cut off from the server when all that it owes is delivered, and
-// so does not hear of the end. A restarted server that has its journal tells it; one that has
-// not cannot, but the run directory can.
+// TestMissedTheEnd: a rank loses its connection to the server when all its files are delivered,
+// and so misses the end. A restarted server with its journal reports the end; without the
+// journal the rank finds it in the run directory.
 func TestMissedTheEnd(t *testing.T) {
 	for _, journal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("journal %v", journal), func(t *testing.T) {
@@ -312,7 +313,7 @@ func TestMissedTheEnd(t *testing.T) {
 				found, _ := filepath.Glob(filepath.Join(j.dir, "model.?"))
 				return len(found) == 3
 			})
-			time.Sleep(300 * time.Millisecond) // for rank 2 to say so
+			time.Sleep(300 * time.Millisecond) // for rank 2 to report it
 			way.cut()
 			for _, rank := range []int{0, 1, 3} {
 				j.ranks[rank].wait().ends(t, fmt.Sprintf("rank %d", rank), 0)

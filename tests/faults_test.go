@@ -16,9 +16,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// TestFaultsAreNamed feeds the learner what is wrong and looks at what the user
-// sees: the exit code, the name of the file, line or flag, and no output file
-// under its final name.
+// TestFaultsAreNamed gives the learner invalid input and checks what the user sees: the exit
+// code, the name of the file, line or flag, and no output file under its final name.
 func TestFaultsAreNamed(t *testing.T) {
 	good := readFile(t, filepath.Join("testdata", "golden", "reg500.vw.gz"))
 	for _, c := range []struct {
@@ -118,8 +117,7 @@ func trained(t *testing.T, dir string) []byte {
 	return b
 }
 
-// nothingLeft checks that a failed run left neither its output files nor the
-// files aside in which it wrote them.
+// nothingLeft checks that a failed run left neither output files nor temporary files.
 func nothingLeft(t *testing.T, dir string, outputs ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -135,8 +133,8 @@ func nothingLeft(t *testing.T, dir string, outputs ...string) {
 	}
 }
 
-// TestMalformedLines trains over lines that are wrong in every way that the
-// parser knows: the run goes on as vw's does, and each line is named.
+// TestMalformedLines trains over lines with every fault that the parser reports: the run
+// continues as vw's does, and each line is named.
 func TestMalformedLines(t *testing.T) {
 	dir := t.TempDir()
 	lines := []string{
@@ -171,7 +169,7 @@ func TestDeadPeer(t *testing.T) {
 		name   string
 		signal syscall.Signal
 		victim int
-		within time.Duration // at least five times what is normal
+		within time.Duration // at least five times the normal time
 	}{
 		{"killed root", syscall.SIGKILL, 3, 5 * time.Second},
 		{"killed parent", syscall.SIGKILL, 1, 5 * time.Second},
@@ -213,7 +211,8 @@ func TestDeadPeer(t *testing.T) {
 			if d := time.Since(struck); d > c.within {
 				t.Errorf("the survivors took %v to end, want at most %v", d, c.within)
 			}
-			// Who is killed cannot clear up what it wrote aside; a model it must not leave.
+			// A killed process cannot remove its temporary files, but it must not leave a
+			// model.
 			if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("m%d", c.victim))); err == nil {
 				t.Errorf("the lost rank %d left a model", c.victim)
 			}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestFromVWTutorial types the commands of docs/from-vw.md and looks for the
-// lines that it shows.
+// TestFromVWTutorial runs the commands of docs/from-vw.md and looks for the lines that it
+// shows.
 func TestFromVWTutorial(t *testing.T) {
 	page := readFile(t, "../docs/from-vw.md")
 	blocks := regexp.MustCompile("(?ms)^```console\n(.*?)^```$").FindAllStringSubmatch(page, -1)
@@ -59,7 +59,7 @@ func TestFromVWTutorial(t *testing.T) {
 	}
 }
 
-// showing matches what a block shows: … is any text, a line of it any lines.
+// showing returns a pattern for a block: … stands for any text, a line of it for any lines.
 func showing(text string) *regexp.Regexp {
 	pattern := regexp.QuoteMeta(strings.TrimRight(text, "\n"))
 	pattern = regexp.MustCompile(`(?m)^…\n`).ReplaceAllString(pattern, "(?:.*\n)*?")

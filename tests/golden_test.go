@@ -21,9 +21,8 @@ const (
 	tolWolfe1 = 2e-3
 )
 
-// TestGolden trains and tests every recorded option set of vw 9.11.2 (SGD, and
-// L-BFGS as it has it) and of vw 7.10 (L-BFGS), and compares all that vw left
-// behind.
+// TestGolden trains and tests every recorded option set of vw 9.11.2 (SGD and L-BFGS) and of vw
+// 7.10 (L-BFGS), and compares all output files.
 func TestGolden(t *testing.T) {
 	cases := 0
 	for line := range strings.Lines(readFile(t, "testdata/golden/INDEX.tsv")) {
@@ -62,7 +61,7 @@ func golden(t *testing.T, name, input string, options []string, trace bool) {
 	gvw(t, dir, "-d", input, "-t", "-i", "m", "-p", "test.pred", "--quiet")
 
 	comparePredictions(t, "train.pred", readFile(t, filepath.Join(dir, "train.pred")), readFile(t, goldenPath(name, "train.pred")))
-	if want := readFile(t, goldenPath(name, "test.pred")); want != "" { // vw 9 does not load all that it writes
+	if want := readFile(t, goldenPath(name, "test.pred")); want != "" { // vw 9 cannot load all models that it writes
 		comparePredictions(t, "test.pred", readFile(t, filepath.Join(dir, "test.pred")), want)
 	}
 	if _, err := os.Stat(goldenPath(name, "rm")); err == nil {
@@ -131,8 +130,8 @@ func compareTable(t *testing.T, got, want string) {
 	}
 }
 
-// tableLines returns the rows of the table and the lines of the summary, without
-// what vw says about the cluster in between.
+// tableLines returns the rows of the table and the lines of the summary, without vw's lines
+// about the cluster between them.
 func tableLines(text string) []string {
 	_, after, ok := strings.Cut(text, "predict features\n")
 	if !ok {
@@ -172,8 +171,8 @@ func compareLine(t *testing.T, got, want string, tol func(column int) float64) {
 	}
 }
 
-// compareTrace compares the rows of the L-BFGS trace, and the average loss: of
-// the summary of 7.10 nothing else has kept its wording.
+// compareTrace compares the rows of the L-BFGS trace, and the average loss, the only line of vw
+// 7.10's summary that kept its wording.
 func compareTrace(t *testing.T, got, want string) {
 	t.Helper()
 	g, w := traceRows(got), traceRows(want)
@@ -192,7 +191,7 @@ func compareTrace(t *testing.T, got, want string) {
 	compareLine(t, lineWith(got, "average loss"), lineWith(want, "average loss"), func(int) float64 { return tolTable })
 }
 
-// traceRows returns the numbered rows of the trace, the tabs made blanks.
+// traceRows returns the numbered rows of the trace, with tabs replaced by blanks.
 func traceRows(text string) []string {
 	var rows []string
 	for line := range strings.Lines(text) {

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// A rank whose every pass takes ten times as long as those of the others, and a second
-// attempt of it that is started two seconds later and is as fast as they are.
+// The pass of a slow rank, ten times as long as those of the others, and the delay of its
+// second attempt, which is as fast as they are.
 const (
 	healthy = 200 * time.Millisecond
 	slow    = 2 * time.Second
 )
 
-// paced returns the plan of a rank whose passes take so long.
+// paced returns the fault plan of a rank with passes of this length.
 func paced(pass time.Duration) string { return fmt.Sprintf("work:1,delay:%v", pass) }
 
-// straggle starts four ranks, of which rank 2 takes so long for a pass, and its duplicate.
-// It returns the slow attempt; the duplicate is rank 2 from then on. late: it comes after the
-// first pass.
+// straggle starts four ranks, of which rank 2 has passes of this length, and its duplicate. It
+// returns the slow attempt; the duplicate is rank 2 from then on. late: the duplicate joins
+// after the first pass.
 func (j *plainJob) straggle(pass time.Duration, late bool) (straggler *process) {
 	j.t.Helper()
 	for rank := range j.ranks {
@@ -41,7 +41,7 @@ func (j *plainJob) straggle(pass time.Duration, late bool) (straggler *process) 
 	return straggler
 }
 
-// idle checks that an attempt has stood by to the end.
+// idle checks that an attempt has been a standby to the end.
 func idle(t *testing.T, p *process) {
 	t.Helper()
 	if r := p.wait(); r.code != 0 || !strings.Contains(tail(r.stderr, 1), "this attempt of rank 2 is not needed") {
@@ -66,8 +66,8 @@ func TestSlowRankIsOvertaken(t *testing.T) {
 	}
 }
 
-// TestSlowRankIsHandedOver: in a later pass the attempt that stands by takes over at the end
-// of one.
+// TestSlowRankIsHandedOver: in a later pass the standby takes over the rank at the end of a
+// pass.
 func TestSlowRankIsHandedOver(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)
@@ -87,8 +87,8 @@ func TestSlowRankIsHandedOver(t *testing.T) {
 	}
 }
 
-// TestRankWithMoreDataKeepsIt: a rank with three times the data, which takes three times as long,
-// is no straggler, though an attempt stands by that has read the data in no time.
+// TestRankWithMoreDataKeepsIt: a rank with three times the data and three times the time is not
+// a straggler, although a standby has read the data at once.
 func TestRankWithMoreDataKeepsIt(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// envPrograms is where the programs are, for a test that runs its own program again.
+// envPrograms names the folder of the programs, for a test that runs its own binary again.
 const envPrograms = "GVW_TEST_PROGRAMS"
 
 func buildAndRun(m *testing.M) (int, error) {
@@ -54,11 +54,10 @@ func buildAndRun(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// limit is how long a run of a program may take: a liveness limit, not a
-// measurement.
+// limit bounds a run of a program in order to detect a hang; it is not a measurement.
 const limit = 3 * time.Minute
 
-// result is what a run of a program left behind.
+// result is the outcome of a run of a program.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -81,7 +80,7 @@ func gvw(t *testing.T, dir string, args ...string) result {
 	return r
 }
 
-// process is a program under way. The test's end kills it.
+// process is a running program. The test's cleanup kills it.
 type process struct {
 	t              *testing.T
 	cmd            *exec.Cmd
@@ -141,7 +140,7 @@ func (p *process) wait() result {
 	return p.res
 }
 
-// ends checks how a program has ended, and what its last line says.
+// ends checks the exit code of a program and the words of its last line.
 func (r result) ends(t *testing.T, what string, code int, words ...string) {
 	t.Helper()
 	if r.code != code {
@@ -154,15 +153,15 @@ func (r result) ends(t *testing.T, what string, code int, words ...string) {
 	}
 }
 
-// startServer starts spanning_tree on a free port, with further options if need be, and
-// returns the port.
+// startServer starts spanning_tree on a free port, with optional further options, and returns
+// the port.
 func startServer(t *testing.T, options ...string) (port string) {
 	t.Helper()
 	port, _ = startServerPID(t, options...)
 	return port
 }
 
-// startServerPID is startServer, and the process.
+// startServerPID is startServer and also returns the process id.
 func startServerPID(t *testing.T, options ...string) (port string, pid int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -306,8 +305,8 @@ func tail(text string, lines int) string {
 	return strings.Join(all, "\n")
 }
 
-// waitFor waits until ok returns true. The limit detects a hang: what tests wait for takes
-// up to 4 s on two processors, and has taken 20 s on a tenth of one.
+// waitFor waits until ok returns true. The limit only detects a hang: the conditions take up to
+// 4 s on two processors, and have taken 20 s on a tenth of one.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	const limit = time.Minute

@@ -13,14 +13,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// TestClientsFillTheMemory: clients that open one job after the other, with all that they may
-// say of it, are refused when --max_memory is taken, by words that name it; the server stays as
-// small as that means, its members stay in, and when they go there is room again.
+// TestClientsFillTheMemory: clients that open one job after the other, each of the maximal
+// size, are refused with an error that names --max_memory when it is used up. The server's
+// memory stays within the limit, its members stay connected, and when they leave there is room
+// again.
 func TestClientsFillTheMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
-	const mib = 32 // the least
+	const mib = 32 // the least permitted value
 	port, pid := startServerPID(t, "--max_memory", "32", "--max_jobs", "100000")
 	before := vitalsOf(t, pid)
 	join := func(id int) (*client.Member, error) {
@@ -52,7 +53,7 @@ func TestClientsFillTheMemory(t *testing.T) {
 	}
 	full := vitalsOf(t, pid)
 	t.Logf("%d jobs filled %d MiB; the server: %+v (before: %+v)", len(in), mib, full, before)
-	// The collector lets as much again lie, at most.
+	// The garbage collector keeps at most as much again.
 	if most := before.peak + 2*mib<<10; full.peak > most {
 		t.Errorf("the server took %d KiB, want at most %d", full.peak, most)
 	}

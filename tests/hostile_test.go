@@ -25,13 +25,14 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// mischief is what a hostile client does on a connection, until that ends or stop is closed.
+// mischief is the behaviour of a hostile client on a connection, until the connection ends or
+// stop is closed.
 type mischief struct {
 	name string
 	do   func(c net.Conn, stop <-chan struct{})
 }
 
-// hello is that of the native protocol.
+// hello is the first frame of the native protocol.
 var hello = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64([]byte("\x89gvw\r\n\x1a\n"), 1), 1)
 
 var mischiefs = []mischief{
@@ -54,9 +55,9 @@ var mischiefs = []mischief{
 	{"a vw worker of rank 0, again", say(registration(99, 1000, 0))},
 }
 
-// say sends bytes.
+// say returns a mischief that sends bytes.
 func say(b []byte) func(net.Conn, <-chan struct{}) {
-	return func(c net.Conn, _ <-chan struct{}) { _, _ = c.Write(b) } // a server that hangs up may
+	return func(c net.Conn, _ <-chan struct{}) { _, _ = c.Write(b) } // the server may close the connection
 }
 
 func registration(numbers ...uint64) (b []byte) {
@@ -66,7 +67,7 @@ func registration(numbers ...uint64) (b []byte) {
 	return b
 }
 
-// wait waits for a time; true: stop was closed.
+// wait waits for a time and reports whether stop was closed.
 func wait(stop <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-stop:
@@ -76,8 +77,8 @@ func wait(stop <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// mob is many hostile clients, each from an address of its own. Who is thrown out comes
-// again after a while.
+// mob is a group of hostile clients, each with its own address. A client that the server
+// disconnects connects again after a pause.
 type mob struct {
 	here, came atomic.Int64
 	stop       chan struct{}
@@ -88,13 +89,13 @@ func gather(t *testing.T, addr string, n int) *mob {
 	t.Helper()
 	m := &mob{stop: make(chan struct{})}
 	for i := range n {
-		kind := mischiefs[0] // every other one is idle
+		kind := mischiefs[0] // half of the clients are idle
 		if i%2 == 1 {
 			kind = mischiefs[i/2%len(mischiefs)]
 		}
 		from := net.IPv4(127, byte(1+i>>14), byte(i>>7&127), byte(1+i&127))
 		m.work.Go(func() {
-			// Not all in one instant: the system's own queue is short.
+			// Spread the connections: the system's listen backlog is short.
 			for pause := time.Duration(i) * 200 * time.Microsecond; !wait(m.stop, pause); pause = 5 * time.Second {
 				m.once(addr, from, kind)
 			}
@@ -128,7 +129,7 @@ func (m *mob) once(addr string, from net.IP, kind mischief) {
 	}
 }
 
-// disperse ends it.
+// disperse ends the attack.
 func (m *mob) disperse() {
 	select {
 	case <-m.stop:
@@ -138,7 +139,7 @@ func (m *mob) disperse() {
 	m.work.Wait()
 }
 
-// vitals is what a process holds.
+// vitals are the resources of a process.
 type vitals struct{ descriptors, threads, rss, peak int }
 
 func vitalsOf(t *testing.T, pid int) (v vitals) {
@@ -161,8 +162,8 @@ func vitalsOf(t *testing.T, pid int) (v vitals) {
 	return v
 }
 
-// openFiles returns how many files a process may have open: Go's programs raise the soft limit
-// to the hard one.
+// openFiles returns the limit of open files of a process: Go's programs raise the soft limit to
+// the hard one.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	for line := range strings.Lines(readFile(t, "/proc/self/limits")) {
@@ -182,8 +183,8 @@ func openFiles(t *testing.T) int {
 	return 0
 }
 
-// TestHostileConnections: with so many of them at the server's port a job of eight ranks starts
-// in time, the server stays small, and afterwards it holds what it held before.
+// TestHostileConnections: with hostile connections at the server's port a job of eight ranks
+// starts in time, the server stays small, and afterwards it releases all their resources.
 func TestHostileConnections(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc, and a loopback with many addresses")
@@ -217,9 +218,10 @@ func TestHostileConnections(t *testing.T) {
 func testHostile(t *testing.T, server []string, creds *auth.Credentials) {
 	port, pid := startServerPID(t, server...)
 	addr := "127.0.0.1:" + port
-	wire(t, addr, creds) // a first job, so that all is in place
+	wire(t, addr, creds) // a first job, so that all lazy allocations are done
 	before := vitalsOf(t, pid)
-	// Two of three stay until they are thrown out for being slow; the others go at once, and come again.
+	// Two of three stay until they are disconnected for being slow; the others close at once
+	// and connect again.
 	crowd := gather(t, addr, hostiles*8/5)
 	deadline := time.Now().Add(time.Minute)
 	for int(crowd.here.Load()) < hostiles {

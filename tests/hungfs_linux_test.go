@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// hungFS is a FUSE file system with one file. A read that ends behind byte at is not answered
-// until the kernel interrupts it, as it does when the process that reads ends. After that the
-// file system works.
+// hungFS is a FUSE file system with one file. A read that ends after byte at hangs until the
+// kernel interrupts it, as it does when the reading process ends. After that the file system
+// works.
 type hungFS struct {
 	fd   int
 	data []byte
@@ -162,13 +162,13 @@ func (h *hungFS) answer(id uint64, errno syscall.Errno, body []byte) {
 	out := host.AppendUint32(nil, uint32(16+len(body)))
 	out = host.AppendUint32(out, uint32(-int32(errno)))
 	out = host.AppendUint64(out, id)
-	_, _ = syscall.Write(h.fd, append(out, body...)) // the request may have been taken back
+	_, _ = syscall.Write(h.fd, append(out, body...)) // the kernel may have cancelled the request
 }
 
-// TestInputHangs: the file system of a rank's data, or of the initial model, hangs in the middle of
-// the file. The log of rank 1 names the file, its attempt ends with exit code 5, and the next
-// attempt, which finds that the file system works, lets the job deliver the model that it has
-// without the fault.
+// TestInputHangs: the file system of a rank's data, or of the initial model, hangs in the
+// middle of the file. The log of rank 1 names the file, and its attempt ends with exit code 5.
+// The next attempt finds the file system working, and the job delivers the model of an
+// undisturbed job.
 func TestInputHangs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

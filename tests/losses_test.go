@@ -19,7 +19,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// plainJob is a job of four ranks that the test starts itself, with a server of its own.
+// plainJob is a job of four ranks that the test starts itself, with its own server.
 type plainJob struct {
 	t      *testing.T
 	dir    string
@@ -27,7 +27,7 @@ type plainJob struct {
 	parts  []string
 	server *process
 	ranks  []*process
-	policy string   // of --on_loss; "": that of recovers
+	policy string   // value of --on_loss; "": that of recovers
 	more   []string // options
 }
 
@@ -54,7 +54,7 @@ func (j *plainJob) serve() {
 	waitFor(j.t, "the server to listen on port "+j.port, func() bool { return dialable("127.0.0.1:" + j.port) })
 }
 
-// args returns how a rank is started, with the data of a part, to write a file.
+// args returns the arguments of a rank that trains on a part of the data and writes model.
 func (j *plainJob) args(rank, part int, model string) []string {
 	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[part], "-f", model, "--run_id", "one")
 	args = append(append(args, recovers...), j.more...)
@@ -64,14 +64,14 @@ func (j *plainJob) args(rank, part int, model string) []string {
 	return args
 }
 
-// attempt starts an attempt of a rank under a plan of GVW_FAULT.
+// attempt starts an attempt of a rank with a plan for GVW_FAULT.
 func (j *plainJob) attempt(rank, part int, model, plan string) *process {
 	j.t.Helper()
 	return start(j.t, j.dir, "env", append([]string{"GVW_FAULT=" + plan, gvwBin}, j.args(rank, part, model)...)...)
 }
 
-// startAll starts all ranks. Those that have no plan take their time, so that there is
-// some for what is done to the others.
+// startAll starts all ranks. Ranks without a plan are slowed down, to leave time for faults of
+// the others.
 func (j *plainJob) startAll(plans map[int]string) {
 	j.t.Helper()
 	for rank := range j.ranks {
@@ -92,7 +92,7 @@ func (j *plainJob) supervise() {
 	}
 }
 
-// job returns what the server knows; nil: nothing.
+// job returns the job's status at the server; nil: unknown.
 func (j *plainJob) job() *protocol.JobStatus {
 	st, err := client.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
 	if err != nil || len(st.Jobs) != 1 {
@@ -101,7 +101,7 @@ func (j *plainJob) job() *protocol.JobStatus {
 	return &st.Jobs[0]
 }
 
-// until waits for a state of the job.
+// until waits until the job has a state.
 func (j *plainJob) until(state string) {
 	j.t.Helper()
 	waitFor(j.t, "the job to be "+state, func() bool {
@@ -110,7 +110,7 @@ func (j *plainJob) until(state string) {
 	})
 }
 
-// untilPass waits until all ranks have told of a pass.
+// untilPass waits until all ranks have reported pass n.
 func (j *plainJob) untilPass(n uint32) {
 	j.t.Helper()
 	waitFor(j.t, fmt.Sprintf("all ranks to be in pass %d", n), func() bool {
@@ -120,7 +120,7 @@ func (j *plainJob) untilPass(n uint32) {
 	})
 }
 
-// serverLog ends the server, and is what it has said.
+// serverLog ends the server and returns its log.
 func (j *plainJob) serverLog() string {
 	j.t.Helper()
 	if err := j.server.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -129,7 +129,7 @@ func (j *plainJob) serverLog() string {
 	return j.server.wait().stderr
 }
 
-// end checks that all ranks end well and write the model of an undisturbed job.
+// end checks that all ranks succeed and write the model of an undisturbed job.
 func (j *plainJob) end(want string) {
 	j.t.Helper()
 	for rank, p := range j.ranks {
@@ -142,7 +142,7 @@ func (j *plainJob) end(want string) {
 	}
 }
 
-// plainModel returns the model of the job that nothing happens to.
+// plainModel returns the model of an undisturbed job.
 func plainModel(t *testing.T) string {
 	t.Helper()
 	j := newPlainJob(t)
@@ -164,9 +164,9 @@ func lines(t *testing.T, log, match string) (at []time.Time) {
 	return at
 }
 
-// TestStoppedWorker stops a rank. All others name it soon after --lost_after, and go on with its
-// next attempt. When it is continued, in the middle or when all is over, it harms nobody,
-// ends with a code that says so, and writes no file.
+// TestStoppedWorker stops a rank. All others name it soon after --lost_after and continue with
+// its next attempt. When the rank is continued, in the middle or after the end, it disturbs no
+// other rank, exits with a code for this case, and writes no file.
 func TestStoppedWorker(t *testing.T) {
 	want := plainModel(t)
 	const victim, lostAfter = 2, time.Second
@@ -203,7 +203,7 @@ func TestStoppedWorker(t *testing.T) {
 			if took := time.Since(began); took > 15*time.Second {
 				t.Errorf("the stopped rank took %v to end", took)
 			}
-			// It is fenced, or hears that the job has ended without it.
+			// It is fenced, or learns that the job has ended without it.
 			said := tail(r.stderr, 1)
 			idle := r.code == 0 && strings.Contains(said, "this attempt of rank 2 is not needed")
 			if r.code != 3 && !idle {
@@ -229,9 +229,9 @@ func TestStoppedWorker(t *testing.T) {
 	}
 }
 
-// TestServerKilled in the middle of a job under gvw supervise, and started again with its
-// journal: ranks work on meanwhile, and none is started again, but for one that is killed
-// with it.
+// TestServerKilled kills the server in the middle of a job under gvw supervise and starts it
+// again with its journal. Ranks continue meanwhile, and only a rank that is killed with the
+// server is started again.
 func TestServerKilled(t *testing.T) {
 	want := plainModel(t)
 	for _, victim := range []int{-1, 0, 3} {
@@ -266,8 +266,8 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// TestReplacementWithAnotherShard is refused, and the right one, which comes after it, is
-// not.
+// TestReplacementWithAnotherShard: a replacement with another shard is refused, and the right
+// one, which joins after it, is not.
 func TestReplacementWithAnotherShard(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)
@@ -285,8 +285,8 @@ func TestReplacementWithAnotherShard(t *testing.T) {
 	j.end(want)
 }
 
-// TestDuplicateStandsBy: a second attempt of a rank that lives waits. When the job has ended
-// without it, so does it: what it owes it copies from the run directory.
+// TestDuplicateStandsBy: a second attempt of a live rank waits. When the job has ended without
+// it, it copies its output from the run directory and ends too.
 func TestDuplicateStandsBy(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)

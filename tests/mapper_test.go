@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// mapTask starts an attempt of a map as streaming does: the split on stdin, the
-// configuration in the environment.
+// mapTask starts an attempt of a map as streaming does: the split on stdin, the configuration
+// in the environment.
 func mapTask(t *testing.T, dir, port string, rank, total, attempt int, env []string, args ...string) *process {
 	t.Helper()
 	id := fmt.Sprintf("attempt_1795239399889_0004_m_%06d_%d", rank, attempt)
@@ -63,8 +63,8 @@ func outOf(dir string, rank, attempt int, name string) string {
 	return filepath.Join(dir, "out", "_temporary", fmt.Sprintf("attempt_1795239399889_0004_m_%06d_%d", rank, attempt), name)
 }
 
-// Four maps make the model of gvw run over the same splits; stdout is empty, and Hadoop is
-// told how far they are.
+// Four maps write the model of gvw run over the same splits; stdout is empty, and Hadoop gets
+// their progress.
 func TestMapTasksMakeTheModelOfGvwRun(t *testing.T) {
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
@@ -94,8 +94,8 @@ func TestMapTasksMakeTheModelOfGvwRun(t *testing.T) {
 	}
 }
 
-// A map that YARN tells to end leaves at once, and another attempt takes its place: the
-// job goes on and ends with the same bytes.
+// A map that gets SIGTERM from YARN ends at once, and another attempt takes its place: the job
+// continues and writes the same bytes.
 func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
@@ -132,8 +132,8 @@ func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
 	}
 }
 
-// A speculative copy of a map stands by until the job has ended: were it to exit before,
-// Hadoop would count its empty output, or start another one.
+// A speculative copy of a map is a standby until the job has ended. If it exited before, Hadoop
+// would count its empty output or start another copy.
 func TestSpeculativeMapTaskStandsBy(t *testing.T) {
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
@@ -172,7 +172,7 @@ func TestSpeculativeMapTaskStandsBy(t *testing.T) {
 	}
 }
 
-// Ranks that never come: the others end with a message that Hadoop shows.
+// When some ranks never join, the others end with a message that Hadoop shows.
 func TestMapTasksThatDoNotAllRun(t *testing.T) {
 	dir, _ := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
@@ -182,7 +182,7 @@ func TestMapTasksThatDoNotAllRun(t *testing.T) {
 	}
 	for rank, p := range tasks {
 		r := p.wait()
-		// Who sees it first has code 4; for the others it has given up.
+		// The rank that detects it first exits with 4, the others with 3.
 		if r.code != 4 && r.code != 3 || r.elapsed > 15*time.Second {
 			t.Errorf("rank %d: exit code %d after %v, want 4 or 3", rank, r.code, r.elapsed)
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// fakeHadoop stands for Hadoop's commands: it lists an input, and plays a cluster that runs
-// the mappers of a submitted job as processes. What it was called with is in calls.
+// fakeHadoop stands in for Hadoop's commands: it lists an input, and runs the mappers of a
+// submitted job as processes. The file calls records its arguments.
 const fakeHadoop = `#!/usr/bin/env bash
 set -u
 dir=$(cd "$(dirname "$0")" && pwd)
@@ -71,7 +71,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 esac
 `
 
-// scriptHome is a folder with the fake and two splits, and how to call a script there.
+// scriptHome is a folder with the fake commands and two splits, and runs a script there.
 type scriptHome struct {
 	t   *testing.T
 	dir string
@@ -116,7 +116,7 @@ func (h *scriptHome) calls() string {
 	return string(b)
 }
 
-// --dry_run shows the command, and does nothing.
+// --dry_run prints the command and does not run it.
 func TestMapscriptDryRun(t *testing.T) {
 	h := newScriptHome(t)
 	r := h.script("mapscript.sh", "/out", "/in", "2", "--dry_run", "--memory", "2048", "--queue", "q", "-D", "a.b=c d", "--file", "part.0", "--cache_file", "own", "-b", "18", "--hybrid", "2:5", "--id", "a b")
@@ -170,15 +170,15 @@ func TestMapscriptRefusals(t *testing.T) {
 	}
 }
 
-// The whole way, on a cluster of two processes: the server is started and stopped, the maps
-// train, the model and the log are fetched.
+// On a cluster of two processes, the script starts and stops the server, trains, and fetches
+// the model and the log.
 func TestMapscriptTrains(t *testing.T) {
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "exists"), "")
 	secret := writeFile(t, filepath.Join(h.dir, "secret"), "a secret that nobody guesses: 0123456789\n")
 	var port string
 	var r result
-	for range 3 { // what was free may be taken when the server wants it
+	for range 3 { // a port that was free may be in use when the server starts
 		port = freePort(t)
 		r = h.script("mapscript.sh", "/out", "/in", "2", "--overwrite", "--secret_file", secret, "--port", port, "--server", "127.0.0.1", "-b", "10", "--hybrid", "1:5", "--loss_function", "logistic")
 		if !strings.Contains(r.stderr, "the port is in use") {
@@ -205,13 +205,14 @@ func TestMapscriptTrains(t *testing.T) {
 	}
 }
 
-// A job that fails: the script says why and where to look, and its server ends.
+// When a job fails, the script prints the reason and the place of the logs, and its server
+// ends.
 func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
 	h := newScriptHome(t)
 	port := freePort(t)
 	writeFile(t, filepath.Join(h.dir, "part.1"), "1 |a x\n1 |a "+strings.Repeat("x", 20000)+"\n")
 	r := h.script("mapscript.sh", "/out", "/in", "2", "--port", port, "--server", "127.0.0.1", "-b", "10", "--max_line", "9999")
-	// Either rank may be the first to end: 2 is its own reason, 3 that of the other.
+	// Either rank may end first: with 2 for its own reason, with 3 for that of the other.
 	said := regexp.MustCompile(`(?s)failed with code [23]\n.*IOException: No space left on device\n.*rank=1 .*the job job_1700000000000_0001 has failed .*application_1700000000000_0001\)`)
 	if r.code != 3 || !said.MatchString(r.stderr) || strings.Contains(r.stderr, "of nobody") {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
@@ -221,8 +222,8 @@ func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
 	}
 }
 
-// A refusal is the same for every attempt, so the job is killed: also where the server is not
-// the script's own.
+// A refusal is the same for every attempt, so the script kills the job, also with a server that
+// it did not start.
 func TestMapscriptKillsAJobThatIsRefused(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		h := newScriptHome(t)
@@ -241,8 +242,7 @@ func TestMapscriptKillsAJobThatIsRefused(t *testing.T) {
 	}
 }
 
-// --elastic trains on the splits of those maps that have begun in time, and says which those
-// are not.
+// --elastic trains on the splits of the maps that have started in time, and names the others.
 func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "late"), "")

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestMixedJobs lets real vw workers and gvw workers train together through our
-// server, and compares with the same job of vw workers alone: the models agree
-// to 1e-4.
+// TestMixedJobs lets real vw workers and gvw workers train together through our server, and
+// compares with the same job of only vw workers: the models agree to 1e-4.
 func TestMixedJobs(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
@@ -19,7 +18,7 @@ func TestMixedJobs(t *testing.T) {
 	rules := []string{"", "--sgd -l 0.05", "--adaptive"}
 	for _, n := range []int{2, 3, 4, 5, 8} {
 		if n == 8 {
-			rules = rules[:1] // eight vw at a time take their time to start
+			rules = rules[:1] // eight vw processes start slowly
 		}
 		for _, rule := range rules {
 			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(rule, " ", "")), func(t *testing.T) {
@@ -62,8 +61,8 @@ func TestMixedBatchJobs(t *testing.T) {
 	}
 }
 
-// mixed runs a job whose ranks are vw where isVW says so and gvw elsewhere,
-// with further options of ours. It returns the readable model of each rank.
+// mixed runs a job whose ranks are vw where isVW is true and gvw elsewhere, with further
+// options for gvw. It returns the readable model of each rank.
 func mixed(t *testing.T, dir, port string, id int, parts, vw []string, isVW func(int) bool, options []string, ours ...string) []map[uint32]float64 {
 	t.Helper()
 	ps := make([]*process, len(parts))

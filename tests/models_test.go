@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestModelsGoBothWays trains with one program and predicts, and trains on, with
-// the other.
+// TestModelsGoBothWays trains with one program, and predicts and continues training with the
+// other.
 func TestModelsGoBothWays(t *testing.T) {
 	vw := realVW(t)
 	for _, c := range []struct{ name, input, options string }{
@@ -28,7 +28,7 @@ func TestModelsGoBothWays(t *testing.T) {
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, c.input), readFile(t, filepath.Join("testdata", "golden", c.input+".gz")))
 			options := strings.Fields(c.options)
-			unkept := []string{} // what a model does not keep
+			unkept := []string{} // options that a model does not keep
 			if strings.Contains(c.options, "--loss_function") {
 				unkept = []string{"--loss_function", "logistic"}
 			}
@@ -53,7 +53,7 @@ func TestModelsGoBothWays(t *testing.T) {
 			comparePredictionsTo(t, predict("theirs", "tg", true), want, tolWeight) // we read theirs
 			comparePredictionsTo(t, predict("ours", "og", true), want, tolWeight)
 
-			// Both go on from the other's model.
+			// Each continues from the other's model.
 			again := append([]string{"-d", c.input, "--quiet"}, unkept...)
 			gvw(t, dir, append(again, "-i", "theirs", "-f", "theirs+ours")...)
 			realRun(t, dir, vw, append(again, "-i", "ours", "-f", "ours+theirs")...)

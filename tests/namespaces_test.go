@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestOptionsOnNamespaces trains under every option on namespaces with gvw and
-// with vw: predictions and table are the same, and each reads the other's model
-// without being given the options again.
+// TestOptionsOnNamespaces trains with every option on namespaces with gvw and with vw:
+// predictions and table are the same, and each reads the other's model without repeating the
+// options.
 func TestOptionsOnNamespaces(t *testing.T) {
 	vw := realVW(t)
 	text := namespaceText()
@@ -63,9 +63,9 @@ func TestOptionsOnNamespaces(t *testing.T) {
 	}
 }
 
-// namespaceText draws lines with the syntax that the options meet: namespaces
-// that come twice or not at all, or share a first byte, anonymous features, text
-// as values, namespaces with a value.
+// namespaceText draws lines with the syntax that the options affect: repeated or missing
+// namespaces, namespaces that share a first byte, anonymous features, text as values,
+// namespaces with a value.
 func namespaceText() string {
 	rng := rand.New(rand.NewPCG(11, 7))
 	words := strings.Fields("red green blue zip.Code-9 A1b2 x y north south 12 7 éa long_name_of_a_feature")

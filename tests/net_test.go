@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// nextPort is what freePort tries next. Servers of tests listen below the ports that systems
-// give to connections (32768 on on Linux), of which other tests open thousands; where
-// in that range differs from one test process to the next.
+// nextPort is the next candidate of freePort. Servers of tests listen below the ephemeral ports
+// (from 32768 on Linux), of which other tests use thousands. The start in that range differs
+// between test processes.
 var nextPort atomic.Int32
 
 func init() { nextPort.Store(12_000 + rand.Int32N(18_000)) }
 
-// freePort returns a port on which nobody listens.
+// freePort returns an unused port.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 1000 {

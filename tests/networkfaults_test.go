@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// TestNetworkFaults: four ranks train a hybrid over a network that is slow, loses packets, parts,
-// or resets connections. It ends with the bytes of an undisturbed job, or names the rank.
+// TestNetworkFaults: four ranks train a hybrid over a network that is slow, loses packets, is
+// partitioned, or resets connections. The job ends with the bytes of an undisturbed job, or
+// names the rank.
 func TestNetworkFaults(t *testing.T) {
 	if !inNetwork(t) {
 		return
@@ -65,7 +66,8 @@ func TestNetworkFaults(t *testing.T) {
 				t.Errorf("rank %d does not name the rank that is cut off:\n%s", rank, tail(said, 20))
 			}
 		}
-		// It hears that it is out when it can hear again, ends, and harms nobody.
+		// When the network is back, the rank learns that it is excluded and ends, without
+		// disturbing another rank.
 		cut(t, 2, false)
 		if r := parted.wait(); r.code != 3 && !(r.code == 0 && strings.Contains(tail(r.stderr, 1), "is not needed")) {
 			t.Errorf("the rank that was cut off: exit code %d\n%s", r.code, tail(r.stderr, 10))
@@ -111,7 +113,7 @@ func TestNetworkFaults(t *testing.T) {
 	t.Run("connections are reset", func(t *testing.T) {
 		j := newNetJob(t, "")
 		for rank := range j.ranks {
-			j.ranks[rank] = j.supervised(rank) // an end of an edge that breaks again and again has to go
+			j.ranks[rank] = j.supervised(rank) // the rank at one end of a connection that fails repeatedly is excluded
 		}
 		j.untilPass(1)
 		// Packets between these two ranks are answered by a reset.

@@ -28,20 +28,20 @@ const (
 	envNetwork  = "GVW_TEST_NETWORK" // 1: this process has a network of its own
 	gatewayIP   = "10.80.0.254"
 	gatewayPort = "26543"
-	netHosts    = 5 // four ranks, and a machine to spare
+	netHosts    = 5 // four ranks, and one more host
 )
 
 // hostIP returns the address of a host.
 func hostIP(host int) string { return fmt.Sprintf("10.80.0.%d", host+1) }
 
-// inNetwork runs the test again in a process with a network of its own, or says that this
-// is that process.
+// inNetwork runs the test again in a process with its own network namespace, and reports
+// whether this is that process.
 func inNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(envNetwork) == "1" {
 		return true
 	}
-	t.Parallel() // what follows is another process's
+	t.Parallel() // the other process does the work
 	flags := "-nm"
 	if os.Geteuid() != 0 {
 		flags = "-Urnm"
@@ -69,12 +69,12 @@ func inNetwork(t *testing.T) bool {
 	return false
 }
 
-// took returns the lines that say how long each test took.
+// took returns the lines with the duration of each test.
 func took(out string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(out, "\n"), func(l string) bool { return !strings.Contains(l, "--- ") }), "\n")
 }
 
-// sh runs a command of the system.
+// sh runs a shell command.
 func sh(t *testing.T, line string) {
 	t.Helper()
 	if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil {
@@ -82,7 +82,7 @@ func sh(t *testing.T, line string) {
 	}
 }
 
-// makeNetwork makes the hosts.
+// makeNetwork creates the hosts.
 func makeNetwork(t *testing.T) {
 	t.Helper()
 	sh(t, "mount -t tmpfs none /run && ip link set lo up && ip link add name bridge type bridge && "+
@@ -93,15 +93,15 @@ func makeNetwork(t *testing.T) {
 	}
 }
 
-// rules sets the packet filter of a host: rules for what comes in, and what goes out. None: all
-// may pass.
+// rules sets the packet filter of a host: rules for incoming and outgoing packets. Empty: all
+// packets pass.
 func rules(t *testing.T, host int, in, out string) {
 	t.Helper()
 	sh(t, fmt.Sprintf("ip netns exec h%d nft -f - <<'END'\nadd table inet f\ndelete table inet f\ntable inet f {\n"+
 		"chain in { type filter hook input priority 0;\n%s\n}\nchain out { type filter hook output priority 0;\n%s\n}\n}\nEND", host, in, out))
 }
 
-// cut parts a host from all others, or ends that.
+// cut disconnects a host from all others, or connects it again.
 func cut(t *testing.T, host int, parted bool) {
 	t.Helper()
 	rule := ""
@@ -118,7 +118,7 @@ type netJob struct {
 	parts []string
 	ranks []*process
 	more  []string // options
-	by    []string // what starts a rank; none: itself
+	by    []string // command that starts a rank; empty: none
 }
 
 // newNetJob starts a server.
@@ -186,7 +186,7 @@ func (j *netJob) startAll() *netJob {
 	return j
 }
 
-// untilPass waits until all ranks have told of a pass.
+// untilPass waits until all ranks have reported pass n.
 func (j *netJob) untilPass(n uint32) {
 	j.t.Helper()
 	waitFor(j.t, fmt.Sprintf("all ranks to be in pass %d", n), func() bool {
@@ -196,7 +196,7 @@ func (j *netJob) untilPass(n uint32) {
 	})
 }
 
-// until waits for a state of the job.
+// until waits until the job has a state.
 func (j *netJob) until(state string) {
 	j.t.Helper()
 	waitFor(j.t, "the job to be "+state, func() bool {
@@ -205,7 +205,7 @@ func (j *netJob) until(state string) {
 	})
 }
 
-// untilEpoch waits until the job is wired in an epoch, or a later one.
+// untilEpoch waits until the job is wired in the epoch or a later one.
 func (j *netJob) untilEpoch(epoch string) {
 	j.t.Helper()
 	waitFor(j.t, "epoch "+epoch, func() bool {
@@ -214,7 +214,7 @@ func (j *netJob) untilEpoch(epoch string) {
 	})
 }
 
-// end checks that all ranks end well, with the model of an undisturbed job; "": any.
+// end checks that all ranks succeed with the model of an undisturbed job; "": any model.
 func (j *netJob) end(want string) string {
 	j.t.Helper()
 	for rank, p := range j.ranks {

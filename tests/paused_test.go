@@ -17,7 +17,7 @@ import (
 // their --stall_timeout.
 const pauseFor = 4 * time.Second
 
-// pause stops processes for a while, as if their machine was suspended.
+// pause stops processes for a while, as if their machine were suspended.
 func pause(t *testing.T, all ...*process) {
 	t.Helper()
 	for _, sig := range []os.Signal{sigStop, sigCont} {
@@ -27,13 +27,13 @@ func pause(t *testing.T, all ...*process) {
 			}
 		}
 		if sig == sigStop {
-			time.Sleep(pauseFor) // the length of the pause is what is tested
+			time.Sleep(pauseFor) // the test is about the length of the pause
 		}
 	}
 }
 
-// A server that is stopped for longer than --lost_after neither loses a job nor accuses a
-// rank, whatever the job does about losses, and also where all files are delivered.
+// A server that is stopped for longer than --lost_after neither loses a job nor accuses a rank,
+// with every --on_loss, and also when all files are delivered.
 func TestPausedServer(t *testing.T) {
 	want := plainModel(t)
 	for _, policy := range []string{"abort", "wait"} {
@@ -74,8 +74,8 @@ func TestPausedServer(t *testing.T) {
 	}
 }
 
-// Ranks that are stopped while the server is away, for longer than --server_timeout, try
-// to reach it for the rest of that time when they go on.
+// Ranks that are stopped for longer than --server_timeout while the server is away still try to
+// reach it for the rest of that time when they continue.
 func TestPausedWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)

@@ -32,7 +32,7 @@ func TestRunLaunchesAnyProgram(t *testing.T) {
 	}
 	const (
 		want = "rank 0 of 3: x = 5.49999475479, 20 steps of work\n"
-		// A new attempt may repeat the step at which the others stood, or take its results.
+		// A new attempt may repeat the step of the others, or take its results.
 		someSteps = "rank 0 of 3: x = 5.49999475479, 1[5-9] steps of work\n"
 	)
 	for _, c := range []struct {

@@ -56,9 +56,9 @@ func readSet(name string, bits uint) (*set, error) {
 	return s, lines.Err()
 }
 
-// writeLibSVM writes the set for the peer, its features numbered from 1 without
-// gaps and without the constant, which the peer adds itself. Features that
-// share a weight here share one there.
+// writeLibSVM writes the set in LibSVM's format for the peer. Features are numbered from 1
+// without gaps. The constant is left out, because the peer adds its own. Features that share a
+// weight in gvw share one in the file.
 func (s *set) writeLibSVM(name string) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *set) writeLibSVM(name string) error {
 		for j := 0; j < len(entries); {
 			e := entries[j]
 			for j++; j < len(entries) && entries[j].k == e.k; j++ {
-				e.v += entries[j].v // the same feature twice counts twice
+				e.v += entries[j].v // a repeated feature counts twice
 			}
 			line = append(strconv.AppendInt(append(line, ' '), int64(e.k), 10), ':')
 			line = strconv.AppendFloat(line, e.v, 'g', 9, 64)
@@ -106,8 +106,8 @@ func (s *set) writeLibSVM(name string) error {
 	return f.Close()
 }
 
-// objective is Σ log(1+exp(−yp)) + λ/2‖w‖², the constant not regularised, of a
-// model file.
+// objective returns Σ log(1+exp(−yp)) + λ/2‖w‖² of a model file. The constant is not
+// regularised.
 func (s *set) objective(name string, lambda float64) (float64, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -77,11 +77,11 @@ func run() error {
 	return nil
 }
 
-// cost is what a process took, in seconds.
+// cost is what a process used, in seconds.
 type cost struct{ wall, cpu float64 }
 
-// measure runs a command line to its end and returns its cost and what it said
-// on stdout and stderr.
+// measure runs a command line to its end and returns its cost and its output on stdout and
+// stderr.
 func measure(args ...string) (cost, string, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	begun := time.Now()
@@ -94,7 +94,7 @@ func measure(args ...string) (cost, string, error) {
 	return c, string(out), nil
 }
 
-// inTurns measures command lines run by run in turns, and returns medians.
+// inTurns measures several command lines, run in turns, and returns the median of each.
 func (b *bench) inTurns(lines ...[]string) ([]cost, error) {
 	all := make([][]cost, len(lines))
 	for range b.runs {

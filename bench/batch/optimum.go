@@ -19,11 +19,11 @@ const (
 	near      = 1.001 // times the least objective is near enough
 	modelBits = 18
 	maxPasses = 400
-	own       = 100  // passes of gvw that are asked whether they find a lesser objective
-	sure      = 1e-6 // how far below, relatively, the least objective may lie at most
+	own       = 100  // passes of gvw that are tried for a smaller objective
+	sure      = 1e-6 // largest relative distance from the least objective
 )
 
-// optima measures the way to the optimum for each FILE:LAMBDA.
+// optima measures the time to the optimum for each FILE:LAMBDA.
 func (b *bench) optima(sets []string) error {
 	script := filepath.Join(b.dir, "peer.py")
 	if err := os.WriteFile(script, peer, 0o600); err != nil {
@@ -41,7 +41,7 @@ func (b *bench) optima(sets []string) error {
 	return nil
 }
 
-// race is one set, and how both programs run on it.
+// race is one data set and the results of both programs on it.
 type race struct {
 	*bench
 	file, lambda string
@@ -83,8 +83,8 @@ func (b *bench) optimum(file, lambda string, script []string) error {
 	return nil
 }
 
-// least returns the least objective: scikit-learn's by Newton's method, with what its
-// gradient says of the distance to the minimum, unless gvw's L-BFGS finds a lesser.
+// least returns the least known objective. It is scikit-learn's by Newton's method, whose
+// gradient bounds the distance to the minimum, unless gvw's L-BFGS finds a smaller one.
 func (r *race) least() (float64, error) {
 	newton, err := r.peer("least")
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *race) peerLine(args ...string) []string {
 	return slices.Concat(r.script, []string{r.svm, r.lambda}, args)
 }
 
-// peer returns the two numbers that the peer prints.
+// peer runs the peer and returns the two numbers that it prints.
 func (r *race) peer(args ...string) (numbers [2]float64, err error) {
 	_, out, err := measure(r.peerLine(args...)...)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *race) gvwLine(passes int) []string {
 	}
 }
 
-// after returns the objective that gvw has come to after so many passes of L-BFGS.
+// after returns gvw's objective after the given number of passes of L-BFGS.
 func (r *race) after(passes int) (float64, error) {
 	if _, _, err := measure(r.gvwLine(passes)...); err != nil {
 		return 0, err
@@ -138,8 +138,8 @@ func (r *race) after(passes int) (float64, error) {
 	return r.data.objective(r.model, l)
 }
 
-// fewest returns the least n from lo on whose objective is at most goal: it
-// doubles until one is, and halves the gap then.
+// fewest returns the least n ≥ lo whose objective is at most goal. It doubles n until one is,
+// and then bisects.
 func fewest(lo int, at func(n int) (float64, error), goal float64) (int, error) {
 	below, n := lo-1, max(lo, 8)
 	for {

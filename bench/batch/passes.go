@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// The two lengths of a run: what they differ by is passes over the cache.
+// The two lengths of a run. Their difference is passes over the cache only, without the cost of
+// starting and parsing.
 const (
 	fewPasses  = 5
 	manyPasses = 25
 )
 
-// passes measures seconds per data pass. Both programs make all the passes:
-// nothing terminates them but the count.
+// passes measures seconds per data pass. Both programs make all the passes: no other stopping
+// rule is on.
 func (b *bench) passes(file string) error {
 	line := func(program []string, name string, n int) []string {
 		return append(append([]string(nil), program...), "-d", file, "--bfgs", "--l2", "1", "--termination", "0", "--holdout_off",

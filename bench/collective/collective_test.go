@@ -20,7 +20,7 @@ import (
 
 const envTask = "COLLECTIVE_TEST_RANK"
 
-// TestMain lets the test binary be a rank: the task is its last argument.
+// TestMain lets the test binary act as a rank: the task is its last argument.
 func TestMain(m *testing.M) {
 	if os.Getenv(envTask) != "" {
 		if err := Serve(context.Background(), os.Args[len(os.Args)-1], os.Stdout); err != nil {
@@ -32,13 +32,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tiny returns a measurement that takes no time.
+// tiny returns a configuration whose measurement takes almost no time.
 func tiny() Config {
 	return Config{Ranks: 3, Sizes: []int{4, 1000}, Rounds: 2, PerSize: time.Millisecond, Transport: "mem"}
 }
 
-// Every size has a figure, of all rounds, whose best is not above its median. Verbs may
-// have no device here: then there is an error (the guest of tests/rdma has two).
+// Every size has a figure from all rounds, and its best is not above its median. A machine
+// without an RDMA device returns an error for verbs; the guest of tests/rdma has two devices.
 func TestFiguresAreComplete(t *testing.T) {
 	for _, transport := range Transports {
 		t.Run(transport, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestFiguresAreComplete(t *testing.T) {
 			cfg.Schedules = []string{"auto", "ring"}
 			r, err := Run(t.Context(), cfg)
 			if transport == "verbs" && err != nil && strings.Contains(err.Error(), "transport verbs: ") {
-				return // there is no device, and TCP is not measured instead
+				return // without a device, TCP must not be measured instead
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -75,7 +75,7 @@ func TestFiguresAreComplete(t *testing.T) {
 	}
 }
 
-// A rank that fails fails the measurement, with its number and its words.
+// A rank that fails makes the measurement fail, with the rank's number and its error.
 func TestAFailingRankIsNamed(t *testing.T) {
 	cfg := tiny()
 	cfg.Transport = "tcp"
@@ -89,7 +89,7 @@ func TestAFailingRankIsNamed(t *testing.T) {
 // wrongGroup adds a bit to one element of one rank's result.
 type wrongGroup struct {
 	rank, size int
-	spoil      int // the element; -1: none
+	spoil      int // index of the element; -1: none
 }
 
 func (g *wrongGroup) Rank() int                     { return g.rank }
@@ -105,8 +105,7 @@ func (g *wrongGroup) AllReduce(_ context.Context, v allreduce.Vector, _ allreduc
 
 var errSpoilt = errors.New("spoilt")
 
-// The exact answer is the sum of the contributions, and every wrong element is
-// found.
+// The expected answer is the sum of the contributions, and every wrong element is found.
 func TestWrongSumsAreFound(t *testing.T) {
 	for _, n := range []int{2, 3, 8, 4096} {
 		v := make([]float32, 3000)
@@ -126,7 +125,7 @@ func TestWrongSumsAreFound(t *testing.T) {
 			v[i]--
 		}
 	}
-	// A group that does nothing gives every rank its own vector back.
+	// A group that does nothing returns to every rank its own vector.
 	m := meter{group: &wrongGroup{rank: 1, size: 3, spoil: -1}}
 	if err := m.check(t.Context(), make([]float32, 8)); err == nil || !strings.Contains(err.Error(), "element 0: got 1, want 3") {
 		t.Errorf("got %v", err)
@@ -157,8 +156,8 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	}
 }
 
-// What rank 0 reports is read; what it cannot have measured is refused; talk is
-// passed over.
+// Batches that rank 0 reports are parsed, impossible ones are refused, and other lines are
+// skipped.
 func TestParseBatches(t *testing.T) {
 	got, err := parseBatches([]byte("[12:00] connected\n{\"bytes\":4,\"calls\":2,\"us\":1.5,\"cpu_us\":3}\n"))
 	if diff := cmp.Diff([]Batch{{4, 2, 1.5, 3}}, got); err != nil || diff != "" {
@@ -171,8 +170,7 @@ func TestParseBatches(t *testing.T) {
 	}
 }
 
-// The table has our times, the ratio of the best schedule to each peer, and who
-// is absent.
+// The table has our times, the ratio of the best schedule to each peer, and the absent peers.
 func TestTheTable(t *testing.T) {
 	r := Result{
 		Config: Config{Ranks: 4, Transport: "tcp", Sizes: []int{4, 1 << 20}, Rounds: 3, Peers: true},

@@ -10,52 +10,50 @@ import (
 	"time"
 )
 
-// Transports are what Config.Transport may be.
+// Transports lists the valid values of Config.Transport.
 var Transports = []string{"tcp", "shm", "mem", "verbs"}
 
-// Config says what to measure. The zero value of a field means what its
-// comment says.
+// Config selects what is measured. Each field's comment gives the meaning of its zero value.
 type Config struct {
-	// Ranks is how many processes take part, 2 to 4096. Required.
+	// Ranks is the number of processes, 2 to 4096. Required.
 	Ranks int
-	// Transport carries the bytes: "tcp" over the loopback, "shm", memory that the
-	// processes share, "mem", channels within one process, or "verbs", an RDMA device of
-	// this machine that reaches itself. "" is tcp.
+	// Transport carries the bytes. "tcp" uses the loopback interface, "shm" memory shared by
+	// the processes, "mem" channels within one process, and "verbs" an RDMA device of this
+	// machine that reaches itself. "" means tcp.
 	Transport string
-	// Sizes are the lengths of the vectors in bytes, multiples of 4. None: 4 B,
-	// 64 KiB, 1 MiB and 16 MiB.
+	// Sizes are the lengths of the vectors in bytes, multiples of 4. Empty: 4 B, 64 KiB, 1 MiB
+	// and 16 MiB.
 	Sizes []int
-	// Schedules are those of ours to measure, from Schedules(). None: "auto".
+	// Schedules names our schedules to measure, from Schedules(). Empty: "auto".
 	Schedules []string
 	// NoChecksum leaves out the CRC-32C of each chunk.
 	NoChecksum bool
-	// Alloc measures our shared memory with vectors from allreduce.Alloc too, which no
-	// call copies, as system gvw_alloc; over verbs, registered memory. Over these two alone.
+	// Alloc also measures vectors from allreduce.Alloc, as system gvw_alloc: shared memory that
+	// no call copies, or registered memory with verbs. Valid only with shm and verbs.
 	Alloc bool
-	// TLS measures ours over TLS too, as system gvw_tls. Over tcp alone.
+	// TLS also measures our all-reduce over TLS, as system gvw_tls. Valid only with tcp.
 	TLS bool
-	// Secret measures ours with a secret too, whose tags are in the place of the checksums,
-	// as system gvw_secret. Over tcp alone.
+	// Secret also measures our all-reduce with a secret, whose tags replace the checksums, as
+	// system gvw_secret. Valid only with tcp.
 	Secret bool
-	// Rounds is how often every system has its turn; 0 is 3.
+	// Rounds is the number of turns of each system; 0 means 3.
 	Rounds int
-	// PerSize is the time for the batches of one size in one round; 0 is
-	// 300 ms. At least five batches are run however long they take.
+	// PerSize is the time for the batches of one size in one round; 0 means 300 ms. At least
+	// five batches run, however long they take.
 	PerSize time.Duration
-	// Patience is the time after which one turn of one system is given up; 0 is
-	// 1 min.
+	// Patience is the time limit of one turn of one system; 0 means 1 min.
 	Patience time.Duration
-	// Self is the command line that becomes one rank, to which the rank's task
-	// is appended (see Serve). Required but over mem.
+	// Self is the command line that starts one rank; Run appends the rank's task (see Serve).
+	// Required except with mem.
 	Self []string
-	// Peers measures the other systems beside ours. Not over mem.
+	// Peers also measures the other systems. Not valid with mem.
 	Peers bool
-	// Python starts an interpreter that has xgboost and vowpalwabbit; "" is
-	// python3.
+	// Python is an interpreter that has xgboost and vowpalwabbit; "" means python3.
 	Python string
-	// TraceDir is where our ranks write execution traces when they wait for long; "": none.
+	// TraceDir is the folder for execution traces of our ranks that wait for long; "" writes
+	// none.
 	TraceDir string
-	// Log hears whose turn it is; nil discards it.
+	// Log receives a record for each turn; nil discards it.
 	Log *slog.Logger
 }
 
@@ -92,7 +90,7 @@ const (
 	maxBytes = 1 << 30
 )
 
-// Validate reports everything that is wrong with c.
+// Validate reports all faults of c.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var errs []error

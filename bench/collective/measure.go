@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// group is what is measured.
+// group is the part of allreduce.Group that is measured.
 type group interface {
 	AllReduce(ctx context.Context, v allreduce.Vector, op allreduce.Op) error
 	Barrier(ctx context.Context) error
@@ -19,15 +19,15 @@ type group interface {
 	Size() int
 }
 
-// Batch is one batch of calls: what a rank 0 reports, one JSON object a line.
+// Batch is one batch of calls. Rank 0 reports each as one JSON object on a line.
 type Batch struct {
 	Bytes int     `json:"bytes"`
 	Calls int     `json:"calls"`
-	US    float64 `json:"us"`     // per call, by the slowest rank
-	CPU   float64 `json:"cpu_us"` // per call, of all ranks together
+	US    float64 `json:"us"`     // microseconds per call, of the slowest rank
+	CPU   float64 `json:"cpu_us"` // microseconds per call, summed over all ranks
 }
 
-// The batches: about so long, and so many.
+// The target duration of a batch, and the least number of batches.
 const (
 	batchTime  = 20 * time.Millisecond
 	warmTime   = batchTime / 4
@@ -39,15 +39,15 @@ const (
 // meter measures one rank's part.
 type meter struct {
 	group  group
-	per    time.Duration        // for the batches of one size
-	cpu    func() time.Duration // used by this rank so far
+	per    time.Duration        // time for the batches of one size
+	cpu    func() time.Duration // returns the CPU time of this rank so far
 	emit   func(Batch) error    // called on rank 0
 	vector func(n int) ([]float32, error)
-	// For what the ranks agree on; a vector that is made once.
+	// Vectors for values that the ranks agree on, allocated once.
 	slowest, total [1]float64
 }
 
-// size measures vectors of so many bytes.
+// size measures vectors of the given length in bytes.
 func (m *meter) size(ctx context.Context, bytes int) error {
 	v, err := m.vector(bytes / 4)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *meter) size(ctx context.Context, bytes int) error {
 	if err := m.check(ctx, v); err != nil {
 		return err
 	}
-	clear(v) // sums stay finite, however many
+	clear(v) // zeros keep repeated sums finite
 	calls, us, err := m.warm(ctx, v)
 	if err != nil {
 		return err
@@ -76,13 +76,13 @@ func (m *meter) size(ctx context.Context, bytes int) error {
 	return m.check(ctx, v)
 }
 
-// plan returns the number of batches that fit a time.
+// plan returns the number of batches that fit into the time per.
 func plan(per, batch time.Duration) int {
 	return min(max(int(per/max(batch, 1)), minBatches), maxBatches)
 }
 
-// warm runs batches of growing length and returns how many calls make a proper
-// one, and how long each takes.
+// warm runs batches of growing length. It returns the number of calls in a full batch and the
+// time of one such batch.
 func (m *meter) warm(ctx context.Context, v []float32) (calls int, us float64, err error) {
 	for calls = 1; ; calls = min(4*calls, maxCalls) {
 		b, err := m.batch(ctx, v, calls)
@@ -98,8 +98,7 @@ func (m *meter) warm(ctx context.Context, v []float32) (calls int, us float64, e
 	}
 }
 
-// batch returns one batch of back-to-back calls after a barrier. All ranks get the
-// same figures.
+// batch runs one batch of back-to-back calls after a barrier. All ranks get the same figures.
 func (m *meter) batch(ctx context.Context, v []float32, calls int) (Batch, error) {
 	if err := m.group.Barrier(ctx); err != nil {
 		return Batch{}, err
@@ -121,8 +120,8 @@ func (m *meter) batch(ctx context.Context, v []float32, calls int) (Batch, error
 	return Batch{Bytes: 4 * len(v), Calls: calls, US: m.slowest[0], CPU: m.total[0]}, nil
 }
 
-// check compares the result of one call with the exact answer. All ranks fail if
-// one does.
+// check compares the result of one call with the exact answer. It fails on all ranks if it
+// fails on one.
 func (m *meter) check(ctx context.Context, v []float32) error {
 	rank, n := m.group.Rank(), m.group.Size()
 	for i := range v {
@@ -148,15 +147,15 @@ func (m *meter) check(ctx context.Context, v []float32) error {
 	return nil
 }
 
-// contribution is element i of a rank's vector: small whole numbers, whose sum
-// over 4096 ranks is exact in a float32. The period is a prime, so that a
-// chunk in a wrong place shows.
+// contribution returns element i of a rank's vector: a small whole number, so that the sum over
+// 4096 ranks is exact in a float32. The period is a prime, so that a misplaced chunk is
+// detected.
 func contribution(i, rank int) float32 { return float32(i%1021 + rank) }
 
-// exact is element i of the sum over n ranks.
+// exact returns element i of the sum over n ranks.
 func exact(i, n int) float32 { return float32(n*(i%1021) + n*(n-1)/2) }
 
-// wrongAt returns the first element of v that is not the exact sum; -1: none.
+// wrongAt returns the index of the first element of v that differs from the exact sum, or -1.
 func wrongAt(v []float32, n int) int {
 	for i, x := range v {
 		if x != exact(i, n) {

@@ -17,13 +17,13 @@ import (
 //go:embed peer/mpi.c
 var mpiSource []byte
 
-// mpi is a peer that runs our C program.
+// mpi is a peer that runs our C program (peer/mpi.c).
 type mpi struct {
 	cfg    Config
 	system string
-	launch []string // up to the number of ranks
+	launch []string // without the number of ranks, which is appended
 	env    []string
-	dir    string // of the program
+	dir    string // folder of the compiled program
 }
 
 func openMPI(ctx context.Context, cfg Config) (system, error) {
@@ -38,7 +38,7 @@ func openMPI(ctx context.Context, cfg Config) (system, error) {
 	}
 	return buildMPI(ctx, &mpi{
 		cfg: cfg, system: "openmpi",
-		// More ranks than cores is usual here, and so are containers.
+		// Both options are needed where ranks outnumber cores, and in containers.
 		launch: []string{
 			run, "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", links,
 			"--mca", "btl_tcp_if_include", "lo", "--mca", "oob_tcp_if_include", "lo", "-np",
@@ -52,8 +52,8 @@ func mpich(ctx context.Context, cfg Config) (system, error) {
 	if !ok || !has {
 		return nil, &missingError{"mpich", "not installed (Debian: apt-get install mpich)"}
 	}
-	// Of 4.0.2 with these settings some turns hang before the first batch, from a
-	// plain shell too: the patience of a turn ends them.
+	// With these settings some turns of MPICH 4.0.2 hang before the first batch, in a plain
+	// shell too. The time limit of a turn ends them.
 	env := []string{"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo", "MPIR_CVAR_NOLOCAL=1"}
 	if cfg.Transport == "shm" {
 		env = []string{"UCX_TLS=posix,sysv,self"}
@@ -61,7 +61,7 @@ func mpich(ctx context.Context, cfg Config) (system, error) {
 	return buildMPI(ctx, &mpi{cfg: cfg, system: "mpich", launch: []string{run, "-n"}, env: env}, cc)
 }
 
-// buildMPI compiles the program with the peer's own compiler.
+// buildMPI compiles the program with the compiler wrapper of the peer.
 func buildMPI(ctx context.Context, m *mpi, cc string) (system, error) {
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {

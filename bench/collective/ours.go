@@ -32,7 +32,8 @@ type ours struct {
 	secret   bool // frames have tags
 }
 
-// How the figures call us; with vectors from allreduce.Alloc, over TLS, and with a secret.
+// The system names of our figures: plain, with vectors from allreduce.Alloc, over TLS, and with
+// a secret.
 const (
 	ourName    = "gvw"
 	allocName  = "gvw_alloc"
@@ -59,7 +60,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	if o.cfg.Transport == "mem" {
 		network = mem.New()
 	}
-	k := new(keys) // none
+	k := new(keys) // no keys
 	switch {
 	case o.tls:
 		k, err = newKeys()
@@ -91,7 +92,7 @@ func (o *ours) turn(ctx context.Context) (batches []Batch, err error) {
 	return outside(ctx, o.cfg.Self, tasks)
 }
 
-// inside runs the ranks in this process, whose CPU is that of all.
+// inside runs the ranks in this process; their CPU time is that of the process.
 func inside(ctx context.Context, n transport.Network, tasks []task) (batches []Batch, err error) {
 	errs := make([]error, len(tasks))
 	var ranks sync.WaitGroup
@@ -111,7 +112,7 @@ func inside(ctx context.Context, n transport.Network, tasks []task) (batches []B
 	return batches, errors.Join(errs...)
 }
 
-// outside runs the ranks in processes of their own.
+// outside runs each rank in a process of its own.
 func outside(ctx context.Context, self []string, tasks []task) ([]Batch, error) {
 	cmds := make([]*exec.Cmd, len(tasks))
 	talks := make([]bytes.Buffer, len(tasks))
@@ -140,8 +141,8 @@ func outside(ctx context.Context, self []string, tasks []task) ([]Batch, error) 
 	return parseBatches(out.Bytes())
 }
 
-// parseBatches reads what a rank 0 has reported. Lines that are no objects are a
-// peer's own talk.
+// parseBatches parses what rank 0 has reported. Lines that are not JSON objects are a peer's
+// diagnostics and are skipped.
 func parseBatches(text []byte) ([]Batch, error) {
 	var batches []Batch
 	for line := range bytes.Lines(text) {
@@ -160,7 +161,7 @@ func parseBatches(text []byte) ([]Batch, error) {
 	return batches, nil
 }
 
-// lastWords returns the end of what a program said, on one line.
+// lastWords returns the end of a program's output, on one line.
 func lastWords(talk string) string {
 	lines := strings.Split(strings.TrimSpace(talk), "\n")
 	const most = 3
@@ -184,13 +185,13 @@ func serve(ctx context.Context, n transport.Network, creds *auth.Credentials) (*
 	if err != nil {
 		return nil, fmt.Errorf("cannot start a server: %w", err)
 	}
-	// All ranks come from one address, at the same time.
+	// All ranks connect from one address at the same time.
 	s, err := server.NewServer(server.ServerConfig{MaxPending: 2 * maxRanks, Credentials: creds})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	sv := &gateway{addr: l.Addr().String(), job: rand.Uint64(), server: s, served: make(chan error, 1)}
-	go func() { sv.served <- s.Serve(context.WithoutCancel(ctx), l) }() // joined by stop
+	go func() { sv.served <- s.Serve(context.WithoutCancel(ctx), l) }() // stop waits for it
 	return sv, nil
 }
 

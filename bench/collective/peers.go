@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// peers returns the other systems that this machine has, and those that it lacks.
+// peers returns the other systems that this machine has, and those that it lacks, with reasons.
 func peers(ctx context.Context, cfg Config) (found []system, absent []Absent) {
 	for _, look := range []func(context.Context, Config) (system, error){openMPI, mpich, xgboost, vw} {
 		s, err := look(ctx, cfg)
@@ -29,13 +29,13 @@ func peers(ctx context.Context, cfg Config) (found []system, absent []Absent) {
 	return found, absent
 }
 
-// missingError says how to get a peer.
+// missingError names a peer that is not installed and how to get it.
 type missingError struct{ system, why string }
 
 func (e *missingError) Error() string { return e.system + ": " + e.why }
 
-// speaks finds the first of several programs whose --version has a word in it:
-// mpirun is a name that two systems share.
+// speaks returns the first of several programs whose --version contains a word. Open MPI and
+// MPICH both install a program named mpirun.
 func speaks(ctx context.Context, word string, names ...string) (string, bool) {
 	for _, name := range names {
 		path, err := exec.LookPath(name)
@@ -50,8 +50,7 @@ func speaks(ctx context.Context, word string, names ...string) (string, bool) {
 	return "", false
 }
 
-// program runs a peer's program to its end and reads the batches that its
-// rank 0 reports.
+// program runs a peer's program to its end and parses the batches that its rank 0 reports.
 func program(ctx context.Context, cmd *exec.Cmd) ([]Batch, error) {
 	var out, talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &talk
@@ -64,7 +63,7 @@ func program(ctx context.Context, cmd *exec.Cmd) ([]Batch, error) {
 	return parseBatches(out.Bytes())
 }
 
-// sizesArg is sizes as a peer's program takes them.
+// sizesArg formats sizes as an argument of a peer's program.
 func sizesArg(sizes []int) string {
 	words := make([]string, len(sizes))
 	for i, n := range sizes {

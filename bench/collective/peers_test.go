@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Each peer that is there gives figures for every size it can do; tiny ones, so
-// that what is tested is that the programs work. GVW_VW_PYTHON names the
-// interpreter that has vw and XGBoost.
+// Each installed peer returns figures for every size that it supports. The measurements are
+// tiny: the test checks that the programs work. GVW_VW_PYTHON names the interpreter that has vw
+// and XGBoost.
 func TestPeersThatAreThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts several programs")
@@ -34,7 +34,8 @@ func TestPeersThatAreThere(t *testing.T) {
 		t.Run(system, func(t *testing.T) {
 			cfg.Patience = time.Minute
 			batches, err := take(t.Context(), s, cfg)
-			// Some turns of MPICH hang before the first batch (mpich), whoever starts them.
+			// Some turns of MPICH hang before the first batch (see mpi.go), so they are tried
+			// again.
 			for tries := 1; err != nil && system == "mpich" && tries < 4; tries++ {
 				t.Logf("turn %d: %v", tries, err)
 				batches, err = take(t.Context(), s, cfg)
@@ -56,7 +57,7 @@ func TestPeersThatAreThere(t *testing.T) {
 	}
 }
 
-// A peer that is not there is named, with how to get it.
+// A peer that is not installed is named, with how to get it.
 func TestAbsentPeersAreNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	cfg := tiny()
@@ -91,7 +92,7 @@ func (m *moody) turn(context.Context) ([]Batch, error) {
 	return []Batch{{Bytes: 4, Calls: 10, US: 1, CPU: 2}}, nil
 }
 
-// A turn of a peer that fails is noted; what its other turns gave stands.
+// A failed turn of a peer is noted, and the results of its other turns are kept.
 func TestAFailedTurnIsNoted(t *testing.T) {
 	cfg := tiny()
 	cfg.Rounds = 3

@@ -14,12 +14,13 @@ import (
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // the arguments are right, so it does not fail
+		return 0 // cannot fail: the arguments are valid
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// grouped lets the end of its context end a program and all it has started.
+// grouped makes the end of the command's context end the program and all processes that it has
+// started.
 func grouped(cmd *exec.Cmd) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

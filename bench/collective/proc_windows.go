@@ -12,17 +12,17 @@ import (
 func cpuTime() time.Duration {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
-		return 0 // it is a constant
+		return 0 // a constant handle, which needs no closing
 	}
 	var created, ended, kernel, user syscall.Filetime
 	if err := syscall.GetProcessTimes(self, &created, &ended, &kernel, &user); err != nil {
-		return 0 // the arguments are right, so it does not fail
+		return 0 // cannot fail: the arguments are valid
 	}
 	ticks := func(t syscall.Filetime) int64 { return int64(t.HighDateTime)<<32 | int64(t.LowDateTime) }
 	return time.Duration(100 * (ticks(kernel) + ticks(user)))
 }
 
-// grouped lets the end of its context end a program.
+// grouped makes the end of the command's context end the program.
 func grouped(cmd *exec.Cmd) *exec.Cmd {
 	cmd.WaitDelay = 5 * time.Second
 	return cmd

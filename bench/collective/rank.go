@@ -16,7 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Schedules returns what Config.Schedules may name.
+// Schedules returns the valid values of Config.Schedules.
 func Schedules() []string {
 	names := []string{schedule.Auto.String()}
 	for _, n := range schedule.Names {
@@ -25,7 +25,7 @@ func Schedules() []string {
 	return names
 }
 
-// task is what one rank is told.
+// task describes the work of one rank.
 type task struct {
 	Server     string        `json:"server"`
 	Job        uint64        `json:"job"`
@@ -33,18 +33,18 @@ type task struct {
 	Total      int           `json:"total"`
 	Schedule   string        `json:"schedule"`
 	NoChecksum bool          `json:"no_checksum,omitempty"`
-	Shared     bool          `json:"shared,omitempty"` // memory; it must be, or must not
+	Shared     bool          `json:"shared,omitempty"` // whether shared memory must be used, or must not be
 	Verbs      bool          `json:"verbs,omitempty"`
-	Alloc      bool          `json:"alloc,omitempty"` // vectors are from it
+	Alloc      bool          `json:"alloc,omitempty"` // vectors come from allreduce.Alloc
 	Sizes      []int         `json:"sizes"`
 	PerSize    time.Duration `json:"per_size"`
 	TraceDir   string        `json:"trace_dir,omitempty"`
-	TLS        [3]string     `json:"tls,omitzero"`     // files: certificate, key, authority
-	Secret     string        `json:"secret,omitempty"` // file
+	TLS        [3]string     `json:"tls,omitzero"`     // file names: certificate, key, authority
+	Secret     string        `json:"secret,omitempty"` // file name
 }
 
-// Serve is one rank, in a process of its own: it does the task that Run has
-// appended to Config.Self. Rank 0 writes its batches to w.
+// Serve runs one rank in a process of its own. text is the task that Run has appended to
+// Config.Self. Rank 0 writes its batches to w.
 func Serve(ctx context.Context, text string, w io.Writer) error {
 	var t task
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
@@ -95,8 +95,8 @@ func (t task) run(ctx context.Context, n transport.Network, cpu func() time.Dura
 	return g.Done(ctx)
 }
 
-// group returns the configuration of the rank's group. What is measured here and
-// not in training is said here.
+// group returns the configuration of the rank's group. It sets only what differs from a
+// training job.
 func (t task) group(n transport.Network) (allreduce.Config, error) {
 	name, err := schedule.ParseName(t.Schedule)
 	if err != nil {
@@ -125,7 +125,7 @@ func (t task) group(n transport.Network) (allreduce.Config, error) {
 		Credentials: creds,
 		Server:      t.Server, Job: protocol.Job{UniqueID: t.Job}, Rank: t.Rank, Total: t.Total,
 		Options: "bench", Schedule: name, Network: n, NoChecksum: t.NoChecksum, NoSharedMemory: !t.Shared, Transport: how, TraceDir: t.TraceDir,
-		// Thousands of ranks on one machine start slowly and must not be lost.
+		// Thousands of ranks on one machine start slowly and must not be declared lost.
 		LostAfter: time.Minute,
 	}, nil
 }

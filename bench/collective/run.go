@@ -8,41 +8,41 @@ import (
 	"slices"
 )
 
-// system is one of those that are compared.
+// system is one of the systems that are compared.
 type system interface {
-	// name is the system and the schedule; a peer's schedule is its own affair.
+	// name returns the system and its schedule; a peer's schedule may be unknown.
 	name() (system, schedule string)
-	// turn measures every size it can.
+	// turn measures every size that the system supports.
 	turn(ctx context.Context) ([]Batch, error)
-	// close removes what it has made.
+	// close removes the files that the system has made.
 	close() error
 }
 
-// Figure is what a system needs for an all-reduce of one size.
+// Figure is the cost of an all-reduce of one size by one system.
 type Figure struct {
 	System    string  `json:"system"`
 	N         int     `json:"n"`
 	Transport string  `json:"transport"`
 	Schedule  string  `json:"schedule"`
 	Bytes     int     `json:"bytes"`
-	Calls     int     `json:"calls"`     // in all batches together
-	MedianUS  float64 `json:"median_us"` // per call, over the batches
+	Calls     int     `json:"calls"`     // of all batches
+	MedianUS  float64 `json:"median_us"` // microseconds per call, over the batches
 	BestUS    float64 `json:"best_us"`
-	CPUUS     float64 `json:"cpu_us"` // per call, of all ranks together; median
+	CPUUS     float64 `json:"cpu_us"` // microseconds per call, summed over all ranks; median
 }
 
-// Absent is a peer that could not be measured, or not in every turn, and why, or
-// how to get it.
+// Absent names a peer that could not be measured in some or all turns. Why gives the reason or
+// how to install it.
 type Absent struct{ System, Why string }
 
-// Result is what a Run has found.
+// Result holds the figures of a Run.
 type Result struct {
-	Config  Config // with defaults filled in
+	Config  Config // defaults filled in
 	Figures []Figure
 	Absent  []Absent
 }
 
-// Run measures what cfg says. That a peer fails is noted; that ours fails is an
+// Run measures what cfg selects. A failing peer is noted in the result; a failure of ours is an
 // error.
 func Run(ctx context.Context, cfg Config) (r *Result, err error) {
 	if err := cfg.Validate(); err != nil {
@@ -78,8 +78,8 @@ func Run(ctx context.Context, cfg Config) (r *Result, err error) {
 	return r, r.measure(ctx, systems)
 }
 
-// measure lets the systems take turns. Of a peer some turns may fail: what the
-// others give stands.
+// measure runs the systems in turns. Some turns of a peer may fail; the results of its other
+// turns are kept.
 func (r *Result) measure(ctx context.Context, systems []system) error {
 	cfg := r.Config
 	batches := make([][]Batch, len(systems))
@@ -87,7 +87,7 @@ func (r *Result) measure(ctx context.Context, systems []system) error {
 	last := make([]error, len(systems))
 	for round := range cfg.Rounds {
 		for k := range systems {
-			i := (k + round) % len(systems) // nobody always comes behind the same neighbour
+			i := (k + round) % len(systems) // rotate, so that no system always runs after the same one
 			s := systems[i]
 			system, schedule := s.name()
 			cfg.Log.Info("measuring", "round", round+1, "of", cfg.Rounds, "system", system, "schedule", schedule)
@@ -117,7 +117,7 @@ func take(ctx context.Context, s system, cfg Config) ([]Batch, error) {
 	return s.turn(ctx)
 }
 
-// figures sums batches up, one figure per size.
+// figures returns one figure per size from the batches.
 func figures(s system, cfg Config, batches []Batch) []Figure {
 	system, schedule := s.name()
 	var out []Figure
@@ -131,7 +131,7 @@ func figures(s system, cfg Config, batches []Batch) []Figure {
 			}
 		}
 		if len(us) == 0 {
-			continue // it cannot do this size
+			continue // the system does not support this size
 		}
 		f.MedianUS, f.BestUS, f.CPUUS = median(us), slices.Min(us), median(cpu)
 		out = append(out, f)
@@ -139,7 +139,7 @@ func figures(s system, cfg Config, batches []Batch) []Figure {
 	return out
 }
 
-// median returns the middle of v, or the mean of the two middle ones. It sorts v.
+// median returns the middle element of v, or the mean of the two middle ones. It sorts v.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	n := len(v)

@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteJSON writes one object a line for each figure.
+// WriteJSON writes each figure as one JSON object on a line.
 func (r *Result) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	for _, f := range r.Figures {
@@ -24,8 +24,8 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// WriteTable writes the figures for people: times, CPU, and with peers the ratio
-// of our best schedule to each of them.
+// WriteTable writes the figures as a text table: times, CPU and, with peers, the ratio of our
+// best schedule to each peer.
 func (r *Result) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	c := r.Config
@@ -72,7 +72,7 @@ func (r *Result) rows(b *strings.Builder, cell func(Figure) string) {
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush() // into memory: it cannot fail
+	t.Flush() // cannot fail: the buffer is in memory
 }
 
 // ratios writes a line per peer, beside one of our systems.
@@ -131,7 +131,7 @@ func (r *Result) best(ours string, bytes int) float64 {
 	return best
 }
 
-// size returns a number of bytes as people say it.
+// size formats a number of bytes for people.
 func size(n int) string {
 	units := []string{"B", "KiB", "MiB", "GiB"}
 	u := 0
@@ -141,7 +141,7 @@ func size(n int) string {
 	return strconv.Itoa(n) + " " + units[u]
 }
 
-// micros returns a time as people say it.
+// micros formats a time in microseconds for people.
 func micros(us float64) string {
 	switch {
 	case us < 1e3:

@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
-// keys are the files of a turn over TLS, or with a secret.
+// keys names the key files of one turn over TLS or with a secret.
 type keys struct {
 	dir    string
 	server *auth.Credentials
@@ -20,7 +20,7 @@ type keys struct {
 	secret string
 }
 
-// newSecret draws a secret for the turn.
+// newSecret writes a random secret for one turn.
 func newSecret() (k *keys, err error) {
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {
@@ -39,7 +39,7 @@ func newSecret() (k *keys, err error) {
 	return k, nil
 }
 
-// newKeys makes an authority and certificates that hold for the turn.
+// newKeys writes an authority and certificates that are valid for one turn.
 func newKeys() (k *keys, err error) {
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {

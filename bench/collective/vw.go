@@ -19,15 +19,15 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// vwPeer is vw's all-reduce, over TCP, through our server.
+// vwPeer measures vw's all-reduce, over TCP, through our server.
 type vwPeer struct {
 	cfg    Config
 	dir    string
-	passes map[int]int // by bytes: enough of them to be seen
+	passes map[int]int // by size in bytes: enough passes for a measurable difference
 }
 
-// fewPasses is what every job runs; more are compared with it. What it takes
-// to see the difference is passEnough; maxPasses bounds what is tried.
+// fewPasses is the length of the short jobs, which longer ones are compared with. A difference
+// of passEnough is large enough to measure. maxPasses bounds the search.
 const (
 	fewPasses  = 2
 	passEnough = 500 * time.Millisecond
@@ -56,7 +56,7 @@ func (v *vwPeer) name() (string, string)  { return "vw", "" }
 func (v *vwPeer) close() error            { return os.RemoveAll(v.dir) }
 func (v *vwPeer) file(name string) string { return filepath.Join(v.dir, name) }
 
-// turn makes one batch of each size that is a vw's: 2^b weights.
+// turn measures one batch of each size that vw supports: 2^b weights.
 func (v *vwPeer) turn(ctx context.Context) ([]Batch, error) {
 	var batches []Batch
 	for _, size := range v.cfg.Sizes {
@@ -72,7 +72,7 @@ func (v *vwPeer) turn(ctx context.Context) ([]Batch, error) {
 	return batches, nil
 }
 
-// batch returns what passes cost beyond the first two.
+// batch returns the cost of the passes beyond those of a short job.
 func (v *vwPeer) batch(ctx context.Context, size int) (Batch, error) {
 	fewWall, fewCPU, err := v.job(ctx, size, fewPasses)
 	if err != nil {
@@ -96,8 +96,8 @@ func (v *vwPeer) batch(ctx context.Context, size int) (Batch, error) {
 	}
 }
 
-// job runs a job of plain SGD, whose every pass ends with one all-reduce of the
-// weights, and returns what it took.
+// job runs a job of plain SGD, each of whose passes ends with one all-reduce of the weights,
+// and returns its duration.
 func (v *vwPeer) job(ctx context.Context, size, passes int) (wall, cpu time.Duration, err error) {
 	s, err := serve(ctx, transport.TCP, nil)
 	if err != nil {
@@ -125,7 +125,7 @@ func (v *vwPeer) job(ctx context.Context, size, passes int) (wall, cpu time.Dura
 			cmd.Stdout, cmd.Stderr = &talk, &talk
 			if err := cmd.Run(); err != nil {
 				errs[rank] = fmt.Errorf("rank %d of vw: %w: %s", rank, err, lastWords(talk.String()))
-				cancel() // the others would wait for ever
+				cancel() // the other workers would wait without a limit
 			}
 		})
 	}

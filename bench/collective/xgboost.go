@@ -12,7 +12,7 @@ import (
 //go:embed peer/xgboost.py
 var xgboostSource string
 
-// xgboostPeer is XGBoost's collective, over TCP.
+// xgboostPeer measures XGBoost's collective, over TCP.
 type xgboostPeer struct{ cfg Config }
 
 func xgboost(ctx context.Context, cfg Config) (system, error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command hdfs measures how fast a file comes from HDFS, by each way that gvw has,
+// Command hdfs measures how fast gvw reads a file from HDFS with each of its clients, beside
 // beside hdfs dfs -cat in the same run:
 //
 //	go run ./bench/hdfs -file hdfs://HOST:PORT/tmp/gvw-bench -make 1024
@@ -93,7 +93,7 @@ func bench(ctx context.Context, file string, megabytes, rounds int) error {
 		case r == cat:
 			took -= java
 		case strings.HasSuffix(r.name, "pipe"):
-			took -= 2 * java // it asks for the size first
+			took -= 2 * java // hdfs dfs -stat, the size request, starts Java too
 		}
 		fmt.Printf("%-16s %8.2f %8.0f %8.2f\n", r.name, took.Seconds(), float64(info.Size)/1e6/took.Seconds(), peer.Seconds()/took.Seconds())
 	}
@@ -131,7 +131,7 @@ func ours(file string) ([]way, error) {
 	return all, nil
 }
 
-// ensure makes the file if it is not there.
+// ensure writes the file if it is missing.
 func ensure(ctx context.Context, files *hdfsio.URLs, file string, megabytes int) error {
 	if _, err := files.Stat(ctx, file); err == nil || megabytes == 0 {
 		return err
@@ -153,7 +153,7 @@ func ensure(ctx context.Context, files *hdfsio.URLs, file string, megabytes int)
 	return out.Commit()
 }
 
-// readFile reads as a learner's parser does, a megabyte at a time.
+// readFile reads the file a megabyte at a time, as a learner's parser does.
 func readFile(ctx context.Context, files *hdfsio.URLs, file string) (int64, error) {
 	r, err := files.Open(ctx, file, 0)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command join measures how a large job starts: how long it takes until all of
-// its ranks are wired, and how much memory the server needs for ranks that
+// Command join measures how a large job starts: the time until all of its ranks are wired, and
+// the server's memory for ranks that wait.
 // wait.
 //
 //	go run ./bench/join -ranks 1000 -waiting 10000
@@ -73,14 +73,15 @@ func startServer(ctx context.Context, bin string) (*child, error) {
 	return nil, errors.Join(fmt.Errorf("the server does not listen at %s", c.addr), cmd.Process.Kill(), cmd.Wait())
 }
 
-// stop ends the server. What it exits with on SIGINT does not matter.
+// stop ends the server. The exit status on SIGINT is ignored.
 func (c *child) stop() error {
 	err := c.cmd.Process.Signal(os.Interrupt)
 	_ = c.cmd.Wait()
 	return err
 }
 
-// memory returns a line of the process's status, in MiB: VmRSS, or VmHWM for the most.
+// memory returns a line of the process's status in MiB, for example VmRSS, or VmHWM for the
+// peak.
 func (c *child) memory(name string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// atOnce is how many ranks connect at the same time: the server bounds those
-// that have not said what they want.
+// atOnce is the number of ranks that connect at a time: the server bounds its pending
+// handshakes.
 const atOnce = 512
 
-// wired starts a job of n ranks and returns how long it took until the last one
-// was wired, and the most memory that the server had.
+// wired starts a job of n ranks. It returns the time until the last one was wired and the
+// server's peak memory.
 func wired(ctx context.Context, bin string, n int) (took time.Duration, mib float64, err error) {
 	s, err := startServer(ctx, bin)
 	if err != nil {
@@ -54,7 +54,7 @@ func wired(ctx context.Context, bin string, n int) (took time.Duration, mib floa
 	return took, mib, err
 }
 
-// held lets n ranks of n+1 join and returns the server's memory while they wait.
+// held lets n ranks of n+1 join, and returns the server's memory while they wait.
 func held(ctx context.Context, bin string, n int) (peak, rss float64, err error) {
 	s, err := startServer(ctx, bin)
 	if err != nil {
@@ -70,7 +70,7 @@ func held(ctx context.Context, bin string, n int) (peak, rss float64, err error)
 		return err
 	})
 	if err == nil {
-		time.Sleep(6 * time.Second) // every rank has sent a sign of life
+		time.Sleep(6 * time.Second) // long enough for every rank to send a heartbeat
 		rss, err = s.memory("VmRSS")
 	}
 	if err == nil {
@@ -85,7 +85,7 @@ func held(ctx context.Context, bin string, n int) (peak, rss float64, err error)
 	return peak, rss, err
 }
 
-// each calls f for 0 to n-1, so many at a time, and returns the first error.
+// each calls f for 0 to n-1, at most atOnce at a time, and returns the first error.
 func each(n, atOnce int, f func(i int) error) error {
 	var work sync.WaitGroup
 	free := make(chan struct{}, atOnce)

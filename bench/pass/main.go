@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pass measures what a learner does all day, whole processes, of gvw
-// beside the real vw: runs interleaved, medians, ratios. A figure counts only
-// if both report the same average loss.
+// Command pass measures whole runs of a learner, gvw beside the real vw: interleaved runs,
+// medians, ratios. A figure counts only if both programs report the same average loss.
 //
 //	go run ./bench/pass -vw "python -m vowpalwabbit" -runs 5 -data DIR
 //

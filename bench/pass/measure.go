@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// sample is what one run of a program took.
+// sample is the cost of one run of a program.
 type sample struct {
 	wall, cpu float64 // seconds
-	memory    float64 // resident at most, MB
+	memory    float64 // peak resident memory in MB
 	loss      float64
 }
 
-// program is one of the two that are compared.
+// program is one of the two programs that are compared.
 type program struct {
 	name    string
 	command []string
@@ -32,10 +32,10 @@ type comparison struct {
 	dir      string
 	runs     int
 	programs [2]program
-	start    sample // of vw, which does nothing
+	start    sample // cost of vw --version, which does no work
 }
 
-// begin measures what it takes to start vw.
+// begin measures the time to start vw.
 func (b *comparison) begin() (sample, error) {
 	var s []sample
 	for range b.runs {
@@ -48,7 +48,7 @@ func (b *comparison) begin() (sample, error) {
 	return median(s), nil
 }
 
-// row measures one work with both, run by run in turns.
+// row measures one work with both programs, run in turns.
 func (b *comparison) row(w work) (vw, gvw sample, err error) {
 	var samples [2][]sample
 	for i := range b.programs {
@@ -74,7 +74,7 @@ func (b *comparison) row(w work) (vw, gvw sample, err error) {
 	return vw, gvw, nil
 }
 
-// line returns the command line of a program.
+// line returns the command line of program i.
 func (b *comparison) line(i int, args []string) []string {
 	p := b.programs[i]
 	line := slices.Clone(p.command)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// resident returns the most memory that a process had, in MB.
+// resident returns the peak resident memory of a process, in MB.
 func resident(p *os.ProcessState) float64 {
-	return float64(p.SysUsage().(*syscall.Rusage).Maxrss) / 1000 // of KB on Linux
+	return float64(p.SysUsage().(*syscall.Rusage).Maxrss) / 1000 // Linux reports KiB
 }

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// resident is not known here.
+// resident returns NaN: the peak is not known on Windows.
 func resident(*os.ProcessState) float64 { return math.NaN() }

@@ -13,16 +13,17 @@ import (
 // work is one row of the table.
 type work struct {
 	name string
-	// before is run once per program, unmeasured: it makes what args need. In
-	// both, CACHE and MODEL are files of the program's own.
+	// before is run once per program, unmeasured, and makes the files that args need. CACHE and
+	// MODEL in both are files of the program's own.
 	before []string
 	args   []string
 }
 
-// quadratic is how many lines are enough where each has a thousand features.
+// quadratic is the number of lines for data with a thousand features each, where all lines
+// would take too long.
 const quadratic = 8000
 
-// works returns the rows; dir is for what they need besides the data.
+// works returns the rows; dir is the folder for files that they need besides the data.
 func works(data, dir string) ([]work, error) {
 	sparse, dense := filepath.Join(data, "sparse.vw"), filepath.Join(data, "dense.vw")
 	short := filepath.Join(dir, "short.vw")

@@ -41,7 +41,7 @@ func main() {
 // place is what the choice depends on.
 type place struct{ bytes, ranks int }
 
-// times are those of the schedules at a place, in any unit.
+// times are those of all schedules for one key, in any unit.
 type times map[schedule.Name]float64
 
 func run(in io.Reader, out io.Writer, within float64) error {
@@ -75,7 +75,7 @@ func run(in io.Reader, out io.Writer, within float64) error {
 		}
 		name, err := schedule.ParseName(f.Schedule)
 		if err != nil || name == schedule.Auto || name == schedule.VWTree || f.System != "gvw" {
-			continue // auto is one of the others, and vw's shape is nobody's choice
+			continue // auto only selects another schedule, and vw's tree is only for comparison
 		}
 		at := place{f.Bytes, f.N}
 		if one[at] == nil {
@@ -95,7 +95,7 @@ func run(in io.Reader, out io.Writer, within float64) error {
 	return write(out, sums, within)
 }
 
-// write writes a row of the table for each size, and the ratios to the best behind it.
+// write writes a table row for each size, followed by its ratios to the best.
 func write(out io.Writer, all map[place]times, within float64) error {
 	bySize := map[int][]place{}
 	for at := range all {

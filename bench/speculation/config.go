@@ -11,33 +11,34 @@ import (
 	"time"
 )
 
-// Config says what job is run. The zero value is a good one.
+// Config describes the job. The zero value is valid.
 type Config struct {
-	// Ranks is how many there are, at least 4; 0 is 20.
+	// Ranks is the number of ranks, at least 4; 0 means 20.
 	Ranks int
-	// Passes is how many passes each run makes, at least 2; 0 is 8.
+	// Passes is the number of passes of each run, at least 2; 0 means 8.
 	Passes int
-	// Pass is how long a pass of a healthy rank takes, give or take a tenth; 0 is 80 ms.
+	// Pass is the duration of a healthy rank's pass, ±10 %; 0 means 80 ms.
 	Pass time.Duration
-	// Slow is the share of slow ranks, up to a third; 0 is a tenth. At least one is.
+	// Slow is the share of slow ranks, up to a third; 0 means a tenth. At least one rank is
+	// slow.
 	Slow float64
-	// Factor is how many times longer their passes take, above 1; 0 is 10.
+	// Factor is the ratio of a slow rank's pass to a healthy one's, above 1; 0 means 10.
 	Factor float64
-	// Floats is the length of the vector that is summed after each pass; 0 is 65536.
+	// Floats is the length of the vector that is summed after each pass; 0 means 65536.
 	Floats int
-	// Seed draws who is slow; 0 is a seed like any other.
+	// Seed selects the slow ranks; 0 is a valid seed.
 	Seed uint64
-	// Within bounds the time of both runs together: Validate refuses what would take
-	// longer; 0 is 20 s.
+	// Within bounds the time of both runs together: Validate refuses a longer job; 0 means 20
+	// s.
 	Within time.Duration
-	// Log hears what server and ranks say; nil discards it.
+	// Log receives the log of the server and the ranks; nil discards it.
 	Log *slog.Logger
 }
 
 const (
-	// laterFrom is the pass from which on the other half of the slow ranks is slow.
+	// laterFrom is the first slow pass of the second half of the slow ranks.
 	laterFrom = 3
-	// jitter is by how much passes of a rank differ, up or down.
+	// jitter is the relative variation of a rank's passes, up or down.
 	jitter = 0.1
 )
 
@@ -55,7 +56,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports everything that is wrong with c.
+// Validate reports all faults of c.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var errs []error
@@ -88,10 +89,10 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// atMost returns how long both runs take if nothing helps the slow ranks.
+// atMost returns the time of both runs if nothing helps the slow ranks.
 func (c Config) atMost() time.Duration {
 	return time.Duration(2 * float64(c.Passes) * float64(c.Pass) * c.Factor * (1 + jitter))
 }
 
-// slow returns how many ranks are.
+// slow returns the number of slow ranks.
 func (c Config) slow() int { return max(1, int(math.Round(c.Slow*float64(c.Ranks)))) }

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// lookEvery is how often the launcher looks for ranks that lag.
+	// lookEvery is the interval at which the launcher looks for ranks that lag.
 	lookEvery = 10 * time.Millisecond
-	// lagging is by how many times the median a pass may last before the launcher starts
-	// another attempt of its rank.
+	// lagging is the multiple of the median pass after which the launcher starts another
+	// attempt of a rank.
 	lagging = 1.5
 	// slowFactor is the server's: see allreduce.Config.SlowFactor.
 	slowFactor = 2
@@ -31,25 +31,25 @@ const (
 type job struct {
 	cfg        *Config
 	duplicates bool
-	slowFrom   map[int]int // the pass from which on a rank is slow
+	slowFrom   map[int]int // first slow pass of each slow rank
 	server     string
 	began      time.Time
 
 	mu       sync.Mutex
 	attempts []*attempt
-	took     []time.Duration // of passes that are over, as the launcher has seen them
+	took     []time.Duration // durations of completed passes, as the launcher has seen them
 	passes   [][]entry       // by pass, then by rank
 	ends     []time.Time     // of passes
 	digests  map[[32]byte]bool
-	finished map[int]bool  // ranks of which an attempt has come to the end
-	done     chan struct{} // closed when all have
+	finished map[int]bool  // ranks with an attempt that has finished
+	done     chan struct{} // closed when all ranks have finished
 	errs     []error
 	wait     sync.WaitGroup
 }
 
 // entry is what a rank did in a pass.
 type entry struct {
-	ready, end time.Time // when its contribution was, and when it had the sums
+	ready, end time.Time // when its contribution was ready, and when it had the sums
 	attempt    *attempt
 }
 
@@ -57,7 +57,7 @@ type entry struct {
 type attempt struct {
 	rank      int
 	duplicate bool
-	since     time.Time // it has been at work on a pass; zero: it is not
+	since     time.Time // start of the pass under way; zero: none
 }
 
 // run runs the job to its end.
@@ -84,7 +84,7 @@ func (j *job) run(ctx context.Context) error {
 	case <-j.done:
 	case <-ctx.Done():
 	}
-	cancel(errEnough) // for those that stand by, or are still at work for nothing
+	cancel(errEnough) // ends the standbys and the attempts that lost
 	j.wait.Wait()
 	err = errors.Join(server.Close(), ctx.Err())
 	<-served
@@ -93,10 +93,10 @@ func (j *job) run(ctx context.Context) error {
 	return errors.Join(append(j.errs, err)...)
 }
 
-// errEnough ends attempts that the job does not need any more.
+// errEnough ends attempts that the job no longer needs.
 var errEnough = errors.New("speculation: the job has ended")
 
-// start begins an attempt of a rank.
+// start starts an attempt of a rank.
 func (j *job) start(ctx context.Context, rank int, duplicate bool) {
 	a := &attempt{rank: rank, duplicate: duplicate}
 	j.mu.Lock()
@@ -118,7 +118,7 @@ func (j *job) start(ctx context.Context, rank int, duplicate bool) {
 	})
 }
 
-// attempt is what a process does.
+// attempt runs one attempt, as its process would.
 func (j *job) attempt(ctx context.Context, a *attempt) error {
 	cfg := allreduce.Config{
 		Server: j.server, Job: protocol.Job{UniqueID: 1, RunKey: "speculation"}, Rank: a.rank, Total: j.cfg.Ranks,
@@ -153,7 +153,7 @@ func (j *job) attempt(ctx context.Context, a *attempt) error {
 	return g.Finish(ctx, digest, nil, nil)
 }
 
-// working notes the begin of an attempt's pass, and its end.
+// working records that an attempt's pass begins, or with zero, that it ends.
 func (j *job) working(a *attempt, since time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -163,7 +163,7 @@ func (j *job) working(a *attempt, since time.Time) {
 	a.since = since
 }
 
-// committed notes the end of a pass for a rank.
+// committed records the end of a pass of a rank.
 func (j *job) committed(a *attempt, n int, ready time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -174,8 +174,8 @@ func (j *job) committed(a *attempt, n int, ready time.Time) {
 	}
 }
 
-// launch starts another attempt of ranks whose pass lasts much longer than those of the others,
-// one of each.
+// launch starts one other attempt of each rank whose pass lasts much longer than those of the
+// others.
 func (j *job) launch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -198,7 +198,7 @@ func (j *job) lagging() (ranks []int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if 2*len(j.took) < j.cfg.Ranks {
-		return nil // nobody knows yet how long a pass takes
+		return nil // no pass has ended, so its duration is not known
 	}
 	slices.Sort(j.took)
 	limit := time.Duration(lagging * float64(j.took[len(j.took)/2]))

@@ -15,21 +15,21 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// machine is what a rank does: a pass is a sleep, after which vectors are summed that depend
-// on all passes before, so that a wrong one shows at the end.
+// machine is the work of one rank: a pass is a sleep, and the vectors summed after it depend on
+// all passes before, so that a wrong one changes the final state.
 type machine struct {
 	rank, passes int
-	pass         func(n int) time.Duration    // how long pass n (from 1) takes here
-	working      func(since time.Time)        // hears of the begin of a pass, and, with zero, of its end
-	committed    func(n int, ready time.Time) // hears of the end of a pass, and since when this rank was ready for it
+	pass         func(n int) time.Duration    // returns how long pass n (from 1) takes here
+	working      func(since time.Time)        // called when a pass begins, and with zero when it ends
+	committed    func(n int, ready time.Time) // called when a pass ends, with the time when this rank was ready for it
 
 	done  int
-	ready time.Time // the work of the pass under way was done
+	ready time.Time // when the work of the pass under way was done
 	w     []float32 // the state
 	part  []float32 // this rank's contribution
 	sums  []float32 // the results
 	rows  [][]byte
-	own   bool // sums are those of the newest pass
+	own   bool // whether sums are those of the newest pass
 	g     *allreduce.Group
 }
 
@@ -69,7 +69,7 @@ func (m *machine) Work(ctx context.Context) error {
 // Exchange sums the vectors.
 func (m *machine) Exchange(ctx context.Context, g *allreduce.Group) error {
 	m.g, m.own = g, false
-	// All shards are alike: who is slow is not, for having more to read.
+	// All shards have the same size, so no rank is slow because of its share.
 	if err := g.Ready(ctx, protocol.Shard{Examples: 1000, Bytes: 1 << 20}); err != nil {
 		return err
 	}
@@ -122,9 +122,9 @@ func (m *machine) ReadResults(r io.Reader) error {
 	return binary.Read(r, binary.LittleEndian, m.sums)
 }
 
-// digest is that of the state.
+// digest returns the SHA-256 of the state.
 func (m *machine) digest() [32]byte {
 	h := sha256.New()
-	_ = m.WriteState(h) // a hash takes everything
+	_ = m.WriteState(h) // cannot fail: a hash accepts all bytes
 	return [32]byte(h.Sum(nil))
 }

@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// Result is what both runs have shown.
+// Result holds the figures of both runs.
 type Result struct {
-	Config  Config // with its defaults
+	Config  Config // defaults filled in
 	Early   []int  // ranks that are slow from the start
 	Late    []int  // ranks that are slow from a later pass on
 	Without Times
 	With    Times
 
-	Duplicates int // that the launcher has started
-	Overtaken  int // ranks whose duplicate was ready first
-	HandedOver int // ranks that went to their duplicate at the end of a pass
+	Duplicates int // started by the launcher
+	Overtaken  int // ranks whose duplicate finished the first pass earlier
+	HandedOver int // ranks handed over to their duplicate at the end of a pass
 }
 
-// Times are those of the passes of all ranks of a run: for each, from the end of the pass
-// before to when its contribution was ready.
+// Times are those of the passes of all ranks of a run, each from the end of the previous pass
+// to when the rank's contribution was ready.
 type Times struct {
-	Low, Median, High, Max time.Duration // quantiles 5 %, 50 % and 95 %, and the largest
-	// Communication is the median, over the passes, of the time from the last contribution
-	// to when the last rank had the sums, what the server did between passes included.
+	Low, Median, High, Max time.Duration // quantiles 5 %, 50 % and 95 %, and the maximum
+	// Communication is the median over the passes of the time from the last contribution to
+	// when the last rank had the sums. It includes the server's decisions between passes.
 	Communication time.Duration
 	All           time.Duration // the whole run
 }
@@ -89,7 +89,7 @@ func (r *Result) job(duplicates bool) *job {
 	return j
 }
 
-// bounded runs a job, which may take many times as long as it should before that is an error.
+// bounded runs a job and fails if the job takes many times its expected time.
 func (j *job) bounded(ctx context.Context) error {
 	limit := j.cfg.Within + time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("speculation: the job has not ended within %v", limit))
@@ -101,7 +101,7 @@ func (j *job) bounded(ctx context.Context) error {
 	return err
 }
 
-// times sums a run up.
+// times summarises a run.
 func (j *job) times() (t Times) {
 	var all, communication []time.Duration
 	before := j.began
@@ -125,7 +125,7 @@ func (j *job) times() (t Times) {
 	}
 }
 
-// count finds what has become of the duplicates.
+// count counts the duplicates that replaced a rank.
 func (r *Result) count(j *job) {
 	for _, a := range j.attempts {
 		if a.duplicate {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Duplicates take the places of both kinds of slow ranks, and of nobody else; what is summed is
-// the same. The longest pass is that of the slow ones still: they have to be found out.
+// Duplicates replace both kinds of slow ranks and no other rank; the sums are the same. The
+// longest pass is still that of a slow rank, which must be detected first.
 func TestDuplicatesHelp(t *testing.T) {
 	r, err := Run(t.Context(), Config{Ranks: 6, Passes: 8, Pass: 100 * time.Millisecond, Slow: 0.3, Factor: 6, Floats: 1000})
 	if err != nil {
@@ -76,7 +76,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// The command prints the table, and names what is wrong with its options.
+// The command prints the table, and names its invalid options.
 func TestBench(t *testing.T) {
 	var out, faults strings.Builder
 	if err := bench(t.Context(), strings.Fields("-ranks 5 -passes 7 -pass 60ms -slow 0.3 -factor 8"), &out, &faults); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// WriteTable writes the quantiles as people read them.
+// WriteTable writes the quantiles as a text table.
 func (r *Result) WriteTable(w io.Writer) error {
 	var b bytes.Buffer
 	c := &r.Config
@@ -27,7 +27,7 @@ func (r *Result) WriteTable(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush() // to memory
+	t.Flush() // cannot fail: the buffer is in memory
 	fmt.Fprintf(&b, "\nduplicates started: %d; ready before the first attempt: %d; took over at the end of a pass: %d\n", r.Duplicates, r.Overtaken, r.HandedOver)
 	b.WriteString("the result of both runs is the same, to the last bit\n" +
 		"published, 1,000 nodes of a Hadoop cluster: max 758 s without speculative execution, 63 s with\n")
@@ -35,7 +35,7 @@ func (r *Result) WriteTable(w io.Writer) error {
 	return err
 }
 
-// slow says who is.
+// slow describes the slow ranks.
 func (r *Result) slow() string {
 	s := fmt.Sprintf("%d from the start", len(r.Early))
 	if len(r.Late) > 0 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// tinyDisk returns a folder that holds some kilobytes, or the test is skipped.
+// tinyDisk returns a folder with room for some kilobytes, or skips the test.
 func tinyDisk(t *testing.T, options string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "disk")
@@ -19,8 +19,8 @@ func tinyDisk(t *testing.T, options string) string {
 	return dir
 }
 
-// mountTiny puts a disk of a few pages or megabytes at dir until the test ends, or the test is
-// skipped.
+// mountTiny mounts a disk of a few pages or megabytes at dir until the test ends, or skips the
+// test.
 func mountTiny(t *testing.T, dir, options string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -39,8 +39,8 @@ func mountTiny(t *testing.T, dir, options string) {
 	})
 }
 
-// A disk is full where the maps keep their caches: the job ends soon, and the gateway tells
-// which file of which rank had no room.
+// When the disk of the maps' caches is full, the job ends soon, and the gateway names the file
+// and the rank that had no room.
 func TestTheDiskIsFull(t *testing.T) {
 	in := smallInput(t)
 	dir := tinyDisk(t, "size=16k,mode=777")

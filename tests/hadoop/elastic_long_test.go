@@ -17,9 +17,9 @@ import (
 
 var withoutRanks = regexp.MustCompile(`the model is without the splits of ranks? ([0-9, ]+), whose maps had not begun in time`)
 
-// More maps than the cluster runs at once, and --elastic: the job trains on the splits of
-// those that have begun, the others end well when they get their slot, and the gateway says
-// which they are.
+// With --elastic and more maps than the cluster runs at once, the job trains on the splits of
+// the maps that have started. The others succeed when they get their slot, and the gateway
+// names them.
 func TestMoreMapsThanSlotsTrain(t *testing.T) {
 	in := smallInput(t)
 	s := submit(t, in.hdfs, append(hybrid(), "--memory", "1200", "--elastic", "--timeout", "20s")...)

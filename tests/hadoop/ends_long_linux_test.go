@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// The node of rank 0 is lost when that is about to deliver the model, and when it has heard that the
-// job is over; its map dies with it or lives on. The job succeeds, with the same bytes, and no map of
-// another node is run again.
+// The node of rank 0 is lost when the rank is about to deliver the model, or when it has
+// received the end of the job; its map dies with the node or lives on. The job succeeds with
+// the same bytes, and no map of another node runs again.
 func TestNodeIsLostAtTheEnd(t *testing.T) {
 	in := smallInput(t)
 	for _, c := range []struct {
@@ -23,11 +23,11 @@ func TestNodeIsLostAtTheEnd(t *testing.T) {
 	}{
 		{"at delivery, with its maps", "delivery:1", true},
 		{"at delivery, without them", "delivery:1", false},
-		{"after the end, with its maps", "write:2", true}, // its log, which it writes last
+		{"after the end, with its maps", "write:2", true}, // writing its log is its last step
 		{"after the end, without them", "write:2", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// The ApplicationMaster has a node for itself: it is not to be lost.
+			// The ApplicationMaster has a node of its own, so it is not lost.
 			s := begin(t, in, "rank:0,"+c.at+",kind:stop", "-D", fmt.Sprintf("yarn.app.mapreduce.am.resource.mb=%d", nodeMB), "--force")
 			var pid int
 			s.eventually("rank 0 to stop there", jobLimit, func() bool {
@@ -71,7 +71,8 @@ func TestNodeIsLostAtTheEnd(t *testing.T) {
 	}
 }
 
-// onlyAgain wants that every rank has succeeded, and that no others had more attempts than one.
+// onlyAgain checks that every rank has succeeded, and that only the ranks in may had more than
+// one attempt.
 func (s *submission) onlyAgain(may map[int]bool) {
 	s.t.Helper()
 	done := map[int]bool{}

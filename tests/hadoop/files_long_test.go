@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The suite by all ways and names, whole.
+// The whole suite with all clients and names.
 func TestFileSystemsWhole(t *testing.T) {
 	for _, way := range []string{"auto", "webhdfs://", "pipe"} {
 		t.Run(strings.Trim(way, ":/"), func(t *testing.T) { conforms(t, way, false) })

@@ -28,8 +28,8 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// filesBy is HDFS by one way, which is a value of --hdfs_client or webhdfs://, and a
-// fresh folder there.
+// filesBy returns HDFS through one client, a value of --hdfs_client or webhdfs://, and a fresh
+// folder there.
 func filesBy(t *testing.T, way string) (*hdfsio.URLs, string) {
 	t.Helper()
 	c := hadoop(t)
@@ -58,22 +58,22 @@ func filesBy(t *testing.T, way string) (*hdfsio.URLs, string) {
 	return u, dir
 }
 
-// One suite holds for all ways to HDFS; of Hadoop's own client, which takes seconds for
-// each call, the first part has to do here.
+// All clients of HDFS pass one suite. Hadoop's own client takes seconds for each call, so only
+// the first part of the suite runs with it here.
 func TestFileSystems(t *testing.T) {
 	for _, way := range []string{"native", "webhdfs", "pipe"} {
 		t.Run(way, func(t *testing.T) { conforms(t, way, way == "pipe") })
 	}
 }
 
-// conforms runs the suite by one way.
+// conforms runs the suite with one client.
 func conforms(t *testing.T, way string, slow bool) {
 	u, dir := filesBy(t, way)
 	fstest.Run(t, fstest.Config{FS: u, Dir: dir, Races: way == "native" || way == "auto", Slow: slow})
 }
 
-// loseDataNode kills the only DataNode and returns what starts it again, at the latest
-// when the test ends: other tests need it.
+// loseDataNode kills the only DataNode and returns a function that starts it again. The end of
+// the test calls it too, because other tests need the DataNode.
 func loseDataNode(t *testing.T) (again func()) {
 	t.Helper()
 	c := hadoop(t)
@@ -92,7 +92,7 @@ func loseDataNode(t *testing.T) (again func()) {
 	return again
 }
 
-// Of two name nodes of a nameservice the one that lives is found.
+// Of two name nodes of a nameservice the live one is found.
 func TestTheOtherNameNode(t *testing.T) {
 	c := hadoop(t)
 	outs++
@@ -113,7 +113,7 @@ func TestTheOtherNameNode(t *testing.T) {
 	}
 }
 
-// sum reads a file and digests it.
+// sum returns a digest of a file.
 func sum(ctx context.Context, u hdfsio.FS, name string, from int64) (digest [32]byte, err error) {
 	r, err := u.Open(ctx, name, from)
 	if err != nil {
@@ -125,7 +125,7 @@ func sum(ctx context.Context, u hdfsio.FS, name string, from int64) (digest [32]
 	return digest, errors.Join(err, r.Close())
 }
 
-// bytesOf makes n bytes that no two blocks have in common.
+// bytesOf returns n bytes without two equal blocks.
 func bytesOf(n int) []byte {
 	b := make([]byte, 0, n+32)
 	for i := 0; len(b) < n; i++ {
@@ -135,8 +135,8 @@ func bytesOf(n int) []byte {
 	return b[:n]
 }
 
-// The only DataNode is killed while files are read and written, and started again: all
-// of them arrive, whole.
+// The only DataNode is killed while files are read and written, and started again: all files
+// arrive complete.
 func TestFilesSurviveALostDataNode(t *testing.T) {
 	data := bytesOf(48 << 20)
 	want := sha256.Sum256(data)
@@ -187,7 +187,7 @@ func TestFilesSurviveALostDataNode(t *testing.T) {
 			errs <- err
 		})
 	}
-	time.Sleep(2 * time.Second) // they all find it dead
+	time.Sleep(2 * time.Second) // so that all of them find it dead
 	again()
 	work.Wait()
 	close(errs)
@@ -206,7 +206,7 @@ func TestFilesSurviveALostDataNode(t *testing.T) {
 	}
 }
 
-// A writer that is killed while its model is on the way leaves nothing under the name.
+// A writer that is killed during the transfer of its model leaves no file under the name.
 func TestADeadWriterLeavesNothing(t *testing.T) {
 	c := hadoop(t)
 	u, dir := filesBy(t, "native")
@@ -240,13 +240,13 @@ func TestADeadWriterLeavesNothing(t *testing.T) {
 	if infos, err := u.List(t.Context(), dir+"/*"); err != nil || len(infos) > 0 {
 		t.Errorf("patterns find %v, %v", infos, err)
 	}
-	// Another writer is not in its way, nor what it has left.
+	// What it has left does not hinder another writer.
 	if out, err := program(ctx, c, "-d", data, "-f", dir+"/model").CombinedOutput(); err != nil {
 		t.Errorf("another run: %v\n%s", err, out)
 	}
 }
 
-// program returns a call of gvw on the cluster.
+// program returns a command of gvw on the cluster.
 func program(ctx context.Context, c *cluster.Cluster, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(shared.programs, "gvw"), args...)
 	cmd.Env = append(append(cmd.Environ(), c.Env()...), "HADOOP_CONF_DIR="+c.ConfDir())

@@ -26,7 +26,7 @@ import (
 var shared struct {
 	programs string // folder of gvw and spanning_tree
 	cluster  *cluster.Cluster
-	why      string // why there is none
+	why      string // why there is no cluster
 }
 
 func TestMain(m *testing.M) {
@@ -121,7 +121,7 @@ func smallInput(t *testing.T) *input {
 	return putInput(t, "small", gunzip(t, "../testdata/golden/s1000.vw.gz"))
 }
 
-// gunzip returns what is in a compressed file.
+// gunzip returns the content of a compressed file.
 func gunzip(t *testing.T, name string) string {
 	t.Helper()
 	text, err := harness.Gunzip(name)
@@ -185,12 +185,12 @@ func (in *input) want(t *testing.T, options ...string) []byte {
 	return model
 }
 
-// submission is a call of mapscript.sh under way.
+// submission is a running call of mapscript.sh.
 type submission struct {
 	t    *testing.T
 	c    *cluster.Cluster
 	out  string // the job's output
-	dir  string // where it was called: model and log get there
+	dir  string // working directory, which gets the model and the log
 	port string // of its server
 
 	cmd    *exec.Cmd
@@ -202,30 +202,30 @@ type submission struct {
 	took   time.Duration
 }
 
-// jobLimit is how long a job may take: to notice a hang, not to measure.
+// jobLimit bounds a job in order to detect a hang; it is not a measurement.
 const jobLimit = 6 * time.Minute
 
 var outs int
 
-// submit calls mapscript.sh over in, with four maps.
+// submit runs mapscript.sh over in, with four maps.
 func submit(t *testing.T, in string, args ...string) *submission {
 	t.Helper()
 	return submitWith(t, filepath.Join(shared.programs, "gvw"), in, args...)
 }
 
-// submitWith does, with this program as gvw.
+// submitWith is submit with the given program as gvw.
 func submitWith(t *testing.T, gvw, in string, args ...string) *submission {
 	t.Helper()
 	return submitTo(t, gvw, fmt.Sprint("/out-", outs+1), in, args...)
 }
 
-// submitTo does, with this output.
+// submitTo is submitWith with the given output.
 func submitTo(t *testing.T, gvw, out, in string, args ...string) *submission {
 	t.Helper()
 	return submitAs(t, "", gvw, out, in, args...)
 }
 
-// submitAs does, as this user of HDFS; "": the one who owns it.
+// submitAs is submitTo as this user of HDFS; "": the owner.
 func submitAs(t *testing.T, user, gvw, out, in string, args ...string) *submission {
 	t.Helper()
 	outs++
@@ -244,14 +244,14 @@ func submitAs(t *testing.T, user, gvw, out, in string, args ...string) *submissi
 		s.cmd.Env = append(s.cmd.Env, "HADOOP_USER_NAME="+user)
 	}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) } // it kills its job
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) } // mapscript.sh then kills its job
 	s.cmd.WaitDelay = 15 * time.Second
 	began := time.Now()
 	if err := s.cmd.Start(); err != nil {
 		cancel()
 		t.Fatal(err)
 	}
-	go func() { // joined by wait, which the test's end calls
+	go func() { // wait, which the test's cleanup calls, waits for it
 		defer close(s.done)
 		defer cancel()
 		s.err = s.cmd.Wait()
@@ -267,7 +267,7 @@ func submitAs(t *testing.T, user, gvw, out, in string, args ...string) *submissi
 	return s
 }
 
-// show logs what a failed test needs to be understood.
+// show logs the details of a failed test.
 func (s *submission) show() {
 	s.t.Logf("mapscript.sh %s:\n%s%s", s.out, s.stdout.String(), s.stderr.String())
 	for _, pattern := range []string{"mapscript.*/server.log", "mapscript.*/client.log"} {
@@ -294,7 +294,7 @@ func (s *submission) show() {
 	}
 }
 
-// wait waits for the end of mapscript.sh and wants its exit code.
+// wait waits for the end of mapscript.sh and checks its exit code.
 func (s *submission) wait(code int) {
 	s.t.Helper()
 	<-s.done
@@ -314,7 +314,7 @@ func (s *submission) app() cluster.App {
 	return app
 }
 
-// attempts returns those of the job's maps.
+// attempts returns the attempts of the job's maps.
 func (s *submission) attempts() []cluster.Attempt {
 	s.t.Helper()
 	var all []cluster.Attempt
@@ -328,8 +328,8 @@ func (s *submission) attempts() []cluster.Attempt {
 	return all
 }
 
-// counters returns those of a group of the job, which has ended. The history may not have found
-// it yet: a job that is over is for an instant with neither its ApplicationMaster nor there.
+// counters returns the counters of a group of the ended job. It tries again, because for an
+// instant a job that has ended is neither at its ApplicationMaster nor in the history.
 func (s *submission) counters(group string) (all map[string]int64) {
 	s.t.Helper()
 	s.eventually("the counters of the job", jobLimit, func() bool {
@@ -340,7 +340,7 @@ func (s *submission) counters(group string) (all map[string]int64) {
 	return all
 }
 
-// eventually waits until ok says so, as long as the job runs, or limit.
+// eventually waits until ok returns true, while the job runs and limit has not passed.
 func (s *submission) eventually(what string, limit time.Duration, ok func() bool) {
 	s.t.Helper()
 	if !harness.Until(limit, 100*time.Millisecond, ok) {
@@ -348,7 +348,7 @@ func (s *submission) eventually(what string, limit time.Duration, ok func() bool
 	}
 }
 
-// said wants words on mapscript.sh's stderr.
+// said checks that mapscript.sh's stderr has the words.
 func (s *submission) said(want ...string) {
 	s.t.Helper()
 	for _, w := range want {
@@ -358,7 +358,7 @@ func (s *submission) said(want ...string) {
 	}
 }
 
-// model wants exactly this model in the job's output, and its copy.
+// model checks the model in the job's output and its local copy.
 func (s *submission) model(want []byte) {
 	s.t.Helper()
 	got, err := s.c.Get(s.t.Context(), s.out+"/model")
@@ -384,7 +384,7 @@ func (s *submission) mapper(rank, number int) (pid int) {
 	return pid
 }
 
-// findMapper looks for it by its environment.
+// findMapper finds the process by its environment.
 func (s *submission) findMapper(rank, number int) int {
 	want := fmt.Sprintf("_m_%06d_%d", rank, number)
 	return int(harness.Find(func(p harness.Process) bool {
@@ -392,7 +392,7 @@ func (s *submission) findMapper(rank, number int) int {
 	}))
 }
 
-// jobs returns what gvw jobs says of the server of the job.
+// jobs returns the output of gvw jobs for the job's server.
 func (s *submission) jobs() string {
 	out, err := exec.Command(filepath.Join(shared.programs, "gvw"), "jobs", "--span_server", "127.0.0.1", "--span_server_port", s.port).Output()
 	if err != nil {

@@ -14,8 +14,8 @@ func hybrid() []string {
 	return strings.Fields("-b 14 --hybrid 1:8 --loss_function logistic --l2 1")
 }
 
-// A job of four maps makes the model of gvw run over the same splits, byte for byte, and
-// leaves nothing but it and the log.
+// A job of four maps writes the model of gvw run over the same splits, byte for byte, and
+// leaves only the model and the log.
 func TestJobOfFourMaps(t *testing.T) {
 	in := smallInput(t)
 	s := submit(t, in.hdfs, hybrid()...)

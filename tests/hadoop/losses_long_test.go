@@ -15,7 +15,7 @@ import (
 )
 
 // A mapper is killed in every phase of a job: Hadoop starts another attempt of that map, the
-// job goes on, the other maps are not run again, the model has the same bytes.
+// job continues, the other maps do not run again, and the model has the same bytes.
 func TestMapperIsKilledInEachPhase(t *testing.T) {
 	in := smallInput(t)
 	for _, c := range []struct {
@@ -38,8 +38,8 @@ func TestMapperIsKilledInEachPhase(t *testing.T) {
 	}
 }
 
-// replaced wants that the first attempt of a rank has failed and another one has
-// succeeded, and of the others nothing but their first ones.
+// replaced checks that the first attempt of a rank has failed and another one has succeeded,
+// and that the other ranks had only one attempt.
 func (s *submission) replaced(rank int, diagnostics string) {
 	s.t.Helper()
 	again := false
@@ -60,7 +60,7 @@ func (s *submission) replaced(rank int, diagnostics string) {
 	}
 }
 
-// A map that Hadoop itself ends gets SIGTERM: that is no reason to end the job either.
+// A map that Hadoop ends gets SIGTERM; that does not end the job either.
 func TestAttemptIsKilledByHadoop(t *testing.T) {
 	in := smallInput(t)
 	s := begin(t, in, slowly)
@@ -100,11 +100,12 @@ func TestNodeIsLostLater(t *testing.T) {
 	}
 }
 
-// As when they are killed, so it is when mappers fail.
+// Mappers that fail are replaced like mappers that are killed.
 func TestMappersFail(t *testing.T) { mappersEnd(t, "kind:exit,code:1", 1) }
 
-// Hadoop removes the folder of an attempt that it has given up; one that lives on all the same ends
-// the job, and no other map is run again. Its own it is: Streaming misses a file of its own.
+// Hadoop removes the folder of an attempt that it has given up. If that attempt lives on, it
+// ends the job, and no other map runs again. The attempt itself fails, because streaming misses
+// one of its files.
 func TestOutputOfAnAttemptIsRemoved(t *testing.T) {
 	in := smallInput(t)
 	s := begin(t, in, slowly)
@@ -126,8 +127,8 @@ func TestOutputOfAnAttemptIsRemoved(t *testing.T) {
 	}
 }
 
-// The ApplicationMaster is killed, in the middle and when some maps have already succeeded: its
-// next attempt is a new generation of all that have not, and ends with the model.
+// The ApplicationMaster is killed, in the middle and after some maps have succeeded. Its next
+// attempt starts a new generation of the maps that have not, and the job ends with the model.
 func TestMasterIsKilled(t *testing.T) {
 	in := smallInput(t)
 	t.Run("in the middle", func(t *testing.T) {
@@ -139,7 +140,7 @@ func TestMasterIsKilled(t *testing.T) {
 		s.generations()
 	})
 	t.Run("after the first success", func(t *testing.T) {
-		// Rank 0 takes its time to write the log, after the end of the job.
+		// Rank 0 writes the log slowly, after the end of the job.
 		s := begin(t, in, "rank:0,write:2,delay:20s")
 		s.eventually("a map to succeed", jobLimit, func() bool {
 			for _, a := range s.attempts() {
@@ -172,7 +173,7 @@ func (s *submission) killMaster() {
 	}
 }
 
-// generations wants that the job has had two.
+// generations checks that the job has had two generations.
 func (s *submission) generations() {
 	s.t.Helper()
 	second := false

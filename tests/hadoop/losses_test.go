@@ -16,11 +16,11 @@ import (
 	"github.com/gvw-project/gvw/tests/hadoop/cluster"
 )
 
-// slowly lets rank 1 take so much longer for every pass that something can be done to
-// the job meanwhile: nine passes.
+// slowly slows each pass of rank 1, so that a test can disturb the job in one of its nine
+// passes.
 const slowly = "rank:1,work:1,delay:1500ms"
 
-// kill ends a process that is not ours.
+// kill ends a process that this process did not start.
 func kill(pid int) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -41,15 +41,16 @@ func TestMappersAreKilled(t *testing.T) {
 	mappersEnd(t, "kind:kill", 137, "rank:3,work:1,kind:exit,code:1")
 }
 
-// mappersEnd lets a mapper end in every phase of one job, and more. Hadoop starts another attempt of
-// that map each time, the job goes on, no other map is run again, and the model has the same bytes.
+// mappersEnd ends a mapper in every phase of one job, plus more. Hadoop starts another attempt
+// of that map each time, the job continues, no other map runs again, and the model has the same
+// bytes.
 func mappersEnd(t *testing.T, how string, code int, more ...string) {
 	in := smallInput(t)
 	s := begin(t, in, strings.Join(append([]string{
 		"rank:1,work:1," + how,
 		"rank:2,work:5," + how,
 		"rank:0,delivery:1," + how,
-		"rank:0,attempt:2,write:2," + how, // its log is written when the server has said good-bye to all
+		"rank:0,attempt:2,write:2," + how, // its log is written after the server's last message to all ranks
 	}, more...), ";"))
 	s.wait(0)
 	s.model(in.want(t, hybrid()...))
@@ -63,7 +64,7 @@ func mappersEnd(t *testing.T, how string, code int, more ...string) {
 		case a.State == "FAILED" && why != nil:
 			got[fmt.Sprintf("rank %d ends with %s", a.Rank(), why[1])]++
 		case a.Speculative():
-			// When maps have ended, YARN takes one that was run again for slow.
+			// When maps have ended, YARN considers one that runs again slow.
 		default:
 			t.Errorf("%s is %s: %s", a.ID, a.State, a.Diagnostics)
 		}
@@ -89,12 +90,12 @@ func TestNodeIsLost(t *testing.T) { loseNode(t, slowly, 0, true) }
 // The NodeManager dies, and its maps live on.
 func TestNodeManagerIsLost(t *testing.T) { loseNode(t, moreSlowly, 0, false) }
 
-// moreSlowly lets no map end before Hadoop takes a node for lost.
+// moreSlowly keeps all maps running until Hadoop declares a node lost.
 const moreSlowly = "rank:1,work:1,delay:5s"
 
-// loseNode kills a NodeManager in a pass of a job with a fault, with its maps or without. Without,
-// the maps live on and end the job that Hadoop believes them to be lost for; their new attempts
-// find it finished.
+// loseNode kills a NodeManager in a pass of a job with a fault, with its maps or without.
+// Without, the maps live on and end the job, although Hadoop considers them lost; their new
+// attempts find it finished.
 func loseNode(t *testing.T, fault string, pass int, mapsToo bool) {
 	in := smallInput(t)
 	s := begin(t, in, fault)
@@ -149,7 +150,7 @@ func (s *submission) nodeWithoutMaster() (name string, on []cluster.Attempt) {
 	return name, on
 }
 
-// back starts a NodeManager again, and waits until it is there.
+// back starts a NodeManager again and waits until it is active.
 func (s *submission) back(node string) {
 	s.t.Helper()
 	if err := s.c.StartDaemon(node); err != nil {

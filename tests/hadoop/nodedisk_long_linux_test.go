@@ -19,7 +19,7 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// activeNodes waits until the ResourceManager counts on so many.
+// activeNodes waits until the ResourceManager counts want active nodes.
 func activeNodes(t *testing.T, c *cluster.Cluster, want int) {
 	t.Helper()
 	var got int
@@ -32,8 +32,8 @@ func activeNodes(t *testing.T, c *cluster.Cluster, want int) {
 	}
 }
 
-// onDisks lets NodeManagers have what is theirs, the folders of containers and their logs, on disks
-// of 192 MiB each until the test ends. It returns the disks by the NodeManagers' names.
+// onDisks puts the containers' folders and logs of NodeManagers on disks of 192 MiB each until
+// the test ends. It returns the disks by the NodeManagers' names.
 func onDisks(t *testing.T, numbers ...int) map[string]string {
 	t.Helper()
 	c := hadoop(t)
@@ -53,7 +53,7 @@ func onDisks(t *testing.T, numbers ...int) map[string]string {
 		activeNodes(t, c, nodes)
 	}
 	disks := map[string]string{}
-	t.Cleanup(func() { restart(func() {}) }) // which again has what is below the disks
+	t.Cleanup(func() { restart(func() {}) }) // the restarted NodeManagers use the folders below the disks again
 	restart(func() {
 		for _, k := range numbers {
 			dir := filepath.Join(c.Dir(), fmt.Sprint("nm", k))
@@ -64,7 +64,7 @@ func onDisks(t *testing.T, numbers ...int) map[string]string {
 	return disks
 }
 
-// fill leaves no room on a disk.
+// fill fills a disk.
 func fill(t *testing.T, disk string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(disk, "ballast"))
@@ -82,9 +82,9 @@ func fill(t *testing.T, disk string) {
 	}
 }
 
-// The disk of a NodeManager fills up while a job runs, the folders of its containers and their logs on
-// it. A map that is killed there finds room on no other node, fails for want of it as often as it may,
-// and the job ends by that, on the gateway too, without a model.
+// The disk of a NodeManager, with the folders and logs of its containers, fills up while a job
+// runs. A map that is killed there finds no room on another node and fails as often as Hadoop
+// permits. The job fails, and so does the gateway, without a model.
 func TestTheDiskOfTheOnlyNodeFillsUp(t *testing.T) {
 	in := smallInput(t)
 	disks := onDisks(t, 1, 2)
@@ -112,7 +112,7 @@ func TestTheDiskOfTheOnlyNodeFillsUp(t *testing.T) {
 	s.noModel()
 }
 
-// noModel wants that there is none, neither in the job's output nor here.
+// noModel checks that there is no model, neither in the job's output nor here.
 func (s *submission) noModel() {
 	s.t.Helper()
 	if _, err := s.c.Get(s.t.Context(), s.out+"/model"); err == nil {
@@ -123,8 +123,8 @@ func (s *submission) noModel() {
 	}
 }
 
-// The disks of all NodeManagers are full before a job begins: not even its ApplicationMaster can. The
-// job ends, what is wrong is told on the gateway, and there is no model.
+// The disks of all NodeManagers are full before a job starts, so that its ApplicationMaster
+// cannot start. The job ends, the gateway reports the reason, and there is no model.
 func TestTheDisksOfAllNodesAreFull(t *testing.T) {
 	in := smallInput(t)
 	for _, disk := range onDisks(t, 1, 2, 3) {

@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// Real sets in HDFS: the model of four maps is that of four local workers, and predicts
-// test data as well as others do (the references are those of tests/real_test.go).
+// On real sets in HDFS, the model of four maps equals that of four local workers and reaches
+// the reference scores of tests/real_test.go.
 func TestRealSets(t *testing.T) {
 	hadoop(t)
 	for _, c := range []struct {

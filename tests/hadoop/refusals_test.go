@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// refusalLimit is how long gvw may take to tell what HDFS does not let it do.
+// refusalLimit bounds the time until gvw reports a refusal of HDFS.
 const refusalLimit = 30 * time.Second
 
 // A refusal of HDFS ends a run soon, with the file, the operation, the client and a remedy.
@@ -31,7 +31,7 @@ func TestWhatHDFSRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A folder may hold itself alone; the other one byte.
+	// The first quota leaves room only for the folder itself, the second for one byte.
 	admin(t, "-setQuota", "1", path+"/names")
 	admin(t, "-setSpaceQuota", "1", path+"/space")
 	for _, way := range []string{"native", "webhdfs"} {
@@ -61,7 +61,7 @@ func TestWhatHDFSRefuses(t *testing.T) {
 	admin(t, "-safemode", "leave")
 }
 
-// refused runs gvw, which has to end with code 5 and these words in its last line.
+// refused runs gvw and checks for exit code 5 and these words in the last line.
 func refused(t *testing.T, way, user string, args, want []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), refusalLimit)

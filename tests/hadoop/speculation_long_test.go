@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// slowReader stands before gvw: the first attempt of rank 1 gets its split by small pieces.
+// slowReader is a wrapper of gvw that passes the split to the first attempt of rank 1 in small
+// pieces.
 const slowReader = `#!/usr/bin/env bash
 real=./gvw.real
 [ -e "$real" ] || real=$(dirname "$(readlink -f "$0")")/gvw.real
@@ -23,9 +24,9 @@ case "${1:-} ${mapreduce_task_attempt_id:-}" in
 esac
 `
 
-// A map that reads slowly gets a second attempt, which overtakes it: the rank is the copy's,
-// the first attempt is ended when the job is over, and the model has the same bytes. Copies
-// of maps that just wait stand by.
+// A map that reads slowly gets a second attempt, which overtakes it: the copy takes the rank,
+// the first attempt is ended with the job, and the model has the same bytes. Copies of maps
+// that only wait are standbys.
 func TestSlowMapIsOvertaken(t *testing.T) {
 	in := smallInput(t)
 	for _, program := range []string{"perl", "bash"} {
@@ -49,7 +50,7 @@ func TestSlowMapIsOvertaken(t *testing.T) {
 	s := submitWith(t, wrapper, in.hdfs, append(hybrid(), "--speculator", jar, "--file", real)...)
 	s.wait(0)
 	s.model(in.want(t, hybrid()...))
-	defer func() { // so it pays
+	defer func() { // only then is speculation worth its cost
 		alone := submitWith(t, wrapper, in.hdfs, append(hybrid(), "--no_speculation", "--file", real)...)
 		alone.wait(0)
 		alone.model(in.want(t, hybrid()...))
@@ -63,7 +64,7 @@ func TestSlowMapIsOvertaken(t *testing.T) {
 		switch {
 		case a.Rank() == 1 && a.Number() == 0:
 			first = a.State
-			// It had some 50 pieces to read.
+			// The slow attempt had some 50 pieces to read.
 			if took := time.Duration(a.Finish-a.Start) * time.Millisecond; a.State == "SUCCEEDED" {
 				t.Errorf("the slow attempt has succeeded, after %v", took)
 			}

@@ -11,15 +11,16 @@ import (
 	"path/filepath"
 )
 
-// Data says where examples are.
+// Data locates the examples.
 type Data struct {
-	// Root is that of the repository. Required.
+	// Root is the folder of the repository. Required.
 	Root string
-	// Sets is the folder of the data sets, as GVW_SHARED says; "": shared, beside the repository.
+	// Sets is the folder of the data sets, the value of GVW_SHARED; "": shared, beside the
+	// repository.
 	Sets string
 }
 
-// Shared returns a path in the folder of data sets, which may be there or not.
+// Shared returns a path in the folder of data sets. The file may be missing.
 func (d Data) Shared(elem ...string) (string, error) {
 	base := d.Sets
 	if base == "" {
@@ -32,7 +33,7 @@ func (d Data) Shared(elem ...string) (string, error) {
 	return path, err
 }
 
-// Gunzip returns what is in a compressed file.
+// Gunzip returns the content of a compressed file.
 func Gunzip(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -50,7 +51,7 @@ func Gunzip(name string) ([]byte, error) {
 	return text, nil
 }
 
-// Real returns the first n of real examples: news of RCV1 where the data sets are, else the
+// Real returns the first n real examples: news of RCV1 if the data sets exist, else the
 // quickstart's e-mails.
 func (d Data) Real(n int) ([]byte, error) {
 	name, err := d.Shared("data", "rcv1-mini", "train.vw.gz")

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// Process is a process of this machine, by its number. What it is asked is zero where it
-// has ended or may not be looked at.
+// Process is the id of a process. Its methods return zero values if the process has ended or
+// cannot be inspected.
 type Process int
 
-// Find returns the first process that is meant, in the order of /proc; 0: there is none.
+// Find returns the first process for which is returns true, in the order of /proc; 0: none.
 func Find(is func(Process) bool) Process {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -42,7 +42,7 @@ func (p Process) Args() []string {
 	return strings.Split(strings.TrimSuffix(string(p.file("cmdline")), "\x00"), "\x00")
 }
 
-// Says reports whether it has these words among its arguments, one after the other.
+// Says reports whether the process has these words among its arguments, in sequence.
 func (p Process) Says(words ...string) bool {
 	args := p.Args()
 	for i := range len(args) - len(words) + 1 {
@@ -63,9 +63,9 @@ func (p Process) Env(name string) string {
 	return ""
 }
 
-// Parent returns the process that has started it.
+// Parent returns the id of the parent process.
 func (p Process) Parent() int {
-	stat := p.file("stat") // the name, in parentheses, may hold anything
+	stat := p.file("stat") // the name, in parentheses, may contain any character
 	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(f) < 2 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Buffer is written by a process and read meanwhile. Its zero value is empty.
+// Buffer collects the output of a process and may be read meanwhile. Its zero value is empty.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -26,8 +26,8 @@ func (s *Buffer) String() string {
 	return s.b.String()
 }
 
-// Until asks ok every so often until it says so, which it returns, or limit is over. It asks
-// once at least.
+// Until calls ok at the interval every until it returns true or limit has passed, and reports
+// its last result. It calls ok at least once.
 func Until(limit, every time.Duration, ok func() bool) bool {
 	for deadline := time.Now().Add(limit); !ok(); time.Sleep(every) {
 		if time.Now().After(deadline) {

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// listTag is what a mailing list puts before a subject: "[ILUG] ", also
-	// after "Re: ".
+	// listTag matches the prefix that a mailing list adds to a subject: "[ILUG] ", also after
+	// "Re: ".
 	listTag = regexp.MustCompile(`(?i)^((?:\s*(?:re|fwd?|aw)(?:\[\d+\])?\s*:)*)\s*\[[^\]]{1,40}\]`)
 
 	address = regexp.MustCompile(`(?i)(mailto:)?[a-z0-9._%+=-]+@[a-z0-9.-]*[a-z0-9]`)
@@ -23,7 +23,7 @@ var (
 	htmlSign = regexp.MustCompile(`(?i)<(html|body|table|font|br|p|div|a href)\b[^<>]*>`)
 )
 
-// looksLikeHTML finds HTML that calls itself plain text.
+// looksLikeHTML reports whether text labelled as plain is HTML.
 func looksLikeHTML(s string) bool { return len(htmlSign.FindAllStringIndex(s, 5)) >= 5 }
 
 // htmlText returns what a reader of HTML would see. A comment or an inline tag
@@ -51,15 +51,15 @@ func cleanSubject(s string) string {
 // cleanBody removes list footers and addresses.
 func cleanBody(s string) string { return removeAddresses(removeFooters(s)) }
 
-// removeAddresses takes out e-mail addresses and links: they would say which
-// list or which campaign this is.
+// removeAddresses removes e-mail addresses and links, which would identify the list or the
+// campaign.
 func removeAddresses(s string) string {
 	return address.ReplaceAllString(webLink.ReplaceAllString(s, " "), " ")
 }
 
-// What mailing lists add, by their software's phrases.
+// Additions of mailing lists, by the phrases of their software.
 var (
-	// From such a line on the paragraph is the list's.
+	// From such a line on, the paragraph is the list's.
 	footer = regexp.MustCompile(`(?i)` + strings.Join([]string{
 		`this sf\.net email is sponsored by`,
 		`^in remembrance$`,
@@ -76,12 +76,12 @@ var (
 		`docs\.yahoo\.com/info/terms`,
 		`rss\.com/mailinglist`,
 	}, "|"))
-	// Such a line stands alone: the head and foot of a feed sent as mail.
+	// Such a line is the only one of its paragraph: the head and foot of a feed sent as mail.
 	feedLine = regexp.MustCompile(`(?i)^((url|link): *http\S*|date: *(not supplied|\S*\d{4}-?\d\d-?\d\d.*)|-+(deathtospam)+-*)$`)
 	rule     = regexp.MustCompile(`^\s*[-_=*~]{10,}[>~-]*\s*$`)
 )
 
-// removeFooters drops what mailing lists append, and rules.
+// removeFooters removes the footers of mailing lists, and rules.
 func removeFooters(s string) string {
 	var kept []string
 	for _, paragraph := range paragraphs(s) {
@@ -100,7 +100,7 @@ func removeFooters(s string) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// paragraphs cuts text at empty lines and at rules.
+// paragraphs splits text at empty lines and at rules.
 func paragraphs(s string) []string {
 	var all []string
 	var lines []string

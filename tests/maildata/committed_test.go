@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The files that the repository carries keep what doc.go promises.
+// The committed files have the properties that doc.go lists.
 func TestCommittedFiles(t *testing.T) {
 	line := regexp.MustCompile(`^(1|-1) '((?:easy-ham|hard-ham|spam)-[12]/\d{5})\|s(?::0\.\d+)?( [^ |:@]+)* \|b(?::0\.\d+)?( [^ |:@]+)*$`)
 	bodies, tags := map[string]string{}, map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// example is a message on its way to a line of vw text.
+// example is a message in the form of a line of vw text.
 type example struct {
 	label         int // 1: spam, -1: ham
 	tag           string
@@ -33,8 +33,8 @@ func newExample(label int, tag string, m message) example {
 	}
 }
 
-// letters returns the lower-case letters of s and nothing else: two bodies that
-// differ only in line breaks, numbers or marks are one.
+// letters returns only the letters of s, in lower case. Bodies that differ only in line breaks,
+// numbers or punctuation are equal.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) {

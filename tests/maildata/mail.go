@@ -13,14 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// message is what is left of a mail: two texts.
+// message holds the two texts of a mail.
 type message struct{ subject, body string }
 
 // maxDepth bounds how deep multiparts nest.
 const maxDepth = 5
 
-// parseMessage reads a mail as found in the wild. Nothing is an error: spam
-// breaks every rule, and what cannot be decoded is taken as it stands.
+// parseMessage parses a mail without failing: spam violates every rule, and text that cannot be
+// decoded is kept unchanged.
 func parseMessage(raw []byte) message {
 	head, body := splitHead(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n")))
 	return message{
@@ -29,9 +29,9 @@ func parseMessage(raw []byte) message {
 	}
 }
 
-// splitHead cuts a mail or a part at its first empty line and returns the
-// fields it begins with, by lower-case name; of repeated ones the first. Lines
-// that are no field, such as mbox's "From ", are passed over.
+// splitHead splits a mail or a part at its first empty line and returns its fields by
+// lower-case name, the first of repeated ones. Lines that are not fields, such as mbox's "From
+// ", are skipped.
 func splitHead(raw []byte) (head map[string]string, body []byte) {
 	head = map[string]string{}
 	last := ""
@@ -99,7 +99,7 @@ func partsText(kind, boundary string, body []byte, depth int) string {
 	for {
 		p, err := r.NextRawPart()
 		if err != nil {
-			break // the end, or a mail that was cut off: what came is what there is
+			break // the end, or a truncated mail: use the parts so far
 		}
 		content, _ := io.ReadAll(p)
 		head := map[string]string{}
@@ -116,12 +116,12 @@ func partsText(kind, boundary string, body []byte, depth int) string {
 		}
 	}
 	if len(texts) == 0 && depth == 0 {
-		return toUTF8(body) // no part could be found: the boundary lies
+		return toUTF8(body) // no part begins with the declared boundary
 	}
 	return strings.Join(texts, "\n")
 }
 
-// decodeTransfer undoes the transfer encoding as far as it goes.
+// decodeTransfer decodes the transfer encoding up to its first error.
 func decodeTransfer(encoding string, body []byte) []byte {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "quoted-printable":
@@ -137,7 +137,7 @@ func decodeTransfer(encoding string, body []byte) []byte {
 	return body
 }
 
-// decodeBase64 passes over what is no base64 and ignores a torn end.
+// decodeBase64 skips characters that are not base64 and ignores a truncated end.
 func decodeBase64(body []byte) []byte {
 	var digits []byte
 	for _, c := range body {
@@ -155,9 +155,9 @@ func decodeBase64(body []byte) []byte {
 	return text
 }
 
-// toUTF8 takes text that is not UTF-8 for Latin-1. For Western mail that is
-// right; for the rest (charset names in spam mean little) it keeps different
-// letters different, which is all that a learner needs.
+// toUTF8 interprets text that is not UTF-8 as Latin-1. For Western mail that is right. For
+// other mail, whose charset names are unreliable in spam, different letters stay different,
+// which is all that a learner needs.
 func toUTF8(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -119,7 +119,7 @@ func TestSameLettersAreOneMessage(t *testing.T) {
 	}
 }
 
-// corpus makes a folder like the package's.
+// corpus makes a folder with the layout of the package.
 func corpus(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -8,5 +8,5 @@
 //	rdma_test.go      the way into the guest
 //	bench_test.go     figures from it (GVW_RDMA_BENCH=1)
 //
-// GVW_RDMA_RUN=REGEXP runs some of them alone; GVW_RDMA_CACHE is the folder for the kernel.
+// GVW_RDMA_RUN=REGEXP runs only the tests that match; GVW_RDMA_CACHE is the folder for the kernel.
 package rdma

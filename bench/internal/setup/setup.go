@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package setup is what every benchmark program begins with: the program that it
-// measures, and a line on how quiet the machine is.
+// Package setup builds the program that a benchmark measures and describes the machine's load.
 package setup
 
 import (
@@ -24,7 +23,7 @@ func Build(ctx context.Context, dir, name string) (string, error) {
 	return bin, nil
 }
 
-// Machine returns how many processors there are and how busy they are.
+// Machine returns the number of processors and their load, as one line of text.
 func Machine() string { return fmt.Sprintf("%d CPUs, load %s", runtime.NumCPU(), load()) }
 
 // load returns the load average of the last minute.

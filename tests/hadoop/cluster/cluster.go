@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Cluster is a Hadoop that runs.
+// Cluster is a running Hadoop cluster.
 type Cluster struct {
 	cfg     Config
-	hold    net.Listener // of the block of ports; nil: it was given
+	hold    net.Listener // reserves the block of ports; nil: the port was given
 	mu      sync.Mutex
 	daemons map[string]*daemon
 }
@@ -33,13 +33,12 @@ const (
 	JobHistoryServer = "jobhistoryserver"
 )
 
-// startWithin bounds the start of a daemon: 10 s where nothing else runs, much more where
-// everything does.
+// startWithin bounds the start of a daemon: 10 s on an idle machine, much more on a busy one.
 const startWithin = 4 * time.Minute
 
-// Start starts a cluster and returns when it is ready: HDFS out of safe mode, all
-// NodeManagers there. What was below Dir of an earlier one is used again. After an error
-// nothing runs.
+// Start starts a cluster and returns when it is ready: HDFS has left safe mode and all
+// NodeManagers are active. It uses the data below Dir of an earlier cluster again. After an
+// error no process is left.
 func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -106,7 +105,7 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	return c, c.await(ctx, "the job history", startWithin, c.historyReady)
 }
 
-// Stop ends everything, NodeManagers and their containers first.
+// Stop ends all processes, NodeManagers and their containers first.
 func (c *Cluster) Stop() error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -134,31 +133,31 @@ func (c *Cluster) Stop() error {
 	return errors.Join(errs...)
 }
 
-// ConfDir returns what HADOOP_CONF_DIR is to be for clients.
+// ConfDir returns the value of HADOOP_CONF_DIR for clients.
 func (c *Cluster) ConfDir() string { return c.conf() }
 
-// BinDir has Hadoop's commands: hadoop, hdfs, mapred, yarn.
+// BinDir returns the folder of Hadoop's commands: hadoop, hdfs, mapred, yarn.
 func (c *Cluster) BinDir() string { return filepath.Join(c.cfg.Dir, "bin") }
 
-// Dir returns where the cluster keeps everything.
+// Dir returns the folder of the cluster's files.
 func (c *Cluster) Dir() string { return c.cfg.Dir }
 
 // HDFS returns the address of the file system: hdfs://localhost:PORT.
 func (c *Cluster) HDFS() string { return "hdfs://" + c.at("localhost", nameRPC) }
 
-// WebHDFS returns where it answers over HTTP: http://127.0.0.1:PORT.
+// WebHDFS returns the HTTP address of the NameNode: http://127.0.0.1:PORT.
 func (c *Cluster) WebHDFS() string { return "http://" + c.at("127.0.0.1", nameHTTP) }
 
-// SparePort returns a port that nobody here uses, below those that the system hands out: one
-// for each number, again after nineteen.
+// SparePort returns an unused port below the ephemeral range. Each number has its own port;
+// they repeat after nineteen.
 func (c *Cluster) SparePort(number int) int {
 	return c.cfg.Port + sparePorts + number%(blockOfPorts-sparePorts-1)
 }
 
-// ClassPath is that of Hadoop's clients.
+// ClassPath returns the class path of Hadoop's clients.
 func (c *Cluster) ClassPath() string { return c.classPath(":") }
 
-// Env returns the environment in which Hadoop's commands and clients are at home.
+// Env returns the environment for Hadoop's commands and clients.
 func (c *Cluster) Env() []string {
 	path := c.BinDir() + string(os.PathListSeparator) + filepath.Join(c.cfg.Java, "bin")
 	for _, kv := range new(exec.Cmd).Environ() {
@@ -169,7 +168,7 @@ func (c *Cluster) Env() []string {
 	return []string{"PATH=" + path, "HADOOP_CONF_DIR=" + c.conf(), "JAVA_HOME=" + c.cfg.Java}
 }
 
-// Command returns a command of Hadoop's: hadoop, hdfs, mapred or yarn.
+// Command returns a command of Hadoop: hadoop, hdfs, mapred or yarn.
 func (c *Cluster) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.BinDir(), name), args...)
 	cmd.Env = append(cmd.Environ(), c.Env()...)
@@ -177,7 +176,7 @@ func (c *Cluster) Command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// jpms is what Hadoop's own scripts add since Java 17.
+// jpms holds the options that Hadoop's own scripts add since Java 17.
 var jpms = func() (all []string) {
 	for _, p := range []string{"io", "lang", "lang.reflect", "math", "net", "text", "util", "util.concurrent", "util.zip"} {
 		all = append(all, "--add-opens=java.base/java."+p+"=ALL-UNNAMED")
@@ -188,7 +187,7 @@ var jpms = func() (all []string) {
 	return append(all, "--add-exports=java.base/sun.net.dns=ALL-UNNAMED", "--add-exports=java.base/sun.net.util=ALL-UNNAMED")
 }()
 
-// options returns those of every JVM: it is to start fast.
+// options returns the options of every JVM, chosen for a fast start.
 func (c *Cluster) options(heap string) []string {
 	return slices.Concat([]string{
 		"-Xmx" + heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:+IgnoreUnrecognizedVMOptions",
@@ -199,7 +198,7 @@ func (c *Cluster) options(heap string) []string {
 func (c *Cluster) java(ctx context.Context, heap, class string, args ...string) *exec.Cmd {
 	all := slices.Concat(c.options(heap), []string{"-cp", c.classPath(":"), class}, args)
 	cmd := exec.CommandContext(ctx, filepath.Join(c.cfg.Java, "bin", "java"), all...)
-	cmd.Dir = c.cfg.Dir // elsewhere HttpServer2 may find a source tree and take it for its own
+	cmd.Dir = c.cfg.Dir // in another folder HttpServer2 may find a source tree and use it
 	cmd.Env = append(cmd.Environ(), "JAVA_HOME="+c.cfg.Java, "HADOOP_CONF_DIR="+c.conf())
 	return cmd
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// command is Hadoop's command line as far as tests and our scripts need it.
+// command is a replacement of Hadoop's command line with the parts that tests and our scripts
+// use.
 const command = `#!/usr/bin/env bash
 # Hadoop's commands hadoop, hdfs, mapred and yarn, as far as they are needed here.
 export HADOOP_CONF_DIR=@CONF@ JAVA_HOME=@JAVA@

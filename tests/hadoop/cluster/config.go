@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Config says what is to be started. The zero value of a field means what its comment says.
+// Config describes a cluster. Each field's comment gives the meaning of its zero value.
 type Config struct {
 	// Dir holds the state: configuration, data of HDFS, logs, pids. Required; absolute.
 	Dir string
@@ -20,20 +20,20 @@ type Config struct {
 	Java string
 	// Port is the first of a block of 100; 0: the first block from 18000 on that is free.
 	Port int
-	// Nodes is the number of NodeManagers, at most 6; 0: HDFS alone.
+	// Nodes is the number of NodeManagers, at most 6; 0: only HDFS.
 	Nodes int
-	// NodeMB is the memory of each in MB; 0: 768. With MasterMB and MapMB as they are, two
-	// nodes run four maps at once.
+	// NodeMB is the memory of each NodeManager in MB; 0: 768. With the defaults of MasterMB and
+	// MapMB, two nodes run four maps at once.
 	NodeMB int
 	// MasterMB is the memory of an ApplicationMaster in MB; 0: 384.
 	MasterMB int
-	// MapMB is that of a map's container unless a job says otherwise; 0: 256.
+	// MapMB is the memory of a map's container in MB unless a job sets it; 0: 256.
 	MapMB int
 	// KillDelay is the time between SIGTERM and SIGKILL of a container; 0: YARN's 250 ms.
 	KillDelay time.Duration
 	// NodeExpiry is the silence after which a NodeManager is lost; 0: 10 s.
 	NodeExpiry time.Duration
-	// User is who owns everything; empty: root.
+	// User owns all files; empty: root.
 	User string
 }
 
@@ -59,7 +59,7 @@ const (
 	historyRPC
 	historyHTTP
 	historyAdmin
-	nodePorts  = 20 // ten of each NodeManager from here on
+	nodePorts  = 20 // ten ports of each NodeManager from here on
 	sparePorts = nodePorts + 10*maxNodes
 )
 
@@ -84,7 +84,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports everything that is wrong with c.
+// Validate reports all faults of c.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("cluster: "+format, args...)) }
@@ -107,8 +107,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// reserve takes a block of ports in which nobody listens, whose last port is held: another
-// cluster that starts at the same time takes another block.
+// reserve finds a free block of ports and keeps its last port open, so that another cluster
+// that starts at the same time takes another block.
 func reserve() (base int, hold net.Listener, err error) {
 	for base := firstPort; base <= lastPort; base += blockOfPorts {
 		hold, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", base+blockOfPorts-1))

@@ -18,10 +18,10 @@ import (
 type daemon struct {
 	name  string
 	pid   int
-	ended chan struct{} // closed when it has
+	ended chan struct{} // closed when the process has ended
 }
 
-// StartDaemon starts a daemon that does not run.
+// StartDaemon starts a daemon that is not running.
 func (c *Cluster) StartDaemon(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,16 +45,16 @@ func (c *Cluster) StartDaemon(name string) error {
 		return fmt.Errorf("cluster: cannot start the %s: %w", name, err)
 	}
 	d := &daemon{name: name, pid: cmd.Process.Pid, ended: make(chan struct{})}
-	go func() { // joined by StopDaemon
+	go func() { // StopDaemon waits for it
 		defer close(d.ended)
-		_ = cmd.Wait() // how it ends is in its log
+		_ = cmd.Wait() // its log has the reason
 	}()
 	c.daemons[name] = d
 	return os.WriteFile(c.pidFile(name), []byte(strconv.Itoa(d.pid)), 0o644)
 }
 
-// call returns the program of a daemon. Every one takes generic options, so that one
-// configuration serves all.
+// call returns the program of a daemon. All accept generic options, so that one configuration
+// serves all.
 func (c *Cluster) call(name string) (heap, class string, args []string, err error) {
 	switch name {
 	case NameNode:
@@ -89,12 +89,12 @@ func (c *Cluster) call(name string) (heap, class string, args []string, err erro
 	return "256m", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args, nil
 }
 
-// LogFile returns where a daemon writes.
+// LogFile returns the path of a daemon's log.
 func (c *Cluster) LogFile(name string) string { return filepath.Join(c.cfg.Dir, "logs", name+".out") }
 
 func (c *Cluster) pidFile(name string) string { return filepath.Join(c.cfg.Dir, "pids", name) }
 
-// Pid returns a daemon's process; 0: it does not run.
+// Pid returns a daemon's process id; 0: it is not running.
 func (c *Cluster) Pid(name string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (d *daemon) alive() bool {
 	}
 }
 
-// Kill ends a daemon by SIGKILL, and nothing else: what it has started lives on.
+// Kill ends only the daemon, by SIGKILL; processes that it has started stay.
 func (c *Cluster) Kill(name string) error {
 	c.mu.Lock()
 	d := c.daemons[name]
@@ -146,9 +146,9 @@ func (c *Cluster) StopDaemon(name string) error {
 	return errors.Join(err, os.Remove(c.pidFile(name)))
 }
 
-// end asks a process to end, and kills it if it does not soon. A NodeManager that is asked
-// ends its containers, and then waits half a minute for nothing: it is killed when they
-// have gone.
+// end sends SIGTERM to a process, and SIGKILL if it does not end soon. A NodeManager that gets
+// SIGTERM ends its containers and then waits half a minute without need, so it is killed when
+// they have ended.
 func (c *Cluster) end(pid int, containers bool) error {
 	kids := descendants(pid)
 	if err := signalPid(pid, syscall.SIGTERM); err != nil {
@@ -209,7 +209,7 @@ func (c *Cluster) died() error {
 	defer c.mu.Unlock()
 	for name, d := range c.daemons {
 		if !d.alive() {
-			text, _ := os.ReadFile(c.LogFile(name)) // without it the name is all we know
+			text, _ := os.ReadFile(c.LogFile(name)) // without it the error has only the name
 			return fmt.Errorf("cluster: the %s has ended:\n%s", name, text[max(0, len(text)-3000):])
 		}
 	}

@@ -15,8 +15,7 @@ import (
 	"strings"
 )
 
-// Version is the release of Hadoop that is started: the newest of which all jars are
-// published, streaming included.
+// Version is the release of Hadoop: the newest one with all jars published, streaming included.
 const Version = "3.4.2"
 
 //go:embed pom.xml
@@ -24,8 +23,8 @@ var pom []byte
 
 const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
-// Fetch lets Maven bring the jars into a folder below cache, unless they are there. It
-// returns that folder.
+// Fetch downloads the jars with Maven into a folder below cache, unless they exist. It returns
+// that folder.
 func Fetch(ctx context.Context, cache, javaHome string) (jars string, err error) {
 	jars = filepath.Join(cache, "hadoop-"+Version)
 	if _, err := os.Stat(jars); err == nil {
@@ -62,15 +61,15 @@ func Fetch(ctx context.Context, cache, javaHome string) (jars string, err error)
 		return "", err
 	}
 	if err := os.Rename(filepath.Join(tmp, "jars"), jars); err != nil {
-		if _, there := os.Stat(jars); there != nil { // else another process was faster
+		if _, there := os.Stat(jars); there != nil { // else another process created it first
 			return "", err
 		}
 	}
 	return jars, nil
 }
 
-// unpackWeb takes the web resources out of the jar of HDFS's tests: the NameNode looks for
-// them in the class path, and its own jar has none.
+// unpackWeb unpacks the web resources from the test jar of HDFS: the NameNode looks for them in
+// the class path, and its own jar has none.
 func unpackWeb(jar, dir string) error {
 	z, err := zip.OpenReader(jar)
 	if err != nil {
@@ -111,8 +110,8 @@ func unpack(f *zip.File, to string) (err error) {
 	return err
 }
 
-// FindJava returns the home of the Java that the servers run on. home is that of
-// JAVA_HOME; empty: that of the java in the path.
+// FindJava returns the home of the Java for the servers. home is the value of JAVA_HOME; empty:
+// the home of the java in PATH.
 func FindJava(ctx context.Context, home string) (string, error) {
 	if home == "" {
 		java, err := exec.LookPath("java")
@@ -136,7 +135,7 @@ func FindJava(ctx context.Context, home string) (string, error) {
 	return home, nil
 }
 
-// FindMaven says why there is no Maven.
+// FindMaven returns an error if Maven is missing.
 func FindMaven() error {
 	if _, err := exec.LookPath("mvn"); err != nil {
 		return errors.New("there is no mvn: Maven fetches Hadoop's jars")

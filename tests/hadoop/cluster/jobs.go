@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// App is an application of YARN's.
+// App is a YARN application.
 type App struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	State       string `json:"state"`       // RUNNING, FINISHED, …
-	Final       string `json:"finalStatus"` // SUCCEEDED, FAILED, KILLED; UNDEFINED: it runs
+	Final       string `json:"finalStatus"` // SUCCEEDED, FAILED, KILLED; UNDEFINED: still running
 	Diagnostics string `json:"diagnostics"`
 	Started     int64  `json:"startedTime"` // ms
 	Elapsed     int64  `json:"elapsedTime"` // ms
@@ -29,10 +29,10 @@ type App struct {
 	MasterAddress string `json:"amHostHttpAddress"` // of the node with its ApplicationMaster
 }
 
-// Job returns the id of its MapReduce job.
+// Job returns the id of the application's MapReduce job.
 func (a App) Job() string { return strings.Replace(a.ID, "application", "job", 1) }
 
-// some is a list, which some versions write as its only element.
+// some is a list in JSON; some versions write a list of one element as that element.
 type some[T any] []T
 
 func (s *some[T]) UnmarshalJSON(text []byte) error {
@@ -57,7 +57,7 @@ func (c *Cluster) Apps(ctx context.Context) ([]App, error) {
 	return a.Apps.App, nil
 }
 
-// App returns the application with this name, the newest of several.
+// App returns the newest application with this name.
 func (c *Cluster) App(ctx context.Context, name string) (App, error) {
 	apps, err := c.Apps(ctx)
 	if err != nil {
@@ -71,11 +71,11 @@ func (c *Cluster) App(ctx context.Context, name string) (App, error) {
 	return App{}, fmt.Errorf("cluster: no application is called %q", name)
 }
 
-// Attempt is one of a map.
+// Attempt is one attempt of a map.
 type Attempt struct {
 	ID          string `json:"id"`
 	State       string `json:"state"`     // RUNNING, SUCCEEDED, FAILED, KILLED, …
-	Status      string `json:"status"`    // what the mapper has said last; after its end the history does not know it
+	Status      string `json:"status"`    // last status of the mapper; the history does not keep it
 	Start       int64  `json:"startTime"` // ms
 	Finish      int64  `json:"finishTime"`
 	Diagnostics string `json:"diagnostics"`
@@ -86,25 +86,25 @@ type Attempt struct {
 // Rank returns the number of the map.
 func (a Attempt) Rank() int { return a.field(2) }
 
-// Speculative reports whether it was ended as a copy, since another attempt has succeeded, or with the
-// job, whose history then has no end of it. (The words are Hadoop's.)
+// Speculative reports whether the attempt was ended because another attempt had succeeded, or
+// with the job, in which case the history lacks its end. The texts compared are Hadoop's.
 func (a Attempt) Speculative() bool {
 	return a.State == "KILLED" && (strings.Contains(a.Diagnostics, "succeeded first") || strings.Contains(a.Diagnostics, "state missing from History"))
 }
 
-// Number is that of the attempt.
+// Number returns the number of the attempt.
 func (a Attempt) Number() int { return a.field(1) }
 
 func (a Attempt) field(fromEnd int) int {
 	f := strings.Split(a.ID, "_")
 	n := -1
 	if len(f) >= fromEnd {
-		_, _ = fmt.Sscan(f[len(f)-fromEnd], &n) // -1: it is no attempt's id
+		_, _ = fmt.Sscan(f[len(f)-fromEnd], &n) // -1: not the id of an attempt
 	}
 	return n
 }
 
-// NodeManagerAt returns the name of the NodeManager with this address over HTTP; "": none has it.
+// NodeManagerAt returns the name of the NodeManager with this HTTP address, or "".
 func (c *Cluster) NodeManagerAt(address string) string {
 	for k := range c.cfg.Nodes {
 		if _, port, _ := strings.Cut(address, ":"); port == strconv.Itoa(c.cfg.Port+nodePorts+10*k+2) {
@@ -114,8 +114,8 @@ func (c *Cluster) NodeManagerAt(address string) string {
 	return ""
 }
 
-// Attempts returns those of a job's maps, in order of their ids. The ApplicationMaster of a job
-// that runs knows them; the history afterwards.
+// Attempts returns the attempts of a job's maps, in order of their ids, from the
+// ApplicationMaster while the job runs and from the history afterwards.
 func (c *Cluster) Attempts(ctx context.Context, job string) ([]Attempt, error) {
 	app := strings.Replace(job, "job", "application", 1)
 	var errs []error
@@ -162,7 +162,7 @@ func attemptsAt(ctx context.Context, base string) (all []Attempt, err error) {
 	return all, nil
 }
 
-// Counters returns those of a group of a job that has ended.
+// Counters returns the counters of a group of a job that has ended.
 func (c *Cluster) Counters(ctx context.Context, job, group string) (map[string]int64, error) {
 	var a struct {
 		Counters struct {
@@ -191,7 +191,7 @@ func (c *Cluster) Counters(ctx context.Context, job, group string) (map[string]i
 	return nil, fmt.Errorf("cluster: job %s has no counters of group %q", job, group)
 }
 
-// Log returns what a container has written to a file of its log folder: stderr, stdout, syslog.
+// Log returns the content of a file in a container's log folder: stderr, stdout, syslog.
 func (c *Cluster) Log(container, file string) (string, error) {
 	found, err := filepath.Glob(filepath.Join(c.cfg.Dir, "nm*", "log", "application_*", container, file))
 	if err != nil {

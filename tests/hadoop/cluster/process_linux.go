@@ -12,21 +12,21 @@ import (
 	"syscall"
 )
 
-// ofItsOwn keeps a terminal's signals from a daemon, and lets it end with a test that is
-// killed or runs out of time.
+// ofItsOwn puts a daemon into its own process group, so that it does not get a terminal's
+// signals, and ends it with a test that is killed or exceeds its time limit.
 func ofItsOwn() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
 func signalPid(pid int, sig syscall.Signal) error { return syscall.Kill(pid, sig) }
 
-// running reports whether a process is there, and no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
 }
 
-// descendants returns the processes that a process has started, and those that they have.
+// descendants returns the children of a process and their descendants.
 func descendants(pid int) (all []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {

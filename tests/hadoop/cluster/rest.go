@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// answerWithin bounds an answer: the first one of a JVM on a busy machine takes long.
+// answerWithin bounds an answer: the first one of a JVM on a busy machine is slow.
 const answerWithin = time.Minute
 
-// ask gets an answer of a daemon's over HTTP into to.
+// ask decodes a daemon's HTTP answer into to.
 func ask(ctx context.Context, method, address string, to any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -47,7 +47,7 @@ func ask(ctx context.Context, method, address string, to any) error {
 	return nil
 }
 
-// await waits until ready says so.
+// await waits until ready returns true.
 func (c *Cluster) await(ctx context.Context, what string, limit time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -94,7 +94,7 @@ func (c *Cluster) yarnReady(ctx context.Context) error {
 	return err
 }
 
-// ActiveNodes returns the number of NodeManagers that the ResourceManager counts on.
+// ActiveNodes returns the number of NodeManagers that the ResourceManager counts as active.
 func (c *Cluster) ActiveNodes(ctx context.Context) (int, error) {
 	var m struct {
 		ClusterMetrics struct {
@@ -131,13 +131,13 @@ func (c *Cluster) Put(ctx context.Context, name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req) // the NameNode sends it on to a DataNode
+	resp, err := http.DefaultClient.Do(req) // the NameNode redirects it to a DataNode
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusCreated {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 500)) // the status says enough
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 500)) // the status is enough without it
 		return fmt.Errorf("cluster: cannot write %s: %s: %s", name, resp.Status, text)
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// classPath returns what daemons, clients and containers run with: the configuration, the
-// web resources that hadoop-hdfs looks for in the class path, and all jars.
+// classPath returns the class path of daemons, clients and containers: the configuration, the
+// web resources that hadoop-hdfs looks for there, and all jars.
 func (c *Cluster) classPath(sep string) string {
 	return c.conf() + sep + filepath.Join(c.cfg.Jars, "web") + sep + filepath.Join(c.cfg.Jars, "lib") + "/*"
 }
@@ -47,7 +47,7 @@ func (c *Cluster) sites() map[string]map[string]string {
 			"dfs.datanode.address":                                      c.at(loop, dataTransfer),
 			"dfs.datanode.http.address":                                 c.at(loop, dataHTTP),
 			"dfs.datanode.ipc.address":                                  c.at(loop, dataIPC),
-			"dfs.datanode.hostname":                                     local, // as the NodeManagers are called: maps are local then
+			"dfs.datanode.hostname":                                     local, // the name of the NodeManagers, so that maps are local
 			"dfs.namenode.datanode.registration.ip-hostname-check":      "false",
 			"dfs.namenode.safemode.extension":                           "0",
 			"dfs.heartbeat.interval":                                    "1",
@@ -68,8 +68,8 @@ func (c *Cluster) sites() map[string]map[string]string {
 			"yarn.resourcemanager.am.max-attempts":                    "2",
 			"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "200",
 			"yarn.nm.liveness-monitor.expiry-interval-ms":             strconv.FormatInt(c.cfg.NodeExpiry.Milliseconds(), 10),
-			// When a node is lost its containers are told to end before replacements start; stock
-			// gives up after 180 s.
+			// After the loss of a node, YARN stops its containers before replacements start;
+			// the default gives up after 180 s.
 			"yarn.client.nodemanager-connect.max-wait-ms":       "5000",
 			"yarn.client.nodemanager-connect.retry-interval-ms": "1000",
 			"yarn.nodemanager.hostname":                         local,
@@ -78,10 +78,11 @@ func (c *Cluster) sites() map[string]map[string]string {
 			"yarn.scheduler.minimum-allocation-mb":              "64",
 			"yarn.scheduler.maximum-allocation-mb":              mb(c.cfg.NodeMB),
 			"yarn.scheduler.maximum-allocation-vcores":          "16",
-			"yarn.nodemanager.aux-services":                     "mapreduce_shuffle", // every job wants it, without reducers too
+			"yarn.nodemanager.aux-services":                     "mapreduce_shuffle", // every job requires it, even without reducers
 			"yarn.nodemanager.vmem-check-enabled":               "false",
 			"yarn.nodemanager.pmem-check-enabled":               "false",
-			// A disk that is nearly full would make the node unhealthy, and jobs wait for ever.
+			// A nearly full disk would make the node unhealthy, and jobs would wait without a
+			// limit.
 			"yarn.nodemanager.disk-health-checker.disk-utilization-threshold.enabled": "false",
 			"yarn.nodemanager.disk-health-checker.disk-free-space-threshold.enabled":  "false",
 			"yarn.nodemanager.sleep-delay-before-sigkill.ms":                          strconv.FormatInt(c.cfg.KillDelay.Milliseconds(), 10),
@@ -90,7 +91,7 @@ func (c *Cluster) sites() map[string]map[string]string {
 			"yarn.nodemanager.env-whitelist":                                          "JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ",
 			"yarn.nodemanager.container-localizer.java.opts.add-exports-as-default":   "true",
 			"yarn.application.classpath":                                              c.classPath(","),
-			// Without a scheme it would lie in HDFS, which may not be there yet.
+			// Without a scheme the path would be in HDFS, which may not run yet.
 			"yarn.node-attribute.fs-store.root-dir": "file://" + filepath.Join(dir, "tmp/node-attribute"),
 			"yarn.timeline-service.enabled":         "false",
 		},
@@ -112,13 +113,13 @@ func (c *Cluster) sites() map[string]map[string]string {
 			"mapreduce.jobhistory.admin.address":                    c.at(loop, historyAdmin),
 			"mapreduce.jobhistory.move.interval-ms":                 "2000",
 		},
-		"capacity-scheduler.xml": { // in no jar, and without it there is no queue
+		"capacity-scheduler.xml": { // no jar has this file, and without it there is no queue
 			"yarn.scheduler.capacity.root.queues":                                      "default",
 			"yarn.scheduler.capacity.root.default.capacity":                            "100",
 			"yarn.scheduler.capacity.root.default.state":                               "RUNNING",
 			"yarn.scheduler.capacity.root.default.acl_submit_applications":             "*",
 			"yarn.scheduler.capacity.root.default.acl_administer_queue":                "*",
-			"yarn.scheduler.capacity.maximum-am-resource-percent":                      "1.0", // else none starts here
+			"yarn.scheduler.capacity.maximum-am-resource-percent":                      "1.0", // with the default no ApplicationMaster starts here
 			"yarn.scheduler.capacity.resource-calculator":                              "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
 			"yarn.scheduler.capacity.node-locality-delay":                              "0",
 			"yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments": "100",
@@ -158,7 +159,7 @@ func siteXML(site map[string]string) []byte {
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
 	for _, name := range names {
 		fmt.Fprintf(&b, "<property><name>%s</name><value>", name)
-		_ = xml.EscapeText(&b, []byte(site[name])) // a buffer takes it
+		_ = xml.EscapeText(&b, []byte(site[name])) // cannot fail: the buffer is in memory
 		b.WriteString("</value></property>\n")
 	}
 	b.WriteString("</configuration>\n")

@@ -5,7 +5,7 @@
 //
 //	go run ./tests/hadoop/up -dir /tmp/hadoop [-nodes 2] [-node_mb 768] [-port 18000]
 //
-// It prints what to set in a shell in order to use it. With -nodes 0 it is HDFS alone.
+// It prints what to set in a shell in order to use it. With -nodes 0 it starts only HDFS.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 }
 
 func run() (err error) {
-	cache, _ := os.UserCacheDir() // without a home the flag is needed
+	cache, _ := os.UserCacheDir() // without a home directory the flag is required
 	dir := flag.String("dir", "", "folder of the cluster's state (required)")
 	jars := flag.String("cache", filepath.Join(cache, "gvw"), "folder of the jars")
 	cfg := cluster.Config{Java: os.Getenv("JAVA_HOME")}
