@@ -2,8 +2,8 @@
 
 package loss
 
-// classic is (p-y)² as squared is, but everywhere, and with the plain gradient
-// step whatever the rule: vw's --loss_function classic.
+// classic is (p-y)² without the linear continuation of squared. Its update is the plain
+// gradient step under every rule: vw's --loss_function classic.
 type classic struct{}
 
 var _ Loss = classic{}

@@ -15,7 +15,7 @@ type LabelStats struct {
 	First, Second float32 // the first two distinct labels seen, or None
 	More          bool    // a third label was seen
 	None          float32 // stands for "no label" in First and Second
-	Range         *Range  // of predictions, to which labels need not belong; nil: that of the two labels
+	Range         *Range  // range of predictions, which need not contain the labels; nil: that of the two labels
 }
 
 // BestConstant returns the constant prediction of the least loss, as vw's

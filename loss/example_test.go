@@ -8,8 +8,7 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// The logistic loss of a raw prediction, the update that it asks for, and the prediction
-// as a probability.
+// The logistic loss of a raw prediction, its update, and the prediction as a probability.
 func Example() {
 	l, err := loss.New("logistic")
 	if err != nil {

@@ -11,7 +11,7 @@ func (hinge) Name() string { return "hinge" }
 
 func (hinge) Loss(_ Range, p, y float32) float32 { return max(0, 1-float32(y*p)) }
 
-// Update stops at the margin: the step that reaches y·p = 1 is the longest.
+// Update stops at the margin: no step goes beyond y·p = 1.
 func (h hinge) Update(p, y, scale, perUpdate float32) float32 {
 	missing := 1 - float32(y*p)
 	switch {

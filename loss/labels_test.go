@@ -54,9 +54,8 @@ func TestLabelsOfALoss(t *testing.T) {
 	}
 }
 
-// The recorded numbers are those of vw 9.11.9 for one example of weight 1 with
-// this initial prediction: beyond 44 the exponential stands still, in the loss
-// and in the update.
+// The recorded numbers are those of vw 9.11.9 for one example of weight 1 with this initial
+// prediction. Beyond 44 the exponential is constant, in the loss and in the update.
 func TestPoissonIsCutAt44(t *testing.T) {
 	for _, c := range []struct{ p, y, loss float32 }{
 		{48, 1, 25703199759635841024},
@@ -68,7 +67,7 @@ func TestPoissonIsCutAt44(t *testing.T) {
 			t.Errorf("Loss(%v, %v) = %v, want %v", c.p, c.y, got, c.loss)
 		}
 	}
-	// A label below 0 has no loss; vw takes NaN for it and learns nothing.
+	// A label below 0 has no loss: vw computes NaN and learns nothing.
 	if got := (poisson{}).Loss(wide, 0, -1); !math.IsNaN(float64(got)) {
 		t.Errorf("loss of label -1 = %v, want NaN", got)
 	}

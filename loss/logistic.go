@@ -18,7 +18,7 @@ var (
 
 func (logistic) Name() string { return "logistic" }
 
-// bounds are vw's: e**50 is still finite in float32.
+// bounds are vw's: e**50 is finite in float32.
 func (logistic) bounds() Range { return Range{Min: -50, Max: 50} }
 
 func (l logistic) labels() Range { return Range{Min: l.lo, Max: l.hi} }
@@ -47,7 +47,7 @@ func (l logistic) Loss(_ Range, p, y float32) float32 {
 	return l.mix(y, logLoss(p, 1), logLoss(p, -1))
 }
 
-// logLoss is in float32 as vw's: 0 from y·p = 16.6 on, where 1+e**(-y·p) rounds
+// logLoss computes in float32, as vw does: it is 0 from y·p = 16.6 on, where 1+e**(-y·p) rounds
 // to 1.
 func logLoss(p, y float32) float32 { return fmath.Log32(1 + fmath.Exp32(-y*p)) }
 

@@ -62,11 +62,11 @@ func DefaultRange(l Loss) (r Range, fixed bool) {
 	return Range{}, false
 }
 
-// picky is a loss that is defined for some labels only.
+// picky is a loss that is defined for only some labels.
 type picky interface{ labels() Range }
 
-// Labels returns the range of labels that the loss is made for; false: any. Labels
-// outside are computed with all the same, as in vw.
+// Labels returns the range of valid labels of the loss; false: any label is valid. As in vw,
+// the loss is computed for invalid labels too.
 func Labels(l Loss) (r Range, ok bool) {
 	if p, ok := l.(picky); ok {
 		return p.labels(), true
@@ -76,11 +76,11 @@ func Labels(l Loss) (r Range, ok bool) {
 
 // Params are the parameters of some losses.
 type Params struct {
-	// Tau is the quantile loss's: the share of labels to leave below the
-	// prediction, above 0 and below 1. 0: 0.5.
+	// Tau is the share of labels below the prediction of the quantile loss, above 0 and below
+	// 1. 0: 0.5.
 	Tau float32
-	// Expectile is the expectile loss's weight of predictions above the label,
-	// above 0 and at most 0.5. It has no default.
+	// Expectile is the weight of predictions above the label in the expectile loss, above 0 and
+	// at most 0.5. It has no default.
 	Expectile float32
 	// Logistic holds the labels of the logistic loss's two classes, Min below
 	// Max. Zero: -1 and 1.

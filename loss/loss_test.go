@@ -11,10 +11,10 @@ import (
 
 var wide = Range{Min: -50, Max: 50}
 
-// losses are all of them.
+// losses holds all losses.
 var losses = []Loss{squared{}, classic{}, hinge{}, logistic{-1, 1}, quantile{0.3}, expectile{0.3}, poisson{}}
 
-// draw returns a prediction and a label that l may meet.
+// draw returns a random prediction and a valid label of l.
 func draw(l Loss, rng *rand.Rand) (p, y float32) {
 	p = float32(rng.NormFloat64() * 3)
 	y = float32(rng.NormFloat64() * 3)
@@ -140,7 +140,7 @@ func TestInvariantUpdatesCompose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, l := range losses {
 		if l.Name() == "classic" {
-			continue // its update is the plain step: that is what it is for
+			continue // its update is the plain step by definition
 		}
 		for range 3000 {
 			p, y := draw(l, rng)
@@ -159,8 +159,8 @@ func TestInvariantUpdatesCompose(t *testing.T) {
 	}
 }
 
-// The same in the limit: an invariant update is the end of infinitely many
-// infinitely small gradient steps, integrated here by Runge and Kutta's method.
+// The same in the limit: an invariant update is the result of infinitely many infinitely small
+// gradient steps, integrated here by the Runge-Kutta method.
 func TestInvariantUpdateFollowsTheGradientFlow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	slope := func(l Loss, p float64, y float32) float64 {
@@ -196,7 +196,7 @@ func TestInvariantUpdateFollowsTheGradientFlow(t *testing.T) {
 	}
 }
 
-// However heavy the example, the prediction does not pass the label.
+// The prediction does not pass the label, however large the weight.
 func TestInvariantUpdateDoesNotOvershoot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 3000 {

@@ -19,8 +19,7 @@ var (
 	_ picky   = poisson{}
 )
 
-// expLimit is where vw cuts what it puts into an exponential: e**44 still has a
-// square in float32.
+// expLimit is vw's limit of an exponent: e**44 still has a square in float32.
 const expLimit = 44
 
 func (poisson) Name() string { return "poisson" }
@@ -33,7 +32,7 @@ func cut(p float32) float32 { return min(max(p, -expLimit), expLimit) }
 
 func mean(p float32) float32 { return fmath.Exp32(cut(p)) }
 
-// logLabel is ln y, and with vw's 1e-6 a finite number for 0.
+// logLabel returns ln y; vw adds 1e-6, so the result is finite for 0.
 func logLabel(y float32) float32 { return fmath.Log32(y + 1e-6) }
 
 func (poisson) Loss(_ Range, p, y float32) float32 {
@@ -41,8 +40,8 @@ func (poisson) Loss(_ Range, p, y float32) float32 {
 	return 2 * (float32(y*(logLabel(y)-p)) - (y - mean(p)))
 }
 
-// Update follows the mean all the way, as the invariant rule asks: for a label
-// above 0 to e**p = y at most.
+// Update follows the mean, as the invariant rule requires: for a label above 0 at most to e**p
+// = y.
 func (poisson) Update(p, y, scale, perUpdate float32) float32 {
 	p = cut(p)
 	e := mean(p)

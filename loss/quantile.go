@@ -18,7 +18,7 @@ func (q quantile) Loss(_ Range, p, y float32) float32 {
 	return -(1 - q.tau) * e
 }
 
-// Update stops at the label: the step that reaches it is the longest.
+// Update stops at the label: no step goes beyond it.
 func (q quantile) Update(p, y, scale, perUpdate float32) float32 {
 	e := y - p
 	step := q.UnsafeUpdate(p, y, scale)

@@ -31,8 +31,8 @@ func (squared) Loss(r Range, p, y float32) float32 {
 	return (p - y) * (p - y)
 }
 
-// continued returns the loss of a prediction that is beyond the border of the range
-// by excess, for a label inside by inside.
+// continued returns the loss of a prediction that exceeds the border of the range by excess;
+// inside is the distance of the label from that border.
 func continued(inside, excess float32) float32 {
 	return float32(inside*inside) + float32(2*inside*excess)
 }

@@ -4,7 +4,7 @@ package model
 
 import "slices"
 
-// ruleOptions are kept for the sake of the state alone.
+// ruleOptions are kept only because the state for further training needs them.
 var ruleOptions = []string{"sgd", "adaptive", "adax", "normalized", "invariant", "learning_rate", "power_t"}
 
 // ForPrediction removes the state for further training, and the options
@@ -16,7 +16,7 @@ func (r *Regressor) ForPrediction() {
 }
 
 // ForEverybody removes the options that name L-BFGS as the learner. vw 9 loads a file with
-// them only under --predict_only_model, and predicts the same without them.
+// these options only with --predict_only_model; it predicts the same without them.
 func (r *Regressor) ForEverybody() { r.drop([]string{"bfgs", "conjugate_gradient"}) }
 
 func (r *Regressor) drop(names []string) {

@@ -27,15 +27,15 @@ const (
 	maxList        = 1 << 12 // entries of a list
 )
 
-// Decoder reads a file in two steps: NewDecoder what comes before the
-// weights, Weights the rest.
+// Decoder reads a file in two steps: NewDecoder reads the header and the resume block, Weights
+// the rest.
 type Decoder struct {
 	Header Header
 	Resume *Resume // nil: a file for prediction only
-	// Floats is how many floats a weight has in the file. It follows from the
-	// kept options; set it before Weights where you know better.
+	// Floats is the number of floats per weight in the file. It follows from the kept options;
+	// a caller that has better information sets it before Weights.
 	Floats int
-	// Regularizer says that this is no model: ReadRegularizer reads it.
+	// Regularizer reports that the file is not a model; ReadRegularizer reads it.
 	Regularizer bool
 
 	r      *bufio.Reader
@@ -59,8 +59,7 @@ func NewDecoder(r io.Reader, lim Limits) (*Decoder, error) {
 	return d, nil
 }
 
-// Read reads a whole file into an array of its own, as many floats per weight
-// as the file has.
+// Read reads a whole file into a new array with as many floats per weight as the file has.
 func Read(r io.Reader, lim Limits) (*Regressor, error) {
 	d, err := NewDecoder(r, lim)
 	if err != nil {
@@ -76,7 +75,7 @@ func Read(r io.Reader, lim Limits) (*Regressor, error) {
 	return &Regressor{Header: d.Header, Resume: d.Resume, Weights: v}, nil
 }
 
-// fail makes the error of a field that begins at offset at.
+// fail returns the error of a field that begins at an offset.
 func fail(at int64, field string, kind error, format string, args ...any) error {
 	return &FormatError{Offset: at, Field: field, Kind: kind, Detail: fmt.Sprintf(format, args...)}
 }
@@ -126,7 +125,7 @@ func (d *Decoder) text(field string, limit int) (string, error) {
 func (d *Decoder) version(Limits) error {
 	text, err := d.text("version", maxVersionText)
 	if err != nil && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrDamaged) {
-		return err // the reader's own
+		return err // an error of the underlying reader
 	}
 	var ok bool
 	if d.ver, ok = parseVersion(text); err != nil || !ok {
@@ -138,7 +137,7 @@ func (d *Decoder) version(Limits) error {
 	if !old && !known {
 		return fail(0, "version", ErrVersion, "written by vw %s; known are 7.6.0 to 7.10.1 and 8.0.3 to 9.x: train again or convert it with a vw between", text)
 	}
-	d.sum = 0 // the version is no part of it
+	d.sum = 0 // the checksum excludes the version
 	if known {
 		d.Header.ID, err = d.text("id", maxText)
 	}
@@ -163,7 +162,7 @@ func (d *Decoder) labels(Limits) error {
 	return err
 }
 
-// shape reads what the number of weights follows from.
+// shape reads the fields that determine the number of weights.
 func (d *Decoder) shape(lim Limits) error {
 	at := d.offset
 	bits, err := d.u32("bits")
@@ -203,7 +202,7 @@ func (d *Decoder) lists(Limits) (err error) {
 	return err
 }
 
-// list reads a count and as many texts of the given size, padded with NUL.
+// list reads a count and that many texts of the given size, padded with NUL.
 func (d *Decoder) list(field string, size int) ([]string, error) {
 	at := d.offset
 	n, err := d.u32(field)
@@ -257,7 +256,7 @@ func (d *Decoder) options(Limits) error {
 	return err
 }
 
-// resume reads the flag and the block that it announces.
+// resume reads the flag and the block that follows it.
 func (d *Decoder) resume(Limits) error {
 	var p [8]byte
 	at := d.offset

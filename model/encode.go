@@ -19,12 +19,12 @@ import (
 // training.
 type Regressor struct {
 	Header
-	Resume  *Resume // nil: for prediction only; just the weights themselves are kept
+	Resume  *Resume // nil: for prediction only, without the state beside the weights
 	Weights View
 	Bare    bool // text lists the weights without the state beside them, as vw's does after a test
 }
 
-// check reports all that cannot be written.
+// check reports all values that cannot be written.
 func (r *Regressor) check() error {
 	errs := []error{r.Header.check()}
 	v := r.Weights.fill()
@@ -95,8 +95,7 @@ func writeWeights(bw *bufio.Writer, r *Regressor) error {
 	return nil
 }
 
-// saved returns the view of what the file keeps: without resume state the
-// weights alone.
+// saved returns the view of the floats in the file: without resume state only the weights.
 func (r *Regressor) saved() View {
 	v := r.Weights.fill()
 	if r.Resume == nil {
@@ -105,8 +104,7 @@ func (r *Regressor) saved() View {
 	return v
 }
 
-// any reports whether one of the weight's kept floats is not 0: such a weight
-// gets a line.
+// any reports whether one of the weight's kept floats is not 0; only such a weight is written.
 func (v *View) any(weight []float32) bool {
 	for _, s := range v.Slots {
 		if weight[s] != 0 {
@@ -139,8 +137,8 @@ func appendNumber(dst []byte, p any) []byte {
 	panic(fmt.Sprintf("BUG: model: a number of type %T", p))
 }
 
-// appendHeader appends the header and its checksum, which each piece enters on
-// its own, as vw has it.
+// appendHeader appends the header and its checksum. As in vw, the checksum covers each field
+// separately.
 func appendHeader(dst []byte, h *Header) []byte {
 	le := binary.LittleEndian
 	dst = appendText(dst, Version)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// The kinds of faults of a file. Errors of reading match one of these with
-// errors.Is, unless they come from the reader itself.
+// The kinds of faults of a file. An error of reading matches one of these with errors.Is,
+// unless it comes from the underlying reader.
 var (
 	// ErrNotModel: the file does not begin as a regressor does.
 	ErrNotModel = errors.New("not a vw model")
@@ -25,12 +25,12 @@ var (
 // FormatError reports the position and the kind of a fault in a file.
 type FormatError struct {
 	Offset int64  // byte at which the field begins
-	Field  string // what was being read
+	Field  string // the field that was being read
 	Kind   error  // one of the Err values of this package, or the reader's error
-	Detail string // got, want, what to do; may be empty
+	Detail string // got, want and the remedy; may be empty
 }
 
-// Error returns all of it in one line.
+// Error returns all fields in one line.
 func (e *FormatError) Error() string {
 	s := fmt.Sprintf("model: %s at byte %d: %v", e.Field, e.Offset, e.Kind)
 	if e.Detail != "" {

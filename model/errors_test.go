@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 )
 
-// sample returns a small model with all that a header can hold.
+// sample returns a small model with every field of a header.
 func sample(resume bool) *Regressor {
 	r := &Regressor{
 		Header: Header{
@@ -39,8 +39,8 @@ func encoded(t testing.TB, r *Regressor) []byte {
 	return b.Bytes()
 }
 
-// TestTruncatedAnywhere cuts a file at every byte. Only a cut between two
-// weights cannot be seen.
+// TestTruncatedAnywhere truncates a file at every byte. Only a cut between two weights cannot
+// be detected.
 func TestTruncatedAnywhere(t *testing.T) {
 	for _, resume := range []bool{false, true} {
 		b := encoded(t, sample(resume))
@@ -61,8 +61,8 @@ func TestTruncatedAnywhere(t *testing.T) {
 	}
 }
 
-// TestFlippedHeader flips every bit of the header in turn: the checksum or a
-// check before it notices.
+// TestFlippedHeader flips every bit of the header in turn: the checksum or an earlier check
+// detects it.
 func TestFlippedHeader(t *testing.T) {
 	b := encoded(t, sample(false))
 	d, _ := NewDecoder(bytes.NewReader(b), Limits{})
@@ -162,7 +162,8 @@ func TestUnreadResume(t *testing.T) {
 	}
 }
 
-// TestWriteRefuses: what would make a file that nobody can read is not begun.
+// TestWriteRefuses: a model that would give an unreadable file is refused before the first
+// byte.
 func TestWriteRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(*Regressor){
 		"0 bits, want 1 to 32":               func(r *Regressor) { r.Bits = 0 },
@@ -190,7 +191,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// failWriter fails once it has taken n bytes.
+// failWriter fails after n bytes.
 type failWriter struct{ n int }
 
 func (w *failWriter) Write(p []byte) (int, error) {
@@ -222,8 +223,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestWideIndices: from 31 bits on an index has 8 bytes. 2^31 weights would
-// need 8 GiB, so this looks at the record alone.
+// TestWideIndices: from 31 bits on an index has 8 bytes. A table of 2^31 weights would need 8
+// GiB, so the test checks only the record.
 func TestWideIndices(t *testing.T) {
 	if got := appendIndex(nil, 7, 30); len(got) != 4 {
 		t.Errorf("30 bits: %d bytes", len(got))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzRead feeds the reader anything. What it accepts it must be able to write
-// and to read again as the same model.
+// FuzzRead reads arbitrary bytes. An accepted model can be written and read again as the same
+// model.
 func FuzzRead(f *testing.F) {
 	small, err := filepath.Glob("testdata/*/*.model")
 	if err != nil {
@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 		}
 		var b bytes.Buffer
 		if err := Write(&b, r); err != nil {
-			return // vw's files may hold what we would not write, such as an id of two lines
+			return // files of vw may have contents that Write refuses, such as an id of two lines
 		}
 		again, err := Read(bytes.NewReader(b.Bytes()), limits)
 		if err != nil {

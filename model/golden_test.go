@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// goldenModels lists the NAME.model files that vw has written: the small ones
-// in testdata, and all of the reference data where that is there.
+// goldenModels lists the NAME.model files that vw has written: the small ones in testdata, and
+// all of the reference data if it exists.
 func goldenModels(t testing.TB) []string {
 	t.Helper()
 	var paths []string
@@ -31,8 +31,8 @@ func goldenModels(t testing.TB) []string {
 	return paths
 }
 
-// sharedRoot returns the folder of reference data beside the repository, or "" (a
-// path in which nothing is found).
+// sharedRoot returns the folder of reference data beside the repository, or "" if there is
+// none.
 func sharedRoot() string {
 	if root := os.Getenv("GVW_SHARED"); root != "" {
 		return root
@@ -65,9 +65,8 @@ func readFile(t testing.TB, path string) []byte {
 	return b
 }
 
-// TestGoldenModels decodes what vw has written, compares it line by line with
-// vw's readable form, and writes it back: of a 9.x file only the version may
-// differ.
+// TestGoldenModels decodes models of vw, compares them line by line with vw's readable form,
+// and writes them again: of a 9.x file only the version may differ.
 func TestGoldenModels(t *testing.T) {
 	for _, path := range goldenModels(t) {
 		name := filepath.Base(filepath.Dir(path)) + "/" + strings.TrimSuffix(filepath.Base(path), ".model")
@@ -102,8 +101,8 @@ func TestGoldenModels(t *testing.T) {
 	}
 }
 
-// compareText reports the first lines that differ: a whole diff of 90,000
-// lines helps nobody.
+// compareText reports only the first lines that differ, because a diff of 90,000 lines is
+// unreadable.
 func compareText(t *testing.T, got, want string) {
 	t.Helper()
 	if got == want {
@@ -119,8 +118,8 @@ func compareText(t *testing.T, got, want string) {
 	}
 }
 
-// compare8 compares with the readable form of vw 8: it orders options otherwise
-// and knows no l1_state and l2_state.
+// compare8 compares with the readable form of vw 8, which has another order of options and
+// lacks l1_state and l2_state.
 func compare8(t *testing.T, r *Regressor, text string) {
 	t.Helper()
 	_, want, _ := strings.Cut(text, "\nChecksum: ")

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRoundTrip: what Write has written, Read returns, for any header, rule
-// and layout of weights.
+// TestRoundTrip: Read returns what Write has written, for any header, rule and layout of
+// weights.
 func TestRoundTrip(t *testing.T) {
 	options := []Option{
 		{"adaptive", ""},
@@ -87,13 +87,13 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestPartialViews: a reader takes as many floats as it has slots for, and
-// leaves the rest of its array alone.
+// TestPartialViews: a reader reads only as many floats as it has slots for, and does not change
+// the rest of its array.
 func TestPartialViews(t *testing.T) {
 	b := encoded(t, sample(true))
 	for _, tc := range []struct {
 		view View
-		want []float32 // what becomes of weight 1, whose floats are 3.5 4.5 5.5
+		want []float32 // the result of weight 1, whose floats are 3.5 4.5 5.5
 	}{
 		{View{Stride: 1}, []float32{3.5}},
 		{View{Stride: 2, Slots: []int{1}}, []float32{9, 3.5}},
@@ -130,8 +130,7 @@ func TestPartialViews(t *testing.T) {
 	}
 }
 
-// TestOldResume: fields that an old version has not get the values that mean
-// nothing happened.
+// TestOldResume: fields that an old version lacks get neutral values.
 func TestOldResume(t *testing.T) {
 	le := func(n int) []byte { return make([]byte, n) }
 	file := appendText(nil, "7.10.0")

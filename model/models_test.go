@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The sums of several models in a file come back, in the order of vw's text.
+// The sums of several models in a file are read in the order of vw's text.
 func TestSumsOfSeveralModels(t *testing.T) {
 	r := sample(true)
 	r.Options = append(r.Options, Option{"oaa", "3"}, Option{"per_model_save_load", ""})

@@ -40,11 +40,11 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// isFlag tells an option's name from a value that begins with dashes.
+// isFlag distinguishes an option's name from a value that begins with dashes.
 func isFlag(s string) bool { return strings.HasPrefix(s, "--") && isName(s[2:]) }
 
-// vwOrder returns the order in which vw keeps options: by name, but those that
-// filter namespaces, and the state of its random numbers, at the end.
+// vwOrder compares options by the order in which vw keeps them: by name, with the filters of
+// namespaces and the state of the random numbers at the end.
 func vwOrder(a, b Option) int {
 	late := func(o Option) int {
 		switch o.Name {
@@ -79,7 +79,7 @@ func AppendOptions(dst []byte, options []Option) []byte {
 // older versions: --name=value, and several values after one name.
 func ParseOptions(text string) ([]Option, error) {
 	var options []Option
-	taken := true // the last option has its value, or there is none
+	taken := true // the last option has its value, or there is no option yet
 	for _, word := range strings.Fields(text) {
 		if strings.HasPrefix(word, "--") {
 			name, value, _ := strings.Cut(word[2:], "=")
@@ -156,12 +156,12 @@ func (h *Header) floats() int {
 	return n
 }
 
-// maxModels bounds the sums that a file may make a reader allocate.
+// maxModels bounds the sums that a reader allocates for a file.
 const maxModels = 1 << 20
 
-// Classes returns the number of classes of --oaa, and 1 for any other model. With K
-// classes and the width w, K rounded up to a power of two, feature i has the weights i·w to
-// i·w+K-1, modulo the size of the table.
+// Classes returns the number of classes of --oaa, and 1 for any other model. With K classes and
+// the width w, K rounded up to a power of two, feature i has the weights i·w to i·w+K-1, modulo
+// the size of the table.
 func (h *Header) Classes() int {
 	if n, ok := h.models(); ok {
 		return n
@@ -169,7 +169,7 @@ func (h *Header) Classes() int {
 	return 1
 }
 
-// models returns how many models the table holds: as many as --oaa has classes.
+// models returns the number of models in the table: the number of classes of --oaa.
 func (h *Header) models() (int, bool) {
 	values := h.Values("oaa")
 	if len(values) == 0 {

@@ -12,28 +12,27 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// WriteReadable writes the text of --readable_model, with vw's six digits. What
-// it keeps is what Write keeps.
+// WriteReadable writes the text of --readable_model, with vw's six digits. It writes the same
+// weights as Write.
 func WriteReadable(w io.Writer, r *Regressor) error {
 	return writeText(w, r, nameless, appendRounded, appendRounded)
 }
 
-// WriteExact is WriteReadable with all digits: ReadText makes of it the model
-// that it was written from.
+// WriteExact is WriteReadable with all digits: ReadText returns the same model.
 func WriteExact(w io.Writer, r *Regressor) error {
 	return writeText(w, r, nameless, appendExact, appendExact)
 }
 
 func nameless(uint32) (string, bool) { return "", false }
 
-// WriteInverted writes the text of --invert_hash: the readable model, with the
-// name of each weight whose name is known.
+// WriteInverted writes the text of --invert_hash: the readable model with the names of the
+// weights, as far as name returns them.
 func WriteInverted(w io.Writer, r *Regressor, name func(index uint32) (string, bool)) error {
 	return writeText(w, r, name, appendRounded, appendRounded)
 }
 
-// WriteHex is WriteInverted with the weights in hexadecimal, as under
-// --hexfloat_weights. Without names, name is nil.
+// WriteHex is WriteInverted with the weights in hexadecimal, as with --hexfloat_weights. name
+// is nil for a text without names.
 func WriteHex(w io.Writer, r *Regressor, name func(index uint32) (string, bool)) error {
 	if name == nil {
 		name = nameless
@@ -41,7 +40,7 @@ func WriteHex(w io.Writer, r *Regressor, name func(index uint32) (string, bool))
 	return writeText(w, r, name, appendRounded, appendHex)
 }
 
-// appender appends a number of so many bits.
+// appender appends a number of the given size in bits.
 type appender func(dst []byte, v float64, bits int) []byte
 
 func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool), float, weights appender) error {
@@ -82,7 +81,7 @@ func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool)
 	return nil
 }
 
-// readableHead returns all that comes before the weights.
+// readableHead returns the text before the weights.
 func (r *Regressor) readableHead(float appender) []byte {
 	b := appendReadableHeader(nil, &r.Header, float)
 	if r.Resume == nil {
@@ -104,9 +103,8 @@ func (r *Regressor) readableHead(float appender) []byte {
 	return b
 }
 
-// appendReadableHeader appends the header up to its checksum, which is that of
-// the text: vw chains it over the pieces that it prints one by one, from the id
-// on.
+// appendReadableHeader appends the header up to its checksum, which is that of the text: vw
+// chains it over the fields that it prints one by one, beginning with the id.
 func appendReadableHeader(b []byte, h *Header, float appender) []byte {
 	b = fmt.Appendf(b, "Version %s\n", Version)
 	var sum uint32
@@ -158,7 +156,7 @@ func appendHex(dst []byte, v float64, _ int) []byte {
 	return dst
 }
 
-// appendExact appends v with as many digits as it takes to read it back.
+// appendExact appends v with the fewest digits that identify it.
 func appendExact(dst []byte, v float64, bits int) []byte { return appendDigits(dst, v, -1, bits) }
 
 func appendDigits(dst []byte, v float64, digits, bits int) []byte {

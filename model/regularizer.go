@@ -30,7 +30,8 @@ func (r *Regularizer) check() error {
 	return r.Header.check()
 }
 
-// maxRegularizerBits follows from numbers of 32 bits for two values a weight.
+// maxRegularizerBits is one bit less than for models, because there are two values per weight
+// and indices have 32 bits.
 const maxRegularizerBits = 30
 
 // head returns the header, which always keeps --bfgs or --conjugate_gradient: vw
@@ -112,7 +113,7 @@ func WriteRegularizerText(w io.Writer, r *Regularizer) error {
 	return nil
 }
 
-// ReadRegularizer reads what WriteRegularizer, or vw, has written.
+// ReadRegularizer reads a file that WriteRegularizer or vw has written.
 func ReadRegularizer(rd io.Reader, lim Limits) (*Regularizer, error) {
 	d, err := NewDecoder(rd, lim)
 	if err != nil {

@@ -49,7 +49,7 @@ func TestRegularizerText(t *testing.T) {
 	}
 }
 
-// TestRegularizerIsNoModel: one kind of file is not taken for the other.
+// TestRegularizerIsNoModel: the readers distinguish both kinds of files.
 func TestRegularizerIsNoModel(t *testing.T) {
 	if _, err := Read(bytes.NewReader(encodedRegularizer(t, sampleRegularizer())), Limits{}); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "learn.Config.Reg.Input") {
 		t.Errorf("as a model: %v", err)
@@ -65,7 +65,7 @@ func TestRegularizerFaults(t *testing.T) {
 		t.Errorf("cut short: %v", err)
 	}
 	bad := bytes.Clone(file)
-	bad[len(bad)-8] = 8 // 2^2 weights have 0 to 7
+	bad[len(bad)-8] = 8 // 2^2 weights have the indices 0 to 7
 	if _, err := ReadRegularizer(bytes.NewReader(bad), Limits{}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("number out of range: %v", err)
 	}
@@ -76,8 +76,8 @@ func TestRegularizerFaults(t *testing.T) {
 	}
 }
 
-// FuzzReadRegularizer feeds the reader anything. What it accepts it writes to
-// the same bytes twice.
+// FuzzReadRegularizer reads arbitrary bytes. An accepted file is written to the same bytes
+// twice.
 func FuzzReadRegularizer(f *testing.F) {
 	f.Add(encodedRegularizer(f, sampleRegularizer()))
 	limits := Limits{Bits: 10}
@@ -88,7 +88,7 @@ func FuzzReadRegularizer(f *testing.F) {
 		}
 		var b bytes.Buffer
 		if err := WriteRegularizer(&b, r); err != nil {
-			return // vw's files may hold what we would not write
+			return // files of vw may have contents that we refuse to write
 		}
 		again, err := ReadRegularizer(bytes.NewReader(b.Bytes()), limits)
 		if err != nil {

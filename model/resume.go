@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Resume is the state besides the weights that further training needs.
+// Resume is the state that further training needs besides the weights.
 type Resume struct {
 	InitialT             float32 // --initial_t
 	NormNormalizer       float64 // sum of the examples' squared norms over N
@@ -21,22 +21,21 @@ type Resume struct {
 	WeightedUnlabeled    float64
 	ExampleNumber        uint64
 	TotalFeatures        uint64
-	TotalWeight          float64 // what NormNormalizer is divided by
+	TotalWeight          float64 // divisor of NormNormalizer
 	OldWeightedLabeled   float64 // WeightedLabeled at the last progress row
 	CurrentPass          uint64
 	Gravity              float64 // l1_state: 0 without --l1
 	Contraction          float64 // l2_state: 1 without --l2
-	// Models are the sums of the models that a file of --per_model_save_load keeps,
-	// of each class of --oaa, in place of NormNormalizer and TotalWeight. nil: one
-	// model.
+	// Models are the sums of each class of --oaa in a file of --per_model_save_load, in place
+	// of NormNormalizer and TotalWeight. nil: one model.
 	Models []ModelSums
 }
 
-// ModelSums is what several models in one file do not share.
+// ModelSums are the sums that each of several models in a file has for itself.
 type ModelSums struct{ NormNormalizer, TotalWeight float64 }
 
-// resumeField is a number of the block: where it is, how vw names it, and
-// since which version it is there.
+// resumeField is a number of the block: its address, vw's name for it, and the first version
+// that has it.
 type resumeField struct {
 	name  string
 	since version
@@ -69,7 +68,7 @@ func (r *Resume) fields() []resumeField {
 	})
 }
 
-// each returns a number that every model has its own of.
+// each returns a number that every model has for itself.
 func (r *Resume) each(name string, since version, one *float64, of func(*ModelSums) *float64) []resumeField {
 	if r.Models == nil {
 		return []resumeField{{name, since, one}}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A settled model has the weights that predictions use, whatever lies beside them.
+// Settle computes the weights that predictions use, for every layout of slots.
 func TestSettleAppliesTheStates(t *testing.T) {
 	weights := func() View {
 		return View{Data: []float32{1, 7, -1, 8, 0.25, 9, 0, 10}, Stride: 2, Slots: []int{0, 1}}

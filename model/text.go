@@ -16,13 +16,12 @@ import (
 // maxLine bounds a line of a model's text: a name and a few numbers.
 const maxLine = 1 << 20
 
-// IsText reports whether a file that begins with these bytes (8 or more) is the
-// text of a model.
+// IsText reports whether a file with this head (8 or more bytes) is the text of a model.
 func IsText(head []byte) bool { return bytes.HasPrefix(head, []byte("Version ")) }
 
-// ReadText reads the text of --readable_model and of --invert_hash. name, unless
-// nil, is told the names of the latter: those of one weight one after the other.
-// The header is checked by its checksum; numbers have as many digits as the text.
+// ReadText reads the text of --readable_model and of --invert_hash. name, unless nil, is called
+// with the names of the latter; the names of one weight follow each other. The header is
+// verified by its checksum; numbers are as precise as the text.
 func ReadText(r io.Reader, lim Limits, name func(index uint32, name string)) (*Regressor, error) {
 	if lim.Bits == 0 {
 		lim.Bits = defaultMaxBits
@@ -55,7 +54,7 @@ func ReadText(r io.Reader, lim Limits, name func(index uint32, name string)) (*R
 type textReader struct {
 	r      *bufio.Reader
 	reg    *Regressor
-	offset int64 // of the line that was read last
+	offset int64 // offset of the last line
 	next   int64
 	sum    uint32
 }
@@ -84,8 +83,7 @@ func (t *textReader) line(field string) (string, error) {
 	}
 }
 
-// after reads a line of the header that begins with the prefix, and returns the
-// rest of it.
+// after reads a line of the header, checks its prefix and returns the rest.
 func (t *textReader) after(prefix string) (string, error) {
 	field := strings.TrimRight(prefix, " :")
 	line, err := t.line(field)
@@ -106,7 +104,7 @@ func (t *textReader) after(prefix string) (string, error) {
 	return rest, nil
 }
 
-// piece takes a part of the header into the checksum.
+// piece adds a part of the header to the checksum.
 func (t *textReader) piece(s string) { t.sum = feature.Murmur3([]byte(s), t.sum) }
 
 // number reads a header line of one number.
@@ -137,7 +135,7 @@ func (t *textReader) parse(prefix, text string, v any) (err error) {
 	return nil
 }
 
-// head reads all before the weights, and returns how many floats a weight has.
+// head reads the lines before the weights, and returns the number of floats per weight.
 func (t *textReader) head(lim Limits) (floats int, err error) {
 	h := &t.reg.Header
 	if h.Version, err = t.after("Version "); err != nil {
@@ -212,7 +210,7 @@ func (t *textReader) list(name string) ([]string, error) {
 	return values, nil
 }
 
-// resume reads the flag and the block that it announces.
+// resume reads the flag and the block that follows it.
 func (t *textReader) resume() (floats int, err error) {
 	flag, err := t.after(":")
 	switch {

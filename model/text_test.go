@@ -103,8 +103,8 @@ func TestTextFaults(t *testing.T) {
 	}
 }
 
-// FuzzReadText feeds the reader anything. What it accepts it must be able to
-// write and to read again as the same model.
+// FuzzReadText reads arbitrary bytes. An accepted model can be written and read again as the
+// same model.
 func FuzzReadText(f *testing.F) {
 	for _, resume := range []bool{false, true} {
 		var b bytes.Buffer
@@ -121,7 +121,7 @@ func FuzzReadText(f *testing.F) {
 		}
 		var b bytes.Buffer
 		if err := WriteExact(&b, r); err != nil {
-			return // text may hold what we would not write
+			return // texts may have contents that Write refuses
 		}
 		again, err := ReadText(bytes.NewReader(b.Bytes()), limits, nil)
 		if err != nil {

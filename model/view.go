@@ -11,7 +11,7 @@ import "fmt"
 type View struct {
 	Data   []float32
 	Stride int   // floats per weight in Data; 0: 1
-	Slots  []int // offsets within a weight's floats; nil: the weight alone at 0
+	Slots  []int // offsets within a weight's floats; nil: only the weight, at 0
 }
 
 // maxFloats bounds the floats kept per weight.

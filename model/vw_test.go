@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// vw runs the real vw in dir and returns what it printed. It insists on the
-// number of examples: with a wrong input vw is content to read nothing.
+// vw runs the real vw in dir and returns its output. It checks the number of examples, because
+// vw accepts a wrong input and reads nothing.
 func vw(t *testing.T, dir string, examples int, args ...string) string {
 	t.Helper()
 	python := os.Getenv("GVW_VW_PYTHON")
@@ -44,8 +44,8 @@ func vw(t *testing.T, dir string, examples int, args ...string) string {
 	return string(out)
 }
 
-// anonymous features "5:0.5" have no hash but their number: so the test knows
-// which weight belongs to which feature without a hash function.
+// anonymous features "5:0.5" have their number as hash, so the test can map weights to features
+// without a hash function.
 const vwData = "1 |a 1:0.5 2:2 3\n-1 0.5 |b 4:1.5 1\n0.25 |a 2 7:-1 |b 3\n"
 
 func writeFile(t *testing.T, dir, name string, b []byte) {
@@ -143,7 +143,7 @@ func TestWeWriteVWReads(t *testing.T) {
 			writeFile(t, dir, "m", b.Bytes())
 			args := []string{"-d", "in.vw", "-t", "-i", "m", "-p", "p"}
 			if tc.r.Kind() == BFGS {
-				args = append(args, "--predict_only_model") // vw 9 insists
+				args = append(args, "--predict_only_model") // vw 9 requires it
 			}
 			vw(t, dir, 1, args...)
 			line, _ := bufio.NewReader(bytes.NewReader(readFile(t, filepath.Join(dir, "p")))).ReadString('\n')
@@ -154,8 +154,8 @@ func TestWeWriteVWReads(t *testing.T) {
 			if tc.r.Resume == nil {
 				return
 			}
-			// Trained on for no example at all, vw must keep our state: the
-			// readable form it writes is the one that we write.
+			// After training on no example, vw must keep our state: its readable form equals
+			// ours.
 			writeFile(t, dir, "one.vw", []byte(" | 1:0.5\n"))
 			vw(t, dir, 1, "-d", "one.vw", "-i", "m", "--readable_model", "m.rm")
 			text := string(readFile(t, filepath.Join(dir, "m.rm")))

@@ -9,10 +9,10 @@ import (
 	"math"
 )
 
-// Weights reads the weights into dst, which holds 2^Header.Bits of them, and
-// returns how many the file has. dst needs as many slots as it wants floats:
-// what the file has beyond them is dropped, slots beyond the file's floats and
-// weights that the file has not are left as they are. It can be called once.
+// Weights reads the weights into dst, which holds 2^Header.Bits of them, and returns the number
+// of weights in the file. Floats of the file beyond the slots of dst are dropped. Slots beyond
+// the floats of the file, and weights that the file lacks, keep their values. It can be called
+// once.
 func (d *Decoder) Weights(dst View) (int, error) {
 	if d.done {
 		return 0, fmt.Errorf("model: the weights were read already")
@@ -36,8 +36,8 @@ func (d *Decoder) Weights(dst View) (int, error) {
 	slots := dst.Slots[:min(len(dst.Slots), d.Floats)]
 	count := uint64(1) << d.Header.Bits
 	n := 0
-	// Whole records straight from the reader's buffer: nothing is allocated
-	// and nothing copied but the floats.
+	// Decode whole records in the reader's buffer: no allocation, and no copy except the
+	// floats.
 	for {
 		buf, err := d.r.Peek(size)
 		if len(buf) < size {

@@ -45,7 +45,7 @@ func save(t *testing.T, s *Store, at client.Point, state string) {
 	}
 }
 
-// newest returns what the newest checkpoint holds.
+// newest returns the state in the newest checkpoint.
 func newest(t *testing.T, s *Store) string {
 	t.Helper()
 	step, err := s.Newest()
@@ -100,8 +100,8 @@ func TestTheNewestCounts(t *testing.T) {
 	}
 }
 
-// Only the checkpoints of the same options and run count, but for those of other runs
-// where that is asked for; nobody else's are removed.
+// Only checkpoints of the same options and run count, and with Resume those of other runs too.
+// Checkpoints of other jobs are never removed.
 func TestWhoseItIs(t *testing.T) {
 	s, log := store(t)
 	other, run, before := *s, *s, *s
@@ -109,7 +109,7 @@ func TestWhoseItIs(t *testing.T) {
 	run.Own(allreduce.Owner{Options: [32]byte{1}, Run: "job_6", Generation: 1})
 	before.Own(allreduce.Owner{Options: [32]byte{1}, Run: "job_5", Generation: 2})
 	save(t, &before, point(3, 45), "the run before the last one")
-	time.Sleep(20 * time.Millisecond) // the clock of the file system goes in steps
+	time.Sleep(20 * time.Millisecond) // file systems may have coarse timestamps
 	save(t, &other, point(1, 50), "other options")
 	save(t, &run, point(1, 2), "an earlier run")
 	resumed := *s
@@ -203,7 +203,7 @@ func TestRemoveRun(t *testing.T) {
 	}
 }
 
-// Nobody else may read the weights.
+// Only the owner may read the weights.
 func TestFilesArePrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such modes")
@@ -219,7 +219,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
-// Where no checkpoint could be written is known before the first is due.
+// An unwritable path is detected before the first checkpoint is due.
 func TestImpossiblePaths(t *testing.T) {
 	s, _ := store(t)
 	dir := filepath.Dir(s.Path)
@@ -235,8 +235,8 @@ func TestImpossiblePaths(t *testing.T) {
 	}
 }
 
-// Whatever byte of a checkpoint is changed, and wherever it ends, it does not count,
-// and the one before it does.
+// A checkpoint that is truncated, or has any byte changed, does not count; the one before it
+// does.
 func TestDamage(t *testing.T) {
 	s, _ := store(t)
 	save(t, s, point(1, 1), "before")

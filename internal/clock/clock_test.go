@@ -79,7 +79,7 @@ func TestClockProperties(t *testing.T) {
 			}
 			last = at
 		}
-		// Left alone it runs again.
+		// Without further pauses it runs again.
 		for range int(maxSettle/tick) + 2 {
 			now = now.Add(tick)
 			c.Read(now)

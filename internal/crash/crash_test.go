@@ -18,8 +18,7 @@ import (
 	"time"
 )
 
-// The test binary is the program that crashes: a role in the environment names
-// the kind.
+// The test binary is also the program that crashes: a role in the environment selects the kind.
 const envRole = "CRASH_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 	time.Sleep(time.Minute)
 }
 
-// crashes are the ways in which a Go program ends against its will.
+// crashes are the ways in which a Go program crashes.
 var crashes = map[string]func(){
 	"nil":     func() { go write(nil) },
 	"panic":   func() { go panic("BUG: two\nlines") },
@@ -81,8 +80,8 @@ func fillMemory() {
 	runtime.KeepAlive(held)
 }
 
-// Each kind of crash ends the process by SIGABRT, which no exit code of a
-// program can be taken for, and its trace is reduced to its cause.
+// Each kind of crash ends the process by SIGABRT, which cannot be confused with an exit code,
+// and Find reduces its trace to its cause.
 func TestCrashesEndBySIGABRT(t *testing.T) {
 	for role, want := range map[string]struct{ message, frame string }{
 		"nil":     {"panic: runtime error: invalid memory address or nil pointer dereference", "crash.write"},
@@ -127,7 +126,7 @@ func TestCrashesEndBySIGABRT(t *testing.T) {
 	}
 }
 
-// Lines of a log that look like a crash are none without a goroutine.
+// Lines of a log that look like a crash do not count without a goroutine.
 func TestFindTakesNoLogLineForACrash(t *testing.T) {
 	trace := "panic: real\n\tpanic: again\n[signal SIGSEGV: x]\n\ngoroutine 7 gp=0x1 m=0 mp=0x2 [running]:\npanic({0x1, 0x2})\n\t/go/panic.go:1 +0x1\nlearn.(*T).run(...)\n\tlearn/run.go:77\ncreated by main.main\n\tmain.go:1 +0x1\n\ngoroutine 8 [running]:\nother(0x1)\n\tother.go:2\n"
 	for name, c := range map[string]struct {

@@ -46,7 +46,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A plan that would not do what is meant is refused, with what to write instead.
+// A plan that would have no effect or another one is refused, and the error gives the right
+// syntax.
 func TestParseRefuses(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                    "rank:2,op:17,kind:exit",
@@ -84,7 +85,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// arm records what happens, and disarms at the test's end.
+// arm records the actions, and disarms at the test's end.
 func arm(t *testing.T, text string, attempt uint64) *[]string {
 	t.Helper()
 	p, err := Parse(text)
@@ -158,7 +159,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// Nor does one of a job that was started again as a whole, unless the fault says so.
+// A fault does not trigger again in a job that was restarted as a whole, unless the fault
+// requests it.
 func TestGenerations(t *testing.T) {
 	p, err := Parse("op:1,kind:kill;op:1,kind:stop,generation:2;op:1,kind:exit,generation:any;op:1,kind:kill,generation:2,attempt:2")
 	if err != nil {

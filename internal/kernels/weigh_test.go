@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// weighEach is what weigh stands for, in the words of AccumulateWeightedAvg.
+// weighEach is the definition of weigh, as in AccumulateWeightedAvg of vw.
 func weighEach(dst, src, sums []float32, stride, normalizedSlot, scratchSlot int) {
 	for i, sum := range sums {
 		in, out := src[i*stride:][:stride], dst[i*stride:][:stride]
@@ -28,7 +28,7 @@ func weighEach(dst, src, sums []float32, stride, normalizedSlot, scratchSlot int
 	}
 }
 
-// weigh makes the same bits whatever the processor has, in place and elsewhere.
+// weigh returns the same bits on every processor, in place and into another vector.
 func TestWeigh(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	odd := []float32{0, float32(math.Copysign(0, -1)), float32(math.NaN()), float32(math.Inf(1)), -1, 1e-45, 3e38}
@@ -66,7 +66,7 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// same wants the same bits, but of what is no number.
+// same checks for equal bits, except of NaN.
 func same(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {

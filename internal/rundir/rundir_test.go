@@ -72,8 +72,8 @@ func TestWhatIsPutIsFound(t *testing.T) {
 	}
 }
 
-// What is there is whole, so it is not written again; what is written must be what was
-// announced.
+// An existing file is complete and is not written again; a new file must have the announced
+// digest.
 func TestPutTwice(t *testing.T) {
 	d := at(t.TempDir(), "r")
 	sum := put(t, d, "model", "a model")
@@ -122,7 +122,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Errors say what is missing, damaged or somebody else's.
+// Errors name the file that is missing, damaged or of another run.
 func TestErrorsNameWhatIsWrong(t *testing.T) {
 	d := at(t.TempDir(), "job_7")
 	if err := d.Begin("bits=18 l2=1"); err != nil {
@@ -183,7 +183,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// Every key has a name of its own, of what all file systems take.
+// Every key has its own directory name, with characters that all file systems accept.
 func TestKeysAreNames(t *testing.T) {
 	for key, want := range map[string]string{
 		"job_17-x.2":  "job_17-x.2",

@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stream makes what `go test -json` prints of "action package test output"…
+// stream returns the output of `go test -json` for lines of the form "action package test
+// output".
 func stream(t *testing.T, lines ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -73,7 +74,7 @@ func TestAFailureCountsOnceAndIsPrinted(t *testing.T) {
 	}
 }
 
-// A failed test may have logged much: the report repeats its first words, in their order.
+// A failed test may have logged much: the report repeats its first lines in order.
 func TestFindingsAreFewAndShort(t *testing.T) {
 	said := []string{"=== RUN   TestA\n", "    a_test.go:3: " + strings.Repeat("é", 1000) + "\n", "        a second line of it\n"}
 	for range 10 {
@@ -85,8 +86,8 @@ func TestFindingsAreFewAndShort(t *testing.T) {
 	}
 }
 
-// The process of a package dies: what the tests under way had said, its trace among it,
-// is printed, and the package counts.
+// When the process of a package dies, the output of its running tests is printed, with the
+// trace, and the package counts as failed.
 func TestACrashIsPrinted(t *testing.T) {
 	talk, got, ok := sumUp(t, false, stream(t,
 		"pass p TestA", "output p TestB panic: no", "output q TestC quiet", "output p  FAIL p", "fail p"))

@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// AppendDiff appends how model b differs from a: header, weights as a whole, and
-// the n weights that differ most (n < 0: all that differ). names may be nil.
+// AppendDiff appends the differences of model b from a: the header, a summary of the weights,
+// and the n weights that differ most (n < 0: all that differ). names may be nil.
 func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	before := len(dst)
 	dst = appendHeaders(dst, a, b)
@@ -93,7 +93,7 @@ func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	return dst
 }
 
-// appendHeaders appends what differs besides the weights.
+// appendHeaders appends the differences besides the weights.
 func appendHeaders(dst []byte, a, b *model.Regressor) []byte {
 	line := func(what string, a, b string) {
 		if a != b {

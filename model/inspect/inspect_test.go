@@ -63,7 +63,7 @@ size       sum of |w| 3.5, root of the sum of w² 2.29129
 	}
 }
 
-// Data tells names, counts and ranges.
+// Data provides names, counts and ranges.
 func TestSeeData(t *testing.T) {
 	cfg := feature.Config{Bits: 3, Names: true, NoConstant: true}
 	p, err := feature.NewParser(cfg)

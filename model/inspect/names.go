@@ -14,34 +14,34 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// Feature is what is known of one name.
+// Feature is the information about one name.
 type Feature struct {
 	Name     string
 	Index    uint32
-	Count    uint64  // examples that have it; 0: known by name alone
-	Min, Max float32 // its values there
+	Count    uint64  // number of examples with the feature; 0: only the name is known
+	Min, Max float32 // range of its values in these examples
 }
 
-// Names are the features that names are known of.
+// Names maps weights to the names of their features.
 type Names struct {
 	byName map[string]*Feature
-	shared map[uint32][]*Feature // by number of the weight, in the order of their coming
-	seen   bool                  // there are counts and values
+	shared map[uint32][]*Feature // by number of the weight, in order of appearance
+	seen   bool                  // counts and values are known
 
 	classes int    // of --oaa; 1: one weight for each feature
 	shift   int    // log2 of the distance between the first weights of two features
 	mask    uint32 // of the number of a weight
-	name    []byte // of the weight at hand
+	name    []byte // scratch: name of the current weight
 }
 
-// NewNames returns names of nothing.
+// NewNames returns an empty Names.
 func NewNames() *Names {
 	return &Names{byName: map[string]*Feature{}, shared: map[uint32][]*Feature{}, classes: 1, mask: 1<<32 - 1}
 }
 
-// Of sets the number of weights per feature of the model. See needs it where they are
-// several, one for each class of --oaa. Weight c of feature x, from 0, is called x[c], and
-// the first one x, as --invert_hash does.
+// Of sets the number of weights per feature of the model. See needs it for models with one
+// weight for each class of --oaa. Weight c of feature x, from 0, is called x[c], and the first
+// one x, as in --invert_hash.
 func (n *Names) Of(h *model.Header) {
 	n.classes = h.Classes()
 	n.shift = bits.Len(uint(n.classes - 1))
@@ -110,8 +110,8 @@ func (n *Names) all() []*Feature {
 	return all
 }
 
-// namespaces returns what a feature's namespaces are called: a^x*b^y is of a*b, what
-// has no namespace of the default one, the constant of itself. The weights of all classes
+// namespaces returns the names of a feature's namespaces: a^x*b^y belongs to a*b, a name
+// without namespace to the default one, the constant to itself. The weights of all classes
 // count as those of the feature.
 func (n *Names) namespaces(name string) string {
 	if i := strings.LastIndexByte(name, '['); n.classes > 1 && i > 0 && strings.HasSuffix(name, "]") {

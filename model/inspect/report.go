@@ -26,7 +26,7 @@ func weights(r *model.Regressor, f func(index uint32, w float32)) {
 	}
 }
 
-// AppendModel appends what the header and the weights as a whole say.
+// AppendModel appends a summary of the header and the weights.
 func AppendModel(dst []byte, file string, r *model.Regressor) []byte {
 	line := func(what, format string, args ...any) {
 		dst = fmt.Appendf(dst, "%-10s "+format+"\n", append([]any{what}, args...)...)
@@ -119,8 +119,8 @@ func AppendTop(dst []byte, r *model.Regressor, names *Names, n int) []byte {
 	return dst
 }
 
-// AppendNamespaces appends a table of what the features of each namespace weigh,
-// and how many names share their weight with another.
+// AppendNamespaces appends a table with the sum of the weights of each namespace, and the
+// number of names that share a weight with another.
 func AppendNamespaces(dst []byte, r *model.Regressor, names *Names) []byte {
 	type total struct {
 		features, weighing int

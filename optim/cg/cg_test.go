@@ -54,7 +54,7 @@ func TestStateContinues(t *testing.T) {
 					v := old.Vectors()[i]
 					*to = slices.Clone(v)
 					for j := range v {
-						v[j] = float32(math.NaN()) // whoever still reads it fails
+						v[j] = float32(math.NaN()) // makes a later read of the old vector fail
 					}
 				}
 				if s, err = Restore(cfg, st); err != nil {
@@ -106,8 +106,8 @@ func TestDirectionsAreConjugate(t *testing.T) {
 	}
 }
 
-// TestDivergence: a sum that is not finite is refused with the weight it was
-// found at, and leaves the state as it was.
+// TestDivergence: a sum that is not finite is refused with the number of its weight, and the
+// state does not change.
 func TestDivergence(t *testing.T) {
 	s, err := New(Config{MaxPasses: 4}, make([]float32, 2))
 	if err != nil {

@@ -16,14 +16,14 @@
 //	β = max(0, g'C(g − g₀) / g₀'Cg₀),
 //
 // Polak's and Ribière's formula for the preconditioned gradient, g₀ being the
-// gradient where the line search began; β 0 starts anew. Each direction costs
+// gradient where the line search began; β 0 restarts the method. Each direction costs
 // two passes: one for the gradient, one for the curvature, which gives the
 // step. It needs 6 vectors of the weights' length against the 4+2·Mem of
 // L-BFGS: the choice where memory is short.
 //
 // # State
 //
-// All but the gradient, which every pass makes anew, is in [State]: take it
+// All but the gradient, which every pass computes, is in [State]: take it
 // between two passes, ship it, and [Restore] goes on where the first one stood,
 // to the last bit.
 package cg

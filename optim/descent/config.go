@@ -20,16 +20,16 @@ type Config struct {
 	// MaxPasses is the number of passes over the data, curvature passes
 	// included. At least 2.
 	MaxPasses int
-	// Curvature asks for a curvature pass along every direction, which finds
-	// the step. False: along the first one only, and later steps begin at 1.
+	// Curvature requests a curvature pass along every direction, which finds the step. False:
+	// only along the first one, and later steps begin at 1.
 	Curvature bool
-	// Mixes says that the method mixes directions, for the trace.
+	// Mixes reports that the method mixes directions; only the trace uses it.
 	Mixes bool
 	// Semantics is the version of vw to agree with. Zero: 7.10.
 	Semantics optim.Semantics
 }
 
-// DefaultTermination is vw's.
+// DefaultTermination is vw's default.
 const DefaultTermination = 0.001
 
 // Validate reports all faults for n weights.

@@ -14,10 +14,10 @@ import (
 type Penalty struct {
 	// L2 is λ of every weight, towards 0. 0: no regulariser.
 	L2 float64
-	// Free are weights without regulariser, such as the constant.
+	// Free lists weights without regulariser, such as the constant.
 	Free []uint32
-	// Precision and Mean are λ and m of each weight, in the place of L2: what a
-	// model of earlier data knows. nil: L2 and 0.
+	// Precision and Mean are λ and m of each weight, which replace L2, for example from a model
+	// of earlier data. nil: L2 and 0.
 	Precision, Mean []float32
 }
 
@@ -56,7 +56,7 @@ func (p *Penalty) validate(n int) error {
 // none reports whether there is no regulariser.
 func (p *Penalty) none() bool { return p.L2 == 0 && p.Precision == nil }
 
-// at returns λ and m of weight i, as if it were not free.
+// at returns λ and m of weight i, even if the weight is free.
 func (p *Penalty) at(i uint32) (lambda float64, mean float32) {
 	if p.Precision != nil {
 		return float64(p.Precision[i]), p.Mean[i]
@@ -87,8 +87,8 @@ func (p *Penalty) gradient(dst, g, x []float32) float64 {
 	return 0.5 * p.quadratic(x, true, true)
 }
 
-// quadratic returns Σ λᵢvᵢ², of v−m where centred says so, without the free
-// weights where spare says so.
+// quadratic returns Σ λᵢvᵢ², of v−m if centred is set, and without the free weights if spare is
+// set.
 func (p *Penalty) quadratic(v []float32, centred, spare bool) float64 {
 	if p.none() {
 		return 0
@@ -117,7 +117,8 @@ func (p *Penalty) quadratic(v []float32, centred, spare bool) float64 {
 	return max(0, sum)
 }
 
-// maxRatio bounds the preconditioner against its inverse's greatest element.
+// maxRatio bounds each element of the preconditioner, relative to the greatest element of its
+// inverse.
 const maxRatio = 10_000
 
 // precondition sets dst[i] = 1/(h[i]+λᵢ), at most maxRatio over the greatest

@@ -11,8 +11,8 @@ import (
 	"github.com/gvw-project/gvw/optim/vector"
 )
 
-// wolfe1Bound is the least share of the promised decrease with which a step
-// is accepted; stepBack the factor on a step that is not.
+// wolfe1Bound is the least share of the expected decrease for which a step is accepted;
+// stepBack is the factor for a refused step.
 const (
 	wolfe1Bound = 0.01
 	stepBack    = 0.5
@@ -20,8 +20,8 @@ const (
 
 // Head holds the numbers of a search's state.
 type Head struct {
-	Next   optim.Kind   // what the next sums answer
-	Status optim.Status // Running, or why it stopped
+	Next   optim.Kind   // kind of the next sums
+	Status optim.Status // Running, or the reason of the end
 	Pass   int          // passes accepted
 	Weight float64      // sum of importance weights, from pass 1
 	Loss   float64      // f where the line search began
@@ -29,7 +29,7 @@ type Head struct {
 	Last   optim.Row    // trace of the pass accepted last
 }
 
-// Check reports what cannot have come from a search.
+// Check returns an error for values that no search produces.
 func (h *Head) Check() error {
 	var errs []error
 	if h.Next > optim.Curvature || h.Status > optim.PassLimit || h.Pass < 0 {
@@ -46,7 +46,7 @@ type Point struct {
 	X        []float32 // weights at which the next sums are taken
 	Dir      []float32 // direction
 	Precond  []float32 // C
-	Gradient []float32 // of f at X, as summed last; nothing between passes
+	Gradient []float32 // gradient of f at X of the last sums; undefined between passes
 	// X0 and G0 are weights and gradient where the line search began: the
 	// vectors of Method.Origin.
 	X0, G0 []float32
@@ -58,8 +58,8 @@ type Method interface {
 	// gradient from which the next line search begins. It may return others
 	// after Direct.
 	Origin() (x, g []float32)
-	// Direct sets p.Dir to the next direction. It may change what X0 and G0
-	// hold. False: there is none. mix is the share of the direction before.
+	// Direct sets p.Dir to the next direction. It may change X0 and G0. ok is false if there is
+	// no direction. mix is the share of the previous direction.
 	Direct(p *Point) (mix float64, ok bool)
 }
 
@@ -72,15 +72,14 @@ type Search struct {
 	method Method
 }
 
-// New returns a search that starts at x and takes x over as its weights. The
-// configuration must be valid for it.
+// New returns a search that starts at x and owns x as its weights. The configuration must be
+// valid for x.
 func New(cfg Config, x []float32, m Method) *Search {
 	n := len(x)
 	return Restore(cfg, Head{Next: optim.First}, x, make([]float32, n), make([]float32, n), m)
 }
 
-// Restore returns a search that goes on from a state, and takes its vectors
-// over.
+// Restore returns a search that continues from a state and owns its vectors.
 func Restore(cfg Config, h Head, x, dir, precond []float32, m Method) *Search {
 	s := &Search{Head: h, cfg: cfg, method: m}
 	s.X, s.Dir, s.Precond, s.Gradient = x, dir, precond, make([]float32, len(x))
@@ -212,7 +211,7 @@ func (s *Search) begin(sums *optim.Sums, row *optim.Row) {
 }
 
 // markStart keeps gradient and weights as the point where a line search
-// begins.
+// markStart keeps gradient and weights as the point where a line search begins.
 func (s *Search) markStart() {
 	s.X0, s.G0 = s.method.Origin()
 	copy(s.X0, s.X)

@@ -12,7 +12,7 @@ import (
 // Coin's sums: to these an example counts once for each class that learns from it.
 type Classes struct {
 	*oaa.Learner
-	Whole *Learner // for what concerns the table of all classes
+	Whole *Learner // the learner of the table of all classes
 }
 
 // NewClasses returns learners of k classes with weights of zero.
@@ -48,8 +48,8 @@ func (c *classBase) Scores(scores []float32, fs []feature.Feature, initial float
 	}
 }
 
-// Update predicts again, since the range may have grown, and learns from an example
-// without weight, too: vw does both.
+// Update predicts again, since the range may have grown, and also learns from an example
+// without weight: vw does both.
 func (c *classBase) Update(class int, fs []feature.Feature, ex *feature.Example, _ float32) {
 	l := (*Learner)(c)
 	l.enter(class)
@@ -66,7 +66,7 @@ func (c *classBase) Learn(class int, fs []feature.Feature, ex *feature.Example) 
 
 func (c *classBase) End(*feature.Example) {}
 
-// enter lets the rules work on the weights of a class.
+// enter selects the weights of a class.
 func (l *Learner) enter(class int) {
 	l.class, l.own = class, l.w[class*l.Stride():]
 }

@@ -34,7 +34,7 @@
 // its features come again. Coin learns from the prediction of the sums, but the
 // prediction returned, as vw prints it, is that of the weights before the
 // example. That of Proximal and Coin is limited to the range of the labels before
-// the example's own, [Learner].Shown. l1 and l2 are Proximal's alone.
+// the example's own, [Learner].Shown. l1 and l2 apply only to Proximal.
 //
 // A weight has four floats (Coin: eight), in vw's order; [Learner.Slots] are those
 // that a model keeps. Weights and [Sums] are the whole state. There is no rule to

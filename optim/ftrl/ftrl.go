@@ -21,7 +21,7 @@ const (
 	Coin
 )
 
-// names are vw's options, of the rules in their order.
+// names holds vw's option of each rule.
 var names = []string{"", "ftrl", "pistol", "coin"}
 
 // String is vw's option, without dashes; empty for None.
@@ -71,7 +71,7 @@ func (r Rule) Slots() []int {
 type Config struct {
 	Rule        Rule    // not None
 	Bits        uint    // log2 of the number of weights, 1 to 32
-	Alpha, Beta float32 // of the formulas; Rule.Defaults has vw's
+	Alpha, Beta float32 // as in the formulas; Rule.Defaults has vw's values
 	L1, L2      float32 // of Proximal; 0: none
 }
 
@@ -113,7 +113,7 @@ type Learner struct {
 	w     []float32
 	sums  Sums
 	class int
-	own   []float32 // w from the first weight of class on
+	own   []float32 // w from the first weight of the current class on
 }
 
 // Sums are a learner's state outside the weights. Only Coin has them.
@@ -185,7 +185,7 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 	}
 	first := l.predictsFirst()
 	var before float32
-	if first && l.cfg.Rule != Proximal { // whose raw prediction is the same
+	if first && l.cfg.Rule != Proximal { // the raw prediction is the same
 		before = l.dot(fs, ex.Initial)
 	}
 	raw, clipped = l.learn(fs, ex)
@@ -199,8 +199,8 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 	return raw, clipped, loss
 }
 
-// predictsFirst reports whether Learn returns the prediction by the weights that the
-// example before has left.
+// predictsFirst reports whether Learn returns the prediction by the weights after the previous
+// example.
 func (l *Learner) predictsFirst() bool { return l.cfg.Rule != Pistol || l.PredictFirst }
 
 // learn predicts the example, which has a label, and learns from it. It returns the

@@ -14,7 +14,7 @@ const (
 	zeta   = 1 // z: the sum of gradients
 	sum    = 2 // n: of their squares; s: of their sizes
 	top    = 3 // m: the largest |x|
-	wealth = 4 // what the bets have won
+	wealth = 4 // sum of the gains of the bets
 	steep  = 5 // L: the largest |g|
 )
 
@@ -22,7 +22,7 @@ func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
 
-// proximal adds the gradients and computes the weights anew.
+// proximal adds the gradients and computes the weights again.
 func (l *Learner) proximal(fs []feature.Feature, g float32) {
 	c := &l.cfg
 	for _, f := range fs {
@@ -43,8 +43,8 @@ func (l *Learner) proximal(fs []feature.Feature, g float32) {
 	}
 }
 
-// lead computes the weights of Pistol from their sums, and the prediction, for
-// which vw leaves an initial one out.
+// lead computes the weights of Pistol from their sums, and returns the prediction. As in vw, an
+// initial prediction is left out.
 func (l *Learner) lead(fs []feature.Feature) float32 {
 	c := &l.cfg
 	var p float32
@@ -77,8 +77,8 @@ func (l *Learner) bid(w []float32, m float32) float32 {
 	return (l.cfg.Alpha + w[wealth]) / (lm * (lm + w[sum])) * w[zeta]
 }
 
-// bet returns Coin's prediction, and adds the example to the mean of the squared
-// norms, which it is divided by.
+// bet returns Coin's prediction. It also adds the example to the mean of the squared norms, the
+// divisor of the prediction.
 func (l *Learner) bet(fs []feature.Feature, weight float32) (p, average float32) {
 	var norm float32
 	for _, f := range fs {

@@ -2,6 +2,5 @@
 
 package ftrl
 
-// At returns what weight i counts in the prediction of an example that is not
-// learned from.
+// At returns the value of weight i in a prediction without learning.
 func (l *Learner) At(i uint32) float32 { return l.w[int(i)*l.Stride()] }

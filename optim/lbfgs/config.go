@@ -12,9 +12,9 @@ import (
 
 // Config has the parameters of the solver.
 type Config struct {
-	// Mem is the number of pairs that the direction is made from. More pairs
-	// mean fewer passes and 8 bytes per weight each; vw's default is 15. 0 is
-	// refused: vw takes it for conjugate gradients, which package cg has.
+	// Mem is the number of pairs that form the direction. More pairs mean fewer passes and 8
+	// bytes per weight each; vw's default is 15. 0 is refused: in vw it means conjugate
+	// gradients (package cg).
 	Mem int
 	// Penalty is the regulariser. Zero: none.
 	Penalty descent.Penalty
@@ -24,8 +24,8 @@ type Config struct {
 	// MaxPasses is the number of passes over the data, curvature passes
 	// included. At least 2.
 	MaxPasses int
-	// HessianOn asks for a curvature pass along every direction, which finds
-	// the step: twice the passes, hardly a step back. False: the first only.
+	// HessianOn requests a curvature pass along every direction, which finds the step: twice
+	// the passes, rarely a refused step. False: only along the first one.
 	HessianOn bool
 	// Semantics is the version of vw to agree with. Zero: 7.10.
 	Semantics optim.Semantics
@@ -37,7 +37,7 @@ const (
 	DefaultTermination = descent.DefaultTermination
 )
 
-// maxMem bounds Mem: beyond it a typing error is likelier than a plan.
+// maxMem bounds Mem, because a larger number is probably a typing error.
 const maxMem = 10_000
 
 func (c *Config) descent() descent.Config {

@@ -21,7 +21,7 @@
 // direction, preconditioner, and Mem slots of two. The slots are a ring: all
 // but one hold pairs (y, s), newest first, and the one that the next pair will
 // fill holds the gradient and the weights from which that pair starts. All but
-// the gradient, which every pass makes anew, and every number besides is in
+// the gradient, which every pass computes, and every number besides is in
 // [State]: take it between two passes, ship it, and [Restore] goes on where the
 // first one stood, to the last bit.
 //

@@ -33,7 +33,7 @@ var goldenRuns = []goldenRun{
 	{"bfgs710_l2", "s1000.vw.gz", optimtest.Logistic, false, Config{Mem: 15, Penalty: descent.Penalty{L2: 1}, Termination: 0.001, MaxPasses: 15}, optim.Converged},
 	{"bfgs710_nol2", "s1000.vw.gz", optimtest.Logistic, false, Config{Mem: 15, Termination: 0.001, MaxPasses: 10}, optim.PassLimit},
 	{"bfgs710_sq", "reg500.vw", optimtest.Squared, true, Config{Mem: 15, Penalty: descent.Penalty{L2: 0.1}, Termination: 0.001, MaxPasses: 15}, optim.Converged},
-	// Four ranks of vw: one process that sees all shards must do the same.
+	// Four ranks of vw: one process with all shards must give the same trace.
 	{"cluster/bfgs", "data/a9a/train.vw.gz", optimtest.Logistic, false, Config{Mem: 10, Penalty: descent.Penalty{L2: 1}, Termination: 0.001, MaxPasses: 20}, optim.Converged},
 }
 
@@ -82,11 +82,10 @@ func readTrace(t *testing.T, name string) []byte {
 	return out
 }
 
-// compareTrace wants equal text but for the numbers, and numbers equal within
-// one unit of the last printed digit or 1e-5 of the number. wolfe1, a
-// difference of nearly equal sums, may be off by 2e-3, wolfe2, where the
-// gradient nearly is normal to the direction, by 1e-4: 7.10 adds its gradient
-// in float32.
+// compareTrace requires equal text except for numbers, which must be equal within one unit of
+// the last printed digit or 1e-5, relative. wolfe1, a difference of nearly equal sums, may
+// differ by 2e-3, and wolfe2, where the gradient is nearly normal to the direction, by 1e-4:
+// 7.10 adds its gradient in float32.
 func compareTrace(t *testing.T, got, want []byte) {
 	t.Helper()
 	gotLines, wantLines := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")

@@ -36,7 +36,7 @@ func TestStateContinues(t *testing.T) {
 			if !ok {
 				return s, trace
 			}
-			// Vectors of its own: Work must leave the state alone.
+			// Separate vectors: Work must not change the state.
 			sums := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
 			if err := obj(context.Background(), req, sums); err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestStateContinues(t *testing.T) {
 				for i, v := range old.Vectors() {
 					copy(to[i], v)
 					for j := range v {
-						v[j] = float32(math.NaN()) // whoever still reads it fails
+						v[j] = float32(math.NaN()) // makes a later read of the old vector fail
 					}
 				}
 				if s, err = Restore(cfg, st); err != nil {
@@ -107,8 +107,8 @@ func TestInPlaceEqualsApart(t *testing.T) {
 // the step is halved until the loss falls, and the weights land exactly on
 // start + step·direction.
 func TestStepBack(t *testing.T) {
-	// f(x) = √(1+x²) from x = 2: the curvature there is small and the first
-	// step passes the minimum by far.
+	// f(x) = √(1+x²) from x = 2: the curvature there is small, so the first step goes far
+	// beyond the minimum.
 	obj := optim.ObjectiveFunc(func(_ context.Context, req optim.Request, dst *optim.Sums) error {
 		x := float64(req.X[0])
 		q := math.Sqrt(1 + x*x)
@@ -175,7 +175,7 @@ func TestEnds(t *testing.T) {
 			return nil
 		}
 	}
-	// |x − 3| smoothed nowhere: linear, no curvature at all.
+	// |x − 3| without smoothing: linear, without curvature.
 	linear := optim.ObjectiveFunc(func(_ context.Context, req optim.Request, dst *optim.Sums) error {
 		dst.Loss, dst.Weight, dst.Curvature = 3-float64(req.X[0]), 1, 0
 		dst.Gradient[0], dst.Diagonal[0] = -1, 1
@@ -215,7 +215,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRefusals: sums that no step can be made of leave the state as it was.
+// TestRefusals: sums that give no step do not change the state.
 func TestRefusals(t *testing.T) {
 	s, err := New(Config{Mem: 1, MaxPasses: 2}, make([]float32, 2))
 	if err != nil {

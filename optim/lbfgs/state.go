@@ -37,8 +37,7 @@ func (st *State) Vectors() [][]float32 {
 	return vs
 }
 
-// newState returns the state of a solver that has seen nothing, with x for
-// its weights.
+// newState returns the initial state of a solver, with x as its weights.
 func newState(mem int, x []float32) State {
 	n := len(x)
 	st := State{
@@ -57,7 +56,7 @@ func newState(mem int, x []float32) State {
 	return st
 }
 
-// check reports what in the state cannot have come from a solver with c.
+// check returns an error for a state that no solver with c produces.
 func (st *State) check(c *Config) error {
 	errs := []error{st.Head.Check()}
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Three classes, each told from the others by a learner of package sgd. The class with
-// the highest score is the prediction.
+// Three classes, each with a learner of package sgd. The class with the highest score is the
+// prediction.
 func Example() {
 	const classes, bits = 3, 18
 	if err := oaa.Check(classes, bits); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// Base is the learners of all classes. The index of a feature is the number of its weight
-// of class 0; that of class k is k behind it.
+// Base is the set of learners of all classes. The index of a feature is the number of its
+// weight of class 0; its weight of class k has that number plus k.
 type Base interface {
 	// SetRange limits predictions from now on.
 	SetRange(r loss.Range)
@@ -44,7 +44,7 @@ type Learner struct {
 
 	scaled []feature.Feature // the example's features, by their weight of class 0
 	scores []float32
-	own    feature.Example // as the class at hand sees it
+	own    feature.Example // the example with the label of the current class
 	wild   int             // see Wild
 	sample *sample         // nil: every class learns from every example
 }
@@ -57,8 +57,7 @@ func Check(k int, bits uint) error {
 	return nil
 }
 
-// New returns a learner of k classes, which [Check] has found to fit, whose learners are
-// those of base.
+// New returns a learner of k classes, valid by [Check], whose learners are those of base.
 func New(base Base, k int, b uint, r loss.Range, fixed bool) *Learner {
 	return &Learner{
 		Range: r, Fixed: fixed,
@@ -96,9 +95,9 @@ func (l *Learner) Predict(fs []feature.Feature, initial float32) []float32 {
 // before it was limited to the range, and -1 if there is none.
 func (l *Learner) Wild() int { return l.wild }
 
-// Learn predicts the example, then lets every class learn whether it is its own.
-// class is the right one, from 0; a number that is no class's: none is. The
-// scores are those before the updates.
+// Learn predicts the example, then each class learns whether the example is its own. class is
+// the right one, from 0; a number outside the classes means none. The scores are those before
+// the updates.
 func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example, class int) []float32 {
 	scores := l.Predict(fs, ex.Initial)
 	l.own = *ex
@@ -110,7 +109,7 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example, class int) []
 	return scores
 }
 
-// turn makes the example that of a class which it belongs to or not.
+// turn sets the label of the example for a class that it belongs to, or not.
 func (l *Learner) turn(own bool) {
 	l.own.Label = -1
 	if own {

@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// fake is a base that notes what it is asked for.
+// fake is a base that records its calls.
 type fake struct {
 	r      loss.Range
 	scores []float32
@@ -65,7 +65,7 @@ func TestClassesLearnOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A fixed range stays, and no class need be the right one.
+// A fixed range stays, and an example may belong to no class.
 func TestRangeMayBeFixed(t *testing.T) {
 	f := &fake{scores: []float32{7, -7}}
 	l := New(f, 2, 4, loss.Range{Min: -5, Max: 5}, true)
@@ -76,7 +76,7 @@ func TestRangeMayBeFixed(t *testing.T) {
 		"end of label 0")
 }
 
-// Of a sample the right class learns first, then others in turn with more weight.
+// With a sample, the right class learns first, then others in turn with more weight.
 func TestSampleLearnsInTurn(t *testing.T) {
 	f := &fake{scores: make([]float32, 4)}
 	l := New(f, 4, 8, loss.Range{Min: -1, Max: 1}, true)
